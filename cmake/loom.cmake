@@ -1,0 +1,32 @@
+# loom_room(NAME SOURCES ... LINKS ...): a room's library, with the warnings and flags that all of Lightloom shares.
+# loom_test(NAME SOURCES ... LINKS ...): a Catch2 test program whose cases CTest sees one by one.
+add_library(loom_flags INTERFACE)
+target_compile_options(loom_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror
+  -ffp-contract=off)  # the same bytes from g++ and clang++
+target_include_directories(loom_flags INTERFACE ${CMAKE_SOURCE_DIR})
+
+find_program(LOOM_MOLD mold)
+if(LOOM_MOLD)
+  target_link_options(loom_flags INTERFACE -fuse-ld=mold)
+endif()
+
+function(loom_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${ROOM_SOURCES})
+  target_link_libraries(${name} PUBLIC loom_flags ${ROOM_LINKS})
+endfunction()
+
+function(loom_program name)
+  cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${PROGRAM_SOURCES})
+  target_link_libraries(${name} PRIVATE loom_flags ${PROGRAM_LINKS})
+endfunction()
+
+function(loom_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE loom_flags loom_catch_main ${TEST_LINKS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT 300)
+endfunction()

@@ -1,0 +1,39 @@
+// Alarm: a code that a program can act on, the evidence, and what to type next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/ids.hpp"
+
+namespace loom {
+
+enum class AlarmCode : std::uint8_t {
+  agent_dead,
+  agent_duplicate,      ///< a second claimant of a node's name
+  stale_term,
+  device_failed,
+  commit_returned,
+  fire_underflow,       ///< a setpoint came too late for its instant
+  lasers_off,
+  journal_damaged,
+  malformed_message,
+  clock_unsynchronised,
+  drift,
+  plan_refused,
+};
+
+std::string_view to_string(AlarmCode code);
+
+struct Alarm {
+  AlarmCode code = AlarmCode::device_failed;
+  std::optional<NodeId> node;
+  std::optional<DeviceId> device;
+  std::string evidence;      ///< one sentence: what, where, value and limit
+  std::string next_command;  ///< what to type, e.g. "loom device show 17"
+  bool operator==(const Alarm&) const = default;
+};
+
+}  // namespace loom

@@ -1,0 +1,78 @@
+// Demand: what the jobs want moved, symbolic where it is symmetric, so that a 1024-node ring costs O(N) and an all-to-all
+// costs O(1) until somebody asks for its matrix. Also Intent: what the operator wants, from which demand is estimated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/time.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  reduce,
+  barrier,
+  point_to_point,
+};
+
+std::string_view to_string(CollectiveKind kind);
+
+/// One collective of one training iteration. `ranks` are indices into the job's node list, empty = all of them.
+/// `bytes` is the size of the buffer of one rank (all-to-all: what one rank sends in sum, its own share included).
+struct Collective {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::vector<std::uint32_t> ranks;
+  Bytes bytes;
+  std::uint32_t count = 1;
+  bool operator==(const Collective&) const = default;
+};
+
+/// What an operator submits. Importers and the model zoo make it; the controller places it.
+struct JobSpec {
+  std::string name;
+  std::string workload;                  ///< "vgg19", or the trace's name
+  std::uint32_t node_count = 0;
+  std::vector<NodeId> placement;         ///< rank -> node; empty = the scheduler places
+  std::vector<Collective> collectives;   ///< of one iteration, in issue order
+  Duration compute{};                    ///< of one iteration
+  std::vector<std::string> assumptions;
+  bool operator==(const JobSpec&) const = default;
+};
+
+struct Job {
+  JobId id;
+  JobSpec spec;
+  std::vector<NodeId> nodes;  ///< rank -> node, once placed
+  std::uint32_t stage = 0;    ///< the stage of its schedule that is desired now
+  bool operator==(const Job&) const = default;
+};
+
+/// Everything that an operator asked for, as of one journal row.
+struct Intent {
+  std::vector<Job> jobs;             ///< ascending id
+  std::vector<NodeId> drained;       ///< ascending
+  bool lasers_off = false;
+  bool operator==(const Intent&) const = default;
+};
+
+struct JobDemand {
+  JobId job;
+  std::vector<NodeId> nodes;  ///< rank -> node
+  std::vector<Collective> collectives;
+  std::uint32_t stage = 0;
+};
+
+struct Demand {
+  std::vector<JobDemand> jobs;
+};
+
+}  // namespace loom

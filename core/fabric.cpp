@@ -1,0 +1,132 @@
+// Derived indices of a fabric, and every way in which one can be unlawful.
+#include "core/fabric.hpp"
+
+#include <algorithm>
+
+namespace loom {
+namespace {
+
+void check_ports(const Fabric& fabric, std::vector<std::string>& faults) {
+  std::vector<std::vector<bool>> used_out(fabric.elements.size());
+  std::vector<std::vector<bool>> used_in(fabric.elements.size());
+  for (std::size_t i = 0; i < fabric.elements.size(); ++i) {
+    used_out[i].resize(fabric.elements[i].outputs);
+    used_in[i].resize(fabric.elements[i].inputs);
+  }
+  for (const Fibre& fibre : fabric.fibres) {
+    const std::string name = "fibre " + std::to_string(fibre.id.value);
+    if (fibre.from.element.value >= fabric.elements.size() || fibre.to.element.value >= fabric.elements.size()) {
+      faults.push_back(name + ": ends at an element that does not exist");
+      continue;
+    }
+    const Element& from = fabric.element(fibre.from.element);
+    const Element& to = fabric.element(fibre.to.element);
+    if (fibre.from.port >= from.outputs || fibre.to.port >= to.inputs) {
+      faults.push_back(name + ": " + from.name + " has outputs 0.." + std::to_string(from.outputs) + " (exclusive) and " + to.name +
+                       " inputs 0.." + std::to_string(to.inputs) + " (exclusive)");
+      continue;
+    }
+    if (used_out[from.id.value][fibre.from.port] || used_in[to.id.value][fibre.to.port]) {
+      faults.push_back(name + ": two fibres at one port (" + from.name + " output " + std::to_string(fibre.from.port) + " or " +
+                       to.name + " input " + std::to_string(fibre.to.port) + ")");
+    }
+    used_out[from.id.value][fibre.from.port] = true;
+    used_in[to.id.value][fibre.to.port] = true;
+  }
+}
+
+template <class Rows>
+void check_dense(const Rows& rows, const char* noun, std::vector<std::string>& faults) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].id.value != i) {
+      faults.push_back(std::string(noun) + " " + rows[i].name + ": ids must be dense from 0");
+    }
+  }
+}
+
+void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
+  std::vector<bool> driven(fabric.elements.size());
+  for (const Device& device : fabric.devices) {
+    if (device.agent.value >= fabric.nodes.size()) {
+      faults.push_back("device " + device.name + ": agent " + std::to_string(device.agent.value) + " is not a node");
+    }
+    if (device.bus.value >= fabric.buses.size()) {
+      faults.push_back("device " + device.name + ": bus " + std::to_string(device.bus.value) + " does not exist");
+    } else if (fabric.buses[device.bus.value].agent != device.agent) {
+      faults.push_back("device " + device.name + ": its bus belongs to another agent");
+    }
+    if (device.elements.empty()) {
+      faults.push_back("device " + device.name + ": drives no element");
+    }
+    for (const ElementId element : device.elements) {
+      if (element.value >= fabric.elements.size()) {
+        faults.push_back("device " + device.name + ": element " + std::to_string(element.value) + " does not exist");
+      } else if (driven[element.value]) {
+        faults.push_back("device " + device.name + ": " + fabric.element(element).name + " has two drivers");
+      } else {
+        driven[element.value] = true;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> check_fabric(const Fabric& fabric) {
+  std::vector<std::string> faults;
+  check_dense(fabric.nodes, "node", faults);
+  check_dense(fabric.elements, "element", faults);
+  check_dense(fabric.devices, "device", faults);
+  check_dense(fabric.buses, "bus", faults);
+  for (const Node& node : fabric.nodes) {
+    for (const auto* list : {&node.transmitters, &node.receivers}) {
+      for (const ElementId id : *list) {
+        if (id.value >= fabric.elements.size()) {
+          faults.push_back("node " + node.name + ": element " + std::to_string(id.value) + " does not exist");
+        }
+      }
+    }
+  }
+  for (const Bus& bus : fabric.buses) {
+    if (bus.agent.value >= fabric.nodes.size()) {
+      faults.push_back("bus " + bus.name + ": agent " + std::to_string(bus.agent.value) + " is not a node");
+    }
+  }
+  check_ports(fabric, faults);
+  check_devices(fabric, faults);
+  return faults;
+}
+
+void build_index(Fabric& fabric) {
+  const std::size_t elements = fabric.elements.size();
+  fabric.fibre_out.assign(elements, {});
+  fabric.fibre_in.assign(elements, {});
+  for (const Element& element : fabric.elements) {
+    fabric.fibre_out[element.id.value].resize(element.outputs);
+    fabric.fibre_in[element.id.value].resize(element.inputs);
+  }
+  for (const Fibre& fibre : fabric.fibres) {
+    fabric.fibre_out[fibre.from.element.value][fibre.from.port] = fibre.id;
+    fabric.fibre_in[fibre.to.element.value][fibre.to.port] = fibre.id;
+  }
+  fabric.device_of_element.assign(elements, std::nullopt);
+  fabric.index_in_device.assign(elements, 0);
+  fabric.devices_of_agent.assign(fabric.nodes.size(), {});
+  for (const Device& device : fabric.devices) {
+    fabric.devices_of_agent[device.agent.value].push_back(device.id);
+    for (std::size_t i = 0; i < device.elements.size(); ++i) {
+      fabric.device_of_element[device.elements[i].value] = device.id;
+      fabric.index_in_device[device.elements[i].value] = static_cast<std::uint16_t>(i);
+    }
+  }
+  fabric.node_of_element.assign(elements, std::nullopt);
+  for (const Node& node : fabric.nodes) {
+    for (const auto* list : {&node.transmitters, &node.receivers}) {
+      for (const ElementId id : *list) {
+        fabric.node_of_element[id.value] = node.id;
+      }
+    }
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,188 @@
+// Fabric: nodes, optical elements, fibres, and the devices that agents drive, in one vocabulary for every architecture.
+// A value: built once by core/config (or a template), then shared as shared_ptr<const Fabric>. It holds what is installed,
+// never what is set: settings are Setpoints, light is computed from them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/grid.hpp"
+#include "core/ids.hpp"
+#include "core/time.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+/// Port numbering of every element: inputs 0..inputs-1 and outputs 0..outputs-1 are counted separately.
+using PortNumber = std::uint16_t;
+
+struct Transmitter {  ///< 0 inputs, 1 output
+  BitRate rate;
+  FrequencyOffset signal_width{75'000};  ///< occupied spectrum at -20 dB
+  Dbm launch_power{0};
+  bool tunable = true;
+  ChannelPlan channels;       ///< the frequencies that it may be set to
+  Duration retune_max{};      ///< command to locked, worst case
+  Duration blank_max{};       ///< command to dark, worst case
+};
+
+struct Receiver {  ///< 1 input, 0 outputs
+  Dbm sensitivity{-1800};
+  Dbm overload{200};
+  Duration acquisition_max{};  ///< light to link (CDR, DSP, FEC)
+};
+
+struct Coupler {};  ///< every input reaches every output with insertion_loss (which includes the split)
+
+struct WavelengthSelectiveSwitch {
+  /// Every (input, frequency slot) may be sent to at most one output; blocked otherwise.
+  Db isolation{3500};
+  FrequencyOffset passband_edge{6'250};  ///< lost at each side of a slot
+  Duration settle_max{};
+};
+
+/// Cyclic arrayed-waveguide grating: input i, channel c leaves at output (c + i) mod outputs.
+struct ArrayedWaveguideGrating {
+  ChannelPlan channels;
+  FrequencyOffset passband{80'000};  ///< full width at -3 dB
+  Db isolation{3500};
+};
+
+struct Amplifier {  ///< 1 in, 1 out
+  Db gain{0};
+  Dbm input_min{-3500};
+  Dbm input_max{1000};  ///< total power of all channels
+};
+
+/// Micro-ring add/drop filter: input 0; output 0 is through, output 1 is drop (light within fwhm of a resonance).
+struct RingFilter {
+  FrequencyOffset fwhm{50'000};
+  FrequencyOffset free_spectral_range{0};   ///< 0: one resonance only in the band
+  Frequency cold_resonance;                 ///< with the heater off; heat moves it down in frequency
+  double mhz_per_milliwatt = 37'000;        ///< tuning efficiency (Dahlem 2011: 27 uW/GHz a ring), by heater power
+  double heater_ohm = 1'000;                ///< P = V^2 / R
+  double heater_volt_max = 10;
+};
+
+struct OpticalCircuitSwitch {  ///< one input to at most one output, any frequency
+  Duration settle_max{};
+};
+
+struct PatchPanel {
+  std::vector<PortNumber> wiring;  ///< output of each input
+};
+
+struct Attenuator {
+  Db loss_max{3000};
+};
+
+struct Tap {};  ///< output 0 passes, output 1 monitors
+
+using ElementKind = std::variant<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier,
+                                 RingFilter, OpticalCircuitSwitch, PatchPanel, Attenuator, Tap>;
+
+struct Element {
+  ElementId id;
+  std::string name;
+  PortNumber inputs = 0;
+  PortNumber outputs = 0;
+  Db insertion_loss{0};
+  ElementKind kind;
+};
+
+struct PortRef {
+  ElementId element;
+  PortNumber port = 0;
+  auto operator<=>(const PortRef&) const = default;
+};
+
+/// Simplex: light runs from an output port to an input port.
+struct Fibre {
+  FibreId id;
+  PortRef from;
+  PortRef to;
+  std::int64_t length_mm = 0;  ///< light takes 5 ns/m
+  Db loss{0};
+};
+
+struct Node {
+  NodeId id;
+  std::string name;
+  std::uint32_t group = 0;
+  std::vector<ElementId> transmitters;
+  std::vector<ElementId> receivers;
+};
+
+enum class DeviceKind : std::uint8_t { itla_laser, heater_bank, wss, ocs };
+
+/// Something with a driver: one laser, one bank of ring heaters, one WSS.
+struct Device {
+  DeviceId id;
+  std::string name;
+  DeviceKind kind = DeviceKind::itla_laser;
+  NodeId agent;                     ///< the node whose agent drives it
+  BusId bus;
+  std::uint16_t bus_address = 0;    ///< Modbus unit, I2C address, ...
+  std::vector<ElementId> elements;  ///< laser: 1 transmitter; bank: ring filter of channel k at index k; WSS: 1
+};
+
+/// Where a lane finds its bus. `endpoint`: "sim", "modbus-tcp://host:port", "serial:///dev/ttyUSB0?baud=9600".
+struct Bus {
+  BusId id;
+  std::string name;
+  NodeId agent;
+  std::string endpoint = "sim";
+};
+
+struct Fabric {
+  std::string name;
+  std::string architecture;              ///< "oddl", ...
+  std::vector<std::string> assumptions;  ///< printed wherever a number rests on them
+  std::vector<Node> nodes;               ///< index = id
+  std::vector<Element> elements;         ///< index = id
+  std::vector<Fibre> fibres;             ///< index = id
+  std::vector<Device> devices;           ///< index = id
+  std::vector<Bus> buses;                ///< index = id
+
+  // Derived by build_index(); empty until then.
+  std::vector<std::vector<std::optional<FibreId>>> fibre_out;  ///< [element][output port]
+  std::vector<std::vector<std::optional<FibreId>>> fibre_in;   ///< [element][input port]
+  std::vector<std::optional<DeviceId>> device_of_element;      ///< [element]
+  std::vector<std::uint16_t> index_in_device;                  ///< [element]: its place in Device::elements
+  std::vector<std::optional<NodeId>> node_of_element;          ///< [element]: owner of a transmitter or receiver
+  std::vector<std::vector<DeviceId>> devices_of_agent;         ///< [node]
+
+  const Element& element(ElementId id) const { return elements[id.value]; }
+  const Device& device(DeviceId id) const { return devices[id.value]; }
+};
+
+/// Fills the derived fields. Precondition: ids are dense and references valid (check_fabric says so).
+void build_index(Fabric& fabric);
+
+/// Every broken reference or unlawful value, one sentence each; empty means lawful.
+std::vector<std::string> check_fabric(const Fabric& fabric);
+
+/// Parameters of the ODDL reconstruction (SYSTEMS.md C2). Everything beyond the paper's abstract is inference.
+struct OddlParameters {
+  std::uint32_t nodes = 1024;
+  std::uint32_t group_size = 32;
+  std::int32_t channels = 48;
+  std::int32_t channel_step_n = 16;   ///< 100 GHz
+  std::int32_t channel_width_m = 8;   ///< 100 GHz
+  std::int32_t first_channel_n = -272;  ///< 191.4 THz
+  BitRate rate = gigabits(100);
+  FrequencyOffset signal_width{75'000};
+  Duration laser_retune_max = std::chrono::milliseconds{10};
+  Duration laser_blank_max = std::chrono::microseconds{100};
+  Duration wss_settle_max = std::chrono::milliseconds{100};
+  Duration receiver_acquisition_max = std::chrono::microseconds{1};
+};
+
+/// Groups of nodes: transmitters -> combiner -> amplifier -> WSS -> fibre -> WSS -> amplifier -> cyclic AWG -> ring filter
+/// -> receiver. The devices of a group's two WSS belong to the agent of the group's first node. Label: reconstruction.
+Fabric make_oddl(const OddlParameters& parameters);
+
+}  // namespace loom

@@ -1,0 +1,257 @@
+// Messages: what controller, agents and operators say to each other, as values. proto/codec is the only place that turns
+// them into bytes. Every request of a commit is idempotent and is repeated by the controller until it is answered, so a
+// network that loses, doubles, delays or reorders changes when something happens, never what.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/alarm.hpp"
+#include "core/demand.hpp"
+#include "core/ids.hpp"
+#include "core/observation.hpp"
+#include "core/plan.hpp"
+#include "core/report.hpp"
+#include "core/result.hpp"
+#include "core/time.hpp"
+
+namespace loom {
+
+inline constexpr std::uint32_t kWireVersion = 1;
+
+enum class Role : std::uint8_t { viewer, operator_, admin, agent, controller };
+std::string_view to_string(Role role);
+
+/// Whom a message goes to or came from. Agents by node id, operators by the id that the transport gave their connection.
+struct Peer {
+  enum class Kind : std::uint8_t { controller, agent, operator_ };
+  Kind kind = Kind::controller;
+  std::uint64_t id = 0;
+  auto operator<=>(const Peer&) const = default;
+};
+
+constexpr Peer controller_peer() { return {Peer::Kind::controller, 0}; }
+constexpr Peer agent_peer(NodeId node) { return {Peer::Kind::agent, node.value}; }
+
+/// How a request went; ok() or an error that names the device, the value and the limit.
+struct Outcome {
+  std::optional<Error> error;
+  bool ok() const { return !error.has_value(); }
+  bool operator==(const Outcome&) const = default;
+};
+
+// --- agent -> controller -------------------------------------------------------------------------------------------------
+
+struct DeviceState {
+  DeviceId device;
+  DeviceHealth health = DeviceHealth::unknown;
+  bool operator==(const DeviceState&) const = default;
+};
+
+/// First words of an agent, repeated until welcomed.
+struct Hello {
+  std::string software;
+  std::uint64_t boot_id = 0;          ///< changes with every start of the agent
+  Term term_seen;
+  Revision applied;                   ///< 0: nothing since start
+  bool lasers_latched_off = false;
+  std::vector<DeviceState> devices;
+  bool operator==(const Hello&) const = default;
+};
+
+/// Staged and lawful; nothing has moved. `lead`: how long before T the agent must be armed.
+struct Prepared {
+  Outcome outcome;
+  Duration lead{};
+  bool operator==(const Prepared&) const = default;
+};
+
+struct Armed {
+  Outcome outcome;
+  Duration slack{};  ///< T - now at the agent when it armed
+  bool operator==(const Armed&) const = default;
+};
+
+/// Every touched transmitter of this agent is proven dark.
+struct Darkened {
+  Outcome outcome;
+  Duration lateness{};  ///< when it fired, after T
+  bool operator==(const Darkened&) const = default;
+};
+
+/// Every device of this agent that moves in this revision has settled where it shall be, in the dark.
+struct Settled {
+  Outcome outcome;
+  Duration settle{};
+  bool operator==(const Settled&) const = default;
+};
+
+/// Everything that shall emit does, and the reading agrees (in a timeline: the first timeslot was played).
+struct Applied {
+  Outcome outcome;
+  FireReport fire;
+  bool operator==(const Applied&) const = default;
+};
+
+/// All cycles of the timeline were played.
+struct CycleDone {
+  std::uint32_t cycles = 0;
+  std::uint32_t underflows = 0;  ///< timeslots that stayed dark because a device was late
+  bool operator==(const CycleDone&) const = default;
+};
+
+struct Heartbeat {
+  Revision applied;
+  Revision confirmed;
+  bool lasers_latched_off = false;
+  bool operator==(const Heartbeat&) const = default;
+};
+
+struct ObservationReport {
+  std::vector<Observation> observations;
+  bool operator==(const ObservationReport&) const = default;
+};
+
+struct TrafficEntry {
+  NodeId destination;
+  Bytes bytes;
+  bool operator==(const TrafficEntry&) const = default;
+};
+
+struct TrafficReport {
+  JobId job;
+  std::vector<TrafficEntry> sent;
+  bool operator==(const TrafficReport&) const = default;
+};
+
+struct AlarmReport {
+  Alarm alarm;
+  bool operator==(const AlarmReport&) const = default;
+};
+
+// --- controller -> agent -------------------------------------------------------------------------------------------------
+
+struct Welcome {
+  Duration heartbeat_interval{};
+  Revision confirmed;
+  bool operator==(const Welcome&) const = default;
+};
+
+/// The hello was refused; the agent says why aloud and tries again later.
+struct Unwelcome {
+  Error error;
+  bool operator==(const Unwelcome&) const = default;
+};
+
+struct Prepare {
+  NodePlan plan;
+  bool operator==(const Prepare&) const = default;
+};
+
+struct Arm {
+  Instant fire_at{};  ///< T, on the envelope's clock
+  bool operator==(const Arm&) const = default;
+};
+
+struct Go {
+  bool operator==(const Go&) const = default;
+};
+
+enum class CommitPhase : std::uint8_t {
+  move,     ///< every touched transmitter of the fabric is dark: switches may move
+  relight,  ///< every moved device has settled: light at `at`, timelines count from there
+};
+
+struct Proceed {
+  CommitPhase phase = CommitPhase::move;
+  Instant at{};
+  bool operator==(const Proceed&) const = default;
+};
+
+struct Confirm {
+  bool operator==(const Confirm&) const = default;
+};
+
+/// Forget the revision that was prepared or armed; light that is already dark for it stays dark.
+struct Abandon {
+  bool operator==(const Abandon&) const = default;
+};
+
+/// lasers off: darken everything and latch. rearm: lift the latch; light returns only with the next commit.
+struct SetLasers {
+  bool on = false;
+  std::uint64_t order = 0;  ///< rises with every order; an older one is ignored
+  bool operator==(const SetLasers&) const = default;
+};
+
+/// Controller's sign of life, so that an agent knows silence when it hears it.
+struct Beat {
+  Revision confirmed;
+  bool operator==(const Beat&) const = default;
+};
+
+// --- operator <-> controller ---------------------------------------------------------------------------------------------
+
+enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms };
+
+struct Query {
+  Noun noun = Noun::status;
+  std::optional<std::uint64_t> id;  ///< one row; nodes, devices: dense id; circuits, jobs, history: their number
+  bool operator==(const Query&) const = default;
+};
+
+struct SubmitJob {
+  JobSpec spec;
+  bool dry_run = false;
+  bool operator==(const SubmitJob&) const = default;
+};
+
+struct CancelJob {
+  JobId job;
+  bool dry_run = false;
+  bool operator==(const CancelJob&) const = default;
+};
+
+struct OrderLasers {
+  bool on = false;
+  bool operator==(const OrderLasers&) const = default;
+};
+
+struct OperatorRequest {
+  RequestId request;
+  std::variant<Query, SubmitJob, CancelJob, OrderLasers> ask;
+  bool operator==(const OperatorRequest&) const = default;
+};
+
+/// `revision`: the one that will carry the order out (0: none needed). Rows of the noun that was asked for.
+struct OperatorReply {
+  RequestId request;
+  Outcome outcome;
+  JobId job;
+  std::variant<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>, std::vector<CircuitReport>,
+               std::vector<JobReport>, std::vector<CommitReport>, std::vector<Alarm>>
+      rows;
+  bool operator==(const OperatorReply&) const = default;
+};
+
+using Body = std::variant<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
+                          AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
+                          OperatorRequest, OperatorReply>;
+
+/// What every message carries from the first line on.
+struct Envelope {
+  std::uint32_t wire_version = kWireVersion;
+  std::string principal;  ///< who speaks; the transport overwrites it with the user id of the key that it verified
+  Role role = Role::agent;
+  Term term;
+  NodeId node;            ///< the agent that speaks or is spoken to
+  ClockId clock;          ///< the clock of every instant inside
+  Revision revision;      ///< the revision that the body is about
+  Body body;
+  bool operator==(const Envelope&) const = default;
+};
+
+}  // namespace loom

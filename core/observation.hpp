@@ -1,0 +1,61 @@
+// Observation: what a device was last seen to be, and how old that truth is. Made by drivers, reported by agents, compared
+// with desired and applied by controller/plan/reconcile.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/time.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+enum class DeviceHealth : std::uint8_t { unknown, ready, moving, failed };
+
+struct LaserObservation {
+  Frequency frequency;
+  Dbm power{kNoLight};
+  bool emitting = false;
+  bool locked = false;
+  std::uint16_t status_fatal = 0;    ///< StatusF of OIF-ITLA-MSA
+  std::uint16_t status_warning = 0;  ///< StatusW
+  bool operator==(const LaserObservation&) const = default;
+};
+
+struct HeaterObservation {
+  std::vector<std::int32_t> millivolts;  ///< by channel
+  bool operator==(const HeaterObservation&) const = default;
+};
+
+struct WssObservation {
+  std::vector<WssRoute> routes;
+  bool settled = false;
+  bool operator==(const WssObservation&) const = default;
+};
+
+struct OcsObservation {
+  std::vector<CrossConnect> connects;
+  bool settled = false;
+  bool operator==(const OcsObservation&) const = default;
+};
+
+using Reading = std::variant<std::monostate, LaserObservation, HeaterObservation, WssObservation, OcsObservation>;
+
+struct Observation {
+  DeviceId device;
+  DeviceHealth health = DeviceHealth::unknown;
+  Instant read_at{};
+  Reading reading;
+  std::string fault;  ///< empty, or one sentence
+  bool operator==(const Observation&) const = default;
+};
+
+/// Does the reading agree with the setpoint within the device's tolerance? Drift classes are made from this.
+enum class Drift : std::uint8_t { none, missing, foreign, detuned, dim, stale };
+std::string_view to_string(Drift drift);
+
+}  // namespace loom

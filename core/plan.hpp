@@ -1,0 +1,122 @@
+// Plan: a schedule lowered to timed device setpoints, and its per-agent slices. A NodePlan is absolute (everything that the
+// node's devices shall be), so that applying it twice is applying it once; `touched` says which devices go dark for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/circuit.hpp"
+#include "core/grid.hpp"
+#include "core/ids.hpp"
+#include "core/time.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+struct LaserSetpoint {
+  FrequencySlot slot;
+  Dbm power{0};
+  bool emit = false;
+  bool operator==(const LaserSetpoint&) const = default;
+};
+
+/// Resonance wanted of each ring of a bank, by channel; rings not named are parked (heater off).
+struct RingResonance {
+  std::uint16_t channel = 0;
+  Frequency resonance;
+  bool operator==(const RingResonance&) const = default;
+};
+
+struct HeaterSetpoint {
+  std::vector<RingResonance> rings;  ///< ascending channel
+  bool operator==(const HeaterSetpoint&) const = default;
+};
+
+/// One open media channel of a WSS; every slot that is not named is blocked.
+struct WssRoute {
+  FrequencySlot slot;
+  std::uint16_t input = 0;
+  std::uint16_t output = 0;
+  Db attenuation{0};
+  bool operator==(const WssRoute&) const = default;
+};
+
+struct WssSetpoint {
+  std::vector<WssRoute> routes;  ///< ascending (slot.n, input)
+  bool operator==(const WssSetpoint&) const = default;
+};
+
+/// One input to one output; an input that is not named is open.
+struct CrossConnect {
+  std::uint16_t input = 0;
+  std::uint16_t output = 0;
+  bool operator==(const CrossConnect&) const = default;
+};
+
+struct OcsSetpoint {
+  std::vector<CrossConnect> connects;  ///< ascending input
+  bool operator==(const OcsSetpoint&) const = default;
+};
+
+using Setpoint = std::variant<LaserSetpoint, HeaterSetpoint, WssSetpoint, OcsSetpoint>;
+
+/// The same setpoint with every emission off: what "blank" means for it. Setpoints without light return themselves.
+Setpoint darkened(const Setpoint& setpoint);
+bool emits(const Setpoint& setpoint);
+
+/// From relight + offset: `guard` in which the device moves in the dark, then `hold` in which it may emit.
+struct TimedSetpoint {
+  Duration offset{};
+  Duration guard{};
+  Duration hold = kForever;
+  Setpoint setpoint;
+  bool operator==(const TimedSetpoint&) const = default;
+};
+
+struct DevicePlan {
+  DeviceId device;
+  bool touched = false;                 ///< its light goes out at T and returns at relight
+  std::vector<TimedSetpoint> timeline;  ///< ascending offset; one entry with hold = kForever is static
+  bool operator==(const DevicePlan&) const = default;
+};
+
+/// Which circuits end or begin here, for reports and for explain; every circuit carries its job.
+struct CircuitEnd {
+  CircuitId circuit;
+  JobId job;
+  bool transmits = false;
+  bool operator==(const CircuitEnd&) const = default;
+};
+
+struct NodePlan {
+  Revision revision;
+  Revision base;                     ///< the revision that `touched` was computed against
+  NodeId node;
+  Duration cycle{};                  ///< length of one pass over the timeslots; 0 = static
+  std::uint32_t cycles = 1;          ///< 0 = until the next revision
+  std::vector<DevicePlan> devices;   ///< ascending device; every device of the agent
+  std::vector<CircuitEnd> ends;
+  bool operator==(const NodePlan&) const = default;
+};
+
+/// What may be said of who shares light with whom (the isolation certificate).
+struct IsolationCertificate {
+  bool wavelength_isolated = true;                  ///< no shared wavelength x segment between jobs
+  bool physically_isolated = true;                  ///< no shared fibre or amplifier either
+  std::vector<ElementId> shared_amplifiers;
+};
+
+struct Plan {
+  Revision revision;
+  Revision base;
+  std::vector<NodePlan> nodes;          ///< ascending node; every node of the fabric
+  std::vector<Circuit> circuits;        ///< of every timeslot, ascending id
+  std::vector<NodeId> changed;          ///< nodes whose agent must take part in this commit, ascending
+  std::vector<DeviceId> moved_switches; ///< switches that move in this revision
+  std::vector<CircuitId> touched;       ///< circuits that go dark for it (old or new), ascending
+  IsolationCertificate certificate;
+};
+
+}  // namespace loom

@@ -1,0 +1,147 @@
+// Reports: what the controller can tell an operator about itself, as rows. The CLI turns them into tables and JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/circuit.hpp"
+#include "core/fabric.hpp"
+#include "core/ids.hpp"
+#include "core/observation.hpp"
+#include "core/time.hpp"
+
+namespace loom {
+
+/// What one agent measured of one firing.
+struct FireReport {
+  Duration slack{};        ///< T - arrival of the arming
+  Duration lateness{};     ///< first transaction after T
+  Duration settle{};       ///< longest device
+  Duration dark{};         ///< longest touched device, blank to light proven
+  std::uint32_t writes = 0;
+  bool operator==(const FireReport&) const = default;
+};
+
+/// Order statistics of one measured quantity over the agents of a commit.
+struct Spread {
+  Duration min{};
+  Duration p50{};
+  Duration p99{};
+  Duration max{};
+  std::uint32_t count = 0;
+  bool operator==(const Spread&) const = default;
+};
+
+/// Sorts `values`; all zero when empty.
+Spread spread_of(std::vector<Duration>& values);
+
+enum class CommitOutcome : std::uint8_t { under_way, committed, returned, abandoned, refused };
+std::string_view to_string(CommitOutcome outcome);
+
+/// The stages of a commit in the order of their happening.
+enum class CommitStage : std::uint8_t { idle, planning, preparing, arming, firing, darkening, moving, relighting, confirmed };
+std::string_view to_string(CommitStage stage);
+
+struct CommitReport {
+  Revision revision;
+  Revision base;
+  CommitOutcome outcome = CommitOutcome::under_way;
+  std::string reason;           ///< why it began, and why it returned if it did
+  std::uint32_t agents = 0;     ///< that took part
+  std::uint32_t circuits = 0;
+  std::uint32_t touched = 0;
+  std::uint32_t switches_moved = 0;
+  Instant started{};
+  Duration plan{};              ///< worker time, verify included
+  Duration prepare{};           ///< first prepare sent -> last ack
+  Duration arm{};               ///< first arm sent -> last ack
+  Duration wait{};              ///< all armed -> T
+  Duration darken{};            ///< T -> all dark
+  Duration move{};              ///< all dark -> all settled
+  Duration relight{};           ///< all settled -> all applied
+  Duration total{};
+  Spread prepare_ack;           ///< per agent, from sending
+  Spread arm_ack;
+  Spread slack;
+  Spread lateness;
+  Spread dark;
+  std::uint64_t resent = 0;     ///< messages repeated because no answer came in time
+  bool operator==(const CommitReport&) const = default;
+};
+
+struct DriftCounts {
+  std::uint32_t missing = 0;
+  std::uint32_t foreign = 0;
+  std::uint32_t detuned = 0;
+  std::uint32_t dim = 0;
+  std::uint32_t stale = 0;
+  bool operator==(const DriftCounts&) const = default;
+};
+
+struct StatusReport {
+  Term term;
+  Revision revision;            ///< the last confirmed one
+  std::string fabric;
+  std::uint32_t nodes = 0;
+  std::uint32_t live = 0;
+  std::uint32_t suspect = 0;
+  std::uint32_t dead = 0;       ///< includes never seen
+  std::uint32_t jobs = 0;
+  std::uint32_t circuits = 0;
+  bool lasers_off = false;
+  DriftCounts drift;
+  CommitStage stage = CommitStage::idle;  ///< of the commit under way
+  Revision under_way;
+  std::uint32_t stage_done = 0;           ///< agents that have answered in this stage
+  std::uint32_t stage_total = 0;
+  std::uint64_t malformed = 0;            ///< messages dropped because they did not decode
+  std::uint32_t alarms = 0;
+  bool operator==(const StatusReport&) const = default;
+};
+
+struct NodeReport {
+  NodeId node;
+  std::string name;
+  std::string session;          ///< state of the session table
+  Revision applied;
+  Duration silence{};           ///< since the last word; -1 ns: never heard
+  bool lasers_latched_off = false;
+  std::uint32_t devices = 0;
+  bool operator==(const NodeReport&) const = default;
+};
+
+struct DeviceReport {
+  DeviceId device;
+  std::string name;
+  DeviceKind kind = DeviceKind::itla_laser;
+  NodeId agent;
+  Observation observation;
+  Drift drift = Drift::none;
+  bool operator==(const DeviceReport&) const = default;
+};
+
+struct CircuitReport {
+  Circuit circuit;
+  std::uint32_t timeslot = 0;
+  std::string state;            ///< CONNECTED, PENDING_CONNECTION, FAILED (OCP words)
+  bool operator==(const CircuitReport&) const = default;
+};
+
+struct JobReport {
+  JobId job;
+  std::string name;
+  std::string workload;
+  std::string state;            ///< pending, committing, lit, refused, ended
+  std::string reason;           ///< of a refusal
+  std::uint32_t stage = 0;
+  std::uint32_t stages = 0;
+  std::vector<NodeId> nodes;
+  Revision revision;            ///< that lit its present stage
+  std::uint32_t cycles_done = 0;
+  std::uint32_t underflows = 0;
+  bool operator==(const JobReport&) const = default;
+};
+
+}  // namespace loom

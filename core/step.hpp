@@ -1,0 +1,108 @@
+// Step machines: step(Instant now, const Event&, EffectSink&). Controller and agents never see a loop, a socket, a bus or a
+// disk; they hear events and ask for effects. One Host (runtime/host.hpp) interprets the effects over the four seams.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/alarm.hpp"
+#include "core/ids.hpp"
+#include "core/journal.hpp"
+#include "core/message.hpp"
+#include "core/planning.hpp"
+#include "core/time.hpp"
+#include "core/transaction.hpp"
+
+namespace loom {
+
+// --- events --------------------------------------------------------------------------------------------------------------
+
+/// The first event of a life: everything that the journal kept, oldest first.
+struct Started {
+  std::uint64_t boot_id = 0;
+  ClockId clock;
+  std::vector<Record> records;
+};
+struct MessageArrived {
+  Peer from;
+  Envelope envelope;
+};
+/// A message was dropped before it reached the machine (malformed, unauthorised, second claimant of a name).
+struct MessageRefused {
+  Peer from;
+  Error error;
+};
+struct TimerFired {
+  TimerId timer;
+};
+struct BusReplied {
+  BusId bus;
+  TransactionId transaction;
+  BusReply reply;
+};
+/// Every Append effect up to and including number `count` of this life is durable.
+struct Appended {
+  std::uint64_t count = 0;
+};
+struct AppendFailed {
+  Error error;
+};
+struct Planned {
+  PlanOutcome outcome;
+};
+/// A hard-wired interlock contact of this agent's host.
+struct InterlockChanged {
+  bool open = false;
+};
+
+using Event = std::variant<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned, InterlockChanged>;
+
+// --- effects -------------------------------------------------------------------------------------------------------------
+
+struct Send {
+  Peer to;
+  Envelope envelope;
+};
+struct SetTimer {
+  TimerId timer;  ///< setting it again moves it
+  Instant at{};
+};
+struct CancelTimer {
+  TimerId timer;
+};
+struct Transact {
+  BusId bus;
+  TransactionId transaction;
+  Transaction order;
+};
+struct Append {
+  Record record;
+};
+struct MakePlan {
+  std::shared_ptr<const PlanRequest> request;
+};
+struct RaiseAlarm {
+  Alarm alarm;
+};
+
+using Effect = std::variant<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm>;
+
+/// Collects the effects of one step in order. The host clears and re-uses it, so a warm sink does not allocate.
+class EffectSink {
+ public:
+  template <class E>
+  void emit(E effect) {
+    effects_.emplace_back(std::move(effect));
+  }
+  std::vector<Effect>& effects() { return effects_; }
+  void clear() { effects_.clear(); }
+
+ private:
+  std::vector<Effect> effects_;
+};
+
+}  // namespace loom

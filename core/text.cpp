@@ -1,0 +1,83 @@
+// The words of every enumeration, and how frequencies and powers are printed.
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "core/alarm.hpp"
+#include "core/demand.hpp"
+#include "core/grid.hpp"
+#include "core/message.hpp"
+#include "core/observation.hpp"
+#include "core/report.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+namespace {
+
+template <class Enum, std::size_t N>
+std::string_view word(const std::array<std::string_view, N>& words, Enum value) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < N ? words[index] : std::string_view{"?"};
+}
+
+}  // namespace
+
+std::string_view to_string(ErrorCode code) {
+  static constexpr std::array<std::string_view, 19> kWords{
+      "invalid_argument", "invalid_config", "out_of_range", "malformed",    "wrong_version", "stale_term", "stale_revision",
+      "not_found",        "conflict",       "infeasible",   "refused",      "unverified",    "busy",       "device_error",
+      "device_silent",    "unreachable",    "timed_out",    "storage",      "unsupported"};
+  return code == ErrorCode::internal ? "internal" : word(kWords, code);
+}
+
+std::string_view to_string(CollectiveKind kind) {
+  static constexpr std::array<std::string_view, 8> kWords{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                                          "broadcast",  "reduce",     "barrier",        "point_to_point"};
+  return word(kWords, kind);
+}
+
+std::string_view to_string(Drift drift) {
+  static constexpr std::array<std::string_view, 6> kWords{"none", "missing", "foreign", "detuned", "dim", "stale"};
+  return word(kWords, drift);
+}
+
+std::string_view to_string(AlarmCode code) {
+  static constexpr std::array<std::string_view, 12> kWords{
+      "agent_dead", "agent_duplicate", "stale_term",        "device_failed",        "commit_returned", "fire_underflow",
+      "lasers_off", "journal_damaged", "malformed_message", "clock_unsynchronised", "drift",           "plan_refused"};
+  return word(kWords, code);
+}
+
+std::string_view to_string(Role role) {
+  static constexpr std::array<std::string_view, 5> kWords{"viewer", "operator", "admin", "agent", "controller"};
+  return word(kWords, role);
+}
+
+std::string_view to_string(CommitOutcome outcome) {
+  static constexpr std::array<std::string_view, 5> kWords{"under_way", "committed", "returned", "abandoned", "refused"};
+  return word(kWords, outcome);
+}
+
+std::string_view to_string(CommitStage stage) {
+  static constexpr std::array<std::string_view, 9> kWords{"idle",   "planning",  "preparing", "arming",    "firing",
+                                                          "darkening", "moving", "relighting", "confirmed"};
+  return word(kWords, stage);
+}
+
+std::string to_string(Frequency frequency) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%lld.%05lld THz", static_cast<long long>(frequency.mhz / 1'000'000),
+                static_cast<long long>(std::llabs(frequency.mhz % 1'000'000) / 10));
+  return text.data();
+}
+
+std::string to_string(Dbm power) {
+  if (power <= kNoLight) {
+    return "no light";
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f dBm", power.centi / 100.0);
+  return text.data();
+}
+
+}  // namespace loom

@@ -1,0 +1,33 @@
+// Instants and durations of the control plane. This header names time; it never asks what time it is:
+// only runtime/ and sim_backend/ own a clock, everybody else is handed an Instant with each event.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+namespace loom {
+
+/// Tag of the one time line that a step machine sees. It has no now(): a clock reading arrives with each event.
+struct ControlClock {
+  using rep = std::int64_t;
+  using period = std::nano;
+  using duration = std::chrono::nanoseconds;
+  using time_point = std::chrono::time_point<ControlClock, duration>;
+  static constexpr bool is_steady = true;
+};
+
+using Duration = std::chrono::nanoseconds;
+using Instant = ControlClock::time_point;
+
+/// Later than every instant that a run reaches.
+inline constexpr Instant kNever{Duration{std::numeric_limits<std::int64_t>::max()}};
+/// A hold that ends only with the next revision.
+inline constexpr Duration kForever{std::numeric_limits<std::int64_t>::max()};
+
+constexpr Instant instant_from_ns(std::int64_t ns) { return Instant{Duration{ns}}; }
+constexpr std::int64_t ns_of(Instant instant) { return instant.time_since_epoch().count(); }
+constexpr double seconds_of(Duration duration) { return static_cast<double>(duration.count()) * 1e-9; }
+constexpr double milliseconds_of(Duration duration) { return static_cast<double>(duration.count()) * 1e-6; }
+
+}  // namespace loom

@@ -1,0 +1,64 @@
+// Transaction: what a bus lane executes for a driver, and what came back. The narrow waist of all hardware: tape, faults and
+// simulation sit here, so the real driver runs above each of them. Bytes as well as words (CMIS writes single bytes).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/time.hpp"
+
+namespace loom {
+
+/// Word registers (Modbus holding registers): read `count` words or write `values` from `address` on.
+struct Registers {
+  std::uint16_t address = 0;
+  std::uint16_t count = 0;             ///< of a read; 0 = write
+  std::vector<std::uint16_t> values;   ///< of a write
+  bool operator==(const Registers&) const = default;
+};
+
+/// Byte registers (EEPROM pages): linear offset.
+struct BytesAt {
+  std::uint32_t offset = 0;
+  std::uint16_t count = 0;             ///< of a read; 0 = write
+  std::vector<std::uint8_t> values;    ///< of a write
+  bool operator==(const BytesAt&) const = default;
+};
+
+/// One request frame and its reply frame (ITLA, SCPI, ASCII dialects).
+struct Frame {
+  std::vector<std::uint8_t> request;
+  std::uint16_t reply_bytes = 0;       ///< fixed length, or 0: until `terminator`
+  std::string terminator;
+  bool operator==(const Frame&) const = default;
+};
+
+struct Transaction {
+  DeviceId device;
+  std::uint16_t bus_address = 0;
+  std::variant<Registers, BytesAt, Frame> order;
+  Duration deadline{};                 ///< how long the lane may wait for the device
+  bool operator==(const Transaction&) const = default;
+};
+
+enum class BusStatus : std::uint8_t {
+  ok,
+  nack,       ///< the device said "not now" (I2C hold-off, Modbus 6)
+  exception,  ///< the device refused; `exception` says why (Modbus code)
+  timeout,    ///< no answer within the deadline
+  malformed,  ///< an answer that is none
+  lost,       ///< the bus itself is gone
+};
+
+struct BusReply {
+  BusStatus status = BusStatus::ok;
+  std::uint8_t exception = 0;
+  std::vector<std::uint16_t> words;
+  std::vector<std::uint8_t> bytes;
+  bool operator==(const BusReply&) const = default;
+};
+
+}  // namespace loom

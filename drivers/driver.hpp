@@ -1,0 +1,54 @@
+// Driver: one device as a step machine without I/O. It never sleeps, blocks, allocates a thread or reads a clock: it is asked
+// for its next transaction and told the reply, so the same code drives real, emulated and simulated hardware.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/fabric.hpp"
+#include "core/observation.hpp"
+#include "core/plan.hpp"
+#include "core/result.hpp"
+#include "core/transaction.hpp"
+
+namespace loom {
+
+/// What the driver wants next. No transaction and wake == kNever: it has nothing to do.
+struct Step {
+  std::optional<Transaction> transaction;
+  Instant wake = kNever;  ///< call step() again no later than this, reply or not
+};
+
+enum class DriverActivity {
+  idle,      ///< nothing under way; observe() is the last truth
+  busy,      ///< reading or moving
+  settled,   ///< the fired setpoint is proven by read-back
+  failed,    ///< gave up; observe().fault says why. stage() and fire() try again from the start.
+};
+
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  /// Lawful for this device? Touches nothing.
+  virtual Result<void> check(const Setpoint& setpoint) const = 0;
+  /// How long fire() of this setpoint may take until settled, worst case.
+  virtual Duration lead(const Setpoint& setpoint) const = 0;
+  /// Preload; moves nothing. Precondition: check() was ok. Replaces what was staged before.
+  virtual void stage(const Setpoint& setpoint) = 0;
+  /// From here on the device may move towards the staged setpoint; only registers that differ are written. A fire() while
+  /// busy aims at the newest staged setpoint. Emission is cut before anything else is written. Real-time safe.
+  virtual void fire() = 0;
+  /// Ask for a fresh observation when nothing else is under way (read before write, audits).
+  virtual void poll() = 0;
+  /// `reply`: of the transaction handed out last, or null. At most one transaction is outstanding a driver.
+  virtual Step step(Instant now, const BusReply* reply) = 0;
+  virtual DriverActivity activity() const = 0;
+  /// Last known truth and its age.
+  virtual Observation observe() const = 0;
+};
+
+/// The driver for a device of the fabric; its profile is taken from the elements that it drives.
+std::unique_ptr<Driver> make_driver(const Fabric& fabric, DeviceId device);
+
+}  // namespace loom
