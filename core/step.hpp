@@ -70,6 +70,7 @@ struct Send {
 struct SetTimer {
   TimerId timer;  ///< setting it again moves it
   Instant at{};
+  Precision precision = Precision::ordinary;
 };
 struct CancelTimer {
   TimerId timer;

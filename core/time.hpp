@@ -30,4 +30,7 @@ constexpr std::int64_t ns_of(Instant instant) { return instant.time_since_epoch(
 constexpr double seconds_of(Duration duration) { return static_cast<double>(duration.count()) * 1e-9; }
 constexpr double milliseconds_of(Duration duration) { return static_cast<double>(duration.count()) * 1e-6; }
 
+/// How much a timer's punctuality is worth: `exact` may spin a core for the last tens of microseconds (firing at T).
+enum class Precision : std::uint8_t { ordinary, exact };
+
 }  // namespace loom

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "core/ids.hpp"
 #include "core/message.hpp"
+#include "core/planning.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "core/transaction.hpp"
@@ -26,7 +28,7 @@ class TimeSeam {
   virtual ClockId clock() const = 0;
   /// Runs `task` at or after `at` (in the past: as soon as possible, never from inside this call). No cancelling: callers
   /// ignore what they no longer want.
-  virtual void call_at(Instant at, std::function<void()> task) = 0;
+  virtual void call_at(Instant at, Precision precision, std::function<void()> task) = 0;
 };
 
 /// MESSAGES. Carries encoded envelopes; may lose, delay, double or reorder them, never damages one silently.
@@ -64,5 +66,8 @@ class StorageSeam {
   /// `done` is called once when every row up to this one is durable (group commit), on the loop's thread, never from inside.
   virtual void append(std::string row, std::function<void(Result<void>)> done) = 0;
 };
+
+/// Carries out planning orders off the step; `done` is called once, on the loop's thread, never from inside.
+using PlanWorker = std::function<void(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done)>;
 
 }  // namespace loom

@@ -1,0 +1,62 @@
+// Host: interprets the effects of one step machine over the four seams; written once, for daemons and for the simulation.
+// It decodes what arrives, feeds events one at a time, and never calls the machine from inside the machine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/digest.hpp"
+#include "core/step.hpp"
+#include "runtime/seams.hpp"
+
+namespace loom {
+
+struct HostOptions {
+  Peer self;              ///< who this machine is
+  Role role = Role::agent;
+  std::string principal;  ///< stamped on what it sends; the receiving transport overwrites it with what the key proves
+};
+
+struct HostSeams {
+  TimeSeam* time = nullptr;
+  MessageSeam* messages = nullptr;
+  RegisterSeam* registers = nullptr;  ///< null: a machine without devices (the controller)
+  StorageSeam* storage = nullptr;
+  PlanWorker plan;                    ///< empty: a machine that never plans (an agent)
+  std::function<void(const Alarm&)> alarm;
+  Digest* digest = nullptr;           ///< folds in every delivered event, effect and bus transaction; null outside sim
+};
+
+struct HostCounters {
+  std::uint64_t events = 0;
+  std::uint64_t effects = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t malformed = 0;
+  std::uint64_t transactions = 0;
+  Duration longest_step{};            ///< by time->now() before and after
+};
+
+class Host {
+ public:
+  using StepFunction = std::function<void(Instant now, const Event& event, EffectSink& sink)>;
+
+  Host(HostOptions options, HostSeams seams, StepFunction step);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  /// Loads the journal and delivers Started. Errors: storage (the journal cannot be opened).
+  Result<void> start(std::uint64_t boot_id);
+  /// Delivers one event from outside the seams (an interlock contact).
+  void deliver(const Event& event);
+  const HostCounters& counters() const;
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;  ///< shared with callbacks under way, which do nothing once the host is gone
+};
+
+}  // namespace loom
