@@ -11,16 +11,16 @@ namespace {
 /// What an agent has reached when it has answered the stage's request.
 struct StageRow {
   CommitStage stage;
-  Progress reached;
+  CommitProgress reached;
   CommitStage next;
 };
 
 constexpr std::array<StageRow, 5> kStages{{
-    {CommitStage::preparing, Progress::prepared, CommitStage::arming},
-    {CommitStage::arming, Progress::armed, CommitStage::firing},
-    {CommitStage::darkening, Progress::dark, CommitStage::moving},
-    {CommitStage::moving, Progress::settled, CommitStage::relighting},
-    {CommitStage::relighting, Progress::applied, CommitStage::confirmed},
+    {CommitStage::preparing, CommitProgress::prepared, CommitStage::arming},
+    {CommitStage::arming, CommitProgress::armed, CommitStage::firing},
+    {CommitStage::darkening, CommitProgress::dark, CommitStage::moving},
+    {CommitStage::moving, CommitProgress::settled, CommitStage::relighting},
+    {CommitStage::relighting, CommitProgress::applied, CommitStage::confirmed},
 }};
 
 const StageRow* row_of(CommitStage stage) {
@@ -30,32 +30,33 @@ const StageRow* row_of(CommitStage stage) {
 
 /// What an answer says: how far its sender has come, and how it went. Null: not an answer of a commit.
 struct Answer {
-  Progress reached = Progress::asked;
+  CommitProgress reached = CommitProgress::asked;
   const Outcome* outcome = nullptr;
 };
 
 Answer answer_of(const Body& body) {
-  if (const auto* prepared = std::get_if<Prepared>(&body)) return {Progress::prepared, &prepared->outcome};
-  if (const auto* armed = std::get_if<Armed>(&body)) return {Progress::armed, &armed->outcome};
-  if (const auto* darkened = std::get_if<Darkened>(&body)) return {Progress::dark, &darkened->outcome};
-  if (const auto* settled = std::get_if<Settled>(&body)) return {Progress::settled, &settled->outcome};
-  if (const auto* applied = std::get_if<Applied>(&body)) return {Progress::applied, &applied->outcome};
+  if (const auto* prepared = std::get_if<Prepared>(&body)) return {CommitProgress::prepared, &prepared->outcome};
+  if (const auto* armed = std::get_if<Armed>(&body)) return {CommitProgress::armed, &armed->outcome};
+  if (const auto* darkened = std::get_if<Darkened>(&body)) return {CommitProgress::dark, &darkened->outcome};
+  if (const auto* settled = std::get_if<Settled>(&body)) return {CommitProgress::settled, &settled->outcome};
+  if (const auto* applied = std::get_if<Applied>(&body)) return {CommitProgress::applied, &applied->outcome};
   return {};
 }
 
 }  // namespace
 
 Send Letterhead::to_agent(NodeId node, Revision revision, Body body) const {
-  return {agent_peer(node), Envelope{kWireVersion, "controller", Role::controller, term, node, clock, revision, std::move(body)}};
+  return {agent_peer(node),
+          Envelope{kWireVersion, "controller", Role::controller, term, node, clock, revision, std::move(body)}};
 }
 
-Commit::Commit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now)
+FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now)
     : plan_(std::move(plan)), timings_(timings) {
   const Plan& target = plan_->plan;
   participants_.reserve(target.changed.size());
   for (const NodeId node : target.changed) {
-    const auto slice =
-        std::lower_bound(target.nodes.begin(), target.nodes.end(), node, [](const NodePlan& a, NodeId b) { return a.node < b; });
+    const auto slice = std::lower_bound(target.nodes.begin(), target.nodes.end(), node,
+                                        [](const NodePlan& a, NodeId b) { return a.node < b; });
     LOOM_ASSERT(slice != target.nodes.end() && slice->node == node);
     Participant participant;
     participant.node = node;
@@ -73,31 +74,35 @@ Commit::Commit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings
   report_.started = now;
 }
 
-void Commit::begin(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::begin(Instant now, const Letterhead& letterhead, EffectSink& sink) {
   enter(CommitStage::preparing, now, letterhead, sink);
 }
 
-CommitVerdict Commit::verdict() const {
+CommitVerdict FabricCommit::verdict() const {
   if (!failure_.empty()) {
     return CommitVerdict::failed;
   }
   switch (stage_) {
-    case CommitStage::firing: return CommitVerdict::wants_going;
-    case CommitStage::confirmed: return CommitVerdict::applied;
-    default: return CommitVerdict::running;
+    case CommitStage::firing:
+      return CommitVerdict::wants_going;
+    case CommitStage::confirmed:
+      return CommitVerdict::applied;
+    default:
+      return CommitVerdict::running;
   }
 }
 
-const Participant* Commit::find(NodeId node) const {
+const Participant* FabricCommit::find(NodeId node) const {
   const auto it = std::lower_bound(participants_.begin(), participants_.end(), node,
                                    [](const Participant& a, NodeId b) { return a.node < b; });
   return it != participants_.end() && it->node == node ? &*it : nullptr;
 }
 
-void Commit::set_deadline(Instant now) {
+void FabricCommit::set_deadline(Instant now) {
   next_tick_ = now + timings_.retry_interval;
   // T leaves room for every repeat of the arming that may be needed, and for the clocks; a timeline's start likewise.
-  const Duration everybody_hears = timings_.retry_interval * timings_.arm_repeats + timings_.lead_margin + 2 * timings_.clock_error;
+  const Duration everybody_hears =
+      timings_.retry_interval * timings_.arm_repeats + timings_.lead_margin + 2 * timings_.clock_error;
   switch (stage_) {
     case CommitStage::arming:
       fire_at_ = now + lead_ + everybody_hears;
@@ -112,11 +117,13 @@ void Commit::set_deadline(Instant now) {
       relight_at_ = has_timeline_ ? now + everybody_hears : now;  // static light needs no common start
       deadline_ = relight_at_ + lead_ + timings_.stage_deadline;
       break;
-    default: deadline_ = now + lead_ + timings_.stage_deadline; break;
+    default:
+      deadline_ = now + lead_ + timings_.stage_deadline;
+      break;
   }
 }
 
-void Commit::enter(CommitStage stage, Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::enter(CommitStage stage, Instant now, const Letterhead& letterhead, EffectSink& sink) {
   stage_ = stage;
   stage_began_ = now;
   done_ = 0;
@@ -139,19 +146,25 @@ void Commit::enter(CommitStage stage, Instant now, const Letterhead& letterhead,
   }
 }
 
-void Commit::request(const Participant& participant, const Letterhead& letterhead, EffectSink& sink) const {
+void FabricCommit::request(const Participant& participant, const Letterhead& letterhead, EffectSink& sink) const {
   const auto say = [&](Body body) { sink.emit(letterhead.to_agent(participant.node, revision(), std::move(body))); };
   switch (stage_) {
-    case CommitStage::preparing: return say(Prepare{*participant.plan});
-    case CommitStage::arming: return say(Arm{fire_at_});
-    case CommitStage::darkening: return say(Go{});
-    case CommitStage::moving: return say(Proceed{CommitPhase::move, stage_began_});
-    case CommitStage::relighting: return say(Proceed{CommitPhase::relight, relight_at_});
-    default: return;
+    case CommitStage::preparing:
+      return say(Prepare{*participant.plan});
+    case CommitStage::arming:
+      return say(Arm{fire_at_});
+    case CommitStage::darkening:
+      return say(Go{});
+    case CommitStage::moving:
+      return say(Proceed{CommitPhase::move, stage_began_});
+    case CommitStage::relighting:
+      return say(Proceed{CommitPhase::relight, relight_at_});
+    default:
+      return;
   }
 }
 
-void Commit::on_answer(NodeId node, const Body& body, Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const Letterhead& letterhead, EffectSink& sink) {
   auto* participant = const_cast<Participant*>(find(node));
   const Answer answer = answer_of(body);
   if (participant == nullptr || answer.outcome == nullptr || !failure_.empty()) {
@@ -180,7 +193,8 @@ void Commit::on_answer(NodeId node, const Body& body, Instant now, const Letterh
   advance(*participant, answer.reached, now, letterhead, sink);
 }
 
-void Commit::advance(Participant& participant, Progress reached, Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::advance(Participant& participant, CommitProgress reached, Instant now, const Letterhead& letterhead,
+                           EffectSink& sink) {
   const StageRow* row = row_of(stage_);
   const bool was_waited_for = row != nullptr && participant.progress < row->reached;
   participant.progress = reached;
@@ -189,7 +203,7 @@ void Commit::advance(Participant& participant, Progress reached, Instant now, co
   }
 }
 
-void Commit::complete_stage(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::complete_stage(Instant now, const Letterhead& letterhead, EffectSink& sink) {
   measure_stage(now);
   if (stage_ == CommitStage::preparing) {
     for (const Participant& participant : participants_) {
@@ -199,27 +213,36 @@ void Commit::complete_stage(Instant now, const Letterhead& letterhead, EffectSin
   enter(row_of(stage_)->next, now, letterhead, sink);
 }
 
-void Commit::measure_stage(Instant now) {
+void FabricCommit::measure_stage(Instant now) {
   const Duration spent = now - stage_began_;
   switch (stage_) {
-    case CommitStage::preparing: report_.prepare = spent; break;
+    case CommitStage::preparing:
+      report_.prepare = spent;
+      break;
     case CommitStage::arming:
       report_.arm = spent;
       report_.wait = std::max(Duration{0}, fire_at_ - now);
       break;
-    case CommitStage::darkening: report_.darken = std::max(Duration{0}, now - fire_at_); break;
-    case CommitStage::moving: report_.move = spent; break;
-    case CommitStage::relighting: report_.relight = spent; break;
-    default: break;
+    case CommitStage::darkening:
+      report_.darken = std::max(Duration{0}, now - fire_at_);
+      break;
+    case CommitStage::moving:
+      report_.move = spent;
+      break;
+    case CommitStage::relighting:
+      report_.relight = spent;
+      break;
+    default:
+      break;
   }
 }
 
-void Commit::go(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::go(Instant now, const Letterhead& letterhead, EffectSink& sink) {
   LOOM_ASSERT(stage_ == CommitStage::firing);
   enter(CommitStage::darkening, now, letterhead, sink);
 }
 
-std::string Commit::silent_agents() const {
+std::string FabricCommit::silent_agents() const {
   const StageRow* row = row_of(stage_);
   std::string names;
   std::uint32_t count = 0;
@@ -232,7 +255,7 @@ std::string Commit::silent_agents() const {
          std::string(to_string(stage_)) + " (" + names + (count > 5 ? ", ..." : "") + ")";
 }
 
-void Commit::on_tick(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::on_tick(Instant now, const Letterhead& letterhead, EffectSink& sink) {
   const StageRow* row = row_of(stage_);
   if (row == nullptr || !failure_.empty() || now < next_tick_) {
     return;
@@ -253,26 +276,26 @@ void Commit::on_tick(Instant now, const Letterhead& letterhead, EffectSink& sink
   next_tick_ = std::min(deadline_, next_tick_ + timings_.retry_interval);
 }
 
-void Commit::abandon(const Letterhead& letterhead, EffectSink& sink) const {
+void FabricCommit::abandon(const Letterhead& letterhead, EffectSink& sink) const {
   for (const Participant& participant : participants_) {
     sink.emit(letterhead.to_agent(participant.node, revision(), Abandon{}));
   }
 }
 
-void Commit::confirm(const Letterhead& letterhead, EffectSink& sink) const {
+void FabricCommit::confirm(const Letterhead& letterhead, EffectSink& sink) const {
   for (const Participant& participant : participants_) {
     sink.emit(letterhead.to_agent(participant.node, revision(), Confirm{}));
   }
 }
 
-void Commit::fail_with(std::string why) {
+void FabricCommit::fail_with(std::string why) {
   if (failure_.empty()) {
     failure_ = std::move(why);
     next_tick_ = kNever;
   }
 }
 
-CommitReport Commit::report(Instant now) const {
+CommitReport FabricCommit::report(Instant now) const {
   CommitReport report = report_;
   report.total = now - report.started;
   const auto spread = [](std::vector<Duration> values) { return spread_of(values); };
@@ -282,7 +305,7 @@ CommitReport Commit::report(Instant now) const {
   report.lateness = spread(latenesses_);
   std::vector<Duration> dark;
   for (const Participant& participant : participants_) {
-    if (participant.progress == Progress::applied && participant.fire.dark > Duration{0}) {
+    if (participant.progress == CommitProgress::applied && participant.fire.dark > Duration{0}) {
       dark.push_back(participant.fire.dark);
     }
   }

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "core/timings.hpp"
 #include "core/message.hpp"
 #include "core/planning.hpp"
 #include "core/report.hpp"
 #include "core/step.hpp"
+#include "core/timings.hpp"
 
 namespace loom {
 
@@ -24,13 +24,13 @@ struct Letterhead {
 };
 
 /// How far one agent has come; an answer never takes it back.
-enum class Progress : std::uint8_t { asked, prepared, armed, dark, settled, applied };
+enum class CommitProgress : std::uint8_t { asked, prepared, armed, dark, settled, applied };
 
 struct Participant {
   NodeId node;
   const NodePlan* plan = nullptr;  ///< inside the PlanResult that the commit keeps alive
-  Progress progress = Progress::asked;
-  Instant sent_at{};               ///< the request of the present stage, first time
+  CommitProgress progress = CommitProgress::asked;
+  Instant sent_at{};  ///< the request of the present stage, first time
   Duration lead{};
   FireReport fire;
 };
@@ -42,9 +42,9 @@ enum class CommitVerdict : std::uint8_t {
   failed,       ///< see failure(); doubtful() tells whether something may have moved or gone dark
 };
 
-class Commit {
+class FabricCommit {
  public:
-  Commit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now);
+  FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now);
 
   /// Sends Prepare to every participant.
   void begin(Instant now, const Letterhead& letterhead, EffectSink& sink);
@@ -82,7 +82,7 @@ class Commit {
   void enter(CommitStage stage, Instant now, const Letterhead& letterhead, EffectSink& sink);
   void set_deadline(Instant now);
   void request(const Participant& participant, const Letterhead& letterhead, EffectSink& sink) const;
-  void advance(Participant& participant, Progress reached, Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void advance(Participant& participant, CommitProgress reached, Instant now, const Letterhead& letterhead, EffectSink& sink);
   void complete_stage(Instant now, const Letterhead& letterhead, EffectSink& sink);
   void measure_stage(Instant now);
   std::string silent_agents() const;

@@ -13,8 +13,8 @@
 
 #include "controller/control/commit.hpp"
 #include "controller/control/session.hpp"
-#include "core/timings.hpp"
 #include "core/step.hpp"
+#include "core/timings.hpp"
 
 namespace loom {
 
@@ -156,7 +156,7 @@ class Controller {
   JobId next_job_{1};
   std::map<JobId, JobEntry> jobs_;
 
-  std::vector<Session> sessions_;               ///< index = node
+  std::vector<AgentSession> sessions_;                    ///< index = node
   std::vector<std::optional<Observation>> observations_;  ///< index = device
   std::deque<Alarm> alarms_;
   std::uint64_t malformed_ = 0;
@@ -169,7 +169,7 @@ class Controller {
 
   bool dirty_ = false;
   Instant dirty_since_{};
-  Instant not_before_{};                        ///< backoff of a return
+  Instant not_before_{};  ///< backoff of a return
   std::string dirty_reason_;
   std::optional<Revision> planning_;
   std::string planning_reason_;
@@ -177,13 +177,13 @@ class Controller {
   std::vector<DryRun> dry_runs_;
   std::uint64_t dry_runs_made_ = 0;
 
-  std::unique_ptr<Commit> commit_;
-  bool commit_waits_ = false;                   ///< for absent agents
+  std::unique_ptr<FabricCommit> commit_;
+  bool commit_waits_ = false;  ///< for absent agents
   Instant commit_wait_until_{};
-  bool commit_recorded_ = false;                ///< its next journal row is on the way
+  bool commit_recorded_ = false;  ///< its next journal row is on the way
   std::deque<CommitReport> history_;
 
-  std::uint64_t appended_ = 0;                  ///< Append effects of this life
+  std::uint64_t appended_ = 0;  ///< Append effects of this life
   std::deque<PendingAct> acts_;
 };
 

@@ -175,7 +175,7 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
       }
     }
   }
-  commit_ = std::make_unique<Commit>(std::move(plan), options_.timings, planning_reason_, now);
+  commit_ = std::make_unique<FabricCommit>(std::move(plan), options_.timings, planning_reason_, now);
   commit_->set_plan_time(elapsed);
   commit_recorded_ = false;
   commit_waits_ = true;
@@ -186,7 +186,8 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
 /// Begins when every agent that takes part is there.
 void Controller::try_begin(Instant now, EffectSink& sink) {
   const auto& changed = commit_->plan().plan.changed;
-  const auto absent = std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !sessions_[node.value].is_present(); });
+  const auto absent =
+      std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !sessions_[node.value].is_present(); });
   if (absent == changed.end()) {
     commit_waits_ = false;
     commit_->begin(now, letterhead(), sink);
@@ -204,7 +205,9 @@ void Controller::after_commit_moved(Instant now, EffectSink& sink) {
     return;
   }
   switch (commit_->verdict()) {
-    case CommitVerdict::failed: finish_failed(now, sink); return;
+    case CommitVerdict::failed:
+      finish_failed(now, sink);
+      return;
     case CommitVerdict::wants_going:
       if (!commit_recorded_) {
         commit_recorded_ = true;
@@ -218,11 +221,12 @@ void Controller::after_commit_moved(Instant now, EffectSink& sink) {
     case CommitVerdict::applied:
       if (!commit_recorded_) {
         commit_recorded_ = true;
-        append(CommitRecord{CommitDecision::confirmed, commit_->revision(), next_circuit_, nullptr}, ConfirmAct{commit_->revision()},
-               sink);
+        append(CommitRecord{CommitDecision::confirmed, commit_->revision(), next_circuit_, nullptr},
+               ConfirmAct{commit_->revision()}, sink);
       }
       break;
-    case CommitVerdict::running: break;
+    case CommitVerdict::running:
+      break;
   }
   if (commit_->next_tick() != kNever) {
     sink.emit(SetTimer{timers::kTick, commit_->next_tick()});
@@ -266,7 +270,7 @@ void Controller::finish_confirmed(Instant now, EffectSink& sink) {
 }
 
 void Controller::finish_failed(Instant now, EffectSink& sink) {
-  const std::unique_ptr<Commit> failed = std::move(commit_);
+  const std::unique_ptr<FabricCommit> failed = std::move(commit_);
   failed->abandon(letterhead(), sink);
   CommitReport report = failed->report(now);
   report.outcome = failed->is_doubtful() ? CommitOutcome::returned : CommitOutcome::abandoned;

@@ -7,16 +7,16 @@ namespace loom {
 
 std::uint32_t Controller::present_agents() const {
   return static_cast<std::uint32_t>(
-      std::count_if(sessions_.begin(), sessions_.end(), [](const Session& session) { return session.is_present(); }));
+      std::count_if(sessions_.begin(), sessions_.end(), [](const AgentSession& session) { return session.is_present(); }));
 }
 
 void Controller::on_agent(NodeId node, const Envelope& envelope, Instant now, EffectSink& sink) {
-  Session& session = sessions_[node.value];
+  AgentSession& session = sessions_[node.value];
   if (const auto* hello = std::get_if<Hello>(&envelope.body)) {
     on_hello(node, *hello, now, sink);
     return;
   }
-  if (session.on(SessionTrigger::word, now) == SessionAction::demand_hello) {
+  if (session.on(AgentSessionTrigger::word, now) == AgentSessionAction::demand_hello) {
     say(node, Unwelcome{Error{ErrorCode::busy, "this controller does not know you yet: say hello"}}, sink);
     return;
   }
@@ -35,9 +35,9 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, Instant now, Ef
 }
 
 void Controller::on_hello(NodeId node, const Hello& hello, Instant now, EffectSink& sink) {
-  Session& session = sessions_[node.value];
+  AgentSession& session = sessions_[node.value];
   const bool is_new_life = session.boot_id != hello.boot_id;
-  session.on(SessionTrigger::hello, now);
+  session.on(AgentSessionTrigger::hello, now);
   session.boot_id = hello.boot_id;
   session.applied = hello.applied;
   session.lasers_latched_off = hello.lasers_latched_off;
@@ -79,7 +79,8 @@ void Controller::doubt_node(NodeId node) {
     doubtful.nodes.push_back(slice);
     for (DevicePlan& device : doubtful.nodes.back().devices) {
       device.touched = fabric.device(device.device).kind == DeviceKind::itla_laser;
-      if (slice.node == node && owns_switch && !device.touched && fabric.device(device.device).kind != DeviceKind::heater_bank) {
+      if (slice.node == node && owns_switch && !device.touched &&
+          fabric.device(device.device).kind != DeviceKind::heater_bank) {
         doubtful.moved_switches.push_back(device.device);
       }
     }
@@ -88,7 +89,7 @@ void Controller::doubt_node(NodeId node) {
 }
 
 void Controller::on_heartbeat(NodeId node, const Heartbeat& heartbeat, EffectSink& sink) {
-  Session& session = sessions_[node.value];
+  AgentSession& session = sessions_[node.value];
   session.applied = heartbeat.applied;
   if (heartbeat.lasers_latched_off != session.lasers_latched_off) {
     session.lasers_latched_off = heartbeat.lasers_latched_off;
@@ -140,7 +141,7 @@ void Controller::keep_observations(const ObservationReport& report) {
 void Controller::sweep(Instant now, EffectSink& sink) {
   const ControllerTimings& timings = options_.timings;
   for (std::size_t i = 0; i < sessions_.size(); ++i) {
-    if (sessions_[i].judge_silence(now, timings.suspect_after, timings.dead_after) != SessionAction::report_dead) {
+    if (sessions_[i].judge_silence(now, timings.suspect_after, timings.dead_after) != AgentSessionAction::report_dead) {
       continue;
     }
     Alarm alarm;

@@ -17,7 +17,8 @@ OperatorReply refusal(RequestId request, ErrorCode code, std::string message) {
 }  // namespace
 
 void Controller::reply(Peer to, OperatorReply reply, EffectSink& sink) {
-  sink.emit(Send{to, Envelope{kWireVersion, "controller", Role::controller, term_, NodeId{}, clock_, confirmed(), std::move(reply)}});
+  sink.emit(
+      Send{to, Envelope{kWireVersion, "controller", Role::controller, term_, NodeId{}, clock_, confirmed(), std::move(reply)}});
 }
 
 void Controller::on_operator(Peer from, const OperatorRequest& request, Role role, Instant now, EffectSink& sink) {
@@ -52,10 +53,11 @@ void Controller::submit(Peer from, RequestId request, const SubmitJob& order, In
                  sink);
   }
   if (intent_.jobs.size() >= limits::kJobs) {
-    return reply(from,
-                 refusal(request, ErrorCode::out_of_range,
-                         std::to_string(intent_.jobs.size()) + " jobs are running, the limit is " + std::to_string(limits::kJobs)),
-                 sink);
+    return reply(
+        from,
+        refusal(request, ErrorCode::out_of_range,
+                std::to_string(intent_.jobs.size()) + " jobs are running, the limit is " + std::to_string(limits::kJobs)),
+        sink);
   }
   Job job;
   job.id = next_job_;
@@ -170,11 +172,17 @@ StatusReport Controller::status(Instant now) const {
   report.revision = confirmed();
   report.fabric = options_.fabric->name;
   report.nodes = static_cast<std::uint32_t>(sessions_.size());
-  for (const Session& session : sessions_) {
+  for (const AgentSession& session : sessions_) {
     switch (session.state()) {
-      case SessionState::live: ++report.live; break;
-      case SessionState::suspect: ++report.suspect; break;
-      default: ++report.dead; break;
+      case AgentSessionState::live:
+        ++report.live;
+        break;
+      case AgentSessionState::suspect:
+        ++report.suspect;
+        break;
+      default:
+        ++report.dead;
+        break;
     }
   }
   report.jobs = static_cast<std::uint32_t>(intent_.jobs.size());
@@ -210,7 +218,8 @@ std::vector<CircuitReport> Controller::circuit_rows(const Query& query) const {
       for (const Circuit& circuit : job.stages[stage].timeslots[slot].circuits) {
         if (!query.id.has_value() || *query.id == circuit.id.value) {
           const bool dark = intent_.lasers_off || sessions_[circuit.source.value].lasers_latched_off;
-          const bool is_here = sessions_[circuit.source.value].is_present() && sessions_[circuit.destination.value].is_present();
+          const bool is_here =
+              sessions_[circuit.source.value].is_present() && sessions_[circuit.destination.value].is_present();
           rows.push_back({circuit, slot, dark ? "FAILED" : is_here ? "CONNECTED" : "UNKNOWN"});
         }
       }
@@ -223,13 +232,15 @@ OperatorReply Controller::answer(const Query& query, Instant now) const {
   OperatorReply answered;
   const auto wanted = [&](std::uint64_t id) { return !query.id.has_value() || *query.id == id; };
   switch (query.noun) {
-    case Noun::status: answered.rows = status(now); return answered;
+    case Noun::status:
+      answered.rows = status(now);
+      return answered;
     case Noun::nodes: {
       std::vector<NodeReport> rows;
       for (const Node& node : options_.fabric->nodes) {
         if (wanted(node.id.value)) {
-          const Session& session = sessions_[node.id.value];
-          const bool was_heard = session.state() != SessionState::absent;
+          const AgentSession& session = sessions_[node.id.value];
+          const bool was_heard = session.state() != AgentSessionState::absent;
           rows.push_back({node.id, node.name, std::string(to_string(session.state())), session.applied,
                           was_heard ? now - session.last_heard() : Duration{-1}, session.lasers_latched_off,
                           static_cast<std::uint32_t>(options_.fabric->devices_of_agent[node.id.value].size())});
@@ -238,8 +249,12 @@ OperatorReply Controller::answer(const Query& query, Instant now) const {
       answered.rows = std::move(rows);
       break;
     }
-    case Noun::devices: answered.rows = device_rows(query, now); break;
-    case Noun::circuits: answered.rows = circuit_rows(query); break;
+    case Noun::devices:
+      answered.rows = device_rows(query, now);
+      break;
+    case Noun::circuits:
+      answered.rows = circuit_rows(query);
+      break;
     case Noun::jobs: {
       std::vector<JobReport> rows;
       for (const auto& [id, entry] : jobs_) {
@@ -258,7 +273,9 @@ OperatorReply Controller::answer(const Query& query, Instant now) const {
       answered.rows = std::move(rows);
       break;
     }
-    case Noun::alarms: answered.rows = std::vector<Alarm>(alarms_.begin(), alarms_.end()); break;
+    case Noun::alarms:
+      answered.rows = std::vector<Alarm>(alarms_.begin(), alarms_.end());
+      break;
   }
   return answered;
 }

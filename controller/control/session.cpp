@@ -8,11 +8,11 @@
 namespace loom {
 namespace {
 
-using S = SessionState;
-using T = SessionTrigger;
-using A = SessionAction;
+using S = AgentSessionState;
+using T = AgentSessionTrigger;
+using A = AgentSessionAction;
 
-constexpr std::array<SessionRow, 16> kTable{{
+constexpr std::array<AgentSessionRow, 16> kTable{{
     {S::absent, T::hello, S::live, A::welcome},
     {S::absent, T::word, S::absent, A::demand_hello},
     {S::absent, T::short_silence, S::absent, A::none},
@@ -33,14 +33,14 @@ constexpr std::array<SessionRow, 16> kTable{{
 
 }  // namespace
 
-std::string_view to_string(SessionState state) {
+std::string_view to_string(AgentSessionState state) {
   static constexpr std::array<std::string_view, 4> kWords{"absent", "live", "suspect", "dead"};
   return kWords[static_cast<std::size_t>(state)];
 }
 
-SessionAction Session::on(SessionTrigger trigger, Instant now) {
+AgentSessionAction AgentSession::on(AgentSessionTrigger trigger, Instant now) {
   const std::size_t index = static_cast<std::size_t>(state_) * 4 + static_cast<std::size_t>(trigger);
-  const SessionRow& row = kTable[index];
+  const AgentSessionRow& row = kTable[index];
   LOOM_ASSERT(row.state == state_ && row.trigger == trigger);
   state_ = row.next;
   if (trigger == T::hello || trigger == T::word) {
@@ -49,7 +49,7 @@ SessionAction Session::on(SessionTrigger trigger, Instant now) {
   return row.action;
 }
 
-SessionAction Session::judge_silence(Instant now, Duration suspect_after, Duration dead_after) {
+AgentSessionAction AgentSession::judge_silence(Instant now, Duration suspect_after, Duration dead_after) {
   if (!is_present()) {
     return A::none;
   }

@@ -10,33 +10,33 @@
 
 namespace loom {
 
-enum class SessionState : std::uint8_t { absent, live, suspect, dead };
-enum class SessionTrigger : std::uint8_t { hello, word, short_silence, long_silence };
-enum class SessionAction : std::uint8_t {
+enum class AgentSessionState : std::uint8_t { absent, live, suspect, dead };
+enum class AgentSessionTrigger : std::uint8_t { hello, word, short_silence, long_silence };
+enum class AgentSessionAction : std::uint8_t {
   none,
   welcome,       ///< answer the hello
   demand_hello,  ///< somebody speaks whom this life of the controller never greeted
   report_dead,   ///< alarm
 };
 
-std::string_view to_string(SessionState state);
+std::string_view to_string(AgentSessionState state);
 
-struct SessionRow {
-  SessionState state;
-  SessionTrigger trigger;
-  SessionState next;
-  SessionAction action;
+struct AgentSessionRow {
+  AgentSessionState state;
+  AgentSessionTrigger trigger;
+  AgentSessionState next;
+  AgentSessionAction action;
 };
 
-class Session {
+class AgentSession {
  public:
   /// Applies the table's row and returns the action that the controller owes.
-  SessionAction on(SessionTrigger trigger, Instant now);
+  AgentSessionAction on(AgentSessionTrigger trigger, Instant now);
   /// The silence trigger whose time has come, if any.
-  SessionAction judge_silence(Instant now, Duration suspect_after, Duration dead_after);
+  AgentSessionAction judge_silence(Instant now, Duration suspect_after, Duration dead_after);
 
-  SessionState state() const { return state_; }
-  bool is_present() const { return state_ == SessionState::live || state_ == SessionState::suspect; }
+  AgentSessionState state() const { return state_; }
+  bool is_present() const { return state_ == AgentSessionState::live || state_ == AgentSessionState::suspect; }
   Instant last_heard() const { return last_heard_; }
 
   std::uint64_t boot_id = 0;
@@ -45,7 +45,7 @@ class Session {
   std::uint32_t repairs = 0;  ///< attempts since the node was last found sound
 
  private:
-  SessionState state_ = SessionState::absent;
+  AgentSessionState state_ = AgentSessionState::absent;
   Instant last_heard_{};
 };
 

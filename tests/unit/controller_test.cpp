@@ -43,7 +43,8 @@ class Desk {
   }
 
   void say(NodeId node, Body body, Revision revision = {}, Term term = Term{1}) {
-    feed(MessageArrived{agent_peer(node), {kWireVersion, "host", Role::agent, term, node, kVirtualClock, revision, std::move(body)}});
+    feed(MessageArrived{agent_peer(node),
+                        {kWireVersion, "host", Role::agent, term, node, kVirtualClock, revision, std::move(body)}});
   }
 
   void greet_all() {
@@ -54,7 +55,8 @@ class Desk {
 
   void ask(std::variant<Query, SubmitJob, CancelJob, OrderLasers> what, Role role = Role::operator_) {
     const Peer from{Peer::Kind::operator_, 7};
-    feed(MessageArrived{from, {kWireVersion, "ada", role, {}, {}, {}, {}, OperatorRequest{RequestId{++requests_}, std::move(what)}}});
+    feed(MessageArrived{from,
+                        {kWireVersion, "ada", role, {}, {}, {}, {}, OperatorRequest{RequestId{++requests_}, std::move(what)}}});
   }
 
   JobSpec job(std::uint32_t nodes) const {
@@ -85,7 +87,8 @@ class Desk {
       NodePlan slice{plan.revision, plan.base, node.id, {}, 1, {}, {}};
       const bool is_lit = lit.contains(node.id);
       const DeviceId laser = fabric_->devices_of_agent[node.id.value].front();
-      slice.devices.push_back({laser, is_lit != lit_before_.contains(node.id), {{{}, {}, kForever, LaserSetpoint{{}, {}, is_lit}}}});
+      slice.devices.push_back(
+          {laser, is_lit != lit_before_.contains(node.id), {{{}, {}, kForever, LaserSetpoint{{}, {}, is_lit}}}});
       if (is_lit != lit_before_.contains(node.id)) {
         plan.changed.push_back(node.id);
       }
@@ -131,8 +134,8 @@ class Desk {
 
   template <class B>
   std::size_t said() const {
-    return static_cast<std::size_t>(
-        std::count_if(sent.begin(), sent.end(), [](const Send& send) { return std::holds_alternative<B>(send.envelope.body); }));
+    return static_cast<std::size_t>(std::count_if(
+        sent.begin(), sent.end(), [](const Send& send) { return std::holds_alternative<B>(send.envelope.body); }));
   }
   const OperatorReply& last_reply() const {
     const auto it = std::find_if(sent.rbegin(), sent.rend(),

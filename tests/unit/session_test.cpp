@@ -14,33 +14,33 @@ Instant at_ms(std::int64_t ms) { return Instant{std::chrono::milliseconds{ms}}; 
 }  // namespace
 
 TEST_CASE("an agent that was never greeted is asked for its hello") {
-  Session session;
-  CHECK(session.on(SessionTrigger::word, at_ms(0)) == SessionAction::demand_hello);
-  CHECK(session.state() == SessionState::absent);
-  CHECK(session.on(SessionTrigger::hello, at_ms(1)) == SessionAction::welcome);
-  CHECK(session.state() == SessionState::live);
-  CHECK(session.on(SessionTrigger::word, at_ms(2)) == SessionAction::none);
+  AgentSession session;
+  CHECK(session.on(AgentSessionTrigger::word, at_ms(0)) == AgentSessionAction::demand_hello);
+  CHECK(session.state() == AgentSessionState::absent);
+  CHECK(session.on(AgentSessionTrigger::hello, at_ms(1)) == AgentSessionAction::welcome);
+  CHECK(session.state() == AgentSessionState::live);
+  CHECK(session.on(AgentSessionTrigger::word, at_ms(2)) == AgentSessionAction::none);
 }
 
 TEST_CASE("silence makes an agent suspect, then dead once, and a word revives it") {
-  Session session;
-  session.on(SessionTrigger::hello, at_ms(0));
-  CHECK(session.judge_silence(at_ms(149), kSuspect, kDead) == SessionAction::none);
-  CHECK(session.state() == SessionState::live);
-  CHECK(session.judge_silence(at_ms(150), kSuspect, kDead) == SessionAction::none);
-  CHECK(session.state() == SessionState::suspect);
+  AgentSession session;
+  session.on(AgentSessionTrigger::hello, at_ms(0));
+  CHECK(session.judge_silence(at_ms(149), kSuspect, kDead) == AgentSessionAction::none);
+  CHECK(session.state() == AgentSessionState::live);
+  CHECK(session.judge_silence(at_ms(150), kSuspect, kDead) == AgentSessionAction::none);
+  CHECK(session.state() == AgentSessionState::suspect);
   CHECK(session.is_present());
-  CHECK(session.judge_silence(at_ms(300), kSuspect, kDead) == SessionAction::report_dead);
-  CHECK(session.judge_silence(at_ms(400), kSuspect, kDead) == SessionAction::none);
+  CHECK(session.judge_silence(at_ms(300), kSuspect, kDead) == AgentSessionAction::report_dead);
+  CHECK(session.judge_silence(at_ms(400), kSuspect, kDead) == AgentSessionAction::none);
   CHECK_FALSE(session.is_present());
-  session.on(SessionTrigger::word, at_ms(500));
-  CHECK(session.state() == SessionState::live);
+  session.on(AgentSessionTrigger::word, at_ms(500));
+  CHECK(session.state() == AgentSessionState::live);
 }
 
 TEST_CASE("an agent that was never heard is not reported dead") {
-  Session session;
-  CHECK(session.judge_silence(at_ms(10'000), kSuspect, kDead) == SessionAction::none);
-  CHECK(session.state() == SessionState::absent);
+  AgentSession session;
+  CHECK(session.judge_silence(at_ms(10'000), kSuspect, kDead) == AgentSessionAction::none);
+  CHECK(session.state() == AgentSessionState::absent);
 }
 
 }  // namespace loom
