@@ -8,7 +8,7 @@
 #include "cli/connection.hpp"
 #include "cli/rows.hpp"
 #include "cli/term.hpp"
-#include "cli/workload.hpp"
+#include "controller/workload/zoo.hpp"
 
 namespace loom::cli {
 namespace {
@@ -123,7 +123,7 @@ int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
 }
 
 int submit_job(const Globals& globals, const JobOrder& order) {
-  auto spec = load_job(order.workload, order.nodes, order.settings);
+  auto spec = load_workload(order.workload, {order.nodes, order.settings});
   if (!spec) {
     return give_up(spec.error(), "loom job submit --help");
   }

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/options.hpp"
+#include "controller/workload/settings.hpp"
 #include "core/message.hpp"
 
 namespace loom::cli {
@@ -19,7 +19,7 @@ struct JobOrder {
   std::string workload;  ///< a name of the zoo or a trace file
   std::string name;      ///< empty: the workload's
   std::uint32_t nodes = 0;
-  std::map<std::string, std::string> settings;
+  Settings settings;
   bool wait = false;     ///< until it is lit, played or refused
 };
 
