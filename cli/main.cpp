@@ -32,7 +32,6 @@ struct Session {
   std::string path;
   std::vector<std::string> paths;
   std::vector<std::string> job_settings;
-  std::uint32_t agent_processes = 1;
 };
 
 void add_reading(CLI::App& app, Session& session, const char* noun_word, const char* plural, Noun noun) {
@@ -134,8 +133,7 @@ void add_pure_commands(CLI::App& app, Session& session) {
   keys->require_subcommand(1);
   CLI::App* generate = keys->add_subcommand("generate", "Keys of a controller, its agent processes and an operator, where missing");
   generate->add_option("SCENARIO", session.path, "YAML file: says how many agent processes there are")->required();
-  generate->callback(
-      [&session] { session.command = [&session] { return generate_keys(session.globals, session.agent_processes, session.path); }; });
+  generate->callback([&session] { session.command = [&session] { return generate_keys(session.globals, session.path); }; });
 }
 
 void add_lab(CLI::App& app, Session& session) {

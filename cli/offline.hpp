@@ -21,7 +21,7 @@ struct PredictOrder {
 int predict(const Globals& globals, const PredictOrder& order);
 int import(const Globals& globals, const std::string& path);
 int check_configs(const Globals& globals, const std::vector<std::string>& paths);
-int generate_keys(const Globals& globals, std::uint32_t agent_processes, const std::string& scenario);
+int generate_keys(const Globals& globals, const std::string& scenario);
 
 struct SimOrder {
   std::string scenario;
