@@ -26,8 +26,10 @@ class OddlScheduler {
   Result<Schedule> run() {
     schedule_.algorithm = "oddl";
     schedule_.assumptions = {
-        "oddl (reconstruction): WSS map per job, tuned lasers, fixed order of timeslots; the paper's own scheduler is not public",
-        "oddl: circuits are simplex; the return path of Ethernet (link state, acknowledgements) runs over the electrical network"};
+        "oddl (reconstruction): WSS map per job, tuned lasers, fixed order of timeslots; the paper's own scheduler is not "
+        "public",
+        "oddl: circuits are simplex; the return path of Ethernet (link state, acknowledgements) runs over the electrical "
+        "network"};
     reserve_held();
     for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {
       LOOM_TRY(add_job(job));
@@ -164,7 +166,8 @@ class OddlScheduler {
     return {};
   }
 
-  Result<void> add_pair(JobIndex job, NodeId source, NodeId destination, std::int64_t bytes, StageMap& map, Timeslot& timeslot) {
+  Result<void> add_pair(JobIndex job, NodeId source, NodeId destination, std::int64_t bytes, StageMap& map,
+                        Timeslot& timeslot) {
     const auto channel = map.claim(seat(source), seat(destination), held_channel(job, source, destination), true);
     if (!channel) {
       return std::unexpected(refuse(job, source, destination));
@@ -197,8 +200,8 @@ class OddlScheduler {
     if (demand.nodes.empty()) {
       return;
     }
-    const auto rate =
-        static_cast<double>(std::get<Transmitter>(fabric_.element(seat(demand.nodes[0]).transmitter).kind).rate.bits_per_second);
+    const auto rate = static_cast<double>(
+        std::get<Transmitter>(fabric_.element(seat(demand.nodes[0]).transmitter).kind).rate.bits_per_second);
     double rings = 0;
     for (const RingGroup& ring : traffic.rings) {
       rings += ring.seconds_at_1_bps / rate;
@@ -228,15 +231,16 @@ class OddlScheduler {
       const auto owner = planes_.owner(group, channel);
       const bool itself = !owner || *owner == job;
       taken += (taken.empty() ? "" : ", ") + to_string(centre_of(shape_.channels.slot(channel))) +
-               (itself ? " serves its own light to another group" : " belongs to job " + std::to_string(demand_.jobs[*owner].job.value));
+               (itself ? " serves its own light to another group"
+                       : " belongs to job " + std::to_string(demand_.jobs[*owner].job.value));
     }
     const std::size_t size = demand_.jobs[job].nodes.size();
     const std::size_t groups = std::max<std::size_t>(1, (size + shape_.ports - 1) / shape_.ports);
     return {ErrorCode::infeasible, "infeasible: job " + std::to_string(demand_.jobs[job].job.value) + " needs light of group " +
                                        std::to_string(group) + " from node " + std::to_string(source.value) + " to node " +
-                                       std::to_string(destination.value) + ", but " + taken + "; nearest: " +
-                                       std::to_string(groups * shape_.ports) + " nodes in " + std::to_string(groups) +
-                                       (groups == 1 ? " whole group" : " whole groups")};
+                                       std::to_string(destination.value) + ", but " + taken +
+                                       "; nearest: " + std::to_string(groups * shape_.ports) + " nodes in " +
+                                       std::to_string(groups) + (groups == 1 ? " whole group" : " whole groups")};
   }
 
   const OddlSeat& seat(NodeId node) const { return shape_.seats[node.value]; }
@@ -265,8 +269,8 @@ Result<Schedule> schedule_oddl(const Fabric& fabric, const Demand& demand, const
   for (const JobDemand& job : demand.jobs) {
     for (const NodeId node : job.nodes) {
       if (node.value >= shape->seats.size()) {
-        return fail(ErrorCode::invalid_argument, "job " + std::to_string(job.job.value) + ": node " + std::to_string(node.value) +
-                                                     " does not exist");
+        return fail(ErrorCode::invalid_argument,
+                    "job " + std::to_string(job.job.value) + ": node " + std::to_string(node.value) + " does not exist");
       }
     }
   }

@@ -35,8 +35,9 @@ Result<OddlShape> read_oddl(const Fabric& fabric) {
     const auto port = grating_before(fabric, node.receivers[0]);
     const auto* transmitter = std::get_if<Transmitter>(&fabric.element(node.transmitters[0]).kind);
     if (!port || transmitter == nullptr) {
-      return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " has no cyclic AWG before its receiver; fabric \"" +
-                                              fabric.name + "\" is of architecture " + fabric.architecture);
+      return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name +
+                                              " has no cyclic AWG before its receiver; fabric \"" + fabric.name +
+                                              "\" is of architecture " + fabric.architecture);
     }
     const Element& grating = fabric.element(port->element);
     const ChannelPlan& channels = std::get<ArrayedWaveguideGrating>(grating.kind).channels;

@@ -46,7 +46,8 @@ class Planes {
 
  private:
   std::size_t index(std::uint32_t group, std::int32_t channel) const {
-    return static_cast<std::size_t>(group) * static_cast<std::size_t>(shape_.channels.count) + static_cast<std::size_t>(channel);
+    return static_cast<std::size_t>(group) * static_cast<std::size_t>(shape_.channels.count) +
+           static_cast<std::size_t>(channel);
   }
 
   const OddlShape& shape_;

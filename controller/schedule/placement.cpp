@@ -14,7 +14,8 @@ std::string describe(const Job& job) {
 
 class Placer {
  public:
-  Placer(const Fabric& fabric, const Intent& intent) : fabric_(fabric), owner_(fabric.nodes.size()), drained_(fabric.nodes.size()) {
+  Placer(const Fabric& fabric, const Intent& intent)
+      : fabric_(fabric), owner_(fabric.nodes.size()), drained_(fabric.nodes.size()) {
     for (const NodeId node : intent.drained) {
       if (node.value < drained_.size()) {
         drained_[node.value] = true;

@@ -10,14 +10,18 @@ namespace {
 /// Multiple of S = buffer bytes that each rank of a ring of n sends.
 double ring_volume(CollectiveKind kind, double n) {
   switch (kind) {
-    case CollectiveKind::all_reduce: return 2 * (n - 1) / n;
+    case CollectiveKind::all_reduce:
+      return 2 * (n - 1) / n;
     case CollectiveKind::all_gather:
-    case CollectiveKind::reduce_scatter: return (n - 1) / n;
+    case CollectiveKind::reduce_scatter:
+      return (n - 1) / n;
     case CollectiveKind::broadcast:
-    case CollectiveKind::reduce: return 1;
+    case CollectiveKind::reduce:
+      return 1;
     case CollectiveKind::all_to_all:
     case CollectiveKind::barrier:
-    case CollectiveKind::point_to_point: break;
+    case CollectiveKind::point_to_point:
+      break;
   }
   return 0;
 }
@@ -36,11 +40,12 @@ std::vector<RankPair> ring_of(const std::vector<std::uint32_t>& members) {
 /// The first group that has this ring already or has all of its ranks free; else a new one.
 void pack(std::vector<RingGroup>& groups, const std::vector<RankPair>& ring, double seconds_at_1_bps) {
   for (RingGroup& group : groups) {
-    const auto has = [&](RankPair edge) { return std::find(group.edges.begin(), group.edges.end(), edge) != group.edges.end(); };
+    const auto has = [&](RankPair edge) {
+      return std::find(group.edges.begin(), group.edges.end(), edge) != group.edges.end();
+    };
     const auto free = [&](RankPair edge) {
-      return std::none_of(group.edges.begin(), group.edges.end(), [&](RankPair other) {
-        return other.source == edge.source || other.destination == edge.destination;
-      });
+      return std::none_of(group.edges.begin(), group.edges.end(),
+                          [&](RankPair other) { return other.source == edge.source || other.destination == edge.destination; });
     };
     if (group.edges == ring || std::all_of(ring.begin(), ring.end(), has)) {
       group.seconds_at_1_bps += seconds_at_1_bps;
@@ -67,8 +72,9 @@ Result<std::vector<std::uint32_t>> members_of(const JobDemand& job, std::size_t 
   std::vector<bool> seen(ranks);
   for (const std::uint32_t rank : members) {
     if (rank >= ranks || seen[rank]) {
-      return fail(ErrorCode::out_of_range, "job " + std::to_string(job.job.value) + ": collective " + std::to_string(index) + " (" +
-                                               std::string(to_string(collective.kind)) + "): rank " + std::to_string(rank) +
+      return fail(ErrorCode::out_of_range, "job " + std::to_string(job.job.value) + ": collective " + std::to_string(index) +
+                                               " (" + std::string(to_string(collective.kind)) + "): rank " +
+                                               std::to_string(rank) +
                                                (rank >= ranks ? " is not below " + std::to_string(ranks) : " is named twice"));
     }
     seen[rank] = true;
