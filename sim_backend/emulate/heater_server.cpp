@@ -163,6 +163,11 @@ void HeaterServer::receive_from(int client) {
   const bool late = options_.late_count == 0 || replies_ < options_.late_count;
   ++replies_;
   Request request{client, steady_now() + (late ? options_.late : Duration{0}), {frame.begin(), frame.begin() + length}};
+  for (const Request& other : waiting_) {
+    if (other.client == client) {
+      request.due = std::max(request.due, other.due);  // a connection is answered in the order of its requests
+    }
+  }
   const auto place = std::upper_bound(waiting_.begin(), waiting_.end(), request.due,
                                       [](Instant due, const Request& other) { return due < other.due; });
   waiting_.insert(place, std::move(request));

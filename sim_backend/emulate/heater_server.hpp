@@ -66,7 +66,7 @@ class HeaterServer {
   int listener_ = -1;
   std::uint16_t port_ = 0;
   std::vector<int> clients_;
-  std::vector<Request> waiting_;  ///< in the order of their arrival, which is that of their due times
+  std::vector<Request> waiting_;  ///< ascending due time
   std::vector<HeaterRegisters> banks_;
   std::mt19937_64 chance_;
   std::uint64_t replies_ = 0;
