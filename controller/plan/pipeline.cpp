@@ -7,11 +7,24 @@
 
 #include "controller/plan/estimate.hpp"
 #include "controller/plan/lower.hpp"
+#include "controller/plan/verify.hpp"
 #include "controller/schedule/placement.hpp"
 #include "controller/schedule/registry.hpp"
 
 namespace loom {
 namespace {
+
+std::string describe(const std::vector<Violation>& violations) {
+  std::string text;
+  std::string_view rule;
+  for (const Violation& violation : violations) {
+    if (violation.rule != rule) {
+      text += (text.empty() ? "" : "; ") + violation.rule + ": " + violation.evidence;
+      rule = violation.rule;
+    }
+  }
+  return text;
+}
 
 /// Gives the desired stages' circuits the ids that lowering chose.
 void name_circuits(Schedule& schedule, const Intent& intent, const std::vector<CircuitId>& ids) {
@@ -51,6 +64,10 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
   auto lowered = lower({fabric, *schedule, *intent, base, request.revision, request.next_circuit});
   if (!lowered) {
     return std::unexpected(std::move(lowered).error());
+  }
+  if (const auto violations = verify(fabric, lowered->plan, base, *intent); !violations.empty()) {
+    return fail(ErrorCode::unverified,
+                "plan of revision " + std::to_string(request.revision.value) + " is refused: " + describe(violations));
   }
   name_circuits(*schedule, *intent, lowered->ids);
   auto result = std::make_shared<PlanResult>();
