@@ -15,7 +15,7 @@ constexpr Db kCombinerExcess{100};
 constexpr Db kWssLoss{650};
 constexpr Db kAwgLoss{500};
 constexpr Db kRingLoss{100};
-constexpr Db kBoosterGain{1800};
+constexpr Db kBoosterSurplus{295};  ///< the booster makes up for the combiner's split, whatever the group's size, and this
 constexpr Db kPreamplifierGain{1500};
 constexpr std::int64_t kFibreLengthMm = 50'000;
 constexpr FrequencyOffset kRingHeadroom{400'000};  ///< how far a cold ring lies above its highest channel
@@ -101,7 +101,7 @@ class OddlBuilder {
     const auto groups = static_cast<PortNumber>(groups_);
     const Db split{static_cast<std::int32_t>(std::lround(1000.0 * std::log10(static_cast<double>(size))))};
     const ElementId combiner = add_element("combiner-" + suffix, size, 1, split + kCombinerExcess, Coupler{});
-    const ElementId booster = add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{kBoosterGain, Dbm{-3500}, Dbm{600}});
+    const ElementId booster = add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{split + kBoosterSurplus, Dbm{-3500}, Dbm{600}});
     WavelengthSelectiveSwitch wss;
     wss.settle_max = parameters_.wss_settle_max;
     const ElementId source = add_element("wss-out-" + suffix, 1, groups, kWssLoss, wss);
