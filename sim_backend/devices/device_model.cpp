@@ -105,6 +105,7 @@ void DeviceModel::light_changed(Instant now, Instant at) {
     changes_.push_back(future_[kept]);  // the old future still holds until `at`
     ++kept;
   }
+  const bool voids = kept < future_.size();
   future_.resize(kept);
   std::vector<Instant> instants{at};
   append_breakpoints(at, instants);
@@ -129,6 +130,9 @@ void DeviceModel::light_changed(Instant now, Instant at) {
       future_.push_back({instant, device_, generation_, std::move(state)});
       changes_.push_back(future_.back());
     }
+  }
+  if (voids && (changes_.empty() || changes_.back().generation != generation_)) {
+    changes_.push_back({at, device_, generation_, future_.back().state});  // nothing new, but what was told is void
   }
 }
 

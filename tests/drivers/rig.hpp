@@ -46,6 +46,8 @@ struct Rig {
   Light light;
   /// Stands for the wire: a reply of its own instead of the device's (which then hears nothing), or nothing.
   std::function<std::optional<BusReply>(const Transaction&)> wire;
+  /// Changes an answer on its way back: the device did hear the request.
+  std::function<void(BusReply&)> mangle;
 
   Rig(Fabric built, DeviceId device, SimDeviceOptions options = {}) : fabric(std::move(built)) {
     options.keep_actuations = true;
@@ -85,6 +87,10 @@ struct Rig {
       light.pass(now);
       answer = model->execute(now, transaction);
       light.take(*model);
+      if (mangle) {
+        mangle(answer.reply);
+        answer.service_time = answer.reply.status == BusStatus::timeout ? transaction.deadline : answer.service_time;
+      }
     }
     REQUIRE(answer.service_time <= transaction.deadline);
     now += answer.service_time;
