@@ -54,17 +54,28 @@ double uniform_ns(const Collective& collective, std::uint32_t node_count, LinkTe
 
 double ring_ns(std::span<const LinkTerms> links, std::uint32_t steps, double chunk_bytes) {
   const std::size_t ranks = links.size();
-  std::vector<double> arrived(ranks, 0);  // at rank i, of the round before
+  if (ranks == 0) {
+    return 0;
+  }
+  std::vector<double> cost(ranks);
+  std::vector<double> latency(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) {
+    cost[i] = chunk_bytes * links[i].ns_per_byte;
+    latency[i] = links[i].latency_ns;
+  }
+  std::vector<double> arrived(ranks, 0);  // over link i, in the round before
   std::vector<double> arriving(ranks, 0);
   std::vector<double> link_free(ranks, 0);
   for (std::uint32_t step = 0; step < steps; ++step) {
+    double before = arrived[ranks - 1];
     for (std::size_t i = 0; i < ranks; ++i) {
-      link_free[i] = std::max(arrived[i], link_free[i]) + chunk_bytes * links[i].ns_per_byte;
-      arriving[i + 1 == ranks ? 0 : i + 1] = link_free[i] + links[i].latency_ns;
+      link_free[i] = std::max(before, link_free[i]) + cost[i];
+      arriving[i] = link_free[i] + latency[i];
+      before = arrived[i];
     }
     std::swap(arrived, arriving);
   }
-  return ranks == 0 ? 0 : *std::max_element(arrived.begin(), arrived.end());
+  return *std::max_element(arrived.begin(), arrived.end());
 }
 
 }  // namespace loom

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <set>
 
 #include "controller/predict/collective_time.hpp"
@@ -261,25 +260,43 @@ class Replayer {
     return Outcome{last, load.busiest() > 0 ? load.busiest() + latency_ : 0};
   }
 
+  /// One flow a pair, ascending.
+  static void join_pairs(std::vector<Flow>& flows) {
+    std::sort(flows.begin(), flows.end(), [](const Flow& a, const Flow& b) {
+      return a.source != b.source ? a.source < b.source : a.destination < b.destination;
+    });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < flows.size(); ++i) {
+      if (flows[kept].source == flows[i].source && flows[kept].destination == flows[i].destination) {
+        flows[kept].bytes += flows[i].bytes;
+      } else {
+        flows[++kept] = flows[i];
+      }
+    }
+    flows.resize(kept + 1);
+  }
+
   /// All direct collectives of the iteration as one, from time 0.
   Result<Outcome> run_pairs() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> bytes;
+    std::vector<Flow> flows;
     Collective all{.kind = CollectiveKind::all_to_all};
     for (const Collective& collective : job_.collectives) {
       if (is_direct(collective)) {
-        for (const Flow& flow : flows_of(collective, job_.node_count)) {
-          bytes[{flow.source, flow.destination}] += flow.bytes * collective.count;
+        for (Flow flow : flows_of(collective, job_.node_count)) {
+          flow.bytes *= collective.count;
+          flows.push_back(flow);
         }
         all.bytes = all.bytes + Bytes{collective.bytes.count * collective.count};
       }
     }
-    if (bytes.empty()) {
+    if (flows.empty()) {
       return Outcome{0, 0};
     }
+    join_pairs(flows);
     Load load{job_.node_count};
     double last = 0;
-    for (const auto& [ends, amount] : bytes) {
-      const auto finish = pair({ends.first, ends.second, amount}, 0, load);
+    for (const Flow& flow : flows) {
+      const auto finish = pair(flow, 0, load);
       if (!finish) {
         return std::unexpected(finish.error());
       }
