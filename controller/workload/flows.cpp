@@ -89,8 +89,8 @@ std::vector<Flow> flows_of(const Collective& collective, std::uint32_t node_coun
       break;
     case Movement::chain:
       for (std::uint32_t i = 0; i + 1 < plan.size; ++i) {
-        const bool to_root = collective.kind == CollectiveKind::reduce;
-        add(to_root ? i + 1 : i, to_root ? i : i + 1, collective.bytes.count);
+        const std::uint32_t first = collective.kind == CollectiveKind::reduce ? i + 1 : i;
+        add(first, (first + 1) % plan.size, collective.bytes.count);
       }
       break;
     case Movement::direct:

@@ -13,7 +13,7 @@ namespace loom {
 enum class Movement : std::uint8_t {
   nothing,  ///< one rank alone, or no bytes and nobody to wait for
   ring,     ///< rank i to rank i+1, step after step: a chunk leaves when the one before it has arrived
-  chain,    ///< as ring, but open: pieces in a pipeline from the root (or to it)
+  chain,    ///< the ring's links but one: pieces in a pipeline from the first rank (broadcast) or to it (reduce)
   direct,   ///< every rank to every other
   single,   ///< one rank to one other
 };

@@ -15,7 +15,8 @@ constexpr std::size_t kValuesPerNodeMax = 4'000'000;
 /// Events in, nodes out. Depth 1 is the file's object, depth 2 its "nodes" array, depth 3 and below is a node.
 class NodeBuilder : public Json::json_sax_t {
  public:
-  explicit NodeBuilder(const std::function<Result<void>(const Json&)>& node) : node_(node) {}
+  NodeBuilder(const std::function<bool(const std::string&)>& wants, const std::function<Result<void>(const Json&)>& node)
+      : wants_(wants), node_(node) {}
 
   bool null() override { return value(nullptr); }
   bool boolean(bool given) override { return value(given); }
@@ -27,21 +28,27 @@ class NodeBuilder : public Json::json_sax_t {
     if (depth_ == 1 && key_ == "schema") {
       summary_.schema = given.substr(0, 256);
     }
+    if (open_.size() == 1 && !skipping_ && keys_.back() == "name" && !wants_(given)) {
+      skipping_ = true;
+    }
     return value(std::move(given));
   }
 
   bool start_object(std::size_t) override { return open(Json::object()); }
   bool start_array(std::size_t) override {
-    if (depth_ == 1 && key_ == "nodes") {
-      summary_.has_nodes = true;
-      in_nodes_ = true;
+    if (depth_ == 1) {
+      in_nodes_ = key_ == "nodes";
+      summary_.has_nodes = summary_.has_nodes || in_nodes_;
+      summary_.has_events = summary_.has_events || key_ == "traceEvents";
     }
     return open(Json::array());
   }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& given) override {
-    (open_.empty() ? key_ : keys_.back()) = std::move(given);
+    if (!skipping_) {
+      (open_.empty() ? key_ : keys_.back()) = std::move(given);
+    }
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
@@ -77,7 +84,7 @@ class NodeBuilder : public Json::json_sax_t {
   }
 
   bool value(Json given) {
-    if (!building()) {
+    if (!building() || skipping_) {
       return true;
     }
     place(std::move(given));
@@ -87,6 +94,9 @@ class NodeBuilder : public Json::json_sax_t {
   bool open(Json empty) {
     if (++depth_ > kDepthMax) {
       return refuse(ErrorCode::malformed, "nested deeper than " + std::to_string(kDepthMax) + " levels");
+    }
+    if (skipping_) {
+      return true;
     }
     if (building()) {
       open_.push_back(place(std::move(empty)));
@@ -104,6 +114,15 @@ class NodeBuilder : public Json::json_sax_t {
 
   bool close() {
     --depth_;
+    if (skipping_) {
+      if (depth_ == 2) {
+        ++summary_.nodes;
+        skipping_ = false;
+        open_.clear();
+        keys_.clear();
+      }
+      return true;
+    }
     if (building()) {
       open_.pop_back();
       keys_.pop_back();
@@ -118,6 +137,7 @@ class NodeBuilder : public Json::json_sax_t {
     return true;
   }
 
+  const std::function<bool(const std::string&)>& wants_;
   const std::function<Result<void>(const Json&)>& node_;
   NodeStreamSummary summary_;
   std::optional<Error> error_;
@@ -128,12 +148,14 @@ class NodeBuilder : public Json::json_sax_t {
   std::size_t depth_ = 0;
   std::size_t values_ = 0;
   bool in_nodes_ = false;
+  bool skipping_ = false;  ///< within a node that nobody wants
 };
 
 }  // namespace
 
-Result<NodeStreamSummary> stream_nodes(std::istream& stream, const std::function<Result<void>(const Json&)>& node) {
-  NodeBuilder builder{node};
+Result<NodeStreamSummary> stream_nodes(std::istream& stream, const std::function<bool(const std::string& name)>& wants,
+                                       const std::function<Result<void>(const Json&)>& node) {
+  NodeBuilder builder{wants, node};
   bool whole = false;
   try {
     whole = Json::sax_parse(stream, &builder);

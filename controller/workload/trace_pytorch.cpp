@@ -17,6 +17,10 @@ using Json = nlohmann::json;
 constexpr std::int64_t kBufferBytesMax = std::int64_t{1} << 50;
 constexpr std::int64_t kElementBytesMax = 64;
 
+constexpr std::string_view kRecord = "record_param_comms";
+constexpr std::string_view kGroups = "## process_group:init ##";
+constexpr std::string_view kStep = "ProfilerStep#";
+
 struct KindName {
   std::string_view name;
   CollectiveKind kind;
@@ -225,19 +229,23 @@ class RankReader {
  public:
   RankReader(RankTrace& trace, const ImportLimits& limits) : trace_(trace), limits_(limits) {}
 
+  bool wants(const std::string& name) {
+    named_ = true;
+    return name == kRecord || name == kGroups || name.starts_with(kStep);
+  }
+
   Result<void> node(const Json& node) {
     const Json& name = field(node, "name");
     if (!name.is_string()) {
       return {};
     }
     const auto& word = name.get_ref<const std::string&>();
-    named_ = true;
-    if (word == "record_param_comms") {
+    if (word == kRecord) {
       return record(node);
     }
-    if (word == "## process_group:init ##") {
+    if (word == kGroups) {
       groups(at(values(node, "inputs"), 0));
-    } else if (word.starts_with("ProfilerStep#")) {
+    } else if (word.starts_with(kStep)) {
       ++trace_.iterations;
     }
     return {};
@@ -343,17 +351,23 @@ Result<RankTrace> read_pytorch_trace(std::istream& stream, const std::string& me
   RankTrace trace;
   trace.member = member;
   RankReader reader{trace, limits};
-  const auto summary = stream_nodes(stream, [&](const Json& node) { return reader.node(node); });
+  const auto summary = stream_nodes(
+      stream, [&](const std::string& name) { return reader.wants(name); }, [&](const Json& node) { return reader.node(node); });
   if (!summary) {
     return std::unexpected(summary.error());
+  }
+  if (summary->has_events) {
+    return fail(ErrorCode::unsupported, "a Kineto trace (\"traceEvents\"); only PyTorch execution traces are read");
   }
   if (!summary->has_nodes || (summary->nodes > 0 && !reader.named())) {
     return fail(ErrorCode::malformed, "JSON, but no execution trace: no \"nodes\" with names");
   }
   trace.schema = summary->schema;
   trace.nodes = summary->nodes;
-  std::stable_sort(trace.collectives.begin(), trace.collectives.end(),
-                   [](const RankCollective& a, const RankCollective& b) { return a.node < b.node; });
+  const auto by_node = [](const RankCollective& a, const RankCollective& b) { return a.node < b.node; };
+  if (!std::is_sorted(trace.collectives.begin(), trace.collectives.end(), by_node)) {
+    std::sort(trace.collectives.begin(), trace.collectives.end(), by_node);
+  }
   return trace;
 }
 

@@ -228,7 +228,8 @@ TEST_CASE("hostile_files_are_refused_by_name") {
   CHECK(import_trace("/nowhere/at/all.json").error().code == ErrorCode::not_found);
   CHECK(import_trace(folder.write("empty.json", "")).error().code == ErrorCode::malformed);
   CHECK(import_trace(folder.write("list.json", "[1, 2]")).error().code == ErrorCode::malformed);
-  CHECK(import_trace(folder.write("other.json", R"({"traceEvents": []})")).error().code == ErrorCode::malformed);
+  CHECK(import_trace(folder.write("kineto.json", R"({"traceEvents": []})")).error().code == ErrorCode::unsupported);
+  CHECK(import_trace(folder.write("other.json", R"({"events": []})")).error().code == ErrorCode::malformed);
   const auto many = import_trace(folder.write("many.json", kOldRank0), {.collectives = 1});
   REQUIRE_FALSE(many);
   CHECK(many.error().code == ErrorCode::out_of_range);
