@@ -7,3 +7,6 @@ loom_room(loom_sim_seams
     sim_bus.cpp
     light_checker.cpp
   LINKS loom_core loom_light)
+
+# Ground truth on disk, for processes that host simulated devices and for whoever replays their light.
+loom_room(loom_light_log SOURCES light_log.cpp LINKS loom_core loom_sim_devices)
