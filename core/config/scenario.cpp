@@ -1,8 +1,8 @@
 // The words of a scenario, and the jobs that its churn stands for.
 #include "core/config/scenario.hpp"
 
-#include <algorithm>
 #include <array>
+#include <map>
 
 #include "core/result.hpp"
 
@@ -15,6 +15,21 @@ std::uint64_t change_that_submits(const Churn& churn, std::uint64_t job) {
 }
 
 std::uint64_t change_that_cancels(const Churn& churn, std::uint64_t job) { return churn.live_jobs + 2 * job; }
+
+JobSubmission job_of(const Churn& churn, std::uint64_t job) {
+  const std::uint64_t submits = change_that_submits(churn, job);
+  const std::uint64_t cancels = change_that_cancels(churn, job);
+  JobSubmission submission;
+  submission.name = "churn-" + std::to_string(job);
+  submission.workload = churn.workload;
+  submission.nodes = churn.job_nodes[job % churn.job_nodes.size()];
+  submission.settings = churn.settings;
+  submission.at = churn.start + churn.period * static_cast<std::int64_t>(submits);
+  if (cancels < churn.revisions) {
+    submission.runs_for = churn.period * static_cast<std::int64_t>(cancels - submits);
+  }
+  return submission;
+}
 
 }  // namespace
 
@@ -31,25 +46,20 @@ std::string_view to_string(ScenarioFaultKind kind) {
 }
 
 std::vector<JobSubmission> submissions_of(const Scenario& scenario) {
-  std::vector<JobSubmission> submissions = scenario.jobs;
+  std::multimap<Duration, JobSubmission> by_time;  // equal times stay in the order of insertion
+  for (const JobSubmission& job : scenario.jobs) {
+    by_time.emplace(job.at, job);
+  }
   const Churn& churn = scenario.churn;
   LOOM_ASSERT(churn.revisions == 0 || (!churn.job_nodes.empty() && churn.live_jobs > 0));
   for (std::uint64_t job = 0; churn.revisions > 0 && change_that_submits(churn, job) < churn.revisions; ++job) {
-    const std::uint64_t submits = change_that_submits(churn, job);
-    const std::uint64_t cancels = change_that_cancels(churn, job);
-    JobSubmission submission;
-    submission.name = "churn-" + std::to_string(job);
-    submission.workload = churn.workload;
-    submission.nodes = churn.job_nodes[job % churn.job_nodes.size()];
-    submission.settings = churn.settings;
-    submission.at = churn.start + churn.period * static_cast<std::int64_t>(submits);
-    if (cancels < churn.revisions) {
-      submission.runs_for = churn.period * static_cast<std::int64_t>(cancels - submits);
-    }
+    JobSubmission submission = job_of(churn, job);
+    by_time.emplace(submission.at, std::move(submission));
+  }
+  std::vector<JobSubmission> submissions;
+  for (auto& [at, submission] : by_time) {
     submissions.push_back(std::move(submission));
   }
-  std::stable_sort(submissions.begin(), submissions.end(),
-                   [](const JobSubmission& a, const JobSubmission& b) { return a.at < b.at; });
   return submissions;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "core/config/fabric_file.hpp"
 #include "core/config/yaml_document.hpp"
@@ -297,7 +298,8 @@ class ScenarioReader {
       }
       scenario_.device_faults.push_back(fault);
     }
-    std::ranges::stable_sort(scenario_.device_faults, {}, &DeviceFault::at);
+    std::ranges::sort(scenario_.device_faults, {},
+                      [](const DeviceFault& fault) { return std::tuple(fault.at, fault.device, fault.kind); });
   }
 
   std::filesystem::path folder_;

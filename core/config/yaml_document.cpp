@@ -132,7 +132,8 @@ class TreeBuilder : public YAML::EventHandler {
     for (const YamlNode& key : map.keys) {
       keys.push_back(&key);
     }
-    std::ranges::stable_sort(keys, {}, &YamlNode::text);
+    std::ranges::sort(keys, {},
+                      [](const YamlNode* key) { return std::tuple(std::string_view(key->text), key->line, key->column); });
     for (std::size_t i = 1; i < keys.size(); ++i) {
       if (keys[i]->kind == YamlNode::Kind::scalar && keys[i]->text == keys[i - 1]->text) {
         errors_.add(*keys[i],
@@ -182,16 +183,22 @@ void ErrorList::add(int line, int column, std::string message) {
     ++dropped_;
     return;
   }
-  errors_.push_back({file_, line, column, std::move(message)});
+  insert({file_, line, column, std::move(message)});
 }
 
-void ErrorList::append(const std::vector<ConfigError>& others) { errors_.insert(errors_.end(), others.begin(), others.end()); }
+void ErrorList::append(const std::vector<ConfigError>& others) {
+  for (const ConfigError& error : others) {
+    insert(error);
+  }
+}
+
+void ErrorList::insert(ConfigError error) {
+  const auto place = [](const ConfigError& one) { return std::tie(one.file, one.line, one.column); };
+  errors_.insert(std::ranges::upper_bound(errors_, place(error), {}, place), std::move(error));
+}
 
 std::vector<ConfigError> ErrorList::sorted() const {
   std::vector<ConfigError> errors = errors_;
-  std::ranges::stable_sort(errors, [](const ConfigError& a, const ConfigError& b) {
-    return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
-  });
   if (dropped_ > 0) {
     errors.push_back(
         {file_, 0, 0, std::to_string(dropped_) + " more errors; the first " + std::to_string(kConfigErrors) + " are listed"});

@@ -41,8 +41,10 @@ class ErrorList {
   std::vector<ConfigError> sorted() const;
 
  private:
+  void insert(ConfigError error);
+
   std::string file_;
-  std::vector<ConfigError> errors_;
+  std::vector<ConfigError> errors_;  ///< ascending place; of one place in the order of their finding
   std::size_t dropped_ = 0;
 };
 
