@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/circuit.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
@@ -69,6 +70,7 @@ struct JobDemand {
   std::vector<NodeId> nodes;  ///< rank -> node
   std::vector<Collective> collectives;
   std::uint32_t stage = 0;
+  std::vector<Circuit> held;  ///< its light of now: a scheduler keeps these wavelengths wherever they still serve
 };
 
 struct Demand {

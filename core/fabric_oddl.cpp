@@ -9,13 +9,13 @@
 namespace loom {
 namespace {
 
-/// Losses and gains chosen so that every channel arrives between sensitivity and overload, whatever the group's size: the
-/// booster makes up for the combiner's split. 0 - 16 + 18 - 6.5 - fibre - 6.5 + 15 - 5 - 1 = -2 dBm before fibre loss.
+/// Losses and gains chosen so that every channel of a full group arrives between sensitivity and overload:
+/// 0 - 16 + 18 - 6.5 - fibre - 6.5 + 15 - 5 - 1 = -2 dBm before fibre loss.
 constexpr Db kCombinerExcess{100};
 constexpr Db kWssLoss{650};
 constexpr Db kAwgLoss{500};
 constexpr Db kRingLoss{100};
-constexpr Db kBoosterGainAboveSplit{295};  // 18 dB behind the 15.05 dB of 32 ports
+constexpr Db kBoosterSurplus{295};  ///< the booster makes up for the combiner's split, whatever the group's size, and this
 constexpr Db kPreamplifierGain{1500};
 constexpr std::int64_t kFibreLengthMm = 50'000;
 constexpr FrequencyOffset kRingHeadroom{400'000};  ///< how far a cold ring lies above its highest channel
@@ -101,7 +101,7 @@ class OddlBuilder {
     const auto groups = static_cast<PortNumber>(groups_);
     const Db split{static_cast<std::int32_t>(std::lround(1000.0 * std::log10(static_cast<double>(size))))};
     const ElementId combiner = add_element("combiner-" + suffix, size, 1, split + kCombinerExcess, Coupler{});
-    const ElementId booster = add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{split + kBoosterGainAboveSplit, Dbm{-3500}, Dbm{600}});
+    const ElementId booster = add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{split + kBoosterSurplus, Dbm{-3500}, Dbm{600}});
     WavelengthSelectiveSwitch wss;
     wss.settle_max = parameters_.wss_settle_max;
     const ElementId source = add_element("wss-out-" + suffix, 1, groups, kWssLoss, wss);
