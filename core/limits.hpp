@@ -22,5 +22,20 @@ inline constexpr std::size_t kJobs = 4'096;
 inline constexpr std::size_t kConfigFileBytes = 16u << 20;
 inline constexpr std::size_t kTraceFileBytes = 1u << 30;
 inline constexpr std::size_t kObservationsPerReport = 4'096;
+inline constexpr std::size_t kDevices = kNodes * kDevicesPerNode;
+inline constexpr std::size_t kCircuits = 4'194'304;         ///< of one plan, all timeslots
+inline constexpr std::size_t kTextsPerList = 1'024;         ///< assumptions and the like
+inline constexpr std::size_t kRowsPerReply = 1'048'576;     ///< of one answer to an operator
+inline constexpr std::size_t kRecordBytes = 512u << 20;     ///< one row of the journal
+inline constexpr std::int64_t kCollectiveBytes = 1LL << 42;     ///< buffer of one rank; x kCollectiveRepeats fits 63 bits
+inline constexpr std::uint32_t kCollectiveRepeats = 1u << 20;  ///< of one collective in one iteration
+inline constexpr std::int64_t kTrafficBytes = 1LL << 60;        ///< that a report may claim for one destination
+inline constexpr std::int32_t kSlotN = 16'384;              ///< |n| of a frequency slot: 193.1 +- 102.4 THz
+inline constexpr std::int32_t kSlotM = 4'096;               ///< width of a frequency slot: 51.2 THz
+inline constexpr std::int64_t kFrequencyMhz = 1'000'000'000;
+inline constexpr std::int32_t kCentiDb = 100'000;           ///< magnitude of a power or a loss: 1000 dB
+inline constexpr std::int64_t kBitPerSecond = 1'000'000'000'000'000;
+inline constexpr std::int64_t kDurationNs = 1LL << 58;      ///< magnitude, 9 years: instant + 3 durations fits 63 bits
+inline constexpr std::int64_t kInstantNs = 1LL << 62;       ///< 146 years after a clock's zero
 
 }  // namespace loom::limits

@@ -1,0 +1,25 @@
+// BusDevice: one real bus that executes one transaction at a time and blocks for at most its deadline. It never retries:
+// retries belong to the driver above. One thread owns it.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "core/result.hpp"
+#include "core/transaction.hpp"
+
+namespace loom {
+
+class BusDevice {
+ public:
+  virtual ~BusDevice() = default;
+  /// Blocks for at most the transaction's deadline (500 ms if it has none), once more that long on a serial line whose last
+  /// transaction timed out. Opens what is closed. Never throws, never answers a request with the reply of another one.
+  virtual BusReply execute(const Transaction& transaction) = 0;
+};
+
+/// `modbus-tcp://host:port`, `modbus-rtu:///dev/ttyUSB0?baud=9600&parity=N`, `serial:///dev/ttyUSB0?baud=9600`.
+/// Touches no device yet. Errors: invalid_config, naming the endpoint and what is wrong with it.
+Result<std::unique_ptr<BusDevice>> make_bus(std::string_view endpoint);
+
+}  // namespace loom

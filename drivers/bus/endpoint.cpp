@@ -1,0 +1,110 @@
+// The grammar: scheme "://" place ["?" key "=" value {"&" key "=" value}].
+#include "drivers/bus/endpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace loom {
+namespace {
+
+// What termios of Linux can set without guessing.
+constexpr std::array kBauds{1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600};
+
+std::unexpected<Error> wrong(std::string_view text, const std::string& why) {
+  return fail(ErrorCode::invalid_config, "endpoint '" + std::string{text} + "': " + why);
+}
+
+std::optional<int> number_of(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
+}
+
+Result<TcpEndpoint> parse_tcp(std::string_view text, std::string_view place) {
+  const std::size_t colon = place.rfind(':');
+  std::string_view host = place.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);  // an IPv6 literal
+  }
+  if (colon == std::string_view::npos || host.empty()) {
+    return wrong(text, "no host:port, as in modbus-tcp://10.0.0.7:502");
+  }
+  const std::optional<int> port = number_of(place.substr(colon + 1));
+  if (!port || *port < 1 || *port > 65'535) {
+    return wrong(text, "port '" + std::string{place.substr(colon + 1)} + "' is not in 1..65535");
+  }
+  return TcpEndpoint{std::string{host}, static_cast<std::uint16_t>(*port)};
+}
+
+Result<void> set_option(std::string_view text, SerialEndpoint& endpoint, std::string_view option) {
+  const std::size_t equals = option.find('=');
+  const std::string_view key = option.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? std::string_view{} : option.substr(equals + 1);
+  if (key == "baud") {
+    const std::optional<int> baud = number_of(value);
+    if (!baud || std::find(kBauds.begin(), kBauds.end(), *baud) == kBauds.end()) {
+      return wrong(text, "baud '" + std::string{value} + "' is not one of 1200, 2400, 4800, 9600 ... 921600");
+    }
+    endpoint.baud = *baud;
+  } else if (key == "parity") {
+    if (value != "N" && value != "E" && value != "O") {
+      return wrong(text, "parity '" + std::string{value} + "' is not N, E or O");
+    }
+    endpoint.parity = value.front();
+  } else if (key == "stop") {
+    if (value != "1" && value != "2") {
+      return wrong(text, "stop '" + std::string{value} + "' is not 1 or 2");
+    }
+    endpoint.stop_bits = value.front() - '0';
+  } else {
+    return wrong(text, "unknown option '" + std::string{key} + "'; there are baud, parity and stop");
+  }
+  return {};
+}
+
+Result<SerialEndpoint> parse_serial(std::string_view text, std::string_view place) {
+  const std::size_t question = place.find('?');
+  SerialEndpoint endpoint;
+  endpoint.device = std::string{place.substr(0, question)};
+  if (endpoint.device.size() < 2 || endpoint.device.front() != '/') {
+    return wrong(text, "no absolute device path, as in serial:///dev/ttyUSB0?baud=9600");
+  }
+  std::string_view options = question == std::string_view::npos ? std::string_view{} : place.substr(question + 1);
+  while (!options.empty()) {
+    const std::size_t end = std::min(options.find('&'), options.size());
+    LOOM_TRY(set_option(text, endpoint, options.substr(0, end)));
+    options.remove_prefix(std::min(end + 1, options.size()));
+  }
+  return endpoint;
+}
+
+template <class Place>
+Result<Endpoint> endpoint_of(Endpoint::Protocol protocol, Result<Place> place) {
+  if (!place) {
+    return std::unexpected(std::move(place).error());
+  }
+  return Endpoint{protocol, std::move(*place)};
+}
+
+}  // namespace
+
+Result<Endpoint> parse_endpoint(std::string_view text) {
+  const std::size_t separator = text.find("://");
+  const std::string_view scheme = text.substr(0, separator);
+  const std::string_view place = separator == std::string_view::npos ? std::string_view{} : text.substr(separator + 3);
+  if (scheme == "modbus-tcp") {
+    return endpoint_of(Endpoint::Protocol::modbus_tcp, parse_tcp(text, place));
+  }
+  if (scheme == "modbus-rtu") {
+    return endpoint_of(Endpoint::Protocol::modbus_rtu, parse_serial(text, place));
+  }
+  if (scheme == "serial") {
+    return endpoint_of(Endpoint::Protocol::serial, parse_serial(text, place));
+  }
+  return wrong(
+      text, "unknown protocol '" + std::string{scheme} + "'; there are modbus-tcp://, modbus-rtu:// and serial:// (and sim)");
+}
+
+}  // namespace loom

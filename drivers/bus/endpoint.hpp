@@ -1,0 +1,34 @@
+// Endpoint: where a bus is found, parsed from the one line that an inventory gives it. A value; touches nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/result.hpp"
+
+namespace loom {
+
+struct TcpEndpoint {
+  std::string host;
+  std::uint16_t port = 502;  ///< Modbus/TCP's registered port
+};
+
+struct SerialEndpoint {
+  std::string device;
+  int baud = 9600;
+  char parity = 'N';  ///< N, E, O
+  int stop_bits = 1;
+};
+
+struct Endpoint {
+  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial };
+  Protocol protocol = Protocol::modbus_tcp;
+  std::variant<TcpEndpoint, SerialEndpoint> place;
+};
+
+/// Errors: invalid_config.
+Result<Endpoint> parse_endpoint(std::string_view text);
+
+}  // namespace loom

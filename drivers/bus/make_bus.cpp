@@ -1,0 +1,20 @@
+// From an endpoint to the bus that speaks its protocol.
+#include "drivers/bus/bus_device.hpp"
+#include "drivers/bus/endpoint.hpp"
+#include "drivers/bus/modbus_bus.hpp"
+#include "drivers/bus/serial_bus.hpp"
+
+namespace loom {
+
+Result<std::unique_ptr<BusDevice>> make_bus(std::string_view text) {
+  Result<Endpoint> endpoint = parse_endpoint(text);
+  if (!endpoint) {
+    return std::unexpected(std::move(endpoint).error());
+  }
+  if (endpoint->protocol == Endpoint::Protocol::serial) {
+    return std::make_unique<SerialBus>(std::get<SerialEndpoint>(endpoint->place));
+  }
+  return std::make_unique<ModbusBus>(std::move(*endpoint));
+}
+
+}  // namespace loom

@@ -1,0 +1,86 @@
+// to_wire and from_wire for every message that is shared between files of this room. to_wire fills an empty message that the
+// caller's arena owns; from_wire asks Check about everything that it reads. Outside proto/ nobody sees these.
+#pragma once
+
+#include "core/alarm.hpp"
+#include "core/circuit.hpp"
+#include "core/demand.hpp"
+#include "core/message.hpp"
+#include "core/observation.hpp"
+#include "core/plan.hpp"
+#include "core/report.hpp"
+#include "core/result.hpp"
+#include "proto/check.hpp"
+#include "proto/journal.pb.h"
+#include "proto/lightloom.pb.h"
+#include "proto/report.pb.h"
+#include "proto/values.pb.h"
+
+namespace loom::wire {
+
+// wire_plan.cpp
+void to_wire(const loom::FrequencySlot& in, FrequencySlot& out);
+loom::FrequencySlot from_wire(Check& check, const FrequencySlot& in);
+void to_wire(const loom::Circuit& in, Circuit& out);
+loom::Circuit from_wire(Check& check, const Circuit& in);
+void to_wire(const loom::WssRoute& in, WssRoute& out);
+loom::WssRoute from_wire(Check& check, const WssRoute& in);
+void to_wire(const loom::CrossConnect& in, CrossConnect& out);
+loom::CrossConnect from_wire(Check& check, const CrossConnect& in);
+void to_wire(const loom::NodePlan& in, NodePlan& out);
+loom::NodePlan from_wire(Check& check, const NodePlan& in);
+void to_wire(const loom::Plan& in, Plan& out);
+loom::Plan from_wire(Check& check, const Plan& in);
+
+// wire_demand.cpp
+void to_wire(const loom::JobSpec& in, JobSpec& out);
+loom::JobSpec from_wire(Check& check, const JobSpec& in);
+void to_wire(const loom::Intent& in, Intent& out);
+loom::Intent from_wire(Check& check, const Intent& in);
+
+// wire_observation.cpp
+void to_wire(const loom::Observation& in, Observation& out);
+loom::Observation from_wire(Check& check, const Observation& in);
+
+// wire_report.cpp
+void to_wire(const loom::Error& in, Error& out);
+loom::Error from_wire(Check& check, const Error& in);
+void to_wire(const loom::Outcome& in, Outcome& out);
+loom::Outcome from_wire(Check& check, const Outcome& in);
+void to_wire(const loom::Alarm& in, Alarm& out);
+loom::Alarm from_wire(Check& check, const Alarm& in);
+void to_wire(const loom::FireReport& in, FireReport& out);
+loom::FireReport from_wire(Check& check, const FireReport& in);
+void to_wire(const loom::StatusReport& in, StatusReport& out);
+loom::StatusReport from_wire(Check& check, const StatusReport& in);
+void to_wire(const loom::NodeReport& in, NodeReport& out);
+loom::NodeReport from_wire(Check& check, const NodeReport& in);
+void to_wire(const loom::DeviceReport& in, DeviceReport& out);
+loom::DeviceReport from_wire(Check& check, const DeviceReport& in);
+void to_wire(const loom::CircuitReport& in, CircuitReport& out);
+loom::CircuitReport from_wire(Check& check, const CircuitReport& in);
+void to_wire(const loom::JobReport& in, JobReport& out);
+loom::JobReport from_wire(Check& check, const JobReport& in);
+void to_wire(const loom::CommitReport& in, CommitReport& out);
+loom::CommitReport from_wire(Check& check, const CommitReport& in);
+
+// wire_operator.cpp
+void to_wire(const loom::OperatorRequest& in, OperatorRequest& out);
+loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in);
+void to_wire(const loom::OperatorReply& in, OperatorReply& out);
+loom::OperatorReply from_wire(Check& check, const OperatorReply& in);
+
+// wire_message.cpp
+void to_wire(const loom::Envelope& in, Envelope& out);
+loom::Envelope from_wire(Check& check, const Envelope& in);
+
+/// Encodes every row into a repeated message field.
+template <class Rows, class WireRows>
+void rows_to_wire(const Rows& rows, WireRows& out) {
+  out.Reserve(static_cast<int>(rows.size()));
+  for (const auto& row : rows) {
+    to_wire(row, *out.Add());
+  }
+}
+
+}  // namespace loom::wire

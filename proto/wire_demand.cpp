@@ -1,0 +1,91 @@
+// Jobs and intents on the wire.
+#include "proto/convert.hpp"
+
+namespace loom::wire {
+static_assert(static_cast<int>(CollectiveKind_MAX) == static_cast<int>(loom::CollectiveKind::point_to_point) + 1);
+
+static void to_wire(const loom::Collective& in, Collective& out) {
+  out.set_kind(enum_to_wire<CollectiveKind>(in.kind));
+  out.mutable_rank_numbers()->Add(in.ranks.begin(), in.ranks.end());
+  out.set_size_bytes(in.bytes.count);
+  out.set_repeat_count(in.count);
+}
+
+static loom::Collective from_wire(Check& check, const Collective& in) {
+  loom::Collective out;
+  out.kind = check.enumeration("kind", in.kind(), loom::CollectiveKind::point_to_point);
+  if (check.count("rank_numbers", in.rank_numbers_size(), limits::kNodes)) {
+    out.ranks.reserve(static_cast<std::size_t>(in.rank_numbers_size()));
+    for (const std::uint32_t rank : in.rank_numbers()) {
+      out.ranks.push_back(static_cast<std::uint32_t>(check.between("rank_numbers", rank, 0, limits::kNodes - 1)));
+    }
+  }
+  out.bytes = {check.between("size_bytes", in.size_bytes(), 0, limits::kCollectiveBytes)};
+  out.count = static_cast<std::uint32_t>(check.between("repeat_count", in.repeat_count(), 0, limits::kCollectiveRepeats));
+  return out;
+}
+
+static void to_wire(const loom::Job& in, Job& out) {
+  out.set_job_id(in.id.value);
+  to_wire(in.spec, *out.mutable_spec());
+  nodes_to_wire(in.nodes, *out.mutable_node_ids());
+  out.set_stage_number(in.stage);
+}
+
+static loom::Job from_wire(Check& check, const Job& in) {
+  loom::Job out;
+  out.id = {in.job_id()};
+  if (check.present("spec", in.has_spec())) {
+    const auto scope = check.in("spec");
+    out.spec = from_wire(check, in.spec());
+  }
+  out.nodes = nodes_from_wire(check, "node_ids", in.node_ids());
+  out.stage = in.stage_number();
+  return out;
+}
+
+void to_wire(const loom::JobSpec& in, JobSpec& out) {
+  out.set_name(sendable(in.name));
+  out.set_workload(sendable(in.workload));
+  out.set_node_count(in.node_count);
+  nodes_to_wire(in.placement, *out.mutable_placement_node_ids());
+  rows_to_wire(in.collectives, *out.mutable_collectives());
+  out.set_compute_ns(in.compute.count());
+  for (const std::string& assumption : in.assumptions) {
+    out.add_assumptions(sendable(assumption));
+  }
+}
+
+loom::JobSpec from_wire(Check& check, const JobSpec& in) {
+  loom::JobSpec out;
+  out.name = check.text("name", in.name());
+  out.workload = check.text("workload", in.workload());
+  out.node_count = static_cast<std::uint32_t>(check.between("node_count", in.node_count(), 0, limits::kNodes));
+  out.placement = nodes_from_wire(check, "placement_node_ids", in.placement_node_ids());
+  out.collectives = rows_from_wire<loom::Collective>(check, "collectives", in.collectives(), limits::kCollectivesPerJob);
+  out.compute = check.duration("compute_ns", in.compute_ns());
+  if (check.count("assumptions", in.assumptions_size(), limits::kTextsPerList)) {
+    for (const std::string& assumption : in.assumptions()) {
+      out.assumptions.push_back(check.text("assumptions", assumption));
+    }
+  }
+  return out;
+}
+
+void to_wire(const loom::Intent& in, Intent& out) {
+  rows_to_wire(in.jobs, *out.mutable_jobs());
+  nodes_to_wire(in.drained, *out.mutable_drained_node_ids());
+  out.set_lasers_off(in.lasers_off);
+}
+
+loom::Intent from_wire(Check& check, const Intent& in) {
+  loom::Intent out;
+  out.jobs = rows_from_wire<loom::Job>(check, "jobs", in.jobs(), limits::kJobs);
+  check.ascending("jobs.job_id", out.jobs, [](const loom::Job& job) { return job.id; });
+  out.drained = nodes_from_wire(check, "drained_node_ids", in.drained_node_ids());
+  check.ascending("drained_node_ids", out.drained, [](NodeId node) { return node; });
+  out.lasers_off = in.lasers_off();
+  return out;
+}
+
+}  // namespace loom::wire

@@ -1,0 +1,289 @@
+// The envelope and what controller and agents say to each other, on the wire: one pair of functions a word.
+#include "proto/convert.hpp"
+
+namespace loom::wire {
+
+static_assert(static_cast<int>(Role_MAX) == static_cast<int>(loom::Role::controller) + 1);
+static_assert(static_cast<int>(CommitPhase_MAX) == static_cast<int>(loom::CommitPhase::relight) + 1);
+static_assert(Envelope::kOperatorReply == 16 + std::variant_size_v<loom::Body> - 1);
+
+template <class WireBody>
+static loom::Outcome outcome_of(Check& check, const WireBody& in) {
+  if (!check.present("outcome", in.has_outcome())) {
+    return {};
+  }
+  const auto scope = check.in("outcome");
+  return from_wire(check, in.outcome());
+}
+
+// --- agent -> controller -------------------------------------------------------------------------------------------------
+
+static void to_wire(const loom::DeviceState& in, DeviceState& out) {
+  out.set_device_id(in.device.value);
+  out.set_health(enum_to_wire<DeviceHealth>(in.health));
+}
+static loom::DeviceState from_wire(Check& check, const DeviceState& in) {
+  return {check.device("device_id", in.device_id()), check.enumeration("health", in.health(), loom::DeviceHealth::failed)};
+}
+
+static void set_body(const loom::Hello& in, Envelope& out) {
+  Hello& hello = *out.mutable_hello();
+  hello.set_software(sendable(in.software));
+  hello.set_boot_id(in.boot_id);
+  hello.set_term_seen_number(in.term_seen.value);
+  hello.set_applied_revision_number(in.applied.value);
+  hello.set_lasers_latched_off(in.lasers_latched_off);
+  rows_to_wire(in.devices, *hello.mutable_devices());
+}
+static loom::Hello from_wire(Check& check, const Hello& in) {
+  loom::Hello out;
+  out.software = check.text("software", in.software());
+  out.boot_id = in.boot_id();
+  out.term_seen = {in.term_seen_number()};
+  out.applied = {in.applied_revision_number()};
+  out.lasers_latched_off = in.lasers_latched_off();
+  out.devices = rows_from_wire<loom::DeviceState>(check, "devices", in.devices(), limits::kDevicesPerNode);
+  return out;
+}
+
+static void set_body(const loom::Prepared& in, Envelope& out) {
+  to_wire(in.outcome, *out.mutable_prepared()->mutable_outcome());
+  out.mutable_prepared()->set_lead_ns(in.lead.count());
+}
+static loom::Prepared from_wire(Check& check, const Prepared& in) {
+  return {outcome_of(check, in), check.duration("lead_ns", in.lead_ns())};
+}
+
+static void set_body(const loom::Armed& in, Envelope& out) {
+  to_wire(in.outcome, *out.mutable_armed()->mutable_outcome());
+  out.mutable_armed()->set_slack_ns(in.slack.count());
+}
+static loom::Armed from_wire(Check& check, const Armed& in) {
+  return {outcome_of(check, in), check.difference("slack_ns", in.slack_ns())};
+}
+
+static void set_body(const loom::Darkened& in, Envelope& out) {
+  to_wire(in.outcome, *out.mutable_darkened()->mutable_outcome());
+  out.mutable_darkened()->set_lateness_ns(in.lateness.count());
+}
+static loom::Darkened from_wire(Check& check, const Darkened& in) {
+  return {outcome_of(check, in), check.difference("lateness_ns", in.lateness_ns())};
+}
+
+static void set_body(const loom::Settled& in, Envelope& out) {
+  to_wire(in.outcome, *out.mutable_settled()->mutable_outcome());
+  out.mutable_settled()->set_settle_ns(in.settle.count());
+}
+static loom::Settled from_wire(Check& check, const Settled& in) {
+  return {outcome_of(check, in), check.duration("settle_ns", in.settle_ns())};
+}
+
+static void set_body(const loom::Applied& in, Envelope& out) {
+  to_wire(in.outcome, *out.mutable_applied()->mutable_outcome());
+  to_wire(in.fire, *out.mutable_applied()->mutable_fire());
+}
+static loom::Applied from_wire(Check& check, const Applied& in) {
+  loom::Applied out{outcome_of(check, in), {}};
+  if (check.present("fire", in.has_fire())) {
+    const auto scope = check.in("fire");
+    out.fire = from_wire(check, in.fire());
+  }
+  return out;
+}
+
+static void set_body(const loom::CycleDone& in, Envelope& out) {
+  out.mutable_cycle_done()->set_cycle_count(in.cycles);
+  out.mutable_cycle_done()->set_underflow_count(in.underflows);
+}
+static loom::CycleDone from_wire(Check&, const CycleDone& in) { return {in.cycle_count(), in.underflow_count()}; }
+
+static void set_body(const loom::Heartbeat& in, Envelope& out) {
+  Heartbeat& heartbeat = *out.mutable_heartbeat();
+  heartbeat.set_applied_revision_number(in.applied.value);
+  heartbeat.set_confirmed_revision_number(in.confirmed.value);
+  heartbeat.set_lasers_latched_off(in.lasers_latched_off);
+}
+static loom::Heartbeat from_wire(Check&, const Heartbeat& in) {
+  return {{in.applied_revision_number()}, {in.confirmed_revision_number()}, in.lasers_latched_off()};
+}
+
+static void set_body(const loom::ObservationReport& in, Envelope& out) {
+  rows_to_wire(in.observations, *out.mutable_observation_report()->mutable_observations());
+}
+static loom::ObservationReport from_wire(Check& check, const ObservationReport& in) {
+  return {rows_from_wire<loom::Observation>(check, "observations", in.observations(), limits::kObservationsPerReport)};
+}
+
+static void to_wire(const loom::TrafficEntry& in, TrafficEntry& out) {
+  out.set_destination_node_id(in.destination.value);
+  out.set_sent_bytes(in.bytes.count);
+}
+static loom::TrafficEntry from_wire(Check& check, const TrafficEntry& in) {
+  return {check.node("destination_node_id", in.destination_node_id()),
+          {check.between("sent_bytes", in.sent_bytes(), 0, limits::kTrafficBytes)}};
+}
+
+static void set_body(const loom::TrafficReport& in, Envelope& out) {
+  out.mutable_traffic_report()->set_job_id(in.job.value);
+  rows_to_wire(in.sent, *out.mutable_traffic_report()->mutable_sent());
+}
+static loom::TrafficReport from_wire(Check& check, const TrafficReport& in) {
+  return {{in.job_id()}, rows_from_wire<loom::TrafficEntry>(check, "sent", in.sent(), limits::kNodes)};
+}
+
+static void set_body(const loom::AlarmReport& in, Envelope& out) {
+  to_wire(in.alarm, *out.mutable_alarm_report()->mutable_alarm());
+}
+static loom::AlarmReport from_wire(Check& check, const AlarmReport& in) {
+  const auto scope = check.in("alarm");
+  return {from_wire(check, in.alarm())};
+}
+
+// --- controller -> agent -------------------------------------------------------------------------------------------------
+
+static void set_body(const loom::Welcome& in, Envelope& out) {
+  out.mutable_welcome()->set_heartbeat_interval_ns(in.heartbeat_interval.count());
+  out.mutable_welcome()->set_confirmed_revision_number(in.confirmed.value);
+}
+static loom::Welcome from_wire(Check& check, const Welcome& in) {
+  return {Duration{check.between("heartbeat_interval_ns", in.heartbeat_interval_ns(), 1, limits::kDurationNs)},
+          {in.confirmed_revision_number()}};
+}
+
+static void set_body(const loom::Unwelcome& in, Envelope& out) { to_wire(in.error, *out.mutable_unwelcome()->mutable_error()); }
+static loom::Unwelcome from_wire(Check& check, const Unwelcome& in) {
+  const auto scope = check.in("error");
+  return {from_wire(check, in.error())};
+}
+
+static void set_body(const loom::Prepare& in, Envelope& out) { to_wire(in.plan, *out.mutable_prepare()->mutable_plan()); }
+static loom::Prepare from_wire(Check& check, const Prepare& in) {
+  check.present("plan", in.has_plan());
+  const auto scope = check.in("plan");
+  return {from_wire(check, in.plan())};
+}
+
+static void set_body(const loom::Arm& in, Envelope& out) { out.mutable_arm()->set_fire_at_ns(ns_of(in.fire_at)); }
+static loom::Arm from_wire(Check& check, const Arm& in) { return {check.instant("fire_at_ns", in.fire_at_ns())}; }
+
+static void set_body(const loom::Go&, Envelope& out) { out.mutable_go(); }
+static void set_body(const loom::Confirm&, Envelope& out) { out.mutable_confirm(); }
+static void set_body(const loom::Abandon&, Envelope& out) { out.mutable_abandon(); }
+
+static void set_body(const loom::Proceed& in, Envelope& out) {
+  out.mutable_proceed()->set_phase(enum_to_wire<CommitPhase>(in.phase));
+  out.mutable_proceed()->set_at_ns(ns_of(in.at));
+}
+static loom::Proceed from_wire(Check& check, const Proceed& in) {
+  return {check.enumeration("phase", in.phase(), loom::CommitPhase::relight), check.instant("at_ns", in.at_ns())};
+}
+
+static void set_body(const loom::SetLasers& in, Envelope& out) {
+  out.mutable_set_lasers()->set_on(in.on);
+  out.mutable_set_lasers()->set_order_number(in.order);
+}
+static void set_body(const loom::Beat& in, Envelope& out) {
+  out.mutable_beat()->set_confirmed_revision_number(in.confirmed.value);
+}
+static void set_body(const loom::OperatorRequest& in, Envelope& out) { to_wire(in, *out.mutable_operator_request()); }
+static void set_body(const loom::OperatorReply& in, Envelope& out) { to_wire(in, *out.mutable_operator_reply()); }
+
+// --- envelope ------------------------------------------------------------------------------------------------------------
+
+/// Decodes one alternative under its name.
+template <class WireBody>
+static loom::Body named(Check& check, const char* name, const WireBody& in) {
+  const auto scope = check.in(name);
+  return from_wire(check, in);
+}
+
+static loom::Body body_from_wire(Check& check, const Envelope& in) {
+  switch (in.body_case()) {
+    case Envelope::kHello:
+      return named(check, "hello", in.hello());
+    case Envelope::kPrepared:
+      return named(check, "prepared", in.prepared());
+    case Envelope::kArmed:
+      return named(check, "armed", in.armed());
+    case Envelope::kDarkened:
+      return named(check, "darkened", in.darkened());
+    case Envelope::kSettled:
+      return named(check, "settled", in.settled());
+    case Envelope::kApplied:
+      return named(check, "applied", in.applied());
+    case Envelope::kCycleDone:
+      return named(check, "cycle_done", in.cycle_done());
+    case Envelope::kHeartbeat:
+      return named(check, "heartbeat", in.heartbeat());
+    case Envelope::kObservationReport:
+      return named(check, "observation_report", in.observation_report());
+    case Envelope::kTrafficReport:
+      return named(check, "traffic_report", in.traffic_report());
+    case Envelope::kAlarmReport:
+      return named(check, "alarm_report", in.alarm_report());
+    case Envelope::kWelcome:
+      return named(check, "welcome", in.welcome());
+    case Envelope::kUnwelcome:
+      return named(check, "unwelcome", in.unwelcome());
+    case Envelope::kPrepare:
+      return named(check, "prepare", in.prepare());
+    case Envelope::kArm:
+      return named(check, "arm", in.arm());
+    case Envelope::kGo:
+      return loom::Go{};
+    case Envelope::kProceed:
+      return named(check, "proceed", in.proceed());
+    case Envelope::kConfirm:
+      return loom::Confirm{};
+    case Envelope::kAbandon:
+      return loom::Abandon{};
+    case Envelope::kSetLasers:
+      return loom::SetLasers{in.set_lasers().on(), in.set_lasers().order_number()};
+    case Envelope::kBeat:
+      return loom::Beat{{in.beat().confirmed_revision_number()}};
+    case Envelope::kOperatorRequest:
+      return named(check, "operator_request", in.operator_request());
+    case Envelope::kOperatorReply:
+      return named(check, "operator_reply", in.operator_reply());
+    case Envelope::BODY_NOT_SET:
+      break;
+  }
+  check.refuse("body", "", "is missing");
+  return loom::Go{};
+}
+
+void to_wire(const loom::Envelope& in, Envelope& out) {
+  out.set_wire_version_number(in.wire_version);
+  out.set_role(enum_to_wire<Role>(in.role));
+  out.set_node_id(in.node.value);
+  out.set_term_number(in.term.value);
+  out.set_clock_id(in.clock.value);
+  out.set_revision_number(in.revision.value);
+  out.set_principal(sendable(in.principal));
+  std::visit([&](const auto& body) { set_body(body, out); }, in.body);
+}
+
+loom::Envelope from_wire(Check& check, const Envelope& in) {
+  loom::Envelope out;
+  out.wire_version = in.wire_version_number();
+  out.role = check.enumeration("role", in.role(), loom::Role::controller);
+  out.node = check.node("node_id", in.node_id());
+  out.term = {in.term_number()};
+  out.clock = {in.clock_id()};
+  out.revision = {in.revision_number()};
+  out.principal = check.text("principal", in.principal());
+  out.body = body_from_wire(check, in);
+  if (const auto* prepare = std::get_if<loom::Prepare>(&out.body); prepare != nullptr && check.ok()) {
+    const auto to_text = [](auto id) { return std::to_string(id.value); };
+    if (prepare->plan.node != out.node) {
+      check.refuse("prepare.plan.node_id", to_text(prepare->plan.node), "must be the envelope's node " + to_text(out.node));
+    }
+    if (prepare->plan.revision != out.revision) {
+      check.refuse("prepare.plan.revision_number", to_text(prepare->plan.revision),
+                   "must be the envelope's revision " + to_text(out.revision));
+    }
+  }
+  return out;
+}
+
+}  // namespace loom::wire

@@ -1,0 +1,264 @@
+// Spectrum, circuits, setpoints and plans on the wire. Whether a plan is good light is verify's question, not this file's.
+#include "proto/convert.hpp"
+
+namespace loom::wire {
+static_assert(static_cast<int>(DeviceHealth_MAX) == static_cast<int>(loom::DeviceHealth::failed) + 1);
+
+static bool is_static(const loom::TimedSetpoint& entry) { return entry.hold == kForever; }
+
+static void to_wire(const loom::HeaterSetpoint& in, HeaterSetpoint& out) {
+  for (const loom::RingResonance& ring : in.rings) {
+    RingResonance& wire_ring = *out.add_rings();
+    wire_ring.set_channel_number(ring.channel);
+    wire_ring.set_resonance_mhz(ring.resonance.mhz);
+  }
+}
+
+static loom::RingResonance from_wire(Check& check, const RingResonance& in) {
+  const std::int64_t last_ring = limits::kRingsPerBank - 1;
+  return {static_cast<std::uint16_t>(check.between("channel_number", in.channel_number(), 0, last_ring)),
+          check.frequency("resonance_mhz", in.resonance_mhz())};
+}
+
+static void to_wire(const loom::LaserSetpoint& in, LaserSetpoint& out) {
+  to_wire(in.slot, *out.mutable_slot());
+  out.set_power_centi_dbm(in.power.centi);
+  out.set_emit(in.emit);
+}
+
+static loom::LaserSetpoint from_wire(Check& check, const LaserSetpoint& in) {
+  return {from_wire(check, in.slot()), check.power("power_centi_dbm", in.power_centi_dbm()), in.emit()};
+}
+
+static void to_wire(const loom::Setpoint& in, Setpoint& out) {
+  if (const auto* laser = std::get_if<loom::LaserSetpoint>(&in)) {
+    to_wire(*laser, *out.mutable_laser());
+  } else if (const auto* heater = std::get_if<loom::HeaterSetpoint>(&in)) {
+    to_wire(*heater, *out.mutable_heater());
+  } else if (const auto* wss = std::get_if<loom::WssSetpoint>(&in)) {
+    rows_to_wire(wss->routes, *out.mutable_wss()->mutable_routes());
+  } else {
+    rows_to_wire(std::get<loom::OcsSetpoint>(in).connects, *out.mutable_ocs()->mutable_connects());
+  }
+}
+
+static loom::Setpoint from_wire(Check& check, const Setpoint& in) {
+  switch (in.kind_case()) {
+    case Setpoint::kLaser:
+      return from_wire(check, in.laser());
+    case Setpoint::kHeater: {
+      loom::HeaterSetpoint heater{
+          rows_from_wire<loom::RingResonance>(check, "rings", in.heater().rings(), limits::kRingsPerBank)};
+      check.ascending("rings", heater.rings, [](const loom::RingResonance& ring) { return ring.channel; });
+      return heater;
+    }
+    case Setpoint::kWss: {
+      loom::WssSetpoint wss{rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes)};
+      check.ascending("routes", wss.routes, [](const loom::WssRoute& route) { return std::pair{route.slot.n, route.input}; });
+      return wss;
+    }
+    case Setpoint::kOcs: {
+      loom::OcsSetpoint ocs{rows_from_wire<loom::CrossConnect>(check, "connects", in.ocs().connects(), 0x10000)};
+      check.ascending("connects", ocs.connects, [](const loom::CrossConnect& connect) { return connect.input; });
+      return ocs;
+    }
+    case Setpoint::KIND_NOT_SET:
+      break;
+  }
+  check.refuse("setpoint", "", "is missing");
+  return {};
+}
+
+static void to_wire(const loom::TimedSetpoint& in, TimedSetpoint& out) {
+  out.set_offset_ns(in.offset.count());
+  out.set_guard_ns(in.guard.count());
+  out.set_hold_ns(in.hold.count());
+  to_wire(in.setpoint, *out.mutable_setpoint());
+}
+
+static loom::TimedSetpoint from_wire(Check& check, const TimedSetpoint& in) {
+  loom::TimedSetpoint out;
+  out.offset = check.duration("offset_ns", in.offset_ns());
+  out.guard = check.duration("guard_ns", in.guard_ns());
+  out.hold = in.hold_ns() == kForever.count() ? kForever : check.duration("hold_ns", in.hold_ns());
+  const auto scope = check.in("setpoint");
+  out.setpoint = from_wire(check, in.setpoint());
+  return out;
+}
+
+static void check_timeline(Check& check, const std::vector<loom::TimedSetpoint>& timeline) {
+  check.ascending("timeline.offset_ns", timeline, [](const loom::TimedSetpoint& entry) { return entry.offset; });
+  for (std::size_t i = 0; i + 1 < timeline.size(); ++i) {
+    if (is_static(timeline[i])) {
+      check.refuse("timeline.hold_ns", "forever at element " + std::to_string(i), "only the last element may hold forever");
+    }
+    if (timeline[i].setpoint.index() != timeline[i + 1].setpoint.index()) {
+      check.refuse("timeline.setpoint", "another kind at element " + std::to_string(i + 1),
+                   "a device has one kind of setpoint");
+    }
+  }
+}
+
+static void to_wire(const loom::DevicePlan& in, DevicePlan& out) {
+  out.set_device_id(in.device.value);
+  out.set_touched(in.touched);
+  rows_to_wire(in.timeline, *out.mutable_timeline());
+}
+
+static loom::DevicePlan from_wire(Check& check, const DevicePlan& in) {
+  loom::DevicePlan out;
+  out.device = check.device("device_id", in.device_id());
+  out.touched = in.touched();
+  out.timeline = rows_from_wire<loom::TimedSetpoint>(check, "timeline", in.timeline(), limits::kTimelineEntries);
+  check_timeline(check, out.timeline);
+  return out;
+}
+
+static void to_wire(const loom::CircuitEnd& in, CircuitEnd& out) {
+  out.set_circuit_id(in.circuit.value);
+  out.set_job_id(in.job.value);
+  out.set_transmits(in.transmits);
+}
+
+static loom::CircuitEnd from_wire(Check&, const CircuitEnd& in) { return {{in.circuit_id()}, {in.job_id()}, in.transmits()}; }
+
+static void to_wire(const loom::IsolationCertificate& in, IsolationCertificate& out) {
+  out.set_wavelength_isolated(in.wavelength_isolated);
+  out.set_physically_isolated(in.physically_isolated);
+  for (const ElementId element : in.shared_amplifiers) {
+    out.add_shared_amplifier_element_ids(element.value);
+  }
+}
+
+static loom::IsolationCertificate from_wire(Check& check, const IsolationCertificate& in) {
+  loom::IsolationCertificate out{in.wavelength_isolated(), in.physically_isolated(), {}};
+  if (check.count("shared_amplifier_element_ids", in.shared_amplifier_element_ids_size(), limits::kElements)) {
+    for (const std::uint32_t element : in.shared_amplifier_element_ids()) {
+      out.shared_amplifiers.push_back(check.element("shared_amplifier_element_ids", element));
+    }
+  }
+  return out;
+}
+
+void to_wire(const loom::FrequencySlot& in, FrequencySlot& out) {
+  out.set_slot_n(in.n);
+  out.set_slot_m(static_cast<std::uint32_t>(in.m));
+}
+
+loom::FrequencySlot from_wire(Check& check, const FrequencySlot& in) {
+  return {static_cast<std::int32_t>(check.between("slot_n", in.slot_n(), -limits::kSlotN, limits::kSlotN)),
+          static_cast<std::int32_t>(check.between("slot_m", in.slot_m(), 1, limits::kSlotM))};
+}
+
+void to_wire(const loom::Circuit& in, Circuit& out) {
+  out.set_circuit_id(in.id.value);
+  out.set_job_id(in.job.value);
+  out.set_source_node_id(in.source.value);
+  out.set_destination_node_id(in.destination.value);
+  out.set_transmitter_element_id(in.transmitter.value);
+  out.set_receiver_element_id(in.receiver.value);
+  to_wire(in.slot, *out.mutable_slot());
+  out.set_rate_bit_per_s(in.rate.bits_per_second);
+}
+
+loom::Circuit from_wire(Check& check, const Circuit& in) {
+  loom::Circuit out;
+  out.id = {in.circuit_id()};
+  out.job = {in.job_id()};
+  out.source = check.node("source_node_id", in.source_node_id());
+  out.destination = check.node("destination_node_id", in.destination_node_id());
+  out.transmitter = check.element("transmitter_element_id", in.transmitter_element_id());
+  out.receiver = check.element("receiver_element_id", in.receiver_element_id());
+  out.slot = from_wire(check, in.slot());
+  out.rate = {check.between("rate_bit_per_s", in.rate_bit_per_s(), 0, limits::kBitPerSecond)};
+  return out;
+}
+
+void to_wire(const loom::WssRoute& in, WssRoute& out) {
+  to_wire(in.slot, *out.mutable_slot());
+  out.set_input_port(in.input);
+  out.set_output_port(in.output);
+  out.set_attenuation_centi_db(in.attenuation.centi);
+}
+
+loom::WssRoute from_wire(Check& check, const WssRoute& in) {
+  return {from_wire(check, in.slot()), check.word("input_port", in.input_port()), check.word("output_port", in.output_port()),
+          check.ratio("attenuation_centi_db", in.attenuation_centi_db())};
+}
+
+void to_wire(const loom::CrossConnect& in, CrossConnect& out) {
+  out.set_input_port(in.input);
+  out.set_output_port(in.output);
+}
+
+loom::CrossConnect from_wire(Check& check, const CrossConnect& in) {
+  return {check.word("input_port", in.input_port()), check.word("output_port", in.output_port())};
+}
+
+void to_wire(const loom::NodePlan& in, NodePlan& out) {
+  out.set_revision_number(in.revision.value);
+  out.set_base_revision_number(in.base.value);
+  out.set_node_id(in.node.value);
+  out.set_cycle_ns(in.cycle.count());
+  out.set_cycle_count(in.cycles);
+  rows_to_wire(in.devices, *out.mutable_devices());
+  rows_to_wire(in.ends, *out.mutable_ends());
+}
+
+loom::NodePlan from_wire(Check& check, const NodePlan& in) {
+  loom::NodePlan out;
+  out.revision = {in.revision_number()};
+  out.base = {in.base_revision_number()};
+  out.node = check.node("node_id", in.node_id());
+  out.cycle = check.duration("cycle_ns", in.cycle_ns());
+  out.cycles = in.cycle_count();
+  out.devices = rows_from_wire<loom::DevicePlan>(check, "devices", in.devices(), limits::kDevicesPerNode);
+  check.ascending("devices.device_id", out.devices, [](const loom::DevicePlan& plan) { return plan.device; });
+  out.ends = rows_from_wire<loom::CircuitEnd>(check, "ends", in.ends(), limits::kCircuits);
+  return out;
+}
+
+void to_wire(const loom::Plan& in, Plan& out) {
+  out.set_revision_number(in.revision.value);
+  out.set_base_revision_number(in.base.value);
+  rows_to_wire(in.nodes, *out.mutable_nodes());
+  rows_to_wire(in.circuits, *out.mutable_circuits());
+  nodes_to_wire(in.changed, *out.mutable_changed_node_ids());
+  for (const DeviceId device : in.moved_switches) {
+    out.add_moved_switch_device_ids(device.value);
+  }
+  for (const CircuitId circuit : in.touched) {
+    out.add_touched_circuit_ids(circuit.value);
+  }
+  to_wire(in.certificate, *out.mutable_certificate());
+}
+
+loom::Plan from_wire(Check& check, const Plan& in) {
+  const auto itself = [](const auto& id) { return id; };
+  loom::Plan out;
+  out.revision = {in.revision_number()};
+  out.base = {in.base_revision_number()};
+  out.nodes = rows_from_wire<loom::NodePlan>(check, "nodes", in.nodes(), limits::kNodes);
+  check.ascending("nodes.node_id", out.nodes, [](const loom::NodePlan& plan) { return plan.node; });
+  out.circuits = rows_from_wire<loom::Circuit>(check, "circuits", in.circuits(), limits::kCircuits);
+  check.ascending("circuits.circuit_id", out.circuits, [](const loom::Circuit& circuit) { return circuit.id; });
+  out.changed = nodes_from_wire(check, "changed_node_ids", in.changed_node_ids());
+  check.ascending("changed_node_ids", out.changed, itself);
+  if (check.count("moved_switch_device_ids", in.moved_switch_device_ids_size(), limits::kDevices)) {
+    for (const std::uint32_t device : in.moved_switch_device_ids()) {
+      out.moved_switches.push_back(check.device("moved_switch_device_ids", device));
+    }
+  }
+  if (check.count("touched_circuit_ids", in.touched_circuit_ids_size(), 2 * limits::kCircuits)) {
+    for (const std::uint64_t circuit : in.touched_circuit_ids()) {
+      out.touched.push_back({circuit});
+    }
+  }
+  check.ascending("touched_circuit_ids", out.touched, itself);
+  if (check.present("certificate", in.has_certificate())) {
+    out.certificate = from_wire(check, in.certificate());
+  }
+  return out;
+}
+
+}  // namespace loom::wire

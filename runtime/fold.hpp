@@ -1,0 +1,22 @@
+// Folds events and effects into a digest, so that two runs agree exactly when everything delivered and asked for agrees.
+// It never reads a clock and never looks at addresses, only at values.
+#pragma once
+
+#include <cstdint>
+
+#include "core/digest.hpp"
+#include "core/step.hpp"
+
+namespace loom {
+
+/// `encoding`: digest of the bytes that a MessageArrived or a Started was decoded from; 0 for the others.
+void fold(Digest& digest, const Event& event, std::uint64_t encoding);
+
+// Effects. Send and Append are folded by the host itself, by their encoded bytes.
+void fold(Digest& digest, const SetTimer& effect);
+void fold(Digest& digest, const CancelTimer& effect);
+void fold(Digest& digest, const Transact& effect);
+void fold(Digest& digest, const MakePlan& effect);
+void fold(Digest& digest, const RaiseAlarm& effect);
+
+}  // namespace loom

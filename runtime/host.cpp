@@ -1,0 +1,345 @@
+// The host's core: one queue of events, one machine, and what each effect means at the seams. Everything here runs on the
+// loop's thread; whatever a seam answers late finds the core closed and does nothing.
+#include "runtime/host.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "proto/codec.hpp"
+#include "runtime/fold.hpp"
+
+namespace loom {
+namespace {
+
+// Tags of the two effects that fold.hpp leaves to the host.
+constexpr std::uint64_t kSendTag = 64;
+constexpr std::uint64_t kAppendTag = 68;
+
+std::uint64_t digest_of(std::string_view bytes) {
+  Digest digest;
+  digest.add(bytes);
+  return digest.value();
+}
+
+}  // namespace
+
+class Host::Core : public std::enable_shared_from_this<Host::Core> {
+ public:
+  Core(HostOptions options, HostSeams seams, StepFunction step)
+      : options_(std::move(options)), seams_(std::move(seams)), step_(std::move(step)) {
+    LOOM_ASSERT(seams_.time != nullptr);
+    LOOM_ASSERT(seams_.messages != nullptr);
+    LOOM_ASSERT(step_ != nullptr);
+  }
+
+  void listen();
+  Result<void> start(std::uint64_t boot_id);
+  void close();
+  /// Steps the machine now, or after what it is busy with.
+  void deliver(Event event, std::uint64_t encoding = 0);
+  const HostCounters& counters() const { return counters_; }
+
+ private:
+  struct Pending {
+    Event event;
+    std::uint64_t encoding = 0;
+  };
+  using Timers = std::unordered_map<TimerId, std::uint64_t>;  ///< timer -> its generation
+
+  void receive(Peer from, std::string_view principal, Role role, std::string_view bytes);
+  void refuse(Peer from, Error error);
+  void step(const Event& event, std::uint64_t encoding);
+  void step_pending();
+
+  void perform(Send& effect);
+  void perform(const SetTimer& effect);
+  void perform(const CancelTimer& effect);
+  void perform(Transact& effect);
+  void perform(const Append& effect);
+  void perform(MakePlan& effect);
+  void perform(const RaiseAlarm& effect);
+
+  void fire(TimerId timer, std::uint64_t generation);
+  void journal_answered(Result<void> result);
+  void raise(const Alarm& alarm) const;
+  std::vector<Record> decode_journal(const StorageSeam::Contents& contents);
+  void fold_bytes(std::uint64_t tag, const Peer& to, std::string_view bytes);
+
+  HostOptions options_;
+  HostSeams seams_;
+  StepFunction step_;
+  HostCounters counters_;
+  EffectSink sink_;
+  std::deque<Pending> pending_;  ///< what arrived while the machine was busy
+  Timers timers_;                ///< only those that are set
+  std::vector<Timers::node_type> spare_timers_;
+  std::uint64_t generation_ = 0;  ///< of the timer that was set last
+  std::uint64_t durable_ = 0;
+  std::string buffer_;  ///< encodings, one after the other
+  bool busy_ = false;
+  bool closed_ = false;
+};
+
+// --- what comes in -------------------------------------------------------------------------------------------------------
+
+void Host::Core::listen() {
+  seams_.messages->on_receive(
+      [core = shared_from_this()](Peer from, std::string_view principal, Role role, std::string_view envelope) {
+        core->receive(from, principal, role, envelope);
+      });
+  seams_.messages->on_refuse([core = shared_from_this()](Peer from, Error error) { core->refuse(from, std::move(error)); });
+}
+
+void Host::Core::receive(Peer from, std::string_view principal, Role role, std::string_view bytes) {
+  if (closed_) {
+    return;
+  }
+  ++counters_.received;
+  Result<Envelope> envelope = decode_envelope(bytes);
+  if (!envelope) {
+    ++counters_.malformed;
+    deliver(MessageRefused{from, std::move(envelope).error()});
+    return;
+  }
+  envelope->principal.assign(principal);
+  envelope->role = role;
+  deliver(MessageArrived{from, std::move(*envelope)}, seams_.digest != nullptr ? digest_of(bytes) : 0);
+}
+
+void Host::Core::refuse(Peer from, Error error) { deliver(MessageRefused{from, std::move(error)}); }
+
+void Host::Core::fire(TimerId timer, std::uint64_t generation) {
+  if (closed_) {
+    return;
+  }
+  const auto found = timers_.find(timer);
+  if (found == timers_.end() || found->second != generation) {
+    return;  // moved or cancelled since
+  }
+  spare_timers_.push_back(timers_.extract(found));
+  deliver(TimerFired{timer});
+}
+
+void Host::Core::journal_answered(Result<void> result) {
+  if (!result) {
+    deliver(AppendFailed{std::move(result).error()});
+    return;
+  }
+  ++durable_;
+  deliver(Appended{durable_});
+}
+
+// --- the step ------------------------------------------------------------------------------------------------------------
+
+void Host::Core::deliver(Event event, std::uint64_t encoding) {
+  if (closed_) {
+    return;
+  }
+  if (busy_) {
+    pending_.push_back({std::move(event), encoding});
+    return;
+  }
+  step(event, encoding);
+  step_pending();
+}
+
+void Host::Core::step_pending() {
+  while (!pending_.empty() && !closed_) {
+    const Pending next = std::move(pending_.front());
+    pending_.pop_front();
+    step(next.event, next.encoding);
+  }
+}
+
+void Host::Core::step(const Event& event, std::uint64_t encoding) {
+  busy_ = true;
+  ++counters_.events;
+  if (seams_.digest != nullptr) {
+    seams_.digest->add(static_cast<std::uint64_t>(options_.self.kind) << 60 ^ options_.self.id);
+    fold(*seams_.digest, event, encoding);
+  }
+  const Instant begun = seams_.time->now();
+  step_(begun, event, sink_);
+  counters_.longest_step = std::max(counters_.longest_step, seams_.time->now() - begun);
+  for (Effect& effect : sink_.effects()) {
+    if (closed_) {
+      break;
+    }
+    ++counters_.effects;
+    std::visit([this](auto& kind) { perform(kind); }, effect);
+  }
+  sink_.clear();
+  busy_ = false;
+}
+
+void Host::Core::close() {
+  closed_ = true;
+  pending_.clear();
+  timers_.clear();
+  if (!busy_) {
+    step_ = nullptr;  // a machine that ends its own host from inside a step keeps its closure until that step is over
+  }
+}
+
+// --- what goes out -------------------------------------------------------------------------------------------------------
+
+void Host::Core::fold_bytes(std::uint64_t tag, const Peer& to, std::string_view bytes) {
+  if (seams_.digest != nullptr) {
+    seams_.digest->add(tag);
+    seams_.digest->add(static_cast<std::uint64_t>(to.kind) << 60 ^ to.id);
+    seams_.digest->add(bytes);
+  }
+}
+
+void Host::Core::perform(Send& effect) {
+  LOOM_ASSERT(effect.to != options_.self);
+  effect.envelope.principal = options_.principal;
+  effect.envelope.role = options_.role;
+  buffer_.clear();
+  encode_to(effect.envelope, buffer_);
+  ++counters_.sent;
+  fold_bytes(kSendTag, effect.to, buffer_);
+  seams_.messages->send(effect.to, buffer_);
+}
+
+void Host::Core::perform(const SetTimer& effect) {
+  if (seams_.digest != nullptr) {
+    fold(*seams_.digest, effect);
+  }
+  const std::uint64_t generation = ++generation_;
+  if (const auto found = timers_.find(effect.timer); found != timers_.end()) {
+    found->second = generation;
+  } else if (!spare_timers_.empty()) {
+    Timers::node_type node = std::move(spare_timers_.back());
+    spare_timers_.pop_back();
+    node.key() = effect.timer;
+    node.mapped() = generation;
+    timers_.insert(std::move(node));
+  } else {
+    timers_.emplace(effect.timer, generation);
+  }
+  if (effect.at == kNever) {
+    return;
+  }
+  seams_.time->call_at(effect.at, effect.precision,
+                       [core = shared_from_this(), timer = effect.timer, generation] { core->fire(timer, generation); });
+}
+
+void Host::Core::perform(const CancelTimer& effect) {
+  if (seams_.digest != nullptr) {
+    fold(*seams_.digest, effect);
+  }
+  if (const auto found = timers_.find(effect.timer); found != timers_.end()) {
+    spare_timers_.push_back(timers_.extract(found));
+  }
+}
+
+void Host::Core::perform(Transact& effect) {
+  LOOM_ASSERT(seams_.registers != nullptr);
+  ++counters_.transactions;
+  if (seams_.digest != nullptr) {
+    fold(*seams_.digest, effect);
+  }
+  seams_.registers->submit(effect.bus, effect.order,
+                           [core = shared_from_this(), bus = effect.bus, transaction = effect.transaction](BusReply reply) {
+                             core->deliver(BusReplied{bus, transaction, std::move(reply)});
+                           });
+}
+
+void Host::Core::perform(const Append& effect) {
+  std::string row = encode(effect.record);
+  fold_bytes(kAppendTag, options_.self, row);
+  if (seams_.storage == nullptr) {
+    deliver(AppendFailed{{ErrorCode::unsupported, "this host was started without a journal"}});
+    return;
+  }
+  seams_.storage->append(std::move(row),
+                         [core = shared_from_this()](Result<void> result) { core->journal_answered(std::move(result)); });
+}
+
+void Host::Core::perform(MakePlan& effect) {
+  LOOM_ASSERT(effect.request != nullptr);
+  if (seams_.digest != nullptr) {
+    fold(*seams_.digest, effect);
+  }
+  if (!seams_.plan) {
+    PlanOutcome outcome;
+    outcome.revision = effect.request->revision;
+    outcome.result = fail(ErrorCode::unsupported, "this host was started without a planner");
+    deliver(Planned{std::move(outcome)});
+    return;
+  }
+  seams_.plan(std::move(effect.request),
+              [core = shared_from_this()](PlanOutcome outcome) { core->deliver(Planned{std::move(outcome)}); });
+}
+
+void Host::Core::perform(const RaiseAlarm& effect) {
+  if (seams_.digest != nullptr) {
+    fold(*seams_.digest, effect);
+  }
+  raise(effect.alarm);
+}
+
+void Host::Core::raise(const Alarm& alarm) const {
+  if (seams_.alarm) {
+    seams_.alarm(alarm);
+  }
+}
+
+// --- the beginning -------------------------------------------------------------------------------------------------------
+
+Result<void> Host::Core::start(std::uint64_t boot_id) {
+  StorageSeam::Contents contents;
+  if (seams_.storage != nullptr) {
+    Result<StorageSeam::Contents> loaded = seams_.storage->load();
+    if (!loaded) {
+      return std::unexpected(std::move(loaded).error());
+    }
+    contents = std::move(*loaded);
+  }
+  Digest rows;
+  for (const std::string& row : contents.rows) {
+    rows.add(row);
+  }
+  listen();
+  deliver(Started{boot_id, seams_.time->clock(), decode_journal(contents)}, rows.value());
+  return {};
+}
+
+/// The records of the rows that are sound, up to the first that is not; what comes after it may rest on what is lost.
+std::vector<Record> Host::Core::decode_journal(const StorageSeam::Contents& contents) {
+  std::vector<Record> records;
+  records.reserve(contents.rows.size());
+  std::string damage = contents.damage;
+  for (const std::string& row : contents.rows) {
+    Result<Record> record = decode_record(row);
+    if (!record) {
+      damage = "journal row " + std::to_string(records.size() + 1) + " of " + std::to_string(contents.rows.size()) +
+               " does not decode: " + record.error().message + "; the rows before it are kept";
+      break;
+    }
+    records.push_back(std::move(*record));
+  }
+  if (!damage.empty()) {
+    raise({AlarmCode::journal_damaged, std::nullopt, std::nullopt, std::move(damage), "loom alarm list"});
+  }
+  return records;
+}
+
+// --- the host ------------------------------------------------------------------------------------------------------------
+
+Host::Host(HostOptions options, HostSeams seams, StepFunction step)
+    : core_(std::make_shared<Core>(std::move(options), std::move(seams), std::move(step))) {}
+
+Host::~Host() { core_->close(); }
+
+Result<void> Host::start(std::uint64_t boot_id) { return core_->start(boot_id); }
+void Host::deliver(const Event& event) { core_->deliver(event); }
+const HostCounters& Host::counters() const { return core_->counters(); }
+
+}  // namespace loom

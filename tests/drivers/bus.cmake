@@ -1,0 +1,14 @@
+loom_test(bus_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/endpoint_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/serial_bus_test.cpp
+  LINKS loom_bus)
+
+if(TARGET lightloom-emulate)
+  loom_test(modbus_bus_test
+    SOURCES
+      ${CMAKE_CURRENT_LIST_DIR}/modbus_bus_test.cpp
+    LINKS loom_bus loom_runtime)
+  add_dependencies(modbus_bus_test lightloom-emulate)
+  target_compile_definitions(modbus_bus_test PRIVATE LOOM_EMULATE_PROGRAM="$<TARGET_FILE:lightloom-emulate>")
+endif()

@@ -1,0 +1,61 @@
+// EmulatorProcess: a real lightloom-emulate, spawned on any free port and ended with the test.
+#pragma once
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace loom {
+
+class EmulatorProcess {
+ public:
+  explicit EmulatorProcess(std::vector<std::string> options = {}) {
+    std::array<int, 2> out{};
+    REQUIRE(pipe(out.data()) == 0);
+    std::vector<std::string> words{LOOM_EMULATE_PROGRAM, "heater", "--port", "0"};
+    words.insert(words.end(), options.begin(), options.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) {
+      arguments.push_back(word.data());
+    }
+    arguments.push_back(nullptr);
+    process_ = fork();
+    REQUIRE(process_ >= 0);
+    if (process_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      dup2(out[1], STDOUT_FILENO);
+      execv(arguments.front(), arguments.data());
+      _exit(127);
+    }
+    close(out[1]);
+    std::FILE* said = fdopen(out[0], "r");
+    const int read_words = std::fscanf(said, "port %u", &port_);
+    std::fclose(said);
+    REQUIRE(read_words == 1);
+  }
+  EmulatorProcess(const EmulatorProcess&) = delete;
+  EmulatorProcess& operator=(const EmulatorProcess&) = delete;
+  ~EmulatorProcess() { end(); }
+
+  void end() {
+    if (process_ > 0) {
+      kill(process_, SIGKILL);
+      waitpid(process_, nullptr, 0);
+      process_ = -1;
+    }
+  }
+  std::string endpoint() const { return "modbus-tcp://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  pid_t process_ = -1;
+  unsigned port_ = 0;
+};
+
+}  // namespace loom

@@ -1,0 +1,70 @@
+// How the one line that names a bus is read, and what is said about a wrong one.
+#include "drivers/bus/endpoint.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "drivers/bus/bus_device.hpp"
+
+namespace loom {
+
+TEST_CASE("reads_a_modbus_tcp_endpoint") {
+  const auto endpoint = parse_endpoint("modbus-tcp://10.0.0.7:1502");
+  REQUIRE(endpoint.has_value());
+  CHECK(endpoint->protocol == Endpoint::Protocol::modbus_tcp);
+  CHECK(std::get<TcpEndpoint>(endpoint->place).host == "10.0.0.7");
+  CHECK(std::get<TcpEndpoint>(endpoint->place).port == 1502);
+}
+
+TEST_CASE("reads_an_ipv6_host") {
+  const auto endpoint = parse_endpoint("modbus-tcp://[::1]:502");
+  REQUIRE(endpoint.has_value());
+  CHECK(std::get<TcpEndpoint>(endpoint->place).host == "::1");
+}
+
+TEST_CASE("reads_serial_options_and_keeps_the_usual_defaults") {
+  const auto plain = parse_endpoint("serial:///dev/ttyUSB0");
+  REQUIRE(plain.has_value());
+  CHECK(std::get<SerialEndpoint>(plain->place).baud == 9600);
+  CHECK(std::get<SerialEndpoint>(plain->place).parity == 'N');
+  const auto full = parse_endpoint("modbus-rtu:///dev/ttyS1?baud=115200&parity=E&stop=2");
+  REQUIRE(full.has_value());
+  const auto& place = std::get<SerialEndpoint>(full->place);
+  CHECK(full->protocol == Endpoint::Protocol::modbus_rtu);
+  CHECK(place.device == "/dev/ttyS1");
+  CHECK(place.baud == 115200);
+  CHECK(place.parity == 'E');
+  CHECK(place.stop_bits == 2);
+}
+
+TEST_CASE("names_what_is_wrong_with_an_endpoint") {
+  const auto [text, word] = GENERATE(table<std::string, std::string>({
+      {"", "unknown protocol"},
+      {"sim", "unknown protocol"},
+      {"http://x:1", "http"},
+      {"modbus-tcp://", "host:port"},
+      {"modbus-tcp://:502", "host:port"},
+      {"modbus-tcp://host", "host:port"},
+      {"modbus-tcp://host:0", "'0'"},
+      {"modbus-tcp://host:65536", "'65536'"},
+      {"modbus-tcp://host:50x", "'50x'"},
+      {"serial://", "device path"},
+      {"serial://ttyUSB0", "device path"},
+      {"serial:///dev/ttyUSB0?baud=9601", "'9601'"},
+      {"serial:///dev/ttyUSB0?baud", "baud"},
+      {"serial:///dev/ttyUSB0?parity=X", "'X'"},
+      {"modbus-rtu:///dev/ttyUSB0?stop=3", "'3'"},
+      {"modbus-rtu:///dev/ttyUSB0?speed=9600", "'speed'"},
+  }));
+  const auto endpoint = parse_endpoint(text);
+  REQUIRE_FALSE(endpoint.has_value());
+  CHECK(endpoint.error().code == ErrorCode::invalid_config);
+  CHECK_THAT(endpoint.error().message, Catch::Contains(word) && Catch::Contains("'" + text + "'"));
+  CHECK_FALSE(make_bus(text).has_value());
+}
+
+TEST_CASE("makes_a_bus_without_touching_the_device") {
+  CHECK(make_bus("modbus-tcp://127.0.0.1:1").has_value());
+  CHECK(make_bus("serial:///dev/there-is-no-such-line").has_value());
+}
+
+}  // namespace loom

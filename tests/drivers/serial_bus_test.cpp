@@ -1,0 +1,114 @@
+// Frames over a pseudo terminal whose other end is a scripted device on a thread: it answers when the request has come.
+#include "drivers/bus/serial_bus.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace loom {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::vector<std::uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
+
+class Terminal {
+ public:
+  Terminal() : master_(posix_openpt(O_RDWR | O_NOCTTY)) {
+    REQUIRE(master_ >= 0);
+    REQUIRE(grantpt(master_) == 0);
+    REQUIRE(unlockpt(master_) == 0);
+  }
+  ~Terminal() { close(master_); }
+  SerialEndpoint endpoint() const { return {ptsname(master_), 9600, 'N', 1}; }
+  std::string hear(std::size_t count) const {
+    std::string heard;
+    char byte = 0;
+    while (heard.size() < count && read(master_, &byte, 1) == 1) {
+      heard += byte;
+    }
+    return heard;
+  }
+  void say(std::string_view text) const {
+    REQUIRE(write(master_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
+
+ private:
+  int master_;
+};
+
+Transaction frame(std::string_view request, std::uint16_t reply_bytes, std::string terminator, milliseconds deadline) {
+  Transaction transaction;
+  transaction.order = Frame{bytes_of(request), reply_bytes, std::move(terminator)};
+  transaction.deadline = deadline;
+  return transaction;
+}
+
+}  // namespace
+
+TEST_CASE("exchanges_frames_of_a_fixed_length_and_up_to_a_terminator") {
+  Terminal terminal;
+  SerialBus bus{terminal.endpoint()};
+  std::string heard;
+  std::jthread device([&] {
+    heard = terminal.hear(4);
+    terminal.say("\x01\x02\x03\x04");
+    heard += terminal.hear(6);
+    terminal.say("1.5");
+    terminal.say("00\r\n");
+  });
+  const BusReply fixed = bus.execute(frame("ITLA", 4, "", milliseconds{5000}));
+  CHECK(fixed.status == BusStatus::ok);
+  CHECK(fixed.bytes == std::vector<std::uint8_t>{1, 2, 3, 4});
+  const BusReply line = bus.execute(frame("VOLT?\n", 0, "\r\n", milliseconds{5000}));
+  CHECK(line.status == BusStatus::ok);
+  CHECK(line.bytes == bytes_of("1.500\r\n"));
+  device.join();
+  CHECK(heard == "ITLAVOLT?\n");
+}
+
+TEST_CASE("a_late_serial_reply_is_not_taken_for_the_next_one") {
+  Terminal terminal;
+  SerialBus bus{terminal.endpoint()};
+  CHECK(bus.execute(frame("first", 3, "", milliseconds{30})).status == BusStatus::timeout);
+  terminal.say("OLD");  // late: after the time-out, before the next request
+  std::jthread device([&] {
+    terminal.hear(11);
+    terminal.say("NEW");
+  });
+  const BusReply reply = bus.execute(frame("second", 3, "", milliseconds{5000}));
+  CHECK(reply.status == BusStatus::ok);
+  CHECK(reply.bytes == bytes_of("NEW"));
+}
+
+TEST_CASE("a_reply_longer_than_asked_for_is_malformed") {
+  Terminal terminal;
+  SerialBus bus{terminal.endpoint()};
+  std::jthread device([&] {
+    terminal.hear(1);
+    terminal.say("12345");
+  });
+  CHECK(bus.execute(frame("x", 3, "", milliseconds{5000})).status == BusStatus::malformed);
+}
+
+TEST_CASE("a_line_that_is_not_there_is_lost_and_found_when_it_comes") {
+  SerialBus bus{{"/dev/there-is-no-such-line", 9600, 'N', 1}};
+  CHECK(bus.execute(frame("x", 1, "", milliseconds{100})).status == BusStatus::lost);
+  CHECK(bus.execute(frame("x", 1, "", milliseconds{100})).status == BusStatus::lost);
+}
+
+TEST_CASE("a_serial_line_refuses_register_transactions") {
+  Terminal terminal;
+  SerialBus bus{terminal.endpoint()};
+  Transaction transaction;
+  transaction.order = Registers{0, 1, {}};
+  CHECK(bus.execute(transaction).status == BusStatus::exception);
+}
+
+}  // namespace loom

@@ -1,0 +1,407 @@
+// What the host promises to a step machine, over seams that a test can hold in its hand.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "proto/codec.hpp"
+#include "runtime/host.hpp"
+
+namespace loom {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Virtual time by hand: tasks in the order of (instant, arrival).
+class HandLoop : public TimeSeam {
+ public:
+  Instant now() const override { return now_; }
+  ClockId clock() const override { return kVirtualClock; }
+  void call_at(Instant at, Precision, std::function<void()> task) override {
+    tasks_.push_back({std::max(at, now_), std::move(task)});
+  }
+  bool run_one() {
+    const auto next = std::min_element(tasks_.begin(), tasks_.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+    if (next == tasks_.end()) {
+      return false;
+    }
+    const Entry entry = std::move(*next);
+    tasks_.erase(next);
+    now_ = entry.at;
+    entry.task();
+    return true;
+  }
+  void run() {
+    while (run_one()) {
+    }
+  }
+
+ private:
+  struct Entry {
+    Instant at;
+    std::function<void()> task;
+  };
+  Instant now_{milliseconds{5}};
+  std::vector<Entry> tasks_;
+};
+
+class RecordingMessages : public MessageSeam {
+ public:
+  explicit RecordingMessages(std::vector<std::string>& order) : order_(order) {}
+  void on_receive(Receive receive) override { receive_ = std::move(receive); }
+  void on_refuse(std::function<void(Peer, Error)> refuse) override { refuse_ = std::move(refuse); }
+  void send(Peer to, std::string_view bytes) override {
+    order_.push_back("send " + std::to_string(to.id));
+    last = std::string{bytes};
+  }
+  Receive receive_;
+  std::function<void(Peer, Error)> refuse_;
+  std::string last;
+
+ private:
+  std::vector<std::string>& order_;
+};
+
+class RecordingRegisters : public RegisterSeam {
+ public:
+  explicit RecordingRegisters(std::vector<std::string>& order) : order_(order) {}
+  void submit(BusId bus, const Transaction&, Done done) override {
+    order_.push_back("transact " + std::to_string(bus.value));
+    waiting.push_back(std::move(done));
+  }
+  std::deque<Done> waiting;
+
+ private:
+  std::vector<std::string>& order_;
+};
+
+class RecordingStorage : public StorageSeam {
+ public:
+  explicit RecordingStorage(std::vector<std::string>& order) : order_(order) {}
+  Result<Contents> load() override { return contents; }
+  void append(std::string, std::function<void(Result<void>)> done) override {
+    order_.push_back("append");
+    waiting.push_back(std::move(done));
+  }
+  Contents contents;
+  std::deque<std::function<void(Result<void>)>> waiting;
+
+ private:
+  std::vector<std::string>& order_;
+};
+
+using Script = std::function<void(Instant, const Event&, EffectSink&)>;
+
+/// A machine that keeps every event it hears, and does what the test says.
+struct Bench {
+  explicit Bench(Script script_in = {}) : script(std::move(script_in)) {
+    HostSeams seams;
+    seams.time = &loop;
+    seams.messages = &messages;
+    seams.registers = &registers;
+    seams.storage = &storage;
+    seams.digest = &digest;
+    seams.alarm = [this](const Alarm& alarm) {
+      order.push_back("alarm");
+      alarms.push_back(alarm);
+      if (deliver_inside_alarm) {
+        host->deliver(InterlockChanged{true});
+      }
+    };
+    host = std::make_unique<Host>(HostOptions{agent_peer(NodeId{7}), Role::agent, "node7"}, std::move(seams),
+                                  [this](Instant now, const Event& event, EffectSink& sink) {
+                                    ++depth;
+                                    deepest = std::max(deepest, depth);
+                                    heard.push_back(event);
+                                    heard_at.push_back(now);
+                                    if (script) {
+                                      script(now, event, sink);
+                                    }
+                                    --depth;
+                                  });
+  }
+  void start() { REQUIRE(host->start(11).has_value()); }
+  template <class E>
+  std::size_t count() const {
+    return static_cast<std::size_t>(
+        std::count_if(heard.begin(), heard.end(), [](const Event& event) { return std::holds_alternative<E>(event); }));
+  }
+
+  std::vector<std::string> order;
+  HandLoop loop;
+  RecordingMessages messages{order};
+  RecordingRegisters registers{order};
+  RecordingStorage storage{order};
+  Digest digest;
+  std::vector<Alarm> alarms;
+  std::vector<Event> heard;
+  std::vector<Instant> heard_at;
+  Script script;
+  bool deliver_inside_alarm = false;
+  int depth = 0;
+  int deepest = 0;
+  std::unique_ptr<Host> host;
+};
+
+bool is_start(const Event& event) { return std::holds_alternative<Started>(event); }
+
+Envelope heartbeat() {
+  Envelope envelope;
+  envelope.principal = "liar";
+  envelope.role = Role::admin;
+  envelope.node = NodeId{3};
+  envelope.body = Heartbeat{};
+  return envelope;
+}
+
+}  // namespace
+
+TEST_CASE("delivers_started_first_with_clock_and_journal") {
+  Bench bench;
+  bench.storage.contents.rows = {encode(Record{TermRecord{Term{4}}}), encode(Record{LatchRecord{true, 9}})};
+  bench.start();
+  REQUIRE(bench.heard.size() == 1);
+  const auto& started = std::get<Started>(bench.heard.front());
+  CHECK(started.boot_id == 11);
+  CHECK(started.clock == kVirtualClock);
+  REQUIRE(started.records.size() == 2);
+  CHECK(std::get<TermRecord>(started.records[0]).term == Term{4});
+  CHECK(std::get<LatchRecord>(started.records[1]).order == 9);
+  CHECK(bench.alarms.empty());
+}
+
+TEST_CASE("keeps_the_sound_prefix_of_a_journal_whose_row_does_not_decode") {
+  Bench bench;
+  bench.storage.contents.rows = {encode(Record{TermRecord{Term{4}}}), std::string("\xff\xff no record"),
+                                 encode(Record{TermRecord{Term{5}}})};
+  bench.start();
+  const auto& started = std::get<Started>(bench.heard.front());
+  REQUIRE(started.records.size() == 1);
+  REQUIRE(bench.alarms.size() == 1);
+  CHECK(bench.alarms[0].code == AlarmCode::journal_damaged);
+  CHECK(bench.alarms[0].evidence.find("row 2 of 3") != std::string::npos);
+}
+
+TEST_CASE("passes_on_the_damage_that_the_storage_found") {
+  Bench bench;
+  bench.storage.contents.damage = "row 17 is torn";
+  bench.start();
+  REQUIRE(bench.alarms.size() == 1);
+  CHECK(bench.alarms[0].evidence == "row 17 is torn");
+}
+
+TEST_CASE("performs_effects_in_the_order_of_their_emission") {
+  Bench bench{[](Instant, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(Append{TermRecord{Term{1}}});
+      sink.emit(Send{controller_peer(), heartbeat()});
+      sink.emit(Transact{BusId{5}, TransactionId{1}, {}});
+      sink.emit(RaiseAlarm{});
+      sink.emit(Send{agent_peer(NodeId{9}), heartbeat()});
+    }
+  }};
+  bench.start();
+  CHECK(bench.order == std::vector<std::string>{"append", "send 0", "transact 5", "alarm", "send 9"});
+  CHECK(bench.host->counters().effects == 5);
+  CHECK(bench.host->counters().sent == 2);
+}
+
+TEST_CASE("stamps_its_own_principal_on_what_it_sends") {
+  Bench bench{[](Instant, const Event&, EffectSink& sink) { sink.emit(Send{controller_peer(), heartbeat()}); }};
+  bench.start();
+  const Result<Envelope> sent = decode_envelope(bench.messages.last);
+  REQUIRE(sent.has_value());
+  CHECK(sent->principal == "node7");
+  CHECK(sent->role == Role::agent);
+}
+
+TEST_CASE("believes_the_transport_about_who_speaks") {
+  Bench bench;
+  bench.start();
+  bench.messages.receive_(agent_peer(NodeId{3}), "node3", Role::agent, encode(heartbeat()));
+  REQUIRE(bench.heard.size() == 2);
+  const auto& arrived = std::get<MessageArrived>(bench.heard[1]);
+  CHECK(arrived.from == agent_peer(NodeId{3}));
+  CHECK(arrived.envelope.principal == "node3");
+  CHECK(arrived.envelope.role == Role::agent);
+}
+
+TEST_CASE("counts_and_reports_a_message_that_does_not_decode") {
+  Bench bench;
+  bench.start();
+  bench.messages.receive_(agent_peer(NodeId{3}), "node3", Role::agent, "\xff\xff\xff");
+  REQUIRE(bench.count<MessageRefused>() == 1);
+  CHECK(bench.count<MessageArrived>() == 0);
+  CHECK(bench.host->counters().malformed == 1);
+  CHECK_FALSE(std::get<MessageRefused>(bench.heard[1]).error.message.empty());
+}
+
+TEST_CASE("fires_a_moved_timer_once_at_its_new_instant") {
+  Bench bench{[](Instant now, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(SetTimer{TimerId{1}, now + milliseconds{10}});
+      sink.emit(SetTimer{TimerId{1}, now + milliseconds{30}});
+    }
+  }};
+  bench.start();
+  bench.loop.run();
+  REQUIRE(bench.count<TimerFired>() == 1);
+  CHECK(bench.heard_at.back() == Instant{milliseconds{35}});
+  CHECK(bench.host->counters().events == 2);  // the stale call was no event
+}
+
+TEST_CASE("moves_a_timer_to_an_earlier_instant") {
+  Bench bench{[](Instant now, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(SetTimer{TimerId{1}, now + milliseconds{30}});
+      sink.emit(SetTimer{TimerId{1}, now + milliseconds{10}});
+    }
+  }};
+  bench.start();
+  bench.loop.run();
+  REQUIRE(bench.count<TimerFired>() == 1);
+  CHECK(bench.heard_at.back() == Instant{milliseconds{15}});
+}
+
+TEST_CASE("never_fires_a_cancelled_timer") {
+  Bench bench{[](Instant now, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(SetTimer{TimerId{1}, now + milliseconds{10}});
+      sink.emit(SetTimer{TimerId{2}, now + milliseconds{10}});
+      sink.emit(CancelTimer{TimerId{1}});
+      sink.emit(CancelTimer{TimerId{3}});
+    }
+  }};
+  bench.start();
+  bench.loop.run();
+  REQUIRE(bench.count<TimerFired>() == 1);
+  CHECK(std::get<TimerFired>(bench.heard[1]).timer == TimerId{2});
+}
+
+TEST_CASE("sets_a_timer_again_after_it_fired_or_was_cancelled") {
+  int rounds = 0;
+  Bench bench{[&rounds](Instant now, const Event&, EffectSink& sink) {
+    if (++rounds <= 3) {
+      sink.emit(SetTimer{TimerId{1}, now + milliseconds{1}});
+      sink.emit(CancelTimer{TimerId{1}});
+      sink.emit(SetTimer{TimerId{1}, now + milliseconds{2}});
+    }
+  }};
+  bench.start();
+  bench.loop.run();
+  CHECK(bench.count<TimerFired>() == 3);
+  CHECK(bench.heard_at.back() == Instant{milliseconds{11}});
+}
+
+TEST_CASE("never_steps_the_machine_from_inside_the_machine") {
+  Bench bench{[](Instant, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(RaiseAlarm{});
+      sink.emit(Send{controller_peer(), heartbeat()});
+    }
+  }};
+  bench.deliver_inside_alarm = true;
+  bench.start();
+  CHECK(bench.deepest == 1);
+  CHECK(bench.count<InterlockChanged>() == 1);
+  CHECK(bench.order == std::vector<std::string>{"alarm", "send 0"});  // the first event's effects before the second event
+}
+
+TEST_CASE("names_the_transaction_that_a_reply_belongs_to") {
+  Bench bench{[](Instant, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(Transact{BusId{5}, TransactionId{41}, {}});
+      sink.emit(Transact{BusId{6}, TransactionId{42}, {}});
+    }
+  }};
+  bench.start();
+  REQUIRE(bench.registers.waiting.size() == 2);
+  bench.registers.waiting[1]({BusStatus::timeout, 0, {}, {}});
+  bench.registers.waiting[0]({BusStatus::ok, 0, {17}, {}});
+  REQUIRE(bench.count<BusReplied>() == 2);
+  CHECK(std::get<BusReplied>(bench.heard[1]).transaction == TransactionId{42});
+  CHECK(std::get<BusReplied>(bench.heard[1]).reply.status == BusStatus::timeout);
+  CHECK(std::get<BusReplied>(bench.heard[2]).bus == BusId{5});
+  CHECK(std::get<BusReplied>(bench.heard[2]).reply.words == std::vector<std::uint16_t>{17});
+}
+
+TEST_CASE("counts_only_durable_appends") {
+  Bench bench{[](Instant, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(Append{TermRecord{Term{1}}});
+      sink.emit(Append{TermRecord{Term{2}}});
+      sink.emit(Append{TermRecord{Term{3}}});
+    }
+  }};
+  bench.start();
+  CHECK(bench.count<Appended>() == 0);
+  bench.storage.waiting[0]({});
+  bench.storage.waiting[1](fail(ErrorCode::storage, "disk full"));
+  bench.storage.waiting[2]({});
+  REQUIRE(bench.heard.size() == 4);
+  CHECK(std::get<Appended>(bench.heard[1]).count == 1);
+  CHECK(std::get<AppendFailed>(bench.heard[2]).error.code == ErrorCode::storage);
+  CHECK(std::get<Appended>(bench.heard[3]).count == 2);
+}
+
+TEST_CASE("answers_a_plan_order_even_without_a_planner") {
+  Bench bench{[](Instant, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      auto request = std::make_shared<PlanRequest>();
+      request->revision = Revision{12};
+      sink.emit(MakePlan{std::move(request)});
+    }
+  }};
+  bench.start();
+  REQUIRE(bench.count<Planned>() == 1);
+  const auto& outcome = std::get<Planned>(bench.heard[1]).outcome;
+  CHECK(outcome.revision == Revision{12});
+  REQUIRE_FALSE(outcome.result.has_value());
+  CHECK(outcome.result.error().code == ErrorCode::unsupported);
+}
+
+TEST_CASE("stays_silent_after_its_host_is_gone") {
+  Bench bench{[](Instant now, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(SetTimer{TimerId{1}, now + milliseconds{10}});
+      sink.emit(Transact{BusId{5}, TransactionId{1}, {}});
+      sink.emit(Append{TermRecord{Term{1}}});
+    }
+  }};
+  bench.start();
+  bench.host.reset();
+  bench.loop.run();
+  bench.registers.waiting[0]({});
+  bench.storage.waiting[0]({});
+  bench.messages.receive_(controller_peer(), "controller", Role::controller, encode(heartbeat()));
+  bench.messages.refuse_(controller_peer(), {});
+  CHECK(bench.heard.size() == 1);
+}
+
+TEST_CASE("digest_agrees_for_the_same_run_and_differs_when_a_timer_or_a_reply_differs") {
+  const auto run = [](milliseconds period, BusReply reply) {
+    Bench bench{[=](Instant now, const Event& event, EffectSink& sink) {
+      if (is_start(event)) {
+        sink.emit(SetTimer{TimerId{1}, now + period});
+        sink.emit(Send{controller_peer(), heartbeat()});
+        sink.emit(Transact{BusId{5}, TransactionId{1}, {}});
+      }
+    }};
+    bench.start();
+    bench.loop.run();
+    bench.registers.waiting[0](reply);
+    return bench.digest.value();
+  };
+  const BusReply seven{BusStatus::ok, 0, {7}, {}};
+  const BusReply eight{BusStatus::ok, 0, {8}, {}};
+  CHECK(run(milliseconds{10}, seven) == run(milliseconds{10}, seven));
+  CHECK(run(milliseconds{10}, seven) != run(milliseconds{11}, seven));
+  CHECK(run(milliseconds{10}, seven) != run(milliseconds{10}, eight));
+}
+
+}  // namespace loom
