@@ -36,8 +36,8 @@ enum class DeviceFaultKind : std::uint8_t {
 struct DeviceFault {
   DeviceFaultKind kind = DeviceFaultKind::silence;
   Instant until = kNever;
-  FrequencyOffset offset;
-  Db loss;
+  FrequencyOffset offset{0};
+  Db loss{0};
   std::int32_t factor = 10;
   std::uint16_t channel = 0;  ///< ring of a bank
   bool hidden = false;        ///< detune, drift, dim: the device's own read-back does not notice
