@@ -39,7 +39,7 @@ std::string_view to_string(Mode mode) {
   return index < kWords.size() ? kWords[index] : "?";
 }
 
-std::string_view to_string(DeviceFaultKind kind) {
+std::string_view to_string(ScenarioFaultKind kind) {
   static constexpr std::array<std::string_view, 7> kWords{"detune", "dim", "fail", "stick", "silence", "refuse", "late"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kWords.size() ? kWords[index] : "?";

@@ -12,6 +12,7 @@
 #include "core/fabric.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
+#include "core/timings.hpp"
 #include "core/units.hpp"
 
 namespace loom {
@@ -31,20 +32,6 @@ struct BusOverride {
 struct AgentHosting {
   std::uint32_t processes = 1;  ///< node i belongs to process i * processes / nodes
   bool operator==(const AgentHosting&) const = default;
-};
-
-/// What the controller and the agents are told about time. All positive; suspect_after < dead_after.
-struct ControllerTimings {
-  Duration debounce = std::chrono::milliseconds{5};            ///< changes of intent within it become one plan
-  Duration retry_interval = std::chrono::milliseconds{50};     ///< an unanswered request is repeated this often
-  Duration stage_deadline = std::chrono::seconds{5};           ///< a stage that lasts longer has failed
-  Duration lead_margin = std::chrono::milliseconds{20};        ///< added to the lead computed for T
-  Duration clock_error = std::chrono::microseconds{0};         ///< between controller and agents, worst case
-  Duration beat_interval = std::chrono::milliseconds{50};      ///< heartbeats, both ways
-  Duration suspect_after = std::chrono::milliseconds{150};     ///< silence until an agent is suspected
-  Duration dead_after = std::chrono::milliseconds{300};        ///< silence until an agent is declared dead
-  Duration report_interval = std::chrono::milliseconds{1000};  ///< an agent's periodic observations
-  bool operator==(const ControllerTimings&) const = default;
 };
 
 /// A job to submit. Times count from the start of the run. It begins at `at`, or once `after` has ended if that is later;
@@ -85,7 +72,7 @@ struct NetworkFaults {
   bool operator==(const NetworkFaults&) const = default;
 };
 
-enum class DeviceFaultKind : std::uint8_t {
+enum class ScenarioFaultKind : std::uint8_t {
   detune,   ///< light or resonance lies `offset` beside what the registers say
   dim,      ///< emits or passes `loss` less
   fail,     ///< goes dark and says so in its status registers
@@ -94,18 +81,18 @@ enum class DeviceFaultKind : std::uint8_t {
   refuse,   ///< answers every write with the protocol's error
   late,     ///< answers `delay` later than it should
 };
-std::string_view to_string(DeviceFaultKind kind);
+std::string_view to_string(ScenarioFaultKind kind);
 
 /// One fault of one device, from `at` for `lasts`.
-struct DeviceFault {
+struct ScenarioFault {
   Duration at{};
   DeviceId device;
-  DeviceFaultKind kind = DeviceFaultKind::fail;
+  ScenarioFaultKind kind = ScenarioFaultKind::fail;
   FrequencyOffset offset{};  ///< of detune
   Db loss{};                 ///< of dim
   Duration delay{};          ///< of late
   Duration lasts = kForever;
-  bool operator==(const DeviceFault&) const = default;
+  bool operator==(const ScenarioFault&) const = default;
 };
 
 struct Scenario {
@@ -122,7 +109,7 @@ struct Scenario {
   std::vector<JobSubmission> jobs;  ///< as written; see submissions_of()
   Churn churn;
   NetworkFaults network;
-  std::vector<DeviceFault> device_faults;  ///< ascending `at`
+  std::vector<ScenarioFault> device_faults;  ///< ascending `at`
 };
 
 /// Everything that a run submits: `jobs` and the jobs that `churn` stands for, ascending `at` (equal: as written).
