@@ -256,19 +256,19 @@ class ScenarioReader {
   }
 
   /// The one key that a kind of fault takes beside at, device, kind and lasts.
-  void read_fault_value(YamlMap& map, DeviceFault& fault) {
-    if (fault.kind == DeviceFaultKind::detune) {
+  void read_fault_value(YamlMap& map, ScenarioFault& fault) {
+    if (fault.kind == ScenarioFaultKind::detune) {
       fault.offset = map.offset("offset", {{-1'000'000}, {1'000'000}}, Rule::required);
-    } else if (fault.kind == DeviceFaultKind::dim) {
+    } else if (fault.kind == ScenarioFaultKind::dim) {
       fault.loss = map.ratio("loss", {Db{1}, Db{6'000}}, Rule::required);
-    } else if (fault.kind == DeviceFaultKind::late) {
+    } else if (fault.kind == ScenarioFaultKind::late) {
       fault.delay = map.duration("delay", kPositive, Rule::required);
     }
   }
 
-  void check_fault(YamlMap& map, const DeviceFault& fault) {
+  void check_fault(YamlMap& map, const ScenarioFault& fault) {
     const DeviceKind kind = fabric_.device(fault.device).kind;
-    if (fault.kind == DeviceFaultKind::detune && kind != DeviceKind::itla_laser && kind != DeviceKind::heater_bank) {
+    if (fault.kind == ScenarioFaultKind::detune && kind != DeviceKind::itla_laser && kind != DeviceKind::heater_bank) {
       map.error("kind",
                 "kind: '" + fabric_.device(fault.device).name + "' is a switch; expected a laser or a heater bank to detune");
     }
@@ -276,10 +276,10 @@ class ScenarioReader {
 
   void read_device_faults() {
     const NameIndex devices = names_of("device", fabric_.devices, errors_);
-    const auto kinds = words_of<DeviceFaultKind, 7>();
+    const auto kinds = words_of<ScenarioFaultKind, 7>();
     for (const YamlNode& item : file_.list("device_faults", kDeviceFaults)) {
       YamlMap map(item, "the device fault", errors_);
-      DeviceFault fault;
+      ScenarioFault fault;
       fault.at = map.duration("at", kRunTime, Rule::required);
       const std::string device = map.name("device", Rule::required);
       const auto kind = map.word("kind", kinds, Rule::required);
@@ -289,7 +289,7 @@ class ScenarioReader {
       if (!kind) {
         continue;
       }
-      fault.kind = static_cast<DeviceFaultKind>(*kind);
+      fault.kind = static_cast<ScenarioFaultKind>(*kind);
       read_fault_value(map, fault);
       map.finish();
       if (number) {
@@ -299,7 +299,7 @@ class ScenarioReader {
       scenario_.device_faults.push_back(fault);
     }
     std::ranges::sort(scenario_.device_faults, {},
-                      [](const DeviceFault& fault) { return std::tuple(fault.at, fault.device, fault.kind); });
+                      [](const ScenarioFault& fault) { return std::tuple(fault.at, fault.device, fault.kind); });
   }
 
   std::filesystem::path folder_;

@@ -207,6 +207,36 @@ TEST_CASE("laser_that_does_not_go_dark_is_never_retuned") {
   }
 }
 
+TEST_CASE("laser_waits_until_its_light_is_really_out") {
+  Fabric fabric = small_fabric();
+  std::get<Transmitter>(fabric.elements[fabric.devices[0].elements[0].value].kind).blank_max = std::chrono::milliseconds{20};
+  Rig rig(std::move(fabric), DeviceId{0});
+  rig.fire(laser(0, true));
+  const std::size_t before = rig.writes();
+  rig.fire(laser(3, true));
+  REQUIRE(rig.driver->activity() == DriverActivity::settled);
+  const Actuation& cut = rig.model->actuations()[before];
+  const Actuation& tuned = rig.model->actuations()[before + 1];
+  CHECK(wrote(tuned, Register::channel, 4));
+  CHECK(tuned.at - cut.at >= std::chrono::milliseconds{10});  // the light goes out after 50 to 100 % of blank_max
+  for (const OpticalChange& change : rig.light.changes()) {
+    const auto& state = std::get<LaserLight>(change.state);
+    CHECK((!state.emitting || state.frequency == frequency_of(0) || state.frequency == frequency_of(3)));
+  }
+}
+
+TEST_CASE("laser_whose_light_stays_on_after_the_cut_is_never_retuned") {
+  Rig rig = laser_rig();
+  rig.fire(laser(0, true));
+  const std::size_t before = rig.writes();
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::slow_settle, .factor = 1'000'000});
+  rig.fire(laser(2, true));
+  CHECK(rig.driver->activity() == DriverActivity::failed);
+  CHECK(rig.driver->observe().fault ==
+        "laser-0: OOP (0x42) reads 0.00 dBm after emission was cut, wanted no light within 100.100 ms");
+  CHECK(rig.writes() == before + 1);  // the cut
+}
+
 TEST_CASE("laser_off_frequency_is_cut_before_it_is_given_up") {
   Rig rig = laser_rig();
   rig.fire(laser(1, true));

@@ -91,7 +91,7 @@ device_faults:
   CHECK(s.churn == Churn{5, {2, 4}, 1, "dlrm", {{"x", "1"}}, milliseconds{10}, milliseconds{100}});
   CHECK(s.network == NetworkFaults{milliseconds{1}, milliseconds{2}, 0.02, 0.01, 0.5, seconds{2}});
   REQUIRE(s.device_faults.size() == 2);
-  CHECK(s.device_faults[0].kind == DeviceFaultKind::detune);
+  CHECK(s.device_faults[0].kind == ScenarioFaultKind::detune);
   CHECK(s.device_faults[0].offset == FrequencyOffset{-12'500});
   CHECK(s.fabric->device(s.device_faults[0].device).name == "laser-5");
   CHECK(s.device_faults[0].lasts == kForever);
