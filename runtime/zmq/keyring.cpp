@@ -134,6 +134,14 @@ Result<void> Keyring::add(Grant grant) {
   return {};
 }
 
+std::vector<Grant> Keyring::grants() const {
+  std::vector<Grant> all;
+  for (const auto& [key, grant] : grants_) {
+    all.push_back(grant);
+  }
+  return all;
+}
+
 bool Keyring::remove(std::string_view public_key) {
   const auto at = grants_.find(public_key);
   if (at == grants_.end()) {

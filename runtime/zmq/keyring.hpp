@@ -44,6 +44,8 @@ class Keyring {
   Result<void> add(Grant grant);
   bool remove(std::string_view public_key);
   std::size_t size() const { return grants_.size(); }
+  /// Ascending public key.
+  std::vector<Grant> grants() const;
 
   std::string to_text() const;
   /// Errors: malformed, out_of_range, conflict (a key twice); each names the line.

@@ -5,8 +5,6 @@
 
 namespace loom {
 
-/// ZAP is only asked for sockets that have a domain.
-inline constexpr const char* kZapDomain = "lightloom";
 
 /// Before the first socket of a context: libzmq's default is 1023.
 inline void allow_many_sockets(zmq::context_t& context) { context.set(zmq::ctxopt::max_sockets, 16'384); }
