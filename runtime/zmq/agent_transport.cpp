@@ -1,0 +1,240 @@
+// Links to the controller, ports of the agents behind them.
+#include "runtime/zmq/agent_transport.hpp"
+
+#include <array>
+#include <asio/post.hpp>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "proto/codec.hpp"
+#include "runtime/zmq/batch.hpp"
+#include "runtime/zmq/loop_socket.hpp"
+#include "runtime/zmq/socket_options.hpp"
+
+namespace loom {
+namespace {
+
+/// One connection and what leaves on it at the end of this turn.
+struct Link {
+  std::shared_ptr<LoopSocket> socket;
+  Batch outgoing;
+  bool is_dirty = false;
+};
+
+}  // namespace
+
+class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport::Core> {
+ public:
+  Core(asio::io_context& io, AgentTransportOptions options) : io_(io), options_(std::move(options)) {
+    allow_many_sockets(context_);
+  }
+
+  Result<Link*> open_link();
+  Result<MessageSeam*> port(NodeId node);
+  void close();
+  void send(Link& link, std::string_view bytes);
+
+  AgentTransportCounters counters;
+
+ private:
+  bool take_frame(Link& link);
+  void take_envelope(std::string_view envelope);
+  void tell_malformed(const Error& error);
+  void flush();
+  void flush(Link& link);
+
+  asio::io_context& io_;
+  AgentTransportOptions options_;
+  zmq::context_t context_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::map<NodeId, std::unique_ptr<Port>> ports_;
+  std::vector<Link*> dirty_;
+  bool is_flush_posted_ = false;
+  bool is_open_ = true;
+};
+
+class AgentTransport::Port : public MessageSeam {
+ public:
+  Port(Core& core, Link& link) : core_(core), link_(link) {}
+
+  void on_receive(Receive receive) override { receive_ = std::move(receive); }
+  void on_refuse(std::function<void(Peer from, Error error)> refuse) override { refuse_ = std::move(refuse); }
+  void send(Peer to, std::string_view bytes) override {
+    if (to == controller_peer()) {
+      core_.send(link_, bytes);
+    } else {
+      ++core_.counters.dropped;  // an agent has nobody else to talk to
+    }
+  }
+  void receive(std::string_view envelope) const {
+    if (receive_) {
+      receive_(controller_peer(), "controller", Role::controller, envelope);
+    }
+  }
+  void refuse(const Error& error) const {
+    if (refuse_) {
+      refuse_(controller_peer(), error);
+    }
+  }
+
+ private:
+  Core& core_;
+  Link& link_;
+  Receive receive_;
+  std::function<void(Peer, Error)> refuse_;
+};
+
+Result<Link*> AgentTransport::Core::open_link() {
+  auto link = std::make_unique<Link>();
+  try {
+    zmq::socket_t socket(context_, zmq::socket_type::dealer);
+    set_common_options(socket);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    socket.set(zmq::sockopt::immediate, true);    // nothing queues for a controller that is not there
+    socket.set(zmq::sockopt::reconnect_ivl, 20);  // ms; 1024 agents shall be back within 2 s of a restart
+    socket.set(zmq::sockopt::reconnect_ivl_max, 320);
+    socket.set(zmq::sockopt::connect_timeout, 2'000);
+    socket.set(zmq::sockopt::curve_serverkey, options_.controller_key);
+    socket.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
+    socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
+    socket.connect(options_.endpoint);
+    link->socket = std::make_shared<LoopSocket>(io_, std::move(socket));
+  } catch (const zmq::error_t& error) {
+    return zmq_failure(ErrorCode::unreachable, "cannot connect to " + options_.endpoint, error.num());
+  }
+  Link& opened = *link;
+  LOOM_TRY(opened.socket->arm([this, &opened] { return take_frame(opened); }));
+  links_.push_back(std::move(link));
+  return &opened;
+}
+
+Result<MessageSeam*> AgentTransport::Core::port(NodeId node) {
+  const auto at = ports_.find(node);
+  if (at != ports_.end()) {
+    return at->second.get();
+  }
+  if (links_.empty() || (options_.connections == Connections::one_per_agent && ports_.size() == links_.size())) {
+    if (auto opened = open_link(); !opened) {
+      return std::unexpected(opened.error());
+    }
+  }
+  auto port = std::make_unique<Port>(*this, *links_.back());
+  return ports_.emplace(node, std::move(port)).first->second.get();
+}
+
+void AgentTransport::Core::close() {
+  flush();
+  is_open_ = false;
+  for (const auto& link : links_) {
+    link->socket->close();
+  }
+}
+
+bool AgentTransport::Core::take_frame(Link& link) {
+  zmq::message_t frame;
+  if (!link.socket->receive_part(frame)) {
+    return false;
+  }
+  ++counters.frames_in;
+  const auto envelopes =
+      frame.more() ? fail(ErrorCode::malformed, "a frame of several parts") : split_batch({frame.data<char>(), frame.size()});
+  for (zmq::message_t rest; frame.more() && link.socket->receive_part(rest) && rest.more();) {
+  }
+  if (!envelopes) {
+    tell_malformed(envelopes.error());
+    return true;
+  }
+  for (const std::string_view envelope : *envelopes) {
+    take_envelope(envelope);
+  }
+  return true;
+}
+
+void AgentTransport::Core::take_envelope(std::string_view envelope) {
+  ++counters.envelopes_in;
+  const auto head = peek_head(envelope);
+  if (!head) {
+    tell_malformed(head.error());
+    return;
+  }
+  const auto at = ports_.find(head->node);
+  if (at == ports_.end()) {
+    ++counters.strangers;
+    return;
+  }
+  at->second->receive(envelope);
+}
+
+/// Nobody knows for whom it was, so the first agent of this process hears of it.
+void AgentTransport::Core::tell_malformed(const Error& error) {
+  ++counters.malformed;
+  if (!ports_.empty()) {
+    ports_.begin()->second->refuse(error);
+  }
+}
+
+void AgentTransport::Core::send(Link& link, std::string_view bytes) {
+  if (bytes.size() > limits::kMessageBytes) {
+    ++counters.dropped;
+    return;
+  }
+  if (!link.outgoing.fits(bytes.size())) {
+    flush(link);
+  }
+  link.outgoing.add(bytes);
+  if (!link.is_dirty) {
+    link.is_dirty = true;
+    dirty_.push_back(&link);
+  }
+  if (!is_flush_posted_) {
+    is_flush_posted_ = true;
+    asio::post(io_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock(); self && self->is_open_) {
+        self->flush();
+      }
+    });
+  }
+}
+
+void AgentTransport::Core::flush() {
+  is_flush_posted_ = false;
+  for (Link* link : std::exchange(dirty_, {})) {
+    link->is_dirty = false;
+    flush(*link);
+  }
+}
+
+void AgentTransport::Core::flush(Link& link) {
+  if (link.outgoing.empty()) {
+    return;
+  }
+  const std::array<std::string_view, 1> parts{link.outgoing.bytes()};
+  if (link.socket->send(parts) == SendOutcome::sent) {
+    ++counters.frames_out;
+    counters.envelopes_out += link.outgoing.count();
+  } else {
+    counters.dropped += link.outgoing.count();
+  }
+  link.outgoing.clear();
+}
+
+Result<std::unique_ptr<AgentTransport>> AgentTransport::connect(asio::io_context& io, AgentTransportOptions options) {
+  LOOM_TRY(check_key("the controller's public key", options.controller_key));
+  LOOM_TRY(check_key("the agent's public key", options.keys.public_key));
+  LOOM_TRY(check_key("the agent's secret key", options.keys.secret_key));
+  auto core = std::make_shared<Core>(io, std::move(options));
+  std::unique_ptr<AgentTransport> transport(new AgentTransport(core));
+  if (auto opened = core->open_link(); !opened) {
+    return std::unexpected(opened.error());
+  }
+  return transport;
+}
+
+AgentTransport::AgentTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+AgentTransport::~AgentTransport() { core_->close(); }
+Result<MessageSeam*> AgentTransport::port(NodeId node) { return core_->port(node); }
+const AgentTransportCounters& AgentTransport::counters() const { return core_->counters; }
+
+}  // namespace loom

@@ -1,0 +1,54 @@
+// AgentTransport: the MessageSeam of every agent that one process hosts. One DEALER connection (or one an agent, for the
+// benchmark) to the controller, whose key is pinned; it reconnects by itself. While there is no connection, what is sent is
+// dropped and counted: a heartbeat that waited would lie. Loop's thread only.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/limits.hpp"
+#include "runtime/seams.hpp"
+#include "runtime/zmq/keys.hpp"
+
+namespace loom {
+
+enum class Connections : std::uint8_t { shared, one_per_agent };
+
+struct AgentTransportOptions {
+  std::string endpoint{"tcp://127.0.0.1:7601"};
+  std::string controller_key;  ///< public, Z85: nobody else is believed
+  KeyPair keys;
+  Connections connections = Connections::shared;
+};
+
+struct AgentTransportCounters {
+  std::uint64_t frames_in = 0;
+  std::uint64_t frames_out = 0;
+  std::uint64_t envelopes_in = 0;
+  std::uint64_t envelopes_out = 0;
+  std::uint64_t malformed = 0;  ///< frames that are no batch, envelopes without a head
+  std::uint64_t strangers = 0;  ///< envelopes to a node that is not hosted here
+  std::uint64_t dropped = 0;    ///< envelopes that found no connection, or a full one
+};
+
+class AgentTransport {
+ public:
+  /// Does not wait for the controller. Errors: malformed (a key), unreachable (the endpoint cannot be understood), internal.
+  static Result<std::unique_ptr<AgentTransport>> connect(asio::io_context& io, AgentTransportOptions options);
+  ~AgentTransport();
+
+  /// The seam of one hosted agent; the same one for the same node. Lives as long as the transport. What arrives is from
+  /// controller_peer(), principal "controller". Errors: internal (a connection of its own could not be made).
+  Result<MessageSeam*> port(NodeId node);
+  const AgentTransportCounters& counters() const;
+
+ private:
+  class Core;
+  class Port;
+  explicit AgentTransport(std::shared_ptr<Core> core);
+  std::shared_ptr<Core> core_;  ///< shared with tasks under way, which do nothing once the transport is gone
+};
+
+}  // namespace loom
