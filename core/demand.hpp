@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/circuit.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
@@ -27,12 +28,17 @@ enum class CollectiveKind : std::uint8_t {
 std::string_view to_string(CollectiveKind kind);
 
 /// One collective of one training iteration. `ranks` are indices into the job's node list, empty = all of them.
-/// `bytes` is the size of the buffer of one rank (all-to-all: what one rank sends in sum, its own share included).
+/// `bytes` is the size of the buffer of one rank (all-to-all: what one rank sends in sum, its own share included;
+/// all-gather: the gathered buffer; reduce-scatter: the buffer before it is scattered).
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
-  std::vector<std::uint32_t> ranks;
-  Bytes bytes;
+  std::vector<std::uint32_t> ranks{};
+  Bytes bytes{};
   std::uint32_t count = 1;
+  Duration ready = kForever;   ///< compute done when it may start; kForever: all of the iteration's
+  Duration needed = kForever;  ///< compute beyond this point waits for it; kForever: only the iteration's end does
+  /// All-to-all with uneven splits: bytes from the i-th to the j-th of the ranks, row-major; empty = bytes / ranks each.
+  std::vector<Bytes> splits{};
   bool operator==(const Collective&) const = default;
 };
 
@@ -69,6 +75,7 @@ struct JobDemand {
   std::vector<NodeId> nodes;  ///< rank -> node
   std::vector<Collective> collectives;
   std::uint32_t stage = 0;
+  std::vector<Circuit> held;  ///< its light of now: a scheduler keeps these wavelengths wherever they still serve
 };
 
 struct Demand {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/limits.hpp"
+
 namespace loom {
 namespace {
 
@@ -22,16 +24,16 @@ void check_ports(const Fabric& fabric, std::vector<std::string>& faults) {
     const Element& from = fabric.element(fibre.from.element);
     const Element& to = fabric.element(fibre.to.element);
     if (fibre.from.port >= from.outputs || fibre.to.port >= to.inputs) {
-      faults.push_back(name + ": " + from.name + " has outputs 0.." + std::to_string(from.outputs) + " (exclusive) and " + to.name +
-                       " inputs 0.." + std::to_string(to.inputs) + " (exclusive)");
+      faults.push_back(name + ": " + from.name + " has outputs 0.." + std::to_string(from.outputs) + " (exclusive) and " +
+                       to.name + " inputs 0.." + std::to_string(to.inputs) + " (exclusive)");
       continue;
     }
-    if (used_out[from.id.value][fibre.from.port] || used_in[to.id.value][fibre.to.port]) {
+    if (used_out[fibre.from.element.value][fibre.from.port] || used_in[fibre.to.element.value][fibre.to.port]) {
       faults.push_back(name + ": two fibres at one port (" + from.name + " output " + std::to_string(fibre.from.port) + " or " +
                        to.name + " input " + std::to_string(fibre.to.port) + ")");
     }
-    used_out[from.id.value][fibre.from.port] = true;
-    used_in[to.id.value][fibre.to.port] = true;
+    used_out[fibre.from.element.value][fibre.from.port] = true;
+    used_in[fibre.to.element.value][fibre.to.port] = true;
   }
 }
 
@@ -39,8 +41,51 @@ template <class Rows>
 void check_dense(const Rows& rows, const char* noun, std::vector<std::string>& faults) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].id.value != i) {
-      faults.push_back(std::string(noun) + " " + rows[i].name + ": ids must be dense from 0");
+      faults.push_back(std::string(noun) + " at place " + std::to_string(i) + ": has the id " +
+                       std::to_string(rows[i].id.value) + "; ids must be dense from 0");
     }
+  }
+}
+
+void check_elements(const Fabric& fabric, std::vector<std::string>& faults) {
+  for (const Element& element : fabric.elements) {
+    const auto* panel = std::get_if<PatchPanel>(&element.kind);
+    if (panel == nullptr) {
+      continue;
+    }
+    std::vector<PortNumber> outputs = panel->wiring;
+    std::sort(outputs.begin(), outputs.end());
+    if (outputs.size() != element.inputs || std::adjacent_find(outputs.begin(), outputs.end()) != outputs.end() ||
+        (!outputs.empty() && outputs.back() >= element.outputs)) {
+      faults.push_back("patch panel " + element.name + ": each input must lead to an output of its own");
+    }
+  }
+}
+
+template <class Kind>
+void check_owned(const Fabric& fabric, const Node& node, const std::vector<ElementId>& ids, std::vector<bool>& owned,
+                 std::vector<std::string>& faults) {
+  for (const ElementId id : ids) {
+    if (id.value >= fabric.elements.size()) {
+      faults.push_back("node " + node.name + ": element " + std::to_string(id.value) + " does not exist");
+      continue;
+    }
+    if (!std::holds_alternative<Kind>(fabric.element(id).kind)) {
+      faults.push_back("node " + node.name + ": " + fabric.element(id).name +
+                       " is listed among transmitters or receivers and is none");
+    }
+    if (owned[id.value]) {
+      faults.push_back("node " + node.name + ": " + fabric.element(id).name + " has two owners");
+    }
+    owned[id.value] = true;
+  }
+}
+
+void check_nodes(const Fabric& fabric, std::vector<std::string>& faults) {
+  std::vector<bool> owned(fabric.elements.size());
+  for (const Node& node : fabric.nodes) {
+    check_owned<Transmitter>(fabric, node, node.transmitters, owned, faults);
+    check_owned<Receiver>(fabric, node, node.receivers, owned, faults);
   }
 }
 
@@ -55,22 +100,42 @@ void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
     } else if (fabric.buses[device.bus.value].agent != device.agent) {
       faults.push_back("device " + device.name + ": its bus belongs to another agent");
     }
-    if (device.elements.empty()) {
-      faults.push_back("device " + device.name + ": drives no element");
+    const std::size_t most = device.kind == DeviceKind::heater_bank ? limits::kRingsPerBank : 1;
+    if (device.elements.empty() || device.elements.size() > most) {
+      faults.push_back("device " + device.name + ": drives " + std::to_string(device.elements.size()) +
+                       " elements; a device of its kind drives 1.." + std::to_string(most));
     }
     for (const ElementId element : device.elements) {
       if (element.value >= fabric.elements.size()) {
         faults.push_back("device " + device.name + ": element " + std::to_string(element.value) + " does not exist");
-      } else if (driven[element.value]) {
-        faults.push_back("device " + device.name + ": " + fabric.element(element).name + " has two drivers");
-      } else {
-        driven[element.value] = true;
+        continue;
       }
+      if (!drives(device.kind, fabric.element(element).kind)) {
+        faults.push_back("device " + device.name + ": is of a kind that cannot drive " + fabric.element(element).name);
+      }
+      if (driven[element.value]) {
+        faults.push_back("device " + device.name + ": " + fabric.element(element).name + " has two drivers");
+      }
+      driven[element.value] = true;
     }
   }
 }
 
 }  // namespace
+
+bool drives(DeviceKind device, const ElementKind& element) {
+  switch (device) {
+    case DeviceKind::itla_laser:
+      return std::holds_alternative<Transmitter>(element);
+    case DeviceKind::heater_bank:
+      return std::holds_alternative<RingFilter>(element);
+    case DeviceKind::wss:
+      return std::holds_alternative<WavelengthSelectiveSwitch>(element);
+    case DeviceKind::ocs:
+      return std::holds_alternative<OpticalCircuitSwitch>(element);
+  }
+  return false;
+}
 
 std::vector<std::string> check_fabric(const Fabric& fabric) {
   std::vector<std::string> faults;
@@ -78,15 +143,9 @@ std::vector<std::string> check_fabric(const Fabric& fabric) {
   check_dense(fabric.elements, "element", faults);
   check_dense(fabric.devices, "device", faults);
   check_dense(fabric.buses, "bus", faults);
-  for (const Node& node : fabric.nodes) {
-    for (const auto* list : {&node.transmitters, &node.receivers}) {
-      for (const ElementId id : *list) {
-        if (id.value >= fabric.elements.size()) {
-          faults.push_back("node " + node.name + ": element " + std::to_string(id.value) + " does not exist");
-        }
-      }
-    }
-  }
+  check_dense(fabric.fibres, "fibre", faults);
+  check_elements(fabric, faults);
+  check_nodes(fabric, faults);
   for (const Bus& bus : fabric.buses) {
     if (bus.agent.value >= fabric.nodes.size()) {
       faults.push_back("bus " + bus.name + ": agent " + std::to_string(bus.agent.value) + " is not a node");

@@ -129,6 +129,9 @@ struct Device {
   std::vector<ElementId> elements;  ///< laser: 1 transmitter; bank: ring filter of channel k at index k; WSS: 1
 };
 
+/// Can a device of this kind drive an element of that kind?
+bool drives(DeviceKind device, const ElementKind& element);
+
 /// Where a lane finds its bus. `endpoint`: "sim", "modbus-tcp://host:port", "serial:///dev/ttyUSB0?baud=9600".
 struct Bus {
   BusId id;

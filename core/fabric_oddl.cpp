@@ -9,13 +9,13 @@
 namespace loom {
 namespace {
 
-/// Losses and gains chosen so that every channel of a full group arrives between sensitivity and overload:
-/// 0 - 16 + 18 - 6.5 - fibre - 6.5 + 15 - 5 - 1 = -2 dBm before fibre loss.
+/// Losses and gains chosen so that every channel arrives between sensitivity and overload, whatever the size of a group: the
+/// booster makes up for its combiner. Groups of 32: 0 - 16 + 18 - 6.5 - fibre - 6.5 + 15 - 5 - 1 = -2 dBm before fibre loss.
 constexpr Db kCombinerExcess{100};
 constexpr Db kWssLoss{650};
 constexpr Db kAwgLoss{500};
 constexpr Db kRingLoss{100};
-constexpr Db kBoosterGain{1800};
+constexpr Db kBoosterSurplus{195};  ///< of the booster's gain over the combiner's loss; 18 dB of gain for 32 nodes
 constexpr Db kPreamplifierGain{1500};
 constexpr std::int64_t kFibreLengthMm = 50'000;
 constexpr FrequencyOffset kRingHeadroom{400'000};  ///< how far a cold ring lies above its highest channel
@@ -31,7 +31,8 @@ class OddlBuilder {
     fabric_.name = "oddl-" + std::to_string(parameters_.nodes);
     fabric_.architecture = "oddl";
     fabric_.assumptions = {
-        "oddl (reconstruction): only the abstract of the ODDL paper is public; group size, channels, losses and gains are ours"};
+        "oddl (reconstruction): only the abstract of the ODDL paper is public; group size, channels, losses and gains are "
+        "ours"};
     for (std::uint32_t g = 0; g < groups_; ++g) {
       add_group(g);
     }
@@ -100,8 +101,10 @@ class OddlBuilder {
     const auto size = static_cast<PortNumber>(parameters_.group_size);
     const auto groups = static_cast<PortNumber>(groups_);
     const Db split{static_cast<std::int32_t>(std::lround(1000.0 * std::log10(static_cast<double>(size))))};
-    const ElementId combiner = add_element("combiner-" + suffix, size, 1, split + kCombinerExcess, Coupler{});
-    const ElementId booster = add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{kBoosterGain, Dbm{-3500}, Dbm{600}});
+    const Db combining = split + kCombinerExcess;
+    const ElementId combiner = add_element("combiner-" + suffix, size, 1, combining, Coupler{});
+    const ElementId booster =
+        add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{combining + kBoosterSurplus, Dbm{-3500}, Dbm{600}});
     WavelengthSelectiveSwitch wss;
     wss.settle_max = parameters_.wss_settle_max;
     const ElementId source = add_element("wss-out-" + suffix, 1, groups, kWssLoss, wss);
@@ -128,8 +131,8 @@ class OddlBuilder {
   void join_groups() {
     for (std::uint32_t g = 0; g < groups_; ++g) {
       for (std::uint32_t h = 0; h < groups_; ++h) {
-        connect({switches_[g].source_wss, static_cast<PortNumber>(h)}, {switches_[h].destination_wss, static_cast<PortNumber>(g)},
-                kFibreLengthMm, Db{30});
+        connect({switches_[g].source_wss, static_cast<PortNumber>(h)},
+                {switches_[h].destination_wss, static_cast<PortNumber>(g)}, kFibreLengthMm, Db{30});
       }
     }
   }

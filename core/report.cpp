@@ -10,8 +10,9 @@ Spread spread_of(std::vector<Duration>& values) {
     return {};
   }
   std::sort(values.begin(), values.end());
-  const std::size_t last = values.size() - 1;
-  return {values.front(), values[last / 2], values[last * 99 / 100], values.back(), static_cast<std::uint32_t>(values.size())};
+  const std::size_t count = values.size();
+  const auto percentile = [&](std::size_t percent) { return values[(count * percent + 99) / 100 - 1]; };  // nearest rank
+  return {values.front(), percentile(50), percentile(99), values.back(), static_cast<std::uint32_t>(count)};
 }
 
 }  // namespace loom

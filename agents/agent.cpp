@@ -1,0 +1,299 @@
+// Where events meet the pieces. The order in advance() is the order of right: interlock, timelines, commit, audit.
+#include "agents/agent.hpp"
+
+#include <type_traits>
+#include <utility>
+
+namespace loom {
+
+namespace {
+
+/// A laser that could not be darkened is tried again after this.
+constexpr Duration kDarkenAgain = std::chrono::milliseconds{500};
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+}  // namespace
+
+Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> drivers)
+    : options_(options),
+      voice_{options.node, {}, {}},
+      lanes_(options.fabric, options.node, std::move(drivers)),
+      timelines_(voice_, lanes_),
+      commit_({options.arm_lead, options.late_limit}, voice_, lanes_, timelines_),
+      session_(SessionOptions{options.hello_interval, options.heartbeat_interval}),
+      audit_({options.audit_interval, options.report_interval}, voice_, lanes_) {}
+
+void Agent::step(Instant now, const Event& event, EffectSink& sink) {
+  const Turn turn{now, &sink};
+  if (const auto* started = std::get_if<Started>(&event)) {
+    start(turn, *started);
+  }
+  if (!started_) {
+    return;
+  }
+  std::visit(Overloaded{
+                 [&](const MessageArrived& message) { hear(turn, message); },
+                 [&](const BusReplied& reply) { counters_.foreign_replies += lanes_.replied(turn, reply) ? 0U : 1U; },
+                 [&](const InterlockChanged& change) { contact(turn, change.open); },
+                 [&](const AppendFailed& failure) {
+                   voice_.warn(turn, {AlarmCode::journal_damaged,
+                                      {},
+                                      {},
+                                      "the latch of this agent is not durable: " + failure.error.message,
+                                      "loom lasers off"});
+                 },
+                 [](const auto&) {},
+             },
+             event);
+  advance(turn);
+}
+
+void Agent::start(Turn turn, const Started& started) {
+  started_ = true;
+  boot_id_ = started.boot_id;
+  voice_.clock = started.clock;
+  for (const Record& record : started.records) {
+    if (const auto* term = std::get_if<TermRecord>(&record)) {
+      voice_.term = std::max(voice_.term, term->term);
+    }
+  }
+  interlock_.restore(started.records);
+  session_.start(turn);
+  if (interlock_.latched()) {
+    latch(turn);
+  }
+  audit_.start(turn);
+}
+
+// --- words ---------------------------------------------------------------------------------------------------------------
+
+void Agent::hear(Turn turn, const MessageArrived& message) {
+  const Envelope& envelope = message.envelope;
+  if (message.from.kind != Peer::Kind::controller || envelope.node != options_.node) {
+    ++counters_.misdirected;
+    return;
+  }
+  if (envelope.term < voice_.term) {
+    return refuse_stale_term(turn, envelope);
+  }
+  if (envelope.term > voice_.term) {
+    adopt_term(turn, envelope.term);
+  }
+  session_.heard(turn.now);
+  obey(turn, envelope);
+}
+
+void Agent::adopt_term(Turn turn, Term term) {
+  voice_.term = term;
+  turn.sink->emit(Append{TermRecord{term}});
+  session_.newer_term(turn);
+}
+
+void Agent::refuse_stale_term(Turn turn, const Envelope& envelope) {
+  ++counters_.stale_term;
+  const Error error{ErrorCode::stale_term, "term " + std::to_string(envelope.term.value) + " is fenced, node " +
+                                               std::to_string(options_.node.value) + " obeys term " +
+                                               std::to_string(voice_.term.value)};
+  const auto say = [&](Body body) { voice_.say(turn, envelope.revision, std::move(body)); };
+  std::visit(Overloaded{
+                 [&](const Prepare&) { say(Prepared{{error}, {}}); },
+                 [&](const Arm&) { say(Armed{{error}, {}}); },
+                 [&](const Go&) { say(Darkened{{error}, {}}); },
+                 [&](const Proceed& proceed) {
+                   say(proceed.phase == CommitPhase::move ? Body(Settled{{error}, {}}) : Body(Applied{{error}, {}}));
+                 },
+                 [&](const SetLasers& order) {
+                   if (!order.on) {
+                     set_lasers(turn, order);  // whoever says dark is obeyed
+                   }
+                 },
+                 [](const auto&) {},
+             },
+             envelope.body);
+}
+
+void Agent::obey(Turn turn, const Envelope& envelope) {
+  if (obey_commit(turn, envelope)) {
+    return;
+  }
+  std::visit(Overloaded{
+                 [&](const Welcome& welcome) {
+                   session_.welcome(turn, welcome.heartbeat_interval);
+                   commit_.confirm(turn, welcome.confirmed);
+                 },
+                 [&](const Unwelcome& unwelcome) {
+                   session_.unwelcome(turn);
+                   turn.sink->emit(RaiseAlarm{{AlarmCode::agent_duplicate,
+                                               options_.node,
+                                               {},
+                                               "the controller turned this agent away: " + unwelcome.error.message,
+                                               "loom node show " + std::to_string(options_.node.value)}});
+                 },
+                 [&](const Beat& beat) { commit_.confirm(turn, beat.confirmed); },
+                 [&](const SetLasers& order) { set_lasers(turn, order); },
+                 [&](const auto&) { ++counters_.unexpected; },
+             },
+             envelope.body);
+}
+
+bool Agent::obey_commit(Turn turn, const Envelope& envelope) {
+  const Revision revision = envelope.revision;
+  return std::visit(Overloaded{
+                        [&](const Prepare& prepare) {
+                          const auto latched =
+                              interlock_.latched() ? std::optional(interlock_.refusal(options_.node)) : std::nullopt;
+                          return commit_.prepare(turn, revision, prepare.plan, latched), true;
+                        },
+                        [&](const Arm& arm) { return commit_.arm(turn, revision, envelope.clock, arm.fire_at), true; },
+                        [&](const Go&) { return commit_.go(turn, revision), true; },
+                        [&](const Proceed& proceed) { return commit_.proceed(turn, revision, envelope.clock, proceed), true; },
+                        [&](const Confirm&) { return commit_.confirm(turn, revision), true; },
+                        [&](const Abandon&) { return commit_.abandon(turn, revision), true; },
+                        [](const auto&) { return false; },
+                    },
+                    envelope.body);
+}
+
+// --- interlock -----------------------------------------------------------------------------------------------------------
+
+void Agent::set_lasers(Turn turn, const SetLasers& order) {
+  const LatchRecord before = interlock_.record();
+  switch (interlock_.order(order)) {
+    case Interlock::Change::latched:
+      latch(turn);
+      break;
+    case Interlock::Change::lifted:
+      lanes_.bar_light(false);
+      break;
+    case Interlock::Change::held:
+      voice_.warn(turn, {AlarmCode::lasers_off, {}, {}, interlock_.refusal(options_.node).message, "loom lasers rearm"});
+      break;
+    case Interlock::Change::none:
+      break;
+  }
+  if (interlock_.record() != before) {
+    turn.sink->emit(Append{interlock_.record()});
+  }
+  if (session_.state() == SessionState::joined) {
+    say_heartbeat(turn);  // the answer
+  }
+}
+
+void Agent::contact(Turn turn, bool open) {
+  if (interlock_.contact(open) == Interlock::Change::latched) {
+    latch(turn);
+    turn.sink->emit(Append{interlock_.record()});
+  }
+}
+
+/// Dark first; words and reasons after.
+void Agent::latch(Turn turn) {
+  lanes_.bar_light(true);
+  timelines_.stop_all();
+  darken_lasers(turn);
+  const Error refusal = interlock_.refusal(options_.node);
+  commit_.trouble(turn, refusal);
+  voice_.warn(turn, {AlarmCode::lasers_off, {}, {}, refusal.message, "loom lasers rearm"});
+}
+
+void Agent::darken_lasers(Turn turn) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (lanes_[i].is_laser() && lanes_.take(i, Activity::interlock)) {
+      lanes_.aim(turn, i, Activity::interlock, lanes_.dark(i));
+      lanes_.forget_programme(i);
+    }
+  }
+}
+
+void Agent::advance_interlock(Turn turn) {
+  const bool again = darken_again_.passed(turn.now);
+  bool failed = false;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (lanes_[i].claim.owner() != Activity::interlock) {
+      continue;
+    }
+    if (again && lanes_[i].progress == Progress::failed) {
+      lanes_.aim(turn, i, Activity::interlock, lanes_.dark(i));
+    }
+    if (lanes_[i].progress == Progress::proven) {
+      lanes_.release(i, Activity::interlock);
+    }
+    failed = failed || lanes_[i].progress == Progress::failed;
+  }
+  if (again) {
+    darken_again_.forget();
+  }
+  if (failed && !darken_again_.is_set()) {
+    darken_again_.set(turn, later(turn.now, kDarkenAgain));
+  }
+}
+
+// --- what time and devices bring ------------------------------------------------------------------------------------------
+
+void Agent::advance(Turn turn) {
+  lanes_.advance(turn);
+  advance_interlock(turn);
+  timelines_.advance(turn);
+  commit_.advance(turn);
+  audit_.advance(turn);
+  tell_failures(turn);
+  speak(turn);
+}
+
+void Agent::tell_failures(Turn turn) {
+  for (const std::size_t lane : lanes_.take_new_failures()) {
+    const Device& device = *lanes_[lane].device;
+    const std::string fault = lanes_[lane].driver->observe().fault;
+    Alarm alarm{AlarmCode::device_failed, {}, device.id, {}, "loom device show " + std::to_string(device.id.value)};
+    alarm.evidence = "device " + std::to_string(device.id.value) + " (" + device.name +
+                     "): " + (fault.empty() ? "its driver gave up" : fault);
+    voice_.warn(turn, std::move(alarm));
+  }
+}
+
+void Agent::speak(Turn turn) {
+  if (!greeted_ && audit_.has_seen_everything()) {
+    greeted_ = true;
+    session_.hurry(turn);
+  }
+  switch (session_.advance(turn)) {
+    case Session::Due::hello:
+      say_hello(turn);
+      break;
+    case Session::Due::heartbeat:
+      say_heartbeat(turn);
+      timelines_.repeat_cycle_done(turn);
+      break;
+    case Session::Due::nothing:
+      break;
+  }
+  const bool report_is_due = audit_.report_is_due(turn);
+  if (session_.state() != SessionState::joined) {
+    return;
+  }
+  if (report_is_due || reported_applied_ != commit_.applied()) {
+    reported_applied_ = commit_.applied();
+    audit_.report_all(turn);
+  } else {
+    audit_.report_changes(turn);
+  }
+}
+
+void Agent::say_hello(Turn turn) {
+  greeted_ = true;
+  Hello hello{options_.software, boot_id_, voice_.term, commit_.applied(), interlock_.latched(), {}};
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    hello.devices.push_back({lanes_[i].device->id, lanes_[i].driver->observe().health});
+  }
+  voice_.say(turn, commit_.applied(), std::move(hello));
+}
+
+void Agent::say_heartbeat(Turn turn) {
+  voice_.say(turn, commit_.applied(), Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.latched()});
+}
+
+}  // namespace loom

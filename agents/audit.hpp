@@ -1,0 +1,50 @@
+// Audit: reads before anything is written, then one free device after the other for ever, and reports what is seen. It never
+// writes to a device and never touches one that another activity owns.
+#pragma once
+
+#include <vector>
+
+#include "agents/lanes.hpp"
+#include "agents/voice.hpp"
+
+namespace loom {
+
+struct AuditOptions {
+  Duration audit_interval{};   ///< one device is read each time
+  Duration report_interval{};  ///< everything is reported at least so often
+};
+
+class Audit {
+ public:
+  Audit(const AuditOptions& options, const Voice& voice, DeviceLanes& lanes);
+
+  /// Reads every device that nobody owns.
+  void start(Turn turn);
+  void advance(Turn turn);
+  /// True once every device has been read, or has failed, since start().
+  bool has_seen_everything() const { return seen_everything_; }
+  /// The next report_interval is over.
+  bool report_is_due(Turn turn);
+  /// All observations, now.
+  void report_all(Turn turn);
+  /// Only the devices that changed what they are (health, light, routes; not noise) since they were reported last.
+  void report_changes(Turn turn);
+
+ private:
+  void read_next(Turn turn);
+  void report(Turn turn, std::vector<Observation> observations);
+
+  AuditOptions options_;
+  const Voice& voice_;
+  DeviceLanes& lanes_;
+  std::vector<Observation> reported_;  ///< by lane
+  std::size_t next_ = 0;
+  bool seen_everything_ = false;
+  Deadline audit_{kAuditTimer};
+  Deadline report_{kReportTimer};
+};
+
+/// Would an operator call the device something else now? Analogue values alone are noise here; `report_interval` carries them.
+bool is_news(const Observation& before, const Observation& after);
+
+}  // namespace loom

@@ -1,0 +1,121 @@
+// Commit: carries one revision over the stages of agents/revision, on the devices of this node. It answers every request,
+// and the same request with the same answer; it never moves a device before its stage, and never lights what has not settled.
+// Real-time safe from T to the first transaction (fire(), for lasers); the rest may allocate.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "agents/lanes.hpp"
+#include "agents/plan_check.hpp"
+#include "agents/revision.hpp"
+#include "agents/timelines.hpp"
+#include "agents/voice.hpp"
+
+namespace loom {
+
+struct CommitOptions {
+  Duration arm_lead{};    ///< T - now must be at least this when the agent is armed
+  Duration late_limit{};  ///< firing later than this after T is reported aloud
+};
+
+class Commit {
+ public:
+  Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines);
+
+  // Words of the controller, already fenced by term. `latch`: why nothing may be lit now.
+  void prepare(Turn turn, Revision revision, const NodePlan& plan, const std::optional<Error>& latch);
+  void arm(Turn turn, Revision revision, ClockId clock, Instant fire_at);
+  void go(Turn turn, Revision revision);
+  void proceed(Turn turn, Revision revision, ClockId clock, const Proceed& proceed);
+  void abandon(Turn turn, Revision revision);
+  /// Also from Beat and Welcome, which repeat it.
+  void confirm(Turn turn, Revision revision);
+
+  /// Everything that time and the devices make possible now.
+  void advance(Turn turn);
+  /// Somebody above took the light away: the revision in hand fails.
+  void trouble(Turn turn, const Error& error);
+
+  RevisionState state() const { return state_; }
+  Revision in_hand() const { return revision_; }
+  Revision applied() const { return applied_; }
+  Revision confirmed() const { return confirmed_; }
+  std::uint64_t stale() const { return stale_; }  ///< requests refused as stale_revision
+  std::uint64_t early() const { return early_; }  ///< requests dropped because their stage has not come
+
+ private:
+  /// One lane in this revision.
+  struct Part {
+    const DevicePlan* plan = nullptr;
+    bool changes = false;  ///< takes part: goes dark if it is a laser, moves, is lit again
+    const TimedSetpoint& first() const { return plan->timeline.front(); }
+  };
+  struct Answers {
+    std::optional<Prepared> prepared;
+    std::optional<Armed> armed;
+    std::optional<Darkened> darkened;
+    std::optional<Settled> settled;
+    std::optional<Applied> applied;
+  };
+
+  // commit.cpp: words and answers
+  std::optional<RevisionStep> hear(Turn turn, Revision revision, RevisionWord word);
+  void answer(Turn turn, Revision revision, RevisionWord word, const Error& error) const;
+  void answer_again(Turn turn, RevisionWord word) const;
+  void forget(bool keep_answers);
+  void withdraw_light(Turn turn);
+  bool event(RevisionWord word);
+  std::optional<Error> refusal_to_arm(Turn turn, ClockId clock, Instant fire_at) const;
+
+  // commit_stages.cpp: what happens to the devices
+  void choose_parts();
+  void claim_idle_parts();
+  void fire(Turn turn);
+  void say_darkened(Turn turn);
+  void move_in_dark(Turn turn);
+  void move_switches(Turn turn);
+  void say_settled(Turn turn);
+  void light(Turn turn);
+  void say_applied(Turn turn);
+  bool advance_once(Turn turn);
+  bool advance_moving(Turn turn);
+  template <class Selects>
+  bool all_proven(Turn turn, Selects selects);
+  bool all_lit(Turn turn);
+  void device_trouble(Turn turn, std::size_t lane);
+  void aim(Turn turn, std::size_t lane, const Setpoint& setpoint);
+
+  CommitOptions options_;
+  const Voice& voice_;
+  DeviceLanes& lanes_;
+  Timelines& timelines_;
+
+  RevisionState state_ = RevisionState::idle;
+  Revision revision_;  ///< in hand or remembered; 0: none
+  Revision newest_;    ///< the highest ever prepared: lower ones are old duplicates
+  Revision applied_;
+  Revision confirmed_;
+  Applied applied_answer_;
+  std::shared_ptr<const NodePlan> plan_;
+  std::vector<Part> parts_;  ///< by lane
+  Answers answers_;
+  std::optional<Error> error_;  ///< why the revision failed
+
+  Deadline fire_at_{kFireTimer, Precision::exact};
+  Deadline relight_at_{kRelightTimer, Precision::exact};
+  Instant fired_at_{};
+  Instant fire_planned_{};
+  bool may_move_switches_ = false;
+  bool switches_move_ = false;
+  bool light_given_ = false;
+  FireReport report_;
+  std::uint32_t writes_before_ = 0;
+
+  std::uint64_t stale_ = 0;
+  std::uint64_t early_ = 0;
+};
+
+}  // namespace loom

@@ -1,0 +1,254 @@
+// What a commit does to the devices, stage by stage: blank, move in the dark, light on proof.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "agents/commit.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+void Commit::choose_parts() {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const auto device = std::find_if(plan_->devices.begin(), plan_->devices.end(),
+                                     [&](const DevicePlan& each) { return each.device == lanes_[i].device->id; });
+    LOOM_ASSERT(device != plan_->devices.end());  // check_node_plan said so
+    parts_[i] = Part{&*device, must_change(lanes_[i], *plan_, *device)};
+  }
+}
+
+/// From arming on no audit may begin on what has to fire at T. What plays a timeline goes on doing so until T.
+void Commit::claim_idle_parts() {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes && lanes_[i].claim.owner() <= Activity::audit) {
+      (void)lanes_.take(i, Activity::commit);
+    }
+  }
+}
+
+void Commit::fire(Turn turn) {
+  fired_at_ = turn.now;
+  report_.lateness = between(fire_planned_, turn.now);
+  writes_before_ = lanes_.writes();
+  fire_at_.forget();
+  choose_parts();
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes && !lanes_.take(i, Activity::commit)) {
+      return trouble(
+          turn, {ErrorCode::conflict, "device " + std::to_string(lanes_[i].device->id.value) + " is held by the interlock"});
+    }
+    if (parts_[i].changes && lanes_[i].is_laser()) {
+      timelines_.stop(i);
+      aim(turn, i, lanes_.dark(i));
+    }
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes) {
+      timelines_.stop(i);
+      lanes_.forget_programme(i);
+      switches_move_ = switches_move_ || lanes_[i].is_switch();
+    }
+  }
+  if (report_.lateness > options_.late_limit) {
+    voice_.warn(turn, {AlarmCode::fire_underflow,
+                       {},
+                       {},
+                       "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
+                           " after its instant, the limit is " + in_microseconds(options_.late_limit),
+                       "loom node show " + std::to_string(voice_.node.value)});
+  }
+}
+
+void Commit::aim(Turn turn, std::size_t lane, const Setpoint& setpoint) { lanes_.aim(turn, lane, Activity::commit, setpoint); }
+
+template <class Selects>
+bool Commit::all_proven(Turn turn, Selects selects) {
+  bool all = true;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || !selects(lanes_[i])) {
+      continue;
+    }
+    if (lanes_[i].progress == Progress::failed) {
+      device_trouble(turn, i);
+      return false;
+    }
+    all = all && lanes_[i].progress == Progress::proven;
+  }
+  return all;
+}
+
+void Commit::device_trouble(Turn turn, std::size_t lane) {
+  const std::string fault = lanes_[lane].driver->observe().fault;
+  trouble(turn,
+          {ErrorCode::device_error, "device " + std::to_string(lanes_[lane].device->id.value) + " (" +
+                                        lanes_[lane].device->name + "): " + (fault.empty() ? "its driver gave up" : fault)});
+}
+
+void Commit::say_darkened(Turn turn) {
+  answers_.darkened = Darkened{{}, report_.lateness};
+  voice_.say(turn, revision_, *answers_.darkened);
+}
+
+void Commit::move_in_dark(Turn turn) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || lanes_[i].is_switch()) {
+      continue;
+    }
+    const Setpoint target = darkened(parts_[i].first().setpoint);
+    if (!lanes_[i].is_proven(target)) {
+      aim(turn, i, target);
+    }
+  }
+}
+
+void Commit::move_switches(Turn turn) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes && lanes_[i].is_switch()) {
+      aim(turn, i, parts_[i].first().setpoint);
+    }
+  }
+  switches_move_ = false;
+}
+
+void Commit::say_settled(Turn turn) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes && lanes_[i].fired_at > fired_at_) {
+      report_.settle = std::max(report_.settle, between(lanes_[i].fired_at, lanes_[i].proven_at));
+    }
+  }
+  answers_.settled = Settled{{}, report_.settle};
+  voice_.say(turn, revision_, *answers_.settled);
+}
+
+void Commit::light(Turn turn) {
+  light_given_ = true;
+  const Instant at = relight_at_.at();
+  relight_at_.forget();
+  bool plays = false;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    plays = plays || (parts_[i].changes && !is_static(*parts_[i].plan));
+  }
+  if (plays || !timelines_.plays_any()) {
+    timelines_.begin(turn, *plan_, at);
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes) {
+      continue;
+    }
+    if (!is_static(*parts_[i].plan)) {
+      lanes_.release(i, Activity::commit);
+      timelines_.play(turn, i, plan_, *parts_[i].plan, at);
+    } else if (emits(parts_[i].first().setpoint)) {
+      aim(turn, i, parts_[i].first().setpoint);
+    }
+  }
+  timelines_.advance(turn);  // the first edge may be now
+}
+
+/// A revision that is forgotten while it is being lit ends as dark as one that is forgotten before.
+void Commit::withdraw_light(Turn turn) {
+  if (!light_given_ || revision_ == applied_) {
+    return;
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || !lanes_.take(i, Activity::commit)) {
+      continue;
+    }
+    timelines_.stop(i);
+    if (lanes_[i].is_laser() && lanes_[i].aim && emits(*lanes_[i].aim)) {
+      aim(turn, i, lanes_.dark(i));
+    }
+  }
+  timelines_.withdraw(revision_);
+}
+
+bool Commit::all_lit(Turn turn) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || is_static(*parts_[i].plan)) {
+      continue;
+    }
+    if (timelines_.first(i) == Timelines::First::pending) {
+      return false;
+    }
+    if (timelines_.first(i) == Timelines::First::missed) {
+      trouble(turn, {ErrorCode::timed_out, "underflow: device " + std::to_string(lanes_[i].device->id.value) +
+                                               " was not settled for its first timeslot of revision " +
+                                               std::to_string(revision_.value)});
+      return false;
+    }
+  }
+  return all_proven(turn, [&](const Lane& lane) { return lane.claim.owner() == Activity::commit; });
+}
+
+void Commit::say_applied(Turn turn) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes) {
+      continue;
+    }
+    lanes_.keep_programme(i, Programme{plan_, parts_[i].plan});
+    if (lanes_[i].aim && emits(*lanes_[i].aim)) {
+      report_.dark = std::max(report_.dark, between(fired_at_, lanes_[i].proven_at));
+    }
+  }
+  lanes_.release_all(Activity::commit);
+  report_.writes = lanes_.writes() - writes_before_;
+  applied_ = revision_;
+  applied_answer_ = Applied{{}, report_};
+  answers_.applied = applied_answer_;
+  voice_.say(turn, revision_, applied_answer_);
+}
+
+bool Commit::advance_moving(Turn turn) {
+  const bool others_settled = all_proven(turn, [](const Lane& lane) { return !lane.is_switch(); });
+  if (state_ == RevisionState::moving && switches_move_ && may_move_switches_) {
+    move_switches(turn);
+  }
+  const bool settled = others_settled && !switches_move_ && all_proven(turn, [](const Lane& lane) { return lane.is_switch(); });
+  if (!settled || !event(RevisionWord::all_settled)) {
+    return false;
+  }
+  say_settled(turn);
+  return true;
+}
+
+bool Commit::advance_once(Turn turn) {
+  const auto lasers = [](const Lane& lane) { return lane.is_laser(); };
+  switch (state_) {
+    case RevisionState::armed:
+    case RevisionState::going:
+      if (fire_at_.passed(turn.now) && event(RevisionWord::fire)) {
+        fire(turn);
+        return true;
+      }
+      return false;
+    case RevisionState::dark:
+      (void)all_proven(turn, lasers);
+      return false;  // a failure is told at once, proof waits for Go
+    case RevisionState::darkening:
+      if (all_proven(turn, lasers) && event(RevisionWord::all_dark)) {
+        say_darkened(turn);
+        move_in_dark(turn);
+        return true;
+      }
+      return false;
+    case RevisionState::moving:
+      return advance_moving(turn);
+    case RevisionState::relighting:
+      if (!light_given_ && relight_at_.passed(turn.now)) {
+        light(turn);
+      }
+      if (light_given_ && all_lit(turn) && event(RevisionWord::all_lit)) {
+        say_applied(turn);
+      }
+      return false;
+    default:
+      return false;
+  }
+}
+
+void Commit::advance(Turn turn) {
+  while (advance_once(turn)) {
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,75 @@
+// Deadlines of the agent. A timer is only what wakes it up; the deadline, compared with the time of the event, decides. So a
+// timer that fires early, twice or for something forgotten does nothing. Periods are counted from the previous deadline,
+// never from now, and sums that leave the range of an Instant stay at kNever.
+#pragma once
+
+#include "core/ids.hpp"
+#include "core/step.hpp"
+#include "core/time.hpp"
+
+namespace loom {
+
+/// One step of the machine: when it happens, and where its effects go.
+struct Turn {
+  Instant now;
+  EffectSink* sink = nullptr;
+};
+
+inline constexpr TimerId kSessionTimer{1};
+inline constexpr TimerId kAuditTimer{2};
+inline constexpr TimerId kReportTimer{3};
+inline constexpr TimerId kFireTimer{4};
+inline constexpr TimerId kRelightTimer{5};
+inline constexpr TimerId kCycleTimer{6};
+inline constexpr TimerId kInterlockTimer{7};
+/// Two timers a device: its driver's wake, and the next edge of its timeline.
+constexpr TimerId wake_timer(std::size_t lane) { return {16 + 2 * lane}; }
+constexpr TimerId edge_timer(std::size_t lane) { return {17 + 2 * lane}; }
+
+/// Real-time safe.
+constexpr Duration sum(Duration a, Duration b) {
+  if (b > Duration::zero() && a > Duration::max() - b) {
+    return Duration::max();
+  }
+  if (b < Duration::zero() && a < Duration::min() - b) {
+    return Duration::min();
+  }
+  return a + b;
+}
+constexpr Instant later(Instant instant, Duration by) { return Instant{sum(instant.time_since_epoch(), by)}; }
+constexpr Duration between(Instant from, Instant to) {
+  return to >= from ? sum(to.time_since_epoch(),
+                          from.time_since_epoch() == Duration::min() ? Duration::max() : -from.time_since_epoch())
+                    : Duration::zero() - between(to, from);
+}
+
+/// The first multiple of `period` after `previous` that lies after `now`. Precondition: period > 0.
+constexpr Instant next_period(Instant previous, Duration period, Instant now) {
+  const Instant next = later(previous, period);
+  return next > now ? next : later(previous, period * (between(previous, now) / period + 1));
+}
+
+class Deadline {
+ public:
+  constexpr explicit Deadline(TimerId timer, Precision precision = Precision::ordinary)
+      : timer_(timer), precision_(precision) {}
+
+  void set(Turn turn, Instant at) {
+    at_ = at;
+    if (at != kNever) {
+      turn.sink->emit(SetTimer{timer_, at, precision_});
+    }
+  }
+  void forget() { at_ = kNever; }
+  bool is_set() const { return at_ != kNever; }
+  bool passed(Instant now) const { return is_set() && now >= at_; }
+  Instant at() const { return at_; }
+  TimerId timer() const { return timer_; }
+
+ private:
+  TimerId timer_;
+  Precision precision_;
+  Instant at_ = kNever;
+};
+
+}  // namespace loom

@@ -1,0 +1,97 @@
+// DeviceLanes: the devices of one agent, each with its driver, its claim, and at most one transaction outstanding. It is the only
+// place that calls stage(), fire(), poll() and step(), and the gate that no light passes while it is barred. It decides
+// nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "agents/claims.hpp"
+#include "agents/deadline.hpp"
+#include "core/fabric.hpp"
+#include "core/step.hpp"
+#include "drivers/driver.hpp"
+
+namespace loom {
+
+/// How the setpoint that was aimed at last is coming along.
+enum class Progress : std::uint8_t { none, under_way, proven, failed };
+
+/// What a device plays since it was applied, so that an equal plan leaves it alone.
+struct Programme {
+  std::shared_ptr<const NodePlan> plan;
+  const DevicePlan* device = nullptr;  ///< in `plan`; null: none
+};
+
+struct Lane {
+  const Device* device = nullptr;
+  std::unique_ptr<Driver> driver;
+  Claim claim;
+  std::optional<Setpoint> aim;  ///< fired last; empty: nothing since start
+  Progress progress = Progress::none;
+  Programme programme;
+  bool polling = false;
+  std::optional<TransactionId> outstanding;
+  Instant wake = kNever;
+  Instant fired_at{};
+  Instant proven_at{};
+  bool fresh = false;         ///< came to rest since the last forget_fresh()
+  bool known_failed = false;  ///< its alarm was raised
+
+  bool is_laser() const { return device->kind == DeviceKind::itla_laser; }
+  bool is_switch() const { return device->kind == DeviceKind::wss || device->kind == DeviceKind::ocs; }
+  bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && aim == setpoint; }
+};
+
+class DeviceLanes {
+ public:
+  /// `drivers`: in the order of fabric.devices_of_agent[node].
+  DeviceLanes(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers);
+
+  std::size_t size() const { return lanes_.size(); }
+  const Lane& operator[](std::size_t index) const { return lanes_[index]; }
+  std::optional<std::size_t> index_of(DeviceId device) const;
+
+  [[nodiscard]] bool take(std::size_t index, Activity activity) { return lanes_[index].claim.take(activity); }
+  void release(std::size_t index, Activity activity) { lanes_[index].claim.release(activity); }
+  void release_all(Activity activity);
+  void keep_programme(std::size_t index, Programme programme) { lanes_[index].programme = std::move(programme); }
+  void forget_fresh(std::size_t index) { lanes_[index].fresh = false; }
+  void forget_programme(std::size_t index) { lanes_[index].programme = {}; }
+
+  /// While barred every setpoint is darkened before it is staged, whoever asks.
+  void bar_light(bool barred) { light_barred_ = barred; }
+
+  /// What blank means here: the last setpoint darkened, else the observed frequency, else the first lawful one.
+  Setpoint dark(std::size_t index) const;
+  /// Stages, fires and hands out the first transaction. Precondition: `activity` owns the lane, the driver's check() was ok.
+  /// Real-time safe for lasers as far as this side goes: a Transaction's bytes are the driver's.
+  void aim(Turn turn, std::size_t index, Activity activity, const Setpoint& setpoint);
+  /// Reads the device when nothing else is under way there.
+  void poll(Turn turn, std::size_t index);
+  /// False: the transaction is none that we wait for.
+  bool replied(Turn turn, const BusReplied& event);
+  /// Steps every driver whose wake has come.
+  void advance(Turn turn);
+
+  /// DeviceLanes whose driver gave up since the last call. Empty, and without allocation, in good times.
+  std::vector<std::size_t> take_new_failures();
+  /// Transactions since start that were not plain register reads (a frame counts: only its driver knows what it does).
+  std::uint32_t writes() const { return writes_; }
+
+ private:
+  void pump(Turn turn, std::size_t index, const BusReply* reply);
+  void judge(Turn turn, std::size_t index);
+  void hand_out(Turn turn, Lane& lane, Transaction transaction);
+
+  std::shared_ptr<const Fabric> fabric_;
+  std::vector<Lane> lanes_;
+  std::vector<std::size_t> new_failures_;
+  std::uint64_t next_transaction_ = 1;
+  std::uint32_t writes_ = 0;
+  bool light_barred_ = false;
+};
+
+}  // namespace loom

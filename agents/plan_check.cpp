@@ -1,0 +1,169 @@
+// Lawfulness of a NodePlan, and the question whether a device has to change for it.
+#include "agents/plan_check.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "agents/voice.hpp"
+#include "core/limits.hpp"
+
+namespace loom {
+
+namespace {
+
+/// OIF-ITLA-MSA-01.3 table 5.2-1 (frequency error to ITU grid, 50 GHz class), MHz; and what a power meter in a laser is worth.
+constexpr FrequencyOffset kFrequencyTolerance{2'500};
+constexpr Db kPowerTolerance{100};
+
+std::string named(const Lane& lane) {
+  return "device " + std::to_string(lane.device->id.value) + " (" + lane.device->name + ")";
+}
+
+bool fits(const Setpoint& setpoint, DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::itla_laser:
+      return std::holds_alternative<LaserSetpoint>(setpoint);
+    case DeviceKind::heater_bank:
+      return std::holds_alternative<HeaterSetpoint>(setpoint);
+    case DeviceKind::wss:
+      return std::holds_alternative<WssSetpoint>(setpoint);
+    case DeviceKind::ocs:
+      return std::holds_alternative<OcsSetpoint>(setpoint);
+  }
+  return false;
+}
+
+Result<void> check_entry(const Lane& lane, const TimedSetpoint& entry) {
+  if (!fits(entry.setpoint, lane.device->kind)) {
+    return fail(ErrorCode::invalid_argument, named(lane) + ": the setpoint is for another kind of device");
+  }
+  if (auto lawful = lane.driver->check(entry.setpoint); !lawful) {
+    return fail(lawful.error().code, named(lane) + ": " + lawful.error().message);
+  }
+  if (auto lawful = lane.driver->check(darkened(entry.setpoint)); !lawful) {
+    return fail(lawful.error().code, named(lane) + ", darkened: " + lawful.error().message);
+  }
+  return {};
+}
+
+Result<void> check_times(const Lane& lane, const DevicePlan& device, const NodePlan& plan) {
+  Duration free_from = Duration::zero();
+  for (const TimedSetpoint& entry : device.timeline) {
+    if (entry.offset < free_from || entry.guard < Duration::zero() || entry.hold <= Duration::zero()) {
+      return fail(ErrorCode::invalid_argument, named(lane) + ": timeslot at " + in_microseconds(entry.offset) +
+                                                   " begins before the one before it ends (" + in_microseconds(free_from) +
+                                                   "), or its guard or hold is negative");
+    }
+    free_from = sum(sum(entry.offset, entry.guard), entry.hold);
+  }
+  if (plan.cycle > Duration::zero() && free_from > plan.cycle) {
+    return fail(ErrorCode::invalid_argument, named(lane) + ": timeslots end at " + in_microseconds(free_from) +
+                                                 ", after the cycle of " + in_microseconds(plan.cycle));
+  }
+  return {};
+}
+
+Result<void> check_device(const Lane& lane, const DevicePlan& device, const NodePlan& plan) {
+  if (device.timeline.empty()) {
+    return fail(ErrorCode::invalid_argument, named(lane) + ": the plan has no setpoint for it");
+  }
+  if (device.timeline.size() > limits::kTimelineEntries) {
+    return fail(ErrorCode::out_of_range,
+                named(lane) + ": " + std::to_string(device.timeline.size()) +
+                    " timeslots exceed kTimelineEntries = " + std::to_string(limits::kTimelineEntries));
+  }
+  if (!is_static(device)) {
+    if (lane.is_switch()) {
+      return fail(ErrorCode::unsupported,
+                  named(lane) + ": a switch holds one setpoint within a revision, the plan has timeslots");
+    }
+    LOOM_TRY(check_times(lane, device, plan));
+  }
+  for (const TimedSetpoint& entry : device.timeline) {
+    LOOM_TRY(check_entry(lane, entry));
+  }
+  return {};
+}
+
+bool agrees(const LaserObservation& reading, const LaserSetpoint& setpoint) {
+  if (reading.emitting != setpoint.emit || magnitude(reading.frequency - centre_of(setpoint.slot)) > kFrequencyTolerance) {
+    return false;
+  }
+  const Db off = reading.power - setpoint.power;
+  return !setpoint.emit || (off <= kPowerTolerance && -off <= kPowerTolerance);
+}
+
+}  // namespace
+
+Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLanes& lanes) {
+  if (plan.node != node) {
+    return fail(ErrorCode::invalid_argument,
+                "plan of node " + std::to_string(plan.node.value) + " came to node " + std::to_string(node.value));
+  }
+  if (plan.cycle < Duration::zero()) {
+    return fail(ErrorCode::invalid_argument, "node " + std::to_string(node.value) + ": negative cycle");
+  }
+  for (std::size_t i = 0; i < plan.devices.size(); ++i) {
+    const DeviceId id = plan.devices[i].device;
+    if (!lanes.index_of(id)) {
+      return fail(ErrorCode::invalid_argument,
+                  "device " + std::to_string(id.value) + " is not driven by node " + std::to_string(node.value));
+    }
+    if (i > 0 && plan.devices[i - 1].device >= id) {
+      return fail(ErrorCode::invalid_argument, "device " + std::to_string(id.value) + " is out of order or named twice");
+    }
+  }
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const auto device = std::find_if(plan.devices.begin(), plan.devices.end(),
+                                     [&](const DevicePlan& each) { return each.device == lanes[i].device->id; });
+    if (device == plan.devices.end()) {
+      return fail(ErrorCode::invalid_argument,
+                  named(lanes[i]) + ": missing from the plan of node " + std::to_string(node.value));
+    }
+    LOOM_TRY(check_device(lanes[i], *device, plan));
+  }
+  return {};
+}
+
+bool is_static(const DevicePlan& plan) { return plan.timeline.size() == 1 && plan.timeline.front().hold == kForever; }
+
+bool emits(const NodePlan& plan) {
+  return std::any_of(plan.devices.begin(), plan.devices.end(), [](const DevicePlan& device) {
+    return std::any_of(device.timeline.begin(), device.timeline.end(),
+                       [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
+  });
+}
+
+bool agrees(const Reading& reading, const Setpoint& setpoint) {
+  if (const auto* laser = std::get_if<LaserObservation>(&reading)) {
+    const auto* wanted = std::get_if<LaserSetpoint>(&setpoint);
+    return wanted != nullptr && agrees(*laser, *wanted);
+  }
+  if (const auto* wss = std::get_if<WssObservation>(&reading)) {
+    const auto* wanted = std::get_if<WssSetpoint>(&setpoint);
+    return wanted != nullptr && wss->settled && wss->routes == wanted->routes;
+  }
+  if (const auto* ocs = std::get_if<OcsObservation>(&reading)) {
+    const auto* wanted = std::get_if<OcsSetpoint>(&setpoint);
+    return wanted != nullptr && ocs->settled && ocs->connects == wanted->connects;
+  }
+  return false;
+}
+
+bool must_change(const Lane& lane, const NodePlan& plan, const DevicePlan& device) {
+  if (device.touched || lane.progress == Progress::under_way || lane.progress == Progress::failed) {
+    return true;
+  }
+  if (lane.programme.device != nullptr) {
+    const NodePlan& played = *lane.programme.plan;
+    const bool same_pace = is_static(device) || (played.cycle == plan.cycle && played.cycles == plan.cycles);
+    return !same_pace || lane.programme.device->timeline != device.timeline;
+  }
+  if (!is_static(device)) {
+    return true;
+  }
+  const Setpoint& wanted = device.timeline.front().setpoint;
+  return lane.aim ? *lane.aim != wanted : !agrees(lane.driver->observe().reading, wanted);
+}
+
+}  // namespace loom

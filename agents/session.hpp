@@ -1,0 +1,80 @@
+// Session: the agent's side of knowing the controller. Hello until welcomed, then heartbeats; a silent controller sends it
+// back to hello. It never touches light: silence keeps the last good plan (fail-static).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "agents/deadline.hpp"
+#include "core/time.hpp"
+
+namespace loom {
+
+enum class SessionState : std::uint8_t {
+  greeting,     ///< hello, again and again
+  turned_away,  ///< unwelcome: hello again, but later
+  joined,
+};
+enum class SessionEvent : std::uint8_t { welcome, unwelcome, silence, newer_term };
+
+struct SessionRow {
+  SessionState from;
+  SessionEvent event;
+  SessionState to;
+};
+
+/// Every state with every event.
+inline constexpr SessionRow kSessionTable[] = {
+    {SessionState::greeting, SessionEvent::welcome, SessionState::joined},
+    {SessionState::greeting, SessionEvent::unwelcome, SessionState::turned_away},
+    {SessionState::greeting, SessionEvent::silence, SessionState::greeting},
+    {SessionState::greeting, SessionEvent::newer_term, SessionState::greeting},
+    {SessionState::turned_away, SessionEvent::welcome, SessionState::joined},
+    {SessionState::turned_away, SessionEvent::unwelcome, SessionState::turned_away},
+    {SessionState::turned_away, SessionEvent::silence, SessionState::turned_away},
+    {SessionState::turned_away, SessionEvent::newer_term, SessionState::greeting},
+    {SessionState::joined, SessionEvent::welcome, SessionState::joined},
+    {SessionState::joined, SessionEvent::unwelcome, SessionState::turned_away},
+    {SessionState::joined, SessionEvent::silence, SessionState::greeting},
+    {SessionState::joined, SessionEvent::newer_term, SessionState::greeting},
+};
+
+struct SessionOptions {
+  Duration hello_interval{};
+  Duration heartbeat_interval{};         ///< until a Welcome says otherwise
+  std::int64_t turned_away_factor = 10;  ///< hello intervals to wait after Unwelcome
+  std::int64_t silence_factor = 5;       ///< heartbeat intervals without a word that are silence
+};
+
+class Session {
+ public:
+  explicit Session(const SessionOptions& options) : options_(options) {}
+
+  enum class Due : std::uint8_t { nothing, hello, heartbeat };
+
+  /// The first hello no later than one hello interval from now.
+  void start(Turn turn);
+  /// The first hello now: everything that it reports is known.
+  void hurry(Turn turn);
+  void welcome(Turn turn, Duration heartbeat_interval);
+  void unwelcome(Turn turn);
+  /// Any lawful word of the controller.
+  void heard(Instant now) { heard_at_ = now; }
+  /// The controller is another one than before: it has to be greeted.
+  void newer_term(Turn turn);
+  /// What has to be said now; call again until nothing.
+  Due advance(Turn turn);
+
+  SessionState state() const { return state_; }
+  Duration heartbeat_interval() const { return options_.heartbeat_interval; }
+
+ private:
+  void enter(SessionEvent event);
+
+  SessionOptions options_;
+  SessionState state_ = SessionState::greeting;
+  Instant heard_at_{};
+  Deadline next_{kSessionTimer};
+};
+
+}  // namespace loom

@@ -1,0 +1,67 @@
+// Timelines: plays the timeslots of this node's devices between the commits, without the controller. Light only within
+// [guard end, hold end], and only if the device has settled by guard end; else the timeslot stays dark and is an underflow.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "agents/lanes.hpp"
+#include "agents/timeline.hpp"
+#include "agents/voice.hpp"
+
+namespace loom {
+
+class Timelines {
+ public:
+  Timelines(const Voice& voice, DeviceLanes& lanes);
+
+  /// What became of the first timeslot of a device.
+  enum class First : std::uint8_t { pending, played, missed };
+
+  /// A new revision begins to play at `start`; CycleDone will be said about it.
+  void begin(Turn turn, const NodePlan& plan, Instant start);
+  /// Precondition: nobody above Activity::timeline holds the lane; begin() was called.
+  void play(Turn turn, std::size_t lane, std::shared_ptr<const NodePlan> plan, const DevicePlan& device, Instant start);
+  /// The lane is no longer played here; its device is left as it is. Real-time safe.
+  void stop(std::size_t lane);
+  void stop_all();
+  /// No CycleDone about this revision any more.
+  void withdraw(Revision revision);
+  /// Carries out every edge that has come, and says CycleDone. Real-time safe apart from underflow alarms.
+  void advance(Turn turn);
+  /// CycleDone once more, until enough() or the cap: nobody acknowledges it.
+  void repeat_cycle_done(Turn turn);
+  void enough() { repeats_left_ = 0; }
+
+  bool plays(std::size_t lane) const { return players_[lane].playback.has_value(); }
+  bool plays_any() const;
+  First first(std::size_t lane) const { return players_[lane].first; }
+  Revision revision() const { return revision_; }  ///< the one that plays, or played last
+  std::uint32_t underflows() const { return underflows_; }
+
+ private:
+  struct Player {
+    std::optional<Playback> playback;
+    First first = First::pending;
+    Deadline edge{TimerId{}};
+  };
+  void advance(Turn turn, std::size_t lane);
+  void pass_edge(Turn turn, std::size_t lane);
+  void place(Turn turn, std::size_t lane);
+  void light(Turn turn, std::size_t lane);
+  void blank(Turn turn, std::size_t lane);
+  void miss(Turn turn, std::size_t lane, std::uint64_t timeslots);
+  void say_cycle_done(Turn turn) const;
+
+  const Voice& voice_;
+  DeviceLanes& lanes_;
+  std::vector<Player> players_;
+  Revision revision_;
+  std::uint32_t cycles_ = 0;
+  std::uint32_t underflows_ = 0;
+  int repeats_left_ = 0;
+  Deadline cycle_end_{kCycleTimer};
+};
+
+}  // namespace loom

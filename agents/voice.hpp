@@ -1,0 +1,24 @@
+// Voice: puts an agent's words into envelopes. It stamps term, node and clock; it never decides what is said.
+#pragma once
+
+#include <string>
+
+#include "agents/deadline.hpp"
+#include "core/message.hpp"
+
+namespace loom {
+
+struct Voice {
+  NodeId node;
+  ClockId clock;
+  Term term;
+
+  void say(Turn turn, Revision revision, Body body) const;
+  /// To the controller and to this host's own log.
+  void warn(Turn turn, Alarm alarm) const;
+};
+
+/// `12345 us`, for sentences.
+std::string in_microseconds(Duration duration);
+
+}  // namespace loom

@@ -1,0 +1,316 @@
+// The stages of a commit. Each stage is one request, one answer and one deadline (kStages); a stage ends when the slowest
+// participant has answered, and then the next begins.
+#include "controller/control/commit.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace loom {
+namespace {
+
+/// What an agent has reached when it has answered the stage's request.
+struct StageRow {
+  CommitStage stage;
+  CommitProgress reached;
+  CommitStage next;
+};
+
+constexpr std::array<StageRow, 5> kStages{{
+    {CommitStage::preparing, CommitProgress::prepared, CommitStage::arming},
+    {CommitStage::arming, CommitProgress::armed, CommitStage::firing},
+    {CommitStage::darkening, CommitProgress::dark, CommitStage::moving},
+    {CommitStage::moving, CommitProgress::settled, CommitStage::relighting},
+    {CommitStage::relighting, CommitProgress::applied, CommitStage::confirmed},
+}};
+
+const StageRow* row_of(CommitStage stage) {
+  const auto* row = std::find_if(kStages.begin(), kStages.end(), [&](const StageRow& r) { return r.stage == stage; });
+  return row == kStages.end() ? nullptr : row;
+}
+
+/// What an answer says: how far its sender has come, and how it went. Null: not an answer of a commit.
+struct Answer {
+  CommitProgress reached = CommitProgress::asked;
+  const Outcome* outcome = nullptr;
+};
+
+Answer answer_of(const Body& body) {
+  if (const auto* prepared = std::get_if<Prepared>(&body)) return {CommitProgress::prepared, &prepared->outcome};
+  if (const auto* armed = std::get_if<Armed>(&body)) return {CommitProgress::armed, &armed->outcome};
+  if (const auto* darkened = std::get_if<Darkened>(&body)) return {CommitProgress::dark, &darkened->outcome};
+  if (const auto* settled = std::get_if<Settled>(&body)) return {CommitProgress::settled, &settled->outcome};
+  if (const auto* applied = std::get_if<Applied>(&body)) return {CommitProgress::applied, &applied->outcome};
+  return {};
+}
+
+}  // namespace
+
+Send Letterhead::to_agent(NodeId node, Revision revision, Body body) const {
+  return {agent_peer(node),
+          Envelope{kWireVersion, "controller", Role::controller, term, node, clock, revision, std::move(body)}};
+}
+
+FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now)
+    : plan_(std::move(plan)), timings_(timings) {
+  const Plan& target = plan_->plan;
+  participants_.reserve(target.changed.size());
+  for (const NodeId node : target.changed) {
+    const auto slice = std::lower_bound(target.nodes.begin(), target.nodes.end(), node,
+                                        [](const NodePlan& a, NodeId b) { return a.node < b; });
+    LOOM_ASSERT(slice != target.nodes.end() && slice->node == node);
+    Participant participant;
+    participant.node = node;
+    participant.plan = &*slice;
+    has_timeline_ = has_timeline_ || slice->cycle > Duration{0};
+    participants_.push_back(participant);
+  }
+  report_.revision = target.revision;
+  report_.base = target.base;
+  report_.reason = std::move(reason);
+  report_.agents = total();
+  report_.circuits = static_cast<std::uint32_t>(target.circuits.size());
+  report_.touched = static_cast<std::uint32_t>(target.touched.size());
+  report_.switches_moved = static_cast<std::uint32_t>(target.moved_switches.size());
+  report_.started = now;
+}
+
+void FabricCommit::begin(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+  enter(CommitStage::preparing, now, letterhead, sink);
+}
+
+CommitVerdict FabricCommit::verdict() const {
+  if (!failure_.empty()) {
+    return CommitVerdict::failed;
+  }
+  switch (stage_) {
+    case CommitStage::firing:
+      return CommitVerdict::wants_going;
+    case CommitStage::confirmed:
+      return CommitVerdict::applied;
+    default:
+      return CommitVerdict::running;
+  }
+}
+
+const Participant* FabricCommit::find(NodeId node) const {
+  const auto it = std::lower_bound(participants_.begin(), participants_.end(), node,
+                                   [](const Participant& a, NodeId b) { return a.node < b; });
+  return it != participants_.end() && it->node == node ? &*it : nullptr;
+}
+
+void FabricCommit::set_deadline(Instant now) {
+  next_tick_ = now + timings_.retry_interval;
+  // T leaves room for every repeat of the arming that may be needed, and for the clocks; a timeline's start likewise.
+  const Duration everybody_hears =
+      timings_.retry_interval * timings_.arm_repeats + timings_.lead_margin + 2 * timings_.clock_error;
+  switch (stage_) {
+    case CommitStage::arming:
+      fire_at_ = now + lead_ + everybody_hears;
+      deadline_ = fire_at_;
+      armed_sent_ = true;
+      break;
+    case CommitStage::darkening:
+      deadline_ = std::max(now, fire_at_) + timings_.stage_deadline;
+      next_tick_ = std::max(next_tick_, fire_at_);  // nobody is dark before T; a lost Go only lengthens the dark
+      break;
+    case CommitStage::relighting:
+      relight_at_ = has_timeline_ ? now + everybody_hears : now;  // static light needs no common start
+      deadline_ = relight_at_ + lead_ + timings_.stage_deadline;
+      break;
+    default:
+      deadline_ = now + lead_ + timings_.stage_deadline;
+      break;
+  }
+}
+
+void FabricCommit::enter(CommitStage stage, Instant now, const Letterhead& letterhead, EffectSink& sink) {
+  stage_ = stage;
+  stage_began_ = now;
+  done_ = 0;
+  const StageRow* row = row_of(stage);
+  if (row == nullptr) {
+    next_tick_ = kNever;
+    return;
+  }
+  set_deadline(now);
+  for (Participant& participant : participants_) {
+    participant.sent_at = now;
+    if (participant.progress >= row->reached) {
+      ++done_;  // it ran ahead: agents without a moving switch settle by themselves
+    } else {
+      request(participant, letterhead, sink);
+    }
+  }
+  if (done_ == total()) {
+    complete_stage(now, letterhead, sink);
+  }
+}
+
+void FabricCommit::request(const Participant& participant, const Letterhead& letterhead, EffectSink& sink) const {
+  const auto say = [&](Body body) { sink.emit(letterhead.to_agent(participant.node, revision(), std::move(body))); };
+  switch (stage_) {
+    case CommitStage::preparing:
+      return say(Prepare{*participant.plan});
+    case CommitStage::arming:
+      return say(Arm{fire_at_});
+    case CommitStage::darkening:
+      return say(Go{});
+    case CommitStage::moving:
+      return say(Proceed{CommitPhase::move, stage_began_});
+    case CommitStage::relighting:
+      return say(Proceed{CommitPhase::relight, relight_at_});
+    default:
+      return;
+  }
+}
+
+void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const Letterhead& letterhead, EffectSink& sink) {
+  auto* participant = const_cast<Participant*>(find(node));
+  const Answer answer = answer_of(body);
+  if (participant == nullptr || answer.outcome == nullptr || !failure_.empty()) {
+    return;
+  }
+  if (!answer.outcome->ok()) {
+    failed_node_ = node;
+    fail_with("node " + std::to_string(node.value) + " while " + std::string(to_string(stage_)) + ": " +
+              answer.outcome->error->message);
+    return;
+  }
+  if (answer.reached <= participant->progress) {
+    return;  // repeated
+  }
+  if (const auto* prepared = std::get_if<Prepared>(&body)) {
+    participant->lead = prepared->lead;
+    prepare_acks_.push_back(now - participant->sent_at);
+  } else if (const auto* armed = std::get_if<Armed>(&body)) {
+    slacks_.push_back(armed->slack);
+    arm_acks_.push_back(now - participant->sent_at);
+  } else if (const auto* darkened = std::get_if<Darkened>(&body)) {
+    latenesses_.push_back(darkened->lateness);
+  } else if (const auto* applied = std::get_if<Applied>(&body)) {
+    participant->fire = applied->fire;
+  }
+  advance(*participant, answer.reached, now, letterhead, sink);
+}
+
+void FabricCommit::advance(Participant& participant, CommitProgress reached, Instant now, const Letterhead& letterhead,
+                           EffectSink& sink) {
+  const StageRow* row = row_of(stage_);
+  const bool was_waited_for = row != nullptr && participant.progress < row->reached;
+  participant.progress = reached;
+  if (was_waited_for && reached >= row->reached && ++done_ == total()) {
+    complete_stage(now, letterhead, sink);
+  }
+}
+
+void FabricCommit::complete_stage(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+  measure_stage(now);
+  if (stage_ == CommitStage::preparing) {
+    for (const Participant& participant : participants_) {
+      lead_ = std::max(lead_, participant.lead);
+    }
+  }
+  enter(row_of(stage_)->next, now, letterhead, sink);
+}
+
+void FabricCommit::measure_stage(Instant now) {
+  const Duration spent = now - stage_began_;
+  switch (stage_) {
+    case CommitStage::preparing:
+      report_.prepare = spent;
+      break;
+    case CommitStage::arming:
+      report_.arm = spent;
+      report_.wait = std::max(Duration{0}, fire_at_ - now);
+      break;
+    case CommitStage::darkening:
+      report_.darken = std::max(Duration{0}, now - fire_at_);
+      break;
+    case CommitStage::moving:
+      report_.move = spent;
+      break;
+    case CommitStage::relighting:
+      report_.relight = spent;
+      break;
+    default:
+      break;
+  }
+}
+
+void FabricCommit::go(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+  LOOM_ASSERT(stage_ == CommitStage::firing);
+  enter(CommitStage::darkening, now, letterhead, sink);
+}
+
+std::string FabricCommit::silent_agents() const {
+  const StageRow* row = row_of(stage_);
+  std::string names;
+  std::uint32_t count = 0;
+  for (const Participant& participant : participants_) {
+    if (participant.progress < row->reached && ++count <= 5) {
+      names += (names.empty() ? "node " : ", ") + std::to_string(participant.node.value);
+    }
+  }
+  return std::to_string(count) + " of " + std::to_string(total()) + " agents did not answer while " +
+         std::string(to_string(stage_)) + " (" + names + (count > 5 ? ", ..." : "") + ")";
+}
+
+void FabricCommit::on_tick(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+  const StageRow* row = row_of(stage_);
+  if (row == nullptr || !failure_.empty() || now < next_tick_) {
+    return;
+  }
+  const auto waited_for = [&](const Participant& participant) { return participant.progress < row->reached; };
+  if (now >= deadline_) {
+    const auto first = std::find_if(participants_.begin(), participants_.end(), waited_for);
+    failed_node_ = first->node;
+    fail_with(silent_agents() + " within " + std::to_string((deadline_ - stage_began_) / std::chrono::milliseconds{1}) + " ms");
+    return;
+  }
+  for (const Participant& participant : participants_) {
+    if (waited_for(participant)) {
+      request(participant, letterhead, sink);
+      ++report_.resent;
+    }
+  }
+  next_tick_ = std::min(deadline_, next_tick_ + timings_.retry_interval);
+}
+
+void FabricCommit::abandon(const Letterhead& letterhead, EffectSink& sink) const {
+  for (const Participant& participant : participants_) {
+    sink.emit(letterhead.to_agent(participant.node, revision(), Abandon{}));
+  }
+}
+
+void FabricCommit::confirm(const Letterhead& letterhead, EffectSink& sink) const {
+  for (const Participant& participant : participants_) {
+    sink.emit(letterhead.to_agent(participant.node, revision(), Confirm{}));
+  }
+}
+
+void FabricCommit::fail_with(std::string why) {
+  if (failure_.empty()) {
+    failure_ = std::move(why);
+    next_tick_ = kNever;
+  }
+}
+
+CommitReport FabricCommit::report(Instant now) const {
+  CommitReport report = report_;
+  report.total = now - report.started;
+  const auto spread = [](std::vector<Duration> values) { return spread_of(values); };
+  report.prepare_ack = spread(prepare_acks_);
+  report.arm_ack = spread(arm_acks_);
+  report.slack = spread(slacks_);
+  report.lateness = spread(latenesses_);
+  std::vector<Duration> dark;
+  for (const Participant& participant : participants_) {
+    if (participant.progress == CommitProgress::applied && participant.fire.dark > Duration{0}) {
+      dark.push_back(participant.fire.dark);
+    }
+  }
+  report.dark = spread_of(dark);
+  return report;
+}
+
+}  // namespace loom

@@ -1,0 +1,112 @@
+// Commit: one revision on its way into the light: prepare, arm, go, darken, move, relight. It repeats what is not answered,
+// judges deadlines and measures every stage. It decides nothing about intent and writes no journal: the controller does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/message.hpp"
+#include "core/planning.hpp"
+#include "core/report.hpp"
+#include "core/step.hpp"
+#include "core/timings.hpp"
+
+namespace loom {
+
+/// What every envelope of the controller carries.
+struct Letterhead {
+  Term term;
+  ClockId clock;
+
+  Send to_agent(NodeId node, Revision revision, Body body) const;
+};
+
+/// How far one agent has come; an answer never takes it back.
+enum class CommitProgress : std::uint8_t { asked, prepared, armed, dark, settled, applied };
+
+struct Participant {
+  NodeId node;
+  const NodePlan* plan = nullptr;  ///< inside the PlanResult that the commit keeps alive
+  CommitProgress progress = CommitProgress::asked;
+  Instant sent_at{};  ///< the request of the present stage, first time
+  Duration lead{};
+  FireReport fire;
+};
+
+enum class CommitVerdict : std::uint8_t {
+  running,
+  wants_going,  ///< all armed: make CommitRecord{going} durable, then call go()
+  applied,      ///< all applied: make CommitRecord{confirmed} durable, then confirm()
+  failed,       ///< see failure(); doubtful() tells whether something may have moved or gone dark
+};
+
+class FabricCommit {
+ public:
+  FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now);
+
+  /// Sends Prepare to every participant.
+  void begin(Instant now, const Letterhead& letterhead, EffectSink& sink);
+  /// An answer of an agent about this revision. Answers that repeat are harmless.
+  void on_answer(NodeId node, const Body& answer, Instant now, const Letterhead& letterhead, EffectSink& sink);
+  /// `going` is durable.
+  void go(Instant now, const Letterhead& letterhead, EffectSink& sink);
+  /// Repeats unanswered requests and judges the stage's deadline.
+  void on_tick(Instant now, const Letterhead& letterhead, EffectSink& sink);
+  /// Tells everybody to forget it.
+  void abandon(const Letterhead& letterhead, EffectSink& sink) const;
+  void confirm(const Letterhead& letterhead, EffectSink& sink) const;
+  void fail_with(std::string why);
+  /// What it took to plan, for the report.
+  void set_plan_time(Duration elapsed) { report_.plan = elapsed; }
+
+  CommitVerdict verdict() const;
+  const std::string& failure() const { return failure_; }
+  NodeId failed_node() const { return failed_node_; }
+  /// Something may have gone dark or moved: the fabric needs a return.
+  bool is_doubtful() const { return armed_sent_; }
+  Instant next_tick() const { return next_tick_; }
+  CommitStage stage() const { return stage_; }
+  Revision revision() const { return plan_->plan.revision; }
+  const PlanResult& plan() const { return *plan_; }
+  std::shared_ptr<const PlanResult> shared_plan() const { return plan_; }
+  std::uint32_t done() const { return done_; }
+  std::uint32_t total() const { return static_cast<std::uint32_t>(participants_.size()); }
+  bool takes_part(NodeId node) const { return find(node) != nullptr; }
+  /// The measured stages so far.
+  CommitReport report(Instant now) const;
+
+ private:
+  const Participant* find(NodeId node) const;
+  void enter(CommitStage stage, Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void set_deadline(Instant now);
+  void request(const Participant& participant, const Letterhead& letterhead, EffectSink& sink) const;
+  void advance(Participant& participant, CommitProgress reached, Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void complete_stage(Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void measure_stage(Instant now);
+  std::string silent_agents() const;
+
+  std::shared_ptr<const PlanResult> plan_;
+  ControllerTimings timings_;
+  std::vector<Participant> participants_;  ///< ascending node
+  CommitReport report_;
+  CommitStage stage_ = CommitStage::idle;
+  std::uint32_t done_ = 0;
+  Instant stage_began_{};
+  Instant deadline_ = kNever;
+  Instant next_tick_ = kNever;
+  Instant fire_at_{};
+  Instant relight_at_{};
+  Duration lead_{};
+  bool has_timeline_ = false;
+  bool armed_sent_ = false;
+  std::string failure_;
+  NodeId failed_node_{~0U};
+  std::vector<Duration> prepare_acks_;
+  std::vector<Duration> arm_acks_;
+  std::vector<Duration> slacks_;
+  std::vector<Duration> latenesses_;
+};
+
+}  // namespace loom

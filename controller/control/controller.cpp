@@ -1,0 +1,189 @@
+// The controller's events and its journal: what is durable before what.
+#include "controller/control/controller.hpp"
+
+#include <algorithm>
+
+#include "controller/control/timers.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kAlarmsKept = 1'024;
+
+}  // namespace
+
+Controller::Controller(ControllerOptions options) : options_(std::move(options)) {
+  LOOM_ASSERT(options_.fabric != nullptr);
+  sessions_.resize(options_.fabric->nodes.size());
+  observations_.resize(options_.fabric->devices.size());
+}
+
+void Controller::step(Instant now, const Event& event, EffectSink& sink) {
+  std::visit([&](const auto& what) { on(what, now, sink); }, event);
+}
+
+void Controller::say(NodeId node, Body body, EffectSink& sink) {
+  sink.emit(letterhead().to_agent(node, confirmed(), std::move(body)));
+}
+
+void Controller::append(Record record, Act act, EffectSink& sink) {
+  sink.emit(Append{std::move(record)});
+  acts_.push_back({++appended_, std::move(act)});
+}
+
+void Controller::raise(Alarm alarm, EffectSink& sink) {
+  sink.emit(RaiseAlarm{alarm});
+  alarms_.push_back(std::move(alarm));
+  if (alarms_.size() > kAlarmsKept) {
+    alarms_.pop_front();
+  }
+}
+
+/// The journal's last word on each subject; a revision that was going and never confirmed leaves its agents in doubt.
+void Controller::restore(const std::vector<Record>& records) {
+  std::shared_ptr<const Plan> going;
+  for (const Record& record : records) {
+    if (const auto* term = std::get_if<TermRecord>(&record)) {
+      term_ = std::max(term_, term->term);
+    } else if (const auto* intent = std::get_if<IntentRecord>(&record)) {
+      intent_ = intent->intent;
+      laser_order_ = intent->laser_order;
+      next_job_ = intent->next_job;
+    } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
+      next_revision_ = Revision{std::max(next_revision_.value, commit->revision.value + 1)};
+      next_circuit_ = std::max(next_circuit_, commit->next_circuit);
+      if (commit->plan != nullptr) {
+        if (going != nullptr) {
+          add_doubt(*going);
+        }
+        going = commit->plan;
+      }
+      if (commit->decision == CommitDecision::confirmed && going != nullptr && going->revision == commit->revision) {
+        auto result = std::make_shared<PlanResult>();
+        result->plan = *going;
+        result->intent = intent_;
+        result->next_circuit = next_circuit_;
+        confirmed_ = std::move(result);
+        going = nullptr;
+        doubt_ = {};
+      }
+    }
+  }
+  if (going != nullptr) {
+    add_doubt(*going);
+  }
+  for (const Job& job : intent_.jobs) {
+    JobEntry& entry = jobs_[job.id];
+    entry.job = job.id;
+    entry.name = job.spec.name;
+    entry.workload = job.spec.workload;
+    entry.nodes = job.nodes;
+    entry.stage = job.stage;
+  }
+}
+
+void Controller::on(const Started& started, Instant now, EffectSink& sink) {
+  clock_ = started.clock;
+  restore(started.records);
+  term_ = Term{term_.value + 1};
+  append(TermRecord{term_}, IntentAct{}, sink);
+  started_ = true;
+  sink.emit(SetTimer{timers::kSweep, now + options_.timings.beat_interval});
+  sink.emit(SetTimer{timers::kBeat, now + options_.timings.beat_interval});
+  sink.emit(SetTimer{timers::kReconcile, now + options_.timings.reconcile_interval});
+  if (!intent_.jobs.empty() || !doubt_.empty()) {
+    want_plan("the controller started again", now, sink);
+  }
+}
+
+void Controller::on(const MessageArrived& message, Instant now, EffectSink& sink) {
+  if (message.from.kind == Peer::Kind::operator_) {
+    if (const auto* request = std::get_if<OperatorRequest>(&message.envelope.body)) {
+      on_operator(message.from, *request, message.envelope.role, now, sink);
+    } else {
+      ++malformed_;
+    }
+    return;
+  }
+  if (message.from.kind != Peer::Kind::agent || message.envelope.node.value >= sessions_.size()) {
+    ++malformed_;
+    return;
+  }
+  on_agent(message.envelope.node, message.envelope, now, sink);
+}
+
+void Controller::on(const MessageRefused& refused, Instant, EffectSink& sink) {
+  ++malformed_;
+  const bool is_duplicate = refused.error.code == ErrorCode::conflict;
+  Alarm alarm;
+  alarm.code = is_duplicate ? AlarmCode::agent_duplicate : AlarmCode::malformed_message;
+  if (refused.from.kind == Peer::Kind::agent && refused.from.id < sessions_.size()) {
+    alarm.node = NodeId{static_cast<std::uint32_t>(refused.from.id)};
+    alarm.next_command = "loom node show " + std::to_string(refused.from.id);
+  } else {
+    alarm.next_command = "loom status";
+  }
+  alarm.evidence = refused.error.message;
+  raise(std::move(alarm), sink);
+}
+
+void Controller::on(const TimerFired& timer, Instant now, EffectSink& sink) {
+  if (timer.timer == timers::kTick) {
+    if (commit_ != nullptr && !commit_waits_) {
+      commit_->on_tick(now, letterhead(), sink);
+      after_commit_moved(now, sink);
+    }
+  } else if (timer.timer == timers::kSweep) {
+    sweep(now, sink);
+    sink.emit(SetTimer{timers::kSweep, now + options_.timings.beat_interval});
+  } else if (timer.timer == timers::kBeat) {
+    beat(now, sink);
+    sink.emit(SetTimer{timers::kBeat, now + options_.timings.beat_interval});
+  } else if (timer.timer == timers::kReconcile) {
+    reconcile_now(now, sink);
+    sink.emit(SetTimer{timers::kReconcile, now + options_.timings.reconcile_interval});
+  } else if (timer.timer == timers::kPlan) {
+    consider_planning(now, sink);
+  }
+}
+
+void Controller::on(const Appended& appended, Instant now, EffectSink& sink) {
+  while (!acts_.empty() && acts_.front().count <= appended.count) {
+    Act act = std::move(acts_.front().act);
+    acts_.pop_front();
+    perform(act, now, sink);
+  }
+}
+
+void Controller::on(const AppendFailed& failed, Instant, EffectSink& sink) {
+  // Nothing acts on what is not durable: the acts stay pending, the light stays as it is.
+  Alarm alarm;
+  alarm.code = AlarmCode::journal_damaged;
+  alarm.evidence = "the journal refuses new rows: " + failed.error.message;
+  alarm.next_command = "loom status";
+  raise(std::move(alarm), sink);
+}
+
+void Controller::perform(Act& act, Instant now, EffectSink& sink) {
+  if (auto* reply_act = std::get_if<ReplyAct>(&act)) {
+    reply(reply_act->to, std::move(reply_act->reply), sink);
+    consider_planning(now, sink);
+  } else if (const auto* go = std::get_if<GoAct>(&act)) {
+    if (commit_ != nullptr && commit_->revision() == go->revision && commit_->verdict() == CommitVerdict::wants_going) {
+      commit_recorded_ = false;
+      commit_->go(now, letterhead(), sink);
+      after_commit_moved(now, sink);
+    }
+  } else if (const auto* confirm = std::get_if<ConfirmAct>(&act)) {
+    if (commit_ != nullptr && commit_->revision() == confirm->revision) {
+      commit_recorded_ = false;
+      finish_confirmed(now, sink);
+    }
+  } else if (const auto* welcome = std::get_if<WelcomeAct>(&act)) {
+    say(welcome->node, Welcome{options_.timings.beat_interval, confirmed()}, sink);
+  } else {
+    consider_planning(now, sink);
+  }
+}
+
+}  // namespace loom

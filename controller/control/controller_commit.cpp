@@ -1,0 +1,333 @@
+// From a change of intent to confirmed light: planning orders, the commit under way, confirmation, and the automatic return.
+#include <algorithm>
+
+#include "controller/control/controller.hpp"
+#include "controller/control/timers.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kHistoryKept = 4'096;
+
+template <class T>
+void merge_sorted(std::vector<T>& into, const std::vector<T>& more) {
+  std::vector<T> merged;
+  merged.reserve(into.size() + more.size());
+  std::set_union(into.begin(), into.end(), more.begin(), more.end(), std::back_inserter(merged));
+  into = std::move(merged);
+}
+
+Job* find_job(Intent& intent, JobId id) {
+  const auto it = std::find_if(intent.jobs.begin(), intent.jobs.end(), [&](const Job& job) { return job.id == id; });
+  return it == intent.jobs.end() ? nullptr : &*it;
+}
+
+std::uint32_t stages_of(const Schedule& schedule, JobId job) {
+  const auto it = std::find_if(schedule.jobs.begin(), schedule.jobs.end(), [&](const JobSchedule& s) { return s.job == job; });
+  return it == schedule.jobs.end() ? 1U : static_cast<std::uint32_t>(it->stages.size());
+}
+
+}  // namespace
+
+void Controller::want_plan(std::string reason, Instant now, EffectSink& sink) {
+  if (!dirty_) {
+    dirty_ = true;
+    dirty_since_ = now;
+    dirty_reason_ = std::move(reason);
+  }
+  consider_planning(now, sink);
+}
+
+void Controller::consider_planning(Instant now, EffectSink& sink) {
+  if (!started_ || !dirty_ || planning_.has_value() || commit_ != nullptr || !acts_.empty()) {
+    return;  // whoever ends that state considers again
+  }
+  const Instant due = std::max(dirty_since_ + options_.timings.debounce, not_before_);
+  if (now < due) {
+    sink.emit(SetTimer{timers::kPlan, due});
+    return;
+  }
+  dirty_ = false;
+  auto request = std::make_shared<PlanRequest>();
+  request->fabric = options_.fabric;
+  request->base = confirmed_ == nullptr ? nullptr : std::shared_ptr<const Plan>(confirmed_, &confirmed_->plan);
+  request->intent = intent_;
+  request->revision = next_revision_;
+  request->next_circuit = next_circuit_;
+  request->algorithm = options_.algorithm;
+  request->reason = dirty_reason_;
+  planning_ = next_revision_;
+  next_revision_.value += 1;
+  planning_reason_ = std::move(dirty_reason_);
+  planning_intent_ = intent_;
+  sink.emit(MakePlan{std::move(request)});
+}
+
+void Controller::on(const Planned& planned, Instant now, EffectSink& sink) {
+  const PlanOutcome& outcome = planned.outcome;
+  if (!planning_.has_value() || outcome.revision != *planning_) {
+    finish_dry_run(outcome, sink);
+    return;
+  }
+  planning_.reset();
+  if (!outcome.result) {
+    Alarm alarm;
+    alarm.code = AlarmCode::plan_refused;
+    alarm.evidence = outcome.result.error().message;
+    alarm.next_command = "loom job list";
+    raise(std::move(alarm), sink);
+    CommitReport report;
+    report.revision = outcome.revision;
+    report.base = confirmed();
+    report.outcome = CommitOutcome::refused;
+    report.reason = planning_reason_ + ": " + outcome.result.error().message;
+    report.started = now;
+    record_history(std::move(report));
+    refuse_new_jobs(outcome.result.error().message, planning_intent_);
+    append(IntentRecord{intent_, laser_order_, next_job_}, IntentAct{}, sink);
+    return;
+  }
+  if (planning_intent_.lasers_off != intent_.lasers_off) {
+    want_plan("lasers were switched while planning", now, sink);
+    return;
+  }
+  start_commit(*outcome.result, outcome.elapsed, now, sink);
+}
+
+/// Jobs that were asked for and were not in light before; a refusal is theirs to bear.
+void Controller::refuse_new_jobs(const std::string& reason, const Intent& asked) {
+  for (const Job& job : asked.jobs) {
+    const Job* lit = nullptr;
+    if (confirmed_ != nullptr) {
+      const auto& jobs = confirmed_->intent.jobs;
+      const auto it = std::find_if(jobs.begin(), jobs.end(), [&](const Job& j) { return j.id == job.id; });
+      lit = it == jobs.end() ? nullptr : &*it;
+    }
+    if (lit != nullptr && lit->stage == job.stage) {
+      continue;
+    }
+    std::erase_if(intent_.jobs, [&](const Job& j) { return j.id == job.id; });
+    JobEntry& entry = jobs_[job.id];
+    entry.state = "refused";
+    entry.reason = reason;
+  }
+}
+
+/// A plan made against the confirmed one, widened to everybody whom a failed commit left in doubt: they take part, what it
+/// touched goes dark again, and the switches that it may have moved are waited for.
+std::shared_ptr<const PlanResult> Controller::with_doubt(std::shared_ptr<const PlanResult> plan) const {
+  if (doubt_.empty()) {
+    return plan;
+  }
+  auto widened = std::make_shared<PlanResult>(*plan);
+  Plan& target = widened->plan;
+  merge_sorted(target.changed, doubt_.nodes);
+  merge_sorted(target.moved_switches, doubt_.switches);
+  for (const NodeId node : doubt_.nodes) {
+    for (DevicePlan& device : target.nodes[node.value].devices) {
+      device.touched = device.touched || std::binary_search(doubt_.devices.begin(), doubt_.devices.end(), device.device);
+    }
+  }
+  for (const NodeId node : doubt_.nodes) {
+    for (const CircuitEnd& end : target.nodes[node.value].ends) {
+      target.touched.push_back(end.circuit);
+    }
+  }
+  std::sort(target.touched.begin(), target.touched.end());
+  target.touched.erase(std::unique(target.touched.begin(), target.touched.end()), target.touched.end());
+  return widened;
+}
+
+void Controller::add_doubt(const Plan& plan) {
+  Doubt more;
+  more.nodes = plan.changed;
+  more.switches = plan.moved_switches;
+  std::sort(more.switches.begin(), more.switches.end());
+  for (const NodePlan& node : plan.nodes) {
+    if (!std::binary_search(plan.changed.begin(), plan.changed.end(), node.node)) {
+      continue;
+    }
+    for (const DevicePlan& device : node.devices) {
+      if (device.touched) {
+        more.devices.push_back(device.device);
+      }
+    }
+  }
+  std::sort(more.devices.begin(), more.devices.end());
+  merge_sorted(doubt_.nodes, more.nodes);
+  merge_sorted(doubt_.devices, more.devices);
+  merge_sorted(doubt_.switches, more.switches);
+}
+
+void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration elapsed, Instant now, EffectSink& sink) {
+  plan = with_doubt(std::move(plan));
+  next_circuit_ = std::max(next_circuit_, plan->next_circuit);
+  for (const Job& placed : plan->intent.jobs) {
+    if (Job* job = find_job(intent_, placed.id)) {
+      job->nodes = placed.nodes;
+      JobEntry& entry = jobs_[placed.id];
+      entry.nodes = placed.nodes;
+      std::sort(entry.nodes.begin(), entry.nodes.end());
+      entry.stages = stages_of(plan->schedule, placed.id);
+      if (entry.state == "pending") {
+        entry.state = "committing";
+        entry.revision = plan->plan.revision;
+      }
+    }
+  }
+  commit_ = std::make_unique<FabricCommit>(std::move(plan), options_.timings, planning_reason_, now);
+  commit_->set_plan_time(elapsed);
+  commit_recorded_ = false;
+  commit_waits_ = true;
+  commit_wait_until_ = now + options_.timings.stage_deadline;
+  try_begin(now, sink);
+}
+
+/// Begins when every agent that takes part is there.
+void Controller::try_begin(Instant now, EffectSink& sink) {
+  const auto& changed = commit_->plan().plan.changed;
+  const auto absent =
+      std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !sessions_[node.value].is_present(); });
+  if (absent == changed.end()) {
+    commit_waits_ = false;
+    commit_->begin(now, letterhead(), sink);
+    after_commit_moved(now, sink);
+  } else if (now >= commit_wait_until_) {
+    commit_waits_ = false;
+    commit_->fail_with("node " + std::to_string(absent->value) + " takes part and is not connected (waited " +
+                       std::to_string(options_.timings.stage_deadline / std::chrono::milliseconds{1}) + " ms)");
+    after_commit_moved(now, sink);
+  }
+}
+
+void Controller::after_commit_moved(Instant now, EffectSink& sink) {
+  if (commit_ == nullptr) {
+    return;
+  }
+  switch (commit_->verdict()) {
+    case CommitVerdict::failed:
+      finish_failed(now, sink);
+      return;
+    case CommitVerdict::wants_going:
+      if (!commit_recorded_) {
+        commit_recorded_ = true;
+        const auto plan = commit_->shared_plan();
+        sink.emit(Append{IntentRecord{intent_, laser_order_, next_job_}});
+        ++appended_;
+        append(CommitRecord{CommitDecision::going, commit_->revision(), next_circuit_, {plan, &plan->plan}},
+               GoAct{commit_->revision()}, sink);
+      }
+      break;
+    case CommitVerdict::applied:
+      if (!commit_recorded_) {
+        commit_recorded_ = true;
+        append(CommitRecord{CommitDecision::confirmed, commit_->revision(), next_circuit_, nullptr},
+               ConfirmAct{commit_->revision()}, sink);
+      }
+      break;
+    case CommitVerdict::running:
+      break;
+  }
+  if (commit_->next_tick() != kNever) {
+    sink.emit(SetTimer{timers::kTick, commit_->next_tick()});
+  }
+}
+
+void Controller::record_history(CommitReport report) {
+  history_.push_back(std::move(report));
+  if (history_.size() > kHistoryKept) {
+    history_.pop_front();
+  }
+}
+
+void Controller::finish_confirmed(Instant now, EffectSink& sink) {
+  confirmed_ = commit_->shared_plan();
+  commit_->confirm(letterhead(), sink);
+  CommitReport report = commit_->report(now);
+  report.outcome = CommitOutcome::committed;
+  record_history(std::move(report));
+  commit_.reset();
+  doubt_ = {};
+  return_attempts_ = 0;
+  not_before_ = {};
+  for (const Job& job : confirmed_->intent.jobs) {
+    JobEntry& entry = jobs_[job.id];
+    const bool is_new_light = entry.state == "committing" && entry.stage == job.stage;
+    if (is_new_light || entry.state == "pending") {
+      entry.state = "lit";
+    }
+  }
+  std::vector<JobId> lit;
+  for (const auto& [id, entry] : jobs_) {
+    if (entry.state == "lit") {
+      lit.push_back(id);
+    }
+  }
+  for (const JobId id : lit) {
+    advance_stage(jobs_[id], now, sink);
+  }
+  consider_planning(now, sink);
+}
+
+void Controller::finish_failed(Instant now, EffectSink& sink) {
+  const std::unique_ptr<FabricCommit> failed = std::move(commit_);
+  failed->abandon(letterhead(), sink);
+  CommitReport report = failed->report(now);
+  report.outcome = failed->is_doubtful() ? CommitOutcome::returned : CommitOutcome::abandoned;
+  report.reason += ": " + failed->failure();
+  Alarm alarm;
+  alarm.code = AlarmCode::commit_returned;
+  if (failed->failed_node().value < sessions_.size()) {
+    alarm.node = failed->failed_node();
+  }
+  alarm.evidence = "revision " + std::to_string(failed->revision().value) + " did not reach light: " + failed->failure();
+  alarm.next_command = "loom schedule history";
+  record_history(std::move(report));
+  raise(std::move(alarm), sink);
+  if (failed->is_doubtful()) {
+    add_doubt(failed->plan().plan);
+  }
+  refuse_new_jobs(failed->failure(), failed->plan().intent);
+  append(IntentRecord{intent_, laser_order_, next_job_}, IntentAct{}, sink);
+  append(CommitRecord{CommitDecision::returned, failed->revision(), next_circuit_, nullptr}, IntentAct{}, sink);
+  if (doubt_.empty()) {
+    consider_planning(now, sink);
+    return;
+  }
+  // The last good intent is committed again under a new revision; not at once after a return that failed, and not for ever.
+  if (++return_attempts_ > options_.timings.return_attempts) {
+    Alarm given_up;
+    given_up.code = AlarmCode::commit_returned;
+    given_up.node = alarm.node;
+    given_up.evidence = "gave up returning to revision " + std::to_string(confirmed().value) + " after " +
+                        std::to_string(options_.timings.return_attempts) + " attempts; " + std::to_string(doubt_.nodes.size()) +
+                        " nodes stay dark where they changed: " + failed->failure();
+    given_up.next_command = "loom device list";
+    raise(std::move(given_up), sink);
+    return;
+  }
+  not_before_ = return_attempts_ == 1 ? now : now + options_.timings.return_backoff;
+  want_plan("return to revision " + std::to_string(confirmed().value), now, sink);
+}
+
+/// When every node of the job has played all cycles of its stage, the next stage is wanted.
+void Controller::advance_stage(JobEntry& entry, Instant now, EffectSink& sink) {
+  if (entry.cycles_done.size() < entry.nodes.size() || entry.nodes.empty()) {
+    return;
+  }
+  entry.cycles_done.clear();
+  Job* job = find_job(intent_, entry.job);
+  if (job == nullptr || entry.stage + 1 >= entry.stages) {
+    entry.state = job == nullptr ? entry.state : "played";
+    return;
+  }
+  job->stage = ++entry.stage;
+  entry.state = "committing";
+  entry.revision = next_revision_;
+  append(IntentRecord{intent_, laser_order_, next_job_}, IntentAct{}, sink);
+  want_plan("job " + std::to_string(entry.job.value) + " goes to stage " + std::to_string(entry.stage + 1) + " of " +
+                std::to_string(entry.stages),
+            now, sink);
+}
+
+}  // namespace loom

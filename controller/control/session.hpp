@@ -1,0 +1,52 @@
+// Session: one agent as seen from the controller: is it there, since when silent, what did it last say of itself. A literal
+// transition table; never sends anything itself, it only says which action the controller owes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/message.hpp"
+#include "core/time.hpp"
+
+namespace loom {
+
+enum class AgentSessionState : std::uint8_t { absent, live, suspect, dead };
+enum class AgentSessionTrigger : std::uint8_t { hello, word, short_silence, long_silence };
+enum class AgentSessionAction : std::uint8_t {
+  none,
+  welcome,       ///< answer the hello
+  demand_hello,  ///< somebody speaks whom this life of the controller never greeted
+  report_dead,   ///< alarm
+};
+
+std::string_view to_string(AgentSessionState state);
+
+struct AgentSessionRow {
+  AgentSessionState state;
+  AgentSessionTrigger trigger;
+  AgentSessionState next;
+  AgentSessionAction action;
+};
+
+class AgentSession {
+ public:
+  /// Applies the table's row and returns the action that the controller owes.
+  AgentSessionAction on(AgentSessionTrigger trigger, Instant now);
+  /// The silence trigger whose time has come, if any.
+  AgentSessionAction judge_silence(Instant now, Duration suspect_after, Duration dead_after);
+
+  AgentSessionState state() const { return state_; }
+  bool is_present() const { return state_ == AgentSessionState::live || state_ == AgentSessionState::suspect; }
+  Instant last_heard() const { return last_heard_; }
+
+  std::uint64_t boot_id = 0;
+  Revision applied;
+  bool lasers_latched_off = false;
+  std::uint32_t repairs = 0;  ///< attempts since the node was last found sound
+
+ private:
+  AgentSessionState state_ = AgentSessionState::absent;
+  Instant last_heard_{};
+};
+
+}  // namespace loom

@@ -1,0 +1,397 @@
+// Timelines of transmitters, paths, then every device of every node, and what differs from the base.
+#include "controller/plan/lower.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "controller/plan/paths.hpp"
+#include "core/limits.hpp"
+
+namespace loom {
+namespace {
+
+/// What one transmitter does in the desired stage of its job.
+struct Beam {
+  ElementId transmitter;
+  std::vector<TimedSetpoint> timeline;
+  std::vector<std::size_t> circuits;  ///< indices of the lowering's circuits, in the order of their timeslots
+  Duration cycle{};
+  std::uint32_t cycles = 1;
+  bool kept = false;  ///< timeline, circuits and path are as in the base
+};
+
+/// What the base plan says, looked up by device, transmitter and element.
+class Base {
+ public:
+  Base(const Fabric& fabric, const Plan* plan)
+      : plan_(plan),
+        positions(fabric),
+        resonances(fabric.elements.size()),
+        devices_(fabric.devices.size(), nullptr),
+        circuits_(fabric.elements.size()) {
+    if (plan == nullptr) {
+      return;
+    }
+    for (const NodePlan& node : plan->nodes) {
+      for (const DevicePlan& device : node.devices) {
+        devices_[device.device.value] = &device;
+        read(fabric.device(device.device), device.timeline.front().setpoint);
+      }
+    }
+    for (const Circuit& circuit : plan->circuits) {
+      circuits_[circuit.transmitter.value].push_back(&circuit);
+    }
+  }
+
+  const DevicePlan* device(DeviceId id) const { return devices_[id.value]; }
+  const NodePlan* node(NodeId id) const { return plan_ == nullptr ? nullptr : &plan_->nodes[id.value]; }
+  /// Ascending id, which is the order of their timeslots.
+  const std::vector<const Circuit*>& circuits(ElementId transmitter) const { return circuits_[transmitter.value]; }
+
+ private:
+  void read(const Device& device, const Setpoint& setpoint) {
+    if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+      positions.routes[device.elements[0].value] = wss->routes;
+    } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+      positions.connects[device.elements[0].value] = ocs->connects;
+    } else if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+      for (const RingResonance& ring : heater->rings) {
+        resonances[device.elements[ring.channel].value] = ring.resonance;
+      }
+    }
+  }
+
+  const Plan* plan_;
+
+ public:
+  Positions positions;
+  std::vector<std::optional<Frequency>> resonances;
+
+ private:
+  std::vector<const DevicePlan*> devices_;
+  std::vector<std::vector<const Circuit*>> circuits_;
+};
+
+bool same_light(const Circuit& a, const Circuit& b) {
+  return a.job == b.job && a.source == b.source && a.destination == b.destination && a.transmitter == b.transmitter &&
+         a.receiver == b.receiver && a.slot == b.slot && a.rate == b.rate;
+}
+
+class Lowering {
+ public:
+  explicit Lowering(const LowerRequest& request)
+      : request_(request),
+        fabric_(request.fabric),
+        base_(fabric_, request.base),
+        finder_(fabric_, base_.positions),
+        beam_of_(fabric_.elements.size()),
+        fibre_job_(fabric_.fibres.size()),
+        amplifier_job_(fabric_.elements.size()),
+        amplifier_shared_(fabric_.elements.size()) {}
+
+  Result<Lowered> run() {
+    for (const JobSchedule& job : request_.schedule.jobs) {
+      LOOM_TRY(add_job(job));
+    }
+    for (Beam& beam : beams_) {
+      beam.kept = is_in_base(beam);
+    }
+    for (const bool kept : {true, false}) {  // light that stays has its way before anybody looks for one
+      for (Beam& beam : beams_) {
+        if (beam.kept == kept) {
+          LOOM_TRY(lay(beam));
+        }
+      }
+    }
+    for (const std::size_t moved : moved_) {
+      beams_[moved].kept = false;
+    }
+    name_circuits();
+    for (const Node& node : fabric_.nodes) {
+      add_node(node);
+    }
+    add_ends();
+    certify();
+    return std::move(result_);
+  }
+
+ private:
+  Result<void> add_job(const JobSchedule& schedule) {
+    const auto job = std::find_if(request_.intent.jobs.begin(), request_.intent.jobs.end(),
+                                  [&](const Job& candidate) { return candidate.id == schedule.job; });
+    if (job == request_.intent.jobs.end() || job->stage >= schedule.stages.size()) {
+      return fail(ErrorCode::out_of_range, "job " + std::to_string(schedule.job.value) + ": stage " +
+                                               std::to_string(job == request_.intent.jobs.end() ? 0 : job->stage) +
+                                               " is not below its " + std::to_string(schedule.stages.size()) + " stages");
+    }
+    const Stage& stage = schedule.stages[job->stage];
+    if (stage.timeslots.size() > limits::kTimelineEntries) {
+      return fail(ErrorCode::out_of_range,
+                  "job " + std::to_string(schedule.job.value) + ": " + std::to_string(stage.timeslots.size()) +
+                      " timeslots, above limits::kTimelineEntries " + std::to_string(limits::kTimelineEntries));
+    }
+    for (std::size_t k = 0; k < stage.timeslots.size(); ++k) {
+      for (const Circuit& circuit : stage.timeslots[k].circuits) {
+        add_circuit(stage, k, circuit);
+      }
+    }
+    return {};
+  }
+
+  void add_circuit(const Stage& stage, std::size_t timeslot, const Circuit& circuit) {
+    auto& number = beam_of_[circuit.transmitter.value];
+    if (!number) {
+      number = beams_.size();
+      beams_.push_back(dark_beam(stage, circuit));
+    }
+    Beam& beam = beams_[*number];
+    beam.circuits.push_back(circuits_.size());
+    circuits_.push_back(circuit);
+    for (std::size_t k = timeslot; k < beam.timeline.size();
+         ++k) {  // tuned from here on; it waits in the dark at its last colour
+      auto& laser = std::get<LaserSetpoint>(beam.timeline[k].setpoint);
+      laser.slot = circuit.slot;
+      laser.emit = k == timeslot && !request_.intent.lasers_off;
+    }
+  }
+
+  /// A timeline with the stage's timeslots, all dark; with lasers off one static dark entry.
+  Beam dark_beam(const Stage& stage, const Circuit& first) const {
+    const Transmitter& transmitter = std::get<Transmitter>(fabric_.element(first.transmitter).kind);
+    const LaserSetpoint dark{first.slot, transmitter.launch_power, false};
+    Beam beam;
+    beam.transmitter = first.transmitter;
+    const bool is_static = stage.timeslots.size() == 1 && stage.timeslots[0].hold == kForever;
+    if (is_static || request_.intent.lasers_off) {
+      beam.timeline.push_back({Duration{}, Duration{}, kForever, dark});
+      return beam;
+    }
+    for (const Timeslot& timeslot : stage.timeslots) {
+      beam.timeline.push_back({beam.cycle, timeslot.guard, timeslot.hold, dark});
+      beam.cycle += timeslot.guard + timeslot.hold;
+    }
+    beam.cycles = stage.cycles;
+    return beam;
+  }
+
+  bool is_in_base(const Beam& beam) const {
+    const auto device = fabric_.device_of_element[beam.transmitter.value];
+    const auto& before = base_.circuits(beam.transmitter);
+    if (!device || before.size() != beam.circuits.size() || base_.device(*device) == nullptr ||
+        base_.device(*device)->timeline != beam.timeline) {
+      return false;
+    }
+    const NodePlan& node = *base_.node(circuits_[beam.circuits[0]].source);
+    if (node.cycle != beam.cycle || node.cycles != beam.cycles) {
+      return false;
+    }
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (!same_light(*before[i], circuits_[beam.circuits[i]])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Result<void> lay(Beam& beam) {
+    for (const std::size_t index : beam.circuits) {
+      const Circuit& circuit = circuits_[index];
+      const auto path = finder_.lay(circuit);
+      if (!path) {
+        return fail(ErrorCode::infeasible, "infeasible: job " + std::to_string(circuit.job.value) + ": no free path at " +
+                                               to_string(centre_of(circuit.slot)) + " from node " +
+                                               std::to_string(circuit.source.value) + " to node " +
+                                               std::to_string(circuit.destination.value) + " through " + fabric_.name);
+      }
+      if (beam.kept && !is_path_of_base(*path, circuit.slot)) {
+        moved_.push_back(*beam_of_[beam.transmitter.value]);
+      }
+      if (!request_.intent.lasers_off) {
+        mark_shared(*path, circuit.job);
+      }
+    }
+    return {};
+  }
+
+  bool is_path_of_base(const Path& path, FrequencySlot slot) const {
+    return std::all_of(path.begin(), path.end(), [&](const Hop& hop) {
+      const auto& routes = base_.positions.routes[hop.element.value];
+      const auto& connects = base_.positions.connects[hop.element.value];
+      const Element& element = fabric_.element(hop.element);
+      if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+        return std::find(routes.begin(), routes.end(), WssRoute{slot, hop.input, hop.output, Db{0}}) != routes.end();
+      }
+      if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+        return std::find(connects.begin(), connects.end(), CrossConnect{hop.input, hop.output}) != connects.end();
+      }
+      return !std::holds_alternative<RingFilter>(element.kind) || hop.output != 1 ||
+             base_.resonances[hop.element.value] == centre_of(slot);
+    });
+  }
+
+  void mark_shared(const Path& path, JobId job) {
+    const auto mark = [&](std::optional<JobId>& owner) {
+      const bool shared = owner && *owner != job;
+      owner = owner ? owner : std::optional{job};
+      return shared;
+    };
+    for (const Hop& hop : path) {
+      const Element& element = fabric_.element(hop.element);
+      if (std::holds_alternative<Amplifier>(element.kind) && mark(amplifier_job_[hop.element.value])) {
+        amplifier_shared_[hop.element.value] = true;
+      }
+      if (hop.output < element.outputs && fabric_.fibre_out[hop.element.value][hop.output]) {
+        shares_fibre_ = mark(fibre_job_[fabric_.fibre_out[hop.element.value][hop.output]->value]) || shares_fibre_;
+      }
+    }
+  }
+
+  void name_circuits() {
+    result_.next_circuit = request_.next_circuit;
+    for (const Beam& beam : beams_) {
+      for (std::size_t i = 0; beam.kept && i < beam.circuits.size(); ++i) {
+        circuits_[beam.circuits[i]].id = base_.circuits(beam.transmitter)[i]->id;
+      }
+    }
+    for (Circuit& circuit : circuits_) {
+      if (!request_.intent.lasers_off && !beams_[*beam_of_[circuit.transmitter.value]].kept) {
+        circuit.id = CircuitId{result_.next_circuit.value++};
+      }
+      result_.ids.push_back(circuit.id);
+    }
+    Plan& plan = result_.plan;
+    plan.revision = request_.revision;
+    plan.base = request_.base == nullptr ? Revision{} : request_.base->revision;
+    if (!request_.intent.lasers_off) {
+      plan.circuits = circuits_;
+    }
+    const auto by_id = [](const Circuit& a, const Circuit& b) { return a.id < b.id; };
+    std::sort(plan.circuits.begin(), plan.circuits.end(), by_id);
+    std::vector<Circuit> gone;
+    if (request_.base != nullptr) {
+      const auto& before = request_.base->circuits;
+      std::set_symmetric_difference(before.begin(), before.end(), plan.circuits.begin(), plan.circuits.end(),
+                                    std::back_inserter(gone), by_id);
+    } else {
+      gone = plan.circuits;
+    }
+    for (const Circuit& circuit : gone) {
+      plan.touched.push_back(circuit.id);
+    }
+  }
+
+  void add_node(const Node& node) {
+    NodePlan slice;
+    slice.revision = request_.revision;
+    slice.base = result_.plan.base;
+    slice.node = node.id;
+    for (const ElementId transmitter : node.transmitters) {
+      if (const auto beam = beam_of_[transmitter.value]; beam && beams_[*beam].cycle > slice.cycle) {
+        slice.cycle = beams_[*beam].cycle;
+        slice.cycles = beams_[*beam].cycles;
+      }
+    }
+    const NodePlan* before = base_.node(node.id);
+    bool changed =
+        before == nullptr ? slice.cycle > Duration{} : slice.cycle != before->cycle || slice.cycles != before->cycles;
+    for (const DeviceId id : fabric_.devices_of_agent[node.id.value]) {
+      slice.devices.push_back(plan_device(fabric_.device(id)));
+      changed = changed || slice.devices.back().touched;
+    }
+    if (changed) {
+      result_.plan.changed.push_back(node.id);
+    }
+    result_.plan.nodes.push_back(std::move(slice));
+  }
+
+  DevicePlan plan_device(const Device& device) {
+    DevicePlan plan{device.id, false, {}};
+    const DevicePlan* before = base_.device(device.id);
+    const ElementId first = device.elements[0];
+    TimedSetpoint still;
+    TimedSetpoint idle;  // what a device does that nobody ever told anything
+    switch (device.kind) {
+      case DeviceKind::itla_laser: {
+        const auto& transmitter = std::get<Transmitter>(fabric_.element(first).kind);
+        idle.setpoint = LaserSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
+        still = idle;
+        if (before != nullptr) {
+          still.setpoint = darkened(before->timeline.back().setpoint);
+        }
+        break;
+      }
+      case DeviceKind::heater_bank: {
+        still.setpoint = heater_of(device);
+        idle.setpoint = HeaterSetpoint{};
+        break;
+      }
+      case DeviceKind::wss:
+        still.setpoint = WssSetpoint{finder_.positions().routes[first.value]};
+        idle.setpoint = WssSetpoint{};
+        break;
+      case DeviceKind::ocs:
+        still.setpoint = OcsSetpoint{finder_.positions().connects[first.value]};
+        idle.setpoint = OcsSetpoint{};
+        break;
+    }
+    const auto beam = device.kind == DeviceKind::itla_laser ? beam_of_[first.value] : std::nullopt;
+    plan.timeline = beam ? beams_[*beam].timeline : std::vector{still};
+    plan.touched = before == nullptr ? plan.timeline != std::vector{idle} : plan.timeline != before->timeline;
+    if (beam && !beams_[*beam].kept && !request_.intent.lasers_off) {
+      plan.touched = true;  // the same colour to another place
+    }
+    if (plan.touched && (device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs)) {
+      result_.plan.moved_switches.push_back(device.id);
+    }
+    return plan;
+  }
+
+  HeaterSetpoint heater_of(const Device& device) const {
+    HeaterSetpoint heater;
+    for (std::size_t i = 0; i < device.elements.size(); ++i) {
+      if (const auto slot = finder_.positions().resonances[device.elements[i].value]) {
+        heater.rings.push_back({static_cast<std::uint16_t>(i), centre_of(*slot)});
+      }
+    }
+    return heater;
+  }
+
+  void add_ends() {
+    for (const Circuit& circuit : result_.plan.circuits) {
+      result_.plan.nodes[circuit.source.value].ends.push_back({circuit.id, circuit.job, true});
+      result_.plan.nodes[circuit.destination.value].ends.push_back({circuit.id, circuit.job, false});
+    }
+  }
+
+  void certify() {
+    IsolationCertificate& certificate = result_.plan.certificate;
+    for (const Element& element : fabric_.elements) {
+      if (amplifier_shared_[element.id.value]) {
+        certificate.shared_amplifiers.push_back(element.id);
+      }
+    }
+    certificate.physically_isolated = certificate.shared_amplifiers.empty() && !shares_fibre_;
+    std::sort(result_.plan.moved_switches.begin(), result_.plan.moved_switches.end());
+  }
+
+  const LowerRequest& request_;
+  const Fabric& fabric_;
+  Base base_;
+  PathFinder finder_;
+  std::vector<Circuit> circuits_;
+  std::vector<Beam> beams_;
+  std::vector<std::optional<std::size_t>> beam_of_;  ///< by transmitter element
+  std::vector<std::size_t> moved_;                   ///< beams whose path is not that of the base
+  std::vector<std::optional<JobId>> fibre_job_;
+  std::vector<std::optional<JobId>> amplifier_job_;
+  std::vector<bool> amplifier_shared_;
+  bool shares_fibre_ = false;
+  Lowered result_;
+};
+
+}  // namespace
+
+Result<Lowered> lower(const LowerRequest& request) { return Lowering(request).run(); }
+
+}  // namespace loom

@@ -1,0 +1,36 @@
+// Lower: a schedule's desired stages become absolute setpoints of every device of the fabric, and the difference to the base
+// plan becomes what is touched. Knows nothing of any one architecture: paths are found on the fabric's graph.
+#pragma once
+
+#include <vector>
+
+#include "core/demand.hpp"
+#include "core/fabric.hpp"
+#include "core/plan.hpp"
+#include "core/result.hpp"
+#include "core/schedule.hpp"
+
+namespace loom {
+
+struct LowerRequest {
+  const Fabric& fabric;
+  const Schedule& schedule;
+  const Intent& intent;  ///< placed; says each job's stage and whether lasers are off
+  const Plan* base;      ///< null = everything dark, nothing configured
+  Revision revision;
+  CircuitId next_circuit;
+};
+
+struct Lowered {
+  Plan plan;
+  /// Ids of the desired stages' circuits, in the order jobs x timeslots x circuits of the schedule.
+  std::vector<CircuitId> ids;
+  CircuitId next_circuit;
+};
+
+/// A circuit whose transmitter's whole timeline, and whose path, are as in the base keeps its id and is not touched; every
+/// other one gets a new id. With lasers off the plan has no circuits, only positions.
+/// Errors: out_of_range (stage, timeslots), infeasible (no free path, naming the circuit and where it is blocked).
+Result<Lowered> lower(const LowerRequest& request);
+
+}  // namespace loom

@@ -1,0 +1,240 @@
+// Depth-first search, pruned by a table of which fibre can lead to which trunk. A trunk is where a receiver's only way in
+// begins (ODDL: the WSS of the destination group), so the table has as many columns as trunks, not as receivers.
+#include "controller/plan/paths.hpp"
+
+#include <algorithm>
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kHopsMax = 64;  ///< longer than any lightpath; ends searches in fabrics with loops
+
+bool by_slot_and_input(const WssRoute& a, const WssRoute& b) {
+  return std::pair{a.slot.n, a.input} < std::pair{b.slot.n, b.input};
+}
+
+/// Sends channel c of input i to output (c + i) mod outputs.
+bool grating_passes(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input, PortNumber output,
+                    FrequencySlot slot) {
+  const std::int32_t channel = grating.channels.channel_of(slot);
+  return channel >= 0 && (channel + input) % element.outputs == output;
+}
+
+bool wss_admits(const std::vector<WssRoute>& routes, PortNumber input, PortNumber output, FrequencySlot slot) {
+  return std::all_of(routes.begin(), routes.end(), [&](const WssRoute& route) {
+    if (!overlaps(route.slot, slot)) {
+      return true;
+    }
+    return route.input == input ? (route.output == output && route.slot == slot) : route.output != output;
+  });
+}
+
+bool ocs_admits(const std::vector<CrossConnect>& connects, PortNumber input, PortNumber output) {
+  return std::all_of(connects.begin(), connects.end(),
+                     [&](const CrossConnect& connect) { return (connect.input == input) == (connect.output == output); });
+}
+
+}  // namespace
+
+PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred)
+    : fabric_(fabric),
+      preferred_(preferred),
+      positions_(fabric),
+      tails_(fabric.elements.size()),
+      trunk_of_(fabric.elements.size()) {
+  std::uint32_t trunks = 0;
+  for (const Element& element : fabric.elements) {
+    if (std::holds_alternative<Receiver>(element.kind)) {
+      const Tail& tail = tail_of(element.id);
+      if (!trunk_of_[tail.trunk.value]) {
+        trunk_of_[tail.trunk.value] = trunks++;
+      }
+    }
+  }
+  words_ = (trunks + 63) / 64;
+  index_reach();
+}
+
+const PathFinder::Tail& PathFinder::tail_of(ElementId receiver) {
+  if (tails_[receiver.value]) {
+    return *tails_[receiver.value];
+  }
+  Tail tail{receiver, {{receiver, 0, 0}}};
+  while (tail.hops.size() < kHopsMax) {
+    const Hop first = tail.hops.back();
+    if (fabric_.element(first.element).inputs != 1 || !fabric_.fibre_in[first.element.value][0]) {
+      break;
+    }
+    const PortRef from = fabric_.fibres[fabric_.fibre_in[first.element.value][0]->value].from;
+    tail.hops.push_back({from.element, 0, from.port});
+    tail.trunk = from.element;
+  }
+  std::reverse(tail.hops.begin(), tail.hops.end());
+  tails_[receiver.value] = std::move(tail);
+  return *tails_[receiver.value];
+}
+
+void PathFinder::index_reach() {
+  reach_.assign(fabric_.fibres.size() * words_, 0);
+  bool changed = true;
+  while (changed) {  // loop-free fabrics whose fibres run from low to high elements settle in a few rounds
+    changed = false;
+    for (std::size_t i = fabric_.fibres.size(); i-- > 0;) {
+      const ElementId to = fabric_.fibres[i].to.element;
+      const auto merge = [&](std::size_t word, std::uint64_t bits) {
+        std::uint64_t& mine = reach_[i * words_ + word];
+        changed = changed || (mine | bits) != mine;
+        mine |= bits;
+      };
+      if (const auto trunk = trunk_of_[to.value]) {
+        merge(*trunk / 64, 1ULL << (*trunk % 64));
+      }
+      for (const auto& out : fabric_.fibre_out[to.value]) {
+        for (std::size_t word = 0; out && word < words_; ++word) {
+          merge(word, reach_[out->value * words_ + word]);
+        }
+      }
+    }
+  }
+}
+
+bool PathFinder::reaches(FibreId fibre, std::uint32_t trunk) const {
+  return ((reach_[fibre.value * words_ + trunk / 64] >> (trunk % 64)) & 1U) != 0;
+}
+
+bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const {
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    return wss_admits(positions_.routes[element.id.value], input, output, slot);
+  }
+  if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
+    return grating_passes(element, *grating, input, output, slot);
+  }
+  if (std::holds_alternative<RingFilter>(element.kind)) {
+    const auto& resonance = positions_.resonances[element.id.value];
+    return output == 1 ? (!resonance || *resonance == slot) : (!resonance || !overlaps(*resonance, slot));
+  }
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    return ocs_admits(positions_.connects[element.id.value], input, output);
+  }
+  if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
+    return input < panel->wiring.size() && panel->wiring[input] == output;
+  }
+  return !std::holds_alternative<Tap>(element.kind) || output == 0;
+}
+
+/// Outputs to try, the base plan's own way first.
+std::vector<PortNumber> PathFinder::exits(const Element& element, PortNumber input, FrequencySlot slot) const {
+  std::vector<PortNumber> outputs;
+  const auto add = [&](PortNumber output) {
+    if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) {
+      outputs.push_back(output);
+    }
+  };
+  for (const WssRoute& route : preferred_.routes[element.id.value]) {
+    if (route.input == input && route.slot == slot) {
+      add(route.output);
+    }
+  }
+  for (const CrossConnect& connect : preferred_.connects[element.id.value]) {
+    if (connect.input == input) {
+      add(connect.output);
+    }
+  }
+  for (PortNumber output = 0; output < element.outputs; ++output) {
+    add(output);
+  }
+  return outputs;
+}
+
+bool PathFinder::finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const {
+  const std::size_t length = path.size();
+  for (std::size_t i = 0; i < tail.hops.size(); ++i) {
+    Hop hop = tail.hops[i];
+    hop.input = i == 0 ? trunk_input : PortNumber{0};
+    const Element& element = fabric_.element(hop.element);
+    if (element.outputs > 0 && !may_pass(element, hop.input, hop.output, slot)) {
+      path.resize(length);
+      return false;
+    }
+    path.push_back(hop);
+  }
+  return true;
+}
+
+/// `at`: an input port that light has come to. Adds the hops from there to the receiver, or leaves the path as it was.
+bool PathFinder::descend(PortRef at, FrequencySlot slot, const Tail& tail, std::uint32_t trunk, Path& path) {
+  if (at.element == tail.trunk) {
+    return finish(at.port, slot, tail, path);
+  }
+  const Element& element = fabric_.element(at.element);
+  if (path.size() >= kHopsMax) {
+    return false;
+  }
+  const auto attempt = [&](PortNumber output) {
+    const auto& fibre = fabric_.fibre_out[at.element.value][output];
+    if (!fibre || !reaches(*fibre, trunk) || !may_pass(element, at.port, output, slot)) {
+      return false;
+    }
+    path.push_back({at.element, at.port, output});
+    if (descend(fabric_.fibres[fibre->value].to, slot, tail, trunk, path)) {
+      return true;
+    }
+    path.pop_back();
+    return false;
+  };
+  if (element.outputs == 1) {
+    return attempt(0);
+  }
+  for (const PortNumber output : exits(element, at.port, slot)) {
+    if (attempt(output)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<Path> PathFinder::lay(const Circuit& circuit) {
+  const auto& out = fabric_.fibre_out[circuit.transmitter.value];
+  if (out.empty() || !out[0] || !std::holds_alternative<Receiver>(fabric_.element(circuit.receiver).kind)) {
+    return std::nullopt;
+  }
+  const Tail& tail = tail_of(circuit.receiver);
+  const std::uint32_t trunk = *trunk_of_[tail.trunk.value];
+  Path path{{circuit.transmitter, 0, 0}};
+  if (tail.trunk == circuit.transmitter) {  // a private fibre, no element with a choice between
+    path.clear();
+    if (!finish(0, circuit.slot, tail, path)) {
+      return std::nullopt;
+    }
+  } else if (!reaches(*out[0], trunk) || !descend(fabric_.fibres[out[0]->value].to, circuit.slot, tail, trunk, path)) {
+    return std::nullopt;
+  }
+  claim(path, circuit.slot);
+  return path;
+}
+
+void PathFinder::claim(const Path& path, FrequencySlot slot) {
+  for (const Hop& hop : path) {
+    const Element& element = fabric_.element(hop.element);
+    if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+      auto& routes = positions_.routes[hop.element.value];
+      const WssRoute route{slot, hop.input, hop.output, Db{0}};
+      const auto place = std::lower_bound(routes.begin(), routes.end(), route, by_slot_and_input);
+      if (place == routes.end() || by_slot_and_input(route, *place)) {
+        routes.insert(place, route);
+      }
+    } else if (std::holds_alternative<RingFilter>(element.kind) && hop.output == 1) {
+      positions_.resonances[hop.element.value] = slot;
+    } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+      auto& connects = positions_.connects[hop.element.value];
+      const CrossConnect connect{hop.input, hop.output};
+      if (std::find(connects.begin(), connects.end(), connect) == connects.end()) {
+        connects.insert(std::lower_bound(connects.begin(), connects.end(), connect,
+                                         [](const CrossConnect& a, const CrossConnect& b) { return a.input < b.input; }),
+                        connect);
+      }
+    }
+  }
+}
+
+}  // namespace loom

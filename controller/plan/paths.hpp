@@ -1,0 +1,68 @@
+// Paths of light through a fabric's graph, and the switch settings that they claim. Generic over elements: couplers,
+// amplifiers, WSS, cyclic AWGs, ring filters, OCS, patch panels, attenuators, taps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/circuit.hpp"
+#include "core/fabric.hpp"
+#include "core/plan.hpp"
+
+namespace loom {
+
+struct Hop {
+  ElementId element;
+  PortNumber input = 0;
+  PortNumber output = 0;
+  bool operator==(const Hop&) const = default;
+};
+
+/// From the transmitter (its input is 0) to the receiver (its output is 0).
+using Path = std::vector<Hop>;
+
+/// Settings of all switching elements, by element; each kind uses its own table. A position once claimed stays for the stage.
+struct Positions {
+  explicit Positions(const Fabric& fabric)
+      : routes(fabric.elements.size()), resonances(fabric.elements.size()), connects(fabric.elements.size()) {}
+  std::vector<std::vector<WssRoute>> routes;             ///< ascending (slot.n, input)
+  std::vector<std::optional<FrequencySlot>> resonances;  ///< of ring filters that drop
+  std::vector<std::vector<CrossConnect>> connects;       ///< ascending input
+};
+
+class PathFinder {
+ public:
+  /// `preferred`: positions of the base plan; among several ways the one that exists is taken.
+  PathFinder(const Fabric& fabric, const Positions& preferred);
+
+  /// The first free way, or nothing. Claims it in positions().
+  std::optional<Path> lay(const Circuit& circuit);
+  const Positions& positions() const { return positions_; }
+
+ private:
+  /// A receiver's only way in: the hops that light must take once it is at `trunk`.
+  struct Tail {
+    ElementId trunk;
+    std::vector<Hop> hops;  ///< from the trunk's exit to the receiver; the trunk's own input is open
+  };
+
+  void index_reach();
+  const Tail& tail_of(ElementId receiver);
+  bool reaches(FibreId fibre, std::uint32_t trunk) const;
+  bool descend(PortRef at, FrequencySlot slot, const Tail& tail, std::uint32_t trunk, Path& path);
+  bool finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const;
+  bool may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
+  std::vector<PortNumber> exits(const Element& element, PortNumber input, FrequencySlot slot) const;
+  void claim(const Path& path, FrequencySlot slot);
+
+  const Fabric& fabric_;
+  const Positions& preferred_;
+  Positions positions_;
+  std::vector<std::optional<Tail>> tails_;              ///< by receiver element
+  std::vector<std::optional<std::uint32_t>> trunk_of_;  ///< by element: its number among trunks
+  std::size_t words_ = 0;
+  std::vector<std::uint64_t> reach_;  ///< [fibre][word]: trunks that light on it can come to
+};
+
+}  // namespace loom

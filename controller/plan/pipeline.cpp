@@ -1,0 +1,81 @@
+// The stages of planning in their order.
+#include "controller/plan/pipeline.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "controller/plan/estimate.hpp"
+#include "controller/plan/lower.hpp"
+#include "controller/plan/verify.hpp"
+#include "controller/schedule/placement.hpp"
+#include "controller/schedule/registry.hpp"
+
+namespace loom {
+namespace {
+
+std::string describe(const std::vector<Violation>& violations) {
+  std::string text;
+  std::string_view rule;
+  for (const Violation& violation : violations) {
+    if (violation.rule != rule) {
+      text += (text.empty() ? "" : "; ") + violation.rule + ": " + violation.evidence;
+      rule = violation.rule;
+    }
+  }
+  return text;
+}
+
+/// Gives the desired stages' circuits the ids that lowering chose.
+void name_circuits(Schedule& schedule, const Intent& intent, const std::vector<CircuitId>& ids) {
+  std::size_t next = 0;
+  for (JobSchedule& scheduled : schedule.jobs) {
+    const auto job = std::find_if(intent.jobs.begin(), intent.jobs.end(),
+                                  [&](const Job& candidate) { return candidate.id == scheduled.job; });
+    for (Timeslot& timeslot : scheduled.stages[job->stage].timeslots) {
+      for (Circuit& circuit : timeslot.circuits) {
+        circuit.id = ids[next++];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) {
+  if (!request.fabric) {
+    return fail(ErrorCode::invalid_argument,
+                "plan request of revision " + std::to_string(request.revision.value) + ": no fabric");
+  }
+  const Fabric& fabric = *request.fabric;
+  const Plan* base = request.base.get();
+  auto intent = place(fabric, request.intent);
+  if (!intent) {
+    return std::unexpected(std::move(intent).error());
+  }
+  auto scheduler = find_scheduler(request.algorithm);
+  if (!scheduler) {
+    return std::unexpected(std::move(scheduler).error());
+  }
+  auto schedule = (**scheduler)(fabric, estimate(*intent, base), *intent, request.budget);
+  if (!schedule) {
+    return std::unexpected(std::move(schedule).error());
+  }
+  auto lowered = lower({fabric, *schedule, *intent, base, request.revision, request.next_circuit});
+  if (!lowered) {
+    return std::unexpected(std::move(lowered).error());
+  }
+  if (const auto violations = verify(fabric, lowered->plan, base, *intent); !violations.empty()) {
+    return fail(ErrorCode::unverified,
+                "plan of revision " + std::to_string(request.revision.value) + " is refused: " + describe(violations));
+  }
+  name_circuits(*schedule, *intent, lowered->ids);
+  auto result = std::make_shared<PlanResult>();
+  result->plan = std::move(lowered->plan);
+  result->schedule = *std::move(schedule);
+  result->intent = *std::move(intent);
+  result->next_circuit = lowered->next_circuit;
+  return result;
+}
+
+}  // namespace loom

@@ -1,0 +1,17 @@
+// The planning worker's whole job: intent -> demand -> schedule -> plan -> verified plan. Pure: the same request gives the same
+// result, so replay agrees. It never touches the base plan's light where nothing about it changed.
+#pragma once
+
+#include <memory>
+
+#include "core/planning.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+/// Places jobs, estimates, schedules (registry, by PlanRequest::algorithm), lowers and verifies.
+/// Errors: those of placement, registry and scheduler; out_of_range (a job's stage does not exist, a limit of core/limits.hpp);
+/// unverified (names every broken rule once, with evidence): such a plan must never be sent.
+Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request);
+
+}  // namespace loom

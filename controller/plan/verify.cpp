@@ -1,0 +1,20 @@
+// The order in which rules are asked.
+#include "controller/plan/verify.hpp"
+
+#include "controller/plan/verify_parts.hpp"
+
+namespace loom {
+
+std::vector<Violation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent) {
+  verifying::Faults faults;
+  if (!verifying::check_structure(fabric, plan, faults)) {
+    return faults.take();
+  }
+  const verifying::Settings settings(fabric, plan);
+  verifying::check_setpoints(fabric, plan, settings, intent, faults);
+  verifying::check_light(fabric, plan, settings, faults);
+  verifying::check_change(fabric, plan, settings, base, faults);
+  return faults.take();
+}
+
+}  // namespace loom

@@ -1,0 +1,48 @@
+// Verify: does this plan do what it says, on this fabric, without harm? Knows the physics and nothing of how the plan was
+// made: it shares no code with lower, reads only setpoints, and sends the light through the fabric itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/demand.hpp"
+#include "core/fabric.hpp"
+#include "core/plan.hpp"
+
+namespace loom {
+
+namespace rules {
+inline constexpr std::string_view kNodePlanComplete = "node_plan_complete";  ///< slices, devices, revisions, references
+inline constexpr std::string_view kLaserRange = "laser_range";
+inline constexpr std::string_view kHeaterCeiling = "heater_ceiling";
+inline constexpr std::string_view kGuardTime = "guard_time";
+inline constexpr std::string_view kLasersOff = "lasers_off";
+inline constexpr std::string_view kContinuity = "wavelength_continuity";
+inline constexpr std::string_view kOncePerSegment = "wavelength_once_per_segment";
+inline constexpr std::string_view kOncePerCoupler = "one_transmitter_per_coupler_wavelength";
+inline constexpr std::string_view kEndpointOnce = "endpoint_once";
+inline constexpr std::string_view kStrayLight = "stray_light";
+inline constexpr std::string_view kRingTuned = "receiver_ring_tuned";
+inline constexpr std::string_view kAliasing = "fsr_aliasing";
+inline constexpr std::string_view kPassband = "passband";
+inline constexpr std::string_view kAmplifierInput = "amplifier_input_range";
+inline constexpr std::string_view kLinkBudget = "link_budget";
+inline constexpr std::string_view kCrosstalk = "crosstalk";
+inline constexpr std::string_view kJobIsolation = "job_isolation";
+inline constexpr std::string_view kMovingPort = "moving_port";
+inline constexpr std::string_view kUnchangedUntouched = "unchanged_untouched";
+inline constexpr std::string_view kChangeDeclared = "change_declared";  ///< changed, moved_switches and touched say all
+}  // namespace rules
+
+struct Violation {
+  std::string rule;
+  std::string evidence;  ///< one sentence: what, where, value and limit
+  bool operator==(const Violation&) const = default;
+};
+
+/// Every broken rule, in a fixed order, with at most a few pieces of evidence each; empty = the plan may be sent.
+/// `base`: what is lit now, null = dark. A plan whose slices do not even fit the fabric is judged no further.
+std::vector<Violation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent);
+
+}  // namespace loom

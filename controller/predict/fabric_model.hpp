@@ -1,0 +1,58 @@
+// What the predictor knows of a fabric: rates, latencies and dark times, each a named setting that is printed. No fabric here
+// is calibrated against a measurement; each says so.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "controller/workload/settings.hpp"
+#include "core/result.hpp"
+#include "core/time.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+enum class Architecture : std::uint8_t { ideal_switch, fat_tree, oddl };
+
+struct FabricModel {
+  Architecture architecture = Architecture::ideal_switch;
+  std::string name;
+  std::uint32_t nodes = 0;
+  BitRate rate;                 ///< of a node, each direction
+  Duration link_latency{};      ///< one link, transceivers and forwarding included
+  std::uint32_t links = 1;      ///< on the longest path
+  double oversubscription = 1;  ///< fat-tree: every transfer gets rate / this
+  // oddl:
+  std::uint32_t group_size = 32;
+  Duration guard{};       ///< before a timeslot: blank, retune, acquire
+  Duration map_change{};  ///< a WSS map moves: blank, settle, acquire; the whole job is dark
+  std::vector<std::string> assumptions;
+
+  Duration path_latency() const { return link_latency * links; }
+  BitRate transfer_rate() const {
+    return {static_cast<std::int64_t>(static_cast<double>(rate.bits_per_second) / oversubscription)};
+  }
+};
+
+std::span<const std::string_view> fabric_names();
+
+/// `settings`: the keys of `--set fabric.KEY=VALUE` without "fabric.": latency_us (all), oversubscription (fat-tree),
+/// retune_us, blank_us, acquisition_us, wss_settle_ms, group_size (oddl). Errors: not_found (nearest name),
+/// invalid_argument, out_of_range.
+Result<FabricModel> make_fabric_model(std::string_view name, BitRate rate, std::uint32_t nodes, const Settings& settings);
+
+struct SplitSettings {
+  Settings workload;
+  Settings fabric;  ///< without the prefix
+};
+/// Keys that begin with "fabric." apart from the workload's.
+SplitSettings split_settings(const Settings& settings);
+
+/// "100G", "400 Gb/s", "25000000000". Errors: invalid_argument, out_of_range (0 or beyond 100 Tb/s).
+Result<BitRate> parse_bit_rate(std::string_view text);
+
+}  // namespace loom

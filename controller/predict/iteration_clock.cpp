@@ -1,0 +1,60 @@
+// Readiness, stalls and ranks that are busy.
+#include "controller/predict/iteration_clock.hpp"
+
+#include <algorithm>
+
+namespace loom {
+
+double IterationClock::ready_ns(const Collective& collective) const {
+  return std::min(static_cast<double>(collective.ready.count()), compute_ns_);
+}
+
+double IterationClock::wall(double position) {
+  while (!stalls_.empty() && stalls_.top().needed <= position) {
+    stall_ = std::max(stall_, stalls_.top().amount);
+    stalls_.pop();
+  }
+  return position + stall_;
+}
+
+double IterationClock::start_of(const Collective& collective) {
+  last_ready_ = std::max(last_ready_, ready_ns(collective));
+  double start = wall(last_ready_);
+  if (collective.ranks.empty()) {
+    start = std::max(start, all_free_);
+    for (const double free : rank_free_) {
+      start = std::max(start, free);
+    }
+    return start;
+  }
+  start = std::max(start, all_free_);
+  if (!rank_free_.empty()) {
+    for (const std::uint32_t rank : collective.ranks) {
+      start = std::max(start, rank_free_[rank]);
+    }
+  }
+  return start;
+}
+
+void IterationClock::finish(const Collective& collective, double finish_ns) {
+  last_finish_ = std::max(last_finish_, finish_ns);
+  if (collective.ranks.empty()) {
+    all_free_ = finish_ns;
+    rank_free_.clear();
+  } else {
+    rank_free_.resize(nodes_, all_free_);
+    for (const std::uint32_t rank : collective.ranks) {
+      rank_free_[rank] = finish_ns;
+    }
+  }
+  if (collective.needed < kForever) {
+    const double needed = std::max(static_cast<double>(collective.needed.count()), ready_ns(collective));
+    if (needed <= compute_ns_) {
+      stalls_.push({needed, finish_ns - needed});
+    }
+  }
+}
+
+double IterationClock::end() { return std::max(wall(compute_ns_), last_finish_); }
+
+}  // namespace loom

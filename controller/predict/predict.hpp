@@ -1,0 +1,69 @@
+// Predict: a job's iteration time on a fabric, flow level, pure. Two ways: from a FabricModel alone (symbolic, microseconds of
+// work), or from an actual Schedule, whose stages and timeslots are played as agents would play them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "controller/predict/fabric_model.hpp"
+#include "core/demand.hpp"
+#include "core/light.hpp"
+#include "core/result.hpp"
+#include "core/schedule.hpp"
+
+namespace loom {
+
+/// One collective (all its repetitions) within the iteration.
+struct Phase {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::uint32_t ranks = 0;
+  Bytes bytes;
+  std::uint32_t count = 1;
+  Duration start{};  ///< since the iteration's start
+  Duration finish{};
+  Duration wire{};  ///< of finish - start: with light always there
+  Duration dark{};  ///< of finish - start: guards, map changes, waiting for light
+};
+
+struct Prediction {
+  std::string workload;
+  std::string fabric;
+  std::uint32_t nodes = 0;
+  BitRate rate;
+  Duration iteration{};
+  Duration compute{};
+  Duration exposed{};  ///< iteration - compute
+  Duration dark{};     ///< part of exposed: what the same iteration would save if light were always there
+  std::vector<Phase> phases;
+  std::vector<std::string> assumptions;
+};
+
+struct PredictOptions {
+  FabricModel fabric;
+};
+
+/// Errors: invalid_argument (a collective that names ranks which the job does not have, no nodes), out_of_range.
+Result<Prediction> predict(const JobSpec& job, const PredictOptions& options);
+
+/// How light is meant to be used. issue: each collective when it is ready, in issue order, `start` = the iteration's start.
+/// merged: a schedule with timeslots moves the bytes of all direct transfers of an iteration together, pair by pair, then the
+/// rings; compute comes before, without overlap, and `start` = compute is done.
+enum class TransferOrder : std::uint8_t { issue, merged };
+
+/// What fits the schedule: merged if any timeslot ends, else issue.
+TransferOrder order_of(const JobSchedule& schedule);
+
+struct ScheduleTimings {
+  Duration latency = std::chrono::microseconds{1};  ///< of a circuit, one way
+  Duration stage_change{};                          ///< from one stage's last light to the next one's first guard
+};
+
+/// The light of a job's schedule if every device keeps its worst case: stages in order from `start`, guards dark, holds lit.
+/// A stage that agents repeat for ever (cycles = 0) is played out 16 times.
+LightTimeline light_of(const JobSchedule& schedule, Instant start, const ScheduleTimings& timings);
+
+/// One pass over the job's stages. `job.placement` must name every rank's node. Errors: invalid_argument, infeasible (a
+/// transfer that the schedule gives no light, by name).
+Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& schedule, const ScheduleTimings& timings);
+
+}  // namespace loom

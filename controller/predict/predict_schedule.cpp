@@ -1,0 +1,85 @@
+// Prediction from an actual schedule: its stages become light as every device's worst case would make it, and the job is
+// replayed over that light. A run whose devices do no worse than promised is never slower.
+#include <algorithm>
+
+#include "controller/predict/predict.hpp"
+#include "controller/predict/replay.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::uint32_t kEndlessCycles = 16;
+
+std::string in_ms(Duration duration) { return std::to_string(milliseconds_of(duration)) + " ms"; }
+
+BitRate slowest_rate(const JobSchedule& schedule) {
+  BitRate slowest;
+  for (const Stage& stage : schedule.stages) {
+    for (const Timeslot& timeslot : stage.timeslots) {
+      for (const Circuit& circuit : timeslot.circuits) {
+        slowest = slowest.bits_per_second == 0 ? circuit.rate : std::min(slowest, circuit.rate);
+      }
+    }
+  }
+  return slowest;
+}
+
+}  // namespace
+
+TransferOrder order_of(const JobSchedule& schedule) {
+  for (const Stage& stage : schedule.stages) {
+    for (const Timeslot& timeslot : stage.timeslots) {
+      if (timeslot.hold != kForever) {
+        return TransferOrder::merged;
+      }
+    }
+  }
+  return TransferOrder::issue;
+}
+
+LightTimeline light_of(const JobSchedule& schedule, Instant start, const ScheduleTimings& timings) {
+  LightTimeline light;
+  Instant at = start;
+  for (const Stage& stage : schedule.stages) {
+    const std::uint32_t cycles = stage.cycles == 0 ? kEndlessCycles : stage.cycles;
+    for (std::uint32_t cycle = 0; cycle < cycles; ++cycle) {
+      for (const Timeslot& timeslot : stage.timeslots) {
+        at += timeslot.guard;
+        const Instant end = timeslot.hold == kForever ? kNever : at + timeslot.hold;
+        for (const Circuit& circuit : timeslot.circuits) {
+          light.push_back({circuit.source, circuit.destination, at, end, circuit.rate});
+        }
+        if (end == kNever) {
+          return light;  // what comes after light without an end is never reached
+        }
+        at = end;
+      }
+    }
+    at += timings.stage_change;
+  }
+  return light;
+}
+
+Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& schedule, const ScheduleTimings& timings) {
+  const TransferOrder order = order_of(schedule);
+  const auto outcome = replay(job, light_of(schedule, Instant{}, timings), {Instant{}, timings.latency, order});
+  if (!outcome) {
+    return std::unexpected(outcome.error());
+  }
+  Prediction prediction{job.workload,     "oddl",           job.node_count, slowest_rate(schedule), outcome->iteration,
+                        outcome->compute, outcome->exposed, outcome->dark,  outcome->phases,        job.assumptions};
+  prediction.assumptions.emplace_back("oddl (reconstruction): predicted from the schedule, every device at its worst case");
+  prediction.assumptions.push_back("latency of a circuit " + in_ms(timings.latency) + ", one way");
+  if (order == TransferOrder::merged) {
+    prediction.assumptions.emplace_back(
+        "the schedule moves an iteration's direct transfers together in its timeslots, then the rings; overlap = none");
+  }
+  if (schedule.stages.size() > 1) {
+    prediction.assumptions.push_back("one pass over " + std::to_string(schedule.stages.size()) + " stages, " +
+                                     in_ms(timings.stage_change) +
+                                     " dark between two; going back to the first for the next iteration is not counted");
+  }
+  return prediction;
+}
+
+}  // namespace loom

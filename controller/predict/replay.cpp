@@ -1,0 +1,342 @@
+// Transfers over windows of light: rings by recurrence, chains as pipelines, direct transfers pair by pair.
+#include "controller/predict/replay.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "controller/predict/collective_time.hpp"
+#include "controller/predict/iteration_clock.hpp"
+#include "controller/predict/light_windows.hpp"
+
+namespace loom {
+namespace {
+
+Duration rounded(double ns) { return Duration{std::llround(ns)}; }
+
+/// What one collective took.
+struct Outcome {
+  double finish = 0;
+  double lit_ns = 0;  ///< it would have taken with light always there
+};
+
+class Replayer {
+ public:
+  Replayer(const JobSpec& job, const LightTimeline& light, const ReplayOptions& options)
+      : job_(job), windows_(light, options.start), latency_(static_cast<double>(options.latency.count())) {}
+
+  Result<Replay> in_issue_order() {
+    IterationClock clock{job_.compute, job_.node_count};
+    IterationClock lit{job_.compute, job_.node_count};
+    for (const Collective& collective : job_.collectives) {
+      const double start = clock.start_of(collective);
+      double at = start;
+      double lit_at = lit.start_of(collective);
+      for (std::uint32_t i = 0; i < collective.count; ++i) {
+        const auto ran = run(collective, at);
+        if (!ran) {
+          return std::unexpected(ran.error());
+        }
+        at = ran->finish;
+        lit_at += ran->lit_ns;
+      }
+      note(collective, start, at, lit_at - lit.start_of(collective));
+      lit.finish(collective, lit_at);
+      clock.finish(collective, at);
+    }
+    return finish(clock.end(), lit.end());
+  }
+
+  /// Direct transfers together, then the rest in issue order. Time 0 is when compute is done.
+  Result<Replay> merged() {
+    const auto direct = run_pairs();
+    if (!direct) {
+      return std::unexpected(direct.error());
+    }
+    double at = direct->finish;
+    double lit_at = direct->lit_ns;
+    for (const Collective& collective : job_.collectives) {
+      if (is_direct(collective)) {
+        continue;
+      }
+      const double start = at;
+      double lit = 0;
+      for (std::uint32_t i = 0; i < collective.count; ++i) {
+        const auto ran = run(collective, at);
+        if (!ran) {
+          return std::unexpected(ran.error());
+        }
+        at = ran->finish;
+        lit += ran->lit_ns;
+      }
+      lit_at += lit;
+      note(collective, start, at, lit);
+    }
+    const auto compute = static_cast<double>(job_.compute.count());
+    for (Phase& phase : replay_.phases) {
+      phase.start += job_.compute;
+      phase.finish += job_.compute;
+    }
+    return finish(compute + at, compute + lit_at);
+  }
+
+ private:
+  NodeId node(std::uint32_t rank) const { return job_.placement[rank]; }
+
+  bool is_direct(const Collective& collective) const {
+    const Movement movement = plan_of(collective, job_.node_count).movement;
+    return movement == Movement::direct || movement == Movement::single;
+  }
+
+  void note(const Collective& collective, double start, double finish, double lit_ns) {
+    replay_.phases.push_back({collective.kind, plan_of(collective, job_.node_count).size, collective.bytes, collective.count,
+                              rounded(start), rounded(finish), rounded(lit_ns), rounded(finish - start - lit_ns)});
+  }
+
+  Replay finish(double iteration, double lit) {
+    replay_.iteration = rounded(iteration);
+    replay_.compute = job_.compute;
+    replay_.exposed = replay_.iteration - replay_.compute;
+    replay_.dark = std::max(Duration{0}, replay_.iteration - rounded(lit));
+    replay_.waited = rounded(waited_);
+    return std::move(replay_);
+  }
+
+  Result<Outcome> run(const Collective& collective, double start) {
+    const CollectivePlan plan = plan_of(collective, job_.node_count);
+    if (collective.kind == CollectiveKind::barrier) {  // no bytes: it passes on the control network if need be
+      const double time = plan.steps * latency_;
+      return Outcome{start + time, time};
+    }
+    switch (plan.movement) {
+      case Movement::nothing:
+        return Outcome{start, 0};
+      case Movement::ring:
+        return ring(collective, plan, start);
+      case Movement::chain:
+        return chain(collective, plan, start);
+      case Movement::direct:
+      case Movement::single:
+        return direct(collective, start);
+    }
+    return Outcome{start, 0};
+  }
+
+  Error no_light(std::int64_t bytes, NodeId source, NodeId destination) const {
+    const auto windows = windows_.between(source, destination);
+    std::array<char, 64> when{};
+    std::snprintf(when.data(), when.size(), "after %.6f ms", windows.empty() ? 0 : windows.back().end * 1e-6);
+    return {ErrorCode::infeasible, "bytes " + std::to_string(bytes) + " from node " + std::to_string(source.value) +
+                                       " to node " + std::to_string(destination.value) + ": no light " +
+                                       (windows.empty() ? "ever" : when.data())};
+  }
+
+  /// A collective that never waited took what full light takes; else the closed form says what that is (to the rounding of
+  /// its chunks, a byte a step).
+  Outcome outcome(const std::vector<Lane>& lanes, double start, double finish, double lit_ns) {
+    double longest = 0;
+    for (const Lane& lane : lanes) {
+      longest = std::max(longest, lane.waited);
+    }
+    waited_ = std::max(waited_, longest);
+    return {finish, longest > 0 ? std::min(lit_ns, finish - start) : finish - start};
+  }
+
+  /// Lanes of the ring's links, in rank order.
+  std::vector<Lane> ring_lanes(const std::vector<std::uint32_t>& ranks, double start) const {
+    std::vector<Lane> lanes;
+    lanes.reserve(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      lanes.push_back(windows_.lane(node(ranks[i]), node(ranks[i + 1 == ranks.size() ? 0 : i + 1]), start));
+    }
+    return lanes;
+  }
+
+  /// The same ring with every link lit for ever at its (first) rate.
+  double lit_ring_ns(const std::vector<Lane>& lanes, const CollectivePlan& plan, double chunk) const {
+    std::vector<LinkTerms> links;
+    for (const Lane& lane : lanes) {
+      links.push_back({lane.next == lane.last ? 0 : lane.next->ns_per_byte, latency_});
+    }
+    const bool uniform = std::all_of(links.begin(), links.end(), [&](const LinkTerms& link) {
+      return !(link.ns_per_byte < links[0].ns_per_byte) && !(link.ns_per_byte > links[0].ns_per_byte);
+    });
+    return uniform ? plan.steps * (chunk * links[0].ns_per_byte + latency_) : ring_ns(links, plan.steps, chunk);
+  }
+
+  Result<Outcome> ring(const Collective& collective, const CollectivePlan& plan, double start) {
+    const std::vector<std::uint32_t> ranks = ranks_of(collective, job_.node_count);
+    std::vector<Lane> lanes = ring_lanes(ranks, start);
+    const double lit = lit_ring_ns(lanes, plan, static_cast<double>(collective.bytes.count) / plan.size);
+    const std::int64_t whole = collective.bytes.count / plan.size;
+    const std::int64_t larger = collective.bytes.count % plan.size;  // so many chunks have a byte more
+    std::vector<double> arrived(plan.size, start);
+    std::vector<double> arriving(plan.size, start);
+    for (std::uint32_t step = 0; step < plan.steps; ++step) {
+      std::uint32_t chunk = (plan.size - step % plan.size) % plan.size;  // of rank 0 in this round; rank i sends chunk + i
+      for (std::uint32_t i = 0; i < plan.size; ++i) {
+        const std::int64_t bytes = whole + (chunk < larger ? 1 : 0);
+        const double left = lanes[i].move(arrived[i], static_cast<double>(bytes));
+        if (left == kNoLightEver) {
+          return std::unexpected(no_light(bytes, node(ranks[i]), node(ranks[(i + 1) % plan.size])));
+        }
+        arriving[i + 1 == plan.size ? 0 : i + 1] = left + latency_;
+        chunk = chunk + 1 == plan.size ? 0 : chunk + 1;
+      }
+      std::swap(arrived, arriving);
+    }
+    return outcome(lanes, start, *std::max_element(arrived.begin(), arrived.end()), lit);
+  }
+
+  Result<Outcome> chain(const Collective& collective, const CollectivePlan& plan, double start) {
+    std::vector<std::uint32_t> ranks = ranks_of(collective, job_.node_count);
+    if (collective.kind == CollectiveKind::reduce) {
+      std::rotate(ranks.begin(), ranks.begin() + 1, ranks.end());  // the root comes last
+    }
+    std::vector<Lane> lanes = ring_lanes(ranks, start);
+    lanes.pop_back();
+    double slowest = 0;
+    for (const Lane& lane : lanes) {
+      slowest = std::max(slowest, lane.next == lane.last ? 0 : lane.next->ns_per_byte);
+    }
+    double last = start;
+    for (std::uint32_t piece = 0; piece < plan.pieces; ++piece) {
+      const std::int64_t bytes = part_of(collective.bytes.count, plan.pieces, piece);
+      double arrived = start;
+      for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const double left = lanes[i].move(arrived, static_cast<double>(bytes));
+        if (left == kNoLightEver) {
+          return std::unexpected(no_light(bytes, node(ranks[i]), node(ranks[i + 1])));
+        }
+        arrived = left + latency_;
+      }
+      last = std::max(last, arrived);
+    }
+    return outcome(lanes, start, last, uniform_ns(collective, job_.node_count, {slowest, latency_}));
+  }
+
+  /// Tallies what each rank sends and receives, for the time that light alone would not have shortened.
+  class Load {
+   public:
+    explicit Load(std::uint32_t ranks) : sent_(ranks, 0), received_(ranks, 0) {}
+    void add(std::uint32_t source, std::uint32_t destination, double ns) {
+      sent_[source] += ns;
+      received_[destination] += ns;
+    }
+    double busiest() const {
+      return std::max(*std::max_element(sent_.begin(), sent_.end()), *std::max_element(received_.begin(), received_.end()));
+    }
+
+   private:
+    std::vector<double> sent_;
+    std::vector<double> received_;
+  };
+
+  /// One pair's bytes; adds to `load`. The finish, or the error.
+  Result<double> pair(const Flow& flow, double start, Load& load) {
+    Lane lane = windows_.lane(node(flow.source), node(flow.destination), start);
+    load.add(flow.source, flow.destination,
+             lane.next == lane.last ? 0 : static_cast<double>(flow.bytes) * lane.next->ns_per_byte);
+    const double left = lane.move(start, static_cast<double>(flow.bytes));
+    if (left == kNoLightEver) {
+      return std::unexpected(no_light(flow.bytes, node(flow.source), node(flow.destination)));
+    }
+    waited_ = std::max(waited_, lane.waited);
+    return left + latency_;
+  }
+
+  Result<Outcome> direct(const Collective& collective, double start) {
+    Load load{job_.node_count};
+    double last = start;
+    for (const Flow& flow : flows_of(collective, job_.node_count)) {
+      const auto finish = pair(flow, start, load);
+      if (!finish) {
+        return std::unexpected(finish.error());
+      }
+      last = std::max(last, *finish);
+    }
+    return Outcome{last, load.busiest() > 0 ? load.busiest() + latency_ : 0};
+  }
+
+  /// One flow a pair, ascending.
+  static void join_pairs(std::vector<Flow>& flows) {
+    std::sort(flows.begin(), flows.end(), [](const Flow& a, const Flow& b) {
+      return a.source != b.source ? a.source < b.source : a.destination < b.destination;
+    });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < flows.size(); ++i) {
+      if (flows[kept].source == flows[i].source && flows[kept].destination == flows[i].destination) {
+        flows[kept].bytes += flows[i].bytes;
+      } else {
+        flows[++kept] = flows[i];
+      }
+    }
+    flows.resize(kept + 1);
+  }
+
+  /// All direct collectives of the iteration as one, from time 0.
+  Result<Outcome> run_pairs() {
+    std::vector<Flow> flows;
+    Collective all{.kind = CollectiveKind::all_to_all};
+    for (const Collective& collective : job_.collectives) {
+      if (is_direct(collective)) {
+        for (Flow flow : flows_of(collective, job_.node_count)) {
+          flow.bytes *= collective.count;
+          flows.push_back(flow);
+        }
+        all.bytes = all.bytes + Bytes{collective.bytes.count * collective.count};
+      }
+    }
+    if (flows.empty()) {
+      return Outcome{0, 0};
+    }
+    join_pairs(flows);
+    Load load{job_.node_count};
+    double last = 0;
+    for (const Flow& flow : flows) {
+      const auto finish = pair(flow, 0, load);
+      if (!finish) {
+        return std::unexpected(finish.error());
+      }
+      last = std::max(last, *finish);
+    }
+    const double lit = load.busiest() + latency_;
+    note(all, 0, last, lit);
+    return Outcome{last, lit};
+  }
+
+  const JobSpec& job_;
+  LightWindows windows_;
+  double latency_;
+  double waited_ = 0;
+  Replay replay_;
+};
+
+Result<void> check(const JobSpec& job) {
+  if (job.node_count == 0 || job.placement.size() != job.node_count) {
+    return fail(ErrorCode::invalid_argument, "job " + job.name + ": " + std::to_string(job.placement.size()) +
+                                                 " nodes placed, " + std::to_string(job.node_count) + " ranks");
+  }
+  if (std::set<NodeId>(job.placement.begin(), job.placement.end()).size() != job.placement.size()) {
+    return fail(ErrorCode::invalid_argument, "job " + job.name + ": two ranks on one node");
+  }
+  for (const Collective& collective : job.collectives) {
+    const std::string fault = fault_of(collective, job.node_count);
+    if (!fault.empty()) {
+      return fail(ErrorCode::invalid_argument, "job " + job.name + ": " + fault);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Replay> replay(const JobSpec& job, const LightTimeline& light, const ReplayOptions& options) {
+  LOOM_TRY(check(job));
+  Replayer replayer{job, light, options};
+  return options.order == TransferOrder::merged ? replayer.merged() : replayer.in_issue_order();
+}
+
+}  // namespace loom

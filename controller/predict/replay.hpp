@@ -1,0 +1,32 @@
+// Replay: a job's bytes sent only over light that really was there. The judge of a run: where predict says what a schedule
+// would give, replay says what the devices gave. Never sees a plan; only who reached whom, when, at which rate.
+#pragma once
+
+#include <vector>
+
+#include "controller/predict/predict.hpp"
+#include "core/light.hpp"
+
+namespace loom {
+
+struct ReplayOptions {
+  Instant start{};  ///< see TransferOrder
+  Duration latency = std::chrono::microseconds{1};
+  TransferOrder order = TransferOrder::issue;
+};
+
+struct Replay {
+  Duration iteration{};
+  Duration compute{};
+  Duration exposed{};
+  Duration dark{};    ///< what the iteration would save if its pairs were always lit; part of exposed
+  Duration waited{};  ///< longest that one circuit had bytes to send and no light
+  std::vector<Phase> phases;
+};
+
+/// One iteration of `job`, whose placement names every rank's node, over `light`. Rings: the recurrence of 2(n-1) rounds with
+/// each link's own windows; direct transfers: each pair's bytes through its windows. Errors: invalid_argument (no placement,
+/// unlawful collective), infeasible, naming the first transfer that never gets light.
+Result<Replay> replay(const JobSpec& job, const LightTimeline& light, const ReplayOptions& options);
+
+}  // namespace loom

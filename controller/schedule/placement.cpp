@@ -1,0 +1,168 @@
+// Whole groups, then the tightest partial group, then whatever is free.
+#include "controller/schedule/placement.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace loom {
+namespace {
+
+std::string describe(const Job& job) {
+  return "job " + std::to_string(job.id.value) + (job.spec.name.empty() ? "" : " (" + job.spec.name + ")");
+}
+
+class Placer {
+ public:
+  Placer(const Fabric& fabric, const Intent& intent)
+      : fabric_(fabric), owner_(fabric.nodes.size()), drained_(fabric.nodes.size()) {
+    for (const NodeId node : intent.drained) {
+      if (node.value < drained_.size()) {
+        drained_[node.value] = true;
+      }
+    }
+    for (const Node& node : fabric.nodes) {
+      if (node.group >= groups_.size()) {
+        groups_.resize(node.group + 1);
+      }
+      groups_[node.group].push_back(node.id);
+    }
+  }
+
+  Result<void> keep(const Job& job) { return claim(job, job.nodes); }
+
+  Result<std::vector<NodeId>> obey(const Job& job) {
+    const std::vector<NodeId>& wanted = job.spec.placement;
+    if (job.spec.node_count != 0 && job.spec.node_count != wanted.size()) {
+      return fail(ErrorCode::invalid_argument, describe(job) + ": asks for " + std::to_string(job.spec.node_count) +
+                                                   " nodes but names " + std::to_string(wanted.size()));
+    }
+    for (const NodeId node : wanted) {
+      if (node.value < drained_.size() && drained_[node.value]) {
+        return fail(ErrorCode::infeasible, describe(job) + ": node " + std::to_string(node.value) + " is drained");
+      }
+    }
+    LOOM_TRY(claim(job, wanted));
+    return wanted;
+  }
+
+  Result<std::vector<NodeId>> find(const Job& job) {
+    const std::size_t needed = job.spec.node_count;
+    if (needed == 0) {
+      return fail(ErrorCode::invalid_argument, describe(job) + ": asks for 0 nodes");
+    }
+    std::size_t free = 0;
+    for (const Node& node : fabric_.nodes) {
+      free += is_free(node.id) ? 1 : 0;
+    }
+    if (needed > free) {
+      return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(needed) + " nodes, " +
+                                             std::to_string(free) + " free; nearest: " + std::to_string(free) + " nodes");
+    }
+    std::vector<NodeId> nodes = choose(needed);
+    LOOM_TRY(claim(job, nodes));
+    return nodes;
+  }
+
+ private:
+  bool is_free(NodeId node) const { return !owner_[node.value] && !drained_[node.value]; }
+
+  std::vector<NodeId> free_of(const std::vector<NodeId>& group) const {
+    std::vector<NodeId> free;
+    std::copy_if(group.begin(), group.end(), std::back_inserter(free), [&](NodeId node) { return is_free(node); });
+    return free;
+  }
+
+  /// Precondition: at least `needed` nodes are free.
+  std::vector<NodeId> choose(std::size_t needed) const {
+    std::vector<NodeId> nodes;
+    std::vector<bool> used(groups_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const std::vector<NodeId> free = free_of(groups_[g]);
+      if (!free.empty() && free.size() == groups_[g].size() && nodes.size() + free.size() <= needed) {
+        nodes.insert(nodes.end(), free.begin(), free.end());
+        used[g] = true;
+      }
+    }
+    // The rest in the group that it fills best; a part of a larger job starts at its group's first node, where the whole
+    // groups' own light leaves a wavelength free.
+    const std::size_t rest = needed - nodes.size();
+    if (const auto group = tightest(rest, used, !nodes.empty()); rest > 0 && group) {
+      const std::vector<NodeId> free = free_of(groups_[*group]);
+      nodes.insert(nodes.end(), free.begin(), free.begin() + static_cast<std::ptrdiff_t>(rest));
+      return nodes;
+    }
+    for (std::size_t g = 0; g < groups_.size() && nodes.size() < needed; ++g) {
+      if (used[g]) {
+        continue;
+      }
+      for (const NodeId node : free_of(groups_[g])) {
+        if (nodes.size() < needed) {
+          nodes.push_back(node);
+        }
+      }
+    }
+    return nodes;
+  }
+
+  std::optional<std::size_t> tightest(std::size_t rest, const std::vector<bool>& used, bool from_first) const {
+    std::optional<std::size_t> best;
+    std::size_t best_free = 0;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (used[g] || groups_[g].empty() || (from_first && !is_free(groups_[g].front()))) {
+        continue;
+      }
+      const std::size_t free = free_of(groups_[g]).size();
+      if (free >= rest && (!best || free < best_free)) {
+        best = g;
+        best_free = free;
+      }
+    }
+    return best;
+  }
+
+  Result<void> claim(const Job& job, const std::vector<NodeId>& nodes) {
+    for (const NodeId node : nodes) {
+      if (node.value >= owner_.size()) {
+        return fail(ErrorCode::invalid_argument, describe(job) + ": node " + std::to_string(node.value) +
+                                                     " does not exist; nodes are 0.." + std::to_string(owner_.size() - 1));
+      }
+      if (owner_[node.value]) {
+        const bool itself = *owner_[node.value] == job.id;
+        return fail(itself ? ErrorCode::invalid_argument : ErrorCode::conflict,
+                    describe(job) + ": node " + std::to_string(node.value) +
+                        (itself ? " is named twice" : " belongs to job " + std::to_string(owner_[node.value]->value)));
+      }
+      owner_[node.value] = job.id;
+    }
+    return {};
+  }
+
+  const Fabric& fabric_;
+  std::vector<std::optional<JobId>> owner_;
+  std::vector<bool> drained_;
+  std::vector<std::vector<NodeId>> groups_;
+};
+
+}  // namespace
+
+Result<Intent> place(const Fabric& fabric, const Intent& intent) {
+  Placer placer(fabric, intent);
+  Intent placed = intent;
+  for (const Job& job : placed.jobs) {
+    LOOM_TRY(placer.keep(job));
+  }
+  for (Job& job : placed.jobs) {
+    if (!job.nodes.empty()) {
+      continue;
+    }
+    auto nodes = job.spec.placement.empty() ? placer.find(job) : placer.obey(job);
+    if (!nodes) {
+      return std::unexpected(std::move(nodes).error());
+    }
+    job.nodes = *std::move(nodes);
+  }
+  return placed;
+}
+
+}  // namespace loom

@@ -1,0 +1,15 @@
+// Placement: which nodes a job gets. Whole free groups first, so that jobs meet as seldom as possible in one group's
+// spectrum; a placed job never moves. Deterministic: jobs in id order, nodes in id order.
+#pragma once
+
+#include "core/demand.hpp"
+#include "core/fabric.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+/// The intent with Job::nodes of every job filled. Jobs that have nodes keep them. A spec's own placement is obeyed or refused.
+/// Errors: infeasible (needs N nodes, F free), conflict (two jobs want a node), invalid_argument (no such node, or twice).
+Result<Intent> place(const Fabric& fabric, const Intent& intent);
+
+}  // namespace loom

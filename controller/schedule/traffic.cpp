@@ -1,0 +1,153 @@
+// Collectives into rings and pairs.
+#include "controller/schedule/traffic.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace loom {
+namespace {
+
+/// Multiple of S = buffer bytes that each rank of a ring of n sends.
+double ring_volume(CollectiveKind kind, double n) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 2 * (n - 1) / n;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+      return (n - 1) / n;
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+      return 1;
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::barrier:
+    case CollectiveKind::point_to_point:
+      break;
+  }
+  return 0;
+}
+
+std::vector<RankPair> ring_of(const std::vector<std::uint32_t>& members) {
+  std::vector<RankPair> edges;
+  if (members.size() < 2) {
+    return edges;
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    edges.push_back({members[i], members[(i + 1) % members.size()]});
+  }
+  return edges;
+}
+
+/// The first group that has this ring already or has all of its ranks free; else a new one.
+void pack(std::vector<RingGroup>& groups, const std::vector<RankPair>& ring, double seconds_at_1_bps) {
+  for (RingGroup& group : groups) {
+    const auto has = [&](RankPair edge) {
+      return std::find(group.edges.begin(), group.edges.end(), edge) != group.edges.end();
+    };
+    const auto free = [&](RankPair edge) {
+      return std::none_of(group.edges.begin(), group.edges.end(),
+                          [&](RankPair other) { return other.source == edge.source || other.destination == edge.destination; });
+    };
+    if (group.edges == ring || std::all_of(ring.begin(), ring.end(), has)) {
+      group.seconds_at_1_bps += seconds_at_1_bps;
+      return;
+    }
+    if (std::all_of(ring.begin(), ring.end(), free)) {
+      group.edges.insert(group.edges.end(), ring.begin(), ring.end());
+      group.seconds_at_1_bps = std::max(group.seconds_at_1_bps, seconds_at_1_bps);
+      return;
+    }
+  }
+  groups.push_back({ring, seconds_at_1_bps});
+}
+
+Result<std::vector<std::uint32_t>> members_of(const JobDemand& job, std::size_t index) {
+  const Collective& collective = job.collectives[index];
+  const auto ranks = static_cast<std::uint32_t>(job.nodes.size());
+  std::vector<std::uint32_t> members = collective.ranks;
+  if (members.empty()) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      members.push_back(rank);
+    }
+  }
+  std::vector<bool> seen(ranks);
+  for (const std::uint32_t rank : members) {
+    if (rank >= ranks || seen[rank]) {
+      return fail(ErrorCode::out_of_range, "job " + std::to_string(job.job.value) + ": collective " + std::to_string(index) +
+                                               " (" + std::string(to_string(collective.kind)) + "): rank " +
+                                               std::to_string(rank) +
+                                               (rank >= ranks ? " is not below " + std::to_string(ranks) : " is named twice"));
+    }
+    seen[rank] = true;
+  }
+  if (collective.bytes.count < 0) {
+    return fail(ErrorCode::out_of_range, "job " + std::to_string(job.job.value) + ": collective " + std::to_string(index) +
+                                             " moves " + std::to_string(collective.bytes.count) + " bytes, below 0");
+  }
+  return members;
+}
+
+}  // namespace
+
+void PairTraffic::add_all_to_all(const std::vector<std::uint32_t>& members, std::int64_t bytes) {
+  if (members.size() < 2) {
+    return;
+  }
+  const auto share = (bytes + static_cast<std::int64_t>(members.size()) - 1) / static_cast<std::int64_t>(members.size());
+  if (members.size() == ranks_) {
+    uniform_ += share;
+    return;
+  }
+  Subset subset{std::vector<bool>(ranks_), share};
+  for (const std::uint32_t member : members) {
+    subset.member[member] = true;
+  }
+  subsets_.push_back(std::move(subset));
+}
+
+std::int64_t PairTraffic::bytes(RankPair pair) const {
+  if (pair.source == pair.destination) {
+    return 0;
+  }
+  std::int64_t sum = uniform_;
+  for (const Subset& subset : subsets_) {
+    if (subset.member[pair.source] && subset.member[pair.destination]) {
+      sum += subset.bytes;
+    }
+  }
+  if (!pairs_.empty()) {
+    if (const auto found = pairs_.find(pair); found != pairs_.end()) {
+      sum += found->second;
+    }
+  }
+  return sum;
+}
+
+Result<JobTraffic> traffic_of(const JobDemand& job) {
+  JobTraffic traffic;
+  const auto ranks = static_cast<std::uint32_t>(job.nodes.size());
+  traffic.pairs = PairTraffic(ranks);
+  for (std::size_t i = 0; i < job.collectives.size(); ++i) {
+    const Collective& collective = job.collectives[i];
+    auto members = members_of(job, i);
+    if (!members) {
+      return std::unexpected(std::move(members).error());
+    }
+    const std::int64_t bytes = collective.bytes.count * static_cast<std::int64_t>(collective.count);
+    const auto n = static_cast<double>(members->size());
+    if (members->size() < 2 || collective.kind == CollectiveKind::barrier || bytes == 0) {
+      continue;
+    }
+    if (collective.kind == CollectiveKind::all_to_all) {
+      traffic.pairs.add_all_to_all(*members, bytes);
+    } else if (collective.kind == CollectiveKind::point_to_point) {
+      for (std::size_t next = 1; next < members->size(); ++next) {
+        traffic.pairs.add_pair({(*members)[next - 1], (*members)[next]}, bytes);
+      }
+    } else {
+      pack(traffic.rings, ring_of(*members), ring_volume(collective.kind, n) * static_cast<double>(bytes) * 8);
+    }
+  }
+  return traffic;
+}
+
+}  // namespace loom

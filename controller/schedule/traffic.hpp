@@ -1,0 +1,59 @@
+// Traffic of one job: its collectives as rings (each rank sends to the next) and as bytes between pairs of ranks. Symbolic
+// where the collective is symmetric; never a matrix unless somebody asks pair by pair.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/demand.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+struct RankPair {
+  std::uint32_t source = 0;
+  std::uint32_t destination = 0;
+  auto operator<=>(const RankPair&) const = default;
+};
+
+/// Rings that can be lit together: no rank sends twice and none receives twice.
+struct RingGroup {
+  std::vector<RankPair> edges;
+  double seconds_at_1_bps = 0;  ///< wire time of its collectives, times the bit rate
+};
+
+class PairTraffic {
+ public:
+  explicit PairTraffic(std::uint32_t ranks) : ranks_(ranks) {}
+  void add_all_to_all(const std::vector<std::uint32_t>& members, std::int64_t bytes);
+  void add_pair(RankPair pair, std::int64_t bytes) { pairs_[pair] += bytes; }
+
+  bool empty() const { return uniform_ == 0 && subsets_.empty() && pairs_.empty(); }
+  /// Bytes of one iteration from rank to rank; 0 to itself.
+  std::int64_t bytes(RankPair pair) const;
+
+ private:
+  struct Subset {
+    std::vector<bool> member;
+    std::int64_t bytes = 0;
+  };
+
+  std::uint32_t ranks_;
+  std::int64_t uniform_ = 0;
+  std::vector<Subset> subsets_;
+  std::map<RankPair, std::int64_t> pairs_;
+};
+
+struct JobTraffic {
+  std::vector<RingGroup> rings;
+  PairTraffic pairs{0};
+};
+
+/// Ring volume per rank (Patarasuk and Yuan 2009, section 3): all-reduce 2(n-1)/n S, all-gather and reduce-scatter (n-1)/n S,
+/// broadcast and reduce S (pipelined along the ring). An all-to-all sends S/n to each rank.
+/// Errors: out_of_range, naming the collective and the rank.
+Result<JobTraffic> traffic_of(const JobDemand& job);
+
+}  // namespace loom

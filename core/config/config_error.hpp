@@ -1,0 +1,29 @@
+// ConfigError: one thing wrong with one configuration file, and where. Loaded: a value, or everything that is wrong at once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace loom {
+
+struct ConfigError {
+  std::string file;
+  int line = 0;    ///< from 1; 0: the file as a whole
+  int column = 0;  ///< from 1
+  std::string message;
+  bool operator==(const ConfigError&) const = default;
+};
+
+/// `file:line:column: message`, as compilers print it, so that editors jump to it.
+std::string to_string(const ConfigError& error);
+
+/// No value means at least one error; a value means none.
+template <class T>
+struct Loaded {
+  std::optional<T> value;
+  std::vector<ConfigError> errors;
+  explicit operator bool() const { return value.has_value(); }
+};
+
+}  // namespace loom

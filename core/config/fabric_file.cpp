@@ -1,0 +1,205 @@
+// The outermost map of a fabric file, the oddl template, and bus endpoints. The explicit form is in fabric_explicit.cpp.
+#include "core/config/fabric_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/config/fabric_explicit.hpp"
+#include "core/config/yaml_reader.hpp"
+#include "core/limits.hpp"
+
+namespace loom {
+namespace {
+
+using std::chrono::seconds;
+
+/// The C band that our amplifiers and lasers cover: 96 slots of 50 GHz, as the plan of DEVICES.md.
+constexpr Range<Frequency> kCBand{{191'325'000}, {196'150'000}};
+constexpr Range<FrequencyOffset> kSpacing{kGridStep, {4'800'000}};
+constexpr Range<Duration> kDeviceTime{Duration{0}, seconds{60}};
+
+/// `value` in steps of `step`, or an error that names the two nearest lawful values.
+std::int32_t steps_of(YamlMap& map, std::string_view key, std::int64_t value_mhz, FrequencyOffset step, const UnitTable& table,
+                      Frequency anchor) {
+  const std::int64_t offset = value_mhz - anchor.mhz;
+  if (offset % step.mhz != 0) {
+    const std::int64_t below = anchor.mhz + (offset / step.mhz - (offset < 0 ? 1 : 0)) * step.mhz;
+    map.error(key, std::string(key) + ": found " + print_quantity(value_mhz, table) + "; expected a multiple of " +
+                       print_quantity(step.mhz, kFrequencyOffsetUnits) + (anchor.mhz == 0 ? "" : " from 193.1 THz") +
+                       " (ITU-T G.694.1), such as " + print_quantity(below, table) + " or " +
+                       print_quantity(below + step.mhz, table));
+  }
+  return static_cast<std::int32_t>(offset / step.mhz);
+}
+
+void check_oddl(YamlMap& map, const OddlParameters& oddl) {
+  if (oddl.nodes % oddl.group_size != 0) {
+    map.error("group_size", "group_size: " + std::to_string(oddl.group_size) +
+                                " does not divide nodes = " + std::to_string(oddl.nodes) + "; expected a divisor");
+  }
+  if (oddl.channels < static_cast<std::int32_t>(oddl.group_size)) {
+    map.error("channels", "channels: found " + std::to_string(oddl.channels) + "; expected at least group_size = " +
+                              std::to_string(oddl.group_size) + " (each receiver of a group needs a channel of its own)");
+  }
+  const std::uint64_t groups = oddl.nodes / oddl.group_size;
+  if (groups * groups + 3ull * oddl.nodes + 4 * groups > limits::kFibres) {
+    map.error("group_size", "group_size: " + std::to_string(groups) +
+                                " groups, each joined to each, need more fibres than the limit of " +
+                                std::to_string(limits::kFibres) + "; expected larger groups");
+  }
+}
+
+OddlParameters read_oddl(YamlMap& map) {
+  OddlParameters oddl;
+  const auto max_nodes = static_cast<std::int64_t>(limits::kNodes);
+  oddl.nodes = static_cast<std::uint32_t>(map.integer("nodes", {1, max_nodes}, std::int64_t{oddl.nodes}));
+  oddl.group_size = static_cast<std::uint32_t>(map.integer("group_size", {1, 1'024}, std::int64_t{oddl.group_size}));
+  const ChannelPlan standard{{oddl.first_channel_n, oddl.channel_width_m}, oddl.channel_step_n, oddl.channels};
+  const ChannelPlan plan = read_channels(map, standard, "first_channel", "channel_spacing", "channel_width", "channels");
+  oddl.first_channel_n = plan.first.n;
+  oddl.channel_width_m = plan.first.m;
+  oddl.channel_step_n = plan.step_n;
+  oddl.channels = plan.count;
+  oddl.rate = map.bit_rate("rate", {{1'000'000}, gigabits(10'000)}, oddl.rate);
+  oddl.signal_width = map.offset("signal_width", {{1}, {1'000'000}}, oddl.signal_width);
+  oddl.laser_retune_max = map.duration("laser_retune_max", kDeviceTime, oddl.laser_retune_max);
+  oddl.laser_blank_max = map.duration("laser_blank_max", kDeviceTime, oddl.laser_blank_max);
+  oddl.wss_settle_max = map.duration("wss_settle_max", kDeviceTime, oddl.wss_settle_max);
+  oddl.receiver_acquisition_max = map.duration("receiver_acquisition_max", kDeviceTime, oddl.receiver_acquisition_max);
+  check_signal_width(map, oddl.signal_width, plan);
+  check_oddl(map, oddl);
+  map.finish();
+  return oddl;
+}
+
+/// A ring must come down to the lowest channel that its AWG output passes; the heater's ceiling says how far it comes.
+void check_reach(YamlMap& map, const Fabric& fabric, const OddlParameters& oddl) {
+  const ChannelPlan plan{{oddl.first_channel_n, oddl.channel_width_m}, oddl.channel_step_n, oddl.channels};
+  const Device& bank = *std::ranges::find(fabric.devices, DeviceKind::heater_bank, &Device::kind);
+  const auto& ring = std::get<RingFilter>(fabric.element(bank.elements.front()).kind);  // of the lowest channel: the worst case
+  const double milliwatts = 1000 * ring.heater_volt_max * ring.heater_volt_max / ring.heater_ohm;
+  const FrequencyOffset reach{static_cast<std::int64_t>(milliwatts * ring.mhz_per_milliwatt)};
+  const FrequencyOffset needed = ring.cold_resonance - centre_of(plan.slot(0));
+  if (needed > reach) {
+    map.error("channels", "channels: a ring filter would have to tune over " +
+                              print_quantity(needed.mhz, kFrequencyOffsetUnits) + ", its heater reaches " +
+                              print_quantity(reach.mhz, kFrequencyOffsetUnits) +
+                              "; expected fewer channels a node of a group, or larger groups");
+  }
+}
+
+Fabric read_template(YamlMap& file, ErrorList& errors) {
+  const std::array<std::string, 1> templates{"oddl"};
+  file.word("template", templates, Rule::required);
+  const std::string name = file.name("name", std::string{});
+  const YamlNode* parameters = file.find("parameters");
+  file.finish();
+  YamlNode none = file.node();
+  none.kind = YamlNode::Kind::map;
+  none.keys.clear();
+  none.items.clear();
+  YamlMap map(parameters == nullptr ? none : *parameters, "the oddl parameters", errors);
+  const OddlParameters oddl = read_oddl(map);
+  if (!errors.empty()) {
+    return {};
+  }
+  Fabric fabric = make_oddl(oddl);
+  check_reach(map, fabric, oddl);
+  fabric.name = name.empty() ? fabric.name : name;
+  return fabric;
+}
+
+bool is_host_and_port(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) {
+    return false;
+  }
+  const std::string_view digits = text.substr(colon + 1);
+  unsigned port = 0;
+  const auto [stop, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  return code == std::errc{} && stop == digits.data() + digits.size() && port >= 1 && port <= 65'535 &&
+         text.find_first_of(" /") == std::string_view::npos;
+}
+
+}  // namespace
+
+ChannelPlan read_channels(YamlMap& map, const ChannelPlan& standard, std::string_view first, std::string_view spacing,
+                          std::string_view width, std::string_view count) {
+  const Frequency lowest = map.frequency(first, kCBand, centre_of(standard.first));
+  const FrequencyOffset step = map.offset(spacing, kSpacing, FrequencyOffset{standard.step_n * kGridStep.mhz});
+  const FrequencyOffset slot_width = map.offset(width, {kSlotWidthStep, {4'800'000}}, width_of(standard.first));
+  ChannelPlan plan;
+  plan.count = static_cast<std::int32_t>(map.integer(count, {1, 1'024}, std::int64_t{standard.count}));
+  plan.first.n = steps_of(map, first, lowest.mhz, kGridStep, kFrequencyUnits, kGridAnchor);
+  plan.first.m = steps_of(map, width, slot_width.mhz, kSlotWidthStep, kFrequencyOffsetUnits, {});
+  plan.step_n = steps_of(map, spacing, step.mhz, kGridStep, kFrequencyOffsetUnits, {});
+  if (slot_width > step && plan.count > 1) {
+    map.error(width, std::string(width) + ": " + print_quantity(slot_width.mhz, kFrequencyOffsetUnits) +
+                         " is wider than the spacing of " + print_quantity(step.mhz, kFrequencyOffsetUnits) +
+                         "; expected channels that do not overlap");
+  }
+  const Frequency bottom = lower_edge_of(plan.slot(0));
+  const Frequency top = upper_edge_of(plan.slot(plan.count - 1));
+  if (bottom < kCBand.min || top > kCBand.max) {
+    map.error(count, "the channels reach from " + to_string(bottom) + " to " + to_string(top) +
+                         "; expected within the C band, " + to_string(kCBand.min) + " to " + to_string(kCBand.max));
+  }
+  return plan;
+}
+
+void check_signal_width(YamlMap& map, FrequencyOffset signal_width, const ChannelPlan& plan) {
+  if (signal_width > width_of(plan.first)) {
+    map.error("signal_width", "signal_width: " + print_quantity(signal_width.mhz, kFrequencyOffsetUnits) +
+                                  " is wider than a channel; expected at most " +
+                                  print_quantity(width_of(plan.first).mhz, kFrequencyOffsetUnits));
+  }
+}
+
+Result<void> check_endpoint(std::string_view endpoint) {
+  if (endpoint == "sim") {
+    return {};
+  }
+  for (const std::string_view scheme : {"modbus-tcp://", "scpi-tcp://", "http://"}) {
+    if (endpoint.starts_with(scheme)) {
+      return is_host_and_port(endpoint.substr(scheme.size()))
+                 ? Result<void>{}
+                 : fail(ErrorCode::invalid_config, "found '" + std::string(endpoint) + "'; expected " + std::string(scheme) +
+                                                       "HOST:PORT with a port of 1..65535");
+    }
+  }
+  for (const std::string_view scheme : {"serial:///dev/", "i2c:///dev/"}) {
+    if (endpoint.starts_with(scheme) && endpoint.size() > scheme.size()) {
+      return {};
+    }
+  }
+  return fail(ErrorCode::invalid_config,
+              "found '" + std::string(endpoint) +
+                  "'; expected sim, modbus-tcp://HOST:PORT, scpi-tcp://HOST:PORT, http://HOST:PORT, " +
+                  "serial:///dev/DEVICE?baud=9600 or i2c:///dev/DEVICE");
+}
+
+Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root) {
+  ErrorList errors{std::string(file)};
+  YamlMap map(root, "the fabric file", errors);
+  check_header(map, "fabric");
+  const bool from_template = std::ranges::find(root.keys, "template", &YamlNode::text) != root.keys.end();
+  Fabric fabric = from_template ? read_template(map, errors) : read_explicit(map, errors);
+  if (errors.empty()) {
+    for (std::string& fault : check_fabric(fabric)) {
+      errors.add(root, std::move(fault));
+    }
+  }
+  if (!errors.empty()) {
+    return {std::nullopt, errors.sorted()};
+  }
+  build_index(fabric);
+  return {std::move(fabric), {}};
+}
+
+Loaded<Fabric> load_fabric(const std::filesystem::path& path) {
+  const Loaded<YamlNode> document = read_yaml(path);
+  return document ? read_fabric(path.string(), *document.value) : Loaded<Fabric>{std::nullopt, document.errors};
+}
+
+}  // namespace loom

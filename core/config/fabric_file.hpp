@@ -1,0 +1,24 @@
+// A fabric file (`kind: fabric`) into a Fabric: either a template with parameters, or every node, element, fibre, bus and
+// device by name. What it returns has passed check_fabric and has its index built.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "core/config/config_error.hpp"
+#include "core/config/yaml_document.hpp"
+#include "core/fabric.hpp"
+
+namespace loom {
+
+/// All errors of the file at once. Schema: configs/schema/fabric.schema.json.
+Loaded<Fabric> load_fabric(const std::filesystem::path& path);
+
+/// The same of a document that is parsed already; `file` names it in errors.
+Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root);
+
+/// The endpoints that a bus may have: "sim", "modbus-tcp://host:port", "scpi-tcp://host:port", "http://host:port",
+/// "serial:///dev/ttyUSB0?baud=9600", "i2c:///dev/i2c-1". Error: a sentence saying what is expected.
+Result<void> check_endpoint(std::string_view endpoint);
+
+}  // namespace loom

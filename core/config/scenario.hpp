@@ -1,0 +1,118 @@
+// Scenario: one run as plain values: which fabric, in which mode, which jobs and which faults, when. Read from YAML by
+// scenario_file.hpp; used by sim_backend, the daemons' mains and the CLI. It never opens a file and never draws by chance.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/fabric.hpp"
+#include "core/ids.hpp"
+#include "core/time.hpp"
+#include "core/timings.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+/// Which implementations of the four seams a run uses (the table of docs/architecture.md).
+enum class Mode : std::uint8_t { sim, soft, mixed, hard };
+std::string_view to_string(Mode mode);
+
+/// A bus that is found elsewhere than the fabric file says. Already applied to Scenario::fabric by the loader.
+struct BusOverride {
+  BusId bus;
+  std::string endpoint;  ///< "sim", "modbus-tcp://127.0.0.1:1502", "serial:///dev/ttyUSB0?baud=9600"
+  bool operator==(const BusOverride&) const = default;
+};
+
+/// How the agents are hosted in soft, mixed and hard mode; sim hosts them all in its one process.
+struct AgentHosting {
+  std::uint32_t processes = 1;  ///< node i belongs to process i * processes / nodes
+  bool operator==(const AgentHosting&) const = default;
+};
+
+/// A job to submit. Times count from the start of the run. It begins at `at`, or once `after` has ended if that is later;
+/// it ends `runs_for` after its submission or after `iterations` iterations, whichever is first.
+struct JobSubmission {
+  std::string name;      ///< unique in the scenario
+  std::string workload;  ///< a name of the zoo; with a '/' in it a trace file (loader: path as openable)
+  std::uint32_t nodes = 0;
+  std::map<std::string, std::string> settings;  ///< workload parameters, as `--set key=value`
+  Duration at{};
+  std::string after;  ///< name of another job; empty = none
+  Duration runs_for = kForever;
+  std::uint32_t iterations = 0;  ///< 0: not limited
+  bool operator==(const JobSubmission&) const = default;
+};
+
+/// A generator of revisions: change k (k = 0, 1, ...) happens at start + k * period, and is either the submission of the next
+/// job or the cancelling of the oldest. Job i has job_nodes[i mod size] nodes; at most `live_jobs` live at once.
+struct Churn {
+  std::uint32_t revisions = 0;           ///< how many changes; 0 = no churn
+  std::vector<std::uint32_t> job_nodes;  ///< not empty when revisions > 0
+  std::uint32_t live_jobs = 4;
+  std::string workload = "vgg19";
+  std::map<std::string, std::string> settings;
+  Duration start{};
+  Duration period = std::chrono::milliseconds{500};
+  bool operator==(const Churn&) const = default;
+};
+
+/// What the network does to each message, independently, from the start until `until`. Probabilities 0..1.
+struct NetworkFaults {
+  Duration delay_min = std::chrono::microseconds{50};
+  Duration delay_max = std::chrono::microseconds{200};
+  double loss = 0;
+  double duplicate = 0;
+  double reorder = 0;         ///< such a message waits once more between delay_min and delay_max
+  Duration until = kForever;  ///< afterwards only the delay remains, so that the run must converge
+  bool operator==(const NetworkFaults&) const = default;
+};
+
+enum class ScenarioFaultKind : std::uint8_t {
+  detune,   ///< light or resonance lies `offset` beside what the registers say
+  dim,      ///< emits or passes `loss` less
+  fail,     ///< goes dark and says so in its status registers
+  stick,    ///< accepts writes and does not move
+  silence,  ///< answers nothing
+  refuse,   ///< answers every write with the protocol's error
+  late,     ///< answers `delay` later than it should
+};
+std::string_view to_string(ScenarioFaultKind kind);
+
+/// One fault of one device, from `at` for `lasts`.
+struct ScenarioFault {
+  Duration at{};
+  DeviceId device;
+  ScenarioFaultKind kind = ScenarioFaultKind::fail;
+  FrequencyOffset offset{};  ///< of detune
+  Db loss{};                 ///< of dim
+  Duration delay{};          ///< of late
+  Duration lasts = kForever;
+  bool operator==(const ScenarioFault&) const = default;
+};
+
+struct Scenario {
+  std::string name;
+  Mode mode = Mode::sim;
+  std::string fabric_file;               ///< as openable from the working directory
+  std::shared_ptr<const Fabric> fabric;  ///< index built, overrides applied; never null after loading
+  std::vector<BusOverride> inventory;
+  std::string algorithm = "oddl";
+  std::uint64_t seed = 1;
+  Duration duration = kForever;  ///< of the run; kForever: until every job has ended
+  AgentHosting agents;
+  ControllerTimings controller;
+  std::vector<JobSubmission> jobs;  ///< as written; see submissions_of()
+  Churn churn;
+  NetworkFaults network;
+  std::vector<ScenarioFault> device_faults;  ///< ascending `at`
+};
+
+/// Everything that a run submits: `jobs` and the jobs that `churn` stands for, ascending `at` (equal: as written).
+std::vector<JobSubmission> submissions_of(const Scenario& scenario);
+
+}  // namespace loom

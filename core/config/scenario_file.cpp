@@ -1,0 +1,336 @@
+// The keys of a scenario file, with their units, ranges and what must hold between them.
+#include "core/config/scenario_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "core/config/fabric_file.hpp"
+#include "core/config/yaml_document.hpp"
+#include "core/config/yaml_reader.hpp"
+#include "core/limits.hpp"
+
+namespace loom {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Range<Duration> kRunTime{Duration{0}, hours{24 * 365}};
+constexpr Range<Duration> kPositive{microseconds{1}, hours{1}};
+constexpr std::size_t kSettings = 64;
+constexpr std::size_t kDeviceFaults = 65'536;
+constexpr std::int64_t kRevisions = 1'000'000;
+
+template <class Enum, std::size_t N>
+std::array<std::string, N> words_of() {
+  std::array<std::string, N> words;
+  for (std::size_t i = 0; i < N; ++i) {
+    words[i] = to_string(static_cast<Enum>(i));
+  }
+  return words;
+}
+
+template <class Rows>
+NameIndex names_of(std::string noun, const Rows& rows, ErrorList& errors) {
+  NameIndex names(std::move(noun));
+  for (const auto& row : rows) {
+    names.add(row.name, YamlNode{}, errors);
+  }
+  return names;
+}
+
+class ScenarioReader {
+ public:
+  ScenarioReader(const std::filesystem::path& path, const YamlNode& root)
+      : folder_(path.parent_path()), errors_(path.string()), file_(root, "the scenario file", errors_) {}
+
+  Loaded<Scenario> read() {
+    check_header(file_, "scenario");
+    scenario_.name = file_.name("name", Rule::required);
+    const auto modes = words_of<Mode, 4>();
+    scenario_.mode = static_cast<Mode>(file_.word("mode", modes, Rule::required).value_or(0));
+    read_fabric_file();
+    scenario_.algorithm = file_.name("algorithm", scenario_.algorithm);
+    scenario_.seed = file_.seed("seed", scenario_.seed);
+    scenario_.duration = file_.duration("duration", {milliseconds{1}, kRunTime.max}, scenario_.duration);
+    read_inventory();
+    read_agents();
+    read_controller();
+    read_jobs();
+    read_churn();
+    read_network();
+    read_device_faults();
+    file_.finish();
+    if (!errors_.empty()) {
+      return {std::nullopt, errors_.sorted()};
+    }
+    scenario_.fabric = std::make_shared<const Fabric>(std::move(fabric_));
+    return {std::move(scenario_), {}};
+  }
+
+ private:
+  /// The map under `key`, or nothing if the key is absent.
+  std::optional<YamlMap> map_of(std::string_view key) {
+    const YamlNode* node = file_.find(key);
+    return node == nullptr ? std::nullopt : std::optional<YamlMap>(std::in_place, *node, std::string(key), errors_);
+  }
+
+  std::string path_from_here(const std::string& relative) const { return (folder_ / relative).lexically_normal().string(); }
+
+  void read_fabric_file() {
+    const std::string relative = file_.text("fabric", Rule::required);
+    if (relative.empty()) {
+      return;
+    }
+    scenario_.fabric_file = path_from_here(relative);
+    Loaded<Fabric> fabric = load_fabric(scenario_.fabric_file);
+    if (fabric) {
+      fabric_ = std::move(*fabric.value);
+      fabric_known_ = true;
+    } else {
+      file_.error("fabric", "fabric: '" + relative + "' cannot be used; its own errors are listed with its name");
+      errors_.append(fabric.errors);
+    }
+  }
+
+  void read_inventory() {
+    const YamlNode* node = file_.find("inventory");
+    if (node != nullptr && node->kind != YamlNode::Kind::map) {
+      errors_.add(*node, "inventory: expected a map of bus names to endpoints");
+    }
+    const NameIndex buses = names_of("bus", fabric_.buses, errors_);
+    for (std::size_t i = 0; node != nullptr && i < node->keys.size(); ++i) {
+      const YamlNode& endpoint = node->items[i];
+      if (const auto lawful = check_endpoint(endpoint.text); !lawful) {
+        errors_.add(endpoint, "inventory: " + lawful.error().message);
+      }
+      const auto bus = fabric_known_ ? buses.resolve(node->keys[i].text, node->keys[i], errors_) : std::nullopt;
+      if (bus) {
+        scenario_.inventory.push_back({{*bus}, endpoint.text});
+        fabric_.buses[*bus].endpoint = endpoint.text;
+      }
+    }
+    settle_endpoints();
+  }
+
+  void settle_endpoints() {
+    const auto simulated = [](const Bus& bus) { return bus.endpoint == "sim"; };
+    if (!fabric_known_) {
+      return;
+    }
+    if (scenario_.mode == Mode::sim || scenario_.mode == Mode::soft) {
+      std::ranges::for_each(fabric_.buses, [](Bus& bus) { bus.endpoint = "sim"; });
+    } else if (scenario_.mode == Mode::mixed && std::ranges::all_of(fabric_.buses, simulated)) {
+      file_.error("mode", "mode: mixed, but every bus is simulated; expected an endpoint in inventory, or mode: soft");
+    } else if (scenario_.mode == Mode::hard && std::ranges::any_of(fabric_.buses, simulated)) {
+      const auto bus = std::ranges::find_if(fabric_.buses, simulated);
+      file_.error("mode", "mode: hard, but " + std::to_string(std::ranges::count_if(fabric_.buses, simulated)) +
+                              " buses are simulated, the first is '" + bus->name +
+                              "'; expected an endpoint for each in inventory, or mode: mixed");
+    }
+  }
+
+  std::int64_t node_limit() const { return static_cast<std::int64_t>(fabric_known_ ? fabric_.nodes.size() : limits::kNodes); }
+
+  void read_agents() {
+    if (auto map = map_of("agents")) {
+      scenario_.agents.processes = static_cast<std::uint32_t>(map->integer("processes", {1, node_limit()}, 1));
+      map->finish();
+    }
+  }
+
+  void read_controller() {
+    auto map = map_of("controller");
+    if (!map) {
+      return;
+    }
+    ControllerTimings& timings = scenario_.controller;
+    timings.debounce = map->duration("debounce", kPositive, timings.debounce);
+    timings.retry_interval = map->duration("retry_interval", kPositive, timings.retry_interval);
+    timings.stage_deadline = map->duration("stage_deadline", kPositive, timings.stage_deadline);
+    timings.lead_margin = map->duration("lead_margin", kPositive, timings.lead_margin);
+    timings.clock_error = map->duration("clock_error", {Duration{0}, seconds{1}}, timings.clock_error);
+    timings.beat_interval = map->duration("beat_interval", kPositive, timings.beat_interval);
+    timings.suspect_after = map->duration("suspect_after", kPositive, timings.suspect_after);
+    timings.dead_after = map->duration("dead_after", kPositive, timings.dead_after);
+    timings.report_interval = map->duration("report_interval", kPositive, timings.report_interval);
+    require_less(*map, "beat_interval", timings.beat_interval, "suspect_after", timings.suspect_after);
+    require_less(*map, "suspect_after", timings.suspect_after, "dead_after", timings.dead_after);
+    require_less(*map, "retry_interval", timings.retry_interval, "stage_deadline", timings.stage_deadline);
+    map->finish();
+  }
+
+  static void require_less(YamlMap& map, std::string_view key, Duration value, std::string_view other, Duration limit) {
+    if (value >= limit) {
+      map.error(key, std::string(key) + ": " + print_quantity(value.count(), kDurationUnits) + "; expected less than " +
+                         std::string(other) + " = " + print_quantity(limit.count(), kDurationUnits));
+    }
+  }
+
+  std::string read_workload(YamlMap& map, Default<std::string> otherwise) {
+    const std::string workload = map.text("workload", std::move(otherwise));
+    if (workload.find('/') == std::string::npos) {
+      return workload;  // a name of the zoo, which controller/workload knows
+    }
+    const std::string path = path_from_here(workload);
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(path, problem)) {
+      map.error("workload", "workload: there is no file '" + path + "'; expected a trace file, or a name without '/'");
+    }
+    return path;
+  }
+
+  void read_jobs() {
+    NameIndex names("job");
+    for (const YamlNode& item : file_.list("jobs", limits::kJobs)) {
+      YamlMap map(item, "the job", errors_);
+      JobSubmission job;
+      job.name = map.name("name", Rule::required);
+      job.workload = read_workload(map, Rule::required);
+      job.nodes = static_cast<std::uint32_t>(map.integer("nodes", {1, node_limit()}, Rule::required));
+      job.settings = map.settings("settings", kSettings);
+      job.at = map.duration("at", kRunTime, job.at);
+      job.after = map.name("after", std::string{});
+      job.runs_for = map.duration("runs_for", {microseconds{1}, kRunTime.max}, job.runs_for);
+      job.iterations = static_cast<std::uint32_t>(map.integer("iterations", {1, UINT32_MAX}, std::int64_t{job.iterations}));
+      if (!job.after.empty() && !names.find(job.after)) {
+        map.error("after", "after: there is no job '" + job.after + "' above this one; expected the name of an earlier job");
+      }
+      map.finish();
+      names.add(job.name, map.place_of("name"), errors_);
+      scenario_.jobs.push_back(std::move(job));
+    }
+  }
+
+  void read_churn() {
+    auto map = map_of("churn");
+    if (!map) {
+      return;
+    }
+    Churn& churn = scenario_.churn;
+    churn.revisions = static_cast<std::uint32_t>(map->integer("revisions", {1, kRevisions}, Rule::required));
+    for (const YamlNode& item : map->list("job_nodes", limits::kJobs, Rule::required)) {
+      const auto nodes = parse_integer(item);
+      if (!nodes || *nodes < 1 || *nodes > node_limit()) {
+        errors_.add(item, "job_nodes: " + (nodes ? "found " + item.text + "; expected 1.." + std::to_string(node_limit())
+                                                 : nodes.error().message));
+        continue;
+      }
+      churn.job_nodes.push_back(static_cast<std::uint32_t>(*nodes));
+    }
+    if (churn.job_nodes.empty()) {
+      map->error("job_nodes", "job_nodes: found no size; expected at least one number of nodes");
+    }
+    churn.live_jobs = static_cast<std::uint32_t>(
+        map->integer("live_jobs", {1, static_cast<std::int64_t>(limits::kJobs)}, std::int64_t{churn.live_jobs}));
+    churn.workload = read_workload(*map, churn.workload);
+    churn.settings = map->settings("settings", kSettings);
+    churn.start = map->duration("start", kRunTime, churn.start);
+    churn.period = map->duration("period", kPositive, churn.period);
+    map->finish();
+  }
+
+  void read_network() {
+    auto map = map_of("network");
+    if (!map) {
+      return;
+    }
+    NetworkFaults& network = scenario_.network;
+    constexpr Range<Duration> kDelay{Duration{0}, seconds{60}};
+    constexpr Range<double> kProbability{0.0, 1.0};
+    network.delay_min = map->duration("delay_min", kDelay, network.delay_min);
+    network.delay_max = map->duration("delay_max", kDelay, std::max(network.delay_min, network.delay_max));
+    network.loss = map->real("loss", kProbability, network.loss);
+    network.duplicate = map->real("duplicate", kProbability, network.duplicate);
+    network.reorder = map->real("reorder", kProbability, network.reorder);
+    network.until = map->duration("until", kRunTime, network.until);
+    if (network.delay_min > network.delay_max) {
+      map->error("delay_min",
+                 "delay_min: " + print_quantity(network.delay_min.count(), kDurationUnits) +
+                     "; expected at most delay_max = " + print_quantity(network.delay_max.count(), kDurationUnits));
+    }
+    map->finish();
+  }
+
+  /// The one key that a kind of fault takes beside at, device, kind and lasts.
+  void read_fault_value(YamlMap& map, ScenarioFault& fault) {
+    if (fault.kind == ScenarioFaultKind::detune) {
+      fault.offset = map.offset("offset", {{-1'000'000}, {1'000'000}}, Rule::required);
+    } else if (fault.kind == ScenarioFaultKind::dim) {
+      fault.loss = map.ratio("loss", {Db{1}, Db{6'000}}, Rule::required);
+    } else if (fault.kind == ScenarioFaultKind::late) {
+      fault.delay = map.duration("delay", kPositive, Rule::required);
+    }
+  }
+
+  void check_fault(YamlMap& map, const ScenarioFault& fault) {
+    const DeviceKind kind = fabric_.device(fault.device).kind;
+    if (fault.kind == ScenarioFaultKind::detune && kind != DeviceKind::itla_laser && kind != DeviceKind::heater_bank) {
+      map.error("kind",
+                "kind: '" + fabric_.device(fault.device).name + "' is a switch; expected a laser or a heater bank to detune");
+    }
+  }
+
+  void read_device_faults() {
+    const NameIndex devices = names_of("device", fabric_.devices, errors_);
+    const auto kinds = words_of<ScenarioFaultKind, 7>();
+    for (const YamlNode& item : file_.list("device_faults", kDeviceFaults)) {
+      YamlMap map(item, "the device fault", errors_);
+      ScenarioFault fault;
+      fault.at = map.duration("at", kRunTime, Rule::required);
+      const std::string device = map.name("device", Rule::required);
+      const auto kind = map.word("kind", kinds, Rule::required);
+      fault.lasts = map.duration("lasts", {microseconds{1}, kRunTime.max}, fault.lasts);
+      const auto number =
+          fabric_known_ && !device.empty() ? devices.resolve(device, map.place_of("device"), errors_) : std::nullopt;
+      if (!kind) {
+        continue;
+      }
+      fault.kind = static_cast<ScenarioFaultKind>(*kind);
+      read_fault_value(map, fault);
+      map.finish();
+      if (number) {
+        fault.device = {*number};
+        check_fault(map, fault);
+      }
+      scenario_.device_faults.push_back(fault);
+    }
+    std::ranges::sort(scenario_.device_faults, {},
+                      [](const ScenarioFault& fault) { return std::tuple(fault.at, fault.device, fault.kind); });
+  }
+
+  std::filesystem::path folder_;
+  ErrorList errors_;
+  YamlMap file_;
+  Scenario scenario_;
+  Fabric fabric_;
+  bool fabric_known_ = false;
+};
+
+}  // namespace
+
+Loaded<Scenario> load_scenario(const std::filesystem::path& path) {
+  const Loaded<YamlNode> document = read_yaml(path);
+  return document ? ScenarioReader(path, *document.value).read() : Loaded<Scenario>{std::nullopt, document.errors};
+}
+
+std::vector<ConfigError> check_config(const std::filesystem::path& path) {
+  const Loaded<YamlNode> document = read_yaml(path);
+  if (!document) {
+    return document.errors;
+  }
+  const YamlNode& root = *document.value;
+  ErrorList errors(path.string());
+  YamlMap map(root, "the file", errors);
+  const std::array<std::string, 2> kinds{"fabric", "scenario"};
+  const auto kind = map.word("kind", kinds, Rule::required);
+  if (!kind) {
+    return errors.sorted();
+  }
+  return *kind == 0 ? read_fabric(path.string(), root).errors : ScenarioReader(path, root).read().errors;
+}
+
+}  // namespace loom

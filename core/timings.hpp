@@ -1,0 +1,31 @@
+// Every period and deadline of the controller, in one place: scenarios say them, the controller obeys them. Defaults suit a
+// loaded host with 1024 agents on loopback.
+#pragma once
+
+#include <cstdint>
+
+#include "core/time.hpp"
+
+namespace loom {
+
+/// All positive; suspect_after < dead_after.
+struct ControllerTimings {
+  Duration debounce = std::chrono::milliseconds{5};            ///< changes of intent within it become one plan
+  Duration retry_interval = std::chrono::milliseconds{50};     ///< an unanswered request is repeated this often
+  Duration stage_deadline = std::chrono::seconds{5};           ///< a stage that lasts longer (beyond the devices' leads) has failed
+  Duration lead_margin = std::chrono::milliseconds{20};        ///< added to the lead computed for T
+  Duration clock_error = std::chrono::microseconds{0};         ///< between controller and agents, worst case
+  Duration beat_interval = std::chrono::milliseconds{50};      ///< heartbeats, both ways
+  Duration suspect_after = std::chrono::milliseconds{150};     ///< silence until an agent is suspected
+  Duration dead_after = std::chrono::milliseconds{300};        ///< silence until an agent is declared dead
+  Duration report_interval = std::chrono::milliseconds{1000};  ///< an agent's periodic observations
+  Duration reconcile_interval = std::chrono::seconds{1};       ///< how often desired and observed are compared
+  Duration stale_after = std::chrono::seconds{10};             ///< an observation older than this is stale
+  Duration return_backoff = std::chrono::seconds{1};           ///< before a return that failed is tried again
+  std::uint32_t return_attempts = 20;
+  std::uint32_t repair_attempts = 3;  ///< of one node without success, then an alarm
+  std::uint32_t arm_repeats = 3;      ///< how many losses in a row the lead before T leaves room for
+  bool operator==(const ControllerTimings&) const = default;
+};
+
+}  // namespace loom

@@ -1,0 +1,52 @@
+// Retries of one transaction, and the words for what a bus can answer.
+#include "drivers/conversation.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace loom {
+
+bool Conversation::may_retry(Instant now) {
+  ++tries_;
+  if (tries_ >= kTries) {
+    tries_ = 0;
+    return false;
+  }
+  resume_at_ = now + kPause * (1 << (tries_ - 1));
+  return true;
+}
+
+void Conversation::start_over() {
+  tries_ = 0;
+  resume_at_ = Instant{};
+}
+
+std::string describe(Duration duration) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.3f ms", milliseconds_of(duration));
+  return text.data();
+}
+
+std::string describe(const BusReply& reply, Duration deadline) {
+  // Modbus application protocol V1.1b3 section 7.
+  static constexpr std::array<const char*, 7> kExceptions{
+      "?", "illegal function", "illegal address", "illegal value", "device failure", "acknowledge", "device busy"};
+  switch (reply.status) {
+    case BusStatus::ok:
+      return "an answer to something else";
+    case BusStatus::nack:
+      return "\"not now\" (NACK)";
+    case BusStatus::exception:
+      return "exception " + std::to_string(reply.exception) + " (" +
+             (reply.exception < kExceptions.size() ? kExceptions[reply.exception] : "?") + ")";
+    case BusStatus::timeout:
+      return "no answer within " + describe(deadline);
+    case BusStatus::malformed:
+      return "a damaged answer";
+    case BusStatus::lost:
+      return "the bus is gone";
+  }
+  return "?";
+}
+
+}  // namespace loom

@@ -1,0 +1,41 @@
+// Conversation: what every driver keeps of its talk with the wire: one transaction outstanding at most, failed exchanges
+// retried after a pause, and given up aloud. It never decides what is said.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "core/time.hpp"
+#include "core/transaction.hpp"
+
+namespace loom {
+
+class Conversation {
+ public:
+  static constexpr unsigned kTries = 4;                             ///< of one transaction, the first included
+  static constexpr Duration kPause = std::chrono::milliseconds{5};  ///< CMIS 5.4 tNACK: up to 10 ms, so tries span 35 ms
+
+  bool is_waiting() const { return waiting_; }
+  Instant resume_at() const { return resume_at_; }
+  void sent() { waiting_ = true; }
+  /// The outstanding transaction was answered. False: nothing was outstanding, and the reply means nothing.
+  bool heard() { return std::exchange(waiting_, false); }
+  void understood() { tries_ = 0; }
+  /// The exchange failed on the wire: pauses, doubling. False: all tries are spent.
+  bool may_retry(Instant now);
+  void pause_until(Instant instant) { resume_at_ = instant; }
+  /// A new procedure begins; an outstanding transaction stays outstanding.
+  void start_over();
+
+ private:
+  bool waiting_ = false;
+  unsigned tries_ = 0;
+  Instant resume_at_{};
+};
+
+/// What went wrong on the wire, for a sentence: "no answer within 100 ms", "exception 4 (device failure)".
+std::string describe(const BusReply& reply, Duration deadline);
+/// Milliseconds with three decimals: "12.500 ms".
+std::string describe(Duration duration);
+
+}  // namespace loom

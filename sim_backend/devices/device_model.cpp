@@ -1,0 +1,206 @@
+// What all simulated devices share: faults, the future of their light, the wire's timing. It knows no protocol.
+#include "sim_backend/devices/device_model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim_backend/devices/models.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kDriftSteps = 16;
+
+bool is_optical(DeviceFaultKind kind) {
+  return kind == DeviceFaultKind::detune || kind == DeviceFaultKind::drift || kind == DeviceFaultKind::dim ||
+         kind == DeviceFaultKind::fail;
+}
+
+/// splitmix64 (Steele, Lea, Flood 2014).
+std::uint64_t next_of(std::uint64_t& state) {
+  state += 0x9e3779b97f4a7c15ULL;
+  std::uint64_t mixed = state;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
+  return mixed ^ (mixed >> 31);
+}
+
+}  // namespace
+
+DeviceModel::DeviceModel(DeviceId device, const SimDeviceOptions& options)
+    : device_(device), options_(options), chance_(options.seed ^ (0xd1b54a32d192ed03ULL * (device.value + 1ULL))) {}
+
+std::uint64_t DeviceModel::draw() { return next_of(chance_); }
+
+void DeviceModel::record(Instant at, std::uint32_t address, std::int32_t value) {
+  if (options_.keep_actuations) {
+    actuations_.push_back({at, address, value});
+  }
+}
+
+bool DeviceModel::has_fault(DeviceFaultKind kind, Instant at) const {
+  return std::any_of(faults_.begin(), faults_.end(),
+                     [&](const ActiveFault& f) { return f.fault.kind == kind && f.since <= at && at < f.fault.until; });
+}
+
+FrequencyOffset DeviceModel::detuning(Instant at, std::uint16_t channel, bool visible_only) const {
+  FrequencyOffset sum{0};
+  for (const ActiveFault& active : faults_) {
+    const DeviceFault& fault = active.fault;
+    const bool applies = active.since <= at && at < fault.until && fault.channel == channel && !(visible_only && fault.hidden);
+    if (applies && (fault.kind == DeviceFaultKind::detune || (fault.kind == DeviceFaultKind::drift && fault.until == kNever))) {
+      sum = sum + fault.offset;
+    } else if (applies && fault.kind == DeviceFaultKind::drift) {
+      const std::int64_t step = ((fault.until - active.since) / kDriftSteps).count();
+      sum = sum + FrequencyOffset{fault.offset.mhz * std::min(step > 0 ? (at - active.since).count() / step : 0, kDriftSteps) /
+                                  kDriftSteps};
+    }
+  }
+  return sum;
+}
+
+Db DeviceModel::dimming(Instant at, bool visible_only) const {
+  Db sum{0};
+  for (const ActiveFault& active : faults_) {
+    const DeviceFault& fault = active.fault;
+    if (fault.kind == DeviceFaultKind::dim && active.since <= at && at < fault.until && !(visible_only && fault.hidden)) {
+      sum = sum + fault.loss;
+    }
+  }
+  return sum;
+}
+
+Duration DeviceModel::stretched(Instant at, Duration settle) const {
+  for (const ActiveFault& active : faults_) {
+    if (active.fault.kind == DeviceFaultKind::slow_settle && active.since <= at && at < active.fault.until) {
+      settle *= std::max(active.fault.factor, 1);
+    }
+  }
+  return settle;
+}
+
+/// Keeps in future_ the state now and what lies ahead; drops faults that are over.
+void DeviceModel::forget_past(Instant now) {
+  if (future_.empty()) {
+    future_.push_back({now, device_, generation_, light(now)});
+  }
+  std::size_t past = 0;
+  while (past + 1 < future_.size() && future_[past + 1].at <= now) {
+    ++past;
+  }
+  if (past > 0) {
+    future_.erase(future_.begin(), future_.begin() + static_cast<std::ptrdiff_t>(past));
+  }
+  if (!faults_.empty()) {
+    std::erase_if(faults_, [now](const ActiveFault& f) { return f.fault.until < now; });
+  }
+}
+
+void DeviceModel::light_changed(Instant now, Instant at) {
+  ++generation_;
+  std::erase_if(changes_, [now](const OpticalChange& change) { return change.at > now; });
+  std::size_t kept = 1;
+  while (kept < future_.size() && future_[kept].at < at) {
+    future_[kept].generation = generation_;
+    changes_.push_back(future_[kept]);  // the old future still holds until `at`
+    ++kept;
+  }
+  const bool voids = kept < future_.size();
+  future_.resize(kept);
+  std::vector<Instant> instants{at};
+  append_breakpoints(at, instants);
+  for (const ActiveFault& active : faults_) {
+    if (is_optical(active.fault.kind)) {
+      instants.push_back(active.since);
+      instants.push_back(active.fault.until);
+      for (std::int64_t step = 1;
+           active.fault.kind == DeviceFaultKind::drift && active.fault.until != kNever && step < kDriftSteps; ++step) {
+        instants.push_back(active.since + step * ((active.fault.until - active.since) / kDriftSteps));
+      }
+    }
+  }
+  std::sort(instants.begin(), instants.end());
+  instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
+  for (const Instant instant : instants) {
+    if (instant < at || instant == kNever) {
+      continue;
+    }
+    OpticalState state = light(instant);
+    if (state != future_.back().state) {
+      future_.push_back({instant, device_, generation_, std::move(state)});
+      changes_.push_back(future_.back());
+    }
+  }
+  if (voids && (changes_.empty() || changes_.back().generation != generation_)) {
+    changes_.push_back({at, device_, generation_, future_.back().state});  // nothing new, but what was told is void
+  }
+}
+
+std::vector<OpticalChange> DeviceModel::take_changes() { return std::exchange(changes_, {}); }
+
+void DeviceModel::inject(Instant now, const DeviceFault& fault) {
+  forget_past(now);
+  faults_.push_back({now, fault});
+  if (is_optical(fault.kind)) {
+    light_changed(now, now);
+  }
+}
+
+/// Flips bits of an answer, or empties it where it had none.
+void DeviceModel::damage(BusReply& reply) {
+  if (reply.bytes.empty()) {
+    reply = {BusStatus::malformed, 0, {}, {}};
+    return;
+  }
+  const std::uint64_t chance = draw();
+  reply.bytes[chance % reply.bytes.size()] ^= static_cast<std::uint8_t>(1u << ((chance >> 32) % 8));
+}
+
+ModelReply DeviceModel::execute(Instant now, const Transaction& transaction) {
+  forget_past(now);
+  const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
+  if (faults_.empty()) {
+    ModelReply answer = respond(now, transaction);
+    return answer.service_time > transaction.deadline ? silence : answer;
+  }
+  if (has_fault(DeviceFaultKind::silence, now)) {
+    return silence;
+  }
+  ModelReply answer = has_fault(DeviceFaultKind::nack, now) ? refuse(now, transaction) : respond(now, transaction);
+  if (has_fault(DeviceFaultKind::garbage, now)) {
+    damage(answer.reply);
+  }
+  if (!has_fault(DeviceFaultKind::late, now)) {
+    late_reply_waits_ = false;  // a lane that has time flushes its input
+  } else if (std::holds_alternative<Frame>(transaction.order) && answer.reply.status == BusStatus::ok) {
+    std::swap(late_reply_, answer.reply);
+    return std::exchange(late_reply_waits_, true) ? answer : silence;
+  } else {
+    return silence;  // Modbus/TCP tells a late answer by its transaction id and drops it
+  }
+  return answer.service_time > transaction.deadline ? silence : answer;
+}
+
+std::unique_ptr<DeviceModel> make_model(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options) {
+  const Device& row = fabric.device(device);
+  LOOM_ASSERT(!row.elements.empty());
+  const Element& first = fabric.element(row.elements.front());
+  switch (row.kind) {
+    case DeviceKind::itla_laser:
+      return std::make_unique<ItlaModel>(row, std::get<Transmitter>(first.kind), options);
+    case DeviceKind::heater_bank: {
+      std::vector<RingFilter> rings;
+      for (const ElementId element : row.elements) {
+        rings.push_back(std::get<RingFilter>(fabric.element(element).kind));
+      }
+      return std::make_unique<HeaterModel>(row, std::move(rings), options);
+    }
+    case DeviceKind::wss:
+      return std::make_unique<WssModel>(row, first, options);
+    case DeviceKind::ocs:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace loom

@@ -1,0 +1,128 @@
+// The device models that make_model() chooses from; tests build them with it too. Each is the register side of one protocol.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/fabric.hpp"
+#include "drivers/transceiver/itla_frame.hpp"
+#include "drivers/wss/flexgrid_dialect.hpp"
+#include "sim_backend/devices/device_model.hpp"
+
+namespace loom {
+
+/// A tunable laser of OIF-ITLA-MSA. Powers up dark, on a 50 GHz grid at its lowest frequency. Darkness, tuning and emission
+/// take their time after the answer; tuned while lit, its light really is at the wrong frequencies meanwhile.
+class ItlaModel final : public DeviceModel {
+ public:
+  ItlaModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options);
+  OpticalState light(Instant at) const override;
+
+ protected:
+  ModelReply respond(Instant now, const Transaction& transaction) override;
+  ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+
+ private:
+  itla::Response answer(Instant now, Instant at, const itla::Request& request);
+  itla::Response read(Instant at, itla::Register reg);
+  itla::Response write(Instant now, Instant at, const itla::Request& request);
+  itla::Response write_setting(Instant at, const itla::Request& request);
+  itla::Response write_enable(Instant now, Instant at, std::uint16_t value);
+  itla::Response write_channel(Instant now, Instant at, std::uint16_t value);
+  itla::Response refused(itla::Register reg, itla::NopError error);
+  std::uint16_t status_at(Instant at, bool fatal) const;
+  std::uint16_t nop_at(Instant at) const;
+  Frequency frequency_at(Instant at) const;
+  Frequency frequency_of_registers(std::uint16_t channel) const;
+  bool emits_at(Instant at) const { return emit_from_ <= at && at < emit_until_; }
+  bool is_tuning(Instant at) const { return tune_begin_ <= at && at < tune_end_; }
+
+  Transmitter transmitter_;
+  std::uint16_t channel_ = 1;
+  std::int16_t power_ = 0;
+  std::uint16_t enable_ = 0;
+  std::int16_t grid_ = 500;
+  std::uint16_t grid2_ = 0;
+  std::uint16_t fcf1_ = 0;
+  std::uint16_t fcf2_ = 0;
+  std::uint16_t fcf3_ = 0;
+  itla::NopError error_ = itla::NopError::none;
+  std::uint16_t latched_ = 0;
+  itla::FrameBytes last_response_{};
+  Frequency lowest_;
+  Frequency highest_;
+  Frequency tune_from_;
+  Frequency tune_to_;
+  Instant tune_begin_{};
+  Instant tune_end_{};
+  std::optional<Instant> ready_at_;  ///< power-up is counted from the first transaction
+  Instant emit_from_ = kNever;
+  Instant emit_until_ = kNever;
+};
+
+/// A bank of ring heaters behind Modbus holding registers. Cold at start; each ring follows its heater with one time constant.
+class HeaterModel final : public DeviceModel {
+ public:
+  HeaterModel(const Device& device, std::vector<RingFilter> rings, const SimDeviceOptions& options);
+  OpticalState light(Instant at) const override;
+
+ protected:
+  ModelReply respond(Instant now, const Transaction& transaction) override;
+  ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+
+ private:
+  struct Ring {
+    RingFilter filter;
+    std::uint16_t millivolts = 0;
+    Frequency from;
+    Frequency to;
+    Instant begin{};
+    Duration time_constant{};
+  };
+  BusReply write(Instant now, Instant at, const Registers& registers);
+  Frequency resonance_at(const Ring& ring, Instant at) const;
+  bool warms(const Ring& ring, Instant at) const;
+  Duration service_time(std::size_t request_bytes, std::size_t reply_bytes) const;
+
+  std::vector<Ring> rings_;
+};
+
+/// A WSS of the flexgrid dialect. A new grid blocks everything; while a hologram reloads, moved channels pass nothing and the
+/// others dip.
+class WssModel final : public DeviceModel {
+ public:
+  WssModel(const Device& device, const Element& element, const SimDeviceOptions& options);
+  OpticalState light(Instant at) const override;
+
+ protected:
+  ModelReply respond(Instant now, const Transaction& transaction) override;
+  ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+
+ private:
+  std::string answer(Instant now, Instant at, std::string_view text);
+  std::string define_channels(Instant now, Instant at, std::string_view text);
+  std::string set_ports(Instant now, Instant at, std::string_view text);
+  bool is_lawful(const std::vector<flexgrid::Channel>& grid) const;
+  void begin_move(Instant at);
+  std::vector<WssRoute> routes() const;
+
+  flexgrid::Dialect dialect_;
+  PortNumber ports_limit_ = 1;
+  PortNumber inputs_ = 1;
+  Duration settle_max_{};
+  std::vector<flexgrid::Channel> grid_;
+  std::vector<flexgrid::PortSetting> ports_;
+  std::vector<WssRoute> steady_;  ///< pass light while moving (before the dip)
+  std::vector<WssRoute> moving_;  ///< old and new routes under way
+  Instant move_begin_{};
+  Instant move_end_{};
+};
+
+}  // namespace loom

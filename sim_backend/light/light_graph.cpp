@@ -1,0 +1,168 @@
+// What every kind of element does to a ray. Leakage is not modelled: light that is not let through is gone.
+#include "sim_backend/light/light_graph.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace loom {
+namespace {
+
+/// Light leaves through `output` after `loss`; `clipped` adds to what earlier filters did.
+void leave(Passage& passage, PortNumber output, const Ray& ray, Db loss, bool clipped) {
+  passage.exits.push_back({output, ray.power - loss, ray.clipped || clipped});
+}
+
+/// Does a filter of this full width around `centre` cut into the signal?
+bool cuts(const Ray& ray, Frequency centre, FrequencyOffset full_width) {
+  return magnitude(ray.frequency - centre).mhz + ray.half_width.mhz > full_width.mhz / 2;
+}
+
+auto order_of(const WssRoute& route) { return std::tuple(route.input, lower_edge_of(route.slot).mhz); }
+
+}  // namespace
+
+LightGraph::LightGraph(std::shared_ptr<const Fabric> fabric) : fabric_(std::move(fabric)) {
+  const std::size_t count = fabric_->elements.size();
+  first_output_.reserve(count);
+  steerable_.resize(count);
+  emission_.resize(count);
+  resonance_.resize(count);
+  switch_place_.assign(count, kNone);
+  for (const Element& element : fabric_->elements) {
+    first_output_.push_back(static_cast<std::uint32_t>(fibre_of_output_.size()));
+    fibre_of_output_.resize(fibre_of_output_.size() + element.outputs, kNone);
+    if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
+      steerable_[element.id.value] = true;
+      resonance_[element.id.value] = ring->cold_resonance;
+    } else if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind) ||
+               std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+      steerable_[element.id.value] = true;
+      switch_place_[element.id.value] = static_cast<std::uint32_t>(switches_.size());
+      switches_.push_back({{}, {}, std::vector<std::uint32_t>(element.inputs, kNone), std::vector<bool>(element.inputs)});
+    }
+  }
+  for (const Fibre& fibre : fabric_->fibres) {
+    fibre_of_output_[first_output_[fibre.from.element.value] + fibre.from.port] = fibre.id.value;
+  }
+}
+
+void LightGraph::set_routes(ElementId wss, std::vector<WssRoute> routes, std::vector<WssRoute> moving) {
+  LOOM_ASSERT(std::holds_alternative<WavelengthSelectiveSwitch>(fabric_->element(wss).kind));
+  std::sort(routes.begin(), routes.end(), [](const WssRoute& a, const WssRoute& b) { return order_of(a) < order_of(b); });
+  SwitchState& state = switches_[switch_place_[wss.value]];
+  state.routes = std::move(routes);
+  state.moving = std::move(moving);
+}
+
+void LightGraph::set_connects(ElementId ocs, std::span<const CrossConnect> connects, std::span<const CrossConnect> moving) {
+  const Element& element = fabric_->element(ocs);
+  LOOM_ASSERT(std::holds_alternative<OpticalCircuitSwitch>(element.kind));
+  SwitchState& state = switches_[switch_place_[ocs.value]];
+  state.output.assign(element.inputs, kNone);
+  state.input_moving.assign(element.inputs, false);
+  for (const CrossConnect& connect : connects) {
+    if (connect.input < element.inputs && connect.output < element.outputs) {
+      state.output[connect.input] = connect.output;
+    }
+  }
+  for (const CrossConnect& connect : moving) {
+    if (connect.input < element.inputs) {
+      state.input_moving[connect.input] = true;
+    }
+  }
+}
+
+void LightGraph::pass(ElementId element_id, PortNumber input, const Ray& ray, Passage& passage) const {
+  passage.exits.clear();
+  passage.into_moving_port = false;
+  const Element& element = fabric_->element(element_id);
+  if (std::holds_alternative<Transmitter>(element.kind) || std::holds_alternative<Receiver>(element.kind)) {
+    return;
+  }
+  if (std::holds_alternative<ArrayedWaveguideGrating>(element.kind)) {
+    pass_grating(element, input, ray, passage);
+  } else if (std::holds_alternative<RingFilter>(element.kind)) {
+    pass_ring(element, ray, passage);
+  } else if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    pass_wss(element, input, ray, passage);
+  } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    pass_ocs(element, input, ray, passage);
+  } else if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
+    leave(passage, 0, ray, element.insertion_loss - amplifier->gain, false);
+  } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
+    if (input < panel->wiring.size() && panel->wiring[input] < element.outputs) {
+      leave(passage, panel->wiring[input], ray, element.insertion_loss, false);
+    }
+  } else {
+    // Coupler and tap: every output. An attenuator has one, and no device that would turn it up.
+    for (PortNumber output = 0; output < element.outputs; ++output) {
+      leave(passage, output, ray, element.insertion_loss, false);
+    }
+  }
+}
+
+void LightGraph::pass_grating(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const {
+  const auto& grating = std::get<ArrayedWaveguideGrating>(element.kind);
+  const std::int64_t spacing = std::int64_t{grating.channels.step_n} * kGridStep.mhz;
+  if (spacing <= 0 || element.outputs == 0) {
+    return;
+  }
+  // The nearest channel, rounding half up; negative below the first one.
+  const std::int64_t offset = (ray.frequency - centre_of(grating.channels.first)).mhz + spacing / 2;
+  if (offset < 0 || offset / spacing >= grating.channels.count) {
+    return;
+  }
+  const auto channel = static_cast<std::int32_t>(offset / spacing);
+  const Frequency centre = centre_of(grating.channels.slot(channel));
+  if (magnitude(ray.frequency - centre).mhz > grating.passband.mhz / 2) {
+    return;
+  }
+  const auto output = static_cast<PortNumber>((channel + input) % element.outputs);
+  leave(passage, output, ray, element.insertion_loss, cuts(ray, centre, grating.passband));
+}
+
+void LightGraph::pass_ring(const Element& element, const Ray& ray, Passage& passage) const {
+  const auto& ring = std::get<RingFilter>(element.kind);
+  std::int64_t offset = (ray.frequency - resonance_[element.id.value]).mhz;
+  if (const std::int64_t period = ring.free_spectral_range.mhz; period > 0) {
+    offset = ((offset % period) + period + period / 2) % period - period / 2;
+  }
+  const bool drops = magnitude(FrequencyOffset{offset}).mhz <= ring.fwhm.mhz / 2;
+  const PortNumber output = drops ? 1 : 0;
+  if (output < element.outputs) {
+    leave(passage, output, ray, element.insertion_loss, drops && cuts(ray, ray.frequency - FrequencyOffset{offset}, ring.fwhm));
+  }
+}
+
+void LightGraph::pass_wss(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const {
+  const auto& wss = std::get<WavelengthSelectiveSwitch>(element.kind);
+  const SwitchState& state = switches_[switch_place_[element.id.value]];
+  for (const WssRoute& moving : state.moving) {
+    if (moving.input == input && lower_edge_of(moving.slot) <= ray.frequency && ray.frequency < upper_edge_of(moving.slot)) {
+      passage.into_moving_port = true;
+      return;
+    }
+  }
+  const auto after = std::upper_bound(state.routes.begin(), state.routes.end(), std::tuple(input, ray.frequency.mhz),
+                                      [](const auto& key, const WssRoute& route) { return key < order_of(route); });
+  if (after == state.routes.begin()) {
+    return;
+  }
+  const WssRoute& route = *std::prev(after);
+  if (route.input != input || upper_edge_of(route.slot) <= ray.frequency || route.output >= element.outputs) {
+    return;
+  }
+  const FrequencyOffset passband{width_of(route.slot).mhz - 2 * wss.passband_edge.mhz};
+  leave(passage, route.output, ray, element.insertion_loss + route.attenuation, cuts(ray, centre_of(route.slot), passband));
+}
+
+void LightGraph::pass_ocs(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const {
+  const SwitchState& state = switches_[switch_place_[element.id.value]];
+  if (state.input_moving[input]) {
+    passage.into_moving_port = true;
+  } else if (state.output[input] != kNone) {
+    leave(passage, static_cast<PortNumber>(state.output[input]), ray, element.insertion_loss, false);
+  }
+}
+
+}  // namespace loom

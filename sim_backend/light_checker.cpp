@@ -1,0 +1,277 @@
+// The rules of safety, one function a place that light can be at.
+#include "sim_backend/light_checker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace loom {
+namespace {
+
+/// One bit each in a PlanSet. A controller that has more revisions going without a confirmation is lost anyway.
+constexpr std::size_t kActivePlansMax = 64;
+constexpr ElementId kNobody{LightGraph::kNone};
+
+bool is_switch(const Element& element) {
+  return std::holds_alternative<WavelengthSelectiveSwitch>(element.kind) ||
+         std::holds_alternative<OpticalCircuitSwitch>(element.kind);
+}
+
+bool ends_at_receiver(const Fabric& fabric, FibreId fibre) {
+  return std::holds_alternative<Receiver>(fabric.element(fabric.fibres[fibre.value].to.element).kind);
+}
+
+}  // namespace
+
+std::string_view to_string(SafetyRule rule) {
+  static constexpr std::array<std::string_view, 6> kWords{"collision",   "stray",      "mixed",
+                                                          "moving_port", "lasers_off", "unsettled"};
+  return kWords[static_cast<std::size_t>(rule)];
+}
+
+LightChecker::LightChecker(const LightModel& light, CheckerOptions options) : light_(light), options_(options) {
+  plans_.resize(light.fabric().elements.size());
+  excused_.resize(light.fabric().elements.size());
+  latched_since_.assign(light.fabric().nodes.size(), kNever);
+}
+
+void LightChecker::learn(Instant now, const Record& record) {
+  if (const auto* commit = std::get_if<CommitRecord>(&record)) {
+    reported_.clear();
+    if (commit->decision == CommitDecision::going && commit->plan) {
+      activate(commit->plan);
+    } else if (commit->decision == CommitDecision::confirmed) {
+      confirm(now, commit->revision);
+    }
+  } else if (const auto* intent = std::get_if<IntentRecord>(&record)) {
+    if (!intent->intent.lasers_off) {
+      lasers_off_since_ = kNever;
+    } else if (lasers_off_since_ == kNever) {
+      lasers_off_since_ = now;
+    }
+  }
+}
+
+void LightChecker::learn_latch(Instant now, NodeId node, const LatchRecord& latch) {
+  Instant& since = latched_since_[node.value];
+  if (!latch.lasers_off) {
+    since = kNever;
+  } else if (since == kNever) {
+    since = now;
+  }
+}
+
+void LightChecker::activate(std::shared_ptr<const Plan> plan) {
+  if (active_.size() == kActivePlansMax) {
+    active_.erase(active_.begin() + 1);  // the oldest that was never confirmed
+  }
+  ActivePlan active{std::move(plan), std::vector<std::vector<PlannedCircuit>>(light_.fabric().elements.size())};
+  for (const Circuit& circuit : active.plan->circuits) {
+    active.of_transmitter[circuit.transmitter.value].push_back(
+        {lower_edge_of(circuit.slot), upper_edge_of(circuit.slot), circuit.receiver});
+  }
+  active_.push_back(std::move(active));
+  classify_all();
+}
+
+void LightChecker::confirm(Instant now, Revision revision) {
+  const auto found =
+      std::find_if(active_.begin(), active_.end(), [&](const ActivePlan& active) { return active.plan->revision == revision; });
+  if (found == active_.end()) {
+    return;
+  }
+  ActivePlan kept = std::move(*found);
+  active_.clear();
+  active_.push_back(std::move(kept));
+  confirmed_ = active_.front().plan;
+  classify_all();
+  judge_all(now);
+}
+
+void LightChecker::classify_all() {
+  for (const ElementId transmitter : light_.transmitters()) {
+    plans_[transmitter.value] = plans_of(transmitter);
+  }
+}
+
+LightChecker::PlanSet LightChecker::plans_of(ElementId transmitter) const {
+  const Emission& emission = light_.graph().emission(transmitter);
+  PlanSet plans = 0;
+  for (std::size_t i = 0; emission.emitting && i < active_.size(); ++i) {
+    for (const PlannedCircuit& circuit : active_[i].of_transmitter[transmitter.value]) {
+      if (circuit.lower <= emission.frequency && emission.frequency < circuit.upper) {
+        plans |= PlanSet{1} << i;
+      }
+    }
+  }
+  return plans;
+}
+
+LightChecker::PlanSet LightChecker::plans_to(ElementId transmitter, Frequency frequency, ElementId receiver) const {
+  PlanSet plans = 0;
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    for (const PlannedCircuit& circuit : active_[i].of_transmitter[transmitter.value]) {
+      if (circuit.receiver == receiver && circuit.lower <= frequency && frequency < circuit.upper) {
+        plans |= PlanSet{1} << i;
+      }
+    }
+  }
+  return plans;
+}
+
+void LightChecker::judge(Instant now, std::span<const ElementId> changed) {
+  for (const ElementId transmitter : changed) {
+    plans_[transmitter.value] = plans_of(transmitter);
+  }
+  for (const ElementId transmitter : changed) {
+    if (!light_.path_of(transmitter).empty()) {
+      judge_order(now, transmitter);
+      judge_path(now, transmitter);
+    }
+  }
+}
+
+void LightChecker::judge_order(Instant now, ElementId transmitter) {
+  const std::optional<NodeId> node = light_.fabric().node_of_element[transmitter.value];
+  const bool ordered = lasers_off_since_ != kNever && now - lasers_off_since_ >= options_.lasers_off_bound;
+  const bool latched =
+      node && latched_since_[node->value] != kNever && now - latched_since_[node->value] >= options_.latch_bound;
+  if ((ordered || latched) && !excused_[transmitter.value]) {
+    report(now, SafetyRule::lasers_off, transmitter, kNobody,
+           light_.fabric().element(transmitter).name + " emits although lasers are off " +
+               (latched ? "on its node" : "everywhere") + " and the bound of " +
+               std::to_string((latched ? options_.latch_bound : options_.lasers_off_bound).count() / 1'000'000) +
+               " ms has passed");
+  }
+}
+
+void LightChecker::judge_path(Instant now, ElementId transmitter) {
+  if (const std::optional<ElementId> moving = light_.moving_port_on_path(transmitter)) {
+    report(now, SafetyRule::moving_port, transmitter, *moving,
+           "light of " + light_.fabric().element(transmitter).name + " enters " + light_.fabric().element(*moving).name +
+               " at a port that moves");
+  }
+  bool judged_stray = false;
+  for (const Hop& hop : light_.path_of(transmitter)) {
+    const std::span<const Light> lights = light_.lights_on(hop.fibre);
+    const auto own = std::find_if(lights.begin(), lights.end(), [&](const Light& l) { return l.transmitter == transmitter; });
+    LOOM_ASSERT(own != lights.end());
+    if (plans_[transmitter.value] == 0 && !judged_stray && !is_excused(transmitter, hop.fibre)) {
+      judged_stray = true;
+      report(now, SafetyRule::stray, transmitter, kNobody,
+             describe(*own) + " on " + describe(hop.fibre) + " belongs to no circuit of an active plan");
+    }
+    judge_fibre(now, *own, hop.fibre);
+  }
+}
+
+void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
+  const Fabric& fabric = light_.fabric();
+  const Fibre& segment = fabric.fibres[fibre.value];
+  const bool at_receiver = ends_at_receiver(fabric, fibre);
+  const bool at_switch = is_switch(fabric.element(segment.from.element)) || is_switch(fabric.element(segment.to.element));
+  PlanSet own_plans = plans_[light.transmitter.value];
+  if (at_receiver) {
+    const PlanSet planned = plans_to(light.transmitter, light.frequency, segment.to.element);
+    if (own_plans != 0 && planned == 0 && !is_excused(light.transmitter, fibre)) {
+      report(now, SafetyRule::stray, light.transmitter, segment.to.element,
+             describe(light) + " is at receiver " + fabric.element(segment.to.element).name +
+                 ", where no circuit of an active plan ends it");
+    }
+    own_plans = planned;
+  }
+  for (const Light& other : light_.lights_on(fibre)) {
+    if (other.transmitter == light.transmitter) {
+      continue;
+    }
+    const bool in_band = at_receiver || overlap(light, other);
+    const PlanSet other_plans =
+        at_receiver ? plans_to(other.transmitter, other.frequency, segment.to.element) : plans_[other.transmitter.value];
+    if (in_band && !is_excused(light.transmitter, fibre) && !is_excused(other.transmitter, fibre)) {
+      report(now, SafetyRule::collision, std::min(light.transmitter, other.transmitter),
+             std::max(light.transmitter, other.transmitter),
+             describe(light) + " and " + describe(other) + " are in one band on " + describe(fibre));
+    }
+    if ((in_band || at_switch) && own_plans != 0 && other_plans != 0 && (own_plans & other_plans) == 0) {
+      report(now, SafetyRule::mixed, std::min(light.transmitter, other.transmitter),
+             std::max(light.transmitter, other.transmitter),
+             describe(light) + " and " + describe(other) + " on " + describe(fibre) + " belong to different revisions");
+    }
+  }
+}
+
+bool LightChecker::is_excused(ElementId transmitter, FibreId fibre) const {
+  const Fibre& segment = light_.fabric().fibres[fibre.value];
+  return excused_[transmitter.value] || excused_[segment.from.element.value] || excused_[segment.to.element.value];
+}
+
+void LightChecker::report(Instant now, SafetyRule rule, ElementId subject, ElementId other, std::string evidence) {
+  if (!reported_.insert({rule, subject, other}).second) {
+    return;
+  }
+  ++count_;
+  if (rule == SafetyRule::mixed) {
+    ++mixed_;
+  }
+  if (violations_.size() < options_.violations_max) {
+    violations_.push_back({now, rule, std::move(evidence)});
+  }
+}
+
+Instant LightChecker::next_bound(Instant now) const {
+  Instant next = kNever;
+  const auto consider = [&](Instant since, Duration bound) {
+    if (since != kNever && since + bound > now) {
+      next = std::min(next, since + bound);
+    }
+  };
+  consider(lasers_off_since_, options_.lasers_off_bound);
+  for (const Instant since : latched_since_) {
+    consider(since, options_.latch_bound);
+  }
+  return next;
+}
+
+std::string LightChecker::describe(const Light& light) const {
+  return light_.fabric().element(light.transmitter).name + " at " + to_string(light.frequency) + " (" + to_string(light.power) +
+         ")";
+}
+
+std::string LightChecker::describe(FibreId fibre) const {
+  const Fibre& segment = light_.fabric().fibres[fibre.value];
+  return "fibre " + std::to_string(fibre.value) + " from " + light_.fabric().element(segment.from.element).name + " to " +
+         light_.fabric().element(segment.to.element).name;
+}
+
+std::vector<std::string> differences(const LightModel& light, const Plan* plan, const std::vector<bool>& excused) {
+  const Fabric& fabric = light.fabric();
+  std::vector<std::string> found;
+  std::set<std::pair<ElementId, ElementId>> planned;
+  bool plays_timeslots = false;
+  const auto is_excused = [&](ElementId element) { return element.value < excused.size() && excused[element.value]; };
+  if (plan != nullptr) {
+    for (const Circuit& circuit : plan->circuits) {
+      planned.insert({circuit.transmitter, circuit.receiver});
+    }
+    for (const NodePlan& node : plan->nodes) {
+      plays_timeslots = plays_timeslots || node.cycle > Duration{};
+    }
+  }
+  std::set<std::pair<ElementId, ElementId>> lit;
+  for (const Reach& reach : light.reached()) {
+    lit.insert({reach.transmitter, reach.receiver});
+    if (!is_excused(reach.transmitter) && !is_excused(reach.receiver) && !planned.contains({reach.transmitter, reach.receiver})) {
+      found.push_back(fabric.element(reach.transmitter).name + " reaches " + fabric.element(reach.receiver).name +
+                      ", which the confirmed plan does not have");
+    }
+  }
+  for (const auto& [transmitter, receiver] : planned) {
+    if (!plays_timeslots && !is_excused(transmitter) && !is_excused(receiver) && !lit.contains({transmitter, receiver})) {
+      found.push_back(fabric.element(transmitter).name + " does not reach " + fabric.element(receiver).name +
+                      ", which the confirmed plan says");
+    }
+  }
+  return found;
+}
+
+}  // namespace loom

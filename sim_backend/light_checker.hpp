@@ -1,0 +1,115 @@
+// LightChecker: the safety judge. At every change of ground-truth light it asks whether that light may be; it learns which
+// circuits exist from what the controller journals, and nothing that it judges ever hears from it. Plans active at one time:
+// the last confirmed one and every one that is `going` since.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/journal.hpp"
+#include "sim_backend/light/light_model.hpp"
+
+namespace loom {
+
+enum class SafetyRule : std::uint8_t {
+  collision,  ///< two lights in one band on one fibre, or two lights at one receiver
+  stray,      ///< light where no circuit of any active plan puts it
+  mixed,      ///< lights that no one active plan contains both of: at one receiver, in one band of a fibre, at one switch port
+  moving_port,  ///< light enters a port while it moves
+  lasers_off,   ///< light although all lasers, or this node's, are ordered off
+  unsettled,    ///< liveness: the run did not come to rest where it should
+};
+std::string_view to_string(SafetyRule rule);
+
+struct Violation {
+  Instant at{};
+  SafetyRule rule = SafetyRule::collision;
+  std::string evidence;  ///< one sentence: which light, where, against what
+  bool operator==(const Violation&) const = default;
+};
+
+struct CheckerOptions {
+  /// From the journalled order to the last photon: the network's retries included for everybody's order.
+  Duration lasers_off_bound = std::chrono::seconds{1};
+  /// From an agent's own journalled latch to the last photon of its transmitters: its buses alone.
+  Duration latch_bound = std::chrono::milliseconds{100};
+  std::size_t violations_max = 100;  ///< kept; the rest is only counted
+};
+
+class LightChecker {
+ public:
+  LightChecker(const LightModel& light, CheckerOptions options);
+
+  /// What the controller asks its journal to keep, as it asks.
+  void learn(Instant now, const Record& record);
+  /// What an agent asks its journal to keep.
+  void learn_latch(Instant now, NodeId node, const LatchRecord& latch);
+  /// A fault was injected there: its light is no fault of the control plane (stray, collision, lasers off). Moving ports and
+  /// mixed light have no excuse.
+  void excuse(ElementId element) { excused_[element.value] = true; }
+
+  /// After each change of light: the transmitters that LightModel::apply named.
+  void judge(Instant now, std::span<const ElementId> changed);
+  /// All light anew; for instants at which a rule begins to hold without any light changing.
+  void judge_all(Instant now) { judge(now, light_.transmitters()); }
+  /// The next instant at which judge_all() is due because a bound passes; kNever: none.
+  Instant next_bound(Instant now) const;
+
+  const std::vector<Violation>& violations() const { return violations_; }
+  std::uint64_t count() const { return count_; }
+  /// Instants of ground truth at which a `mixed` was found.
+  std::uint64_t mixed() const { return mixed_; }
+  /// The plan whose light is the only lawful one now; null: darkness.
+  const Plan* confirmed() const { return confirmed_.get(); }
+
+ private:
+  struct PlannedCircuit {
+    Frequency lower;
+    Frequency upper;
+    ElementId receiver;
+  };
+  struct ActivePlan {
+    std::shared_ptr<const Plan> plan;
+    std::vector<std::vector<PlannedCircuit>> of_transmitter;  ///< by element
+  };
+  using PlanSet = std::uint64_t;  ///< bit i: active_[i]
+
+  void activate(std::shared_ptr<const Plan> plan);
+  void confirm(Instant now, Revision revision);
+  void classify_all();
+  PlanSet plans_of(ElementId transmitter) const;
+  PlanSet plans_to(ElementId transmitter, Frequency frequency, ElementId receiver) const;
+  void judge_path(Instant now, ElementId transmitter);
+  void judge_fibre(Instant now, const Light& light, FibreId fibre);
+  void judge_order(Instant now, ElementId transmitter);
+  bool is_excused(ElementId transmitter, FibreId fibre) const;
+  void report(Instant now, SafetyRule rule, ElementId subject, ElementId other, std::string evidence);
+  std::string describe(const Light& light) const;
+  std::string describe(FibreId fibre) const;
+
+  const LightModel& light_;
+  CheckerOptions options_;
+  std::vector<ActivePlan> active_;
+  std::shared_ptr<const Plan> confirmed_;
+  std::vector<PlanSet> plans_;  ///< by element: the active plans that have a circuit for the transmitter's present light
+  std::vector<bool> excused_;
+  Instant lasers_off_since_ = kNever;
+  std::vector<Instant> latched_since_;  ///< by node
+  std::vector<Violation> violations_;
+  std::set<std::tuple<SafetyRule, ElementId, ElementId>> reported_;  ///< since the last record; one sentence each is enough
+  std::uint64_t count_ = 0;
+  std::uint64_t mixed_ = 0;
+};
+
+/// How ground truth differs from what the plan says, one sentence each; empty: it is as planned. Null: all dark. A plan whose
+/// agents play timeslots may be anywhere in its cycle: then only light that no timeslot has is a difference.
+/// Light of an element in `excused` (by element; empty: none) may be anything.
+std::vector<std::string> differences(const LightModel& light, const Plan* plan, const std::vector<bool>& excused = {});
+
+}  // namespace loom

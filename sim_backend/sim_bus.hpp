@@ -1,0 +1,70 @@
+// SimBus: the REGISTERS seam over device models. A lane a bus executes its transactions in order and is busy for each one's
+// service time. Time comes from any TimeSeam, so the same class serves the simulation and an agent process in `soft` mode.
+// What the devices do to light goes to a callback and, if wanted, to a log; drivers and agents see neither.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/seams.hpp"
+#include "sim_backend/devices/device_model.hpp"
+
+namespace loom {
+
+struct SimBusOptions {
+  SimDeviceOptions devices;     ///< `seed` is mixed with each device's id
+  bool keep_light_log = false;  ///< append-only, for processes that hand their light to somebody else
+};
+
+class SimBus final : public RegisterSeam {
+ public:
+  using OnLight = std::function<void(const OpticalChange& change)>;
+
+  /// Models the devices of `agents` whose bus endpoint is "sim"; empty = of every node. A device without a model in this
+  /// build, or on another bus, answers with silence.
+  SimBus(TimeSeam& time, std::shared_ptr<const Fabric> fabric, std::span<const NodeId> agents, SimBusOptions options);
+
+  void submit(BusId bus, const Transaction& transaction, Done done) override;
+
+  /// Called at the instant of each change of light, in order. Power-up states are given at once for every device.
+  void on_light(OnLight on_light);
+  /// Every change so far; empty unless keep_light_log.
+  std::span<const OpticalChange> light_log() const { return light_log_; }
+  bool has_model(DeviceId device) const { return models_[device.value] != nullptr; }
+  /// Precondition: has_model(device).
+  void inject(DeviceId device, const DeviceFault& fault);
+  DeviceModel& model(DeviceId device) { return *models_[device.value]; }
+  std::uint64_t transactions() const { return transactions_; }
+
+ private:
+  struct Order {
+    Transaction transaction;
+    Done done;
+  };
+  struct Lane {
+    std::vector<Order> waiting;  ///< front: under way
+    BusReply reply;              ///< of the one under way
+  };
+  void begin(BusId bus);
+  void finish(BusId bus);
+  std::vector<OpticalChange> power_up_light() const;
+  void collect_light(DeviceModel& model);
+  void shine(OpticalChange& change);
+
+  TimeSeam& time_;
+  std::shared_ptr<const Fabric> fabric_;
+  SimBusOptions options_;
+  std::vector<std::unique_ptr<DeviceModel>> models_;  ///< by device
+  std::vector<std::uint32_t> generation_;             ///< by device: of the newest change taken from its model
+  std::vector<Lane> lanes_;                           ///< by bus
+  OnLight on_light_;
+  std::vector<OpticalChange> light_log_;
+  std::vector<OpticalChange> ahead_;  ///< changes that lie ahead, until their instant
+  std::vector<std::uint32_t> free_ahead_;
+  std::uint64_t transactions_ = 0;
+};
+
+}  // namespace loom

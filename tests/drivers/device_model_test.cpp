@@ -1,0 +1,207 @@
+// Device models by themselves: light follows commands late, faults show in light, and equal seeds give equal bytes.
+#include "core/digest.hpp"
+#include "drivers/transceiver/itla_frame.hpp"
+#include "tests/drivers/rig.hpp"
+
+namespace loom {
+namespace {
+
+using itla::Register;
+
+struct Bare {
+  Fabric fabric = small_fabric();
+  std::unique_ptr<DeviceModel> model;
+  Instant now = instant_from_ns(1'000'000);
+
+  explicit Bare(const char* device, SimDeviceOptions options = {})
+      : model(make_model(fabric, device_named(fabric, device), options)) {}
+
+  ModelReply send(decltype(Transaction::order) order, Duration deadline = std::chrono::milliseconds{500}) {
+    const ModelReply answer = model->execute(now, {model->device(), 1, std::move(order), deadline});
+    now += answer.service_time;
+    return answer;
+  }
+  itla::Response itla(bool write, Register reg, std::uint16_t data = 0) {
+    const auto bytes = encode(itla::Request{write, reg, data});
+    const auto answer = send(Frame{{bytes.begin(), bytes.end()}, 4, {}});
+    return itla::decode_response(answer.reply.bytes).value();
+  }
+  std::string line(const std::string& text) {
+    const auto answer = send(Frame{{text.begin(), text.end()}, 0, "\r\n"});
+    return {answer.reply.bytes.begin(), answer.reply.bytes.end()};
+  }
+  void wait(Duration span) { now += span; }
+};
+
+TEST_CASE("laser_model_powers_up_dark") {
+  Bare bare("laser-0");
+  CHECK(std::get<LaserLight>(bare.model->light(Instant{})) == LaserLight{});
+  CHECK(static_cast<std::int16_t>(bare.itla(false, Register::oop).data) == -5'000);
+}
+
+TEST_CASE("laser_model_tuned_while_lit_shines_at_wrong_frequencies") {
+  Bare bare("laser-0");
+  bare.itla(true, Register::grid, 1'000);
+  bare.itla(true, Register::enable, 8);
+  bare.wait(std::chrono::milliseconds{5});
+  bare.model->take_changes();
+  CHECK(bare.itla(true, Register::channel, 4).status == itla::Status::pending);
+  const auto changes = bare.model->take_changes();
+  REQUIRE(changes.size() == 5);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto light = std::get<LaserLight>(changes[i].state);
+    CHECK(light.emitting);
+    CHECK(light.frequency > Frequency{191'400'000});
+    CHECK(light.frequency < Frequency{191'700'000});
+  }
+  CHECK(std::get<LaserLight>(changes[4].state).frequency == Frequency{191'700'000});
+  CHECK((bare.itla(false, Register::nop).data & itla::kNopPending) != 0);
+  CHECK((bare.itla(false, Register::status_fatal).data & itla::kStatusFrequency) != 0);
+  bare.wait(std::chrono::milliseconds{20});
+  CHECK((bare.itla(false, Register::nop).data & itla::kNopPending) == 0);
+}
+
+TEST_CASE("laser_model_acknowledges_before_it_is_dark") {
+  Bare bare("laser-0");
+  bare.itla(true, Register::enable, 8);
+  bare.wait(std::chrono::milliseconds{5});
+  bare.model->take_changes();
+  bare.itla(true, Register::enable, 0);
+  const auto changes = bare.model->take_changes();
+  REQUIRE(changes.size() == 1);
+  CHECK_FALSE(std::get<LaserLight>(changes[0].state).emitting);
+  CHECK(changes[0].at > bare.now - std::chrono::microseconds{347});  // after the request's last byte
+}
+
+TEST_CASE("laser_model_refuses_what_a_module_refuses") {
+  Bare bare("laser-0");
+  const auto error = [&] { return static_cast<itla::NopError>(bare.itla(false, Register::nop).data & itla::kNopError); };
+  CHECK(bare.itla(true, Register::channel, 0).status == itla::Status::execution_error);
+  CHECK(error() == itla::NopError::out_of_range);
+  CHECK(error() == itla::NopError::none);  // reading clears it
+  bare.itla(true, Register::enable, 8);
+  CHECK(bare.itla(true, Register::fcf2, 4'500).status == itla::Status::execution_error);
+  CHECK(error() == itla::NopError::output_enabled);
+  bare.itla(true, Register::channel, 3);
+  CHECK(bare.itla(true, Register::channel, 4).status == itla::Status::execution_error);
+  CHECK(error() == itla::NopError::pending);
+  CHECK(bare.itla(true, Register::power, 5'000).status == itla::Status::execution_error);
+  CHECK(bare.itla(true, Register::oop, 5'000).status == itla::Status::execution_error);
+}
+
+TEST_CASE("laser_model_says_that_it_could_not_read_a_damaged_request") {
+  Bare bare("laser-0");
+  const auto answer = bare.send(Frame{{0x81, 0x32, 0x00, 0x09}, 4, {}});
+  CHECK(itla::decode_response(answer.reply.bytes)->communication_error);
+  CHECK_FALSE(std::get<LaserLight>(bare.model->light(bare.now + std::chrono::seconds{1})).emitting);
+}
+
+TEST_CASE("wire_time_follows_the_baud_rate") {
+  SimDeviceOptions slow;
+  slow.serial_baud = 9'600;
+  Bare bare("laser-0", slow);
+  const Instant began = bare.now;
+  bare.itla(false, Register::nop);
+  CHECK(bare.now - began >= std::chrono::microseconds{8'333});
+  CHECK(Bare("laser-0", slow).send(Frame{{0, 0, 0, 0}, 4, {}}, std::chrono::milliseconds{5}).reply.status ==
+        BusStatus::timeout);
+}
+
+TEST_CASE("heater_model_moves_its_resonance_by_v_squared_over_r") {
+  Bare bare("heater-0");
+  const Frequency cold = std::get<RingLight>(bare.model->light(Instant{})).resonances[0];
+  bare.send(Registers{0, 0, {5'000}});
+  const auto changes = bare.model->take_changes();
+  REQUIRE(changes.size() == 7);
+  Frequency previous = cold;
+  for (const OpticalChange& change : changes) {
+    const Frequency resonance = std::get<RingLight>(change.state).resonances[0];
+    CHECK(resonance < previous);
+    previous = resonance;
+  }
+  CHECK(previous == cold - FrequencyOffset{925'000});  // 25 mW at 37 GHz/mW
+}
+
+TEST_CASE("heater_model_answers_with_modbus_exceptions") {
+  Bare bare("heater-0");
+  CHECK(bare.send(Registers{1, 1, {}}).reply == bus_reply(BusStatus::exception, 2));
+  CHECK(bare.send(Registers{0, 0, {10'001}}).reply == bus_reply(BusStatus::exception, 3));
+  bare.model->inject(bare.now, {.kind = DeviceFaultKind::nack});
+  CHECK(bare.send(Registers{0, 1, {}}).reply == bus_reply(BusStatus::nack, 6));
+}
+
+TEST_CASE("wss_model_refuses_in_its_own_words") {
+  Bare bare("wss-out-0");
+  CHECK(bare.line("HELLO\r\n") == "CER\r\n");
+  CHECK(bare.line("DCC 1=20:5\r\n") == "RER\r\n");
+  CHECK(bare.line("DCC 1=5:20;2=20:30\r\n") == "RER\r\n");
+  CHECK(bare.line("DCC nonsense\r\n") == "AER\r\n");
+  CHECK(bare.line("DCC 1=5:20\r\n") == "OK\r\n");
+  CHECK(bare.line("SET?\r\n") == "SET 0\r\n");
+  CHECK(bare.line("UCA 2,1,0.0\r\n") == "RER\r\n");
+  CHECK(bare.line("UCA 1,3,0.0\r\n") == "RER\r\n");
+  CHECK(bare.line("UCA 1,1,20.0\r\n") == "VER\r\n");
+  CHECK(bare.line("UCA?\r\n") == "UCA 1,99,99.9\r\n");
+  bare.wait(std::chrono::milliseconds{150});
+  CHECK(bare.line("SET?\r\n") == "SET 1\r\n");
+}
+
+TEST_CASE("faults_begin_and_end_in_light") {
+  Bare bare("laser-0");
+  bare.itla(true, Register::enable, 8);
+  bare.wait(std::chrono::milliseconds{5});
+  bare.model->take_changes();
+  const Instant end = bare.now + std::chrono::milliseconds{100};
+  bare.model->inject(bare.now, {.kind = DeviceFaultKind::drift, .until = end, .offset = FrequencyOffset{16'000}});
+  const auto drift = bare.model->take_changes();
+  REQUIRE(drift.size() == 16);  // fifteen steps up, and back
+  CHECK(std::get<LaserLight>(drift[14].state).frequency == Frequency{191'415'000});
+  CHECK(drift[15].at == end);
+  CHECK(std::get<LaserLight>(drift[15].state).frequency == Frequency{191'400'000});
+  bare.wait(std::chrono::milliseconds{200});
+  bare.model->inject(bare.now, {.kind = DeviceFaultKind::fail, .until = bare.now + std::chrono::milliseconds{1}});
+  CHECK(bare.model->take_changes().size() == 2);
+}
+
+TEST_CASE("hidden_detuning_is_in_the_light_and_not_in_the_registers") {
+  Bare bare("laser-0");
+  bare.itla(true, Register::enable, 8);
+  bare.wait(std::chrono::milliseconds{5});
+  bare.model->inject(bare.now, {.kind = DeviceFaultKind::detune, .offset = FrequencyOffset{50'000}, .hidden = true});
+  CHECK(std::get<LaserLight>(bare.model->light(bare.now)).frequency == Frequency{191'450'000});
+  CHECK(bare.itla(false, Register::lf2).data == 4'000);
+}
+
+TEST_CASE("a_change_that_was_overtaken_is_replaced_under_a_higher_generation") {
+  Bare bare("laser-0");
+  bare.itla(true, Register::enable, 8);
+  const auto coming = bare.model->take_changes();
+  REQUIRE(coming.size() == 1);
+  CHECK(coming[0].at > bare.now);
+  bare.itla(true, Register::enable, 0);  // before the light ever came on
+  const auto overtaken = bare.model->take_changes();
+  CHECK(bare.model->light(bare.now + std::chrono::seconds{1}) == OpticalState{LaserLight{}});
+  REQUIRE(overtaken.size() == 1);
+  CHECK(overtaken[0].generation > coming[0].generation);
+  CHECK(overtaken[0].state == OpticalState{LaserLight{}});
+}
+
+TEST_CASE("equal_seeds_give_equal_light_and_other_seeds_other_light") {
+  const auto digest_of = [](std::uint64_t seed) {
+    SimDeviceOptions options;
+    options.seed = seed;
+    Rig rig(small_fabric(), DeviceId{0}, options);
+    rig.fire(LaserSetpoint{{-256, 8}, Dbm{0}, true});
+    rig.fire(LaserSetpoint{{-240, 8}, Dbm{0}, true});
+    Digest digest;
+    for (const OpticalChange& change : rig.light.changes()) {
+      digest.add(static_cast<std::uint64_t>(ns_of(change.at)));
+    }
+    return digest.value();
+  };
+  CHECK(digest_of(7) == digest_of(7));
+  CHECK(digest_of(7) != digest_of(8));
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,259 @@
+// What every driver owes whatever the wire does: bounded retries, one transaction at a time, writes that are not repeated when
+// only their answer was lost, a sentence when it gives up, and no claim that ground truth does not bear out.
+#include <random>
+#include <set>
+
+#include "drivers/transceiver/itla_frame.hpp"
+#include "tests/drivers/rig.hpp"
+
+namespace loom {
+namespace {
+
+constexpr FrequencySlot slot_of(std::int32_t channel) { return {-272 + 16 * channel, 8}; }
+
+/// One device under test and setpoints that all differ; every one moves something.
+struct Subject {
+  const char* device;
+  std::vector<Setpoint> setpoints;
+};
+
+std::vector<Subject> subjects() {
+  const RingFilter ring = std::get<RingFilter>(small_fabric().element(small_fabric().devices[1].elements[0]).kind);
+  const auto at = [&](std::int64_t shift) { return HeaterSetpoint{{{0, Frequency{ring.cold_resonance.mhz - shift}}}}; };
+  return {{"laser-0",
+           {LaserSetpoint{slot_of(1), Dbm{0}, true}, LaserSetpoint{slot_of(3), Dbm{100}, true},
+            LaserSetpoint{slot_of(3), Dbm{100}, false}, LaserSetpoint{slot_of(0), Dbm{0}, true}}},
+          {"heater-0", {at(400'000), at(700'000), at(0), at(450'000)}},
+          {"wss-out-0",
+           {WssSetpoint{{{slot_of(0), 0, 1, Db{0}}}}, WssSetpoint{{{slot_of(0), 0, 0, Db{0}}, {slot_of(2), 0, 1, Db{0}}}},
+            WssSetpoint{}, WssSetpoint{{{slot_of(3), 0, 1, Db{0}}}}}}};
+}
+
+Rig rig_of(const Subject& subject, std::uint64_t seed = 1) {
+  Fabric fabric = small_fabric();
+  const DeviceId device = device_named(fabric, subject.device);
+  SimDeviceOptions options;
+  options.seed = seed;
+  return Rig(std::move(fabric), device, options);
+}
+
+/// Does the device's light bear the setpoint out?
+bool is_true(const Rig& rig, const Setpoint& setpoint) {
+  const OpticalState state = rig.model->light(rig.now);
+  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
+    const auto& light = std::get<LaserLight>(state);
+    return light.emitting == laser->emit &&
+           (!laser->emit || (light.frequency == centre_of(laser->slot) && light.power == laser->power));
+  }
+  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+    const Frequency resonance = std::get<RingLight>(state).resonances[0];
+    return magnitude(resonance - heater->rings[0].resonance) <= FrequencyOffset{500};  // a millivolt's worth
+  }
+  const auto& light = std::get<WssLight>(state);
+  return light.moving.empty() && light.routes == std::get<WssSetpoint>(setpoint).routes;
+}
+
+/// Light was only ever at frequencies that a setpoint named.
+void check_never_emitted_elsewhere(const Rig& rig) {
+  for (const OpticalChange& change : rig.light.changes()) {
+    const auto* light = std::get_if<LaserLight>(&change.state);
+    const bool named = light == nullptr || !light->emitting || (light->frequency - centre_of(slot_of(0))).mhz % 100'000 == 0;
+    CHECK(named);
+  }
+}
+
+enum class Damage { nack, timeout, malformed, lost, wrong };
+constexpr Damage kDamages[] = {Damage::nack, Damage::timeout, Damage::malformed, Damage::lost, Damage::wrong};
+
+BusReply damaged(Damage damage) {
+  switch (damage) {
+    case Damage::nack:
+      return bus_reply(BusStatus::nack);
+    case Damage::timeout:
+      return bus_reply(BusStatus::timeout);
+    case Damage::malformed:
+      return bus_reply(BusStatus::malformed);
+    case Damage::lost:
+      return bus_reply(BusStatus::lost);
+    case Damage::wrong: {  // sound, and the answer to something else
+      const auto bytes = itla::encode(itla::Response{itla::Status::ok, false, itla::Register::opsl, 7});
+      return {BusStatus::ok, 0, {1, 2, 3, 4, 5, 6, 7}, {bytes.begin(), bytes.end()}};
+    }
+  }
+  return {};
+}
+
+TEST_CASE("one_failed_exchange_anywhere_changes_nothing_in_the_end") {
+  for (const Subject& subject : subjects()) {
+    for (const Damage damage : kDamages) {
+      for (const bool heard : {false, true}) {
+        for (std::size_t place = 0; place < 40; ++place) {
+          INFO(subject.device << ", damage " << static_cast<int>(damage) << " at exchange " << place
+                              << (heard ? ", heard" : ", unheard"));
+          Rig rig = rig_of(subject);
+          if (heard) {
+            rig.mangle = [&](BusReply& reply) { reply = rig.transactions.size() == place + 1 ? damaged(damage) : reply; };
+          } else {
+            rig.wire = [&](const Transaction&) {
+              return rig.transactions.size() == place + 1 ? std::optional(damaged(damage)) : std::nullopt;
+            };
+          }
+          rig.fire(subject.setpoints[0]);
+          rig.fire(subject.setpoints[1]);
+          REQUIRE(rig.driver->activity() == DriverActivity::settled);
+          REQUIRE(is_true(rig, subject.setpoints[1]));
+          check_never_emitted_elsewhere(rig);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a_write_whose_answer_was_lost_is_not_written_again") {
+  for (const Subject& subject : subjects()) {
+    Rig reference = rig_of(subject);
+    reference.fire(subject.setpoints[0]);
+    reference.fire(subject.setpoints[1]);
+    for (std::size_t place = 0; place < reference.transactions.size(); ++place) {
+      INFO(subject.device << ", answer lost at exchange " << place);
+      Rig rig = rig_of(subject);
+      rig.mangle = [&](BusReply& reply) {
+        reply = rig.transactions.size() == place + 1 ? bus_reply(BusStatus::timeout) : reply;
+      };
+      rig.fire(subject.setpoints[0]);
+      rig.fire(subject.setpoints[1]);
+      REQUIRE(rig.driver->activity() == DriverActivity::settled);
+      CHECK(rig.writes() == reference.writes());
+    }
+  }
+}
+
+TEST_CASE("a_wire_that_stays_bad_is_given_up_aloud_and_tried_again_when_fired") {
+  for (const Subject& subject : subjects()) {
+    for (const Damage damage : kDamages) {
+      for (std::size_t place = 0; place < 12; ++place) {
+        INFO(subject.device << ", damage " << static_cast<int>(damage) << " from exchange " << place);
+        Rig rig = rig_of(subject);
+        rig.wire = [&](const Transaction&) {
+          return rig.transactions.size() > place ? std::optional(damaged(damage)) : std::nullopt;
+        };
+        rig.fire(subject.setpoints[0]);
+        if (rig.transactions.size() <= place) {
+          continue;  // it was done before the wire went bad
+        }
+        REQUIRE(rig.driver->activity() == DriverActivity::failed);
+        CHECK(rig.driver->observe().health == DeviceHealth::failed);
+        CHECK_THAT(rig.driver->observe().fault, Catch::StartsWith(std::string(subject.device) + ": "));
+        CHECK_THAT(rig.driver->observe().fault, Catch::Contains("in 4 tries"));
+        CHECK(rig.transactions.size() <= place + 8);
+        rig.wire = nullptr;
+        rig.poll();
+        CHECK(rig.driver->activity() == DriverActivity::failed);  // an audit does not make a failed setpoint good
+        rig.fire(subject.setpoints[0]);
+        CHECK(rig.driver->activity() == DriverActivity::settled);
+        CHECK(rig.driver->observe().fault.empty());
+        CHECK(is_true(rig, subject.setpoints[0]));
+      }
+    }
+  }
+}
+
+TEST_CASE("a_failed_audit_recovers_with_the_next_one") {
+  for (const Subject& subject : subjects()) {
+    INFO(subject.device);
+    Rig rig = rig_of(subject);
+    rig.wire = [](const Transaction&) { return bus_reply(BusStatus::lost); };
+    rig.poll();
+    CHECK(rig.driver->activity() == DriverActivity::failed);
+    CHECK_THAT(rig.driver->observe().fault, Catch::Contains("the bus is gone in 4 tries"));
+    rig.wire = nullptr;
+    rig.poll();
+    CHECK(rig.driver->activity() == DriverActivity::idle);
+    CHECK(rig.driver->observe().health == DeviceHealth::ready);
+    CHECK(rig.driver->observe().fault.empty());
+    CHECK(rig.writes() == 0);
+  }
+}
+
+TEST_CASE("an_exception_is_a_failure_with_its_code") {
+  for (const Subject& subject : subjects()) {
+    INFO(subject.device);
+    Rig rig = rig_of(subject);
+    rig.wire = [](const Transaction&) { return bus_reply(BusStatus::exception, 4); };
+    rig.fire(subject.setpoints[0]);
+    CHECK(rig.driver->activity() == DriverActivity::failed);
+    CHECK_THAT(rig.driver->observe().fault, Catch::Contains("exception 4 (device failure)"));
+  }
+}
+
+TEST_CASE("replies_to_nothing_are_ignored") {
+  for (const Subject& subject : subjects()) {
+    INFO(subject.device);
+    Rig rig = rig_of(subject);
+    const BusReply stray = damaged(Damage::wrong);
+    const Step step = rig.driver->step(rig.now, &stray);
+    CHECK_FALSE(step.transaction.has_value());
+    CHECK(rig.driver->activity() == DriverActivity::idle);
+    CHECK(rig.driver->observe().health == DeviceHealth::unknown);
+  }
+}
+
+TEST_CASE("devices_that_answer_late_refuse_or_garble_for_a_while_are_outlived_or_named") {
+  for (const Subject& subject : subjects()) {
+    for (const DeviceFaultKind kind :
+         {DeviceFaultKind::late, DeviceFaultKind::nack, DeviceFaultKind::garbage, DeviceFaultKind::silence}) {
+      for (const Duration span : {Duration{std::chrono::milliseconds{15}}, Duration{std::chrono::seconds{30}}}) {
+        INFO(subject.device << ", fault " << static_cast<int>(kind) << " for " << span.count() << " ns");
+        Rig rig = rig_of(subject);
+        rig.fire(subject.setpoints[0]);
+        rig.model->inject(rig.now, {.kind = kind, .until = rig.now + span});
+        rig.fire(subject.setpoints[1]);
+        if (rig.driver->activity() == DriverActivity::settled) {
+          CHECK(is_true(rig, subject.setpoints[1]));
+        } else {
+          CHECK(rig.driver->activity() == DriverActivity::failed);
+          CHECK_FALSE(rig.driver->observe().fault.empty());
+        }
+        rig.now = std::max(rig.now, instant_from_ns(0) + std::chrono::minutes{2});
+        rig.fire(subject.setpoints[1]);
+        CHECK(rig.driver->activity() == DriverActivity::settled);
+        CHECK(is_true(rig, subject.setpoints[1]));
+        check_never_emitted_elsewhere(rig);
+      }
+    }
+  }
+}
+
+TEST_CASE("settled_is_true_whatever_the_wire_does") {
+  std::size_t settled = 0;
+  std::size_t failed = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (const Subject& subject : subjects()) {
+      INFO(subject.device << ", seed " << seed);
+      std::mt19937_64 chance(seed);
+      Rig rig = rig_of(subject, seed);
+      const std::uint64_t percent = chance() % 40;
+      rig.wire = [&](const Transaction&) -> std::optional<BusReply> {
+        return chance() % 100 < percent ? std::optional(damaged(kDamages[chance() % 5])) : std::nullopt;
+      };
+      rig.mangle = [&](BusReply& reply) { reply = chance() % 100 < percent ? damaged(kDamages[chance() % 5]) : reply; };
+      for (int fires = 0; fires < 6; ++fires) {
+        const Setpoint& setpoint = subject.setpoints[chance() % subject.setpoints.size()];
+        if (chance() % 3 == 0) {
+          rig.poll();
+        }
+        rig.fire(setpoint);
+        const bool is_settled = rig.driver->activity() == DriverActivity::settled;
+        REQUIRE((is_settled || rig.driver->activity() == DriverActivity::failed));
+        REQUIRE((!is_settled || is_true(rig, setpoint)));
+        (is_settled ? settled : failed) += 1;
+      }
+      check_never_emitted_elsewhere(rig);
+    }
+  }
+  CHECK(settled > 500);  // both ways are really taken
+  CHECK(failed > 100);
+}
+
+}  // namespace
+}  // namespace loom

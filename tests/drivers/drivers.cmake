@@ -1,0 +1,11 @@
+# Drivers against device models, and the models by themselves.
+loom_test(drivers_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/itla_frame_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/itla_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/driver_faults_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp
+  LINKS loom_drivers loom_sim_devices)

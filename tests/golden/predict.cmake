@@ -1,0 +1,7 @@
+loom_test(predict_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/predict_closed_form_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/predict_overlap_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/predict_schedule_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/replay_test.cpp
+  LINKS loom_predict)

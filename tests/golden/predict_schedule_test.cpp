@@ -1,0 +1,125 @@
+// Predictions from actual schedules: static rings agree with the closed form, timeslots with their guards and holds.
+#include <catch2/catch.hpp>
+
+#include "controller/predict/predict.hpp"
+#include "controller/workload/zoo.hpp"
+
+namespace loom {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+Circuit circuit(std::uint32_t source, std::uint32_t destination) {
+  Circuit made;
+  made.source = NodeId{source};
+  made.destination = NodeId{destination};
+  made.rate = gigabits(100);
+  return made;
+}
+
+Timeslot rotation(std::uint32_t nodes, std::uint32_t shift) {
+  Timeslot timeslot;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    timeslot.circuits.push_back(circuit(i, (i + shift) % nodes));
+  }
+  return timeslot;
+}
+
+JobSchedule static_ring(std::uint32_t nodes) { return {JobId{1}, {{{rotation(nodes, 1)}, 1}}}; }
+
+JobSpec placed(JobSpec job) {
+  for (std::uint32_t i = 0; i < job.node_count; ++i) {
+    job.placement.push_back(NodeId{i});
+  }
+  return job;
+}
+
+JobSpec all_to_all_job(std::uint32_t nodes, std::int64_t bytes) {
+  JobSpec job;
+  job.node_count = nodes;
+  job.compute = milliseconds{1};
+  job.collectives = {{.kind = CollectiveKind::all_to_all, .bytes = Bytes{bytes}}};
+  return placed(job);
+}
+
+TEST_CASE("a_static_ring_is_predicted_as_the_closed_form_says") {
+  const auto job = make_workload("vgg19", {64, {}});
+  REQUIRE(job);
+  const auto model = make_fabric_model("oddl", gigabits(100), 64, {});
+  REQUIRE(model);
+  const auto symbolic = predict(*job, {*model});
+  const auto scheduled = predict_schedule(placed(*job), static_ring(64), {});
+  REQUIRE(symbolic);
+  REQUIRE(scheduled);
+  // The schedule moves whole bytes, the closed form S/N: at most a byte a step and bucket apart.
+  CHECK(std::abs((scheduled->iteration - symbolic->iteration).count()) <= 126 * 8);
+  CHECK(scheduled->dark == Duration{0});
+  CHECK(scheduled->rate == gigabits(100));
+  CHECK(order_of(static_ring(64)) == TransferOrder::issue);
+}
+
+TEST_CASE("timeslots_cost_their_guards_and_holds") {
+  // 4 nodes, 4 x 125,000 B: 10 us a pair at 100 Gb/s. Three timeslots of guard 5 us and hold 10 us.
+  JobSchedule schedule{JobId{1}, {{}}};
+  for (std::uint32_t shift = 1; shift < 4; ++shift) {
+    Timeslot timeslot = rotation(4, shift);
+    timeslot.guard = microseconds{5};
+    timeslot.hold = microseconds{10};
+    schedule.stages[0].timeslots.push_back(timeslot);
+  }
+  const auto prediction = predict_schedule(all_to_all_job(4, 500'000), schedule, {});
+  REQUIRE(prediction);
+  CHECK(prediction->exposed == microseconds{3 * 15 + 1});  // the last byte's latency
+  CHECK(prediction->dark == microseconds{3 * 5});
+  CHECK(prediction->iteration == milliseconds{1} + prediction->exposed);
+  CHECK(order_of(schedule) == TransferOrder::merged);
+}
+
+TEST_CASE("a_stage_change_is_dark_for_as_long_as_it_takes") {
+  JobSchedule schedule{JobId{1}, {}};
+  for (std::uint32_t shift = 1; shift < 4; ++shift) {
+    Timeslot timeslot = rotation(4, shift);
+    timeslot.hold = microseconds{10};
+    schedule.stages.push_back({{timeslot}, 1});
+  }
+  const auto prediction = predict_schedule(all_to_all_job(4, 500'000), schedule, {.stage_change = milliseconds{100}});
+  REQUIRE(prediction);
+  CHECK(prediction->dark == milliseconds{200});
+  CHECK(prediction->exposed == milliseconds{200} + microseconds{31});
+}
+
+TEST_CASE("a_hold_that_is_too_short_is_named") {
+  JobSchedule schedule{JobId{1}, {{}}};
+  for (std::uint32_t shift = 1; shift < 4; ++shift) {
+    Timeslot timeslot = rotation(4, shift);
+    timeslot.hold = microseconds{shift == 2 ? 9 : 10};
+    schedule.stages[0].timeslots.push_back(timeslot);
+  }
+  const auto prediction = predict_schedule(all_to_all_job(4, 500'000), schedule, {});
+  REQUIRE_FALSE(prediction);
+  CHECK(prediction.error().code == ErrorCode::infeasible);
+  CHECK(prediction.error().message == "bytes 125000 from node 0 to node 2: no light after 0.019000 ms");
+  schedule.stages[0].cycles = 2;  // what is left goes in the second cycle
+  CHECK(predict_schedule(all_to_all_job(4, 500'000), schedule, {}));
+}
+
+TEST_CASE("rings_follow_the_direct_transfers_of_a_schedule_with_timeslots") {
+  JobSpec job = all_to_all_job(4, 500'000);
+  job.collectives.push_back({.bytes = Bytes{400'000}});
+  JobSchedule schedule{JobId{1}, {{}}};
+  for (std::uint32_t shift = 1; shift < 4; ++shift) {
+    Timeslot timeslot = rotation(4, shift);
+    timeslot.hold = microseconds{10};
+    schedule.stages[0].timeslots.push_back(timeslot);
+  }
+  schedule.stages.push_back({{rotation(4, 1)}, 1});
+  const auto prediction = predict_schedule(job, schedule, {.latency = Duration{0}, .stage_change = microseconds{50}});
+  REQUIRE(prediction);
+  // 30 us of timeslots, 50 us dark, then 6 steps of 100,000 B, 8 us each.
+  CHECK(prediction->exposed == microseconds{30 + 50 + 48});
+  CHECK(prediction->phases.size() == 2);
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,195 @@
+// The incremental model against a slow recomputation from nothing, written another way: light is spread over the fibres until
+// nothing changes any more, for every transmitter, after every random change.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sim_backend/light/light_model.hpp"
+#include "sim_backend/random.hpp"
+#include "tests/sim/oddl_light.hpp"
+
+using namespace loom;
+using namespace loom::test;
+
+namespace {
+
+/// What every device was last told, by device.
+using Settings = std::map<DeviceId, OpticalState>;
+/// (fibre, transmitter, frequency, power, clipped)
+using Spread = std::set<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int32_t, bool>>;
+
+struct Beam {
+  std::int64_t mhz;
+  std::int64_t half;
+  std::int32_t power;
+  bool clipped;
+};
+
+bool inside(const Beam& beam, std::int64_t low, std::int64_t high) {
+  return beam.mhz - beam.half >= low && beam.mhz + beam.half <= high;
+}
+
+/// The outputs of one element of an ODDL fabric for a beam at one of its inputs.
+std::vector<std::pair<std::uint32_t, Beam>> outputs_of(const Fabric& fabric, const Settings& settings, const Element& element,
+                                                       std::uint32_t input, Beam beam) {
+  std::vector<std::pair<std::uint32_t, Beam>> outputs;
+  beam.power -= element.insertion_loss.centi;
+  const auto setting = [&]() -> const OpticalState& { return settings.at(*fabric.device_of_element[element.id.value]); };
+  if (std::holds_alternative<Coupler>(element.kind)) {
+    for (std::uint32_t output = 0; output < element.outputs; ++output) {
+      outputs.push_back({output, beam});
+    }
+  } else if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
+    beam.power += amplifier->gain.centi;
+    outputs.push_back({0, beam});
+  } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
+    for (std::int32_t channel = 0; channel < grating->channels.count; ++channel) {
+      const std::int64_t centre = centre_of(grating->channels.slot(channel)).mhz;
+      if (std::abs(beam.mhz - centre) <= grating->passband.mhz / 2) {
+        beam.clipped = beam.clipped || !inside(beam, centre - grating->passband.mhz / 2, centre + grating->passband.mhz / 2);
+        outputs.push_back({(static_cast<std::uint32_t>(channel) + input) % element.outputs, beam});
+        break;
+      }
+    }
+  } else if (const auto* ring_kind = std::get_if<RingFilter>(&element.kind)) {
+    const std::int64_t centre = std::get<RingLight>(setting()).resonances[fabric.index_in_device[element.id.value]].mhz;
+    if (std::abs(beam.mhz - centre) <= ring_kind->fwhm.mhz / 2) {
+      beam.clipped = beam.clipped || !inside(beam, centre - ring_kind->fwhm.mhz / 2, centre + ring_kind->fwhm.mhz / 2);
+      outputs.push_back({1, beam});
+    } else {
+      outputs.push_back({0, beam});
+    }
+  } else if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
+    const auto holds = [&](const WssRoute& route) {
+      return route.input == input && lower_edge_of(route.slot).mhz <= beam.mhz && beam.mhz < upper_edge_of(route.slot).mhz;
+    };
+    const auto& state = std::get<WssLight>(setting());
+    const auto route = std::find_if(state.routes.begin(), state.routes.end(), holds);
+    if (route != state.routes.end() && std::none_of(state.moving.begin(), state.moving.end(), holds)) {
+      beam.power -= route->attenuation.centi;
+      beam.clipped = beam.clipped || !inside(beam, lower_edge_of(route->slot).mhz + wss->passband_edge.mhz,
+                                             upper_edge_of(route->slot).mhz - wss->passband_edge.mhz);
+      outputs.push_back({route->output, beam});
+    }
+  }
+  return outputs;
+}
+
+void spread(const Fabric& fabric, const Settings& settings, ElementId transmitter, PortRef from, Beam beam, Spread& all) {
+  for (const Fibre& fibre : fabric.fibres) {  // slow on purpose: no index
+    if (fibre.from == from) {
+      beam.power -= fibre.loss.centi;
+      all.insert({fibre.id.value, transmitter.value, beam.mhz, beam.power, beam.clipped});
+      for (const auto& [output, next] : outputs_of(fabric, settings, fabric.element(fibre.to.element), fibre.to.port, beam)) {
+        spread(fabric, settings, transmitter, {fibre.to.element, static_cast<PortNumber>(output)}, next, all);
+      }
+    }
+  }
+}
+
+Spread recompute(const Fabric& fabric, const Settings& settings) {
+  Spread all;
+  for (const Element& element : fabric.elements) {
+    if (const auto* kind = std::get_if<Transmitter>(&element.kind)) {
+      const auto& light = std::get<LaserLight>(settings.at(*fabric.device_of_element[element.id.value]));
+      if (light.emitting) {
+        spread(fabric, settings, element.id, {element.id, 0},
+               {light.frequency.mhz, kind->signal_width.mhz / 2, light.power.centi, false}, all);
+      }
+    }
+  }
+  return all;
+}
+
+Spread incremental(const LightModel& model) {
+  Spread all;
+  for (const Fibre& fibre : model.fabric().fibres) {
+    for (const Light& light : model.lights_on(fibre.id)) {
+      all.insert({fibre.id.value, light.transmitter.value, light.frequency.mhz, light.power.centi, light.clipped});
+    }
+  }
+  return all;
+}
+
+std::set<std::pair<std::uint32_t, std::uint32_t>> links_of(const Fabric& fabric, const Spread& all) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> links;
+  for (const Fibre& fibre : fabric.fibres) {
+    const auto* receiver = std::get_if<Receiver>(&fabric.element(fibre.to.element).kind);
+    const auto first = all.lower_bound({fibre.id.value, 0, 0, 0, false});
+    const auto last = std::find_if(first, all.end(), [&](const auto& row) { return std::get<0>(row) != fibre.id.value; });
+    if (receiver != nullptr && std::distance(first, last) == 1) {
+      const auto& [id, transmitter, mhz, power, clipped] = *first;
+      if (!clipped && power >= receiver->sensitivity.centi && power <= receiver->overload.centi) {
+        links.insert({transmitter, fibre.to.element.value});
+      }
+    }
+  }
+  return links;
+}
+
+std::vector<WssRoute> random_routes(Random& random, const Element& wss, std::int32_t channels) {
+  std::vector<WssRoute> open;
+  for (std::int32_t channel = 0; channel < channels; ++channel) {
+    for (std::uint16_t input = 0; input < wss.inputs; ++input) {
+      const bool used = random.chance(900'000);
+      const auto output = static_cast<std::uint16_t>(random.below(wss.outputs));
+      if (used) {
+        open.push_back({slot_of_channel(channel), input, output, Db{static_cast<std::int32_t>(random.below(3)) * 100}});
+      }
+    }
+  }
+  return open;
+}
+
+OpticalState random_state(Random& random, const Fabric& fabric, const Device& device) {
+  constexpr std::int32_t kChannels = 6;
+  const Frequency centre = centre_of(slot_of_channel(static_cast<std::int32_t>(random.below(kChannels))));
+  const std::int64_t offset = random.chance(100'000) ? static_cast<std::int64_t>(random.below(100'000)) - 50'000 : 0;
+  if (device.kind == DeviceKind::itla_laser) {
+    const bool emitting = random.chance(800'000);
+    const Dbm power{static_cast<std::int32_t>(random.below(6)) * -100};
+    return emitting ? LaserLight{true, centre + FrequencyOffset{offset}, power} : LaserLight{};
+  }
+  if (device.kind == DeviceKind::heater_bank) {
+    return RingLight{{centre + FrequencyOffset{offset}}};
+  }
+  std::vector<WssRoute> open = random_routes(random, fabric.element(device.elements.front()), kChannels);
+  std::vector<WssRoute> moving;
+  if (!open.empty() && random.chance(200'000)) {
+    moving.push_back(open[random.below(static_cast<std::uint32_t>(open.size()))]);
+  }
+  return WssLight{open, moving};
+}
+
+}  // namespace
+
+TEST_CASE("incremental_light_equals_recomputation_after_every_random_change") {
+  const std::uint64_t seed = GENERATE(range(1, 13));
+  CAPTURE(seed);
+  const auto fabric = small_oddl(8, 4);
+  Random random(seed);
+  LightModel model(fabric);
+  Settings settings;
+  for (const Device& device : fabric->devices) {
+    settings[device.id] = random_state(random, *fabric, device);
+    model.apply({instant_from_ns(0), device.id, 0, settings[device.id]});
+  }
+  std::size_t links_seen = 0;
+  for (int change = 1; change <= 400; ++change) {
+    const Device& device = fabric->devices[random.below(static_cast<std::uint32_t>(fabric->devices.size()))];
+    settings[device.id] = random_state(random, *fabric, device);
+    model.apply({instant_from_ns(change), device.id, 0, settings[device.id]});
+    const Spread expected = recompute(*fabric, settings);
+    REQUIRE(incremental(model) == expected);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> links;
+    for (const Reach& reach : model.reached()) {
+      links.insert({reach.transmitter.value, reach.receiver.value});
+    }
+    REQUIRE(links == links_of(*fabric, expected));
+    links_seen += links.size();
+  }
+  CHECK(links_seen > 50);  // the random states are not all dark
+}

@@ -1,0 +1,241 @@
+// The safety judge against planted faults: each rule must catch the light that breaks it, and stay silent on a clean commit.
+#include "sim_backend/light_checker.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "tests/sim/oddl_light.hpp"
+
+using namespace loom;
+using namespace loom::test;
+
+namespace {
+
+/// 8 nodes in two groups of four, and plans written by hand.
+struct Court {
+  std::shared_ptr<const Fabric> fabric = small_oddl(8, 4);
+  LightModel light{fabric};
+  LightChecker checker{light, CheckerOptions{}};
+  std::int64_t clock = 0;
+
+  Court() = default;
+  Court(const Court&) = delete;  // the judge keeps a reference to the light
+  Court& operator=(const Court&) = delete;
+
+  Circuit circuit(std::uint64_t id, std::uint32_t source, std::uint32_t destination, std::int32_t channel) const {
+    return {CircuitId{id},
+            JobId{1},
+            NodeId{source},
+            NodeId{destination},
+            fabric->nodes[source].transmitters.front(),
+            fabric->nodes[destination].receivers.front(),
+            slot_of_channel(channel),
+            gigabits(100)};
+  }
+  void journal(CommitDecision decision, std::uint64_t revision, std::vector<Circuit> circuits = {}) {
+    auto plan = std::make_shared<Plan>();
+    plan->revision = Revision{revision};
+    plan->circuits = std::move(circuits);
+    checker.learn(instant_from_ns(clock), CommitRecord{decision, Revision{revision}, CircuitId{}, plan});
+  }
+  void apply(OpticalChange change) {
+    change.at = instant_from_ns(++clock);
+    const auto changed = light.apply(change);
+    checker.judge(change.at, changed);
+  }
+  void emit(std::uint32_t node, std::int32_t channel) {
+    apply(laser(*fabric, 0, NodeId{node}, centre_of(slot_of_channel(channel))));
+  }
+  void darken(std::uint32_t node) { apply(dark(*fabric, 0, NodeId{node})); }
+  void tune_ring(std::uint32_t node, std::int32_t channel) {
+    apply(ring(*fabric, 0, NodeId{node}, centre_of(slot_of_channel(channel))));
+  }
+  /// Group 0 talks to itself on all channels.
+  void open_group() {
+    std::vector<WssRoute> open;
+    for (std::int32_t channel = 0; channel < 6; ++channel) {
+      open.push_back({slot_of_channel(channel), 0, 0, Db{0}});
+    }
+    apply(routes(*fabric, 0, "wss-out-0", open));
+    apply(routes(*fabric, 0, "wss-in-0", open));
+  }
+  std::size_t count(SafetyRule rule) const {
+    return static_cast<std::size_t>(std::count_if(checker.violations().begin(), checker.violations().end(),
+                                                  [&](const Violation& violation) { return violation.rule == rule; }));
+  }
+};
+
+/// Revision 1: node 0 sends to node 1 on channel 1, confirmed and lit.
+struct LitCourt : Court {
+  LitCourt() {
+    open_group();
+    tune_ring(1, 1);
+    tune_ring(2, 2);
+    journal(CommitDecision::going, 1, {circuit(1, 0, 1, 1)});
+    emit(0, 1);
+    journal(CommitDecision::confirmed, 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a_clean_commit_breaks_no_rule") {
+  Court court;
+  court.open_group();
+  court.tune_ring(1, 1);
+  court.tune_ring(2, 2);
+  court.journal(CommitDecision::going, 1, {court.circuit(1, 0, 1, 1), court.circuit(2, 3, 2, 2)});
+  court.emit(0, 1);
+  court.emit(3, 2);
+  court.journal(CommitDecision::confirmed, 1);
+  court.journal(CommitDecision::going, 2, {court.circuit(2, 3, 2, 2), court.circuit(3, 0, 3, 3)});
+  court.darken(0);
+  court.tune_ring(1, 0);
+  court.tune_ring(3, 3);
+  court.emit(0, 3);
+  court.journal(CommitDecision::confirmed, 2);
+  CHECK(court.checker.violations().empty());
+  CHECK(court.checker.mixed() == 0);
+  CHECK(differences(court.light, court.checker.confirmed()).empty());
+}
+
+TEST_CASE("two_transmitters_on_one_wavelength_collide_on_the_combiners_fibre") {
+  Court court;
+  court.journal(CommitDecision::going, 1, {court.circuit(1, 0, 1, 1), court.circuit(2, 2, 1, 1)});
+  court.emit(0, 1);
+  CHECK(court.count(SafetyRule::collision) == 0);
+  court.emit(2, 1);
+  CHECK(court.count(SafetyRule::collision) == 1);
+  CHECK(court.checker.violations().front().evidence.find("tx-0") != std::string::npos);
+}
+
+TEST_CASE("two_wavelengths_at_one_receiver_collide") {
+  Court court;
+  court.open_group();
+  court.journal(CommitDecision::going, 1, {court.circuit(1, 0, 1, 1), court.circuit(2, 2, 1, 5)});
+  court.emit(0, 1);
+  court.emit(2, 5);  // channel 5 leaves the grating at output 1 too; the ring takes one of them
+  court.tune_ring(1, 1);
+  CHECK(court.count(SafetyRule::collision) == 0);
+  // The grating's output carries both; one laser drifts until the ring drops it too.
+  court.apply(laser(*court.fabric, 0, NodeId{2}, centre_of(slot_of_channel(1)) + FrequencyOffset{30'000}));
+  CHECK(court.count(SafetyRule::collision) == 1);
+}
+
+TEST_CASE("light_of_no_plan_is_stray") {
+  Court court;
+  court.emit(0, 1);
+  REQUIRE(court.count(SafetyRule::stray) == 1);
+  CHECK(court.checker.violations().front().evidence.find("belongs to no circuit") != std::string::npos);
+}
+
+TEST_CASE("light_at_a_receiver_of_no_circuit_is_stray_there") {
+  Court court;
+  court.open_group();
+  court.tune_ring(1, 1);
+  court.journal(CommitDecision::going, 1, {court.circuit(1, 0, 3, 1)});  // the plan is wrong: channel 1 leads to node 1
+  court.emit(0, 1);
+  REQUIRE(court.count(SafetyRule::stray) == 1);
+  CHECK(court.checker.violations().front().evidence.find("rx-1") != std::string::npos);
+}
+
+TEST_CASE("a_stale_circuit_left_alight_is_found_when_the_next_revision_is_confirmed") {
+  LitCourt court;
+  court.journal(CommitDecision::going, 2, {court.circuit(2, 3, 2, 2)});
+  court.journal(CommitDecision::confirmed, 2);  // node 0 was never darkened
+  CHECK(court.count(SafetyRule::stray) == 1);
+}
+
+TEST_CASE("skipping_the_blank_mixes_two_revisions_at_a_switch_port") {
+  LitCourt court;
+  court.journal(CommitDecision::going, 2, {court.circuit(2, 3, 2, 2)});
+  court.emit(3, 2);  // the new circuit while the old one is still lit
+  CHECK(court.count(SafetyRule::mixed) == 1);
+  CHECK(court.checker.mixed() == 1);
+}
+
+TEST_CASE("unchanged_circuits_belong_to_both_revisions") {
+  LitCourt court;
+  court.journal(CommitDecision::going, 2, {court.circuit(1, 0, 1, 1), court.circuit(2, 3, 2, 2)});
+  court.emit(3, 2);
+  court.journal(CommitDecision::confirmed, 2);
+  CHECK(court.checker.violations().empty());
+}
+
+TEST_CASE("a_returned_revision_and_the_one_that_replaces_it_may_not_shine_together") {
+  LitCourt court;
+  court.journal(CommitDecision::going, 2, {court.circuit(2, 3, 2, 2)});
+  court.darken(0);
+  court.emit(3, 2);
+  court.journal(CommitDecision::returned, 2);
+  court.journal(CommitDecision::going, 3, {court.circuit(3, 0, 1, 1)});
+  court.emit(0, 1);  // back, but revision 2 is still alight
+  CHECK(court.count(SafetyRule::mixed) == 1);
+}
+
+TEST_CASE("relighting_before_the_switch_has_settled_is_light_into_a_moving_port") {
+  LitCourt court;
+  court.journal(CommitDecision::going, 2, {court.circuit(2, 0, 1, 1)});
+  court.darken(0);
+  const WssRoute route{slot_of_channel(1), 0, 0, Db{0}};
+  court.apply(routes(*court.fabric, 0, "wss-out-0", {}, {route}));
+  CHECK(court.checker.violations().empty());
+  court.emit(0, 1);
+  REQUIRE(court.count(SafetyRule::moving_port) == 1);
+  CHECK(court.checker.violations().front().evidence.find("wss-out-0") != std::string::npos);
+}
+
+TEST_CASE("moving_a_switch_under_light_is_light_into_a_moving_port") {
+  LitCourt court;
+  const WssRoute route{slot_of_channel(1), 0, 0, Db{0}};
+  court.apply(routes(*court.fabric, 0, "wss-in-0", {}, {route}));
+  CHECK(court.count(SafetyRule::moving_port) == 1);
+}
+
+TEST_CASE("light_after_lasers_off_is_found_when_the_bound_passes") {
+  LitCourt court;
+  Intent intent;
+  intent.lasers_off = true;
+  const Instant ordered = instant_from_ns(court.clock);
+  court.checker.learn(ordered, IntentRecord{intent, 1, JobId{2}});
+  const Instant bound = court.checker.next_bound(ordered);
+  REQUIRE(bound == ordered + CheckerOptions{}.lasers_off_bound);
+  court.checker.judge_all(bound - Duration{1});
+  CHECK(court.checker.violations().empty());
+  court.checker.judge_all(bound);
+  CHECK(court.count(SafetyRule::lasers_off) == 1);
+}
+
+TEST_CASE("an_agents_latch_counts_for_its_own_transmitters") {
+  LitCourt court;
+  const Instant latched = instant_from_ns(court.clock);
+  court.checker.learn_latch(latched, NodeId{1}, LatchRecord{true, 1});
+  court.checker.judge_all(latched + CheckerOptions{}.latch_bound);
+  CHECK(court.checker.violations().empty());  // node 0 shines, node 1 is latched
+  court.checker.learn_latch(latched, NodeId{0}, LatchRecord{true, 1});
+  court.checker.judge_all(latched + CheckerOptions{}.latch_bound);
+  CHECK(court.count(SafetyRule::lasers_off) == 1);
+}
+
+TEST_CASE("an_injected_fault_excuses_stray_light_but_not_mixing") {
+  LitCourt court;
+  court.checker.excuse(court.fabric->nodes[0].transmitters.front());
+  court.apply(laser(*court.fabric, 0, NodeId{0}, centre_of(slot_of_channel(1)) + FrequencyOffset{60'000}));
+  CHECK(court.checker.violations().empty());
+  court.emit(0, 1);
+  court.journal(CommitDecision::going, 2, {court.circuit(2, 3, 2, 2)});
+  court.emit(3, 2);
+  CHECK(court.count(SafetyRule::mixed) == 1);
+}
+
+TEST_CASE("ground_truth_that_differs_from_the_confirmed_plan_is_named") {
+  LitCourt court;
+  CHECK(differences(court.light, court.checker.confirmed()).empty());
+  court.darken(0);
+  const auto missing = differences(court.light, court.checker.confirmed());
+  REQUIRE(missing.size() == 1);
+  CHECK(missing.front().find("tx-0 does not reach rx-1") == 0);
+  court.emit(3, 2);
+  CHECK(differences(court.light, court.checker.confirmed()).size() == 2);
+}

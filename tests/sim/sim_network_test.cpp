@@ -1,0 +1,110 @@
+// The simulated network: what it may do to messages, and that it does it.
+#include "sim_backend/sim_network.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "sim_backend/virtual_loop.hpp"
+
+using namespace loom;
+
+namespace {
+
+struct Pair {
+  explicit Pair(NetworkOptions options, std::uint64_t seed = 3)
+      : network(loop, options, seed),
+        controller(network.attach(controller_peer(), "controller", Role::controller)),
+        agent(network.attach(agent_peer(NodeId{4}), "agent-4", Role::agent)) {
+    agent.on_receive([this](Peer from, std::string_view principal, Role role, std::string_view bytes) {
+      CHECK(from == controller_peer());
+      CHECK(principal == "controller");
+      CHECK(role == Role::controller);
+      received.push_back(std::stoi(std::string(bytes)));
+      arrivals.push_back(loop.now());
+    });
+  }
+
+  void send(int count) {
+    for (int i = 0; i < count; ++i) {
+      controller.send(agent_peer(NodeId{4}), std::to_string(i));
+    }
+  }
+  void finish() {
+    while (loop.run_next()) {
+    }
+  }
+
+  VirtualLoop loop;
+  SimNetwork network;
+  MessageSeam& controller;
+  MessageSeam& agent;
+  std::vector<int> received;
+  std::vector<Instant> arrivals;
+};
+
+}  // namespace
+
+TEST_CASE("without_faults_every_message_arrives_once_in_order_within_the_delay") {
+  NetworkOptions options;
+  Pair pair(options);
+  pair.send(500);
+  pair.finish();
+  REQUIRE(pair.received.size() == 500);
+  CHECK(std::is_sorted(pair.received.begin(), pair.received.end()));
+  CHECK(pair.arrivals.front() >= Instant{options.delay_min});
+  CHECK(pair.arrivals.back() <= Instant{options.delay_max});
+}
+
+TEST_CASE("loss_duplication_and_reordering_happen_about_as_often_as_asked") {
+  NetworkOptions options;
+  options.loss_per_million = 100'000;
+  options.duplication_per_million = 50'000;
+  options.reorder_per_million = 100'000;
+  Pair pair(options);
+  pair.send(10'000);
+  pair.finish();
+  const std::set<int> distinct(pair.received.begin(), pair.received.end());
+  CHECK(distinct.size() > 8'800);
+  CHECK(distinct.size() < 9'200);
+  CHECK(pair.received.size() - distinct.size() > 300);
+  CHECK_FALSE(std::is_sorted(pair.received.begin(), pair.received.end()));
+  CHECK(pair.network.counters().lost + distinct.size() == 10'000);
+}
+
+TEST_CASE("a_partition_drops_what_is_sent_and_what_is_under_way") {
+  Pair pair(NetworkOptions{});
+  pair.send(10);
+  pair.network.set_joined(agent_peer(NodeId{4}), false);
+  pair.send(10);
+  pair.finish();
+  CHECK(pair.received.empty());
+  CHECK(pair.network.counters().cut == 20);
+  pair.network.set_joined(agent_peer(NodeId{4}), true);
+  pair.send(1);
+  pair.finish();
+  CHECK(pair.received.size() == 1);
+}
+
+TEST_CASE("a_message_for_nobody_is_counted") {
+  Pair pair(NetworkOptions{});
+  pair.controller.send(agent_peer(NodeId{99}), "x");
+  pair.controller.send(Peer{Peer::Kind::operator_, 1}, "x");
+  CHECK(pair.network.counters().unknown == 2);
+}
+
+TEST_CASE("the_same_seed_gives_the_same_arrivals_and_another_gives_others") {
+  NetworkOptions options;
+  options.loss_per_million = 200'000;
+  Pair first(options, 11);
+  Pair second(options, 11);
+  Pair third(options, 12);
+  for (Pair* pair : {&first, &second, &third}) {
+    pair->send(200);
+    pair->finish();
+  }
+  CHECK(first.received == second.received);
+  CHECK(first.arrivals == second.arrivals);
+  CHECK(first.received != third.received);
+}

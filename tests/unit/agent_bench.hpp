@@ -1,0 +1,250 @@
+// A bench for one agent: plays the Host over a virtual clock, one serial lane a bus, and the controller's side by hand.
+// Agent 0 drives two lasers on one bus, two heaters and two WSS.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent_fakes.hpp"
+#include "agents/agent.hpp"
+
+namespace loom::test {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+inline constexpr ClockId kBenchClock{77};
+inline constexpr NodeId kBenchNode{0};
+
+inline Instant at_ms(std::int64_t ms) { return Instant{milliseconds{ms}}; }
+
+inline std::shared_ptr<const Fabric> bench_fabric() {
+  OddlParameters parameters;
+  parameters.nodes = 2;
+  parameters.group_size = 2;
+  Fabric fabric = make_oddl(parameters);
+  std::optional<BusId> laser_bus;
+  for (Device& device : fabric.devices) {
+    device.agent = kBenchNode;
+    if (device.kind == DeviceKind::itla_laser) {
+      laser_bus = laser_bus ? laser_bus : device.bus;
+      device.bus = *laser_bus;
+    }
+  }
+  for (Bus& bus : fabric.buses) {
+    bus.agent = kBenchNode;
+  }
+  build_index(fabric);
+  return std::make_shared<const Fabric>(std::move(fabric));
+}
+
+inline Setpoint laser_at(std::int32_t n, bool emit = true) { return LaserSetpoint{{n, 8}, Dbm{0}, emit}; }
+inline Setpoint heater_at(std::int64_t mhz) { return HeaterSetpoint{{{0, Frequency{mhz}}}}; }
+inline Setpoint wss_at(std::int32_t n, std::uint16_t output) { return WssSetpoint{{{{n, 8}, 0, output, Db{0}}}}; }
+
+class AgentBench {
+ public:
+  AgentBench() : fabric(bench_fabric()) {
+    for (const DeviceId id : fabric->devices_of_agent[kBenchNode.value]) {
+      auto device = std::make_shared<FakeDevice>();
+      device->id = id;
+      device->kind = fabric->device(id).kind;
+      device->log = &log;
+      switch (device->kind) {
+        case DeviceKind::itla_laser:
+          device->setpoint = laser_at(0, false);
+          lasers.push_back(id);
+          break;
+        case DeviceKind::heater_bank:
+          device->setpoint = HeaterSetpoint{};
+          heaters.push_back(id);
+          break;
+        default:
+          device->setpoint = WssSetpoint{};
+          switches.push_back(id);
+          break;
+      }
+      devices[id] = device;
+    }
+  }
+
+  FakeDevice& device(DeviceId id) { return *devices.at(id); }
+
+  /// A new life of the agent; the devices stay as they are.
+  void start(std::uint64_t boot_id = 1) {
+    timers.clear();
+    replies.clear();
+    free_at.clear();
+    std::vector<std::unique_ptr<Driver>> drivers;
+    for (const DeviceId id : fabric->devices_of_agent[kBenchNode.value]) {
+      drivers.push_back(std::make_unique<FakeDriver>(devices.at(id)));
+    }
+    AgentOptions options;
+    options.node = kBenchNode;
+    options.fabric = fabric;
+    options.software = "test";
+    agent = std::make_unique<Agent>(options, std::move(drivers));
+    deliver(Started{boot_id, kBenchClock, journal});
+  }
+
+  void deliver(const Event& event) {
+    EffectSink sink;
+    agent->step(now, event, sink);
+    for (Effect& effect : sink.effects()) {
+      std::visit([this](auto& each) { interpret(each); }, effect);
+    }
+  }
+
+  void hear(Revision revision, Body body) {
+    Envelope envelope;
+    envelope.role = Role::controller;
+    envelope.term = term;
+    envelope.node = kBenchNode;
+    envelope.clock = kBenchClock;
+    envelope.revision = revision;
+    envelope.body = std::move(body);
+    deliver(MessageArrived{controller_peer(), std::move(envelope)});
+  }
+
+  /// Everything that happens up to and including `until`.
+  void run_until(Instant until) {
+    for (;;) {
+      const auto timer =
+          std::min_element(timers.begin(), timers.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto reply = replies.begin();
+      const Instant next_timer = timer == timers.end() ? kNever : timer->second;
+      const Instant next_reply = reply == replies.end() ? kNever : reply->first;
+      if (std::min(next_timer, next_reply) > until) {
+        break;
+      }
+      now = std::max(now, std::min(next_timer, next_reply));
+      if (next_reply <= next_timer) {
+        const Pending pending = reply->second;
+        replies.erase(reply);
+        const auto& order = std::get<Registers>(pending.order.order.order);
+        const BusReply answer = device(pending.order.order.device).execute(order, pending.ordered, now);
+        deliver(BusReplied{pending.order.bus, pending.order.transaction, answer});
+      } else {
+        const TimerId id = timer->first;
+        timers.erase(timer);
+        deliver(TimerFired{id});
+      }
+    }
+    now = std::max(now, until);
+  }
+  void run_for(Duration duration) { run_until(now + duration); }
+
+  template <class T>
+  std::size_t count() const {
+    return static_cast<std::size_t>(
+        std::count_if(sent.begin(), sent.end(), [](const Envelope& each) { return std::holds_alternative<T>(each.body); }));
+  }
+  template <class T>
+  const T* last() const {
+    for (auto each = sent.rbegin(); each != sent.rend(); ++each) {
+      if (const T* body = std::get_if<T>(&each->body)) {
+        return body;
+      }
+    }
+    return nullptr;
+  }
+  /// Writes to a device; all of them if `op` is read.
+  std::size_t actuations(DeviceId id, Op op = Op::read) const {
+    return static_cast<std::size_t>(std::count_if(
+        log.begin(), log.end(), [&](const Actuation& each) { return each.device == id && (op == Op::read || each.op == op); }));
+  }
+
+  /// Every device with one static setpoint; lasers at n, touched.
+  NodePlan static_plan(std::uint64_t revision, std::int32_t n, bool touched = true) const {
+    NodePlan plan;
+    plan.revision = Revision{revision};
+    plan.node = kBenchNode;
+    for (const DeviceId id : fabric->devices_of_agent[kBenchNode.value]) {
+      const bool laser = fabric->device(id).kind == DeviceKind::itla_laser;
+      Setpoint setpoint = laser ? laser_at(n) : wss_at(n, 1);
+      if (fabric->device(id).kind == DeviceKind::heater_bank) {
+        setpoint = heater_at(193'000'000 + n);
+      }
+      plan.devices.push_back({id, touched && laser, {{Duration{}, Duration{}, kForever, setpoint}}});
+    }
+    return plan;
+  }
+  static DevicePlan& part(NodePlan& plan, DeviceId id) {
+    return *std::find_if(plan.devices.begin(), plan.devices.end(), [&](const DevicePlan& each) { return each.device == id; });
+  }
+
+  /// The whole road, answered as a controller would. Returns when Applied or an error came, or after a second.
+  void commit(const NodePlan& plan) {
+    const Revision revision = plan.revision;
+    hear(revision, Prepare{plan});
+    hear(revision, Arm{now + milliseconds{5}});
+    hear(revision, Go{});
+    step_until<Darkened>();
+    hear(revision, Proceed{CommitPhase::move, {}});
+    step_until<Settled>();
+    hear(revision, Proceed{CommitPhase::relight, now + milliseconds{2}});
+    step_until<Applied>();
+    hear(revision, Confirm{});
+  }
+  template <class T>
+  void step_until() {
+    const std::size_t before = count<T>();
+    for (int i = 0; i < 1000 && count<T>() == before; ++i) {
+      run_for(milliseconds{1});
+    }
+  }
+
+  std::shared_ptr<const Fabric> fabric;
+  std::map<DeviceId, std::shared_ptr<FakeDevice>> devices;
+  std::vector<DeviceId> lasers;
+  std::vector<DeviceId> heaters;
+  std::vector<DeviceId> switches;
+  std::vector<Actuation> log;
+  std::vector<Envelope> sent;
+  std::vector<Record> journal;
+  std::vector<Alarm> alarms;
+  std::unique_ptr<Agent> agent;
+  Instant now = at_ms(1000);
+  Term term{5};
+
+  struct Pending {
+    Transact order;
+    Instant ordered{};
+  };
+  /// An order to a device at the instant in which the agent gave it.
+  struct Ordered {
+    DeviceId device;
+    Op op = Op::read;
+    Instant at{};
+    Setpoint setpoint;
+  };
+  std::vector<Ordered> ordered;
+  std::map<TimerId, Instant> timers;
+  std::multimap<Instant, Pending> replies;
+  std::map<BusId, Instant> free_at;
+
+ private:
+  void interpret(Send& send) { sent.push_back(std::move(send.envelope)); }
+  void interpret(SetTimer& timer) { timers[timer.timer] = timer.at; }
+  void interpret(CancelTimer& timer) { timers.erase(timer.timer); }
+  void interpret(Transact& order) {
+    const FakeDevice& target = device(order.order.device);
+    const auto& registers = std::get<Registers>(order.order.order);
+    if (registers.count == 0) {
+      ordered.push_back({target.id, static_cast<Op>(registers.address), now, target.orders.at(registers.values.at(0))});
+    }
+    const Duration takes = target.silent ? order.order.deadline : target.reply_delay;
+    Instant& free = free_at[order.bus];
+    free = std::max(free, now) + takes;
+    replies.emplace(free, Pending{std::move(order), now});
+  }
+  void interpret(Append& append) { journal.push_back(std::move(append.record)); }
+  void interpret(RaiseAlarm& alarm) { alarms.push_back(std::move(alarm.alarm)); }
+  void interpret(MakePlan&) { FAIL("an agent never plans"); }
+};
+
+}  // namespace loom::test

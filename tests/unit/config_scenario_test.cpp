@@ -1,0 +1,229 @@
+// Scenario files: what they set, what is refused, and the jobs that churn stands for.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "core/config/scenario_file.hpp"
+
+namespace loom {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// A folder of its own with a fabric file in it, gone afterwards.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "lightloom_scenario_XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+    write("fabric.yaml",
+          "schema_version: 1\nkind: fabric\ntemplate: oddl\nparameters: {nodes: 8, group_size: 4, channels: 8}\n");
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  fs::path write(const std::string& name, std::string_view text) const {
+    std::ofstream(path_ / name) << text;
+    return path_ / name;
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::string scenario(std::string_view rest, std::string_view mode = "sim") {
+  return "schema_version: 1\nkind: scenario\nname: s\nmode: " + std::string(mode) + "\nfabric: fabric.yaml\n" +
+         std::string(rest);
+}
+
+Loaded<Scenario> read(std::string_view text) {
+  const Folder folder;
+  return load_scenario(folder.write("s.yaml", text));
+}
+
+std::string errors_of(std::string_view text) {
+  std::string all;
+  const auto loaded = read(text);
+  CHECK(loaded.value.has_value() == loaded.errors.empty());
+  for (const ConfigError& error : loaded.errors) {
+    all += fs::path(error.file).filename().string() + ":" + std::to_string(error.line) + ": " + error.message + "\n";
+  }
+  return all;
+}
+
+TEST_CASE("a_scenario_says_what_its_file_says") {
+  const Folder folder;
+  folder.write("trace.json", "{}");
+  const auto loaded = load_scenario(folder.write("s.yaml", scenario(R"(seed: 9
+duration: 3 s
+algorithm: oddl
+agents: {processes: 2}
+controller: {debounce: 2 ms, retry_interval: 20 ms, stage_deadline: 1 s, lead_margin: 3 ms, clock_error: 5 us, beat_interval: 40 ms, suspect_after: 120 ms, dead_after: 250 ms, report_interval: 2 s}
+jobs:
+  - {name: a, workload: vgg19, nodes: 4, settings: {batch: 32, overlap: none}, at: 1 s, runs_for: 500 ms}
+  - {name: b, workload: ./trace.json, nodes: 8, after: a, iterations: 3}
+churn: {revisions: 5, job_nodes: [2, 4], live_jobs: 1, workload: dlrm, settings: {x: 1}, start: 10 ms, period: 100 ms}
+network: {delay_min: 1 ms, delay_max: 2 ms, loss: 0.02, duplicate: 0.01, reorder: 0.5, until: 2 s}
+device_faults:
+  - {at: 2 s, device: heater-3, kind: late, delay: 7 ms, lasts: 1 s}
+  - {at: 1 s, device: laser-5, kind: detune, offset: -12.5 GHz}
+)")));
+  REQUIRE(loaded);
+  const Scenario& s = *loaded.value;
+  CHECK(s.seed == 9);
+  CHECK(s.duration == seconds{3});
+  CHECK(s.agents.processes == 2);
+  CHECK(s.controller == ControllerTimings{milliseconds{2}, milliseconds{20}, seconds{1}, milliseconds{3},
+                                          std::chrono::microseconds{5}, milliseconds{40}, milliseconds{120}, milliseconds{250},
+                                          seconds{2}});
+  REQUIRE(s.jobs.size() == 2);
+  CHECK(s.jobs[0] ==
+        JobSubmission{"a", "vgg19", 4, {{"batch", "32"}, {"overlap", "none"}}, seconds{1}, "", milliseconds{500}, 0});
+  CHECK(fs::exists(s.jobs[1].workload));
+  CHECK(s.jobs[1].after == "a");
+  CHECK(s.jobs[1].iterations == 3);
+  CHECK(s.churn == Churn{5, {2, 4}, 1, "dlrm", {{"x", "1"}}, milliseconds{10}, milliseconds{100}});
+  CHECK(s.network == NetworkFaults{milliseconds{1}, milliseconds{2}, 0.02, 0.01, 0.5, seconds{2}});
+  REQUIRE(s.device_faults.size() == 2);
+  CHECK(s.device_faults[0].kind == ScenarioFaultKind::detune);
+  CHECK(s.device_faults[0].offset == FrequencyOffset{-12'500});
+  CHECK(s.fabric->device(s.device_faults[0].device).name == "laser-5");
+  CHECK(s.device_faults[0].lasts == kForever);
+  CHECK(s.device_faults[1].delay == milliseconds{7});
+  CHECK(s.fabric->nodes.size() == 8);
+}
+
+TEST_CASE("only_mixed_and_hard_leave_the_simulation") {
+  const std::string inventory = "inventory: {bus-heater-3: 'modbus-tcp://127.0.0.1:1502'}\n";
+  const auto endpoint_of = [](const Scenario& s) { return s.fabric->buses[s.inventory.front().bus.value].endpoint; };
+  const auto mixed = read(scenario(inventory, "mixed"));
+  REQUIRE(mixed);
+  CHECK(endpoint_of(*mixed.value) == "modbus-tcp://127.0.0.1:1502");
+  CHECK(mixed.value->fabric->buses[mixed.value->inventory.front().bus.value].name == "bus-heater-3");
+  for (const char* mode : {"sim", "soft"}) {
+    const auto simulated = read(scenario(inventory, mode));
+    REQUIRE(simulated);
+    CHECK(endpoint_of(*simulated.value) == "sim");
+  }
+  CHECK_THAT(errors_of(scenario("", "mixed")), Catch::Matchers::Contains("every bus is simulated"));
+  CHECK_THAT(errors_of(scenario(inventory, "hard")),
+             Catch::Matchers::Contains("19 buses are simulated, the first is 'bus-laser-0'"));
+}
+
+TEST_CASE("unlawful_scenarios_are_refused_with_line_and_reason") {
+  using Catch::Matchers::Contains;
+  CHECK_THAT(errors_of(scenario("", "smi")),
+             Contains("s.yaml:4: mode: found 'smi'; expected one of: sim, soft, mixed, hard; did you mean 'sim'?"));
+  CHECK_THAT(errors_of(scenario("inventory: {bus-heather-3: sim}\n")),
+             Contains("s.yaml:6: there is no bus 'bus-heather-3'; did you mean 'bus-heater-3'?"));
+  CHECK_THAT(errors_of(scenario("inventory: {bus-heater-3: 'modbus-tcp://x:0'}\n")), Contains("with a port of 1..65535"));
+  CHECK_THAT(errors_of(scenario("jobs: [{name: a, workload: vgg19, nodes: 9}]\n")),
+             Contains("nodes: found '9'; expected a whole number of 1..8"));
+  CHECK_THAT(errors_of(scenario("jobs: [{name: a, workload: ./none.json, nodes: 8}]\n")), Contains("there is no file"));
+  CHECK_THAT(errors_of(scenario("jobs: [{name: a, workload: vgg19, nodes: 8, after: b}]\n")),
+             Contains("there is no job 'b' above this one"));
+  CHECK_THAT(errors_of(scenario("jobs: [{name: a, workload: vgg19, nodes: 8, after: a}]\n")),
+             Contains("there is no job 'a' above this one"));
+  CHECK_THAT(errors_of(scenario("jobs: [{name: a, workload: v, nodes: 8}, {name: a, workload: v, nodes: 8}]\n")),
+             Contains("the job 'a' exists already"));
+  CHECK_THAT(errors_of(scenario("jobs: [{name: a, workload: vgg19, nodes: 8, at: -1 s}]\n")),
+             Contains("expected a duration of 0 ns"));
+  CHECK_THAT(errors_of(scenario("churn: {revisions: 3, job_nodes: []}\n")), Contains("job_nodes: found no size"));
+  CHECK_THAT(errors_of(scenario("churn: {revisions: 3, job_nodes: [9]}\n")), Contains("expected 1..8"));
+  CHECK_THAT(errors_of(scenario("churn: {job_nodes: [8]}\n")), Contains("lacks the key 'revisions'"));
+  CHECK_THAT(errors_of(scenario("network: {loss: 2}\n")), Contains("expected a number of 0..1"));
+  CHECK_THAT(errors_of(scenario("network: {delay_min: 3 ms, delay_max: 2 ms}\n")),
+             Contains("expected at most delay_max = 2 ms"));
+  CHECK_THAT(errors_of(scenario("controller: {suspect_after: 400 ms}\n")),
+             Contains("suspect_after: 400 ms; expected less than dead_after = 300 ms"));
+  CHECK_THAT(errors_of(scenario("agents: {processes: 9}\n")), Contains("expected a whole number of 1..8"));
+  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-9, kind: fail}]\n")),
+             Contains("there is no device 'laser-9'; did you mean"));
+  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-1, kind: detune}]\n")),
+             Contains("lacks the key 'offset'"));
+  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-1, kind: fail, offset: 3 GHz}]\n")),
+             Contains("unknown key 'offset'"));
+  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: wss-in-0, kind: detune, offset: 3 GHz}]\n")),
+             Contains("'wss-in-0' is a switch"));
+  CHECK_THAT(errors_of(scenario("seed: -1\n")), Contains("seed: found '-1'"));
+  CHECK_THAT(errors_of(scenario("duration: 0 s\n")), Contains("duration: found '0 s'"));
+}
+
+TEST_CASE("errors_of_the_fabric_file_come_with_its_own_name") {
+  const Folder folder;
+  folder.write("fabric.yaml", "schema_version: 1\nkind: fabric\ntemplate: oddl\nparameters: {nodes: 9}\n");
+  const auto errors = load_scenario(folder.write("s.yaml", scenario("sede: 1\n"))).errors;
+  REQUIRE(errors.size() == 3);
+  CHECK(fs::path(errors[0].file).filename() == "fabric.yaml");
+  CHECK(errors[0].line == 4);
+  CHECK_THAT(errors[1].message, Catch::Matchers::Contains("'fabric.yaml' cannot be used"));
+  CHECK_THAT(errors[2].message, Catch::Matchers::Contains("did you mean 'seed'?"));
+}
+
+TEST_CASE("check_config_finds_out_what_a_file_is") {
+  const Folder folder;
+  CHECK(check_config(folder.write("a.yaml", "schema_version: 1\nkind: fabric\ntemplate: oddl\n")).empty());
+  CHECK(check_config(folder.write("b.yaml", scenario(""))).empty());
+  const auto unknown = check_config(folder.write("c.yaml", "kind: fabrik\n"));
+  REQUIRE(unknown.size() == 1);
+  CHECK_THAT(unknown[0].message, Catch::Matchers::Contains("did you mean 'fabric'?"));
+  CHECK(check_config(folder.write("d.yaml", "name: x\n")).size() == 1);
+  CHECK(check_config("no/such/file.yaml").size() == 1);
+}
+
+Scenario churning(std::uint32_t revisions, std::uint32_t live_jobs) {
+  Scenario s;
+  s.churn.revisions = revisions;
+  s.churn.live_jobs = live_jobs;
+  s.churn.job_nodes = {2, 4, 8};
+  s.churn.start = seconds{1};
+  s.churn.period = milliseconds{100};
+  return s;
+}
+
+TEST_CASE("churn_makes_one_change_a_period_and_no_more_jobs_than_it_may") {
+  for (const std::uint32_t live_jobs : {1u, 2u, 3u, 7u}) {
+    for (const std::uint32_t revisions : {1u, 2u, 5u, 6u, 200u}) {
+      CAPTURE(live_jobs, revisions);
+      const Scenario s = churning(revisions, live_jobs);
+      std::map<Duration, int> changes;
+      for (const JobSubmission& job : submissions_of(s)) {
+        changes[job.at] += 1;
+        if (job.runs_for != kForever) {
+          changes[job.at + job.runs_for] -= 1;
+        }
+      }
+      CHECK(changes.size() == revisions);
+      std::uint32_t live = 0;
+      Duration expected = s.churn.start;
+      for (const auto& [at, change] : changes) {
+        CHECK(at == expected);
+        expected += s.churn.period;
+        live += static_cast<std::uint32_t>(change);
+        CHECK(live <= live_jobs);
+      }
+    }
+  }
+}
+
+TEST_CASE("churn_takes_its_sizes_in_turn_and_joins_the_written_jobs_by_time") {
+  Scenario s = churning(6, 4);
+  s.jobs.push_back({"written", "vgg19", 8, {}, milliseconds{1'150}, "", kForever, 0});
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> sizes;
+  for (const JobSubmission& job : submissions_of(s)) {
+    names.push_back(job.name);
+    sizes.push_back(job.nodes);
+  }
+  CHECK(names == std::vector<std::string>{"churn-0", "churn-1", "written", "churn-2", "churn-3", "churn-4"});
+  CHECK(sizes == std::vector<std::uint32_t>{2, 4, 8, 8, 2, 4});
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,426 @@
+// The controller against scripted agents and a scripted journal: what is said, when, and what must be durable before.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "controller/control/controller.hpp"
+#include "controller/control/timers.hpp"
+
+namespace loom {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::shared_ptr<const Fabric> small_fabric() {
+  OddlParameters parameters;
+  parameters.nodes = 4;
+  parameters.group_size = 2;
+  return std::make_shared<const Fabric>(make_oddl(parameters));
+}
+
+/// Plays host, planner, journal and agents; every step is explicit unless `agents_obey`.
+class Desk {
+ public:
+  Desk() : fabric_(small_fabric()), controller_({fabric_, "oddl", {}}) {
+    feed(Started{1, kVirtualClock, {}});
+    make_durable();
+  }
+
+  void feed(const Event& event) {
+    EffectSink sink;
+    controller_.step(now, event, sink);
+    for (Effect& effect : sink.effects()) {
+      take(effect);
+    }
+  }
+
+  void make_durable() {
+    while (durable_ < appended) {
+      durable_ = appended;
+      feed(Appended{durable_});
+    }
+  }
+
+  void say(NodeId node, Body body, Revision revision = {}, Term term = Term{1}) {
+    feed(MessageArrived{agent_peer(node),
+                        {kWireVersion, "host", Role::agent, term, node, kVirtualClock, revision, std::move(body)}});
+  }
+
+  void greet_all() {
+    for (const Node& node : fabric_->nodes) {
+      say(node.id, Hello{"test", node.id.value + 1ULL, {}, {}, false, {}});
+    }
+  }
+
+  void ask(std::variant<Query, SubmitJob, CancelJob, OrderLasers> what, Role role = Role::operator_) {
+    const Peer from{Peer::Kind::operator_, 7};
+    feed(MessageArrived{from,
+                        {kWireVersion, "ada", role, {}, {}, {}, {}, OperatorRequest{RequestId{++requests_}, std::move(what)}}});
+  }
+
+  JobSpec job(std::uint32_t nodes) const {
+    JobSpec spec;
+    spec.name = "ring";
+    spec.node_count = nodes;
+    return spec;
+  }
+
+  /// The plan that a worker would make: one touched laser on each node of every job, nothing else changed.
+  void plan() {
+    REQUIRE(order != nullptr);
+    auto result = std::make_shared<PlanResult>();
+    result->intent = order->intent;
+    result->next_circuit = CircuitId{order->next_circuit.value + 8};
+    Plan& plan = result->plan;
+    plan.revision = order->revision;
+    plan.base = order->base == nullptr ? Revision{} : order->base->revision;
+    std::set<NodeId> lit;
+    for (Job& job : result->intent.jobs) {
+      for (std::uint32_t rank = 0; rank < job.spec.node_count; ++rank) {
+        job.nodes.push_back(NodeId{rank});
+        lit.insert(NodeId{rank});
+      }
+      result->schedule.jobs.push_back({job.id, std::vector<Stage>(stages_a_job)});
+    }
+    for (const Node& node : fabric_->nodes) {
+      NodePlan slice{plan.revision, plan.base, node.id, {}, 1, {}, {}};
+      const bool is_lit = lit.contains(node.id);
+      const DeviceId laser = fabric_->devices_of_agent[node.id.value].front();
+      slice.devices.push_back(
+          {laser, is_lit != lit_before_.contains(node.id), {{{}, {}, kForever, LaserSetpoint{{}, {}, is_lit}}}});
+      if (is_lit != lit_before_.contains(node.id)) {
+        plan.changed.push_back(node.id);
+      }
+      plan.nodes.push_back(std::move(slice));
+    }
+    plan_lit_ = lit;
+    const auto revision = order->revision;
+    order = nullptr;
+    feed(Planned{{revision, std::shared_ptr<const PlanResult>(result), milliseconds{3}}});
+  }
+
+  /// Every agent of the newest request answers with `body`, apart from `except`.
+  void all_answer(const Body& body, std::optional<NodeId> except = {}) {
+    const auto asked = requests;
+    requests.clear();
+    for (const auto& [node, envelope] : asked) {
+      if (node != except) {
+        say(node, body, envelope.revision);
+      }
+    }
+  }
+
+  /// Submits and brings a job into confirmed light.
+  void light(std::uint32_t nodes) {
+    ask(SubmitJob{job(nodes), false});
+    make_durable();
+    tick_to_plan();
+    plan();
+    all_answer(Prepared{{}, milliseconds{1}});
+    all_answer(Armed{{}, milliseconds{100}});
+    make_durable();
+    all_answer(Darkened{{}, {}});
+    all_answer(Settled{{}, {}});
+    all_answer(Applied{{}, {}});
+    make_durable();
+    lit_before_ = plan_lit_;
+  }
+
+  void tick_to_plan() {
+    now += milliseconds{2'000};
+    feed(TimerFired{timers::kPlan});
+  }
+
+  template <class B>
+  std::size_t said() const {
+    return static_cast<std::size_t>(std::count_if(
+        sent.begin(), sent.end(), [](const Send& send) { return std::holds_alternative<B>(send.envelope.body); }));
+  }
+  const OperatorReply& last_reply() const {
+    const auto it = std::find_if(sent.rbegin(), sent.rend(),
+                                 [](const Send& send) { return std::holds_alternative<OperatorReply>(send.envelope.body); });
+    REQUIRE(it != sent.rend());
+    return std::get<OperatorReply>(it->envelope.body);
+  }
+  Controller& controller() { return controller_; }
+
+  Instant now{milliseconds{1'000}};
+  std::vector<Send> sent;
+  std::map<NodeId, Envelope> requests;  ///< the newest commit request to each agent
+  std::vector<Alarm> alarms;
+  std::vector<Record> records;
+  std::uint64_t appended = 0;
+  std::shared_ptr<const PlanRequest> order;
+  std::uint32_t stages_a_job = 1;
+
+ private:
+  void take(Effect& effect) {
+    if (auto* send = std::get_if<Send>(&effect)) {
+      const Body& body = send->envelope.body;
+      if (std::holds_alternative<Prepare>(body) || std::holds_alternative<Arm>(body) || std::holds_alternative<Go>(body) ||
+          std::holds_alternative<Proceed>(body)) {
+        requests[send->envelope.node] = send->envelope;
+      }
+      sent.push_back(std::move(*send));
+    } else if (auto* append = std::get_if<Append>(&effect)) {
+      ++appended;
+      records.push_back(std::move(append->record));
+    } else if (auto* make = std::get_if<MakePlan>(&effect)) {
+      order = make->request;
+    } else if (auto* alarm = std::get_if<RaiseAlarm>(&effect)) {
+      alarms.push_back(std::move(alarm->alarm));
+    }
+  }
+
+  std::shared_ptr<const Fabric> fabric_;
+  Controller controller_;
+  std::uint64_t durable_ = 0;
+  std::uint64_t requests_ = 0;
+  std::set<NodeId> lit_before_;
+  std::set<NodeId> plan_lit_;
+};
+
+Outcome refusal(std::string why) { return {Error{ErrorCode::device_error, std::move(why)}}; }
+
+}  // namespace
+
+TEST_CASE("an order is answered and planned only when its intent is durable") {
+  Desk desk;
+  desk.greet_all();
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.tick_to_plan();
+  CHECK(desk.said<OperatorReply>() == 0);
+  CHECK(desk.order == nullptr);
+  desk.make_durable();
+  CHECK(desk.last_reply().outcome.ok());
+  CHECK(desk.last_reply().job == JobId{1});
+  CHECK(desk.order != nullptr);
+}
+
+TEST_CASE("a job reaches confirmed light by the road's stages in order") {
+  Desk desk;
+  desk.greet_all();
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.tick_to_plan();
+  desk.plan();
+  CHECK(desk.said<Prepare>() == 4);
+  desk.all_answer(Prepared{{}, milliseconds{1}});
+  CHECK(desk.said<Arm>() == 4);
+  desk.all_answer(Armed{{}, milliseconds{100}});
+  CHECK(desk.said<Go>() == 0);  // `going` is not durable yet
+  desk.make_durable();
+  CHECK(desk.said<Go>() == 4);
+  desk.all_answer(Darkened{{}, {}});
+  CHECK(desk.said<Proceed>() == 4);
+  desk.all_answer(Settled{{}, {}});
+  CHECK(desk.said<Proceed>() == 8);
+  CHECK(std::get<Proceed>(desk.sent.back().envelope.body).phase == CommitPhase::relight);
+  desk.all_answer(Applied{{}, {}});
+  CHECK(desk.said<Confirm>() == 0);  // `confirmed` is not durable yet
+  desk.make_durable();
+  CHECK(desk.said<Confirm>() == 4);
+  CHECK(desk.controller().confirmed() == Revision{1});
+  CHECK(desk.controller().history().back().outcome == CommitOutcome::committed);
+  CHECK(desk.controller().jobs().at(JobId{1}).state == "lit");
+}
+
+TEST_CASE("nobody is told to move before every touched transmitter is dark") {
+  Desk desk;
+  desk.greet_all();
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.tick_to_plan();
+  desk.plan();
+  desk.all_answer(Prepared{{}, {}});
+  desk.all_answer(Armed{{}, {}});
+  desk.make_durable();
+  desk.all_answer(Darkened{{}, {}}, NodeId{3});
+  CHECK(desk.said<Proceed>() == 0);
+  desk.say(NodeId{3}, Darkened{{}, {}}, Revision{1});
+  CHECK(desk.said<Proceed>() == 4);
+}
+
+TEST_CASE("an unanswered request is repeated to the silent agent alone") {
+  Desk desk;
+  desk.greet_all();
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.tick_to_plan();
+  desk.plan();
+  desk.all_answer(Prepared{{}, {}}, NodeId{2});
+  const std::size_t before = desk.said<Prepare>();
+  desk.now += milliseconds{100};
+  desk.feed(TimerFired{timers::kTick});
+  CHECK(desk.said<Prepare>() == before + 1);
+  CHECK(desk.sent.back().to == agent_peer(NodeId{2}));
+}
+
+TEST_CASE("a refusal before arming abandons the revision and returns nothing") {
+  Desk desk;
+  desk.greet_all();
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.tick_to_plan();
+  desk.plan();
+  desk.say(NodeId{1}, Prepared{refusal("laser-1: channel 77 is outside 0..47"), {}}, Revision{1});
+  CHECK(desk.said<Abandon>() == 4);
+  CHECK(desk.controller().history().back().outcome == CommitOutcome::abandoned);
+  CHECK(desk.controller().jobs().at(JobId{1}).state == "refused");
+  CHECK(desk.controller().jobs().at(JobId{1}).reason.find("channel 77 is outside 0..47") != std::string::npos);
+  desk.make_durable();
+  desk.tick_to_plan();
+  CHECK(desk.order == nullptr);
+  CHECK(desk.controller().is_idle());
+}
+
+TEST_CASE("a failure after arming returns by a commit of the last good intent that touches what is in doubt") {
+  Desk desk;
+  desk.greet_all();
+  desk.light(2);
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.tick_to_plan();
+  desk.plan();
+  desk.all_answer(Prepared{{}, {}});
+  desk.all_answer(Armed{{}, {}});
+  desk.make_durable();
+  desk.requests.clear();
+  desk.say(NodeId{3}, Darkened{refusal("laser-3 did not go dark"), {}}, Revision{2});
+  CHECK(desk.controller().history().back().outcome == CommitOutcome::returned);
+  desk.make_durable();
+  desk.tick_to_plan();
+  REQUIRE(desk.order != nullptr);
+  CHECK(desk.order->revision == Revision{3});
+  CHECK(desk.order->intent.jobs.size() == 1);
+  desk.plan();  // the worker sees no difference to the confirmed plan: nobody changes ...
+  std::set<NodeId> asked;
+  for (const auto& [node, envelope] : desk.requests) {
+    asked.insert(node);
+    for (const DevicePlan& device : std::get<Prepare>(envelope.body).plan.devices) {
+      CHECK(device.touched);
+    }
+  }
+  CHECK(asked == std::set<NodeId>{NodeId{2}, NodeId{3}});  // ... but those in doubt take part, and go dark
+}
+
+TEST_CASE("a plan that is refused refuses the new job and keeps the old one") {
+  Desk desk;
+  desk.greet_all();
+  desk.light(2);
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.tick_to_plan();
+  REQUIRE(desk.order != nullptr);
+  desk.feed(Planned{{desk.order->revision, fail(ErrorCode::infeasible, "needs 4 nodes, 2 are free"), {}}});
+  desk.make_durable();
+  CHECK(desk.controller().jobs().at(JobId{1}).state == "lit");
+  CHECK(desk.controller().jobs().at(JobId{2}).state == "refused");
+  CHECK(desk.controller().confirmed() == Revision{1});
+  CHECK(desk.alarms.back().code == AlarmCode::plan_refused);
+  CHECK(desk.controller().is_idle());
+}
+
+TEST_CASE("lasers off is said to every agent before the journal answers") {
+  Desk desk;
+  desk.greet_all();
+  desk.ask(OrderLasers{false});
+  CHECK(desk.said<SetLasers>() == 4);
+  CHECK(desk.said<OperatorReply>() == 0);
+  desk.make_durable();
+  CHECK(desk.said<OperatorReply>() == 1);
+  CHECK(desk.controller().intent().lasers_off);
+}
+
+TEST_CASE("a viewer may ask and may not order") {
+  Desk desk;
+  desk.ask(Query{Noun::status, {}}, Role::viewer);
+  CHECK(std::get<StatusReport>(desk.last_reply().rows).nodes == 4);
+  desk.ask(SubmitJob{desk.job(2), false}, Role::viewer);
+  REQUIRE_FALSE(desk.last_reply().outcome.ok());
+  CHECK(desk.last_reply().outcome.error->code == ErrorCode::refused);
+  CHECK(desk.controller().intent().jobs.empty());
+}
+
+TEST_CASE("a job larger than the fabric is refused with both numbers") {
+  Desk desk;
+  desk.ask(SubmitJob{desk.job(5), false});
+  REQUIRE_FALSE(desk.last_reply().outcome.ok());
+  CHECK(desk.last_reply().outcome.error->message.find("asks for 5 nodes") != std::string::npos);
+  CHECK(desk.last_reply().outcome.error->message.find("1..4") != std::string::npos);
+}
+
+TEST_CASE("an agent that has seen a higher term is welcomed only under a higher one, durably taken") {
+  Desk desk;
+  desk.say(NodeId{0}, Hello{"test", 9, Term{41}, {}, false, {}});
+  CHECK(desk.said<Welcome>() == 0);
+  desk.make_durable();
+  REQUIRE(desk.said<Welcome>() == 1);
+  CHECK(desk.sent.back().envelope.term == Term{42});
+}
+
+TEST_CASE("the next stage is committed when every node has played its cycles") {
+  Desk desk;
+  desk.stages_a_job = 2;
+  desk.greet_all();
+  desk.light(4);
+  CHECK(desk.controller().jobs().at(JobId{1}).stages == 2);
+  for (std::uint32_t node = 0; node < 3; ++node) {
+    desk.say(NodeId{node}, CycleDone{1, 0}, Revision{1});
+    desk.say(NodeId{node}, CycleDone{1, 0}, Revision{1});  // repeated
+  }
+  CHECK(desk.controller().intent().jobs.front().stage == 0);
+  desk.say(NodeId{3}, CycleDone{1, 1}, Revision{1});
+  CHECK(desk.controller().intent().jobs.front().stage == 1);
+  CHECK(desk.controller().jobs().at(JobId{1}).underflows == 1);
+  desk.make_durable();
+  desk.tick_to_plan();
+  CHECK(desk.order != nullptr);
+}
+
+TEST_CASE("a commit waits for an absent agent, then refuses and names it") {
+  Desk desk;
+  for (std::uint32_t node = 0; node < 3; ++node) {
+    desk.say(NodeId{node}, Hello{"test", node + 1ULL, {}, {}, false, {}});
+  }
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.tick_to_plan();
+  desk.plan();
+  CHECK(desk.said<Prepare>() == 0);
+  for (int i = 0; i < 11; ++i) {
+    desk.now += milliseconds{1'000};
+    for (std::uint32_t node = 0; node < 3; ++node) {
+      desk.say(NodeId{node}, Heartbeat{});
+    }
+    desk.feed(TimerFired{timers::kSweep});
+  }
+  CHECK(desk.controller().jobs().at(JobId{1}).state == "refused");
+  CHECK(desk.controller().jobs().at(JobId{1}).reason.find("node 3") != std::string::npos);
+}
+
+TEST_CASE("a controller that starts again takes a higher term and holds what was not confirmed in doubt") {
+  Desk desk;
+  desk.greet_all();
+  desk.light(2);
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.tick_to_plan();
+  desk.plan();
+  desk.all_answer(Prepared{{}, {}});
+  desk.all_answer(Armed{{}, {}});
+  desk.make_durable();  // `going` of revision 2 is durable: here the controller dies
+  Controller reborn({small_fabric(), "oddl", {}});
+  EffectSink sink;
+  reborn.step(desk.now, Started{2, kVirtualClock, desk.records}, sink);
+  CHECK(reborn.confirmed() == Revision{1});
+  CHECK(reborn.intent().jobs.size() == 2);
+  const auto term = std::find_if(sink.effects().begin(), sink.effects().end(),
+                                 [](const Effect& effect) { return std::holds_alternative<Append>(effect); });
+  REQUIRE(term != sink.effects().end());
+  CHECK(std::get<TermRecord>(std::get<Append>(*term).record).term == Term{2});
+  CHECK_FALSE(reborn.is_idle());
+}
+
+}  // namespace loom
