@@ -109,6 +109,7 @@ class LightChecker {
 
 /// How ground truth differs from what the plan says, one sentence each; empty: it is as planned. Null: all dark. A plan whose
 /// agents play timeslots may be anywhere in its cycle: then only light that no timeslot has is a difference.
-std::vector<std::string> differences(const LightModel& light, const Plan* plan);
+/// Light of an element in `excused` (by element; empty: none) may be anything.
+std::vector<std::string> differences(const LightModel& light, const Plan* plan, const std::vector<bool>& excused = {});
 
 }  // namespace loom

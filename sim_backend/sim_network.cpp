@@ -14,8 +14,8 @@ constexpr std::uint32_t kNobody = 0xffff'ffff;
 
 class SimNetwork::Endpoint final : public MessageSeam {
  public:
-  Endpoint(SimNetwork& network, std::uint32_t index, Peer self, std::string principal, Role role)
-      : network_(network), index_(index), self_(self), principal_(std::move(principal)), role_(role) {}
+  Endpoint(SimNetwork& network, std::uint32_t index, Peer self, std::string principal, Role role, Faults faults)
+      : network_(network), index_(index), self_(self), principal_(std::move(principal)), role_(role), faults_(faults) {}
 
   void on_receive(Receive receive) override { receive_ = std::move(receive); }
   void on_refuse(std::function<void(Peer, Error)>) override {}  // every simulated key is right
@@ -26,6 +26,7 @@ class SimNetwork::Endpoint final : public MessageSeam {
   Peer self_;
   std::string principal_;
   Role role_;
+  Faults faults_;
   bool joined_ = true;
   Receive receive_;
   std::vector<Instant> latest_;  ///< by destination: when the last message in order arrives there
@@ -36,10 +37,10 @@ SimNetwork::SimNetwork(TimeSeam& time, NetworkOptions options, std::uint64_t see
 
 SimNetwork::~SimNetwork() = default;
 
-MessageSeam& SimNetwork::attach(Peer self, std::string principal, Role role) {
+MessageSeam& SimNetwork::attach(Peer self, std::string principal, Role role, Faults faults) {
   LOOM_ASSERT(find(self) == nullptr);
   const auto index = static_cast<std::uint32_t>(endpoints_.size());
-  endpoints_.push_back(std::make_unique<Endpoint>(*this, index, self, std::move(principal), role));
+  endpoints_.push_back(std::make_unique<Endpoint>(*this, index, self, std::move(principal), role, faults));
   index_[self] = index;
   if (self.kind == Peer::Kind::agent) {
     agent_index_.resize(std::max<std::size_t>(agent_index_.size(), self.id + 1), kNobody);
@@ -76,12 +77,13 @@ void SimNetwork::send(std::uint32_t from, Peer to, std::string_view bytes) {
     ++counters_.cut;
     return;
   }
-  if (lost) {
+  const bool spared = endpoints_[from]->faults_ == Faults::spared || destination->faults_ == Faults::spared;
+  if (lost && !spared) {
     ++counters_.lost;
     return;
   }
   launch(from, destination->index_, bytes);
-  if (doubled) {
+  if (doubled && !spared) {
     ++counters_.doubled;
     launch(from, destination->index_, bytes);
   }
@@ -91,7 +93,8 @@ void SimNetwork::launch(std::uint32_t from, std::uint32_t to, std::string_view b
   const Duration delay = random_.between(options_.delay_min, options_.delay_max);
   const bool reordered = random_.chance(options_.reorder_per_million);
   Instant arrival = time_.now() + delay;
-  if (reordered) {
+  const bool spared = endpoints_[from]->faults_ == Faults::spared || endpoints_[to]->faults_ == Faults::spared;
+  if (reordered && !spared) {
     ++counters_.reordered;
     arrival += random_.between(Duration{0}, options_.reorder_delay);
   } else {

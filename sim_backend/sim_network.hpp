@@ -36,12 +36,16 @@ struct NetworkCounters {
 
 class SimNetwork {
  public:
+  /// Do this peer's links suffer loss, duplication and reordering? An operator's are spared: what a person types over a
+  /// connection that broke, a person types again.
+  enum class Faults : std::uint8_t { suffered, spared };
+
   SimNetwork(TimeSeam& time, NetworkOptions options, std::uint64_t seed);
   ~SimNetwork();
 
   /// The seam of one peer, living as long as the network. `principal` and `role` are what its key would prove.
   /// Precondition: one endpoint a peer.
-  MessageSeam& attach(Peer self, std::string principal, Role role);
+  MessageSeam& attach(Peer self, std::string principal, Role role, Faults faults = Faults::suffered);
   /// Cut off: nothing in, nothing out, messages under way included, until `joined` again.
   void set_joined(Peer peer, bool joined);
   /// The faults from now on; messages under way keep theirs.

@@ -1,0 +1,54 @@
+// Simulation: one scenario from start to verdict, for `loom sim run` and the tests: build the world, let the script and the
+// faults happen, stop the faults, and demand that the world comes to rest where it should. It reads no clock: how long that
+// took is the caller's to measure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/light.hpp"
+#include "sim_backend/world.hpp"
+
+namespace loom {
+
+struct SimOptions {
+  std::uint64_t seed = 1;
+  Duration run_for = kForever;  ///< replaces the scenario's duration; kForever: as the scenario says
+  std::string trace_path;       ///< empty: no trace file
+};
+
+struct RevisionCounts {
+  std::uint64_t committed = 0;
+  std::uint64_t returned = 0;
+  std::uint64_t mixed = 0;
+};
+
+struct SimResult {
+  std::uint64_t seed = 0;
+  std::uint64_t digest = 0;
+  std::uint64_t events = 0;
+  Duration virtual_time{};
+  double wall_s = 0;  ///< the caller's
+  RevisionCounts revisions;
+  std::vector<Violation> violations;
+  std::uint64_t underflows = 0;
+  std::vector<std::string> refusals;  ///< jobs that were refused, and why
+  HostCounters counters;
+  LightTimeline light;
+};
+
+/// Blocks for the whole run. Errors: those of the workloads (not_found, invalid_argument, malformed ...), storage (the trace
+/// file cannot be written). A violation is no error: it stands in the result.
+Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& options);
+
+/// What the scenario's operator will do. Errors: as load_workload, naming the job.
+Result<std::vector<ScriptedJob>> script_of(const Scenario& scenario);
+
+/// The answer of `loom sim run --json`: one object, keys as the operator's reference fixes them.
+std::string to_json(const SimResult& result);
+
+/// Commits and lit windows for Perfetto (Chrome trace event format, microseconds).
+std::string to_trace(const World& world);
+
+}  // namespace loom

@@ -1,0 +1,311 @@
+// Putting the world together, and what the judge overhears.
+#include "sim_backend/world.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "controller/plan/pipeline.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kAlarmsKept = 1'000;
+constexpr Peer kOperator{Peer::Kind::operator_, 1};
+
+std::uint32_t per_million(double probability) { return static_cast<std::uint32_t>(probability * 1e6 + 0.5); }
+
+NetworkOptions network_of(const NetworkFaults& faults) {
+  NetworkOptions options;
+  options.delay_min = faults.delay_min;
+  options.delay_max = faults.delay_max;
+  options.loss_per_million = per_million(faults.loss);
+  options.duplication_per_million = per_million(faults.duplicate);
+  options.reorder_per_million = per_million(faults.reorder);
+  options.reorder_delay = faults.delay_max;
+  return options;
+}
+
+NetworkOptions faultless(NetworkOptions options) {
+  options.loss_per_million = 0;
+  options.duplication_per_million = 0;
+  options.reorder_per_million = 0;
+  return options;
+}
+
+DeviceFault model_fault(const ScenarioFault& scenario_fault) {
+  static constexpr std::array<DeviceFaultKind, 7> kKinds{
+      DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail, DeviceFaultKind::stick,
+      DeviceFaultKind::silence, DeviceFaultKind::nack, DeviceFaultKind::late};
+  DeviceFault fault;
+  fault.kind = kKinds[static_cast<std::size_t>(scenario_fault.kind)];
+  fault.until = scenario_fault.lasts == kForever ? kNever : Instant{scenario_fault.at + scenario_fault.lasts};
+  fault.offset = scenario_fault.offset;
+  fault.loss = scenario_fault.loss;
+  fault.hidden = scenario_fault.kind == ScenarioFaultKind::detune;  // "beside what the registers say"
+  return fault;
+}
+
+}  // namespace
+
+World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const WorldOptions& options)
+    : fabric_(scenario.fabric), options_(options), plan_random_(Random::of_part(options.seed, 0x706c616e)) {
+  faulty_.resize(fabric_->elements.size());
+  network_ = std::make_unique<SimNetwork>(loop_, network_of(scenario.network), options.seed);
+  light_ = std::make_unique<LightModel>(fabric_);
+  checker_ = std::make_unique<LightChecker>(*light_, options.checker);
+  SimBusOptions bus;
+  bus.devices = options.devices;
+  bus.devices.seed = options.seed;
+  bus_ = std::make_unique<SimBus>(loop_, fabric_, std::span<const NodeId>{}, bus);
+  bus_->on_light([this](const OpticalChange& change) {
+    const auto changed = light_->apply(change);
+    checker_->judge(loop_.now(), changed);
+  });
+  make_controller(scenario);
+  make_agents(scenario);
+  make_operator(std::move(jobs));
+  schedule_faults(scenario);
+}
+
+World::~World() = default;
+
+void World::make_controller(const Scenario& scenario) {
+  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, scenario.algorithm, scenario.controller});
+  controller_disk_ = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed);
+  HostSeams seams;
+  seams.time = &loop_;
+  seams.messages = &network_->attach(controller_peer(), "controller", Role::controller);
+  seams.storage = controller_disk_.get();
+  seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
+    plan(std::move(request), std::move(done));
+  };
+  seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
+  seams.digest = &digest_;
+  controller_host_ = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"}, std::move(seams),
+                                            [this](Instant now, const Event& event, EffectSink& sink) {
+                                              controller_->step(now, event, sink);
+                                              if (options_.controller_saboteur) {
+                                                options_.controller_saboteur(now, sink);
+                                              }
+                                              watch_controller(now, sink);
+                                            });
+}
+
+void World::make_agents(const Scenario& scenario) {
+  agents_.reserve(fabric_->nodes.size());
+  for (const Node& node : fabric_->nodes) {
+    auto place = std::make_unique<AgentPlace>();
+    AgentOptions options;
+    options.node = node.id;
+    options.fabric = fabric_;
+    options.software = "sim";
+    options.heartbeat_interval = scenario.controller.beat_interval;
+    options.report_interval = scenario.controller.report_interval;
+    std::vector<std::unique_ptr<Driver>> drivers;
+    for (const DeviceId device : fabric_->devices_of_agent[node.id.value]) {
+      drivers.push_back(make_driver(*fabric_, device));
+    }
+    place->machine = std::make_unique<Agent>(options, std::move(drivers));
+    place->disk = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed + 1 + node.id.value);
+    const std::string principal = "agent-" + std::to_string(node.id.value);
+    HostSeams seams;
+    seams.time = &loop_;
+    seams.messages = &network_->attach(agent_peer(node.id), principal, Role::agent);
+    seams.registers = bus_.get();
+    seams.storage = place->disk.get();
+    seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
+    seams.digest = &digest_;
+    place->host = std::make_unique<Host>(
+        HostOptions{agent_peer(node.id), Role::agent, principal}, std::move(seams),
+        [this, id = node.id, machine = place->machine.get()](Instant now, const Event& event, EffectSink& sink) {
+          machine->step(now, event, sink);
+          if (options_.agent_saboteur) {
+            options_.agent_saboteur(id, sink);
+          }
+          watch_agent(now, id, sink);
+        });
+    agents_.push_back(std::move(place));
+  }
+}
+
+void World::make_operator(std::vector<ScriptedJob> jobs) {
+  script_ = std::make_unique<OperatorScript>(std::move(jobs));
+  HostSeams seams;
+  seams.time = &loop_;
+  seams.messages = &network_->attach(kOperator, "operator", Role::operator_, SimNetwork::Faults::spared);
+  seams.digest = &digest_;
+  operator_host_ =
+      std::make_unique<Host>(HostOptions{kOperator, Role::operator_, "operator"}, std::move(seams),
+                             [this](Instant now, const Event& event, EffectSink& sink) { script_->step(now, event, sink); });
+}
+
+void World::schedule_faults(const Scenario& scenario) {
+  for (const ScenarioFault& scenario_fault : scenario.device_faults) {
+    loop_.call_at(Instant{scenario_fault.at}, Precision::ordinary, [this, scenario_fault] {
+      excuse(fabric_->device(scenario_fault.device));
+      if (bus_->has_model(scenario_fault.device)) {
+        bus_->inject(scenario_fault.device, model_fault(scenario_fault));
+      }
+    });
+  }
+  if (scenario.network.until != kForever) {
+    loop_.call_at(Instant{scenario.network.until}, Precision::ordinary,
+                  [this] { network_->set_options(faultless(network_->options())); });
+  }
+}
+
+void World::excuse(const Device& device) {
+  for (const ElementId element : device.elements) {
+    faulty_[element.value] = true;
+    checker_->excuse(element);
+  }
+  // What cannot be lit while it lasts: a laser's own light, what a heater drops, and everybody's light through a switch.
+  const bool is_switch = device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs;
+  for (const Node& node : fabric_->nodes) {
+    const bool behind_switch = is_switch && node.group == fabric_->nodes[device.agent.value].group;
+    const bool behind_heater = device.kind == DeviceKind::heater_bank && node.id == device.agent;
+    for (const ElementId receiver : node.receivers) {
+      faulty_[receiver.value] = faulty_[receiver.value] || behind_switch || behind_heater;
+    }
+    for (const ElementId transmitter : node.transmitters) {
+      faulty_[transmitter.value] = faulty_[transmitter.value] || behind_switch;
+    }
+  }
+}
+
+Result<void> World::start() {
+  Random boots = Random::of_part(options_.seed, 0x626f6f74);
+  const std::uint64_t controller_boot = boots.next();
+  LOOM_TRY(controller_host_->start(controller_boot));
+  for (const auto& place : agents_) {
+    const std::uint64_t boot = boots.next();
+    LOOM_TRY(place->host->start(boot));
+  }
+  return operator_host_->start(1);
+}
+
+void World::run_until(Instant end) { loop_.run_until(end); }
+
+void World::plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
+  auto outcome = std::make_shared<PlanOutcome>();
+  outcome->revision = request->revision;
+  outcome->result = make_plan(*request);
+  if (options_.plan_saboteur && outcome->result) {
+    auto spoilt = std::make_shared<PlanResult>(**outcome->result);
+    options_.plan_saboteur(spoilt->plan);
+    outcome->result = std::shared_ptr<const PlanResult>(std::move(spoilt));
+  }
+  outcome->elapsed = plan_random_.between(options_.plan_min, options_.plan_max);
+  loop_.call_at(loop_.now() + outcome->elapsed, Precision::ordinary,
+                [outcome, done = std::move(done)] { done(std::move(*outcome)); });
+}
+
+void World::watch_controller(Instant now, EffectSink& sink) {
+  for (const Effect& effect : sink.effects()) {
+    if (const auto* append = std::get_if<Append>(&effect)) {
+      checker_->learn(now, append->record);
+      if (const auto* commit = std::get_if<CommitRecord>(&append->record)) {
+        confirmed_ += commit->decision == CommitDecision::confirmed ? 1 : 0;
+        returned_ += commit->decision == CommitDecision::returned ? 1 : 0;
+      } else {
+        watch_bounds();
+      }
+    }
+  }
+}
+
+void World::watch_agent(Instant now, NodeId node, EffectSink& sink) {
+  for (const Effect& effect : sink.effects()) {
+    const auto* append = std::get_if<Append>(&effect);
+    if (append == nullptr) {
+      continue;
+    }
+    if (const auto* latch = std::get_if<LatchRecord>(&append->record)) {
+      checker_->learn_latch(now, node, *latch);
+      watch_bounds();
+    }
+  }
+}
+
+/// A bound that passes without any change of light must still be judged.
+void World::watch_bounds() {
+  const Instant next = checker_->next_bound(loop_.now());
+  if (next != kNever) {
+    loop_.call_at(next, Precision::ordinary, [this] {
+      checker_->judge_all(loop_.now());
+      watch_bounds();
+    });
+  }
+}
+
+void World::keep_alarm(const Alarm& alarm) {
+  late_firings_ += alarm.code == AlarmCode::fire_underflow ? 1 : 0;
+  if (alarms_.size() < kAlarmsKept) {
+    alarms_.push_back(alarm);
+  }
+}
+
+void World::calm() {
+  network_->set_options(faultless(network_->options()));
+  for (const Node& node : fabric_->nodes) {
+    network_->set_joined(agent_peer(node.id), true);
+  }
+  script_->stop();
+}
+
+std::vector<std::string> World::unlit_jobs() const {
+  std::vector<std::string> found;
+  for (const auto& [id, entry] : controller_->jobs()) {
+    const bool at_rest = entry.state == "lit" || entry.state == "played" || entry.state == "ended" ||
+                         (entry.state == "refused" && !entry.reason.empty());
+    if (!at_rest) {
+      found.push_back("job " + std::to_string(id.value) + " (" + entry.name + ") is still " + entry.state);
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> World::unsettled() const {
+  std::vector<std::string> found = unlit_jobs();
+  if (!controller_->is_idle()) {
+    found.push_back("the controller is not idle");
+  }
+  if (controller_->present_agents() != fabric_->nodes.size()) {
+    found.push_back(std::to_string(controller_->present_agents()) + " of " + std::to_string(fabric_->nodes.size()) +
+                    " agents are live");
+  }
+  for (std::string& difference : differences(*light_, checker_->confirmed(), faulty_)) {
+    found.push_back(std::move(difference));
+  }
+  return found;
+}
+
+HostCounters World::counters() const {
+  HostCounters sum = controller_host_->counters();
+  const auto add = [&](const HostCounters& counters) {
+    sum.events += counters.events;
+    sum.effects += counters.effects;
+    sum.sent += counters.sent;
+    sum.received += counters.received;
+    sum.malformed += counters.malformed;
+    sum.transactions += counters.transactions;
+  };
+  add(operator_host_->counters());
+  for (const auto& place : agents_) {
+    add(place->host->counters());
+  }
+  return sum;
+}
+
+std::uint64_t World::events() const { return counters().events; }
+
+std::uint64_t World::underflows() const {
+  std::uint64_t sum = late_firings_;
+  for (const auto& [id, entry] : controller_->jobs()) {
+    sum += entry.underflows;
+  }
+  return sum;
+}
+
+}  // namespace loom

@@ -1,0 +1,119 @@
+// World: controller, agents and operator of one scenario in one thread under virtual time, over simulated seams, with ground
+// truth light and its judge beside them. The machines are the real ones, and so are Host, codec and drivers; what the judge
+// knows flows from them to it and never back.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/agent.hpp"
+#include "controller/control/controller.hpp"
+#include "core/config/scenario.hpp"
+#include "runtime/host.hpp"
+#include "sim_backend/light_checker.hpp"
+#include "sim_backend/operator_script.hpp"
+#include "sim_backend/sim_bus.hpp"
+#include "sim_backend/sim_disk.hpp"
+#include "sim_backend/sim_network.hpp"
+#include "sim_backend/virtual_loop.hpp"
+
+namespace loom {
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  SimDeviceOptions devices;
+  CheckerOptions checker;
+  DiskOptions disk;
+  Duration plan_min = std::chrono::milliseconds{2};  ///< how long the planning worker takes, in virtual time
+  Duration plan_max = std::chrono::milliseconds{20};
+
+  // Planted bugs: tests break the control plane here and demand that the judge notices. Empty in every honest run.
+  std::function<void(Plan& plan)> plan_saboteur;                           ///< after verify
+  std::function<void(Instant now, EffectSink& sink)> controller_saboteur;  ///< between the controller and its host
+  std::function<void(NodeId node, EffectSink& sink)> agent_saboteur;       ///< between an agent and its host
+};
+
+class World {
+ public:
+  /// Precondition: scenario.fabric is indexed. `jobs`: what the operator shall do, ascending `at`.
+  World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const WorldOptions& options);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Every machine hears Started. Errors: storage.
+  Result<void> start();
+  void run_until(Instant end);
+  /// Faults stop: the network only delays, everybody is joined, nobody submits any more.
+  void calm();
+  /// Why the world is not at rest, one sentence each; empty: every agent is present, the controller idle, every job lit,
+  /// played, ended or refused with a reason, and ground truth is what the confirmed plan says (injected faults excused).
+  std::vector<std::string> unsettled() const;
+
+  VirtualLoop& loop() { return loop_; }
+  Instant loop_now() const { return loop_.now(); }
+  SimNetwork& network() { return *network_; }
+  SimBus& bus() { return *bus_; }
+  SimDisk& controller_disk() { return *controller_disk_; }
+  const LightModel& light() const { return *light_; }
+  const LightChecker& checker() const { return *checker_; }
+  const Controller& controller() const { return *controller_; }
+  const Agent& agent(NodeId node) const { return *agents_[node.value]->machine; }
+  Host& agent_host(NodeId node) { return *agents_[node.value]->host; }
+  const OperatorScript& script() const { return *script_; }
+
+  std::uint64_t events() const;
+  std::uint64_t digest() const { return digest_.value(); }
+  std::uint64_t confirmed() const { return confirmed_; }
+  std::uint64_t returned() const { return returned_; }
+  std::uint64_t underflows() const;
+  /// Of all machines, in order of their raising; the first thousand.
+  const std::vector<Alarm>& alarms() const { return alarms_; }
+  /// Sums over all hosts.
+  HostCounters counters() const;
+
+ private:
+  struct AgentPlace {
+    std::unique_ptr<SimDisk> disk;
+    std::unique_ptr<Agent> machine;
+    std::unique_ptr<Host> host;
+  };
+  void make_controller(const Scenario& scenario);
+  void make_agents(const Scenario& scenario);
+  void make_operator(std::vector<ScriptedJob> jobs);
+  void schedule_faults(const Scenario& scenario);
+  void excuse(const Device& device);
+  void plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done);
+  void watch_controller(Instant now, EffectSink& sink);
+  void watch_agent(Instant now, NodeId node, EffectSink& sink);
+  void watch_bounds();
+  void keep_alarm(const Alarm& alarm);
+  std::vector<std::string> unlit_jobs() const;
+
+  std::shared_ptr<const Fabric> fabric_;
+  WorldOptions options_;
+  VirtualLoop loop_;
+  Digest digest_;
+  Random plan_random_;
+  std::unique_ptr<SimNetwork> network_;
+  std::unique_ptr<SimBus> bus_;
+  std::unique_ptr<LightModel> light_;
+  std::unique_ptr<LightChecker> checker_;
+  std::unique_ptr<Controller> controller_;
+  std::unique_ptr<SimDisk> controller_disk_;
+  std::unique_ptr<Host> controller_host_;
+  std::vector<std::unique_ptr<AgentPlace>> agents_;  ///< by node
+  std::unique_ptr<OperatorScript> script_;
+  std::unique_ptr<Host> operator_host_;
+  std::vector<bool> faulty_;  ///< by element: a fault was injected there
+  std::vector<Alarm> alarms_;
+  std::uint64_t confirmed_ = 0;
+  std::uint64_t returned_ = 0;
+  std::uint64_t late_firings_ = 0;
+};
+
+}  // namespace loom
