@@ -54,7 +54,7 @@ class Agent {
   const Session& session() const { return session_; }
   const Interlock& interlock() const { return interlock_; }
   const Timelines& timelines() const { return timelines_; }
-  const Lanes& lanes() const { return lanes_; }
+  const DeviceLanes& lanes() const { return lanes_; }
   const AgentCounters& counters() const { return counters_; }
   Term term() const { return voice_.term; }
 
@@ -78,7 +78,7 @@ class Agent {
 
   AgentOptions options_;
   Voice voice_;
-  Lanes lanes_;
+  DeviceLanes lanes_;
   Timelines timelines_;
   Commit commit_;
   Interlock interlock_;

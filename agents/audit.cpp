@@ -8,7 +8,7 @@
 
 namespace loom {
 
-Audit::Audit(const AuditOptions& options, const Voice& voice, Lanes& lanes)
+Audit::Audit(const AuditOptions& options, const Voice& voice, DeviceLanes& lanes)
     : options_(options), voice_(voice), lanes_(lanes), reported_(lanes.size()) {}
 
 void Audit::start(Turn turn) {

@@ -16,7 +16,7 @@ struct AuditOptions {
 
 class Audit {
  public:
-  Audit(const AuditOptions& options, const Voice& voice, Lanes& lanes);
+  Audit(const AuditOptions& options, const Voice& voice, DeviceLanes& lanes);
 
   /// Reads every device that nobody owns.
   void start(Turn turn);
@@ -36,7 +36,7 @@ class Audit {
 
   AuditOptions options_;
   const Voice& voice_;
-  Lanes& lanes_;
+  DeviceLanes& lanes_;
   std::vector<Observation> reported_;  ///< by lane
   std::size_t next_ = 0;
   bool seen_everything_ = false;

@@ -18,7 +18,7 @@ Error clock_error(ClockId theirs, ClockId ours) {
 
 }  // namespace
 
-Commit::Commit(const CommitOptions& options, const Voice& voice, Lanes& lanes, Timelines& timelines)
+Commit::Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines)
     : options_(options), voice_(voice), lanes_(lanes), timelines_(timelines), parts_(lanes.size()) {}
 
 void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const std::optional<Error>& latch) {

@@ -23,7 +23,7 @@ struct CommitOptions {
 
 class Commit {
  public:
-  Commit(const CommitOptions& options, const Voice& voice, Lanes& lanes, Timelines& timelines);
+  Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines);
 
   // Words of the controller, already fenced by term. `latch`: why nothing may be lit now.
   void prepare(Turn turn, Revision revision, const NodePlan& plan, const std::optional<Error>& latch);
@@ -90,7 +90,7 @@ class Commit {
 
   CommitOptions options_;
   const Voice& voice_;
-  Lanes& lanes_;
+  DeviceLanes& lanes_;
   Timelines& timelines_;
 
   RevisionState state_ = RevisionState::idle;

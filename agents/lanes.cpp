@@ -30,7 +30,7 @@ FrequencySlot nearest_slot(Frequency frequency, std::int32_t m) {
 
 }  // namespace
 
-Lanes::Lanes(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers)
+DeviceLanes::DeviceLanes(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers)
     : fabric_(std::move(fabric)) {
   const std::vector<DeviceId>& devices = fabric_->devices_of_agent[node.value];
   LOOM_ASSERT(devices.size() == drivers.size());
@@ -42,18 +42,18 @@ Lanes::Lanes(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std:
   }
 }
 
-std::optional<std::size_t> Lanes::index_of(DeviceId device) const {
+std::optional<std::size_t> DeviceLanes::index_of(DeviceId device) const {
   const auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lane.device->id == device; });
   return found == lanes_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - lanes_.begin()));
 }
 
-void Lanes::release_all(Activity activity) {
+void DeviceLanes::release_all(Activity activity) {
   for (Lane& lane : lanes_) {
     lane.claim.release(activity);
   }
 }
 
-Setpoint Lanes::dark(std::size_t index) const {
+Setpoint DeviceLanes::dark(std::size_t index) const {
   const Lane& lane = lanes_[index];
   if (lane.aim) {
     return darkened(*lane.aim);
@@ -78,7 +78,7 @@ Setpoint Lanes::dark(std::size_t index) const {
   return dark;
 }
 
-void Lanes::aim(Turn turn, std::size_t index, Activity activity, const Setpoint& setpoint) {
+void DeviceLanes::aim(Turn turn, std::size_t index, Activity activity, const Setpoint& setpoint) {
   Lane& lane = lanes_[index];
   LOOM_ASSERT(lane.claim.owner() == activity);
   lane.aim = light_barred_ ? darkened(setpoint) : setpoint;
@@ -90,7 +90,7 @@ void Lanes::aim(Turn turn, std::size_t index, Activity activity, const Setpoint&
   pump(turn, index, nullptr);
 }
 
-void Lanes::poll(Turn turn, std::size_t index) {
+void DeviceLanes::poll(Turn turn, std::size_t index) {
   Lane& lane = lanes_[index];
   if (lane.polling || lane.progress == Progress::under_way) {
     return;
@@ -100,7 +100,7 @@ void Lanes::poll(Turn turn, std::size_t index) {
   pump(turn, index, nullptr);
 }
 
-bool Lanes::replied(Turn turn, const BusReplied& event) {
+bool DeviceLanes::replied(Turn turn, const BusReplied& event) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (lanes_[i].outstanding == event.transaction && lanes_[i].device->bus == event.bus) {
       lanes_[i].outstanding.reset();
@@ -111,7 +111,7 @@ bool Lanes::replied(Turn turn, const BusReplied& event) {
   return false;
 }
 
-void Lanes::advance(Turn turn) {
+void DeviceLanes::advance(Turn turn) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (turn.now >= lanes_[i].wake && lanes_[i].wake != kNever) {
       pump(turn, i, nullptr);
@@ -119,7 +119,7 @@ void Lanes::advance(Turn turn) {
   }
 }
 
-void Lanes::pump(Turn turn, std::size_t index, const BusReply* reply) {
+void DeviceLanes::pump(Turn turn, std::size_t index, const BusReply* reply) {
   Lane& lane = lanes_[index];
   Instant wake = kNever;
   for (int i = 0; i < kStepsInARow; ++i) {
@@ -144,7 +144,7 @@ void Lanes::pump(Turn turn, std::size_t index, const BusReply* reply) {
   judge(turn, index);
 }
 
-void Lanes::hand_out(Turn turn, Lane& lane, Transaction transaction) {
+void DeviceLanes::hand_out(Turn turn, Lane& lane, Transaction transaction) {
   LOOM_ASSERT(!lane.outstanding);
   writes_ += is_read(transaction) ? 0U : 1U;
   const TransactionId id{next_transaction_++};
@@ -152,7 +152,7 @@ void Lanes::hand_out(Turn turn, Lane& lane, Transaction transaction) {
   turn.sink->emit(Transact{lane.device->bus, id, std::move(transaction)});
 }
 
-void Lanes::judge(Turn turn, std::size_t index) {
+void DeviceLanes::judge(Turn turn, std::size_t index) {
   Lane& lane = lanes_[index];
   const DriverActivity activity = lane.driver->activity();
   const bool failed = activity == DriverActivity::failed;
@@ -173,6 +173,6 @@ void Lanes::judge(Turn turn, std::size_t index) {
   }
 }
 
-std::vector<std::size_t> Lanes::take_new_failures() { return std::exchange(new_failures_, {}); }
+std::vector<std::size_t> DeviceLanes::take_new_failures() { return std::exchange(new_failures_, {}); }
 
 }  // namespace loom

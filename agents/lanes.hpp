@@ -1,4 +1,4 @@
-// Lanes: the devices of one agent, each with its driver, its claim, and at most one transaction outstanding. It is the only
+// DeviceLanes: the devices of one agent, each with its driver, its claim, and at most one transaction outstanding. It is the only
 // place that calls stage(), fire(), poll() and step(), and the gate that no light passes while it is barred. It decides
 // nothing.
 #pragma once
@@ -45,10 +45,10 @@ struct Lane {
   bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && aim == setpoint; }
 };
 
-class Lanes {
+class DeviceLanes {
  public:
   /// `drivers`: in the order of fabric.devices_of_agent[node].
-  Lanes(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers);
+  DeviceLanes(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers);
 
   std::size_t size() const { return lanes_.size(); }
   const Lane& operator[](std::size_t index) const { return lanes_[index]; }
@@ -76,7 +76,7 @@ class Lanes {
   /// Steps every driver whose wake has come.
   void advance(Turn turn);
 
-  /// Lanes whose driver gave up since the last call. Empty, and without allocation, in good times.
+  /// DeviceLanes whose driver gave up since the last call. Empty, and without allocation, in good times.
   std::vector<std::size_t> take_new_failures();
   /// Transactions since start that were not plain register reads (a frame counts: only its driver knows what it does).
   std::uint32_t writes() const { return writes_; }

@@ -95,7 +95,7 @@ bool agrees(const LaserObservation& reading, const LaserSetpoint& setpoint) {
 
 }  // namespace
 
-Result<void> check_node_plan(const NodePlan& plan, NodeId node, const Lanes& lanes) {
+Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLanes& lanes) {
   if (plan.node != node) {
     return fail(ErrorCode::invalid_argument,
                 "plan of node " + std::to_string(plan.node.value) + " came to node " + std::to_string(node.value));

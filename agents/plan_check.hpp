@@ -12,7 +12,7 @@ namespace loom {
 
 /// Errors: invalid_argument (not ours, missing, unlawful timeline), out_of_range (too long), unsupported (a switch with a
 /// timeline), or whatever the device's driver says. The sentence names node and device. Touches nothing.
-Result<void> check_node_plan(const NodePlan& plan, NodeId node, const Lanes& lanes);
+Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLanes& lanes);
 
 /// One entry that is held until the next revision.
 bool is_static(const DevicePlan& plan);

@@ -16,7 +16,7 @@ constexpr int kCycleDoneRepeats = 20;
 
 }  // namespace
 
-Timelines::Timelines(const Voice& voice, Lanes& lanes) : voice_(voice), lanes_(lanes), players_(lanes.size()) {
+Timelines::Timelines(const Voice& voice, DeviceLanes& lanes) : voice_(voice), lanes_(lanes), players_(lanes.size()) {
   for (std::size_t i = 0; i < players_.size(); ++i) {
     players_[i].edge = Deadline(edge_timer(i), Precision::exact);
   }

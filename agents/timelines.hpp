@@ -14,7 +14,7 @@ namespace loom {
 
 class Timelines {
  public:
-  Timelines(const Voice& voice, Lanes& lanes);
+  Timelines(const Voice& voice, DeviceLanes& lanes);
 
   /// What became of the first timeslot of a device.
   enum class First : std::uint8_t { pending, played, missed };
@@ -55,7 +55,7 @@ class Timelines {
   void say_cycle_done(Turn turn) const;
 
   const Voice& voice_;
-  Lanes& lanes_;
+  DeviceLanes& lanes_;
   std::vector<Player> players_;
   Revision revision_;
   std::uint32_t cycles_ = 0;

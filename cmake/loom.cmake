@@ -4,6 +4,7 @@ add_library(loom_flags INTERFACE)
 target_compile_options(loom_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror
   -ffp-contract=off)  # the same bytes from g++ and clang++
+target_compile_definitions(loom_flags INTERFACE LOOM_VERSION="${PROJECT_VERSION}")
 target_include_directories(loom_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
 find_program(LOOM_MOLD mold)

@@ -30,6 +30,23 @@ std::size_t sequence_length(std::string_view text) {
   return 0;
 }
 
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+/// How many bytes at the beginning are well-formed.
+std::size_t well_formed_length(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = sequence_length(text.substr(at));
+    if (length == 0) {
+      break;
+    }
+    at += length;
+  }
+  return at;
+}
+
 }  // namespace
 
 Check::Scope Check::in(const char* field, int index) {
@@ -72,16 +89,19 @@ bool Check::present(const char* field, bool is_present) {
 }
 
 std::string Check::text(const char* field, const std::string& value) {
-  if (value.size() <= limits::kTextBytes) {
-    return value;
+  if (value.size() > limits::kTextBytes) {
+    refuse(field, std::to_string(value.size()) + " bytes", "must be at most " + std::to_string(limits::kTextBytes) + " bytes");
+    return {};
   }
-  refuse(field, std::to_string(value.size()) + " bytes", "must be at most " + std::to_string(limits::kTextBytes) + " bytes");
-  return {};
+  if (!is_ascii(value) && well_formed_length(value) != value.size()) {
+    refuse(field, "ill-formed at byte " + std::to_string(well_formed_length(value)), "must be UTF-8");
+    return {};
+  }
+  return value;
 }
 
 std::string sendable(std::string_view text) {
-  const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  if (is_plain) {
+  if (is_ascii(text)) {
     return std::string{text.substr(0, limits::kTextBytes)};
   }
   std::string out;

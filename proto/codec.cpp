@@ -141,15 +141,17 @@ Result<Envelope> decode_envelope(std::string_view bytes) {
   if (bytes.size() > limits::kMessageBytes) {
     return malformed("an envelope", bytes.size(), "the limit is " + std::to_string(limits::kMessageBytes) + " bytes");
   }
-  auto& message = scratch().fresh<wire::Envelope>();
-  const bool is_parsed = message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-  if (!is_parsed) {
-    const auto head = peek_head(bytes);
-    return head && head->wire_version != kWireVersion ? wrong_version("an envelope", head->wire_version)
-                                                      : malformed("an envelope", bytes.size(), "no protobuf message");
+  // The transport has routed by this head, so what it refuses must not decode.
+  const auto head = peek_head(bytes);
+  if (!head) {
+    return std::unexpected(head.error());
   }
-  if (message.wire_version_number() != kWireVersion) {
-    return wrong_version("an envelope", message.wire_version_number());
+  if (head->wire_version != kWireVersion) {
+    return wrong_version("an envelope", head->wire_version);
+  }
+  auto& message = scratch().fresh<wire::Envelope>();
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return malformed("an envelope", bytes.size(), "no protobuf message");
   }
   wire::Check check;
   Envelope envelope = wire::from_wire(check, message);

@@ -15,7 +15,7 @@
 //  * Prepare: the plan's node and revision are the envelope's; CommitRecord: a plan has the record's revision, `going` has a
 //  plan
 //
-// Encoding cannot fail: texts that nobody may send are cut to limits::kTextBytes and made UTF-8. Time: about a microsecond each
+// Encoding cannot fail: texts are cut to limits::kTextBytes and made UTF-8. Time: about a microsecond each
 // way for small messages; a thread's arena is re-used, so each thread may encode and decode without a lock.
 #pragma once
 
@@ -46,7 +46,8 @@ struct EnvelopeHead {
   NodeId node;
 };
 
-/// Reads the head without decoding the body; about 20 ns. Agrees with decode_envelope() on every envelope that decodes.
+/// Reads the head without decoding the body; about 60 ns. What it refuses does not decode
+/// either, and what decodes has this head.
 /// Errors: malformed.
 Result<EnvelopeHead> peek_head(std::string_view bytes);
 

@@ -14,3 +14,6 @@ loom_room(loom_sim_world
     simulation.cpp
     simulation_text.cpp
   LINKS loom_sim_seams loom_config loom_workload loom_plan loom_control loom_agents loom_drivers loom_runtime)
+
+# Ground truth on disk, for processes that host simulated devices and for whoever replays their light.
+loom_room(loom_light_log SOURCES light_log.cpp LINKS loom_core loom_sim_devices)

@@ -1,6 +1,7 @@
 loom_test(runtime_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/host_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/journal_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lanes_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/loop_test.cpp
   LINKS loom_runtime)

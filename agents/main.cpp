@@ -1,0 +1,199 @@
+// lightloom-agent: a process that hosts the agents of many nodes over real time and ZeroMQ. Their devices are simulated, or
+// lie behind real buses where the inventory says so. Wires step machines to the seams and does nothing else.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/agent.hpp"
+#include "cli/lab_files.hpp"
+#include "core/config/scenario_file.hpp"
+#include "drivers/bus/bus_device.hpp"
+#include "drivers/driver.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/host.hpp"
+#include "runtime/lanes.hpp"
+#include "runtime/log.hpp"
+#include "runtime/loop.hpp"
+#include "runtime/process_limits.hpp"
+#include "runtime/sqlite_store.hpp"
+#include "runtime/zmq/agent_transport.hpp"
+#include "sim_backend/light_log.hpp"
+#include "sim_backend/sim_bus.hpp"
+
+namespace loom {
+namespace {
+
+struct Order {
+  std::string scenario;
+  std::string state = "run/lab";
+  std::string controller;
+  std::uint32_t process = 0;
+};
+
+int give_up(const Error& error) {
+  log_error(error.message);
+  return 1;
+}
+
+/// Ground truth of the simulated devices on disk, in the order of its happening; flushed a few times a second.
+class LightLogFile {
+ public:
+  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), file_(path, std::ios::binary | std::ios::trunc) { flush(); }
+  void add(const OpticalChange& change) { append_line(text_, change); }
+
+ private:
+  void flush() {
+    if (!text_.empty()) {
+      file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+      file_.flush();
+      text_.clear();
+    }
+    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { flush(); });
+  }
+
+  AsioLoop& loop_;
+  std::ofstream file_;
+  std::string text_;
+};
+
+/// Lanes for the buses of our nodes that are not simulated.
+Result<void> add_real_buses(Lanes& lanes, const Fabric& fabric, cli::NodeSpan span) {
+  for (const Bus& bus : fabric.buses) {
+    if (bus.endpoint == "sim" || bus.agent.value < span.first || bus.agent.value >= span.end) {
+      continue;
+    }
+    auto device = make_bus(bus.endpoint);
+    if (!device) {
+      return fail(device.error().code, "bus " + bus.name + ": " + device.error().message);
+    }
+    std::shared_ptr<BusDevice> shared(std::move(*device));
+    lanes.add(bus.id, [shared](const Transaction& transaction) { return shared->execute(transaction); });
+    log_info("bus " + bus.name + " is at " + bus.endpoint);
+  }
+  return {};
+}
+
+/// One agent and its host; nothing here moves once it has started.
+struct Hosted {
+  std::unique_ptr<Agent> agent;
+  std::unique_ptr<Host> host;
+};
+
+Hosted make_hosted(NodeId node, const Scenario& scenario, const HostSeams& seams) {
+  Hosted hosted;
+  AgentOptions options;
+  options.node = node;
+  options.fabric = scenario.fabric;
+  options.software = "lightloom-agent " LOOM_VERSION;
+  options.report_interval = scenario.controller.report_interval;
+  std::vector<std::unique_ptr<Driver>> drivers;
+  for (const DeviceId device : scenario.fabric->devices_of_agent[node.value]) {
+    drivers.push_back(make_driver(*scenario.fabric, device));
+  }
+  hosted.agent = std::make_unique<Agent>(options, std::move(drivers));
+  hosted.host = std::make_unique<Host>(
+      HostOptions{agent_peer(node), Role::agent, "agent"}, seams,
+      [agent = hosted.agent.get()](Instant now, const Event& event, EffectSink& sink) { agent->step(now, event, sink); });
+  return hosted;
+}
+
+Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files) {
+  auto keys = load_keys(files.agents_key(order.process));
+  auto server = load_public_key(files.controller_key() + ".pub");
+  auto address = order.controller.empty() ? files.read_address() : Result<std::string>(order.controller);
+  if (!keys || !server || !address) {
+    return std::unexpected(!keys ? keys.error() : !server ? server.error() : address.error());
+  }
+  AgentTransportOptions options;
+  options.endpoint = *address;
+  options.keys = *keys;
+  options.controller_key = *server;
+  return AgentTransport::connect(loop.context(), std::move(options));
+}
+
+Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const Scenario& scenario, const HostSeams& shared,
+                                         AgentTransport& transport, SqliteStore& store) {
+  std::vector<Hosted> hosted;
+  const std::uint64_t boot_id = fresh_boot_id();
+  for (const NodeId node : nodes) {
+    HostSeams seams = shared;
+    seams.messages = &transport.port(node);
+    seams.storage = &store.stream("node-" + std::to_string(node.value));
+    hosted.push_back(make_hosted(node, scenario, seams));
+    LOOM_TRY(hosted.back().host->start(boot_id + node.value));
+  }
+  return hosted;
+}
+
+int host_agents(const Order& order, const Scenario& scenario, const cli::LabFiles& files) {
+  const cli::NodeSpan span = cli::nodes_of_process(scenario, order.process);
+  auto loop = AsioLoop::open();
+  if (!loop) {
+    return give_up(loop.error());
+  }
+  auto transport = open_transport(**loop, order, files);
+  if (!transport) {
+    return give_up(transport.error());
+  }
+  auto store = SqliteStore::open({files.agents_journal(order.process)}, (*loop)->poster());
+  if (!store) {
+    return give_up(store.error());
+  }
+  std::vector<NodeId> nodes;
+  for (std::uint32_t node = span.first; node < span.end; ++node) {
+    nodes.push_back(NodeId{node});
+  }
+  LightLogFile light_log(**loop, files.light_log(order.process));
+  SimBus simulated(**loop, scenario.fabric, nodes, {});
+  simulated.on_light([&light_log](const OpticalChange& change) { light_log.add(change); });
+  Lanes lanes((*loop)->poster(), &simulated);
+  if (const auto added = add_real_buses(lanes, *scenario.fabric, span); !added) {
+    return give_up(added.error());
+  }
+  HostSeams seams;
+  seams.time = loop->get();
+  seams.registers = &lanes;
+  seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
+  const auto hosted = start_agents(nodes, scenario, seams, **transport, **store);
+  if (!hosted) {
+    return give_up(hosted.error());
+  }
+  log_info("lightloom-agent: nodes " + std::to_string(span.first) + "-" + std::to_string(span.end - 1));
+  (*loop)->on_signal({});
+  (*loop)->run();
+  log_info("lightloom-agent: stopped");
+  return 0;
+}
+
+int run(const Order& order) {
+  const auto scenario = load_scenario(order.scenario);
+  if (!scenario) {
+    for (const ConfigError& error : scenario.errors) {
+      log_error(to_string(error));
+    }
+    return 1;
+  }
+  const std::uint32_t processes = scenario.value->agents.processes;
+  if (order.process >= processes) {
+    return give_up({ErrorCode::invalid_argument, "process " + std::to_string(order.process) + " of " + order.scenario +
+                                                     ": it has processes 0.." + std::to_string(processes - 1)});
+  }
+  raise_file_limit();
+  return host_agents(order, *scenario.value, cli::LabFiles(order.state));
+}
+
+}  // namespace
+}  // namespace loom
+
+int main(int argc, char** argv) {
+  loom::Order order;
+  CLI::App app{"Agents of many nodes: each drives its node's devices as the controller's plan says"};
+  app.add_option("--scenario", order.scenario, "YAML file that names fabric and inventory")->required();
+  app.add_option("--process", order.process, "Which of the scenario's agent processes this is, from 0")->capture_default_str();
+  app.add_option("--state", order.state, "Folder of keys, journals and address")->capture_default_str();
+  app.add_option("--controller", order.controller, "ZeroMQ endpoint, instead of the state folder's");
+  CLI11_PARSE(app, argc, argv);
+  return loom::run(order);
+}

@@ -1,0 +1,30 @@
+// One operator's connection to a running controller: finds its address and keys in the state folder, asks, waits.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "cli/options.hpp"
+#include "core/message.hpp"
+#include "core/result.hpp"
+
+namespace loom::cli {
+
+class Connection {
+ public:
+  /// Errors: unreachable (no controller wrote an address into the state folder), invalid_config (keys).
+  static Result<Connection> open(const Globals& globals);
+  ~Connection();
+  Connection(Connection&&) noexcept;
+  Connection& operator=(Connection&&) noexcept;
+
+  /// Blocks for at most the globals' time-out. A refusal of the controller comes back as its error.
+  Result<OperatorReply> ask(std::variant<Query, SubmitJob, CancelJob, OrderLasers> what);
+
+ private:
+  struct State;
+  explicit Connection(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace loom::cli

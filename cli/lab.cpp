@@ -1,0 +1,188 @@
+// Starting and stopping a lab's processes.
+#include "cli/lab.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "cli/connection.hpp"
+#include "cli/lab_files.hpp"
+#include "cli/lab_session.hpp"
+#include "cli/process.hpp"
+#include "cli/term.hpp"
+#include "core/config/scenario_file.hpp"
+
+namespace loom::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds{20};
+constexpr auto kStartPatience = std::chrono::seconds{10};
+constexpr auto kJoinPatience = std::chrono::seconds{60};
+constexpr int kStopPatienceMs = 3'000;
+
+std::string port_of(const std::string& endpoint) {
+  const auto colon = endpoint.rfind(':');
+  return colon == std::string::npos ? std::string() : endpoint.substr(colon + 1);
+}
+
+/// Emulated devices: every bus of the inventory that lies on this host's loopback.
+Result<void> start_emulators(const LabSession& lab) {
+  std::set<std::string> ports;
+  for (const BusOverride& bus : lab.scenario.inventory) {
+    if (bus.endpoint.starts_with("modbus-tcp://127.0.0.1:")) {
+      ports.insert(port_of(bus.endpoint));
+    }
+  }
+  for (const std::string& port : ports) {
+    LOOM_TRY(start_process(lab.files.folder(), {"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}}));
+    say("  emulated heater bank at modbus-tcp://127.0.0.1:" + port);
+  }
+  return {};
+}
+
+Result<void> start_controller(LabSession& lab) {
+  auto pid = start_process(lab.files.folder(), {"lightloomd",
+                                                {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state",
+                                                 lab.files.folder()}});
+  if (!pid) {
+    return std::unexpected(pid.error());
+  }
+  lab.controller_pid = *pid;
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  while (!lab.files.read_address()) {
+    if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
+      return fail(ErrorCode::unreachable, "lightloomd did not start; its last words:" + tail_of_log(lab.files.folder(), "lightloomd"));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return {};
+}
+
+Result<void> start_agents(LabSession& lab) {
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    auto pid = start_process(lab.files.folder(), {"agents-" + std::to_string(process),
+                                                  {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
+                                                   std::to_string(process), "--state", lab.files.folder()}});
+    if (!pid) {
+      return std::unexpected(pid.error());
+    }
+    lab.agent_pids.push_back(*pid);
+  }
+  return {};
+}
+
+/// Journals and logs of an earlier lab would speak of devices that are gone; keys are kept.
+void forget_earlier_lab(const LabFiles& files) {
+  std::error_code ignored;
+  fs::create_directories(files.folder(), ignored);
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(files.folder(), ignored)) {
+    if (entry.is_regular_file(ignored)) {
+      old.push_back(entry.path());
+    }
+  }
+  for (const fs::path& file : old) {
+    fs::remove(file, ignored);
+  }
+}
+
+Result<void> wait_for_agents(LabSession& lab) {
+  const std::uint64_t nodes = lab.scenario.fabric->nodes.size();
+  const auto begin = std::chrono::steady_clock::now();
+  Progress progress;
+  while (true) {
+    const auto reply = lab.connection->ask(Query{Noun::status, {}});
+    if (!reply) {
+      return std::unexpected(reply.error());
+    }
+    const auto& status = std::get<StatusReport>(reply->rows);
+    progress.show("agents joined", status.live, nodes);
+    if (status.live == nodes) {
+      lab.join_time = std::chrono::steady_clock::now() - begin;
+      progress.finish(std::to_string(nodes) + " agents joined in " + text_of(lab.join_time));
+      return {};
+    }
+    for (std::size_t i = 0; i < lab.agent_pids.size(); ++i) {
+      if (!is_running(lab.agent_pids[i])) {
+        const std::string name = "agents-" + std::to_string(i);
+        return fail(ErrorCode::unreachable, name + " ended; its last words:" + tail_of_log(lab.files.folder(), name));
+      }
+    }
+    if (std::chrono::steady_clock::now() - begin > kJoinPatience) {
+      return fail(ErrorCode::timed_out, std::to_string(status.live) + " of " + std::to_string(nodes) + " agents joined within " +
+                                            text_of(Duration{kJoinPatience}));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+Result<void> start_everything(LabSession& lab, const Globals& globals) {
+  LOOM_TRY(lab.files.make_keys(lab.scenario));
+  LOOM_TRY(start_emulators(lab));
+  LOOM_TRY(start_controller(lab));
+  LOOM_TRY(start_agents(lab));
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return std::unexpected(connection.error());
+  }
+  lab.connection = std::make_unique<Connection>(std::move(*connection));
+  return wait_for_agents(lab);
+}
+
+}  // namespace
+
+Result<LabSession> open_lab(const Globals& globals, const std::string& scenario_path) {
+  auto scenario = load_scenario(scenario_path);
+  if (!scenario) {
+    for (const ConfigError& error : scenario.errors) {
+      say(to_string(error));
+    }
+    return fail(ErrorCode::invalid_config, scenario_path + " has errors");
+  }
+  if (scenario.value->mode == Mode::sim) {
+    return fail(ErrorCode::invalid_argument, scenario_path + " is of mode sim, which has no processes; use loom sim run");
+  }
+  LabSession lab{LabFiles(globals.state_dir), scenario_path, std::move(*scenario.value)};
+  if (stop_processes(lab.files.folder(), kStopPatienceMs) > 0) {
+    say("  stopped an earlier lab in " + lab.files.folder());
+  }
+  forget_earlier_lab(lab.files);
+  if (const auto started = start_everything(lab, globals); !started) {
+    stop_processes(lab.files.folder(), kStopPatienceMs);
+    return std::unexpected(started.error());
+  }
+  return lab;
+}
+
+int lab_up(const Globals& globals, const std::string& scenario) {
+  const auto lab = open_lab(globals, scenario);
+  if (!lab) {
+    return give_up(lab.error());
+  }
+  say("  the lab runs; loom status, loom job submit ..., loom lab down");
+  return kDone;
+}
+
+int lab_down(const Globals& globals) {
+  const int stopped = stop_processes(globals.state_dir, kStopPatienceMs);
+  say(stopped == 0 ? "nothing was running in " + globals.state_dir : "stopped " + std::to_string(stopped) + " processes");
+  return kDone;
+}
+
+int run_lab(const Globals& globals, const LabOrder& order) {
+  auto lab = open_lab(globals, order.scenario);
+  if (!lab) {
+    return give_up(lab.error());
+  }
+  const int code = run_jobs(*lab, globals);
+  if (order.keep) {
+    say("  the lab runs on; loom status, loom schedule history, loom lab down");
+  } else {
+    stop_processes(lab->files.folder(), kStopPatienceMs);
+  }
+  return code;
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,52 @@
+// Keys and addresses in a state folder.
+#include "cli/lab_files.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/zmq/keyring.hpp"
+#include "runtime/zmq/keys.hpp"
+
+namespace loom::cli {
+namespace {
+
+Result<void> grant_key(const std::string& keyring, const std::string& key_file, Role role, std::string principal,
+                       std::vector<NodeRange> nodes) {
+  auto keys = load_or_generate_keys(key_file);
+  if (!keys) {
+    return std::unexpected(keys.error());
+  }
+  return grant(keyring, {keys->public_key, role, std::move(principal), std::move(nodes)});
+}
+
+}  // namespace
+
+NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process) {
+  const std::uint64_t nodes = scenario.fabric->nodes.size();
+  const std::uint64_t processes = scenario.agents.processes;
+  // Node i belongs to process i * processes / nodes, so process p begins at the first i with i * processes >= p * nodes.
+  const auto first_of = [&](std::uint64_t p) { return static_cast<std::uint32_t>((p * nodes + processes - 1) / processes); };
+  return {first_of(process), first_of(process + 1ULL)};
+}
+
+Result<void> LabFiles::make_keys(const Scenario& scenario) const {
+  LOOM_TRY(load_or_generate_keys(controller_key()));
+  LOOM_TRY(grant_key(keyring(), operator_key(), Role::admin, "operator", {}));
+  for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
+    const NodeSpan span = nodes_of_process(scenario, process);
+    LOOM_TRY(grant_key(keyring(), agents_key(process), Role::agent, "agents-" + std::to_string(process),
+                       {{NodeId{span.first}, NodeId{span.end - 1}}}));
+  }
+  return {};
+}
+
+Result<std::string> LabFiles::read_address() const {
+  std::ifstream file(address());
+  std::string line;
+  if (!std::getline(file, line) || line.empty()) {
+    return fail(ErrorCode::unreachable, "no controller has written its address into " + address());
+  }
+  return line;
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,47 @@
+// Where a lab's files lie in its state folder: keys, keyring, journals, light logs, logs, and the controller's address. The
+// daemons and the operator's commands agree on this page alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/config/scenario.hpp"
+#include "core/result.hpp"
+
+namespace loom::cli {
+
+class LabFiles {
+ public:
+  explicit LabFiles(std::string state_dir) : state_(std::move(state_dir)) {}
+
+  const std::string& folder() const { return state_; }
+  std::string keys() const { return state_ + "/keys"; }
+  std::string controller_key() const { return keys() + "/controller"; }
+  std::string operator_key() const { return keys() + "/operator"; }
+  std::string agents_key(std::uint32_t process) const { return keys() + "/agents-" + std::to_string(process); }
+  std::string keyring() const { return keys() + "/keyring"; }
+  std::string controller_journal() const { return state_ + "/controller.db"; }
+  std::string agents_journal(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".db"; }
+  std::string light_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".light"; }
+  /// One line: the address that the controller is bound to, written when it is.
+  std::string address() const { return state_ + "/controller.address"; }
+
+  /// Keys of the controller, an operator and every agent process, and the keyring that knows them; what exists is kept, apart
+  /// from grants whose nodes changed. Errors: storage, refused, malformed (files of another hand).
+  Result<void> make_keys(const Scenario& scenario) const;
+  /// Errors: unreachable (no controller has written it).
+  Result<std::string> read_address() const;
+
+ private:
+  std::string state_;
+};
+
+struct NodeSpan {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;  ///< exclusive
+};
+
+/// The nodes that one agent process hosts.
+NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process);
+
+}  // namespace loom::cli

@@ -1,0 +1,167 @@
+// Tables of a lab's jobs.
+#include "cli/lab_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "cli/rows.hpp"
+#include "cli/term.hpp"
+#include "controller/predict/prediction_text.hpp"
+
+namespace loom::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string milliseconds_text(Duration duration) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f", milliseconds_of(duration));
+  return text.data();
+}
+
+/// How far apart the windows begin that one relight opened: its light skew, from ground truth.
+Duration light_skew(const LightTimeline& light) {
+  Instant first = kNever;
+  Instant last{};
+  for (const LitWindow& window : light) {
+    if (window.end == kNever) {
+      first = std::min(first, window.begin);
+      last = std::max(last, window.begin);
+    }
+  }
+  return first == kNever ? Duration{0} : last - first;
+}
+
+std::string comparison(const JobOutcome& outcome) {
+  Table table({"fabric", "iteration ms", "compute ms", "exposed ms", "dark ms", "to ideal"});
+  const double ideal = milliseconds_of(outcome.beside.front().iteration);
+  const auto ratio = [&](Duration iteration) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3f", milliseconds_of(iteration) / ideal);
+    return std::string(text.data());
+  };
+  const auto row = [&](const std::string& name, Duration iteration, Duration compute, Duration exposed, Duration dark) {
+    table.add({name, milliseconds_text(iteration), milliseconds_text(compute), milliseconds_text(exposed), milliseconds_text(dark),
+               ratio(iteration)});
+  };
+  const Prediction& predicted = outcome.predicted;
+  row("oddl (reconstruction), predicted", predicted.iteration, predicted.compute, predicted.exposed, predicted.dark);
+  const Replay& replayed = outcome.replayed;
+  row("oddl (reconstruction), replayed in light", replayed.iteration, replayed.compute, replayed.exposed, replayed.dark);
+  for (const Prediction& other : outcome.beside) {
+    row(other.fabric + (other.fabric == "ideal-switch" ? ", predicted" : " (uncalibrated), predicted"), other.iteration, other.compute,
+        other.exposed, other.dark);
+  }
+  return table.text();
+}
+
+std::string stages(const std::vector<CommitReport>& commits) {
+  Table table({"revision", "outcome", "agents", "touched", "switches", "plan", "prepare", "arm", "wait", "darken", "move", "relight", "total"});
+  for (const CommitReport& row : commits) {
+    table.add({std::to_string(row.revision.value), std::string(to_string(row.outcome)), std::to_string(row.agents),
+               std::to_string(row.touched), std::to_string(row.switches_moved), text_of(row.plan), text_of(row.prepare), text_of(row.arm),
+               text_of(row.wait), text_of(row.darken), text_of(row.move), text_of(row.relight), text_of(row.total)});
+  }
+  return table.text();
+}
+
+std::string precision(const std::vector<CommitReport>& commits) {
+  Table table({"revision", "prepare+ack p50", "p99", "slack min", "p50", "lateness p50", "p99", "fire skew", "dark p50", "max", "resent"});
+  for (const CommitReport& row : commits) {
+    table.add({std::to_string(row.revision.value), text_of(row.prepare_ack.p50), text_of(row.prepare_ack.p99), text_of(row.slack.min),
+               text_of(row.slack.p50), text_of(row.lateness.p50), text_of(row.lateness.p99), text_of(row.lateness.max - row.lateness.min),
+               text_of(row.dark.p50), text_of(row.dark.max), std::to_string(row.resent)});
+  }
+  return table.text();
+}
+
+std::vector<std::string> assumptions_of(const JobOutcome& outcome) {
+  std::vector<std::string> all;
+  const auto add = [&](const std::vector<std::string>& more) {
+    for (const std::string& one : more) {
+      if (std::find(all.begin(), all.end(), one) == all.end()) {
+        all.push_back(one);
+      }
+    }
+  };
+  add(outcome.predicted.assumptions);
+  for (const Prediction& other : outcome.beside) {
+    add(other.assumptions);
+  }
+  return all;
+}
+
+}  // namespace
+
+Duration stage_change_of(const Fabric& fabric, const ControllerTimings& timings) {
+  Duration settle{};
+  Duration blank{};
+  for (const Element& element : fabric.elements) {
+    if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
+      settle = std::max(settle, wss->settle_max);
+    } else if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
+      blank = std::max(blank, transmitter->blank_max);
+    }
+  }
+  // Twice the wait that lets every agent hear an instant (T, and the timeline's start), and the devices' own times.
+  const Duration everybody_hears = timings.retry_interval * timings.arm_repeats + timings.lead_margin + 2 * timings.clock_error;
+  return 2 * everybody_hears + settle + blank;
+}
+
+BitRate rate_of(const Fabric& fabric) {
+  for (const Element& element : fabric.elements) {
+    if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
+      return transmitter->rate;
+    }
+  }
+  return {};
+}
+
+std::string text_of(const JobOutcome& outcome) {
+  std::string text = "\n" + outcome.row.name + ": " + outcome.row.workload + " on " + std::to_string(outcome.row.nodes.size()) +
+                     " nodes, " + text_of(outcome.predicted.rate) + " a node, one iteration\n";
+  text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
+  text += "light skew " + text_of(light_skew(outcome.light)) + " (ground truth, begin of standing light); timeslots left dark: " +
+          std::to_string(outcome.row.underflows) + "\n";
+  text += "\nassumptions\n";
+  for (const std::string& assumption : assumptions_of(outcome)) {
+    text += "  - " + assumption + "\n";
+  }
+  return text;
+}
+
+std::string text_of(const LabFootprint& footprint) {
+  std::string text = "\nagents joined in " + text_of(footprint.join) + "; memory: controller " + text_of(Bytes{footprint.controller_bytes}) +
+                     ", agent processes";
+  for (const long long bytes : footprint.agent_bytes) {
+    text += " " + text_of(Bytes{bytes});
+  }
+  return text + "\n";
+}
+
+Json json_of(const std::vector<JobOutcome>& outcomes, const LabFootprint& footprint) {
+  Json object = answer();
+  Json jobs = Json::array();
+  for (const JobOutcome& outcome : outcomes) {
+    Json beside = Json::array();
+    for (const Prediction& other : outcome.beside) {
+      beside.push_back(predict_json(other));
+    }
+    jobs.push_back({{"job", outcome.job.value},
+                    {"name", outcome.row.name},
+                    {"predicted", predict_json(outcome.predicted)},
+                    {"replayed", replay_json(outcome.replayed)},
+                    {"beside", std::move(beside)},
+                    {"revisions", json_of(outcome.commits)["revisions"]},
+                    {"light_skew_ns", light_skew(outcome.light).count()},
+                    {"underflows", outcome.row.underflows}});
+  }
+  object["jobs"] = std::move(jobs);
+  object["join_ns"] = footprint.join.count();
+  object["controller_bytes"] = footprint.controller_bytes;
+  object["agent_bytes"] = footprint.agent_bytes;
+  return object;
+}
+
+}  // namespace loom::cli

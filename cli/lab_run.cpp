@@ -1,0 +1,253 @@
+// The main job: each job of a scenario from submission to verified light, predicted and replayed.
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "cli/lab_report.hpp"
+#include "cli/lab_session.hpp"
+#include "cli/process.hpp"
+#include "cli/term.hpp"
+#include "controller/plan/pipeline.hpp"
+#include "controller/predict/predict.hpp"
+#include "controller/predict/replay.hpp"
+#include "controller/workload/zoo.hpp"
+#include "sim_backend/light/light_model.hpp"
+#include "sim_backend/light_log.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds{20};
+constexpr auto kJobPatience = std::chrono::seconds{60};
+/// Light logs are flushed every 50 ms.
+constexpr auto kLogPatience = std::chrono::milliseconds{150};
+
+/// The clock of the agents on this host.
+Instant monotonic_instant() {
+  timespec reading{};
+  clock_gettime(CLOCK_MONOTONIC, &reading);
+  return instant_from_ns(reading.tv_sec * 1'000'000'000LL + reading.tv_nsec);
+}
+
+Result<JobReport> job_report(LabSession& lab, JobId job) {
+  auto reply = lab.connection->ask(Query{Noun::jobs, job.value});
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  auto& rows = std::get<std::vector<JobReport>>(reply->rows);
+  if (rows.empty()) {
+    return fail(ErrorCode::not_found, "job " + std::to_string(job.value) + " is not known to the controller");
+  }
+  return std::move(rows.front());
+}
+
+/// Follows the job through its stages; returns when its last one is in light or played out.
+Result<JobReport> follow(LabSession& lab, JobId job) {
+  const auto deadline = std::chrono::steady_clock::now() + kJobPatience;
+  Progress progress;
+  while (true) {
+    auto row = job_report(lab, job);
+    if (!row) {
+      return row;
+    }
+    if (row->state == "refused") {
+      return fail(ErrorCode::refused, "job " + row->name + " was refused: " + row->reason);
+    }
+    const bool is_last = row->stages > 0 && row->stage + 1 >= row->stages;
+    if (row->state == "played" || (row->state == "lit" && is_last)) {
+      progress.finish("job " + row->name + " is in light, revision " + std::to_string(row->revision.value));
+      return row;
+    }
+    auto status = lab.connection->ask(Query{Noun::status, {}});
+    if (!status) {
+      return std::unexpected(status.error());
+    }
+    const auto& now = std::get<StatusReport>(status->rows);
+    const std::string stage = row->stages > 1 ? " (stage " + std::to_string(row->stage + 1) + " of " + std::to_string(row->stages) + ")" : "";
+    if (now.stage == CommitStage::idle) {
+      progress.show(row->name + stage + " plays its timeslots, nodes done", row->cycles_done, row->nodes.size());
+    } else {
+      progress.show(row->name + stage + " " + std::string(to_string(now.stage)), now.stage_done, now.stage_total);
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      return fail(ErrorCode::timed_out, "job " + row->name + " is still " + row->state + " after " + text_of(Duration{kJobPatience}));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+/// What the devices' light amounted to since `begin`, between the job's nodes.
+Result<LightTimeline> light_since(const LabSession& lab, Instant begin, const std::vector<NodeId>& nodes) {
+  std::this_thread::sleep_for(kLogPatience);
+  std::vector<OpticalChange> changes;
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    auto part = read_light_log(lab.files.light_log(process));
+    if (!part) {
+      return std::unexpected(part.error());
+    }
+    changes.insert(changes.end(), part->begin(), part->end());
+  }
+  LightTimeline light = timeline_of(lab.scenario.fabric, std::move(changes));
+  std::vector<NodeId> sorted = nodes;
+  std::sort(sorted.begin(), sorted.end());
+  const auto is_ours = [&](NodeId node) { return std::binary_search(sorted.begin(), sorted.end(), node); };
+  std::erase_if(light, [&](const LitWindow& window) { return window.end <= begin || !is_ours(window.source) || !is_ours(window.destination); });
+  return light;
+}
+
+/// When the replayed iteration begins: a ring when its last circuit is lit; timeslots when their first light comes.
+Instant replay_start(const LightTimeline& light, Instant begin, TransferOrder order) {
+  Instant start = order == TransferOrder::issue ? begin : kNever;
+  for (const LitWindow& window : light) {
+    start = order == TransferOrder::issue ? std::max(start, window.begin) : std::min(start, std::max(begin, window.begin));
+  }
+  return start;
+}
+
+/// The schedule that the controller had for this job, made again from the same inputs: planning is a pure function.
+Result<JobSchedule> schedule_of(const LabSession& lab, JobId id, const JobSpec& spec, const std::vector<NodeId>& nodes) {
+  PlanRequest request;
+  request.fabric = lab.scenario.fabric;
+  request.revision = Revision{1};
+  request.next_circuit = CircuitId{1};
+  request.algorithm = lab.scenario.algorithm;
+  request.intent.jobs.push_back({id, spec, nodes, 0});
+  auto plan = make_plan(request);
+  if (!plan) {
+    return std::unexpected(plan.error());
+  }
+  return (*plan)->schedule.jobs.front();
+}
+
+Result<std::vector<CommitReport>> commits_since(LabSession& lab, Revision before) {
+  auto reply = lab.connection->ask(Query{Noun::history, {}});
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  auto rows = std::get<std::vector<CommitReport>>(std::move(reply->rows));
+  std::erase_if(rows, [&](const CommitReport& row) { return row.revision <= before; });
+  return rows;
+}
+
+Result<Revision> confirmed_revision(LabSession& lab) {
+  auto reply = lab.connection->ask(Query{Noun::status, {}});
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  return std::get<StatusReport>(reply->rows).revision;
+}
+
+Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission) {
+  auto spec = load_workload(submission.workload, {submission.nodes, {submission.settings.begin(), submission.settings.end()}});
+  if (!spec) {
+    return std::unexpected(spec.error());
+  }
+  spec->name = submission.name;
+  const auto before = confirmed_revision(lab);
+  if (!before) {
+    return std::unexpected(before.error());
+  }
+  const Instant begin = monotonic_instant();
+  auto submitted = lab.connection->ask(SubmitJob{*spec, false});
+  if (!submitted) {
+    return std::unexpected(submitted.error());
+  }
+  JobOutcome outcome;
+  outcome.job = submitted->job;
+  auto row = follow(lab, outcome.job);
+  if (!row) {
+    return std::unexpected(row.error());
+  }
+  outcome.row = std::move(*row);
+  spec->placement = outcome.row.nodes;
+  auto schedule = schedule_of(lab, outcome.job, *spec, outcome.row.nodes);
+  auto commits = commits_since(lab, *before);
+  auto light = light_since(lab, begin, outcome.row.nodes);
+  if (!schedule || !commits || !light) {
+    return std::unexpected(!schedule ? schedule.error() : !commits ? commits.error() : light.error());
+  }
+  outcome.commits = std::move(*commits);
+  outcome.light = std::move(*light);
+  ScheduleTimings timings;
+  timings.stage_change = stage_change_of(*lab.scenario.fabric, lab.scenario.controller);
+  auto predicted = predict_schedule(*spec, *schedule, timings);
+  if (!predicted) {
+    return std::unexpected(predicted.error());
+  }
+  outcome.predicted = std::move(*predicted);
+  const TransferOrder order = order_of(*schedule);
+  auto replayed = replay(*spec, outcome.light, {replay_start(outcome.light, begin, order), timings.latency, order});
+  if (!replayed) {
+    return std::unexpected(replayed.error());
+  }
+  outcome.replayed = std::move(*replayed);
+  for (const char* fabric : {"ideal-switch", "fat-tree"}) {
+    auto model = make_fabric_model(fabric, lab.scenario.fabric->nodes.empty() ? gigabits(100) : rate_of(*lab.scenario.fabric),
+                                   spec->node_count, {});
+    auto prediction = model ? loom::predict(*spec, {*model}) : Result<Prediction>(std::unexpected(model.error()));
+    if (!prediction) {
+      return std::unexpected(prediction.error());
+    }
+    outcome.beside.push_back(std::move(*prediction));
+  }
+  return outcome;
+}
+
+Result<void> end_job(LabSession& lab, JobId job) {
+  const auto before = confirmed_revision(lab);
+  if (!before) {
+    return std::unexpected(before.error());
+  }
+  auto cancelled = lab.connection->ask(CancelJob{job, false});
+  if (!cancelled) {
+    return std::unexpected(cancelled.error());
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kJobPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto now = confirmed_revision(lab);
+    if (!now || *now > *before) {
+      return now ? Result<void>{} : Result<void>(std::unexpected(now.error()));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return fail(ErrorCode::timed_out, "job " + std::to_string(job.value) + " did not end within " + text_of(Duration{kJobPatience}));
+}
+
+}  // namespace
+
+int run_jobs(LabSession& lab, const Globals& globals) {
+  std::vector<JobOutcome> outcomes;
+  for (const JobSubmission& submission : lab.scenario.jobs) {
+    auto outcome = run_job(lab, submission);
+    if (!outcome) {
+      return give_up(outcome.error(), "loom alarm list");
+    }
+    if (!globals.json) {
+      std::fputs(text_of(*outcome).c_str(), stdout);
+    }
+    const bool is_last = &submission == &lab.scenario.jobs.back();
+    if (!is_last) {
+      if (const auto ended = end_job(lab, outcome->job); !ended) {
+        return give_up(ended.error(), "loom status");
+      }
+    }
+    outcomes.push_back(std::move(*outcome));
+  }
+  LabFootprint footprint;
+  footprint.join = lab.join_time;
+  footprint.controller_bytes = resident_bytes(lab.controller_pid);
+  for (const int pid : lab.agent_pids) {
+    footprint.agent_bytes.push_back(resident_bytes(pid));
+  }
+  if (globals.json) {
+    std::printf("%s\n", json_of(outcomes, footprint).dump(2).c_str());
+  } else {
+    std::fputs(text_of(footprint).c_str(), stdout);
+  }
+  return kDone;
+}
+
+}  // namespace loom::cli

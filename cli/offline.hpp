@@ -1,0 +1,35 @@
+// The commands that need no controller: pure functions on files and numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace loom::cli {
+
+struct PredictOrder {
+  std::string workload;
+  std::string fabric;     ///< oddl, ideal-switch, fat-tree
+  std::uint32_t nodes = 0;
+  std::string bandwidth = "100G";
+  std::vector<std::string> settings;
+};
+
+int predict(const Globals& globals, const PredictOrder& order);
+int import(const Globals& globals, const std::string& path);
+int check_configs(const Globals& globals, const std::vector<std::string>& paths);
+int generate_keys(const Globals& globals, const std::string& scenario);
+
+struct SimOrder {
+  std::string scenario;
+  std::optional<std::uint64_t> seed;
+  std::string run_for;    ///< virtual time; empty: as the scenario says
+  std::string trace_path; ///< Perfetto/Chrome trace
+};
+
+int simulate(const Globals& globals, const SimOrder& order);
+
+}  // namespace loom::cli

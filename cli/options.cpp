@@ -1,0 +1,37 @@
+// Exit codes of errors.
+#include "cli/options.hpp"
+
+#include <charconv>
+
+#include "cli/term.hpp"
+
+namespace loom::cli {
+
+int exit_code_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument: return kUsage;
+    case ErrorCode::refused: return kRefused;
+    case ErrorCode::unreachable: return kNoConnection;
+    case ErrorCode::timed_out: return kTimedOut;
+    default: return kFailed;
+  }
+}
+
+int give_up(const Error& error, const std::string& next) {
+  complain(error.message, next);
+  return exit_code_of(error.code);
+}
+
+Result<Duration> parse_duration(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string unit(end, text.data() + text.size());
+  if (problem == std::errc{} && value > 0 && value <= 1'000'000'000) {
+    if (unit == "ms") return Duration{std::chrono::milliseconds{value}};
+    if (unit == "s") return Duration{std::chrono::seconds{value}};
+    if (unit == "m") return Duration{std::chrono::minutes{value}};
+  }
+  return fail(ErrorCode::invalid_argument, "'" + text + "' is not a duration: write it as 250ms, 10s or 2m");
+}
+
+}  // namespace loom::cli

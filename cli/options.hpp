@@ -1,0 +1,40 @@
+// What every loom command understands, and how a command ends. Exit codes are a contract (docs in --help).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/result.hpp"
+#include "core/time.hpp"
+
+namespace loom::cli {
+
+enum ExitCode : int {
+  kDone = 0,
+  kFailed = 1,  ///< also `differences` for diff
+  kUsage = 2,
+  kRefused = 3,
+  kPartial = 4,
+  kNoConnection = 5,
+  kTimedOut = 124,
+  kInterrupted = 130,
+};
+
+struct Globals {
+  bool json = false;
+  bool dry_run = false;
+  std::string state_dir;  ///< keys, journal and the controller's address
+  std::string endpoint;   ///< empty: as the controller wrote it into state_dir
+  Duration timeout = std::chrono::seconds{10};
+};
+
+/// The exit code that an error stands for.
+int exit_code_of(ErrorCode code);
+
+/// Complains and returns the exit code.
+int give_up(const Error& error, const std::string& next = {});
+
+/// `10s`, `250ms`, `2m`: what --timeout and --confirm-within take.
+Result<Duration> parse_duration(const std::string& text);
+
+}  // namespace loom::cli

@@ -1,0 +1,226 @@
+// The commands that talk to a running controller.
+#include "cli/remote.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "cli/connection.hpp"
+#include "cli/rows.hpp"
+#include "cli/term.hpp"
+#include "controller/workload/zoo.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds{50};
+
+/// Prints the rows; `rows` is never the empty alternative for a query that was answered.
+int print_rows(const Globals& globals, const OperatorReply& reply) {
+  return std::visit(
+      [&](const auto& rows) -> int {
+        if constexpr (std::is_same_v<std::decay_t<decltype(rows)>, std::monostate>) {
+          return kDone;
+        } else {
+          std::fputs((globals.json ? json_of(rows).dump(2) + "\n" : text_of(rows)).c_str(), stdout);
+          return kDone;
+        }
+      },
+      reply.rows);
+}
+
+std::size_t count_of(const OperatorReply& reply) {
+  return std::visit(
+      [](const auto& rows) -> std::size_t {
+        using Rows = std::decay_t<decltype(rows)>;
+        if constexpr (std::is_same_v<Rows, std::monostate>) {
+          return 0;
+        } else if constexpr (std::is_same_v<Rows, StatusReport>) {
+          return 1;
+        } else {
+          return rows.size();
+        }
+      },
+      reply.rows);
+}
+
+const char* word_of(Noun noun) {
+  switch (noun) {
+    case Noun::status: return "status";
+    case Noun::nodes: return "node";
+    case Noun::devices: return "device";
+    case Noun::circuits: return "circuit";
+    case Noun::jobs: return "job";
+    case Noun::history: return "schedule history";
+    default: return "alarm";
+  }
+}
+
+int print_dry_run(const Globals& globals, const OperatorReply& reply) {
+  const auto* reports = std::get_if<std::vector<CommitReport>>(&reply.rows);
+  if (reports == nullptr || reports->empty()) {
+    return give_up({ErrorCode::internal, "the controller answered a dry run without a plan"});
+  }
+  const CommitReport& report = reports->front();
+  if (globals.json) {
+    return print_rows(globals, reply);
+  }
+  std::printf("would change %u agents, touch %u circuits and move %u switches; %u circuits in all, planned in %s; nothing was done\n",
+              report.agents, report.touched, report.switches_moved, report.circuits, text_of(report.plan).c_str());
+  return kDone;
+}
+
+/// Follows a job until it needs no more waiting; shows the commit that is under way.
+int follow_job(Connection& connection, JobId job, Duration timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  Progress progress;
+  while (true) {
+    const auto jobs = connection.ask(Query{Noun::jobs, job.value});
+    if (!jobs) {
+      return give_up(jobs.error());
+    }
+    const auto& rows = std::get<std::vector<JobReport>>(jobs->rows);
+    if (rows.empty()) {
+      return give_up({ErrorCode::not_found, "job " + std::to_string(job.value) + " is gone"}, "loom job list");
+    }
+    const JobReport& row = rows.front();
+    if (row.state == "refused") {
+      return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was refused: " + row.reason}, "loom job list");
+    }
+    if (row.state == "played" || (row.state == "lit" && row.stage + 1 >= row.stages)) {
+      progress.finish("job " + std::to_string(job.value) + " is " + row.state + " by revision " +
+                      std::to_string(row.revision.value));
+      return kDone;
+    }
+    if (const auto status = connection.ask(Query{Noun::status, {}}); status) {
+      const auto& now = std::get<StatusReport>(status->rows);
+      progress.show(to_string(now.stage), now.stage_done, now.stage_total);
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return give_up({ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " + text_of(timeout)},
+                     "loom status");
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+}  // namespace
+
+int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error(), "./dev run --keep");
+  }
+  const auto reply = connection->ask(Query{noun, id});
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  if (id.has_value() && count_of(*reply) == 0) {
+    return give_up({ErrorCode::not_found, std::string("there is no ") + word_of(noun) + " " + std::to_string(*id)},
+                   std::string("loom ") + (noun == Noun::history ? "schedule history" : std::string(word_of(noun)) + " list"));
+  }
+  return print_rows(globals, *reply);
+}
+
+int submit_job(const Globals& globals, const JobOrder& order) {
+  auto spec = load_workload(order.workload, {order.nodes, order.settings});
+  if (!spec) {
+    return give_up(spec.error(), "loom job submit --help");
+  }
+  if (!order.name.empty()) {
+    spec->name = order.name;
+  }
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error(), "./dev run --keep");
+  }
+  const auto reply = connection->ask(SubmitJob{std::move(*spec), globals.dry_run});
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  if (globals.dry_run) {
+    return print_dry_run(globals, *reply);
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["job"] = reply->job.value;
+    std::printf("%s\n", object.dump(2).c_str());
+  } else {
+    std::printf("job %llu\n", static_cast<unsigned long long>(reply->job.value));
+  }
+  return order.wait ? follow_job(*connection, reply->job, globals.timeout) : kDone;
+}
+
+int cancel_job(const Globals& globals, std::uint64_t job) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(CancelJob{JobId{job}, globals.dry_run});
+  if (!reply) {
+    return give_up(reply.error(), "loom job list");
+  }
+  if (globals.dry_run) {
+    return print_dry_run(globals, *reply);
+  }
+  say("job " + std::to_string(job) + " is cancelled; its light goes out with the next revision");
+  return kDone;
+}
+
+int switch_lasers(const Globals& globals, bool on) {
+  if (globals.dry_run) {
+    say(on ? "would lift the latch; light returns with the next revision" : "would darken every laser of the fabric at once");
+    return kDone;
+  }
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(OrderLasers{on});
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  say(on ? "lasers are rearmed; light returns with the next revision" : "lasers off is ordered and latched; `loom lasers rearm` lifts it");
+  return kDone;
+}
+
+int wait_for_revision(const Globals& globals, std::uint64_t revision) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto deadline = std::chrono::steady_clock::now() + globals.timeout;
+  Progress progress;
+  while (true) {
+    const auto reply = connection->ask(Query{Noun::status, {}});
+    if (!reply) {
+      return give_up(reply.error());
+    }
+    const auto& status = std::get<StatusReport>(reply->rows);
+    if (status.revision.value >= revision) {
+      progress.finish("revision " + std::to_string(status.revision.value) + " is confirmed");
+      return kDone;
+    }
+    const auto history = connection->ask(Query{Noun::history, revision});
+    if (history) {
+      for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
+        if (row.outcome != CommitOutcome::committed) {
+          return give_up({ErrorCode::refused, "revision " + std::to_string(revision) + " was " +
+                                                  std::string(to_string(row.outcome)) + ": " + row.reason},
+                         "loom schedule history");
+        }
+      }
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return give_up({ErrorCode::timed_out, "revision " + std::to_string(revision) + " is not confirmed after " +
+                                                text_of(globals.timeout) + "; the newest is " + std::to_string(status.revision.value)},
+                     "loom status");
+    }
+    progress.show(to_string(status.stage), status.stage_done, status.stage_total);
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+int show_schedule(const Globals& globals) { return show(globals, Noun::circuits, {}); }
+
+}  // namespace loom::cli

@@ -1,0 +1,34 @@
+// The commands that talk to a running controller.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "controller/workload/settings.hpp"
+#include "core/message.hpp"
+
+namespace loom::cli {
+
+/// One noun's rows, or one row of it (not_found complains and fails).
+int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id);
+
+struct JobOrder {
+  std::string workload;  ///< a name of the zoo or a trace file
+  std::string name;      ///< empty: the workload's
+  std::uint32_t nodes = 0;
+  Settings settings;
+  bool wait = false;     ///< until it is lit, played or refused
+};
+
+int submit_job(const Globals& globals, const JobOrder& order);
+int cancel_job(const Globals& globals, std::uint64_t job);
+int switch_lasers(const Globals& globals, bool on);
+/// Until the controller has confirmed this revision or a later one.
+int wait_for_revision(const Globals& globals, std::uint64_t revision);
+/// The light of the confirmed revision: circuits by job and timeslot.
+int show_schedule(const Globals& globals);
+
+}  // namespace loom::cli

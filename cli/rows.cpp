@@ -1,0 +1,147 @@
+// Reports to tables.
+#include "cli/rows.hpp"
+
+#include <array>
+
+#include "cli/term.hpp"
+#include "core/grid.hpp"
+
+namespace loom::cli {
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+std::string nodes_text(const std::vector<NodeId>& nodes) {
+  std::string text;
+  for (std::size_t begin = 0; begin < nodes.size();) {
+    std::size_t end = begin;
+    while (end + 1 < nodes.size() && nodes[end + 1].value == nodes[end].value + 1) {
+      ++end;
+    }
+    text += (text.empty() ? "" : ",") + number(nodes[begin].value) + (end > begin ? "-" + number(nodes[end].value) : "");
+    begin = end + 1;
+    if (text.size() > 40 && begin < nodes.size()) {
+      return text + ",... (" + number(nodes.size()) + ")";
+    }
+  }
+  return text;
+}
+
+struct ReadingText {
+  std::string operator()(std::monostate) const { return "never read"; }
+  std::string operator()(const LaserObservation& laser) const {
+    return loom::to_string(laser.frequency) + (laser.emitting ? ", " + loom::to_string(laser.power) : ", dark") +
+           (laser.locked ? "" : ", unlocked");
+  }
+  std::string operator()(const HeaterObservation& heater) const {
+    std::string text;
+    for (const std::int32_t millivolts : heater.millivolts) {
+      text += (text.empty() ? "" : " ") + std::to_string(millivolts);
+    }
+    return text + " mV";
+  }
+  std::string operator()(const WssObservation& wss) const {
+    return number(wss.routes.size()) + " routes" + (wss.settled ? "" : ", moving");
+  }
+  std::string operator()(const OcsObservation& ocs) const {
+    return number(ocs.connects.size()) + " connects" + (ocs.settled ? "" : ", moving");
+  }
+};
+
+std::string health_text(DeviceHealth health) {
+  static constexpr std::array<const char*, 4> kWords{"unknown", "ready", "moving", "FAILED"};
+  return kWords.at(static_cast<std::size_t>(health));
+}
+
+}  // namespace
+
+std::string_view to_string(DeviceKind kind) {
+  static constexpr std::array<std::string_view, 4> kWords{"laser", "heater", "wss", "ocs"};
+  return kWords.at(static_cast<std::size_t>(kind));
+}
+
+std::string text_of(const StatusReport& status) {
+  std::string text;
+  const auto line = [&](std::string_view name, const std::string& value) {
+    text += std::string(name) + std::string(12 - name.size(), ' ') + value + "\n";
+  };
+  line("fabric", status.fabric + ", " + number(status.nodes) + " nodes");
+  line("revision", number(status.revision.value) + " (term " + number(status.term.value) + ")");
+  if (status.stage != CommitStage::idle) {
+    line("under way", "revision " + number(status.under_way.value) + ", " + std::string(to_string(status.stage)) + " " +
+                          number(status.stage_done) + "/" + number(status.stage_total));
+  }
+  line("agents", number(status.live) + " live, " + number(status.suspect) + " suspect, " + number(status.dead) + " dead");
+  line("jobs", number(status.jobs) + ", " + number(status.circuits) + " circuits");
+  line("lasers", status.lasers_off ? "OFF, latched (loom lasers rearm)" : "on");
+  const DriftCounts& drift = status.drift;
+  line("drift", number(drift.missing) + " missing, " + number(drift.foreign) + " foreign, " + number(drift.detuned) + " detuned, " +
+                    number(drift.dim) + " dim, " + number(drift.stale) + " stale");
+  line("alarms", number(status.alarms) + (status.alarms > 0 ? " (loom alarm list)" : ""));
+  if (status.malformed > 0) {
+    line("dropped", number(status.malformed) + " malformed messages");
+  }
+  return text;
+}
+
+std::string text_of(const std::vector<NodeReport>& rows) {
+  Table table({"node", "name", "session", "applied", "silence", "lasers", "devices"});
+  for (const NodeReport& row : rows) {
+    table.add({number(row.node.value), row.name, row.session, number(row.applied.value),
+               row.silence < Duration{0} ? "never heard" : text_of(row.silence), row.lasers_latched_off ? "LATCHED OFF" : "on",
+               number(row.devices)});
+  }
+  return table.text();
+}
+
+std::string text_of(const std::vector<DeviceReport>& rows) {
+  Table table({"device", "name", "kind", "node", "health", "reading", "drift", "fault"});
+  for (const DeviceReport& row : rows) {
+    table.add({number(row.device.value), row.name, std::string(to_string(row.kind)), number(row.agent.value),
+               health_text(row.observation.health), std::visit(ReadingText{}, row.observation.reading),
+               row.drift == Drift::none ? "" : std::string(loom::to_string(row.drift)), row.observation.fault});
+  }
+  return table.text();
+}
+
+std::string text_of(const std::vector<CircuitReport>& rows) {
+  Table table({"circuit", "job", "from", "to", "frequency", "rate", "timeslot", "state"});
+  for (const CircuitReport& row : rows) {
+    table.add({number(row.circuit.id.value), number(row.circuit.job.value), number(row.circuit.source.value),
+               number(row.circuit.destination.value), loom::to_string(centre_of(row.circuit.slot)), text_of(row.circuit.rate),
+               number(row.timeslot), row.state});
+  }
+  return table.text();
+}
+
+std::string text_of(const std::vector<JobReport>& rows) {
+  Table table({"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "reason"});
+  for (const JobReport& row : rows) {
+    table.add({number(row.job.value), row.name, row.workload, row.state,
+               row.stages == 0 ? "-" : number(row.stage + 1) + " of " + number(row.stages), nodes_text(row.nodes),
+               number(row.revision.value), number(row.underflows), row.reason});
+  }
+  return table.text();
+}
+
+std::string text_of(const std::vector<CommitReport>& rows) {
+  Table table({"revision", "outcome", "agents", "touched", "plan", "prepare", "arm", "wait", "darken", "move", "relight", "total",
+               "resent", "reason"});
+  for (const CommitReport& row : rows) {
+    table.add({number(row.revision.value), std::string(to_string(row.outcome)), number(row.agents), number(row.touched),
+               text_of(row.plan), text_of(row.prepare), text_of(row.arm), text_of(row.wait), text_of(row.darken), text_of(row.move),
+               text_of(row.relight), text_of(row.total), number(row.resent), row.reason});
+  }
+  return table.text();
+}
+
+std::string text_of(const std::vector<Alarm>& rows) {
+  Table table({"alarm", "node", "evidence", "next"});
+  for (const Alarm& row : rows) {
+    table.add({std::string(loom::to_string(row.code)), row.node.has_value() ? number(row.node->value) : "-", row.evidence,
+               row.next_command});
+  }
+  return table.text();
+}
+
+}  // namespace loom::cli

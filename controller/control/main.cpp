@@ -1,0 +1,117 @@
+// lightloomd: the controller over real time, ZeroMQ and SQLite. Wires the step machine to the seams and does nothing else.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "cli/lab_files.hpp"
+#include "controller/control/controller.hpp"
+#include "controller/plan/pipeline.hpp"
+#include "core/config/scenario_file.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/host.hpp"
+#include "runtime/log.hpp"
+#include "runtime/loop.hpp"
+#include "runtime/planner.hpp"
+#include "runtime/process_limits.hpp"
+#include "runtime/sqlite_store.hpp"
+#include "runtime/zmq/controller_transport.hpp"
+
+namespace loom {
+namespace {
+
+struct Order {
+  std::string scenario;
+  std::string state = "run/lab";
+  std::string listen = "tcp://127.0.0.1:*";
+};
+
+int give_up(const Error& error) {
+  log_error(error.message);
+  return 1;
+}
+
+Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files) {
+  auto keys = load_keys(files.controller_key());
+  if (!keys) {
+    return std::unexpected(keys.error());
+  }
+  auto keyring = load_keyring(files.keyring());
+  if (!keyring) {
+    return std::unexpected(keyring.error());
+  }
+  ControllerTransportOptions options;
+  options.endpoints = {order.listen};
+  options.keys = std::move(*keys);
+  options.keyring = std::move(*keyring);
+  options.now = [&loop] { return loop.now(); };
+  return ControllerTransport::bind(loop.context(), std::move(options));
+}
+
+/// The address appears whole or not at all, so that whoever waits for it never reads half of it.
+void publish_address(const cli::LabFiles& files, const std::string& address) {
+  const std::string path = files.address();
+  const std::string draft = path + ".new";
+  std::ofstream(draft) << address << "\n";
+  std::rename(draft.c_str(), path.c_str());
+}
+
+int run(const Order& order) {
+  auto scenario = load_scenario(order.scenario);
+  if (!scenario) {
+    for (const ConfigError& error : scenario.errors) {
+      log_error(to_string(error));
+    }
+    return 1;
+  }
+  raise_file_limit();
+  const cli::LabFiles files(order.state);
+  if (const auto made = files.make_keys(*scenario.value); !made) {
+    return give_up(made.error());
+  }
+  auto loop = AsioLoop::open();
+  if (!loop) {
+    return give_up(loop.error());
+  }
+  auto transport = open_transport(**loop, order, files);
+  if (!transport) {
+    return give_up(transport.error());
+  }
+  auto store = SqliteStore::open({files.controller_journal()}, (*loop)->poster());
+  if (!store) {
+    return give_up(store.error());
+  }
+  Planner planner((*loop)->poster(), make_plan);
+  Controller controller({scenario.value->fabric, scenario.value->algorithm, scenario.value->controller});
+  HostSeams seams;
+  seams.time = loop->get();
+  seams.messages = transport->get();
+  seams.storage = &(*store)->stream("controller");
+  seams.plan = planner.worker();
+  seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
+  Host host({controller_peer(), Role::controller, "controller"}, std::move(seams),
+            [&controller](Instant now, const Event& event, EffectSink& sink) { controller.step(now, event, sink); });
+  if (const auto started = host.start(fresh_boot_id()); !started) {
+    return give_up(started.error());
+  }
+  publish_address(files, (*transport)->endpoints().front());
+  log_info("lightloomd: fabric " + scenario.value->fabric->name + ", listening on " + (*transport)->endpoints().front());
+  (*loop)->on_signal({});
+  (*loop)->run();
+  std::remove(files.address().c_str());
+  log_info("lightloomd: stopped; agents keep their light");
+  return 0;
+}
+
+}  // namespace
+}  // namespace loom
+
+int main(int argc, char** argv) {
+  loom::Order order;
+  CLI::App app{"The controller: computes circuit schedules and has them switched by the agents"};
+  app.add_option("--scenario", order.scenario, "YAML file that names fabric and timings")->required();
+  app.add_option("--state", order.state, "Folder of keys, journal and address")->capture_default_str();
+  app.add_option("--listen", order.listen, "ZeroMQ endpoint; port * is any free one")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  return loom::run(order);
+}

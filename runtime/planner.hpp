@@ -1,0 +1,48 @@
+// Planner: carries out planning orders on a thread of its own, one after the other, so that a slow solve never makes the
+// controller look dead. The answer comes back on the loop's thread. How long it took is measured, never used to decide.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "runtime/post.hpp"
+#include "runtime/seams.hpp"
+
+namespace loom {
+
+class Planner {
+ public:
+  using MakePlan = std::function<Result<std::shared_ptr<const PlanResult>>(const PlanRequest& request)>;
+
+  Planner(Post post, MakePlan make_plan);
+  /// Asks the plan under way to stop, waits for it, and forgets the others.
+  ~Planner();
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+
+  /// The seam's function; good for as long as the planner lives.
+  PlanWorker worker();
+
+ private:
+  struct Order {
+    std::shared_ptr<const PlanRequest> request;
+    std::function<void(PlanOutcome)> done;
+  };
+  void serve();
+  PlanOutcome carry_out(const PlanRequest& request);
+
+  Post post_;
+  MakePlan make_plan_;
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<Order> orders_;
+  std::thread thread_;  ///< last: it uses everything above
+};
+
+}  // namespace loom

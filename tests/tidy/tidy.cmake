@@ -1,0 +1,1 @@
+loom_test(tidy_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/tidy_test.cpp)
