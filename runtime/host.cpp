@@ -79,8 +79,9 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   Timers timers_;                ///< only those that are set
   std::vector<Timers::node_type> spare_timers_;
   std::uint64_t generation_ = 0;  ///< of the timer that was set last
-  std::uint64_t durable_ = 0;
-  std::string buffer_;  ///< encodings, one after the other
+  std::uint64_t durable_ = 0;     ///< appends of this life, all durable
+  bool journal_failed_ = false;   ///< since then no row is written: the journal stays a prefix of what was asked for
+  std::string buffer_;            ///< encodings, one after the other
   bool busy_ = false;
   bool closed_ = false;
 };
@@ -125,13 +126,16 @@ void Host::Core::fire(TimerId timer, std::uint64_t generation) {
   deliver(TimerFired{timer});
 }
 
+/// Rows are answered in their order. Behind one that failed nothing is covered by a count, even if it is durable: an act that
+/// waits for the failed row would be taken for recorded.
 void Host::Core::journal_answered(Result<void> result) {
   if (!result) {
+    journal_failed_ = true;
     deliver(AppendFailed{std::move(result).error()});
-    return;
+  } else if (!journal_failed_) {
+    ++durable_;
+    deliver(Appended{durable_});
   }
-  ++durable_;
-  deliver(Appended{durable_});
 }
 
 // --- the step ------------------------------------------------------------------------------------------------------------
@@ -256,6 +260,11 @@ void Host::Core::perform(const Append& effect) {
   fold_bytes(kAppendTag, options_.self, row);
   if (seams_.storage == nullptr) {
     deliver(AppendFailed{{ErrorCode::unsupported, "this host was started without a journal"}});
+    return;
+  }
+  if (journal_failed_) {
+    deliver(
+        AppendFailed{{ErrorCode::storage, "the journal refused an earlier row, so it takes none behind it until a restart"}});
     return;
   }
   seams_.storage->append(std::move(row),

@@ -1,6 +1,7 @@
 // The writer thread and the seams in front of it.
 #include "runtime/sqlite_store.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -24,6 +25,10 @@ class SqliteStore::Stream : public StorageSeam {
   Result<Contents> load() override;
   void append(std::string row, std::function<void(Result<void>)> done) override;
 
+  const std::string& name() const { return name_; }
+  /// A row was refused, so none behind it is taken until load(): what is durable is a prefix of what was appended.
+  std::atomic<bool> failed = false;
+
  private:
   Writer& writer_;
   std::string name_;
@@ -32,7 +37,7 @@ class SqliteStore::Stream : public StorageSeam {
 class SqliteStore::Writer {
  public:
   struct Order {
-    std::string_view stream;
+    Stream* stream = nullptr;
     std::string bytes;
     std::function<void(Result<void>)> done;
   };
@@ -54,6 +59,7 @@ class SqliteStore::Writer {
         return;
       }
     }
+    order.stream->failed = true;
     answer(std::move(order.done),
            fail(ErrorCode::busy, "the journal does not keep up: " + std::to_string(kWaitingMax) + " rows wait"));
   }
@@ -84,27 +90,30 @@ class SqliteStore::Writer {
 
   void commit(std::vector<Order> group) {
     std::vector<JournalFile::Row> rows;
+    bool hindered = false;
     for (const Order& order : group) {
-      rows.push_back({order.stream, order.bytes});
+      rows.push_back({order.stream->name(), order.bytes});
+      hindered = hindered || order.stream->failed;
     }
-    Result<void> together;
-    {
-      const std::lock_guard lock(file_mutex_);
-      together = file_.append(rows);
-      if (!together && group.size() > 1) {
-        append_one_by_one(group, rows);
-        return;
-      }
+    const std::lock_guard lock(file_mutex_);
+    if (hindered || !file_.append(rows)) {
+      commit_one_by_one(group, rows);
+      return;
     }
     for (Order& order : group) {
-      answer(std::move(order.done), together);
+      answer(std::move(order.done), {});
     }
   }
 
   /// One stream's trouble is not another's: after a failed group every row stands for itself.
-  void append_one_by_one(std::vector<Order>& group, const std::vector<JournalFile::Row>& rows) {
+  void commit_one_by_one(std::vector<Order>& group, const std::vector<JournalFile::Row>& rows) {
     for (std::size_t index = 0; index < group.size(); ++index) {
-      answer(std::move(group[index].done), file_.append({&rows[index], 1}));
+      Stream& stream = *group[index].stream;
+      Result<void> result =
+          stream.failed ? Result<void>{fail(ErrorCode::storage, "an earlier row of '" + stream.name() + "' was refused")}
+                        : file_.append({&rows[index], 1});
+      stream.failed = !result.has_value();
+      answer(std::move(group[index].done), std::move(result));
     }
   }
 
@@ -122,10 +131,13 @@ class SqliteStore::Writer {
   std::jthread thread_;  ///< last: it uses all of the above
 };
 
-Result<StorageSeam::Contents> SqliteStore::Stream::load() { return writer_.load(name_); }
+Result<StorageSeam::Contents> SqliteStore::Stream::load() {
+  failed = false;
+  return writer_.load(name_);
+}
 
 void SqliteStore::Stream::append(std::string row, std::function<void(Result<void>)> done) {
-  writer_.push({name_, std::move(row), std::move(done)});
+  writer_.push({this, std::move(row), std::move(done)});
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}

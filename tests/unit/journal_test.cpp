@@ -347,4 +347,23 @@ TEST_CASE("one_streams_damage_does_not_fail_anothers_appends") {
   CHECK(bad == 10);
 }
 
+TEST_CASE("what_is_durable_is_a_prefix_of_what_was_appended") {
+  const Folder folder;
+  HandLoop loop;
+  std::vector<bool> answers;
+  auto store = SqliteStore::open({.path = folder.journal()}, loop.post());
+  REQUIRE(store.has_value());
+  StorageSeam& stream = (*store)->stream("controller");
+  const auto keep = [&answers](const Result<void>& result) { answers.push_back(result.has_value()); };
+  stream.append("one", keep);
+  stream.append(std::string(65u << 20, 'x'), keep);
+  stream.append("three", keep);
+  loop.run(3);
+  CHECK(answers == std::vector<bool>{true, false, false});
+  CHECK(stream.load()->rows == Rows{"one"});
+  stream.append("two", keep);
+  loop.run(1);
+  CHECK(answers.back());
+}
+
 }  // namespace loom
