@@ -1,15 +1,13 @@
 // Frames over a pseudo terminal whose other end is a scripted device on a thread: it answers when the request has come.
 #include "drivers/bus/serial_bus.hpp"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
+
+#include "tests/drivers/terminal.hpp"
 
 namespace loom {
 namespace {
@@ -17,31 +15,6 @@ namespace {
 using std::chrono::milliseconds;
 
 std::vector<std::uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
-
-class Terminal {
- public:
-  Terminal() : master_(posix_openpt(O_RDWR | O_NOCTTY)) {
-    REQUIRE(master_ >= 0);
-    REQUIRE(grantpt(master_) == 0);
-    REQUIRE(unlockpt(master_) == 0);
-  }
-  ~Terminal() { close(master_); }
-  SerialEndpoint endpoint() const { return {ptsname(master_), 9600, 'N', 1}; }
-  std::string hear(std::size_t count) const {
-    std::string heard;
-    char byte = 0;
-    while (heard.size() < count && read(master_, &byte, 1) == 1) {
-      heard += byte;
-    }
-    return heard;
-  }
-  void say(std::string_view text) const {
-    REQUIRE(write(master_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-  }
-
- private:
-  int master_;
-};
 
 Transaction frame(std::string_view request, std::uint16_t reply_bytes, std::string terminator, milliseconds deadline) {
   Transaction transaction;

@@ -1,0 +1,41 @@
+// Terminal: a pseudo terminal whose other end a test plays by hand: it hears and says bytes, blocking.
+#pragma once
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+
+#include "drivers/bus/endpoint.hpp"
+
+namespace loom {
+
+class Terminal {
+ public:
+  Terminal() : master_(posix_openpt(O_RDWR | O_NOCTTY)) {
+    REQUIRE(master_ >= 0);
+    REQUIRE(grantpt(master_) == 0);
+    REQUIRE(unlockpt(master_) == 0);
+  }
+  ~Terminal() { close(master_); }
+  SerialEndpoint endpoint() const { return {ptsname(master_), 9600, 'N', 1}; }
+  std::string hear(std::size_t count) const {
+    std::string heard;
+    char byte = 0;
+    while (heard.size() < count && read(master_, &byte, 1) == 1) {
+      heard += byte;
+    }
+    return heard;
+  }
+  void say(std::string_view text) const {
+    REQUIRE(write(master_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
+
+ private:
+  int master_;
+};
+
+}  // namespace loom
