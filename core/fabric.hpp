@@ -178,8 +178,8 @@ struct OddlParameters {
   std::int32_t first_channel_n = -272;  ///< 191.4 THz
   BitRate rate = gigabits(100);
   FrequencyOffset signal_width{75'000};
-  Duration laser_retune_max = std::chrono::milliseconds{10};
-  Duration laser_blank_max = std::chrono::microseconds{100};
+  Duration laser_retune_max = std::chrono::milliseconds{30};  ///< an ITLA over its serial line at 115200 baud, read-back included
+  Duration laser_blank_max = std::chrono::milliseconds{5};    ///< by SENA over the same line; a fast gate would be ns to us
   Duration wss_settle_max = std::chrono::milliseconds{100};
   Duration receiver_acquisition_max = std::chrono::microseconds{1};
 };

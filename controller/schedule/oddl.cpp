@@ -173,7 +173,9 @@ class OddlScheduler {
       return std::unexpected(refuse(job, source, destination));
     }
     const Circuit added = circuit(demand_.jobs[job].job, source, destination, *channel);
-    timeslot.hold = std::max(timeslot.hold, time_on_wire(static_cast<double>(bytes) * 8, added.rate));
+    // A gate opens and closes within blank_max of its instant, so the bytes need that much more room at both ends.
+    const Duration gate = std::get<Transmitter>(fabric_.element(added.transmitter).kind).blank_max;
+    timeslot.hold = std::max(timeslot.hold, time_on_wire(static_cast<double>(bytes) * 8, added.rate) + 2 * gate);
     timeslot.circuits.push_back(added);
     return {};
   }
