@@ -1,7 +1,8 @@
 // Where events meet the pieces. The order in advance() is the order of right: interlock, timelines, commit, audit.
 #include "agents/agent.hpp"
 
-#include <type_traits>
+#include <algorithm>
+#include <string>
 #include <utility>
 
 namespace loom {

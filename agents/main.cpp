@@ -119,7 +119,11 @@ Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const
   const std::uint64_t boot_id = fresh_boot_id();
   for (const NodeId node : nodes) {
     HostSeams seams = shared;
-    seams.messages = &transport.port(node);
+    auto port = transport.port(node);
+    if (!port) {
+      return std::unexpected(port.error());
+    }
+    seams.messages = *port;
     seams.storage = &store.stream("node-" + std::to_string(node.value));
     hosted.push_back(make_hosted(node, scenario, seams));
     LOOM_TRY(hosted.back().host->start(boot_id + node.value));

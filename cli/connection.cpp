@@ -1,4 +1,4 @@
-// Keys and address from the state folder, one client, numbered requests.
+// Keys and address from the state folder, one client.
 #include "cli/connection.hpp"
 
 #include "cli/lab_files.hpp"
@@ -7,9 +7,8 @@
 namespace loom::cli {
 
 struct Connection::State {
-  std::unique_ptr<OperatorClient> client;
+  OperatorClient client;
   Duration timeout{};
-  std::uint64_t requests = 0;
 };
 
 Connection::Connection(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -31,21 +30,17 @@ Result<Connection> Connection::open(const Globals& globals) {
   if (!controller) {
     return std::unexpected(controller.error());
   }
-  auto client = OperatorClient::connect({*address, *keys, *controller});
+  auto client = OperatorClient::connect({*address, *controller, *keys, globals.timeout});
   if (!client) {
     return std::unexpected(client.error());
   }
-  auto state = std::make_unique<State>();
-  state->client = std::move(*client);
-  state->timeout = globals.timeout;
-  return Connection(std::move(state));
+  return Connection(std::make_unique<State>(State{std::move(*client), globals.timeout}));
 }
 
 Result<OperatorReply> Connection::ask(std::variant<Query, SubmitJob, CancelJob, OrderLasers> what) {
   OperatorRequest request;
-  request.request = RequestId{++state_->requests};
   request.ask = std::move(what);
-  auto reply = state_->client->ask(std::move(request), state_->timeout);
+  auto reply = state_->client.ask(std::move(request), state_->timeout);
   if (reply && !reply->outcome.ok()) {
     return std::unexpected(*reply->outcome.error);
   }

@@ -18,6 +18,7 @@ inline constexpr std::size_t kFrameBytes = 64u << 20;       ///< a batch of enve
 inline constexpr std::size_t kEnvelopesPerFrame = 65'536;
 inline constexpr std::size_t kTextBytes = 4'096;            ///< any human-readable field
 inline constexpr std::size_t kCollectivesPerJob = 65'536;
+inline constexpr std::size_t kSplitsPerCollective = 1u << 18;  ///< uneven all-to-all of 512 ranks
 inline constexpr std::size_t kJobs = 4'096;
 inline constexpr std::size_t kConfigFileBytes = 16u << 20;
 inline constexpr std::size_t kTraceFileBytes = 1u << 30;

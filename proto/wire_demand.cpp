@@ -9,6 +9,15 @@ static void to_wire(const loom::Collective& in, Collective& out) {
   out.mutable_rank_numbers()->Add(in.ranks.begin(), in.ranks.end());
   out.set_size_bytes(in.bytes.count);
   out.set_repeat_count(in.count);
+  if (in.ready != kForever) {
+    out.set_ready_ns(in.ready.count());
+  }
+  if (in.needed != kForever) {
+    out.set_needed_ns(in.needed.count());
+  }
+  for (const Bytes split : in.splits) {
+    out.add_split_bytes(split.count);
+  }
 }
 
 static loom::Collective from_wire(Check& check, const Collective& in) {
@@ -22,6 +31,17 @@ static loom::Collective from_wire(Check& check, const Collective& in) {
   }
   out.bytes = {check.between("size_bytes", in.size_bytes(), 0, limits::kCollectiveBytes)};
   out.count = static_cast<std::uint32_t>(check.between("repeat_count", in.repeat_count(), 0, limits::kCollectiveRepeats));
+  if (in.has_ready_ns()) {
+    out.ready = check.duration("ready_ns", in.ready_ns());
+  }
+  if (in.has_needed_ns()) {
+    out.needed = check.duration("needed_ns", in.needed_ns());
+  }
+  if (check.count("split_bytes", in.split_bytes_size(), limits::kSplitsPerCollective)) {
+    for (const std::int64_t bytes : in.split_bytes()) {
+      out.splits.push_back({check.between("split_bytes", bytes, 0, limits::kCollectiveBytes)});
+    }
+  }
   return out;
 }
 

@@ -260,7 +260,8 @@ std::vector<std::string> differences(const LightModel& light, const Plan* plan, 
   std::set<std::pair<ElementId, ElementId>> lit;
   for (const Reach& reach : light.reached()) {
     lit.insert({reach.transmitter, reach.receiver});
-    if (!is_excused(reach.transmitter) && !is_excused(reach.receiver) && !planned.contains({reach.transmitter, reach.receiver})) {
+    if (!is_excused(reach.transmitter) && !is_excused(reach.receiver) &&
+        !planned.contains({reach.transmitter, reach.receiver})) {
       found.push_back(fabric.element(reach.transmitter).name + " reaches " + fabric.element(reach.receiver).name +
                       ", which the confirmed plan does not have");
     }

@@ -24,11 +24,11 @@ class OperatorScript {
   struct Entry {
     ScriptedJob scripted;
     State state = State::waiting;
-    RequestId request;       ///< the question under way
+    RequestId request;  ///< the question under way
     JobId job;
     Instant submitted_at{};
     Instant ends_at = kNever;
-    std::string reason;      ///< of a refusal
+    std::string reason;  ///< of a refusal
   };
 
   /// `jobs`: ascending `at`; `after` names an entry of it.

@@ -121,7 +121,7 @@ void SimNetwork::launch(std::uint32_t from, std::uint32_t to, std::string_view b
 
 void SimNetwork::deliver(std::uint32_t place) {
   // Out of the table first: receiving may send, and sending may grow the table.
-  const InFlight message = std::move(in_flight_[place]);
+  InFlight message = std::move(in_flight_[place]);
   Endpoint& from = *endpoints_[message.from];
   Endpoint& to = *endpoints_[message.to];
   if (!from.joined_ || !to.joined_) {
@@ -130,6 +130,7 @@ void SimNetwork::deliver(std::uint32_t place) {
     ++counters_.delivered;
     to.receive_(from.self_, from.principal_, from.role_, message.bytes);
   }
+  in_flight_[place].bytes = std::move(message.bytes);  // its memory serves the next message
   free_places_.push_back(place);
 }
 

@@ -10,9 +10,9 @@
 namespace loom {
 namespace {
 
-constexpr Duration kLook = std::chrono::milliseconds{20};        ///< between two looks at whether something is over
-constexpr Duration kSettleBound = std::chrono::seconds{60};      ///< faults stopped; longer than every stage's deadline together
-constexpr Duration kScriptBound = std::chrono::hours{1};         ///< a scenario without a duration ends here at the latest
+constexpr Duration kLook = std::chrono::milliseconds{20};    ///< between two looks at whether something is over
+constexpr Duration kSettleBound = std::chrono::seconds{60};  ///< faults stopped; longer than every stage's deadline together
+constexpr Duration kScriptBound = std::chrono::hours{1};     ///< a scenario without a duration ends here at the latest
 
 /// All that the operator wants is asked and answered, and what shall run runs.
 bool is_over(const World& world, Instant last_action) {

@@ -38,25 +38,27 @@ std::string microseconds(Duration duration) {
   return text.data();
 }
 
-std::string span(std::string_view name, std::string_view lane, std::uint64_t process, std::uint64_t thread, Instant begin, Duration length) {
+std::string span(std::string_view name, std::string_view lane, std::uint64_t process, std::uint64_t thread, Instant begin,
+                 Duration length) {
   return "{\"ph\":\"X\",\"name\":" + quoted(name) + ",\"cat\":" + quoted(lane) + ",\"pid\":" + std::to_string(process) +
          ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + microseconds(begin.time_since_epoch()) +
          ",\"dur\":" + microseconds(length) + "}";
 }
 
 std::string process_name(std::uint64_t process, std::string_view name) {
-  return "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(process) + ",\"args\":{\"name\":" + quoted(name) + "}}";
+  return "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(process) + ",\"args\":{\"name\":" + quoted(name) +
+         "}}";
 }
 
 void add_commit(const CommitReport& report, std::vector<std::string>& events) {
   const std::string name = "revision " + std::to_string(report.revision.value) + " " + std::string(to_string(report.outcome));
   events.push_back(span(name, "commit", 1, 0, report.started, report.total));
   const std::array<std::pair<std::string_view, Duration>, 6> stages{{{"prepare", report.prepare},
-                                                                    {"arm", report.arm},
-                                                                    {"wait", report.wait},
-                                                                    {"darken", report.darken},
-                                                                    {"move", report.move},
-                                                                    {"relight", report.relight}}};
+                                                                     {"arm", report.arm},
+                                                                     {"wait", report.wait},
+                                                                     {"darken", report.darken},
+                                                                     {"move", report.move},
+                                                                     {"relight", report.relight}}};
   Instant begin = report.started;
   for (const auto& [stage, length] : stages) {
     events.push_back(span(stage, "stage", 1, 1, begin, length));
@@ -94,8 +96,8 @@ std::string to_trace(const World& world) {
   }
   for (const LitWindow& window : world.light().timeline()) {
     const Instant end = window.end == kNever ? world.loop_now() : window.end;
-    events.push_back(span("from node " + std::to_string(window.source.value), "light", 2, window.destination.value, window.begin,
-                          end - window.begin));
+    events.push_back(span("from node " + std::to_string(window.source.value), "light", 2, window.destination.value,
+                          window.begin, end - window.begin));
   }
   std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
   for (std::size_t i = 0; i < events.size(); ++i) {

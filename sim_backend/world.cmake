@@ -1,4 +1,4 @@
-# The simulated seams depend on the seams' contract and the device models; the world links the machines that run over them.
+# The simulated seams need the seams' contract, the device models and light; the world links the machines that run over them.
 loom_room(loom_sim_seams
   SOURCES
     virtual_loop.cpp
@@ -6,7 +6,14 @@ loom_room(loom_sim_seams
     sim_disk.cpp
     sim_bus.cpp
     light_checker.cpp
-  LINKS loom_core loom_light)
+  LINKS loom_core loom_sim_devices loom_light)
+loom_room(loom_sim_world
+  SOURCES
+    operator_script.cpp
+    world.cpp
+    simulation.cpp
+    simulation_text.cpp
+  LINKS loom_sim_seams loom_config loom_workload loom_plan loom_control loom_agents loom_drivers loom_runtime)
 
 # Ground truth on disk, for processes that host simulated devices and for whoever replays their light.
 loom_room(loom_light_log SOURCES light_log.cpp LINKS loom_core loom_sim_devices)

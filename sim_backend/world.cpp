@@ -34,9 +34,9 @@ NetworkOptions faultless(NetworkOptions options) {
 }
 
 DeviceFault model_fault(const ScenarioFault& scenario_fault) {
-  static constexpr std::array<DeviceFaultKind, 7> kKinds{DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail,
-                                                         DeviceFaultKind::stick,   DeviceFaultKind::silence,
-                                                         DeviceFaultKind::nack,    DeviceFaultKind::late};
+  static constexpr std::array<DeviceFaultKind, 7> kKinds{
+      DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail, DeviceFaultKind::stick,
+      DeviceFaultKind::silence, DeviceFaultKind::nack, DeviceFaultKind::late};
   DeviceFault fault;
   fault.kind = kKinds[static_cast<std::size_t>(scenario_fault.kind)];
   fault.until = scenario_fault.lasts == kForever ? kNever : Instant{scenario_fault.at + scenario_fault.lasts};
@@ -85,6 +85,9 @@ void World::make_controller(const Scenario& scenario) {
   controller_host_ = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"}, std::move(seams),
                                             [this](Instant now, const Event& event, EffectSink& sink) {
                                               controller_->step(now, event, sink);
+                                              if (options_.controller_saboteur) {
+                                                options_.controller_saboteur(now, sink);
+                                              }
                                               watch_controller(now, sink);
                                             });
 }
@@ -113,12 +116,15 @@ void World::make_agents(const Scenario& scenario) {
     seams.storage = place->disk.get();
     seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
     seams.digest = &digest_;
-    place->host = std::make_unique<Host>(HostOptions{agent_peer(node.id), Role::agent, principal}, std::move(seams),
-                                         [this, id = node.id, machine = place->machine.get()](Instant now, const Event& event,
-                                                                                              EffectSink& sink) {
-                                           machine->step(now, event, sink);
-                                           watch_agent(now, id, sink);
-                                         });
+    place->host = std::make_unique<Host>(
+        HostOptions{agent_peer(node.id), Role::agent, principal}, std::move(seams),
+        [this, id = node.id, machine = place->machine.get()](Instant now, const Event& event, EffectSink& sink) {
+          machine->step(now, event, sink);
+          if (options_.agent_saboteur) {
+            options_.agent_saboteur(id, sink);
+          }
+          watch_agent(now, id, sink);
+        });
     agents_.push_back(std::move(place));
   }
 }
@@ -129,9 +135,9 @@ void World::make_operator(std::vector<ScriptedJob> jobs) {
   seams.time = &loop_;
   seams.messages = &network_->attach(kOperator, "operator", Role::operator_, SimNetwork::Faults::spared);
   seams.digest = &digest_;
-  operator_host_ = std::make_unique<Host>(
-      HostOptions{kOperator, Role::operator_, "operator"}, std::move(seams),
-      [this](Instant now, const Event& event, EffectSink& sink) { script_->step(now, event, sink); });
+  operator_host_ =
+      std::make_unique<Host>(HostOptions{kOperator, Role::operator_, "operator"}, std::move(seams),
+                             [this](Instant now, const Event& event, EffectSink& sink) { script_->step(now, event, sink); });
 }
 
 void World::schedule_faults(const Scenario& scenario) {
@@ -185,6 +191,11 @@ void World::plan(std::shared_ptr<const PlanRequest> request, std::function<void(
   auto outcome = std::make_shared<PlanOutcome>();
   outcome->revision = request->revision;
   outcome->result = make_plan(*request);
+  if (options_.plan_saboteur && outcome->result) {
+    auto spoilt = std::make_shared<PlanResult>(**outcome->result);
+    options_.plan_saboteur(spoilt->plan);
+    outcome->result = std::shared_ptr<const PlanResult>(std::move(spoilt));
+  }
   outcome->elapsed = plan_random_.between(options_.plan_min, options_.plan_max);
   loop_.call_at(loop_.now() + outcome->elapsed, Precision::ordinary,
                 [outcome, done = std::move(done)] { done(std::move(*outcome)); });

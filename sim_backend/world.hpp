@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,11 @@ struct WorldOptions {
   DiskOptions disk;
   Duration plan_min = std::chrono::milliseconds{2};  ///< how long the planning worker takes, in virtual time
   Duration plan_max = std::chrono::milliseconds{20};
+
+  // Planted bugs: tests break the control plane here and demand that the judge notices. Empty in every honest run.
+  std::function<void(Plan& plan)> plan_saboteur;                           ///< after verify
+  std::function<void(Instant now, EffectSink& sink)> controller_saboteur;  ///< between the controller and its host
+  std::function<void(NodeId node, EffectSink& sink)> agent_saboteur;       ///< between an agent and its host
 };
 
 class World {

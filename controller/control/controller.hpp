@@ -13,6 +13,7 @@
 
 #include "controller/control/commit.hpp"
 #include "controller/control/session.hpp"
+#include "controller/plan/reconcile.hpp"
 #include "core/step.hpp"
 #include "core/timings.hpp"
 
@@ -115,6 +116,7 @@ class Controller {
   void keep_observations(const ObservationReport& report);
   void sweep(Instant now, EffectSink& sink);
   void beat(Instant now, EffectSink& sink);
+  Reconciliation reconciliation(Instant now) const;
   void reconcile_now(Instant now, EffectSink& sink);
   void doubt_node(NodeId node);
 
@@ -162,6 +164,7 @@ class Controller {
   std::uint64_t malformed_ = 0;
 
   std::shared_ptr<const PlanResult> confirmed_;
+  Instant confirmed_at_{};
   Revision next_revision_{1};
   CircuitId next_circuit_{1};
   Doubt doubt_;

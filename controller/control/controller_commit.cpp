@@ -242,6 +242,7 @@ void Controller::record_history(CommitReport report) {
 
 void Controller::finish_confirmed(Instant now, EffectSink& sink) {
   confirmed_ = commit_->shared_plan();
+  confirmed_at_ = now;
   commit_->confirm(letterhead(), sink);
   CommitReport report = commit_->report(now);
   report.outcome = CommitOutcome::committed;

@@ -125,23 +125,18 @@ bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber o
 /// Outputs to try, the base plan's own way first.
 std::vector<PortNumber> PathFinder::exits(const Element& element, PortNumber input, FrequencySlot slot) const {
   std::vector<PortNumber> outputs;
-  const auto add = [&](PortNumber output) {
-    if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) {
-      outputs.push_back(output);
-    }
-  };
   for (const WssRoute& route : preferred_.routes[element.id.value]) {
     if (route.input == input && route.slot == slot) {
-      add(route.output);
+      outputs.push_back(route.output);
     }
   }
   for (const CrossConnect& connect : preferred_.connects[element.id.value]) {
     if (connect.input == input) {
-      add(connect.output);
+      outputs.push_back(connect.output);
     }
   }
   for (PortNumber output = 0; output < element.outputs; ++output) {
-    add(output);
+    outputs.push_back(output);  // a preferred one comes twice and fails twice
   }
   return outputs;
 }

@@ -21,6 +21,7 @@ std::string text_of(double value) {
 
 /// Jobs are numbered by their place in the plan's circuits; 0 is light of no job.
 using JobNumber = std::uint32_t;
+constexpr JobNumber kNobody = ~JobNumber{0};
 
 /// Total power at the input of every amplifier and receiver, by element.
 using Tally = std::vector<double>;
@@ -226,21 +227,32 @@ class LightRules {
     const Field::Range range = field.fibres[fibre.id.value];
     for (std::uint32_t i = range.begin; i < range.begin + range.count; ++i) {
       const Cell& cell = field.cells[i];
-      const JobNumber job = cell.signals == 0 ? 0 : job_of_[cell.source];
-      if (job == 0) {
+      if (cell.signals == 0) {
         continue;
       }
+      const JobNumber job = job_of_[cell.source] == 0 ? kNobody : job_of_[cell.source];
       JobNumber& owner = owner_[fibre.id.value * tracer_.colours().size() + cell.colour];
       if (owner != 0 && owner != job) {
-        faults_.add(rules::kJobIsolation, [&] {
-          return "fibre " + std::to_string(fibre.id.value) + " after " + fabric_.element(fibre.from.element).name +
-                 " carries " + to_string(centre_of(tracer_.colours()[cell.colour])) + " of two jobs";
-        });
+        report_meeting(fibre, tracer_.colours()[cell.colour]);
       }
       owner = job;
       JobNumber& first = fibre_job_[fibre.id.value];
       first = first == 0 ? job : first;
       fibre_shared_[fibre.id.value] = fibre_shared_[fibre.id.value] || first != job;
+    }
+  }
+
+  /// Timelines of two jobs are not aligned: what shares a segment at any time may meet there.
+  void report_meeting(const Fibre& fibre, FrequencySlot slot) {
+    const Element& from = fabric_.element(fibre.from.element);
+    const auto evidence = [&] {
+      return "fibre " + std::to_string(fibre.id.value) + " after " + from.name + " carries " + to_string(centre_of(slot)) +
+             " of two jobs, or of a job and of nobody";
+    };
+    faults_.add(rules::kJobIsolation, evidence);
+    faults_.add(rules::kOncePerSegment, evidence);
+    if (std::holds_alternative<Coupler>(from.kind)) {
+      faults_.add(rules::kOncePerCoupler, evidence);
     }
   }
 

@@ -108,6 +108,7 @@ class LightTracer {
   };
 
   void order();
+  std::vector<std::int32_t> leak_exits_of(const Element& element, const WssSetpoint& setpoint) const;
   void enter(const Element& element, const Field& field);
   void pass(const Element& element, Field& field);
   int exit_of(const Element& element, Incoming& light);
@@ -126,8 +127,9 @@ class LightTracer {
   std::vector<double> pass_factor_;     ///< by element, linear, insertion loss and gain
   std::vector<double> leak_factor_;     ///< by element; 0: does not leak
   std::vector<double> fibre_factor_;
-  std::vector<Incoming> incoming_;  ///< scratch
-  std::vector<Cell> sum_;           ///< scratch, by colour
+  std::vector<std::vector<std::int32_t>> leak_exits_;  ///< [WSS element][input x colour]
+  std::vector<Incoming> incoming_;                     ///< scratch
+  std::vector<Cell> sum_;                              ///< scratch, by colour
 };
 
 /// Where a ring of this fabric drops light of this frequency.

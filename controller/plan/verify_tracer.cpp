@@ -78,6 +78,7 @@ LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults&
   std::sort(colours_.begin(), colours_.end());
   colours_.erase(std::unique(colours_.begin(), colours_.end()), colours_.end());
   sum_.resize(colours_.size());
+  leak_exits_.resize(fabric.elements.size());
   order();
   for (const Element& element : fabric.elements) {
     std::int32_t gain = -element.insertion_loss.centi;
@@ -86,6 +87,9 @@ LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults&
       gain += amplifier->gain.centi;
     } else if (const auto* switching = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
       leak = linear(gain - switching->isolation.centi);
+      if (settings.wss[element.id.value] != nullptr) {
+        leak_exits_[element.id.value] = leak_exits_of(element, *settings.wss[element.id.value]);
+      }
     } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind); grating && element.inputs > 1) {
       leak = linear(gain - grating->isolation.centi);  // with one input nothing of the same colour is there to leak into
     }
@@ -95,6 +99,21 @@ LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults&
   for (const Fibre& fibre : fabric.fibres) {
     fibre_factor_.push_back(linear(-fibre.loss.centi));
   }
+}
+
+/// Leaks are many and need no passband: their exits are looked up. By input and colour; -1 where no route is open.
+std::vector<std::int32_t> LightTracer::leak_exits_of(const Element& element, const WssSetpoint& setpoint) const {
+  std::vector<std::int32_t> exits(element.inputs * colours_.size(), -1);
+  for (const WssRoute& route : setpoint.routes) {
+    const FrequencySlot lowest{route.slot.n - route.slot.m - kWidestSlot, 0};
+    for (auto at = std::lower_bound(colours_.begin(), colours_.end(), lowest);
+         at != colours_.end() && at->n <= route.slot.n + route.slot.m + kWidestSlot; ++at) {
+      if (overlaps(*at, route.slot)) {
+        exits[route.input * colours_.size() + static_cast<std::size_t>(at - colours_.begin())] = route.output;
+      }
+    }
+  }
+  return exits;
 }
 
 /// Kahn's order. Elements on an optical loop never get their turn; light that enters one is reported.
@@ -270,13 +289,12 @@ int LightTracer::exit_of_wss(const Element& element, const WavelengthSelectiveSw
   if (setpoint == nullptr) {
     return -1;
   }
-  int output = -1;
   const FrequencySlot slot = colours_[cell.colour];
+  if (cell.signals == 0) {
+    return leak_exits_[element.id.value][light.input * colours_.size() + cell.colour];
+  }
+  int output = -1;
   each_overlapping(setpoint->routes, light.input, slot, [&](const WssRoute& route) {
-    if (cell.signals == 0) {
-      output = output < 0 ? route.output : output;
-      return;
-    }
     const std::int64_t half = width_of_signal(cell).mhz / 2;
     const bool fits = centre_of(slot).mhz - half >= lower_edge_of(route.slot).mhz + wss.passband_edge.mhz &&
                       centre_of(slot).mhz + half <= upper_edge_of(route.slot).mhz - wss.passband_edge.mhz;

@@ -71,8 +71,9 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
   prediction.assumptions.emplace_back("oddl (reconstruction): predicted from the schedule, every device at its worst case");
   prediction.assumptions.push_back("latency of a circuit " + in_ms(timings.latency) + ", one way");
   if (order == TransferOrder::merged) {
+    std::erase_if(prediction.assumptions, [](const std::string& each) { return each.starts_with("overlap = "); });
     prediction.assumptions.emplace_back(
-        "the schedule moves an iteration's direct transfers together in its timeslots, then the rings; overlap = none");
+        "overlap = none: the schedule moves an iteration's direct transfers together in its timeslots, then the rings");
   }
   if (schedule.stages.size() > 1) {
     prediction.assumptions.push_back("one pass over " + std::to_string(schedule.stages.size()) + " stages, " +

@@ -26,6 +26,19 @@ double ring_volume(CollectiveKind kind, double n) {
   return 0;
 }
 
+/// Uneven all-to-all: each pair its own bytes, nobody any to itself.
+void add_splits(PairTraffic& pairs, const Collective& collective, const std::vector<std::uint32_t>& members) {
+  const std::size_t size = members.size();
+  for (std::size_t from = 0; from < size; ++from) {
+    for (std::size_t to = 0; to < size; ++to) {
+      const std::int64_t bytes = collective.splits[from * size + to].count;
+      if (from != to && bytes > 0) {
+        pairs.add_pair({members[from], members[to]}, bytes * collective.count);
+      }
+    }
+  }
+}
+
 std::vector<RankPair> ring_of(const std::vector<std::uint32_t>& members) {
   std::vector<RankPair> edges;
   if (members.size() < 2) {
@@ -137,7 +150,13 @@ Result<JobTraffic> traffic_of(const JobDemand& job) {
     if (members->size() < 2 || collective.kind == CollectiveKind::barrier || bytes == 0) {
       continue;
     }
-    if (collective.kind == CollectiveKind::all_to_all) {
+    if (collective.kind == CollectiveKind::all_to_all && !collective.splits.empty()) {
+      if (collective.splits.size() != members->size() * members->size()) {
+        return fail(ErrorCode::out_of_range, "collective " + std::to_string(i) + " has " + std::to_string(collective.splits.size()) +
+                                                 " splits among " + std::to_string(members->size()) + " ranks");
+      }
+      add_splits(traffic.pairs, collective, *members);
+    } else if (collective.kind == CollectiveKind::all_to_all) {
       traffic.pairs.add_all_to_all(*members, bytes);
     } else if (collective.kind == CollectiveKind::point_to_point) {
       for (std::size_t next = 1; next < members->size(); ++next) {

@@ -11,6 +11,9 @@ namespace {
 /// A pipeline's piece; NCCL slices its broadcasts to the same order of size.
 constexpr std::int64_t kPieceBytes = 65'536;
 constexpr std::int64_t kPiecesMax = 4'096;
+/// 35 TB a buffer and so many repetitions: sums over 65,536 ranks stay within 64 bits.
+constexpr std::int64_t kBytesMax = std::int64_t{1} << 45;
+constexpr std::uint32_t kCountMax = 65'536;
 
 /// A ring's step s sends chunk (i - s) mod n; reduce-scatter and all-gather each leave one chunk out per link.
 std::int64_t ring_bytes(const Collective& collective, std::uint32_t size, std::uint32_t position) {
@@ -112,8 +115,11 @@ std::vector<Flow> flows_of(const Collective& collective, std::uint32_t node_coun
 
 std::string fault_of(const Collective& collective, std::uint32_t node_count) {
   const std::string what{to_string(collective.kind)};
-  if (collective.bytes.count < 0) {
-    return what + " of " + std::to_string(collective.bytes.count) + " bytes";
+  if (collective.bytes.count < 0 || collective.bytes.count > kBytesMax) {
+    return what + " of " + std::to_string(collective.bytes.count) + " bytes: outside 0 .. " + std::to_string(kBytesMax);
+  }
+  if (collective.count < 1 || collective.count > kCountMax) {
+    return what + " " + std::to_string(collective.count) + " times: outside 1 .. " + std::to_string(kCountMax);
   }
   std::vector<std::uint32_t> sorted = collective.ranks;
   std::sort(sorted.begin(), sorted.end());
@@ -131,8 +137,9 @@ std::string fault_of(const Collective& collective, std::uint32_t node_count) {
     if (collective.kind != CollectiveKind::all_to_all || collective.splits.size() != size * size) {
       return what + ": " + std::to_string(collective.splits.size()) + " splits among " + std::to_string(size) + " ranks";
     }
-    if (std::any_of(collective.splits.begin(), collective.splits.end(), [](Bytes split) { return split.count < 0; })) {
-      return what + ": a split of negative size";
+    if (std::any_of(collective.splits.begin(), collective.splits.end(),
+                    [](Bytes split) { return split.count < 0 || split.count > kBytesMax; })) {
+      return what + ": a split outside 0 .. " + std::to_string(kBytesMax) + " bytes";
     }
   }
   return {};

@@ -53,7 +53,7 @@ struct Flow {
 std::vector<Flow> flows_of(const Collective& collective, std::uint32_t node_count);
 
 /// Why `collective` cannot be moved among `node_count` ranks (rank beyond it, rank twice, splits of the wrong shape, a
-/// negative size); empty when it can.
+/// size or count beyond any real one); empty when it can.
 std::string fault_of(const Collective& collective, std::uint32_t node_count);
 
 }  // namespace loom

@@ -67,6 +67,9 @@ std::string member_name(archive* opened, archive_entry* entry) {
   return archive_format(opened) == ARCHIVE_FORMAT_RAW || name == nullptr ? std::string{} : std::string{name};
 }
 
+/// "._name": what macOS's tar adds about a file, not a file of the user's.
+bool is_shadow(const std::string& member) { return std::filesystem::path{member}.filename().string().starts_with("._"); }
+
 Result<Archive> open_archive(const std::string& path) {
   std::error_code fault;
   if (!std::filesystem::is_regular_file(path, fault)) {
@@ -105,7 +108,7 @@ Result<void> for_each_member(const std::string& path, std::size_t bytes_max,
       return fail(ErrorCode::malformed, path + ": " + reason(opened->get()));
     }
     const std::string member = member_name(opened->get(), entry);
-    if (!member.empty() && archive_entry_filetype(entry) != AE_IFREG) {
+    if (!member.empty() && (archive_entry_filetype(entry) != AE_IFREG || is_shadow(member))) {
       continue;
     }
     const auto buffer = std::make_unique<MemberBuffer>(opened->get(), bytes_left);

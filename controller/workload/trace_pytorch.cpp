@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// A buffer larger than this is a damaged trace, not a tensor.
-constexpr std::int64_t kBufferBytesMax = std::int64_t{1} << 50;
+constexpr std::int64_t kBufferBytesMax = std::int64_t{1} << 45;
 constexpr std::int64_t kElementBytesMax = 64;
 
 constexpr std::string_view kRecord = "record_param_comms";

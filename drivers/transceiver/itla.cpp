@@ -345,7 +345,7 @@ void ItlaDriver::hear_answer(Instant now, const Response& response) {
 void ItlaDriver::go_otherwise(Instant now, const Row& row, const Response& response) {
   if (row.patient && now - patience_since_ <= limit_of(state_)) {
     const Duration expected = state_ == State::prove_dark    ? profile_.blank_max
-                              : state_ == State::prove_power ? profile_.enable_max / 40
+                              : state_ == State::prove_power ? profile_.enable_max
                                                              : profile_.retune_max;
     conversation_.pause_until(
         now + std::clamp<Duration>(expected / 8, std::chrono::microseconds{200}, std::chrono::milliseconds{10}));
@@ -394,7 +394,7 @@ Duration ItlaDriver::limit_of(State state) const {
     case State::prove_dark:
       return profile_.blank_max + profile_.grace;
     case State::prove_power:
-      return profile_.enable_max + profile_.grace;
+      return profile_.enable_limit;
     default:
       return 2 * profile_.retune_max + profile_.grace;
   }

@@ -26,7 +26,8 @@ struct ItlaProfile {
   Dbm power_max{300};
   Duration retune_max{};
   Duration blank_max{};
-  Duration enable_max = std::chrono::milliseconds{400};      ///< SENA to proven power. CMIS 5.4 table 10-8: <= 400 ms
+  Duration enable_max = std::chrono::milliseconds{10};       ///< SENA to full power, for lead(). CMIS 5.4 table 10-8, fast mode
+  Duration enable_limit = std::chrono::milliseconds{400};    ///< then it is a failure. CMIS 5.4 table 10-8, ordinary mode
   Duration grace = std::chrono::milliseconds{100};           ///< beyond the worst cases above, then it is a failure [K]
   Duration reply_deadline = std::chrono::milliseconds{100};  ///< of one frame [K]
   Duration exchange = std::chrono::milliseconds{2};          ///< of one healthy frame, for lead(); 8 bytes at 9600 take 8.3 ms

@@ -26,7 +26,7 @@ struct WssProfile {
   Duration settle_max{};
   Duration grace = std::chrono::milliseconds{200};           ///< beyond twice settle_max, then it is a failure [K]
   Duration reply_deadline = std::chrono::milliseconds{500};  ///< of one line [K]
-  Duration exchange = std::chrono::milliseconds{60};         ///< a line of 48 channels at 115200, for lead()
+  Duration exchange = std::chrono::milliseconds{30};         ///< mean of a rebuild of 48 channels at 115200, for lead()
 };
 
 class LcosWssDriver final : public Driver {

@@ -1,9 +1,10 @@
-// Ports, connections, and the end of a turn.
+// Links to the controller, ports of the agents behind them.
 #include "runtime/zmq/agent_transport.hpp"
 
 #include <array>
 #include <asio/post.hpp>
-#include <unordered_map>
+#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,153 +14,184 @@
 #include "runtime/zmq/socket_options.hpp"
 
 namespace loom {
+namespace {
+
+/// One connection and what leaves on it at the end of this turn.
+struct Link {
+  std::shared_ptr<LoopSocket> socket;
+  Batch outgoing;
+  bool is_dirty = false;
+};
+
+}  // namespace
 
 class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport::Core> {
  public:
-  Core(asio::io_context& io, AgentTransportOptions options) : io_(io), options_(std::move(options)) {}
-
-  Result<void> open() {
+  Core(asio::io_context& io, AgentTransportOptions options) : io_(io), options_(std::move(options)) {
     allow_many_sockets(context_);
-    return options_.connection_each_agent ? Result<void>{} : add_connection();
   }
+
+  Result<Link*> open_link();
+  Result<MessageSeam*> port(NodeId node);
   void close();
-  MessageSeam& port(NodeId node);
+  void send(Link& link, std::string_view bytes);
 
   AgentTransportCounters counters;
 
  private:
-  struct Connection {
-    std::shared_ptr<LoopSocket> socket;
-    Batch outgoing;
-    bool is_dirty = false;
-  };
-
-  class Port final : public MessageSeam {
-   public:
-    Port(Core& core, std::size_t connection) : core_(core), connection_(connection) {}
-    void on_receive(Receive receive) override { receive_ = std::move(receive); }
-    void on_refuse(std::function<void(Peer, Error)>) override {}  // it is the controller that refuses
-    void send(Peer, std::string_view bytes) override { core_.send(connection_, bytes); }
-    void take(std::string_view envelope) {
-      if (receive_) {
-        receive_(controller_peer(), "controller", Role::controller, envelope);
-      }
-    }
-
-   private:
-    Core& core_;
-    std::size_t connection_;
-    Receive receive_;
-  };
-
-  Result<void> add_connection();
-  bool take_message(std::size_t index);
-  void take_frame(std::string_view frame);
-  void send(std::size_t index, std::string_view bytes);
+  bool take_frame(Link& link);
+  void take_envelope(std::string_view envelope);
+  void tell_malformed(const Error& error);
   void flush();
-  void flush(Connection& connection);
+  void flush(Link& link);
 
   asio::io_context& io_;
   AgentTransportOptions options_;
   zmq::context_t context_;
-  std::vector<std::unique_ptr<Connection>> connections_;
-  std::unordered_map<std::uint32_t, std::unique_ptr<Port>> ports_;  ///< by node
-  std::vector<std::size_t> dirty_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::map<NodeId, std::unique_ptr<Port>> ports_;
+  std::vector<Link*> dirty_;
   bool is_flush_posted_ = false;
+  bool is_open_ = true;
 };
 
-Result<void> AgentTransport::Core::add_connection() {
+class AgentTransport::Port : public MessageSeam {
+ public:
+  Port(Core& core, Link& link) : core_(core), link_(link) {}
+
+  void on_receive(Receive receive) override { receive_ = std::move(receive); }
+  void on_refuse(std::function<void(Peer from, Error error)> refuse) override { refuse_ = std::move(refuse); }
+  void send(Peer to, std::string_view bytes) override {
+    if (to == controller_peer()) {
+      core_.send(link_, bytes);
+    } else {
+      ++core_.counters.dropped;  // an agent has nobody else to talk to
+    }
+  }
+  void receive(std::string_view envelope) const {
+    if (receive_) {
+      receive_(controller_peer(), "controller", Role::controller, envelope);
+    }
+  }
+  void refuse(const Error& error) const {
+    if (refuse_) {
+      refuse_(controller_peer(), error);
+    }
+  }
+
+ private:
+  Core& core_;
+  Link& link_;
+  Receive receive_;
+  std::function<void(Peer, Error)> refuse_;
+};
+
+Result<Link*> AgentTransport::Core::open_link() {
+  auto link = std::make_unique<Link>();
   try {
     zmq::socket_t socket(context_, zmq::socket_type::dealer);
     set_common_options(socket);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
-    socket.set(zmq::sockopt::reconnect_ivl, 50);
-    socket.set(zmq::sockopt::reconnect_ivl_max, 500);
+    socket.set(zmq::sockopt::immediate, true);    // nothing queues for a controller that is not there
+    socket.set(zmq::sockopt::reconnect_ivl, 20);  // ms; 1024 agents shall be back within 2 s of a restart
+    socket.set(zmq::sockopt::reconnect_ivl_max, 320);
+    socket.set(zmq::sockopt::connect_timeout, 2'000);
     socket.set(zmq::sockopt::curve_serverkey, options_.controller_key);
     socket.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
     socket.connect(options_.endpoint);
-    auto connection = std::make_unique<Connection>();
-    connection->socket = std::make_shared<LoopSocket>(io_, std::move(socket));
-    connections_.push_back(std::move(connection));
+    link->socket = std::make_shared<LoopSocket>(io_, std::move(socket));
   } catch (const zmq::error_t& error) {
     return zmq_failure(ErrorCode::unreachable, "cannot connect to " + options_.endpoint, error.num());
   }
-  return connections_.back()->socket->arm([this, index = connections_.size() - 1] { return take_message(index); });
+  Link& opened = *link;
+  LOOM_TRY(opened.socket->arm([this, &opened] { return take_frame(opened); }));
+  links_.push_back(std::move(link));
+  return &opened;
+}
+
+Result<MessageSeam*> AgentTransport::Core::port(NodeId node) {
+  const auto at = ports_.find(node);
+  if (at != ports_.end()) {
+    return at->second.get();
+  }
+  if (links_.empty() || (options_.connections == Connections::one_per_agent && ports_.size() == links_.size())) {
+    if (auto opened = open_link(); !opened) {
+      return std::unexpected(opened.error());
+    }
+  }
+  auto port = std::make_unique<Port>(*this, *links_.back());
+  return ports_.emplace(node, std::move(port)).first->second.get();
 }
 
 void AgentTransport::Core::close() {
-  for (const auto& connection : connections_) {
-    flush(*connection);
-    connection->socket->close();
-  }
-  for (const auto& [node, port] : ports_) {
-    port->on_receive({});
+  flush();
+  is_open_ = false;
+  for (const auto& link : links_) {
+    link->socket->close();
   }
 }
 
-MessageSeam& AgentTransport::Core::port(NodeId node) {
-  auto& port = ports_[node.value];
-  if (port == nullptr) {
-    if (options_.connection_each_agent) {
-      const auto added = add_connection();
-      LOOM_ASSERT(added);  // the endpoint was lawful for the first one
-    }
-    port = std::make_unique<Port>(*this, connections_.size() - 1);
-  }
-  return *port;
-}
-
-bool AgentTransport::Core::take_message(std::size_t index) {
-  zmq::message_t part;
-  if (!connections_[index]->socket->receive_part(part)) {
+bool AgentTransport::Core::take_frame(Link& link) {
+  zmq::message_t frame;
+  if (!link.socket->receive_part(frame)) {
     return false;
   }
-  take_frame(part.to_string_view());
-  while (part.more() && connections_[index]->socket->receive_part(part)) {
-    ++counters.malformed;  // our frames have one part
+  ++counters.frames_in;
+  const auto envelopes =
+      frame.more() ? fail(ErrorCode::malformed, "a frame of several parts") : split_batch({frame.data<char>(), frame.size()});
+  for (zmq::message_t rest; frame.more() && link.socket->receive_part(rest) && rest.more();) {
+  }
+  if (!envelopes) {
+    tell_malformed(envelopes.error());
+    return true;
+  }
+  for (const std::string_view envelope : *envelopes) {
+    take_envelope(envelope);
   }
   return true;
 }
 
-void AgentTransport::Core::take_frame(std::string_view frame) {
-  ++counters.frames_in;
-  const auto envelopes = split_batch(frame);
-  if (!envelopes) {
-    ++counters.malformed;
+void AgentTransport::Core::take_envelope(std::string_view envelope) {
+  ++counters.envelopes_in;
+  const auto head = peek_head(envelope);
+  if (!head) {
+    tell_malformed(head.error());
     return;
   }
-  for (const std::string_view envelope : *envelopes) {
-    const auto head = peek_head(envelope);
-    if (!head) {
-      ++counters.malformed;
-      continue;
-    }
-    const auto port = ports_.find(head->node.value);
-    if (port == ports_.end()) {
-      ++counters.misdirected;
-      continue;
-    }
-    ++counters.envelopes_in;
-    port->second->take(envelope);
+  const auto at = ports_.find(head->node);
+  if (at == ports_.end()) {
+    ++counters.strangers;
+    return;
+  }
+  at->second->receive(envelope);
+}
+
+/// Nobody knows for whom it was, so the first agent of this process hears of it.
+void AgentTransport::Core::tell_malformed(const Error& error) {
+  ++counters.malformed;
+  if (!ports_.empty()) {
+    ports_.begin()->second->refuse(error);
   }
 }
 
-void AgentTransport::Core::send(std::size_t index, std::string_view bytes) {
-  Connection& connection = *connections_[index];
-  if (!connection.outgoing.fits(bytes.size())) {
-    flush(connection);
+void AgentTransport::Core::send(Link& link, std::string_view bytes) {
+  if (bytes.size() > limits::kMessageBytes) {
+    ++counters.dropped;
+    return;
   }
-  connection.outgoing.add(bytes);
-  ++counters.envelopes_out;
-  if (!connection.is_dirty) {
-    connection.is_dirty = true;
-    dirty_.push_back(index);
+  if (!link.outgoing.fits(bytes.size())) {
+    flush(link);
+  }
+  link.outgoing.add(bytes);
+  if (!link.is_dirty) {
+    link.is_dirty = true;
+    dirty_.push_back(&link);
   }
   if (!is_flush_posted_) {
     is_flush_posted_ = true;
     asio::post(io_, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) {
+      if (const auto self = weak.lock(); self && self->is_open_) {
         self->flush();
       }
     });
@@ -168,36 +200,41 @@ void AgentTransport::Core::send(std::size_t index, std::string_view bytes) {
 
 void AgentTransport::Core::flush() {
   is_flush_posted_ = false;
-  for (const std::size_t index : std::exchange(dirty_, {})) {
-    flush(*connections_[index]);
+  for (Link* link : std::exchange(dirty_, {})) {
+    link->is_dirty = false;
+    flush(*link);
   }
 }
 
-void AgentTransport::Core::flush(Connection& connection) {
-  connection.is_dirty = false;
-  if (connection.outgoing.empty()) {
+void AgentTransport::Core::flush(Link& link) {
+  if (link.outgoing.empty()) {
     return;
   }
-  const std::array<std::string_view, 1> parts{connection.outgoing.bytes()};
-  if (connection.socket->send(parts) == SendOutcome::sent) {
+  const std::array<std::string_view, 1> parts{link.outgoing.bytes()};
+  if (link.socket->send(parts) == SendOutcome::sent) {
     ++counters.frames_out;
+    counters.envelopes_out += link.outgoing.count();
   } else {
-    counters.dropped += connection.outgoing.count();  // whoever waits for an answer asks again
+    counters.dropped += link.outgoing.count();
   }
-  connection.outgoing.clear();
+  link.outgoing.clear();
+}
+
+Result<std::unique_ptr<AgentTransport>> AgentTransport::connect(asio::io_context& io, AgentTransportOptions options) {
+  LOOM_TRY(check_key("the controller's public key", options.controller_key));
+  LOOM_TRY(check_key("the agent's public key", options.keys.public_key));
+  LOOM_TRY(check_key("the agent's secret key", options.keys.secret_key));
+  auto core = std::make_shared<Core>(io, std::move(options));
+  std::unique_ptr<AgentTransport> transport(new AgentTransport(core));
+  if (auto opened = core->open_link(); !opened) {
+    return std::unexpected(opened.error());
+  }
+  return transport;
 }
 
 AgentTransport::AgentTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 AgentTransport::~AgentTransport() { core_->close(); }
-
-Result<std::unique_ptr<AgentTransport>> AgentTransport::connect(asio::io_context& io, AgentTransportOptions options) {
-  LOOM_TRY(check_key("the controller's public key", options.controller_key));
-  auto core = std::make_shared<Core>(io, std::move(options));
-  LOOM_TRY(core->open());
-  return std::unique_ptr<AgentTransport>(new AgentTransport(std::move(core)));
-}
-
-MessageSeam& AgentTransport::port(NodeId node) { return core_->port(node); }
+Result<MessageSeam*> AgentTransport::port(NodeId node) { return core_->port(node); }
 const AgentTransportCounters& AgentTransport::counters() const { return core_->counters; }
 
 }  // namespace loom

@@ -1,6 +1,6 @@
-// AgentTransport: the agents' MessageSeam over ZeroMQ. One DEALER speaks for every agent that a process hosts (or one each, for
-// measuring); each agent has a port of its own, and envelopes find it by their node id. It reconnects by itself, never
-// blocks, never decodes an envelope. Loop's thread only.
+// AgentTransport: the MessageSeam of every agent that one process hosts. One DEALER connection (or one an agent, for the
+// benchmark) to the controller, whose key is pinned; it reconnects by itself. While there is no connection, what is sent is
+// dropped and counted: a heartbeat that waited would lie. Loop's thread only.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -8,16 +8,19 @@
 #include <memory>
 #include <string>
 
+#include "core/limits.hpp"
 #include "runtime/seams.hpp"
 #include "runtime/zmq/keys.hpp"
 
 namespace loom {
 
+enum class Connections : std::uint8_t { shared, one_per_agent };
+
 struct AgentTransportOptions {
-  std::string endpoint;
+  std::string endpoint{"tcp://127.0.0.1:7601"};
+  std::string controller_key;  ///< public, Z85: nobody else is believed
   KeyPair keys;
-  std::string controller_key;           ///< public, Z85
-  bool connection_each_agent = false;   ///< a DEALER for every port instead of one for all
+  Connections connections = Connections::shared;
 };
 
 struct AgentTransportCounters {
@@ -25,24 +28,25 @@ struct AgentTransportCounters {
   std::uint64_t frames_out = 0;
   std::uint64_t envelopes_in = 0;
   std::uint64_t envelopes_out = 0;
-  std::uint64_t malformed = 0;    ///< frames that are no batch, envelopes without a head
-  std::uint64_t misdirected = 0;  ///< for a node that has no port here
-  std::uint64_t dropped = 0;      ///< the queue towards the controller is full
+  std::uint64_t malformed = 0;  ///< frames that are no batch, envelopes without a head
+  std::uint64_t strangers = 0;  ///< envelopes to a node that is not hosted here
+  std::uint64_t dropped = 0;    ///< envelopes that found no connection, or a full one
 };
 
 class AgentTransport {
  public:
-  /// Connects in the background. Errors: unreachable (the endpoint is no address), malformed (a key).
+  /// Does not wait for the controller. Errors: malformed (a key), unreachable (the endpoint cannot be understood), internal.
   static Result<std::unique_ptr<AgentTransport>> connect(asio::io_context& io, AgentTransportOptions options);
   ~AgentTransport();
 
-  /// The seam of one hosted agent; lives as long as the transport. What it sends leaves at the end of this turn of the loop,
-  /// in one frame with what the connection's other agents say.
-  MessageSeam& port(NodeId node);
+  /// The seam of one hosted agent; the same one for the same node. Lives as long as the transport. What arrives is from
+  /// controller_peer(), principal "controller". Errors: internal (a connection of its own could not be made).
+  Result<MessageSeam*> port(NodeId node);
   const AgentTransportCounters& counters() const;
 
  private:
   class Core;
+  class Port;
   explicit AgentTransport(std::shared_ptr<Core> core);
   std::shared_ptr<Core> core_;  ///< shared with tasks under way, which do nothing once the transport is gone
 };

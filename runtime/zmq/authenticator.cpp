@@ -84,9 +84,12 @@ void Authenticator::serve() {
     const std::string key = key_of(*request);
     const bool is_welcome = !key.empty() && is_known(key);
     // Version, request id, status, text, user id, metadata.
-    const std::array<std::string, 6> reply{
-        "1.0", request->size() > 1 ? (*request)[1] : "", is_welcome ? "200" : "400", is_welcome ? "OK" : "unknown key",
-        is_welcome ? key : "", ""};
+    const std::array<std::string, 6> reply{"1.0",
+                                           request->size() > 1 ? (*request)[1] : "",
+                                           is_welcome ? "200" : "400",
+                                           is_welcome ? "OK" : "unknown key",
+                                           is_welcome ? key : "",
+                                           ""};
     for (std::size_t i = 0; i < reply.size(); ++i) {
       zmq_send(socket_.handle(), reply[i].data(), reply[i].size(), i + 1 < reply.size() ? ZMQ_SNDMORE : 0);
     }

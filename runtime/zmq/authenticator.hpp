@@ -23,7 +23,8 @@ class Authenticator {
   using Reject = std::function<void(const std::string& address, const std::string& public_key)>;
 
   /// Binds before it returns, so that no peer of `context` gets past it. Errors: internal.
-  static Result<std::unique_ptr<Authenticator>> start(zmq::context_t& context, std::set<std::string> public_keys, Reject reject);
+  static Result<std::unique_ptr<Authenticator>> start(zmq::context_t& context, std::set<std::string> public_keys,
+                                                      Reject reject);
   /// Precondition: the context was shut down, which is what ends the thread.
   ~Authenticator();
   Authenticator(const Authenticator&) = delete;

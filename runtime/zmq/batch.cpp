@@ -54,12 +54,12 @@ Result<std::vector<std::string_view>> split_batch(std::string_view frame) {
       return malformed(begin, "no length");
     }
     if (length > limits::kMessageBytes) {
-      return malformed(begin, "an envelope of " + std::to_string(length) + " bytes, the limit is " +
-                                  std::to_string(limits::kMessageBytes));
+      return malformed(
+          begin, "an envelope of " + std::to_string(length) + " bytes, the limit is " + std::to_string(limits::kMessageBytes));
     }
     if (length > frame.size() - at) {
-      return malformed(begin, "an envelope of " + std::to_string(length) + " bytes, " + std::to_string(frame.size() - at) +
-                                  " are left");
+      return malformed(
+          begin, "an envelope of " + std::to_string(length) + " bytes, " + std::to_string(frame.size() - at) + " are left");
     }
     if (envelopes.size() == limits::kEnvelopesPerFrame) {
       return malformed(begin, "more than " + std::to_string(limits::kEnvelopesPerFrame) + " envelopes");

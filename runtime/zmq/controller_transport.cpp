@@ -3,8 +3,9 @@
 
 #include <zmq.h>
 
-#include <asio/post.hpp>
+#include <algorithm>
 #include <array>
+#include <asio/post.hpp>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -53,7 +54,7 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
     Grant grant;
     Instant heard{};
     Batch outgoing;
-    bool is_dirty = false;  ///< listed in dirty_
+    bool is_dirty = false;                                ///< listed in dirty_
     std::unordered_map<std::uint32_t, Instant> reported;  ///< node -> when a refusal was last told
   };
 
@@ -83,8 +84,8 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
   std::shared_ptr<LoopSocket> socket_;
   std::unordered_map<std::string, std::unique_ptr<Connection>> connections_;  ///< by routing id
   std::unordered_map<std::uint64_t, Connection*> by_number_;
-  std::unordered_map<std::uint32_t, Connection*> holder_;                     ///< node -> who speaks for it
-  std::vector<std::uint64_t> dirty_;                                          ///< numbers of connections with something to send
+  std::unordered_map<std::uint32_t, Connection*> holder_;  ///< node -> who speaks for it
+  std::vector<std::uint64_t> dirty_;                       ///< numbers of connections with something to send
   std::uint64_t last_number_ = 0;
   std::size_t next_sweep_ = kFirstSweep;
   Instant last_reject_told_{};
@@ -208,8 +209,11 @@ void ControllerTransport::Core::take_envelope(Connection& connection, std::strin
 ControllerTransport::Core::Connection* ControllerTransport::Core::connection_of(const std::string& routing_id,
                                                                                 const char* user_id) {
   const auto at = connections_.find(routing_id);
-  if (at != connections_.end()) {
+  if (at != connections_.end() && user_id != nullptr && at->second->grant.public_key == user_id) {
     return at->second.get();
+  }
+  if (at != connections_.end()) {
+    forget(*at->second);  // a client that chose its own routing id has left, another key took the id
   }
   const Grant* grant = user_id == nullptr ? nullptr : options_.keyring.find(user_id);
   if (grant == nullptr) {
@@ -236,8 +240,8 @@ bool ControllerTransport::Core::claim(Connection& connection, NodeId node) {
   if (!connection.grant.may_speak_for(node)) {
     ++counters.unauthorised;
     tell_refusal(connection, node,
-                 {ErrorCode::refused, "the key of " + connection.grant.principal + " may not speak for node " +
-                                          std::to_string(node.value)});
+                 {ErrorCode::refused,
+                  "the key of " + connection.grant.principal + " may not speak for node " + std::to_string(node.value)});
     return false;
   }
   if (holder != holder_.end() && is_live(*holder->second)) {
@@ -403,7 +407,8 @@ void ControllerTransport::Core::replace_keyring(Keyring keyring) {
 
 // --- the public face -----------------------------------------------------------------------------------------------------
 
-Result<std::unique_ptr<ControllerTransport>> ControllerTransport::bind(asio::io_context& io, ControllerTransportOptions options) {
+Result<std::unique_ptr<ControllerTransport>> ControllerTransport::bind(asio::io_context& io,
+                                                                       ControllerTransportOptions options) {
   LOOM_ASSERT(options.now != nullptr);
   auto core = std::make_shared<Core>(io, std::move(options));
   std::unique_ptr<ControllerTransport> transport(new ControllerTransport(core));

@@ -23,9 +23,9 @@ struct ControllerTransportOptions {
   std::vector<std::string> endpoints{"tcp://127.0.0.1:7601"};  ///< "tcp://127.0.0.1:*": a free port, see endpoints()
   KeyPair keys;
   Keyring keyring;
-  std::function<Instant()> now;                                ///< the loop's clock
-  Duration claim_timeout = std::chrono::seconds{1};            ///< a holder silent for so long may lose its nodes to a claimant
-  std::size_t frame_bytes_max = limits::kFrameBytes;           ///< whoever sends more is disconnected
+  std::function<Instant()> now;                       ///< the loop's clock
+  Duration claim_timeout = std::chrono::seconds{1};   ///< a holder silent for so long may lose its nodes to a claimant
+  std::size_t frame_bytes_max = limits::kFrameBytes;  ///< whoever sends more is disconnected
 };
 
 /// Nothing is lost without a number here.

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -68,8 +68,8 @@ Result<Grant> parse_line(const std::string& line) {
 
 Result<void> check_grant(const Grant& grant) {
   LOOM_TRY(check_key("the public key", grant.public_key));
-  const bool is_word = std::none_of(grant.principal.begin(), grant.principal.end(),
-                                    [](unsigned char c) { return c <= ' ' || c == 0x7F; });
+  const bool is_word =
+      std::none_of(grant.principal.begin(), grant.principal.end(), [](unsigned char c) { return c <= ' ' || c == 0x7F; });
   if (grant.principal.empty() || grant.principal.size() > kPrincipalCharacters || !is_word) {
     return fail(ErrorCode::malformed, "principal '" + grant.principal + "' must be one word of 1.." +
                                           std::to_string(kPrincipalCharacters) + " characters");
@@ -78,8 +78,8 @@ Result<void> check_grant(const Grant& grant) {
     return fail(ErrorCode::malformed, "role " + std::string{to_string(grant.role)} + " cannot be granted to a key");
   }
   if (grant.role != Role::agent && !grant.nodes.empty()) {
-    return fail(ErrorCode::malformed, "only an agent's key speaks for nodes, this one is a key of role " +
-                                          std::string{to_string(grant.role)});
+    return fail(ErrorCode::malformed,
+                "only an agent's key speaks for nodes, this one is a key of role " + std::string{to_string(grant.role)});
   }
   for (const NodeRange& range : grant.nodes) {
     if (range.first > range.last || range.last.value >= limits::kNodes) {
@@ -134,14 +134,6 @@ Result<void> Keyring::add(Grant grant) {
   return {};
 }
 
-std::vector<Grant> Keyring::grants() const {
-  std::vector<Grant> all;
-  for (const auto& [key, grant] : grants_) {
-    all.push_back(grant);
-  }
-  return all;
-}
-
 bool Keyring::remove(std::string_view public_key) {
   const auto at = grants_.find(public_key);
   if (at == grants_.end()) {
@@ -151,13 +143,21 @@ bool Keyring::remove(std::string_view public_key) {
   return true;
 }
 
+std::vector<Grant> Keyring::grants() const {
+  std::vector<Grant> all;
+  for (const auto& [key, grant] : grants_) {
+    all.push_back(grant);
+  }
+  return all;
+}
+
 std::string Keyring::to_text() const {
   std::string text = "# public key, role, principal, nodes that it may speak for\n";
   for (const auto& [key, grant] : grants_) {
     text += key + ' ' + std::string{to_string(grant.role)} + ' ' + grant.principal;
     for (std::size_t i = 0; i < grant.nodes.size(); ++i) {
-      text += (i == 0 ? " " : ",") + std::to_string(grant.nodes[i].first.value) + "-" +
-              std::to_string(grant.nodes[i].last.value);
+      text +=
+          (i == 0 ? " " : ",") + std::to_string(grant.nodes[i].first.value) + "-" + std::to_string(grant.nodes[i].last.value);
     }
     text += '\n';
   }

@@ -29,7 +29,7 @@ struct NodeRange {
 struct Grant {
   std::string public_key;  ///< Z85
   Role role = Role::viewer;
-  std::string principal;   ///< 1..255 characters without white space
+  std::string principal;         ///< 1..255 characters without white space
   std::vector<NodeRange> nodes;  ///< of an agent's key; others have none
 
   bool may_speak_for(NodeId node) const;
@@ -43,8 +43,7 @@ class Keyring {
   /// Adds, or replaces what the key had. Errors: malformed, out_of_range (a node beyond limits::kNodes).
   Result<void> add(Grant grant);
   bool remove(std::string_view public_key);
-  std::size_t size() const { return grants_.size(); }
-  /// Ascending public key.
+  /// By ascending key.
   std::vector<Grant> grants() const;
 
   std::string to_text() const;

@@ -162,8 +162,8 @@ Result<std::string> read_private_file(const std::filesystem::path& file) {
   if (!fd.is_open() && errno == ENOENT) {
     return fail(ErrorCode::not_found, file.string() + " does not exist");
   }
-  struct stat status {};
-  struct stat folder {};
+  struct stat status{};
+  struct stat folder{};
   if (!fd.is_open() || ::fstat(fd.get(), &status) != 0 || ::stat(directory_of(file).c_str(), &folder) != 0) {
     return storage_error("read", file, errno);
   }

@@ -111,8 +111,6 @@ SendOutcome LoopSocket::send(std::span<const std::string_view> parts) {
   return SendOutcome::sent;
 }
 
-bool LoopSocket::receive_part(zmq::message_t& part) {
-  return zmq_msg_recv(part.handle(), socket_.handle(), ZMQ_DONTWAIT) >= 0;
-}
+bool LoopSocket::receive_part(zmq::message_t& part) { return zmq_msg_recv(part.handle(), socket_.handle(), ZMQ_DONTWAIT) >= 0; }
 
 }  // namespace loom

@@ -1,77 +1,147 @@
-// Send, poll, match the request's number.
+// A DEALER and its patience.
 #include "runtime/zmq/operator_client.hpp"
 
+#include <zmq.h>
+
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <zmq.hpp>
 
+#include "core/limits.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
 namespace loom {
+namespace {
 
-struct OperatorClient::State {
-  zmq::context_t context;
-  zmq::socket_t socket;
-  std::string endpoint;
-};
+using Clock = std::chrono::steady_clock;
 
-OperatorClient::OperatorClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
-OperatorClient::~OperatorClient() = default;
-
-Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(OperatorClientOptions options) {
-  LOOM_TRY(check_key("the controller's public key", options.controller_key));
-  auto state = std::make_unique<State>();
-  state->endpoint = options.endpoint;
-  try {
-    state->socket = zmq::socket_t(state->context, zmq::socket_type::dealer);
-    set_common_options(state->socket);
-    state->socket.set(zmq::sockopt::curve_serverkey, options.controller_key);
-    state->socket.set(zmq::sockopt::curve_publickey, options.keys.public_key);
-    state->socket.set(zmq::sockopt::curve_secretkey, options.keys.secret_key);
-    state->socket.connect(options.endpoint);
-  } catch (const zmq::error_t& error) {
-    return zmq_failure(ErrorCode::unreachable, "cannot connect to " + options.endpoint, error.num());
-  }
-  return std::unique_ptr<OperatorClient>(new OperatorClient(std::move(state)));
+std::string in_seconds(Duration duration) {
+  const auto tenths = duration.count() / 100'000'000;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
-Result<OperatorReply> OperatorClient::ask(OperatorRequest request, Duration timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  const RequestId id = request.request;
-  Envelope envelope;
-  envelope.role = Role::operator_;
-  envelope.body = std::move(request);
-  Batch batch;
-  batch.add(encode(envelope));
-  try {
-    state_->socket.send(zmq::buffer(batch.bytes()), zmq::send_flags::none);
-    while (true) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-      state_->socket.set(zmq::sockopt::rcvtimeo, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-      zmq::message_t frame;
-      if (!state_->socket.recv(frame)) {
-        return fail(ErrorCode::unreachable, "no answer from " + state_->endpoint + " within " +
-                                                std::to_string(timeout / std::chrono::milliseconds{1}) +
-                                                " ms: no controller is there, or it does not know this key");
+/// Waits for `events` until `deadline`; false: in vain.
+bool wait_for(zmq::socket_t& socket, short events, Clock::time_point deadline) {
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    zmq_pollitem_t item{socket.handle(), 0, events, 0};
+    const int count = zmq_poll(&item, 1, static_cast<long>(std::max<std::int64_t>(left, 0)));
+    if (count > 0 || left <= 0) {
+      return count > 0;
+    }
+  }
+}
+
+}  // namespace
+
+class OperatorClient::Core {
+ public:
+  explicit Core(OperatorClientOptions options) : options_(std::move(options)), socket_(context_, zmq::socket_type::dealer) {}
+
+  /// Throws zmq::error_t.
+  void connect() {
+    set_common_options(socket_);
+    socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    socket_.set(zmq::sockopt::immediate, true);  // so that POLLOUT says "the controller has accepted us"
+    socket_.set(zmq::sockopt::curve_serverkey, options_.controller_key);
+    socket_.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
+    socket_.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
+    socket_.connect(options_.endpoint);
+  }
+  bool is_accepted() { return wait_for(socket_, ZMQ_POLLOUT, Clock::now() + options_.connect_timeout); }
+
+  Result<OperatorReply> ask(OperatorRequest request, Duration timeout) {
+    const auto deadline = Clock::now() + timeout;
+    request.request = {++last_request_};
+    const RequestId number = request.request;
+    Envelope envelope;
+    envelope.role = Role::viewer;  // the controller goes by what the key proves
+    envelope.body = std::move(request);
+    const std::string bytes = encode(envelope);
+    Batch batch;
+    if (!batch.fits(bytes.size())) {
+      return fail(ErrorCode::out_of_range, "the request has " + std::to_string(bytes.size()) + " bytes, the limit is " +
+                                               std::to_string(limits::kMessageBytes));
+    }
+    batch.add(bytes);
+    if (!wait_for(socket_, ZMQ_POLLOUT, deadline) ||
+        zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT) < 0) {
+      return fail(ErrorCode::unreachable, "the connection to " + options_.endpoint + " is gone");
+    }
+    while (wait_for(socket_, ZMQ_POLLIN, deadline)) {
+      auto reply = next_reply(number);
+      if (!reply) {
+        return std::unexpected(reply.error());
       }
-      const auto envelopes = split_batch(frame.to_string_view());
-      for (const std::string_view bytes : envelopes ? *envelopes : std::vector<std::string_view>{}) {
-        auto answer = decode_envelope(bytes);
-        auto* reply = answer ? std::get_if<OperatorReply>(&answer->body) : nullptr;
-        if (reply != nullptr && reply->request == id) {
-          return std::move(*reply);
-        }
-        if (!answer) {
-          return std::unexpected(answer.error());
-        }
+      if (*reply) {
+        return std::move(**reply);
       }
     }
-  } catch (const zmq::error_t& error) {
-    return zmq_failure(ErrorCode::unreachable, "talking to " + state_->endpoint, error.num());
+    return fail(ErrorCode::timed_out,
+                "the controller at " + options_.endpoint + " did not answer within " + in_seconds(timeout));
   }
+
+ private:
+  /// The reply to request `number`, if it is in the frame at hand.
+  Result<std::optional<OperatorReply>> next_reply(RequestId number) {
+    zmq::message_t frame;
+    if (zmq_msg_recv(frame.handle(), socket_.handle(), ZMQ_DONTWAIT) < 0) {
+      return std::optional<OperatorReply>{};
+    }
+    const auto envelopes = split_batch({frame.data<char>(), frame.size()});
+    if (!envelopes) {
+      return std::unexpected(envelopes.error());
+    }
+    for (const std::string_view bytes : *envelopes) {
+      auto envelope = decode_envelope(bytes);
+      if (!envelope) {
+        return std::unexpected(envelope.error());
+      }
+      auto* reply = std::get_if<OperatorReply>(&envelope->body);
+      if (reply != nullptr && reply->request == number) {
+        return std::optional{std::move(*reply)};
+      }
+    }
+    return std::optional<OperatorReply>{};
+  }
+
+  OperatorClientOptions options_;
+  zmq::context_t context_;
+  zmq::socket_t socket_;
+  std::uint64_t last_request_ = 0;
+};
+
+Result<OperatorClient> OperatorClient::connect(OperatorClientOptions options) {
+  LOOM_TRY(check_key("the controller's public key", options.controller_key));
+  LOOM_TRY(check_key("the operator's public key", options.keys.public_key));
+  LOOM_TRY(check_key("the operator's secret key", options.keys.secret_key));
+  const std::string endpoint = options.endpoint;
+  const Duration timeout = options.connect_timeout;
+  try {
+    auto core = std::make_unique<Core>(std::move(options));
+    core->connect();
+    if (!core->is_accepted()) {
+      return fail(ErrorCode::unreachable, "no controller at " + endpoint + " accepted this key within " + in_seconds(timeout) +
+                                              ": is it running, and is the key in its keyring?");
+    }
+    return OperatorClient(std::move(core));
+  } catch (const zmq::error_t& error) {
+    return zmq_failure(ErrorCode::unreachable, "cannot connect to " + endpoint, error.num());
+  }
+}
+
+OperatorClient::OperatorClient(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+OperatorClient::OperatorClient(OperatorClient&&) noexcept = default;
+OperatorClient& OperatorClient::operator=(OperatorClient&&) noexcept = default;
+OperatorClient::~OperatorClient() = default;
+
+Result<OperatorReply> OperatorClient::ask(OperatorRequest request, Duration timeout) {
+  return core_->ask(std::move(request), timeout);
 }
 
 }  // namespace loom

@@ -1,5 +1,5 @@
-// OperatorClient: one question to a controller at a time, and its answer, for command lines. Blocks its caller, for at most
-// the time-out; knows no loop.
+// OperatorClient: what the command-line tool asks a controller with; one request, one reply, blocking with a time-out. For
+// programs without a loop.
 #pragma once
 
 #include <memory>
@@ -13,25 +13,29 @@
 namespace loom {
 
 struct OperatorClientOptions {
-  std::string endpoint;
-  KeyPair keys;
+  std::string endpoint{"tcp://127.0.0.1:7601"};
   std::string controller_key;  ///< public, Z85
+  KeyPair keys;
+  Duration connect_timeout = std::chrono::seconds{2};
 };
 
 class OperatorClient {
  public:
-  /// Connects in the background. Errors: unreachable (the endpoint is no address), malformed (a key).
-  static Result<std::unique_ptr<OperatorClient>> connect(OperatorClientOptions options);
+  /// Blocks until the controller has accepted the key, at most connect_timeout. Errors: malformed (a key), unreachable (nobody
+  /// there, or it does not know this key, or it has another key itself: CURVE does not say which).
+  static Result<OperatorClient> connect(OperatorClientOptions options);
+  OperatorClient(OperatorClient&&) noexcept;
+  OperatorClient& operator=(OperatorClient&&) noexcept;
   ~OperatorClient();
 
-  /// Sends, and waits for the reply to just this request. Errors: unreachable (nobody answered in time: no controller there,
-  /// or it does not know our key), malformed.
+  /// Numbers the request itself. Replies to earlier requests that come late are thrown away. Errors: timed_out (the order may
+  /// have been carried out), unreachable (the connection is gone), malformed or wrong_version (the answer does not decode).
   Result<OperatorReply> ask(OperatorRequest request, Duration timeout);
 
  private:
-  struct State;
-  explicit OperatorClient(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  class Core;
+  explicit OperatorClient(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
 };
 
 }  // namespace loom

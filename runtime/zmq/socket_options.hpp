@@ -1,21 +1,22 @@
-// What every socket of ours has in common: queues for a thousand peers, no lingering, heartbeats that notice a dead peer.
+// What every ZeroMQ socket of Lightloom is set to, and why. No keys here.
 #pragma once
 
 #include <zmq.hpp>
 
 namespace loom {
 
-
-/// Before the first socket of a context: libzmq's default is 1023.
+/// Before the context's first socket: the library's limit of 1023 sockets is below one agent process of the benchmarks.
 inline void allow_many_sockets(zmq::context_t& context) { context.set(zmq::ctxopt::max_sockets, 16'384); }
 
+/// Throws zmq::error_t.
 inline void set_common_options(zmq::socket_t& socket) {
-  socket.set(zmq::sockopt::linger, 0);
-  socket.set(zmq::sockopt::sndhwm, 100'000);
-  socket.set(zmq::sockopt::rcvhwm, 100'000);
-  socket.set(zmq::sockopt::heartbeat_ivl, 1'000);
-  socket.set(zmq::sockopt::heartbeat_timeout, 5'000);
-  socket.set(zmq::sockopt::heartbeat_ttl, 10'000);
+  socket.set(zmq::sockopt::linger, 0);       // nothing that is said late is worth a slow exit
+  socket.set(zmq::sockopt::sndhwm, 65'536);  // frames, each a turn's worth; what is beyond is dropped and counted
+  socket.set(zmq::sockopt::rcvhwm, 65'536);
+  socket.set(zmq::sockopt::heartbeat_ivl, 250);  // ms; finds a peer that died without a word
+  socket.set(zmq::sockopt::heartbeat_timeout, 1'000);
+  socket.set(zmq::sockopt::heartbeat_ttl, 1'000);
+  socket.set(zmq::sockopt::handshake_ivl, 10'000);  // 1024 CURVE handshakes at once take about a second
 }
 
 }  // namespace loom

@@ -241,11 +241,16 @@ LightTimeline LightModel::timeline() const {
   return windows;
 }
 
-LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::vector<OpticalChange> changes) {
-  std::stable_sort(changes.begin(), changes.end(), [](const OpticalChange& a, const OpticalChange& b) { return a.at < b.at; });
+LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::span<const OpticalChange> changes) {
+  std::vector<std::pair<Instant, std::size_t>> order;  // equal instants keep the order of their logs
+  order.reserve(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    order.emplace_back(changes[i].at, i);
+  }
+  std::sort(order.begin(), order.end());
   LightModel model(std::move(fabric));
-  for (const OpticalChange& change : changes) {
-    model.apply(change);
+  for (const auto& [at, index] : order) {
+    model.apply(changes[index]);
   }
   return model.timeline();
 }

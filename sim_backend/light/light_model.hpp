@@ -122,6 +122,6 @@ class LightModel {
 };
 
 /// What the light logs of one or more processes add up to; `changes` in any order.
-LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::vector<OpticalChange> changes);
+LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::span<const OpticalChange> changes);
 
 }  // namespace loom

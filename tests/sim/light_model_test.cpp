@@ -152,10 +152,11 @@ TEST_CASE("windows_begin_after_acquisition_and_end_with_the_light") {
 TEST_CASE("logs_of_several_processes_add_up_in_any_order") {
   const auto fabric = small_oddl(8, 4);
   const FrequencySlot slot = slot_of_channel(2);
-  const LightTimeline timeline =
-      timeline_of(fabric, {laser(*fabric, 10'000, NodeId{1}, centre_of(slot), Dbm{-500}), dark(*fabric, 50'000, NodeId{1}),
-                           ring(*fabric, 0, NodeId{6}, centre_of(slot)), routes(*fabric, 0, "wss-in-1", {{slot, 0, 0, Db{0}}}),
-                           routes(*fabric, 0, "wss-out-0", {{slot, 0, 1, Db{0}}})});
+  const std::vector<OpticalChange> logs{laser(*fabric, 10'000, NodeId{1}, centre_of(slot), Dbm{-500}),
+                                        dark(*fabric, 50'000, NodeId{1}), ring(*fabric, 0, NodeId{6}, centre_of(slot)),
+                                        routes(*fabric, 0, "wss-in-1", {{slot, 0, 0, Db{0}}}),
+                                        routes(*fabric, 0, "wss-out-0", {{slot, 0, 1, Db{0}}})};
+  const LightTimeline timeline = timeline_of(fabric, logs);
   REQUIRE(timeline.size() == 1);
   CHECK(timeline.front().end == instant_from_ns(50'000));
 }

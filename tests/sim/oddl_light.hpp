@@ -2,7 +2,9 @@
 // channels and routes are worked out by hand from the fabric's own rule (AWG: output = (channel + input) mod outputs).
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/fabric.hpp"
@@ -25,14 +27,12 @@ inline FrequencySlot slot_of_channel(std::int32_t channel) {
 
 inline DeviceId device_of(const Fabric& fabric, ElementId element) { return fabric.device_of_element[element.value].value(); }
 
+/// Precondition: there is one.
 inline ElementId element_named(const Fabric& fabric, const std::string& name) {
-  for (const Element& element : fabric.elements) {
-    if (element.name == name) {
-      return element.id;
-    }
-  }
-  LOOM_ASSERT(!"no such element");
-  return {};
+  const auto found =
+      std::find_if(fabric.elements.begin(), fabric.elements.end(), [&](const Element& e) { return e.name == name; });
+  LOOM_ASSERT(found != fabric.elements.end());
+  return found->id;
 }
 
 inline OpticalChange laser(const Fabric& fabric, std::int64_t at_ns, NodeId node, Frequency frequency, Dbm power = Dbm{0}) {

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <random>
-#include <set>
 
 #include "agent_bench.hpp"
 

@@ -190,8 +190,6 @@ TEST_CASE("timeslots_are_lit_only_between_guard_end_and_hold_end_and_cycle_done_
   bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(timed_plan(bench, 1, 3));
   REQUIRE(bench.last<Applied>()->outcome.ok());
-  const Instant relight_at = bench.last<CycleDone>() == nullptr ? bench.now : bench.now;
-  (void)relight_at;
   bench.run_for(milliseconds{250});
   for (int i = 0; i < 20; ++i) {
     bench.hear(Revision{}, Beat{Revision{1}});

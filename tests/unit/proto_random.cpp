@@ -199,6 +199,13 @@ JobSpec spec(Random& random) {
     collective.ranks = some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, limits::kNodes - 1); });
     collective.bytes = {random.between(0, limits::kCollectiveBytes)};
     collective.count = random.number<std::uint32_t>(0, limits::kCollectiveRepeats);
+    const std::int64_t ready = random.between(-1, 1'000'000);
+    collective.ready = ready < 0 ? kForever : Duration{ready};
+    const std::int64_t needed = random.between(-1, 1'000'000);
+    collective.needed = needed < 0 ? kForever : Duration{needed};
+    for (std::int64_t splits = random.between(0, 4); splits > 0; --splits) {
+      collective.splits.push_back({random.between(0, limits::kCollectiveBytes)});
+    }
     return collective;
   });
   out.compute = length(random);

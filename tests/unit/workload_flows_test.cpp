@@ -78,6 +78,9 @@ TEST_CASE("faulty_collectives_are_named") {
   CHECK(fault_of({.ranks = {0, 4}, .bytes = Bytes{1}}, 4).find("rank 4") != std::string::npos);
   CHECK_FALSE(fault_of({.ranks = {1, 1}, .bytes = Bytes{1}}, 4).empty());
   CHECK_FALSE(fault_of({.bytes = Bytes{-1}}, 4).empty());
+  CHECK_FALSE(fault_of({.bytes = Bytes{INT64_MAX}}, 4).empty());
+  CHECK_FALSE(fault_of({.bytes = Bytes{1}, .count = 0}, 4).empty());
+  CHECK_FALSE(fault_of({.bytes = Bytes{1}, .count = ~0U}, 4).empty());
   CHECK_FALSE(fault_of({.kind = CollectiveKind::point_to_point, .bytes = Bytes{1}}, 4).empty());
   CHECK_FALSE(fault_of({.kind = CollectiveKind::all_to_all, .bytes = Bytes{1}, .splits = {Bytes{1}}}, 4).empty());
 }

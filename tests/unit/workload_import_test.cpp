@@ -125,6 +125,14 @@ TEST_CASE("one_trace_reads_the_same_plain_gzipped_and_tarred") {
   CHECK(plain->nodes == 3);
 }
 
+TEST_CASE("shadow_files_of_macos_archives_are_passed_over") {
+  const Folder folder;
+  const auto summary =
+      import_trace(folder.pack("mac.tar.gz", {{"t/._eg_0.json", std::string{"\0\5\x16\7", 4}}, {"t/eg_0.json", kOldRank0}}));
+  REQUIRE(summary);
+  CHECK(summary->ranks_present == 1);
+}
+
 TEST_CASE("attributes_of_new_traces_win_over_their_inputs") {
   const Folder folder;
   const std::string init =

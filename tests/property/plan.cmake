@@ -1,0 +1,6 @@
+loom_test(plan_property_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/plan_accepts_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/plan_corruptions_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/plan_worlds.cpp
+  LINKS loom_plan)

@@ -1,0 +1,5 @@
+loom_test(zmq_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/zmq_keys_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/zmq_transport_test.cpp
+  LINKS loom_zmq)
