@@ -40,7 +40,9 @@ int give_up(const Error& error) {
 /// Ground truth of the simulated devices on disk, in the order of its happening; flushed a few times a second.
 class LightLogFile {
  public:
-  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), file_(path, std::ios::binary | std::ios::trunc) { flush(); }
+  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), file_(path, std::ios::binary | std::ios::trunc) {
+    flush();
+  }
   void add(const OpticalChange& change) { append_line(text_, change); }
 
  private:

@@ -107,10 +107,11 @@ void measure(const Options& options, zmq::socket_t& router) {
     router.send(zmq::buffer(peer), zmq::send_flags::sndmore);
     router.send(zmq::str_buffer("end"), zmq::send_flags::none);
   }
-  std::printf("{\"peers\": %d, \"connections\": %d, \"bytes_out\": %d, \"bytes_back\": %d, \"ack_p50_ms\": %.3f, \"ack_p99_ms\": %.3f, "
-              "\"all_p50_ms\": %.3f, \"all_p99_ms\": %.3f}\n",
-              options.peers, options.connections, options.bytes_out, options.bytes_back, at(acks, 0.5), at(acks, 0.99), at(last, 0.5),
-              at(last, 0.99));
+  std::printf(
+      "{\"peers\": %d, \"connections\": %d, \"bytes_out\": %d, \"bytes_back\": %d, \"ack_p50_ms\": %.3f, \"ack_p99_ms\": %.3f, "
+      "\"all_p50_ms\": %.3f, \"all_p99_ms\": %.3f}\n",
+      options.peers, options.connections, options.bytes_out, options.bytes_back, at(acks, 0.5), at(acks, 0.99), at(last, 0.5),
+      at(last, 0.99));
 }
 
 }  // namespace
@@ -119,7 +120,8 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Raw ZeroMQ fan-out with CURVE: the floor that the control plane is measured against"};
   app.add_option("--peers", options.peers)->capture_default_str();
-  app.add_option("--connections", options.connections, "fewer than peers: hosted, one message a connection")->capture_default_str();
+  app.add_option("--connections", options.connections, "fewer than peers: hosted, one message a connection")
+      ->capture_default_str();
   app.add_option("--bytes-out", options.bytes_out)->capture_default_str();
   app.add_option("--bytes-back", options.bytes_back)->capture_default_str();
   app.add_option("--rounds", options.rounds)->capture_default_str();

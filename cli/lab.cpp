@@ -36,16 +36,17 @@ Result<void> start_emulators(const LabSession& lab) {
     }
   }
   for (const std::string& port : ports) {
-    LOOM_TRY(start_process(lab.files.folder(), {"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}}));
+    LOOM_TRY(start_process(lab.files.folder(),
+                           {"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}}));
     say("  emulated heater bank at modbus-tcp://127.0.0.1:" + port);
   }
   return {};
 }
 
 Result<void> start_controller(LabSession& lab) {
-  auto pid = start_process(lab.files.folder(), {"lightloomd",
-                                                {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state",
-                                                 lab.files.folder()}});
+  auto pid = start_process(
+      lab.files.folder(),
+      {"lightloomd", {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}});
   if (!pid) {
     return std::unexpected(pid.error());
   }
@@ -53,7 +54,8 @@ Result<void> start_controller(LabSession& lab) {
   const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
   while (!lab.files.read_address()) {
     if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
-      return fail(ErrorCode::unreachable, "lightloomd did not start; its last words:" + tail_of_log(lab.files.folder(), "lightloomd"));
+      return fail(ErrorCode::unreachable,
+                  "lightloomd did not start; its last words:" + tail_of_log(lab.files.folder(), "lightloomd"));
     }
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -63,8 +65,8 @@ Result<void> start_controller(LabSession& lab) {
 Result<void> start_agents(LabSession& lab) {
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
     auto pid = start_process(lab.files.folder(), {"agents-" + std::to_string(process),
-                                                  {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
-                                                   std::to_string(process), "--state", lab.files.folder()}});
+                                                  {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path,
+                                                   "--process", std::to_string(process), "--state", lab.files.folder()}});
     if (!pid) {
       return std::unexpected(pid.error());
     }
@@ -111,8 +113,8 @@ Result<void> wait_for_agents(LabSession& lab) {
       }
     }
     if (std::chrono::steady_clock::now() - begin > kJoinPatience) {
-      return fail(ErrorCode::timed_out, std::to_string(status.live) + " of " + std::to_string(nodes) + " agents joined within " +
-                                            text_of(Duration{kJoinPatience}));
+      return fail(ErrorCode::timed_out, std::to_string(status.live) + " of " + std::to_string(nodes) +
+                                            " agents joined within " + text_of(Duration{kJoinPatience}));
     }
     std::this_thread::sleep_for(kPollInterval);
   }

@@ -42,36 +42,40 @@ std::string comparison(const JobOutcome& outcome) {
     return std::string(text.data());
   };
   const auto row = [&](const std::string& name, Duration iteration, Duration compute, Duration exposed, Duration dark) {
-    table.add({name, milliseconds_text(iteration), milliseconds_text(compute), milliseconds_text(exposed), milliseconds_text(dark),
-               ratio(iteration)});
+    table.add({name, milliseconds_text(iteration), milliseconds_text(compute), milliseconds_text(exposed),
+               milliseconds_text(dark), ratio(iteration)});
   };
   const Prediction& predicted = outcome.predicted;
   row("oddl (reconstruction), predicted", predicted.iteration, predicted.compute, predicted.exposed, predicted.dark);
   const Replay& replayed = outcome.replayed;
   row("oddl (reconstruction), replayed in light", replayed.iteration, replayed.compute, replayed.exposed, replayed.dark);
   for (const Prediction& other : outcome.beside) {
-    row(other.fabric + (other.fabric == "ideal-switch" ? ", predicted" : " (uncalibrated), predicted"), other.iteration, other.compute,
-        other.exposed, other.dark);
+    row(other.fabric + (other.fabric == "ideal-switch" ? ", predicted" : " (uncalibrated), predicted"), other.iteration,
+        other.compute, other.exposed, other.dark);
   }
   return table.text();
 }
 
 std::string stages(const std::vector<CommitReport>& commits) {
-  Table table({"revision", "outcome", "agents", "touched", "switches", "plan", "prepare", "arm", "wait", "darken", "move", "relight", "total"});
+  Table table({"revision", "outcome", "agents", "touched", "switches", "plan", "prepare", "arm", "wait", "darken", "move",
+               "relight", "total"});
   for (const CommitReport& row : commits) {
     table.add({std::to_string(row.revision.value), std::string(to_string(row.outcome)), std::to_string(row.agents),
-               std::to_string(row.touched), std::to_string(row.switches_moved), text_of(row.plan), text_of(row.prepare), text_of(row.arm),
-               text_of(row.wait), text_of(row.darken), text_of(row.move), text_of(row.relight), text_of(row.total)});
+               std::to_string(row.touched), std::to_string(row.switches_moved), text_of(row.plan), text_of(row.prepare),
+               text_of(row.arm), text_of(row.wait), text_of(row.darken), text_of(row.move), text_of(row.relight),
+               text_of(row.total)});
   }
   return table.text();
 }
 
 std::string precision(const std::vector<CommitReport>& commits) {
-  Table table({"revision", "prepare+ack p50", "p99", "slack min", "p50", "lateness p50", "p99", "fire skew", "dark p50", "max", "resent"});
+  Table table({"revision", "prepare+ack p50", "p99", "slack min", "p50", "lateness p50", "p99", "fire skew", "dark p50", "max",
+               "resent"});
   for (const CommitReport& row : commits) {
-    table.add({std::to_string(row.revision.value), text_of(row.prepare_ack.p50), text_of(row.prepare_ack.p99), text_of(row.slack.min),
-               text_of(row.slack.p50), text_of(row.lateness.p50), text_of(row.lateness.p99), text_of(row.lateness.max - row.lateness.min),
-               text_of(row.dark.p50), text_of(row.dark.max), std::to_string(row.resent)});
+    table.add({std::to_string(row.revision.value), text_of(row.prepare_ack.p50), text_of(row.prepare_ack.p99),
+               text_of(row.slack.min), text_of(row.slack.p50), text_of(row.lateness.p50), text_of(row.lateness.p99),
+               text_of(row.lateness.max - row.lateness.min), text_of(row.dark.p50), text_of(row.dark.max),
+               std::to_string(row.resent)});
   }
   return table.text();
 }
@@ -122,8 +126,8 @@ std::string text_of(const JobOutcome& outcome) {
   std::string text = "\n" + outcome.row.name + ": " + outcome.row.workload + " on " + std::to_string(outcome.row.nodes.size()) +
                      " nodes, " + text_of(outcome.predicted.rate) + " a node, one iteration\n";
   text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
-  text += "light skew " + text_of(light_skew(outcome.light)) + " (ground truth, begin of standing light); timeslots left dark: " +
-          std::to_string(outcome.row.underflows) + "\n";
+  text += "light skew " + text_of(light_skew(outcome.light)) +
+          " (ground truth, begin of standing light); timeslots left dark: " + std::to_string(outcome.row.underflows) + "\n";
   text += "\nassumptions\n";
   for (const std::string& assumption : assumptions_of(outcome)) {
     text += "  - " + assumption + "\n";
@@ -132,8 +136,8 @@ std::string text_of(const JobOutcome& outcome) {
 }
 
 std::string text_of(const LabFootprint& footprint) {
-  std::string text = "\nagents joined in " + text_of(footprint.join) + "; memory: controller " + text_of(Bytes{footprint.controller_bytes}) +
-                     ", agent processes";
+  std::string text = "\nagents joined in " + text_of(footprint.join) + "; memory: controller " +
+                     text_of(Bytes{footprint.controller_bytes}) + ", agent processes";
   for (const long long bytes : footprint.agent_bytes) {
     text += " " + text_of(Bytes{bytes});
   }

@@ -20,7 +20,7 @@ struct JobOutcome {
   LightTimeline light;                ///< ground truth between its nodes
   Prediction predicted;
   Replay replayed;
-  std::vector<Prediction> beside;     ///< other fabrics, for comparison
+  std::vector<Prediction> beside;  ///< other fabrics, for comparison
 };
 
 struct LabFootprint {

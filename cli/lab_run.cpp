@@ -66,14 +66,16 @@ Result<JobReport> follow(LabSession& lab, JobId job) {
       return std::unexpected(status.error());
     }
     const auto& now = std::get<StatusReport>(status->rows);
-    const std::string stage = row->stages > 1 ? " (stage " + std::to_string(row->stage + 1) + " of " + std::to_string(row->stages) + ")" : "";
+    const std::string stage =
+        row->stages > 1 ? " (stage " + std::to_string(row->stage + 1) + " of " + std::to_string(row->stages) + ")" : "";
     if (now.stage == CommitStage::idle) {
       progress.show(row->name + stage + " plays its timeslots, nodes done", row->cycles_done, row->nodes.size());
     } else {
       progress.show(row->name + stage + " " + std::string(to_string(now.stage)), now.stage_done, now.stage_total);
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      return fail(ErrorCode::timed_out, "job " + row->name + " is still " + row->state + " after " + text_of(Duration{kJobPatience}));
+      return fail(ErrorCode::timed_out,
+                  "job " + row->name + " is still " + row->state + " after " + text_of(Duration{kJobPatience}));
     }
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -94,7 +96,9 @@ Result<LightTimeline> light_since(const LabSession& lab, Instant begin, const st
   std::vector<NodeId> sorted = nodes;
   std::sort(sorted.begin(), sorted.end());
   const auto is_ours = [&](NodeId node) { return std::binary_search(sorted.begin(), sorted.end(), node); };
-  std::erase_if(light, [&](const LitWindow& window) { return window.end <= begin || !is_ours(window.source) || !is_ours(window.destination); });
+  std::erase_if(light, [&](const LitWindow& window) {
+    return window.end <= begin || !is_ours(window.source) || !is_ours(window.destination);
+  });
   return light;
 }
 
@@ -213,7 +217,8 @@ Result<void> end_job(LabSession& lab, JobId job) {
     }
     std::this_thread::sleep_for(kPollInterval);
   }
-  return fail(ErrorCode::timed_out, "job " + std::to_string(job.value) + " did not end within " + text_of(Duration{kJobPatience}));
+  return fail(ErrorCode::timed_out,
+              "job " + std::to_string(job.value) + " did not end within " + text_of(Duration{kJobPatience}));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ void add_reading(CLI::App& app, Session& session, const char* noun_word, const c
 void add_job(CLI::App& app, Session& session) {
   CLI::App* job = app.get_subcommand("job");
   CLI::App* submit = job->add_subcommand("submit", "Ask for a job's circuits: a model of the zoo or a trace file");
-  submit->add_option("WORKLOAD", session.job.workload, "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace")->required();
+  submit->add_option("WORKLOAD", session.job.workload, "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace")
+      ->required();
   submit->add_option("--nodes", session.job.nodes, "How many nodes; a trace brings its own");
   submit->add_option("--name", session.job.name, "What to call it");
   submit->add_option("--set", session.job_settings, "Workload parameter key=value, repeatable");
@@ -131,7 +132,8 @@ void add_pure_commands(CLI::App& app, Session& session) {
   check->callback([&session] { session.command = [&session] { return check_configs(session.globals, session.paths); }; });
   CLI::App* keys = app.add_subcommand("keys", "CURVE keys");
   keys->require_subcommand(1);
-  CLI::App* generate = keys->add_subcommand("generate", "Keys of a controller, its agent processes and an operator, where missing");
+  CLI::App* generate =
+      keys->add_subcommand("generate", "Keys of a controller, its agent processes and an operator, where missing");
   generate->add_option("SCENARIO", session.path, "YAML file: says how many agent processes there are")->required();
   generate->callback([&session] { session.command = [&session] { return generate_keys(session.globals, session.path); }; });
 }

@@ -142,8 +142,10 @@ int simulate(const Globals& globals, const SimOrder& order) {
     std::printf("events       %llu, %.2f million a second\n", static_cast<unsigned long long>(result->events),
                 static_cast<double>(result->events) / result->wall_s * 1e-6);
     std::printf("time         %.3f s virtual, %.3f s wall\n", seconds_of(result->virtual_time), result->wall_s);
-    std::printf("revisions    %llu committed, %llu returned, %llu mixed\n", static_cast<unsigned long long>(result->revisions.committed),
-                static_cast<unsigned long long>(result->revisions.returned), static_cast<unsigned long long>(result->revisions.mixed));
+    std::printf("revisions    %llu committed, %llu returned, %llu mixed\n",
+                static_cast<unsigned long long>(result->revisions.committed),
+                static_cast<unsigned long long>(result->revisions.returned),
+                static_cast<unsigned long long>(result->revisions.mixed));
     std::printf("underflows   %llu\n", static_cast<unsigned long long>(result->underflows));
     std::printf("violations   %zu\n", result->violations.size());
   }
@@ -151,8 +153,8 @@ int simulate(const Globals& globals, const SimOrder& order) {
     say("refused: " + refusal);
   }
   for (const Violation& violation : result->violations) {
-    say("violation at " + std::to_string(seconds_of(violation.at.time_since_epoch())) + " s: " +
-        std::string(to_string(violation.rule)) + ": " + violation.evidence);
+    say("violation at " + std::to_string(seconds_of(violation.at.time_since_epoch())) +
+        " s: " + std::string(to_string(violation.rule)) + ": " + violation.evidence);
   }
   return result->violations.empty() ? kDone : kFailed;
 }

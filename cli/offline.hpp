@@ -12,7 +12,7 @@ namespace loom::cli {
 
 struct PredictOrder {
   std::string workload;
-  std::string fabric;     ///< oddl, ideal-switch, fat-tree
+  std::string fabric;  ///< oddl, ideal-switch, fat-tree
   std::uint32_t nodes = 0;
   std::string bandwidth = "100G";
   std::vector<std::string> settings;
@@ -26,8 +26,8 @@ int generate_keys(const Globals& globals, const std::string& scenario);
 struct SimOrder {
   std::string scenario;
   std::optional<std::uint64_t> seed;
-  std::string run_for;    ///< virtual time; empty: as the scenario says
-  std::string trace_path; ///< Perfetto/Chrome trace
+  std::string run_for;     ///< virtual time; empty: as the scenario says
+  std::string trace_path;  ///< Perfetto/Chrome trace
 };
 
 int simulate(const Globals& globals, const SimOrder& order);

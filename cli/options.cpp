@@ -9,11 +9,16 @@ namespace loom::cli {
 
 int exit_code_of(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return kUsage;
-    case ErrorCode::refused: return kRefused;
-    case ErrorCode::unreachable: return kNoConnection;
-    case ErrorCode::timed_out: return kTimedOut;
-    default: return kFailed;
+    case ErrorCode::invalid_argument:
+      return kUsage;
+    case ErrorCode::refused:
+      return kRefused;
+    case ErrorCode::unreachable:
+      return kNoConnection;
+    case ErrorCode::timed_out:
+      return kTimedOut;
+    default:
+      return kFailed;
   }
 }
 

@@ -18,7 +18,9 @@ namespace loom::cli {
 namespace fs = std::filesystem;
 namespace {
 
-std::string path_of(const std::string& folder, const std::string& name, const char* suffix) { return folder + "/" + name + suffix; }
+std::string path_of(const std::string& folder, const std::string& name, const char* suffix) {
+  return folder + "/" + name + suffix;
+}
 
 std::vector<int> pids_in(const std::string& folder) {
   std::vector<int> pids;

@@ -17,7 +17,8 @@ struct ProcessOrder {
 Result<int> start_process(const std::string& folder, const ProcessOrder& order);
 /// Is it running and ours to wait for, or alive at all?
 bool is_running(int pid);
-/// SIGTERM to everything that FOLDER/*.pid names, SIGKILL after `patience_ms`; removes the pid files. Returns how many were running.
+/// SIGTERM to everything that FOLDER/*.pid names, SIGKILL after `patience_ms`; removes the pid files. Returns how many were
+/// running.
 int stop_processes(const std::string& folder, int patience_ms);
 /// The last lines of FOLDER/NAME.log, for an error message.
 std::string tail_of_log(const std::string& folder, const std::string& name);

@@ -46,13 +46,20 @@ std::size_t count_of(const OperatorReply& reply) {
 
 const char* word_of(Noun noun) {
   switch (noun) {
-    case Noun::status: return "status";
-    case Noun::nodes: return "node";
-    case Noun::devices: return "device";
-    case Noun::circuits: return "circuit";
-    case Noun::jobs: return "job";
-    case Noun::history: return "schedule history";
-    default: return "alarm";
+    case Noun::status:
+      return "status";
+    case Noun::nodes:
+      return "node";
+    case Noun::devices:
+      return "device";
+    case Noun::circuits:
+      return "circuit";
+    case Noun::jobs:
+      return "job";
+    case Noun::history:
+      return "schedule history";
+    default:
+      return "alarm";
   }
 }
 
@@ -65,8 +72,9 @@ int print_dry_run(const Globals& globals, const OperatorReply& reply) {
   if (globals.json) {
     return print_rows(globals, reply);
   }
-  std::printf("would change %u agents, touch %u circuits and move %u switches; %u circuits in all, planned in %s; nothing was done\n",
-              report.agents, report.touched, report.switches_moved, report.circuits, text_of(report.plan).c_str());
+  std::printf(
+      "would change %u agents, touch %u circuits and move %u switches; %u circuits in all, planned in %s; nothing was done\n",
+      report.agents, report.touched, report.switches_moved, report.circuits, text_of(report.plan).c_str());
   return kDone;
 }
 
@@ -97,8 +105,9 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
       progress.show(to_string(now.stage), now.stage_done, now.stage_total);
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return give_up({ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " + text_of(timeout)},
-                     "loom status");
+      return give_up(
+          {ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " + text_of(timeout)},
+          "loom status");
     }
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -180,7 +189,8 @@ int switch_lasers(const Globals& globals, bool on) {
   if (!reply) {
     return give_up(reply.error());
   }
-  say(on ? "lasers are rearmed; light returns with the next revision" : "lasers off is ordered and latched; `loom lasers rearm` lifts it");
+  say(on ? "lasers are rearmed; light returns with the next revision"
+         : "lasers off is ordered and latched; `loom lasers rearm` lifts it");
   return kDone;
 }
 
@@ -212,9 +222,10 @@ int wait_for_revision(const Globals& globals, std::uint64_t revision) {
       }
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return give_up({ErrorCode::timed_out, "revision " + std::to_string(revision) + " is not confirmed after " +
-                                                text_of(globals.timeout) + "; the newest is " + std::to_string(status.revision.value)},
-                     "loom status");
+      return give_up(
+          {ErrorCode::timed_out, "revision " + std::to_string(revision) + " is not confirmed after " +
+                                     text_of(globals.timeout) + "; the newest is " + std::to_string(status.revision.value)},
+          "loom status");
     }
     progress.show(to_string(status.stage), status.stage_done, status.stage_total);
     std::this_thread::sleep_for(kPollInterval);

@@ -20,7 +20,7 @@ struct JobOrder {
   std::string name;      ///< empty: the workload's
   std::uint32_t nodes = 0;
   Settings settings;
-  bool wait = false;     ///< until it is lit, played or refused
+  bool wait = false;  ///< until it is lit, played or refused
 };
 
 int submit_job(const Globals& globals, const JobOrder& order);

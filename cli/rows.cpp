@@ -75,8 +75,8 @@ std::string text_of(const StatusReport& status) {
   line("jobs", number(status.jobs) + ", " + number(status.circuits) + " circuits");
   line("lasers", status.lasers_off ? "OFF, latched (loom lasers rearm)" : "on");
   const DriftCounts& drift = status.drift;
-  line("drift", number(drift.missing) + " missing, " + number(drift.foreign) + " foreign, " + number(drift.detuned) + " detuned, " +
-                    number(drift.dim) + " dim, " + number(drift.stale) + " stale");
+  line("drift", number(drift.missing) + " missing, " + number(drift.foreign) + " foreign, " + number(drift.detuned) +
+                    " detuned, " + number(drift.dim) + " dim, " + number(drift.stale) + " stale");
   line("alarms", number(status.alarms) + (status.alarms > 0 ? " (loom alarm list)" : ""));
   if (status.malformed > 0) {
     line("dropped", number(status.malformed) + " malformed messages");
@@ -125,12 +125,12 @@ std::string text_of(const std::vector<JobReport>& rows) {
 }
 
 std::string text_of(const std::vector<CommitReport>& rows) {
-  Table table({"revision", "outcome", "agents", "touched", "plan", "prepare", "arm", "wait", "darken", "move", "relight", "total",
-               "resent", "reason"});
+  Table table({"revision", "outcome", "agents", "touched", "plan", "prepare", "arm", "wait", "darken", "move", "relight",
+               "total", "resent", "reason"});
   for (const CommitReport& row : rows) {
     table.add({number(row.revision.value), std::string(to_string(row.outcome)), number(row.agents), number(row.touched),
-               text_of(row.plan), text_of(row.prepare), text_of(row.arm), text_of(row.wait), text_of(row.darken), text_of(row.move),
-               text_of(row.relight), text_of(row.total), number(row.resent), row.reason});
+               text_of(row.plan), text_of(row.prepare), text_of(row.arm), text_of(row.wait), text_of(row.darken),
+               text_of(row.move), text_of(row.relight), text_of(row.total), number(row.resent), row.reason});
   }
   return table.text();
 }

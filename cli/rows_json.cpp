@@ -10,21 +10,28 @@ using Json = nlohmann::ordered_json;
 Json ns(Duration duration) { return duration.count(); }
 
 Json json_of(const Spread& spread) {
-  return {{"min_ns", ns(spread.min)}, {"p50_ns", ns(spread.p50)}, {"p99_ns", ns(spread.p99)}, {"max_ns", ns(spread.max)},
+  return {{"min_ns", ns(spread.min)},
+          {"p50_ns", ns(spread.p50)},
+          {"p99_ns", ns(spread.p99)},
+          {"max_ns", ns(spread.max)},
           {"count", spread.count}};
 }
 
 struct ReadingJson {
   Json operator()(std::monostate) const { return nullptr; }
   Json operator()(const LaserObservation& laser) const {
-    return {{"frequency_mhz", laser.frequency.mhz}, {"power_dbm", laser.power.centi / 100.0}, {"emitting", laser.emitting},
-            {"locked", laser.locked}, {"status_fatal", laser.status_fatal}, {"status_warning", laser.status_warning}};
+    return {{"frequency_mhz", laser.frequency.mhz}, {"power_dbm", laser.power.centi / 100.0},
+            {"emitting", laser.emitting},           {"locked", laser.locked},
+            {"status_fatal", laser.status_fatal},   {"status_warning", laser.status_warning}};
   }
   Json operator()(const HeaterObservation& heater) const { return {{"millivolts", heater.millivolts}}; }
   Json operator()(const WssObservation& wss) const {
     Json routes = Json::array();
     for (const WssRoute& route : wss.routes) {
-      routes.push_back({{"slot_n", route.slot.n}, {"slot_m", route.slot.m}, {"input", route.input}, {"output", route.output},
+      routes.push_back({{"slot_n", route.slot.n},
+                        {"slot_m", route.slot.m},
+                        {"input", route.input},
+                        {"output", route.output},
                         {"attenuation_db", route.attenuation.centi / 100.0}});
     }
     return {{"settled", wss.settled}, {"routes", std::move(routes)}};
@@ -40,10 +47,14 @@ struct ReadingJson {
 
 std::string_view health_word(DeviceHealth health) {
   switch (health) {
-    case DeviceHealth::ready: return "ready";
-    case DeviceHealth::moving: return "moving";
-    case DeviceHealth::failed: return "failed";
-    default: return "unknown";
+    case DeviceHealth::ready:
+      return "ready";
+    case DeviceHealth::moving:
+      return "moving";
+    case DeviceHealth::failed:
+      return "failed";
+    default:
+      return "unknown";
   }
 }
 
@@ -98,44 +109,76 @@ Json json_of(const StatusReport& status) {
 
 Json json_of(const std::vector<NodeReport>& rows) {
   return listing("nodes", rows, [](const NodeReport& row) -> Json {
-    return {{"node", row.node.value}, {"name", row.name}, {"session", row.session}, {"applied", row.applied.value},
-            {"silence_ns", ns(row.silence)}, {"lasers_latched_off", row.lasers_latched_off}, {"devices", row.devices}};
+    return {{"node", row.node.value},        {"name", row.name},
+            {"session", row.session},        {"applied", row.applied.value},
+            {"silence_ns", ns(row.silence)}, {"lasers_latched_off", row.lasers_latched_off},
+            {"devices", row.devices}};
   });
 }
 
 Json json_of(const std::vector<DeviceReport>& rows) {
   return listing("devices", rows, [](const DeviceReport& row) -> Json {
-    return {{"device", row.device.value}, {"name", row.name}, {"kind", to_string(row.kind)}, {"node", row.agent.value},
-            {"health", health_word(row.observation.health)}, {"reading", std::visit(ReadingJson{}, row.observation.reading)},
-            {"read_at_ns", ns_of(row.observation.read_at)}, {"drift", loom::to_string(row.drift)}, {"fault", row.observation.fault}};
+    return {{"device", row.device.value},
+            {"name", row.name},
+            {"kind", to_string(row.kind)},
+            {"node", row.agent.value},
+            {"health", health_word(row.observation.health)},
+            {"reading", std::visit(ReadingJson{}, row.observation.reading)},
+            {"read_at_ns", ns_of(row.observation.read_at)},
+            {"drift", loom::to_string(row.drift)},
+            {"fault", row.observation.fault}};
   });
 }
 
 Json json_of(const std::vector<CircuitReport>& rows) {
   return listing("circuits", rows, [](const CircuitReport& row) -> Json {
-    return {{"circuit", row.circuit.id.value}, {"job", row.circuit.job.value}, {"source", row.circuit.source.value},
-            {"destination", row.circuit.destination.value}, {"frequency_mhz", centre_of(row.circuit.slot).mhz},
-            {"slot_n", row.circuit.slot.n}, {"slot_m", row.circuit.slot.m}, {"rate_bps", row.circuit.rate.bits_per_second},
-            {"timeslot", row.timeslot}, {"state", row.state}};
+    return {{"circuit", row.circuit.id.value},
+            {"job", row.circuit.job.value},
+            {"source", row.circuit.source.value},
+            {"destination", row.circuit.destination.value},
+            {"frequency_mhz", centre_of(row.circuit.slot).mhz},
+            {"slot_n", row.circuit.slot.n},
+            {"slot_m", row.circuit.slot.m},
+            {"rate_bps", row.circuit.rate.bits_per_second},
+            {"timeslot", row.timeslot},
+            {"state", row.state}};
   });
 }
 
 Json json_of(const std::vector<JobReport>& rows) {
   return listing("jobs", rows, [](const JobReport& row) -> Json {
-    return {{"job", row.job.value}, {"name", row.name}, {"workload", row.workload}, {"state", row.state}, {"reason", row.reason},
-            {"stage", row.stage}, {"stages", row.stages}, {"nodes", node_list(row.nodes)}, {"revision", row.revision.value},
-            {"underflows", row.underflows}};
+    return {{"job", row.job.value},           {"name", row.name},
+            {"workload", row.workload},       {"state", row.state},
+            {"reason", row.reason},           {"stage", row.stage},
+            {"stages", row.stages},           {"nodes", node_list(row.nodes)},
+            {"revision", row.revision.value}, {"underflows", row.underflows}};
   });
 }
 
 Json json_of(const std::vector<CommitReport>& rows) {
   return listing("revisions", rows, [](const CommitReport& row) -> Json {
-    return {{"revision", row.revision.value}, {"base", row.base.value}, {"outcome", to_string(row.outcome)}, {"reason", row.reason},
-            {"agents", row.agents}, {"circuits", row.circuits}, {"touched", row.touched}, {"switches_moved", row.switches_moved},
-            {"plan_ns", ns(row.plan)}, {"prepare_ns", ns(row.prepare)}, {"arm_ns", ns(row.arm)}, {"wait_ns", ns(row.wait)},
-            {"darken_ns", ns(row.darken)}, {"move_ns", ns(row.move)}, {"relight_ns", ns(row.relight)}, {"total_ns", ns(row.total)},
-            {"prepare_ack", json_of(row.prepare_ack)}, {"arm_ack", json_of(row.arm_ack)}, {"slack", json_of(row.slack)},
-            {"lateness", json_of(row.lateness)}, {"dark", json_of(row.dark)}, {"resent", row.resent}};
+    return {{"revision", row.revision.value},
+            {"base", row.base.value},
+            {"outcome", to_string(row.outcome)},
+            {"reason", row.reason},
+            {"agents", row.agents},
+            {"circuits", row.circuits},
+            {"touched", row.touched},
+            {"switches_moved", row.switches_moved},
+            {"plan_ns", ns(row.plan)},
+            {"prepare_ns", ns(row.prepare)},
+            {"arm_ns", ns(row.arm)},
+            {"wait_ns", ns(row.wait)},
+            {"darken_ns", ns(row.darken)},
+            {"move_ns", ns(row.move)},
+            {"relight_ns", ns(row.relight)},
+            {"total_ns", ns(row.total)},
+            {"prepare_ack", json_of(row.prepare_ack)},
+            {"arm_ack", json_of(row.arm_ack)},
+            {"slack", json_of(row.slack)},
+            {"lateness", json_of(row.lateness)},
+            {"dark", json_of(row.dark)},
+            {"resent", row.resent}};
   });
 }
 

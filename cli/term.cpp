@@ -21,7 +21,8 @@ std::string three_digits(double value, const char* unit) {
 }
 
 bool is_number(std::string_view cell) {
-  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell.front() == '-' || cell.front() == '+');
+  return !cell.empty() &&
+         (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell.front() == '-' || cell.front() == '+');
 }
 
 /// Columns on the screen: continuation bytes of UTF-8 take none.
@@ -137,9 +138,7 @@ void Progress::finish(std::string_view text) {
   last_label_.clear();
 }
 
-void say(std::string_view sentence) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
-}
+void say(std::string_view sentence) { std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data()); }
 
 void complain(std::string_view what, std::string_view next) {
   std::fprintf(stderr, "loom: %.*s\n", static_cast<int>(what.size()), what.data());

@@ -12,11 +12,11 @@ namespace loom {
 
 enum class AlarmCode : std::uint8_t {
   agent_dead,
-  agent_duplicate,      ///< a second claimant of a node's name
+  agent_duplicate,  ///< a second claimant of a node's name
   stale_term,
   device_failed,
   commit_returned,
-  fire_underflow,       ///< a setpoint came too late for its instant
+  fire_underflow,  ///< a setpoint came too late for its instant
   lasers_off,
   journal_damaged,
   malformed_message,

@@ -45,11 +45,11 @@ struct Collective {
 /// What an operator submits. Importers and the model zoo make it; the controller places it.
 struct JobSpec {
   std::string name;
-  std::string workload;                  ///< "vgg19", or the trace's name
+  std::string workload;  ///< "vgg19", or the trace's name
   std::uint32_t node_count = 0;
-  std::vector<NodeId> placement;         ///< rank -> node; empty = the scheduler places
-  std::vector<Collective> collectives;   ///< of one iteration, in issue order
-  Duration compute{};                    ///< of one iteration
+  std::vector<NodeId> placement;        ///< rank -> node; empty = the scheduler places
+  std::vector<Collective> collectives;  ///< of one iteration, in issue order
+  Duration compute{};                   ///< of one iteration
   std::vector<std::string> assumptions;
   bool operator==(const JobSpec&) const = default;
 };
@@ -64,8 +64,8 @@ struct Job {
 
 /// Everything that an operator asked for, as of one journal row.
 struct Intent {
-  std::vector<Job> jobs;             ///< ascending id
-  std::vector<NodeId> drained;       ///< ascending
+  std::vector<Job> jobs;        ///< ascending id
+  std::vector<NodeId> drained;  ///< ascending
   bool lasers_off = false;
   bool operator==(const Intent&) const = default;
 };

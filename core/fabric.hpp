@@ -24,9 +24,10 @@ struct Transmitter {  ///< 0 inputs, 1 output
   FrequencyOffset signal_width{75'000};  ///< occupied spectrum at -20 dB
   Dbm launch_power{0};
   bool tunable = true;
-  ChannelPlan channels;       ///< the frequencies that it may be set to
-  Duration retune_max{};      ///< command to locked, worst case
-  Duration blank_max{};       ///< command to dark, worst case
+  ChannelPlan channels;    ///< the frequencies that it may be set to
+  Duration retune_max{};   ///< its own time to lock, worst case
+  Duration blank_max{};    ///< command to dark, worst case
+  Duration control_max{};  ///< what its bus adds to a change: commands, read-back, a busy host
 };
 
 struct Receiver {  ///< 1 input, 0 outputs
@@ -60,10 +61,10 @@ struct Amplifier {  ///< 1 in, 1 out
 /// Micro-ring add/drop filter: input 0; output 0 is through, output 1 is drop (light within fwhm of a resonance).
 struct RingFilter {
   FrequencyOffset fwhm{50'000};
-  FrequencyOffset free_spectral_range{0};   ///< 0: one resonance only in the band
-  Frequency cold_resonance;                 ///< with the heater off; heat moves it down in frequency
-  double mhz_per_milliwatt = 37'000;        ///< tuning efficiency (Dahlem 2011: 27 uW/GHz a ring), by heater power
-  double heater_ohm = 1'000;                ///< P = V^2 / R
+  FrequencyOffset free_spectral_range{0};  ///< 0: one resonance only in the band
+  Frequency cold_resonance;                ///< with the heater off; heat moves it down in frequency
+  double mhz_per_milliwatt = 37'000;       ///< tuning efficiency (Dahlem 2011: 27 uW/GHz a ring), by heater power
+  double heater_ohm = 1'000;               ///< P = V^2 / R
   double heater_volt_max = 10;
 };
 
@@ -123,7 +124,7 @@ struct Device {
   DeviceId id;
   std::string name;
   DeviceKind kind = DeviceKind::itla_laser;
-  NodeId agent;                     ///< the node whose agent drives it
+  NodeId agent;  ///< the node whose agent drives it
   BusId bus;
   std::uint16_t bus_address = 0;    ///< Modbus unit, I2C address, ...
   std::vector<ElementId> elements;  ///< laser: 1 transmitter; bank: ring filter of channel k at index k; WSS: 1
@@ -173,13 +174,15 @@ struct OddlParameters {
   std::uint32_t nodes = 1024;
   std::uint32_t group_size = 32;
   std::int32_t channels = 48;
-  std::int32_t channel_step_n = 16;   ///< 100 GHz
-  std::int32_t channel_width_m = 8;   ///< 100 GHz
+  std::int32_t channel_step_n = 16;     ///< 100 GHz
+  std::int32_t channel_width_m = 8;     ///< 100 GHz
   std::int32_t first_channel_n = -272;  ///< 191.4 THz
   BitRate rate = gigabits(100);
   FrequencyOffset signal_width{75'000};
-  Duration laser_retune_max = std::chrono::milliseconds{30};  ///< an ITLA over its serial line at 115200 baud, read-back included
-  Duration laser_blank_max = std::chrono::milliseconds{5};    ///< by SENA over the same line; a fast gate would be ns to us
+  Duration laser_retune_max = std::chrono::milliseconds{10};
+  Duration laser_blank_max = std::chrono::microseconds{100};
+  Duration laser_control_max =
+      std::chrono::milliseconds{20};  ///< ITLA frames at 115200 baud: about 14 of 0.8 ms, and a busy host
   Duration wss_settle_max = std::chrono::milliseconds{100};
   Duration receiver_acquisition_max = std::chrono::microseconds{1};
 };

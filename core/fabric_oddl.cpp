@@ -74,6 +74,7 @@ class OddlBuilder {
     transmitter.channels = plan_;
     transmitter.retune_max = parameters_.laser_retune_max;
     transmitter.blank_max = parameters_.laser_blank_max;
+    transmitter.control_max = parameters_.laser_control_max;
     const ElementId tx = add_element("tx-" + suffix, 0, 1, Db{0}, transmitter);
     Receiver receiver;
     receiver.sensitivity = Dbm{-1000};

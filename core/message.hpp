@@ -54,9 +54,9 @@ struct DeviceState {
 /// First words of an agent, repeated until welcomed.
 struct Hello {
   std::string software;
-  std::uint64_t boot_id = 0;          ///< changes with every start of the agent
+  std::uint64_t boot_id = 0;  ///< changes with every start of the agent
   Term term_seen;
-  Revision applied;                   ///< 0: nothing since start
+  Revision applied;  ///< 0: nothing since start
   bool lasers_latched_off = false;
   std::vector<DeviceState> devices;
   bool operator==(const Hello&) const = default;
@@ -237,9 +237,9 @@ struct OperatorReply {
   bool operator==(const OperatorReply&) const = default;
 };
 
-using Body = std::variant<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
-                          AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
-                          OperatorRequest, OperatorReply>;
+using Body = std::variant<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport,
+                          TrafficReport, AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon,
+                          SetLasers, Beat, OperatorRequest, OperatorReply>;
 
 /// What every message carries from the first line on.
 struct Envelope {
@@ -247,9 +247,9 @@ struct Envelope {
   std::string principal;  ///< who speaks; the transport overwrites it with the user id of the key that it verified
   Role role = Role::agent;
   Term term;
-  NodeId node;            ///< the agent that speaks or is spoken to
-  ClockId clock;          ///< the clock of every instant inside
-  Revision revision;      ///< the revision that the body is about
+  NodeId node;        ///< the agent that speaks or is spoken to
+  ClockId clock;      ///< the clock of every instant inside
+  Revision revision;  ///< the revision that the body is about
   Body body;
   bool operator==(const Envelope&) const = default;
 };

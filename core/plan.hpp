@@ -92,30 +92,30 @@ struct CircuitEnd {
 
 struct NodePlan {
   Revision revision;
-  Revision base;                     ///< the revision that `touched` was computed against
+  Revision base;  ///< the revision that `touched` was computed against
   NodeId node;
-  Duration cycle{};                  ///< length of one pass over the timeslots; 0 = static
-  std::uint32_t cycles = 1;          ///< 0 = until the next revision
-  std::vector<DevicePlan> devices;   ///< ascending device; every device of the agent
+  Duration cycle{};                 ///< length of one pass over the timeslots; 0 = static
+  std::uint32_t cycles = 1;         ///< 0 = until the next revision
+  std::vector<DevicePlan> devices;  ///< ascending device; every device of the agent
   std::vector<CircuitEnd> ends;
   bool operator==(const NodePlan&) const = default;
 };
 
 /// What may be said of who shares light with whom (the isolation certificate).
 struct IsolationCertificate {
-  bool wavelength_isolated = true;                  ///< no shared wavelength x segment between jobs
-  bool physically_isolated = true;                  ///< no shared fibre or amplifier either
+  bool wavelength_isolated = true;  ///< no shared wavelength x segment between jobs
+  bool physically_isolated = true;  ///< no shared fibre or amplifier either
   std::vector<ElementId> shared_amplifiers;
 };
 
 struct Plan {
   Revision revision;
   Revision base;
-  std::vector<NodePlan> nodes;          ///< ascending node; every node of the fabric
-  std::vector<Circuit> circuits;        ///< of every timeslot, ascending id
-  std::vector<NodeId> changed;          ///< nodes whose agent must take part in this commit, ascending
-  std::vector<DeviceId> moved_switches; ///< switches that move in this revision
-  std::vector<CircuitId> touched;       ///< circuits that go dark for it (old or new), ascending
+  std::vector<NodePlan> nodes;           ///< ascending node; every node of the fabric
+  std::vector<Circuit> circuits;         ///< of every timeslot, ascending id
+  std::vector<NodeId> changed;           ///< nodes whose agent must take part in this commit, ascending
+  std::vector<DeviceId> moved_switches;  ///< switches that move in this revision
+  std::vector<CircuitId> touched;        ///< circuits that go dark for it (old or new), ascending
   IsolationCertificate certificate;
 };
 

@@ -32,7 +32,7 @@ struct PlanRequest {
   std::shared_ptr<const Plan> base;  ///< what is confirmed now; null = a dark fabric
   Intent intent;                     ///< jobs in it without nodes are to be placed
   Revision revision;
-  CircuitId next_circuit;            ///< first free circuit id
+  CircuitId next_circuit;  ///< first free circuit id
   std::string algorithm = "oddl";
   Budget budget;
   std::string reason;
@@ -41,14 +41,14 @@ struct PlanRequest {
 struct PlanResult {
   Plan plan;
   Schedule schedule;
-  Intent intent;            ///< as asked, with every job placed
+  Intent intent;  ///< as asked, with every job placed
   CircuitId next_circuit;
 };
 
 struct PlanOutcome {
   Revision revision;
   Result<std::shared_ptr<const PlanResult>> result = fail(ErrorCode::internal, "no plan was made");
-  Duration elapsed{};       ///< measured by the host; never used to decide
+  Duration elapsed{};  ///< measured by the host; never used to decide
 };
 
 }  // namespace loom

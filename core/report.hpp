@@ -16,10 +16,10 @@ namespace loom {
 
 /// What one agent measured of one firing.
 struct FireReport {
-  Duration slack{};        ///< T - arrival of the arming
-  Duration lateness{};     ///< first transaction after T
-  Duration settle{};       ///< longest device
-  Duration dark{};         ///< longest touched device, blank to light proven
+  Duration slack{};     ///< T - arrival of the arming
+  Duration lateness{};  ///< first transaction after T
+  Duration settle{};    ///< longest device
+  Duration dark{};      ///< longest touched device, blank to light proven
   std::uint32_t writes = 0;
   bool operator==(const FireReport&) const = default;
 };
@@ -48,26 +48,26 @@ struct CommitReport {
   Revision revision;
   Revision base;
   CommitOutcome outcome = CommitOutcome::under_way;
-  std::string reason;           ///< why it began, and why it returned if it did
-  std::uint32_t agents = 0;     ///< that took part
+  std::string reason;        ///< why it began, and why it returned if it did
+  std::uint32_t agents = 0;  ///< that took part
   std::uint32_t circuits = 0;
   std::uint32_t touched = 0;
   std::uint32_t switches_moved = 0;
   Instant started{};
-  Duration plan{};              ///< worker time, verify included
-  Duration prepare{};           ///< first prepare sent -> last ack
-  Duration arm{};               ///< first arm sent -> last ack
-  Duration wait{};              ///< all armed -> T
-  Duration darken{};            ///< T -> all dark
-  Duration move{};              ///< all dark -> all settled
-  Duration relight{};           ///< all settled -> all applied
+  Duration plan{};     ///< worker time, verify included
+  Duration prepare{};  ///< first prepare sent -> last ack
+  Duration arm{};      ///< first arm sent -> last ack
+  Duration wait{};     ///< all armed -> T
+  Duration darken{};   ///< T -> all dark
+  Duration move{};     ///< all dark -> all settled
+  Duration relight{};  ///< all settled -> all applied
   Duration total{};
-  Spread prepare_ack;           ///< per agent, from sending
+  Spread prepare_ack;  ///< per agent, from sending
   Spread arm_ack;
   Spread slack;
   Spread lateness;
   Spread dark;
-  std::uint64_t resent = 0;     ///< messages repeated because no answer came in time
+  std::uint64_t resent = 0;  ///< messages repeated because no answer came in time
   bool operator==(const CommitReport&) const = default;
 };
 
@@ -82,21 +82,21 @@ struct DriftCounts {
 
 struct StatusReport {
   Term term;
-  Revision revision;            ///< the last confirmed one
+  Revision revision;  ///< the last confirmed one
   std::string fabric;
   std::uint32_t nodes = 0;
   std::uint32_t live = 0;
   std::uint32_t suspect = 0;
-  std::uint32_t dead = 0;       ///< includes never seen
+  std::uint32_t dead = 0;  ///< includes never seen
   std::uint32_t jobs = 0;
   std::uint32_t circuits = 0;
   bool lasers_off = false;
   DriftCounts drift;
   CommitStage stage = CommitStage::idle;  ///< of the commit under way
   Revision under_way;
-  std::uint32_t stage_done = 0;           ///< agents that have answered in this stage
+  std::uint32_t stage_done = 0;  ///< agents that have answered in this stage
   std::uint32_t stage_total = 0;
-  std::uint64_t malformed = 0;            ///< messages dropped because they did not decode
+  std::uint64_t malformed = 0;  ///< messages dropped because they did not decode
   std::uint32_t alarms = 0;
   bool operator==(const StatusReport&) const = default;
 };
@@ -104,9 +104,9 @@ struct StatusReport {
 struct NodeReport {
   NodeId node;
   std::string name;
-  std::string session;          ///< state of the session table
+  std::string session;  ///< state of the session table
   Revision applied;
-  Duration silence{};           ///< since the last word; -1 ns: never heard
+  Duration silence{};  ///< since the last word; -1 ns: never heard
   bool lasers_latched_off = false;
   std::uint32_t devices = 0;
   bool operator==(const NodeReport&) const = default;
@@ -125,7 +125,7 @@ struct DeviceReport {
 struct CircuitReport {
   Circuit circuit;
   std::uint32_t timeslot = 0;
-  std::string state;            ///< CONNECTED, PENDING_CONNECTION, FAILED (OCP words)
+  std::string state;  ///< CONNECTED, PENDING_CONNECTION, FAILED (OCP words)
   bool operator==(const CircuitReport&) const = default;
 };
 
@@ -133,12 +133,12 @@ struct JobReport {
   JobId job;
   std::string name;
   std::string workload;
-  std::string state;            ///< pending, committing, lit, refused, ended
-  std::string reason;           ///< of a refusal
+  std::string state;   ///< pending, committing, lit, refused, ended
+  std::string reason;  ///< of a refusal
   std::uint32_t stage = 0;
   std::uint32_t stages = 0;
   std::vector<NodeId> nodes;
-  Revision revision;            ///< that lit its present stage
+  Revision revision;  ///< that lit its present stage
   std::uint32_t cycles_done = 0;
   std::uint32_t underflows = 0;
   bool operator==(const JobReport&) const = default;

@@ -65,9 +65,9 @@ inline std::unexpected<Error> fail(ErrorCode code, std::string message) {
   (static_cast<bool>(expression) ? void(0) : ::loom::assertion_failed(#expression, __FILE__, __LINE__))
 
 /// Returns the error of a Result<void>-like expression to the caller.
-#define LOOM_TRY(expression)                                              \
-  do {                                                                    \
-    if (auto loom_try_result = (expression); !loom_try_result) {          \
-      return std::unexpected(std::move(loom_try_result).error());         \
-    }                                                                     \
+#define LOOM_TRY(expression)                                      \
+  do {                                                            \
+    if (auto loom_try_result = (expression); !loom_try_result) {  \
+      return std::unexpected(std::move(loom_try_result).error()); \
+    }                                                             \
   } while (false)

@@ -32,8 +32,8 @@ struct JobSchedule {
 struct Schedule {
   std::string algorithm;
   std::vector<JobSchedule> jobs;
-  double objective = 0;             ///< seconds on the wire of one iteration, all jobs' worst
-  double bound = 0;                 ///< no schedule is better than this
+  double objective = 0;  ///< seconds on the wire of one iteration, all jobs' worst
+  double bound = 0;      ///< no schedule is better than this
   std::uint64_t steps_used = 0;
   std::vector<std::string> assumptions;
 };

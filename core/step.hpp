@@ -59,7 +59,8 @@ struct InterlockChanged {
   bool open = false;
 };
 
-using Event = std::variant<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned, InterlockChanged>;
+using Event = std::variant<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
+                           InterlockChanged>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 

@@ -24,9 +24,9 @@ std::string_view word(const std::array<std::string_view, N>& words, Enum value) 
 
 std::string_view to_string(ErrorCode code) {
   static constexpr std::array<std::string_view, 19> kWords{
-      "invalid_argument", "invalid_config", "out_of_range", "malformed",    "wrong_version", "stale_term", "stale_revision",
-      "not_found",        "conflict",       "infeasible",   "refused",      "unverified",    "busy",       "device_error",
-      "device_silent",    "unreachable",    "timed_out",    "storage",      "unsupported"};
+      "invalid_argument", "invalid_config", "out_of_range", "malformed", "wrong_version", "stale_term", "stale_revision",
+      "not_found",        "conflict",       "infeasible",   "refused",   "unverified",    "busy",       "device_error",
+      "device_silent",    "unreachable",    "timed_out",    "storage",   "unsupported"};
   return code == ErrorCode::internal ? "internal" : word(kWords, code);
 }
 
@@ -59,8 +59,8 @@ std::string_view to_string(CommitOutcome outcome) {
 }
 
 std::string_view to_string(CommitStage stage) {
-  static constexpr std::array<std::string_view, 9> kWords{"idle",   "planning",  "preparing", "arming",    "firing",
-                                                          "darkening", "moving", "relighting", "confirmed"};
+  static constexpr std::array<std::string_view, 9> kWords{"idle",      "planning", "preparing",  "arming",   "firing",
+                                                          "darkening", "moving",   "relighting", "confirmed"};
   return word(kWords, stage);
 }
 

@@ -10,12 +10,12 @@ namespace loom {
 
 /// All positive; suspect_after < dead_after.
 struct ControllerTimings {
-  Duration debounce = std::chrono::milliseconds{5};            ///< changes of intent within it become one plan
-  Duration retry_interval = std::chrono::milliseconds{50};     ///< an unanswered request is repeated this often
-  Duration stage_deadline = std::chrono::seconds{5};           ///< a stage that lasts longer (beyond the devices' leads) has failed
-  Duration lead_margin = std::chrono::milliseconds{20};        ///< added to the lead computed for T
-  Duration clock_error = std::chrono::microseconds{0};         ///< between controller and agents, worst case
-  Duration beat_interval = std::chrono::milliseconds{50};      ///< heartbeats, both ways
+  Duration debounce = std::chrono::milliseconds{5};         ///< changes of intent within it become one plan
+  Duration retry_interval = std::chrono::milliseconds{50};  ///< an unanswered request is repeated this often
+  Duration stage_deadline = std::chrono::seconds{5};       ///< a stage that lasts longer (beyond the devices' leads) has failed
+  Duration lead_margin = std::chrono::milliseconds{20};    ///< added to the lead computed for T
+  Duration clock_error = std::chrono::microseconds{0};     ///< between controller and agents, worst case
+  Duration beat_interval = std::chrono::milliseconds{50};  ///< heartbeats, both ways
   Duration suspect_after = std::chrono::milliseconds{150};     ///< silence until an agent is suspected
   Duration dead_after = std::chrono::milliseconds{300};        ///< silence until an agent is declared dead
   Duration report_interval = std::chrono::milliseconds{1000};  ///< an agent's periodic observations

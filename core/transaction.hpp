@@ -15,23 +15,23 @@ namespace loom {
 /// Word registers (Modbus holding registers): read `count` words or write `values` from `address` on.
 struct Registers {
   std::uint16_t address = 0;
-  std::uint16_t count = 0;             ///< of a read; 0 = write
-  std::vector<std::uint16_t> values;   ///< of a write
+  std::uint16_t count = 0;            ///< of a read; 0 = write
+  std::vector<std::uint16_t> values;  ///< of a write
   bool operator==(const Registers&) const = default;
 };
 
 /// Byte registers (EEPROM pages): linear offset.
 struct BytesAt {
   std::uint32_t offset = 0;
-  std::uint16_t count = 0;             ///< of a read; 0 = write
-  std::vector<std::uint8_t> values;    ///< of a write
+  std::uint16_t count = 0;           ///< of a read; 0 = write
+  std::vector<std::uint8_t> values;  ///< of a write
   bool operator==(const BytesAt&) const = default;
 };
 
 /// One request frame and its reply frame (ITLA, SCPI, ASCII dialects).
 struct Frame {
   std::vector<std::uint8_t> request;
-  std::uint16_t reply_bytes = 0;       ///< fixed length, or 0: until `terminator`
+  std::uint16_t reply_bytes = 0;  ///< fixed length, or 0: until `terminator`
   std::string terminator;
   bool operator==(const Frame&) const = default;
 };
@@ -40,7 +40,7 @@ struct Transaction {
   DeviceId device;
   std::uint16_t bus_address = 0;
   std::variant<Registers, BytesAt, Frame> order;
-  Duration deadline{};                 ///< how long the lane may wait for the device
+  Duration deadline{};  ///< how long the lane may wait for the device
   bool operator==(const Transaction&) const = default;
 };
 

@@ -20,10 +20,10 @@ struct Step {
 };
 
 enum class DriverActivity {
-  idle,      ///< nothing under way; observe() is the last truth
-  busy,      ///< reading or moving
-  settled,   ///< the fired setpoint is proven by read-back
-  failed,    ///< gave up; observe().fault says why. stage() and fire() try again from the start.
+  idle,     ///< nothing under way; observe() is the last truth
+  busy,     ///< reading or moving
+  settled,  ///< the fired setpoint is proven by read-back
+  failed,   ///< gave up; observe().fault says why. stage() and fire() try again from the start.
 };
 
 class Driver {

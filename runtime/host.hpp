@@ -14,7 +14,7 @@
 namespace loom {
 
 struct HostOptions {
-  Peer self;              ///< who this machine is
+  Peer self;  ///< who this machine is
   Role role = Role::agent;
   std::string principal;  ///< stamped on what it sends; the receiving transport overwrites it with what the key proves
 };
@@ -24,9 +24,9 @@ struct HostSeams {
   MessageSeam* messages = nullptr;
   RegisterSeam* registers = nullptr;  ///< null: a machine without devices (the controller)
   StorageSeam* storage = nullptr;
-  PlanWorker plan;                    ///< empty: a machine that never plans (an agent)
+  PlanWorker plan;  ///< empty: a machine that never plans (an agent)
   std::function<void(const Alarm&)> alarm;
-  Digest* digest = nullptr;           ///< folds in every delivered event, effect and bus transaction; null outside sim
+  Digest* digest = nullptr;  ///< folds in every delivered event, effect and bus transaction; null outside sim
 };
 
 struct HostCounters {
@@ -36,7 +36,7 @@ struct HostCounters {
   std::uint64_t received = 0;
   std::uint64_t malformed = 0;
   std::uint64_t transactions = 0;
-  Duration longest_step{};            ///< by time->now() before and after
+  Duration longest_step{};  ///< by time->now() before and after
 };
 
 class Host {

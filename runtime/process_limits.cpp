@@ -20,7 +20,8 @@ void raise_file_limit() {
 std::uint64_t fresh_boot_id() {
   std::uint64_t id = 0;
   if (getrandom(&id, sizeof id, 0) != sizeof id) {
-    id = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) ^ static_cast<std::uint64_t>(getpid());
+    id = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) ^
+         static_cast<std::uint64_t>(getpid());
   }
   return id >> 16U;  // room for a node's number to be added
 }

@@ -111,7 +111,8 @@ void FabricCommit::set_deadline(Instant now) {
       break;
     case CommitStage::darkening:
       deadline_ = std::max(now, fire_at_) + timings_.stage_deadline;
-      next_tick_ = std::max(now, fire_at_) + timings_.retry_interval;  // nobody is dark before T; a lost Go only lengthens the dark
+      next_tick_ =
+          std::max(now, fire_at_) + timings_.retry_interval;  // nobody is dark before T; a lost Go only lengthens the dark
       break;
     case CommitStage::relighting:
       relight_at_ = has_timeline_ ? now + everybody_hears : now;  // static light needs no common start

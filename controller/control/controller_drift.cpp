@@ -69,8 +69,9 @@ void Controller::reconcile_now(Instant now, EffectSink& sink) {
       Alarm alarm;
       alarm.code = AlarmCode::drift;
       alarm.node = node;
-      alarm.evidence = "node " + std::to_string(node.value) + " still differs from revision " + std::to_string(confirmed().value) +
-                       " after " + std::to_string(options_.timings.repair_attempts) + " repairs";
+      alarm.evidence = "node " + std::to_string(node.value) + " still differs from revision " +
+                       std::to_string(confirmed().value) + " after " + std::to_string(options_.timings.repair_attempts) +
+                       " repairs";
       alarm.next_command = "loom node show " + std::to_string(node.value);
       raise(std::move(alarm), sink);
     }
@@ -81,7 +82,8 @@ void Controller::reconcile_now(Instant now, EffectSink& sink) {
     }
   }
   if (repairs > 0) {
-    want_plan("repair of " + std::to_string(repairs) + (repairs == 1 ? " node that drifted" : " nodes that drifted"), now, sink);
+    want_plan("repair of " + std::to_string(repairs) + (repairs == 1 ? " node that drifted" : " nodes that drifted"), now,
+              sink);
   }
 }
 

@@ -229,9 +229,10 @@ void check_rings(const Fabric& fabric, const Plan& plan, const Settings& setting
   }
 }
 
-/// Dark time before light: blank, retune, and the slowest acquisition among the receivers that this laser serves.
+/// Dark time before light: blank, retune, the commands for it, and the slowest acquisition among the receivers that this laser
+/// serves.
 Duration need_of(const Transmitter& transmitter, Duration acquisition) {
-  return transmitter.blank_max + transmitter.retune_max + acquisition;
+  return transmitter.blank_max + transmitter.retune_max + transmitter.control_max + acquisition;
 }
 
 void check_timeline(const Device& device, const DevicePlan& plan, Duration need, Faults& faults) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kNames{"oddl", "ideal-switch", "fat-tree"};
 constexpr std::array<std::string_view, 1> kIdealKeys{"latency_us"};
 constexpr std::array<std::string_view, 2> kFatTreeKeys{"latency_us", "oversubscription"};
-constexpr std::array<std::string_view, 6> kOddlKeys{"acquisition_us", "blank_us",  "group_size",
+constexpr std::array<std::string_view, 7> kOddlKeys{"acquisition_us", "blank_us",  "control_us",   "group_size",
                                                     "latency_us",     "retune_us", "wss_settle_ms"};
 constexpr double kLatencyMicroseconds = 1;  ///< one link; TARGETS.md predicts with 1 us a link
 constexpr std::uint32_t kFatTreeLinks = 6;  ///< three tiers, to the core and back
@@ -67,27 +67,28 @@ Result<FabricModel> finish_oddl(FabricModel model, const Settings& settings) {
   LOOM_TRY(check_keys(settings, model.name, kOddlKeys));
   const OddlParameters defaults;
   const auto retune = microseconds(settings, "retune_us", defaults.laser_retune_max);
+  const auto control = microseconds(settings, "control_us", defaults.laser_control_max);
   const auto blank = microseconds(settings, "blank_us", defaults.laser_blank_max);
   const auto acquisition = microseconds(settings, "acquisition_us", defaults.receiver_acquisition_max);
   const auto settle = number(settings, "wss_settle_ms", milliseconds_of(defaults.wss_settle_max), 0, kMicrosecondsMax / 1e3);
   const auto group = whole_number(settings, "group_size", defaults.group_size, 1, static_cast<std::int64_t>(limits::kNodes));
   for (const Error* error :
-       {retune ? nullptr : &retune.error(), blank ? nullptr : &blank.error(), acquisition ? nullptr : &acquisition.error(),
-        settle ? nullptr : &settle.error(), group ? nullptr : &group.error()}) {
+       {retune ? nullptr : &retune.error(), control ? nullptr : &control.error(), blank ? nullptr : &blank.error(),
+        acquisition ? nullptr : &acquisition.error(), settle ? nullptr : &settle.error(), group ? nullptr : &group.error()}) {
     if (error != nullptr) {
       return std::unexpected(*error);
     }
   }
   model.architecture = Architecture::oddl;
   model.group_size = static_cast<std::uint32_t>(*group);
-  model.guard = *blank + *retune + *acquisition;
+  model.guard = *blank + *retune + *control + *acquisition;
   model.map_change = *blank + from_us(*settle * 1e3) + *acquisition;
   model.assumptions = {
       "oddl (reconstruction): only the paper's abstract is public; groups of " + std::to_string(model.group_size) +
           ", one transmitter and one fixed-filter receiver a node",
       "oddl: a ring keeps one circuit a neighbour at full rate, no retune; one link of " + in_us(model.link_latency),
       "oddl: an all-to-all is played in timeslots; guard " + in_us(model.guard) + " each (blank " + in_us(*blank) +
-          ", retune " + in_us(*retune) + ", acquisition " + in_us(*acquisition) + ")",
+          ", retune " + in_us(*retune) + ", control " + in_us(*control) + ", acquisition " + in_us(*acquisition) + ")",
       "oddl: a change of the WSS map darkens the job for " + in_us(model.map_change) +
           "; the controller's own time is not counted"};
   return model;

@@ -41,7 +41,7 @@ struct FabricModel {
 std::span<const std::string_view> fabric_names();
 
 /// `settings`: the keys of `--set fabric.KEY=VALUE` without "fabric.": latency_us (all), oversubscription (fat-tree),
-/// retune_us, blank_us, acquisition_us, wss_settle_ms, group_size (oddl). Errors: not_found (nearest name),
+/// retune_us, control_us, blank_us, acquisition_us, wss_settle_ms, group_size (oddl). Errors: not_found (nearest name),
 /// invalid_argument, out_of_range.
 Result<FabricModel> make_fabric_model(std::string_view name, BitRate rate, std::uint32_t nodes, const Settings& settings);
 

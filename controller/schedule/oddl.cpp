@@ -173,9 +173,10 @@ class OddlScheduler {
       return std::unexpected(refuse(job, source, destination));
     }
     const Circuit added = circuit(demand_.jobs[job].job, source, destination, *channel);
-    // A gate opens and closes within blank_max of its instant, so the bytes need that much more room at both ends.
-    const Duration gate = std::get<Transmitter>(fabric_.element(added.transmitter).kind).blank_max;
-    timeslot.hold = std::max(timeslot.hold, time_on_wire(static_cast<double>(bytes) * 8, added.rate) + 2 * gate);
+    // Its light comes up to control_max after its instant, and leaves at once: the bytes need that much more room.
+    const auto& transmitter = std::get<Transmitter>(fabric_.element(added.transmitter).kind);
+    const Duration room = transmitter.control_max + transmitter.blank_max;
+    timeslot.hold = std::max(timeslot.hold, time_on_wire(static_cast<double>(bytes) * 8, added.rate) + room);
     timeslot.circuits.push_back(added);
     return {};
   }
@@ -186,13 +187,14 @@ class OddlScheduler {
     return {{}, job, source, destination, from.transmitter, seat(destination).receiver, shape_.channels.slot(channel), rate};
   }
 
-  /// Dark time before a timeslot: blank, retune, and the receivers' acquisition, each at its worst.
+  /// Dark time before a timeslot: blank, retune, the commands for both, and the receivers' acquisition, each at its worst.
   Duration guard_of(const Timeslot& timeslot) const {
     Duration guard{};
     for (const Circuit& circuit : timeslot.circuits) {
       const auto& transmitter = std::get<Transmitter>(fabric_.element(circuit.transmitter).kind);
       const auto& receiver = std::get<Receiver>(fabric_.element(circuit.receiver).kind);
-      guard = std::max(guard, transmitter.retune_max + transmitter.blank_max + receiver.acquisition_max);
+      guard =
+          std::max(guard, transmitter.retune_max + transmitter.blank_max + transmitter.control_max + receiver.acquisition_max);
     }
     return guard;
   }

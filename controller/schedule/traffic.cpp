@@ -152,8 +152,9 @@ Result<JobTraffic> traffic_of(const JobDemand& job) {
     }
     if (collective.kind == CollectiveKind::all_to_all && !collective.splits.empty()) {
       if (collective.splits.size() != members->size() * members->size()) {
-        return fail(ErrorCode::out_of_range, "collective " + std::to_string(i) + " has " + std::to_string(collective.splits.size()) +
-                                                 " splits among " + std::to_string(members->size()) + " ranks");
+        return fail(ErrorCode::out_of_range, "collective " + std::to_string(i) + " has " +
+                                                 std::to_string(collective.splits.size()) + " splits among " +
+                                                 std::to_string(members->size()) + " ranks");
       }
       add_splits(traffic.pairs, collective, *members);
     } else if (collective.kind == CollectiveKind::all_to_all) {

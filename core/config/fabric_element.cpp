@@ -36,6 +36,7 @@ Transmitter read_transmitter(YamlMap& map) {
   transmitter.launch_power = map.power("launch_power", kPower, transmitter.launch_power);
   transmitter.tunable = map.flag("tunable", transmitter.tunable);
   transmitter.channels = read_plan(map);
+  transmitter.control_max = map.duration("control_max", kDeviceTime, transmitter.control_max);
   transmitter.retune_max = map.duration("retune_max", kDeviceTime, transmitter.retune_max);
   transmitter.blank_max = map.duration("blank_max", kDeviceTime, transmitter.blank_max);
   check_signal_width(map, transmitter.signal_width, transmitter.channels);

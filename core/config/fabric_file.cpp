@@ -63,6 +63,7 @@ OddlParameters read_oddl(YamlMap& map) {
   oddl.channels = plan.count;
   oddl.rate = map.bit_rate("rate", {{1'000'000}, gigabits(10'000)}, oddl.rate);
   oddl.signal_width = map.offset("signal_width", {{1}, {1'000'000}}, oddl.signal_width);
+  oddl.laser_control_max = map.duration("laser_control_max", kDeviceTime, oddl.laser_control_max);
   oddl.laser_retune_max = map.duration("laser_retune_max", kDeviceTime, oddl.laser_retune_max);
   oddl.laser_blank_max = map.duration("laser_blank_max", kDeviceTime, oddl.laser_blank_max);
   oddl.wss_settle_max = map.duration("wss_settle_max", kDeviceTime, oddl.wss_settle_max);

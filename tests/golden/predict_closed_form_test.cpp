@@ -106,7 +106,8 @@ TEST_CASE("oversubscription_divides_every_rate") {
 
 TEST_CASE("oddl_all_to_all_pays_a_guard_a_timeslot_and_a_map_change_a_group") {
   const Settings workload{{"overlap", "none"}, {"compute_ms", "1"}};
-  const Settings fabric{{"retune_us", "10"}, {"blank_us", "1"}, {"acquisition_us", "1"}, {"wss_settle_ms", "2"}};
+  const Settings fabric{
+      {"retune_us", "10"}, {"control_us", "0"}, {"blank_us", "1"}, {"acquisition_us", "1"}, {"wss_settle_ms", "2"}};
   const Prediction one_group = predicted("dlrm", "oddl", 32, workload, fabric);
   // Two all-to-alls of 31 timeslots, one guard to go back to the ring.
   CHECK(one_group.dark == std::chrono::microseconds{12 * (2 * 31 + 1)});

@@ -27,8 +27,8 @@ bool has_suffix(const std::string& text, std::string_view suffix) { return text.
 
 /// Every source file of the rooms, by path relative to the tree's root (the tests' working directory).
 std::vector<SourceFile> read_tree(const std::vector<std::string>& suffixes) {
-  static const std::vector<std::string> kRooms{"core", "proto", "controller", "agents", "drivers", "runtime",
-                                               "sim_backend", "cli", "tests", "bench"};
+  static const std::vector<std::string> kRooms{"core",    "proto",       "controller", "agents", "drivers",
+                                               "runtime", "sim_backend", "cli",        "tests",  "bench"};
   std::vector<SourceFile> files;
   for (const std::string& room : kRooms) {
     if (!fs::exists(room)) {
@@ -55,10 +55,25 @@ std::vector<SourceFile> read_tree(const std::vector<std::string>& suffixes) {
 
 /// The room of a path: the longest prefix that is a room of its own in DESIGN's arrows.
 std::string room_of(const std::string& path) {
-  static const std::vector<std::string> kRooms{"core/config", "core", "proto", "controller/workload", "controller/predict",
-                                               "controller/schedule", "controller/plan", "controller/control", "agents",
-                                               "drivers/bus", "drivers", "runtime/zmq", "runtime", "sim_backend/devices",
-                                               "sim_backend/emulate", "sim_backend", "cli", "tests", "bench"};
+  static const std::vector<std::string> kRooms{"core/config",
+                                               "core",
+                                               "proto",
+                                               "controller/workload",
+                                               "controller/predict",
+                                               "controller/schedule",
+                                               "controller/plan",
+                                               "controller/control",
+                                               "agents",
+                                               "drivers/bus",
+                                               "drivers",
+                                               "runtime/zmq",
+                                               "runtime",
+                                               "sim_backend/devices",
+                                               "sim_backend/emulate",
+                                               "sim_backend",
+                                               "cli",
+                                               "tests",
+                                               "bench"};
   for (const std::string& room : kRooms) {
     if (path.starts_with(room + "/")) {
       return room;
@@ -85,8 +100,8 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"runtime/zmq", {"core", "proto", "runtime"}},
       {"sim_backend/devices", {"core", "drivers"}},
       {"sim_backend",
-       {"core", "core/config", "drivers", "runtime", "controller/control", "controller/plan", "controller/workload", "controller/predict",
-        "controller/schedule", "agents", "sim_backend/devices"}},
+       {"core", "core/config", "drivers", "runtime", "controller/control", "controller/plan", "controller/workload",
+        "controller/predict", "controller/schedule", "agents", "sim_backend/devices"}},
   };
   return kArrows;
 }
@@ -135,8 +150,16 @@ TEST_CASE("rooms include only what the arrows allow") {
 TEST_CASE("only the rooms that own a clock, a thread or chance ask for them") {
   static const std::regex kBanned{
       R"re(\b(std::chrono::\w+_clock::now|sleep_for|sleep_until|usleep|nanosleep|std::random_device|std::mt19937|std::rand|std::\w+_distribution|std::thread|std::jthread|clock_gettime|gettimeofday|std::this_thread)\b)re"};
-  static const std::vector<std::string> kPure{"core", "proto", "controller/workload", "controller/predict", "controller/schedule",
-                                              "controller/plan", "controller/control", "agents", "drivers", "sim_backend/devices"};
+  static const std::vector<std::string> kPure{"core",
+                                              "proto",
+                                              "controller/workload",
+                                              "controller/predict",
+                                              "controller/schedule",
+                                              "controller/plan",
+                                              "controller/control",
+                                              "agents",
+                                              "drivers",
+                                              "sim_backend/devices"};
   std::vector<std::string> faults;
   for (const SourceFile& file : read_tree({".hpp", ".cpp"})) {
     if (is_program(file.path) || std::find(kPure.begin(), kPure.end(), room_of(file.path)) == kPure.end()) {
@@ -177,7 +200,8 @@ TEST_CASE("files and functions stay within their walls") {
   std::vector<std::string> faults;
   for (const SourceFile& file : read_tree({".hpp", ".cpp", ".proto"})) {
     if (file.lines.size() > kFileWall) {
-      faults.push_back(file.path + ": " + std::to_string(file.lines.size()) + " lines, the wall is " + std::to_string(kFileWall));
+      faults.push_back(file.path + ": " + std::to_string(file.lines.size()) + " lines, the wall is " +
+                       std::to_string(kFileWall));
     }
     if (file.path.starts_with("tests/")) {
       continue;  // a test case may tell a long story
@@ -186,7 +210,8 @@ TEST_CASE("files and functions stay within their walls") {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       const std::string& line = file.lines[i];
       const bool opens = !line.empty() && line.back() == '{' && line.front() != ' ' && line.front() != '}';
-      static const std::regex kNotFunction{R"(^(namespace|struct|class|enum|union|extern|constexpr .*= ?\{|const .*= ?\{|static .*= ?\{|template <.*> (struct|class)))"};
+      static const std::regex kNotFunction{
+          R"(^(namespace|struct|class|enum|union|extern|constexpr .*= ?\{|const .*= ?\{|static .*= ?\{|template <.*> (struct|class)))"};
       if (opens && !std::regex_search(line, kNotFunction) && line.find('(') != std::string::npos) {
         opened = i + 1;
       } else if (line == "}" && opened != 0) {
@@ -245,10 +270,12 @@ TEST_CASE("no source file is an orphan") {
 }
 
 TEST_CASE("every number on the wire says its unit") {
-  static const std::regex kField{R"re(^\s*(?:optional |repeated )?(u?int32|u?int64|sint32|sint64|fixed64|double|float) (\w+) = \d+)re"};
+  static const std::regex kField{
+      R"re(^\s*(?:optional |repeated )?(u?int32|u?int64|sint32|sint64|fixed64|double|float) (\w+) = \d+)re"};
   static const std::vector<std::string> kUnits{
-      "_ns", "_us", "_ms", "_s", "_mhz", "_hz", "_centi_db", "_centi_dbm", "_bytes", "_bits_per_second", "_mv", "_millivolts", "_mm", "_n", "_m",
-      "_id", "_ids", "_count", "_index", "_number", "_port", "_version", "_code", "_bits", "_hash", "_ratio", "_total"};
+      "_ns",   "_us",         "_ms",   "_s",    "_mhz",  "_hz",    "_centi_db", "_centi_dbm", "_bytes", "_bits_per_second",
+      "_mv",   "_millivolts", "_mm",   "_n",    "_m",    "_id",    "_ids",      "_count",     "_index", "_number",
+      "_port", "_version",    "_code", "_bits", "_hash", "_ratio", "_total"};
   std::vector<std::string> faults;
   for (const SourceFile& file : read_tree({".proto"})) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
@@ -261,7 +288,8 @@ TEST_CASE("every number on the wire says its unit") {
       const bool says = std::any_of(kUnits.begin(), kUnits.end(),
                                     [&](const std::string& unit) { return has_suffix(field, unit) || has_suffix(bare, unit); });
       if (!says) {
-        faults.push_back(file.path + ":" + std::to_string(i + 1) + ": " + field + " has no unit (known: _ns, _mhz, _centi_dbm, ...)");
+        faults.push_back(file.path + ":" + std::to_string(i + 1) + ": " + field +
+                         " has no unit (known: _ns, _mhz, _centi_dbm, ...)");
       }
     }
   }
