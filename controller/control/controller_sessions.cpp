@@ -27,7 +27,10 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, Instant now, Ef
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
     on_cycle_done(node, envelope.revision, *done, now, sink);
   } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
-    raise(alarm->alarm, sink);
+    const bool was_ordered = alarm->alarm.code == AlarmCode::lasers_off && intent_.lasers_off;
+    if (!was_ordered) {
+      raise(alarm->alarm, sink);
+    }
   } else if (commit_ != nullptr && !commit_waits_ && envelope.revision == commit_->revision()) {
     commit_->on_answer(node, envelope.body, now, letterhead(), sink);
     after_commit_moved(now, sink);
