@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <thread>
 
@@ -14,6 +15,7 @@
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
 #include "controller/workload/zoo.hpp"
+#include "drivers/bus/bus_device.hpp"
 #include "sim_backend/light/light_model.hpp"
 #include "sim_backend/light_log.hpp"
 
@@ -81,6 +83,37 @@ Result<JobReport> follow(LabSession& lab, JobId job) {
   }
 }
 
+/// Rings behind an emulated or real heater bank leave no light log: their resonance follows from the voltages that the bank's
+/// registers hold now (P = V^2 / R), read over the bank's own protocol.
+Result<void> add_banks_on_buses(const LabSession& lab, Instant begin, std::vector<OpticalChange>& changes) {
+  const Fabric& fabric = *lab.scenario.fabric;
+  for (const Device& device : fabric.devices) {
+    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
+    if (device.kind != DeviceKind::heater_bank || endpoint == "sim") {
+      continue;
+    }
+    auto bus = make_bus(endpoint);
+    if (!bus) {
+      return std::unexpected(bus.error());
+    }
+    const auto channels = static_cast<std::uint16_t>(device.elements.size());
+    const BusReply reply =
+        (*bus)->execute({device.id, device.bus_address, Registers{0, channels, {}}, std::chrono::seconds{1}});
+    if (reply.status != BusStatus::ok || reply.words.size() != channels) {
+      return fail(ErrorCode::device_silent, device.name + " at " + endpoint + " did not tell its voltages");
+    }
+    RingLight light;
+    for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
+      const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
+      const double volts = reply.words[channel] * 1e-3;
+      const double milliwatts = volts * volts / ring.heater_ohm * 1e3;
+      light.resonances.push_back(ring.cold_resonance - FrequencyOffset{std::llround(milliwatts * ring.mhz_per_milliwatt)});
+    }
+    changes.push_back({begin, device.id, 0, std::move(light)});
+  }
+  return {};
+}
+
 /// What the devices' light amounted to since `begin`, between the job's nodes.
 Result<LightTimeline> light_since(const LabSession& lab, Instant begin, const std::vector<NodeId>& nodes) {
   std::this_thread::sleep_for(kLogPatience);
@@ -92,6 +125,7 @@ Result<LightTimeline> light_since(const LabSession& lab, Instant begin, const st
     }
     changes.insert(changes.end(), part->begin(), part->end());
   }
+  LOOM_TRY(add_banks_on_buses(lab, begin, changes));
   LightTimeline light = timeline_of(lab.scenario.fabric, std::move(changes));
   std::vector<NodeId> sorted = nodes;
   std::sort(sorted.begin(), sorted.end());

@@ -143,6 +143,7 @@ class Controller {
   StatusReport status(Instant now) const;
   DriftCounts drift_counts(Instant now) const;
   std::vector<DeviceReport> device_rows(const Query& query, Instant now) const;
+  std::string state_of(const Circuit& circuit, bool plays_timeslots) const;
   std::vector<CircuitReport> circuit_rows(const Query& query) const;
   void reply(Peer to, OperatorReply reply, EffectSink& sink);
   void dry_run(Peer from, RequestId request, Intent intent, EffectSink& sink);

@@ -203,6 +203,17 @@ StatusReport Controller::status(Instant now) const {
   return report;
 }
 
+/// OCP's words, from what the transmitter was last seen to do; a laser that plays timeslots is pending between them.
+std::string Controller::state_of(const Circuit& circuit, bool plays_timeslots) const {
+  const auto device = options_.fabric->device_of_element[circuit.transmitter.value];
+  if (!sessions_[circuit.source.value].is_present() || !device.has_value() || !observations_[device->value].has_value()) {
+    return "UNKNOWN";
+  }
+  const auto* laser = std::get_if<LaserObservation>(&observations_[device->value]->reading);
+  const bool is_lit = laser != nullptr && laser->emitting && laser->frequency == centre_of(circuit.slot);
+  return is_lit ? "CONNECTED" : plays_timeslots ? "PENDING_CONNECTION" : "FAILED";
+}
+
 std::vector<CircuitReport> Controller::circuit_rows(const Query& query) const {
   std::vector<CircuitReport> rows;
   if (confirmed_ == nullptr) {
@@ -217,10 +228,7 @@ std::vector<CircuitReport> Controller::circuit_rows(const Query& query) const {
     for (std::uint32_t slot = 0; slot < job.stages[stage].timeslots.size(); ++slot) {
       for (const Circuit& circuit : job.stages[stage].timeslots[slot].circuits) {
         if (!query.id.has_value() || *query.id == circuit.id.value) {
-          const bool dark = intent_.lasers_off || sessions_[circuit.source.value].lasers_latched_off;
-          const bool is_here =
-              sessions_[circuit.source.value].is_present() && sessions_[circuit.destination.value].is_present();
-          rows.push_back({circuit, slot, dark ? "FAILED" : is_here ? "CONNECTED" : "UNKNOWN"});
+          rows.push_back({circuit, slot, state_of(circuit, job.stages[stage].timeslots.size() > 1)});
         }
       }
     }
