@@ -1,6 +1,7 @@
 loom_test(proto_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/proto_codec_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/proto_equal.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_random.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_rules_test.cpp
   LINKS loom_proto loom_wire)

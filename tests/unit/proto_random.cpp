@@ -199,13 +199,9 @@ JobSpec spec(Random& random) {
     collective.ranks = some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, limits::kNodes - 1); });
     collective.bytes = {random.between(0, limits::kCollectiveBytes)};
     collective.count = random.number<std::uint32_t>(0, limits::kCollectiveRepeats);
-    const std::int64_t ready = random.between(-1, 1'000'000);
-    collective.ready = ready < 0 ? kForever : Duration{ready};
-    const std::int64_t needed = random.between(-1, 1'000'000);
-    collective.needed = needed < 0 ? kForever : Duration{needed};
-    for (std::int64_t splits = random.between(0, 4); splits > 0; --splits) {
-      collective.splits.push_back({random.between(0, limits::kCollectiveBytes)});
-    }
+    collective.ready = random.coin() ? kForever : Duration{random.between(0, 1'000'000)};
+    collective.needed = random.coin() ? kForever : Duration{random.between(0, 1'000'000)};
+    collective.splits = some<Bytes>(random, [&] { return Bytes{random.between(0, limits::kCollectiveBytes)}; });
     return collective;
   });
   out.compute = length(random);
@@ -525,19 +521,6 @@ constexpr MakeBody kBodies[] = {
 };
 static_assert(std::size(kBodies) == std::variant_size_v<Body>);
 
-bool equal(const Plan& a, const Plan& b) {
-  return a.revision == b.revision && a.base == b.base && a.nodes == b.nodes && a.circuits == b.circuits &&
-         a.changed == b.changed && a.moved_switches == b.moved_switches && a.touched == b.touched &&
-         a.certificate.wavelength_isolated == b.certificate.wavelength_isolated &&
-         a.certificate.physically_isolated == b.certificate.physically_isolated &&
-         a.certificate.shared_amplifiers == b.certificate.shared_amplifiers;
-}
-
-bool equal(const CommitRecord& a, const CommitRecord& b) {
-  const bool is_plan_equal = a.plan && b.plan ? equal(*a.plan, *b.plan) : !a.plan && !b.plan;
-  return a.decision == b.decision && a.revision == b.revision && a.next_circuit == b.next_circuit && is_plan_equal;
-}
-
 CommitRecord commit(Random& random) {
   CommitRecord out;
   out.decision = random.any(CommitDecision::returned);
@@ -585,22 +568,6 @@ Record random_record(Random& random, std::size_t alternative) {
     default:
       return LatchRecord{true, random.word()};
   }
-}
-
-bool equal(const Record& a, const Record& b) {
-  if (a.index() != b.index()) {
-    return false;
-  }
-  if (const auto* term = std::get_if<TermRecord>(&a)) {
-    return *term == std::get<TermRecord>(b);
-  }
-  if (const auto* record = std::get_if<IntentRecord>(&a)) {
-    return *record == std::get<IntentRecord>(b);
-  }
-  if (const auto* latch = std::get_if<LatchRecord>(&a)) {
-    return *latch == std::get<LatchRecord>(b);
-  }
-  return equal(std::get<CommitRecord>(a), std::get<CommitRecord>(b));
 }
 
 }  // namespace loom::test
