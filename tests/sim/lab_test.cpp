@@ -1,0 +1,110 @@
+// The real thing, small: lightloomd, two agent processes and an emulated heater bank over ZeroMQ with CURVE and Modbus/TCP,
+// taken from submission to replay by `loom lab run`, as ./dev run does with 1024 nodes.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Finished {
+  int code = -1;
+  std::string output;
+};
+
+/// One state folder a test, so that tests may run beside each other.
+class Lab {
+ public:
+  Lab() : state_(fs::temp_directory_path() / ("loom-lab-" + std::to_string(getpid()))) { fs::create_directories(state_); }
+  ~Lab() {
+    run("lab down");
+    std::error_code ignored;
+    fs::remove_all(state_, ignored);
+  }
+
+  Finished run(const std::string& arguments) const {
+    const std::string command = std::string(LOOM_PROGRAM) + " --state " + state_.string() + " " + arguments + " 2>/dev/null";
+    Finished finished;
+    FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::array<char, 4096> part{};
+    while (const std::size_t read = std::fread(part.data(), 1, part.size(), pipe)) {
+      finished.output.append(part.data(), read);
+    }
+    const int status = pclose(pipe);
+    finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return finished;
+  }
+
+  std::string write_scenario(const std::string& lines) const {
+    const fs::path path = fs::path(state_.string() + ".yaml");
+    std::ofstream(path) << "schema_version: 1\nkind: scenario\nname: small\nfabric: "
+                        << fs::absolute("configs/fabrics/oddl_8.yaml").string() << "\nagents: {processes: 2}\n"
+                        << lines;
+    return path.string();
+  }
+
+ private:
+  fs::path state_;
+};
+
+}  // namespace
+
+TEST_CASE("a small soft lab brings a ring and an all-to-all into light and replays both") {
+  const Lab lab;
+  const std::string scenario = lab.write_scenario(
+      "mode: soft\njobs:\n"
+      "  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n"
+      "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1}\n");
+  const Finished finished = lab.run("--json lab run " + scenario);
+  REQUIRE(finished.code == 0);
+  const auto object = nlohmann::json::parse(finished.output);
+  CHECK(object["api_version"] == "lightloom/1");
+  REQUIRE(object["jobs"].size() == 2);
+  const auto& ring = object["jobs"][0];
+  CHECK(ring["replayed"]["iteration_ms"].get<double>() == Approx(ring["predicted"]["iteration_ms"].get<double>()));
+  for (const auto& job : object["jobs"]) {
+    for (const auto& revision : job["revisions"]) {
+      CHECK(revision["outcome"] == "committed");
+    }
+  }
+  CHECK(object["jobs"][1]["revisions"].size() == 3);  // two maps, then the gradients' ring
+  CHECK(object["jobs"][1]["replayed"]["dark_ms"].get<double>() > 0);
+}
+
+TEST_CASE("a mixed lab drives one emulated heater bank over Modbus and replays over the voltages that it holds") {
+  const Lab lab;
+  const int port = 20'000 + getpid() % 20'000;
+  const std::string scenario =
+      lab.write_scenario("mode: mixed\ninventory:\n  bus-heater-5: modbus-tcp://127.0.0.1:" + std::to_string(port) +
+                         "\njobs:\n  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n");
+  const Finished finished = lab.run("--json lab run --keep " + scenario);
+  REQUIRE(finished.code == 0);
+  const auto devices = nlohmann::json::parse(lab.run("--json device list").output);
+  int millivolts = 0;
+  for (const auto& device : devices["devices"]) {
+    if (device["name"] == "heater-5") {
+      millivolts = device["reading"]["millivolts"][0];
+    }
+  }
+  CHECK(millivolts > 1'000);
+  const auto object = nlohmann::json::parse(finished.output);
+  CHECK(object["jobs"][0]["replayed"]["dark_ms"] == 0.0);
+}
+
+TEST_CASE("an operator's mistakes end in the exit code of their kind") {
+  const Lab lab;
+  CHECK(lab.run("status").code == 5);
+  CHECK(lab.run("staus").code == 2);
+  CHECK(lab.run("predict --workload vgg9 --fabric oddl --nodes 4").code == 2);
+  CHECK(lab.run("config check /nonexistent.yaml").code == 1);
+  CHECK(lab.run("--help").code == 0);
+}
