@@ -131,7 +131,9 @@ TEST_CASE("all_to_all_meets_every_pair_once_in_matchings") {
         CHECK(pairs.insert({circuit.source, circuit.destination}).second);
       }
       CHECK(timeslot.guard >= std::chrono::milliseconds{10});
-      CHECK(timeslot.hold == Duration{(1'000'000 / 12 + 1) * 8 / 100 + 1});
+      // The bytes' time, and room for a gate that opens late: control_max and blank_max of OddlParameters.
+      CHECK(timeslot.hold == Duration{(1'000'000 / 12 + 1) * 8 / 100 + 1} + OddlParameters{}.laser_control_max +
+                                 OddlParameters{}.laser_blank_max);
     }
   }
   CHECK(pairs.size() == 12 * 11);
