@@ -260,7 +260,8 @@ TEST_CASE("no source file is an orphan") {
   for (const SourceFile& file : files) {
     const bool is_header = has_suffix(file.path, ".hpp");
     const std::string name = fs::path(file.path).filename().string();
-    const bool is_known = is_header ? included.contains(file.path) || included.contains(name) : listed.find(name) != std::string::npos;
+    const bool is_known =
+        is_header ? included.contains(file.path) || included.contains(name) : listed.find(name) != std::string::npos;
     if (!is_known) {
       faults.push_back(file.path + (is_header ? ": included by nobody" : ": in no CMakeLists.txt"));
     }
@@ -273,9 +274,9 @@ TEST_CASE("every number on the wire says its unit") {
   static const std::regex kField{
       R"re(^\s*(?:optional |repeated )?(u?int32|u?int64|sint32|sint64|fixed64|double|float) (\w+) = \d+)re"};
   static const std::vector<std::string> kUnits{
-      "_ns",   "_us",         "_ms",   "_s",    "_mhz",  "_hz",    "_centi_db", "_centi_dbm", "_bytes", "_bits_per_second",
-      "_mv",   "_millivolts", "_mm",   "_n",    "_m",    "_id",    "_ids",      "_count",     "_index", "_number", "_numbers",
-      "_port", "_version",    "_code", "_bits", "_hash", "_ratio", "_total"};
+      "_ns",      "_us",         "_ms",      "_s",    "_mhz",  "_hz",   "_centi_db", "_centi_dbm", "_bytes", "_bits_per_second",
+      "_mv",      "_millivolts", "_mm",      "_n",    "_m",    "_id",   "_ids",      "_count",     "_index", "_number",
+      "_numbers", "_port",       "_version", "_code", "_bits", "_hash", "_ratio",    "_total"};
   std::vector<std::string> faults;
   for (const SourceFile& file : read_tree({".proto"})) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
