@@ -278,9 +278,11 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
   report.reason += ": " + failed->failure();
   Alarm alarm;
   alarm.code = AlarmCode::commit_returned;
+  std::optional<NodeId> failed_node;
   if (failed->failed_node().value < sessions_.size()) {
-    alarm.node = failed->failed_node();
+    failed_node = failed->failed_node();
   }
+  alarm.node = failed_node;
   alarm.evidence = "revision " + std::to_string(failed->revision().value) + " did not reach light: " + failed->failure();
   alarm.next_command = "loom schedule history";
   record_history(std::move(report));
@@ -299,7 +301,7 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
   if (++return_attempts_ > options_.timings.return_attempts) {
     Alarm given_up;
     given_up.code = AlarmCode::commit_returned;
-    given_up.node = alarm.node;
+    given_up.node = failed_node;
     given_up.evidence = "gave up returning to revision " + std::to_string(confirmed().value) + " after " +
                         std::to_string(options_.timings.return_attempts) + " attempts; " + std::to_string(doubt_.nodes.size()) +
                         " nodes stay dark where they changed: " + failed->failure();
