@@ -32,6 +32,7 @@ constexpr Duration kLateLimit = std::chrono::milliseconds{20};
 struct Order {
   std::string scenario;
   std::string state = "run/lab";
+  bool restore_journal = false;
   std::string controller;
   std::uint32_t process = 0;
 };
@@ -148,7 +149,8 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   if (!transport) {
     return give_up(transport.error());
   }
-  auto store = SqliteStore::open({files.agents_journal(order.process)}, (*loop)->poster());
+  auto store =
+      SqliteStore::open({.path = files.agents_journal(order.process), .restore = order.restore_journal}, (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }
@@ -205,6 +207,8 @@ int main(int argc, char** argv) {
   app.add_option("--process", order.process, "Which of the scenario's agent processes this is, from 0")->capture_default_str();
   app.add_option("--state", order.state, "Folder of keys, journals and address")->capture_default_str();
   app.add_option("--controller", order.controller, "ZeroMQ endpoint, instead of the state folder's");
+  app.add_flag("--restore-journal", order.restore_journal,
+               "Move what follows a damaged row aside and go on behind the sound part");
   CLI11_PARSE(app, argc, argv);
   return loom::run(order);
 }

@@ -23,6 +23,7 @@ namespace {
 struct Order {
   std::string scenario;
   std::string state = "run/lab";
+  bool restore_journal = false;
   std::string listen = "tcp://127.0.0.1:*";
 };
 
@@ -77,7 +78,7 @@ int run(const Order& order) {
   if (!transport) {
     return give_up(transport.error());
   }
-  auto store = SqliteStore::open({files.controller_journal()}, (*loop)->poster());
+  auto store = SqliteStore::open({.path = files.controller_journal(), .restore = order.restore_journal}, (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }
@@ -112,6 +113,8 @@ int main(int argc, char** argv) {
   app.add_option("--scenario", order.scenario, "YAML file that names fabric and timings")->required();
   app.add_option("--state", order.state, "Folder of keys, journal and address")->capture_default_str();
   app.add_option("--listen", order.listen, "ZeroMQ endpoint; port * is any free one")->capture_default_str();
+  app.add_flag("--restore-journal", order.restore_journal,
+               "Move what follows a damaged row aside and go on behind the sound part");
   CLI11_PARSE(app, argc, argv);
   return loom::run(order);
 }
