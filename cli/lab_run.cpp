@@ -70,8 +70,10 @@ Result<JobReport> follow(LabSession& lab, JobId job) {
     const auto& now = std::get<StatusReport>(status->rows);
     const std::string stage =
         row->stages > 1 ? " (stage " + std::to_string(row->stage + 1) + " of " + std::to_string(row->stages) + ")" : "";
-    if (now.stage == CommitStage::idle) {
+    if (now.stage == CommitStage::idle && row->state == "lit") {
       progress.show(row->name + stage + " plays its timeslots, nodes done", row->cycles_done, row->nodes.size());
+    } else if (now.stage == CommitStage::idle) {
+      progress.show(row->name + stage + " waits for its revision", 0, row->nodes.size());
     } else {
       progress.show(row->name + stage + " " + std::string(to_string(now.stage)), now.stage_done, now.stage_total);
     }
