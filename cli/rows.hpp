@@ -12,7 +12,7 @@
 
 namespace loom::cli {
 
-inline constexpr const char* kApiVersion = "lightloom/1";
+inline constexpr int kApiVersion = 1;
 
 /// An answer's outermost object.
 nlohmann::ordered_json answer();
