@@ -95,7 +95,7 @@ void LightChecker::classify_all() {
 }
 
 LightChecker::PlanSet LightChecker::plans_of(ElementId transmitter) const {
-  const Emission& emission = light_.graph().emission(transmitter);
+  const LaserEmission& emission = light_.graph().emission(transmitter);
   PlanSet plans = 0;
   for (std::size_t i = 0; emission.emitting && i < active_.size(); ++i) {
     for (const PlannedCircuit& circuit : active_[i].of_transmitter[transmitter.value]) {
@@ -152,7 +152,7 @@ void LightChecker::judge_path(Instant now, ElementId transmitter) {
                " at a port that moves");
   }
   bool judged_stray = false;
-  for (const Hop& hop : light_.path_of(transmitter)) {
+  for (const LightHop& hop : light_.path_of(transmitter)) {
     const std::span<const Light> lights = light_.lights_on(hop.fibre);
     const auto own = std::find_if(lights.begin(), lights.end(), [&](const Light& l) { return l.transmitter == transmitter; });
     LOOM_ASSERT(own != lights.end());

@@ -14,10 +14,10 @@
 namespace loom {
 namespace {
 
-std::string describe(const std::vector<Violation>& violations) {
+std::string describe(const std::vector<PlanViolation>& violations) {
   std::string text;
   std::string_view rule;
-  for (const Violation& violation : violations) {
+  for (const PlanViolation& violation : violations) {
     if (violation.rule != rule) {
       text += (text.empty() ? "" : "; ") + violation.rule + ": " + violation.evidence;
       rule = violation.rule;

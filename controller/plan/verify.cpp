@@ -5,7 +5,7 @@
 
 namespace loom {
 
-std::vector<Violation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent) {
+std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent) {
   verifying::Faults faults;
   if (!verifying::check_structure(fabric, plan, faults)) {
     return faults.take();

@@ -35,14 +35,14 @@ inline constexpr std::string_view kUnchangedUntouched = "unchanged_untouched";
 inline constexpr std::string_view kChangeDeclared = "change_declared";  ///< changed, moved_switches and touched say all
 }  // namespace rules
 
-struct Violation {
+struct PlanViolation {
   std::string rule;
   std::string evidence;  ///< one sentence: what, where, value and limit
-  bool operator==(const Violation&) const = default;
+  bool operator==(const PlanViolation&) const = default;
 };
 
 /// Every broken rule, in a fixed order, with at most a few pieces of evidence each; empty = the plan may be sent.
 /// `base`: what is lit now, null = dark. A plan whose slices do not even fit the fabric is judged no further.
-std::vector<Violation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent);
+std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent);
 
 }  // namespace loom

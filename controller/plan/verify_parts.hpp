@@ -23,7 +23,7 @@ class Faults {
   void add(std::string_view rule, Evidence evidence) {
     std::uint32_t& count = counts_[std::string(rule)];
     if (count < kKept) {
-      Violation found{std::string(rule), evidence()};
+      PlanViolation found{std::string(rule), evidence()};
       if (std::find(violations_.begin(), violations_.end(), found) == violations_.end()) {
         violations_.push_back(std::move(found));
         ++count;
@@ -31,12 +31,12 @@ class Faults {
     }
   }
   bool empty() const { return violations_.empty(); }
-  std::vector<Violation> take() { return std::move(violations_); }
+  std::vector<PlanViolation> take() { return std::move(violations_); }
 
  private:
   static constexpr std::uint32_t kKept = 4;
   std::map<std::string, std::uint32_t> counts_;
-  std::vector<Violation> violations_;
+  std::vector<PlanViolation> violations_;
 };
 
 struct Emission {

@@ -62,7 +62,7 @@ std::span<const Window> LightWindows::between(NodeId source, NodeId destination)
   return {windows_.data() + found->first, found->count};
 }
 
-Lane LightWindows::lane(NodeId source, NodeId destination, double free) const {
+WindowLane LightWindows::lane(NodeId source, NodeId destination, double free) const {
   const auto windows = between(source, destination);
   return {windows.data(), windows.data() + windows.size(), free, 0};
 }

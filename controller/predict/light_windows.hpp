@@ -20,7 +20,7 @@ struct Window {
 inline constexpr double kNoLightEver = std::numeric_limits<double>::infinity();
 
 /// One pair's windows, and when its next transfer may begin.
-struct Lane {
+struct WindowLane {
   const Window* next = nullptr;
   const Window* last = nullptr;  ///< one past the end
   double free = 0;
@@ -61,7 +61,7 @@ class LightWindows {
 
   /// The windows from `source` to `destination` in order of time; empty when it never was lit. O(log pairs).
   std::span<const Window> between(NodeId source, NodeId destination) const;
-  Lane lane(NodeId source, NodeId destination, double free) const;
+  WindowLane lane(NodeId source, NodeId destination, double free) const;
 
  private:
   struct Pair {

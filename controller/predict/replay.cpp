@@ -135,9 +135,9 @@ class Replayer {
 
   /// A collective that never waited took what full light takes; else the closed form says what that is (to the rounding of
   /// its chunks, a byte a step).
-  Outcome outcome(const std::vector<Lane>& lanes, double start, double finish, double lit_ns) {
+  Outcome outcome(const std::vector<WindowLane>& lanes, double start, double finish, double lit_ns) {
     double longest = 0;
-    for (const Lane& lane : lanes) {
+    for (const WindowLane& lane : lanes) {
       longest = std::max(longest, lane.waited);
     }
     waited_ = std::max(waited_, longest);
@@ -145,8 +145,8 @@ class Replayer {
   }
 
   /// Lanes of the ring's links, in rank order.
-  std::vector<Lane> ring_lanes(const std::vector<std::uint32_t>& ranks, double start) const {
-    std::vector<Lane> lanes;
+  std::vector<WindowLane> ring_lanes(const std::vector<std::uint32_t>& ranks, double start) const {
+    std::vector<WindowLane> lanes;
     lanes.reserve(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       lanes.push_back(windows_.lane(node(ranks[i]), node(ranks[i + 1 == ranks.size() ? 0 : i + 1]), start));
@@ -155,9 +155,9 @@ class Replayer {
   }
 
   /// The same ring with every link lit for ever at its (first) rate.
-  double lit_ring_ns(const std::vector<Lane>& lanes, const CollectivePlan& plan, double chunk) const {
+  double lit_ring_ns(const std::vector<WindowLane>& lanes, const CollectivePlan& plan, double chunk) const {
     std::vector<LinkTerms> links;
-    for (const Lane& lane : lanes) {
+    for (const WindowLane& lane : lanes) {
       links.push_back({lane.next == lane.last ? 0 : lane.next->ns_per_byte, latency_});
     }
     const bool uniform = std::all_of(links.begin(), links.end(), [&](const LinkTerms& link) {
@@ -168,7 +168,7 @@ class Replayer {
 
   Result<Outcome> ring(const Collective& collective, const CollectivePlan& plan, double start) {
     const std::vector<std::uint32_t> ranks = ranks_of(collective, job_.node_count);
-    std::vector<Lane> lanes = ring_lanes(ranks, start);
+    std::vector<WindowLane> lanes = ring_lanes(ranks, start);
     const double lit = lit_ring_ns(lanes, plan, static_cast<double>(collective.bytes.count) / plan.size);
     const std::int64_t whole = collective.bytes.count / plan.size;
     const std::int64_t larger = collective.bytes.count % plan.size;  // so many chunks have a byte more
@@ -195,10 +195,10 @@ class Replayer {
     if (collective.kind == CollectiveKind::reduce) {
       std::rotate(ranks.begin(), ranks.begin() + 1, ranks.end());  // the root comes last
     }
-    std::vector<Lane> lanes = ring_lanes(ranks, start);
+    std::vector<WindowLane> lanes = ring_lanes(ranks, start);
     lanes.pop_back();
     double slowest = 0;
-    for (const Lane& lane : lanes) {
+    for (const WindowLane& lane : lanes) {
       slowest = std::max(slowest, lane.next == lane.last ? 0 : lane.next->ns_per_byte);
     }
     double last = start;
@@ -236,7 +236,7 @@ class Replayer {
 
   /// One pair's bytes; adds to `load`. The finish, or the error.
   Result<double> pair(const Flow& flow, double start, Load& load) {
-    Lane lane = windows_.lane(node(flow.source), node(flow.destination), start);
+    WindowLane lane = windows_.lane(node(flow.source), node(flow.destination), start);
     load.add(flow.source, flow.destination,
              lane.next == lane.last ? 0 : static_cast<double>(flow.bytes) * lane.next->ns_per_byte);
     const double left = lane.move(start, static_cast<double>(flow.bytes));

@@ -15,11 +15,11 @@
 namespace loom {
 
 /// Light of one transmitter as it leaves it. Not emitting: nothing else in here counts.
-struct Emission {
+struct LaserEmission {
   bool emitting = false;
   Frequency frequency;
   Dbm power{kNoLight};
-  bool operator==(const Emission&) const = default;
+  bool operator==(const LaserEmission&) const = default;
 };
 
 /// Light as it arrives at, or leaves, one port.
@@ -57,8 +57,8 @@ class LightGraph {
   /// Can this element be set, so that light through it must be traced again when it is?
   bool is_steerable(ElementId element) const { return steerable_[element.value]; }
 
-  void set_emission(ElementId transmitter, Emission emission) { emission_[transmitter.value] = emission; }
-  const Emission& emission(ElementId transmitter) const { return emission_[transmitter.value]; }
+  void set_emission(ElementId transmitter, LaserEmission emission) { emission_[transmitter.value] = emission; }
+  const LaserEmission& emission(ElementId transmitter) const { return emission_[transmitter.value]; }
   void set_ring(ElementId ring, Frequency resonance) { resonance_[ring.value] = resonance; }
   Frequency resonance(ElementId ring) const { return resonance_[ring.value]; }
   /// `moving`: what enters such a slot of such an input goes nowhere.
@@ -84,7 +84,7 @@ class LightGraph {
   std::vector<std::uint32_t> first_output_;
   std::vector<std::uint32_t> fibre_of_output_;
   std::vector<bool> steerable_;
-  std::vector<Emission> emission_;           ///< by element
+  std::vector<LaserEmission> emission_;      ///< by element
   std::vector<Frequency> resonance_;         ///< by element
   std::vector<std::uint32_t> switch_place_;  ///< by element: its place in switches_, or kNone
   std::vector<SwitchState> switches_;

@@ -71,7 +71,7 @@ std::span<const ElementId> LightModel::apply(const OpticalChange& change) {
 
 void LightModel::emit(ElementId transmitter, const LaserLight& light) {
   const bool emitting = light.emitting && light.power > kNoLight;
-  const Emission emission = emitting ? Emission{true, light.frequency, light.power} : Emission{};
+  const LaserEmission emission = emitting ? LaserEmission{true, light.frequency, light.power} : LaserEmission{};
   if (graph_.emission(transmitter) == emission) {
     return;
   }
@@ -106,7 +106,7 @@ void LightModel::trace(ElementId transmitter, Trace& trace) {
   trace.hops.clear();
   trace.steered.clear();
   trace.moving.reset();
-  const Emission& emission = graph_.emission(transmitter);
+  const LaserEmission& emission = graph_.emission(transmitter);
   trace.frequency = emission.emitting ? emission.frequency : Frequency{};
   const std::uint32_t fibre = graph_.fibre_at_output(transmitter, 0);
   if (!emission.emitting || fibre == LightGraph::kNone) {
@@ -121,7 +121,7 @@ void LightModel::follow(Ray ray, FibreId first, Trace& trace) {
   frontier_.clear();
   frontier_.push_back({first, ray.power, false});
   while (!frontier_.empty()) {
-    Hop hop = frontier_.back();
+    LightHop hop = frontier_.back();
     frontier_.pop_back();
     if (visited_[hop.fibre.value] == trace_number_) {
       continue;  // round a ring that drops it nowhere
@@ -157,7 +157,7 @@ void LightModel::put(ElementId transmitter, const Trace& trace) {
     return;
   }
   const FrequencyOffset half_width{std::get<Transmitter>(fabric().element(transmitter).kind).signal_width.mhz / 2};
-  for (const Hop& hop : trace.hops) {
+  for (const LightHop& hop : trace.hops) {
     on_fibre_[hop.fibre.value].push_back({transmitter, trace.frequency, half_width, hop.power, hop.clipped});
     mark(hop.fibre);
   }
@@ -167,7 +167,7 @@ void LightModel::put(ElementId transmitter, const Trace& trace) {
 }
 
 void LightModel::take(ElementId transmitter, const Trace& trace) {
-  for (const Hop& hop : trace.hops) {
+  for (const LightHop& hop : trace.hops) {
     std::vector<Light>& lights = on_fibre_[hop.fibre.value];
     const auto found =
         std::find_if(lights.begin(), lights.end(), [&](const Light& light) { return light.transmitter == transmitter; });

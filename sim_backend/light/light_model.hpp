@@ -31,11 +31,11 @@ constexpr bool overlap(const Light& a, const Light& b) {
 }
 
 /// One fibre on the way of a transmitter's light.
-struct Hop {
+struct LightHop {
   FibreId fibre;
   Dbm power;  ///< at its far end
   bool clipped = false;
-  bool operator==(const Hop&) const = default;
+  bool operator==(const LightHop&) const = default;
 };
 
 /// A usable link as of now.
@@ -62,7 +62,7 @@ class LightModel {
   const LightGraph& graph() const { return graph_; }
   std::span<const Light> lights_on(FibreId fibre) const { return on_fibre_[fibre.value]; }
   /// Depth first from the transmitter; empty: dark.
-  std::span<const Hop> path_of(ElementId transmitter) const { return traces_[trace_of_[transmitter.value]].hops; }
+  std::span<const LightHop> path_of(ElementId transmitter) const { return traces_[trace_of_[transmitter.value]].hops; }
   /// The moving element that this light enters, if any.
   std::optional<ElementId> moving_port_on_path(ElementId transmitter) const {
     return traces_[trace_of_[transmitter.value]].moving;
@@ -78,7 +78,7 @@ class LightModel {
 
  private:
   struct Trace {
-    std::vector<Hop> hops;
+    std::vector<LightHop> hops;
     std::vector<ElementId> steered;  ///< steerable elements that this light enters
     std::optional<ElementId> moving;
     Frequency frequency;
@@ -114,7 +114,7 @@ class LightModel {
   // Memory of one call, kept to be re-used.
   Trace scratch_;
   Passage passage_;
-  std::vector<Hop> frontier_;
+  std::vector<LightHop> frontier_;
   std::vector<std::uint64_t> visited_;  ///< by fibre: the number of the trace that last ran through it
   std::uint64_t trace_number_ = 0;
   std::vector<ElementId> changed_;

@@ -448,9 +448,9 @@ void refuses(std::string_view rule, Corruption corrupt, std::uint64_t seed) {
     ++applied;
     const auto found = verify(c.fabric, c.plan, c.base, c.intent);
     const bool named =
-        std::any_of(found.begin(), found.end(), [&](const Violation& violation) { return violation.rule == rule; });
+        std::any_of(found.begin(), found.end(), [&](const PlanViolation& violation) { return violation.rule == rule; });
     if (!named) {
-      for (const Violation& violation : found) {
+      for (const PlanViolation& violation : found) {
         UNSCOPED_INFO(violation.rule << ": " << violation.evidence);
       }
       FAIL("rule " << rule << " accepted corruption " << applied << " of seed " << seed << " (draw " << tried << ")");

@@ -269,6 +269,29 @@ TEST_CASE("no source file is an orphan") {
   CHECK(faults.empty());
 }
 
+TEST_CASE("no two headers give one name to different types") {
+  static const std::regex kType{R"re(^(?:struct|class|enum class) (\w+) ?(?:final)? ?[:{])re"};
+  static const std::regex kNamespace{R"re(^namespace ([\w:]+) \{)re"};
+  std::map<std::string, std::string> owner;  // linkers would take either, silently
+  std::vector<std::string> faults;
+  for (const SourceFile& file : read_tree({".hpp"})) {
+    std::string scope;
+    for (const std::string& line : file.lines) {
+      std::smatch match;
+      if (std::regex_search(line, match, kNamespace)) {
+        scope = match[1];
+      } else if (!file.path.starts_with("tests/") && std::regex_search(line, match, kType)) {
+        const std::string name = scope + "::" + match[1].str();
+        if (const auto [entry, is_new] = owner.try_emplace(name, file.path); !is_new) {
+          faults.push_back(name + ": in " + entry->second + " and in " + file.path);
+        }
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+}
+
 TEST_CASE("every number on the wire says its unit") {
   static const std::regex kField{
       R"re(^\s*(?:optional |repeated )?(u?int32|u?int64|sint32|sint64|fixed64|double|float) (\w+) = \d+)re"};
