@@ -44,9 +44,12 @@ Result<void> start_emulators(const LabSession& lab) {
 }
 
 Result<void> start_controller(LabSession& lab) {
-  auto pid = start_process(
-      lab.files.folder(),
-      {"lightloomd", {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}});
+  ProcessOrder order{"lightloomd",
+                     {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}};
+  if (lab.record) {
+    order.command.push_back("--record");
+  }
+  auto pid = start_process(lab.files.folder(), order);
   if (!pid) {
     return std::unexpected(pid.error());
   }
@@ -135,7 +138,8 @@ Result<void> start_everything(LabSession& lab, const Globals& globals) {
 
 }  // namespace
 
-Result<LabSession> open_lab(const Globals& globals, const std::string& scenario_path) {
+Result<LabSession> open_lab(const Globals& globals, const LabOrder& order) {
+  const std::string& scenario_path = order.scenario;
   auto scenario = load_scenario(scenario_path);
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
@@ -146,7 +150,7 @@ Result<LabSession> open_lab(const Globals& globals, const std::string& scenario_
   if (scenario.value->mode == Mode::sim) {
     return fail(ErrorCode::invalid_argument, scenario_path + " is of mode sim, which has no processes; use loom sim run");
   }
-  LabSession lab{LabFiles(globals.state_dir), scenario_path, std::move(*scenario.value)};
+  LabSession lab{LabFiles(globals.state_dir), scenario_path, std::move(*scenario.value), order.record};
   if (stop_processes(lab.files.folder(), kStopPatienceMs) > 0) {
     say("  stopped an earlier lab in " + lab.files.folder());
   }
@@ -158,8 +162,8 @@ Result<LabSession> open_lab(const Globals& globals, const std::string& scenario_
   return lab;
 }
 
-int lab_up(const Globals& globals, const std::string& scenario) {
-  const auto lab = open_lab(globals, scenario);
+int lab_up(const Globals& globals, const LabOrder& order) {
+  const auto lab = open_lab(globals, order);
   if (!lab) {
     return give_up(lab.error());
   }
@@ -174,7 +178,7 @@ int lab_down(const Globals& globals) {
 }
 
 int run_lab(const Globals& globals, const LabOrder& order) {
-  auto lab = open_lab(globals, order.scenario);
+  auto lab = open_lab(globals, order);
   if (!lab) {
     return give_up(lab.error());
   }

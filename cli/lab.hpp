@@ -9,14 +9,15 @@ namespace loom::cli {
 
 struct LabOrder {
   std::string scenario;
-  bool keep = false;  ///< leave everything running at the end
+  bool keep = false;    ///< leave everything running at the end
+  bool record = false;  ///< the controller keeps a tape
 };
 
 /// Starts the scenario's processes, submits its jobs one after the other, follows each into light, replays its bytes over the
 /// light that the devices emitted, and prints the tables of it. Ends everything unless told to keep it.
 int run_lab(const Globals& globals, const LabOrder& order);
 /// Starts the processes and returns when every agent has joined.
-int lab_up(const Globals& globals, const std::string& scenario);
+int lab_up(const Globals& globals, const LabOrder& order);
 /// Stops what a lab left running in the state folder.
 int lab_down(const Globals& globals);
 

@@ -23,6 +23,8 @@ class LabFiles {
   std::string controller_journal() const { return state_ + "/controller.db"; }
   std::string agents_journal(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".db"; }
   std::string light_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".light"; }
+  /// What a recording controller heard, of all its lives.
+  std::string tape() const { return state_ + "/controller.tape"; }
   /// One line: the address that the controller is bound to, written when it is.
   std::string address() const { return state_ + "/controller.address"; }
 

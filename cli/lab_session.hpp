@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/connection.hpp"
+#include "cli/lab.hpp"
 #include "cli/lab_files.hpp"
 #include "core/config/scenario.hpp"
 #include "core/time.hpp"
@@ -16,6 +17,7 @@ struct LabSession {
   LabFiles files;
   std::string scenario_path;
   Scenario scenario;
+  bool record = false;
   std::unique_ptr<Connection> connection = nullptr;
   int controller_pid = 0;
   std::vector<int> agent_pids = {};
@@ -23,7 +25,7 @@ struct LabSession {
 };
 
 /// Starts everything; on an error nothing is left running.
-Result<LabSession> open_lab(const Globals& globals, const std::string& scenario_path);
+Result<LabSession> open_lab(const Globals& globals, const LabOrder& order);
 
 /// Submits the scenario's jobs one after the other, follows each into light, replays it and prints. The exit code.
 int run_jobs(LabSession& lab, const Globals& globals);

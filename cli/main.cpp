@@ -27,6 +27,7 @@ struct Session {
   std::uint64_t id = 0;
   PredictOrder predict;
   SimOrder sim;
+  ReplayOrder replay;
   JobOrder job;
   LabOrder lab;
   std::string path;
@@ -125,6 +126,10 @@ void add_pure_commands(CLI::App& app, Session& session) {
   run->add_option("--for", session.sim.run_for, "Virtual time, e.g. 10s");
   run->add_option("--trace", session.sim.trace_path, "Write a Perfetto trace");
   run->callback([&session] { session.command = [&session] { return simulate(session.globals, session.sim); }; });
+  CLI::App* again = sim->add_subcommand("replay", "A recorded controller once more: must decide the same from what it heard");
+  again->add_option("TAPE", session.replay.tape, "Of lightloomd --record, e.g. run/lab/controller.tape")->required();
+  again->add_option("--scenario", session.replay.scenario, "Instead of the one that the tape names");
+  again->callback([&session] { session.command = [&session] { return replay_session(session.globals, session.replay); }; });
   CLI::App* config = app.add_subcommand("config", "Configuration files");
   config->require_subcommand(1);
   CLI::App* check = config->add_subcommand("check", "Every error of every file, as file:line:column");
@@ -144,10 +149,12 @@ void add_lab(CLI::App& app, Session& session) {
   CLI::App* run = lab->add_subcommand("run", "Start, submit the scenario's jobs, follow them into light, replay, print, stop");
   run->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
   run->add_flag("--keep", session.lab.keep, "Leave everything running");
+  run->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
   run->callback([&session] { session.command = [&session] { return run_lab(session.globals, session.lab); }; });
   CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
   up->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
-  up->callback([&session] { session.command = [&session] { return lab_up(session.globals, session.lab.scenario); }; });
+  up->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
+  up->callback([&session] { session.command = [&session] { return lab_up(session.globals, session.lab); }; });
   lab->add_subcommand("down", "Stop what a lab left running")->callback([&session] {
     session.command = [&session] { return lab_down(session.globals); };
   });

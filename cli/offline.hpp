@@ -32,4 +32,12 @@ struct SimOrder {
 
 int simulate(const Globals& globals, const SimOrder& order);
 
+struct ReplayOrder {
+  std::string tape;
+  std::string scenario;  ///< empty: the one that the tape names
+};
+
+/// Differences are exit code 1.
+int replay_session(const Globals& globals, const ReplayOrder& order);
+
 }  // namespace loom::cli

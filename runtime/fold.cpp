@@ -104,6 +104,28 @@ void fold(Digest& digest, const Event& event, std::uint64_t encoding) {
   std::visit([&](const auto& kind) { fold_event(digest, kind); }, event);
 }
 
+std::uint64_t setup_digest(const Fabric& fabric, std::string_view algorithm) {
+  Digest digest;
+  digest.add(algorithm);
+  digest.add(fabric.name);
+  digest.add(fabric.architecture);
+  digest.add(fabric.nodes.size());
+  for (const Element& element : fabric.elements) {
+    digest.add(element.name);
+    digest.add(element.kind.index());
+    digest.add(std::uint64_t{element.inputs} << 16 | element.outputs);
+  }
+  for (const Fibre& fibre : fabric.fibres) {
+    digest.add(std::uint64_t{fibre.from.element.value} << 16 | fibre.from.port);
+    digest.add(std::uint64_t{fibre.to.element.value} << 16 | fibre.to.port);
+  }
+  for (const Device& device : fabric.devices) {
+    digest.add(word_of(device.kind));
+    digest.add(std::uint64_t{device.agent.value} << 32 | device.bus.value);
+  }
+  return digest.value();
+}
+
 void fold(Digest& digest, const SetTimer& effect) {
   digest.add(Tag::set_timer);
   digest.add(effect.timer.value);

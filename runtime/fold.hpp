@@ -3,14 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/digest.hpp"
+#include "core/fabric.hpp"
 #include "core/step.hpp"
 
 namespace loom {
 
 /// `encoding`: digest of the bytes that a MessageArrived or a Started was decoded from; 0 for the others.
 void fold(Digest& digest, const Event& event, std::uint64_t encoding);
+
+/// What two runs must have in common to be compared at all: the fabric but for its elements' parameters, and the algorithm.
+std::uint64_t setup_digest(const Fabric& fabric, std::string_view algorithm);
 
 // Effects. Send and Append are folded by the host itself, by their encoded bytes.
 void fold(Digest& digest, const SetTimer& effect);

@@ -35,25 +35,27 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
     LOOM_ASSERT(seams_.time != nullptr);
     LOOM_ASSERT(seams_.messages != nullptr);
     LOOM_ASSERT(step_ != nullptr);
+    LOOM_ASSERT(!seams_.record || seams_.digest != nullptr);
   }
 
   void listen();
   Result<void> start(std::uint64_t boot_id);
   void close();
   /// Steps the machine now, or after what it is busy with.
-  void deliver(Event event, std::uint64_t encoding = 0);
+  void deliver(Event event, std::uint64_t encoding = 0, std::vector<std::string> bytes = {});
   const HostCounters& counters() const { return counters_; }
 
  private:
   struct Pending {
     Event event;
     std::uint64_t encoding = 0;
+    std::vector<std::string> bytes;  ///< of a recorder
   };
   using Timers = std::unordered_map<TimerId, std::uint64_t>;  ///< timer -> its generation
 
   void receive(Peer from, std::string_view principal, Role role, std::string_view bytes);
   void refuse(Peer from, Error error);
-  void step(const Event& event, std::uint64_t encoding);
+  void step(const Event& event, std::uint64_t encoding, const std::vector<std::string>& bytes);
   void step_pending();
 
   void perform(Send& effect);
@@ -109,7 +111,11 @@ void Host::Core::receive(Peer from, std::string_view principal, Role role, std::
   }
   envelope->principal.assign(principal);
   envelope->role = role;
-  deliver(MessageArrived{from, std::move(*envelope)}, seams_.digest != nullptr ? digest_of(bytes) : 0);
+  std::vector<std::string> kept;
+  if (seams_.record) {
+    kept.emplace_back(bytes);
+  }
+  deliver(MessageArrived{from, std::move(*envelope)}, seams_.digest != nullptr ? digest_of(bytes) : 0, std::move(kept));
 }
 
 void Host::Core::refuse(Peer from, Error error) { deliver(MessageRefused{from, std::move(error)}); }
@@ -140,15 +146,15 @@ void Host::Core::journal_answered(Result<void> result) {
 
 // --- the step ------------------------------------------------------------------------------------------------------------
 
-void Host::Core::deliver(Event event, std::uint64_t encoding) {
+void Host::Core::deliver(Event event, std::uint64_t encoding, std::vector<std::string> bytes) {
   if (closed_) {
     return;
   }
   if (busy_) {
-    pending_.push_back({std::move(event), encoding});
+    pending_.push_back({std::move(event), encoding, std::move(bytes)});
     return;
   }
-  step(event, encoding);
+  step(event, encoding, bytes);
   step_pending();
 }
 
@@ -156,11 +162,11 @@ void Host::Core::step_pending() {
   while (!pending_.empty() && !closed_) {
     const Pending next = std::move(pending_.front());
     pending_.pop_front();
-    step(next.event, next.encoding);
+    step(next.event, next.encoding, next.bytes);
   }
 }
 
-void Host::Core::step(const Event& event, std::uint64_t encoding) {
+void Host::Core::step(const Event& event, std::uint64_t encoding, const std::vector<std::string>& bytes) {
   busy_ = true;
   ++counters_.events;
   if (seams_.digest != nullptr) {
@@ -179,6 +185,9 @@ void Host::Core::step(const Event& event, std::uint64_t encoding) {
   }
   sink_.clear();
   busy_ = false;
+  if (seams_.record && !closed_) {
+    seams_.record(begun, event, bytes, seams_.digest->value());
+  }
 }
 
 void Host::Core::close() {
@@ -316,7 +325,8 @@ Result<void> Host::Core::start(std::uint64_t boot_id) {
     rows.add(row);
   }
   listen();
-  deliver(Started{boot_id, seams_.time->clock(), decode_journal(contents)}, rows.value());
+  std::vector<Record> records = decode_journal(contents);
+  deliver(Started{boot_id, seams_.time->clock(), std::move(records)}, rows.value(), std::move(contents.rows));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/digest.hpp"
 #include "core/step.hpp"
@@ -19,6 +20,11 @@ struct HostOptions {
   std::string principal;  ///< stamped on what it sends; the receiving transport overwrites it with what the key proves
 };
 
+/// Told of every event once its effects have been carried out. `bytes`: what the event was decoded from (Started: the journal's
+/// rows; MessageArrived: the envelope), empty for the others. `digest`: the host's, so far.
+using EventRecorder =
+    std::function<void(Instant at, const Event& event, const std::vector<std::string>& bytes, std::uint64_t digest)>;
+
 struct HostSeams {
   TimeSeam* time = nullptr;
   MessageSeam* messages = nullptr;
@@ -26,7 +32,8 @@ struct HostSeams {
   StorageSeam* storage = nullptr;
   PlanWorker plan;  ///< empty: a machine that never plans (an agent)
   std::function<void(const Alarm&)> alarm;
-  Digest* digest = nullptr;  ///< folds in every delivered event, effect and bus transaction; null outside sim
+  Digest* digest = nullptr;  ///< folds in every delivered event, effect and bus transaction; null if nobody compares runs
+  EventRecorder record;      ///< empty: nobody keeps a tape. Needs a digest
 };
 
 struct HostCounters {

@@ -3,18 +3,23 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/lab_files.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/config/scenario_file.hpp"
+#include "proto/tape.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/fold.hpp"
 #include "runtime/host.hpp"
 #include "runtime/log.hpp"
 #include "runtime/loop.hpp"
 #include "runtime/planner.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/sqlite_store.hpp"
+#include "runtime/tape_file.hpp"
 #include "runtime/zmq/controller_transport.hpp"
 
 namespace loom {
@@ -24,6 +29,7 @@ struct Order {
   std::string scenario;
   std::string state = "run/lab";
   bool restore_journal = false;
+  bool record = false;
   std::string listen = "tcp://127.0.0.1:*";
 };
 
@@ -47,6 +53,24 @@ Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, cons
   options.keyring = std::move(*keyring);
   options.now = [&loop] { return loop.now(); };
   return ControllerTransport::bind(loop.context(), std::move(options));
+}
+
+/// A tape of everything that the controller hears, for `loom sim replay`.
+Result<EventRecorder> open_tape(const Order& order, const cli::LabFiles& files, const Scenario& scenario) {
+  auto tape = TapeWriter::open(files.tape());
+  if (!tape) {
+    return std::unexpected(tape.error());
+  }
+  auto writer = std::make_shared<TapeWriter>(std::move(*tape));
+  writer->write(
+      encode(TapeHead{"lightloomd " LOOM_VERSION, order.scenario, setup_digest(*scenario.fabric, scenario.algorithm)}));
+  return EventRecorder([writer, told = false](Instant at, const Event& event, const std::vector<std::string>& bytes,
+                                              std::uint64_t digest) mutable {
+    writer->write(encode_taped(at, event, bytes, digest));
+    if (writer->failed() && !std::exchange(told, true)) {
+      log_warning("the tape cannot be written any more; this session will not replay to its end");
+    }
+  });
 }
 
 /// The address appears whole or not at all, so that whoever waits for it never reads half of it.
@@ -89,6 +113,16 @@ int run(const Order& order) {
   seams.messages = transport->get();
   seams.storage = &(*store)->stream("controller");
   seams.plan = planner.worker();
+  Digest digest;
+  if (order.record) {
+    auto recorder = open_tape(order, files, *scenario.value);
+    if (!recorder) {
+      return give_up(recorder.error());
+    }
+    seams.record = std::move(*recorder);
+    seams.digest = &digest;
+    log_info("lightloomd: recording to " + files.tape());
+  }
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
   Host host({controller_peer(), Role::controller, "controller"}, std::move(seams),
             [&controller](Instant now, const Event& event, EffectSink& sink) { controller.step(now, event, sink); });
@@ -115,6 +149,7 @@ int main(int argc, char** argv) {
   app.add_option("--listen", order.listen, "ZeroMQ endpoint; port * is any free one")->capture_default_str();
   app.add_flag("--restore-journal", order.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
+  app.add_flag("--record", order.record, "Keep a tape of everything heard, for loom sim replay");
   CLI11_PARSE(app, argc, argv);
   return loom::run(order);
 }

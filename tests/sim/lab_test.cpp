@@ -11,6 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "proto/codec.hpp"
+#include "proto/tape.hpp"
+#include "runtime/tape_file.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,6 +47,8 @@ class Lab {
     finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return finished;
   }
+
+  fs::path tape() const { return state_ / "controller.tape"; }
 
   std::string write_scenario(const std::string& lines) const {
     const fs::path path = fs::path(state_.string() + ".yaml");
@@ -78,6 +84,44 @@ TEST_CASE("a small soft lab brings a ring and an all-to-all into light and repla
   }
   CHECK(object["jobs"][1]["revisions"].size() == 3);  // two maps, then the gradients' ring
   CHECK(object["jobs"][1]["replayed"]["dark_ms"].get<double>() > 0);
+}
+
+TEST_CASE("a recorded session decides the same again from its tape, and a tape that lacks a word does not") {
+  const Lab lab;
+  const std::string path =
+      lab.write_scenario("mode: soft\njobs:\n  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n");
+  REQUIRE(lab.run("lab run --record " + path).code == 0);
+  const Finished replayed = lab.run("--json sim replay " + lab.tape().string());
+  CHECK(replayed.code == 0);
+  const auto object = nlohmann::json::parse(replayed.output);
+  CHECK(object["agrees"] == true);
+  CHECK(object["lives"] == 1);
+  CHECK(object["commits"].get<int>() >= 1);
+  CHECK(object["plans"].get<int>() >= 1);
+
+  // The same tape without one agent's answer: some later decision cannot be the recorded one.
+  auto reader = loom::TapeReader::open(lab.tape());
+  REQUIRE(reader);
+  const fs::path shorter = lab.tape().string() + ".short";
+  auto writer = loom::TapeWriter::open(shorter);
+  REQUIRE(writer);
+  bool dropped = false;
+  while (const auto bytes = reader->next()) {
+    const auto entry = loom::decode_tape_entry(*bytes);
+    REQUIRE(entry);
+    const auto* taped = std::get_if<loom::TapedEvent>(&*entry);
+    const auto* message = taped == nullptr ? nullptr : std::get_if<loom::MessageArrived>(&taped->event);
+    const auto envelope = message == nullptr ? loom::Envelope{} : *loom::decode_envelope(taped->bytes.front());
+    if (!dropped && std::holds_alternative<loom::Prepared>(envelope.body)) {
+      dropped = true;
+      continue;
+    }
+    writer->write(*bytes);
+  }
+  REQUIRE(dropped);
+  const Finished other = lab.run("--json sim replay " + shorter.string());
+  CHECK(other.code == 1);
+  CHECK(nlohmann::json::parse(other.output)["divergence"]["kind"] == "message");
 }
 
 TEST_CASE("a mixed lab drives one emulated heater bank over Modbus and replays over the voltages that it holds") {

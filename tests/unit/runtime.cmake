@@ -4,4 +4,5 @@ loom_test(runtime_test
     ${CMAKE_CURRENT_LIST_DIR}/journal_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lanes_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/loop_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/tape_test.cpp
   LINKS loom_runtime)

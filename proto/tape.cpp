@@ -1,0 +1,157 @@
+// Entries of a tape to bytes and back.
+#include "proto/tape.hpp"
+
+#include <utility>
+
+#include "proto/convert.hpp"
+#include "proto/tape.pb.h"
+
+namespace loom {
+namespace {
+
+static_assert(static_cast<int>(wire::TapedPeerKind_MAX) == static_cast<int>(Peer::Kind::operator_) + 1);
+
+void to_wire(const Peer& in, wire::TapedPeer& out) {
+  out.set_kind(wire::enum_to_wire<wire::TapedPeerKind>(in.kind));
+  out.set_peer_id(in.id);
+}
+
+Peer from_wire(wire::Check& check, const wire::TapedPeer& in) {
+  return {check.enumeration("kind", in.kind(), Peer::Kind::operator_), in.peer_id()};
+}
+
+/// One overload a kind of event; those that no controller hears have none on the wire.
+struct EventWriter {
+  wire::TapedEvent& out;
+  const std::vector<std::string>& bytes;
+
+  void operator()(const Started& in) const {
+    wire::TapedStart& start = *out.mutable_started();
+    start.set_boot_id(in.boot_id);
+    start.set_clock_id(in.clock.value);
+    for (const std::string& row : bytes) {
+      start.add_journal_rows(row);
+    }
+  }
+  void operator()(const MessageArrived& in) const {
+    LOOM_ASSERT(bytes.size() == 1);
+    wire::TapedMessage& message = *out.mutable_message();
+    to_wire(in.from, *message.mutable_from());
+    message.set_principal(in.envelope.principal);
+    message.set_role(wire::enum_to_wire<wire::Role>(in.envelope.role));
+    message.set_envelope(bytes.front());
+  }
+  void operator()(const MessageRefused& in) const {
+    to_wire(in.from, *out.mutable_refusal()->mutable_from());
+    wire::to_wire(in.error, *out.mutable_refusal()->mutable_error());
+  }
+  void operator()(const TimerFired& in) const { out.set_timer_id(in.timer.value); }
+  void operator()(const Appended& in) const { out.set_appended_count(in.count); }
+  void operator()(const AppendFailed& in) const { wire::to_wire(in.error, *out.mutable_append_failed()); }
+  void operator()(const Planned& in) const {
+    out.mutable_planned()->set_revision_number(in.outcome.revision.value);
+    out.mutable_planned()->set_elapsed_ns(in.outcome.elapsed.count());
+  }
+  void operator()(const BusReplied&) const { LOOM_ASSERT(!"a controller has no bus"); }
+  void operator()(const InterlockChanged&) const { LOOM_ASSERT(!"a controller has no interlock"); }
+};
+
+void read_start(const wire::TapedStart& in, TapedEvent& out) {
+  out.event = Started{in.boot_id(), {in.clock_id()}, {}};
+  out.bytes.assign(in.journal_rows().begin(), in.journal_rows().end());
+}
+
+void read_message(wire::Check& check, const wire::TapedMessage& in, TapedEvent& out) {
+  check.present("from", in.has_from());
+  MessageArrived arrived;
+  arrived.from = from_wire(check, in.from());
+  arrived.envelope.principal = check.text("principal", in.principal());
+  arrived.envelope.role = check.enumeration("role", in.role(), Role::controller);
+  out.bytes.push_back(in.envelope());
+  out.event = std::move(arrived);
+}
+
+TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
+  TapedEvent out;
+  out.at = check.instant("at_ns", in.at_ns());
+  out.digest = in.digest_number();
+  switch (in.event_case()) {
+    case wire::TapedEvent::kStarted:
+      read_start(in.started(), out);
+      break;
+    case wire::TapedEvent::kMessage:
+      read_message(check, in.message(), out);
+      break;
+    case wire::TapedEvent::kRefusal:
+      check.present("error", in.refusal().has_error());
+      out.event = MessageRefused{from_wire(check, in.refusal().from()), wire::from_wire(check, in.refusal().error())};
+      break;
+    case wire::TapedEvent::kTimerId:
+      out.event = TimerFired{{in.timer_id()}};
+      break;
+    case wire::TapedEvent::kAppendedCount:
+      out.event = Appended{in.appended_count()};
+      break;
+    case wire::TapedEvent::kAppendFailed:
+      out.event = AppendFailed{wire::from_wire(check, in.append_failed())};
+      break;
+    case wire::TapedEvent::kPlanned: {
+      Planned planned;
+      planned.outcome.revision = {in.planned().revision_number()};
+      planned.outcome.elapsed = check.duration("elapsed_ns", in.planned().elapsed_ns());
+      out.event = std::move(planned);
+      break;
+    }
+    case wire::TapedEvent::EVENT_NOT_SET:
+      check.refuse("event", "", "is missing");
+      break;
+  }
+  return out;
+}
+
+Result<TapeEntry> read_head(const wire::TapeHead& in) {
+  if (in.wire_version_number() != kWireVersion) {
+    return fail(ErrorCode::wrong_version, "the tape has wire version " + std::to_string(in.wire_version_number()) +
+                                              ", this build speaks version " + std::to_string(kWireVersion));
+  }
+  return TapeEntry{TapeHead{in.software(), in.scenario_path(), in.setup_digest_number()}};
+}
+
+}  // namespace
+
+std::string encode(const TapeHead& head) {
+  wire::TapeEntry entry;
+  entry.mutable_head()->set_wire_version_number(kWireVersion);
+  entry.mutable_head()->set_software(wire::sendable(head.software));
+  entry.mutable_head()->set_scenario_path(wire::sendable(head.scenario));
+  entry.mutable_head()->set_setup_digest_number(head.setup_digest);
+  return entry.SerializeAsString();
+}
+
+std::string encode_taped(Instant at, const Event& event, const std::vector<std::string>& bytes, std::uint64_t digest) {
+  wire::TapeEntry entry;
+  wire::TapedEvent& out = *entry.mutable_event();
+  out.set_at_ns(ns_of(at));
+  out.set_digest_number(digest);
+  std::visit(EventWriter{out, bytes}, event);
+  return entry.SerializeAsString();
+}
+
+Result<TapeEntry> decode_tape_entry(std::string_view bytes) {
+  wire::TapeEntry entry;
+  if (!entry.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return fail(ErrorCode::malformed, "no protobuf message");
+  }
+  if (entry.has_head()) {
+    return read_head(entry.head());
+  }
+  wire::Check check;
+  check.present("event", entry.has_event());
+  TapedEvent event = from_wire(check, entry.event());
+  if (!check.ok()) {
+    return std::unexpected(check.error());
+  }
+  return TapeEntry{std::move(event)};
+}
+
+}  // namespace loom

@@ -1,0 +1,236 @@
+// One life after the other, each with a fresh controller and a fresh host.
+#include "sim_backend/tape_replay.hpp"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "controller/control/controller.hpp"
+#include "controller/plan/pipeline.hpp"
+#include "core/digest.hpp"
+#include "runtime/fold.hpp"
+#include "runtime/host.hpp"
+#include "runtime/tape_file.hpp"
+
+namespace loom {
+namespace {
+
+/// The time of the tape. Timers fire when the tape says so.
+class TapeTime final : public TimeSeam {
+ public:
+  Instant now() const override { return now_; }
+  ClockId clock() const override { return clock_; }
+  void call_at(Instant, Precision, std::function<void()>) override {}
+
+  void set(Instant now) { now_ = now; }
+  void set(ClockId clock) { clock_ = clock; }
+
+ private:
+  Instant now_{};
+  ClockId clock_;
+};
+
+class TapeMessages final : public MessageSeam {
+ public:
+  void on_receive(Receive receive) override { receive_ = std::move(receive); }
+  void on_refuse(std::function<void(Peer, Error)> refuse) override { refuse_ = std::move(refuse); }
+  void send(Peer, std::string_view) override {}
+
+  void arrive(const MessageArrived& message, std::string_view bytes) {
+    receive_(message.from, message.envelope.principal, message.envelope.role, bytes);
+  }
+  void refuse(const MessageRefused& refused) { refuse_(refused.from, refused.error); }
+
+ private:
+  Receive receive_;
+  std::function<void(Peer, Error)> refuse_;
+};
+
+/// The journal as the life found it; whether rows became durable is for the tape to say.
+class TapeStorage final : public StorageSeam {
+ public:
+  Result<Contents> load() override { return Contents{std::move(rows_), {}}; }
+  void append(std::string, std::function<void(Result<void>)>) override {}
+
+  void set(std::vector<std::string> rows) { rows_ = std::move(rows); }
+
+ private:
+  std::vector<std::string> rows_;
+};
+
+std::string_view kind_of_effect(const Effect& effect) {
+  static constexpr std::array<std::string_view, std::variant_size_v<Effect>> kNames{
+      "send", "set timer", "cancel timer", "transact", "append", "make plan", "alarm"};
+  return kNames[effect.index()];
+}
+
+std::string_view kind_of_event(const Event& event) {
+  static constexpr std::array<std::string_view, std::variant_size_v<Event>> kNames{
+      "start", "message", "refused message", "timer", "bus reply", "journal answer", "journal failure", "plan", "interlock"};
+  return kNames[event.index()];
+}
+
+class Life {
+ public:
+  Life(const Scenario& scenario, ReplayVerdict& verdict)
+      : verdict_(verdict), controller_({scenario.fabric, scenario.algorithm, scenario.controller}) {
+    HostSeams seams;
+    seams.time = &time_;
+    seams.messages = &messages_;
+    seams.storage = &storage_;
+    seams.digest = &digest_;
+    seams.plan = [this](std::shared_ptr<const PlanRequest> request, const std::function<void(PlanOutcome)>&) {
+      ++verdict_.plans;
+      plans_.insert_or_assign(request->revision, std::move(request));
+    };
+    host_ = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"}, std::move(seams),
+                                   [this](Instant now, const Event& event, EffectSink& sink) { step(now, event, sink); });
+  }
+
+  /// False: the digest is not the tape's any more.
+  Result<bool> play(TapedEvent& taped) {
+    time_.set(taped.at);
+    answers_.clear();
+    if (const auto* started = std::get_if<Started>(&taped.event)) {
+      time_.set(started->clock);
+      storage_.set(std::move(taped.bytes));
+      LOOM_TRY(host_->start(started->boot_id));
+    } else if (const auto* message = std::get_if<MessageArrived>(&taped.event)) {
+      messages_.arrive(*message, taped.bytes.front());
+    } else if (const auto* refused = std::get_if<MessageRefused>(&taped.event)) {
+      messages_.refuse(*refused);
+    } else if (auto* planned = std::get_if<Planned>(&taped.event)) {
+      LOOM_TRY(plan(planned->outcome));
+      host_->deliver(taped.event);
+    } else {
+      host_->deliver(taped.event);
+    }
+    return digest_.value() == taped.digest;
+  }
+
+  const std::vector<std::string>& answers() const { return answers_; }
+  std::uint64_t digest() const { return digest_.value(); }
+
+ private:
+  void step(Instant now, const Event& event, EffectSink& sink) {
+    controller_.step(now, event, sink);
+    verdict_.answers += sink.effects().size();
+    for (const Effect& effect : sink.effects()) {
+      answers_.emplace_back(kind_of_effect(effect));
+      const auto* append = std::get_if<Append>(&effect);
+      const auto* commit = append == nullptr ? nullptr : std::get_if<CommitRecord>(&append->record);
+      verdict_.commits += commit != nullptr && commit->decision == CommitDecision::confirmed ? 1 : 0;
+    }
+  }
+
+  Result<void> plan(PlanOutcome& outcome) {
+    const auto order = plans_.find(outcome.revision);
+    if (order == plans_.end()) {
+      return fail(ErrorCode::conflict, "the tape has a plan for revision " + std::to_string(outcome.revision.value) +
+                                           " that this replay never asked for");
+    }
+    outcome.result = make_plan(*order->second);
+    plans_.erase(order);
+    return {};
+  }
+
+  ReplayVerdict& verdict_;
+  TapeTime time_;
+  TapeMessages messages_;
+  TapeStorage storage_;
+  Digest digest_;
+  Controller controller_;
+  std::map<Revision, std::shared_ptr<const PlanRequest>> plans_;  ///< asked for and not yet answered
+  std::vector<std::string> answers_;                              ///< to the event that was played last
+  std::unique_ptr<Host> host_;
+};
+
+/// Calls `visit` for every entry in turn until it says false. Fills `damage`.
+template <class Visit>
+Result<void> read_tape(const std::filesystem::path& path, std::string& damage, Visit visit) {
+  auto reader = TapeReader::open(path);
+  if (!reader) {
+    return std::unexpected(reader.error());
+  }
+  while (true) {
+    auto entry = reader->next_entry();
+    if (!entry) {
+      return fail(entry.error().code, path.string() + ": " + entry.error().message);
+    }
+    if (!*entry) {
+      break;
+    }
+    Result<bool> more = visit(**entry);
+    if (!more) {
+      return fail(more.error().code, path.string() + ": " + more.error().message);
+    }
+    if (!*more) {
+      return {};
+    }
+  }
+  damage = reader->damage();
+  return {};
+}
+
+Result<void> check_setup(const TapeHead& head, const Scenario& scenario) {
+  if (head.setup_digest == setup_digest(*scenario.fabric, scenario.algorithm)) {
+    return {};
+  }
+  return fail(ErrorCode::conflict, "the session ran " + head.scenario + " (" + head.software +
+                                       ") on another fabric or algorithm than " + scenario.name + ", which has fabric " +
+                                       scenario.fabric->name + " and algorithm " + scenario.algorithm);
+}
+
+}  // namespace
+
+Result<TapeHead> head_of_tape(const std::filesystem::path& path) {
+  std::optional<TapeHead> head;
+  std::string damage;
+  LOOM_TRY(read_tape(path, damage, [&](TapeEntry& entry) -> Result<bool> {
+    if (auto* found = std::get_if<TapeHead>(&entry)) {
+      head = std::move(*found);
+    }
+    return true;
+  }));
+  if (!head) {
+    return fail(ErrorCode::malformed, path.string() + " has no session on it" + (damage.empty() ? "" : ": " + damage));
+  }
+  return *std::move(head);
+}
+
+Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario) {
+  ReplayVerdict verdict;
+  std::unique_ptr<Life> life;
+  Instant last{};
+  const auto play = [&](TapeEntry& entry) -> Result<bool> {
+    if (const auto* head = std::get_if<TapeHead>(&entry)) {
+      LOOM_TRY(check_setup(*head, scenario));
+      life = std::make_unique<Life>(scenario, verdict);
+      ++verdict.lives;
+      return true;
+    }
+    auto& taped = std::get<TapedEvent>(entry);
+    if (!life) {
+      return fail(ErrorCode::malformed, "an event before the beginning of a life");
+    }
+    ++verdict.events;
+    verdict.covered += std::holds_alternative<Started>(taped.event) ? Duration{} : taped.at - last;
+    last = taped.at;
+    const std::string kind(kind_of_event(taped.event));
+    const auto agrees = life->play(taped);
+    if (!agrees) {
+      return std::unexpected(agrees.error());
+    }
+    if (!*agrees) {
+      verdict.divergence = Divergence{verdict.events, verdict.lives, taped.at, kind, life->answers()};
+      return false;
+    }
+    verdict.digest = life->digest();
+    return true;
+  };
+  LOOM_TRY(read_tape(path, verdict.damage, play));
+  return verdict;
+}
+
+}  // namespace loom
