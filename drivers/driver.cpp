@@ -2,6 +2,7 @@
 #include "drivers/driver.hpp"
 
 #include "drivers/heater/heater_bank.hpp"
+#include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/wss/lcos_wss.hpp"
 
@@ -17,7 +18,7 @@ std::unique_ptr<Driver> make_driver(const Fabric& fabric, DeviceId device) {
     case DeviceKind::wss:
       return std::make_unique<LcosWssDriver>(wss_profile(fabric, row));
     case DeviceKind::ocs:
-      return nullptr;  // no driver for optical circuit switches in this build; ODDL has none
+      return std::make_unique<ScpiOcsDriver>(ocs_profile(fabric, row));
   }
   return nullptr;
 }

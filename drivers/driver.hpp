@@ -48,8 +48,7 @@ class Driver {
   virtual Observation observe() const = 0;
 };
 
-/// The driver for a device of the fabric; its profile is taken from the elements that it drives. Null: this
-/// build has no driver for its kind (ocs).
+/// The driver for a device of the fabric; its profile is taken from the elements that it drives. Never null.
 std::unique_ptr<Driver> make_driver(const Fabric& fabric, DeviceId device);
 
 }  // namespace loom

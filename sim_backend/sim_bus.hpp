@@ -23,8 +23,8 @@ class SimBus final : public RegisterSeam {
  public:
   using OnLight = std::function<void(const OpticalChange& change)>;
 
-  /// Models the devices of `agents` whose bus endpoint is "sim"; empty = of every node. A device without a model in this
-  /// build, or on another bus, answers with silence.
+  /// Models the devices of `agents` whose bus endpoint is "sim"; empty = of every node. A transaction for any other device
+  /// is answered with silence.
   SimBus(TimeSeam& time, std::shared_ptr<const Fabric> fabric, std::span<const NodeId> agents, SimBusOptions options);
 
   void submit(BusId bus, const Transaction& transaction, Done done) override;

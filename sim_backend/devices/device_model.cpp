@@ -198,7 +198,7 @@ std::unique_ptr<DeviceModel> make_model(const Fabric& fabric, DeviceId device, c
     case DeviceKind::wss:
       return std::make_unique<WssModel>(row, first, options);
     case DeviceKind::ocs:
-      return nullptr;
+      return std::make_unique<OcsModel>(row, first, options);
   }
   return nullptr;
 }

@@ -24,7 +24,7 @@ enum class DeviceFaultKind : std::uint8_t {
   detune,       ///< light is `offset` away from where it should be (laser frequency, ring resonance of `channel`)
   drift,        ///< as detune, growing from 0 to `offset` between now and `until`, then back to 0
   dim,          ///< light is `loss` weaker (laser)
-  fail,         ///< the light part is dead: a laser is dark, rings are cold, a WSS passes nothing; the protocol tells so
+  fail,         ///< the light part is dead: a laser is dark, rings are cold, a switch passes nothing; the protocol tells so
   stick,        ///< says OK to every write and ignores it
   silence,      ///< answers nothing (commands do not arrive either)
   late,         ///< answers after the deadline; the late frame is then taken for the answer to the next request
@@ -47,8 +47,8 @@ struct DeviceFault {
 /// once").
 struct Actuation {
   Instant at{};
-  std::uint32_t address = 0;  ///< ITLA register, holding register, WSS channel (0: grid rebuild)
-  std::int32_t value = 0;     ///< WSS: port
+  std::uint32_t address = 0;  ///< ITLA register, holding register, WSS channel (0: grid rebuild), OCS input
+  std::int32_t value = 0;     ///< WSS: port; OCS: output, -1 = open
   bool operator==(const Actuation&) const = default;
 };
 
@@ -125,7 +125,7 @@ class DeviceModel {
   bool late_reply_waits_ = false;
 };
 
-/// The model of a device of the fabric; null for a kind that has none in this build (ocs).
+/// The model of a device of the fabric. Never null.
 std::unique_ptr<DeviceModel> make_model(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options);
 
 }  // namespace loom

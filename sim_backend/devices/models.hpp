@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "core/fabric.hpp"
+#include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 #include "sim_backend/devices/device_model.hpp"
+#include "sim_backend/devices/switch_motion.hpp"
 
 namespace loom {
 
@@ -119,10 +121,39 @@ class WssModel final : public DeviceModel {
   Duration settle_max_{};
   std::vector<flexgrid::Channel> grid_;
   std::vector<flexgrid::PortSetting> ports_;
-  std::vector<WssRoute> steady_;  ///< pass light while moving (before the dip)
-  std::vector<WssRoute> moving_;  ///< old and new routes under way
-  Instant move_begin_{};
-  Instant move_end_{};
+  SwitchMotion<WssRoute> motion_;  ///< untouched routes pass (and dip) meanwhile
+};
+
+/// An OCS of the SCPI dialect. Success is silent; a batch with one wrong pair does nothing but queue an error. Ports under way
+/// pass nothing and are missing from the map that is read back. A port that is taken refuses a second cross-connect.
+class OcsModel final : public DeviceModel {
+ public:
+  OcsModel(const Device& device, const Element& element, const SimDeviceOptions& options);
+  OpticalState light(Instant at) const override;
+
+ protected:
+  ModelReply respond(Instant now, const Transaction& transaction) override;
+  ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+
+ private:
+  using Outputs = std::vector<std::int32_t>;  ///< by input; -1 = open
+  std::string answer(Instant now, Instant at, std::string_view line);
+  std::string query(Instant at, std::string_view command);
+  bool act(Instant now, Instant at, std::string_view command);
+  std::optional<Outputs> with_pairs(Outputs outputs, std::string_view verb, std::string_view lists);
+  void turn_to(Instant now, Instant at, const Outputs& wanted);
+  std::string port_of(std::string_view text) const;
+  void queue_error(std::int32_t number, std::string_view text);
+  std::string take_errors(std::size_t limit);
+  std::vector<CrossConnect> connects() const;
+
+  std::string serial_;
+  scpi::Size size_;
+  Duration settle_max_{};
+  Outputs outputs_;
+  SwitchMotion<CrossConnect> motion_;
+  std::vector<scpi::QueuedError> errors_;
 };
 
 }  // namespace loom

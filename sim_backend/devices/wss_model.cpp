@@ -10,23 +10,6 @@ using flexgrid::Channel;
 using flexgrid::PortMap;
 using flexgrid::PortSetting;
 
-namespace {
-
-bool ascends(const WssRoute& a, const WssRoute& b) {
-  return std::pair(a.slot.n, a.input) != std::pair(b.slot.n, b.input)
-             ? std::pair(a.slot.n, a.input) < std::pair(b.slot.n, b.input)
-             : a.output < b.output;
-}
-
-/// The same way through the switch; attenuation aside.
-bool same_way(const WssRoute& a, const WssRoute& b) { return a.slot == b.slot && a.input == b.input && a.output == b.output; }
-
-bool contains_way(const std::vector<WssRoute>& routes, const WssRoute& wanted) {
-  return std::any_of(routes.begin(), routes.end(), [&](const WssRoute& route) { return same_way(route, wanted); });
-}
-
-}  // namespace
-
 WssModel::WssModel(const Device& device, const Element& element, const SimDeviceOptions& options)
     : DeviceModel(device.id, options),
       inputs_(element.inputs),
@@ -42,7 +25,7 @@ std::vector<WssRoute> WssModel::routes() const {
       routes.push_back(*route);
     }
   }
-  std::sort(routes.begin(), routes.end(), ascends);
+  std::sort(routes.begin(), routes.end(), [](const WssRoute& a, const WssRoute& b) { return ascends(a, b); });
   return routes;
 }
 
@@ -51,38 +34,21 @@ OpticalState WssModel::light(Instant at) const {
   if (has_fault(DeviceFaultKind::fail, at)) {
     return light;
   }
-  if (at >= move_end_ || at < move_begin_) {
+  if (motion_.is_over(at)) {
     light.routes = routes();
     return light;
   }
-  light.routes = steady_;
+  light.routes = motion_.steady();
   for (WssRoute& route : light.routes) {
     route.attenuation = route.attenuation + options().wss_dip;
   }
-  light.moving = moving_;
+  light.moving = motion_.moving();
   return light;
 }
 
-void WssModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(move_end_); }
+void WssModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(motion_.end()); }
 
-/// Call with the new grid and ports in place and the old light in steady_ and moving_.
-void WssModel::begin_move(Instant at) {
-  const std::vector<WssRoute> old_steady = std::exchange(steady_, {});
-  const std::vector<WssRoute> old_moving = std::exchange(moving_, {});
-  for (const WssRoute& route : routes()) {
-    (contains_way(old_steady, route) ? steady_ : moving_).push_back(route);
-  }
-  for (const auto* old : {&old_steady, &old_moving}) {
-    for (const WssRoute& route : *old) {
-      if (!contains_way(steady_, route) && !contains_way(moving_, route)) {
-        moving_.push_back(route);
-      }
-    }
-  }
-  std::sort(moving_.begin(), moving_.end(), ascends);
-  move_begin_ = at;
-  move_end_ = at + stretched(at, part_of(settle_max_, draw(), 60, 100));
-}
+void WssModel::begin_move(Instant at) { motion_.begin(at, stretched(at, part_of(settle_max_, draw(), 60, 100)), routes()); }
 
 ModelReply WssModel::respond(Instant now, const Transaction& transaction) {
   const auto* frame = std::get_if<Frame>(&transaction.order);
@@ -103,7 +69,7 @@ ModelReply WssModel::refuse(Instant, const Transaction&) { return {{BusStatus::n
 
 std::string WssModel::answer(Instant now, Instant at, std::string_view text) {
   if (text == dialect_.settled_query) {
-    return at >= move_end_ && !has_fault(DeviceFaultKind::fail, now) ? "SET 1" : "SET 0";
+    return motion_.is_over(at) && !has_fault(DeviceFaultKind::fail, now) ? "SET 1" : "SET 0";
   }
   if (text == dialect_.ports_query) {
     std::vector<flexgrid::ChannelSetting> settings;
@@ -152,8 +118,7 @@ std::string WssModel::define_channels(Instant now, Instant at, std::string_view 
     return "OK";
   }
   record(at, 0, static_cast<std::int32_t>(grid->size()));
-  steady_ = at >= move_end_ ? routes() : std::move(steady_);
-  moving_ = at >= move_end_ ? std::vector<WssRoute>{} : std::move(moving_);
+  motion_.keep_before(at, routes());
   grid_ = std::move(*grid);
   ports_.assign(grid_.size(), {});
   begin_move(at);
@@ -179,8 +144,7 @@ std::string WssModel::set_ports(Instant now, Instant at, std::string_view text) 
   if (has_fault(DeviceFaultKind::stick, now)) {
     return "OK";
   }
-  steady_ = at >= move_end_ ? routes() : std::move(steady_);
-  moving_ = at >= move_end_ ? std::vector<WssRoute>{} : std::move(moving_);
+  motion_.keep_before(at, routes());
   for (const auto& [channel, setting] : *settings) {
     record(at, static_cast<std::uint32_t>(channel), setting.port);
     ports_[static_cast<std::size_t>(channel) - 1] = setting;

@@ -9,7 +9,7 @@ namespace {
 using itla::Register;
 
 struct Bare {
-  Fabric fabric = small_fabric();
+  Fabric fabric = ocs_fabric();
   std::unique_ptr<DeviceModel> model;
   Instant now = instant_from_ns(1'000'000);
 
@@ -26,8 +26,8 @@ struct Bare {
     const auto answer = send(Frame{{bytes.begin(), bytes.end()}, 4, {}});
     return itla::decode_response(answer.reply.bytes).value();
   }
-  std::string line(const std::string& text) {
-    const auto answer = send(Frame{{text.begin(), text.end()}, 0, "\r\n"});
+  std::string line(const std::string& text, const char* terminator = "\r\n") {
+    const auto answer = send(Frame{{text.begin(), text.end()}, 0, terminator});
     return {answer.reply.bytes.begin(), answer.reply.bytes.end()};
   }
   void wait(Duration span) { now += span; }
@@ -144,6 +144,39 @@ TEST_CASE("wss_model_refuses_in_its_own_words") {
   CHECK(bare.line("UCA?\r\n") == "UCA 1,99,99.9\r\n");
   bare.wait(std::chrono::milliseconds{150});
   CHECK(bare.line("SET?\r\n") == "SET 1\r\n");
+}
+
+TEST_CASE("ocs_model_succeeds_in_silence_and_queues_its_errors") {
+  Bare bare("ocs");
+  const auto line = [&](const std::string& text) { return bare.line(text + "\n", "\n"); };
+  CHECK(bare.send(Frame{{'*', 'c', 'l', 's', '\n'}, 0, "\n"}).reply.status == BusStatus::timeout);
+  CHECK(line("*idn?").starts_with("Polatis,I-OST-4x4-"));
+  CHECK(line(":oxc:swit:size?") == "4,4\n");
+  CHECK(line(":OXC:SWITCH:CONNECT:STATE?") == "(@),(@)\n");
+  CHECK(line(":oxc:swit:conn:add (@1,2),(@6,5);*opc?") == "1\n");
+  CHECK(line(":oxc:swit:conn:stat?") == "(@),(@)\n");  // under way
+  bare.wait(std::chrono::milliseconds{25});
+  CHECK(line(":oxc:swit:conn:stat?") == "(@1,2),(@6,5)\n");
+  CHECK(line(":oxc:swit:conn:port? 2;:oxc:swit:conn:port? 6;:oxc:swit:conn:port? 3") == "\"5\";\"1\";\"\"\n");
+  CHECK(line(":syst:err:all?") == "0,\"No error\"\n");
+  CHECK(line(":oxc:swit:conn:add (@3,1),(@7,8);*opc?") == "1\n");  // 1 is taken: none of the batch is done
+  CHECK(line(":oxc:swit:conn:add (@3),(@9);*opc?") == "1\n");
+  CHECK(line(":oxc:swit:conn:sub (@4),(@8);*opc?") == "1\n");
+  CHECK(line(":oxc:swit:conn:add (@3,4),(@8);*opc?") == "1\n");
+  CHECK(line(":oxc:swit:conn:tie (@3),(@7);*opc?") == "1\n");
+  CHECK(line(":oxc:swit:conn:stat?") == "(@1,2),(@6,5)\n");
+  CHECK(line(":syst:err?") == "-221,\"Settings conflict\"\n");
+  CHECK(line(":syst:err:all?") ==
+        "-222,\"Data out of range\",-221,\"Settings conflict\",-220,\"Parameter error\",-113,\"Undefined header\"\n");
+  CHECK(line(":oxc:swit:conn:sub (@1),(@);*opc?") == "1\n");
+  bare.wait(std::chrono::milliseconds{25});
+  CHECK(line(":oxc:swit:conn:stat?") == "(@2),(@5)\n");
+  CHECK(line(":oxc:swit:conn:only (@4,3),(@7,8);*opc?") == "1\n");
+  bare.wait(std::chrono::milliseconds{25});
+  CHECK(line(":oxc:swit:conn:stat?") == "(@3,4),(@8,7)\n");
+  CHECK(line("*RST;*opc?") == "1\n");
+  bare.wait(std::chrono::milliseconds{25});
+  CHECK(line(":oxc:swit:conn:stat?") == "(@),(@)\n");
 }
 
 TEST_CASE("faults_begin_and_end_in_light") {

@@ -155,21 +155,26 @@ inline Fabric bank_fabric() {
   return fabric;
 }
 
-inline Fabric pair_fabric() {
+/// `element` and a device "name" that drives it, beside the small fabric, on its first bus.
+inline Fabric fabric_with(Element element, DeviceKind kind, const char* name) {
   Fabric fabric = small_fabric();
-  WavelengthSelectiveSwitch wss;
-  wss.settle_max = std::chrono::milliseconds{100};
-  const ElementId id{static_cast<std::uint32_t>(fabric.elements.size())};
-  fabric.elements.push_back({id, "wss-2x2", 2, 2, Db{650}, wss});
-  fabric.devices.push_back({DeviceId{static_cast<std::uint32_t>(fabric.devices.size())},
-                            "wss-2x2",
-                            DeviceKind::wss,
-                            NodeId{0},
-                            fabric.devices[0].bus,
-                            1,
-                            {id}});
+  element.id = ElementId{static_cast<std::uint32_t>(fabric.elements.size())};
+  element.name = name;
+  const DeviceId device{static_cast<std::uint32_t>(fabric.devices.size())};
+  fabric.devices.push_back({device, name, kind, NodeId{0}, fabric.devices[0].bus, 1, {element.id}});
+  fabric.elements.push_back(std::move(element));
   build_index(fabric);
   return fabric;
+}
+
+inline Fabric pair_fabric() {
+  WavelengthSelectiveSwitch wss;
+  wss.settle_max = std::chrono::milliseconds{100};
+  return fabric_with({{}, {}, 2, 2, Db{650}, wss}, DeviceKind::wss, "wss-2x2");
+}
+
+inline Fabric ocs_fabric() {
+  return fabric_with({{}, {}, 4, 4, Db{100}, OpticalCircuitSwitch{std::chrono::milliseconds{25}}}, DeviceKind::ocs, "ocs");
 }
 
 }  // namespace loom

@@ -1,0 +1,68 @@
+// SCPI of optical circuit switches, Polatis class (TCP 5025), as values and pure functions: cross-connects are two channel
+// lists, `:oxc:swit:conn:add (@1,2),(@17,18)`, ports 1..N ingress and N+1..N+M egress, the smaller number first. Commands are
+// silent; `;*opc?` makes a line answer, the error queue and `:oxc:swit:conn:stat?` say what became of it.
+//
+// The words are values because the DiCon GP750 has the same `:OXC:SWITch:CONNect` tree. Ours, because nothing public says it:
+// the error queue is answered as SCPI-99 volume 2 chapter 21.8 has it, `-222,"Data out of range"` a pair an error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/fabric.hpp"
+#include "core/plan.hpp"
+
+namespace loom::scpi {
+
+struct Dialect {
+  std::string vendor = "Polatis";  ///< first field of *idn?, whatever its case
+  std::string size_query = ":oxc:swit:size?";
+  std::string map_query = ":oxc:swit:conn:stat?";
+  std::string connect = ":oxc:swit:conn:add";
+  std::string disconnect = ":oxc:swit:conn:sub";
+  std::string errors_query = ":syst:err:all?";
+  std::string terminator = "\n";  ///< of requests and replies; a reply may have \r before it. Serial replies end in \r
+};
+
+/// Ports of a switch: `inputs` ingress, then `outputs` egress.
+struct Size {
+  std::uint32_t inputs = 0;
+  std::uint32_t outputs = 0;
+  bool operator==(const Size&) const = default;
+};
+
+/// One entry of the error queue.
+struct QueuedError {
+  std::int32_t number = 0;
+  std::string text;
+  bool operator==(const QueuedError&) const = default;
+};
+
+/// `verb` is Dialect::connect or ::disconnect: "verb (@1,2),(@17,18);*opc?".
+std::string write_connects(std::string_view verb, Size size, std::span<const CrossConnect> connects);
+/// "(@1,2),(@17,18)", the form in which a map is answered too.
+std::string write_map(Size size, std::span<const CrossConnect> connects);
+
+// Answers, without their terminator. Strict: nothing unless every character is accounted for.
+
+/// "16,16"
+std::optional<Size> read_size(std::string_view text);
+/// "(@1,3),(@19,18)" or "(@),(@)", ascending input. Nothing too if a port is not on the switch or comes twice.
+std::optional<std::vector<CrossConnect>> read_map(Size size, std::string_view text);
+/// `-222,"Data out of range",-113,"Undefined header"`; empty for `0,"No error"`.
+std::optional<std::vector<QueuedError>> read_errors(std::string_view text);
+/// First field of "Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18"; nothing unless there are four.
+std::optional<std::string_view> vendor_of(std::string_view identity);
+bool same_word(std::string_view a, std::string_view b);
+
+/// The channel list at the front of `text`, which is left behind it; "(@)" is empty. Ranges are not taken.
+std::optional<std::vector<std::uint32_t>> eat_channels(std::string_view& text);
+
+/// The text of a reply line, nothing if it has no terminator, more than one, or none of it is printable.
+std::optional<std::string_view> unframe(const Dialect& dialect, std::string_view line);
+
+}  // namespace loom::scpi

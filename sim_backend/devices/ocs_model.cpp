@@ -1,0 +1,259 @@
+// Commands and mirrors of a simulated OCS. It says nothing where all is well, and *opc? only that it has understood.
+#include <algorithm>
+#include <charconv>
+
+#include "sim_backend/devices/models.hpp"
+#include "sim_backend/devices/wire.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kQueueMax = 16;  ///< then the last entry becomes -350, SCPI-99 volume 2 chapter 21.8.1
+
+/// One mnemonic against its pattern: "SWITch" takes "SWIT" and "SWITCH", whatever the case (SCPI-99 volume 1 chapter 6.2.1).
+bool is_mnemonic(std::string_view word, std::string_view pattern) {
+  const std::size_t brief = static_cast<std::size_t>(
+      std::find_if(pattern.begin(), pattern.end(), [](char c) { return c >= 'a' && c <= 'z'; }) - pattern.begin());
+  return scpi::same_word(word, pattern) || scpi::same_word(word, pattern.substr(0, brief));
+}
+
+/// A header against "OXC:SWITch:CONNect:ADD"; a colon in front is optional.
+bool is_header(std::string_view header, std::string_view pattern) {
+  if (header.starts_with(':')) {
+    header.remove_prefix(1);
+  }
+  while (true) {
+    const std::size_t end = std::min(header.find(':'), header.size());
+    const std::size_t wanted = std::min(pattern.find(':'), pattern.size());
+    if (!is_mnemonic(header.substr(0, end), pattern.substr(0, wanted))) {
+      return false;
+    }
+    if (end == header.size() || wanted == pattern.size()) {
+      return end == header.size() && wanted == pattern.size();
+    }
+    header.remove_prefix(end + 1);
+    pattern.remove_prefix(wanted + 1);
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) {
+    text.remove_prefix(1);
+  }
+  while (text.ends_with(' ') || text.ends_with('\r')) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+}  // namespace
+
+OcsModel::OcsModel(const Device& device, const Element& element, const SimDeviceOptions& options)
+    : DeviceModel(device.id, options),
+      serial_(std::to_string(100'000 + device.id.value)),
+      size_{element.inputs, element.outputs},
+      settle_max_(std::get<OpticalCircuitSwitch>(element.kind).settle_max),
+      outputs_(element.inputs, -1) {}
+
+std::vector<CrossConnect> OcsModel::connects() const {
+  std::vector<CrossConnect> connects;
+  for (std::size_t input = 0; input < outputs_.size(); ++input) {
+    if (outputs_[input] >= 0) {
+      connects.push_back({static_cast<std::uint16_t>(input), static_cast<std::uint16_t>(outputs_[input])});
+    }
+  }
+  return connects;
+}
+
+OpticalState OcsModel::light(Instant at) const {
+  OcsLight light;
+  if (has_fault(DeviceFaultKind::fail, at)) {
+    return light;
+  }
+  if (motion_.is_over(at)) {
+    light.connects = connects();
+    return light;
+  }
+  light.connects = motion_.steady();
+  light.moving = motion_.moving();
+  return light;
+}
+
+void OcsModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(motion_.end()); }
+
+ModelReply OcsModel::respond(Instant now, const Transaction& transaction) {
+  const auto* frame = std::get_if<Frame>(&transaction.order);
+  const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
+  if (frame == nullptr) {
+    return silence;
+  }
+  const std::string_view line(reinterpret_cast<const char*>(frame->request.data()), frame->request.size());
+  if (!line.ends_with('\n')) {
+    return silence;  // it waits for an end of line that never comes
+  }
+  const Instant at = now + options().device_time;
+  std::string reply = answer(now, at, line.substr(0, line.size() - 1));
+  if (reply.empty()) {
+    const bool waited_for = !frame->terminator.empty() || frame->reply_bytes > 0;
+    return waited_for ? silence : ModelReply{{}, at - now};
+  }
+  reply += '\n';
+  return {{BusStatus::ok, 0, {}, {reply.begin(), reply.end()}}, at - now};
+}
+
+ModelReply OcsModel::refuse(Instant, const Transaction&) { return {{BusStatus::nack, 0, {}, {}}, options().device_time}; }
+
+/// Commands of a line are carried out in order; the answers of its queries come in one line.
+std::string OcsModel::answer(Instant now, Instant at, std::string_view line) {
+  std::string reply;
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find(';'), line.size());
+    const std::string_view command = trimmed(line.substr(0, end));
+    line.remove_prefix(std::min(end + 1, line.size()));
+    if (command.find('?') == std::string_view::npos) {
+      if (!command.empty() && !act(now, at, command)) {
+        queue_error(-113, "Undefined header");
+      }
+      continue;
+    }
+    const std::string said = query(at, command);
+    if (said.empty()) {
+      queue_error(-113, "Undefined header");
+    }
+    reply += (reply.empty() || said.empty() ? "" : ";") + said;
+  }
+  return reply;
+}
+
+std::string OcsModel::query(Instant at, std::string_view command) {
+  const std::size_t mark = command.find('?');
+  const std::string_view header = command.substr(0, mark);
+  if (scpi::same_word(header, "*idn")) {
+    return "Polatis,I-OST-" + std::to_string(size_.inputs) + "x" + std::to_string(size_.outputs) + "-LU1-DMHNS," + serial_ +
+           ",6.5.2.18";
+  }
+  if (scpi::same_word(header, "*opc")) {
+    return "1";
+  }
+  if (is_header(header, "OXC:SWITch:SIZE")) {
+    return std::to_string(size_.inputs) + "," + std::to_string(size_.outputs);
+  }
+  if (is_header(header, "OXC:SWITch:CONNect:STATe")) {
+    return scpi::write_map(size_, std::get<OcsLight>(light(at)).connects);
+  }
+  if (is_header(header, "OXC:SWITch:CONNect:PORT")) {
+    return port_of(trimmed(command.substr(mark + 1)));
+  }
+  if (is_header(header, "SYSTem:ERRor:ALL")) {
+    return take_errors(errors_.size());
+  }
+  return is_header(header, "SYSTem:ERRor") || is_header(header, "SYSTem:ERRor:NEXT") ? take_errors(1) : std::string{};
+}
+
+/// The port at the other end of a port, quoted; empty quotes: none.
+std::string OcsModel::port_of(std::string_view text) const {
+  std::uint32_t port = 0;
+  std::from_chars(text.data(), text.data() + text.size(), port);
+  for (const CrossConnect& connect : connects()) {
+    const std::uint32_t ingress = connect.input + 1U;
+    const std::uint32_t egress = size_.inputs + connect.output + 1U;
+    if (port == ingress || port == egress) {
+      return '"' + std::to_string(port == ingress ? egress : ingress) + '"';
+    }
+  }
+  return "\"\"";
+}
+
+/// False: no such command.
+bool OcsModel::act(Instant now, Instant at, std::string_view command) {
+  const std::size_t space = std::min(command.find(' '), command.size());
+  const std::string_view header = command.substr(0, space);
+  const std::string_view lists = trimmed(command.substr(space));
+  if (scpi::same_word(header, "*cls")) {
+    errors_.clear();
+    return true;
+  }
+  const Outputs open(outputs_.size(), -1);
+  std::optional<Outputs> wanted;
+  if (is_header(header, "OXC:SWITch:CONNect:ADD")) {
+    wanted = with_pairs(outputs_, "add", lists);
+  } else if (is_header(header, "OXC:SWITch:CONNect:ONLY")) {
+    wanted = with_pairs(open, "add", lists);
+  } else if (is_header(header, "OXC:SWITch:CONNect:SUB")) {
+    wanted = with_pairs(outputs_, "sub", lists);
+  } else if (scpi::same_word(header, "*rst") || is_header(header, "OXC:SWITch:DISConnect:ALL")) {
+    wanted = open;
+  } else {
+    return false;
+  }
+  if (wanted && has_fault(DeviceFaultKind::fail, now)) {
+    queue_error(-240, "Hardware error");
+  } else if (wanted && *wanted != outputs_ && !has_fault(DeviceFaultKind::stick, now)) {
+    turn_to(now, at, *wanted);
+  }
+  return true;
+}
+
+/// The map after adding or taking away pairs; nothing, and an error in the queue, if one of them cannot be.
+std::optional<OcsModel::Outputs> OcsModel::with_pairs(Outputs outputs, std::string_view verb, std::string_view lists) {
+  const auto ingress = scpi::eat_channels(lists);
+  const bool separated = lists.starts_with(',');
+  lists.remove_prefix(separated ? 1 : 0);
+  const auto egress = separated ? scpi::eat_channels(lists) : std::nullopt;
+  const bool whole = ingress && egress && lists.empty();
+  if (!whole || (ingress->size() != egress->size() && !(verb == "sub" && egress->empty()))) {
+    queue_error(-220, "Parameter error");
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < ingress->size(); ++i) {
+    const std::uint32_t from = (*ingress)[i];
+    const std::uint32_t to = egress->empty() ? 0 : (*egress)[i];
+    const bool has_egress = to > size_.inputs && to <= size_.inputs + size_.outputs;
+    if (from > size_.inputs || (!egress->empty() && !has_egress)) {
+      queue_error(-222, "Data out of range");
+      return std::nullopt;
+    }
+    std::int32_t& output = outputs[from - 1];
+    const auto wanted = static_cast<std::int32_t>(to) - static_cast<std::int32_t>(size_.inputs) - 1;
+    const bool taken = std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
+    const bool clashes = verb == "add" ? output >= 0 || taken : output < 0 || (has_egress && output != wanted);
+    if (clashes) {
+      queue_error(-221, "Settings conflict");
+      return std::nullopt;
+    }
+    output = verb == "add" ? wanted : -1;
+  }
+  return outputs;
+}
+
+void OcsModel::turn_to(Instant now, Instant at, const Outputs& wanted) {
+  motion_.keep_before(at, connects());
+  for (std::size_t input = 0; input < outputs_.size(); ++input) {
+    if (outputs_[input] != wanted[input]) {
+      record(at, static_cast<std::uint32_t>(input), wanted[input]);
+    }
+  }
+  outputs_ = wanted;
+  motion_.begin(at, stretched(at, part_of(settle_max_, draw(), 60, 100)), connects());
+  light_changed(now, at);
+}
+
+void OcsModel::queue_error(std::int32_t number, std::string_view text) {
+  if (errors_.size() < kQueueMax) {
+    errors_.push_back({number, std::string(text)});
+  } else {
+    errors_.back() = {-350, "Queue overflow"};
+  }
+}
+
+std::string OcsModel::take_errors(std::size_t limit) {
+  std::string text;
+  const std::size_t count = std::min(limit, errors_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    text += (i == 0 ? "" : ",") + std::to_string(errors_[i].number) + ",\"" + errors_[i].text + '"';
+  }
+  errors_.erase(errors_.begin(), errors_.begin() + static_cast<std::ptrdiff_t>(count));
+  return text.empty() ? "0,\"No error\"" : text;
+}
+
+}  // namespace loom
