@@ -161,7 +161,7 @@ Result<void> check_endpoint(std::string_view endpoint) {
   if (endpoint == "sim") {
     return {};
   }
-  for (const std::string_view scheme : {"modbus-tcp://", "scpi-tcp://", "http://"}) {
+  for (const std::string_view scheme : {"modbus-tcp://", "tcp://"}) {
     if (endpoint.starts_with(scheme)) {
       return is_host_and_port(endpoint.substr(scheme.size()))
                  ? Result<void>{}
@@ -169,15 +169,15 @@ Result<void> check_endpoint(std::string_view endpoint) {
                                                        "HOST:PORT with a port of 1..65535");
     }
   }
-  for (const std::string_view scheme : {"serial:///dev/", "i2c:///dev/"}) {
+  for (const std::string_view scheme : {"modbus-rtu:///dev/", "serial:///dev/"}) {
     if (endpoint.starts_with(scheme) && endpoint.size() > scheme.size()) {
       return {};
     }
   }
   return fail(ErrorCode::invalid_config,
               "found '" + std::string(endpoint) +
-                  "'; expected sim, modbus-tcp://HOST:PORT, scpi-tcp://HOST:PORT, http://HOST:PORT, " +
-                  "serial:///dev/DEVICE?baud=9600 or i2c:///dev/DEVICE");
+                  "'; expected sim, modbus-tcp://HOST:PORT, tcp://HOST:PORT, modbus-rtu:///dev/DEVICE?baud=9600 or " +
+                  "serial:///dev/DEVICE?baud=9600");
 }
 
 Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root) {

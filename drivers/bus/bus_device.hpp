@@ -18,7 +18,8 @@ class BusDevice {
   virtual BusReply execute(const Transaction& transaction) = 0;
 };
 
-/// `modbus-tcp://host:port`, `modbus-rtu:///dev/ttyUSB0?baud=9600&parity=N`, `serial:///dev/ttyUSB0?baud=9600`.
+/// Registers: `modbus-tcp://host:port`, `modbus-rtu:///dev/ttyUSB0?baud=9600&parity=N`. Frames: `tcp://host:port`,
+/// `serial:///dev/ttyUSB0?baud=9600`.
 /// Touches no device yet. Errors: invalid_config, naming the endpoint and what is wrong with it.
 Result<std::unique_ptr<BusDevice>> make_bus(std::string_view endpoint);
 

@@ -29,7 +29,7 @@ Result<TcpEndpoint> parse_tcp(std::string_view text, std::string_view place) {
     host = host.substr(1, host.size() - 2);  // an IPv6 literal
   }
   if (colon == std::string_view::npos || host.empty()) {
-    return wrong(text, "no host:port, as in modbus-tcp://10.0.0.7:502");
+    return wrong(text, "no host:port, as in modbus-tcp://10.0.0.7:502 or tcp://10.0.0.8:5025");
   }
   const std::optional<int> port = number_of(place.substr(colon + 1));
   if (!port || *port < 1 || *port > 65'535) {
@@ -97,14 +97,17 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   if (scheme == "modbus-tcp") {
     return endpoint_of(Endpoint::Protocol::modbus_tcp, parse_tcp(text, place));
   }
+  if (scheme == "tcp") {
+    return endpoint_of(Endpoint::Protocol::tcp, parse_tcp(text, place));
+  }
   if (scheme == "modbus-rtu") {
     return endpoint_of(Endpoint::Protocol::modbus_rtu, parse_serial(text, place));
   }
   if (scheme == "serial") {
     return endpoint_of(Endpoint::Protocol::serial, parse_serial(text, place));
   }
-  return wrong(
-      text, "unknown protocol '" + std::string{scheme} + "'; there are modbus-tcp://, modbus-rtu:// and serial:// (and sim)");
+  return wrong(text, "unknown protocol '" + std::string{scheme} +
+                         "'; there are modbus-tcp://, modbus-rtu://, tcp:// and serial:// (and sim)");
 }
 
 }  // namespace loom

@@ -12,7 +12,7 @@ namespace loom {
 
 struct TcpEndpoint {
   std::string host;
-  std::uint16_t port = 502;  ///< Modbus/TCP's registered port
+  std::uint16_t port = 0;
 };
 
 struct SerialEndpoint {
@@ -23,7 +23,7 @@ struct SerialEndpoint {
 };
 
 struct Endpoint {
-  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial };
+  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial, tcp };
   Protocol protocol = Protocol::modbus_tcp;
   std::variant<TcpEndpoint, SerialEndpoint> place;
 };

@@ -3,6 +3,7 @@
 #include "drivers/bus/endpoint.hpp"
 #include "drivers/bus/modbus_bus.hpp"
 #include "drivers/bus/serial_bus.hpp"
+#include "drivers/bus/tcp_bus.hpp"
 
 namespace loom {
 
@@ -13,6 +14,9 @@ Result<std::unique_ptr<BusDevice>> make_bus(std::string_view text) {
   }
   if (endpoint->protocol == Endpoint::Protocol::serial) {
     return std::make_unique<SerialBus>(std::get<SerialEndpoint>(endpoint->place));
+  }
+  if (endpoint->protocol == Endpoint::Protocol::tcp) {
+    return std::make_unique<TcpBus>(std::get<TcpEndpoint>(std::move(endpoint->place)));
   }
   return std::make_unique<ModbusBus>(std::move(*endpoint));
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "drivers/bus/serial_port.hpp"
+#include "drivers/bus/stream.hpp"
 
 namespace loom {
 namespace {

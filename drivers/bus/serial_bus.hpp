@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "core/time.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/serial_port.hpp"
 
@@ -13,12 +14,10 @@ class SerialBus : public BusDevice {
  public:
   explicit SerialBus(SerialEndpoint endpoint) : endpoint_(std::move(endpoint)) {}
 
-  /// Frame only. No reply_bytes and no terminator: the request is not answered. `malformed`: more than was asked for, or
-  /// kReplyBytesMax without a terminator. The reply's bytes include the terminator.
+  /// Frame only, exchanged as drivers/bus/stream says.
   BusReply execute(const Transaction& transaction) override;
 
  private:
-  BusReply exchange(const Frame& frame, Instant until);
   BusReply failure(BusStatus status, Duration deadline);
 
   SerialEndpoint endpoint_;

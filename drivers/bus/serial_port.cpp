@@ -1,16 +1,12 @@
-// termios, poll, read, write.
+// termios.
 #include "drivers/bus/serial_port.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -64,37 +60,7 @@ bool set_up(int descriptor, const SerialEndpoint& endpoint) {
          tcflush(descriptor, TCIOFLUSH) == 0;
 }
 
-/// Waits for `events` on a descriptor. Errors as SerialPort's.
-Result<void> wait_for(int descriptor, short events, Instant until) {
-  const std::int64_t rest_us = std::max<std::int64_t>((until - steady_now()).count() / 1000, 0);
-  const timespec rest{rest_us / 1'000'000, rest_us % 1'000'000 * 1000};
-  pollfd port{descriptor, events, 0};
-  const int ready = ppoll(&port, 1, &rest, nullptr);
-  if (ready == 0) {
-    return fail(ErrorCode::timed_out, "the serial line did not answer in time");
-  }
-  if (ready < 0 && errno != EINTR) {
-    return fail(ErrorCode::unreachable, std::string{"the serial line cannot be waited for: "} + std::strerror(errno));
-  }
-  return {};
-}
-
-std::unexpected<Error> gone() {
-  return fail(ErrorCode::unreachable,
-              std::string{"the serial line is gone: "} + (errno != 0 ? std::strerror(errno) : "end of file"));
-}
-
 }  // namespace
-
-Instant steady_now() { return Instant{Duration{std::chrono::steady_clock::now().time_since_epoch()}}; }
-
-void listen_out(int descriptor, Instant until) {
-  constexpr Duration kSilence = std::chrono::milliseconds{35};  // 3.5 characters at 1200 baud, the slowest that we speak
-  std::array<char, 256> dropped{};
-  while (wait_for(descriptor, POLLIN, until) && read(descriptor, dropped.data(), dropped.size()) > 0) {
-    until = std::min(until, steady_now() + kSilence);
-  }
-}
 
 Result<SerialPort> SerialPort::open(const SerialEndpoint& endpoint) {
   const int descriptor = ::open(endpoint.device.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -115,35 +81,6 @@ SerialPort& SerialPort::operator=(SerialPort&& other) noexcept {
 SerialPort::~SerialPort() {
   if (descriptor_ >= 0) {
     ::close(descriptor_);
-  }
-}
-
-Result<void> SerialPort::write(std::span<const std::uint8_t> bytes, Instant until) {
-  while (!bytes.empty()) {
-    LOOM_TRY(wait_for(descriptor_, POLLOUT, until));
-    errno = 0;
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno != EAGAIN && errno != EINTR) {
-      return gone();
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
-  }
-  return {};
-}
-
-Result<std::vector<std::uint8_t>> SerialPort::read_some(std::size_t limit, Instant until) {
-  while (true) {
-    LOOM_TRY(wait_for(descriptor_, POLLIN, until));
-    std::vector<std::uint8_t> bytes(limit);
-    errno = 0;
-    const ssize_t count = ::read(descriptor_, bytes.data(), bytes.size());
-    if (count > 0) {
-      bytes.resize(static_cast<std::size_t>(count));
-      return bytes;
-    }
-    if (errno != EAGAIN && errno != EINTR) {
-      return gone();
-    }
   }
 }
 

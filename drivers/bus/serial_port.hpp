@@ -1,22 +1,10 @@
-// SerialPort: an open tty in raw mode, and what both serial buses need of it. Blocking, with deadlines.
+// SerialPort: an open tty in raw mode. What is said over it is drivers/bus/stream.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "core/result.hpp"
-#include "core/time.hpp"
 #include "drivers/bus/endpoint.hpp"
 
 namespace loom {
-
-/// CLOCK_MONOTONIC.
-Instant steady_now();
-
-/// Reads and forgets what still comes from a request that timed out: until it was spoken and is silent again, or `until`.
-void listen_out(int descriptor, Instant until);
 
 class SerialPort {
  public:
@@ -27,10 +15,6 @@ class SerialPort {
   ~SerialPort();
 
   int descriptor() const { return descriptor_; }
-  /// Errors: timed_out, unreachable (the line is gone).
-  Result<void> write(std::span<const std::uint8_t> bytes, Instant until);
-  /// What is there, waiting for the first byte; at most `limit` bytes. Errors: timed_out, unreachable.
-  Result<std::vector<std::uint8_t>> read_some(std::size_t limit, Instant until);
 
  private:
   explicit SerialPort(int descriptor) : descriptor_(descriptor) {}

@@ -3,6 +3,7 @@ loom_test(bus_test
     ${CMAKE_CURRENT_LIST_DIR}/endpoint_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/modbus_rtu_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/serial_bus_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/tcp_bus_test.cpp
   LINKS loom_bus)
 
 if(TARGET lightloom-emulate)

@@ -15,6 +15,14 @@ TEST_CASE("reads_a_modbus_tcp_endpoint") {
   CHECK(std::get<TcpEndpoint>(endpoint->place).port == 1502);
 }
 
+TEST_CASE("reads_a_tcp_endpoint") {
+  const auto endpoint = parse_endpoint("tcp://switch.lab:5025");
+  REQUIRE(endpoint.has_value());
+  CHECK(endpoint->protocol == Endpoint::Protocol::tcp);
+  CHECK(std::get<TcpEndpoint>(endpoint->place).host == "switch.lab");
+  CHECK(std::get<TcpEndpoint>(endpoint->place).port == 5025);
+}
+
 TEST_CASE("reads_an_ipv6_host") {
   const auto endpoint = parse_endpoint("modbus-tcp://[::1]:502");
   REQUIRE(endpoint.has_value());
@@ -47,6 +55,7 @@ TEST_CASE("names_what_is_wrong_with_an_endpoint") {
       {"modbus-tcp://host:0", "'0'"},
       {"modbus-tcp://host:65536", "'65536'"},
       {"modbus-tcp://host:50x", "'50x'"},
+      {"tcp://host", "host:port"},
       {"serial://", "device path"},
       {"serial://ttyUSB0", "device path"},
       {"serial:///dev/ttyUSB0?baud=9601", "'9601'"},
@@ -64,6 +73,7 @@ TEST_CASE("names_what_is_wrong_with_an_endpoint") {
 
 TEST_CASE("makes_a_bus_without_touching_the_device") {
   CHECK(make_bus("modbus-tcp://127.0.0.1:1").has_value());
+  CHECK(make_bus("tcp://127.0.0.1:1").has_value());
   CHECK(make_bus("serial:///dev/there-is-no-such-line").has_value());
 }
 

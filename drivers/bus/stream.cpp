@@ -1,0 +1,120 @@
+// poll, read, write.
+#include "drivers/bus/stream.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+
+namespace loom {
+namespace {
+
+BusReply failed(const Error& error) {
+  return {error.code == ErrorCode::timed_out ? BusStatus::timeout : BusStatus::lost, 0, {}, {}};
+}
+
+std::unexpected<Error> gone() {
+  return fail(ErrorCode::unreachable, std::string{"the line is gone: "} + (errno != 0 ? std::strerror(errno) : "end of file"));
+}
+
+/// How many bytes the reply has, once it is whole; 0 until then.
+std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& bytes) {
+  if (frame.reply_bytes > 0) {
+    return bytes.size() >= frame.reply_bytes ? frame.reply_bytes : 0;
+  }
+  const auto same = [](std::uint8_t byte, char wanted) { return byte == static_cast<std::uint8_t>(wanted); };
+  const auto found = std::search(bytes.begin(), bytes.end(), frame.terminator.begin(), frame.terminator.end(), same);
+  return found == bytes.end() ? 0 : static_cast<std::size_t>(found - bytes.begin()) + frame.terminator.size();
+}
+
+}  // namespace
+
+Instant steady_now() { return Instant{Duration{std::chrono::steady_clock::now().time_since_epoch()}}; }
+
+Result<void> wait_for(int descriptor, short events, Instant until) {
+  const std::int64_t rest_us = std::max<std::int64_t>((until - steady_now()).count() / 1000, 0);
+  const timespec rest{rest_us / 1'000'000, rest_us % 1'000'000 * 1000};
+  pollfd port{descriptor, events, 0};
+  const int ready = ppoll(&port, 1, &rest, nullptr);
+  if (ready == 0) {
+    return fail(ErrorCode::timed_out, "the line did not answer in time");
+  }
+  if (ready < 0 && errno != EINTR) {
+    return fail(ErrorCode::unreachable, std::string{"the line cannot be waited for: "} + std::strerror(errno));
+  }
+  return {};
+}
+
+void listen_out(int descriptor, Instant until) {
+  constexpr Duration kSilence = std::chrono::milliseconds{35};  // 3.5 characters at 1200 baud, the slowest that we speak
+  std::array<char, 256> dropped{};
+  while (wait_for(descriptor, POLLIN, until) && read(descriptor, dropped.data(), dropped.size()) > 0) {
+    until = std::min(until, steady_now() + kSilence);
+  }
+}
+
+Result<void> write_all(int descriptor, std::span<const std::uint8_t> bytes, Instant until) {
+  while (!bytes.empty()) {
+    LOOM_TRY(wait_for(descriptor, POLLOUT, until));
+    errno = 0;
+    ssize_t written = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (written < 0 && errno == ENOTSOCK) {
+      errno = 0;
+      written = ::write(descriptor, bytes.data(), bytes.size());
+    }
+    if (written < 0 && errno != EAGAIN && errno != EINTR) {
+      return gone();
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+  }
+  return {};
+}
+
+Result<std::vector<std::uint8_t>> read_some(int descriptor, std::size_t limit, Instant until) {
+  while (true) {
+    LOOM_TRY(wait_for(descriptor, POLLIN, until));
+    std::vector<std::uint8_t> bytes(limit);
+    errno = 0;
+    const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+    if (count > 0) {
+      bytes.resize(static_cast<std::size_t>(count));
+      return bytes;
+    }
+    if (errno != EAGAIN && errno != EINTR) {
+      return gone();
+    }
+  }
+}
+
+BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
+  constexpr std::size_t kPart = 4096;
+  if (const Result<void> sent = write_all(descriptor, frame.request, until); !sent) {
+    return failed(sent.error());
+  }
+  BusReply reply;
+  if (frame.reply_bytes == 0 && frame.terminator.empty()) {
+    return reply;
+  }
+  while (whole_reply(frame, reply.bytes) == 0) {
+    if (reply.bytes.size() >= kReplyBytesMax) {
+      return {BusStatus::malformed, 0, {}, {}};
+    }
+    const Result<std::vector<std::uint8_t>> part = read_some(descriptor, kPart, until);
+    if (!part) {
+      return failed(part.error());
+    }
+    reply.bytes.insert(reply.bytes.end(), part->begin(), part->end());
+    if (steady_now() > until && whole_reply(frame, reply.bytes) == 0) {
+      return {BusStatus::timeout, 0, {}, {}};
+    }
+  }
+  return whole_reply(frame, reply.bytes) == reply.bytes.size() ? reply : BusReply{BusStatus::malformed, 0, {}, {}};
+}
+
+}  // namespace loom

@@ -1,0 +1,107 @@
+// connect, a frame out, a frame in.
+#include "drivers/bus/tcp_bus.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "drivers/bus/stream.hpp"
+
+namespace loom {
+namespace {
+
+constexpr Duration kDefaultDeadline = std::chrono::milliseconds{500};
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+Addresses resolve(const TcpEndpoint& endpoint) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found) != 0) {
+    found = nullptr;
+  }
+  return {found, freeaddrinfo};
+}
+
+/// Waits for a connection under way. Ok, timeout or lost.
+BusStatus finish_connecting(int socket, Instant until) {
+  while (true) {
+    if (const auto ready = wait_for(socket, POLLOUT, until); !ready) {
+      return ready.error().code == ErrorCode::timed_out ? BusStatus::timeout : BusStatus::lost;
+    }
+    pollfd state{socket, POLLOUT, 0};
+    if (poll(&state, 1, 0) > 0) {
+      int error = 0;
+      socklen_t length = sizeof error;
+      getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length);
+      return error == 0 ? BusStatus::ok : BusStatus::lost;
+    }
+  }
+}
+
+}  // namespace
+
+BusReply TcpBus::execute(const Transaction& transaction) {
+  const auto* frame = std::get_if<Frame>(&transaction.order);
+  if (frame == nullptr) {
+    return {BusStatus::exception, 1, {}, {}};
+  }
+  const Instant until = steady_now() + (transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline);
+  if (socket_ >= 0 && !is_fresh()) {
+    close();
+  }
+  if (socket_ < 0) {
+    if (const BusStatus status = connect(until); status != BusStatus::ok) {
+      return {status, 0, {}, {}};
+    }
+  }
+  BusReply reply = exchange_frame(socket_, *frame, until);
+  if (reply.status != BusStatus::ok) {
+    close();
+  }
+  return reply;
+}
+
+BusStatus TcpBus::connect(Instant until) {
+  BusStatus status = BusStatus::lost;
+  const Addresses addresses = resolve(endpoint_);
+  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+    socket_ = ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, address->ai_protocol);
+    if (socket_ < 0) {
+      continue;
+    }
+    const bool connected = ::connect(socket_, address->ai_addr, address->ai_addrlen) == 0;
+    status = connected ? BusStatus::ok : errno == EINPROGRESS ? finish_connecting(socket_, until) : BusStatus::lost;
+    if (status == BusStatus::ok) {
+      const int at_once = 1;  // a line is a packet; waiting for more only delays it
+      setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+      return status;
+    }
+    close();
+  }
+  return status;
+}
+
+bool TcpBus::is_fresh() const {
+  char byte = 0;
+  return recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+void TcpBus::close() {
+  if (socket_ >= 0) {
+    ::close(std::exchange(socket_, -1));
+  }
+}
+
+}  // namespace loom

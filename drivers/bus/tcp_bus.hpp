@@ -1,0 +1,32 @@
+// TcpBus: frames over one TCP connection (SCPI on port 5025, an ASCII dialect behind a terminal server). A connection whose
+// reply failed is closed, so that a late answer dies with it; bytes that nobody asked for close it too.
+#pragma once
+
+#include "drivers/bus/bus_device.hpp"
+#include "drivers/bus/endpoint.hpp"
+
+namespace loom {
+
+class TcpBus final : public BusDevice {
+ public:
+  explicit TcpBus(TcpEndpoint endpoint) : endpoint_(std::move(endpoint)) {}
+  TcpBus(const TcpBus&) = delete;
+  TcpBus& operator=(const TcpBus&) = delete;
+  ~TcpBus() override { close(); }
+
+  /// Frame only, as SerialBus. Connecting counts against the deadline; resolving a host name does not (give an address).
+  /// `lost`: nobody listens, or the device closed the connection. One that was closed between transactions is opened again
+  /// unnoticed.
+  BusReply execute(const Transaction& transaction) override;
+
+ private:
+  BusStatus connect(Instant until);
+  /// Neither closed by the device nor with bytes from before.
+  bool is_fresh() const;
+  void close();
+
+  TcpEndpoint endpoint_;
+  int socket_ = -1;
+};
+
+}  // namespace loom
