@@ -141,6 +141,11 @@ std::vector<OpticalChange> DeviceModel::take_changes() { return std::exchange(ch
 void DeviceModel::inject(Instant now, const DeviceFault& fault) {
   forget_past(now);
   faults_.push_back({now, fault});
+  if (fault.kind == DeviceFaultKind::reboot) {
+    late_reply_waits_ = false;
+    power_up(now);
+    light_changed(now, now);
+  }
   if (is_optical(fault.kind)) {
     light_changed(now, now);
   }
@@ -163,7 +168,7 @@ ModelReply DeviceModel::execute(Instant now, const Transaction& transaction) {
     ModelReply answer = respond(now, transaction);
     return answer.service_time > transaction.deadline ? silence : answer;
   }
-  if (has_fault(DeviceFaultKind::silence, now)) {
+  if (has_fault(DeviceFaultKind::silence, now) || has_fault(DeviceFaultKind::reboot, now)) {
     return silence;
   }
   ModelReply answer = has_fault(DeviceFaultKind::nack, now) ? refuse(now, transaction) : respond(now, transaction);

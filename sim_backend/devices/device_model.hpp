@@ -31,6 +31,7 @@ enum class DeviceFaultKind : std::uint8_t {
   nack,         ///< "not now"
   garbage,      ///< damaged answers; commands do arrive
   slow_settle,  ///< everything that settles takes `factor` times as long
+  reboot,       ///< power is cut for a moment: everything is as at power-up at once, and nothing is answered before `until`
 };
 
 struct DeviceFault {
@@ -61,6 +62,7 @@ struct SimDeviceOptions {
   Duration laser_enable = std::chrono::milliseconds{1};           ///< SENA to full power [K]
   Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater (Trento 2022 class), DEVICES: 1..170 us
   Db wss_dip{50};                ///< extra loss of untouched channels while a hologram reloads [K]
+  bool wss_checksum = false;     ///< the WSS frames its lines as ^text$HHHH
   bool keep_actuations = false;  ///< for tests; grows without end
 };
 
@@ -90,6 +92,8 @@ class DeviceModel {
   virtual ModelReply respond(Instant now, const Transaction& transaction) = 0;
   /// How it says "not now".
   virtual ModelReply refuse(Instant now, const Transaction& transaction) = 0;
+  /// All that a power cycle at `now` takes away. Ground truth may follow gradually (a ring cools).
+  virtual void power_up(Instant now) = 0;
   /// Instants after `from` at which light() may differ from just before; any order, doubles allowed.
   virtual void append_breakpoints(Instant from, std::vector<Instant>& instants) const = 0;
 

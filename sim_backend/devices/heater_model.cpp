@@ -105,6 +105,16 @@ ModelReply HeaterModel::respond(Instant now, const Transaction& transaction) {
 
 ModelReply HeaterModel::refuse(Instant, const Transaction&) { return {{BusStatus::nack, kBusy, {}, {}}, service_time(8, 5)}; }
 
+void HeaterModel::power_up(Instant now) {
+  for (Ring& ring : rings_) {
+    ring.from = resonance_at(ring, now);
+    ring.to = ring.filter.cold_resonance;
+    ring.begin = now;
+    ring.time_constant = options().heater_time_constant;
+    ring.millivolts = 0;
+  }
+}
+
 BusReply HeaterModel::write(Instant now, Instant at, const Registers& registers) {
   for (std::size_t i = 0; i < registers.values.size(); ++i) {
     if (registers.values[i] > rings_[registers.address + i].filter.heater_volt_max * 1e3) {

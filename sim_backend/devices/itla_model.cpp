@@ -29,47 +29,55 @@ std::uint16_t word_of(std::int64_t value) { return static_cast<std::uint16_t>(va
 ItlaModel::ItlaModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options)
     : DeviceModel(device.id, options),
       transmitter_(transmitter),
-      power_(static_cast<std::int16_t>((transmitter.launch_power - kPowerBelow).centi)),
       lowest_(centre_of(transmitter.channels.slot(0))),
       highest_(centre_of(transmitter.channels.slot(std::max(transmitter.channels.count, 1) - 1))),
-      tune_from_(lowest_),
-      tune_to_(lowest_) {
-  fcf1_ = word_of(lowest_.mhz / 1'000'000);
-  fcf2_ = word_of(lowest_.mhz / 100 % 10'000);
-  fcf3_ = word_of(lowest_.mhz % 100);
+      live_(at_power_up()) {}
+
+ItlaModel::Volatile ItlaModel::at_power_up() const {
+  Volatile state;
+  state.power = static_cast<std::int16_t>((transmitter_.launch_power - kPowerBelow).centi);
+  state.tune_from = lowest_;
+  state.tune_to = lowest_;
+  state.fcf1 = word_of(lowest_.mhz / 1'000'000);
+  state.fcf2 = word_of(lowest_.mhz / 100 % 10'000);
+  state.fcf3 = word_of(lowest_.mhz % 100);
+  return state;
 }
 
+void ItlaModel::power_up(Instant) { live_ = at_power_up(); }
+
 Frequency ItlaModel::frequency_of_registers(std::uint16_t channel) const {
-  const std::int64_t first = fcf1_ * 1'000'000LL + fcf2_ * 100LL + fcf3_;
-  return {first + (channel - 1LL) * (grid_ * 100LL + grid2_)};
+  const std::int64_t first = live_.fcf1 * 1'000'000LL + live_.fcf2 * 100LL + live_.fcf3;
+  return {first + (channel - 1LL) * (live_.grid * 100LL + live_.grid2)};
 }
 
 /// Mid-tune: the middle of the step that `at` falls into.
 Frequency ItlaModel::frequency_at(Instant at) const {
   if (!is_tuning(at)) {
-    return at < tune_begin_ ? tune_from_ : tune_to_;
+    return at < live_.tune_begin ? live_.tune_from : live_.tune_to;
   }
   const std::int64_t step = std::min(
-      (at - tune_begin_).count() * kTuneSteps / std::max<std::int64_t>((tune_end_ - tune_begin_).count(), 1), kTuneSteps - 1);
-  return {tune_from_.mhz + (tune_to_ - tune_from_).mhz * (2 * step + 1) / (2 * kTuneSteps)};
+      (at - live_.tune_begin).count() * kTuneSteps / std::max<std::int64_t>((live_.tune_end - live_.tune_begin).count(), 1),
+      kTuneSteps - 1);
+  return {live_.tune_from.mhz + (live_.tune_to - live_.tune_from).mhz * (2 * step + 1) / (2 * kTuneSteps)};
 }
 
 OpticalState ItlaModel::light(Instant at) const {
   if (!emits_at(at) || has_fault(DeviceFaultKind::fail, at)) {
     return LaserLight{};
   }
-  return LaserLight{true, frequency_at(at) + detuning(at, 0, false), Dbm{power_} - dimming(at, false)};
+  return LaserLight{true, frequency_at(at) + detuning(at, 0, false), Dbm{live_.power} - dimming(at, false)};
 }
 
 void ItlaModel::append_breakpoints(Instant from, std::vector<Instant>& instants) const {
-  instants.push_back(emit_from_);
-  instants.push_back(emit_until_);
-  if (from < tune_end_) {
-    const Duration span = tune_end_ - tune_begin_;
+  instants.push_back(live_.emit_from);
+  instants.push_back(live_.emit_until);
+  if (from < live_.tune_end) {
+    const Duration span = live_.tune_end - live_.tune_begin;
     for (std::int64_t step = 0; step < kTuneSteps; ++step) {
-      instants.push_back(tune_begin_ + Duration{(span.count() * step + kTuneSteps - 1) / kTuneSteps});
+      instants.push_back(live_.tune_begin + Duration{(span.count() * step + kTuneSteps - 1) / kTuneSteps});
     }
-    instants.push_back(tune_end_);
+    instants.push_back(live_.tune_end);
   }
 }
 
@@ -82,11 +90,11 @@ ModelReply ItlaModel::respond(Instant now, const Transaction& transaction) {
   }
   const auto request = itla::decode_request(frame->request);
   if (!request) {
-    last_response_ = itla::encode(itla::Response{Status::ok, true, static_cast<Register>(frame->request[1]), 0});
+    live_.last_response = itla::encode(itla::Response{Status::ok, true, static_cast<Register>(frame->request[1]), 0});
   } else if (!request->last_response) {
-    last_response_ = itla::encode(answer(now, now + request_time, *request));
+    live_.last_response = itla::encode(answer(now, now + request_time, *request));
   }
-  return {{BusStatus::ok, 0, {}, {last_response_.begin(), last_response_.end()}}, service};
+  return {{BusStatus::ok, 0, {}, {live_.last_response.begin(), live_.last_response.end()}}, service};
 }
 
 /// An ITLA has no NACK: it says that an operation is pending.
@@ -102,16 +110,16 @@ ModelReply ItlaModel::refuse(Instant now, const Transaction& transaction) {
 }
 
 itla::Response ItlaModel::refused(Register reg, NopError error) {
-  error_ = error;
-  latched_ |= 1u << 7;  // XEL
+  live_.error = error;
+  live_.latched |= 1u << 7;  // XEL
   return {Status::execution_error, false, reg, 0};
 }
 
 itla::Response ItlaModel::answer(Instant now, Instant at, const itla::Request& request) {
-  if (!ready_at_) {
-    ready_at_ = now + options().power_up;
+  if (!live_.ready_at) {
+    live_.ready_at = now + options().power_up;
   }
-  if (at < *ready_at_ && request.reg != Register::nop) {
+  if (at < *live_.ready_at && request.reg != Register::nop) {
     return refused(request.reg, NopError::initialising);
   }
   return request.write ? write(now, at, request) : read(at, request.reg);
@@ -120,7 +128,7 @@ itla::Response ItlaModel::answer(Instant now, Instant at, const itla::Request& r
 std::uint16_t ItlaModel::status_at(Instant at, bool fatal) const {
   const bool off_frequency = is_tuning(at) || magnitude(detuning(at, 0, true)) > (fatal ? kFatalError : kWarningError);
   const bool off_power = emits_at(at) && dimming(at, true) > (fatal ? kFatalDimming : kWarningDimming);
-  unsigned status = latched_;
+  unsigned status = live_.latched;
   status |= off_frequency ? itla::kStatusFrequency | 1u << 2 : 0u;
   status |= off_power ? itla::kStatusPower | 1u : 0u;
   status |= has_fault(DeviceFaultKind::fail, at) ? itla::kStatusFatal : 0u;
@@ -128,9 +136,9 @@ std::uint16_t ItlaModel::status_at(Instant at, bool fatal) const {
 }
 
 std::uint16_t ItlaModel::nop_at(Instant at) const {
-  const unsigned pending = (is_tuning(at) ? 1u << 8 : 0u) | (at < emit_from_ && emit_from_ != kNever ? 1u << 9 : 0u);
-  const bool ready = !ready_at_ || at >= *ready_at_;
-  return word_of(static_cast<std::int64_t>(pending | (ready ? itla::kNopReady : 0u) | static_cast<unsigned>(error_)));
+  const unsigned pending = (is_tuning(at) ? 1u << 8 : 0u) | (at < live_.emit_from && live_.emit_from != kNever ? 1u << 9 : 0u);
+  const bool ready = !live_.ready_at || at >= *live_.ready_at;
+  return word_of(static_cast<std::int64_t>(pending | (ready ? itla::kNopReady : 0u) | static_cast<unsigned>(live_.error)));
 }
 
 itla::Response ItlaModel::read(Instant at, Register reg) {
@@ -139,31 +147,31 @@ itla::Response ItlaModel::read(Instant at, Register reg) {
   switch (reg) {
     case Register::nop: {
       const auto response = value(nop_at(at));
-      error_ = NopError::none;
+      live_.error = NopError::none;
       return response;
     }
     case Register::status_fatal:
     case Register::status_warning: {
       const std::uint16_t status = status_at(at, reg == Register::status_fatal);
-      latched_ = word_of(status & 0x00FF);
+      live_.latched = word_of(status & 0x00FF);
       return value(status);
     }
     case Register::channel:
-      return value(channel_);
+      return value(live_.channel);
     case Register::power:
-      return value(power_);
+      return value(live_.power);
     case Register::enable:
-      return value(enable_);
+      return value(live_.enable);
     case Register::grid:
-      return value(grid_);
+      return value(live_.grid);
     case Register::grid2:
-      return value(grid2_);
+      return value(live_.grid2);
     case Register::fcf1:
-      return value(fcf1_);
+      return value(live_.fcf1);
     case Register::fcf2:
-      return value(fcf2_);
+      return value(live_.fcf2);
     case Register::fcf3:
-      return value(fcf3_);
+      return value(live_.fcf3);
     case Register::ftf:
       return value(0);
     case Register::lf1:
@@ -173,7 +181,7 @@ itla::Response ItlaModel::read(Instant at, Register reg) {
     case Register::lf3:
       return value(frequency.mhz % 100);
     case Register::oop:
-      return value(emits_at(at) && !has_fault(DeviceFaultKind::fail, at) ? (Dbm{power_} - dimming(at, true)).centi
+      return value(emits_at(at) && !has_fault(DeviceFaultKind::fail, at) ? (Dbm{live_.power} - dimming(at, true)).centi
                                                                          : kDarkReading);
     case Register::opsl:
       return value((transmitter_.launch_power - kPowerBelow).centi);
@@ -188,7 +196,7 @@ itla::Response ItlaModel::write(Instant now, Instant at, const itla::Request& re
     return {Status::ok, false, request.reg, request.data};
   }
   if (request.reg == Register::status_fatal || request.reg == Register::status_warning) {
-    latched_ &= static_cast<std::uint16_t>(~request.data);
+    live_.latched &= static_cast<std::uint16_t>(~request.data);
     return {Status::ok, false, request.reg, request.data};
   }
   itla::Response response;
@@ -219,36 +227,36 @@ itla::Response ItlaModel::write_setting(Instant at, const itla::Request& request
     if (power < transmitter_.launch_power - kPowerBelow || power > transmitter_.launch_power + kPowerAbove) {
       return refused(request.reg, NopError::out_of_range);
     }
-    power_ = number;
+    live_.power = number;
     return {Status::ok, false, request.reg, data};
   }
   if (request.reg == Register::ftf) {
     return number == 0 ? itla::Response{Status::ok, false, request.reg, data} : refused(request.reg, NopError::out_of_range);
   }
-  if (enable_ != 0 || emits_at(at)) {
+  if (live_.enable != 0 || emits_at(at)) {
     return refused(request.reg, NopError::output_enabled);
   }
   switch (request.reg) {
     case Register::grid:
-      grid_ = number;
+      live_.grid = number;
       break;
     case Register::grid2:
-      grid2_ = data;
+      live_.grid2 = data;
       break;
     case Register::fcf1:
       if (data < lowest_.mhz / 1'000'000 || data > highest_.mhz / 1'000'000) {
         return refused(request.reg, NopError::out_of_range);
       }
-      fcf1_ = data;
+      live_.fcf1 = data;
       break;
     case Register::fcf2:
       if (data > 9'999) {
         return refused(request.reg, NopError::out_of_range);
       }
-      fcf2_ = data;
+      live_.fcf2 = data;
       break;
     case Register::fcf3:
-      fcf3_ = data;
+      live_.fcf3 = data;
       break;
     default:
       return refused(request.reg, NopError::not_writable);
@@ -268,17 +276,17 @@ itla::Response ItlaModel::write_enable(Instant now, Instant at, std::uint16_t va
   if (on && is_tuning(at)) {
     return refused(Register::enable, NopError::pending);
   }
-  if ((enable_ != 0) == on) {
+  if ((live_.enable != 0) == on) {
     return {Status::ok, false, Register::enable, value};
   }
-  enable_ = value;
+  live_.enable = value;
   if (!on) {
     const Duration blank = stretched(at, part_of(transmitter_.blank_max, draw(), 50, 100));
-    emit_from_ = at < emit_from_ ? kNever : emit_from_;
-    emit_until_ = at + blank;
+    live_.emit_from = at < live_.emit_from ? kNever : live_.emit_from;
+    live_.emit_until = at + blank;
   } else {
-    emit_from_ = emits_at(at) ? emit_from_ : at + stretched(at, options().laser_enable);
-    emit_until_ = kNever;
+    live_.emit_from = emits_at(at) ? live_.emit_from : at + stretched(at, options().laser_enable);
+    live_.emit_until = kNever;
   }
   light_changed(now, at);
   return {on ? Status::pending : Status::ok, false, Register::enable, value};
@@ -289,14 +297,14 @@ itla::Response ItlaModel::write_channel(Instant now, Instant at, std::uint16_t v
   if (value < 1 || wanted < lowest_ || wanted > highest_ || (!transmitter_.tunable && wanted != lowest_)) {
     return refused(Register::channel, NopError::out_of_range);
   }
-  channel_ = value;
+  live_.channel = value;
   if (wanted == frequency_at(at)) {
     return {Status::ok, false, Register::channel, value};
   }
-  tune_from_ = frequency_at(at);
-  tune_to_ = wanted;
-  tune_begin_ = at;
-  tune_end_ = at + stretched(at, part_of(transmitter_.retune_max, draw(), 50, 100));
+  live_.tune_from = frequency_at(at);
+  live_.tune_to = wanted;
+  live_.tune_begin = at;
+  live_.tune_end = at + stretched(at, part_of(transmitter_.retune_max, draw(), 50, 100));
   if (emits_at(at)) {
     light_changed(now, at);
   }

@@ -27,6 +27,7 @@ class ItlaModel final : public DeviceModel {
  protected:
   ModelReply respond(Instant now, const Transaction& transaction) override;
   ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
 
  private:
@@ -41,30 +42,36 @@ class ItlaModel final : public DeviceModel {
   std::uint16_t nop_at(Instant at) const;
   Frequency frequency_at(Instant at) const;
   Frequency frequency_of_registers(std::uint16_t channel) const;
-  bool emits_at(Instant at) const { return emit_from_ <= at && at < emit_until_; }
-  bool is_tuning(Instant at) const { return tune_begin_ <= at && at < tune_end_; }
+  bool emits_at(Instant at) const { return live_.emit_from <= at && at < live_.emit_until; }
+  bool is_tuning(Instant at) const { return live_.tune_begin <= at && at < live_.tune_end; }
+
+  /// What a power cycle takes away.
+  struct Volatile {
+    std::uint16_t channel = 1;
+    std::int16_t power = 0;
+    std::uint16_t enable = 0;
+    std::int16_t grid = 500;
+    std::uint16_t grid2 = 0;
+    std::uint16_t fcf1 = 0;
+    std::uint16_t fcf2 = 0;
+    std::uint16_t fcf3 = 0;
+    itla::NopError error = itla::NopError::none;
+    std::uint16_t latched = 0;
+    itla::FrameBytes last_response{};
+    Frequency tune_from;
+    Frequency tune_to;
+    Instant tune_begin{};
+    Instant tune_end{};
+    std::optional<Instant> ready_at;  ///< power-up is counted from the first transaction
+    Instant emit_from = kNever;
+    Instant emit_until = kNever;
+  };
+  Volatile at_power_up() const;
 
   Transmitter transmitter_;
-  std::uint16_t channel_ = 1;
-  std::int16_t power_ = 0;
-  std::uint16_t enable_ = 0;
-  std::int16_t grid_ = 500;
-  std::uint16_t grid2_ = 0;
-  std::uint16_t fcf1_ = 0;
-  std::uint16_t fcf2_ = 0;
-  std::uint16_t fcf3_ = 0;
-  itla::NopError error_ = itla::NopError::none;
-  std::uint16_t latched_ = 0;
-  itla::FrameBytes last_response_{};
   Frequency lowest_;
   Frequency highest_;
-  Frequency tune_from_;
-  Frequency tune_to_;
-  Instant tune_begin_{};
-  Instant tune_end_{};
-  std::optional<Instant> ready_at_;  ///< power-up is counted from the first transaction
-  Instant emit_from_ = kNever;
-  Instant emit_until_ = kNever;
+  Volatile live_;
 };
 
 /// A bank of ring heaters behind Modbus holding registers. Cold at start; each ring follows its heater with one time constant.
@@ -76,6 +83,7 @@ class HeaterModel final : public DeviceModel {
  protected:
   ModelReply respond(Instant now, const Transaction& transaction) override;
   ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
 
  private:
@@ -105,6 +113,7 @@ class WssModel final : public DeviceModel {
  protected:
   ModelReply respond(Instant now, const Transaction& transaction) override;
   ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
 
  private:
@@ -134,6 +143,7 @@ class OcsModel final : public DeviceModel {
  protected:
   ModelReply respond(Instant now, const Transaction& transaction) override;
   ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
 
  private:

@@ -81,6 +81,12 @@ OpticalState OcsModel::light(Instant at) const {
 
 void OcsModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(motion_.end()); }
 
+void OcsModel::power_up(Instant) {
+  outputs_.assign(outputs_.size(), -1);
+  errors_.clear();
+  motion_ = {};
+}
+
 ModelReply OcsModel::respond(Instant now, const Transaction& transaction) {
   const auto* frame = std::get_if<Frame>(&transaction.order);
   const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};

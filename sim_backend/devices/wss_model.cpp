@@ -15,6 +15,7 @@ WssModel::WssModel(const Device& device, const Element& element, const SimDevice
       inputs_(element.inputs),
       settle_max_(std::get<WavelengthSelectiveSwitch>(element.kind).settle_max) {
   dialect_.map = flexgrid::port_map_of(element.inputs, element.outputs);
+  dialect_.checksum = options.wss_checksum;
   ports_limit_ = dialect_.map == PortMap::by_input ? element.inputs : element.outputs;
 }
 
@@ -47,6 +48,12 @@ OpticalState WssModel::light(Instant at) const {
 }
 
 void WssModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(motion_.end()); }
+
+void WssModel::power_up(Instant) {
+  grid_.clear();
+  ports_.clear();
+  motion_ = {};
+}
 
 void WssModel::begin_move(Instant at) { motion_.begin(at, stretched(at, part_of(settle_max_, draw(), 60, 100)), routes()); }
 

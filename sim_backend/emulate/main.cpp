@@ -1,9 +1,12 @@
 // lightloom-emulate: protocol-exact stand-ins for devices, each a process of its own. Words on stderr, the port on stdout.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "sim_backend/emulate/heater_server.hpp"
+#include "sim_backend/emulate/line_server.hpp"
 
 namespace {
 
@@ -16,17 +19,42 @@ constexpr const char* kHeaterMap =
     "Exceptions: 1 function, 2 address, 3 value, 6 busy, 11 no such unit behind this port.\n"
     "\nWhen it listens it prints 'port N' on stdout.\n";
 
+constexpr const char* kWssWords =
+    "\nLines end in \\r\\n; with --checksum each is ^text$HHHH, HHHH the two's complement of the sum of its characters.\n"
+    "  CHW 0                     force flexgrid\n"
+    "  DCC 1=s0:sf;2=s0:sf       channels by inclusive slices of 6.25 GHz from 191.325 THz (N x M: 1=s0:sf@input)\n"
+    "  UCA 1,port,att;2,99,99.9  port and attenuation in dB; port 99 with 99.9 is blocked\n"
+    "  DCC?  UCA?  SET?          what was set, in the form of the commands; SET 1 when it has settled\n"
+    "Replies: OK, CER command, AER argument, RER range, VER value.\n"
+    "SIGHUP is a power cycle: settings and connections are lost.\n"
+    "\nWhen it listens it prints 'port N' on stdout.\n";
+
+constexpr const char* kOcsWords =
+    "\nLines end in \\n. Ports 1..N are ingress, N+1..N+M egress; commands succeed in silence, errors are queued.\n"
+    "  *idn?  *opc?  *cls  *RST  :oxc:swit:size?\n"
+    "  :oxc:swit:conn:add (@1,2),(@17,18)   :sub (@1),(@17) or (@1,2),(@)   :only (@..),(@..)   :oxc:swit:disc:all\n"
+    "  :oxc:swit:conn:stat?   :oxc:swit:conn:port? 2   :syst:err?   :syst:err:all?\n"
+    "Long forms, any case, several commands in a line with ';'. Ports under way are missing from :stat?.\n"
+    "SIGHUP is a power cycle: cross-connects and connections are lost.\n"
+    "\nWhen it listens it prints 'port N' on stdout.\n";
+
+int complain(const loom::Error& error) {
+  std::fprintf(stderr, "lightloom-emulate: %s\n", error.message.c_str());
+  return 1;
+}
+
+void announce(std::uint16_t port) {
+  std::printf("port %u\n", static_cast<unsigned>(port));
+  std::fflush(stdout);
+}
+
 int serve_heater(const loom::HeaterServerOptions& options) {
   auto server = loom::HeaterServer::open(options);
   if (!server) {
-    std::fprintf(stderr, "lightloom-emulate: %s\n", server.error().message.c_str());
-    return 1;
+    return complain(server.error());
   }
-  std::printf("port %u\n", static_cast<unsigned>(server->port()));
-  std::fflush(stdout);
-  const loom::Result<void> ended = server->serve();
-  std::fprintf(stderr, "lightloom-emulate: %s\n", ended.error().message.c_str());
-  return 1;
+  announce(server->port());
+  return complain(server->serve().error());
 }
 
 void add_heater_options(CLI::App& heater, loom::HeaterServerOptions& options, std::int64_t& late_ms) {
@@ -45,6 +73,75 @@ void add_heater_options(CLI::App& heater, loom::HeaterServerOptions& options, st
   heater.footer(kHeaterMap);
 }
 
+/// What a switch emulator is told.
+struct SwitchOrder {
+  loom::LineServerOptions server;
+  loom::PortNumber inputs = 1;
+  loom::PortNumber outputs = 8;
+  std::int64_t settle_us = 100'000;
+  std::int64_t late_ms = 0;
+  std::int64_t boot_ms = 500;
+  std::vector<std::string> faults;
+};
+
+const std::map<std::string, loom::DeviceFaultKind> kFaults{{"stick", loom::DeviceFaultKind::stick},
+                                                           {"fail", loom::DeviceFaultKind::fail},
+                                                           {"garbage", loom::DeviceFaultKind::garbage},
+                                                           {"slow_settle", loom::DeviceFaultKind::slow_settle}};
+
+void add_switch_options(CLI::App& app, SwitchOrder& order) {
+  app.add_option("--port", order.server.port, "TCP port; 0 takes any free one")->capture_default_str();
+  app.add_option("--bind", order.server.bind, "IP address to listen on")->capture_default_str();
+  app.add_option("--inputs", order.inputs, "input ports")->check(CLI::Range(1, 1024))->capture_default_str();
+  app.add_option("--outputs", order.outputs, "output ports")->check(CLI::Range(1, 1024))->capture_default_str();
+  app.add_option("--settle-us", order.settle_us, "worst settling time, us; each change takes 60 to 100 percent of it")
+      ->check(CLI::Range(0, 60'000'000))
+      ->capture_default_str();
+  app.add_option("--boot-ms", order.boot_ms, "ms from a power cycle to the first connection")
+      ->check(CLI::Range(0, 600'000))
+      ->capture_default_str();
+  app.add_option("--light-log", order.server.light_log, "file that gets one line for each change of its light");
+  app.add_option("--light-id", order.server.light_id, "the device's id in that file")->capture_default_str();
+  app.add_option("--late", order.late_ms, "ms by which replies come late")->check(CLI::Range(0, 60'000));
+  app.add_option("--late-count", order.server.late_count, "only the first so many replies are late; 0 means all");
+  app.add_flag("--silent", order.server.silent, "take requests, answer nothing");
+  app.add_option("--fault", order.faults, "stick: ignores commands; fail: dead optics; garbage: damaged answers; slow_settle")
+      ->check(CLI::IsMember(kFaults));
+  app.add_option("--seed", order.server.device.seed, "seed of settling times and misbehaviour")->capture_default_str();
+}
+
+int serve_switch(SwitchOrder order, loom::DeviceKind kind) {
+  const loom::Duration settle = std::chrono::microseconds{order.settle_us};
+  loom::Element element;
+  element.name = kind == loom::DeviceKind::wss ? "wss" : "ocs";
+  element.inputs = order.inputs;
+  element.outputs = order.outputs;
+  if (kind == loom::DeviceKind::wss) {
+    loom::WavelengthSelectiveSwitch wss;
+    wss.settle_max = settle;
+    element.kind = wss;
+  } else {
+    element.kind = loom::OpticalCircuitSwitch{settle};
+  }
+  order.server.late = std::chrono::milliseconds{order.late_ms};
+  order.server.boot = std::chrono::milliseconds{order.boot_ms};
+  for (const std::string& fault : order.faults) {
+    order.server.faults.push_back(kFaults.at(fault));
+  }
+  auto loop = loom::AsioLoop::open();
+  if (!loop) {
+    return complain(loop.error());
+  }
+  auto server = loom::LineServer::open(**loop, loom::lone_device(std::move(element), kind), std::move(order.server));
+  if (!server) {
+    return complain(server.error());
+  }
+  announce((*server)->port());
+  (*loop)->on_signal({});
+  (*loop)->run();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -54,11 +151,30 @@ int main(int argc, char** argv) {
   std::int64_t late_ms = 0;
   CLI::App& heater = *app.add_subcommand("heater", "banks of ring heaters behind Modbus/TCP");
   add_heater_options(heater, options, late_ms);
+  SwitchOrder wss_order;
+  wss_order.server.port = 5100;
+  CLI::App& wss = *app.add_subcommand("wss", "an LCoS wavelength-selective switch, Finisar's ASCII dialect over TCP");
+  add_switch_options(wss, wss_order);
+  wss.add_flag("--checksum", wss_order.server.device.wss_checksum, "lines carry checksums");
+  wss.add_option("--baud", wss_order.server.device.serial_baud, "of the serial line behind the TCP port")
+      ->check(CLI::Range(1'200, 1'000'000))
+      ->capture_default_str();
+  wss.footer(kWssWords);
+  SwitchOrder ocs_order;
+  ocs_order.server.port = 5025;
+  ocs_order.inputs = 16;
+  ocs_order.outputs = 16;
+  ocs_order.settle_us = 25'000;
+  CLI::App& ocs = *app.add_subcommand("ocs", "an optical circuit switch, Polatis' SCPI over TCP");
+  add_switch_options(ocs, ocs_order);
+  ocs.footer(kOcsWords);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   options.late = std::chrono::milliseconds{late_ms};
-  return serve_heater(options);
+  return heater.parsed() ? serve_heater(options)
+         : wss.parsed()  ? serve_switch(std::move(wss_order), loom::DeviceKind::wss)
+                         : serve_switch(std::move(ocs_order), loom::DeviceKind::ocs);
 }

@@ -16,10 +16,11 @@ namespace loom {
 
 class EmulatorProcess {
  public:
-  explicit EmulatorProcess(std::vector<std::string> options = {}) {
+  explicit EmulatorProcess(std::vector<std::string> options = {}, const char* kind = "heater")
+      : scheme_(std::string(kind) == "heater" ? "modbus-tcp://" : "tcp://") {
     std::array<int, 2> out{};
     REQUIRE(pipe(out.data()) == 0);
-    std::vector<std::string> words{LOOM_EMULATE_PROGRAM, "heater", "--port", "0"};
+    std::vector<std::string> words{LOOM_EMULATE_PROGRAM, kind, "--port", "0"};
     words.insert(words.end(), options.begin(), options.end());
     std::vector<char*> arguments;
     for (std::string& word : words) {
@@ -51,9 +52,12 @@ class EmulatorProcess {
       process_ = -1;
     }
   }
-  std::string endpoint() const { return "modbus-tcp://127.0.0.1:" + std::to_string(port_); }
+  /// Switches only.
+  void power_cycle() const { kill(process_, SIGHUP); }
+  std::string endpoint() const { return scheme_ + "127.0.0.1:" + std::to_string(port_); }
 
  private:
+  std::string scheme_;
   pid_t process_ = -1;
   unsigned port_ = 0;
 };
