@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -27,8 +28,8 @@ std::string port_of(const std::string& endpoint) {
   return colon == std::string::npos ? std::string() : endpoint.substr(colon + 1);
 }
 
-/// Emulated devices: every bus of the inventory that lies on this host's loopback.
-Result<void> start_emulators(const LabSession& lab) {
+/// Emulated heater banks: every Modbus/TCP bus of the inventory that lies on this host's loopback.
+Result<void> start_heaters(const LabSession& lab) {
   std::set<std::string> ports;
   for (const BusOverride& bus : lab.scenario.inventory) {
     if (bus.endpoint.starts_with("modbus-tcp://127.0.0.1:")) {
@@ -39,6 +40,56 @@ Result<void> start_emulators(const LabSession& lab) {
     LOOM_TRY(start_process(lab.files.folder(),
                            {"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}}));
     say("  emulated heater bank at modbus-tcp://127.0.0.1:" + port);
+  }
+  return {};
+}
+
+/// An emulator of a switch, of the size and slowness that the fabric gives it.
+Result<void> start_switch(const LabSession& lab, const Device& device, const std::string& port) {
+  const Element& element = lab.scenario.fabric->element(device.elements.front());
+  const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind);
+  const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind);
+  if (wss == nullptr && ocs == nullptr) {
+    return fail(ErrorCode::unsupported, device.name + " is on a tcp:// bus of this host; only switches are emulated there");
+  }
+  const std::string kind = wss != nullptr ? "wss" : "ocs";
+  const Duration settle = wss != nullptr ? wss->settle_max : ocs->settle_max;
+  const std::vector<std::string> command{program_folder() + "/lightloom-emulate",
+                                         kind,
+                                         "--port",
+                                         port,
+                                         "--inputs",
+                                         std::to_string(element.inputs),
+                                         "--outputs",
+                                         std::to_string(element.outputs),
+                                         "--settle-us",
+                                         std::to_string(settle / std::chrono::microseconds{1}),
+                                         "--seed",
+                                         std::to_string(device.id.value + 1),
+                                         "--light-id",
+                                         std::to_string(device.id.value),
+                                         "--light-log",
+                                         lab.files.light_log(device)};
+  LOOM_TRY(start_process(lab.files.folder(), {kind + "-" + port, command}));
+  say("  emulated " + device.name + " at tcp://127.0.0.1:" + port);
+  return {};
+}
+
+Result<void> start_emulators(const LabSession& lab) {
+  LOOM_TRY(start_heaters(lab));
+  const Fabric& fabric = *lab.scenario.fabric;
+  std::map<std::string, std::string> device_of_port;
+  for (const Device& device : fabric.devices) {
+    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
+    if (!is_emulated_switch(fabric, device)) {
+      continue;
+    }
+    const auto [place, is_new] = device_of_port.emplace(port_of(endpoint), device.name);
+    if (!is_new) {
+      return fail(ErrorCode::invalid_config,
+                  place->second + " and " + device.name + " are both at " + endpoint + "; a port has one switch");
+    }
+    LOOM_TRY(start_switch(lab, device, place->first));
   }
   return {};
 }

@@ -25,6 +25,8 @@ class LabFiles {
   std::string light_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".light"; }
   /// What a recording controller heard, of all its lives.
   std::string tape() const { return state_ + "/controller.tape"; }
+  /// Of an emulated switch.
+  std::string light_log(const Device& device) const { return state_ + "/" + device.name + ".light"; }
   /// One line: the address that the controller is bound to, written when it is.
   std::string address() const { return state_ + "/controller.address"; }
 
@@ -42,6 +44,9 @@ struct NodeSpan {
   std::uint32_t first = 0;
   std::uint32_t end = 0;  ///< exclusive
 };
+
+/// Does the device lie on a TCP port of this host's loopback? A lab emulates it there.
+bool is_emulated_switch(const Fabric& fabric, const Device& device);
 
 /// The nodes that one agent process hosts.
 NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process);

@@ -116,6 +116,21 @@ Result<void> add_banks_on_buses(const LabSession& lab, Instant begin, std::vecto
   return {};
 }
 
+/// Emulated switches leave light logs of their own, on the clock of this host as the agents' are.
+Result<void> add_emulated_switches(const LabSession& lab, std::vector<OpticalChange>& changes) {
+  for (const Device& device : lab.scenario.fabric->devices) {
+    if (!is_emulated_switch(*lab.scenario.fabric, device)) {
+      continue;
+    }
+    auto part = read_light_log(lab.files.light_log(device));
+    if (!part) {
+      return std::unexpected(part.error());
+    }
+    changes.insert(changes.end(), part->begin(), part->end());
+  }
+  return {};
+}
+
 /// What the devices' light amounted to since `begin`, between the job's nodes.
 Result<LightTimeline> light_since(const LabSession& lab, Instant begin, const std::vector<NodeId>& nodes) {
   std::this_thread::sleep_for(kLogPatience);
@@ -127,6 +142,7 @@ Result<LightTimeline> light_since(const LabSession& lab, Instant begin, const st
     }
     changes.insert(changes.end(), part->begin(), part->end());
   }
+  LOOM_TRY(add_emulated_switches(lab, changes));
   LOOM_TRY(add_banks_on_buses(lab, begin, changes));
   LightTimeline light = timeline_of(lab.scenario.fabric, std::move(changes));
   std::vector<NodeId> sorted = nodes;

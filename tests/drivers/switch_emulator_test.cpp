@@ -121,7 +121,9 @@ TEST_CASE("wss_emulator_speaks_the_flexgrid_dialect_with_and_without_checksums")
   CHECK(ask(*bus, "HELLO", "\r\n") == "CER");
   const EmulatorProcess framed(with(kWss, {"--checksum"}), "wss");
   const auto strict = bus_to(framed);
-  CHECK(ask(*strict, "^CHW 0$FE8E", "\r\n") == "^OK$FF66");
+  CHECK(ask(*strict, "^CHW 0$FECE", "\r\n") == "^OK$FF66");
+  CHECK(ask(*strict, "^UCA 1,3,0.0;$FD82", "\r\n") == "^RER$FF17");  // the request of a client of the real device
+  CHECK(ask(*strict, "^UCA 1,3,0.0;$FD83", "\r\n", milliseconds{50}) == "timeout");
 }
 
 TEST_CASE("drivers_bring_emulated_switches_to_their_setpoints_and_leave_them_alone") {
