@@ -163,6 +163,7 @@ void LcosWssDriver::begin() {
   rebuilds_ = 0;
   routings_ = 0;
   fresh_ = false;
+  looked_ = false;
   if (auditing_) {
     grid_known_ = false;
     ports_known_ = false;
@@ -245,6 +246,14 @@ void LcosWssDriver::hear(Instant now, const BusReply& reply) {
   const auto text = reply.status == BusStatus::ok ? flexgrid::unframe(profile_.dialect, line) : std::nullopt;
   if (text && !flexgrid::error_name(*text).empty()) {
     doubt_write();
+    if (asked_ == Order::set_ports && !looked_) {  // refused for what it held once: a power cycle took its channels
+      grid_known_ = false;
+      conversation_.understood();
+      if (!fired_) {
+        enter(State::decide, now);
+      }
+      return;
+    }
     const std::string sent = text_of(asked_);
     give_up("\"" + sent.substr(0, 40) + (sent.size() > 40 ? "...\"" : "\"") + ": refused with " +
             std::string(flexgrid::error_name(*text)));
@@ -351,6 +360,7 @@ bool LcosWssDriver::absorb_ports(std::string_view text) {
   }
   ports_ = std::move(ports);
   ports_known_ = true;
+  looked_ = true;
   return true;
 }
 

@@ -96,6 +96,7 @@ class LcosWssDriver final : public Driver {
   bool ports_known_ = false;
   bool settled_ = false;  ///< said so since the last write
   bool fresh_ = false;    ///< ports were read back after it said so
+  bool looked_ = false;   ///< ports were read since this procedure began; else they are remembered from an earlier one
   DriverActivity outcome_ = DriverActivity::idle;
   Observation observation_;
 };
