@@ -3,17 +3,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "proto/codec.hpp"
 #include "proto/tape.hpp"
 #include "runtime/tape_file.hpp"
+#include "sim_backend/light_log.hpp"
 
 namespace {
 
@@ -22,6 +26,13 @@ namespace fs = std::filesystem;
 struct Finished {
   int code = -1;
   std::string output;
+};
+
+/// What the light logs of a lab tell of the order of things.
+struct LightOrder {
+  int moves = 0;             ///< of switches: from rest to moving
+  int relights = 0;          ///< of lasers: from dark to lit
+  int lit_while_moving = 0;  ///< instants at which any laser was lit while any switch moved
 };
 
 /// One state folder a test, so that tests may run beside each other.
@@ -49,6 +60,30 @@ class Lab {
   }
 
   fs::path tape() const { return state_ / "controller.tape"; }
+  LightOrder light_order(const std::vector<std::string>& logs) const {
+    std::vector<loom::OpticalChange> changes;
+    for (const std::string& log : logs) {
+      const auto part = loom::read_light_log((state_ / (log + ".light")).string());
+      REQUIRE(part.has_value());
+      changes.insert(changes.end(), part->begin(), part->end());
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+    LightOrder order;
+    std::set<std::uint32_t> lit;
+    std::set<std::uint32_t> moving;
+    for (const loom::OpticalChange& change : changes) {
+      const std::uint32_t device = change.device.value;
+      if (const auto* laser = std::get_if<loom::LaserLight>(&change.state)) {
+        order.relights += laser->emitting && !lit.contains(device) ? 1 : 0;
+        laser->emitting ? static_cast<void>(lit.insert(device)) : static_cast<void>(lit.erase(device));
+      } else if (const auto* wss = std::get_if<loom::WssLight>(&change.state)) {
+        order.moves += !wss->moving.empty() && !moving.contains(device) ? 1 : 0;
+        wss->moving.empty() ? static_cast<void>(moving.erase(device)) : static_cast<void>(moving.insert(device));
+      }
+      order.lit_while_moving += !lit.empty() && !moving.empty() ? 1 : 0;
+    }
+    return order;
+  }
 
   std::string write_scenario(const std::string& lines) const {
     const fs::path path = fs::path(state_.string() + ".yaml");
@@ -142,6 +177,30 @@ TEST_CASE("a mixed lab drives one emulated heater bank over Modbus and replays o
   CHECK(millivolts > 1'000);
   const auto object = nlohmann::json::parse(finished.output);
   CHECK(object["jobs"][0]["replayed"]["dark_ms"] == 0.0);
+}
+
+TEST_CASE("a mixed lab moves emulated switches, heaters and lasers in one commit: blank, move, settled report, relight") {
+  const Lab lab;
+  const int port = 20'000 + getpid() % 20'000;
+  const auto at = [&](int offset) { return "127.0.0.1:" + std::to_string(port + offset) + "\n"; };
+  const std::string scenario = lab.write_scenario(
+      "mode: mixed\ninventory:\n  bus-wss-out-0: tcp://" + at(1) + "  bus-wss-in-0: tcp://" + at(2) +
+      "  bus-wss-out-1: tcp://" + at(3) + "  bus-wss-in-1: tcp://" + at(4) + "  bus-heater-2: modbus-tcp://" + at(5) +
+      "jobs:\n  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n"
+      "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1}\n");
+  const Finished finished = lab.run("--json lab run " + scenario);
+  REQUIRE(finished.code == 0);
+  const auto object = nlohmann::json::parse(finished.output);
+  CHECK(object["jobs"][0]["replayed"]["dark_ms"] == 0.0);
+  for (const auto& job : object["jobs"]) {
+    for (const auto& revision : job["revisions"]) {
+      CHECK(revision["outcome"] == "committed");
+    }
+  }
+  const LightOrder order = lab.light_order({"agents-0", "agents-1", "wss-out-0", "wss-in-0", "wss-out-1", "wss-in-1"});
+  CHECK(order.moves >= 12);  // four switches in each of three commits at least
+  CHECK(order.lit_while_moving == 0);
+  CHECK(order.relights >= 8 * 3);  // every laser comes back after each
 }
 
 TEST_CASE("an operator's mistakes end in the exit code of their kind") {
