@@ -1,0 +1,138 @@
+// The properties, one function a codec.
+#include "tests/fuzz/driver_codecs.hpp"
+
+#include <string>
+
+#include "core/result.hpp"
+#include "drivers/ocs/scpi_dialect.hpp"
+#include "drivers/transceiver/itla_frame.hpp"
+#include "drivers/wss/flexgrid_dialect.hpp"
+#include "sim_backend/devices/models.hpp"
+
+namespace loom::fuzz {
+namespace {
+
+constexpr scpi::Size kSize{16, 24};
+
+/// Says a line to a model as an emulator does; the answer without its end.
+std::string answer_of(DeviceModel& model, Instant now, std::string_view line) {
+  const ModelReply said =
+      model.execute(now, {DeviceId{0}, 1, Frame{{line.begin(), line.end()}, 0, {}}, std::chrono::seconds{2}});
+  LOOM_ASSERT(said.service_time >= Duration{} && said.service_time <= std::chrono::seconds{2});
+  model.take_changes();
+  return {said.reply.bytes.begin(), said.reply.bytes.end()};
+}
+
+template <class Model>
+Model model_of(PortNumber inputs, PortNumber outputs, ElementKind kind, DeviceKind device) {
+  Element element;
+  element.inputs = inputs;
+  element.outputs = outputs;
+  element.kind = kind;
+  return Model({DeviceId{0}, "switch", device, NodeId{0}, BusId{0}, 1, {ElementId{0}}}, element, {});
+}
+
+}  // namespace
+
+void check_itla_frame(std::span<const std::uint8_t> bytes) {
+  if (const auto response = itla::decode_response(bytes)) {
+    LOOM_ASSERT(itla::decode_response(itla::encode(*response)) == response);
+    LOOM_ASSERT(!itla::to_string(response->reg).empty());
+  }
+  if (const auto request = itla::decode_request(bytes)) {
+    LOOM_ASSERT(itla::decode_request(itla::encode(*request)) == request);
+  }
+}
+
+void check_flexgrid_line(std::string_view line) {
+  for (const bool checksum : {false, true}) {
+    flexgrid::Dialect dialect;
+    dialect.checksum = checksum;
+    dialect.map = flexgrid::PortMap::by_pair;
+    if (const auto text = flexgrid::unframe(dialect, line)) {
+      LOOM_ASSERT(flexgrid::frame(dialect, *text) == line);
+    }
+  }
+  flexgrid::Dialect dialect;
+  dialect.map = flexgrid::PortMap::by_pair;
+  if (const auto grid = flexgrid::read_grid(line)) {
+    LOOM_ASSERT(flexgrid::read_grid(flexgrid::write_grid(dialect, *grid)) == grid);
+  }
+  if (const auto ports = flexgrid::read_ports(line)) {
+    LOOM_ASSERT(flexgrid::read_ports(flexgrid::write_ports(*ports)) == ports);
+  }
+  static_cast<void>(flexgrid::error_name(line));
+}
+
+void check_scpi_line(std::string_view line) {
+  if (const auto map = scpi::read_map(kSize, line)) {
+    LOOM_ASSERT(scpi::read_map(kSize, scpi::write_map(kSize, *map)) == map);
+  }
+  if (const auto size = scpi::read_size(line)) {
+    LOOM_ASSERT(size->inputs > 0 && size->outputs > 0);
+  }
+  if (const auto errors = scpi::read_errors(line)) {
+    for (const scpi::QueuedError& error : *errors) {
+      LOOM_ASSERT(error.number != 0);
+    }
+  }
+  if (const auto text = scpi::unframe({}, line)) {
+    LOOM_ASSERT(!text->empty() && text->size() < line.size());
+  }
+  if (const auto vendor = scpi::vendor_of(line)) {
+    LOOM_ASSERT(scpi::same_word(*vendor, *vendor));
+  }
+}
+
+void check_switch_models(std::string_view line) {
+  WavelengthSelectiveSwitch optics;
+  optics.settle_max = std::chrono::milliseconds{100};
+  auto wss = model_of<WssModel>(2, 3, optics, DeviceKind::wss);
+  auto ocs = model_of<OcsModel>(16, 24, OpticalCircuitSwitch{std::chrono::milliseconds{25}}, DeviceKind::ocs);
+  const Instant begin = instant_from_ns(1'000'000);
+  answer_of(wss, begin, std::string(line) + "\r\n");
+  answer_of(ocs, begin, std::string(line) + "\n");
+  const Instant later = begin + std::chrono::seconds{10};
+  flexgrid::Dialect dialect;
+  dialect.map = flexgrid::PortMap::by_pair;
+  const std::string grid = answer_of(wss, later, "DCC?\r\n");
+  LOOM_ASSERT(flexgrid::read_grid(flexgrid::unframe(dialect, grid).value_or("?")).has_value());
+  const std::string map = answer_of(ocs, later, ":oxc:swit:conn:stat?\n");
+  LOOM_ASSERT(scpi::read_map(kSize, scpi::unframe({}, map).value_or("?")).has_value());
+  const std::string errors = answer_of(ocs, later + std::chrono::seconds{1}, ":syst:err:all?\n");
+  LOOM_ASSERT(scpi::read_errors(scpi::unframe({}, errors).value_or("?")).has_value());
+}
+
+std::vector<std::string_view> flexgrid_seeds() {
+  return {"OK\r\n",
+          "^OK$FF66\r\n",
+          "^UCA 1,3,0.0;$FD82\r\n",
+          "CHW 0",
+          "DCC 1=5:20;2=21:36",
+          "DCC 1=5:20@1;2=5:20@2",
+          "UCA 1,2,0.0;2,99,99.9",
+          "DCC ",
+          "UCA ",
+          "DCC?",
+          "UCA?",
+          "SET?",
+          "SET 1",
+          "RER\r\n"};
+}
+
+std::vector<std::string_view> scpi_seeds() {
+  return {"(@1,2,3),(@19,18,22)",
+          "(@),(@)",
+          "16,24",
+          "0,\"No error\"",
+          "-222,\"Data out of range\",-113,\"Undefined header\"",
+          "Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18\r\n",
+          "1\n",
+          ":oxc:swit:conn:add (@1,2,3),(@17,18,19);*opc?",
+          ":OXC:SWITch:CONNect:ONLY (@1),(@40)",
+          ":oxc:swit:conn:sub (@1,2),(@)",
+          ":oxc:swit:conn:port? 2",
+          "*rst;*cls;:syst:err?"};
+}
+
+}  // namespace loom::fuzz

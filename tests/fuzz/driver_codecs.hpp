@@ -1,0 +1,25 @@
+// What holds for every byte string that a device, or somebody else on its wire, may say: the readers never crash, and what they
+// do read has one form, which reads back as itself. Broken: LOOM_ASSERT. Fuzzers and a corpus in the test suite call the same.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace loom::fuzz {
+
+/// Requests and responses of OIF-ITLA-MSA.
+void check_itla_frame(std::span<const std::uint8_t> bytes);
+/// Lines of the flexgrid dialect, framed with a checksum, without, and as bare text.
+void check_flexgrid_line(std::string_view line);
+/// Answers of a SCPI switch: maps, sizes, error queues, identities, lines.
+void check_scpi_line(std::string_view line);
+/// The same lines said to the models of a WSS and of an OCS: whatever they make of them, what they answer can be read.
+void check_switch_models(std::string_view line);
+
+/// One lawful text of every form, from which mutations begin.
+std::vector<std::string_view> flexgrid_seeds();
+std::vector<std::string_view> scpi_seeds();
+
+}  // namespace loom::fuzz
