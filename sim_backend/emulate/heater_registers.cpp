@@ -69,4 +69,6 @@ void HeaterRegisters::write(std::uint16_t address, std::span<const std::uint16_t
   }
 }
 
+void HeaterRegisters::power_up() { std::fill(millivolts_.begin(), millivolts_.end(), std::uint16_t{0}); }
+
 }  // namespace loom

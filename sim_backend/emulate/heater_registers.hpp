@@ -29,6 +29,9 @@ class HeaterRegisters {
   std::vector<std::uint16_t> read(std::uint16_t address, std::uint16_t count) const;
   void write(std::uint16_t address, std::span<const std::uint16_t> values);
 
+  /// Outputs are off after a power cycle; address and UART are kept.
+  void power_up();
+
   std::uint8_t unit() const { return static_cast<std::uint8_t>(address_); }
 
  private:

@@ -12,7 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
+#include <csignal>
 #include <utility>
 
 namespace loom {
@@ -25,6 +25,19 @@ constexpr std::size_t kHeader = 7;  // MBAP up to and with the unit
 constexpr std::uint8_t kRead = 0x03;
 constexpr std::uint8_t kWriteOne = 0x06;
 constexpr std::uint8_t kWriteMany = 0x10;
+
+volatile std::sig_atomic_t power_was_cut = 0;
+
+/// SIGHUP is blocked but while the server waits, so that none comes between the look at the flag and the wait.
+void catch_hangup() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { power_was_cut = 1; };
+  sigaction(SIGHUP, &action, nullptr);
+  sigset_t hangup;
+  sigemptyset(&hangup);
+  sigaddset(&hangup, SIGHUP);
+  sigprocmask(SIG_BLOCK, &hangup, nullptr);
+}
 
 Instant steady_now() { return Instant{Duration{std::chrono::steady_clock::now().time_since_epoch()}}; }
 
@@ -69,6 +82,7 @@ Result<HeaterServer> HeaterServer::open(HeaterServerOptions options) {
     ::close(listener);
     return fail(ErrorCode::internal, "the port that was given cannot be read back");
   }
+  catch_hangup();
   return HeaterServer(std::move(options), std::move(context), listener, ntohs(address.sin_port));
 }
 
@@ -101,13 +115,23 @@ HeaterServer::~HeaterServer() {
 }
 
 Result<void> HeaterServer::serve() {
+  sigset_t none;
+  sigemptyset(&none);
   while (true) {
     std::vector<pollfd> sockets{{listener_, POLLIN, 0}};
     for (const int client : clients_) {
       sockets.push_back({client, POLLIN, 0});
     }
-    if (poll(sockets.data(), sockets.size(), poll_timeout_ms()) < 0 && errno != EINTR) {
-      return fail(ErrorCode::internal, "the server's sockets cannot be waited for");
+    const Duration wait = rest();
+    const timespec timeout{wait.count() / 1'000'000'000, wait.count() % 1'000'000'000};
+    if (ppoll(sockets.data(), sockets.size(), waiting_.empty() ? nullptr : &timeout, &none) < 0) {
+      if (errno != EINTR) {
+        return fail(ErrorCode::internal, "the server's sockets cannot be waited for");
+      }
+      if (power_was_cut != 0) {
+        power_cycle();
+      }
+      continue;
     }
     for (const pollfd& socket : sockets) {
       if (socket.revents == 0) {
@@ -123,12 +147,19 @@ Result<void> HeaterServer::serve() {
   }
 }
 
-int HeaterServer::poll_timeout_ms() const {
-  if (waiting_.empty()) {
-    return -1;
+/// Until the next answer is due.
+Duration HeaterServer::rest() const {
+  return waiting_.empty() ? Duration{} : std::max(waiting_.front().due - steady_now(), Duration{});
+}
+
+void HeaterServer::power_cycle() {
+  power_was_cut = 0;
+  while (!clients_.empty()) {
+    drop(clients_.back());
   }
-  const double rest_ms = std::ceil(milliseconds_of(waiting_.front().due - steady_now()));
-  return static_cast<int>(std::clamp(rest_ms, 0.0, 60'000.0));
+  for (HeaterRegisters& bank : banks_) {
+    bank.power_up();
+  }
 }
 
 void HeaterServer::accept_client() {

@@ -30,7 +30,8 @@ struct HeaterServerOptions {
 
 class HeaterServer {
  public:
-  /// Listens. Errors: conflict (the port is taken), internal.
+  /// Listens; from here on SIGHUP is a power cycle: outputs and connections are lost. Errors: conflict (the port is taken),
+  /// internal.
   static Result<HeaterServer> open(HeaterServerOptions options);
   HeaterServer(HeaterServer&&) noexcept;
   ~HeaterServer();
@@ -50,7 +51,8 @@ class HeaterServer {
   };
 
   HeaterServer(HeaterServerOptions options, std::unique_ptr<_modbus, Closer> context, int listener, std::uint16_t port);
-  int poll_timeout_ms() const;
+  Duration rest() const;
+  void power_cycle();
   void accept_client();
   void receive_from(int client);
   void drop(int client);

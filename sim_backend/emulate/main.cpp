@@ -17,6 +17,7 @@ constexpr const char* kHeaterMap =
     "  0x4000    address      1..255\n"
     "  0x8000    version      0x0064 is 1.00; read only\n"
     "Exceptions: 1 function, 2 address, 3 value, 6 busy, 11 no such unit behind this port.\n"
+    "SIGHUP is a power cycle: outputs are off, connections are lost.\n"
     "\nWhen it listens it prints 'port N' on stdout.\n";
 
 constexpr const char* kWssWords =

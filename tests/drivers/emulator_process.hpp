@@ -52,7 +52,6 @@ class EmulatorProcess {
       process_ = -1;
     }
   }
-  /// Switches only.
   void power_cycle() const { kill(process_, SIGHUP); }
   std::string endpoint() const { return scheme_ + "127.0.0.1:" + std::to_string(port_); }
 

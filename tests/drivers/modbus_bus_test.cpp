@@ -147,6 +147,17 @@ TEST_CASE("several_units_behind_one_port_are_several_banks") {
   CHECK(bus->execute(second).words == Words{0});
 }
 
+TEST_CASE("a_power_cycle_takes_outputs_and_connections_away") {
+  const EmulatorProcess emulator;
+  const auto bus = bus_to(emulator);
+  CHECK(bus->execute(write(0, {4'000, 5'000})).status == BusStatus::ok);
+  emulator.power_cycle();
+  while (bus->execute(read(0, 2)).words != Words{0, 0}) {  // the test's time limit bounds it
+  }
+  CHECK(bus->execute(write(1, {5'000})).status == BusStatus::ok);
+  CHECK(bus->execute(read(0, 2)).words == Words{0, 5'000});
+}
+
 TEST_CASE("lanes_answer_on_the_loop_in_the_order_of_each_bus") {
   const EmulatorProcess emulator;
   const EmulatorProcess silent({"--silent"});
