@@ -57,7 +57,7 @@ HeaterBankDriver::HeaterBankDriver(HeaterProfile profile)
       staged_(profile_.rings.size()),
       target_(profile_.rings.size()),
       read_(profile_.rings.size(), -1) {
-  observation_.device = profile_.device;
+  undertaking_.observation().device = profile_.device;
 }
 
 Result<void> HeaterBankDriver::check(const Setpoint& setpoint) const {
@@ -99,14 +99,16 @@ void HeaterBankDriver::stage(const Setpoint& setpoint) {
 void HeaterBankDriver::fire() {
   LOOM_ASSERT(has_staged_);
   std::copy(staged_.begin(), staged_.end(), target_.begin());
-  fired_ = true;
+  undertaking_.ask_fire();
 }
 
-void HeaterBankDriver::poll() { polled_ = state_ == State::rest; }
-
-DriverActivity HeaterBankDriver::activity() const {
-  return state_ != State::rest || fired_ || polled_ ? DriverActivity::busy : outcome_;
+void HeaterBankDriver::poll() {
+  if (state_ == State::rest) {
+    undertaking_.ask_audit();
+  }
 }
+
+DriverActivity HeaterBankDriver::activity() const { return undertaking_.activity(state_ == State::rest); }
 
 Step HeaterBankDriver::step(Instant now, const BusReply* reply) {
   if (reply != nullptr && conversation_.heard()) {
@@ -121,8 +123,8 @@ Step HeaterBankDriver::step(Instant now, const BusReply* reply) {
       return {std::nullopt, soaked_at_};
     }
     warm_ = true;
-    observation_.health = DeviceHealth::ready;
-    rest(DriverActivity::settled);
+    state_ = State::rest;
+    undertaking_.finish(true);
   }
   if (state_ == State::rest) {
     return {std::nullopt, kNever};
@@ -135,21 +137,12 @@ Step HeaterBankDriver::step(Instant now, const BusReply* reply) {
 }
 
 void HeaterBankDriver::begin(Instant now) {
-  if (!fired_ && !polled_) {
+  if (!undertaking_.is_asked()) {
     return;
   }
   conversation_.start_over();
   rounds_ = 0;
-  auditing_ = !fired_;
-  if (fired_) {
-    fire_failed_ = false;
-    observation_.health = DeviceHealth::moving;
-  }
-  if (!fire_failed_) {
-    observation_.fault.clear();
-  }
-  fired_ = false;
-  polled_ = false;
+  undertaking_.begin();
   enter(State::look, now);
 }
 
@@ -215,14 +208,14 @@ void HeaterBankDriver::hear_failure(Instant now, const BusReply& reply) {
 }
 
 void HeaterBankDriver::hear_reading(Instant now, const BusReply& reply) {
-  auto* reading = std::get_if<HeaterObservation>(&observation_.reading);
+  auto* reading = std::get_if<HeaterObservation>(&undertaking_.observation().reading);
   if (reading == nullptr) {
-    reading = &observation_.reading.emplace<HeaterObservation>();
+    reading = &undertaking_.observation().reading.emplace<HeaterObservation>();
   }
   std::copy(reply.words.begin(), reply.words.end(), read_.begin());
   reading->millivolts.assign(read_.begin(), read_.end());
-  observation_.read_at = now;
-  if (!fired_) {
+  undertaking_.observation().read_at = now;
+  if (!undertaking_.is_overtaken()) {
     compare(now);
   }
 }
@@ -231,13 +224,9 @@ void HeaterBankDriver::hear_reading(Instant now, const BusReply& reply) {
 void HeaterBankDriver::compare(Instant now) {
   const auto differing = std::mismatch(read_.begin(), read_.end(), target_.begin());
   const bool agrees = differing.first == read_.end();
-  if (auditing_) {
-    if (!fire_failed_) {
-      observation_.health = DeviceHealth::ready;
-      const bool still_settled = outcome_ == DriverActivity::settled && agrees;
-      outcome_ = still_settled ? DriverActivity::settled : DriverActivity::idle;
-    }
-    rest(outcome_);
+  if (undertaking_.is_audit()) {
+    state_ = State::rest;
+    undertaking_.finish(agrees);
   } else if (agrees) {
     enter(State::soak, now);
   } else if (state_ == State::look || ++rounds_ <= kRounds) {
@@ -249,17 +238,9 @@ void HeaterBankDriver::compare(Instant now) {
   }
 }
 
-void HeaterBankDriver::rest(DriverActivity outcome) {
-  outcome_ = outcome;
-  auditing_ = false;
-  state_ = State::rest;
-}
-
 void HeaterBankDriver::give_up(std::string sentence) {
-  observation_.fault = profile_.name + ": " + std::move(sentence);
-  observation_.health = DeviceHealth::failed;
-  fire_failed_ = fire_failed_ || !auditing_;
-  rest(DriverActivity::failed);
+  undertaking_.give_up(profile_.name + ": " + std::move(sentence));
+  state_ = State::rest;
 }
 
 HeaterProfile heater_profile(const Fabric& fabric, const Device& device) {

@@ -12,6 +12,7 @@
 #include "core/fabric.hpp"
 #include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/undertaking.hpp"
 
 namespace loom {
 
@@ -41,7 +42,7 @@ class HeaterBankDriver final : public Driver {
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
   DriverActivity activity() const override;
-  Observation observe() const override { return observation_; }
+  Observation observe() const override { return undertaking_.observation(); }
 
  private:
   enum class State : std::uint8_t { rest, look, write, prove, soak };
@@ -55,7 +56,6 @@ class HeaterBankDriver final : public Driver {
   void hear_failure(Instant now, const BusReply& reply);
   void hear_reading(Instant now, const BusReply& reply);
   void compare(Instant now);
-  void rest(DriverActivity outcome);
   void give_up(std::string sentence);
 
   HeaterProfile profile_;
@@ -63,17 +63,12 @@ class HeaterBankDriver final : public Driver {
   std::vector<std::int32_t> target_;
   std::vector<std::int32_t> read_;
   bool has_staged_ = false;
-  bool fired_ = false;
-  bool polled_ = false;
-  bool auditing_ = false;
+  Undertaking undertaking_;
   State state_ = State::rest;
   Conversation conversation_;
   unsigned rounds_ = 0;  ///< writes that read-back did not confirm, bounded
   bool warm_ = false;    ///< nothing was written since the rings were last given time to settle
-  bool fire_failed_ = false;
   Instant soaked_at_{};
-  DriverActivity outcome_ = DriverActivity::idle;
-  Observation observation_;
 };
 
 /// The profile of a bank of the fabric, from its ring filters.

@@ -55,7 +55,7 @@ const ScpiOcsDriver::Row& ScpiOcsDriver::row_of(State state) {
 }
 
 ScpiOcsDriver::ScpiOcsDriver(OcsProfile profile) : profile_(std::move(profile)) {
-  observation_.device = profile_.device;
+  undertaking_.observation().device = profile_.device;
   staged_.reserve(profile_.size.inputs);
   target_.reserve(profile_.size.inputs);  // fire() copies without allocating
 }
@@ -97,14 +97,16 @@ void ScpiOcsDriver::stage(const Setpoint& setpoint) {
 void ScpiOcsDriver::fire() {
   LOOM_ASSERT(has_staged_);
   target_.assign(staged_.begin(), staged_.end());
-  fired_ = true;
+  undertaking_.ask_fire();
 }
 
-void ScpiOcsDriver::poll() { polled_ = state_ == State::rest; }
-
-DriverActivity ScpiOcsDriver::activity() const {
-  return state_ != State::rest || fired_ || polled_ ? DriverActivity::busy : outcome_;
+void ScpiOcsDriver::poll() {
+  if (state_ == State::rest) {
+    undertaking_.ask_audit();
+  }
 }
+
+DriverActivity ScpiOcsDriver::activity() const { return undertaking_.activity(state_ == State::rest); }
 
 Step ScpiOcsDriver::step(Instant now, const BusReply* reply) {
   if (reply != nullptr && conversation_.heard()) {
@@ -113,7 +115,7 @@ Step ScpiOcsDriver::step(Instant now, const BusReply* reply) {
   if (conversation_.is_waiting()) {
     return {std::nullopt, kNever};
   }
-  if (fired_ || polled_) {
+  if (undertaking_.is_asked()) {
     begin();
   }
   if (state_ == State::rest) {
@@ -133,19 +135,10 @@ Step ScpiOcsDriver::step(Instant now, const BusReply* reply) {
 /// The map is read anew for every fire and every audit: what somebody else, or a power cycle, did to it is not guessed.
 void ScpiOcsDriver::begin() {
   conversation_.start_over();
-  auditing_ = !fired_;
+  undertaking_.begin();
   rounds_ = 0;
   map_known_ = false;
   complaint_.clear();
-  if (fired_) {
-    fire_failed_ = false;
-    observation_.health = DeviceHealth::moving;
-  }
-  if (!fire_failed_) {
-    observation_.fault.clear();
-  }
-  fired_ = false;
-  polled_ = false;
   state_ = State::rest;
   enter(State::decide);
 }
@@ -161,7 +154,7 @@ ScpiOcsDriver::State ScpiOcsDriver::decide() {
   if (!map_known_) {
     return State::look;
   }
-  if (auditing_ || map_ == target_) {
+  if (undertaking_.is_audit() || map_ == target_) {
     return State::rest;
   }
   return ++rounds_ <= kAttempts ? State::forgive : State::rest;
@@ -182,7 +175,7 @@ void ScpiOcsDriver::enter(State state) {
     return;
   }
   if (rounds_ <= kAttempts) {
-    finish();
+    undertaking_.finish(map_ == target_);
   } else {
     give_up(difference());
   }
@@ -223,7 +216,7 @@ void ScpiOcsDriver::hear(Instant now, const BusReply& reply) {
     return;
   }
   conversation_.understood();
-  if (fired_) {
+  if (undertaking_.is_overtaken()) {
     return;  // overtaken by a newer fire(): keep the knowledge, drop the procedure
   }
   if (asked == State::look && may_still_settle(now)) {
@@ -248,7 +241,7 @@ void ScpiOcsDriver::hear_failure(Instant now, const BusReply& reply, std::string
   } else if (!conversation_.may_retry(now)) {
     const std::string why = text.empty() ? describe(reply, profile_.reply_deadline) : clipped(text) + " for an answer";
     give_up(sent + ": " + why + " in " + std::to_string(Conversation::kTries) + " tries");
-  } else if (!fired_) {
+  } else if (!undertaking_.is_overtaken()) {
     enter(row_of(state_).uncertain);
   }
 }
@@ -258,7 +251,7 @@ void ScpiOcsDriver::doubt_map(Instant now) {
   map_known_ = false;
   moved_at_ = now;
   settled_from_ = now + profile_.settle_max;
-  if (auto* reading = std::get_if<OcsObservation>(&observation_.reading)) {
+  if (auto* reading = std::get_if<OcsObservation>(&undertaking_.observation().reading)) {
     reading->settled = false;
   }
 }
@@ -320,8 +313,8 @@ bool ScpiOcsDriver::absorb_map(Instant now, std::string_view text) {
   }
   map_ = std::move(*map);
   map_known_ = true;
-  observation_.reading = OcsObservation{map_, true};
-  observation_.read_at = now;
+  undertaking_.observation().reading = OcsObservation{map_, true};
+  undertaking_.observation().read_at = now;
   return true;
 }
 
@@ -338,22 +331,12 @@ bool ScpiOcsDriver::absorb_errors(std::string_view text) {
 
 /// A refused write will not come true by waiting.
 bool ScpiOcsDriver::may_still_settle(Instant now) const {
-  const bool waits = !auditing_ && rounds_ > 0 && complaint_.empty() && map_ != target_;
+  const bool waits = !undertaking_.is_audit() && rounds_ > 0 && complaint_.empty() && map_ != target_;
   return waits && now - moved_at_ <= 2 * profile_.settle_max + profile_.grace;
 }
 
 std::vector<CrossConnect> ScpiOcsDriver::excess() const { return without(map_, target_); }
 std::vector<CrossConnect> ScpiOcsDriver::lacking() const { return without(target_, map_); }
-
-/// A fire: proven. An audit: what was proven stays settled only while read-back agrees with it.
-void ScpiOcsDriver::finish() {
-  if (fire_failed_) {
-    return;
-  }
-  const bool agrees = !auditing_ || (outcome_ == DriverActivity::settled && map_ == target_);
-  outcome_ = agrees ? DriverActivity::settled : DriverActivity::idle;
-  observation_.health = DeviceHealth::ready;
-}
 
 std::string ScpiOcsDriver::difference() const {
   const std::vector<CrossConnect> lacks = lacking();
@@ -364,10 +347,7 @@ std::string ScpiOcsDriver::difference() const {
 }
 
 void ScpiOcsDriver::give_up(std::string sentence) {
-  observation_.fault = profile_.name + ": " + std::move(sentence);
-  observation_.health = DeviceHealth::failed;
-  outcome_ = DriverActivity::failed;
-  fire_failed_ = fire_failed_ || !auditing_;
+  undertaking_.give_up(profile_.name + ": " + std::move(sentence));
   state_ = State::rest;
   identified_ = false;
   measured_ = false;

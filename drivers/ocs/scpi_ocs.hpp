@@ -12,6 +12,7 @@
 #include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
+#include "drivers/undertaking.hpp"
 
 namespace loom {
 
@@ -39,7 +40,7 @@ class ScpiOcsDriver final : public Driver {
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
   DriverActivity activity() const override;
-  Observation observe() const override { return observation_; }
+  Observation observe() const override { return undertaking_.observation(); }
 
  private:
   enum class State : std::uint8_t { rest, decide, identify, measure, look, forgive, disconnect, connect, hear_errors };
@@ -62,7 +63,6 @@ class ScpiOcsDriver final : public Driver {
   bool may_still_settle(Instant now) const;
   std::vector<CrossConnect> excess() const;
   std::vector<CrossConnect> lacking() const;
-  void finish();
   void give_up(std::string sentence);
   std::string difference() const;
 
@@ -70,10 +70,7 @@ class ScpiOcsDriver final : public Driver {
   std::vector<CrossConnect> staged_;
   std::vector<CrossConnect> target_;
   bool has_staged_ = false;
-  bool fired_ = false;
-  bool polled_ = false;
-  bool auditing_ = false;
-  bool fire_failed_ = false;
+  Undertaking undertaking_;
   State state_ = State::rest;
   Conversation conversation_;
   unsigned rounds_ = 0;      ///< of writing, of this fire, bounded
@@ -84,8 +81,6 @@ class ScpiOcsDriver final : public Driver {
   std::string complaint_;   ///< what the error queue held after the last write
   Instant moved_at_{};      ///< of the last write that was, or may have been, carried out
   Instant settled_from_{};  ///< moved_at_ + settle_max: a map read earlier proves nothing
-  DriverActivity outcome_ = DriverActivity::idle;
-  Observation observation_;
 };
 
 /// The profile of an OCS of the fabric.

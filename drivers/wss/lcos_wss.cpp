@@ -48,7 +48,7 @@ const LcosWssDriver::Row& LcosWssDriver::row_of(State state) {
 }
 
 LcosWssDriver::LcosWssDriver(WssProfile profile) : profile_(std::move(profile)) {
-  observation_.device = profile_.device;
+  undertaking_.observation().device = profile_.device;
   staged_.reserve(limits::kWssRoutes);
   target_.reserve(limits::kWssRoutes);  // fire() copies without allocating
 }
@@ -123,14 +123,16 @@ void LcosWssDriver::stage(const Setpoint& setpoint) {
 void LcosWssDriver::fire() {
   LOOM_ASSERT(has_staged_);
   target_.assign(staged_.begin(), staged_.end());
-  fired_ = true;
+  undertaking_.ask_fire();
 }
 
-void LcosWssDriver::poll() { polled_ = state_ == State::rest; }
-
-DriverActivity LcosWssDriver::activity() const {
-  return state_ != State::rest || fired_ || polled_ ? DriverActivity::busy : outcome_;
+void LcosWssDriver::poll() {
+  if (state_ == State::rest) {
+    undertaking_.ask_audit();
+  }
 }
+
+DriverActivity LcosWssDriver::activity() const { return undertaking_.activity(state_ == State::rest); }
 
 Step LcosWssDriver::step(Instant now, const BusReply* reply) {
   if (reply != nullptr && conversation_.heard()) {
@@ -139,7 +141,7 @@ Step LcosWssDriver::step(Instant now, const BusReply* reply) {
   if (conversation_.is_waiting()) {
     return {std::nullopt, kNever};
   }
-  if (fired_ || polled_) {
+  if (undertaking_.is_asked()) {
     begin();
     enter(State::decide, now);
   }
@@ -159,24 +161,17 @@ Step LcosWssDriver::step(Instant now, const BusReply* reply) {
 
 void LcosWssDriver::begin() {
   conversation_.start_over();
-  auditing_ = !fired_;
+  undertaking_.begin();
   rebuilds_ = 0;
   routings_ = 0;
   fresh_ = false;
   looked_ = false;
-  if (auditing_) {
+  if (undertaking_.is_audit()) {
     grid_known_ = false;
     ports_known_ = false;
   } else {
     settled_ = false;
-    fire_failed_ = false;
-    observation_.health = DeviceHealth::moving;
   }
-  if (!fire_failed_) {
-    observation_.fault.clear();
-  }
-  fired_ = false;
-  polled_ = false;
   state_ = State::rest;
 }
 
@@ -185,13 +180,13 @@ LcosWssDriver::State LcosWssDriver::decide() {
   if (!grid_known_) {
     return State::look_grid;
   }
-  if (!auditing_ && !grid_covers_target()) {
+  if (!undertaking_.is_audit() && !grid_covers_target()) {
     return ++rebuilds_ <= kAttempts ? State::force_flexgrid : State::rest;
   }
   if (!ports_known_) {
     return State::look_ports;
   }
-  if (auditing_) {
+  if (undertaking_.is_audit()) {
     return fresh_ ? State::rest : State::wait;
   }
   if (!differing_ports().empty()) {
@@ -209,7 +204,7 @@ void LcosWssDriver::enter(State state, Instant now) {
   if (next != State::rest) {
     return;
   }
-  if (auditing_ || (rebuilds_ <= kAttempts && routings_ <= kAttempts)) {
+  if (undertaking_.is_audit() || (rebuilds_ <= kAttempts && routings_ <= kAttempts)) {
     finish();
   } else if (rebuilds_ > kAttempts) {
     give_up("the channel grid does not read back as defined, " + std::to_string(kAttempts) + " rebuilds");
@@ -249,7 +244,7 @@ void LcosWssDriver::hear(Instant now, const BusReply& reply) {
     if (asked_ == Order::set_ports && !looked_) {  // refused for what it held once: a power cycle took its channels
       grid_known_ = false;
       conversation_.understood();
-      if (!fired_) {
+      if (!undertaking_.is_overtaken()) {
         enter(State::decide, now);
       }
       return;
@@ -264,14 +259,14 @@ void LcosWssDriver::hear(Instant now, const BusReply& reply) {
     return;
   }
   conversation_.understood();
-  if (fired_) {
+  if (undertaking_.is_overtaken()) {
     return;  // overtaken by a newer fire(): keep the knowledge, drop the procedure
   }
-  if (asked_ == Order::settled_query && !settled_ && !auditing_) {
+  if (asked_ == Order::settled_query && !settled_ && !undertaking_.is_audit()) {
     wait_on(now);
     return;
   }
-  fresh_ = fresh_ || state_ == State::prove || (auditing_ && state_ == State::wait);
+  fresh_ = fresh_ || state_ == State::prove || (undertaking_.is_audit() && state_ == State::wait);
   enter(row_of(state_).then, now);
 }
 
@@ -292,7 +287,7 @@ void LcosWssDriver::hear_failure(Instant now, const BusReply& reply, std::string
     const std::string why =
         text.empty() ? describe(reply, profile_.reply_deadline) : "\"" + std::string(text.substr(0, 40)) + "\" for an answer";
     give_up("\"" + text_of(asked_).substr(0, 40) + "\": " + why + " in " + std::to_string(Conversation::kTries) + " tries");
-  } else if (!fired_) {
+  } else if (!undertaking_.is_overtaken()) {
     enter(row_of(state_).uncertain, now);
   }
 }
@@ -422,8 +417,8 @@ std::vector<ChannelSetting> LcosWssDriver::differing_ports() const {
 }
 
 WssObservation& LcosWssDriver::reading() {
-  auto* reading = std::get_if<WssObservation>(&observation_.reading);
-  return reading != nullptr ? *reading : observation_.reading.emplace<WssObservation>();
+  auto* reading = std::get_if<WssObservation>(&undertaking_.observation().reading);
+  return reading != nullptr ? *reading : undertaking_.observation().reading.emplace<WssObservation>();
 }
 
 /// Channels that no slot describes (odd widths that somebody else defined) are left out.
@@ -437,29 +432,17 @@ void LcosWssDriver::observe_routes(Instant now) {
   }
   std::sort(routes.begin(), routes.end(),
             [](const WssRoute& a, const WssRoute& b) { return std::pair(a.slot.n, a.input) < std::pair(b.slot.n, b.input); });
-  observation_.read_at = now;
+  undertaking_.observation().read_at = now;
 }
 
-/// A fire: proven. An audit: what was proven stays settled only while read-back agrees with it.
 void LcosWssDriver::finish() {
   state_ = State::rest;
-  if (fire_failed_) {
-    return;
-  }
   const bool agrees = settled_ && grid_covers_target() && differing_ports().empty();
-  if (!auditing_ || (outcome_ == DriverActivity::settled && agrees)) {
-    outcome_ = DriverActivity::settled;
-  } else {
-    outcome_ = DriverActivity::idle;
-  }
-  observation_.health = settled_ ? DeviceHealth::ready : DeviceHealth::moving;
+  undertaking_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
 }
 
 void LcosWssDriver::give_up(std::string sentence) {
-  observation_.fault = profile_.name + ": " + std::move(sentence);
-  observation_.health = DeviceHealth::failed;
-  outcome_ = DriverActivity::failed;
-  fire_failed_ = fire_failed_ || !auditing_;
+  undertaking_.give_up(profile_.name + ": " + std::move(sentence));
   state_ = State::rest;
   grid_known_ = false;
   ports_known_ = false;

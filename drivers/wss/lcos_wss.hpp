@@ -11,6 +11,7 @@
 #include "core/fabric.hpp"
 #include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/undertaking.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 
 namespace loom {
@@ -42,7 +43,7 @@ class LcosWssDriver final : public Driver {
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
   DriverActivity activity() const override;
-  Observation observe() const override { return observation_; }
+  Observation observe() const override { return undertaking_.observation(); }
 
  private:
   struct Wanted {
@@ -80,10 +81,7 @@ class LcosWssDriver final : public Driver {
   std::vector<Wanted> staged_;
   std::vector<Wanted> target_;
   bool has_staged_ = false;
-  bool fired_ = false;
-  bool polled_ = false;
-  bool auditing_ = false;
-  bool fire_failed_ = false;
+  Undertaking undertaking_;
   State state_ = State::rest;
   Order asked_ = Order::none;
   Conversation conversation_;
@@ -97,8 +95,6 @@ class LcosWssDriver final : public Driver {
   bool settled_ = false;  ///< said so since the last write
   bool fresh_ = false;    ///< ports were read back after it said so
   bool looked_ = false;   ///< ports were read since this procedure began; else they are remembered from an earlier one
-  DriverActivity outcome_ = DriverActivity::idle;
-  Observation observation_;
 };
 
 /// The profile of a WSS of the fabric; its comb is the channel plan of the fabric's first transmitter.
