@@ -8,6 +8,117 @@
 namespace loom {
 namespace {
 
+template <class Rows>
+void check_dense(const Rows& rows, const char* noun, std::vector<std::string>& faults) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].id.value != i) {
+      faults.push_back(std::string(noun) + " at place " + std::to_string(i) + ": has the id " +
+                       std::to_string(rows[i].id.value) + "; ids must be dense from 0");
+    }
+  }
+}
+
+struct PortRange {
+  PortNumber inputs_min = 1;
+  PortNumber inputs_max = 0xffff;
+  PortNumber outputs_min = 1;
+  PortNumber outputs_max = 0xffff;
+};
+
+PortRange ports_of(const ElementKind& kind) {
+  if (std::holds_alternative<Transmitter>(kind)) {
+    return {0, 0, 1, 1};
+  }
+  if (std::holds_alternative<Receiver>(kind)) {
+    return {1, 1, 0, 0};
+  }
+  if (std::holds_alternative<Amplifier>(kind) || std::holds_alternative<Attenuator>(kind)) {
+    return {1, 1, 1, 1};
+  }
+  if (std::holds_alternative<RingFilter>(kind)) {
+    return {1, 2, 2, 2};
+  }
+  return std::holds_alternative<Tap>(kind) ? PortRange{1, 1, 2, 2} : PortRange{};
+}
+
+std::string range_text(PortNumber least, PortNumber most) {
+  return least == most    ? std::to_string(least)
+         : most == 0xffff ? std::to_string(least) + " or more"
+                          : std::to_string(least) + ".." + std::to_string(most);
+}
+
+void check_panel(const Element& element, const PatchPanel& panel, std::vector<std::string>& faults) {
+  std::vector<PortNumber> outputs = panel.wiring;
+  std::sort(outputs.begin(), outputs.end());
+  if (outputs.size() != element.inputs || std::adjacent_find(outputs.begin(), outputs.end()) != outputs.end() ||
+      (!outputs.empty() && outputs.back() >= element.outputs)) {
+    faults.push_back("patch panel " + element.name + ": each input must lead to an output of its own");
+  }
+}
+
+/// A value of a kind that no device of that kind can have.
+std::string unlawful_value(const ElementKind& kind) {
+  if (const auto* amplifier = std::get_if<Amplifier>(&kind); amplifier && amplifier->input_max <= amplifier->input_min) {
+    return "input_max is not above input_min";
+  }
+  if (const auto* receiver = std::get_if<Receiver>(&kind); receiver && receiver->overload <= receiver->sensitivity) {
+    return "overload is not above the sensitivity";
+  }
+  if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&kind);
+      grating && (grating->channels.count < 1 || grating->channels.step_n < 1 || grating->passband.mhz < 1)) {
+    return "it has no channels, no spacing or no passband";
+  }
+  if (const auto* packet = std::get_if<PacketSwitch>(&kind); packet && packet->port_rate.bits_per_second < 1) {
+    return "port_rate is not above 0";
+  }
+  const auto* ring = std::get_if<RingFilter>(&kind);
+  if (ring == nullptr) {
+    return {};
+  }
+  if (ring->fwhm.mhz < 1 || !(ring->mhz_per_milliwatt > 0) || !(ring->heater_ohm > 0) || !(ring->heater_volt_max > 0)) {
+    return "fwhm, tuning efficiency, heater resistance and voltage must be above 0";
+  }
+  return ring->free_spectral_range.mhz != 0 && ring->free_spectral_range <= ring->fwhm
+             ? "free spectral range " + std::to_string(ring->free_spectral_range.mhz) + " MHz is not above fwhm " +
+                   std::to_string(ring->fwhm.mhz) + " MHz"
+             : std::string{};
+}
+
+void check_elements(const Fabric& fabric, std::vector<std::string>& faults) {
+  for (const Element& element : fabric.elements) {
+    if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
+      check_panel(element, *panel, faults);
+    }
+    const PortRange ports = ports_of(element.kind);
+    if (element.inputs < ports.inputs_min || element.inputs > ports.inputs_max || element.outputs < ports.outputs_min ||
+        element.outputs > ports.outputs_max) {
+      faults.push_back(element.name + ": has " + std::to_string(element.inputs) + " inputs and " +
+                       std::to_string(element.outputs) + " outputs; its kind has " +
+                       range_text(ports.inputs_min, ports.inputs_max) + " and " +
+                       range_text(ports.outputs_min, ports.outputs_max));
+    }
+    if (const std::string unlawful = unlawful_value(element.kind); !unlawful.empty()) {
+      faults.push_back(element.name + ": " + unlawful);
+    }
+    if (element.insertion_loss < Db{0}) {
+      faults.push_back(element.name + ": insertion loss is below 0; what gains is an amplifier");
+    }
+  }
+}
+
+/// Light of a packet switch's ports is in no plan, so nothing that a plan sets may be on its way.
+void check_packet_fibre(const Fabric& fabric, const Fibre& fibre, std::vector<std::string>& faults) {
+  const Element& from = fabric.element(fibre.from.element);
+  const Element& to = fabric.element(fibre.to.element);
+  const bool lawful_out = std::holds_alternative<Receiver>(to.kind) || std::holds_alternative<PacketSwitch>(to.kind);
+  const bool lawful_in = std::holds_alternative<Transmitter>(from.kind) || std::holds_alternative<PacketSwitch>(from.kind);
+  if ((std::holds_alternative<PacketSwitch>(from.kind) && !lawful_out) ||
+      (std::holds_alternative<PacketSwitch>(to.kind) && !lawful_in)) {
+    faults.push_back("fibre " + std::to_string(fibre.id.value) + ": joins " + from.name + " and " + to.name +
+                     "; a port of a packet switch goes straight to a transmitter, a receiver or another packet switch");
+  }
+}
+
 void check_ports(const Fabric& fabric, std::vector<std::string>& faults) {
   std::vector<std::vector<bool>> used_out(fabric.elements.size());
   std::vector<std::vector<bool>> used_in(fabric.elements.size());
@@ -32,33 +143,9 @@ void check_ports(const Fabric& fabric, std::vector<std::string>& faults) {
       faults.push_back(name + ": two fibres at one port (" + from.name + " output " + std::to_string(fibre.from.port) + " or " +
                        to.name + " input " + std::to_string(fibre.to.port) + ")");
     }
+    check_packet_fibre(fabric, fibre, faults);
     used_out[fibre.from.element.value][fibre.from.port] = true;
     used_in[fibre.to.element.value][fibre.to.port] = true;
-  }
-}
-
-template <class Rows>
-void check_dense(const Rows& rows, const char* noun, std::vector<std::string>& faults) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].id.value != i) {
-      faults.push_back(std::string(noun) + " at place " + std::to_string(i) + ": has the id " +
-                       std::to_string(rows[i].id.value) + "; ids must be dense from 0");
-    }
-  }
-}
-
-void check_elements(const Fabric& fabric, std::vector<std::string>& faults) {
-  for (const Element& element : fabric.elements) {
-    const auto* panel = std::get_if<PatchPanel>(&element.kind);
-    if (panel == nullptr) {
-      continue;
-    }
-    std::vector<PortNumber> outputs = panel->wiring;
-    std::sort(outputs.begin(), outputs.end());
-    if (outputs.size() != element.inputs || std::adjacent_find(outputs.begin(), outputs.end()) != outputs.end() ||
-        (!outputs.empty() && outputs.back() >= element.outputs)) {
-      faults.push_back("patch panel " + element.name + ": each input must lead to an output of its own");
-    }
   }
 }
 

@@ -58,7 +58,9 @@ struct Amplifier {  ///< 1 in, 1 out
   Dbm input_max{1000};  ///< total power of all channels
 };
 
-/// Micro-ring add/drop filter: input 0; output 0 is through, output 1 is drop (light within fwhm of a resonance).
+/// Micro-ring add/drop filter: input 0 is the bus, input 1 (if it has one) adds; output 0 is through, output 1 drops. Within
+/// fwhm of a resonance the bus goes to the drop and what is added goes through, so one ring may end one circuit and begin the
+/// next at the same wavelength; elsewhere the bus goes through and what is added goes nowhere.
 struct RingFilter {
   FrequencyOffset fwhm{50'000};
   FrequencyOffset free_spectral_range{0};  ///< 0: one resonance only in the band
@@ -66,6 +68,8 @@ struct RingFilter {
   double mhz_per_milliwatt = 37'000;       ///< tuning efficiency (Dahlem 2011: 27 uW/GHz a ring), by heater power
   double heater_ohm = 1'000;               ///< P = V^2 / R
   double heater_volt_max = 10;
+  Db drop_loss{0};  ///< of light that drops or is added, beside the element's insertion loss
+  Db isolation{0};  ///< how far below light on resonance its rest lies that takes the other way; 0: no rest
 };
 
 struct OpticalCircuitSwitch {  ///< one input to at most one output, any frequency
@@ -82,8 +86,15 @@ struct Attenuator {
 
 struct Tap {};  ///< output 0 passes, output 1 monitors
 
+/// Electrical packet switch: light ends at its inputs, and what leaves its outputs is light of its own ports, which no plan
+/// sets and no circuit is made of. Each of its ports goes straight to one transmitter or receiver of a node.
+struct PacketSwitch {
+  BitRate port_rate;
+  Duration latency{};  ///< input to output, unloaded
+};
+
 using ElementKind = std::variant<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier,
-                                 RingFilter, OpticalCircuitSwitch, PatchPanel, Attenuator, Tap>;
+                                 RingFilter, OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;
 
 struct Element {
   ElementId id;
@@ -141,15 +152,22 @@ struct Bus {
   std::string endpoint = "sim";
 };
 
+/// Circuits are simplex; Ethernet wants to hear from the other end (link state, acknowledgements).
+enum class ReturnPath : std::uint8_t {
+  electrical,  ///< over a network beside the circuits
+  optical,     ///< every circuit has one back, of the same job in the same timeslot
+};
+
 struct Fabric {
   std::string name;
-  std::string architecture;              ///< "oddl", ...
+  std::string architecture;              ///< "oddl", "sip-ring", "sip-ocs": the name of its scheduler; or any other
   std::vector<std::string> assumptions;  ///< printed wherever a number rests on them
-  std::vector<Node> nodes;               ///< index = id
-  std::vector<Element> elements;         ///< index = id
-  std::vector<Fibre> fibres;             ///< index = id
-  std::vector<Device> devices;           ///< index = id
-  std::vector<Bus> buses;                ///< index = id
+  ReturnPath return_path = ReturnPath::electrical;
+  std::vector<Node> nodes;        ///< index = id
+  std::vector<Element> elements;  ///< index = id
+  std::vector<Fibre> fibres;      ///< index = id
+  std::vector<Device> devices;    ///< index = id
+  std::vector<Bus> buses;         ///< index = id
 
   // Derived by build_index(); empty until then.
   std::vector<std::vector<std::optional<FibreId>>> fibre_out;  ///< [element][output port]
@@ -190,5 +208,51 @@ struct OddlParameters {
 /// Groups of nodes: transmitters -> combiner -> amplifier -> WSS -> fibre -> WSS -> amplifier -> cyclic AWG -> ring filter
 /// -> receiver. The devices of a group's two WSS belong to the agent of the group's first node. Label: reconstruction.
 Fabric make_oddl(const OddlParameters& parameters);
+
+/// Parameters of SiP-Ring (SYSTEMS.md A1, A2.5): every node has a fixed transmitter, a receiver and an add/drop ring filter for
+/// each wavelength of each (ring, direction).
+struct SipRingParameters {
+  std::uint32_t nodes = 16;
+  std::uint32_t rings = 2;         ///< parallel rings of fibre pairs, R
+  std::uint32_t wavelengths = 32;  ///< a node, W: a multiple of 2 R, of which each direction of each ring has W / (2 R)
+  std::int32_t channel_step_n = 16;
+  std::int32_t channel_width_m = 8;
+  std::int32_t first_channel_n = -272;
+  BitRate rate = gigabits(25);
+  FrequencyOffset signal_width{35'000};
+  FrequencyOffset filter_fwhm{40'000};
+  std::uint32_t filters_per_bank = 8;  ///< a heater bank's channels
+  std::int64_t hop_length_mm = 2'000;  ///< of fibre between neighbours
+  Db hop_loss{20};
+  Duration laser_retune_max = std::chrono::milliseconds{10};
+  Duration laser_blank_max = std::chrono::microseconds{100};
+  Duration laser_control_max = std::chrono::milliseconds{20};
+  Duration receiver_acquisition_max = std::chrono::microseconds{1};
+};
+
+/// Node i's bus of (ring r, direction d) runs through its filters in channel order and on to node i + 1 (d = 0) or i - 1.
+/// A filter that is cold stands half a channel above its own, so that no filter crosses another's wavelength on its way.
+/// Within a node, wavelength w of (r, d) is transmitter, receiver and filter number (2 r + d) W / (2 R) + w.
+Fabric make_sip_ring(const SipRingParameters& parameters);
+
+/// Parameters of SiP-OCS (SYSTEMS.md A1, A2.7): every node has a transmitter and a receiver on each of Q circuit switches.
+struct SipOcsParameters {
+  std::uint32_t nodes = 16;
+  std::uint32_t switches = 4;  ///< Q
+  BitRate rate = gigabits(100);
+  std::int32_t channel_n = 0;  ///< all transmitters', 193.1 THz
+  std::int32_t channel_width_m = 8;
+  FrequencyOffset signal_width{75'000};
+  std::int64_t fibre_length_mm = 20'000;
+  Duration ocs_settle_max = std::chrono::milliseconds{30};
+  Duration laser_retune_max = std::chrono::milliseconds{10};
+  Duration laser_blank_max = std::chrono::microseconds{100};
+  Duration laser_control_max = std::chrono::milliseconds{20};
+  Duration receiver_acquisition_max = std::chrono::microseconds{1};
+};
+
+/// Transmitter q of node i is at input i of switch q, receiver q of node j at its output j. Switch q is driven by the agent of
+/// node q mod nodes.
+Fabric make_sip_ocs(const SipOcsParameters& parameters);
 
 }  // namespace loom

@@ -151,6 +151,10 @@ void LightChecker::judge_path(Instant now, ElementId transmitter) {
            "light of " + light_.fabric().element(transmitter).name + " enters " + light_.fabric().element(*moving).name +
                " at a port that moves");
   }
+  if (const std::optional<FibreId> fibre = light_.meets_itself(transmitter); fibre && !is_excused(transmitter, *fibre)) {
+    report(now, SafetyRule::collision, transmitter, transmitter,
+           "light of " + light_.fabric().element(transmitter).name + " meets itself on " + describe(*fibre));
+  }
   bool judged_stray = false;
   for (const LightHop& hop : light_.path_of(transmitter)) {
     const std::span<const Light> lights = light_.lights_on(hop.fibre);

@@ -18,7 +18,7 @@
 namespace loom {
 
 enum class SafetyRule : std::uint8_t {
-  collision,  ///< two lights in one band on one fibre, or two lights at one receiver
+  collision,  ///< two lights in one band on one fibre, or two lights at one receiver, or light that meets itself
   stray,      ///< light where no circuit of any active plan puts it
   mixed,      ///< lights that no one active plan contains both of: at one receiver, in one band of a fibre, at one switch port
   moving_port,  ///< light enters a port while it moves

@@ -225,7 +225,7 @@ class Lowering {
       if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
         return std::find(connects.begin(), connects.end(), CrossConnect{hop.input, hop.output}) != connects.end();
       }
-      return !std::holds_alternative<RingFilter>(element.kind) || hop.output != 1 ||
+      return !std::holds_alternative<RingFilter>(element.kind) || (hop.input == 0 && hop.output == 0) ||
              base_.resonances[hop.element.value] == centre_of(slot);
     });
   }

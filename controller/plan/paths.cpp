@@ -7,7 +7,7 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kHopsMax = 64;  ///< longer than any lightpath; ends searches in fabrics with loops
+constexpr std::size_t kTailMax = 64;  ///< a receiver's only way in is shorter, unless it runs in a circle
 
 bool by_slot_and_input(const WssRoute& a, const WssRoute& b) {
   return std::pair{a.slot.n, a.input} < std::pair{b.slot.n, b.input};
@@ -40,6 +40,7 @@ PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred)
     : fabric_(fabric),
       preferred_(preferred),
       positions_(fabric),
+      passing_(fabric.elements.size()),
       tails_(fabric.elements.size()),
       trunk_of_(fabric.elements.size()) {
   std::uint32_t trunks = 0;
@@ -60,7 +61,7 @@ const PathFinder::Tail& PathFinder::tail_of(ElementId receiver) {
     return *tails_[receiver.value];
   }
   Tail tail{receiver, {{receiver, 0, 0}}};
-  while (tail.hops.size() < kHopsMax) {
+  while (tail.hops.size() < kTailMax) {
     const Hop first = tail.hops.back();
     if (fabric_.element(first.element).inputs != 1 || !fabric_.fibre_in[first.element.value][0]) {
       break;
@@ -111,7 +112,10 @@ bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber o
   }
   if (std::holds_alternative<RingFilter>(element.kind)) {
     const auto& resonance = positions_.resonances[element.id.value];
-    return output == 1 ? (!resonance || *resonance == slot) : (!resonance || !overlaps(*resonance, slot));
+    if (input == 0 && output == 0) {
+      return !resonance || !overlaps(*resonance, slot);
+    }
+    return input + output == 1 && may_resonate(element, slot);
   }
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
     return ocs_admits(positions_.connects[element.id.value], input, output);
@@ -119,7 +123,15 @@ bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber o
   if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
     return input < panel->wiring.size() && panel->wiring[input] == output;
   }
-  return !std::holds_alternative<Tap>(element.kind) || output == 0;
+  return !std::holds_alternative<PacketSwitch>(element.kind) && (!std::holds_alternative<Tap>(element.kind) || output == 0);
+}
+
+/// Dropping and adding: a ring stands on one slot, and not where other light passes.
+bool PathFinder::may_resonate(const Element& element, FrequencySlot slot) const {
+  const auto& resonance = positions_.resonances[element.id.value];
+  const auto& passing = passing_[element.id.value];
+  return (!resonance || *resonance == slot) &&
+         std::none_of(passing.begin(), passing.end(), [&](FrequencySlot other) { return overlaps(other, slot); });
 }
 
 /// Outputs to try, the base plan's own way first.
@@ -162,8 +174,9 @@ bool PathFinder::descend(PortRef at, FrequencySlot slot, const Tail& tail, std::
     return finish(at.port, slot, tail, path);
   }
   const Element& element = fabric_.element(at.element);
-  if (path.size() >= kHopsMax) {
-    return false;
+  const auto is_here = [&](const Hop& hop) { return hop.element == at.element && hop.input == at.port; };
+  if (element.inputs > 1 && std::any_of(path.begin(), path.end(), is_here)) {
+    return false;  // round in a circle
   }
   const auto attempt = [&](PortNumber output) {
     const auto& fibre = fabric_.fibre_out[at.element.value][output];
@@ -218,8 +231,12 @@ void PathFinder::claim(const Path& path, FrequencySlot slot) {
       if (place == routes.end() || by_slot_and_input(route, *place)) {
         routes.insert(place, route);
       }
-    } else if (std::holds_alternative<RingFilter>(element.kind) && hop.output == 1) {
-      positions_.resonances[hop.element.value] = slot;
+    } else if (std::holds_alternative<RingFilter>(element.kind)) {
+      if (hop.input == 0 && hop.output == 0) {
+        passing_[hop.element.value].push_back(slot);
+      } else {
+        positions_.resonances[hop.element.value] = slot;
+      }
     } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
       auto& connects = positions_.connects[hop.element.value];
       const CrossConnect connect{hop.input, hop.output};

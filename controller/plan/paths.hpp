@@ -27,7 +27,7 @@ struct Positions {
   explicit Positions(const Fabric& fabric)
       : routes(fabric.elements.size()), resonances(fabric.elements.size()), connects(fabric.elements.size()) {}
   std::vector<std::vector<WssRoute>> routes;             ///< ascending (slot.n, input)
-  std::vector<std::optional<FrequencySlot>> resonances;  ///< of ring filters that drop
+  std::vector<std::optional<FrequencySlot>> resonances;  ///< of ring filters that drop or add
   std::vector<std::vector<CrossConnect>> connects;       ///< ascending input
 };
 
@@ -54,11 +54,13 @@ class PathFinder {
   bool finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const;
   bool may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
   std::vector<PortNumber> exits(const Element& element, PortNumber input, FrequencySlot slot) const;
+  bool may_resonate(const Element& element, FrequencySlot slot) const;
   void claim(const Path& path, FrequencySlot slot);
 
   const Fabric& fabric_;
   const Positions& preferred_;
   Positions positions_;
+  std::vector<std::vector<FrequencySlot>> passing_;     ///< by ring filter: light that goes through it and must go on to
   std::vector<std::optional<Tail>> tails_;              ///< by receiver element
   std::vector<std::optional<std::uint32_t>> trunk_of_;  ///< by element: its number among trunks
   std::size_t words_ = 0;

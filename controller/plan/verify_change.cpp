@@ -85,8 +85,7 @@ class ChangeRules {
           continue;
         }
         seen = emission.laser.slot;
-        if (LightTracer::footprint(fabric_, *before_, source.transmitter, seen) !=
-            LightTracer::footprint(fabric_, settings_, source.transmitter, seen)) {
+        if (footprint(fabric_, *before_, source.transmitter, seen) != footprint(fabric_, settings_, source.transmitter, seen)) {
           undisturbed_[source.transmitter.value] = false;
           faults_.add(rules::kMovingPort, [&] {
             return fabric_.element(source.transmitter).name + " stays lit at " + to_string(centre_of(seen)) +

@@ -136,12 +136,8 @@ class LightRules {
   Tally tally(const Field& field) const {
     Tally result(fabric_.elements.size(), 0.0);
     for (const Fibre& fibre : fabric_.fibres) {
-      const Field::Range range = field.fibres[fibre.id.value];
-      if (range.count == 0 || !is_measured(fabric_.element(fibre.to.element))) {
-        continue;
-      }
-      for (std::uint32_t i = range.begin; i < range.begin + range.count; ++i) {
-        result[fibre.to.element.value] += field.cells[i].signal_mw + field.cells[i].leak_mw;
+      if (is_measured(fabric_.element(fibre.to.element))) {
+        result[fibre.to.element.value] += field.power_on(fibre.id);
       }
     }
     return result;
@@ -168,16 +164,15 @@ class LightRules {
   void judge(const std::vector<Lit>& lights, const Field& field, const Tally& beside) {
     expect(lights);
     for (const Fibre& fibre : fabric_.fibres) {
-      const Field::Range range = field.fibres[fibre.id.value];
-      if (range.count == 0) {
+      if (field.signals.on(fibre.id).empty()) {
         continue;
       }
       occupy(fibre, field);
       const Element& to = fabric_.element(fibre.to.element);
       if (const auto* amplifier = std::get_if<Amplifier>(&to.kind)) {
-        check_amplifier(to, *amplifier, field, range, beside[to.id.value]);
+        check_amplifier(to, *amplifier, field.power_on(fibre.id), beside[to.id.value]);
       } else if (const auto* receiver = std::get_if<Receiver>(&to.kind)) {
-        check_receiver(to, *receiver, field, range, beside[to.id.value]);
+        check_receiver(to, *receiver, field, fibre.id, beside[to.id.value]);
       }
     }
     for (const std::size_t index : awaited_) {
@@ -224,12 +219,7 @@ class LightRules {
   }
 
   void occupy(const Fibre& fibre, const Field& field) {
-    const Field::Range range = field.fibres[fibre.id.value];
-    for (std::uint32_t i = range.begin; i < range.begin + range.count; ++i) {
-      const Cell& cell = field.cells[i];
-      if (cell.signals == 0) {
-        continue;
-      }
+    for (const Cell& cell : field.signals.on(fibre.id)) {
       const JobNumber job = job_of_[cell.source] == 0 ? kNobody : job_of_[cell.source];
       JobNumber& owner = owner_[fibre.id.value * tracer_.colours().size() + cell.colour];
       if (owner != 0 && owner != job) {
@@ -256,14 +246,10 @@ class LightRules {
     }
   }
 
-  void check_amplifier(const Element& element, const Amplifier& amplifier, const Field& field, Field::Range range,
-                       double beside) {
-    double power = beside;
-    for (std::uint32_t i = range.begin; i < range.begin + range.count; ++i) {
-      power += field.cells[i].signal_mw + field.cells[i].leak_mw;
-    }
-    const Dbm input = to_dbm(Milliwatt{power});
-    if (has_signal(field, range) && (input < amplifier.input_min || input > amplifier.input_max)) {
+  /// Of an amplifier that carries a signal.
+  void check_amplifier(const Element& element, const Amplifier& amplifier, double power, double beside) {
+    const Dbm input = to_dbm(Milliwatt{power + beside});
+    if (input < amplifier.input_min || input > amplifier.input_max) {
       faults_.add(rules::kAmplifierInput, [&] {
         return element.name + ": " + to_string(input) + " at its input, allowed " + to_string(amplifier.input_min) + " to " +
                to_string(amplifier.input_max);
@@ -271,25 +257,18 @@ class LightRules {
     }
   }
 
-  static bool has_signal(const Field& field, Field::Range range) {
-    return std::any_of(field.cells.begin() + range.begin, field.cells.begin() + range.begin + range.count,
-                       [](const Cell& cell) { return cell.signals > 0; });
-  }
-
-  void check_receiver(const Element& element, const Receiver& receiver, const Field& field, Field::Range range, double beside) {
+  void check_receiver(const Element& element, const Receiver& receiver, const Field& field, FibreId fibre, double beside) {
     auto& expected = expected_[element.id.value];
     double signal = 0;
     double other = beside;
-    for (std::uint32_t i = range.begin; i < range.begin + range.count; ++i) {
-      const Cell& cell = field.cells[i];
-      other += cell.leak_mw;
-      if (cell.signals == 0) {
-        continue;
-      }
+    for (const Cell& cell : field.leaks.on(fibre)) {
+      other += cell.mw;
+    }
+    for (const Cell& cell : field.signals.on(fibre)) {
       if (expected && cell.source == expected->value) {
-        signal = cell.signal_mw;
+        signal = cell.mw;
       } else {
-        other += cell.signal_mw;
+        other += cell.mw;
         faults_.add(rules::kStrayLight, [&] {
           return element.name + " hears " + fabric_.elements[cell.source].name + " at " +
                  to_string(centre_of(tracer_.colours()[cell.colour])) + " in no circuit";

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,13 +64,26 @@ struct Settings {
   std::vector<std::optional<Frequency>> resonances;  ///< by element; nothing = parked
 };
 
-/// Light of one frequency slot on one fibre.
+/// Light of one frequency slot on one fibre: signals, or leaks.
 struct Cell {
-  double signal_mw = 0;       ///< came by open ways only
-  double leak_mw = 0;         ///< passed a closed switch or grating at least once
-  std::uint32_t source = 0;   ///< transmitter element of the first signal
+  double mw = 0;
+  std::uint32_t source = 0;   ///< transmitter element; of several the one with the lowest id
   std::uint16_t colour = 0;   ///< index into LightTracer::colours
-  std::uint16_t signals = 0;  ///< how many transmitters' signals
+  std::uint16_t signals = 0;  ///< how many transmitters' signals; 0: leaks
+};
+
+/// Cells by fibre.
+struct Layer {
+  struct Range {
+    std::uint32_t begin = 0;
+    std::uint32_t count = 0;
+  };
+  std::vector<Cell> cells;
+  std::vector<Range> fibres;
+
+  std::span<const Cell> on(FibreId fibre) const {
+    return {cells.data() + fibres[fibre.value].begin, fibres[fibre.value].count};
+  }
 };
 
 struct Lit {
@@ -80,42 +94,51 @@ struct Lit {
 
 /// The light of one set of emitting transmitters, on every fibre.
 struct Field {
-  struct Range {
-    std::uint32_t begin = 0;
-    std::uint32_t count = 0;
-  };
-  std::vector<Cell> cells;
-  std::vector<Range> fibres;  ///< by fibre
+  Layer signals;  ///< came by open ways only; ascending colour on each fibre
+  Layer leaks;    ///< passed a closed switch, grating or filter at least once
+
+  double power_on(FibreId fibre) const {
+    double sum = 0;
+    for (const Layer* layer : {&signals, &leaks}) {
+      for (const Cell& cell : layer->on(fibre)) {
+        sum += cell.mw;
+      }
+    }
+    return sum;
+  }
 };
 
-/// Sends light forward through the fabric in topological order, powers in mW, leaks included.
+/// Sends light forward through the fabric, powers in mW. Each transmitter's signal is followed by its own way, so fibre may run
+/// in rings; leaks are summed element by element, over and over where there are loops, until they change no more.
 class LightTracer {
  public:
   LightTracer(const Fabric& fabric, const Settings& settings, Faults& faults);
   Field trace(const std::vector<Lit>& lights);
   const std::vector<FrequencySlot>& colours() const { return colours_; }
 
-  /// Every element and port that a transmitter's signal visits in order, with ring resonances: equal marks, equal path.
-  static std::vector<std::int64_t> footprint(const Fabric& fabric, const Settings& settings, ElementId transmitter,
-                                             FrequencySlot slot);
-
  private:
-  struct Incoming {
-    Cell cell;
-    PortNumber input = 0;
-    int output = -1;      ///< where it passes; -1: nowhere
-    double factor = 1.0;  ///< a route's own attenuation
+  /// What becomes of one cell at one input.
+  struct Way {
+    int output = -1;    ///< where it passes; kEveryOutput, or -1: nowhere
+    double factor = 0;  ///< loss and gain on that way
+    double leak = 0;    ///< of what goes to each other output
   };
+  static constexpr int kEveryOutput = -2;
 
   void order();
+  void measure();
   std::vector<std::int32_t> leak_exits_of(const Element& element, const WssSetpoint& setpoint) const;
-  void enter(const Element& element, const Field& field);
-  void pass(const Element& element, Field& field);
-  int exit_of(const Element& element, Incoming& light);
-  int exit_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, Incoming& light);
-  int exit_of_ring(const Element& element, const RingFilter& ring, const Cell& cell);
-  void check_coupler(const Element& element);
-  void check_fibre(const Fibre& fibre, const Field& field);
+  void follow(const Lit& light);
+  Layer gather();
+  Way way_of(const Element& element, PortNumber input, const Cell& cell);
+  Way way_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input, const Cell& cell);
+  Way way_of_ring(const Element& element, const RingFilter& ring, PortNumber input, const Cell& cell);
+  Way way_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input, const Cell& cell);
+  void leak(Field& field);
+  void leak_through(const Element& element, Field& field);
+  void check_coupler(const Element& element, const Layer& signals);
+  void check_ring(const Element& element, const RingFilter& ring, const Layer& signals);
+  void check_fibre(const Fibre& fibre, std::span<const Cell> signals);
   std::uint16_t colour_of(FrequencySlot slot) const;
   FrequencyOffset width_of_signal(const Cell& cell) const;
 
@@ -123,17 +146,50 @@ class LightTracer {
   const Settings& settings_;
   Faults& faults_;
   std::vector<FrequencySlot> colours_;  ///< of all emissions, ascending
-  std::vector<ElementId> order_;        ///< topological
-  std::vector<double> pass_factor_;     ///< by element, linear, insertion loss and gain
-  std::vector<double> leak_factor_;     ///< by element; 0: does not leak
+  std::vector<ElementId> order_;        ///< topological, loops opened at their lowest element
+  bool has_loops_ = false;
+  std::vector<double> pass_factor_;  ///< by element, linear, insertion loss and gain
+  std::vector<double> drop_factor_;  ///< by element: what drops from a ring or is added to it
+  std::vector<double> leak_factor_;  ///< by element; 0: does not leak
   std::vector<double> fibre_factor_;
   std::vector<std::vector<std::int32_t>> leak_exits_;  ///< [WSS element][input x colour]
-  std::vector<Incoming> incoming_;                     ///< scratch
-  std::vector<Cell> sum_;                              ///< scratch, by colour
+
+  struct Arrival {
+    FibreId fibre;
+    Cell cell;
+  };
+  struct Passing {
+    Cell cell;
+    Way way;
+  };
+  std::vector<Arrival> arrivals_;    ///< scratch
+  std::vector<Arrival> open_;        ///< scratch
+  std::vector<std::uint32_t> seen_;  ///< by fibre: number of the signal that came last
+  std::uint32_t signal_number_ = 0;
+  std::vector<Passing> passing_;  ///< scratch
+  std::vector<double> sum_;       ///< scratch, by colour
 };
 
-/// Where a ring of this fabric drops light of this frequency.
-bool drops(const RingFilter& ring, std::optional<Frequency> resonance, Frequency light);
+/// Every element and port that a transmitter's signal visits in order, with what its light needs of each: equal marks, nothing
+/// on its way moved so that the light felt it. A ring that it drops from is marked by its resonance, one that it passes only by
+/// which side of the light the resonance is on: on the way to another place on that side it never meets the light.
+std::vector<std::int64_t> footprint(const Fabric& fabric, const Settings& settings, ElementId transmitter, FrequencySlot slot);
+
+/// The routes of this input that light of this slot touches at all.
+template <class Visit>
+void each_overlapping(const std::vector<WssRoute>& routes, PortNumber input, FrequencySlot slot, Visit visit) {
+  const std::int32_t reach = slot.m + kWidestSlot;  // centres of slots that overlap are closer than this
+  auto at = std::lower_bound(routes.begin(), routes.end(), slot.n - reach,
+                             [](const WssRoute& route, std::int32_t n) { return route.slot.n < n; });
+  for (; at != routes.end() && at->slot.n <= slot.n + reach; ++at) {
+    if (at->input == input && overlaps(at->slot, slot)) {
+      visit(*at);
+    }
+  }
+}
+
+/// Does a ring (nothing: parked) act on light of this frequency?
+bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequency light);
 
 bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults);
 void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "controller/plan/verify_parts.hpp"
 #include "core/limits.hpp"
@@ -207,23 +209,65 @@ void check_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint
   }
 }
 
-/// Every receiver's own filter stands where its circuit's light is.
+void check_tuned(const Element& ring, const Circuit& circuit, const Settings& settings, Faults& faults) {
+  const auto resonance = settings.resonances[ring.id.value];
+  if (!resonance || magnitude(*resonance - centre_of(circuit.slot)) > kRingTuning) {
+    faults.add(rules::kRingTuned, [&] {
+      return ring.name + " is " + (resonance ? "at " + to_string(*resonance) : std::string("parked")) + ", circuit " +
+             std::to_string(circuit.id.value) + " comes at " + to_string(centre_of(circuit.slot)) + ", tolerance " +
+             std::to_string(kRingTuning.mhz) + " MHz";
+    });
+  }
+}
+
+/// The filter that drops a circuit to its receiver, and the one that adds it behind its transmitter, stand where its light is.
 void check_rings(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults) {
+  const auto ring_at = [&](PortRef port, PortNumber wanted) -> const Element* {
+    const Element& element = fabric.element(port.element);
+    return port.port == wanted && std::holds_alternative<RingFilter>(element.kind) ? &element : nullptr;
+  };
   for (const Circuit& circuit : plan.circuits) {
-    const auto& fibre = fabric.fibre_in[circuit.receiver.value][0];
-    if (!fibre) {
-      continue;
+    const auto& in = fabric.fibre_in[circuit.receiver.value][0];
+    const auto& out = fabric.fibre_out[circuit.transmitter.value][0];
+    if (const Element* ring = in ? ring_at(fabric.fibres[in->value].from, 1) : nullptr) {
+      check_tuned(*ring, circuit, settings, faults);
     }
-    const Element& before = fabric.element(fabric.fibres[fibre->value].from.element);
-    if (!std::holds_alternative<RingFilter>(before.kind)) {
-      continue;
+    if (const Element* ring = out ? ring_at(fabric.fibres[out->value].to, 1) : nullptr) {
+      check_tuned(*ring, circuit, settings, faults);
     }
-    const auto resonance = settings.resonances[before.id.value];
-    if (!resonance || magnitude(*resonance - centre_of(circuit.slot)) > kRingTuning) {
-      faults.add(rules::kRingTuned, [&] {
-        return before.name + " is " + (resonance ? "at " + to_string(*resonance) : std::string("parked")) + ", circuit " +
-               std::to_string(circuit.id.value) + " comes at " + to_string(centre_of(circuit.slot)) + ", tolerance " +
-               std::to_string(kRingTuning.mhz) + " MHz";
+  }
+}
+
+/// When a circuit is lit: its job, ends and instants.
+using Lighting = std::tuple<JobId, NodeId, NodeId, Duration, Duration>;
+
+/// Where acknowledgements return over light, every circuit has one back for just as long.
+void check_return_path(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults) {
+  if (fabric.return_path != ReturnPath::optical) {
+    return;
+  }
+  std::vector<const Source*> source_of(fabric.elements.size(), nullptr);
+  for (const Source& source : settings.sources) {
+    source_of[source.transmitter.value] = &source;
+  }
+  std::map<Lighting, std::int64_t> lit;
+  for (const Circuit& circuit : plan.circuits) {
+    const Source* source = source_of[circuit.transmitter.value];
+    for (std::size_t i = 0; source != nullptr && i < source->emissions.size(); ++i) {
+      if (const Emission& emission = source->emissions[i]; emission.laser.slot == circuit.slot) {
+        ++lit[{circuit.job, circuit.source, circuit.destination, emission.begin, emission.end}];
+      }
+    }
+  }
+  for (const auto& [key, count] : lit) {
+    const auto& [job, source, destination, begin, end] = key;
+    const auto back = lit.find({job, destination, source, begin, end});
+    const std::int64_t returns = back == lit.end() ? 0 : back->second;
+    if (returns < count) {
+      faults.add(rules::kReturnPath, [&, source = source, destination = destination, job = job, count = count] {
+        return "job " + std::to_string(job.value) + ": " + std::to_string(count) + " circuits from node " +
+               std::to_string(source.value) + " to node " + std::to_string(destination.value) + " have " +
+               std::to_string(returns) + " back at the same time; " + fabric.name + " returns over light";
       });
     }
   }
@@ -286,6 +330,7 @@ void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& set
     check_timeline(device, *plan_of_device, need, faults);
   }
   check_rings(fabric, plan, settings, faults);
+  check_return_path(fabric, plan, settings, faults);
 }
 
 }  // namespace loom::verifying

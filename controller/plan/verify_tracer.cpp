@@ -1,32 +1,22 @@
 // Light through a fabric: linear powers, signals by open ways, leaks by closed ones.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "controller/plan/verify_parts.hpp"
 
 namespace loom::verifying {
 namespace {
 
-constexpr std::size_t kVisitsMax = 256;  ///< of one signal; a path that is longer runs in a circle
+/// Leaks lose 20 dB and more at each closed port: a few rounds settle them. Whatever has not settled by then gains.
+constexpr int kRoundsMax = 64;
+constexpr double kSettled = 1e-6;  ///< relative change of all leaks in a round
 
 double linear(std::int32_t centi_db) { return centi_db == 0 ? 1.0 : std::pow(10.0, centi_db / 1000.0); }
 
-/// The routes of this input that light of this slot touches at all.
-template <class Visit>
-void each_overlapping(const std::vector<WssRoute>& routes, PortNumber input, FrequencySlot slot, Visit visit) {
-  const std::int32_t reach = slot.m + kWidestSlot;  // centres of slots that overlap are closer than this
-  auto at = std::lower_bound(routes.begin(), routes.end(), slot.n - reach,
-                             [](const WssRoute& route, std::int32_t n) { return route.slot.n < n; });
-  for (; at != routes.end() && at->slot.n <= slot.n + reach; ++at) {
-    if (at->input == input && overlaps(at->slot, slot)) {
-      visit(*at);
-    }
-  }
-}
-
 }  // namespace
 
-bool drops(const RingFilter& ring, std::optional<Frequency> resonance, Frequency light) {
+bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequency light) {
   std::int64_t distance = std::llabs(light.mhz - resonance.value_or(ring.cold_resonance).mhz);
   if (const std::int64_t range = ring.free_spectral_range.mhz; range > 0) {
     distance %= range;
@@ -69,7 +59,7 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
 }
 
 LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults& faults)
-    : fabric_(fabric), settings_(settings), faults_(faults) {
+    : fabric_(fabric), settings_(settings), faults_(faults), seen_(fabric.fibres.size(), 0) {
   for (const Source& source : settings.sources) {
     for (const Emission& emission : source.emissions) {
       colours_.push_back(emission.laser.slot);
@@ -80,23 +70,33 @@ LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults&
   sum_.resize(colours_.size());
   leak_exits_.resize(fabric.elements.size());
   order();
-  for (const Element& element : fabric.elements) {
+  measure();
+}
+
+/// Linear factors of everything.
+void LightTracer::measure() {
+  for (const Element& element : fabric_.elements) {
     std::int32_t gain = -element.insertion_loss.centi;
     double leak = 0;
+    double drop = 1;
     if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
       gain += amplifier->gain.centi;
     } else if (const auto* switching = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
       leak = linear(gain - switching->isolation.centi);
-      if (settings.wss[element.id.value] != nullptr) {
-        leak_exits_[element.id.value] = leak_exits_of(element, *settings.wss[element.id.value]);
+      if (settings_.wss[element.id.value] != nullptr) {
+        leak_exits_[element.id.value] = leak_exits_of(element, *settings_.wss[element.id.value]);
       }
     } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind); grating && element.inputs > 1) {
       leak = linear(gain - grating->isolation.centi);  // with one input nothing of the same colour is there to leak into
+    } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
+      leak = ring->isolation > Db{0} ? linear(gain - ring->isolation.centi) : 0;
+      drop = linear(gain - ring->drop_loss.centi);
     }
     pass_factor_.push_back(linear(gain));
+    drop_factor_.push_back(drop);
     leak_factor_.push_back(leak);
   }
-  for (const Fibre& fibre : fabric.fibres) {
+  for (const Fibre& fibre : fabric_.fibres) {
     fibre_factor_.push_back(linear(-fibre.loss.centi));
   }
 }
@@ -116,29 +116,40 @@ std::vector<std::int32_t> LightTracer::leak_exits_of(const Element& element, con
   return exits;
 }
 
-/// Kahn's order. Elements on an optical loop never get their turn; light that enters one is reported.
+/// Kahn's order. Where only loops are left, the lowest of their elements goes first, as if nothing came round to it yet.
 void LightTracer::order() {
   std::vector<std::uint32_t> open(fabric_.elements.size());
+  std::vector<bool> placed(fabric_.elements.size());
   for (const Fibre& fibre : fabric_.fibres) {
     ++open[fibre.to.element.value];
   }
+  const auto place = [&](ElementId id) {
+    placed[id.value] = true;
+    order_.push_back(id);
+  };
   for (const Element& element : fabric_.elements) {
     if (open[element.id.value] == 0) {
-      order_.push_back(element.id);
+      place(element.id);
     }
   }
-  for (std::size_t i = 0; i < order_.size(); ++i) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; order_.size() < fabric_.elements.size() || i < order_.size(); ++i) {
+    if (i == order_.size()) {
+      has_loops_ = true;
+      while (placed[next]) {
+        ++next;
+      }
+      place(ElementId{static_cast<std::uint32_t>(next)});
+    }
     for (const auto& fibre : fabric_.fibre_out[order_[i].value]) {
-      if (fibre && --open[fabric_.fibres[fibre->value].to.element.value] == 0) {
-        order_.push_back(fabric_.fibres[fibre->value].to.element);
+      if (!fibre) {
+        continue;
+      }
+      const ElementId to = fabric_.fibres[fibre->value].to.element;
+      if (--open[to.value] == 0 && !placed[to.value]) {
+        place(to);
       }
     }
-  }
-  if (order_.size() < fabric_.elements.size()) {
-    faults_.add(rules::kContinuity, [&] {
-      return fabric_.name + ": " + std::to_string(fabric_.elements.size() - order_.size()) +
-             " elements lie on an optical loop; light is only judged on fabrics without one";
-    });
   }
 }
 
@@ -151,156 +162,227 @@ FrequencyOffset LightTracer::width_of_signal(const Cell& cell) const {
 }
 
 Field LightTracer::trace(const std::vector<Lit>& lights) {
-  Field field;
-  field.fibres.resize(fabric_.fibres.size());
-  std::vector<const Lit*> lit(fabric_.elements.size(), nullptr);
+  arrivals_.clear();
   for (const Lit& light : lights) {
-    lit[light.transmitter.value] = &light;
+    follow(light);
   }
-  for (const ElementId id : order_) {
-    const Element& element = fabric_.element(id);
-    if (const Lit* light = lit[id.value];
-        light != nullptr && !fabric_.fibre_out[id.value].empty() && fabric_.fibre_out[id.value][0]) {
-      const FibreId fibre = *fabric_.fibre_out[id.value][0];
-      field.fibres[fibre.value] = {static_cast<std::uint32_t>(field.cells.size()), 1};
-      const double power = linear(light->power.centi) * fibre_factor_[fibre.value];
-      field.cells.push_back({power, 0, id.value, colour_of(light->slot), 1});
-    }
-    if (element.inputs > 0 && element.outputs > 0) {
-      enter(element, field);
-      if (!incoming_.empty()) {
-        pass(element, field);
-      }
+  Field field;
+  field.signals = gather();
+  for (const Fibre& fibre : fabric_.fibres) {
+    check_fibre(fibre, field.signals.on(fibre.id));
+  }
+  for (const Element& element : fabric_.elements) {
+    if (std::holds_alternative<Coupler>(element.kind)) {
+      check_coupler(element, field.signals);
+    } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
+      check_ring(element, *ring, field.signals);
     }
   }
+  leak(field);
   return field;
 }
 
-/// Gathers what arrives at an element and where each colour passes.
-void LightTracer::enter(const Element& element, const Field& field) {
-  incoming_.clear();
+/// One transmitter's signal, fibre by fibre. It may come to each fibre once: light that meets itself has run in a circle (and
+/// would for ever, growing if the circle gains), or has come by two ways.
+void LightTracer::follow(const Lit& light) {
+  const auto& out = fabric_.fibre_out[light.transmitter.value];
+  if (out.empty() || !out[0]) {
+    return;
+  }
+  ++signal_number_;
+  const double power = linear(light.power.centi) * fibre_factor_[out[0]->value];
+  open_.assign(1, {*out[0], {power, light.transmitter.value, colour_of(light.slot), 1}});
+  while (!open_.empty()) {
+    const Arrival at = open_.back();
+    open_.pop_back();
+    const Fibre& fibre = fabric_.fibres[at.fibre.value];
+    if (seen_[at.fibre.value] == signal_number_) {
+      faults_.add(rules::kOpticalLoop, [&] {
+        return "light of " + fabric_.element(light.transmitter).name + " at " + to_string(centre_of(light.slot)) +
+               " meets itself on fibre " + std::to_string(fibre.id.value) + " after " +
+               fabric_.element(fibre.from.element).name + ": nothing takes it out of its circle, or it came by two ways";
+      });
+      continue;
+    }
+    seen_[at.fibre.value] = signal_number_;
+    arrivals_.push_back(at);
+    const Element& element = fabric_.element(fibre.to.element);
+    const Way way = way_of(element, fibre.to.port, at.cell);
+    for (PortNumber output = 0; way.output != -1 && output < element.outputs; ++output) {
+      const auto& next = fabric_.fibre_out[element.id.value][output];
+      if (next && (way.output == kEveryOutput || way.output == output)) {
+        Cell cell = at.cell;
+        cell.mw *= way.factor * fibre_factor_[next->value];
+        open_.push_back({*next, cell});
+      }
+    }
+  }
+}
+
+/// The arrivals by fibre, ascending colour; signals of one colour on one fibre become one cell that says how many they are.
+Layer LightTracer::gather() {
+  Layer layer;
+  layer.fibres.resize(fabric_.fibres.size());
+  for (const Arrival& arrival : arrivals_) {
+    ++layer.fibres[arrival.fibre.value].count;
+  }
+  std::uint32_t begin = 0;
+  for (Layer::Range& range : layer.fibres) {
+    range.begin = begin;
+    begin += std::exchange(range.count, 0);
+  }
+  layer.cells.resize(begin);
+  for (const Arrival& arrival : arrivals_) {
+    Layer::Range& range = layer.fibres[arrival.fibre.value];
+    layer.cells[range.begin + range.count++] = arrival.cell;
+  }
+  for (Layer::Range& range : layer.fibres) {
+    const auto first = layer.cells.begin() + range.begin;
+    std::sort(first, first + range.count,
+              [](const Cell& a, const Cell& b) { return a.colour != b.colour ? a.colour < b.colour : a.source < b.source; });
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 1; i < range.count; ++i) {
+      if (first[kept].colour == first[i].colour) {
+        first[kept].mw += first[i].mw;
+        ++first[kept].signals;
+      } else {
+        first[++kept] = first[i];
+      }
+    }
+    range.count = range.count == 0 ? 0 : kept + 1;
+  }
+  return layer;
+}
+
+void LightTracer::leak(Field& field) {
+  field.leaks.fibres.resize(fabric_.fibres.size());
+  double before = 0;
+  for (int round = 0; round < (has_loops_ ? kRoundsMax : 1); ++round) {
+    const std::size_t begin = field.leaks.cells.size();  // cells of the round before feed this one until they are replaced
+    for (const ElementId id : order_) {
+      const Element& element = fabric_.element(id);
+      if (element.inputs > 0 && element.outputs > 0) {
+        leak_through(element, field);
+      }
+    }
+    double now = 0;
+    for (std::size_t i = begin; i < field.leaks.cells.size(); ++i) {
+      now += field.leaks.cells[i].mw;
+    }
+    if (!has_loops_ || std::abs(now - before) <= kSettled * now) {
+      return;
+    }
+    before = now;
+  }
+  faults_.add(rules::kOpticalLoop, [&] {
+    return fabric_.name + ": stray light still grows after " + std::to_string(kRoundsMax) +
+           " rounds; a circle of its fibres gains more than it loses";
+  });
+}
+
+/// Leaks pass on as signals do; signals leak.
+void LightTracer::leak_through(const Element& element, Field& field) {
+  passing_.clear();
   for (PortNumber input = 0; input < element.inputs; ++input) {
     const auto& fibre = fabric_.fibre_in[element.id.value][input];
     if (!fibre) {
       continue;
     }
-    const Field::Range range = field.fibres[fibre->value];
-    for (std::uint32_t i = range.begin; i < range.begin + range.count; ++i) {
-      Incoming light{field.cells[i], input, -1, 1.0};
-      light.output = exit_of(element, light);
-      incoming_.push_back(light);
+    for (const Cell& cell : field.leaks.on(*fibre)) {
+      passing_.push_back({cell, way_of(element, input, cell)});
+    }
+    if (leak_factor_[element.id.value] > 0) {
+      for (const Cell& cell : field.signals.on(*fibre)) {
+        Way way = way_of(element, input, cell);
+        way.factor = 0;  // what passes is a signal
+        passing_.push_back({cell, way});
+      }
     }
   }
-  if (std::holds_alternative<Coupler>(element.kind)) {
-    check_coupler(element);
-  }
-  if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
-    const auto dropped = std::count_if(incoming_.begin(), incoming_.end(),
-                                       [](const Incoming& light) { return light.output == 1 && light.cell.signals > 0; });
-    if (dropped > 1) {
-      faults_.add(rules::kAliasing, [&] {
-        return element.name + " drops " + std::to_string(dropped) + " wavelengths at once; its free spectral range is " +
-               std::to_string(ring->free_spectral_range.mhz) + " MHz";
-      });
-    }
-  }
-}
-
-void LightTracer::pass(const Element& element, Field& field) {
-  const double pass = pass_factor_[element.id.value];
-  const double leak = leak_factor_[element.id.value];
-  const bool to_all = std::holds_alternative<Coupler>(element.kind) || std::holds_alternative<Tap>(element.kind);
   for (PortNumber output = 0; output < element.outputs; ++output) {
     const auto& fibre = fabric_.fibre_out[element.id.value][output];
     if (!fibre) {
       continue;
     }
     const double length = fibre_factor_[fibre->value];
-    for (const Incoming& light : incoming_) {
-      Cell& cell = sum_[light.cell.colour];
-      if (to_all || light.output == output) {
-        cell.source = cell.signals == 0 ? light.cell.source : cell.source;
-        cell.signals = static_cast<std::uint16_t>(cell.signals + light.cell.signals);
-        cell.signal_mw += light.cell.signal_mw * pass * light.factor * length;
-        cell.leak_mw += light.cell.leak_mw * pass * light.factor * length;
-      } else if (leak > 0) {
-        cell.leak_mw += (light.cell.signal_mw + light.cell.leak_mw) * leak * length;
+    for (const Passing& light : passing_) {
+      const bool passes = light.way.output == kEveryOutput || light.way.output == output;
+      sum_[light.cell.colour] += light.cell.mw * (passes ? light.way.factor : light.way.leak) * length;
+    }
+    Layer::Range& range = field.leaks.fibres[fibre->value];
+    range.begin = static_cast<std::uint32_t>(field.leaks.cells.size());
+    for (std::size_t colour = 0; !passing_.empty() && colour < sum_.size(); ++colour) {
+      if (sum_[colour] > 0) {
+        field.leaks.cells.push_back({sum_[colour], 0, static_cast<std::uint16_t>(colour), 0});
+        sum_[colour] = 0;
       }
     }
-    Field::Range& range = field.fibres[fibre->value];
-    range.begin = static_cast<std::uint32_t>(field.cells.size());
-    for (std::size_t colour = 0; colour < sum_.size(); ++colour) {
-      if (sum_[colour].signal_mw > 0 || sum_[colour].leak_mw > 0) {
-        field.cells.push_back(sum_[colour]);
-        field.cells.back().colour = static_cast<std::uint16_t>(colour);
-        sum_[colour] = {};
-      }
-    }
-    range.count = static_cast<std::uint32_t>(field.cells.size()) - range.begin;
-    check_fibre(fabric_.fibres[fibre->value], field);
+    range.count = static_cast<std::uint32_t>(field.leaks.cells.size()) - range.begin;
   }
 }
 
-int LightTracer::exit_of(const Element& element, Incoming& light) {
-  const PortNumber input = light.input;
-  const Cell& cell = light.cell;
+LightTracer::Way LightTracer::way_of(const Element& element, PortNumber input, const Cell& cell) {
   if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
-    return exit_of_wss(element, *wss, light);
+    return way_of_wss(element, *wss, input, cell);
   }
   if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
-    return exit_of_ring(element, *ring, cell);
+    return way_of_ring(element, *ring, input, cell);
   }
   if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
-    const std::int32_t channel = grating->channels.channel_of(colours_[cell.colour]);
-    if (cell.signals > 0 && channel < 0) {
-      faults_.add(rules::kAliasing, [&] {
-        return element.name + ": light at " + to_string(centre_of(colours_[cell.colour])) +
-               " is none of its channels and would leave by another order";
-      });
-    }
-    if (cell.signals > 0 && grating->passband < width_of_signal(cell)) {
-      faults_.add(rules::kPassband, [&] {
-        return element.name + " passes " + std::to_string(grating->passband.mhz) + " MHz of a signal of " +
-               std::to_string(width_of_signal(cell).mhz) + " MHz";
-      });
-    }
-    return channel < 0 ? -1 : (channel + input) % element.outputs;
+    return way_of_grating(element, *grating, input, cell);
   }
+  Way way{-1, pass_factor_[element.id.value], 0};
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
     const OcsSetpoint* ocs = settings_.ocs[element.id.value];
-    if (ocs != nullptr) {
-      for (const CrossConnect& connect : ocs->connects) {
-        if (connect.input == input) {
-          return connect.output;
-        }
-      }
+    for (std::size_t i = 0; ocs != nullptr && i < ocs->connects.size(); ++i) {
+      way.output = ocs->connects[i].input == input ? ocs->connects[i].output : way.output;
     }
-    return -1;
+  } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
+    way.output = input < panel->wiring.size() ? panel->wiring[input] : -1;
+  } else if (!std::holds_alternative<PacketSwitch>(element.kind)) {
+    way.output = kEveryOutput;  // coupler and tap; amplifier and attenuator have one
   }
-  if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
-    return input < panel->wiring.size() ? panel->wiring[input] : -1;
-  }
-  return 0;
+  return way;
 }
 
-int LightTracer::exit_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, Incoming& light) {
-  const Cell& cell = light.cell;
+LightTracer::Way LightTracer::way_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input,
+                                             const Cell& cell) {
+  const std::int32_t channel = grating.channels.channel_of(colours_[cell.colour]);
+  if (cell.signals > 0 && channel < 0) {
+    faults_.add(rules::kAliasing, [&] {
+      return element.name + ": light at " + to_string(centre_of(colours_[cell.colour])) +
+             " is none of its channels and would leave by another order";
+    });
+  }
+  if (cell.signals > 0 && grating.passband < width_of_signal(cell)) {
+    faults_.add(rules::kPassband, [&] {
+      return element.name + " passes " + std::to_string(grating.passband.mhz) + " MHz of a signal of " +
+             std::to_string(width_of_signal(cell).mhz) + " MHz";
+    });
+  }
+  return {channel < 0 ? -1 : (channel + input) % element.outputs, pass_factor_[element.id.value],
+          leak_factor_[element.id.value]};
+}
+
+LightTracer::Way LightTracer::way_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input,
+                                         const Cell& cell) {
+  Way way{-1, pass_factor_[element.id.value], leak_factor_[element.id.value]};
   const WssSetpoint* setpoint = settings_.wss[element.id.value];
   if (setpoint == nullptr) {
-    return -1;
+    return way;
   }
   const FrequencySlot slot = colours_[cell.colour];
   if (cell.signals == 0) {
-    return leak_exits_[element.id.value][light.input * colours_.size() + cell.colour];
+    way.output = leak_exits_[element.id.value][input * colours_.size() + cell.colour];
+    return way;
   }
-  int output = -1;
-  each_overlapping(setpoint->routes, light.input, slot, [&](const WssRoute& route) {
+  each_overlapping(setpoint->routes, input, slot, [&](const WssRoute& route) {
     const std::int64_t half = width_of_signal(cell).mhz / 2;
     const bool fits = centre_of(slot).mhz - half >= lower_edge_of(route.slot).mhz + wss.passband_edge.mhz &&
                       centre_of(slot).mhz + half <= upper_edge_of(route.slot).mhz - wss.passband_edge.mhz;
     if (fits) {
-      output = route.output;
-      light.factor = linear(-route.attenuation.centi);
+      way.output = route.output;
+      way.factor = pass_factor_[element.id.value] * linear(-route.attenuation.centi);
     } else {
       faults_.add(rules::kPassband, [&] {
         return element.name + ": a signal of " + std::to_string(2 * half) + " MHz at " + to_string(centre_of(slot)) +
@@ -309,46 +391,71 @@ int LightTracer::exit_of_wss(const Element& element, const WavelengthSelectiveSw
       });
     }
   });
-  return output;
+  return way;
 }
 
-int LightTracer::exit_of_ring(const Element& element, const RingFilter& ring, const Cell& cell) {
-  if (!drops(ring, settings_.resonances[element.id.value], centre_of(colours_[cell.colour]))) {
-    return 0;
+LightTracer::Way LightTracer::way_of_ring(const Element& element, const RingFilter& ring, PortNumber input, const Cell& cell) {
+  const Frequency light = centre_of(colours_[cell.colour]);
+  const auto resonance = settings_.resonances[element.id.value];
+  if (!resonates(ring, resonance, light)) {
+    return {input == 0 ? 0 : -1, pass_factor_[element.id.value], 0};
   }
   if (cell.signals > 0 && ring.fwhm < width_of_signal(cell)) {
     faults_.add(rules::kPassband, [&] {
-      return element.name + " drops " + std::to_string(ring.fwhm.mhz) + " MHz of a signal of " +
+      return element.name + (input == 0 ? " drops " : " adds ") + std::to_string(ring.fwhm.mhz) + " MHz of a signal of " +
              std::to_string(width_of_signal(cell).mhz) + " MHz";
     });
   }
-  return 1;
+  if (const auto distance = magnitude(light - resonance.value_or(ring.cold_resonance));
+      cell.signals > 0 && distance.mhz > ring.fwhm.mhz / 2) {
+    faults_.add(rules::kAliasing, [&] {
+      return element.name + ": light at " + to_string(light) + " meets another order of it, " + std::to_string(distance.mhz) +
+             " MHz beside the resonance that is set; its free spectral range is " +
+             std::to_string(ring.free_spectral_range.mhz) + " MHz";
+    });
+  }
+  return {input == 0 ? 1 : 0, drop_factor_[element.id.value], leak_factor_[element.id.value]};
 }
 
-void LightTracer::check_coupler(const Element& element) {
-  std::vector<const Incoming*> by_colour(colours_.size(), nullptr);
-  for (const Incoming& light : incoming_) {
-    if (light.cell.signals == 0) {
-      continue;
-    }
-    if (const Incoming* other = by_colour[light.cell.colour]) {
-      faults_.add(rules::kOncePerCoupler, [&] {
-        return element.name + ": inputs " + std::to_string(other->input) + " and " + std::to_string(light.input) +
-               " both carry " + to_string(centre_of(colours_[light.cell.colour]));
-      });
-    }
-    by_colour[light.cell.colour] = &light;
+void LightTracer::check_ring(const Element& element, const RingFilter& ring, const Layer& signals) {
+  const auto& bus = fabric_.fibre_in[element.id.value][0];
+  if (!bus) {
+    return;
+  }
+  const auto cells = signals.on(*bus);
+  const auto dropped = std::count_if(cells.begin(), cells.end(), [&](const Cell& cell) {
+    return resonates(ring, settings_.resonances[element.id.value], centre_of(colours_[cell.colour]));
+  });
+  if (dropped > 1) {
+    faults_.add(rules::kAliasing, [&] {
+      return element.name + " drops " + std::to_string(dropped) + " wavelengths at once; its free spectral range is " +
+             std::to_string(ring.free_spectral_range.mhz) + " MHz";
+    });
   }
 }
 
-void LightTracer::check_fibre(const Fibre& fibre, const Field& field) {
-  const Field::Range range = field.fibres[fibre.id.value];
-  const Cell* previous = nullptr;
-  for (std::uint32_t i = range.begin; i < range.begin + range.count; ++i) {
-    const Cell& cell = field.cells[i];
-    if (cell.signals == 0) {
+void LightTracer::check_coupler(const Element& element, const Layer& signals) {
+  std::map<std::uint16_t, PortNumber> input_of;
+  for (PortNumber input = 0; input < element.inputs && element.inputs > 1; ++input) {
+    const auto& fibre = fabric_.fibre_in[element.id.value][input];
+    if (!fibre) {
       continue;
     }
+    for (const Cell& cell : signals.on(*fibre)) {
+      const auto [other, first] = input_of.emplace(cell.colour, input);
+      if (!first) {
+        faults_.add(rules::kOncePerCoupler, [&] {
+          return element.name + ": inputs " + std::to_string(other->second) + " and " + std::to_string(input) + " both carry " +
+                 to_string(centre_of(colours_[cell.colour]));
+        });
+      }
+    }
+  }
+}
+
+void LightTracer::check_fibre(const Fibre& fibre, std::span<const Cell> signals) {
+  const Cell* previous = nullptr;
+  for (const Cell& cell : signals) {
     const bool twice = cell.signals > 1;
     const bool touching =
         previous != nullptr && magnitude(centre_of(colours_[cell.colour]) - centre_of(colours_[previous->colour])).mhz <
@@ -362,50 +469,6 @@ void LightTracer::check_fibre(const Fibre& fibre, const Field& field) {
     }
     previous = &cell;
   }
-}
-
-std::vector<std::int64_t> LightTracer::footprint(const Fabric& fabric, const Settings& settings, ElementId transmitter,
-                                                 FrequencySlot slot) {
-  std::vector<std::int64_t> marks;
-  std::vector<PortRef> open{{transmitter, 0}};
-  while (!open.empty() && marks.size() < kVisitsMax) {
-    const PortRef at = open.back();
-    open.pop_back();
-    marks.push_back(static_cast<std::int64_t>(at.element.value) << 16 | at.port);
-    const Element& element = fabric.element(at.element);
-    const auto leave = [&](int output) {
-      if (output >= 0 && output < element.outputs && fabric.fibre_out[at.element.value][static_cast<std::size_t>(output)]) {
-        open.push_back(fabric.fibres[fabric.fibre_out[at.element.value][static_cast<std::size_t>(output)]->value].to);
-      }
-    };
-    if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
-      if (settings.wss[at.element.value] != nullptr) {
-        each_overlapping(settings.wss[at.element.value]->routes, at.port, slot, [&](const WssRoute& route) {
-          marks.push_back(route.attenuation.centi);
-          leave(route.output);
-        });
-      }
-    } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
-      const std::int32_t channel = grating->channels.channel_of(slot);
-      leave(channel < 0 ? -1 : (channel + at.port) % element.outputs);
-    } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
-      marks.push_back(settings.resonances[at.element.value].value_or(ring->cold_resonance).mhz);
-      leave(drops(*ring, settings.resonances[at.element.value], centre_of(slot)) ? 1 : 0);
-    } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-      for (std::size_t i = 0; settings.ocs[at.element.value] != nullptr && i < settings.ocs[at.element.value]->connects.size();
-           ++i) {
-        const CrossConnect connect = settings.ocs[at.element.value]->connects[i];
-        leave(connect.input == at.port ? connect.output : -1);
-      }
-    } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
-      leave(at.port < panel->wiring.size() ? panel->wiring[at.port] : -1);
-    } else {
-      for (int output = 0; output < element.outputs; ++output) {
-        leave(output);
-      }
-    }
-  }
-  return marks;
 }
 
 }  // namespace loom::verifying

@@ -76,13 +76,14 @@ void LightGraph::pass(ElementId element_id, PortNumber input, const Ray& ray, Pa
   passage.exits.clear();
   passage.into_moving_port = false;
   const Element& element = fabric_->element(element_id);
-  if (std::holds_alternative<Transmitter>(element.kind) || std::holds_alternative<Receiver>(element.kind)) {
-    return;
+  if (std::holds_alternative<Transmitter>(element.kind) || std::holds_alternative<Receiver>(element.kind) ||
+      std::holds_alternative<PacketSwitch>(element.kind)) {
+    return;  // light ends here
   }
   if (std::holds_alternative<ArrayedWaveguideGrating>(element.kind)) {
     pass_grating(element, input, ray, passage);
   } else if (std::holds_alternative<RingFilter>(element.kind)) {
-    pass_ring(element, ray, passage);
+    pass_ring(element, input, ray, passage);
   } else if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
     pass_wss(element, input, ray, passage);
   } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
@@ -121,16 +122,20 @@ void LightGraph::pass_grating(const Element& element, PortNumber input, const Ra
   leave(passage, output, ray, element.insertion_loss, cuts(ray, centre, grating.passband));
 }
 
-void LightGraph::pass_ring(const Element& element, const Ray& ray, Passage& passage) const {
+void LightGraph::pass_ring(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const {
   const auto& ring = std::get<RingFilter>(element.kind);
   std::int64_t offset = (ray.frequency - resonance_[element.id.value]).mhz;
   if (const std::int64_t period = ring.free_spectral_range.mhz; period > 0) {
     offset = ((offset % period) + period + period / 2) % period - period / 2;
   }
-  const bool drops = magnitude(FrequencyOffset{offset}).mhz <= ring.fwhm.mhz / 2;
-  const PortNumber output = drops ? 1 : 0;
+  const bool coupled = magnitude(FrequencyOffset{offset}).mhz <= ring.fwhm.mhz / 2;
+  if (!coupled && input != 0) {
+    return;  // added beside the resonance: it never gets onto the bus
+  }
+  const PortNumber output = coupled && input == 0 ? 1 : 0;
   if (output < element.outputs) {
-    leave(passage, output, ray, element.insertion_loss, drops && cuts(ray, ray.frequency - FrequencyOffset{offset}, ring.fwhm));
+    leave(passage, output, ray, coupled ? element.insertion_loss + ring.drop_loss : element.insertion_loss,
+          coupled && cuts(ray, ray.frequency - FrequencyOffset{offset}, ring.fwhm));
   }
 }
 

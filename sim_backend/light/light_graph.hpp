@@ -76,7 +76,7 @@ class LightGraph {
     std::vector<bool> input_moving;     ///< OCS
   };
   void pass_grating(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const;
-  void pass_ring(const Element& element, const Ray& ray, Passage& passage) const;
+  void pass_ring(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const;
   void pass_wss(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const;
   void pass_ocs(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const;
 

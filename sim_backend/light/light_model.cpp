@@ -106,6 +106,7 @@ void LightModel::trace(ElementId transmitter, Trace& trace) {
   trace.hops.clear();
   trace.steered.clear();
   trace.moving.reset();
+  trace.meets_itself.reset();
   const LaserEmission& emission = graph_.emission(transmitter);
   trace.frequency = emission.emitting ? emission.frequency : Frequency{};
   const std::uint32_t fibre = graph_.fibre_at_output(transmitter, 0);
@@ -124,7 +125,8 @@ void LightModel::follow(Ray ray, FibreId first, Trace& trace) {
     LightHop hop = frontier_.back();
     frontier_.pop_back();
     if (visited_[hop.fibre.value] == trace_number_) {
-      continue;  // round a ring that drops it nowhere
+      trace.meets_itself = hop.fibre;  // round a ring that drops it nowhere
+      continue;
     }
     visited_[hop.fibre.value] = trace_number_;
     const Fibre& fibre = fabric().fibres[hop.fibre.value];

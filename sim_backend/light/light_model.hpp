@@ -67,6 +67,11 @@ class LightModel {
   std::optional<ElementId> moving_port_on_path(ElementId transmitter) const {
     return traces_[trace_of_[transmitter.value]].moving;
   }
+  /// The fibre on which this light meets itself, if any: it runs in a circle, or has come by two ways. What it adds to itself
+  /// there is not followed on.
+  std::optional<FibreId> meets_itself(ElementId transmitter) const {
+    return traces_[trace_of_[transmitter.value]].meets_itself;
+  }
   std::span<const ElementId> transmitters() const { return transmitters_; }
 
   /// The usable links now, ascending receiver: exactly one light at the receiver, its power within sensitivity..overload, its
@@ -81,6 +86,7 @@ class LightModel {
     std::vector<LightHop> hops;
     std::vector<ElementId> steered;  ///< steerable elements that this light enters
     std::optional<ElementId> moving;
+    std::optional<FibreId> meets_itself;
     Frequency frequency;
     bool operator==(const Trace&) const = default;
   };

@@ -32,7 +32,7 @@ bool inside(const Beam& beam, std::int64_t low, std::int64_t high) {
   return beam.mhz - beam.half >= low && beam.mhz + beam.half <= high;
 }
 
-/// The outputs of one element of an ODDL fabric for a beam at one of its inputs.
+/// The outputs of one element for a beam at one of its inputs.
 std::vector<std::pair<std::uint32_t, Beam>> outputs_of(const Fabric& fabric, const Settings& settings, const Element& element,
                                                        std::uint32_t input, Beam beam) {
   std::vector<std::pair<std::uint32_t, Beam>> outputs;
@@ -58,8 +58,9 @@ std::vector<std::pair<std::uint32_t, Beam>> outputs_of(const Fabric& fabric, con
     const std::int64_t centre = std::get<RingLight>(setting()).resonances[fabric.index_in_device[element.id.value]].mhz;
     if (std::abs(beam.mhz - centre) <= ring_kind->fwhm.mhz / 2) {
       beam.clipped = beam.clipped || !inside(beam, centre - ring_kind->fwhm.mhz / 2, centre + ring_kind->fwhm.mhz / 2);
-      outputs.push_back({1, beam});
-    } else {
+      beam.power -= ring_kind->drop_loss.centi;
+      outputs.push_back({1 - input, beam});
+    } else if (input == 0) {
       outputs.push_back({0, beam});
     }
   } else if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
@@ -74,6 +75,13 @@ std::vector<std::pair<std::uint32_t, Beam>> outputs_of(const Fabric& fabric, con
                                              upper_edge_of(route->slot).mhz - wss->passband_edge.mhz);
       outputs.push_back({route->output, beam});
     }
+  } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    const auto& state = std::get<OcsLight>(setting());
+    const auto is_input = [&](const CrossConnect& connect) { return connect.input == input; };
+    const auto connect = std::find_if(state.connects.begin(), state.connects.end(), is_input);
+    if (connect != state.connects.end() && std::none_of(state.moving.begin(), state.moving.end(), is_input)) {
+      outputs.push_back({connect->output, beam});
+    }
   }
   return outputs;
 }
@@ -82,6 +90,10 @@ void spread(const Fabric& fabric, const Settings& settings, ElementId transmitte
   for (const Fibre& fibre : fabric.fibres) {  // slow on purpose: no index
     if (fibre.from == from) {
       beam.power -= fibre.loss.centi;
+      const auto been = all.lower_bound({fibre.id.value, transmitter.value, 0, -1'000'000, false});
+      if (been != all.end() && std::get<0>(*been) == fibre.id.value && std::get<1>(*been) == transmitter.value) {
+        return;  // round the ring
+      }
       all.insert({fibre.id.value, transmitter.value, beam.mhz, beam.power, beam.clipped});
       for (const auto& [output, next] : outputs_of(fabric, settings, fabric.element(fibre.to.element), fibre.to.port, beam)) {
         spread(fabric, settings, transmitter, {fibre.to.element, static_cast<PortNumber>(output)}, next, all);
@@ -144,32 +156,84 @@ std::vector<WssRoute> random_routes(Random& random, const Element& wss, std::int
   return open;
 }
 
+std::vector<CrossConnect> random_connects(Random& random, const Element& ocs) {
+  std::vector<CrossConnect> connects;
+  const std::uint32_t turn = random.below(ocs.outputs);
+  for (std::uint16_t input = 0; input < ocs.inputs; ++input) {
+    if (random.chance(800'000)) {
+      connects.push_back({input, static_cast<std::uint16_t>((input + turn) % ocs.outputs)});
+    }
+  }
+  return connects;
+}
+
+/// Some of `all`, one time in five.
+template <class Row>
+std::vector<Row> some_moving(Random& random, const std::vector<Row>& all) {
+  std::vector<Row> moving;
+  if (!all.empty() && random.chance(200'000)) {
+    moving.push_back(all[random.below(static_cast<std::uint32_t>(all.size()))]);
+  }
+  return moving;
+}
+
 OpticalState random_state(Random& random, const Fabric& fabric, const Device& device) {
   constexpr std::int32_t kChannels = 6;
-  const Frequency centre = centre_of(slot_of_channel(static_cast<std::int32_t>(random.below(kChannels))));
-  const std::int64_t offset = random.chance(100'000) ? static_cast<std::int64_t>(random.below(100'000)) - 50'000 : 0;
+  const auto near_a_channel = [&](std::int32_t channels) {
+    const Frequency centre =
+        centre_of(slot_of_channel(static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(channels)))));
+    const std::int64_t offset = random.chance(100'000) ? static_cast<std::int64_t>(random.below(100'000)) - 50'000 : 0;
+    return centre + FrequencyOffset{offset};
+  };
+  const Element& first = fabric.element(device.elements.front());
   if (device.kind == DeviceKind::itla_laser) {
+    const ChannelPlan& channels = std::get<Transmitter>(first.kind).channels;
+    const Frequency frequency = channels.count == 1 ? centre_of(channels.first) : near_a_channel(kChannels);
     const bool emitting = random.chance(800'000);
     const Dbm power{static_cast<std::int32_t>(random.below(6)) * -100};
-    return emitting ? LaserLight{true, centre + FrequencyOffset{offset}, power} : LaserLight{};
+    return emitting ? LaserLight{true, frequency, power} : LaserLight{};
   }
   if (device.kind == DeviceKind::heater_bank) {
-    return RingLight{{centre + FrequencyOffset{offset}}};
+    RingLight rings;
+    for (const ElementId element : device.elements) {
+      const auto& ring = std::get<RingFilter>(fabric.element(element).kind);
+      const bool parked = device.elements.size() > 1 && random.chance(700'000);
+      rings.resonances.push_back(parked ? ring.cold_resonance : near_a_channel(kChannels));
+    }
+    return rings;
   }
-  std::vector<WssRoute> open = random_routes(random, fabric.element(device.elements.front()), kChannels);
-  std::vector<WssRoute> moving;
-  if (!open.empty() && random.chance(200'000)) {
-    moving.push_back(open[random.below(static_cast<std::uint32_t>(open.size()))]);
+  if (device.kind == DeviceKind::ocs) {
+    const std::vector<CrossConnect> connects = random_connects(random, first);
+    return OcsLight{connects, some_moving(random, connects)};
   }
-  return WssLight{open, moving};
+  const std::vector<WssRoute> open = random_routes(random, first, kChannels);
+  return WssLight{open, some_moving(random, open)};
+}
+
+std::shared_ptr<const Fabric> fabric_of(std::string_view architecture) {
+  if (architecture == "sip-ring") {
+    SipRingParameters parameters;
+    parameters.nodes = 4;
+    parameters.rings = 1;
+    parameters.wavelengths = 8;
+    return std::make_shared<const Fabric>(make_sip_ring(parameters));
+  }
+  if (architecture == "sip-ocs") {
+    SipOcsParameters parameters;
+    parameters.nodes = 5;
+    parameters.switches = 3;
+    return std::make_shared<const Fabric>(make_sip_ocs(parameters));
+  }
+  return small_oddl(8, 4);
 }
 
 }  // namespace
 
 TEST_CASE("incremental_light_equals_recomputation_after_every_random_change") {
+  const std::string architecture = GENERATE("oddl", "sip-ring", "sip-ocs");
   const std::uint64_t seed = GENERATE(range(1, 13));
-  CAPTURE(seed);
-  const auto fabric = small_oddl(8, 4);
+  CAPTURE(architecture, seed);
+  const auto fabric = fabric_of(architecture);
   Random random(seed);
   LightModel model(fabric);
   Settings settings;

@@ -232,4 +232,40 @@ TEST_CASE("light_on_a_ring_of_fibre_that_nobody_drops_ends_where_it_met_itself")
   LightModel light(fabric);
   light.apply(shine(1, kAnyFrequency));
   CHECK(light.path_of(ElementId{0}).size() == 3);
+  CHECK(light.meets_itself(ElementId{0}) == FibreId{1});
+}
+
+TEST_CASE("a_ring_adds_what_it_drops_and_nothing_beside_its_resonance") {
+  RingFilter ring_filter;
+  ring_filter.cold_resonance = Frequency{193'000'000};
+  ring_filter.fwhm = FrequencyOffset{100'000};
+  ring_filter.drop_loss = Db{90};
+  const auto added =
+      std::make_shared<const Fabric>(chain({{ElementId{}, "ring", 2, 2, Db{10}, ring_filter}},
+                                           {{{ElementId{0}, 0}, {ElementId{2}, 1}}, {{ElementId{2}, 0}, {ElementId{1}, 0}}}));
+  LightModel light(added);
+  light.apply(shine(0, Frequency{193'000'000}));
+  REQUIRE(light.reached().size() == 1);
+  CHECK(light.path_of(ElementId{0}).back().power == Dbm{-100});
+  light.apply(shine(1, Frequency{193'100'000}));
+  CHECK(light.path_of(ElementId{0}).size() == 1);  // it enters, and goes nowhere
+  const auto through =
+      std::make_shared<const Fabric>(chain({{ElementId{}, "ring", 2, 2, Db{10}, ring_filter}},
+                                           {{{ElementId{0}, 0}, {ElementId{2}, 0}}, {{ElementId{2}, 0}, {ElementId{1}, 0}}}));
+  LightModel bus(through);
+  bus.apply(shine(0, Frequency{193'000'000}));
+  CHECK(bus.reached().empty());
+  bus.apply(shine(1, Frequency{193'100'000}));
+  REQUIRE(bus.reached().size() == 1);
+  CHECK(bus.path_of(ElementId{0}).back().power == Dbm{-10});
+}
+
+TEST_CASE("light_ends_in_a_packet_switch") {
+  const auto fabric =
+      std::make_shared<const Fabric>(chain({{ElementId{}, "packets", 2, 2, Db{0}, PacketSwitch{gigabits(100)}}},
+                                           {{{ElementId{0}, 0}, {ElementId{2}, 0}}, {{ElementId{2}, 1}, {ElementId{1}, 0}}}));
+  LightModel light(fabric);
+  light.apply(shine(1, kAnyFrequency));
+  CHECK(light.path_of(ElementId{0}).size() == 1);
+  CHECK(light.reached().empty());
 }
