@@ -6,6 +6,8 @@
 #include <string>
 
 #include "controller/schedule/oddl.hpp"
+#include "controller/schedule/sip_ocs.hpp"
+#include "controller/schedule/sip_ring.hpp"
 #include "controller/workload/settings.hpp"
 
 namespace loom {
@@ -16,7 +18,8 @@ struct Entry {
   Scheduler* scheduler;
 };
 
-constexpr std::array<Entry, 1> kSchedulers{{{"oddl", &schedule_oddl}}};
+constexpr std::array<Entry, 3> kSchedulers{
+    {{"oddl", &schedule_oddl}, {"sip-ocs", &schedule_sip_ocs}, {"sip-ring", &schedule_sip_ring}}};
 
 }  // namespace
 

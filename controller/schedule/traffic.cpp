@@ -170,4 +170,25 @@ Result<JobTraffic> traffic_of(const JobDemand& job) {
   return traffic;
 }
 
+std::vector<PairLoad> loads_of(const JobTraffic& traffic, std::uint32_t ranks) {
+  std::map<RankPair, double> bits;
+  for (const RingGroup& ring : traffic.rings) {
+    for (const RankPair edge : ring.edges) {
+      bits[edge] += ring.seconds_at_1_bps;
+    }
+  }
+  for (std::uint32_t source = 0; source < ranks && !traffic.pairs.empty(); ++source) {
+    for (std::uint32_t destination = 0; destination < ranks; ++destination) {
+      if (const std::int64_t bytes = traffic.pairs.bytes({source, destination}); bytes > 0) {
+        bits[{source, destination}] += static_cast<double>(bytes) * 8;
+      }
+    }
+  }
+  std::vector<PairLoad> loads;
+  for (const auto& [pair, sum] : bits) {
+    loads.push_back({pair, sum});
+  }
+  return loads;
+}
+
 }  // namespace loom

@@ -56,4 +56,13 @@ struct JobTraffic {
 /// Errors: out_of_range, naming the collective and the rank.
 Result<JobTraffic> traffic_of(const JobDemand& job);
 
+/// Bits of one iteration from rank to rank, rings and pairs alike.
+struct PairLoad {
+  RankPair pair;
+  double bits = 0;
+};
+
+/// Every pair that moves anything, ascending.
+std::vector<PairLoad> loads_of(const JobTraffic& traffic, std::uint32_t ranks);
+
 }  // namespace loom

@@ -1,0 +1,184 @@
+// Bottleneck by binary search over the finitely many z that matter; edge colouring by alternating paths.
+#include "controller/schedule/permutations.hpp"
+
+#include <algorithm>
+
+#include "core/result.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::uint32_t kNone = ~0U;
+
+/// z = wavelengths / demand, compared exactly.
+struct Ratio {
+  std::int64_t circuits = 0;
+  std::int64_t demand = 1;
+  bool operator<(const Ratio& other) const {
+    return static_cast<double>(circuits) / static_cast<double>(demand) <
+           static_cast<double>(other.circuits) / static_cast<double>(other.demand);
+  }
+};
+
+/// ceil(z x demand).
+std::int64_t need(const Ratio& z, std::int64_t demand) {
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>((static_cast<Wide>(z.circuits) * demand + z.demand - 1) / z.demand);
+}
+
+class Ports {
+ public:
+  Ports(std::uint32_t nodes, std::uint32_t switches) : switches_(switches), sends_(nodes), receives_(nodes) {}
+  bool add(const SwitchPair& pair, std::int64_t circuits) {
+    sends_[pair.source] += circuits;
+    receives_[pair.destination] += circuits;
+    return sends_[pair.source] <= switches_ && receives_[pair.destination] <= switches_;
+  }
+  bool has_room(const SwitchPair& pair) const {
+    return sends_[pair.source] < switches_ && receives_[pair.destination] < switches_;
+  }
+
+ private:
+  std::int64_t switches_;
+  std::vector<std::int64_t> sends_;
+  std::vector<std::int64_t> receives_;
+};
+
+bool fits(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs, const Ratio& z) {
+  Ports ports(nodes, switches);
+  return std::all_of(pairs.begin(), pairs.end(), [&](const SwitchPair& pair) { return ports.add(pair, need(z, pair.demand)); });
+}
+
+void fill(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
+          std::vector<std::uint32_t>& counts) {
+  Ports ports(nodes, switches);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    ports.add(pairs[i], counts[i]);
+  }
+  for (;;) {
+    std::optional<std::size_t> worst;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (ports.has_room(pairs[i]) &&
+          (!worst || Ratio{counts[i], pairs[i].demand} < Ratio{counts[*worst], pairs[*worst].demand})) {
+        worst = i;
+      }
+    }
+    if (!worst) {
+      return;
+    }
+    ports.add(pairs[*worst], 1);
+    ++counts[*worst];
+  }
+}
+
+class Colouring {
+ public:
+  Colouring(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs)
+      : nodes_(nodes), switches_(switches), pairs_(pairs), at_(2 * std::size_t{nodes} * switches, kNone) {}
+
+  void add(std::uint32_t pair) {
+    const std::uint32_t u = pairs_[pair].source;
+    const std::uint32_t v = nodes_ + pairs_[pair].destination;
+    const std::uint32_t a = free_at(u);
+    const std::uint32_t b = free_at(v);
+    if (at(v, a) != kNone) {
+      flip(v, a, b);  // a-b path from v: it never ends in u, which lacks a, so a comes free at v
+    }
+    put(pair, a);
+  }
+
+  std::vector<SwitchGrant> grants() const {
+    std::vector<SwitchGrant> result;
+    for (std::uint32_t node = 0; node < nodes_; ++node) {
+      for (std::uint32_t on = 0; on < switches_; ++on) {
+        if (at(node, on) != kNone) {
+          result.push_back({at(node, on), on});
+        }
+      }
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+ private:
+  std::uint32_t& at(std::uint32_t end, std::uint32_t on) { return at_[std::size_t{end} * switches_ + on]; }
+  std::uint32_t at(std::uint32_t end, std::uint32_t on) const { return at_[std::size_t{end} * switches_ + on]; }
+
+  std::uint32_t free_at(std::uint32_t end) const {
+    for (std::uint32_t on = 0; on < switches_; ++on) {
+      if (at(end, on) == kNone) {
+        return on;
+      }
+    }
+    LOOM_ASSERT(false);
+    return 0;
+  }
+
+  void put(std::uint32_t pair, std::uint32_t on) {
+    at(pairs_[pair].source, on) = pair;
+    at(nodes_ + pairs_[pair].destination, on) = pair;
+  }
+
+  /// Swaps switches a and b along the path of alternating circuits from `end`.
+  void flip(std::uint32_t end, std::uint32_t a, std::uint32_t b) {
+    std::vector<std::uint32_t> path;
+    for (std::uint32_t on = a; at(end, on) != kNone; on = on == a ? b : a) {
+      const std::uint32_t pair = at(end, on);
+      path.push_back(pair);
+      end = end < nodes_ ? nodes_ + pairs_[pair].destination : pairs_[pair].source;
+    }
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const std::uint32_t on = i % 2 == 0 ? a : b;
+      at(pairs_[path[i]].source, on) = kNone;
+      at(nodes_ + pairs_[path[i]].destination, on) = kNone;
+    }
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      put(path[i], i % 2 == 0 ? b : a);
+    }
+  }
+
+  std::uint32_t nodes_;
+  std::uint32_t switches_;
+  const std::vector<SwitchPair>& pairs_;
+  std::vector<std::uint32_t> at_;  ///< [source or nodes + destination][switch]: the pair there
+};
+
+}  // namespace
+
+std::optional<std::vector<std::uint32_t>> share_ports(std::uint32_t nodes, std::uint32_t switches,
+                                                      const std::vector<SwitchPair>& pairs) {
+  if (pairs.empty()) {
+    return std::vector<std::uint32_t>{};
+  }
+  std::vector<Ratio> candidates;  // the need of a pair changes at these z only
+  for (const SwitchPair& pair : pairs) {
+    for (std::uint32_t circuits = 1; circuits <= switches; ++circuits) {
+      candidates.push_back({circuits, pair.demand});
+    }
+  }
+  std::sort(candidates.begin(), candidates.end());
+  const auto beyond = std::partition_point(candidates.begin(), candidates.end(),
+                                           [&](const Ratio& z) { return fits(nodes, switches, pairs, z); });
+  if (beyond == candidates.begin()) {
+    return std::nullopt;
+  }
+  std::vector<std::uint32_t> counts;
+  for (const SwitchPair& pair : pairs) {
+    counts.push_back(static_cast<std::uint32_t>(need(*(beyond - 1), pair.demand)));
+  }
+  fill(nodes, switches, pairs, counts);
+  return counts;
+}
+
+std::vector<SwitchGrant> into_permutations(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
+                                           const std::vector<std::uint32_t>& counts) {
+  Colouring colouring(nodes, switches, pairs);
+  for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
+    for (std::uint32_t i = 0; i < counts[pair]; ++i) {
+      colouring.add(pair);
+    }
+  }
+  return colouring.grants();
+}
+
+}  // namespace loom

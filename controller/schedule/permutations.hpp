@@ -1,0 +1,36 @@
+// Circuits over parallel switches (SYSTEMS.md A2.7): how many each pair gets so that the worst-served fares best, and on which
+// switch each of them lies. Exact and polynomial; pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace loom {
+
+/// `demand` > 0, below 2^50, in any unit.
+struct SwitchPair {
+  std::uint32_t source = 0;
+  std::uint32_t destination = 0;
+  std::int64_t demand = 0;
+};
+
+/// Max-min of circuits over demand when no node sends or receives more than `switches` circuits: the largest z for which
+/// ceil(z demand) of every pair fits; what ports are then left go, one by one, to the worst-served pair that has both ends
+/// free. Nothing: a node has more peers than switches, so no z > 0 fits.
+std::optional<std::vector<std::uint32_t>> share_ports(std::uint32_t nodes, std::uint32_t switches,
+                                                      const std::vector<SwitchPair>& pairs);
+
+/// One circuit of pair `pair` on switch `on`.
+struct SwitchGrant {
+  std::uint32_t pair = 0;
+  std::uint32_t on = 0;
+  auto operator<=>(const SwitchGrant&) const = default;
+};
+
+/// Places `counts` circuits of each pair so that every switch is a matching (Koenig: a bipartite multigraph whose degrees are
+/// at most Q has Q colours). Ascending (pair, on). Precondition: no node's circuits exceed `switches`.
+std::vector<SwitchGrant> into_permutations(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
+                                           const std::vector<std::uint32_t>& counts);
+
+}  // namespace loom
