@@ -97,7 +97,14 @@ RingFilter read_ring(YamlMap& map) {
   ring.heater_volt_max = static_cast<double>(map.quantity("heater_voltage_max", kVoltageUnits, {1, 100'000},
                                                           static_cast<std::int64_t>(ring.heater_volt_max * 1000))) /
                          1000;
+  ring.drop_loss = map.ratio("drop_loss", kRatio, ring.drop_loss);
+  ring.isolation = map.ratio("isolation", kRatio, ring.isolation);
   return ring;
+}
+
+PacketSwitch read_packet_switch(YamlMap& map) {
+  return {map.bit_rate("port_rate", {{1'000'000}, gigabits(10'000)}, Rule::required),
+          map.duration("latency", kDeviceTime, Duration{})};
 }
 
 PatchPanel read_panel(YamlMap& map, Ports ports) {
@@ -146,6 +153,7 @@ const std::array<KindRow, std::variant_size_v<ElementKind>>& kinds() {
       {"attenuator", Ports{1, 1},
        [](YamlMap& map, Ports) -> ElementKind { return Attenuator{map.ratio("loss_max", kRatio, Attenuator{}.loss_max)}; }},
       {"tap", Ports{1, 2}, [](YamlMap&, Ports) -> ElementKind { return Tap{}; }},
+      {"packet_switch", std::nullopt, [](YamlMap& map, Ports) -> ElementKind { return read_packet_switch(map); }},
   }};
   return rows;
 }
@@ -170,6 +178,9 @@ Element read_fabric_element(YamlMap& map) {
   if (!row.ports) {
     ports.inputs = static_cast<PortNumber>(map.integer("inputs", {1, kPorts}, Rule::required));
     ports.outputs = static_cast<PortNumber>(map.integer("outputs", {1, kPorts}, Rule::required));
+  }
+  if (row.word == "ring_filter") {
+    ports.inputs = static_cast<PortNumber>(map.integer("inputs", {1, 2}, 1));  // the second one adds
   }
   element.inputs = ports.inputs;
   element.outputs = ports.outputs;

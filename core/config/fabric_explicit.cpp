@@ -28,6 +28,7 @@ class ExplicitReader {
     fabric_.name = file_.name("name", Rule::required);
     fabric_.architecture = file_.name("architecture", Rule::required);
     fabric_.assumptions = file_.texts("assumptions", 64);
+    fabric_.return_path = read_return_path(file_);
     const auto nodes = file_.list("nodes", limits::kNodes, Rule::required);
     const auto elements = file_.list("elements", limits::kElements, Rule::required);
     const auto fibres = file_.list("fibres", limits::kFibres);

@@ -16,6 +16,9 @@ Fabric read_explicit(YamlMap& file, ErrorList& errors);
 ChannelPlan read_channels(YamlMap& map, const ChannelPlan& standard, std::string_view first, std::string_view spacing,
                           std::string_view width, std::string_view count);
 
+/// `return_path: electrical | optical` of a fabric file.
+ReturnPath read_return_path(YamlMap& file);
+
 /// `signal_width` must fit a channel.
 void check_signal_width(YamlMap& map, FrequencyOffset signal_width, const ChannelPlan& plan);
 

@@ -1,4 +1,5 @@
-// The outermost map of a fabric file, the oddl template, and bus endpoints. The explicit form is in fabric_explicit.cpp.
+// The outermost map of a fabric file, combs of channels, and bus endpoints. What is inside is in fabric_template.cpp and
+// fabric_explicit.cpp.
 #include "core/config/fabric_file.hpp"
 
 #include <algorithm>
@@ -6,18 +7,15 @@
 #include <charconv>
 
 #include "core/config/fabric_explicit.hpp"
+#include "core/config/fabric_template.hpp"
 #include "core/config/yaml_reader.hpp"
-#include "core/limits.hpp"
 
 namespace loom {
 namespace {
 
-using std::chrono::seconds;
-
 /// The C band that our amplifiers and lasers cover: 96 slots of 50 GHz, as the plan of DEVICES.md.
 constexpr Range<Frequency> kCBand{{191'325'000}, {196'150'000}};
 constexpr Range<FrequencyOffset> kSpacing{kGridStep, {4'800'000}};
-constexpr Range<Duration> kDeviceTime{Duration{0}, seconds{60}};
 
 /// `value` in steps of `step`, or an error that names the two nearest lawful values.
 std::int32_t steps_of(YamlMap& map, std::string_view key, std::int64_t value_mhz, FrequencyOffset step, const UnitTable& table,
@@ -33,84 +31,6 @@ std::int32_t steps_of(YamlMap& map, std::string_view key, std::int64_t value_mhz
   return static_cast<std::int32_t>(offset / step.mhz);
 }
 
-void check_oddl(YamlMap& map, const OddlParameters& oddl) {
-  if (oddl.nodes % oddl.group_size != 0) {
-    map.error("group_size", "group_size: " + std::to_string(oddl.group_size) +
-                                " does not divide nodes = " + std::to_string(oddl.nodes) + "; expected a divisor");
-  }
-  if (oddl.channels < static_cast<std::int32_t>(oddl.group_size)) {
-    map.error("channels", "channels: found " + std::to_string(oddl.channels) + "; expected at least group_size = " +
-                              std::to_string(oddl.group_size) + " (each receiver of a group needs a channel of its own)");
-  }
-  const std::uint64_t groups = oddl.nodes / oddl.group_size;
-  if (groups * groups + 3ull * oddl.nodes + 4 * groups > limits::kFibres) {
-    map.error("group_size", "group_size: " + std::to_string(groups) +
-                                " groups, each joined to each, need more fibres than the limit of " +
-                                std::to_string(limits::kFibres) + "; expected larger groups");
-  }
-}
-
-OddlParameters read_oddl(YamlMap& map) {
-  OddlParameters oddl;
-  const auto max_nodes = static_cast<std::int64_t>(limits::kNodes);
-  oddl.nodes = static_cast<std::uint32_t>(map.integer("nodes", {1, max_nodes}, std::int64_t{oddl.nodes}));
-  oddl.group_size = static_cast<std::uint32_t>(map.integer("group_size", {1, 1'024}, std::int64_t{oddl.group_size}));
-  const ChannelPlan standard{{oddl.first_channel_n, oddl.channel_width_m}, oddl.channel_step_n, oddl.channels};
-  const ChannelPlan plan = read_channels(map, standard, "first_channel", "channel_spacing", "channel_width", "channels");
-  oddl.first_channel_n = plan.first.n;
-  oddl.channel_width_m = plan.first.m;
-  oddl.channel_step_n = plan.step_n;
-  oddl.channels = plan.count;
-  oddl.rate = map.bit_rate("rate", {{1'000'000}, gigabits(10'000)}, oddl.rate);
-  oddl.signal_width = map.offset("signal_width", {{1}, {1'000'000}}, oddl.signal_width);
-  oddl.laser_control_max = map.duration("laser_control_max", kDeviceTime, oddl.laser_control_max);
-  oddl.laser_retune_max = map.duration("laser_retune_max", kDeviceTime, oddl.laser_retune_max);
-  oddl.laser_blank_max = map.duration("laser_blank_max", kDeviceTime, oddl.laser_blank_max);
-  oddl.wss_settle_max = map.duration("wss_settle_max", kDeviceTime, oddl.wss_settle_max);
-  oddl.receiver_acquisition_max = map.duration("receiver_acquisition_max", kDeviceTime, oddl.receiver_acquisition_max);
-  check_signal_width(map, oddl.signal_width, plan);
-  check_oddl(map, oddl);
-  map.finish();
-  return oddl;
-}
-
-/// A ring must come down to the lowest channel that its AWG output passes; the heater's ceiling says how far it comes.
-void check_reach(YamlMap& map, const Fabric& fabric, const OddlParameters& oddl) {
-  const ChannelPlan plan{{oddl.first_channel_n, oddl.channel_width_m}, oddl.channel_step_n, oddl.channels};
-  const Device& bank = *std::ranges::find(fabric.devices, DeviceKind::heater_bank, &Device::kind);
-  const auto& ring = std::get<RingFilter>(fabric.element(bank.elements.front()).kind);  // of the lowest channel: the worst case
-  const double milliwatts = 1000 * ring.heater_volt_max * ring.heater_volt_max / ring.heater_ohm;
-  const FrequencyOffset reach{static_cast<std::int64_t>(milliwatts * ring.mhz_per_milliwatt)};
-  const FrequencyOffset needed = ring.cold_resonance - centre_of(plan.slot(0));
-  if (needed > reach) {
-    map.error("channels", "channels: a ring filter would have to tune over " +
-                              print_quantity(needed.mhz, kFrequencyOffsetUnits) + ", its heater reaches " +
-                              print_quantity(reach.mhz, kFrequencyOffsetUnits) +
-                              "; expected fewer channels a node of a group, or larger groups");
-  }
-}
-
-Fabric read_template(YamlMap& file, ErrorList& errors) {
-  const std::array<std::string, 1> templates{"oddl"};
-  file.word("template", templates, Rule::required);
-  const std::string name = file.name("name", std::string{});
-  const YamlNode* parameters = file.find("parameters");
-  file.finish();
-  YamlNode none = file.node();
-  none.kind = YamlNode::Kind::map;
-  none.keys.clear();
-  none.items.clear();
-  YamlMap map(parameters == nullptr ? none : *parameters, "the oddl parameters", errors);
-  const OddlParameters oddl = read_oddl(map);
-  if (!errors.empty()) {
-    return {};
-  }
-  Fabric fabric = make_oddl(oddl);
-  check_reach(map, fabric, oddl);
-  fabric.name = name.empty() ? fabric.name : name;
-  return fabric;
-}
-
 bool is_host_and_port(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) {
@@ -124,6 +44,11 @@ bool is_host_and_port(std::string_view text) {
 }
 
 }  // namespace
+
+ReturnPath read_return_path(YamlMap& file) {
+  const std::array<std::string, 2> words{"electrical", "optical"};  // in the order of ReturnPath
+  return static_cast<ReturnPath>(file.word("return_path", words, std::size_t{0}).value_or(0));
+}
 
 ChannelPlan read_channels(YamlMap& map, const ChannelPlan& standard, std::string_view first, std::string_view spacing,
                           std::string_view width, std::string_view count) {

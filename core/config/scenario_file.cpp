@@ -53,7 +53,7 @@ class ScenarioReader {
     const auto modes = words_of<Mode, 4>();
     scenario_.mode = static_cast<Mode>(file_.word("mode", modes, Rule::required).value_or(0));
     read_fabric_file();
-    scenario_.algorithm = file_.name("algorithm", scenario_.algorithm);
+    scenario_.algorithm = file_.name("algorithm", usual_algorithm());
     scenario_.seed = file_.seed("seed", scenario_.seed);
     scenario_.duration = file_.duration("duration", {milliseconds{1}, kRunTime.max}, scenario_.duration);
     read_inventory();
@@ -76,6 +76,12 @@ class ScenarioReader {
   std::optional<YamlMap> map_of(std::string_view key) {
     const YamlNode* node = file_.find(key);
     return node == nullptr ? std::nullopt : std::optional<YamlMap>(std::in_place, *node, std::string(key), errors_);
+  }
+
+  /// A template's architecture is the name of its scheduler.
+  std::string usual_algorithm() const {
+    const std::string& own = fabric_.architecture;
+    return own == "sip-ring" || own == "sip-ocs" ? own : scenario_.algorithm;
   }
 
   std::string path_from_here(const std::string& relative) const { return (folder_ / relative).lexically_normal().string(); }

@@ -84,7 +84,42 @@ TEST_CASE("unlawful_template_parameters_are_refused") {
   CHECK_THAT(errors_of(oddl("rate: 100 GHz")), Contains("has the unit 'GHz'; expected a bit rate"));
   CHECK_THAT(errors_of(oddl("laser_retune_max: 100 s")), Contains("expected a duration of 0 ns to 1 min"));
   CHECK_THAT(errors_of("schema_version: 1\nkind: fabric\ntemplate: odll\n"),
-             Contains("f.yaml:3:11: template: found 'odll'; expected one of: oddl; did you mean 'oddl'?"));
+             Contains("f.yaml:3:11: template: found 'odll'; expected one of: oddl, sip_ring, sip_ocs; did you mean 'oddl'?"));
+}
+
+std::string sip(const std::string& name, const std::string& parameters) {
+  return "schema_version: 1\nkind: fabric\ntemplate: " + name + "\nparameters: {" + parameters + "}\n";
+}
+
+TEST_CASE("sip_templates_take_their_parameters") {
+  const auto ring = read(sip("sip_ring", "nodes: 6, rings: 3, channels: 4, rate: 50 Gb/s, filters_per_bank: 5"));
+  REQUIRE(ring);
+  CHECK(ring.value->architecture == "sip-ring");
+  CHECK(ring.value->nodes[5].transmitters.size() == 24);
+  CHECK(ring.value->devices_of_agent[0].size() == 24 + 5);
+  const auto ocs = read(sip("sip_ocs", "nodes: 6, switches: 3, ocs_settle_max: 12 ms"));
+  REQUIRE(ocs);
+  CHECK(ocs.value->architecture == "sip-ocs");
+  CHECK(ocs.value->nodes[5].receivers.size() == 3);
+  const Element& first = ocs.value->elements[0];
+  CHECK(std::get<OpticalCircuitSwitch>(first.kind).settle_max == std::chrono::milliseconds{12});
+  CHECK(read(sip("sip_ring", "nodes: 256, rings: 1, channels: 16")));
+  CHECK(read(sip("sip_ocs", "nodes: 1024, switches: 20")));
+}
+
+TEST_CASE("unlawful_sip_parameters_are_refused_with_their_place") {
+  using Catch::Matchers::Contains;
+  CHECK_THAT(errors_of(sip("sip_ring", "nodes: 1")),
+             Contains("f.yaml:4:21: nodes: found '1'; expected a whole number of 2..4096"));
+  CHECK_THAT(errors_of(sip("sip_ring", "chanels: 8")),
+             Contains("unknown key 'chanels'") && Contains("did you mean 'channels'?"));
+  CHECK_THAT(errors_of(sip("sip_ring", "filter_fwhm: 30 GHz")), Contains("expected at least signal_width = 35 GHz"));
+  CHECK_THAT(errors_of(sip("sip_ring", "filter_fwhm: 100 GHz")), Contains("less than channel_spacing = 100 GHz"));
+  CHECK_THAT(errors_of(sip("sip_ring", "rings: 16")), Contains("expected at most 256 devices a node"));
+  CHECK_THAT(errors_of(sip("sip_ocs", "switchs: 8")), Contains("did you mean 'switches'?"));
+  CHECK_THAT(errors_of(sip("sip_ocs", "signal_width: 110 GHz")), Contains("is wider than a channel"));
+  CHECK_THAT(errors_of("schema_version: 1\nkind: fabric\ntemplate: sip_ocs\nreturn_path: optikal\n"),
+             Contains("f.yaml:4:14: return_path: found 'optikal'") && Contains("did you mean 'optical'?"));
 }
 
 TEST_CASE("the_version_and_kind_of_a_file_are_required") {
@@ -100,6 +135,7 @@ constexpr const char* kEveryKind = R"(schema_version: 1
 kind: fabric
 name: every-kind
 architecture: bench
+return_path: optical
 nodes:
   - {name: n0, group: 3, transmitters: [tx], receivers: [rx]}
 elements:
@@ -114,6 +150,8 @@ elements:
   - {name: panel, kind: patch_panel, inputs: 2, outputs: 2, wiring: [1, 0]}
   - {name: voa, kind: attenuator, loss_max: 25 dB}
   - {name: monitor, kind: tap}
+  - {name: packets, kind: packet_switch, inputs: 2, outputs: 3, port_rate: 25 Gb/s, latency: 500 ns}
+  - {name: adder, kind: ring_filter, inputs: 2, cold_resonance: 193.5 THz, drop_loss: 0.9 dB, isolation: 35 dB}
 fibres:
   - {from: tx, to: couple:1, length: 2.5 m, loss: 0.2 dB}
   - {from: couple:0, to: amp}
@@ -155,6 +193,13 @@ TEST_CASE("the_explicit_form_covers_every_kind_of_element") {
   CHECK(std::get<PatchPanel>(f.elements[8].kind).wiring == std::vector<PortNumber>{1, 0});
   CHECK(std::get<Attenuator>(f.elements[9].kind).loss_max == Db{2500});
   CHECK(f.elements[10].outputs == 2);
+  CHECK(std::get<PacketSwitch>(f.elements[11].kind).port_rate == gigabits(25));
+  CHECK(std::get<PacketSwitch>(f.elements[11].kind).latency == std::chrono::nanoseconds{500});
+  CHECK(f.elements[6].inputs == 1);
+  CHECK(f.elements[12].inputs == 2);
+  CHECK(std::get<RingFilter>(f.elements[12].kind).drop_loss == Db{90});
+  CHECK(std::get<RingFilter>(f.elements[12].kind).isolation == Db{3'500});
+  CHECK(f.return_path == ReturnPath::optical);
   CHECK(f.fibres[0].to == PortRef{{2}, 1});
   CHECK(f.fibres[0].length_mm == 2'500);
   CHECK(f.devices[1].bus_address == 7);
@@ -173,7 +218,7 @@ std::string with(std::string_view from, std::string_view to) {
 
 TEST_CASE("references_that_dangle_are_refused_with_the_nearest_name") {
   using Catch::Matchers::Contains;
-  CHECK(errors_of(with("to: amp}", "to: anp}")) == "f.yaml:21:26: there is no element 'anp'; did you mean 'amp'?\n");
+  CHECK(errors_of(with("to: amp}", "to: anp}")) == "f.yaml:24:26: there is no element 'anp'; did you mean 'amp'?\n");
   CHECK_THAT(errors_of(with("elements: [ring]", "elements: [rign]")),
              Contains("there is no element 'rign'; did you mean 'ring'?"));
   CHECK_THAT(errors_of(with("{name: other, agent: n0}", "{name: other, agent: n1}")),
@@ -185,7 +230,7 @@ TEST_CASE("references_that_dangle_are_refused_with_the_nearest_name") {
 TEST_CASE("unlawful_explicit_fabrics_are_refused_with_their_place") {
   using Catch::Matchers::Contains;
   CHECK_THAT(errors_of(with("couple:1", "couple:2")),
-             Contains("f.yaml:20:") && Contains("found input 2 of 'couple'; expected one of its 2 inputs"));
+             Contains("f.yaml:23:") && Contains("found input 2 of 'couple'; expected one of its 2 inputs"));
   CHECK_THAT(errors_of(with("couple:1", "couple:x")), Contains("expected ELEMENT or ELEMENT:PORT"));
   CHECK_THAT(errors_of(with("from: couple:0, to: amp", "from: tx, to: amp")),
              Contains("another fibre is at output 0 of 'tx' already"));

@@ -179,6 +179,16 @@ TEST_CASE("check_fabric_names_each_planted_fault") {
       {"tx-0 has two drivers", [](Fabric& f) { f.devices[2].elements = f.devices[0].elements; }},
       {"patch panel awg-0: each input must lead to an output of its own",
        [](Fabric& f) { f.elements[5].kind = PatchPanel{{99}}; }},
+      {"combiner-0: has 4 inputs and 1 outputs; its kind has 1 and 2", [](Fabric& f) { f.elements[0].kind = Tap{}; }},
+      {"booster-0: input_max is not above input_min", [](Fabric& f) { f.elements[1].kind = Amplifier{{}, Dbm{0}, Dbm{0}}; }},
+      {"combiner-0: insertion loss is below 0", [](Fabric& f) { f.elements[0].insertion_loss = Db{-1}; }},
+      {"combiner-0: port_rate is not above 0", [](Fabric& f) { f.elements[0].kind = PacketSwitch{}; }},
+      {"joins combiner-0 and booster-0; a port of a packet switch",
+       [](Fabric& f) { f.elements[0].kind = PacketSwitch{gigabits(1)}; }},
+      {"ring-0: free spectral range 100000 MHz is not above fwhm 100000 MHz",
+       [](Fabric& f) {
+         std::get<RingFilter>(f.elements[f.devices[1].elements[0].value].kind).free_spectral_range = FrequencyOffset{100'000};
+       }},
   };
   for (const Planted& fault : faults) {
     Fabric fabric = oddl({8, 4, 8});
