@@ -56,7 +56,8 @@ struct WindowLane {
 
 class LightWindows {
  public:
-  /// Windows of no length or rate are dropped, overlapping ones of a pair cut, touching ones of equal rate joined.
+  /// Windows of no length or rate are dropped; where several of a pair overlap (it has several wavelengths), their rates add;
+  /// touching ones of equal rate are joined.
   LightWindows(const LightTimeline& light, Instant origin);
 
   /// The windows from `source` to `destination` in order of time; empty when it never was lit. O(log pairs).
@@ -70,7 +71,7 @@ class LightWindows {
     std::size_t count = 0;
   };
 
-  void add(const LitWindow& lit, Instant origin);
+  void add(std::uint64_t key, Window window);
 
   std::vector<Window> windows_;
   std::vector<Pair> pairs_;  ///< ascending key

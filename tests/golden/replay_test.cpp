@@ -3,6 +3,7 @@
 #include <random>
 
 #include "controller/predict/collective_time.hpp"
+#include "controller/predict/light_windows.hpp"
 #include "controller/predict/replay.hpp"
 
 namespace loom {
@@ -201,6 +202,23 @@ TEST_CASE("broadcast_and_reduce_use_the_rings_own_circuits") {
     const double closed = uniform_ns(job.collectives[0], 5, link_terms(gigabits(100), Duration{0}));
     CHECK(static_cast<double>(replayed->iteration.count()) == Approx(closed).margin(100));
   }
+}
+
+TEST_CASE("several_wavelengths_of_a_pair_add_up") {
+  const auto at = [](std::int64_t ns) { return Instant{Duration{ns}}; };
+  const LightWindows windows({{NodeId{0}, NodeId{1}, at(0), kNever, gigabits(8)},
+                              {NodeId{0}, NodeId{1}, at(100), at(200), gigabits(24)},
+                              {NodeId{1}, NodeId{0}, at(50), at(150), gigabits(8)}},
+                             at(0));
+  const auto pair = windows.between(NodeId{0}, NodeId{1});
+  REQUIRE(pair.size() == 3);
+  CHECK(pair[0].end == 100);
+  CHECK(pair[1].ns_per_byte == 0.25);
+  CHECK(pair[2].begin == 200);
+  CHECK(pair[2].end == kNoLightEver);
+  WindowLane lane = windows.lane(NodeId{0}, NodeId{1}, 0);
+  CHECK(lane.move(0, 300) == 150);  // 100 bytes at 1 B/ns, 200 at 4 B/ns
+  CHECK(windows.between(NodeId{1}, NodeId{0}).size() == 1);
 }
 
 TEST_CASE("a_job_that_is_not_placed_is_refused") {
