@@ -37,7 +37,7 @@ Result<Connection> Connection::open(const Globals& globals) {
   return Connection(std::make_unique<State>(State{std::move(*client), globals.timeout}));
 }
 
-Result<OperatorReply> Connection::ask(std::variant<Query, SubmitJob, CancelJob, OrderLasers> what) {
+Result<OperatorReply> Connection::ask(OperatorAsk what) {
   OperatorRequest request;
   request.ask = std::move(what);
   auto reply = state_->client.ask(std::move(request), state_->timeout);

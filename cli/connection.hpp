@@ -19,7 +19,7 @@ class Connection {
   Connection& operator=(Connection&&) noexcept;
 
   /// Blocks for at most the globals' time-out. A refusal of the controller comes back as its error.
-  Result<OperatorReply> ask(std::variant<Query, SubmitJob, CancelJob, OrderLasers> what);
+  Result<OperatorReply> ask(OperatorAsk what);
 
  private:
   struct State;

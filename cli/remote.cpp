@@ -35,7 +35,8 @@ std::size_t count_of(const OperatorReply& reply) {
         using Rows = std::decay_t<decltype(rows)>;
         if constexpr (std::is_same_v<Rows, std::monostate>) {
           return 0;
-        } else if constexpr (std::is_same_v<Rows, StatusReport>) {
+        } else if constexpr (std::is_same_v<Rows, StatusReport> || std::is_same_v<Rows, ChangeReport> ||
+                             std::is_same_v<Rows, CircuitExplanation>) {
           return 1;
         } else {
           return rows.size();
@@ -64,17 +65,16 @@ const char* word_of(Noun noun) {
 }
 
 int print_dry_run(const Globals& globals, const OperatorReply& reply) {
-  const auto* reports = std::get_if<std::vector<CommitReport>>(&reply.rows);
-  if (reports == nullptr || reports->empty()) {
+  const auto* change = std::get_if<ChangeReport>(&reply.rows);
+  if (change == nullptr) {
     return give_up({ErrorCode::internal, "the controller answered a dry run without a plan"});
   }
-  const CommitReport& report = reports->front();
-  if (globals.json) {
-    return print_rows(globals, reply);
+  if (const int code = print_rows(globals, reply); globals.json || code != kDone) {
+    return code;
   }
   std::printf(
       "would change %u agents, touch %u circuits and move %u switches; %u circuits in all, planned in %s; nothing was done\n",
-      report.agents, report.touched, report.switches_moved, report.circuits, text_of(report.plan).c_str());
+      change->agents, change->touched, change->switches_moved, change->circuits, text_of(change->plan).c_str());
   return kDone;
 }
 

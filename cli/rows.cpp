@@ -135,13 +135,4 @@ std::string text_of(const std::vector<CommitReport>& rows) {
   return table.text();
 }
 
-std::string text_of(const std::vector<Alarm>& rows) {
-  Table table({"alarm", "node", "evidence", "next"});
-  for (const Alarm& row : rows) {
-    table.add({std::string(loom::to_string(row.code)), row.node.has_value() ? number(row.node->value) : "-", row.evidence,
-               row.next_command});
-  }
-  return table.text();
-}
-
 }  // namespace loom::cli

@@ -182,13 +182,4 @@ Json json_of(const std::vector<CommitReport>& rows) {
   });
 }
 
-Json json_of(const std::vector<Alarm>& rows) {
-  return listing("alarms", rows, [](const Alarm& row) -> Json {
-    Json object{{"code", loom::to_string(row.code)}, {"evidence", row.evidence}, {"next_command", row.next_command}};
-    object["node"] = row.node.has_value() ? Json(row.node->value) : Json(nullptr);
-    object["device"] = row.device.has_value() ? Json(row.device->value) : Json(nullptr);
-    return object;
-  });
-}
-
 }  // namespace loom::cli

@@ -6,11 +6,6 @@
 #include "controller/control/timers.hpp"
 
 namespace loom {
-namespace {
-
-constexpr std::size_t kAlarmsKept = 1'024;
-
-}  // namespace
 
 Controller::Controller(ControllerOptions options) : options_(std::move(options)) {
   LOOM_ASSERT(options_.fabric != nullptr);
@@ -19,6 +14,7 @@ Controller::Controller(ControllerOptions options) : options_(std::move(options))
 }
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
+  now_ = now;
   std::visit([&](const auto& what) { on(what, now, sink); }, event);
 }
 
@@ -32,11 +28,11 @@ void Controller::append(Record record, Act act, EffectSink& sink) {
 }
 
 void Controller::raise(Alarm alarm, EffectSink& sink) {
-  sink.emit(RaiseAlarm{alarm});
-  alarms_.push_back(std::move(alarm));
-  if (alarms_.size() > kAlarmsKept) {
-    alarms_.pop_front();
+  if (alarm.next_command.empty()) {
+    alarm.next_command = next_command_for(alarm);
   }
+  sink.emit(RaiseAlarm{alarm});
+  alarms_.raise(std::move(alarm), now_);
 }
 
 /// The journal's last word on each subject; a revision that was going and never confirmed leaves its agents in doubt.

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "controller/control/alarm_board.hpp"
 #include "controller/control/commit.hpp"
 #include "controller/control/session.hpp"
 #include "controller/plan/reconcile.hpp"
@@ -152,6 +153,7 @@ class Controller {
   ControllerOptions options_;
   Term term_;
   ClockId clock_;
+  Instant now_{};  ///< of the event in hand
   bool started_ = false;
 
   Intent intent_;
@@ -161,7 +163,7 @@ class Controller {
 
   std::vector<AgentSession> sessions_;                    ///< index = node
   std::vector<std::optional<Observation>> observations_;  ///< index = device
-  std::deque<Alarm> alarms_;
+  AlarmBoard alarms_;
   std::uint64_t malformed_ = 0;
 
   std::shared_ptr<const PlanResult> confirmed_;

@@ -150,15 +150,14 @@ void Controller::finish_dry_run(const PlanOutcome& outcome, EffectSink& sink) {
   answered.request = it->request;
   if (outcome.result) {
     const Plan& plan = (*outcome.result)->plan;
-    CommitReport report;
+    ChangeReport report;
     report.base = plan.base;
     report.agents = static_cast<std::uint32_t>(plan.changed.size());
     report.circuits = static_cast<std::uint32_t>(plan.circuits.size());
     report.touched = static_cast<std::uint32_t>(plan.touched.size());
     report.switches_moved = static_cast<std::uint32_t>(plan.moved_switches.size());
-    report.reason = "dry run";
     report.plan = outcome.elapsed;
-    answered.rows = std::vector<CommitReport>{report};
+    answered.rows = std::move(report);
   } else {
     answered.outcome.error = outcome.result.error();
   }
@@ -189,7 +188,7 @@ StatusReport Controller::status(Instant now) const {
   report.circuits = confirmed_ == nullptr ? 0 : static_cast<std::uint32_t>(confirmed_->plan.circuits.size());
   report.lasers_off = intent_.lasers_off;
   report.malformed = malformed_;
-  report.alarms = static_cast<std::uint32_t>(alarms_.size());
+  report.alarms = alarms_.open_count();
   report.drift = drift_counts(now);
   if (commit_ != nullptr) {
     report.stage = commit_->stage();
@@ -268,7 +267,7 @@ OperatorReply Controller::answer(const Query& query, Instant now) const {
       for (const auto& [id, entry] : jobs_) {
         if (wanted(id.value)) {
           rows.push_back({id, entry.name, entry.workload, entry.state, entry.reason, entry.stage, entry.stages, entry.nodes,
-                          entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows});
+                          entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows, false});
         }
       }
       answered.rows = std::move(rows);
@@ -281,8 +280,10 @@ OperatorReply Controller::answer(const Query& query, Instant now) const {
       answered.rows = std::move(rows);
       break;
     }
+    case Noun::explanation:
+      break;
     case Noun::alarms:
-      answered.rows = std::vector<Alarm>(alarms_.begin(), alarms_.end());
+      answered.rows = std::vector<StandingAlarm>(alarms_.rows().begin(), alarms_.rows().end());
       break;
   }
   return answered;
