@@ -145,6 +145,7 @@ struct OperatorReply {
   JobId job{};
   ReplyRows rows{};              ///< of the noun that was asked for; ChangeReport of a dry run and a diff
   Revision revision{};           ///< the one that will carry the order out; 0: none needed
+  std::uint32_t writes = 0;      ///< of a device reset: transactions that wrote; 0: it was as it shall be
   std::uint32_t total_rows = 0;  ///< of a query, all pages together
   bool operator==(const OperatorReply&) const = default;
 };

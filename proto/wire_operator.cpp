@@ -258,6 +258,7 @@ void to_wire(const loom::OperatorReply& in, OperatorReply& out) {
   out.set_job_id(in.job.value);
   out.set_revision_number(in.revision.value);
   out.set_total_row_count(in.total_rows);
+  out.set_write_count(in.writes);
   std::visit([&](const auto& rows) { set_rows(rows, out); }, in.rows);
 }
 
@@ -270,6 +271,7 @@ loom::OperatorReply from_wire(Check& check, const OperatorReply& in) {
   out.job = {in.job_id()};
   out.revision = {in.revision_number()};
   out.total_rows = in.total_row_count();
+  out.writes = in.write_count();
   out.rows = reply_rows(check, in);
   return out;
 }

@@ -278,6 +278,7 @@ OperatorReply random_reply(Random& random) {
   out.job = job(random);
   out.revision = revision(random);
   out.total_rows = small(random);
+  out.writes = small(random);
   switch (random.between(0, 9)) {
     case 1:
       out.rows = status(random);
