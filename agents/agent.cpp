@@ -26,7 +26,8 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
       timelines_(voice_, lanes_),
       commit_({options.arm_lead, options.late_limit}, voice_, lanes_, timelines_),
       session_(SessionOptions{options.hello_interval, options.heartbeat_interval}),
-      audit_({options.audit_interval, options.report_interval}, voice_, lanes_) {}
+      audit_({options.audit_interval, options.report_interval}, voice_, lanes_),
+      resets_(voice_, lanes_) {}
 
 void Agent::step(Instant now, const Event& event, EffectSink& sink) {
   const Turn turn{now, &sink};
@@ -136,6 +137,7 @@ void Agent::obey(Turn turn, const Envelope& envelope) {
                  },
                  [&](const Beat& beat) { commit_.confirm(turn, beat.confirmed); },
                  [&](const SetLasers& order) { set_lasers(turn, order); },
+                 [&](const ResetDevice& order) { resets_.order(turn, order); },
                  [&](const auto&) { ++counters_.unexpected; },
              },
              envelope.body);
@@ -240,6 +242,7 @@ void Agent::advance(Turn turn) {
   advance_interlock(turn);
   timelines_.advance(turn);
   commit_.advance(turn);
+  resets_.advance(turn);
   audit_.advance(turn);
   tell_failures(turn);
   speak(turn);

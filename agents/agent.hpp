@@ -10,6 +10,7 @@
 
 #include "agents/audit.hpp"
 #include "agents/commit.hpp"
+#include "agents/device_resets.hpp"
 #include "agents/interlock.hpp"
 #include "agents/lanes.hpp"
 #include "agents/session.hpp"
@@ -84,6 +85,7 @@ class Agent {
   Interlock interlock_;
   Session session_;
   Audit audit_;
+  DeviceResets resets_;
   AgentCounters counters_;
   std::uint64_t boot_id_ = 0;
   bool started_ = false;

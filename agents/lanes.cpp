@@ -146,7 +146,9 @@ void DeviceLanes::pump(Turn turn, std::size_t index, const BusReply* reply) {
 
 void DeviceLanes::hand_out(Turn turn, Lane& lane, Transaction transaction) {
   LOOM_ASSERT(!lane.outstanding);
-  writes_ += is_read(transaction) ? 0U : 1U;
+  const std::uint32_t write = is_read(transaction) ? 0U : 1U;
+  writes_ += write;
+  lane.writes += write;
   const TransactionId id{next_transaction_++};
   lane.outstanding = id;
   turn.sink->emit(Transact{lane.device->bus, id, std::move(transaction)});

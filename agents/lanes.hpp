@@ -39,6 +39,7 @@ struct Lane {
   Instant proven_at{};
   bool fresh = false;         ///< came to rest since the last forget_fresh()
   bool known_failed = false;  ///< its alarm was raised
+  std::uint32_t writes = 0;   ///< transactions since start that were not plain register reads
 
   bool is_laser() const { return device->kind == DeviceKind::itla_laser; }
   bool is_switch() const { return device->kind == DeviceKind::wss || device->kind == DeviceKind::ocs; }

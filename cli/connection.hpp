@@ -18,11 +18,13 @@ class Connection {
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;
 
-  /// Blocks for at most the globals' time-out. A refusal of the controller comes back as its error.
-  Result<OperatorReply> ask(std::variant<Query, SubmitJob, CancelJob, OrderLasers> what);
+  /// Blocks for at most the globals' time-out a page. A refusal of the controller comes back as its error; the rows of a query
+  /// without a limit are all of them, however many pages they came in.
+  Result<OperatorReply> ask(OperatorAsk what);
 
  private:
   struct State;
+  Result<OperatorReply> ask_once(OperatorAsk what);
   explicit Connection(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -12,6 +12,9 @@ int exit_code_of(ErrorCode code) {
     case ErrorCode::invalid_argument:
       return kUsage;
     case ErrorCode::refused:
+    case ErrorCode::unverified:
+    case ErrorCode::infeasible:
+    case ErrorCode::conflict:
       return kRefused;
     case ErrorCode::unreachable:
       return kNoConnection;
@@ -23,7 +26,10 @@ int exit_code_of(ErrorCode code) {
 }
 
 int give_up(const Error& error, const std::string& next) {
-  complain(error.message, next);
+  const std::string hint = !error.next_command.empty() ? error.next_command
+                           : !next.empty()             ? next
+                                                       : std::string(next_command_for(error.code));
+  complain(error.message, hint);
   return exit_code_of(error.code);
 }
 
@@ -36,7 +42,8 @@ Result<Duration> parse_duration(const std::string& text) {
     if (unit == "s") return Duration{std::chrono::seconds{value}};
     if (unit == "m") return Duration{std::chrono::minutes{value}};
   }
-  return fail(ErrorCode::invalid_argument, "'" + text + "' is not a duration: write it as 250ms, 10s or 2m");
+  return fail(ErrorCode::invalid_argument, "'" + text + "' is not a duration: write it as 250ms, 10s or 2m",
+              "loom --timeout 10s ...");
 }
 
 }  // namespace loom::cli

@@ -31,7 +31,7 @@ struct Globals {
 /// The exit code that an error stands for.
 int exit_code_of(ErrorCode code);
 
-/// Complains and returns the exit code.
+/// Complains, with what to type next (the error's own, else `next`, else what its code suggests), and returns the exit code.
 int give_up(const Error& error, const std::string& next = {});
 
 /// `10s`, `250ms`, `2m`: what --timeout and --confirm-within take.

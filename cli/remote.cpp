@@ -35,7 +35,8 @@ std::size_t count_of(const OperatorReply& reply) {
         using Rows = std::decay_t<decltype(rows)>;
         if constexpr (std::is_same_v<Rows, std::monostate>) {
           return 0;
-        } else if constexpr (std::is_same_v<Rows, StatusReport>) {
+        } else if constexpr (std::is_same_v<Rows, StatusReport> || std::is_same_v<Rows, ChangeReport> ||
+                             std::is_same_v<Rows, CircuitExplanation>) {
           return 1;
         } else {
           return rows.size();
@@ -63,21 +64,6 @@ const char* word_of(Noun noun) {
   }
 }
 
-int print_dry_run(const Globals& globals, const OperatorReply& reply) {
-  const auto* reports = std::get_if<std::vector<CommitReport>>(&reply.rows);
-  if (reports == nullptr || reports->empty()) {
-    return give_up({ErrorCode::internal, "the controller answered a dry run without a plan"});
-  }
-  const CommitReport& report = reports->front();
-  if (globals.json) {
-    return print_rows(globals, reply);
-  }
-  std::printf(
-      "would change %u agents, touch %u circuits and move %u switches; %u circuits in all, planned in %s; nothing was done\n",
-      report.agents, report.touched, report.switches_moved, report.circuits, text_of(report.plan).c_str());
-  return kDone;
-}
-
 /// Follows a job until it needs no more waiting; shows the commit that is under way.
 int follow_job(Connection& connection, JobId job, Duration timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -93,7 +79,8 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
     }
     const JobReport& row = rows.front();
     if (row.state == "refused") {
-      return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was refused: " + row.reason}, "loom job list");
+      return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was refused: " + row.reason},
+                     "loom schedule history");
     }
     if (row.state == "played" || (row.state == "lit" && row.stage + 1 >= row.stages)) {
       progress.finish("job " + std::to_string(job.value) + " is " + row.state + " by revision " +
@@ -115,10 +102,58 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
 
 }  // namespace
 
+int print_dry_run(const Globals& globals, const OperatorReply& reply) {
+  const auto* change = std::get_if<ChangeReport>(&reply.rows);
+  if (change == nullptr) {
+    return give_up({ErrorCode::internal, "the controller answered a dry run without a plan"});
+  }
+  if (const int code = print_rows(globals, reply); globals.json || code != kDone) {
+    return code;
+  }
+  std::printf(
+      "would change %u agents, touch %u circuits and move %u switches; %u circuits in all, planned in %s; nothing was done\n",
+      change->agents, change->touched, change->switches_moved, change->circuits, text_of(change->plan).c_str());
+  return kDone;
+}
+
+int follow_revision(const Globals& globals, Connection& connection, std::uint64_t revision) {
+  const auto deadline = std::chrono::steady_clock::now() + globals.timeout;
+  Progress progress;
+  while (true) {
+    const auto reply = connection.ask(Query{Noun::status, {}});
+    if (!reply) {
+      return give_up(reply.error());
+    }
+    const auto& status = std::get<StatusReport>(reply->rows);
+    if (status.revision.value >= revision) {
+      progress.finish("revision " + std::to_string(status.revision.value) + " is confirmed");
+      return kDone;
+    }
+    const auto history = connection.ask(Query{Noun::history, revision});
+    if (history) {
+      for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
+        if (row.outcome != CommitOutcome::committed) {
+          return give_up({ErrorCode::refused, "revision " + std::to_string(revision) + " was " +
+                                                  std::string(to_string(row.outcome)) + ": " + row.reason},
+                         "loom schedule history");
+        }
+      }
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return give_up(
+          {ErrorCode::timed_out, "revision " + std::to_string(revision) + " is not confirmed after " +
+                                     text_of(globals.timeout) + "; the newest is " + std::to_string(status.revision.value)},
+          "loom status");
+    }
+    progress.show(to_string(status.stage), status.stage_done, status.stage_total);
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
 int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
   auto connection = Connection::open(globals);
   if (!connection) {
-    return give_up(connection.error(), "./dev run --keep");
+    return give_up(connection.error());
   }
   const auto reply = connection->ask(Query{noun, id});
   if (!reply) {
@@ -141,7 +176,7 @@ int submit_job(const Globals& globals, const JobOrder& order) {
   }
   auto connection = Connection::open(globals);
   if (!connection) {
-    return give_up(connection.error(), "./dev run --keep");
+    return give_up(connection.error());
   }
   const auto reply = connection->ask(SubmitJob{std::move(*spec), globals.dry_run});
   if (!reply) {
@@ -153,14 +188,19 @@ int submit_job(const Globals& globals, const JobOrder& order) {
   if (globals.json) {
     auto object = answer();
     object["job"] = reply->job.value;
+    object["revision"] = reply->revision.value;
     std::printf("%s\n", object.dump(2).c_str());
   } else {
     std::printf("job %llu\n", static_cast<unsigned long long>(reply->job.value));
   }
+  if (!order.wait) {
+    say("its light comes with revision " + std::to_string(reply->revision.value) + "; follow it: loom wait " +
+        std::to_string(reply->revision.value));
+  }
   return order.wait ? follow_job(*connection, reply->job, globals.timeout) : kDone;
 }
 
-int cancel_job(const Globals& globals, std::uint64_t job) {
+int cancel_job(const Globals& globals, std::uint64_t job, bool wait) {
   auto connection = Connection::open(globals);
   if (!connection) {
     return give_up(connection.error());
@@ -172,11 +212,12 @@ int cancel_job(const Globals& globals, std::uint64_t job) {
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
-  say("job " + std::to_string(job) + " is cancelled; its light goes out with the next revision");
-  return kDone;
+  say("job " + std::to_string(job) + " is cancelled; its light goes out with revision " +
+      std::to_string(reply->revision.value));
+  return wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
-int switch_lasers(const Globals& globals, bool on) {
+int switch_lasers(const Globals& globals, bool on, bool wait) {
   if (globals.dry_run) {
     say(on ? "would lift the latch; light returns with the next revision" : "would darken every laser of the fabric at once");
     return kDone;
@@ -189,47 +230,15 @@ int switch_lasers(const Globals& globals, bool on) {
   if (!reply) {
     return give_up(reply.error());
   }
-  say(on ? "lasers are rearmed; light returns with the next revision"
+  const std::string revision = std::to_string(reply->revision.value);
+  say(on ? "lasers are rearmed; light returns with revision " + revision
          : "lasers off is ordered and latched; `loom lasers rearm` lifts it");
-  return kDone;
+  return wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
 int wait_for_revision(const Globals& globals, std::uint64_t revision) {
   auto connection = Connection::open(globals);
-  if (!connection) {
-    return give_up(connection.error());
-  }
-  const auto deadline = std::chrono::steady_clock::now() + globals.timeout;
-  Progress progress;
-  while (true) {
-    const auto reply = connection->ask(Query{Noun::status, {}});
-    if (!reply) {
-      return give_up(reply.error());
-    }
-    const auto& status = std::get<StatusReport>(reply->rows);
-    if (status.revision.value >= revision) {
-      progress.finish("revision " + std::to_string(status.revision.value) + " is confirmed");
-      return kDone;
-    }
-    const auto history = connection->ask(Query{Noun::history, revision});
-    if (history) {
-      for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
-        if (row.outcome != CommitOutcome::committed) {
-          return give_up({ErrorCode::refused, "revision " + std::to_string(revision) + " was " +
-                                                  std::string(to_string(row.outcome)) + ": " + row.reason},
-                         "loom schedule history");
-        }
-      }
-    }
-    if (std::chrono::steady_clock::now() >= deadline) {
-      return give_up(
-          {ErrorCode::timed_out, "revision " + std::to_string(revision) + " is not confirmed after " +
-                                     text_of(globals.timeout) + "; the newest is " + std::to_string(status.revision.value)},
-          "loom status");
-    }
-    progress.show(to_string(status.stage), status.stage_done, status.stage_total);
-    std::this_thread::sleep_for(kPollInterval);
-  }
+  return connection ? follow_revision(globals, *connection, revision) : give_up(connection.error());
 }
 
 int show_schedule(const Globals& globals) { return show(globals, Noun::circuits, {}); }

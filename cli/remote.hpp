@@ -12,6 +12,13 @@
 
 namespace loom::cli {
 
+class Connection;
+
+/// What an order would change; says that nothing was done.
+int print_dry_run(const Globals& globals, const OperatorReply& reply);
+/// wait_for_revision on a connection that is open.
+int follow_revision(const Globals& globals, Connection& connection, std::uint64_t revision);
+
 /// One noun's rows, or one row of it (not_found complains and fails).
 int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id);
 
@@ -24,8 +31,8 @@ struct JobOrder {
 };
 
 int submit_job(const Globals& globals, const JobOrder& order);
-int cancel_job(const Globals& globals, std::uint64_t job);
-int switch_lasers(const Globals& globals, bool on);
+int cancel_job(const Globals& globals, std::uint64_t job, bool wait);
+int switch_lasers(const Globals& globals, bool on, bool wait);
 /// Until the controller has confirmed this revision or a later one.
 int wait_for_revision(const Globals& globals, std::uint64_t revision);
 /// The light of the confirmed revision: circuits by job and timeslot.

@@ -27,6 +27,14 @@ std::string nodes_text(const std::vector<NodeId>& nodes) {
   return text;
 }
 
+std::string jobs_text(const std::vector<JobId>& jobs) {
+  std::string text;
+  for (const JobId job : jobs) {
+    text += (text.empty() ? "" : ",") + number(job.value);
+  }
+  return text.empty() ? "-" : text;
+}
+
 struct ReadingText {
   std::string operator()(std::monostate) const { return "never read"; }
   std::string operator()(const LaserObservation& laser) const {
@@ -78,6 +86,10 @@ std::string text_of(const StatusReport& status) {
   line("drift", number(drift.missing) + " missing, " + number(drift.foreign) + " foreign, " + number(drift.detuned) +
                     " detuned, " + number(drift.dim) + " dim, " + number(drift.stale) + " stale");
   line("alarms", number(status.alarms) + (status.alarms > 0 ? " (loom alarm list)" : ""));
+  if (status.awaiting_confirm.value != 0) {
+    line("on trial", "revision " + number(status.awaiting_confirm.value) + " returns in " + text_of(status.confirm_left) +
+                         " (loom schedule confirm)");
+  }
   if (status.malformed > 0) {
     line("dropped", number(status.malformed) + " malformed messages");
   }
@@ -85,21 +97,25 @@ std::string text_of(const StatusReport& status) {
 }
 
 std::string text_of(const std::vector<NodeReport>& rows) {
-  Table table({"node", "name", "session", "applied", "silence", "lasers", "devices"});
+  Table table({"node", "name", "session", "applied", "silence", "lasers", "devices", "jobs", "use"});
   for (const NodeReport& row : rows) {
     table.add({number(row.node.value), row.name, row.session, number(row.applied.value),
                row.silence < Duration{0} ? "never heard" : text_of(row.silence), row.lasers_latched_off ? "LATCHED OFF" : "on",
-               number(row.devices)});
+               number(row.devices), jobs_text(row.jobs),
+               row.maintenance ? "MAINTENANCE"
+               : row.drained   ? "drained"
+                               : "open"});
   }
   return table.text();
 }
 
 std::string text_of(const std::vector<DeviceReport>& rows) {
-  Table table({"device", "name", "kind", "node", "health", "reading", "drift", "fault"});
+  Table table({"device", "name", "kind", "node", "health", "reading", "set by", "drift", "fault"});
   for (const DeviceReport& row : rows) {
     table.add({number(row.device.value), row.name, std::string(to_string(row.kind)), number(row.agent.value),
                health_text(row.observation.health), std::visit(ReadingText{}, row.observation.reading),
-               row.drift == Drift::none ? "" : std::string(loom::to_string(row.drift)), row.observation.fault});
+               row.by_hand ? "HAND" : "plan", row.drift == Drift::none ? "" : std::string(loom::to_string(row.drift)),
+               row.observation.fault});
   }
   return table.text();
 }
@@ -131,15 +147,6 @@ std::string text_of(const std::vector<CommitReport>& rows) {
     table.add({number(row.revision.value), std::string(to_string(row.outcome)), number(row.agents), number(row.touched),
                text_of(row.plan), text_of(row.prepare), text_of(row.arm), text_of(row.wait), text_of(row.darken),
                text_of(row.move), text_of(row.relight), text_of(row.total), number(row.resent), row.reason});
-  }
-  return table.text();
-}
-
-std::string text_of(const std::vector<Alarm>& rows) {
-  Table table({"alarm", "node", "evidence", "next"});
-  for (const Alarm& row : rows) {
-    table.add({std::string(loom::to_string(row.code)), row.node.has_value() ? number(row.node->value) : "-", row.evidence,
-               row.next_command});
   }
   return table.text();
 }

@@ -23,7 +23,9 @@ nlohmann::ordered_json json_of(const std::vector<DeviceReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<CircuitReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<JobReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<CommitReport>& rows);
-nlohmann::ordered_json json_of(const std::vector<Alarm>& rows);
+nlohmann::ordered_json json_of(const std::vector<StandingAlarm>& rows);
+nlohmann::ordered_json json_of(const ChangeReport& change);
+nlohmann::ordered_json json_of(const CircuitExplanation& explanation);
 
 std::string text_of(const StatusReport& status);
 std::string text_of(const std::vector<NodeReport>& rows);
@@ -31,7 +33,9 @@ std::string text_of(const std::vector<DeviceReport>& rows);
 std::string text_of(const std::vector<CircuitReport>& rows);
 std::string text_of(const std::vector<JobReport>& rows);
 std::string text_of(const std::vector<CommitReport>& rows);
-std::string text_of(const std::vector<Alarm>& rows);
+std::string text_of(const std::vector<StandingAlarm>& rows);
+std::string text_of(const ChangeReport& change);
+std::string text_of(const CircuitExplanation& explanation);
 
 std::string_view to_string(DeviceKind kind);
 

@@ -70,6 +70,14 @@ Json listing(const char* name, const std::vector<Row>& rows, Fill fill) {
   return object;
 }
 
+Json job_list(const std::vector<JobId>& jobs) {
+  Json list = Json::array();
+  for (const JobId job : jobs) {
+    list.push_back(job.value);
+  }
+  return list;
+}
+
 Json node_list(const std::vector<NodeId>& nodes) {
   Json list = Json::array();
   for (const NodeId node : nodes) {
@@ -103,16 +111,19 @@ Json json_of(const StatusReport& status) {
                  {"stage_done", status.stage_done},
                  {"stage_total", status.stage_total},
                  {"malformed_messages", status.malformed},
-                 {"alarms", status.alarms}});
+                 {"alarms", status.alarms},
+                 {"awaiting_confirm", status.awaiting_confirm.value},
+                 {"confirm_left_ns", ns(status.confirm_left)}});
   return object;
 }
 
 Json json_of(const std::vector<NodeReport>& rows) {
   return listing("nodes", rows, [](const NodeReport& row) -> Json {
-    return {{"node", row.node.value},        {"name", row.name},
-            {"session", row.session},        {"applied", row.applied.value},
-            {"silence_ns", ns(row.silence)}, {"lasers_latched_off", row.lasers_latched_off},
-            {"devices", row.devices}};
+    return {{"node", row.node.value},         {"name", row.name},
+            {"session", row.session},         {"applied", row.applied.value},
+            {"silence_ns", ns(row.silence)},  {"lasers_latched_off", row.lasers_latched_off},
+            {"devices", row.devices},         {"drained", row.drained},
+            {"maintenance", row.maintenance}, {"jobs", job_list(row.jobs)}};
   });
 }
 
@@ -126,6 +137,7 @@ Json json_of(const std::vector<DeviceReport>& rows) {
             {"reading", std::visit(ReadingJson{}, row.observation.reading)},
             {"read_at_ns", ns_of(row.observation.read_at)},
             {"drift", loom::to_string(row.drift)},
+            {"by_hand", row.by_hand},
             {"fault", row.observation.fault}};
   });
 }
@@ -136,6 +148,8 @@ Json json_of(const std::vector<CircuitReport>& rows) {
             {"job", row.circuit.job.value},
             {"source", row.circuit.source.value},
             {"destination", row.circuit.destination.value},
+            {"transmitter", row.circuit.transmitter.value},
+            {"receiver", row.circuit.receiver.value},
             {"frequency_mhz", centre_of(row.circuit.slot).mhz},
             {"slot_n", row.circuit.slot.n},
             {"slot_m", row.circuit.slot.m},
@@ -147,11 +161,17 @@ Json json_of(const std::vector<CircuitReport>& rows) {
 
 Json json_of(const std::vector<JobReport>& rows) {
   return listing("jobs", rows, [](const JobReport& row) -> Json {
-    return {{"job", row.job.value},           {"name", row.name},
-            {"workload", row.workload},       {"state", row.state},
-            {"reason", row.reason},           {"stage", row.stage},
-            {"stages", row.stages},           {"nodes", node_list(row.nodes)},
-            {"revision", row.revision.value}, {"underflows", row.underflows}};
+    return {{"job", row.job.value},
+            {"name", row.name},
+            {"workload", row.workload},
+            {"state", row.state},
+            {"reason", row.reason},
+            {"stage", row.stage},
+            {"stages", row.stages},
+            {"nodes", node_list(row.nodes)},
+            {"revision", row.revision.value},
+            {"underflows", row.underflows},
+            {"pinned", row.pinned}};
   });
 }
 
@@ -179,15 +199,6 @@ Json json_of(const std::vector<CommitReport>& rows) {
             {"lateness", json_of(row.lateness)},
             {"dark", json_of(row.dark)},
             {"resent", row.resent}};
-  });
-}
-
-Json json_of(const std::vector<Alarm>& rows) {
-  return listing("alarms", rows, [](const Alarm& row) -> Json {
-    Json object{{"code", loom::to_string(row.code)}, {"evidence", row.evidence}, {"next_command", row.next_command}};
-    object["node"] = row.node.has_value() ? Json(row.node->value) : Json(nullptr);
-    object["device"] = row.device.has_value() ? Json(row.device->value) : Json(nullptr);
-    return object;
   });
 }
 

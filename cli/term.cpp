@@ -33,7 +33,13 @@ std::size_t columns_of(std::string_view text) {
 
 }  // namespace
 
-bool wants_colour() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+bool wants_colour() {
+  const auto is_set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  return !is_set("NO_COLOR") && (is_set("CLICOLOR_FORCE") || isatty(STDOUT_FILENO) != 0);
+}
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
 std::string text_of(Duration duration) {

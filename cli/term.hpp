@@ -13,7 +13,7 @@
 
 namespace loom::cli {
 
-/// stdout is a terminal and NO_COLOR is not set.
+/// NO_COLOR is not set, and stdout is a terminal or CLICOLOR_FORCE is set (which is what --color sets).
 bool wants_colour();
 bool stderr_is_terminal();
 

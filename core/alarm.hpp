@@ -23,6 +23,7 @@ enum class AlarmCode : std::uint8_t {
   clock_unsynchronised,
   drift,
   plan_refused,
+  confirm_overdue,  ///< a schedule on trial was not confirmed in time and has been taken back
 };
 
 std::string_view to_string(AlarmCode code);
@@ -35,5 +36,8 @@ struct Alarm {
   std::string next_command;  ///< what to type, e.g. "loom device show 17"
   bool operator==(const Alarm&) const = default;
 };
+
+/// What to type next about an alarm that does not say it itself; never empty.
+std::string next_command_for(const Alarm& alarm);
 
 }  // namespace loom

@@ -9,6 +9,8 @@
 
 #include "core/circuit.hpp"
 #include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/schedule.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 
@@ -62,11 +64,21 @@ struct Job {
   bool operator==(const Job&) const = default;
 };
 
+/// A setpoint that an operator gave by hand; it is what the device shall be until the operator clears it.
+struct DeviceOverride {
+  DeviceId device;
+  Setpoint setpoint;
+  bool operator==(const DeviceOverride&) const = default;
+};
+
 /// Everything that an operator asked for, as of one journal row.
 struct Intent {
   std::vector<Job> jobs;        ///< ascending id
-  std::vector<NodeId> drained;  ///< ascending
+  std::vector<NodeId> drained;  ///< ascending; get no new jobs
   bool lasers_off = false;
+  std::vector<NodeId> maintenance{};        ///< ascending; dark, latched, never repaired
+  std::vector<DeviceOverride> overrides{};  ///< ascending device
+  std::vector<JobSchedule> pinned{};        ///< ascending job; schedules that an operator gave instead of the scheduler
   bool operator==(const Intent&) const = default;
 };
 

@@ -36,6 +36,8 @@ using ClockId = Id<struct ClockTag, std::uint64_t>;
 using TransactionId = Id<struct TransactionTag, std::uint64_t>;
 using TimerId = Id<struct TimerTag, std::uint64_t>;
 using RequestId = Id<struct RequestTag, std::uint64_t>;
+/// An alarm that stands at the controller; given when it is first raised, never reused in one life.
+using AlarmId = Id<struct AlarmTag, std::uint64_t>;
 
 inline constexpr ClockId kTaiClock{1};
 inline constexpr ClockId kVirtualClock{2};

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "core/demand.hpp"
 #include "core/ids.hpp"
@@ -17,10 +20,31 @@ struct TermRecord {
   bool operator==(const TermRecord&) const = default;
 };
 
+/// A schedule that was applied on trial: unless it is confirmed before `deadline`, what was pinned before is pinned again.
+/// After a restart on another clock the deadline cannot be judged, and it returns at once.
+struct Probation {
+  Revision revision;  ///< that carries it out
+  ClockId clock;
+  Instant deadline{};
+  std::vector<JobSchedule> pinned_before;
+  bool operator==(const Probation&) const = default;
+};
+
+/// Whose request made an intent, and what was answered, so that a repeated request is answered again and not obeyed twice.
+struct IntentCause {
+  std::string principal;
+  RequestId request;
+  JobId job;
+  Revision revision;
+  bool operator==(const IntentCause&) const = default;
+};
+
 struct IntentRecord {
   Intent intent;
   std::uint64_t laser_order = 0;
   JobId next_job;
+  std::optional<Probation> probation{};
+  std::optional<IntentCause> cause{};
   bool operator==(const IntentRecord&) const = default;
 };
 

@@ -13,6 +13,7 @@
 #include "core/demand.hpp"
 #include "core/ids.hpp"
 #include "core/observation.hpp"
+#include "core/operator.hpp"
 #include "core/plan.hpp"
 #include "core/report.hpp"
 #include "core/result.hpp"
@@ -35,13 +36,6 @@ struct Peer {
 
 constexpr Peer controller_peer() { return {Peer::Kind::controller, 0}; }
 constexpr Peer agent_peer(NodeId node) { return {Peer::Kind::agent, node.value}; }
-
-/// How a request went; ok() or an error that names the device, the value and the limit.
-struct Outcome {
-  std::optional<Error> error;
-  bool ok() const { return !error.has_value(); }
-  bool operator==(const Outcome&) const = default;
-};
 
 // --- agent -> controller -------------------------------------------------------------------------------------------------
 
@@ -132,6 +126,16 @@ struct AlarmReport {
   bool operator==(const AlarmReport&) const = default;
 };
 
+/// Answer to ResetDevice: what the device is after it was read back and set again.
+struct DeviceReset {
+  DeviceId device;
+  std::uint64_t order = 0;
+  Outcome outcome;
+  std::uint32_t writes = 0;  ///< transactions that wrote; 0: it was as it shall be
+  Observation observation;
+  bool operator==(const DeviceReset&) const = default;
+};
+
 // --- controller -> agent -------------------------------------------------------------------------------------------------
 
 struct Welcome {
@@ -193,53 +197,17 @@ struct Beat {
   bool operator==(const Beat&) const = default;
 };
 
-// --- operator <-> controller ---------------------------------------------------------------------------------------------
-
-enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms };
-
-struct Query {
-  Noun noun = Noun::status;
-  std::optional<std::uint64_t> id;  ///< one row; nodes, devices: dense id; circuits, jobs, history: their number
-  bool operator==(const Query&) const = default;
-};
-
-struct SubmitJob {
-  JobSpec spec;
-  bool dry_run = false;
-  bool operator==(const SubmitJob&) const = default;
-};
-
-struct CancelJob {
-  JobId job;
-  bool dry_run = false;
-  bool operator==(const CancelJob&) const = default;
-};
-
-struct OrderLasers {
-  bool on = false;
-  bool operator==(const OrderLasers&) const = default;
-};
-
-struct OperatorRequest {
-  RequestId request;
-  std::variant<Query, SubmitJob, CancelJob, OrderLasers> ask;
-  bool operator==(const OperatorRequest&) const = default;
-};
-
-/// `revision`: the one that will carry the order out (0: none needed). Rows of the noun that was asked for.
-struct OperatorReply {
-  RequestId request;
-  Outcome outcome;
-  JobId job;
-  std::variant<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>, std::vector<CircuitReport>,
-               std::vector<JobReport>, std::vector<CommitReport>, std::vector<Alarm>>
-      rows;
-  bool operator==(const OperatorReply&) const = default;
+/// Read the device back and bring it to its setpoint again, as if it had just been found. Repeated until answered; an order
+/// that was obeyed is answered again and not obeyed twice.
+struct ResetDevice {
+  DeviceId device;
+  std::uint64_t order = 0;  ///< rises with every order of one controller term
+  bool operator==(const ResetDevice&) const = default;
 };
 
 using Body = std::variant<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport,
                           TrafficReport, AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon,
-                          SetLasers, Beat, OperatorRequest, OperatorReply>;
+                          SetLasers, Beat, OperatorRequest, OperatorReply, ResetDevice, DeviceReset>;
 
 /// What every message carries from the first line on.
 struct Envelope {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/alarm.hpp"
 #include "core/circuit.hpp"
 #include "core/fabric.hpp"
 #include "core/ids.hpp"
@@ -97,7 +99,9 @@ struct StatusReport {
   std::uint32_t stage_done = 0;  ///< agents that have answered in this stage
   std::uint32_t stage_total = 0;
   std::uint64_t malformed = 0;  ///< messages dropped because they did not decode
-  std::uint32_t alarms = 0;
+  std::uint32_t alarms = 0;     ///< that stand and nobody has acknowledged
+  Revision awaiting_confirm{};  ///< of a schedule on trial; 0: none
+  Duration confirm_left{};      ///< until it returns by itself
   bool operator==(const StatusReport&) const = default;
 };
 
@@ -109,6 +113,9 @@ struct NodeReport {
   Duration silence{};  ///< since the last word; -1 ns: never heard
   bool lasers_latched_off = false;
   std::uint32_t devices = 0;
+  bool drained = false;
+  bool maintenance = false;
+  std::vector<JobId> jobs{};  ///< placed on it
   bool operator==(const NodeReport&) const = default;
 };
 
@@ -119,6 +126,8 @@ struct DeviceReport {
   NodeId agent;
   Observation observation;
   Drift drift = Drift::none;
+  std::optional<Setpoint> desired{};  ///< first entry of its timeline in the confirmed plan
+  bool by_hand = false;               ///< an operator's setpoint, see `device set`
   bool operator==(const DeviceReport&) const = default;
 };
 
@@ -141,7 +150,79 @@ struct JobReport {
   Revision revision;  ///< that lit its present stage
   std::uint32_t cycles_done = 0;
   std::uint32_t underflows = 0;
+  bool pinned = false;  ///< its schedule is an operator's, not the scheduler's
   bool operator==(const JobReport&) const = default;
+};
+
+/// An alarm as it stands: equal code, node and device are one alarm that is counted.
+struct StandingAlarm {
+  AlarmId id;
+  Alarm alarm;  ///< as raised last
+  Instant first_seen{};
+  Instant last_seen{};
+  std::uint32_t count = 1;
+  std::string acknowledged_by;  ///< empty: nobody yet
+  bool cleared = false;         ///< its cause is known to be gone
+  bool operator==(const StandingAlarm&) const = default;
+};
+
+struct JobMove {
+  JobId job;
+  NodeId from;
+  NodeId to;
+  bool operator==(const JobMove&) const = default;
+};
+
+enum class CircuitChangeKind : std::uint8_t { removed, added, moved };
+std::string_view to_string(CircuitChangeKind kind);
+
+/// `moved`: the same ends and slot, but its light goes dark once because its way changes.
+struct CircuitChange {
+  CircuitChangeKind kind = CircuitChangeKind::added;
+  Circuit circuit;
+  bool operator==(const CircuitChange&) const = default;
+};
+
+/// What an order would change, or how two schedules differ.
+struct ChangeReport {
+  Revision base;               ///< what it was compared with
+  std::uint32_t agents = 0;    ///< that would take part
+  std::uint32_t circuits = 0;  ///< afterwards
+  std::uint32_t touched = 0;   ///< circuits that go dark, begin or end
+  std::uint32_t switches_moved = 0;
+  Duration plan{};  ///< it took so long to plan and verify
+  std::vector<JobMove> moves;
+  std::vector<CircuitChange> changes;  ///< at most limits::kChangesPerReport; `touched` counts all
+  bool operator==(const ChangeReport&) const = default;
+};
+
+/// One element on the way of a circuit.
+struct HopReport {
+  ElementId element;
+  std::string name;
+  std::string kind;  ///< transmitter, wss, ring, ...
+  std::uint16_t input = 0;
+  std::uint16_t output = 0;
+  Db loss{};                         ///< of the element, gain negative, and of the fibre behind it
+  Dbm power_out{};                   ///< expected behind the element, before the fibre
+  std::optional<DeviceId> device{};  ///< that holds it
+  std::string desired;               ///< setpoint of the confirmed plan, as far as this circuit is concerned
+  Revision applied{};                ///< of the device's agent
+  std::string observed;
+  Drift drift = Drift::none;
+  std::string problem;  ///< empty, or what is wrong here
+  bool operator==(const HopReport&) const = default;
+};
+
+struct CircuitExplanation {
+  CircuitReport circuit;
+  Revision revision;
+  std::string job_name;
+  Dbm sensitivity{};  ///< of the receiver; compare the last hop's power
+  std::vector<HopReport> hops;
+  std::string verdict;       ///< first thing that is wrong along the path, or that nothing is
+  std::string next_command;  ///< what to type next
+  bool operator==(const CircuitExplanation&) const = default;
 };
 
 }  // namespace loom

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,8 +41,19 @@ std::string_view to_string(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
+  std::string next_command{};  ///< what to type next, e.g. "loom node list"; empty: whoever prints it finds one by the code
   bool operator==(const Error&) const = default;
 };
+
+/// How a request went; ok() or an error that names the device, the value and the limit.
+struct Outcome {
+  std::optional<Error> error;
+  bool ok() const { return !error.has_value(); }
+  bool operator==(const Outcome&) const = default;
+};
+
+/// What to type next about an error that does not say it itself; never empty.
+std::string_view next_command_for(ErrorCode code);
 
 template <class T>
 class [[nodiscard]] Result : public std::expected<T, Error> {
@@ -49,8 +61,8 @@ class [[nodiscard]] Result : public std::expected<T, Error> {
   using std::expected<T, Error>::expected;
 };
 
-inline std::unexpected<Error> fail(ErrorCode code, std::string message) {
-  return std::unexpected<Error>(Error{code, std::move(message)});
+inline std::unexpected<Error> fail(ErrorCode code, std::string message, std::string next_command = {}) {
+  return std::unexpected<Error>(Error{code, std::move(message), std::move(next_command)});
 }
 
 [[noreturn]] inline void assertion_failed(const char* expression, const char* file, int line) {

@@ -17,16 +17,19 @@ struct Timeslot {
   std::vector<Circuit> circuits;
   Duration guard{};
   Duration hold = kForever;
+  bool operator==(const Timeslot&) const = default;
 };
 
 struct Stage {
   std::vector<Timeslot> timeslots;  ///< one with hold = kForever: static light
   std::uint32_t cycles = 1;         ///< how often agents play the timeslots; 0 = until the next revision
+  bool operator==(const Stage&) const = default;
 };
 
 struct JobSchedule {
   JobId job;
   std::vector<Stage> stages;
+  bool operator==(const JobSchedule&) const = default;
 };
 
 struct Schedule {

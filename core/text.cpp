@@ -42,9 +42,10 @@ std::string_view to_string(Drift drift) {
 }
 
 std::string_view to_string(AlarmCode code) {
-  static constexpr std::array<std::string_view, 12> kWords{
-      "agent_dead", "agent_duplicate", "stale_term",        "device_failed",        "commit_returned", "fire_underflow",
-      "lasers_off", "journal_damaged", "malformed_message", "clock_unsynchronised", "drift",           "plan_refused"};
+  static constexpr std::array<std::string_view, 13> kWords{
+      "agent_dead",     "agent_duplicate", "stale_term",      "device_failed",     "commit_returned",
+      "fire_underflow", "lasers_off",      "journal_damaged", "malformed_message", "clock_unsynchronised",
+      "drift",          "plan_refused",    "confirm_overdue"};
   return word(kWords, code);
 }
 
@@ -62,6 +63,66 @@ std::string_view to_string(CommitStage stage) {
   static constexpr std::array<std::string_view, 9> kWords{"idle",      "planning", "preparing",  "arming",   "firing",
                                                           "darkening", "moving",   "relighting", "confirmed"};
   return word(kWords, stage);
+}
+
+std::string_view to_string(NodeOrder order) {
+  static constexpr std::array<std::string_view, 4> kWords{"drain", "undrain", "maintenance on", "maintenance off"};
+  return word(kWords, order);
+}
+
+std::string_view to_string(ApplyMode mode) {
+  static constexpr std::array<std::string_view, 3> kWords{"safe", "update", "overwrite"};
+  return word(kWords, mode);
+}
+
+std::string_view to_string(CircuitChangeKind kind) {
+  static constexpr std::array<std::string_view, 3> kWords{"removed", "added", "moved"};
+  return word(kWords, kind);
+}
+
+std::string next_command_for(const Alarm& alarm) {
+  if (alarm.device) {
+    return "loom device show " + std::to_string(alarm.device->value);
+  }
+  switch (alarm.code) {
+    case AlarmCode::lasers_off:
+      return "loom lasers rearm";
+    case AlarmCode::commit_returned:
+    case AlarmCode::confirm_overdue:
+    case AlarmCode::plan_refused:
+      return "loom schedule history";
+    case AlarmCode::drift:
+      return "loom device list";
+    default:
+      return alarm.node ? "loom node show " + std::to_string(alarm.node->value) : "loom status";
+  }
+}
+
+std::string_view next_command_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_config:
+    case ErrorCode::malformed:
+      return "loom config check FILE";
+    case ErrorCode::wrong_version:
+      return "loom --version";
+    case ErrorCode::infeasible:
+    case ErrorCode::conflict:
+      return "loom node list";
+    case ErrorCode::device_error:
+    case ErrorCode::device_silent:
+      return "loom device list";
+    case ErrorCode::unverified:
+    case ErrorCode::stale_revision:
+      return "loom schedule history";
+    case ErrorCode::unreachable:
+      return "./dev run --keep";
+    case ErrorCode::invalid_argument:
+    case ErrorCode::out_of_range:
+    case ErrorCode::unsupported:
+      return "loom --help";
+    default:
+      return "loom status";
+  }
 }
 
 std::string to_string(Frequency frequency) {

@@ -57,6 +57,20 @@ void serialize(const Message& message, std::string& out) {
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(out.data()));
 }
 
+void to_wire(const Probation& in, wire::Probation& out) {
+  out.set_revision_number(in.revision.value);
+  out.set_clock_id(in.clock.value);
+  out.set_deadline_ns(ns_of(in.deadline));
+  wire::rows_to_wire(in.pinned_before, *out.mutable_pinned_before());
+}
+
+void to_wire(const IntentCause& in, wire::IntentCause& out) {
+  out.set_principal(wire::sendable(in.principal));
+  out.set_request_id(in.request.value);
+  out.set_job_id(in.job.value);
+  out.set_revision_number(in.revision.value);
+}
+
 void to_wire(const Record& in, wire::Record& out) {
   out.set_wire_version_number(kWireVersion);
   if (const auto* term = std::get_if<TermRecord>(&in)) {
@@ -65,6 +79,12 @@ void to_wire(const Record& in, wire::Record& out) {
     wire::to_wire(intent->intent, *out.mutable_intent()->mutable_intent());
     out.mutable_intent()->set_laser_order_number(intent->laser_order);
     out.mutable_intent()->set_next_job_id(intent->next_job.value);
+    if (intent->probation) {
+      to_wire(*intent->probation, *out.mutable_intent()->mutable_probation());
+    }
+    if (intent->cause) {
+      to_wire(*intent->cause, *out.mutable_intent()->mutable_cause());
+    }
   } else if (const auto* commit = std::get_if<CommitRecord>(&in)) {
     wire::CommitRecord& record = *out.mutable_commit();
     record.set_decision(wire::enum_to_wire<wire::CommitDecision>(commit->decision));
@@ -100,16 +120,35 @@ CommitRecord commit_from_wire(wire::Check& check, const wire::CommitRecord& in) 
   return out;
 }
 
+IntentRecord intent_from_wire(wire::Check& check, const wire::IntentRecord& in) {
+  IntentRecord out;
+  check.present("intent", in.has_intent());
+  const auto scope = check.in("intent");
+  out.intent = wire::from_wire(check, in.intent());
+  out.laser_order = in.laser_order_number();
+  out.next_job = {in.next_job_id()};
+  if (in.has_probation()) {
+    const wire::Probation& trial = in.probation();
+    const auto inner = check.in("probation");
+    out.probation = {{trial.revision_number()},
+                     {trial.clock_id()},
+                     check.instant("deadline_ns", trial.deadline_ns()),
+                     wire::rows_from_wire<JobSchedule>(check, "pinned_before", trial.pinned_before(), limits::kJobs)};
+  }
+  if (in.has_cause()) {
+    const wire::IntentCause& cause = in.cause();
+    out.cause = {
+        check.text("cause.principal", cause.principal()), {cause.request_id()}, {cause.job_id()}, {cause.revision_number()}};
+  }
+  return out;
+}
+
 Record from_wire(wire::Check& check, const wire::Record& in) {
   switch (in.record_case()) {
     case wire::Record::kTerm:
       return TermRecord{{in.term().term_number()}};
-    case wire::Record::kIntent: {
-      check.present("intent", in.intent().has_intent());
-      const auto scope = check.in("intent");
-      return IntentRecord{
-          wire::from_wire(check, in.intent().intent()), in.intent().laser_order_number(), {in.intent().next_job_id()}};
-    }
+    case wire::Record::kIntent:
+      return intent_from_wire(check, in.intent());
     case wire::Record::kCommit: {
       const auto scope = check.in("commit");
       return commit_from_wire(check, in.commit());

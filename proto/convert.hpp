@@ -27,6 +27,8 @@ void to_wire(const loom::WssRoute& in, WssRoute& out);
 loom::WssRoute from_wire(Check& check, const WssRoute& in);
 void to_wire(const loom::CrossConnect& in, CrossConnect& out);
 loom::CrossConnect from_wire(Check& check, const CrossConnect& in);
+void to_wire(const loom::Setpoint& in, Setpoint& out);
+loom::Setpoint from_wire(Check& check, const Setpoint& in);
 void to_wire(const loom::NodePlan& in, NodePlan& out);
 loom::NodePlan from_wire(Check& check, const NodePlan& in);
 void to_wire(const loom::Plan& in, Plan& out);
@@ -35,6 +37,8 @@ loom::Plan from_wire(Check& check, const Plan& in);
 // wire_demand.cpp
 void to_wire(const loom::JobSpec& in, JobSpec& out);
 loom::JobSpec from_wire(Check& check, const JobSpec& in);
+void to_wire(const loom::JobSchedule& in, JobSchedule& out);
+loom::JobSchedule from_wire(Check& check, const JobSchedule& in);
 void to_wire(const loom::Intent& in, Intent& out);
 loom::Intent from_wire(Check& check, const Intent& in);
 
@@ -63,6 +67,14 @@ void to_wire(const loom::JobReport& in, JobReport& out);
 loom::JobReport from_wire(Check& check, const JobReport& in);
 void to_wire(const loom::CommitReport& in, CommitReport& out);
 loom::CommitReport from_wire(Check& check, const CommitReport& in);
+
+// wire_explain.cpp
+void to_wire(const loom::StandingAlarm& in, StandingAlarm& out);
+loom::StandingAlarm from_wire(Check& check, const StandingAlarm& in);
+void to_wire(const loom::ChangeReport& in, ChangeReport& out);
+loom::ChangeReport from_wire(Check& check, const ChangeReport& in);
+void to_wire(const loom::CircuitExplanation& in, CircuitExplanation& out);
+loom::CircuitExplanation from_wire(Check& check, const CircuitExplanation& in);
 
 // wire_operator.cpp
 void to_wire(const loom::OperatorRequest& in, OperatorRequest& out);

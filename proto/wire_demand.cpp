@@ -92,10 +92,58 @@ loom::JobSpec from_wire(Check& check, const JobSpec& in) {
   return out;
 }
 
+static void to_wire(const loom::Timeslot& in, Timeslot& out) {
+  rows_to_wire(in.circuits, *out.mutable_circuits());
+  out.set_guard_ns(in.guard.count());
+  out.set_hold_ns(in.hold.count());
+}
+
+static loom::Timeslot from_wire(Check& check, const Timeslot& in) {
+  loom::Timeslot out;
+  out.circuits = rows_from_wire<loom::Circuit>(check, "circuits", in.circuits(), limits::kCircuits);
+  out.guard = check.duration("guard_ns", in.guard_ns());
+  out.hold = in.hold_ns() == kForever.count() ? kForever : check.duration("hold_ns", in.hold_ns());
+  return out;
+}
+
+static void to_wire(const loom::Stage& in, Stage& out) {
+  rows_to_wire(in.timeslots, *out.mutable_timeslots());
+  out.set_cycle_count(in.cycles);
+}
+
+static loom::Stage from_wire(Check& check, const Stage& in) {
+  return {rows_from_wire<loom::Timeslot>(check, "timeslots", in.timeslots(), limits::kTimelineEntries), in.cycle_count()};
+}
+
+void to_wire(const loom::JobSchedule& in, JobSchedule& out) {
+  out.set_job_id(in.job.value);
+  rows_to_wire(in.stages, *out.mutable_stages());
+}
+
+loom::JobSchedule from_wire(Check& check, const JobSchedule& in) {
+  return {{in.job_id()}, rows_from_wire<loom::Stage>(check, "stages", in.stages(), limits::kStagesPerJob)};
+}
+
+static void to_wire(const loom::DeviceOverride& in, DeviceOverride& out) {
+  out.set_device_id(in.device.value);
+  to_wire(in.setpoint, *out.mutable_setpoint());
+}
+
+static loom::DeviceOverride from_wire(Check& check, const DeviceOverride& in) {
+  loom::DeviceOverride out;
+  out.device = check.device("device_id", in.device_id());
+  const auto scope = check.in("setpoint");
+  out.setpoint = from_wire(check, in.setpoint());
+  return out;
+}
+
 void to_wire(const loom::Intent& in, Intent& out) {
   rows_to_wire(in.jobs, *out.mutable_jobs());
   nodes_to_wire(in.drained, *out.mutable_drained_node_ids());
   out.set_lasers_off(in.lasers_off);
+  nodes_to_wire(in.maintenance, *out.mutable_maintenance_node_ids());
+  rows_to_wire(in.overrides, *out.mutable_overrides());
+  rows_to_wire(in.pinned, *out.mutable_pinned());
 }
 
 loom::Intent from_wire(Check& check, const Intent& in) {
@@ -105,6 +153,12 @@ loom::Intent from_wire(Check& check, const Intent& in) {
   out.drained = nodes_from_wire(check, "drained_node_ids", in.drained_node_ids());
   check.ascending("drained_node_ids", out.drained, [](NodeId node) { return node; });
   out.lasers_off = in.lasers_off();
+  out.maintenance = nodes_from_wire(check, "maintenance_node_ids", in.maintenance_node_ids());
+  check.ascending("maintenance_node_ids", out.maintenance, [](NodeId node) { return node; });
+  out.overrides = rows_from_wire<loom::DeviceOverride>(check, "overrides", in.overrides(), limits::kDevices);
+  check.ascending("overrides.device_id", out.overrides, [](const loom::DeviceOverride& override) { return override.device; });
+  out.pinned = rows_from_wire<loom::JobSchedule>(check, "pinned", in.pinned(), limits::kJobs);
+  check.ascending("pinned.job_id", out.pinned, [](const loom::JobSchedule& schedule) { return schedule.job; });
   return out;
 }
 

@@ -5,7 +5,7 @@ namespace loom::wire {
 
 static_assert(static_cast<int>(Role_MAX) == static_cast<int>(loom::Role::controller) + 1);
 static_assert(static_cast<int>(CommitPhase_MAX) == static_cast<int>(loom::CommitPhase::relight) + 1);
-static_assert(Envelope::kOperatorReply == 16 + std::variant_size_v<loom::Body> - 1);
+static_assert(Envelope::kDeviceReset == 16 + std::variant_size_v<loom::Body> - 1);
 
 template <class WireBody>
 static loom::Outcome outcome_of(Check& check, const WireBody& in) {
@@ -185,6 +185,32 @@ static void set_body(const loom::SetLasers& in, Envelope& out) {
 static void set_body(const loom::Beat& in, Envelope& out) {
   out.mutable_beat()->set_confirmed_revision_number(in.confirmed.value);
 }
+static void set_body(const loom::ResetDevice& in, Envelope& out) {
+  out.mutable_reset_device()->set_device_id(in.device.value);
+  out.mutable_reset_device()->set_order_number(in.order);
+}
+static loom::ResetDevice from_wire(Check& check, const ResetDevice& in) {
+  return {check.device("device_id", in.device_id()), in.order_number()};
+}
+
+static void set_body(const loom::DeviceReset& in, Envelope& out) {
+  DeviceReset& reset = *out.mutable_device_reset();
+  reset.set_device_id(in.device.value);
+  reset.set_order_number(in.order);
+  to_wire(in.outcome, *reset.mutable_outcome());
+  reset.set_write_count(in.writes);
+  to_wire(in.observation, *reset.mutable_observation());
+}
+static loom::DeviceReset from_wire(Check& check, const DeviceReset& in) {
+  loom::DeviceReset out{
+      check.device("device_id", in.device_id()), in.order_number(), outcome_of(check, in), in.write_count(), {}};
+  if (check.present("observation", in.has_observation())) {
+    const auto scope = check.in("observation");
+    out.observation = from_wire(check, in.observation());
+  }
+  return out;
+}
+
 static void set_body(const loom::OperatorRequest& in, Envelope& out) { to_wire(in, *out.mutable_operator_request()); }
 static void set_body(const loom::OperatorReply& in, Envelope& out) { to_wire(in, *out.mutable_operator_reply()); }
 
@@ -245,6 +271,10 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
       return named(check, "operator_request", in.operator_request());
     case Envelope::kOperatorReply:
       return named(check, "operator_reply", in.operator_reply());
+    case Envelope::kResetDevice:
+      return named(check, "reset_device", in.reset_device());
+    case Envelope::kDeviceReset:
+      return named(check, "device_reset", in.device_reset());
     case Envelope::BODY_NOT_SET:
       break;
   }

@@ -3,7 +3,9 @@
 
 namespace loom::wire {
 
-static_assert(static_cast<int>(Noun_MAX) == static_cast<int>(loom::Noun::alarms) + 1);
+static_assert(static_cast<int>(Noun_MAX) == static_cast<int>(loom::Noun::explanation) + 1);
+static_assert(static_cast<int>(NodeOrder_MAX) == static_cast<int>(loom::NodeOrder::release) + 1);
+static_assert(static_cast<int>(ApplyMode_MAX) == static_cast<int>(loom::ApplyMode::overwrite) + 1);
 
 static void set_ask(const loom::Query& in, OperatorRequest& out) {
   Query& query = *out.mutable_query();
@@ -11,6 +13,8 @@ static void set_ask(const loom::Query& in, OperatorRequest& out) {
   if (in.id) {
     query.set_row_id(*in.id);
   }
+  query.set_offset_count(in.offset);
+  query.set_limit_count(in.limit);
 }
 static void set_ask(const loom::SubmitJob& in, OperatorRequest& out) {
   to_wire(in.spec, *out.mutable_submit_job()->mutable_spec());
@@ -22,8 +26,116 @@ static void set_ask(const loom::CancelJob& in, OperatorRequest& out) {
 }
 static void set_ask(const loom::OrderLasers& in, OperatorRequest& out) { out.mutable_order_lasers()->set_on(in.on); }
 
+static void set_ask(const loom::OrderNode& in, OperatorRequest& out) {
+  OrderNode& order = *out.mutable_order_node();
+  order.set_node_id(in.node.value);
+  order.set_order(enum_to_wire<NodeOrder>(in.order));
+  order.set_force(in.force);
+  order.set_dry_run(in.dry_run);
+}
+static void set_ask(const loom::OrderDevice& in, OperatorRequest& out) {
+  OrderDevice& order = *out.mutable_order_device();
+  order.set_device_id(in.device.value);
+  if (in.setpoint) {
+    to_wire(*in.setpoint, *order.mutable_setpoint());
+  }
+  order.set_dry_run(in.dry_run);
+}
+static void set_ask(const loom::OrderReset& in, OperatorRequest& out) {
+  out.mutable_order_reset()->set_device_id(in.device.value);
+}
+static void set_ask(const loom::AcknowledgeAlarm& in, OperatorRequest& out) {
+  out.mutable_acknowledge_alarm()->set_alarm_id(in.alarm.value);
+}
+
+static void to_wire(const loom::ScheduledCircuit& in, ScheduledCircuit& out) {
+  out.set_job_id(in.job.value);
+  out.set_source_node_id(in.source.value);
+  out.set_destination_node_id(in.destination.value);
+  to_wire(in.slot, *out.mutable_slot());
+  out.set_timeslot_number(in.timeslot);
+  if (in.transmitter) {
+    out.set_transmitter_element_id(in.transmitter->value);
+  }
+  if (in.receiver) {
+    out.set_receiver_element_id(in.receiver->value);
+  }
+}
+static loom::ScheduledCircuit from_wire(Check& check, const ScheduledCircuit& in) {
+  loom::ScheduledCircuit out;
+  out.job = {in.job_id()};
+  out.source = check.node("source_node_id", in.source_node_id());
+  out.destination = check.node("destination_node_id", in.destination_node_id());
+  check.present("slot", in.has_slot());
+  out.slot = from_wire(check, in.slot());
+  out.timeslot = in.timeslot_number();
+  if (in.has_transmitter_element_id()) {
+    out.transmitter = check.element("transmitter_element_id", in.transmitter_element_id());
+  }
+  if (in.has_receiver_element_id()) {
+    out.receiver = check.element("receiver_element_id", in.receiver_element_id());
+  }
+  return out;
+}
+
+static void set_ask(const loom::ApplySchedule& in, OperatorRequest& out) {
+  ApplySchedule& order = *out.mutable_apply_schedule();
+  order.set_mode(enum_to_wire<ApplyMode>(in.mode));
+  rows_to_wire(in.circuits, *order.mutable_circuits());
+  order.set_confirm_within_ns(in.confirm_within.count());
+  order.set_dry_run(in.dry_run);
+}
+static void set_ask(const loom::ConfirmSchedule&, OperatorRequest& out) { out.mutable_confirm_schedule(); }
+static void set_ask(const loom::RollBackSchedule& in, OperatorRequest& out) {
+  out.mutable_roll_back_schedule()->set_to_revision_number(in.to.value);
+  out.mutable_roll_back_schedule()->set_dry_run(in.dry_run);
+}
+static void set_ask(const loom::DiffSchedule& in, OperatorRequest& out) {
+  DiffSchedule& order = *out.mutable_diff_schedule();
+  if (in.revision) {
+    order.set_revision_number(in.revision->value);
+  }
+  if (in.circuits) {
+    rows_to_wire(*in.circuits, *order.mutable_circuits()->mutable_rows());
+  }
+}
+
+static loom::OrderNode from_wire(Check& check, const OrderNode& in) {
+  return {check.node("node_id", in.node_id()), check.enumeration("order", in.order(), loom::NodeOrder::release), in.force(),
+          in.dry_run()};
+}
+static loom::OrderDevice from_wire(Check& check, const OrderDevice& in) {
+  loom::OrderDevice out{check.device("device_id", in.device_id()), {}, in.dry_run()};
+  if (in.has_setpoint()) {
+    const auto scope = check.in("setpoint");
+    out.setpoint = from_wire(check, in.setpoint());
+  }
+  return out;
+}
+static loom::ApplySchedule from_wire(Check& check, const ApplySchedule& in) {
+  loom::ApplySchedule out;
+  out.mode = check.enumeration("mode", in.mode(), loom::ApplyMode::overwrite);
+  out.circuits = rows_from_wire<loom::ScheduledCircuit>(check, "circuits", in.circuits(), limits::kCircuits);
+  out.confirm_within = check.duration("confirm_within_ns", in.confirm_within_ns());
+  out.dry_run = in.dry_run();
+  return out;
+}
+static loom::DiffSchedule from_wire(Check& check, const DiffSchedule& in) {
+  loom::DiffSchedule out;
+  if (in.has_revision_number()) {
+    out.revision = Revision{in.revision_number()};
+  }
+  if (in.has_circuits()) {
+    out.circuits = rows_from_wire<loom::ScheduledCircuit>(check, "circuits", in.circuits().rows(), limits::kCircuits);
+  }
+  return out;
+}
+
 static loom::Query from_wire(Check& check, const Query& in) {
-  loom::Query out{check.enumeration("noun", in.noun(), loom::Noun::alarms), std::nullopt};
+  loom::Query out;
+  out.noun = check.enumeration("noun", in.noun(), loom::Noun::explanation);
+  out.offset = in.offset_count();
+  out.limit = in.limit_count();
   if (in.has_row_id()) {
     out.id = in.row_id();
   }
@@ -58,6 +170,30 @@ loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in) {
     case OperatorRequest::kOrderLasers:
       out.ask = loom::OrderLasers{in.order_lasers().on()};
       break;
+    case OperatorRequest::kOrderNode:
+      out.ask = from_wire(check, in.order_node());
+      break;
+    case OperatorRequest::kOrderDevice:
+      out.ask = from_wire(check, in.order_device());
+      break;
+    case OperatorRequest::kOrderReset:
+      out.ask = loom::OrderReset{check.device("device_id", in.order_reset().device_id())};
+      break;
+    case OperatorRequest::kAcknowledgeAlarm:
+      out.ask = loom::AcknowledgeAlarm{{in.acknowledge_alarm().alarm_id()}};
+      break;
+    case OperatorRequest::kApplySchedule:
+      out.ask = from_wire(check, in.apply_schedule());
+      break;
+    case OperatorRequest::kConfirmSchedule:
+      out.ask = loom::ConfirmSchedule{};
+      break;
+    case OperatorRequest::kRollBackSchedule:
+      out.ask = loom::RollBackSchedule{{in.roll_back_schedule().to_revision_number()}, in.roll_back_schedule().dry_run()};
+      break;
+    case OperatorRequest::kDiffSchedule:
+      out.ask = from_wire(check, in.diff_schedule());
+      break;
     case OperatorRequest::ASK_NOT_SET:
       check.refuse("oneof", "", "is missing");
       break;
@@ -82,11 +218,14 @@ static void set_rows(const std::vector<loom::JobReport>& in, OperatorReply& out)
 static void set_rows(const std::vector<loom::CommitReport>& in, OperatorReply& out) {
   rows_to_wire(in, *out.mutable_commits()->mutable_rows());
 }
-static void set_rows(const std::vector<loom::Alarm>& in, OperatorReply& out) {
+static void set_rows(const std::vector<loom::StandingAlarm>& in, OperatorReply& out) {
   rows_to_wire(in, *out.mutable_alarms()->mutable_rows());
 }
 
-static decltype(loom::OperatorReply::rows) reply_rows(Check& check, const OperatorReply& in) {
+static void set_rows(const loom::ChangeReport& in, OperatorReply& out) { to_wire(in, *out.mutable_change()); }
+static void set_rows(const loom::CircuitExplanation& in, OperatorReply& out) { to_wire(in, *out.mutable_explanation()); }
+
+static loom::ReplyRows reply_rows(Check& check, const OperatorReply& in) {
   constexpr std::size_t kMost = limits::kRowsPerReply;
   switch (in.rows_case()) {
     case OperatorReply::kStatus:
@@ -102,7 +241,11 @@ static decltype(loom::OperatorReply::rows) reply_rows(Check& check, const Operat
     case OperatorReply::kCommits:
       return rows_from_wire<loom::CommitReport>(check, "commits", in.commits().rows(), kMost);
     case OperatorReply::kAlarms:
-      return rows_from_wire<loom::Alarm>(check, "alarms", in.alarms().rows(), kMost);
+      return rows_from_wire<loom::StandingAlarm>(check, "alarms", in.alarms().rows(), kMost);
+    case OperatorReply::kChange:
+      return from_wire(check, in.change());
+    case OperatorReply::kExplanation:
+      return from_wire(check, in.explanation());
     case OperatorReply::ROWS_NOT_SET:
       break;
   }
@@ -113,6 +256,9 @@ void to_wire(const loom::OperatorReply& in, OperatorReply& out) {
   out.set_request_id(in.request.value);
   to_wire(in.outcome, *out.mutable_outcome());
   out.set_job_id(in.job.value);
+  out.set_revision_number(in.revision.value);
+  out.set_total_row_count(in.total_rows);
+  out.set_write_count(in.writes);
   std::visit([&](const auto& rows) { set_rows(rows, out); }, in.rows);
 }
 
@@ -123,6 +269,9 @@ loom::OperatorReply from_wire(Check& check, const OperatorReply& in) {
     out.outcome = from_wire(check, in.outcome());
   }
   out.job = {in.job_id()};
+  out.revision = {in.revision_number()};
+  out.total_rows = in.total_row_count();
+  out.writes = in.write_count();
   out.rows = reply_rows(check, in);
   return out;
 }

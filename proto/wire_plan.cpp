@@ -30,7 +30,7 @@ static loom::LaserSetpoint from_wire(Check& check, const LaserSetpoint& in) {
   return {from_wire(check, in.slot()), check.power("power_centi_dbm", in.power_centi_dbm()), in.emit()};
 }
 
-static void to_wire(const loom::Setpoint& in, Setpoint& out) {
+void to_wire(const loom::Setpoint& in, Setpoint& out) {
   if (const auto* laser = std::get_if<loom::LaserSetpoint>(&in)) {
     to_wire(*laser, *out.mutable_laser());
   } else if (const auto* heater = std::get_if<loom::HeaterSetpoint>(&in)) {
@@ -42,7 +42,7 @@ static void to_wire(const loom::Setpoint& in, Setpoint& out) {
   }
 }
 
-static loom::Setpoint from_wire(Check& check, const Setpoint& in) {
+loom::Setpoint from_wire(Check& check, const Setpoint& in) {
   switch (in.kind_case()) {
     case Setpoint::kLaser:
       return from_wire(check, in.laser());

@@ -4,7 +4,7 @@
 namespace loom::wire {
 
 static_assert(static_cast<int>(ErrorCode_MAX) == static_cast<int>(loom::ErrorCode::internal) + 1);
-static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::plan_refused) + 1);
+static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::confirm_overdue) + 1);
 static_assert(static_cast<int>(CommitOutcome_MAX) == static_cast<int>(loom::CommitOutcome::refused) + 1);
 static_assert(static_cast<int>(CommitStage_MAX) == static_cast<int>(loom::CommitStage::confirmed) + 1);
 static_assert(static_cast<int>(DeviceKind_MAX) == static_cast<int>(loom::DeviceKind::ocs) + 1);
@@ -38,10 +38,12 @@ static void to_wire(const loom::DriftCounts& in, DriftCounts& out) {
 void to_wire(const loom::Error& in, Error& out) {
   out.set_code(enum_to_wire<ErrorCode>(in.code));
   out.set_message(sendable(in.message));
+  out.set_next_command(sendable(in.next_command));
 }
 
 loom::Error from_wire(Check& check, const Error& in) {
-  return {check.enumeration("code", in.code(), loom::ErrorCode::internal), check.text("message", in.message())};
+  return {check.enumeration("code", in.code(), loom::ErrorCode::internal), check.text("message", in.message()),
+          check.text("next_command", in.next_command())};
 }
 
 void to_wire(const loom::Outcome& in, Outcome& out) {
@@ -72,7 +74,7 @@ void to_wire(const loom::Alarm& in, Alarm& out) {
 
 loom::Alarm from_wire(Check& check, const Alarm& in) {
   loom::Alarm out;
-  out.code = check.enumeration("code", in.code(), loom::AlarmCode::plan_refused);
+  out.code = check.enumeration("code", in.code(), loom::AlarmCode::confirm_overdue);
   if (in.has_node_id()) {
     out.node = check.node("node_id", in.node_id());
   }
@@ -115,6 +117,8 @@ void to_wire(const loom::StatusReport& in, StatusReport& out) {
   out.set_stage_total_count(in.stage_total);
   out.set_malformed_count(in.malformed);
   out.set_alarm_count(in.alarms);
+  out.set_awaiting_confirm_revision_number(in.awaiting_confirm.value);
+  out.set_confirm_left_ns(in.confirm_left.count());
 }
 
 loom::StatusReport from_wire(Check& check, const StatusReport& in) {
@@ -138,6 +142,8 @@ loom::StatusReport from_wire(Check& check, const StatusReport& in) {
   out.stage_total = in.stage_total_count();
   out.malformed = in.malformed_count();
   out.alarms = in.alarm_count();
+  out.awaiting_confirm = {in.awaiting_confirm_revision_number()};
+  out.confirm_left = check.duration("confirm_left_ns", in.confirm_left_ns());
   return out;
 }
 
@@ -149,6 +155,11 @@ void to_wire(const loom::NodeReport& in, NodeReport& out) {
   out.set_silence_ns(in.silence.count());
   out.set_lasers_latched_off(in.lasers_latched_off);
   out.set_device_count(in.devices);
+  out.set_drained(in.drained);
+  out.set_maintenance(in.maintenance);
+  for (const JobId job : in.jobs) {
+    out.add_job_ids(job.value);
+  }
 }
 
 loom::NodeReport from_wire(Check& check, const NodeReport& in) {
@@ -160,6 +171,13 @@ loom::NodeReport from_wire(Check& check, const NodeReport& in) {
   out.silence = check.difference("silence_ns", in.silence_ns());
   out.lasers_latched_off = in.lasers_latched_off();
   out.devices = in.device_count();
+  out.drained = in.drained();
+  out.maintenance = in.maintenance();
+  if (check.count("job_ids", in.job_ids_size(), limits::kJobs)) {
+    for (const std::uint64_t job : in.job_ids()) {
+      out.jobs.push_back({job});
+    }
+  }
   return out;
 }
 
@@ -170,6 +188,10 @@ void to_wire(const loom::DeviceReport& in, DeviceReport& out) {
   out.set_agent_node_id(in.agent.value);
   to_wire(in.observation, *out.mutable_observation());
   out.set_drift(enum_to_wire<Drift>(in.drift));
+  if (in.desired) {
+    to_wire(*in.desired, *out.mutable_desired());
+  }
+  out.set_by_hand(in.by_hand);
 }
 
 loom::DeviceReport from_wire(Check& check, const DeviceReport& in) {
@@ -179,6 +201,11 @@ loom::DeviceReport from_wire(Check& check, const DeviceReport& in) {
   out.kind = check.enumeration("kind", in.kind(), loom::DeviceKind::ocs);
   out.agent = check.node("agent_node_id", in.agent_node_id());
   out.drift = check.enumeration("drift", in.drift(), loom::Drift::stale);
+  if (in.has_desired()) {
+    const auto scope = check.in("desired");
+    out.desired = from_wire(check, in.desired());
+  }
+  out.by_hand = in.by_hand();
   const auto scope = check.in("observation");
   out.observation = from_wire(check, in.observation());
   return out;
@@ -211,6 +238,7 @@ void to_wire(const loom::JobReport& in, JobReport& out) {
   out.set_revision_number(in.revision.value);
   out.set_cycles_done_count(in.cycles_done);
   out.set_underflow_count(in.underflows);
+  out.set_pinned(in.pinned);
 }
 
 loom::JobReport from_wire(Check& check, const JobReport& in) {
@@ -226,6 +254,7 @@ loom::JobReport from_wire(Check& check, const JobReport& in) {
   out.revision = {in.revision_number()};
   out.cycles_done = in.cycles_done_count();
   out.underflows = in.underflow_count();
+  out.pinned = in.pinned();
   return out;
 }
 

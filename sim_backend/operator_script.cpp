@@ -92,7 +92,7 @@ void OperatorScript::act(Instant now, EffectSink& sink) {
   }
 }
 
-void OperatorScript::ask(Entry& entry, std::variant<Query, SubmitJob, CancelJob, OrderLasers> question, EffectSink& sink) {
+void OperatorScript::ask(Entry& entry, OperatorAsk question, EffectSink& sink) {
   entry.request = RequestId{++last_request_};
   Envelope envelope;
   envelope.role = Role::operator_;

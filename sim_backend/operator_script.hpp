@@ -46,7 +46,7 @@ class OperatorScript {
   void on_reply(Instant now, const OperatorReply& reply);
   Instant due_of(const Entry& entry) const;
   void act(Instant now, EffectSink& sink);
-  void ask(Entry& entry, std::variant<Query, SubmitJob, CancelJob, OrderLasers> question, EffectSink& sink);
+  void ask(Entry& entry, OperatorAsk question, EffectSink& sink);
 
   std::vector<Entry> entries_;
   std::map<std::string, std::size_t> by_name_;

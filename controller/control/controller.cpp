@@ -6,11 +6,6 @@
 #include "controller/control/timers.hpp"
 
 namespace loom {
-namespace {
-
-constexpr std::size_t kAlarmsKept = 1'024;
-
-}  // namespace
 
 Controller::Controller(ControllerOptions options) : options_(std::move(options)) {
   LOOM_ASSERT(options_.fabric != nullptr);
@@ -19,6 +14,7 @@ Controller::Controller(ControllerOptions options) : options_(std::move(options))
 }
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
+  now_ = now;
   std::visit([&](const auto& what) { on(what, now, sink); }, event);
 }
 
@@ -32,11 +28,11 @@ void Controller::append(Record record, Act act, EffectSink& sink) {
 }
 
 void Controller::raise(Alarm alarm, EffectSink& sink) {
-  sink.emit(RaiseAlarm{alarm});
-  alarms_.push_back(std::move(alarm));
-  if (alarms_.size() > kAlarmsKept) {
-    alarms_.pop_front();
+  if (alarm.next_command.empty()) {
+    alarm.next_command = next_command_for(alarm);
   }
+  sink.emit(RaiseAlarm{alarm});
+  alarms_.raise(std::move(alarm), now_);
 }
 
 /// The journal's last word on each subject; a revision that was going and never confirmed leaves its agents in doubt.
@@ -49,6 +45,14 @@ void Controller::restore(const std::vector<Record>& records) {
       intent_ = intent->intent;
       laser_order_ = intent->laser_order;
       next_job_ = intent->next_job;
+      probation_ = intent->probation;
+      if (intent->cause) {
+        OperatorReply answered;
+        answered.request = intent->cause->request;
+        answered.job = intent->cause->job;
+        answered.revision = intent->cause->revision;
+        answered_.push_back({intent->cause->principal, answered.request, Peer{Peer::Kind::operator_, 0}, answered});
+      }
     } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
       next_revision_ = Revision{std::max(next_revision_.value, commit->revision.value + 1)};
       next_circuit_ = std::max(next_circuit_, commit->next_circuit);
@@ -63,6 +67,7 @@ void Controller::restore(const std::vector<Record>& records) {
         result->plan = *going;
         result->intent = intent_;
         result->next_circuit = next_circuit_;
+        keep_confirmed(commit->revision, intent_, going);
         confirmed_ = std::move(result);
         going = nullptr;
         doubt_ = {};
@@ -91,6 +96,13 @@ void Controller::on(const Started& started, Instant now, EffectSink& sink) {
   sink.emit(SetTimer{timers::kSweep, now + options_.timings.beat_interval});
   sink.emit(SetTimer{timers::kBeat, now + options_.timings.beat_interval});
   sink.emit(SetTimer{timers::kReconcile, now + options_.timings.reconcile_interval});
+  if (probation_ && probation_->clock != clock_) {
+    probation_->clock = clock_;  // nobody can say how much time has passed: as if it were over
+    probation_->deadline = now;
+  }
+  if (probation_) {
+    sink.emit(SetTimer{timers::kProbation, std::max(now, probation_->deadline)});
+  }
   if (!intent_.jobs.empty() || !doubt_.empty()) {
     want_plan("the controller started again", now, sink);
   }
@@ -99,7 +111,7 @@ void Controller::on(const Started& started, Instant now, EffectSink& sink) {
 void Controller::on(const MessageArrived& message, Instant now, EffectSink& sink) {
   if (message.from.kind == Peer::Kind::operator_) {
     if (const auto* request = std::get_if<OperatorRequest>(&message.envelope.body)) {
-      on_operator(message.from, *request, message.envelope.role, now, sink);
+      on_operator(message.from, message.envelope, *request, now, sink);
     } else {
       ++malformed_;
     }
@@ -142,6 +154,10 @@ void Controller::on(const TimerFired& timer, Instant now, EffectSink& sink) {
   } else if (timer.timer == timers::kReconcile) {
     reconcile_now(now, sink);
     sink.emit(SetTimer{timers::kReconcile, now + options_.timings.reconcile_interval});
+  } else if (timer.timer == timers::kReset) {
+    repeat_resets(now, sink);
+  } else if (timer.timer == timers::kProbation) {
+    watch_probation(now, sink);
   } else if (timer.timer == timers::kPlan) {
     consider_planning(now, sink);
   }
@@ -166,7 +182,7 @@ void Controller::on(const AppendFailed& failed, Instant, EffectSink& sink) {
 
 void Controller::perform(Act& act, Instant now, EffectSink& sink) {
   if (auto* reply_act = std::get_if<ReplyAct>(&act)) {
-    reply(reply_act->to, std::move(reply_act->reply), sink);
+    settle(reply_act->to, std::move(reply_act->reply), sink);
     consider_planning(now, sink);
   } else if (const auto* go = std::get_if<GoAct>(&act)) {
     if (commit_ != nullptr && commit_->revision() == go->revision && commit_->verdict() == CommitVerdict::wants_going) {

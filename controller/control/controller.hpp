@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "controller/control/alarm_board.hpp"
 #include "controller/control/commit.hpp"
 #include "controller/control/session.hpp"
 #include "controller/plan/reconcile.hpp"
@@ -18,6 +20,8 @@
 #include "core/timings.hpp"
 
 namespace loom {
+
+struct LitHop;  // controller/plan/explain.hpp
 
 struct ControllerOptions {
   std::shared_ptr<const Fabric> fabric;
@@ -66,8 +70,14 @@ class Controller {
 
  private:
   // What waits for the journal.
+  /// Whom to answer.
+  struct Asker {
+    Peer peer;
+    std::string principal;
+    RequestId request;
+  };
   struct ReplyAct {
-    Peer to;
+    Asker to;
     OperatorReply reply;
   };
   struct GoAct {
@@ -85,10 +95,39 @@ class Controller {
     std::uint64_t count;
     Act act;
   };
-  struct DryRun {
-    Revision revision;
-    Peer from;
+  using Way = std::function<Result<Intent>(const Intent&)>;
+  /// An order on trial: it is planned and verified before anything of it becomes intent.
+  struct Trial {
+    Asker asker;
+    std::vector<Way> ways;   ///< tried in order until one can be planned
+    std::string reason;      ///< of the revision that carries it out
+    bool only_asks = false;  ///< a dry run or a diff: nothing becomes intent
+    bool safe = false;       ///< refused if it disturbs light
+    Duration confirm_within{};
+    JobId job{};
+
+    Revision number{};  ///< of the plan on trial
+    std::size_t way = 0;
+    std::uint32_t attempts = 0;
+    Intent before{};  ///< what it was tried on
+    std::optional<Error> first_refusal{};
+  };
+  /// A request that was answered, or (no reply yet) is being worked on.
+  struct Answered {
+    std::string principal;
     RequestId request;
+    Peer peer;
+    std::optional<OperatorReply> reply;
+  };
+  struct PendingReset {
+    Asker asker;
+    std::uint64_t order = 0;
+    Instant deadline{};
+  };
+  /// A confirmed revision that an operator may go back to.
+  struct Kept {
+    Intent intent;
+    std::shared_ptr<const Plan> plan;
   };
 
   // controller.cpp: events, journal
@@ -129,29 +168,74 @@ class Controller {
   void finish_confirmed(Instant now, EffectSink& sink);
   void finish_failed(Instant now, EffectSink& sink);
   void refuse_new_jobs(const std::string& reason, const Intent& asked);
+  std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const;
   void add_doubt(const Plan& plan);
   std::shared_ptr<const PlanResult> with_doubt(std::shared_ptr<const PlanResult> plan) const;
   void advance_stage(JobEntry& entry, Instant now, EffectSink& sink);
   void record_history(CommitReport report);
 
-  // desk.cpp: operators
-  void on_operator(Peer from, const OperatorRequest& request, Role role, Instant now, EffectSink& sink);
-  void submit(Peer from, RequestId request, const SubmitJob& order, Instant now, EffectSink& sink);
-  void cancel(Peer from, RequestId request, const CancelJob& order, Instant now, EffectSink& sink);
-  void order_lasers(Peer from, RequestId request, bool on, Instant now, EffectSink& sink);
+  // desk.cpp: requests, answers, trials
+  void on_operator(Peer from, const Envelope& envelope, const OperatorRequest& request, Instant now, EffectSink& sink);
+  bool answer_again(const Asker& asker, EffectSink& sink);
+  void settle(const Asker& asker, OperatorReply reply, EffectSink& sink);
+  void refuse(const Asker& asker, Error error, EffectSink& sink);
+  void try_out(Trial trial, EffectSink& sink);
+  void finish_trial(const PlanOutcome& outcome, Instant now, EffectSink& sink);
+  void adopt(const Trial& trial, const PlanResult& tried, Instant now, EffectSink& sink);
+  void follow_jobs(const Intent& before);
+  IntentRecord intent_record(std::optional<IntentCause> cause = {}) const;
+  void keep_confirmed(Revision revision, Intent intent, std::shared_ptr<const Plan> plan);
+  void take_back_orders(const Intent& failed);
+
+  // desk_orders.cpp: jobs, lasers, nodes
+  void obey(const Asker& asker, const SubmitJob& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const CancelJob& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const OrderLasers& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
+  void drain(const Asker& asker, const OrderNode& order, EffectSink& sink);
+  void release(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
+  bool in_maintenance(NodeId node) const;
+  bool wants_dark(NodeId node) const;
+  bool leads_latch(NodeId node, const Heartbeat& heartbeat) const;
+
+  // desk_devices.cpp: devices, alarms
+  void obey(const Asker& asker, const OrderDevice& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const OrderReset& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const AcknowledgeAlarm& order, Instant now, EffectSink& sink);
+  void on_device_reset(NodeId node, const DeviceReset& answer, EffectSink& sink);
+  void repeat_resets(Instant now, EffectSink& sink);
+  std::string circuits_using(const Device& device) const;
+
+  // desk_schedule.cpp
+  void obey(const Asker& asker, const ApplySchedule& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const ConfirmSchedule& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const RollBackSchedule& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const DiffSchedule& order, Instant now, EffectSink& sink);
+  Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& circuits, ApplyMode mode) const;
+  void watch_probation(Instant now, EffectSink& sink);
+
+  // desk_explain.cpp
+  OperatorReply explain(const Query& query, Instant now) const;
+  HopReport describe(const Circuit& circuit, const LitHop& lit, const Reconciliation& found) const;
+
+  // desk_answers.cpp: questions
   OperatorReply answer(const Query& query, Instant now) const;
+  ReplyRows all_rows(const Query& query, Instant now) const;
+  std::vector<NodeReport> node_rows(const Query& query, Instant now) const;
+  std::vector<JobReport> job_rows(const Query& query) const;
   StatusReport status(Instant now) const;
   DriftCounts drift_counts(Instant now) const;
   std::vector<DeviceReport> device_rows(const Query& query, Instant now) const;
+  std::optional<Setpoint> desired_of(const Device& device) const;
+  bool is_set_by_hand(DeviceId device) const;
   std::string state_of(const Circuit& circuit, bool plays_timeslots) const;
   std::vector<CircuitReport> circuit_rows(const Query& query) const;
   void reply(Peer to, OperatorReply reply, EffectSink& sink);
-  void dry_run(Peer from, RequestId request, Intent intent, EffectSink& sink);
-  void finish_dry_run(const PlanOutcome& outcome, EffectSink& sink);
 
   ControllerOptions options_;
   Term term_;
   ClockId clock_;
+  Instant now_{};  ///< of the event in hand
   bool started_ = false;
 
   Intent intent_;
@@ -161,7 +245,7 @@ class Controller {
 
   std::vector<AgentSession> sessions_;                    ///< index = node
   std::vector<std::optional<Observation>> observations_;  ///< index = device
-  std::deque<Alarm> alarms_;
+  AlarmBoard alarms_;
   std::uint64_t malformed_ = 0;
 
   std::shared_ptr<const PlanResult> confirmed_;
@@ -178,8 +262,13 @@ class Controller {
   std::optional<Revision> planning_;
   std::string planning_reason_;
   Intent planning_intent_;
-  std::vector<DryRun> dry_runs_;
-  std::uint64_t dry_runs_made_ = 0;
+  std::vector<Trial> trials_;
+  std::uint64_t trials_made_ = 0;
+  std::deque<Answered> answered_;
+  std::map<DeviceId, PendingReset> resets_;
+  std::uint64_t resets_made_ = 0;
+  std::optional<Probation> probation_;
+  std::map<Revision, Kept> kept_;
 
   std::unique_ptr<FabricCommit> commit_;
   bool commit_waits_ = false;  ///< for absent agents

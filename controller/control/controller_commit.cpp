@@ -66,7 +66,7 @@ void Controller::consider_planning(Instant now, EffectSink& sink) {
 void Controller::on(const Planned& planned, Instant now, EffectSink& sink) {
   const PlanOutcome& outcome = planned.outcome;
   if (!planning_.has_value() || outcome.revision != *planning_) {
-    finish_dry_run(outcome, sink);
+    finish_trial(outcome, now, sink);
     return;
   }
   planning_.reset();
@@ -84,7 +84,8 @@ void Controller::on(const Planned& planned, Instant now, EffectSink& sink) {
     report.started = now;
     record_history(std::move(report));
     refuse_new_jobs(outcome.result.error().message, planning_intent_);
-    append(IntentRecord{intent_, laser_order_, next_job_}, IntentAct{}, sink);
+    take_back_orders(planning_intent_);
+    append(intent_record(), IntentAct{}, sink);
     return;
   }
   if (planning_intent_.lasers_off != intent_.lasers_off) {
@@ -138,6 +139,17 @@ std::shared_ptr<const PlanResult> Controller::with_doubt(std::shared_ptr<const P
   return widened;
 }
 
+/// A node in maintenance takes part while it can be heard; nobody waits for one that is switched off.
+std::shared_ptr<const PlanResult> Controller::without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const {
+  const auto is_absent = [&](NodeId node) { return in_maintenance(node) && !sessions_[node.value].is_present(); };
+  if (std::none_of(plan->plan.changed.begin(), plan->plan.changed.end(), is_absent)) {
+    return plan;
+  }
+  auto narrowed = std::make_shared<PlanResult>(*plan);
+  std::erase_if(narrowed->plan.changed, is_absent);
+  return narrowed;
+}
+
 void Controller::add_doubt(const Plan& plan) {
   Doubt more;
   more.nodes = plan.changed;
@@ -160,11 +172,13 @@ void Controller::add_doubt(const Plan& plan) {
 }
 
 void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration elapsed, Instant now, EffectSink& sink) {
-  plan = with_doubt(std::move(plan));
+  plan = without_absent_maintenance(with_doubt(std::move(plan)));
   next_circuit_ = std::max(next_circuit_, plan->next_circuit);
   for (const Job& placed : plan->intent.jobs) {
     if (Job* job = find_job(intent_, placed.id)) {
-      job->nodes = placed.nodes;
+      if (job->nodes.empty()) {
+        job->nodes = placed.nodes;  // a job that has been moved since stays where it was moved to
+      }
       JobEntry& entry = jobs_[placed.id];
       entry.nodes = placed.nodes;
       std::sort(entry.nodes.begin(), entry.nodes.end());
@@ -212,7 +226,7 @@ void Controller::after_commit_moved(Instant now, EffectSink& sink) {
       if (!commit_recorded_) {
         commit_recorded_ = true;
         const auto plan = commit_->shared_plan();
-        sink.emit(Append{IntentRecord{intent_, laser_order_, next_job_}});
+        sink.emit(Append{intent_record()});
         ++appended_;
         append(CommitRecord{CommitDecision::going, commit_->revision(), next_circuit_, {plan, &plan->plan}},
                GoAct{commit_->revision()}, sink);
@@ -243,6 +257,9 @@ void Controller::record_history(CommitReport report) {
 void Controller::finish_confirmed(Instant now, EffectSink& sink) {
   confirmed_ = commit_->shared_plan();
   confirmed_at_ = now;
+  keep_confirmed(confirmed(), confirmed_->intent, {confirmed_, &confirmed_->plan});
+  alarms_.clear(AlarmCode::plan_refused);
+  alarms_.clear(AlarmCode::commit_returned);
   commit_->confirm(letterhead(), sink);
   CommitReport report = commit_->report(now);
   report.outcome = CommitOutcome::committed;
@@ -291,7 +308,8 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
     add_doubt(failed->plan().plan);
   }
   refuse_new_jobs(failed->failure(), failed->plan().intent);
-  append(IntentRecord{intent_, laser_order_, next_job_}, IntentAct{}, sink);
+  take_back_orders(failed->plan().intent);
+  append(intent_record(), IntentAct{}, sink);
   append(CommitRecord{CommitDecision::returned, failed->revision(), next_circuit_, nullptr}, IntentAct{}, sink);
   if (doubt_.empty()) {
     consider_planning(now, sink);
@@ -327,7 +345,7 @@ void Controller::advance_stage(JobEntry& entry, Instant now, EffectSink& sink) {
   job->stage = ++entry.stage;
   entry.state = "committing";
   entry.revision = next_revision_;
-  append(IntentRecord{intent_, laser_order_, next_job_}, IntentAct{}, sink);
+  append(intent_record(), IntentAct{}, sink);
   want_plan("job " + std::to_string(entry.job.value) + " goes to stage " + std::to_string(entry.stage + 1) + " of " +
                 std::to_string(entry.stages),
             now, sink);

@@ -30,6 +30,21 @@ Reconciliation Controller::reconciliation(Instant now) const {
 
 DriftCounts Controller::drift_counts(Instant now) const { return reconciliation(now).counts; }
 
+std::optional<Setpoint> Controller::desired_of(const Device& device) const {
+  if (confirmed_ == nullptr) {
+    return {};
+  }
+  const auto& devices = confirmed_->plan.nodes[device.agent.value].devices;
+  const auto plan =
+      std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == device.id; });
+  return plan == devices.end() ? std::nullopt : std::optional(plan->timeline.front().setpoint);
+}
+
+bool Controller::is_set_by_hand(DeviceId device) const {
+  return std::any_of(intent_.overrides.begin(), intent_.overrides.end(),
+                     [&](const DeviceOverride& override) { return override.device == device; });
+}
+
 std::vector<DeviceReport> Controller::device_rows(const Query& query, Instant now) const {
   const Reconciliation found = reconciliation(now);
   std::vector<DeviceReport> rows;
@@ -40,7 +55,8 @@ std::vector<DeviceReport> Controller::device_rows(const Query& query, Instant no
     Observation never;
     never.device = device.id;
     const Drift drift = device.id.value < found.devices.size() ? found.devices[device.id.value].drift : Drift::none;
-    rows.push_back({device.id, device.name, device.kind, device.agent, observations_[device.id.value].value_or(never), drift});
+    rows.push_back({device.id, device.name, device.kind, device.agent, observations_[device.id.value].value_or(never), drift,
+                    desired_of(device), is_set_by_hand(device.id)});
   }
   return rows;
 }
@@ -57,7 +73,7 @@ void Controller::reconcile_now(Instant now, EffectSink& sink) {
     AgentSession& session = sessions_[node.value];
     drifted[node.value] = true;
     const bool plays_timeslots = confirmed_->plan.nodes[node.value].cycle > Duration{0};
-    if (!session.is_present() || session.lasers_latched_off || plays_timeslots) {
+    if (!session.is_present() || session.lasers_latched_off || plays_timeslots || in_maintenance(node)) {
       continue;
     }
     if (session.repairs < options_.timings.repair_attempts) {
@@ -78,6 +94,9 @@ void Controller::reconcile_now(Instant now, EffectSink& sink) {
   }
   for (std::size_t node = 0; node < sessions_.size(); ++node) {
     if (!drifted[node]) {
+      if (sessions_[node].repairs > options_.timings.repair_attempts) {
+        alarms_.clear(AlarmCode::drift, NodeId{static_cast<std::uint32_t>(node)});
+      }
       sessions_[node].repairs = 0;
     }
   }

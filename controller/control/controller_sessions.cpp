@@ -27,10 +27,12 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, Instant now, Ef
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
     on_cycle_done(node, envelope.revision, *done, now, sink);
   } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
-    const bool was_ordered = alarm->alarm.code == AlarmCode::lasers_off && intent_.lasers_off;
+    const bool was_ordered = alarm->alarm.code == AlarmCode::lasers_off && (intent_.lasers_off || in_maintenance(node));
     if (!was_ordered) {
       raise(alarm->alarm, sink);
     }
+  } else if (const auto* reset = std::get_if<DeviceReset>(&envelope.body)) {
+    on_device_reset(node, *reset, sink);
   } else if (commit_ != nullptr && !commit_waits_ && envelope.revision == commit_->revision()) {
     commit_->on_answer(node, envelope.body, now, letterhead(), sink);
     after_commit_moved(now, sink);
@@ -41,6 +43,7 @@ void Controller::on_hello(NodeId node, const Hello& hello, Instant now, EffectSi
   AgentSession& session = sessions_[node.value];
   const bool is_new_life = session.boot_id != hello.boot_id;
   session.on(AgentSessionTrigger::hello, now);
+  alarms_.clear(AlarmCode::agent_dead, node);
   session.boot_id = hello.boot_id;
   session.applied = hello.applied;
   session.lasers_latched_off = hello.lasers_latched_off;
@@ -56,7 +59,7 @@ void Controller::on_hello(NodeId node, const Hello& hello, Instant now, EffectSi
     commit_->fail_with("node " + std::to_string(node.value) + " started again in the middle of the commit");
     after_commit_moved(now, sink);
   }
-  if (lost_its_plan && !confirmed_->plan.nodes[node.value].ends.empty()) {
+  if (lost_its_plan && !in_maintenance(node) && !confirmed_->plan.nodes[node.value].ends.empty()) {
     doubt_node(node);
     want_plan("node " + std::to_string(node.value) + " came back without its plan", now, sink);
   }
@@ -96,7 +99,9 @@ void Controller::on_heartbeat(NodeId node, const Heartbeat& heartbeat, EffectSin
   session.applied = heartbeat.applied;
   if (heartbeat.lasers_latched_off != session.lasers_latched_off) {
     session.lasers_latched_off = heartbeat.lasers_latched_off;
-    if (heartbeat.lasers_latched_off && !intent_.lasers_off) {
+    if (!heartbeat.lasers_latched_off) {
+      alarms_.clear(AlarmCode::lasers_off, node);
+    } else if (!intent_.lasers_off && !in_maintenance(node)) {
       Alarm alarm;
       alarm.code = AlarmCode::lasers_off;
       alarm.node = node;
@@ -106,8 +111,8 @@ void Controller::on_heartbeat(NodeId node, const Heartbeat& heartbeat, EffectSin
     }
   }
   // Orders about lasers are repeated until the agent says that it has followed; an order that it knows is ignored there.
-  if (laser_order_ > 0 && heartbeat.lasers_latched_off != intent_.lasers_off) {
-    say(node, SetLasers{!intent_.lasers_off, laser_order_}, sink);
+  if (leads_latch(node, heartbeat)) {
+    say(node, SetLasers{!wants_dark(node), laser_order_}, sink);
   }
   if (heartbeat.confirmed != confirmed() && heartbeat.applied == confirmed()) {
     say(node, Confirm{}, sink);
@@ -137,6 +142,9 @@ void Controller::keep_observations(const ObservationReport& report) {
   for (const Observation& observation : report.observations) {
     if (observation.device.value < observations_.size()) {
       observations_[observation.device.value] = observation;
+      if (observation.health == DeviceHealth::ready) {
+        alarms_.clear(AlarmCode::device_failed, {}, observation.device);
+      }
     }
   }
 }

@@ -1,291 +1,313 @@
-// The operators' desk: orders become intent (durable before they are answered), questions are answered from state.
+// The operators' desk: who may ask, requests that come twice, orders on trial, and how an order becomes intent (durable before
+// it is answered). docs/life_of_a_command.md is its story.
 #include <algorithm>
+#include <tuple>
+#include <type_traits>
 
 #include "controller/control/controller.hpp"
+#include "controller/control/desk.hpp"
+#include "controller/control/timers.hpp"
 #include "core/limits.hpp"
 
 namespace loom {
 namespace {
 
-OperatorReply refusal(RequestId request, ErrorCode code, std::string message) {
-  OperatorReply reply;
-  reply.request = request;
-  reply.outcome.error = Error{code, std::move(message)};
-  return reply;
+constexpr std::size_t kAnswersKept = 256;
+constexpr std::size_t kRevisionsKept = 16;
+constexpr std::uint32_t kTrialAttempts = 4;  ///< of one order while other orders change what it is tried on
+
+auto key_of(const Circuit& circuit) {
+  return std::tuple{circuit.job, circuit.source, circuit.destination, circuit.transmitter, circuit.receiver, circuit.slot};
+}
+
+/// Equal ids are untouched light; a circuit that ends and begins again is one that moves.
+std::vector<CircuitChange> changes_between(std::vector<Circuit> before, std::vector<Circuit> after) {
+  const auto by_key = [](const Circuit& a, const Circuit& b) {
+    return std::pair{key_of(a), a.id} < std::pair{key_of(b), b.id};
+  };
+  std::sort(before.begin(), before.end(), by_key);
+  std::sort(after.begin(), after.end(), by_key);
+  std::vector<CircuitChange> changes;
+  auto a = before.begin();
+  auto b = after.begin();
+  while (a != before.end() || b != after.end()) {
+    if (b == after.end() || (a != before.end() && key_of(*a) < key_of(*b))) {
+      changes.push_back({CircuitChangeKind::removed, *a++});
+    } else if (a == before.end() || key_of(*b) < key_of(*a)) {
+      changes.push_back({CircuitChangeKind::added, *b++});
+    } else {
+      if (a->id != b->id) {
+        changes.push_back({CircuitChangeKind::moved, *b});
+      }
+      ++a;
+      ++b;
+    }
+  }
+  return changes;
+}
+
+std::vector<JobMove> moves_between(const Intent& before, const Intent& after) {
+  std::vector<JobMove> moves;
+  for (const Job& job : after.jobs) {
+    const auto was = std::find_if(before.jobs.begin(), before.jobs.end(), [&](const Job& each) { return each.id == job.id; });
+    for (std::size_t rank = 0; was != before.jobs.end() && rank < std::min(was->nodes.size(), job.nodes.size()); ++rank) {
+      if (was->nodes[rank] != job.nodes[rank]) {
+        moves.push_back({job.id, was->nodes[rank], job.nodes[rank]});
+      }
+    }
+  }
+  return moves;
 }
 
 }  // namespace
 
-void Controller::reply(Peer to, OperatorReply reply, EffectSink& sink) {
-  sink.emit(
-      Send{to, Envelope{kWireVersion, "controller", Role::controller, term_, NodeId{}, clock_, confirmed(), std::move(reply)}});
-}
-
-void Controller::on_operator(Peer from, const OperatorRequest& request, Role role, Instant now, EffectSink& sink) {
-  const auto* query = std::get_if<Query>(&request.ask);
-  if (query == nullptr && role != Role::operator_ && role != Role::admin) {
-    reply(from,
-          refusal(request.request, ErrorCode::refused,
-                  "your key is a " + std::string(to_string(role)) + "'s; this needs an operator's or an admin's"),
-          sink);
-    return;
-  }
-  if (query != nullptr) {
-    OperatorReply answered = answer(*query, now);
-    answered.request = request.request;
-    reply(from, std::move(answered), sink);
-  } else if (const auto* order = std::get_if<SubmitJob>(&request.ask)) {
-    submit(from, request.request, *order, now, sink);
-  } else if (const auto* end = std::get_if<CancelJob>(&request.ask)) {
-    cancel(from, request.request, *end, now, sink);
-  } else {
-    order_lasers(from, request.request, std::get<OrderLasers>(request.ask).on, now, sink);
-  }
-}
-
-void Controller::submit(Peer from, RequestId request, const SubmitJob& order, Instant now, EffectSink& sink) {
-  const std::size_t nodes = options_.fabric->nodes.size();
-  if (order.spec.node_count == 0 || order.spec.node_count > nodes) {
-    return reply(from,
-                 refusal(request, ErrorCode::infeasible,
-                         "job " + order.spec.name + " asks for " + std::to_string(order.spec.node_count) + " nodes; fabric " +
-                             options_.fabric->name + " has 1.." + std::to_string(nodes)),
-                 sink);
-  }
-  if (intent_.jobs.size() >= limits::kJobs) {
-    return reply(
-        from,
-        refusal(request, ErrorCode::out_of_range,
-                std::to_string(intent_.jobs.size()) + " jobs are running, the limit is " + std::to_string(limits::kJobs)),
-        sink);
-  }
-  Job job;
-  job.id = next_job_;
-  job.spec = order.spec;
-  if (order.dry_run) {
-    Intent intent = intent_;
-    intent.jobs.push_back(std::move(job));
-    return dry_run(from, request, std::move(intent), sink);
-  }
-  next_job_.value += 1;
-  JobEntry& entry = jobs_[job.id];
-  entry.job = job.id;
-  entry.name = job.spec.name;
-  entry.workload = job.spec.workload;
-  OperatorReply answered;
-  answered.request = request;
-  answered.job = job.id;
-  const std::string reason = "job " + std::to_string(job.id.value) + " (" + job.spec.name + ") submitted";
-  intent_.jobs.push_back(std::move(job));
-  append(IntentRecord{intent_, laser_order_, next_job_}, ReplyAct{from, std::move(answered)}, sink);
-  want_plan(reason, now, sink);
-}
-
-void Controller::cancel(Peer from, RequestId request, const CancelJob& order, Instant now, EffectSink& sink) {
-  const auto it = std::find_if(intent_.jobs.begin(), intent_.jobs.end(), [&](const Job& job) { return job.id == order.job; });
-  if (it == intent_.jobs.end()) {
-    const auto known = jobs_.find(order.job);
-    return reply(from,
-                 refusal(request, ErrorCode::not_found,
-                         "job " + std::to_string(order.job.value) +
-                             (known == jobs_.end() ? " was never submitted" : " is " + known->second.state)),
-                 sink);
-  }
-  if (order.dry_run) {
-    Intent intent = intent_;
-    std::erase_if(intent.jobs, [&](const Job& job) { return job.id == order.job; });
-    return dry_run(from, request, std::move(intent), sink);
-  }
-  intent_.jobs.erase(it);
-  jobs_[order.job].state = "ended";
-  OperatorReply answered;
-  answered.request = request;
-  answered.job = order.job;
-  append(IntentRecord{intent_, laser_order_, next_job_}, ReplyAct{from, std::move(answered)}, sink);
-  want_plan("job " + std::to_string(order.job.value) + " cancelled", now, sink);
-}
-
-void Controller::order_lasers(Peer from, RequestId request, bool on, Instant now, EffectSink& sink) {
-  intent_.lasers_off = !on;
-  ++laser_order_;
-  OperatorReply answered;
-  answered.request = request;
-  if (!on) {
-    // Darkness does not wait for the disk; only light does.
-    for (const Node& node : options_.fabric->nodes) {
-      if (sessions_[node.id.value].is_present()) {
-        say(node.id, SetLasers{false, laser_order_}, sink);
-      }
-    }
-  }
-  append(IntentRecord{intent_, laser_order_, next_job_}, ReplyAct{from, std::move(answered)}, sink);
-  if (!on && commit_ != nullptr) {
-    commit_->fail_with("lasers off was ordered");
-    after_commit_moved(now, sink);
-  }
-  want_plan(on ? "lasers rearmed" : "lasers off", now, sink);
-}
-
-/// Dry runs are numbered from above, so that no revision is spent on them.
-void Controller::dry_run(Peer from, RequestId request, Intent intent, EffectSink& sink) {
-  auto order = std::make_shared<PlanRequest>();
-  order->fabric = options_.fabric;
-  order->base = confirmed_ == nullptr ? nullptr : std::shared_ptr<const Plan>(confirmed_, &confirmed_->plan);
-  order->intent = std::move(intent);
-  order->revision = Revision{~0ULL - ++dry_runs_made_};
-  order->next_circuit = next_circuit_;
-  order->algorithm = options_.algorithm;
-  order->reason = "dry run";
-  dry_runs_.push_back({order->revision, from, request});
-  sink.emit(MakePlan{std::move(order)});
-}
-
-void Controller::finish_dry_run(const PlanOutcome& outcome, EffectSink& sink) {
-  const auto it =
-      std::find_if(dry_runs_.begin(), dry_runs_.end(), [&](const DryRun& run) { return run.revision == outcome.revision; });
-  if (it == dry_runs_.end()) {
-    return;
-  }
-  OperatorReply answered;
-  answered.request = it->request;
-  if (outcome.result) {
-    const Plan& plan = (*outcome.result)->plan;
-    CommitReport report;
-    report.base = plan.base;
-    report.agents = static_cast<std::uint32_t>(plan.changed.size());
-    report.circuits = static_cast<std::uint32_t>(plan.circuits.size());
-    report.touched = static_cast<std::uint32_t>(plan.touched.size());
-    report.switches_moved = static_cast<std::uint32_t>(plan.moved_switches.size());
-    report.reason = "dry run";
-    report.plan = outcome.elapsed;
-    answered.rows = std::vector<CommitReport>{report};
-  } else {
-    answered.outcome.error = outcome.result.error();
-  }
-  reply(it->from, std::move(answered), sink);
-  dry_runs_.erase(it);
-}
-
-StatusReport Controller::status(Instant now) const {
-  StatusReport report;
-  report.term = term_;
-  report.revision = confirmed();
-  report.fabric = options_.fabric->name;
-  report.nodes = static_cast<std::uint32_t>(sessions_.size());
-  for (const AgentSession& session : sessions_) {
-    switch (session.state()) {
-      case AgentSessionState::live:
-        ++report.live;
-        break;
-      case AgentSessionState::suspect:
-        ++report.suspect;
-        break;
-      default:
-        ++report.dead;
-        break;
-    }
-  }
-  report.jobs = static_cast<std::uint32_t>(intent_.jobs.size());
-  report.circuits = confirmed_ == nullptr ? 0 : static_cast<std::uint32_t>(confirmed_->plan.circuits.size());
-  report.lasers_off = intent_.lasers_off;
-  report.malformed = malformed_;
-  report.alarms = static_cast<std::uint32_t>(alarms_.size());
-  report.drift = drift_counts(now);
-  if (commit_ != nullptr) {
-    report.stage = commit_->stage();
-    report.under_way = commit_->revision();
-    report.stage_done = commit_->done();
-    report.stage_total = commit_->total();
-  } else if (planning_.has_value()) {
-    report.stage = CommitStage::planning;
-    report.under_way = *planning_;
+ChangeReport change_between(const std::vector<Circuit>& before, const std::vector<Circuit>& after) {
+  ChangeReport report;
+  report.changes = changes_between(before, after);
+  report.circuits = static_cast<std::uint32_t>(after.size());
+  report.touched = static_cast<std::uint32_t>(report.changes.size());
+  if (report.changes.size() > limits::kChangesPerReport) {
+    report.changes.resize(limits::kChangesPerReport);
   }
   return report;
 }
 
-/// OCP's words, from what the transmitter was last seen to do; a laser that plays timeslots is pending between them.
-std::string Controller::state_of(const Circuit& circuit, bool plays_timeslots) const {
-  const auto device = options_.fabric->device_of_element[circuit.transmitter.value];
-  if (!sessions_[circuit.source.value].is_present() || !device.has_value() || !observations_[device->value].has_value()) {
-    return "UNKNOWN";
+void Controller::reply(Peer to, OperatorReply reply, EffectSink& sink) {
+  if (reply.outcome.error && reply.outcome.error->next_command.empty()) {
+    reply.outcome.error->next_command = next_command_for(reply.outcome.error->code);
   }
-  const auto* laser = std::get_if<LaserObservation>(&observations_[device->value]->reading);
-  const bool is_lit = laser != nullptr && laser->emitting && laser->frequency == centre_of(circuit.slot);
-  return is_lit ? "CONNECTED" : plays_timeslots ? "PENDING_CONNECTION" : "FAILED";
+  sink.emit(
+      Send{to, Envelope{kWireVersion, "controller", Role::controller, term_, NodeId{}, clock_, confirmed(), std::move(reply)}});
 }
 
-std::vector<CircuitReport> Controller::circuit_rows(const Query& query) const {
-  std::vector<CircuitReport> rows;
-  if (confirmed_ == nullptr) {
-    return rows;
+/// Answers an order and remembers the answer for whoever repeats the request.
+void Controller::settle(const Asker& asker, OperatorReply answered, EffectSink& sink) {
+  answered.request = asker.request;
+  Peer to = asker.peer;
+  for (Answered& known : answered_) {
+    if (known.principal == asker.principal && known.request == asker.request && !known.reply) {
+      known.reply = answered;
+      to = known.peer;  // it may have come back over another connection
+    }
   }
-  for (const JobSchedule& job : confirmed_->schedule.jobs) {
-    const auto entry = jobs_.find(job.job);
-    const std::uint32_t stage = entry == jobs_.end() ? 0 : entry->second.stage;
-    if (stage >= job.stages.size()) {
+  reply(to, std::move(answered), sink);
+}
+
+void Controller::refuse(const Asker& asker, Error error, EffectSink& sink) {
+  OperatorReply refused;
+  refused.outcome.error = std::move(error);
+  settle(asker, std::move(refused), sink);
+}
+
+/// True: this principal's request has been heard before. It is answered again, or will be.
+bool Controller::answer_again(const Asker& asker, EffectSink& sink) {
+  const auto known = std::find_if(answered_.begin(), answered_.end(), [&](const Answered& each) {
+    return each.principal == asker.principal && each.request == asker.request;
+  });
+  if (known != answered_.end()) {
+    known->peer = asker.peer;
+    if (known->reply) {
+      reply(asker.peer, *known->reply, sink);
+    }
+    return true;
+  }
+  answered_.push_back({asker.principal, asker.request, asker.peer, std::nullopt});
+  if (answered_.size() > kAnswersKept) {
+    answered_.pop_front();
+  }
+  return false;
+}
+
+void Controller::on_operator(Peer from, const Envelope& envelope, const OperatorRequest& request, Instant now,
+                             EffectSink& sink) {
+  const Asker asker{from, envelope.principal, request.request};
+  if (const auto* query = std::get_if<Query>(&request.ask)) {
+    OperatorReply answered = answer(*query, now);
+    answered.request = request.request;
+    return reply(from, std::move(answered), sink);
+  }
+  const bool only_reads = std::holds_alternative<DiffSchedule>(request.ask);
+  if (!only_reads && envelope.role != Role::operator_ && envelope.role != Role::admin) {
+    OperatorReply refused;
+    refused.request = request.request;
+    refused.outcome.error =
+        Error{ErrorCode::refused,
+              "your key is a " + std::string(to_string(envelope.role)) + "'s; this needs an operator's or an admin's",
+              "loom --state FOLDER ... (of an operator's key)"};
+    return reply(from, std::move(refused), sink);
+  }
+  if (answer_again(asker, sink)) {
+    return;
+  }
+  std::visit(
+      [&]<class Order>(const Order& order) {
+        if constexpr (!std::is_same_v<Order, Query>) {
+          obey(asker, order, now, sink);
+        }
+      },
+      request.ask);
+}
+
+IntentRecord Controller::intent_record(std::optional<IntentCause> cause) const {
+  return {intent_, laser_order_, next_job_, probation_, std::move(cause)};
+}
+
+// --- trials --------------------------------------------------------------------------------------------------------------
+
+/// Plans the order's present way on what is confirmed. Trials are numbered from above, so that no revision is spent on them.
+void Controller::try_out(Trial trial, EffectSink& sink) {
+  Result<Intent> asked = fail(ErrorCode::internal, "an order without a way");
+  while (trial.way < trial.ways.size() && !(asked = trial.ways[trial.way](intent_))) {
+    trial.first_refusal = trial.first_refusal ? trial.first_refusal : std::optional(asked.error());
+    ++trial.way;
+  }
+  if (!asked) {
+    return refuse(trial.asker, trial.first_refusal.value_or(asked.error()), sink);
+  }
+  trial.before = intent_;
+  trial.number = Revision{~0ULL - ++trials_made_};
+  auto order = std::make_shared<PlanRequest>();
+  order->fabric = options_.fabric;
+  order->base = confirmed_ == nullptr ? nullptr : std::shared_ptr<const Plan>(confirmed_, &confirmed_->plan);
+  order->intent = *std::move(asked);
+  order->revision = trial.number;
+  order->next_circuit = next_circuit_;
+  order->algorithm = options_.algorithm;
+  order->reason = "trial of: " + trial.reason;
+  trials_.push_back(std::move(trial));
+  sink.emit(MakePlan{std::move(order)});
+}
+
+void Controller::finish_trial(const PlanOutcome& outcome, Instant now, EffectSink& sink) {
+  const auto it =
+      std::find_if(trials_.begin(), trials_.end(), [&](const Trial& each) { return each.number == outcome.revision; });
+  if (it == trials_.end()) {
+    return;
+  }
+  Trial trial = std::move(*it);
+  trials_.erase(it);
+  if (!outcome.result) {
+    trial.first_refusal = trial.first_refusal ? trial.first_refusal : std::optional(outcome.result.error());
+    ++trial.way;
+    return try_out(std::move(trial), sink);
+  }
+  const PlanResult& tried = **outcome.result;
+  const std::vector<Circuit> none;
+  ChangeReport report = change_between(confirmed_ == nullptr ? none : confirmed_->plan.circuits, tried.plan.circuits);
+  report.base = tried.plan.base;
+  report.agents = static_cast<std::uint32_t>(tried.plan.changed.size());
+  report.switches_moved = static_cast<std::uint32_t>(tried.plan.moved_switches.size());
+  report.plan = outcome.elapsed;
+  report.moves = moves_between(trial.before, tried.intent);
+  const auto disturbed = std::find_if(report.changes.begin(), report.changes.end(),
+                                      [](const CircuitChange& change) { return change.kind != CircuitChangeKind::added; });
+  if (trial.safe && disturbed != report.changes.end()) {
+    return refuse(trial.asker,
+                  {ErrorCode::refused,
+                   "mode safe: circuit " + std::to_string(disturbed->circuit.id.value) + " of job " +
+                       std::to_string(disturbed->circuit.job.value) + " would be disturbed (" + std::to_string(report.touched) +
+                       " circuits change in all)",
+                   "loom schedule apply FILE --mode update --dry-run"},
+                  sink);
+  }
+  if (trial.only_asks) {
+    OperatorReply answered;
+    answered.rows = std::move(report);
+    return settle(trial.asker, std::move(answered), sink);
+  }
+  if (trial.before == intent_) {
+    return adopt(trial, tried, now, sink);
+  }
+  if (++trial.attempts < kTrialAttempts) {
+    trial.way = 0;
+    trial.first_refusal.reset();
+    return try_out(std::move(trial), sink);
+  }
+  refuse(trial.asker, {ErrorCode::busy, "other orders keep changing what this one is about", "loom status"}, sink);
+}
+
+/// The order becomes intent: durable first, then answered, then planned and committed like every change.
+void Controller::adopt(const Trial& trial, const PlanResult& tried, Instant now, EffectSink& sink) {
+  const bool needs_revision = confirmed_ == nullptr || !tried.plan.changed.empty();
+  if (trial.confirm_within > Duration{}) {
+    probation_ =
+        Probation{next_revision_, clock_, now + trial.confirm_within, probation_ ? probation_->pinned_before : intent_.pinned};
+    sink.emit(SetTimer{timers::kProbation, probation_->deadline});
+  }
+  intent_ = tried.intent;
+  follow_jobs(trial.before);
+  OperatorReply answered;
+  answered.job = trial.job;
+  answered.revision = needs_revision ? next_revision_ : Revision{};
+  IntentCause cause{trial.asker.principal, trial.asker.request, trial.job, answered.revision};
+  append(intent_record(std::move(cause)), ReplyAct{trial.asker, std::move(answered)}, sink);
+  if (needs_revision) {
+    want_plan(trial.reason, now, sink);
+  }
+}
+
+/// Brings the jobs' entries up to an intent that an operator changed.
+void Controller::follow_jobs(const Intent& before) {
+  for (const Job& job : before.jobs) {
+    const bool stays = std::any_of(intent_.jobs.begin(), intent_.jobs.end(), [&](const Job& j) { return j.id == job.id; });
+    if (!stays) {
+      jobs_[job.id].state = "ended";
+    }
+  }
+  for (const Job& job : intent_.jobs) {
+    const auto was = std::find_if(before.jobs.begin(), before.jobs.end(), [&](const Job& each) { return each.id == job.id; });
+    if (was != before.jobs.end() && *was == job) {
       continue;
     }
-    for (std::uint32_t slot = 0; slot < job.stages[stage].timeslots.size(); ++slot) {
-      for (const Circuit& circuit : job.stages[stage].timeslots[slot].circuits) {
-        if (!query.id.has_value() || *query.id == circuit.id.value) {
-          rows.push_back({circuit, slot, state_of(circuit, job.stages[stage].timeslots.size() > 1)});
-        }
-      }
-    }
+    JobEntry& entry = jobs_[job.id];
+    entry.job = job.id;
+    entry.name = job.spec.name;
+    entry.workload = job.spec.workload;
+    entry.nodes = job.nodes;
+    std::sort(entry.nodes.begin(), entry.nodes.end());
+    entry.stage = job.stage;
+    entry.state = "committing";
+    entry.reason.clear();
+    entry.revision = next_revision_;
+    entry.cycles_done.clear();
   }
-  return rows;
 }
 
-OperatorReply Controller::answer(const Query& query, Instant now) const {
-  OperatorReply answered;
-  const auto wanted = [&](std::uint64_t id) { return !query.id.has_value() || *query.id == id; };
-  switch (query.noun) {
-    case Noun::status:
-      answered.rows = status(now);
-      return answered;
-    case Noun::nodes: {
-      std::vector<NodeReport> rows;
-      for (const Node& node : options_.fabric->nodes) {
-        if (wanted(node.id.value)) {
-          const AgentSession& session = sessions_[node.id.value];
-          const bool was_heard = session.state() != AgentSessionState::absent;
-          rows.push_back({node.id, node.name, std::string(to_string(session.state())), session.applied,
-                          was_heard ? now - session.last_heard() : Duration{-1}, session.lasers_latched_off,
-                          static_cast<std::uint32_t>(options_.fabric->devices_of_agent[node.id.value].size())});
-        }
-      }
-      answered.rows = std::move(rows);
-      break;
-    }
-    case Noun::devices:
-      answered.rows = device_rows(query, now);
-      break;
-    case Noun::circuits:
-      answered.rows = circuit_rows(query);
-      break;
-    case Noun::jobs: {
-      std::vector<JobReport> rows;
-      for (const auto& [id, entry] : jobs_) {
-        if (wanted(id.value)) {
-          rows.push_back({id, entry.name, entry.workload, entry.state, entry.reason, entry.stage, entry.stages, entry.nodes,
-                          entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows});
-        }
-      }
-      answered.rows = std::move(rows);
-      break;
-    }
-    case Noun::history: {
-      std::vector<CommitReport> rows;
-      std::copy_if(history_.begin(), history_.end(), std::back_inserter(rows),
-                   [&](const CommitReport& report) { return wanted(report.revision.value); });
-      answered.rows = std::move(rows);
-      break;
-    }
-    case Noun::alarms:
-      answered.rows = std::vector<Alarm>(alarms_.begin(), alarms_.end());
-      break;
+// --- what a failed revision takes back -----------------------------------------------------------------------------------
+
+void Controller::keep_confirmed(Revision revision, Intent intent, std::shared_ptr<const Plan> plan) {
+  kept_[revision] = {std::move(intent), std::move(plan)};
+  if (kept_.size() > kRevisionsKept) {
+    kept_.erase(kept_.begin());
   }
-  return answered;
+}
+
+/// What an operator ordered in a revision that failed is as it was in the confirmed one, unless it was ordered anew since.
+void Controller::take_back_orders(const Intent& failed) {
+  const Intent dark;
+  const Intent& good = confirmed_ == nullptr ? dark : confirmed_->intent;
+  const auto job_of = [](const Intent& intent, JobId id) {
+    const auto it = std::find_if(intent.jobs.begin(), intent.jobs.end(), [&](const Job& job) { return job.id == id; });
+    return it == intent.jobs.end() ? nullptr : &*it;
+  };
+  if (intent_.overrides == failed.overrides) {
+    intent_.overrides = good.overrides;
+  }
+  if (intent_.pinned == failed.pinned && intent_.pinned != good.pinned) {
+    intent_.pinned = good.pinned;
+    probation_.reset();
+  }
+  for (Job& job : intent_.jobs) {
+    const Job* tried = job_of(failed, job.id);
+    const Job* lit = job_of(good, job.id);
+    if (tried != nullptr && lit != nullptr && tried->nodes == job.nodes && lit->stage == job.stage && lit->nodes != job.nodes) {
+      job.nodes = lit->nodes;
+      JobEntry& entry = jobs_[job.id];
+      entry.nodes = lit->nodes;
+      std::sort(entry.nodes.begin(), entry.nodes.end());
+    }
+  }
+  std::erase_if(intent_.pinned, [&](const JobSchedule& schedule) { return job_of(intent_, schedule.job) == nullptr; });
 }
 
 }  // namespace loom

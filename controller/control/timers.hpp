@@ -10,5 +10,7 @@ inline constexpr TimerId kSweep{2};      ///< silences
 inline constexpr TimerId kBeat{3};       ///< the controller's sign of life
 inline constexpr TimerId kPlan{4};       ///< debounce and backoff
 inline constexpr TimerId kReconcile{5};  ///< drift
+inline constexpr TimerId kReset{6};      ///< repeats of device resets
+inline constexpr TimerId kProbation{7};  ///< a schedule on trial must be confirmed by then
 
 }  // namespace loom::timers

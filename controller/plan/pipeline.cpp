@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "controller/plan/by_hand.hpp"
 #include "controller/plan/estimate.hpp"
 #include "controller/plan/lower.hpp"
 #include "controller/plan/verify.hpp"
@@ -57,14 +58,19 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
   if (!scheduler) {
     return std::unexpected(std::move(scheduler).error());
   }
-  auto schedule = (**scheduler)(fabric, estimate(*intent, base), *intent, request.budget);
+  Demand demand = estimate(*intent, base);
+  leave_out_pinned(demand, *intent);
+  auto schedule = (**scheduler)(fabric, demand, *intent, request.budget);
   if (!schedule) {
     return std::unexpected(std::move(schedule).error());
   }
+  add_pinned(*schedule, *intent);
   auto lowered = lower({fabric, *schedule, *intent, base, request.revision, request.next_circuit});
   if (!lowered) {
     return std::unexpected(std::move(lowered).error());
   }
+  LOOM_TRY(apply_overrides(fabric, *intent, base, lowered->plan));
+  LOOM_TRY(check_maintenance(fabric, *intent, lowered->plan));
   if (const auto violations = verify(fabric, lowered->plan, base, *intent); !violations.empty()) {
     return fail(ErrorCode::unverified,
                 "plan of revision " + std::to_string(request.revision.value) + " is refused: " + describe(violations));

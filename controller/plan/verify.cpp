@@ -10,7 +10,13 @@ std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const 
   if (!verifying::check_structure(fabric, plan, faults)) {
     return faults.take();
   }
-  const verifying::Settings settings(fabric, plan);
+  verifying::Settings settings(fabric, plan);
+  settings.by_hand.resize(fabric.elements.size());
+  for (const DeviceOverride& override : intent.overrides) {
+    if (override.device.value < fabric.devices.size()) {
+      settings.by_hand[fabric.device(override.device).elements[0].value] = true;
+    }
+  }
   verifying::check_setpoints(fabric, plan, settings, intent, faults);
   verifying::check_light(fabric, plan, settings, faults);
   verifying::check_change(fabric, plan, settings, base, faults);

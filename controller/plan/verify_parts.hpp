@@ -62,6 +62,7 @@ struct Settings {
   std::vector<const WssSetpoint*> wss;               ///< by element
   std::vector<const OcsSetpoint*> ocs;               ///< by element
   std::vector<std::optional<Frequency>> resonances;  ///< by element; nothing = parked
+  std::vector<bool> by_hand;                         ///< by element: a transmitter that an operator set, may serve no circuit
 };
 
 /// Light of one frequency slot on one fibre: signals, or leaks.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <random>
 #include <utility>
 #include <zmq.hpp>
 
@@ -19,6 +20,8 @@ namespace loom {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr auto kRepeatInterval = std::chrono::seconds{2};
 
 std::string in_seconds(Duration duration) {
   const auto tenths = duration.count() / 100'000'000;
@@ -73,7 +76,12 @@ class OperatorClient::Core {
         zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT) < 0) {
       return fail(ErrorCode::unreachable, "the connection to " + options_.endpoint + " is gone");
     }
-    while (wait_for(socket_, ZMQ_POLLIN, deadline)) {
+    while (Clock::now() < deadline) {
+      if (!wait_for(socket_, ZMQ_POLLIN, std::min(deadline, Clock::now() + kRepeatInterval))) {
+        // Perhaps it was lost with a connection: the same number is never obeyed twice.
+        zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT);
+        continue;
+      }
       auto reply = next_reply(number);
       if (!reply) {
         return std::unexpected(reply.error());
@@ -113,7 +121,8 @@ class OperatorClient::Core {
   OperatorClientOptions options_;
   zmq::context_t context_;
   zmq::socket_t socket_;
-  std::uint64_t last_request_ = 0;
+  /// Anywhere, so that no two clients of one key number their requests alike: the controller answers a number only once.
+  std::uint64_t last_request_ = (std::uint64_t{std::random_device{}()} << 32U) | std::random_device{}();
 };
 
 Result<OperatorClient> OperatorClient::connect(OperatorClientOptions options) {

@@ -53,7 +53,7 @@ class Desk {
     }
   }
 
-  void ask(std::variant<Query, SubmitJob, CancelJob, OrderLasers> what, Role role = Role::operator_) {
+  void ask(OperatorAsk what, Role role = Role::operator_) {
     const Peer from{Peer::Kind::operator_, 7};
     feed(MessageArrived{from,
                         {kWireVersion, "ada", role, {}, {}, {}, {}, OperatorRequest{RequestId{++requests_}, std::move(what)}}});

@@ -1,0 +1,17 @@
+// `device set D key=value...`: what a person writes of a setpoint. Starts from what the device shall be now, so that one key
+// changes one thing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/report.hpp"
+#include "core/result.hpp"
+
+namespace loom::cli {
+
+/// laser: frequency=193.1THz power=-1dBm emit=on|off; heater: ring.K=193.05THz|off; wss: route=N/M:IN-OUT (repeatable, all of
+/// them); ocs: connect=IN-OUT (repeatable, all of them). Errors: invalid_argument naming the word and what is accepted.
+Result<Setpoint> setpoint_of(const DeviceReport& device, const std::vector<std::string>& words);
+
+}  // namespace loom::cli

@@ -1,0 +1,276 @@
+// Nouns, verbs, options.
+#include "cli/tree.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/completion.hpp"
+#include "cli/term.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 ok, 1 failed (diff: they differ), 2 usage, 3 refused, 4 partial, 5 no connection, 124 timed out, 130 "
+    "interrupted.\n"
+    "Start here: ./dev run --keep, then loom status.";
+
+void add_reading(CLI::App& app, Session& session, const char* noun_word, const char* plural, Noun noun) {
+  CLI::App* group = app.add_subcommand(noun_word, std::string("The controller's ") + plural);
+  group->require_subcommand(1);
+  group->add_subcommand("list", std::string("All ") + plural)->callback([&session, noun] {
+    session.command = [&session, noun] { return show(session.globals, noun, {}); };
+  });
+  CLI::App* one = group->add_subcommand("show", std::string("One of the ") + plural);
+  one->add_option("ID", session.id, "Its number")->required();
+  one->callback([&session, noun] { session.command = [&session, noun] { return show(session.globals, noun, session.id); }; });
+}
+
+void add_wait(CLI::App& verb, Session& session) {
+  verb.add_flag("--wait", session.order.wait, "Return when the revision that carries it out is confirmed (--timeout)");
+}
+
+void add_change_flags(CLI::App& verb, Session& session) {
+  verb.add_flag("--dry-run", session.globals.dry_run, "Say what would change, and do nothing");
+  add_wait(verb, session);
+}
+
+void add_node_orders(CLI::App& group, Session& session) {
+  const auto add = [&](const char* word, const char* what, NodeOrder order) {
+    CLI::App* verb = group.add_subcommand(word, what);
+    verb->add_option("NODE", session.number, "The node's number")->required();
+    add_change_flags(*verb, session);
+    verb->callback([&session, order] {
+      session.command = [&session, order] { return order_node(session.globals, session.order, session.number, order); };
+    });
+    return verb;
+  };
+  add("drain", "No new jobs; running ones move to free nodes", NodeOrder::drain)
+      ->add_flag("--force", session.order.force, "Drain it although a job finds no other node and stays");
+  add("undrain", "It may get jobs again", NodeOrder::undrain);
+  CLI::App* maintenance = group.add_subcommand("maintenance", "Drained, dark and latched: nothing repairs it until off");
+  maintenance->add_option("NODE", session.number, "The node's number")->required();
+  maintenance->add_option("ON_OR_OFF", session.word, "on or off")->required()->check(CLI::IsMember({"on", "off"}));
+  maintenance->add_flag("--force", session.order.force, "Although it cannot be heard: you have seen that its lasers are dark");
+  add_change_flags(*maintenance, session);
+  maintenance->callback([&session] {
+    session.command = [&session] {
+      return order_node(session.globals, session.order, session.number,
+                        session.word == "on" ? NodeOrder::maintain : NodeOrder::release);
+    };
+  });
+}
+
+void add_device_orders(CLI::App& group, Session& session) {
+  CLI::App* set = group.add_subcommand("set", "Give a setpoint by hand; it holds until --clear");
+  set->add_option("DEVICE", session.device.device, "The device's number")->required();
+  set->add_option("KEY=VALUE", session.device.words,
+                  "laser: frequency=193.1THz power=-1dBm emit=on; heater: ring.K=193.05THz; wss: route=N/M:IN-OUT; ocs: "
+                  "connect=IN-OUT");
+  set->add_flag("--clear", session.device.clear, "The plan decides again");
+  add_change_flags(*set, session);
+  set->callback(
+      [&session] { session.command = [&session] { return set_device(session.globals, session.order, session.device); }; });
+  CLI::App* reset = group.add_subcommand("reset", "Read it back and bring it to its setpoint again");
+  reset->add_option("DEVICE", session.number, "The device's number")->required();
+  reset->callback([&session] { session.command = [&session] { return reset_device(session.globals, session.number); }; });
+}
+
+void add_alarm(CLI::App& app, Session& session) {
+  CLI::App* alarm = app.add_subcommand("alarm", "What went wrong, and what to type next");
+  alarm->require_subcommand(1);
+  alarm->add_subcommand("list", "All alarms that stand, oldest first")->callback([&session] {
+    session.command = [&session] { return show(session.globals, Noun::alarms, {}); };
+  });
+  CLI::App* acknowledge = alarm->add_subcommand("ack", "Somebody looks after it; it goes when its cause is gone");
+  acknowledge->add_option("ID", session.id, "The alarm's number")->required();
+  acknowledge->callback(
+      [&session] { session.command = [&session] { return acknowledge_alarm(session.globals, session.id); }; });
+}
+
+void add_schedule_orders(CLI::App& group, Session& session) {
+  CLI::App* diff = group.add_subcommand("diff", "Confirmed light against what would be planned now, a revision or a file");
+  diff->add_option("REVISION_OR_FILE", session.schedule.target, "Nothing: what would be planned now. Exit 1: they differ");
+  diff->callback([&session] { session.command = [&session] { return diff_schedule(session.globals, session.schedule); }; });
+  CLI::App* apply = group.add_subcommand("apply", "Your own schedule, as loom schedule show --json prints one");
+  apply->add_option("FILE", session.schedule.target, "YAML or JSON")->required();
+  apply
+      ->add_option("--mode", session.schedule.mode,
+                   "safe: refused if light is disturbed; update: what it names changes; overwrite: exactly this")
+      ->capture_default_str();
+  apply->add_option("--confirm-within", session.schedule.confirm_within,
+                    "Returns by itself unless confirmed in time, e.g. 120s");
+  add_change_flags(*apply, session);
+  apply->callback([&session] {
+    session.command = [&session] { return apply_schedule(session.globals, session.order, session.schedule); };
+  });
+  group.add_subcommand("confirm", "What was applied with --confirm-within stays")->callback([&session] {
+    session.command = [&session] { return confirm_schedule(session.globals); };
+  });
+  CLI::App* back = group.add_subcommand("rollback", "Back to the jobs and schedules of an earlier confirmed revision");
+  back->add_option("REVISION", session.schedule.target, "Nothing: the one before the present one");
+  add_change_flags(*back, session);
+  back->callback([&session] {
+    session.command = [&session] { return roll_back_schedule(session.globals, session.order, session.schedule); };
+  });
+}
+
+void add_job(CLI::App& app, Session& session) {
+  CLI::App* job = app.get_subcommand("job");
+  CLI::App* submit = job->add_subcommand("submit", "Ask for a job's circuits: a model of the zoo or a trace file");
+  submit->add_option("WORKLOAD", session.job.workload, "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace")
+      ->required();
+  submit->add_option("--nodes", session.job.nodes, "How many nodes; a trace brings its own");
+  submit->add_option("--name", session.job.name, "What to call it");
+  submit->add_option("--set", session.job_settings, "Workload parameter key=value, repeatable");
+  submit->add_flag("--wait", session.job.wait, "Return when its light is confirmed");
+  submit->add_flag("--dry-run", session.globals.dry_run, "Plan only: say what would change");
+  submit->callback([&session] {
+    session.command = [&session] {
+      auto settings = parse_settings(session.job_settings);
+      if (!settings) {
+        return give_up(settings.error(), "loom job submit --help");
+      }
+      session.job.settings = std::move(*settings);
+      return submit_job(session.globals, session.job);
+    };
+  });
+  CLI::App* cancel = job->add_subcommand("cancel", "End a job and its light");
+  cancel->add_option("ID", session.id, "The job's number")->required();
+  add_wait(*cancel, session);
+  cancel->add_flag("--dry-run", session.globals.dry_run, "Say what would change");
+  cancel->callback(
+      [&session] { session.command = [&session] { return cancel_job(session.globals, session.id, session.order.wait); }; });
+}
+
+void add_controller_commands(CLI::App& app, Session& session) {
+  app.add_subcommand("status", "Term, revision, agents, jobs, drift")->callback([&session] {
+    session.command = [&session] { return show(session.globals, Noun::status, {}); };
+  });
+  add_reading(app, session, "node", "nodes and their agents", Noun::nodes);
+  add_reading(app, session, "device", "devices and what they were last seen to be", Noun::devices);
+  add_reading(app, session, "circuit", "circuits of the confirmed revision", Noun::circuits);
+  add_reading(app, session, "job", "jobs", Noun::jobs);
+  add_job(app, session);
+  CLI::App* schedule = app.add_subcommand("schedule", "The light that is confirmed, and how it came");
+  schedule->require_subcommand(1);
+  schedule->add_subcommand("show", "Circuits by job and timeslot")->callback([&session] {
+    session.command = [&session] { return show_schedule(session.globals); };
+  });
+  schedule->add_subcommand("history", "Every revision: outcome, stages, reason")->callback([&session] {
+    session.command = [&session] { return show(session.globals, Noun::history, {}); };
+  });
+  CLI::App* wait = app.add_subcommand("wait", "Until a revision is confirmed (--timeout)");
+  wait->add_option("REVISION", session.id, "Its number")->required();
+  wait->callback([&session] { session.command = [&session] { return wait_for_revision(session.globals, session.id); }; });
+  CLI::App* lasers = app.add_subcommand("lasers", "Darken everything, or lift that");
+  lasers->require_subcommand(1);
+  for (const bool on : {false, true}) {
+    CLI::App* verb = on ? lasers->add_subcommand("rearm", "Lift the latch; light returns with the next revision")
+                        : lasers->add_subcommand("off", "Darken every laser at once, latched");
+    verb->add_flag("--dry-run", session.globals.dry_run, "Say what would happen");
+    add_wait(*verb, session);
+    verb->callback([&session, on] {
+      session.command = [&session, on] { return switch_lasers(session.globals, on, session.order.wait); };
+    });
+  }
+  add_schedule_orders(*schedule, session);
+  add_node_orders(*app.get_subcommand("node"), session);
+  add_device_orders(*app.get_subcommand("device"), session);
+  add_alarm(app, session);
+  CLI::App* explain = app.get_subcommand("circuit")->add_subcommand(
+      "explain", "Its way element by element, with powers, and the first thing that is wrong on it");
+  explain->add_option("ID", session.id, "The circuit's number")->required();
+  explain->callback([&session] { session.command = [&session] { return explain_circuit(session.globals, session.id); }; });
+}
+
+void add_pure_commands(CLI::App& app, Session& session) {
+  CLI::App* guess = app.add_subcommand("predict", "One training iteration: total, compute, exposed communication");
+  guess->add_option("--workload", session.predict.workload, "Model of the zoo or trace file")->required();
+  guess->add_option("--fabric", session.predict.fabric, "oddl, ideal-switch or fat-tree")->required();
+  guess->add_option("--nodes", session.predict.nodes, "How many nodes; a trace brings its own");
+  guess->add_option("--bandwidth", session.predict.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
+  guess->add_option("--set", session.predict.settings, "Parameter key=value or fabric.key=value, repeatable");
+  guess->callback([&session] { session.command = [&session] { return predict(session.globals, session.predict); }; });
+  CLI::App* trace = app.add_subcommand("import", "Summary of a trace's task graph");
+  trace->add_option("TRACE", session.path, "PyTorch execution trace: .json, .json.gz, .tar.gz with a file a rank")->required();
+  trace->callback([&session] { session.command = [&session] { return import(session.globals, session.path); }; });
+  CLI::App* sim = app.add_subcommand("sim", "The whole system in virtual time");
+  sim->require_subcommand(1);
+  CLI::App* run = sim->add_subcommand("run", "Run a scenario; prints a digest of everything that happened");
+  run->add_option("SCENARIO", session.sim.scenario, "YAML file")->required();
+  run->add_option("--seed", session.sim.seed, "Instead of the scenario's");
+  run->add_option("--for", session.sim.run_for, "Virtual time, e.g. 10s");
+  run->add_option("--trace", session.sim.trace_path, "Write a Perfetto trace");
+  run->callback([&session] { session.command = [&session] { return simulate(session.globals, session.sim); }; });
+  CLI::App* again = sim->add_subcommand("replay", "A recorded controller once more: must decide the same from what it heard");
+  again->add_option("TAPE", session.replay.tape, "Of lightloomd --record, e.g. run/lab/controller.tape")->required();
+  again->add_option("--scenario", session.replay.scenario, "Instead of the one that the tape names");
+  again->callback([&session] { session.command = [&session] { return replay_session(session.globals, session.replay); }; });
+  CLI::App* config = app.add_subcommand("config", "Configuration files");
+  config->require_subcommand(1);
+  CLI::App* check = config->add_subcommand("check", "Every error of every file, as file:line:column");
+  check->add_option("FILE", session.paths, "YAML files")->required();
+  check->callback([&session] { session.command = [&session] { return check_configs(session.globals, session.paths); }; });
+  CLI::App* keys = app.add_subcommand("keys", "CURVE keys");
+  keys->require_subcommand(1);
+  CLI::App* generate =
+      keys->add_subcommand("generate", "Keys of a controller, its agent processes and an operator, where missing");
+  generate->add_option("SCENARIO", session.path, "YAML file: says how many agent processes there are")->required();
+  generate->callback([&session] { session.command = [&session] { return generate_keys(session.globals, session.path); }; });
+}
+
+void add_lab(CLI::App& app, Session& session) {
+  CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
+  lab->require_subcommand(1);
+  CLI::App* run = lab->add_subcommand("run", "Start, submit the scenario's jobs, follow them into light, replay, print, stop");
+  run->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
+  run->add_flag("--keep", session.lab.keep, "Leave everything running");
+  run->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
+  run->callback([&session] { session.command = [&session] { return run_lab(session.globals, session.lab); }; });
+  CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
+  up->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
+  up->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
+  up->callback([&session] { session.command = [&session] { return lab_up(session.globals, session.lab); }; });
+  lab->add_subcommand("down", "Stop what a lab left running")->callback([&session] {
+    session.command = [&session] { return lab_down(session.globals); };
+  });
+}
+
+}  // namespace
+
+void build_tree(CLI::App& app, Session& session) {
+  app.description("Operate an optical testbed that trains neural networks");
+  app.name("loom");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "loom " LOOM_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_flag("--json", session.globals.json, "One JSON object with api_version");
+  const char* state = std::getenv("LIGHTLOOM_STATE");
+  session.globals.state_dir = state == nullptr ? "run/lab" : state;
+  app.add_option("--state", session.globals.state_dir, "Folder of keys, journal and address (also LIGHTLOOM_STATE)")
+      ->capture_default_str();
+  app.add_option("--endpoint", session.globals.endpoint, "Address of the controller, instead of the state folder's");
+  app.add_option("--timeout", session.timeout, "How long to wait, e.g. 250ms, 10s, 2m")->capture_default_str();
+  app.add_option("--color", session.colour, "auto, always or never; auto respects NO_COLOR")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  add_controller_commands(app, session);
+  add_pure_commands(app, session);
+  add_lab(app, session);
+  CLI::App* completion = app.add_subcommand("completion", "Completion for your shell: source <(loom completion bash)");
+  completion->add_option("SHELL", session.word, "bash, zsh or fish")->required();
+  completion->callback([&app, &session] {
+    session.command = [&app, &session] {
+      const auto script = completion_script(app, session.word);
+      if (!script) {
+        return give_up(script.error());
+      }
+      std::fputs(script->c_str(), stdout);
+      return static_cast<int>(kDone);
+    };
+  });
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,44 @@
+// The tree of commands: every noun, verb and option of `loom`, and what each one calls. Completion and --help are read off it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/lab.hpp"
+#include "cli/offline.hpp"
+#include "cli/options.hpp"
+#include "cli/orders.hpp"
+#include "cli/remote.hpp"
+
+namespace loom::cli {
+
+/// What the parsed command line asks for; set by the callback of the subcommand that was named.
+struct Session {
+  Globals globals;
+  std::string timeout = "10s";
+  std::function<int()> command;
+
+  std::uint64_t id = 0;
+  std::uint32_t number = 0;
+  std::string word;
+  std::string colour = "auto";
+  OrderOptions order;
+  DeviceWords device;
+  ScheduleOrder schedule;
+  PredictOrder predict;
+  SimOrder sim;
+  ReplayOrder replay;
+  JobOrder job;
+  LabOrder lab;
+  std::string path;
+  std::vector<std::string> paths;
+  std::vector<std::string> job_settings;
+};
+
+/// Fills `app`; its callbacks set session.command. Both must outlive the parse and the command.
+void build_tree(CLI::App& app, Session& session);
+
+}  // namespace loom::cli

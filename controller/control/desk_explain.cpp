@@ -1,0 +1,143 @@
+// `circuit explain`: the way of a circuit element by element, what holds it, and the first thing that is wrong on it.
+#include <algorithm>
+
+#include "controller/control/controller.hpp"
+#include "controller/plan/explain.hpp"
+
+namespace loom {
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+/// As far as it is about this circuit.
+std::string text_of(const Setpoint& setpoint, const Hop& hop, FrequencySlot slot, std::uint16_t channel) {
+  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
+    return to_string(centre_of(laser->slot)) + ", " + to_string(laser->power) + (laser->emit ? "" : ", dark");
+  }
+  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+    for (const RingResonance& ring : heater->rings) {
+      if (ring.channel == channel) {
+        return "ring " + number(channel) + " at " + to_string(ring.resonance);
+      }
+    }
+    return "ring " + number(channel) + " parked";
+  }
+  const std::string way = number(hop.input) + " -> " + number(hop.output);
+  return std::holds_alternative<WssSetpoint>(setpoint) ? to_string(centre_of(slot)) + ": " + way : way;
+}
+
+std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, std::uint16_t channel) {
+  if (const auto* laser = std::get_if<LaserObservation>(&reading)) {
+    return to_string(laser->frequency) + ", " + (laser->emitting ? to_string(laser->power) : std::string("dark"));
+  }
+  if (const auto* heater = std::get_if<HeaterObservation>(&reading)) {
+    return channel < heater->millivolts.size() ? std::to_string(heater->millivolts[channel]) + " mV" : "not read";
+  }
+  const std::string way = number(hop.input) + " -> " + number(hop.output);
+  if (const auto* wss = std::get_if<WssObservation>(&reading)) {
+    const bool is_there = std::any_of(wss->routes.begin(), wss->routes.end(), [&](const WssRoute& route) {
+      return route.slot == slot && route.input == hop.input && route.output == hop.output;
+    });
+    return is_there ? to_string(centre_of(slot)) + ": " + way : to_string(centre_of(slot)) + " BLOCKED";
+  }
+  if (const auto* ocs = std::get_if<OcsObservation>(&reading)) {
+    const bool is_there = std::any_of(ocs->connects.begin(), ocs->connects.end(), [&](const CrossConnect& connect) {
+      return connect.input == hop.input && connect.output == hop.output;
+    });
+    return is_there ? way : number(hop.input) + " OPEN";
+  }
+  return "never read";
+}
+
+}  // namespace
+
+HopReport Controller::describe(const Circuit& circuit, const LitHop& lit, const Reconciliation& found) const {
+  const Fabric& fabric = *options_.fabric;
+  const Element& element = fabric.element(lit.hop.element);
+  HopReport row;
+  row.element = element.id;
+  row.name = element.name;
+  row.kind = kind_of(element);
+  row.input = lit.hop.input;
+  row.output = lit.hop.output;
+  row.loss = lit.loss;
+  row.power_out = lit.power_out;
+  row.device = fabric.device_of_element[element.id.value];
+  if (!row.device) {
+    return row;
+  }
+  const Device& device = fabric.device(*row.device);
+  const std::uint16_t channel = fabric.index_in_device[element.id.value];
+  for (const DevicePlan& plan : confirmed_->plan.nodes[device.agent.value].devices) {
+    if (plan.device == device.id) {
+      row.desired = text_of(plan.timeline.front().setpoint, lit.hop, circuit.slot, channel);
+    }
+  }
+  const AgentSession& session = sessions_[device.agent.value];
+  row.applied = session.applied;
+  const auto& seen = observations_[device.id.value];
+  row.observed = seen ? text_of(seen->reading, lit.hop, circuit.slot, channel) : "never read";
+  row.drift = device.id.value < found.devices.size() ? found.devices[device.id.value].drift : Drift::none;
+  if (!session.is_present()) {
+    row.problem = "node " + number(device.agent.value) + " is " + std::string(to_string(session.state()));
+  } else if (session.lasers_latched_off && device.kind == DeviceKind::itla_laser) {
+    row.problem = "lasers of node " + number(device.agent.value) + " are latched off";
+  } else if (seen && seen->health == DeviceHealth::failed) {
+    row.problem = seen->fault.empty() ? "the device failed" : seen->fault;
+  } else if (row.drift != Drift::none && row.drift != Drift::stale) {
+    row.problem = std::string(to_string(row.drift));
+  }
+  return row;
+}
+
+OperatorReply Controller::explain(const Query& query, Instant now) const {
+  OperatorReply answered;
+  const auto refuse_with = [&](Error error) {
+    error.next_command = error.next_command.empty() ? "loom circuit list" : error.next_command;
+    answered.outcome.error = std::move(error);
+    return answered;
+  };
+  const std::vector<CircuitReport> rows = circuit_rows(Query{Noun::circuits, query.id.value_or(0)});
+  if (rows.empty()) {
+    return refuse_with({ErrorCode::not_found,
+                        "there is no circuit " + number(query.id.value_or(0)) + " in revision " + number(confirmed().value)});
+  }
+  CircuitExplanation it;
+  it.circuit = rows.front();
+  it.revision = confirmed();
+  const Circuit& circuit = it.circuit.circuit;
+  const auto entry = jobs_.find(circuit.job);
+  it.job_name = entry == jobs_.end() ? "" : entry->second.name;
+  const auto& receiver = std::get<Receiver>(options_.fabric->element(circuit.receiver).kind);
+  it.sensitivity = receiver.sensitivity;
+  const auto path = trace_circuit(*options_.fabric, confirmed_->plan, circuit);
+  if (!path) {
+    return refuse_with(path.error());
+  }
+  const Reconciliation found = reconciliation(now);
+  for (const LitHop& lit : *path) {
+    it.hops.push_back(describe(circuit, lit, found));
+  }
+  const auto wrong = std::find_if(it.hops.begin(), it.hops.end(), [](const HopReport& hop) { return !hop.problem.empty(); });
+  const Dbm received = it.hops.back().power_out;
+  if (intent_.lasers_off) {
+    it.verdict = "dark: the lasers are ordered off";
+    it.next_command = "loom lasers rearm";
+  } else if (wrong != it.hops.end()) {
+    it.verdict = "first thing wrong: " + wrong->name + ": " + wrong->problem;
+    it.next_command = "loom device show " + number(wrong->device->value);
+  } else if (it.circuit.state == "PENDING_CONNECTION") {
+    it.verdict = "dark between its timeslots; nothing on its way is wrong";
+    it.next_command = "loom job show " + number(circuit.job.value);
+  } else {
+    it.verdict = "nothing on its way is wrong: " + to_string(received) + " expected at the receiver, which needs " +
+                 to_string(receiver.sensitivity) + " (margin " + std::to_string((received - receiver.sensitivity).centi / 100) +
+                 " dB)";
+    it.next_command = "loom job show " + number(circuit.job.value);
+  }
+  answered.rows = std::move(it);
+  answered.total_rows = 1;
+  return answered;
+}
+
+}  // namespace loom

@@ -1,0 +1,153 @@
+// Pins, overrides and maintenance.
+#include "controller/plan/by_hand.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace loom {
+namespace {
+
+bool has_job(const Intent& intent, JobId id) {
+  return std::any_of(intent.jobs.begin(), intent.jobs.end(), [&](const Job& job) { return job.id == id; });
+}
+
+template <class Rows>
+const DevicePlan* find_device(const Rows& nodes, NodeId agent, DeviceId id) {
+  const auto& devices = nodes[agent.value].devices;
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& plan) { return plan.device == id; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+bool is_switch(const Device& device) { return device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs; }
+
+/// Routes, connects, rings that are held, or light.
+bool does_something(const Setpoint& setpoint) {
+  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+    return !heater->rings.empty();
+  }
+  if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+    return !wss->routes.empty();
+  }
+  if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+    return !ocs->connects.empty();
+  }
+  return emits(setpoint);
+}
+
+template <class T>
+void set_member(std::vector<T>& sorted, T value, bool is_member) {
+  const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
+  const bool is_there = place != sorted.end() && *place == value;
+  if (is_member && !is_there) {
+    sorted.insert(place, value);
+  } else if (!is_member && is_there) {
+    sorted.erase(place);
+  }
+}
+
+/// The first job whose light ends at this node; jobs are what an operator can cancel.
+std::string users_of(const Plan& plan, NodeId node) {
+  for (const CircuitEnd& end : plan.nodes[node.value].ends) {
+    return "circuit " + std::to_string(end.circuit.value) + " of job " + std::to_string(end.job.value);
+  }
+  return "light of other nodes";
+}
+
+void say_what_changes(const Fabric& fabric, const Plan* base, NodePlan& node, Plan& plan) {
+  const NodePlan* before = base == nullptr ? nullptr : &base->nodes[node.node.value];
+  bool changed = before == nullptr ? node.cycle > Duration{} : node.cycle != before->cycle || node.cycles != before->cycles;
+  for (const DevicePlan& device : node.devices) {
+    changed = changed || device.touched;
+    if (is_switch(fabric.device(device.device))) {
+      set_member(plan.moved_switches, device.device, device.touched);
+    }
+  }
+  set_member(plan.changed, node.node, changed);
+}
+
+Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override, bool lasers_off, const Plan* base,
+                            Plan& plan) {
+  if (override.device.value >= fabric.devices.size()) {
+    return fail(ErrorCode::invalid_argument,
+                "device " + std::to_string(override.device.value) + " does not exist; devices are 0.." +
+                    std::to_string(fabric.devices.size() - 1),
+                "loom device list");
+  }
+  const Device& device = fabric.device(override.device);
+  NodePlan& node = plan.nodes[device.agent.value];
+  const auto found = std::find_if(node.devices.begin(), node.devices.end(),
+                                  [&](const DevicePlan& candidate) { return candidate.device == override.device; });
+  LOOM_ASSERT(found != node.devices.end());
+  if (found->timeline.front().setpoint.index() != override.setpoint.index()) {
+    return fail(ErrorCode::invalid_argument, device.name + ": the setpoint is one of another kind of device",
+                "loom device show " + std::to_string(device.id.value));
+  }
+  const TimedSetpoint wanted{{}, {}, kForever, lasers_off ? darkened(override.setpoint) : override.setpoint};
+  const bool is_needed = std::any_of(found->timeline.begin(), found->timeline.end(),
+                                     [](const TimedSetpoint& entry) { return does_something(entry.setpoint); });
+  if (is_needed && found->timeline != std::vector{wanted}) {
+    return fail(ErrorCode::conflict,
+                device.name + " (device " + std::to_string(device.id.value) + ") is set by hand, and " +
+                    users_of(plan, device.agent) + " needs it",
+                "loom device set " + std::to_string(device.id.value) + " --clear");
+  }
+  found->timeline = {wanted};
+  const DevicePlan* before = base == nullptr ? nullptr : find_device(base->nodes, device.agent, device.id);
+  found->touched =
+      before == nullptr ? does_something(wanted.setpoint) || !is_switch(device) : before->timeline != found->timeline;
+  say_what_changes(fabric, base, node, plan);
+  return {};
+}
+
+}  // namespace
+
+void leave_out_pinned(Demand& demand, const Intent& intent) {
+  std::erase_if(demand.jobs, [&](const JobDemand& job) {
+    return std::any_of(intent.pinned.begin(), intent.pinned.end(), [&](const JobSchedule& pin) { return pin.job == job.job; });
+  });
+}
+
+void add_pinned(Schedule& schedule, const Intent& intent) {
+  for (const JobSchedule& pin : intent.pinned) {
+    if (has_job(intent, pin.job)) {
+      schedule.jobs.push_back(pin);
+    }
+  }
+  std::sort(schedule.jobs.begin(), schedule.jobs.end(),
+            [](const JobSchedule& a, const JobSchedule& b) { return a.job < b.job; });
+}
+
+Result<void> apply_overrides(const Fabric& fabric, const Intent& intent, const Plan* base, Plan& plan) {
+  for (const DeviceOverride& override : intent.overrides) {
+    LOOM_TRY(apply_override(fabric, override, intent.lasers_off, base, plan));
+  }
+  return {};
+}
+
+Result<void> check_maintenance(const Fabric& fabric, const Intent& intent, const Plan& plan) {
+  const auto is_set_by_hand = [&](DeviceId id) {
+    return std::any_of(intent.overrides.begin(), intent.overrides.end(),
+                       [&](const DeviceOverride& override) { return override.device == id; });
+  };
+  for (const NodeId node : intent.maintenance) {
+    const NodePlan& slice = plan.nodes[node.value];
+    if (!slice.ends.empty()) {
+      return fail(ErrorCode::conflict,
+                  "node " + std::to_string(node.value) + " is in maintenance, and " + users_of(plan, node) + " ends there",
+                  "loom node maintenance " + std::to_string(node.value) + " off");
+    }
+    for (const DevicePlan& device : slice.devices) {
+      if (is_switch(fabric.device(device.device)) && does_something(device.timeline.front().setpoint) &&
+          !is_set_by_hand(device.device)) {
+        return fail(ErrorCode::conflict,
+                    fabric.device(device.device).name + " is driven by node " + std::to_string(node.value) +
+                        ", which is in maintenance, and light of other nodes passes it",
+                    "loom node maintenance " + std::to_string(node.value) + " off");
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace loom

@@ -1,0 +1,104 @@
+// The path finder prefers the plan's own positions, so on a plan that carries the circuit it finds the way that is set.
+#include "controller/plan/explain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace loom {
+namespace {
+
+Positions positions_of(const Fabric& fabric, const Plan& plan) {
+  Positions positions(fabric);
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      const ElementId first = fabric.device(device.device).elements[0];
+      const Setpoint& setpoint = device.timeline.front().setpoint;
+      if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+        positions.routes[first.value] = wss->routes;
+      } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+        positions.connects[first.value] = ocs->connects;
+      }
+    }
+  }
+  return positions;
+}
+
+/// Is this hop what the plan sets? Elements without a choice always are.
+bool is_set(const Fabric& fabric, const Positions& positions, const Hop& hop, FrequencySlot slot) {
+  const Element& element = fabric.element(hop.element);
+  const auto& routes = positions.routes[hop.element.value];
+  const auto& connects = positions.connects[hop.element.value];
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    return std::any_of(routes.begin(), routes.end(), [&](const WssRoute& route) {
+      return route.slot == slot && route.input == hop.input && route.output == hop.output;
+    });
+  }
+  return !std::holds_alternative<OpticalCircuitSwitch>(element.kind) ||
+         std::find(connects.begin(), connects.end(), CrossConnect{hop.input, hop.output}) != connects.end();
+}
+
+Db attenuation_of(const Positions& positions, const Hop& hop, FrequencySlot slot) {
+  for (const WssRoute& route : positions.routes[hop.element.value]) {
+    if (route.slot == slot && route.input == hop.input) {
+      return route.attenuation;
+    }
+  }
+  return {};
+}
+
+Dbm launch_power(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
+  const auto device = fabric.device_of_element[circuit.transmitter.value];
+  for (const DevicePlan& candidate : plan.nodes[circuit.source.value].devices) {
+    const auto* laser = std::get_if<LaserSetpoint>(&candidate.timeline.front().setpoint);
+    if (device == candidate.device && laser != nullptr) {
+      return laser->power;
+    }
+  }
+  return std::get<Transmitter>(fabric.element(circuit.transmitter).kind).launch_power;
+}
+
+}  // namespace
+
+std::string_view kind_of(const Element& element) {
+  static constexpr std::array<std::string_view, 11> kWords{
+      "transmitter", "receiver", "coupler", "wss", "awg", "amplifier", "ring", "ocs", "patch panel", "attenuator", "tap"};
+  static_assert(std::variant_size_v<ElementKind> == kWords.size());
+  return kWords[element.kind.index()];
+}
+
+Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
+  const Positions positions = positions_of(fabric, plan);
+  PathFinder finder(fabric, positions);
+  const auto path = finder.lay(circuit);
+  if (!path) {
+    return fail(ErrorCode::infeasible,
+                "circuit " + std::to_string(circuit.id.value) + ": the fabric has no way at " +
+                    to_string(centre_of(circuit.slot)) + " from node " + std::to_string(circuit.source.value) + " to node " +
+                    std::to_string(circuit.destination.value),
+                "loom schedule show");
+  }
+  Dbm power = launch_power(fabric, plan, circuit);
+  std::vector<LitHop> hops;
+  for (const Hop& hop : *path) {
+    const Element& element = fabric.element(hop.element);
+    if (!is_set(fabric, positions, hop, circuit.slot)) {
+      return fail(ErrorCode::infeasible,
+                  "circuit " + std::to_string(circuit.id.value) + ": " + element.name + " is not set to carry it",
+                  "loom schedule diff");
+    }
+    Db inside = element.insertion_loss + attenuation_of(positions, hop, circuit.slot);
+    if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
+      inside = inside - amplifier->gain;
+    }
+    const bool is_transmitter = std::holds_alternative<Transmitter>(element.kind);
+    power = is_transmitter ? power : power + (-inside);
+    const bool has_fibre = hop.output < element.outputs && fabric.fibre_out[hop.element.value][hop.output].has_value();
+    const Db fibre = has_fibre ? fabric.fibres[fabric.fibre_out[hop.element.value][hop.output]->value].loss : Db{0};
+    hops.push_back({hop, is_transmitter ? fibre : inside + fibre, power});
+    power = power + (-fibre);
+  }
+  return hops;
+}
+
+}  // namespace loom

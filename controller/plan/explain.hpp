@@ -1,0 +1,24 @@
+// Explain: the way of one circuit through the fabric as a plan sets it, with the power that is expected behind every element.
+// For people; verify decides with its own tracer.
+#pragma once
+
+#include <vector>
+
+#include "controller/plan/paths.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+struct LitHop {
+  Hop hop;
+  Db loss{0};     ///< of the element (gain negative) and of the fibre behind it
+  Dbm power_out;  ///< behind the element, before the fibre; of the receiver: what it receives
+};
+
+/// Transmitter to receiver. Errors: infeasible (the plan's switches do not carry it).
+Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit);
+
+/// `transmitter`, `wss`, `ring filter`, ...
+std::string_view kind_of(const Element& element);
+
+}  // namespace loom

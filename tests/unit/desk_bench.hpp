@@ -1,0 +1,245 @@
+// A controller with the real planner, agents that obey, a journal that is durable at once, and an operator at its desk.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+
+#include "controller/control/controller.hpp"
+#include "controller/plan/pipeline.hpp"
+
+namespace loom::test {
+
+class DeskBench {
+ public:
+  explicit DeskBench(std::uint32_t nodes = 8) {
+    OddlParameters parameters;
+    parameters.nodes = nodes;
+    parameters.group_size = nodes / 2;
+    parameters.channels = static_cast<std::int32_t>(nodes);
+    fabric = std::make_shared<const Fabric>(make_oddl(parameters));
+    start(kVirtualClock);
+  }
+
+  /// A new life of the controller over the same journal; agents keep theirs.
+  void start(ClockId clock) {
+    timers_.clear();
+    events_.clear();
+    appended_ = 0;
+    controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}});
+    feed(Started{++boots_, clock, records});
+    for (const Node& node : fabric->nodes) {
+      greet(node.id);
+    }
+    settle();
+  }
+
+  void greet(NodeId node) { hear(node, Hello{"test", node.value + 1ULL, {}, applied_[node], latched.contains(node), {}}); }
+
+  OperatorReply ask(OperatorAsk what, Role role = Role::operator_) {
+    return ask_as(RequestId{++last_request}, std::move(what), role);
+  }
+
+  OperatorReply ask_as(RequestId request, OperatorAsk what, Role role = Role::operator_) {
+    replies.clear();
+    Envelope envelope;
+    envelope.principal = "ada";
+    envelope.role = role;
+    envelope.body = OperatorRequest{request, std::move(what)};
+    feed(MessageArrived{Peer{Peer::Kind::operator_, 7}, std::move(envelope)});
+    pump();
+    REQUIRE(replies.size() == 1);
+    return replies.front();
+  }
+
+  /// Submits a ring and brings it into light.
+  JobId light(std::uint32_t nodes) {
+    JobSpec spec;
+    spec.name = "ring";
+    spec.workload = "test";
+    spec.node_count = nodes;
+    spec.collectives = {{CollectiveKind::all_reduce, {}, Bytes{1'000'000}}};
+    const OperatorReply reply = ask(SubmitJob{spec, false});
+    REQUIRE(reply.outcome.ok());
+    settle();
+    INFO(controller->jobs().at(reply.job).reason);
+    REQUIRE(controller->jobs().at(reply.job).state == "lit");
+    return reply.job;
+  }
+
+  /// Until nothing is under way.
+  void settle() {
+    pump();
+    for (int i = 0; i < 1000 && !controller->is_idle(); ++i) {
+      run_for(std::chrono::milliseconds{10});
+    }
+    REQUIRE(controller->is_idle());
+  }
+
+  void run_for(Duration duration) {
+    constexpr Duration kHeartbeat = std::chrono::milliseconds{200};
+    for (; duration > kHeartbeat; duration -= kHeartbeat) {
+      run_to(now + kHeartbeat);
+    }
+    run_to(now + duration);
+  }
+
+  void run_to(Instant until) {
+    while (true) {
+      pump();
+      auto next = timers_.end();
+      for (auto it = timers_.begin(); it != timers_.end(); ++it) {
+        next = next == timers_.end() || it->second < next->second ? it : next;
+      }
+      if (next == timers_.end() || next->second > until) {
+        break;
+      }
+      now = std::max(now, next->second);
+      const TimerId timer = next->first;
+      timers_.erase(next);
+      feed(TimerFired{timer});
+    }
+    now = until;
+    for (const Node& node : fabric->nodes) {
+      if (!silent.contains(node.id)) {
+        hear(node.id, Heartbeat{applied_[node.id], applied_[node.id], latched.contains(node.id)});
+      }
+    }
+    pump();
+  }
+
+  template <class Row>
+  std::vector<Row> rows(Noun noun, std::optional<std::uint64_t> id = {}) {
+    return std::get<std::vector<Row>>(ask(Query{noun, id}).rows);
+  }
+  std::vector<ScheduledCircuit> shown() {
+    std::vector<ScheduledCircuit> list;
+    for (const CircuitReport& row : rows<CircuitReport>(Noun::circuits)) {
+      list.push_back({row.circuit.job, row.circuit.source, row.circuit.destination, row.circuit.slot, row.timeslot,
+                      row.circuit.transmitter, row.circuit.receiver});
+    }
+    return list;
+  }
+  DeviceId laser_of(NodeId node) const { return fabric->devices_of_agent[node.value].front(); }
+  NodeId free_node() {
+    for (const NodeReport& row : rows<NodeReport>(Noun::nodes)) {
+      if (row.jobs.empty() && !row.drained) {
+        return row.node;
+      }
+    }
+    FAIL("every node is taken");
+    return {};
+  }
+  template <class B>
+  std::size_t said() const {
+    std::size_t count = 0;
+    for (const Envelope& envelope : sent) {
+      count += std::holds_alternative<B>(envelope.body) ? 1U : 0U;
+    }
+    return count;
+  }
+
+  void hear(NodeId node, Body body, Revision revision = {}) {
+    Envelope envelope;
+    envelope.term = Term{1};
+    envelope.node = node;
+    envelope.clock = kVirtualClock;
+    envelope.revision = revision;
+    envelope.body = std::move(body);
+    events_.push_back(MessageArrived{agent_peer(node), std::move(envelope)});
+  }
+
+  void pump() {
+    while (!events_.empty()) {
+      const Event event = std::move(events_.front());
+      events_.pop_front();
+      feed(event);
+    }
+  }
+
+  void feed(const Event& event) {
+    EffectSink sink;
+    controller->step(now, event, sink);
+    for (Effect& effect : sink.effects()) {
+      std::visit([this](auto& each) { take(each); }, effect);
+    }
+  }
+
+  std::shared_ptr<const Fabric> fabric;
+  std::unique_ptr<Controller> controller;
+  Instant now{std::chrono::seconds{1}};
+  std::vector<Record> records;
+  std::vector<OperatorReply> replies;
+  std::vector<Envelope> sent;
+  std::vector<Alarm> alarms;
+  std::set<NodeId> latched;
+  std::set<NodeId> silent;      ///< agents that say nothing any more
+  bool resets_answered = true;  ///< agents answer ResetDevice
+  std::uint64_t last_request = 0;
+
+ private:
+  void take(Send& send) {
+    if (send.to.kind == Peer::Kind::operator_) {
+      replies.push_back(std::get<OperatorReply>(send.envelope.body));
+      return;
+    }
+    const Envelope& word = send.envelope;
+    sent.push_back(word);
+    if (silent.contains(word.node)) {
+      return;
+    }
+    if (std::holds_alternative<Prepare>(word.body)) {
+      hear(word.node, Prepared{{}, std::chrono::milliseconds{1}}, word.revision);
+    } else if (std::holds_alternative<Arm>(word.body)) {
+      hear(word.node, Armed{{}, std::chrono::milliseconds{50}}, word.revision);
+    } else if (std::holds_alternative<Go>(word.body)) {
+      hear(word.node, Darkened{{}, {}}, word.revision);
+    } else if (const auto* proceed = std::get_if<Proceed>(&word.body)) {
+      if (proceed->phase == CommitPhase::move) {
+        hear(word.node, Settled{{}, {}}, word.revision);
+      } else {
+        hear(word.node, Applied{{}, {}}, word.revision);
+      }
+    } else if (std::holds_alternative<Confirm>(word.body)) {
+      applied_[word.node] = word.revision;
+    } else if (const auto* lasers = std::get_if<SetLasers>(&word.body)) {
+      lasers->on ? latched.erase(word.node) : latched.insert(word.node).second;
+    } else if (const auto* reset = std::get_if<ResetDevice>(&word.body); reset != nullptr && resets_answered) {
+      Observation seen;
+      seen.device = reset->device;
+      seen.health = DeviceHealth::ready;
+      hear(word.node, DeviceReset{reset->device, reset->order, {}, 3, seen});
+    }
+  }
+  void take(SetTimer& timer) { timers_[timer.timer] = timer.at; }
+  void take(CancelTimer& timer) { timers_.erase(timer.timer); }
+  void take(Append& append) {
+    records.push_back(std::move(append.record));
+    events_.push_back(Appended{++appended_});
+  }
+  void take(MakePlan& order) {
+    events_.push_back(Planned{{order.request->revision, make_plan(*order.request), std::chrono::milliseconds{2}}});
+  }
+  void take(RaiseAlarm& alarm) { alarms.push_back(std::move(alarm.alarm)); }
+  void take(Transact&) { FAIL("a controller has no bus"); }
+
+  std::deque<Event> events_;
+  std::map<TimerId, Instant> timers_;
+  std::map<NodeId, Revision> applied_;
+  std::uint64_t appended_ = 0;
+  std::uint64_t boots_ = 0;
+};
+
+/// The refusal's error; it says what to type next.
+inline Error refusal_of(const OperatorReply& reply) {
+  REQUIRE_FALSE(reply.outcome.ok());
+  CHECK(reply.outcome.error->next_command.starts_with("loom "));
+  CHECK_FALSE(reply.outcome.error->message.empty());
+  return *reply.outcome.error;
+}
+
+inline bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace loom::test

@@ -1,0 +1,316 @@
+// Random rows, requests and replies between operators and the controller.
+#include "proto_random_values.hpp"
+
+namespace loom::test {
+namespace {
+
+Spread spread(Random& random) {
+  Spread out;
+  out.min = difference(random);
+  out.p50 = difference(random);
+  out.p99 = difference(random);
+  out.max = difference(random);
+  out.count = small(random);
+  return out;
+}
+
+StatusReport status(Random& random) {
+  StatusReport out;
+  out.term = {random.word()};
+  out.revision = revision(random);
+  out.fabric = text(random);
+  for (std::uint32_t* field :
+       {&out.nodes, &out.live, &out.suspect, &out.dead, &out.jobs, &out.circuits, &out.stage_done, &out.stage_total,
+        &out.alarms, &out.drift.missing, &out.drift.foreign, &out.drift.detuned, &out.drift.dim, &out.drift.stale}) {
+    *field = small(random);
+  }
+  out.lasers_off = random.coin();
+  out.stage = random.any(CommitStage::confirmed);
+  out.under_way = revision(random);
+  out.malformed = random.word();
+  out.awaiting_confirm = revision(random);
+  out.confirm_left = length(random);
+  return out;
+}
+
+NodeReport node_report(Random& random) {
+  NodeReport out;
+  out.node = node(random);
+  out.name = text(random);
+  out.session = text(random);
+  out.applied = revision(random);
+  out.silence = random.coin() ? Duration{-1} : length(random);
+  out.lasers_latched_off = random.coin();
+  out.devices = small(random);
+  out.drained = random.coin();
+  out.maintenance = random.coin();
+  out.jobs = some<JobId>(random, [&] { return job(random); });
+  return out;
+}
+
+DeviceReport device_report(Random& random) {
+  DeviceReport out;
+  out.device = device(random);
+  out.name = text(random);
+  out.kind = random.any(DeviceKind::ocs);
+  out.agent = node(random);
+  out.observation = observation(random);
+  out.drift = random.any(Drift::stale);
+  if (random.coin()) {
+    out.desired = setpoint(random, random.between(0, 3));
+  }
+  out.by_hand = random.coin();
+  return out;
+}
+
+CircuitReport circuit_report(Random& random) {
+  CircuitReport out;
+  out.circuit = circuit(random, {random.word()});
+  out.timeslot = small(random);
+  out.state = text(random);
+  return out;
+}
+
+JobReport job_report(Random& random) {
+  JobReport out;
+  out.job = job(random);
+  for (std::string* field : {&out.name, &out.workload, &out.state, &out.reason}) {
+    *field = text(random);
+  }
+  for (std::uint32_t* field : {&out.stage, &out.stages, &out.cycles_done, &out.underflows}) {
+    *field = small(random);
+  }
+  out.nodes = nodes(random);
+  out.revision = revision(random);
+  out.pinned = random.coin();
+  return out;
+}
+
+StandingAlarm standing_alarm(Random& random) {
+  StandingAlarm out;
+  out.id = {random.word()};
+  out.alarm = alarm(random);
+  out.first_seen = instant(random);
+  out.last_seen = instant(random);
+  out.count = small(random);
+  out.acknowledged_by = text(random);
+  out.cleared = random.coin();
+  return out;
+}
+
+ChangeReport change_report(Random& random) {
+  ChangeReport out;
+  out.base = revision(random);
+  for (std::uint32_t* field : {&out.agents, &out.circuits, &out.touched, &out.switches_moved}) {
+    *field = small(random);
+  }
+  out.plan = difference(random);
+  out.moves = some<JobMove>(random, [&] {
+    JobMove move;
+    move.job = job(random);
+    move.from = node(random);
+    move.to = node(random);
+    return move;
+  });
+  out.changes = some<CircuitChange>(random, [&] {
+    CircuitChange change;
+    change.kind = random.any(CircuitChangeKind::moved);
+    change.circuit = circuit(random, {random.word()});
+    return change;
+  });
+  return out;
+}
+
+HopReport hop(Random& random) {
+  HopReport out;
+  out.element = element(random);
+  for (std::string* field : {&out.name, &out.kind, &out.desired, &out.observed, &out.problem}) {
+    *field = text(random);
+  }
+  out.input = random.number<std::uint16_t>(0, 0xFFFF);
+  out.output = random.number<std::uint16_t>(0, 0xFFFF);
+  out.loss = loss(random);
+  out.power_out = power(random);
+  if (random.coin()) {
+    out.device = device(random);
+  }
+  out.applied = revision(random);
+  out.drift = random.any(Drift::stale);
+  return out;
+}
+
+CircuitExplanation explanation(Random& random) {
+  CircuitExplanation out;
+  out.circuit = circuit_report(random);
+  out.revision = revision(random);
+  for (std::string* field : {&out.job_name, &out.verdict, &out.next_command}) {
+    *field = text(random);
+  }
+  out.sensitivity = power(random);
+  out.hops = some<HopReport>(random, [&] { return hop(random); });
+  return out;
+}
+
+CommitReport commit_report(Random& random) {
+  CommitReport out;
+  out.revision = revision(random);
+  out.base = revision(random);
+  out.outcome = random.any(CommitOutcome::refused);
+  out.reason = text(random);
+  for (std::uint32_t* field : {&out.agents, &out.circuits, &out.touched, &out.switches_moved}) {
+    *field = small(random);
+  }
+  out.started = instant(random);
+  for (Duration* field : {&out.plan, &out.prepare, &out.arm, &out.wait, &out.darken, &out.move, &out.relight, &out.total}) {
+    *field = difference(random);
+  }
+  for (Spread* field : {&out.prepare_ack, &out.arm_ack, &out.slack, &out.lateness, &out.dark}) {
+    *field = spread(random);
+  }
+  out.resent = random.word();
+  return out;
+}
+
+ScheduledCircuit scheduled_circuit(Random& random) {
+  ScheduledCircuit out;
+  out.job = job(random);
+  out.source = node(random);
+  out.destination = node(random);
+  out.slot = slot(random);
+  out.timeslot = small(random);
+  if (random.coin()) {
+    out.transmitter = element(random);
+    out.receiver = element(random);
+  }
+  return out;
+}
+
+std::vector<ScheduledCircuit> scheduled_circuits(Random& random) {
+  return some<ScheduledCircuit>(random, [&] { return scheduled_circuit(random); });
+}
+
+Query query(Random& random) {
+  Query out;
+  out.noun = random.any(Noun::explanation);
+  if (random.coin()) {
+    out.id = random.word();
+  }
+  out.offset = small(random);
+  out.limit = small(random);
+  return out;
+}
+
+OrderNode order_node(Random& random) {
+  OrderNode out;
+  out.node = node(random);
+  out.order = random.any(NodeOrder::release);
+  out.force = random.coin();
+  out.dry_run = random.coin();
+  return out;
+}
+
+OrderDevice order_device(Random& random) {
+  OrderDevice out;
+  out.device = device(random);
+  if (random.coin()) {
+    out.setpoint = setpoint(random, random.between(0, 3));
+  }
+  out.dry_run = random.coin();
+  return out;
+}
+
+ApplySchedule apply_schedule(Random& random) {
+  ApplySchedule out;
+  out.mode = random.any(ApplyMode::overwrite);
+  out.circuits = scheduled_circuits(random);
+  out.confirm_within = length(random);
+  out.dry_run = random.coin();
+  return out;
+}
+
+DiffSchedule diff_schedule(Random& random) {
+  DiffSchedule out;
+  if (random.coin()) {
+    out.revision = revision(random);
+  }
+  if (random.coin()) {
+    out.circuits = scheduled_circuits(random);
+  }
+  return out;
+}
+
+SubmitJob submit_job(Random& random) {
+  SubmitJob out{spec(random)};
+  out.dry_run = random.coin();
+  return out;
+}
+
+using MakeAsk = OperatorAsk (*)(Random&);
+constexpr MakeAsk kAsks[] = {
+    [](Random& random) -> OperatorAsk { return query(random); },
+    [](Random& random) -> OperatorAsk { return submit_job(random); },
+    [](Random& random) -> OperatorAsk { return CancelJob{job(random), true}; },
+    [](Random& random) -> OperatorAsk { return OrderLasers{random.coin()}; },
+    [](Random& random) -> OperatorAsk { return order_node(random); },
+    [](Random& random) -> OperatorAsk { return order_device(random); },
+    [](Random& random) -> OperatorAsk { return OrderReset{device(random)}; },
+    [](Random& random) -> OperatorAsk { return AcknowledgeAlarm{{random.word()}}; },
+    [](Random& random) -> OperatorAsk { return apply_schedule(random); },
+    [](Random&) -> OperatorAsk { return ConfirmSchedule{}; },
+    [](Random& random) -> OperatorAsk { return RollBackSchedule{revision(random), true}; },
+    [](Random& random) -> OperatorAsk { return diff_schedule(random); },
+};
+static_assert(std::size(kAsks) == std::variant_size_v<OperatorAsk>);
+
+}  // namespace
+
+OperatorRequest random_request(Random& random) {
+  OperatorRequest out;
+  out.request = {random.word()};
+  out.ask = kAsks[random.between(0, std::size(kAsks) - 1)](random);
+  return out;
+}
+
+OperatorReply random_reply(Random& random) {
+  OperatorReply out;
+  out.request = {random.word()};
+  out.outcome = outcome(random);
+  out.job = job(random);
+  out.revision = revision(random);
+  out.total_rows = small(random);
+  out.writes = small(random);
+  switch (random.between(0, 9)) {
+    case 1:
+      out.rows = status(random);
+      break;
+    case 2:
+      out.rows = some<NodeReport>(random, [&] { return node_report(random); });
+      break;
+    case 3:
+      out.rows = some<DeviceReport>(random, [&] { return device_report(random); });
+      break;
+    case 4:
+      out.rows = some<CircuitReport>(random, [&] { return circuit_report(random); });
+      break;
+    case 5:
+      out.rows = some<JobReport>(random, [&] { return job_report(random); });
+      break;
+    case 6:
+      out.rows = some<CommitReport>(random, [&] { return commit_report(random); });
+      break;
+    case 7:
+      out.rows = some<StandingAlarm>(random, [&] { return standing_alarm(random); });
+      break;
+    case 8:
+      out.rows = change_report(random);
+      break;
+    case 9:
+      out.rows = explanation(random);
+      break;
+    default:
+      break;
+  }
+  return out;
+}
+
+}  // namespace loom::test

@@ -1,0 +1,332 @@
+// Random lawful values that messages, rows and records share. For proto_random*.cpp only.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/limits.hpp"
+#include "proto_random.hpp"
+
+namespace loom::test {
+
+template <class Row, class Make>
+std::vector<Row> some(Random& random, Make make, std::int64_t max = 5) {
+  std::vector<Row> rows;
+  const std::int64_t count = random.between(0, max);
+  for (std::int64_t i = 0; i < count; ++i) {
+    rows.push_back(make());
+  }
+  return rows;
+}
+
+/// Distinct ascending numbers below `end`.
+template <class Integer>
+std::vector<Integer> ascending(Random& random, std::int64_t end, std::int64_t max = 5) {
+  std::set<Integer> numbers;
+  const std::int64_t count = random.between(0, max);
+  for (std::int64_t i = 0; i < count; ++i) {
+    numbers.insert(random.number<Integer>(0, end - 1));
+  }
+  return {numbers.begin(), numbers.end()};
+}
+
+inline std::string text(Random& random) {
+  static constexpr const char* kLetters[] = {"a", "Z", "7", " ", "µ", "–", "\n", "\\", "𝄞"};
+  std::string out = "t";
+  const std::int64_t count = random.between(0, 12);
+  for (std::int64_t i = 0; i < count; ++i) {
+    out += kLetters[random.between(0, 8)];
+  }
+  return out;
+}
+
+inline NodeId node(Random& random) { return {random.number<std::uint32_t>(0, limits::kNodes - 1)}; }
+inline DeviceId device(Random& random) { return {random.number<std::uint32_t>(0, limits::kDevices - 1)}; }
+inline ElementId element(Random& random) { return {random.number<std::uint32_t>(0, limits::kElements - 1)}; }
+inline Revision revision(Random& random) { return {random.word()}; }
+inline JobId job(Random& random) { return {random.word()}; }
+inline std::uint32_t small(Random& random) { return random.number<std::uint32_t>(0, 0xFFFF'FFFF); }
+inline Instant instant(Random& random) { return instant_from_ns(random.between(0, limits::kInstantNs)); }
+inline Duration length(Random& random) { return Duration{random.between(0, limits::kDurationNs)}; }
+inline Duration difference(Random& random) { return Duration{random.between(-limits::kDurationNs, limits::kDurationNs)}; }
+inline Dbm power(Random& random) { return {random.number<std::int32_t>(-limits::kCentiDb, limits::kCentiDb)}; }
+inline Db loss(Random& random) { return {random.number<std::int32_t>(-limits::kCentiDb, limits::kCentiDb)}; }
+inline std::vector<NodeId> nodes(Random& random) {
+  return some<NodeId>(random, [&] { return node(random); });
+}
+inline std::vector<NodeId> ascending_nodes(Random& random) {
+  std::vector<NodeId> out;
+  for (const std::uint32_t value : ascending<std::uint32_t>(random, limits::kNodes)) {
+    out.push_back({value});
+  }
+  return out;
+}
+
+inline FrequencySlot slot(Random& random) {
+  FrequencySlot out;
+  out.n = random.number<std::int32_t>(-limits::kSlotN, limits::kSlotN);
+  out.m = random.number<std::int32_t>(1, limits::kSlotM);
+  return out;
+}
+
+inline Circuit circuit(Random& random, CircuitId id) {
+  Circuit out;
+  out.id = id;
+  out.job = job(random);
+  out.source = node(random);
+  out.destination = node(random);
+  out.transmitter = element(random);
+  out.receiver = element(random);
+  out.slot = slot(random);
+  out.rate = {random.between(0, limits::kBitPerSecond)};
+  return out;
+}
+
+inline WssRoute route(Random& random) {
+  WssRoute out;
+  out.slot = slot(random);
+  out.input = random.number<std::uint16_t>(0, 0xFFFF);
+  out.output = random.number<std::uint16_t>(0, 0xFFFF);
+  out.attenuation = loss(random);
+  return out;
+}
+
+inline CrossConnect connect(Random& random) {
+  CrossConnect out;
+  out.input = random.number<std::uint16_t>(0, 0xFFFF);
+  out.output = random.number<std::uint16_t>(0, 0xFFFF);
+  return out;
+}
+
+inline Setpoint setpoint(Random& random, std::int64_t kind) {
+  if (kind == 0) {
+    LaserSetpoint laser;
+    laser.slot = slot(random);
+    laser.power = power(random);
+    laser.emit = random.coin();
+    return laser;
+  }
+  if (kind == 1) {
+    HeaterSetpoint heater;
+    for (const auto channel : ascending<std::uint16_t>(random, limits::kRingsPerBank)) {
+      heater.rings.push_back({channel, {random.between(0, limits::kFrequencyMhz)}});
+    }
+    return heater;
+  }
+  if (kind == 2) {
+    WssSetpoint wss;
+    for (const auto n : ascending<std::int32_t>(random, limits::kSlotN)) {
+      wss.routes.push_back(route(random));
+      wss.routes.back().slot.n = n;
+    }
+    return wss;
+  }
+  OcsSetpoint ocs;
+  for (const auto input : ascending<std::uint16_t>(random, 0x10000)) {
+    ocs.connects.push_back(connect(random));
+    ocs.connects.back().input = input;
+  }
+  return ocs;
+}
+
+inline DevicePlan device_plan(Random& random, DeviceId id) {
+  DevicePlan out;
+  out.device = id;
+  out.touched = random.coin();
+  const std::int64_t kind = random.between(0, 3);
+  for (const auto offset : ascending<std::int64_t>(random, limits::kDurationNs)) {
+    TimedSetpoint entry;
+    entry.offset = Duration{offset};
+    entry.guard = length(random);
+    entry.hold = length(random);
+    entry.setpoint = setpoint(random, kind);
+    out.timeline.push_back(std::move(entry));
+  }
+  if (!out.timeline.empty() && random.coin()) {
+    out.timeline.back().hold = kForever;
+  }
+  return out;
+}
+
+inline NodePlan node_plan(Random& random, NodeId id, Revision number) {
+  NodePlan out;
+  out.revision = number;
+  out.base = revision(random);
+  out.node = id;
+  out.cycle = length(random);
+  out.cycles = small(random);
+  for (const auto value : ascending<std::uint32_t>(random, limits::kDevices)) {
+    out.devices.push_back(device_plan(random, {value}));
+  }
+  out.ends = some<CircuitEnd>(random, [&] {
+    CircuitEnd end;
+    end.circuit = {random.word()};
+    end.job = job(random);
+    end.transmits = random.coin();
+    return end;
+  });
+  return out;
+}
+
+inline Plan plan(Random& random, Revision number) {
+  Plan out;
+  out.revision = number;
+  out.base = revision(random);
+  for (const NodeId id : ascending_nodes(random)) {
+    out.nodes.push_back(node_plan(random, id, revision(random)));
+  }
+  for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
+    out.circuits.push_back(circuit(random, {id}));
+  }
+  out.changed = ascending_nodes(random);
+  out.moved_switches = some<DeviceId>(random, [&] { return device(random); });
+  for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
+    out.touched.push_back({id});
+  }
+  out.certificate.wavelength_isolated = random.coin();
+  out.certificate.physically_isolated = random.coin();
+  out.certificate.shared_amplifiers = some<ElementId>(random, [&] { return element(random); });
+  return out;
+}
+
+inline JobSpec spec(Random& random) {
+  JobSpec out;
+  out.name = text(random);
+  out.workload = text(random);
+  out.node_count = random.number<std::uint32_t>(0, limits::kNodes);
+  out.placement = nodes(random);
+  out.collectives = some<Collective>(random, [&] {
+    Collective collective;
+    collective.kind = random.any(CollectiveKind::point_to_point);
+    collective.ranks = some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, limits::kNodes - 1); });
+    collective.bytes = {random.between(0, limits::kCollectiveBytes)};
+    collective.count = random.number<std::uint32_t>(0, limits::kCollectiveRepeats);
+    collective.ready = random.coin() ? kForever : Duration{random.between(0, 1'000'000)};
+    collective.needed = random.coin() ? kForever : Duration{random.between(0, 1'000'000)};
+    collective.splits = some<Bytes>(random, [&] { return Bytes{random.between(0, limits::kCollectiveBytes)}; });
+    return collective;
+  });
+  out.compute = length(random);
+  out.assumptions = some<std::string>(random, [&] { return text(random); });
+  return out;
+}
+
+inline Timeslot timeslot(Random& random) {
+  Timeslot out;
+  out.circuits = some<Circuit>(random, [&] { return circuit(random, {random.word()}); });
+  out.guard = length(random);
+  out.hold = random.coin() ? kForever : length(random);
+  return out;
+}
+
+inline Stage stage(Random& random) {
+  Stage out;
+  out.timeslots = some<Timeslot>(random, [&] { return timeslot(random); });
+  out.cycles = small(random);
+  return out;
+}
+
+inline std::vector<JobSchedule> job_schedules(Random& random) {
+  std::vector<JobSchedule> out;
+  for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
+    JobSchedule schedule;
+    schedule.job = {id};
+    schedule.stages = some<Stage>(random, [&] { return stage(random); });
+    out.push_back(std::move(schedule));
+  }
+  return out;
+}
+
+inline Intent intent(Random& random) {
+  Intent out;
+  for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
+    Job one;
+    one.id = {id};
+    one.spec = spec(random);
+    one.nodes = nodes(random);
+    one.stage = small(random);
+    out.jobs.push_back(std::move(one));
+  }
+  out.drained = ascending_nodes(random);
+  out.lasers_off = random.coin();
+  out.maintenance = ascending_nodes(random);
+  for (const auto id : ascending<std::uint32_t>(random, limits::kDevices)) {
+    DeviceOverride override;
+    override.device = {id};
+    override.setpoint = setpoint(random, random.between(0, 3));
+    out.overrides.push_back(std::move(override));
+  }
+  out.pinned = job_schedules(random);
+  return out;
+}
+
+inline Reading reading(Random& random) {
+  switch (random.between(0, 4)) {
+    case 1: {
+      LaserObservation laser;
+      laser.frequency = {random.between(0, limits::kFrequencyMhz)};
+      laser.power = power(random);
+      laser.emitting = random.coin();
+      laser.locked = random.coin();
+      laser.status_fatal = random.number<std::uint16_t>(0, 0xFFFF);
+      laser.status_warning = random.number<std::uint16_t>(0, 0xFFFF);
+      return laser;
+    }
+    case 2:
+      return HeaterObservation{some<std::int32_t>(random, [&] { return random.number<std::int32_t>(INT32_MIN, INT32_MAX); })};
+    case 3: {
+      WssObservation wss{some<WssRoute>(random, [&] { return route(random); })};
+      wss.settled = random.coin();
+      return wss;
+    }
+    case 4: {
+      OcsObservation ocs{some<CrossConnect>(random, [&] { return connect(random); })};
+      ocs.settled = random.coin();
+      return ocs;
+    }
+    default:
+      return std::monostate{};
+  }
+}
+
+inline Observation observation(Random& random) {
+  Observation out;
+  out.device = device(random);
+  out.health = random.any(DeviceHealth::failed);
+  out.read_at = instant(random);
+  out.reading = reading(random);
+  out.fault = text(random);
+  return out;
+}
+
+inline Error error(Random& random) {
+  Error out;
+  out.code = random.any(ErrorCode::internal);
+  out.message = text(random);
+  out.next_command = text(random);
+  return out;
+}
+
+inline Outcome outcome(Random& random) { return random.coin() ? Outcome{} : Outcome{error(random)}; }
+
+inline Alarm alarm(Random& random) {
+  Alarm out;
+  out.code = random.any(AlarmCode::confirm_overdue);
+  if (random.coin()) {
+    out.node = node(random);
+  }
+  if (random.coin()) {
+    out.device = device(random);
+  }
+  out.evidence = text(random);
+  out.next_command = text(random);
+  return out;
+}
+
+// proto_random_operator.cpp
+OperatorRequest random_request(Random& random);
+OperatorReply random_reply(Random& random);
+
+}  // namespace loom::test
