@@ -12,8 +12,11 @@ constexpr std::size_t kAlarmsKept = 1'024;
 
 }  // namespace
 
-Controller::Controller(ControllerOptions options) : options_(std::move(options)) {
+Controller::Controller(ControllerOptions options)
+    : options_(std::move(options)),
+      drift_(options_.fabric == nullptr ? 0 : options_.fabric->devices.size(), options_.timings, options_.drift) {
   LOOM_ASSERT(options_.fabric != nullptr);
+  light_since_.resize(options_.fabric->devices.size(), Instant::min());
   sessions_.resize(options_.fabric->nodes.size());
   observations_.resize(options_.fabric->devices.size());
 }

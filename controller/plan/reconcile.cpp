@@ -3,28 +3,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace loom {
 namespace {
 
-Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
+constexpr std::int32_t kOffMillivolts = 50;  ///< a heater at or below it is off: 2.5 uW, 0.1 GHz
+
+/// What is desired of a laser now, adoption included.
+struct LaserTarget {
+  Frequency frequency;
+  Dbm power;
+  bool emit = false;
+};
+
+LaserTarget target_of(const LaserSetpoint& wanted, const Adoption* adopted) {
+  LaserTarget target{centre_of(wanted.slot), wanted.power, wanted.emit};
+  if (const auto* seen = adopted == nullptr ? nullptr : std::get_if<LaserObservation>(&adopted->seen.reading)) {
+    target = {seen->frequency, seen->power, seen->emitting};
+  }
+  return target;
+}
+
+Drift drift_of_laser(const LaserTarget& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
   if (!wanted.emit) {
     return seen.emitting ? Drift::foreign : Drift::none;
   }
   if (!seen.emitting) {
     return Drift::missing;
   }
-  if (magnitude(seen.frequency - centre_of(wanted.slot)) > limits.detuned_beyond) {
+  if (magnitude(seen.frequency - wanted.frequency) > limits.detuned_beyond) {
     return Drift::detuned;
   }
   return wanted.power - seen.power > limits.dim_beyond ? Drift::dim : Drift::none;
 }
 
 /// The mildest of all entries: a laser between two timeslots agrees with one of them.
-Drift drift_of_timeline(const DevicePlan& plan, const LaserObservation& seen, const ReconcileLimits& limits) {
+Drift drift_of_timeline(const DevicePlan& plan, const LaserObservation& seen, const Adoption* adopted,
+                        const ReconcileLimits& limits) {
   Drift first = Drift::none;
   for (std::size_t i = 0; i < plan.timeline.size(); ++i) {
-    const Drift drift = drift_of_laser(std::get<LaserSetpoint>(plan.timeline[i].setpoint), seen, limits);
+    const Drift drift = drift_of_laser(target_of(std::get<LaserSetpoint>(plan.timeline[i].setpoint), adopted), seen, limits);
     if (drift == Drift::none) {
       return drift;
     }
@@ -35,93 +54,142 @@ Drift drift_of_timeline(const DevicePlan& plan, const LaserObservation& seen, co
 }
 
 template <class Row>
-Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen) {
-  const auto lacks = [](const std::vector<Row>& rows, const Row& row) {
-    return std::find(rows.begin(), rows.end(), row) == rows.end();
-  };
-  if (std::any_of(seen.begin(), seen.end(), [&](const Row& row) { return lacks(wanted, row); })) {
-    return Drift::foreign;
-  }
-  return std::any_of(wanted.begin(), wanted.end(), [&](const Row& row) { return lacks(seen, row); }) ? Drift::missing
-                                                                                                     : Drift::none;
+bool lacks(const std::vector<Row>& rows, const Row& row) {
+  return std::find(rows.begin(), rows.end(), row) == rows.end();
 }
 
-/// Heater law of RingFilter: P = V^2 / R, and the resonance falls by mhz_per_milliwatt.
-double volts_for(const RingFilter& ring, Frequency resonance) {
-  const double milliwatts = static_cast<double>((ring.cold_resonance - resonance).mhz) / ring.mhz_per_milliwatt;
-  return std::sqrt(std::max(0.0, milliwatts) / 1000 * ring.heater_ohm);
+template <class Row>
+Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen, const std::vector<Row>* adopted) {
+  const auto is_foreign = [&](const Row& row) { return lacks(wanted, row) && (adopted == nullptr || lacks(*adopted, row)); };
+  const auto is_missing = [&](const Row& row) { return lacks(seen, row) && (adopted == nullptr || !lacks(*adopted, row)); };
+  if (std::any_of(seen.begin(), seen.end(), is_foreign)) {
+    return Drift::foreign;
+  }
+  return std::any_of(wanted.begin(), wanted.end(), is_missing) ? Drift::missing : Drift::none;
+}
+
+std::int32_t millivolts_of(const HeaterObservation& bank, std::size_t channel) {
+  return channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
+}
+
+const RingResonance* ring_of(const HeaterSetpoint& wanted, std::size_t channel) {
+  const auto ring = std::find_if(wanted.rings.begin(), wanted.rings.end(),
+                                 [&](const RingResonance& candidate) { return candidate.channel == channel; });
+  return ring == wanted.rings.end() ? nullptr : &*ring;
+}
+
+/// Distance between a resonance and the nearest tooth of the comb at `wanted`.
+FrequencyOffset distance(const RingFilter& ring, Frequency resonance, Frequency wanted) {
+  const std::int64_t spacing = ring.free_spectral_range.mhz;
+  const std::int64_t off = (resonance - wanted).mhz;
+  return magnitude({spacing <= 0 ? off : off - spacing * ((2 * off + (off < 0 ? -spacing : spacing)) / (2 * spacing))});
+}
+
+Drift drift_of_ring(const RingFilter& ring, const RingResonance* wanted, std::int32_t millivolts,
+                    const ReconcileLimits& limits) {
+  const bool is_off = millivolts <= kOffMillivolts;
+  if (wanted == nullptr) {
+    return is_off ? Drift::none : Drift::foreign;
+  }
+  const FrequencyOffset off = distance(ring, resonance_at(ring, millivolts), wanted->resonance);
+  if (off.mhz <= ring.fwhm.mhz / limits.ring_width_parts) {
+    return Drift::none;
+  }
+  return is_off ? Drift::missing : Drift::detuned;
 }
 
 Drift drift_of_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint& wanted, const HeaterObservation& seen,
-                    const ReconcileLimits& limits) {
-  constexpr double kOffVolts = 0.05;
+                    const HeaterObservation* adopted, const ReconcileLimits& limits) {
   Drift drift = Drift::none;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
-    const double volts = channel < seen.millivolts.size() ? seen.millivolts[channel] / 1000.0 : 0.0;
-    const auto ring = std::find_if(wanted.rings.begin(), wanted.rings.end(),
-                                   [&](const RingResonance& candidate) { return candidate.channel == channel; });
-    if (ring == wanted.rings.end()) {
-      if (volts > kOffVolts) {
-        return Drift::foreign;
-      }
+    const std::int32_t millivolts = millivolts_of(seen, channel);
+    if (adopted != nullptr && std::abs(millivolts - millivolts_of(*adopted, channel)) <= kOffMillivolts) {
       continue;
     }
-    const double target = volts_for(std::get<RingFilter>(fabric.element(device.elements[channel]).kind), ring->resonance);
-    if (volts <= kOffVolts && target > kOffVolts) {
-      drift = Drift::missing;
-    } else if (std::abs(volts - target) > limits.ring_volt_tolerance * std::max(target, kOffVolts) && drift == Drift::none) {
-      drift = Drift::detuned;
+    const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
+    const Drift found = drift_of_ring(ring, ring_of(wanted, channel), millivolts, limits);
+    if (found == Drift::foreign) {
+      return found;
     }
+    drift = found == Drift::missing || drift == Drift::none ? found : drift;
   }
   return drift;
 }
 
-Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, Instant now,
-               const ReconcileLimits& limits) {
-  if (seen == nullptr || seen->health == DeviceHealth::unknown || now - seen->read_at > limits.stale_after) {
-    return Drift::stale;
-  }
+template <class Seen>
+const Seen* reading_of(const Adoption* adopted) {
+  return adopted == nullptr ? nullptr : std::get_if<Seen>(&adopted->seen.reading);
+}
+
+/// Of a reading that is believed.
+Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Reading& reading, const Adoption* adopted,
+                       const ReconcileLimits& limits) {
   const Setpoint& wanted = plan.timeline.front().setpoint;
-  if (const auto* laser = std::get_if<LaserObservation>(&seen->reading);
-      laser && std::holds_alternative<LaserSetpoint>(wanted)) {
-    return drift_of_timeline(plan, *laser, limits);
+  if (const auto* laser = std::get_if<LaserObservation>(&reading); laser && std::holds_alternative<LaserSetpoint>(wanted)) {
+    return drift_of_timeline(plan, *laser, adopted, limits);
   }
-  if (const auto* bank = std::get_if<HeaterObservation>(&seen->reading);
-      bank && std::holds_alternative<HeaterSetpoint>(wanted)) {
-    return drift_of_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank, limits);
+  if (const auto* bank = std::get_if<HeaterObservation>(&reading); bank && std::holds_alternative<HeaterSetpoint>(wanted)) {
+    return drift_of_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank,
+                         reading_of<HeaterObservation>(adopted), limits);
   }
-  if (const auto* wss = std::get_if<WssObservation>(&seen->reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
-    return drift_of_rows(std::get<WssSetpoint>(wanted).routes, wss->routes);
+  if (const auto* wss = std::get_if<WssObservation>(&reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
+    const auto* kept = reading_of<WssObservation>(adopted);
+    return drift_of_rows(std::get<WssSetpoint>(wanted).routes, wss->routes, kept == nullptr ? nullptr : &kept->routes);
   }
-  if (const auto* ocs = std::get_if<OcsObservation>(&seen->reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
-    return drift_of_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects);
+  if (const auto* ocs = std::get_if<OcsObservation>(&reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
+    const auto* kept = reading_of<OcsObservation>(adopted);
+    return drift_of_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects, kept == nullptr ? nullptr : &kept->connects);
   }
   return Drift::stale;  // no reading yet, or one of another kind of device
 }
 
-void count(DriftCounts& counts, Drift drift) {
+std::uint32_t* counter_of(DriftCounts& counts, Drift drift) {
   switch (drift) {
     case Drift::none:
-      break;
+      return nullptr;
     case Drift::missing:
-      ++counts.missing;
-      break;
+      return &counts.missing;
     case Drift::foreign:
-      ++counts.foreign;
-      break;
+      return &counts.foreign;
     case Drift::detuned:
-      ++counts.detuned;
-      break;
+      return &counts.detuned;
     case Drift::dim:
-      ++counts.dim;
-      break;
+      return &counts.dim;
     case Drift::stale:
-      ++counts.stale;
-      break;
+      return &counts.stale;
   }
+  return nullptr;
 }
 
 }  // namespace
+
+Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts) {
+  const double volts = millivolts / 1000.0;
+  const double milliwatts = volts * volts / ring.heater_ohm * 1000;
+  return {ring.cold_resonance.mhz - std::llround(milliwatts * ring.mhz_per_milliwatt)};
+}
+
+void add(DriftCounts& counts, Drift drift) {
+  if (std::uint32_t* counter = counter_of(counts, drift)) {
+    ++*counter;
+  }
+}
+
+void remove(DriftCounts& counts, Drift drift) {
+  if (std::uint32_t* counter = counter_of(counts, drift)) {
+    --*counter;
+  }
+}
+
+Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, const Adoption* adopted, Instant now,
+               const ReconcileLimits& limits) {
+  if (seen == nullptr || seen->health == DeviceHealth::unknown || now - seen->read_at > limits.stale_after) {
+    return Drift::stale;
+  }
+  const Drift drift = drift_of_reading(fabric, plan, seen->reading, adopted, limits);
+  const bool gave_up = seen->health == DeviceHealth::failed && !seen->fault.empty();
+  return drift == Drift::none && gave_up ? Drift::stale : drift;
+}
 
 Reconciliation reconcile(const Fabric& fabric, const Plan& desired, const std::vector<Observation>& observations, Instant now,
                          const ReconcileLimits& limits) {
@@ -133,16 +201,12 @@ Reconciliation reconcile(const Fabric& fabric, const Plan& desired, const std::v
     }
   }
   Reconciliation result;
+  result.devices.reserve(fabric.devices.size());
   for (const NodePlan& node : desired.nodes) {
-    bool repairs = false;
     for (const DevicePlan& plan : node.devices) {
-      const Drift drift = drift_of(fabric, plan, latest[plan.device.value], now, limits);
+      const Drift drift = drift_of(fabric, plan, latest[plan.device.value], nullptr, now, limits);
       result.devices.push_back({plan.device, drift});
-      count(result.counts, drift);
-      repairs = repairs || (drift != Drift::none && drift != Drift::stale);
-    }
-    if (repairs) {
-      result.repair.push_back(node.node);
+      add(result.counts, drift);
     }
   }
   std::sort(result.devices.begin(), result.devices.end(),

@@ -486,6 +486,9 @@ void ItlaDriver::finish_audit() {
   observation_.health = (value(Register::status_fatal) & kStatusFatal) != 0 ? DeviceHealth::failed : DeviceHealth::ready;
   const bool still_settled = outcome_ == DriverActivity::settled && agrees_with_target();
   lock_proven_ = lock_proven_ && still_settled;
+  if (outcome_ == DriverActivity::settled && !still_settled) {
+    forget();  // somebody else was here: no remembered setting is believed, the next fire() reads all before it writes
+  }
   outcome_ = still_settled ? DriverActivity::settled : DriverActivity::idle;
 }
 
