@@ -12,12 +12,11 @@ namespace loom {
 
 enum class DriftAnswer : std::uint8_t {
   repair,  ///< a commit brings the device back to what is desired
-  adopt,   ///< what is observed becomes desired, durably
   report,  ///< named and alarmed, left to people
 };
 
 constexpr std::string_view to_string(DriftAnswer answer) {
-  constexpr std::array<std::string_view, 3> kWords{"repair", "adopt", "report"};
+  constexpr std::array<std::string_view, 2> kWords{"repair", "report"};
   return kWords[static_cast<std::size_t>(answer)];
 }
 

@@ -66,11 +66,4 @@ enum class Drift : std::uint8_t {
 };
 std::string_view to_string(Drift drift);
 
-/// What an operator's policy accepted: `seen` is what is desired of the device from then on, in the way named by `drift`.
-struct Adoption {
-  Drift drift = Drift::none;
-  Observation seen;
-  bool operator==(const Adoption&) const = default;
-};
-
 }  // namespace loom

@@ -15,6 +15,7 @@ using std::chrono::seconds;
 constexpr Duration kLook = milliseconds{5};
 constexpr Duration kLightBound = seconds{10};
 constexpr Duration kRepairBound = seconds{20};
+constexpr Duration kTuned = milliseconds{50};          ///< a module refuses to emit while it tunes
 constexpr Duration kOutsidersOwn = milliseconds{150};  ///< until what he moved has come to rest
 
 std::vector<NodeId> lit_nodes(const Plan& plan) {
@@ -102,7 +103,7 @@ void append_laser_plants(std::vector<Plant>& plants) {
     const auto& channels = std::get<Transmitter>(fabric.element(fabric.device(id).elements.front()).kind).channels;
     // An idle module has its own 50 GHz grid, from its lowest frequency on.
     o.channel(id, static_cast<std::uint16_t>((centre_of(slot) - centre_of(channels.slot(0))).mhz / 50'000 + 1));
-    o.emission(id, true);
+    world.loop().call_at(world.loop_now() + kTuned, Precision::ordinary, [&o, id] { o.emission(id, true); });
   });
   add("laser retuned", Drift::detuned, 1, lit_laser, [](Outsider& o, World& world, DeviceId id) {
     const auto& fabric = world.light().fabric();
@@ -158,11 +159,11 @@ bool is_at_rest(const World& world) {
          differences(world.light(), &world.controller().confirmed_plan()->plan).empty();
 }
 
-/// Windows that were open at `since` and are not any more.
-std::uint32_t interrupted(const World& world, Instant since) {
+/// Windows that were open at `since` and ended in [begin, end).
+std::uint32_t interrupted(const World& world, Instant since, Instant begin, Instant end) {
   const LightTimeline light = world.light().timeline();
   return static_cast<std::uint32_t>(std::count_if(light.begin(), light.end(), [&](const LitWindow& window) {
-    return window.begin < since && window.end != kNever && window.end >= since;
+    return window.begin < since && window.end >= begin && window.end < end;
   }));
 }
 
@@ -189,18 +190,21 @@ std::vector<Plant> drift_plants() {
   return plants;
 }
 
-Scenario drift_scenario() {
+Scenario drift_scenario(DriftFabric fabric) {
   OddlParameters parameters;
-  parameters.nodes = 16;
-  parameters.group_size = 4;
-  parameters.channels = 6;
+  const bool is_small = fabric == DriftFabric::nodes_16;
+  if (is_small) {
+    parameters.nodes = 16;
+    parameters.group_size = 4;
+    parameters.channels = 6;
+  }
   Scenario scenario;
   scenario.name = "drift";
   scenario.fabric = std::make_shared<const Fabric>(make_oddl(parameters));
   JobSubmission job;
   job.name = "ring";
   job.workload = "vgg19";
-  job.nodes = 8;
+  job.nodes = is_small ? 8 : 992;
   job.at = milliseconds{500};
   scenario.jobs = {job};
   return scenario;
@@ -242,7 +246,8 @@ Result<DriftResult> run_drift(const Scenario& scenario, const Plant& plant, std:
   }
   result.commits = static_cast<std::uint32_t>(world.confirmed() - commits);
   result.touched = result.commits == 0 ? 0 : world.controller().history().back().touched;
-  result.interrupted = interrupted(world, planted);
+  result.by_outsider = interrupted(world, planted, planted, planted + kOutsidersOwn);
+  result.by_repair = interrupted(world, planted, planted + kOutsidersOwn, kNever);
   result.violations = world.checker().count() - own_violations;
   for (const Alarm& alarm : world.alarms()) {
     if (alarm.code == AlarmCode::drift && alarm.device == result.device) {

@@ -108,7 +108,8 @@ void Controller::on(const MessageArrived& message, Instant now, EffectSink& sink
     }
     return;
   }
-  if (message.from.kind != Peer::Kind::agent || message.envelope.node.value >= sessions_.size()) {
+  const bool is_own_name = message.from.kind == Peer::Kind::agent && message.from.id == message.envelope.node.value;
+  if (!is_own_name || message.envelope.node.value >= sessions_.size()) {
     ++malformed_;
     return;
   }

@@ -52,11 +52,13 @@ std::vector<DeviceReport> Controller::device_rows(const Query& query, Instant) c
   return rows;
 }
 
-/// A device of an agent that a commit is moving, or that a failed one left in doubt, is not judged: it is not meant to be
+/// A device of an agent that a commit is moving, or that is being returned, is not judged: it is not meant to be
 /// right.
 bool Controller::is_judged(NodeId node) const {
   const bool moves = commit_ != nullptr && !commit_waits_ && commit_->takes_part(node);
-  return has_desired_light() && !moves && !std::binary_search(doubt_.nodes.begin(), doubt_.nodes.end(), node);
+  const bool returns = return_attempts_ <= options_.timings.return_attempts &&
+                       std::binary_search(doubt_.nodes.begin(), doubt_.nodes.end(), node);
+  return has_desired_light() && !moves && !returns;
 }
 
 void Controller::judge(DeviceId id, Instant now, EffectSink& sink) {
@@ -66,7 +68,7 @@ void Controller::judge(DeviceId id, Instant now, EffectSink& sink) {
     return;
   }
   const Observation* seen = observed_of(id);
-  Drift drift = loom::drift_of(*options_.fabric, *plan, seen, nullptr, now, reconcile_limits());
+  Drift drift = loom::drift_of(*options_.fabric, *plan, seen, now, reconcile_limits());
   const bool older_than_light =
       seen != nullptr && seen->health != DeviceHealth::failed && seen->read_at <= light_since_[id.value];
   if (drift != Drift::stale && older_than_light) {

@@ -3,47 +3,30 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace loom {
 namespace {
 
 constexpr std::int32_t kOffMillivolts = 50;  ///< a heater at or below it is off: 2.5 uW, 0.1 GHz
 
-/// What is desired of a laser now, adoption included.
-struct LaserTarget {
-  Frequency frequency;
-  Dbm power;
-  bool emit = false;
-};
-
-LaserTarget target_of(const LaserSetpoint& wanted, const Adoption* adopted) {
-  LaserTarget target{centre_of(wanted.slot), wanted.power, wanted.emit};
-  if (const auto* seen = adopted == nullptr ? nullptr : std::get_if<LaserObservation>(&adopted->seen.reading)) {
-    target = {seen->frequency, seen->power, seen->emitting};
-  }
-  return target;
-}
-
-Drift drift_of_laser(const LaserTarget& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
+Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
   if (!wanted.emit) {
     return seen.emitting ? Drift::foreign : Drift::none;
   }
   if (!seen.emitting) {
     return Drift::missing;
   }
-  if (magnitude(seen.frequency - wanted.frequency) > limits.detuned_beyond) {
+  if (magnitude(seen.frequency - centre_of(wanted.slot)) > limits.detuned_beyond) {
     return Drift::detuned;
   }
   return wanted.power - seen.power > limits.dim_beyond ? Drift::dim : Drift::none;
 }
 
 /// The mildest of all entries: a laser between two timeslots agrees with one of them.
-Drift drift_of_timeline(const DevicePlan& plan, const LaserObservation& seen, const Adoption* adopted,
-                        const ReconcileLimits& limits) {
+Drift drift_of_timeline(const DevicePlan& plan, const LaserObservation& seen, const ReconcileLimits& limits) {
   Drift first = Drift::none;
   for (std::size_t i = 0; i < plan.timeline.size(); ++i) {
-    const Drift drift = drift_of_laser(target_of(std::get<LaserSetpoint>(plan.timeline[i].setpoint), adopted), seen, limits);
+    const Drift drift = drift_of_laser(std::get<LaserSetpoint>(plan.timeline[i].setpoint), seen, limits);
     if (drift == Drift::none) {
       return drift;
     }
@@ -59,13 +42,12 @@ bool lacks(const std::vector<Row>& rows, const Row& row) {
 }
 
 template <class Row>
-Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen, const std::vector<Row>* adopted) {
-  const auto is_foreign = [&](const Row& row) { return lacks(wanted, row) && (adopted == nullptr || lacks(*adopted, row)); };
-  const auto is_missing = [&](const Row& row) { return lacks(seen, row) && (adopted == nullptr || !lacks(*adopted, row)); };
-  if (std::any_of(seen.begin(), seen.end(), is_foreign)) {
+Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen) {
+  if (std::any_of(seen.begin(), seen.end(), [&](const Row& row) { return lacks(wanted, row); })) {
     return Drift::foreign;
   }
-  return std::any_of(wanted.begin(), wanted.end(), is_missing) ? Drift::missing : Drift::none;
+  return std::any_of(wanted.begin(), wanted.end(), [&](const Row& row) { return lacks(seen, row); }) ? Drift::missing
+                                                                                                     : Drift::none;
 }
 
 std::int32_t millivolts_of(const HeaterObservation& bank, std::size_t channel) {
@@ -99,13 +81,10 @@ Drift drift_of_ring(const RingFilter& ring, const RingResonance* wanted, std::in
 }
 
 Drift drift_of_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint& wanted, const HeaterObservation& seen,
-                    const HeaterObservation* adopted, const ReconcileLimits& limits) {
+                    const ReconcileLimits& limits) {
   Drift drift = Drift::none;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
     const std::int32_t millivolts = millivolts_of(seen, channel);
-    if (adopted != nullptr && std::abs(millivolts - millivolts_of(*adopted, channel)) <= kOffMillivolts) {
-      continue;
-    }
     const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
     const Drift found = drift_of_ring(ring, ring_of(wanted, channel), millivolts, limits);
     if (found == Drift::foreign) {
@@ -116,29 +95,20 @@ Drift drift_of_bank(const Fabric& fabric, const Device& device, const HeaterSetp
   return drift;
 }
 
-template <class Seen>
-const Seen* reading_of(const Adoption* adopted) {
-  return adopted == nullptr ? nullptr : std::get_if<Seen>(&adopted->seen.reading);
-}
-
 /// Of a reading that is believed.
-Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Reading& reading, const Adoption* adopted,
-                       const ReconcileLimits& limits) {
+Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Reading& reading, const ReconcileLimits& limits) {
   const Setpoint& wanted = plan.timeline.front().setpoint;
   if (const auto* laser = std::get_if<LaserObservation>(&reading); laser && std::holds_alternative<LaserSetpoint>(wanted)) {
-    return drift_of_timeline(plan, *laser, adopted, limits);
+    return drift_of_timeline(plan, *laser, limits);
   }
   if (const auto* bank = std::get_if<HeaterObservation>(&reading); bank && std::holds_alternative<HeaterSetpoint>(wanted)) {
-    return drift_of_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank,
-                         reading_of<HeaterObservation>(adopted), limits);
+    return drift_of_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank, limits);
   }
   if (const auto* wss = std::get_if<WssObservation>(&reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
-    const auto* kept = reading_of<WssObservation>(adopted);
-    return drift_of_rows(std::get<WssSetpoint>(wanted).routes, wss->routes, kept == nullptr ? nullptr : &kept->routes);
+    return drift_of_rows(std::get<WssSetpoint>(wanted).routes, wss->routes);
   }
   if (const auto* ocs = std::get_if<OcsObservation>(&reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
-    const auto* kept = reading_of<OcsObservation>(adopted);
-    return drift_of_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects, kept == nullptr ? nullptr : &kept->connects);
+    return drift_of_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects);
   }
   return Drift::stale;  // no reading yet, or one of another kind of device
 }
@@ -181,12 +151,12 @@ void remove(DriftCounts& counts, Drift drift) {
   }
 }
 
-Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, const Adoption* adopted, Instant now,
+Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, Instant now,
                const ReconcileLimits& limits) {
   if (seen == nullptr || seen->health == DeviceHealth::unknown || now - seen->read_at > limits.stale_after) {
     return Drift::stale;
   }
-  const Drift drift = drift_of_reading(fabric, plan, seen->reading, adopted, limits);
+  const Drift drift = drift_of_reading(fabric, plan, seen->reading, limits);
   const bool gave_up = seen->health == DeviceHealth::failed && !seen->fault.empty();
   return drift == Drift::none && gave_up ? Drift::stale : drift;
 }
@@ -204,7 +174,7 @@ Reconciliation reconcile(const Fabric& fabric, const Plan& desired, const std::v
   result.devices.reserve(fabric.devices.size());
   for (const NodePlan& node : desired.nodes) {
     for (const DevicePlan& plan : node.devices) {
-      const Drift drift = drift_of(fabric, plan, latest[plan.device.value], nullptr, now, limits);
+      const Drift drift = drift_of(fabric, plan, latest[plan.device.value], now, limits);
       result.devices.push_back({plan.device, drift});
       add(result.counts, drift);
     }

@@ -33,8 +33,8 @@ struct Reconciliation {
 
 /// One device. `seen` null: never reported, which is stale; so is a device that gave up and whose last reading still agrees. A
 /// device in several ways of drift has the first of foreign, missing, detuned, dim: light that nobody asked for is the most
-/// harmful. Lasers that play timeslots agree with any of their entries. `adopted`: what is desired instead, or null.
-Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, const Adoption* adopted, Instant now,
+/// harmful. Lasers that play timeslots agree with any of their entries.
+Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, Instant now,
                const ReconcileLimits& limits);
 
 /// One sentence: the device, what is desired, what was observed, how old that is, and the limit that it broke.

@@ -187,7 +187,7 @@ class ScenarioReader {
   }
 
   static DriftAnswer read_answer(YamlMap& map, std::string_view key, DriftAnswer otherwise) {
-    const auto answers = words_of<DriftAnswer, 3>();
+    const auto answers = words_of<DriftAnswer, 2>();
     return static_cast<DriftAnswer>(map.word(key, answers, static_cast<std::size_t>(otherwise)).value_or(0));
   }
 

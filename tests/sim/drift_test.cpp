@@ -42,7 +42,7 @@ TEST_CASE("every_planted_drift_is_named_within_one_poll_and_repaired_without_dis
     CHECK(result.sound_after <= poll_bound(scenario.controller) + seconds{2});
     CHECK(result.commits == 1);
     CHECK(result.touched == plant.circuits);
-    CHECK(result.interrupted <= plant.circuits);
+    CHECK(result.by_repair <= plant.circuits);
     CHECK(result.violations == 0);
     REQUIRE(result.alarms.size() == 1);
     CHECK(result.alarms.front().evidence.find(result.device_name) == 0);
@@ -52,16 +52,18 @@ TEST_CASE("every_planted_drift_is_named_within_one_poll_and_repaired_without_dis
 
 TEST_CASE("a_silent_device_is_stale_within_one_poll_is_asked_again_and_nothing_is_written") {
   const Scenario scenario = drift_scenario();
+  constexpr Duration kTries =
+      4 * milliseconds{500} + milliseconds{100};  // the longest reply deadline of the drivers, and pauses
   for (const Plant& plant : drift_plants()) {
     if (plant.expected != Drift::stale) {
       continue;
     }
     CAPTURE(plant.name);
     const DriftResult result = run(plant, scenario);
-    CHECK(result.named_after <= poll_bound(scenario.controller));
-    CHECK(result.sound_after <= seconds{6} + poll_bound(scenario.controller));
+    CHECK(result.named_after <= poll_bound(scenario.controller) + kTries);
+    CHECK(result.sound_after <= seconds{6} + poll_bound(scenario.controller) + kTries);
     CHECK(result.commits == 0);
-    CHECK(result.interrupted == 0);
+    CHECK(result.by_outsider + result.by_repair == 0);
     CHECK(result.violations == 0);
     REQUIRE_FALSE(result.alarms.empty());
     CHECK(result.alarms.front().evidence.find("its driver says") != std::string::npos);
@@ -90,7 +92,7 @@ TEST_CASE("a_device_that_cannot_be_repaired_is_given_up_after_a_bounded_number_o
   const Scenario scenario = drift_scenario();
   const DriftResult result = run(plant, scenario);
   CHECK(result.commits == 0);
-  CHECK(result.interrupted == 1);
+  CHECK(result.by_outsider + result.by_repair == 1);
   const auto gave_up = std::count_if(result.alarms.begin(), result.alarms.end(), [](const Alarm& alarm) {
     return alarm.evidence.find("is still missing after 3 repairs") != std::string::npos;
   });

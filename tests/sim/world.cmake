@@ -7,7 +7,7 @@ loom_test(sim_seams_test
   LINKS loom_sim_seams)
 loom_test(world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp LINKS loom_sim_world)
 loom_test(drift_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/drift_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/drift_test.cpp ${CMAKE_CURRENT_LIST_DIR}/agent_life_test.cpp
   LINKS loom_sim_world)
 loom_test(replay_light_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/replay_light_test.cpp LINKS loom_sim_world loom_predict loom_workload)
 

@@ -1,3 +1,3 @@
 loom_test(control_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/session_test.cpp ${CMAKE_CURRENT_LIST_DIR}/controller_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/session_test.cpp ${CMAKE_CURRENT_LIST_DIR}/controller_test.cpp ${CMAKE_CURRENT_LIST_DIR}/controller_bad_agents_test.cpp
   LINKS loom_control)

@@ -4,4 +4,5 @@ loom_test(proto_test
     ${CMAKE_CURRENT_LIST_DIR}/proto_equal.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_random.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_rules_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/proto_version_test.cpp
   LINKS loom_proto loom_wire)
