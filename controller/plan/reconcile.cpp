@@ -157,7 +157,10 @@ Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* 
     return Drift::stale;
   }
   const Drift drift = drift_of_reading(fabric, plan, seen->reading, limits);
-  const bool gave_up = seen->health == DeviceHealth::failed && !seen->fault.empty();
+  // A driver that asks again has taken its fault back and knows nothing yet; a module that says it is broken was read.
+  const auto* laser = std::get_if<LaserObservation>(&seen->reading);
+  const bool says_so = laser != nullptr && laser->status_fatal != 0 && seen->fault.empty();
+  const bool gave_up = seen->health == DeviceHealth::failed && !says_so;
   return drift == Drift::none && gave_up ? Drift::stale : drift;
 }
 

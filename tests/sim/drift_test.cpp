@@ -61,6 +61,7 @@ TEST_CASE("a_silent_device_is_stale_within_one_poll_is_asked_again_and_nothing_i
     CAPTURE(plant.name);
     const DriftResult result = run(plant, scenario);
     CHECK(result.named_after <= poll_bound(scenario.controller) + kTries);
+    CHECK(result.sound_after >= seconds{6});
     CHECK(result.sound_after <= seconds{6} + poll_bound(scenario.controller) + kTries);
     CHECK(result.commits == 0);
     CHECK(result.by_outsider + result.by_repair == 0);

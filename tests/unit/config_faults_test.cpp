@@ -60,7 +60,7 @@ const std::vector<Fault>& faults() {
       {"limits that contradict each other", "reconcile: {audit_round: 20 s, stale_after: 5 s}", "audit_round"},
       {"a duplicate key", "name: again", "duplicate key"},
       {"an anchor", "network: &n {loss: 0.1}", "anchor"},
-      {"an alias", "network: *n", "alias"},
+      {"an alias of nothing", "network: *n", "anchor"},
       {"a merge key", "<<: {seed: 1}", "merge key"},
       {"a tag", "seed: !!int 7", "tag"},
       {"a second document", "---", "document"},

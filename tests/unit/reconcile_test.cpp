@@ -112,6 +112,10 @@ TEST_CASE("a_device_that_gave_up_is_believed_only_where_it_contradicts_the_plan"
   world.seen[world.made->plan.nodes[0].devices[0].device.value].health = DeviceHealth::failed;
   world.seen[world.made->plan.nodes[0].devices[0].device.value].fault = "laser-0: read of ResEna: no answer in 3 tries";
   CHECK(world.judge().counts.stale == 1);
+  world.seen[world.made->plan.nodes[0].devices[0].device.value].fault.clear();  // it is being asked again
+  CHECK(world.judge().counts.stale == 1);
+  world.laser(0).status_fatal = 1U << 13;  // it was read, and says so itself
+  CHECK(world.judge().counts.stale == 0);
   world.laser(0).emitting = false;
   CHECK(world.judge().counts.missing == 1);
 }
@@ -154,8 +158,8 @@ TEST_CASE("a_repair_touches_the_drifted_device_and_the_light_that_passes_what_di
   world.bank(circuit.destination.value).millivolts[0] = 0;
   const RepairScope ring = scope(bank);
   CHECK(ring.devices.size() == 2);
-  CHECK(std::find(ring.devices.begin(), ring.devices.end(),
-                  *world.fabric->device_of_element[circuit.transmitter.value]) != ring.devices.end());
+  CHECK(std::find(ring.devices.begin(), ring.devices.end(), *world.fabric->device_of_element[circuit.transmitter.value]) !=
+        ring.devices.end());
   CHECK(ring.switches.empty());
 
   // A switch that lost one route: the light of that route, and no other.
