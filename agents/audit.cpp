@@ -2,6 +2,7 @@
 #include "agents/audit.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "core/limits.hpp"
@@ -91,17 +92,36 @@ void Audit::report(Turn turn, std::vector<Observation> observations) {
   }
 }
 
+namespace {
+
+/// A tenth of what the controller calls drift (2.5 GHz, 3 dB), and what a converter's last bits make of a heater at rest.
+constexpr FrequencyOffset kFrequencyNews{250};
+constexpr Db kPowerNews{30};
+constexpr std::int32_t kMillivoltNews = 5;
+
+bool is_news_of_laser(const LaserObservation& was, const LaserObservation& is) {
+  const Db power = is.power - was.power;
+  return was.emitting != is.emitting || was.locked != is.locked || was.status_fatal != is.status_fatal ||
+         was.status_warning != is.status_warning || magnitude(is.frequency - was.frequency) > kFrequencyNews ||
+         (is.emitting && (power > kPowerNews || -power > kPowerNews));
+}
+
+bool is_news_of_bank(const HeaterObservation& was, const HeaterObservation& is) {
+  return !std::equal(was.millivolts.begin(), was.millivolts.end(), is.millivolts.begin(), is.millivolts.end(),
+                     [](std::int32_t before, std::int32_t now) { return std::abs(now - before) <= kMillivoltNews; });
+}
+
+}  // namespace
+
 bool is_news(const Observation& before, const Observation& after) {
   if (before.health != after.health || before.fault != after.fault || before.reading.index() != after.reading.index()) {
     return true;
   }
   if (const auto* laser = std::get_if<LaserObservation>(&after.reading)) {
-    const auto& was = std::get<LaserObservation>(before.reading);
-    return was.emitting != laser->emitting || was.locked != laser->locked || was.status_fatal != laser->status_fatal ||
-           was.status_warning != laser->status_warning;
+    return is_news_of_laser(std::get<LaserObservation>(before.reading), *laser);
   }
-  if (std::holds_alternative<HeaterObservation>(after.reading)) {
-    return false;  // millivolts are noise here
+  if (const auto* bank = std::get_if<HeaterObservation>(&after.reading)) {
+    return is_news_of_bank(std::get<HeaterObservation>(before.reading), *bank);
   }
   return before.reading != after.reading;
 }

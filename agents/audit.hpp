@@ -44,7 +44,8 @@ class Audit {
   Deadline report_{kReportTimer};
 };
 
-/// Would an operator call the device something else now? Analogue values alone are noise here; `report_interval` carries them.
+/// Would an operator call the device something else now? Analogue values count once they have moved by a fraction of what
+/// the controller calls drift; less is noise, which `report_interval` carries.
 bool is_news(const Observation& before, const Observation& after);
 
 }  // namespace loom

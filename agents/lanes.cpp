@@ -172,6 +172,8 @@ void DeviceLanes::judge(Turn turn, std::size_t index) {
     lane.proven_at = turn.now;
   } else if (lane.progress == Progress::under_way && failed) {
     lane.progress = Progress::failed;
+  } else if (lane.progress == Progress::proven && activity == DriverActivity::idle) {
+    lane.progress = Progress::none;  // an audit reads otherwise than what was proven: whoever needs it aims again
   }
 }
 

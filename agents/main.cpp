@@ -95,6 +95,7 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const HostSeams& seams
   options.fabric = scenario.fabric;
   options.software = "lightloom-agent " LOOM_VERSION;
   options.report_interval = scenario.controller.report_interval;
+  options.audit_interval = audit_interval(scenario.controller, scenario.fabric->devices_of_agent[node.value].size());
   options.late_limit = kLateLimit;
   std::vector<std::unique_ptr<Driver>> drivers;
   for (const DeviceId device : scenario.fabric->devices_of_agent[node.value]) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -54,8 +55,15 @@ struct Observation {
   bool operator==(const Observation&) const = default;
 };
 
-/// Does the reading agree with the setpoint within the device's tolerance? Drift classes are made from this.
-enum class Drift : std::uint8_t { none, missing, foreign, detuned, dim, stale };
+/// In which way a reading differs from what is desired. The word decides the answer, so it names what was seen, not its cause.
+enum class Drift : std::uint8_t {
+  none,
+  missing,  ///< light, heat or a connection that is desired is not there
+  foreign,  ///< there is one that nobody asked for
+  detuned,  ///< light or a resonance beside its place
+  dim,      ///< weaker than asked for
+  stale,    ///< nothing is known, or nothing new
+};
 std::string_view to_string(Drift drift);
 
 }  // namespace loom

@@ -2,6 +2,7 @@
 // loaded host with 1024 agents on loopback.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/time.hpp"
@@ -23,9 +24,22 @@ struct ControllerTimings {
   Duration stale_after = std::chrono::seconds{10};             ///< an observation older than this is stale
   Duration return_backoff = std::chrono::seconds{1};           ///< before a return that failed is tried again
   std::uint32_t return_attempts = 20;
-  std::uint32_t repair_attempts = 3;  ///< of one node without success, then an alarm
-  std::uint32_t arm_repeats = 3;      ///< how many losses in a row the lead before T leaves room for
+  Duration audit_round = std::chrono::seconds{2};     ///< in it an agent reads each of its devices once, evenly spread
+  Duration repair_backoff = std::chrono::seconds{2};  ///< between the repairs of one device; doubled by each
+  Duration repair_quiet = std::chrono::seconds{30};   ///< a device that was sound for so long may be repaired anew
+  std::uint32_t repair_attempts = 3;                  ///< of one device, then it is left to people, aloud
+  std::uint32_t arm_repeats = 3;                      ///< how many losses in a row the lead before T leaves room for
   bool operator==(const ControllerTimings&) const = default;
 };
+
+/// How often an agent with `devices` of them reads the next one.
+constexpr Duration audit_interval(const ControllerTimings& timings, std::size_t devices) {
+  const Duration even = timings.audit_round / static_cast<std::int64_t>(devices == 0 ? 1 : devices);
+  return even < Duration{std::chrono::milliseconds{1}} ? Duration{std::chrono::milliseconds{1}} : even;
+}
+
+/// One poll: what an outsider does to a device in rest is known to the controller within it. A round of audits reads the
+/// device, its agent reports the news at once, and once more with the periodic report if that message was lost.
+constexpr Duration poll_bound(const ControllerTimings& timings) { return timings.audit_round + timings.report_interval; }
 
 }  // namespace loom

@@ -14,6 +14,8 @@ loom_room(loom_sim_world
     simulation.cpp
     simulation_text.cpp
     tape_replay.cpp
+    outsider.cpp
+    drift_experiment.cpp
   LINKS loom_sim_seams loom_config loom_workload loom_plan loom_control loom_agents loom_drivers loom_runtime)
 
 # Ground truth on disk, for processes that host simulated devices and for whoever replays their light.

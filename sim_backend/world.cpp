@@ -71,7 +71,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
 World::~World() = default;
 
 void World::make_controller(const Scenario& scenario) {
-  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, scenario.algorithm, scenario.controller});
+  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, scenario.algorithm, scenario.controller, scenario.drift});
   controller_disk_ = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed);
   HostSeams seams;
   seams.time = &loop_;
@@ -102,6 +102,7 @@ void World::make_agents(const Scenario& scenario) {
     options.software = "sim";
     options.heartbeat_interval = scenario.controller.beat_interval;
     options.report_interval = scenario.controller.report_interval;
+    options.audit_interval = audit_interval(scenario.controller, scenario.fabric->devices_of_agent[node.id.value].size());
     std::vector<std::unique_ptr<Driver>> drivers;
     for (const DeviceId device : fabric_->devices_of_agent[node.id.value]) {
       drivers.push_back(make_driver(*fabric_, device));

@@ -54,6 +54,9 @@ class World {
   /// played, ended or refused with a reason, and ground truth is what the confirmed plan says (injected faults excused).
   std::vector<std::string> unsettled() const;
 
+  /// From now on light may be what it likes where this device makes it or lets it pass: somebody tampered with it.
+  void excuse(const Device& device);
+
   VirtualLoop& loop() { return loop_; }
   Instant loop_now() const { return loop_.now(); }
   SimNetwork& network() { return *network_; }
@@ -86,7 +89,6 @@ class World {
   void make_agents(const Scenario& scenario);
   void make_operator(std::vector<ScriptedJob> jobs);
   void schedule_faults(const Scenario& scenario);
-  void excuse(const Device& device);
   void plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done);
   void watch_controller(Instant now, EffectSink& sink);
   void watch_agent(Instant now, NodeId node, EffectSink& sink);

@@ -7,8 +7,11 @@
 
 namespace loom {
 
-Controller::Controller(ControllerOptions options) : options_(std::move(options)) {
+Controller::Controller(ControllerOptions options)
+    : options_(std::move(options)),
+      drift_(options_.fabric == nullptr ? 0 : options_.fabric->devices.size(), options_.timings, options_.drift) {
   LOOM_ASSERT(options_.fabric != nullptr);
+  light_since_.resize(options_.fabric->devices.size(), Instant::min());
   sessions_.resize(options_.fabric->nodes.size());
   observations_.resize(options_.fabric->devices.size());
 }
@@ -117,7 +120,8 @@ void Controller::on(const MessageArrived& message, Instant now, EffectSink& sink
     }
     return;
   }
-  if (message.from.kind != Peer::Kind::agent || message.envelope.node.value >= sessions_.size()) {
+  const bool is_own_name = message.from.kind == Peer::Kind::agent && message.from.id == message.envelope.node.value;
+  if (!is_own_name || message.envelope.node.value >= sessions_.size()) {
     ++malformed_;
     return;
   }

@@ -14,6 +14,7 @@
 
 #include "controller/control/alarm_board.hpp"
 #include "controller/control/commit.hpp"
+#include "controller/control/drift_watch.hpp"
 #include "controller/control/session.hpp"
 #include "controller/plan/reconcile.hpp"
 #include "core/step.hpp"
@@ -27,6 +28,7 @@ struct ControllerOptions {
   std::shared_ptr<const Fabric> fabric;
   std::string algorithm = "oddl";
   ControllerTimings timings;
+  DriftPolicy drift{};
 };
 
 /// What the controller remembers of a job for its reports; what it wants of it stands in Intent.
@@ -67,6 +69,8 @@ class Controller {
   const std::deque<CommitReport>& history() const { return history_; }
   const std::map<JobId, JobEntry>& jobs() const { return jobs_; }
   const Intent& intent() const { return intent_; }
+  const DriftWatch& drift() const { return drift_; }
+  const std::deque<StandingAlarm>& alarms() const { return alarms_.rows(); }
 
  private:
   // What waits for the journal.
@@ -150,14 +154,29 @@ class Controller {
   // controller_sessions.cpp: agents
   void on_agent(NodeId node, const Envelope& envelope, Instant now, EffectSink& sink);
   void on_hello(NodeId node, const Hello& hello, Instant now, EffectSink& sink);
+  void begin_life(NodeId node, Instant now);
   void on_heartbeat(NodeId node, const Heartbeat& heartbeat, EffectSink& sink);
   void on_cycle_done(NodeId node, Revision revision, const CycleDone& done, Instant now, EffectSink& sink);
-  void keep_observations(const ObservationReport& report);
+  void keep_observations(NodeId node, const ObservationReport& report, Instant now, EffectSink& sink);
   void sweep(Instant now, EffectSink& sink);
   void beat(Instant now, EffectSink& sink);
-  Reconciliation reconciliation(Instant now) const;
+
+  // controller_drift.cpp: desired against observed
+  bool has_desired_light() const;
+  const DevicePlan* desired_of(DeviceId id) const;
+  const Observation* observed_of(DeviceId id) const;
+  ReconcileLimits reconcile_limits() const;
+  bool is_judged(NodeId node) const;
+  void judge(DeviceId id, Instant now, EffectSink& sink);
+  void judge_all(Instant now, EffectSink& sink);
+  void tell_drift(const DevicePlan& plan, Drift drift, Instant now, EffectSink& sink);
+  void tell_given_up(Instant now, EffectSink& sink);
+  bool may_take_part(NodeId node) const;
+  std::vector<NodeId> to_be_restored(Instant now) const;
+  std::optional<RepairScope> scope_of(const std::vector<DeviceId>& devices, const std::vector<NodeId>& restored) const;
+  void want_repair(RepairScope scope, Instant now, EffectSink& sink);
   void reconcile_now(Instant now, EffectSink& sink);
-  void doubt_node(NodeId node);
+  void finish_failed_repair(const FabricCommit& failed, Instant now, EffectSink& sink);
 
   // controller_commit.cpp: plan, commit, return
   void want_plan(std::string reason, Instant now, EffectSink& sink);
@@ -166,6 +185,7 @@ class Controller {
   void try_begin(Instant now, EffectSink& sink);
   void after_commit_moved(Instant now, EffectSink& sink);
   void finish_confirmed(Instant now, EffectSink& sink);
+  void note_light(Instant now);
   void finish_failed(Instant now, EffectSink& sink);
   void refuse_new_jobs(const std::string& reason, const Intent& asked);
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const;
@@ -215,8 +235,8 @@ class Controller {
   void watch_probation(Instant now, EffectSink& sink);
 
   // desk_explain.cpp
-  OperatorReply explain(const Query& query, Instant now) const;
-  HopReport describe(const Circuit& circuit, const LitHop& lit, const Reconciliation& found) const;
+  OperatorReply explain(const Query& query) const;
+  HopReport describe(const Circuit& circuit, const LitHop& lit) const;
 
   // desk_answers.cpp: questions
   OperatorReply answer(const Query& query, Instant now) const;
@@ -226,7 +246,6 @@ class Controller {
   StatusReport status(Instant now) const;
   DriftCounts drift_counts(Instant now) const;
   std::vector<DeviceReport> device_rows(const Query& query, Instant now) const;
-  std::optional<Setpoint> desired_of(const Device& device) const;
   bool is_set_by_hand(DeviceId device) const;
   std::string state_of(const Circuit& circuit, bool plays_timeslots) const;
   std::vector<CircuitReport> circuit_rows(const Query& query) const;
@@ -254,6 +273,13 @@ class Controller {
   CircuitId next_circuit_{1};
   Doubt doubt_;
   std::uint32_t return_attempts_ = 0;
+
+  DriftWatch drift_;
+  std::vector<Instant> light_since_;  ///< by device: confirmation of the last commit that touched it
+  bool judge_everything_ = false;     ///< a commit ended since
+  Doubt repair_;                      ///< what the next plan shall touch beside what changes
+  std::vector<DeviceId> repairing_;   ///< the drifted ones of it, ascending
+  bool commit_is_repair_ = false;     ///< the one under way changes no circuit
 
   bool dirty_ = false;
   Instant dirty_since_{};

@@ -71,6 +71,7 @@ void Controller::on(const Planned& planned, Instant now, EffectSink& sink) {
   }
   planning_.reset();
   if (!outcome.result) {
+    repair_ = {};
     Alarm alarm;
     alarm.code = AlarmCode::plan_refused;
     alarm.evidence = outcome.result.error().message;
@@ -114,24 +115,31 @@ void Controller::refuse_new_jobs(const std::string& reason, const Intent& asked)
   }
 }
 
-/// A plan made against the confirmed one, widened to everybody whom a failed commit left in doubt: they take part, what it
-/// touched goes dark again, and the switches that it may have moved are waited for.
+/// A plan made against the confirmed one, widened to everybody whom a failed commit left in doubt and to what is to be
+/// repaired: they take part, what it touched goes dark again, and the switches that it may have moved are waited for.
 std::shared_ptr<const PlanResult> Controller::with_doubt(std::shared_ptr<const PlanResult> plan) const {
-  if (doubt_.empty()) {
+  if (doubt_.empty() && repair_.empty()) {
     return plan;
   }
   auto widened = std::make_shared<PlanResult>(*plan);
   Plan& target = widened->plan;
-  merge_sorted(target.changed, doubt_.nodes);
-  merge_sorted(target.moved_switches, doubt_.switches);
-  for (const NodeId node : doubt_.nodes) {
-    for (DevicePlan& device : target.nodes[node.value].devices) {
-      device.touched = device.touched || std::binary_search(doubt_.devices.begin(), doubt_.devices.end(), device.device);
+  const auto is_touched = [&](DeviceId device) {
+    return std::binary_search(doubt_.devices.begin(), doubt_.devices.end(), device) ||
+           std::binary_search(repair_.devices.begin(), repair_.devices.end(), device);
+  };
+  for (const Doubt* doubt : {&doubt_, &repair_}) {
+    merge_sorted(target.changed, doubt->nodes);
+    merge_sorted(target.moved_switches, doubt->switches);
+    for (const NodeId node : doubt->nodes) {
+      for (DevicePlan& device : target.nodes[node.value].devices) {
+        device.touched = device.touched || is_touched(device.device);
+      }
     }
   }
-  for (const NodeId node : doubt_.nodes) {
-    for (const CircuitEnd& end : target.nodes[node.value].ends) {
-      target.touched.push_back(end.circuit);
+  for (const Circuit& circuit : target.circuits) {
+    const auto device = options_.fabric->device_of_element[circuit.transmitter.value];
+    if (device && is_touched(*device)) {
+      target.touched.push_back(circuit.id);
     }
   }
   std::sort(target.touched.begin(), target.touched.end());
@@ -172,7 +180,9 @@ void Controller::add_doubt(const Plan& plan) {
 }
 
 void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration elapsed, Instant now, EffectSink& sink) {
+  commit_is_repair_ = !repair_.empty() && doubt_.empty() && plan->plan.changed.empty();
   plan = without_absent_maintenance(with_doubt(std::move(plan)));
+  repair_ = {};
   next_circuit_ = std::max(next_circuit_, plan->next_circuit);
   for (const Job& placed : plan->intent.jobs) {
     if (Job* job = find_job(intent_, placed.id)) {
@@ -266,6 +276,8 @@ void Controller::finish_confirmed(Instant now, EffectSink& sink) {
   record_history(std::move(report));
   commit_.reset();
   doubt_ = {};
+  repairing_.clear();
+  note_light(now);
   return_attempts_ = 0;
   not_before_ = {};
   for (const Job& job : confirmed_->intent.jobs) {
@@ -287,12 +299,33 @@ void Controller::finish_confirmed(Instant now, EffectSink& sink) {
   consider_planning(now, sink);
 }
 
+/// Who took part has its plan, and what was touched was read back.
+void Controller::note_light(Instant now) {
+  for (const NodeId node : confirmed_->plan.changed) {
+    AgentSession& session = sessions_[node.value];
+    session.lacks_plan = false;
+    session.restores = 0;
+    for (const DevicePlan& device : confirmed_->plan.nodes[node.value].devices) {
+      if (device.touched) {
+        light_since_[device.device.value] = now;
+      }
+    }
+  }
+  judge_everything_ = true;
+}
+
 void Controller::finish_failed(Instant now, EffectSink& sink) {
   const std::unique_ptr<FabricCommit> failed = std::move(commit_);
   failed->abandon(letterhead(), sink);
   CommitReport report = failed->report(now);
   report.outcome = failed->is_doubtful() ? CommitOutcome::returned : CommitOutcome::abandoned;
   report.reason += ": " + failed->failure();
+  if (commit_is_repair_) {
+    record_history(std::move(report));
+    append(CommitRecord{CommitDecision::returned, failed->revision(), next_circuit_, nullptr}, IntentAct{}, sink);
+    finish_failed_repair(*failed, now, sink);
+    return;
+  }
   Alarm alarm;
   alarm.code = AlarmCode::commit_returned;
   std::optional<NodeId> failed_node;

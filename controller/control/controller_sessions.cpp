@@ -23,7 +23,7 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, Instant now, Ef
   if (const auto* heartbeat = std::get_if<Heartbeat>(&envelope.body)) {
     on_heartbeat(node, *heartbeat, sink);
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
-    keep_observations(*report);
+    keep_observations(node, *report, now, sink);
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
     on_cycle_done(node, envelope.revision, *done, now, sink);
   } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
@@ -47,6 +47,9 @@ void Controller::on_hello(NodeId node, const Hello& hello, Instant now, EffectSi
   session.boot_id = hello.boot_id;
   session.applied = hello.applied;
   session.lasers_latched_off = hello.lasers_latched_off;
+  if (is_new_life) {
+    begin_life(node, now);
+  }
   if (hello.term_seen > term_) {
     // Somebody commanded this agent under a higher term: take one above it, durably, before speaking to it.
     term_ = Term{hello.term_seen.value + 1};
@@ -55,43 +58,27 @@ void Controller::on_hello(NodeId node, const Hello& hello, Instant now, EffectSi
     say(node, Welcome{options_.timings.beat_interval, confirmed()}, sink);
   }
   const bool lost_its_plan = hello.applied.value == 0 && confirmed_ != nullptr && is_new_life;
+  session.lacks_plan = lost_its_plan || (session.lacks_plan && !is_new_life);
   if (lost_its_plan && commit_ != nullptr && commit_->takes_part(node) && !commit_waits_) {
     commit_->fail_with("node " + std::to_string(node.value) + " started again in the middle of the commit");
     after_commit_moved(now, sink);
-  }
-  if (lost_its_plan && !in_maintenance(node) && !confirmed_->plan.nodes[node.value].ends.empty()) {
-    doubt_node(node);
-    want_plan("node " + std::to_string(node.value) + " came back without its plan", now, sink);
   }
   if (commit_waits_) {
     try_begin(now, sink);
   }
 }
 
-/// The node's own devices are in doubt; if it owns a switch, so is every circuit, since any may pass there.
-void Controller::doubt_node(NodeId node) {
-  const Plan& plan = confirmed_->plan;
-  const Fabric& fabric = *options_.fabric;
-  const auto& own = fabric.devices_of_agent[node.value];
-  const bool owns_switch = std::any_of(own.begin(), own.end(), [&](DeviceId id) {
-    return fabric.device(id).kind == DeviceKind::wss || fabric.device(id).kind == DeviceKind::ocs;
-  });
-  Plan doubtful;
-  for (const NodePlan& slice : plan.nodes) {
-    if (slice.node != node && (!owns_switch || slice.ends.empty())) {
-      continue;
-    }
-    doubtful.changed.push_back(slice.node);
-    doubtful.nodes.push_back(slice);
-    for (DevicePlan& device : doubtful.nodes.back().devices) {
-      device.touched = fabric.device(device.device).kind == DeviceKind::itla_laser;
-      if (slice.node == node && owns_switch && !device.touched &&
-          fabric.device(device.device).kind != DeviceKind::heater_bank) {
-        doubtful.moved_switches.push_back(device.device);
-      }
-    }
+/// What an earlier life of the agent reported says nothing of this one: read first.
+void Controller::begin_life(NodeId node, Instant now) {
+  AgentSession& session = sessions_[node.value];
+  session.greeted_at = now;
+  session.restores = 0;
+  session.restore_after = now;
+  for (const DeviceId device : options_.fabric->devices_of_agent[node.value]) {
+    observations_[device.value].reset();
+    light_since_[device.value] = Instant::min();
+    drift_.judge(device, Drift::none, now);
   }
-  add_doubt(doubtful);
 }
 
 void Controller::on_heartbeat(NodeId node, const Heartbeat& heartbeat, EffectSink& sink) {
@@ -138,14 +125,22 @@ void Controller::on_cycle_done(NodeId node, Revision revision, const CycleDone& 
   }
 }
 
-void Controller::keep_observations(const ObservationReport& report) {
+/// The newest of each device; one that a network overtook is dropped. Nobody speaks for another agent's devices.
+void Controller::keep_observations(NodeId node, const ObservationReport& report, Instant now, EffectSink& sink) {
   for (const Observation& observation : report.observations) {
-    if (observation.device.value < observations_.size()) {
-      observations_[observation.device.value] = observation;
-      if (observation.health == DeviceHealth::ready) {
-        alarms_.clear(AlarmCode::device_failed, {}, observation.device);
-      }
+    const std::size_t index = observation.device.value;
+    if (index >= observations_.size() || options_.fabric->device(observation.device).agent != node) {
+      ++malformed_;
+      continue;
     }
+    if (observations_[index].has_value() && observation.read_at < observations_[index]->read_at) {
+      continue;
+    }
+    observations_[index] = observation;
+    if (observation.health == DeviceHealth::ready) {
+      alarms_.clear(AlarmCode::device_failed, {}, observation.device);
+    }
+    judge(observation.device, now, sink);
   }
 }
 

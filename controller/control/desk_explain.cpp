@@ -51,7 +51,7 @@ std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, 
 
 }  // namespace
 
-HopReport Controller::describe(const Circuit& circuit, const LitHop& lit, const Reconciliation& found) const {
+HopReport Controller::describe(const Circuit& circuit, const LitHop& lit) const {
   const Fabric& fabric = *options_.fabric;
   const Element& element = fabric.element(lit.hop.element);
   HopReport row;
@@ -68,16 +68,14 @@ HopReport Controller::describe(const Circuit& circuit, const LitHop& lit, const 
   }
   const Device& device = fabric.device(*row.device);
   const std::uint16_t channel = fabric.index_in_device[element.id.value];
-  for (const DevicePlan& plan : confirmed_->plan.nodes[device.agent.value].devices) {
-    if (plan.device == device.id) {
-      row.desired = text_of(plan.timeline.front().setpoint, lit.hop, circuit.slot, channel);
-    }
+  if (const DevicePlan* plan = desired_of(device.id)) {
+    row.desired = text_of(plan->timeline.front().setpoint, lit.hop, circuit.slot, channel);
   }
   const AgentSession& session = sessions_[device.agent.value];
   row.applied = session.applied;
   const auto& seen = observations_[device.id.value];
   row.observed = seen ? text_of(seen->reading, lit.hop, circuit.slot, channel) : "never read";
-  row.drift = device.id.value < found.devices.size() ? found.devices[device.id.value].drift : Drift::none;
+  row.drift = has_desired_light() ? drift_.drift_of(device.id) : Drift::none;
   if (!session.is_present()) {
     row.problem = "node " + number(device.agent.value) + " is " + std::string(to_string(session.state()));
   } else if (session.lasers_latched_off && device.kind == DeviceKind::itla_laser) {
@@ -90,7 +88,7 @@ HopReport Controller::describe(const Circuit& circuit, const LitHop& lit, const 
   return row;
 }
 
-OperatorReply Controller::explain(const Query& query, Instant now) const {
+OperatorReply Controller::explain(const Query& query) const {
   OperatorReply answered;
   const auto refuse_with = [&](Error error) {
     error.next_command = error.next_command.empty() ? "loom circuit list" : error.next_command;
@@ -114,9 +112,8 @@ OperatorReply Controller::explain(const Query& query, Instant now) const {
   if (!path) {
     return refuse_with(path.error());
   }
-  const Reconciliation found = reconciliation(now);
   for (const LitHop& lit : *path) {
-    it.hops.push_back(describe(circuit, lit, found));
+    it.hops.push_back(describe(circuit, lit));
   }
   const auto wrong = std::find_if(it.hops.begin(), it.hops.end(), [](const HopReport& hop) { return !hop.problem.empty(); });
   const Dbm received = it.hops.back().power_out;

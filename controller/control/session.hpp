@@ -42,7 +42,10 @@ class AgentSession {
   std::uint64_t boot_id = 0;
   Revision applied;
   bool lasers_latched_off = false;
-  std::uint32_t repairs = 0;  ///< attempts since the node was last found sound
+  Instant greeted_at{};        ///< first hello of this life of the agent
+  bool lacks_plan = false;     ///< it started again: it shall have the confirmed plan once its devices have been read
+  std::uint32_t restores = 0;  ///< attempts at that
+  Instant restore_after{};
 
  private:
   AgentSessionState state_ = AgentSessionState::absent;

@@ -7,6 +7,8 @@
 namespace loom {
 namespace {
 
+constexpr std::int32_t kOffMillivolts = 50;  ///< a heater at or below it is off: 2.5 uW, 0.1 GHz
+
 Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
   if (!wanted.emit) {
     return seen.emitting ? Drift::foreign : Drift::none;
@@ -35,10 +37,12 @@ Drift drift_of_timeline(const DevicePlan& plan, const LaserObservation& seen, co
 }
 
 template <class Row>
+bool lacks(const std::vector<Row>& rows, const Row& row) {
+  return std::find(rows.begin(), rows.end(), row) == rows.end();
+}
+
+template <class Row>
 Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen) {
-  const auto lacks = [](const std::vector<Row>& rows, const Row& row) {
-    return std::find(rows.begin(), rows.end(), row) == rows.end();
-  };
   if (std::any_of(seen.begin(), seen.end(), [&](const Row& row) { return lacks(wanted, row); })) {
     return Drift::foreign;
   }
@@ -46,34 +50,105 @@ Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen
                                                                                                      : Drift::none;
 }
 
-/// Heater law of RingFilter: P = V^2 / R, and the resonance falls by mhz_per_milliwatt.
-double volts_for(const RingFilter& ring, Frequency resonance) {
-  const double milliwatts = static_cast<double>((ring.cold_resonance - resonance).mhz) / ring.mhz_per_milliwatt;
-  return std::sqrt(std::max(0.0, milliwatts) / 1000 * ring.heater_ohm);
+std::int32_t millivolts_of(const HeaterObservation& bank, std::size_t channel) {
+  return channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
+}
+
+const RingResonance* ring_of(const HeaterSetpoint& wanted, std::size_t channel) {
+  const auto ring = std::find_if(wanted.rings.begin(), wanted.rings.end(),
+                                 [&](const RingResonance& candidate) { return candidate.channel == channel; });
+  return ring == wanted.rings.end() ? nullptr : &*ring;
+}
+
+/// Distance between a resonance and the nearest tooth of the comb at `wanted`.
+FrequencyOffset distance(const RingFilter& ring, Frequency resonance, Frequency wanted) {
+  const std::int64_t spacing = ring.free_spectral_range.mhz;
+  const std::int64_t off = (resonance - wanted).mhz;
+  return magnitude({spacing <= 0 ? off : off - spacing * ((2 * off + (off < 0 ? -spacing : spacing)) / (2 * spacing))});
+}
+
+Drift drift_of_ring(const RingFilter& ring, const RingResonance* wanted, std::int32_t millivolts,
+                    const ReconcileLimits& limits) {
+  const bool is_off = millivolts <= kOffMillivolts;
+  if (wanted == nullptr) {
+    return is_off ? Drift::none : Drift::foreign;
+  }
+  const FrequencyOffset off = distance(ring, resonance_at(ring, millivolts), wanted->resonance);
+  if (off.mhz <= ring.fwhm.mhz / limits.ring_width_parts) {
+    return Drift::none;
+  }
+  return is_off ? Drift::missing : Drift::detuned;
 }
 
 Drift drift_of_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint& wanted, const HeaterObservation& seen,
                     const ReconcileLimits& limits) {
-  constexpr double kOffVolts = 0.05;
   Drift drift = Drift::none;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
-    const double volts = channel < seen.millivolts.size() ? seen.millivolts[channel] / 1000.0 : 0.0;
-    const auto ring = std::find_if(wanted.rings.begin(), wanted.rings.end(),
-                                   [&](const RingResonance& candidate) { return candidate.channel == channel; });
-    if (ring == wanted.rings.end()) {
-      if (volts > kOffVolts) {
-        return Drift::foreign;
-      }
-      continue;
+    const std::int32_t millivolts = millivolts_of(seen, channel);
+    const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
+    const Drift found = drift_of_ring(ring, ring_of(wanted, channel), millivolts, limits);
+    if (found == Drift::foreign) {
+      return found;
     }
-    const double target = volts_for(std::get<RingFilter>(fabric.element(device.elements[channel]).kind), ring->resonance);
-    if (volts <= kOffVolts && target > kOffVolts) {
-      drift = Drift::missing;
-    } else if (std::abs(volts - target) > limits.ring_volt_tolerance * std::max(target, kOffVolts) && drift == Drift::none) {
-      drift = Drift::detuned;
-    }
+    drift = found == Drift::missing || drift == Drift::none ? found : drift;
   }
   return drift;
+}
+
+/// Of a reading that is believed.
+Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Reading& reading, const ReconcileLimits& limits) {
+  const Setpoint& wanted = plan.timeline.front().setpoint;
+  if (const auto* laser = std::get_if<LaserObservation>(&reading); laser && std::holds_alternative<LaserSetpoint>(wanted)) {
+    return drift_of_timeline(plan, *laser, limits);
+  }
+  if (const auto* bank = std::get_if<HeaterObservation>(&reading); bank && std::holds_alternative<HeaterSetpoint>(wanted)) {
+    return drift_of_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank, limits);
+  }
+  if (const auto* wss = std::get_if<WssObservation>(&reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
+    return drift_of_rows(std::get<WssSetpoint>(wanted).routes, wss->routes);
+  }
+  if (const auto* ocs = std::get_if<OcsObservation>(&reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
+    return drift_of_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects);
+  }
+  return Drift::stale;  // no reading yet, or one of another kind of device
+}
+
+std::uint32_t* counter_of(DriftCounts& counts, Drift drift) {
+  switch (drift) {
+    case Drift::none:
+      return nullptr;
+    case Drift::missing:
+      return &counts.missing;
+    case Drift::foreign:
+      return &counts.foreign;
+    case Drift::detuned:
+      return &counts.detuned;
+    case Drift::dim:
+      return &counts.dim;
+    case Drift::stale:
+      return &counts.stale;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts) {
+  const double volts = millivolts / 1000.0;
+  const double milliwatts = volts * volts / ring.heater_ohm * 1000;
+  return {ring.cold_resonance.mhz - std::llround(milliwatts * ring.mhz_per_milliwatt)};
+}
+
+void add(DriftCounts& counts, Drift drift) {
+  if (std::uint32_t* counter = counter_of(counts, drift)) {
+    ++*counter;
+  }
+}
+
+void remove(DriftCounts& counts, Drift drift) {
+  if (std::uint32_t* counter = counter_of(counts, drift)) {
+    --*counter;
+  }
 }
 
 Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, Instant now,
@@ -81,47 +156,13 @@ Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* 
   if (seen == nullptr || seen->health == DeviceHealth::unknown || now - seen->read_at > limits.stale_after) {
     return Drift::stale;
   }
-  const Setpoint& wanted = plan.timeline.front().setpoint;
-  if (const auto* laser = std::get_if<LaserObservation>(&seen->reading);
-      laser && std::holds_alternative<LaserSetpoint>(wanted)) {
-    return drift_of_timeline(plan, *laser, limits);
-  }
-  if (const auto* bank = std::get_if<HeaterObservation>(&seen->reading);
-      bank && std::holds_alternative<HeaterSetpoint>(wanted)) {
-    return drift_of_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank, limits);
-  }
-  if (const auto* wss = std::get_if<WssObservation>(&seen->reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
-    return drift_of_rows(std::get<WssSetpoint>(wanted).routes, wss->routes);
-  }
-  if (const auto* ocs = std::get_if<OcsObservation>(&seen->reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
-    return drift_of_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects);
-  }
-  return Drift::stale;  // no reading yet, or one of another kind of device
+  const Drift drift = drift_of_reading(fabric, plan, seen->reading, limits);
+  // A driver that asks again has taken its fault back and knows nothing yet; a module that says it is broken was read.
+  const auto* laser = std::get_if<LaserObservation>(&seen->reading);
+  const bool says_so = laser != nullptr && laser->status_fatal != 0 && seen->fault.empty();
+  const bool gave_up = seen->health == DeviceHealth::failed && !says_so;
+  return drift == Drift::none && gave_up ? Drift::stale : drift;
 }
-
-void count(DriftCounts& counts, Drift drift) {
-  switch (drift) {
-    case Drift::none:
-      break;
-    case Drift::missing:
-      ++counts.missing;
-      break;
-    case Drift::foreign:
-      ++counts.foreign;
-      break;
-    case Drift::detuned:
-      ++counts.detuned;
-      break;
-    case Drift::dim:
-      ++counts.dim;
-      break;
-    case Drift::stale:
-      ++counts.stale;
-      break;
-  }
-}
-
-}  // namespace
 
 Reconciliation reconcile(const Fabric& fabric, const Plan& desired, const std::vector<Observation>& observations, Instant now,
                          const ReconcileLimits& limits) {
@@ -133,16 +174,12 @@ Reconciliation reconcile(const Fabric& fabric, const Plan& desired, const std::v
     }
   }
   Reconciliation result;
+  result.devices.reserve(fabric.devices.size());
   for (const NodePlan& node : desired.nodes) {
-    bool repairs = false;
     for (const DevicePlan& plan : node.devices) {
       const Drift drift = drift_of(fabric, plan, latest[plan.device.value], now, limits);
       result.devices.push_back({plan.device, drift});
-      count(result.counts, drift);
-      repairs = repairs || (drift != Drift::none && drift != Drift::stale);
-    }
-    if (repairs) {
-      result.repair.push_back(node.node);
+      add(result.counts, drift);
     }
   }
   std::sort(result.devices.begin(), result.devices.end(),

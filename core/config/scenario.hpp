@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/drift_policy.hpp"
 #include "core/fabric.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
@@ -106,6 +107,7 @@ struct Scenario {
   Duration duration = kForever;  ///< of the run; kForever: until every job has ended
   AgentHosting agents;
   ControllerTimings controller;
+  DriftPolicy drift;
   std::vector<JobSubmission> jobs;  ///< as written; see submissions_of()
   Churn churn;
   NetworkFaults network;

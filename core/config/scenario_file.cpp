@@ -59,6 +59,7 @@ class ScenarioReader {
     read_inventory();
     read_agents();
     read_controller();
+    read_reconcile();
     read_jobs();
     read_churn();
     read_network();
@@ -167,6 +168,33 @@ class ScenarioReader {
     require_less(*map, "suspect_after", timings.suspect_after, "dead_after", timings.dead_after);
     require_less(*map, "retry_interval", timings.retry_interval, "stage_deadline", timings.stage_deadline);
     map->finish();
+  }
+
+  void read_reconcile() {
+    auto map = map_of("reconcile");
+    if (!map) {
+      return;
+    }
+    ControllerTimings& timings = scenario_.controller;
+    timings.audit_round = map->duration("audit_round", kPositive, timings.audit_round);
+    timings.reconcile_interval = map->duration("interval", kPositive, timings.reconcile_interval);
+    timings.stale_after = map->duration("stale_after", kPositive, timings.stale_after);
+    timings.repair_attempts =
+        static_cast<std::uint32_t>(map->integer("attempts", {0, 100}, std::int64_t{timings.repair_attempts}));
+    timings.repair_backoff = map->duration("backoff", kPositive, timings.repair_backoff);
+    timings.repair_quiet = map->duration("quiet", kPositive, timings.repair_quiet);
+    require_less(*map, "audit_round", timings.audit_round, "stale_after", timings.stale_after);
+    DriftPolicy& drift = scenario_.drift;
+    drift.missing = read_answer(*map, "missing", drift.missing);
+    drift.foreign = read_answer(*map, "foreign", drift.foreign);
+    drift.detuned = read_answer(*map, "detuned", drift.detuned);
+    drift.dim = read_answer(*map, "dim", drift.dim);
+    map->finish();
+  }
+
+  static DriftAnswer read_answer(YamlMap& map, std::string_view key, DriftAnswer otherwise) {
+    const auto answers = words_of<DriftAnswer, 2>();
+    return static_cast<DriftAnswer>(map.word(key, answers, static_cast<std::size_t>(otherwise)).value_or(0));
   }
 
   static void require_less(YamlMap& map, std::string_view key, Duration value, std::string_view other, Duration limit) {

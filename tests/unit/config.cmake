@@ -6,4 +6,5 @@ loom_test(config_test
     ${CMAKE_CURRENT_LIST_DIR}/config_fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_scenario_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_schema_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/config_faults_test.cpp
   LINKS loom_config nlohmann_json::nlohmann_json)

@@ -277,7 +277,7 @@ TEST_CASE("the_scenario_schema_and_the_reader_know_the_same_keys") {
       "schema_version: 1\nkind: scenario\nname: s\nmode: sim\nfabric: " + fs::absolute("configs/fabrics/oddl_8.yaml").string() +
       "\n";
   agree(schema, "kind: scenario\nzzz: 1\n", {"kind"});
-  for (const char* map : {"agents", "controller", "churn", "network"}) {
+  for (const char* map : {"agents", "controller", "reconcile", "churn", "network"}) {
     agree(defs.at(map), head + map + ": {zzz: 1}\n", {});
   }
   agree(defs.at("job"), head + "jobs: [{zzz: 1}]\n", {});

@@ -73,7 +73,6 @@ TEST_CASE("finds_no_drift_where_devices_do_as_told") {
   const World world;
   const auto found = world.judge();
   CHECK(found.counts == DriftCounts{});
-  CHECK(found.repair.empty());
   CHECK(found.devices.size() == world.fabric->devices.size());
 }
 
@@ -84,7 +83,8 @@ TEST_CASE("a_dark_laser_is_missing_and_a_lit_idle_one_is_foreign") {
   const auto found = world.judge();
   CHECK(found.counts.missing == 1);
   CHECK(found.counts.foreign == 1);
-  CHECK(found.repair == std::vector{NodeId{1}, NodeId{6}});
+  CHECK(found.devices[world.made->plan.nodes[1].devices[0].device.value].drift == Drift::missing);
+  CHECK(found.devices[world.made->plan.nodes[6].devices[0].device.value].drift == Drift::foreign);
 }
 
 TEST_CASE("detuned_and_dim_are_told_apart") {
@@ -96,17 +96,79 @@ TEST_CASE("detuned_and_dim_are_told_apart") {
   const auto found = world.judge();
   CHECK(found.counts.detuned == 1);
   CHECK(found.counts.dim == 1);
-  CHECK(found.repair == std::vector{NodeId{0}, NodeId{2}});
 }
 
-TEST_CASE("an_old_or_absent_reading_is_stale_and_is_not_repaired") {
+TEST_CASE("an_old_or_absent_reading_is_stale") {
   World world;
   world.seen.pop_back();
   auto found = world.judge();
   CHECK(found.counts.stale == 1);
-  CHECK(found.repair.empty());
   found = world.judge(11'000'000'000);
   CHECK(found.counts.stale == world.fabric->devices.size());
+}
+
+TEST_CASE("a_device_that_gave_up_is_believed_only_where_it_contradicts_the_plan") {
+  World world;
+  world.seen[world.made->plan.nodes[0].devices[0].device.value].health = DeviceHealth::failed;
+  world.seen[world.made->plan.nodes[0].devices[0].device.value].fault = "laser-0: read of ResEna: no answer in 3 tries";
+  CHECK(world.judge().counts.stale == 1);
+  world.seen[world.made->plan.nodes[0].devices[0].device.value].fault.clear();  // it is being asked again
+  CHECK(world.judge().counts.stale == 1);
+  world.laser(0).status_fatal = 1U << 13;  // it was read, and says so itself
+  CHECK(world.judge().counts.stale == 0);
+  world.laser(0).emitting = false;
+  CHECK(world.judge().counts.missing == 1);
+}
+
+TEST_CASE("the_evidence_names_desired_observed_and_limit") {
+  World world;
+  const auto say = [&](std::uint32_t node, std::size_t device, Drift drift) {
+    const DevicePlan& plan = world.made->plan.nodes[node].devices[device];
+    return evidence_of(*world.fabric, plan, &world.seen[plan.device.value], drift, instant_from_ns(2'001'000), {});
+  };
+  using Catch::Matchers::Contains;
+  const Frequency wanted = world.laser(0).frequency;
+  world.laser(0).frequency.mhz += 12'500;
+  CHECK_THAT(say(0, 0, Drift::detuned), Contains("laser-0") && Contains("desired " + to_string(wanted)) &&
+                                            Contains("off by +12.5 GHz, limit +2.5 GHz") && Contains("read 2 ms ago"));
+  world.laser(1).power = Dbm{-450};
+  CHECK_THAT(say(1, 0, Drift::dim), Contains("observed") && Contains("weaker by 4.5 dB, limit 3.0 dB"));
+  world.laser(2).emitting = false;
+  CHECK_THAT(say(2, 0, Drift::missing), Contains("observed darkness"));
+  world.bank(3).millivolts[0] = 0;
+  CHECK_THAT(say(3, 1, Drift::missing), Contains("observed 0 mV"));
+  world.wss(0).routes.pop_back();
+  CHECK_THAT(say(0, 2, Drift::missing), Contains("desired and not there: route n="));
+}
+
+TEST_CASE("a_repair_touches_the_drifted_device_and_the_light_that_passes_what_differs_of_it") {
+  World world;
+  std::vector<const Observation*> seen;
+  for (const Observation& observation : world.seen) {
+    seen.push_back(&observation);
+  }
+  const auto scope = [&](DeviceId device) { return repair_scope(*world.fabric, world.made->plan, {device}, seen, {}); };
+  const DeviceId laser = world.made->plan.nodes[1].devices[0].device;
+  CHECK(scope(laser).devices == std::vector{laser});
+  CHECK(scope(laser).nodes == std::vector{NodeId{1}});
+
+  // A ring that lost its heat: the one circuit that it drops.
+  const Circuit& circuit = world.made->plan.circuits.front();
+  const DeviceId bank = world.made->plan.nodes[circuit.destination.value].devices[1].device;
+  world.bank(circuit.destination.value).millivolts[0] = 0;
+  const RepairScope ring = scope(bank);
+  CHECK(ring.devices.size() == 2);
+  CHECK(std::find(ring.devices.begin(), ring.devices.end(), *world.fabric->device_of_element[circuit.transmitter.value]) !=
+        ring.devices.end());
+  CHECK(ring.switches.empty());
+
+  // A switch that lost one route: the light of that route, and no other.
+  const DeviceId wss = world.made->plan.nodes[0].devices[2].device;
+  REQUIRE(world.wss(0).routes.size() > 1);
+  world.wss(0).routes.pop_back();
+  const RepairScope route = scope(wss);
+  CHECK(route.devices.size() == 2);
+  CHECK(route.switches == std::vector{wss});
 }
 
 TEST_CASE("switches_and_rings_drift_too") {

@@ -1,0 +1,48 @@
+// DriftPolicy: what the controller does about each way in which a device may differ from what is desired of it. Said by a
+// scenario, obeyed by controller/control. A stale device has no choice: it is asked again, and there is an alarm.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "core/observation.hpp"
+
+namespace loom {
+
+enum class DriftAnswer : std::uint8_t {
+  repair,  ///< a commit brings the device back to what is desired
+  report,  ///< named and alarmed, left to people
+};
+
+constexpr std::string_view to_string(DriftAnswer answer) {
+  constexpr std::array<std::string_view, 2> kWords{"repair", "report"};
+  return kWords[static_cast<std::size_t>(answer)];
+}
+
+struct DriftPolicy {
+  DriftAnswer missing = DriftAnswer::repair;
+  DriftAnswer foreign = DriftAnswer::repair;
+  DriftAnswer detuned = DriftAnswer::repair;
+  DriftAnswer dim = DriftAnswer::repair;
+
+  constexpr DriftAnswer answer_to(Drift drift) const {
+    switch (drift) {
+      case Drift::missing:
+        return missing;
+      case Drift::foreign:
+        return foreign;
+      case Drift::detuned:
+        return detuned;
+      case Drift::dim:
+        return dim;
+      case Drift::none:
+      case Drift::stale:
+        break;
+    }
+    return DriftAnswer::report;
+  }
+  bool operator==(const DriftPolicy&) const = default;
+};
+
+}  // namespace loom
