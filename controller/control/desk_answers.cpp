@@ -198,7 +198,7 @@ ReplyRows Controller::all_rows(const Query& query, Instant now) const {
 
 OperatorReply Controller::answer(const Query& query, Instant now) const {
   if (query.noun == Noun::explanation) {
-    return explain(query, now);
+    return explain(query);
   }
   OperatorReply answered;
   answered.rows = all_rows(query, now);
