@@ -71,7 +71,8 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
 World::~World() = default;
 
 void World::make_controller(const Scenario& scenario) {
-  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, scenario.algorithm, scenario.controller, scenario.drift});
+  controller_ =
+      std::make_unique<Controller>(ControllerOptions{fabric_, scenario.algorithm, scenario.controller, scenario.drift});
   controller_disk_ = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed);
   HostSeams seams;
   seams.time = &loop_;

@@ -278,6 +278,7 @@ void Controller::finish_confirmed(Instant now, EffectSink& sink) {
   doubt_ = {};
   repairing_.clear();
   note_light(now);
+  sink.emit(SetTimer{timers::kReconcile, now + options_.timings.debounce});
   return_attempts_ = 0;
   not_before_ = {};
   for (const Job& job : confirmed_->intent.jobs) {

@@ -13,7 +13,7 @@ Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, 
   if (!wanted.emit) {
     return seen.emitting ? Drift::foreign : Drift::none;
   }
-  if (!seen.emitting) {
+  if (!seen.emitting || seen.power <= kNoLight) {  // the audit may have met it between its two registers
     return Drift::missing;
   }
   if (magnitude(seen.frequency - centre_of(wanted.slot)) > limits.detuned_beyond) {
