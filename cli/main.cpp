@@ -10,9 +10,10 @@
 namespace loom::cli {
 namespace {
 
-/// `loom staus`: the word that nobody knows, and the nearest one that somebody does.
-void suggest(const CLI::App& app, const std::vector<std::string>& words) {
+/// `loom staus`: the word that nobody knows, and the nearest one that somebody does. False: every word is known.
+bool blame_word(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* here = &app;
+  std::string path = "loom";
   for (const std::string& word : words) {
     if (word.starts_with("-")) {
       continue;
@@ -24,16 +25,19 @@ void suggest(const CLI::App& app, const std::vector<std::string>& words) {
       next = sub->get_name() == word ? sub : next;
     }
     if (known.empty()) {
-      return;
+      return false;
     }
     if (next == nullptr) {
+      complain("'" + word + "' is no command of " + path);
       if (const std::string near = nearest(word, known); !near.empty()) {
-        say("  did you mean: " + near);
+        say("  did you mean: " + path + " " + near);
       }
-      return;
+      return true;
     }
+    path += " " + word;
     here = next;
   }
+  return false;
 }
 
 /// `loom node drain --help`: the help of the deepest command that was named.
@@ -66,9 +70,10 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);
     }
-    complain(error.what());
     const std::vector<std::string> words(argv + 1, argv + argc);
-    suggest(app, words);
+    if (!blame_word(app, words)) {
+      complain(error.what());
+    }
     say("  try: " + help_of(app, words));
     return kUsage;
   }

@@ -125,10 +125,6 @@ int follow_revision(const Globals& globals, Connection& connection, std::uint64_
       return give_up(reply.error());
     }
     const auto& status = std::get<StatusReport>(reply->rows);
-    if (status.revision.value >= revision) {
-      progress.finish("revision " + std::to_string(status.revision.value) + " is confirmed");
-      return kDone;
-    }
     const auto history = connection.ask(Query{Noun::history, revision});
     if (history) {
       for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
@@ -138,6 +134,10 @@ int follow_revision(const Globals& globals, Connection& connection, std::uint64_
                          "loom schedule history");
         }
       }
+    }
+    if (status.revision.value >= revision) {
+      progress.finish("revision " + std::to_string(status.revision.value) + " is confirmed");
+      return kDone;
     }
     if (std::chrono::steady_clock::now() >= deadline) {
       return give_up(
@@ -162,6 +162,9 @@ int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
   if (id.has_value() && count_of(*reply) == 0) {
     return give_up({ErrorCode::not_found, std::string("there is no ") + word_of(noun) + " " + std::to_string(*id)},
                    std::string("loom ") + (noun == Noun::history ? "schedule history" : std::string(word_of(noun)) + " list"));
+  }
+  if (count_of(*reply) == 0) {
+    say(std::string("there is nothing to show: no ") + word_of(noun) + (noun == Noun::circuits ? " is lit" : ""));
   }
   return print_rows(globals, *reply);
 }

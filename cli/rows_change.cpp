@@ -15,7 +15,7 @@ constexpr std::size_t kChangesShown = 40;  ///< of a table; JSON has all
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 std::string db_text(Db loss) {
-  std::string text = loss.centi < 0 ? "+" : "-";
+  std::string text = loss.centi < 0 ? "+" : loss.centi > 0 ? "-" : "";
   const int size = std::abs(loss.centi);
   text += number(static_cast<std::uint64_t>(size / 100)) + "." + (size % 100 < 10 ? "0" : "") +
           number(static_cast<std::uint64_t>(size % 100));

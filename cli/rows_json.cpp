@@ -17,6 +17,45 @@ Json json_of(const Spread& spread) {
           {"count", spread.count}};
 }
 
+Json json_of(const std::vector<WssRoute>& rows) {
+  Json routes = Json::array();
+  for (const WssRoute& route : rows) {
+    routes.push_back({{"slot_n", route.slot.n},
+                      {"slot_m", route.slot.m},
+                      {"input", route.input},
+                      {"output", route.output},
+                      {"attenuation_db", route.attenuation.centi / 100.0}});
+  }
+  return routes;
+}
+
+Json json_of(const std::vector<CrossConnect>& rows) {
+  Json connects = Json::array();
+  for (const CrossConnect& connect : rows) {
+    connects.push_back({{"input", connect.input}, {"output", connect.output}});
+  }
+  return connects;
+}
+
+struct SetpointJson {
+  Json operator()(const LaserSetpoint& laser) const {
+    return {{"frequency_mhz", centre_of(laser.slot).mhz},
+            {"slot_n", laser.slot.n},
+            {"slot_m", laser.slot.m},
+            {"power_dbm", laser.power.centi / 100.0},
+            {"emit", laser.emit}};
+  }
+  Json operator()(const HeaterSetpoint& heater) const {
+    Json rings = Json::array();
+    for (const RingResonance& ring : heater.rings) {
+      rings.push_back({{"channel", ring.channel}, {"resonance_mhz", ring.resonance.mhz}});
+    }
+    return {{"rings", std::move(rings)}};
+  }
+  Json operator()(const WssSetpoint& wss) const { return {{"routes", json_of(wss.routes)}}; }
+  Json operator()(const OcsSetpoint& ocs) const { return {{"connects", json_of(ocs.connects)}}; }
+};
+
 struct ReadingJson {
   Json operator()(std::monostate) const { return nullptr; }
   Json operator()(const LaserObservation& laser) const {
@@ -25,24 +64,8 @@ struct ReadingJson {
             {"status_fatal", laser.status_fatal},   {"status_warning", laser.status_warning}};
   }
   Json operator()(const HeaterObservation& heater) const { return {{"millivolts", heater.millivolts}}; }
-  Json operator()(const WssObservation& wss) const {
-    Json routes = Json::array();
-    for (const WssRoute& route : wss.routes) {
-      routes.push_back({{"slot_n", route.slot.n},
-                        {"slot_m", route.slot.m},
-                        {"input", route.input},
-                        {"output", route.output},
-                        {"attenuation_db", route.attenuation.centi / 100.0}});
-    }
-    return {{"settled", wss.settled}, {"routes", std::move(routes)}};
-  }
-  Json operator()(const OcsObservation& ocs) const {
-    Json connects = Json::array();
-    for (const CrossConnect& connect : ocs.connects) {
-      connects.push_back({{"input", connect.input}, {"output", connect.output}});
-    }
-    return {{"settled", ocs.settled}, {"connects", std::move(connects)}};
-  }
+  Json operator()(const WssObservation& wss) const { return {{"settled", wss.settled}, {"routes", json_of(wss.routes)}}; }
+  Json operator()(const OcsObservation& ocs) const { return {{"settled", ocs.settled}, {"connects", json_of(ocs.connects)}}; }
 };
 
 std::string_view health_word(DeviceHealth health) {
@@ -137,6 +160,7 @@ Json json_of(const std::vector<DeviceReport>& rows) {
             {"reading", std::visit(ReadingJson{}, row.observation.reading)},
             {"read_at_ns", ns_of(row.observation.read_at)},
             {"drift", loom::to_string(row.drift)},
+            {"desired", row.desired ? std::visit(SetpointJson{}, *row.desired) : Json(nullptr)},
             {"by_hand", row.by_hand},
             {"fault", row.observation.fault}};
   });

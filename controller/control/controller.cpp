@@ -187,6 +187,7 @@ void Controller::on(const AppendFailed& failed, Instant, EffectSink& sink) {
 void Controller::perform(Act& act, Instant now, EffectSink& sink) {
   if (auto* reply_act = std::get_if<ReplyAct>(&act)) {
     settle(reply_act->to, std::move(reply_act->reply), sink);
+    say_latches(sink);
     consider_planning(now, sink);
   } else if (const auto* go = std::get_if<GoAct>(&act)) {
     if (commit_ != nullptr && commit_->revision() == go->revision && commit_->verdict() == CommitVerdict::wants_going) {

@@ -216,7 +216,9 @@ class Controller {
   void release(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
   bool in_maintenance(NodeId node) const;
   bool wants_dark(NodeId node) const;
-  bool leads_latch(NodeId node, const Heartbeat& heartbeat) const;
+  bool leads_latch(NodeId node, bool is_latched) const;
+  void say_latches(EffectSink& sink);
+  bool is_ready(NodeId node, Instant now) const;
 
   // desk_devices.cpp: devices, alarms
   void obey(const Asker& asker, const OrderDevice& order, Instant now, EffectSink& sink);
@@ -299,6 +301,7 @@ class Controller {
   std::unique_ptr<FabricCommit> commit_;
   bool commit_waits_ = false;  ///< for absent agents
   Instant commit_wait_until_{};
+  Instant rearm_until_{};         ///< agents that were told to lift their latch are waited for until then
   bool commit_recorded_ = false;  ///< its next journal row is on the way
   std::deque<CommitReport> history_;
 

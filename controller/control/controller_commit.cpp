@@ -210,8 +210,7 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
 /// Begins when every agent that takes part is there.
 void Controller::try_begin(Instant now, EffectSink& sink) {
   const auto& changed = commit_->plan().plan.changed;
-  const auto absent =
-      std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !sessions_[node.value].is_present(); });
+  const auto absent = std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !is_ready(node, now); });
   if (absent == changed.end()) {
     commit_waits_ = false;
     commit_->begin(now, letterhead(), sink);
@@ -270,6 +269,7 @@ void Controller::finish_confirmed(Instant now, EffectSink& sink) {
   keep_confirmed(confirmed(), confirmed_->intent, {confirmed_, &confirmed_->plan});
   alarms_.clear(AlarmCode::plan_refused);
   alarms_.clear(AlarmCode::commit_returned);
+  alarms_.clear(AlarmCode::confirm_overdue);
   commit_->confirm(letterhead(), sink);
   CommitReport report = commit_->report(now);
   report.outcome = CommitOutcome::committed;

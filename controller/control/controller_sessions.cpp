@@ -22,6 +22,9 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, Instant now, Ef
   }
   if (const auto* heartbeat = std::get_if<Heartbeat>(&envelope.body)) {
     on_heartbeat(node, *heartbeat, sink);
+    if (commit_waits_) {
+      try_begin(now, sink);
+    }
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
     keep_observations(node, *report, now, sink);
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
@@ -98,7 +101,7 @@ void Controller::on_heartbeat(NodeId node, const Heartbeat& heartbeat, EffectSin
     }
   }
   // Orders about lasers are repeated until the agent says that it has followed; an order that it knows is ignored there.
-  if (leads_latch(node, heartbeat)) {
+  if (leads_latch(node, heartbeat.lasers_latched_off)) {
     say(node, SetLasers{!wants_dark(node), laser_order_}, sink);
   }
   if (heartbeat.confirmed != confirmed() && heartbeat.applied == confirmed()) {

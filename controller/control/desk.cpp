@@ -46,6 +46,16 @@ std::vector<CircuitChange> changes_between(std::vector<Circuit> before, std::vec
   return changes;
 }
 
+/// A trial's number is nobody's business: "plan of revision 18446744073709551609 is refused".
+Error without_number(const PlanOutcome& outcome) {
+  Error error = outcome.result.error();
+  const std::string number = " of revision " + std::to_string(outcome.revision.value);
+  if (const auto at = error.message.find(number); at != std::string::npos) {
+    error.message.erase(at, number.size());
+  }
+  return error;
+}
+
 std::vector<JobMove> moves_between(const Intent& before, const Intent& after) {
   std::vector<JobMove> moves;
   for (const Job& job : after.jobs) {
@@ -61,9 +71,12 @@ std::vector<JobMove> moves_between(const Intent& before, const Intent& after) {
 
 }  // namespace
 
-ChangeReport change_between(const std::vector<Circuit>& before, const std::vector<Circuit>& after) {
+ChangeReport change_between(const std::vector<Circuit>& before, const std::vector<Circuit>& after, SameLight same) {
   ChangeReport report;
   report.changes = changes_between(before, after);
+  if (same == SameLight::by_ends) {
+    std::erase_if(report.changes, [](const CircuitChange& change) { return change.kind == CircuitChangeKind::moved; });
+  }
   report.circuits = static_cast<std::uint32_t>(after.size());
   report.touched = static_cast<std::uint32_t>(report.changes.size());
   if (report.changes.size() > limits::kChangesPerReport) {
@@ -187,7 +200,7 @@ void Controller::finish_trial(const PlanOutcome& outcome, Instant now, EffectSin
   Trial trial = std::move(*it);
   trials_.erase(it);
   if (!outcome.result) {
-    trial.first_refusal = trial.first_refusal ? trial.first_refusal : std::optional(outcome.result.error());
+    trial.first_refusal = trial.first_refusal ? trial.first_refusal : std::optional(without_number(outcome));
     ++trial.way;
     return try_out(std::move(trial), sink);
   }

@@ -7,7 +7,13 @@
 
 namespace loom {
 
-/// How two sets of circuits differ; equal ids are untouched light. Fills circuits, touched and changes.
-ChangeReport change_between(const std::vector<Circuit>& before, const std::vector<Circuit>& after);
+enum class SameLight {
+  by_id,    ///< equal ids are untouched light: what begins again is a change
+  by_ends,  ///< ends and slot: what was dark for a moment in between and is the same light again does not differ
+};
+
+/// How two sets of circuits differ. Fills circuits, touched and changes.
+ChangeReport change_between(const std::vector<Circuit>& before, const std::vector<Circuit>& after,
+                            SameLight same = SameLight::by_id);
 
 }  // namespace loom

@@ -110,7 +110,7 @@ std::string Controller::state_of(const Circuit& circuit, bool plays_timeslots) c
 
 std::vector<CircuitReport> Controller::circuit_rows(const Query& query) const {
   std::vector<CircuitReport> rows;
-  if (confirmed_ == nullptr) {
+  if (confirmed_ == nullptr || confirmed_->intent.lasers_off) {
     return rows;
   }
   for (const JobSchedule& job : confirmed_->schedule.jobs) {

@@ -115,7 +115,7 @@ void Controller::obey(const Asker& asker, const OrderReset& order, Instant now, 
   const std::string node = number(device.agent.value);
   if (!sessions_[device.agent.value].is_present()) {
     return refuse(asker,
-                  {ErrorCode::unreachable, device.name + " is driven by node " + node + ", which cannot be heard",
+                  {ErrorCode::device_silent, device.name + " is driven by node " + node + ", which cannot be heard",
                    "loom node show " + node},
                   sink);
   }

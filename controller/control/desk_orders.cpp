@@ -84,9 +84,25 @@ bool Controller::wants_dark(NodeId node) const {
 }
 
 /// Orders about lasers are repeated until the agent says that it has followed, but never into a commit of its own.
-bool Controller::leads_latch(NodeId node, const Heartbeat& heartbeat) const {
+bool Controller::leads_latch(NodeId node, bool is_latched) const {
   const bool is_busy = commit_ != nullptr && !commit_waits_ && commit_->takes_part(node) && !intent_.lasers_off;
-  return laser_order_ > 0 && heartbeat.lasers_latched_off != wants_dark(node) && !is_busy;
+  return laser_order_ > 0 && is_latched != wants_dark(node) && !is_busy;
+}
+
+/// At once, so that a commit need not wait for the next heartbeats.
+void Controller::say_latches(EffectSink& sink) {
+  for (const Node& node : options_.fabric->nodes) {
+    const AgentSession& session = sessions_[node.id.value];
+    if (session.is_present() && leads_latch(node.id, session.lasers_latched_off)) {
+      say(node.id, SetLasers{!wants_dark(node.id), laser_order_}, sink);
+    }
+  }
+}
+
+/// Present, and not still latched by an order that has just been lifted. A latch of another reason is the agent's to explain.
+bool Controller::is_ready(NodeId node, Instant now) const {
+  const AgentSession& session = sessions_[node.value];
+  return session.is_present() && (now >= rearm_until_ || !session.lasers_latched_off || wants_dark(node));
 }
 
 void Controller::obey(const Asker& asker, const SubmitJob& order, Instant now, EffectSink& sink) {
@@ -172,6 +188,7 @@ void Controller::obey(const Asker& asker, const OrderLasers& order, Instant now,
   ++laser_order_;
   OperatorReply answered;
   answered.revision = next_revision_;
+  rearm_until_ = order.on ? now + options_.timings.stage_deadline / 2 : Instant{};
   if (!order.on) {
     // Darkness does not wait for the disk; only light does.
     for (const Node& node : options_.fabric->nodes) {
@@ -282,6 +299,7 @@ void Controller::release(const Asker& asker, const OrderNode& order, Instant now
   }
   set_member(intent_.maintenance, node, false);
   ++laser_order_;
+  rearm_until_ = now + options_.timings.stage_deadline / 2;
   OperatorReply answered;
   if (confirmed_ != nullptr && sessions_[node.value].is_present()) {
     doubt_node(node);

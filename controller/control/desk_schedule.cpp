@@ -266,7 +266,7 @@ void Controller::obey(const Asker& asker, const DiffSchedule& order, Instant, Ef
           sink);
     }
     OperatorReply answered;
-    ChangeReport report = change_between(kept->second.plan->circuits, confirmed_->plan.circuits);
+    ChangeReport report = change_between(kept->second.plan->circuits, confirmed_->plan.circuits, SameLight::by_ends);
     report.base = *order.revision;
     answered.rows = std::move(report);
     return settle(asker, std::move(answered), sink);

@@ -226,6 +226,9 @@ class LightRules {
         report_meeting(fibre, tracer_.colours()[cell.colour]);
       }
       owner = job;
+      if (settings_.by_hand[cell.source]) {
+        continue;  // the certificate speaks of jobs; a measurement by hand is none
+      }
       JobNumber& first = fibre_job_[fibre.id.value];
       first = first == 0 ? job : first;
       fibre_shared_[fibre.id.value] = fibre_shared_[fibre.id.value] || first != job;

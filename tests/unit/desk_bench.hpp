@@ -190,8 +190,14 @@ class DeskBench {
     if (silent.contains(word.node)) {
       return;
     }
-    if (std::holds_alternative<Prepare>(word.body)) {
-      hear(word.node, Prepared{{}, std::chrono::milliseconds{1}}, word.revision);
+    if (const auto* prepare = std::get_if<Prepare>(&word.body)) {
+      Outcome outcome;
+      for (const DevicePlan& device : prepare->plan.devices) {
+        if (latched.contains(word.node) && emits(device.timeline.front().setpoint)) {
+          outcome.error = Error{ErrorCode::refused, "lasers are latched off"};
+        }
+      }
+      hear(word.node, Prepared{outcome, std::chrono::milliseconds{1}}, word.revision);
     } else if (std::holds_alternative<Arm>(word.body)) {
       hear(word.node, Armed{{}, std::chrono::milliseconds{50}}, word.revision);
     } else if (std::holds_alternative<Go>(word.body)) {

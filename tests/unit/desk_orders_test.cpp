@@ -171,6 +171,21 @@ TEST_CASE("light by hand that would meet other light is refused by verify with t
   CHECK(desk.controller->intent().overrides.empty());
 }
 
+TEST_CASE("a rearm waits for the agents to lift their latch before light returns") {
+  DeskBench desk;
+  desk.light(4);
+  const std::size_t lit = desk.shown().size();
+  REQUIRE(desk.ask(OrderLasers{false}).outcome.ok());
+  desk.settle();
+  CHECK(desk.latched.size() == 8);
+  CHECK(desk.shown().empty());
+  const OperatorReply reply = desk.ask(OrderLasers{true});
+  desk.settle();
+  CHECK(desk.latched.empty());
+  CHECK(desk.controller->confirmed() == reply.revision);
+  CHECK(desk.shown().size() == lit);
+}
+
 TEST_CASE("a device reset is asked until it is answered, and answered with what was written") {
   DeskBench desk;
   const OperatorReply reply = desk.ask(OrderReset{DeviceId{3}});
