@@ -277,7 +277,7 @@ void Controller::drain(const Asker& asker, const OrderNode& order, EffectSink& s
   try_out(std::move(trial), sink);
 }
 
-/// The node's devices may be anything now: it is in doubt until a commit with it is confirmed.
+/// The node's devices may be anything now: the next commit sets them again.
 void Controller::release(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink) {
   const NodeId node = order.node;
   if (!in_maintenance(node)) {
@@ -302,7 +302,10 @@ void Controller::release(const Asker& asker, const OrderNode& order, Instant now
   rearm_until_ = now + options_.timings.stage_deadline / 2;
   OperatorReply answered;
   if (confirmed_ != nullptr && sessions_[node.value].is_present()) {
-    doubt_node(node);
+    const std::vector<const Observation*> unknown(observations_.size(), nullptr);
+    const auto& own = options_.fabric->devices_of_agent[node.value];
+    RepairScope scope = repair_scope(*options_.fabric, confirmed_->plan, own, unknown, {node});
+    repair_ = Doubt{std::move(scope.nodes), std::move(scope.devices), std::move(scope.switches)};
     answered.revision = next_revision_;
   }
   const bool needs_revision = answered.revision.value != 0;

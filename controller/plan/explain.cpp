@@ -61,8 +61,9 @@ Dbm launch_power(const Fabric& fabric, const Plan& plan, const Circuit& circuit)
 }  // namespace
 
 std::string_view kind_of(const Element& element) {
-  static constexpr std::array<std::string_view, 11> kWords{
-      "transmitter", "receiver", "coupler", "wss", "awg", "amplifier", "ring", "ocs", "patch panel", "attenuator", "tap"};
+  static constexpr std::array<std::string_view, 12> kWords{"transmitter", "receiver",   "coupler", "wss",
+                                                           "awg",         "amplifier",  "ring",    "ocs",
+                                                           "patch panel", "attenuator", "tap",     "packet switch"};
   static_assert(std::variant_size_v<ElementKind> == kWords.size());
   return kWords[element.kind.index()];
 }
