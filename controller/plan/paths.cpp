@@ -43,16 +43,14 @@ PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred)
       passing_(fabric.elements.size()),
       tails_(fabric.elements.size()),
       trunk_of_(fabric.elements.size()) {
-  std::uint32_t trunks = 0;
+  std::vector<ElementId> trunks;
   for (const Element& element : fabric.elements) {
     if (std::holds_alternative<Receiver>(element.kind)) {
-      const Tail& tail = tail_of(element.id);
-      if (!trunk_of_[tail.trunk.value]) {
-        trunk_of_[tail.trunk.value] = trunks++;
-      }
+      trunks.push_back(tail_of(element.id).trunk);
     }
   }
-  words_ = (trunks + 63) / 64;
+  const std::uint32_t columns = number(trunks);
+  words_ = (columns + 63) / 64;
   index_reach();
 }
 
@@ -73,6 +71,50 @@ const PathFinder::Tail& PathFinder::tail_of(ElementId receiver) {
   std::reverse(tail.hops.begin(), tail.hops.end());
   tails_[receiver.value] = std::move(tail);
   return *tails_[receiver.value];
+}
+
+/// Elements that light from this one can come to; or, backwards, that light can come from.
+std::vector<bool> PathFinder::spread(ElementId from, bool backwards) const {
+  std::vector<bool> reached(fabric_.elements.size());
+  std::vector<ElementId> open{from};
+  reached[from.value] = true;
+  while (!open.empty()) {
+    const ElementId at = open.back();
+    open.pop_back();
+    for (const auto& fibre : backwards ? fabric_.fibre_in[at.value] : fabric_.fibre_out[at.value]) {
+      if (fibre) {
+        const Fibre& way = fabric_.fibres[fibre->value];
+        const ElementId next = backwards ? way.from.element : way.to.element;
+        if (!reached[next.value]) {
+          reached[next.value] = true;
+          open.push_back(next);
+        }
+      }
+    }
+  }
+  return reached;
+}
+
+/// Trunks on one loop lead to each other, so whatever leads to one leads to all: they share a number.
+std::uint32_t PathFinder::number(const std::vector<ElementId>& trunks) {
+  std::uint32_t count = 0;
+  for (const ElementId trunk : trunks) {
+    if (trunk_of_[trunk.value]) {
+      continue;
+    }
+    trunk_of_[trunk.value] = count;
+    if (fabric_.element(trunk).inputs > 1 && fabric_.element(trunk).outputs > 0) {
+      const std::vector<bool> after = spread(trunk, false);
+      const std::vector<bool> before = spread(trunk, true);
+      for (const ElementId other : trunks) {
+        if (after[other.value] && before[other.value]) {
+          trunk_of_[other.value] = count;
+        }
+      }
+    }
+    ++count;
+  }
+  return count;
 }
 
 void PathFinder::index_reach() {

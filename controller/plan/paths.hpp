@@ -47,6 +47,8 @@ class PathFinder {
     std::vector<Hop> hops;  ///< from the trunk's exit to the receiver; the trunk's own input is open
   };
 
+  std::vector<bool> spread(ElementId from, bool backwards) const;
+  std::uint32_t number(const std::vector<ElementId>& trunks);
   void index_reach();
   const Tail& tail_of(ElementId receiver);
   bool reaches(FibreId fibre, std::uint32_t trunk) const;
@@ -62,7 +64,7 @@ class PathFinder {
   Positions positions_;
   std::vector<std::vector<FrequencySlot>> passing_;     ///< by ring filter: light that goes through it and must go on to
   std::vector<std::optional<Tail>> tails_;              ///< by receiver element
-  std::vector<std::optional<std::uint32_t>> trunk_of_;  ///< by element: its number among trunks
+  std::vector<std::optional<std::uint32_t>> trunk_of_;  ///< by element: its number among trunks, one a loop
   std::size_t words_ = 0;
   std::vector<std::uint64_t> reach_;  ///< [fibre][word]: trunks that light on it can come to
 };

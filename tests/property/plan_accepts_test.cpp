@@ -57,6 +57,42 @@ TEST_CASE("a_circuit_that_keeps_its_id_keeps_its_lasers_setpoint") {
   }
 }
 
+TEST_CASE("verify_accepts_every_plan_on_sip_fabrics_and_neighbours_keep_their_light") {
+  std::uint32_t accepted = 0;
+  std::uint32_t kept = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    std::string fault;
+    const Walk made = walk_sip(seed, 8, fault);
+    INFO("seed " << seed << ": " << fault);
+    REQUIRE(fault.empty());
+    accepted += static_cast<std::uint32_t>(made.accepted.size());
+    for (const Accepted& one : made.accepted) {
+      std::map<JobId, const Job*> before;
+      for (std::size_t i = 0; one.base && !one.base->intent.lasers_off && i < one.base->intent.jobs.size(); ++i) {
+        before.emplace(one.base->intent.jobs[i].id, &one.base->intent.jobs[i]);
+      }
+      std::map<CircuitId, Circuit> circuits;
+      for (const Circuit& circuit : one.result->plan.circuits) {
+        circuits.emplace(circuit.id, circuit);
+      }
+      for (const Job& job : one.result->intent.jobs) {
+        if (!before.contains(job.id) || one.result->intent.lasers_off) {
+          continue;
+        }
+        for (const Circuit& circuit : one.base->plan.circuits) {  // whatever else came or went
+          if (circuit.job == job.id) {
+            REQUIRE(circuits.contains(circuit.id));
+            CHECK(circuits.at(circuit.id) == circuit);
+            ++kept;
+          }
+        }
+      }
+    }
+  }
+  CHECK(accepted > 400);
+  CHECK(kept > 1'000);
+}
+
 TEST_CASE("the_same_request_gives_the_same_plan") {
   std::string fault;
   const Walk first = walk(77, 8, fault);

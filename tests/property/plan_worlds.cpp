@@ -16,6 +16,21 @@ std::shared_ptr<const Fabric> random_fabric(Chance& chance) {
   return std::make_shared<const Fabric>(make_oddl(parameters));
 }
 
+std::shared_ptr<const Fabric> random_sip(Chance& chance) {
+  if (chance.one_in(2)) {
+    SipOcsParameters parameters;
+    parameters.nodes = 4 + chance.below(8);
+    parameters.switches = 1 + chance.below(6);
+    return std::make_shared<const Fabric>(make_sip_ocs(parameters));
+  }
+  SipRingParameters parameters;
+  parameters.nodes = 4 + chance.below(5);
+  parameters.rings = 1 + chance.below(2);
+  parameters.wavelengths = 2 * parameters.rings * (1 + chance.below(6));
+  parameters.filters_per_bank = 1 + chance.below(8);
+  return std::make_shared<const Fabric>(make_sip_ring(parameters));
+}
+
 Job random_job(Chance& chance, std::uint64_t id, std::uint32_t nodes) {
   Job job;
   job.id = JobId{id};
@@ -43,13 +58,11 @@ void change(Chance& chance, Intent& intent, std::uint64_t& next_job, std::uint32
   }
 }
 
-}  // namespace
-
-Walk walk(std::uint64_t seed, std::uint32_t revisions, std::string& fault) {
-  Chance chance(seed);
+Walk walk_on(std::shared_ptr<const Fabric> fabric, Chance& chance, std::uint32_t revisions, std::string& fault) {
   Walk result;
   PlanRequest request;
-  request.fabric = random_fabric(chance);
+  request.fabric = std::move(fabric);
+  request.algorithm = request.fabric->architecture;
   std::shared_ptr<const PlanResult> base;
   std::uint64_t next_job = 1;
   const auto nodes = static_cast<std::uint32_t>(request.fabric->nodes.size());
@@ -77,6 +90,20 @@ Walk walk(std::uint64_t seed, std::uint32_t revisions, std::string& fault) {
     request.next_circuit = base->next_circuit;
   }
   return result;
+}
+
+}  // namespace
+
+Walk walk(std::uint64_t seed, std::uint32_t revisions, std::string& fault) {
+  Chance chance(seed);
+  const auto fabric = random_fabric(chance);
+  return walk_on(fabric, chance, revisions, fault);
+}
+
+Walk walk_sip(std::uint64_t seed, std::uint32_t revisions, std::string& fault) {
+  Chance chance(seed);
+  const auto fabric = random_sip(chance);
+  return walk_on(fabric, chance, revisions, fault);
 }
 
 }  // namespace loom::testing

@@ -36,5 +36,7 @@ struct Walk {
 /// Several revisions on one fabric: jobs come, go and advance a stage, nodes drain, lasers go off and on. A refusal other than
 /// infeasible ends the walk and is returned in `fault`.
 Walk walk(std::uint64_t seed, std::uint32_t revisions, std::string& fault);
+/// The same on a random SiP-Ring or SiP-OCS, planned by its own scheduler.
+Walk walk_sip(std::uint64_t seed, std::uint32_t revisions, std::string& fault);
 
 }  // namespace loom::testing
