@@ -130,7 +130,7 @@ class Trial {
     judged_ = world_.checker().violations().size();
     const LightTimeline light = world_.light().timeline();
     for (const LitWindow& window : unchanged_) {
-      if (std::find(light.begin(), light.end(), window) == light.end()) {
+      if (experiment_.judges_unchanged_light && std::find(light.begin(), light.end(), window) == light.end()) {
         trial_.findings.push_back(when + ", the light from node " + std::to_string(window.source.value) + " to node " +
                                   std::to_string(window.destination.value) + ", which did not change, was interrupted");
       }
@@ -150,7 +150,10 @@ class Trial {
     const auto& jobs = world_.controller().intent().jobs;
     const bool stands = std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.spec.name == "changes"; });
     if (entry.state == OperatorScript::State::running && !stands) {
-      trial_.findings.push_back(when + ", the job whose submission was answered is gone");
+      const auto& known = world_.controller().jobs();
+      const auto job = known.find(entry.job);
+      trial_.findings.push_back(when + ", the job whose submission was answered is gone" +
+                                (job == known.end() ? "" : ": " + job->second.reason));
     } else if (entry.state == OperatorScript::State::ended && stands) {
       trial_.findings.push_back(when + ", the job whose end was answered is back");
     } else if (entry.state == OperatorScript::State::refused) {
@@ -179,7 +182,7 @@ class Trial {
     trial_.settled_after = std::max(settled_after, trial_.settled_after);
     world_.run_until(restart + kSecondApply);
     judge(when);
-    if (world_.bus().register_writes() != writes) {
+    if (experiment_.judges_unchanged_light && world_.bus().register_writes() != writes) {
       trial_.findings.push_back(when + ", " + std::to_string(world_.bus().register_writes() - writes) +
                                 " registers were written");
     }

@@ -128,6 +128,7 @@ class Controller {
   void after_commit_moved(Instant now, EffectSink& sink);
   void finish_confirmed(Instant now, EffectSink& sink);
   void finish_failed(Instant now, EffectSink& sink);
+  void want_jobs_again(const Intent& asked);
   void refuse_new_jobs(const std::string& reason, const Intent& asked);
   void add_doubt(const Plan& plan);
   std::shared_ptr<const PlanResult> with_doubt(std::shared_ptr<const PlanResult> plan) const;
