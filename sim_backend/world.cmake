@@ -13,6 +13,7 @@ loom_room(loom_sim_world
     world.cpp
     world_crash.cpp
     kill_points.cpp
+    swarm.cpp
     simulation.cpp
     simulation_text.cpp
   LINKS loom_sim_seams loom_config loom_workload loom_plan loom_control loom_agents loom_drivers loom_runtime)

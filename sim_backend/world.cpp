@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "controller/plan/pipeline.hpp"
+#include "proto/codec.hpp"
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kAlarmsKept = 1'000;
 constexpr Peer kOperator{Peer::Kind::operator_, 1};
+constexpr Peer kLaserOperator{Peer::Kind::operator_, 2};
 
 std::uint32_t per_million(double probability) { return static_cast<std::uint32_t>(probability * 1e6 + 0.5); }
 
@@ -156,11 +158,21 @@ void World::make_operator(std::vector<ScriptedJob> jobs) {
   script_ = std::make_unique<OperatorScript>(std::move(jobs), options_.operator_patience);
   HostSeams seams;
   seams.time = &loop_;
+  laser_desk_ = &network_->attach(kLaserOperator, "operator", Role::operator_, SimNetwork::Faults::spared);
   seams.messages = &network_->attach(kOperator, "operator", Role::operator_, SimNetwork::Faults::spared);
   seams.digest = &digest_;
   operator_host_ =
       std::make_unique<Host>(HostOptions{kOperator, Role::operator_, "operator"}, std::move(seams),
                              [this](Instant now, const Event& event, EffectSink& sink) { script_->step(now, event, sink); });
+}
+
+void World::order_lasers(bool on) {
+  Envelope envelope;
+  envelope.principal = "operator";
+  envelope.role = Role::operator_;
+  envelope.clock = kVirtualClock;
+  envelope.body = OperatorRequest{RequestId{++laser_requests_}, OrderLasers{on}};
+  laser_desk_->send(controller_peer(), encode(envelope));
 }
 
 void World::schedule_faults(const Scenario& scenario) {

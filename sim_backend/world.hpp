@@ -49,6 +49,8 @@ class World {
   /// Every machine hears Started. Errors: storage.
   Result<void> start();
   void run_until(Instant end);
+  /// Somebody types `loom lasers off` or `rearm`; whether that arrives is theirs to look after.
+  void order_lasers(bool on);
   /// `kill -9` of a machine, from outside a step: machine and host are gone, of its disk stays what is durable, and
   /// `down_for` later a new life starts from that (kForever: never). Dead already: nothing happens.
   void crash(Peer who, Duration down_for);
@@ -144,6 +146,8 @@ class World {
   std::vector<AgentPlace> agents_;  ///< by node
   std::unique_ptr<OperatorScript> script_;
   std::unique_ptr<Host> operator_host_;
+  MessageSeam* laser_desk_ = nullptr;  ///< of whoever orders lasers
+  std::uint64_t laser_requests_ = 0;
   std::vector<bool> faulty_;  ///< by element: a fault was injected there
   std::vector<Alarm> alarms_;
   std::uint64_t confirmed_ = 0;
