@@ -92,6 +92,7 @@ void Agent::hear(Turn turn, const MessageArrived& message) {
 void Agent::adopt_term(Turn turn, Term term) {
   voice_.term = term;
   turn.sink->emit(Append{TermRecord{term}});
+  commit_.fence(turn);
   session_.newer_term(turn);
 }
 
@@ -128,6 +129,9 @@ void Agent::obey(Turn turn, const Envelope& envelope) {
                    commit_.confirm(turn, welcome.confirmed);
                  },
                  [&](const Unwelcome& unwelcome) {
+                   if (unwelcome.error.code == ErrorCode::busy) {
+                     return session_.newer_term(turn);  // it started again and asks who we are: nobody was turned away
+                   }
                    session_.unwelcome(turn);
                    turn.sink->emit(RaiseAlarm{{AlarmCode::agent_duplicate,
                                                options_.node,

@@ -95,7 +95,19 @@ void Commit::arm(Turn turn, Revision revision, ClockId clock, Instant fire_at) {
   voice_.say(turn, revision, *answers_.armed);
 }
 
-void Commit::go(Turn turn, Revision revision) { hear(turn, revision, RevisionWord::go); }
+void Commit::go(Turn turn, Revision revision) {
+  if (hear(turn, revision, RevisionWord::go)) {
+    went_ = true;
+  }
+}
+
+void Commit::fence(Turn) {
+  const bool in_hand = revision_ != Revision{} && state_ != RevisionState::idle && state_ != RevisionState::lit;
+  if (in_hand && !went_) {
+    forget(false);
+  }
+  newest_ = std::max(applied_, went_ ? revision_ : Revision{});
+}
 
 void Commit::proceed(Turn turn, Revision revision, ClockId clock, const Proceed& proceed) {
   if (proceed.phase == CommitPhase::move) {
@@ -236,7 +248,7 @@ void Commit::forget(bool keep_answers) {
   answers_ = {};
   error_.reset();
   report_ = {};
-  may_move_switches_ = switches_move_ = light_given_ = false;
+  went_ = may_move_switches_ = switches_move_ = light_given_ = false;
 }
 
 }  // namespace loom

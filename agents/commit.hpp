@@ -34,6 +34,10 @@ class Commit {
   /// Also from Beat and Welcome, which repeat it.
   void confirm(Turn turn, Revision revision);
 
+  /// A newer controller speaks. What the older one prepared and never let go is void, and so is its number: the newer one may
+  /// give that to another plan. What has gone dark for it stays dark.
+  void fence(Turn turn);
+
   /// Everything that time and the devices make possible now.
   void advance(Turn turn);
   /// Somebody above took the light away: the revision in hand fails.
@@ -108,6 +112,7 @@ class Commit {
   Deadline relight_at_{kRelightTimer, Precision::exact};
   Instant fired_at_{};
   Instant fire_planned_{};
+  bool went_ = false;  ///< Go was heard
   bool may_move_switches_ = false;
   bool switches_move_ = false;
   bool light_given_ = false;

@@ -184,6 +184,25 @@ void add_controller_commands(CLI::App& app, Session& session) {
   explain->callback([&session] { session.command = [&session] { return explain_circuit(session.globals, session.id); }; });
 }
 
+void add_soak(CLI::App& sim, Session& session) {
+  CLI::App* swarm = sim.add_subcommand("soak", "Runs drawn from seeds, under faults that the seeds choose");
+  swarm->add_option("--seeds", session.soak.seeds, "How many")->check(CLI::PositiveNumber)->capture_default_str();
+  swarm->add_option("--first", session.soak.first, "The first seed")->capture_default_str();
+  swarm->add_option("--step", session.soak.step, "Every so-manieth seed only")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  swarm->add_option("--twice-every", session.soak.twice_every, "Of so many seeds one is run twice; 0: none")
+      ->capture_default_str();
+  swarm->add_option("--faults", session.soak.faults, "Only these classes, repeatable: network, partition, ...");
+  swarm->callback([&session] { session.command = [&session] { return soak(session.globals, session.soak); }; });
+  CLI::App* kills = sim.add_subcommand("kill-points", "One change, with a machine killed at each of its steps");
+  kills->add_option("--seed", session.kills.seed, "Of every trial")->capture_default_str();
+  kills->add_option("--every", session.kills.every, "Try every so-manieth point")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  kills->callback([&session] { session.command = [&session] { return try_kills(session.globals, session.kills); }; });
+}
+
 void add_pure_commands(CLI::App& app, Session& session) {
   CLI::App* guess = app.add_subcommand("predict", "One training iteration: total, compute, exposed communication");
   guess->add_option("--workload", session.predict.workload, "Model of the zoo or trace file")->required();
@@ -207,6 +226,7 @@ void add_pure_commands(CLI::App& app, Session& session) {
   again->add_option("TAPE", session.replay.tape, "Of lightloomd --record, e.g. run/lab/controller.tape")->required();
   again->add_option("--scenario", session.replay.scenario, "Instead of the one that the tape names");
   again->callback([&session] { session.command = [&session] { return replay_session(session.globals, session.replay); }; });
+  add_soak(*sim, session);
   CLI::App* config = app.add_subcommand("config", "Configuration files");
   config->require_subcommand(1);
   CLI::App* check = config->add_subcommand("check", "Every error of every file, as file:line:column");

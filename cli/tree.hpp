@@ -12,6 +12,7 @@
 #include "cli/options.hpp"
 #include "cli/orders.hpp"
 #include "cli/remote.hpp"
+#include "cli/soak.hpp"
 
 namespace loom::cli {
 
@@ -31,6 +32,8 @@ struct Session {
   PredictOrder predict;
   SimOrder sim;
   ReplayOrder replay;
+  SoakOrder soak;
+  KillOrder kills;
   JobOrder job;
   LabOrder lab;
   std::string path;

@@ -62,6 +62,8 @@ void LightChecker::learn_latch(Instant now, NodeId node, const LatchRecord& latc
 }
 
 void LightChecker::activate(std::shared_ptr<const Plan> plan) {
+  // A number comes twice only if its first `going` was lost with a life of the controller, and so was never acted on.
+  std::erase_if(active_, [&](const ActivePlan& active) { return active.plan->revision == plan->revision; });
   if (active_.size() == kActivePlansMax) {
     active_.erase(active_.begin() + 1);  // the oldest that was never confirmed
   }

@@ -15,14 +15,19 @@ Instant last_iteration(const OperatorScript::Entry& entry, Instant submitted_at)
   return iterations == 0 ? kNever : submitted_at + entry.scripted.spec.compute * iterations;
 }
 
+bool is_asking(const OperatorScript::Entry& entry) {
+  using State = OperatorScript::State;
+  return entry.state == State::submitting || entry.state == State::looking || entry.state == State::cancelling;
+}
+
 Instant later(Instant from, Duration by) { return by == kForever ? kNever : from + by; }
 
 }  // namespace
 
-OperatorScript::OperatorScript(std::vector<ScriptedJob> jobs) {
+OperatorScript::OperatorScript(std::vector<ScriptedJob> jobs, Duration patience) : patience_(patience) {
   for (ScriptedJob& job : jobs) {
     by_name_[job.submission.name] = entries_.size();
-    entries_.push_back({std::move(job), State::waiting, RequestId{}, JobId{}, Instant{}, kNever, {}});
+    entries_.push_back({std::move(job), State::waiting, RequestId{}, JobId{}, Instant{}, Instant{}, kNever, {}});
   }
 }
 
@@ -36,28 +41,46 @@ void OperatorScript::step(Instant now, const Event& event, EffectSink& sink) {
 }
 
 void OperatorScript::on_reply(Instant now, const OperatorReply& reply) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.request == reply.request && (entry.state == State::submitting || entry.state == State::cancelling);
-  });
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.request == reply.request && is_asking(entry); });
   if (found == entries_.end()) {
     return;
   }
   if (found->state == State::cancelling) {
     found->state = State::ended;
-    return;
-  }
-  if (!reply.outcome.ok()) {
+  } else if (found->state == State::looking) {
+    on_jobs(*found, reply, now);
+  } else if (!reply.outcome.ok()) {
     found->state = State::refused;
     found->reason = reply.outcome.error->message;
-    return;
+  } else {
+    begin_running(*found, reply.job, now);
   }
-  found->state = State::running;
-  found->job = reply.job;
-  found->submitted_at = now;
-  found->ends_at = std::min(later(now, found->scripted.submission.runs_for), last_iteration(*found, now));
+}
+
+void OperatorScript::begin_running(Entry& entry, JobId job, Instant now) const {
+  entry.state = State::running;
+  entry.job = job;
+  entry.submitted_at = now;
+  entry.ends_at = std::min(later(now, entry.scripted.submission.runs_for), last_iteration(entry, now));
+}
+
+/// The submission was not answered: either its job is there, or it never came.
+void OperatorScript::on_jobs(Entry& entry, const OperatorReply& reply, Instant now) {
+  if (const auto* rows = std::get_if<std::vector<JobReport>>(&reply.rows)) {
+    for (const JobReport& row : *rows) {
+      if (row.name == entry.scripted.submission.name) {
+        return begin_running(entry, row.job, now);
+      }
+    }
+  }
+  entry.state = State::waiting;
 }
 
 Instant OperatorScript::due_of(const Entry& entry) const {
+  if (is_asking(entry)) {
+    return later(entry.asked_at, patience_);
+  }
   if (entry.state == State::running) {
     return entry.ends_at;
   }
@@ -76,15 +99,11 @@ Instant OperatorScript::due_of(const Entry& entry) const {
 void OperatorScript::act(Instant now, EffectSink& sink) {
   Instant next = kNever;
   for (Entry& entry : entries_) {
-    const Instant due = due_of(entry);
-    if (due > now) {
+    if (due_of(entry) <= now) {
+      ask_for(entry, now, sink);
+    }
+    if (const Instant due = due_of(entry); due > now) {
       next = std::min(next, due);
-    } else if (entry.state == State::waiting) {
-      entry.state = State::submitting;
-      ask(entry, SubmitJob{entry.scripted.spec, false}, sink);
-    } else {
-      entry.state = State::cancelling;
-      ask(entry, CancelJob{entry.job, false}, sink);
     }
   }
   if (next != kNever) {
@@ -92,7 +111,22 @@ void OperatorScript::act(Instant now, EffectSink& sink) {
   }
 }
 
-void OperatorScript::ask(Entry& entry, OperatorAsk question, EffectSink& sink) {
+/// What its state asks for next.
+void OperatorScript::ask_for(Entry& entry, Instant now, EffectSink& sink) {
+  if (entry.state == State::waiting) {
+    entry.state = State::submitting;
+    ask(entry, now, SubmitJob{entry.scripted.spec, false}, sink);
+  } else if (entry.state == State::submitting || entry.state == State::looking) {
+    entry.state = State::looking;
+    ask(entry, now, Query{Noun::jobs, {}}, sink);
+  } else {
+    entry.state = State::cancelling;
+    ask(entry, now, CancelJob{entry.job, false}, sink);
+  }
+}
+
+void OperatorScript::ask(Entry& entry, Instant now, OperatorAsk question, EffectSink& sink) {
+  entry.asked_at = now;
   entry.request = RequestId{++last_request_};
   Envelope envelope;
   envelope.role = Role::operator_;
@@ -102,10 +136,8 @@ void OperatorScript::ask(Entry& entry, OperatorAsk question, EffectSink& sink) {
 }
 
 bool OperatorScript::is_done() const {
-  return std::all_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    const bool asking = entry.state == State::submitting || entry.state == State::cancelling;
-    return !asking && due_of(entry) == kNever;
-  });
+  return std::all_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return !is_asking(entry) && due_of(entry) == kNever; });
 }
 
 }  // namespace loom

@@ -11,6 +11,7 @@ SimBus::SimBus(TimeSeam& time, std::shared_ptr<const Fabric> fabric, std::span<c
   models_.resize(fabric_->devices.size());
   generation_.resize(fabric_->devices.size());
   lanes_.resize(fabric_->buses.size());
+  unread_.resize(fabric_->devices.size());
   std::vector<bool> wanted(fabric_->nodes.size(), agents.empty());
   for (const NodeId node : agents) {
     wanted[node.value] = true;
@@ -47,7 +48,11 @@ void SimBus::begin(BusId bus) {
   const bool present = index < models_.size() && models_[index] != nullptr && fabric_->devices[index].bus == bus &&
                        fabric_->devices[index].bus_address == transaction.bus_address;
   if (present) {
+    const std::size_t writes_before = models_[index]->actuations().size();
     ModelReply answer = models_[index]->execute(time_.now(), transaction);
+    const bool wrote = models_[index]->actuations().size() > writes_before;
+    blind_writes_ += wrote && unread_[index] ? 1U : 0U;
+    unread_[index] = false;
     lane.reply = std::move(answer.reply);
     service = answer.service_time;
     collect_light(*models_[index]);
@@ -64,6 +69,27 @@ void SimBus::finish(BusId bus) {
     begin(bus);
   }
   done(std::move(reply));
+}
+
+void SimBus::abandon(NodeId agent) {
+  for (const Bus& bus : fabric_->buses) {
+    Lane& lane = lanes_[bus.id.value];
+    if (bus.agent == agent && !lane.waiting.empty()) {
+      lane.waiting.erase(lane.waiting.begin() + 1, lane.waiting.end());
+      lane.waiting.front().done = [](const BusReply&) {};
+    }
+  }
+  for (const DeviceId device : fabric_->devices_of_agent[agent.value]) {
+    unread_[device.value] = true;
+  }
+}
+
+std::uint64_t SimBus::register_writes() const {
+  std::uint64_t sum = 0;
+  for (const auto& model : models_) {
+    sum += model ? model->actuations().size() : 0;
+  }
+  return sum;
 }
 
 void SimBus::inject(DeviceId device, const DeviceFault& fault) {

@@ -29,6 +29,12 @@ class SimBus final : public RegisterSeam {
 
   void submit(BusId bus, const Transaction& transaction, Done done) override;
 
+  /// The process behind these buses died: what waits for a wire is never sent; what is on a wire takes its time there.
+  void abandon(NodeId agent);
+  /// Since abandon(): devices that changed a register before anybody had read them (keep_actuations).
+  std::uint64_t blind_writes() const { return blind_writes_; }
+  /// Registers that commands changed or tried to change, of all devices, since the beginning (keep_actuations).
+  std::uint64_t register_writes() const;
   /// Called at the instant of each change of light, in order. Power-up states are given at once for every device.
   void on_light(OnLight on_light);
   /// Every change so far; empty unless keep_light_log.
@@ -64,7 +70,9 @@ class SimBus final : public RegisterSeam {
   std::vector<OpticalChange> light_log_;
   std::vector<OpticalChange> ahead_;  ///< changes that lie ahead, until their instant
   std::vector<std::uint32_t> free_ahead_;
+  std::vector<bool> unread_;  ///< by device: its process died, and the next one has not read it yet
   std::uint64_t transactions_ = 0;
+  std::uint64_t blind_writes_ = 0;
 };
 
 }  // namespace loom

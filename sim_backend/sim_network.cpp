@@ -64,6 +64,20 @@ void SimNetwork::set_joined(Peer peer, bool joined) {
   endpoint->joined_ = joined;
 }
 
+void SimNetwork::crash(Peer peer, std::uint32_t lost_per_million) {
+  Endpoint* dead = find(peer);
+  LOOM_ASSERT(dead != nullptr);
+  dead->receive_ = nullptr;
+  for (std::size_t place = 0; place < in_flight_.size(); ++place) {
+    InFlight& message = in_flight_[place];
+    if (!flying_[place]) {
+      continue;
+    }
+    const bool unsent = message.from == dead->index_ && random_.chance(lost_per_million);
+    message.orphaned = message.orphaned || unsent || message.to == dead->index_;
+  }
+}
+
 void SimNetwork::send(std::uint32_t from, Peer to, std::string_view bytes) {
   ++counters_.sent;
   Endpoint* destination = find(to);
@@ -109,6 +123,7 @@ void SimNetwork::launch(std::uint32_t from, std::uint32_t to, std::string_view b
   if (free_places_.empty()) {
     place = static_cast<std::uint32_t>(in_flight_.size());
     in_flight_.emplace_back();
+    flying_.push_back(false);
   } else {
     place = free_places_.back();
     free_places_.pop_back();
@@ -116,15 +131,20 @@ void SimNetwork::launch(std::uint32_t from, std::uint32_t to, std::string_view b
   in_flight_[place].from = from;
   in_flight_[place].to = to;
   in_flight_[place].bytes.assign(bytes);
+  in_flight_[place].orphaned = false;
+  flying_[place] = true;
   time_.call_at(arrival, Precision::ordinary, [this, place] { deliver(place); });
 }
 
 void SimNetwork::deliver(std::uint32_t place) {
   // Out of the table first: receiving may send, and sending may grow the table.
   InFlight message = std::move(in_flight_[place]);
+  flying_[place] = false;
   Endpoint& from = *endpoints_[message.from];
   Endpoint& to = *endpoints_[message.to];
-  if (!from.joined_ || !to.joined_) {
+  if (message.orphaned) {
+    ++counters_.orphaned;
+  } else if (!from.joined_ || !to.joined_) {
     ++counters_.cut;
   } else if (to.receive_) {
     ++counters_.delivered;

@@ -30,8 +30,9 @@ struct NetworkCounters {
   std::uint64_t lost = 0;
   std::uint64_t doubled = 0;
   std::uint64_t reordered = 0;
-  std::uint64_t cut = 0;      ///< dropped by a partition
-  std::uint64_t unknown = 0;  ///< for a peer that is not there
+  std::uint64_t cut = 0;       ///< dropped by a partition
+  std::uint64_t orphaned = 0;  ///< its sender or its receiver died while it was under way
+  std::uint64_t unknown = 0;   ///< for a peer that is not there
 };
 
 class SimNetwork {
@@ -48,6 +49,9 @@ class SimNetwork {
   MessageSeam& attach(Peer self, std::string principal, Role role, Faults faults = Faults::suffered);
   /// Cut off: nothing in, nothing out, messages under way included, until `joined` again.
   void set_joined(Peer peer, bool joined);
+  /// The peer's process died: nobody listens, what is under way to it is gone, and of what it sent and what has not arrived
+  /// yet each message is gone with this chance (it stood in a buffer of the process). A new life listens by on_receive.
+  void crash(Peer peer, std::uint32_t lost_per_million);
   /// The faults from now on; messages under way keep theirs.
   void set_options(NetworkOptions options) { options_ = options; }
   const NetworkOptions& options() const { return options_; }
@@ -59,6 +63,7 @@ class SimNetwork {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     std::string bytes;
+    bool orphaned = false;
   };
   void send(std::uint32_t from, Peer to, std::string_view bytes);
   void launch(std::uint32_t from, std::uint32_t to, std::string_view bytes);
@@ -72,7 +77,8 @@ class SimNetwork {
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::map<Peer, std::uint32_t> index_;
   std::vector<std::uint32_t> agent_index_;  ///< by node id, so that the common peer costs no search
-  std::vector<InFlight> in_flight_;
+  std::vector<InFlight> in_flight_;         ///< the places of `free_places_` hold old messages
+  std::vector<bool> flying_;                ///< by place
   std::vector<std::uint32_t> free_places_;
 };
 

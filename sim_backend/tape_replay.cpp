@@ -74,7 +74,7 @@ std::string_view kind_of_event(const Event& event) {
 class Life {
  public:
   Life(const Scenario& scenario, ReplayVerdict& verdict)
-      : verdict_(verdict), controller_({scenario.fabric, scenario.algorithm, scenario.controller}) {
+      : verdict_(verdict), controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift}) {
     HostSeams seams;
     seams.time = &time_;
     seams.messages = &messages_;

@@ -11,6 +11,9 @@ loom_room(loom_sim_world
   SOURCES
     operator_script.cpp
     world.cpp
+    world_crash.cpp
+    kill_points.cpp
+    swarm.cpp
     simulation.cpp
     simulation_text.cpp
     tape_replay.cpp

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "controller/plan/pipeline.hpp"
+#include "proto/codec.hpp"
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kAlarmsKept = 1'000;
 constexpr Peer kOperator{Peer::Kind::operator_, 1};
+constexpr Peer kLaserOperator{Peer::Kind::operator_, 2};
 
 std::uint32_t per_million(double probability) { return static_cast<std::uint32_t>(probability * 1e6 + 0.5); }
 
@@ -33,6 +35,8 @@ NetworkOptions faultless(NetworkOptions options) {
   return options;
 }
 
+std::string principal_of(NodeId node) { return "agent-" + std::to_string(node.value); }
+
 DeviceFault model_fault(const ScenarioFault& scenario_fault) {
   static constexpr std::array<DeviceFaultKind, 7> kKinds{
       DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail, DeviceFaultKind::stick,
@@ -49,7 +53,13 @@ DeviceFault model_fault(const ScenarioFault& scenario_fault) {
 }  // namespace
 
 World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const WorldOptions& options)
-    : fabric_(scenario.fabric), options_(options), plan_random_(Random::of_part(options.seed, 0x706c616e)) {
+    : fabric_(scenario.fabric),
+      algorithm_(scenario.algorithm),
+      timings_(scenario.controller),
+      drift_policy_(scenario.drift),
+      options_(options),
+      plan_random_(Random::of_part(options.seed, 0x706c616e)),
+      boot_random_(Random::of_part(options.seed, 0x626f6f74)) {
   faulty_.resize(fabric_->elements.size());
   network_ = std::make_unique<SimNetwork>(loop_, network_of(scenario.network), options.seed);
   light_ = std::make_unique<LightModel>(fabric_);
@@ -62,84 +72,109 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
     const auto changed = light_->apply(change);
     checker_->judge(loop_.now(), changed);
   });
-  make_controller(scenario);
-  make_agents(scenario);
+  make_places();
+  make_controller();
+  for (const Node& node : fabric_->nodes) {
+    make_agent(node.id);
+  }
   make_operator(std::move(jobs));
   schedule_faults(scenario);
 }
 
 World::~World() = default;
 
-void World::make_controller(const Scenario& scenario) {
-  controller_ =
-      std::make_unique<Controller>(ControllerOptions{fabric_, scenario.algorithm, scenario.controller, scenario.drift});
-  controller_disk_ = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed);
-  HostSeams seams;
-  seams.time = &loop_;
-  seams.messages = &network_->attach(controller_peer(), "controller", Role::controller);
-  seams.storage = controller_disk_.get();
-  seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
-    plan(std::move(request), std::move(done));
-  };
-  seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
-  seams.digest = &digest_;
-  controller_host_ = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"}, std::move(seams),
-                                            [this](Instant now, const Event& event, EffectSink& sink) {
-                                              controller_->step(now, event, sink);
-                                              if (options_.controller_saboteur) {
-                                                options_.controller_saboteur(now, sink);
-                                              }
-                                              watch_controller(now, sink);
-                                            });
-}
-
-void World::make_agents(const Scenario& scenario) {
-  agents_.reserve(fabric_->nodes.size());
+void World::make_places() {
+  controller_place_.disk = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed);
+  controller_place_.messages = &network_->attach(controller_peer(), "controller", Role::controller);
+  agents_.resize(fabric_->nodes.size());
   for (const Node& node : fabric_->nodes) {
-    auto place = std::make_unique<AgentPlace>();
-    AgentOptions options;
-    options.node = node.id;
-    options.fabric = fabric_;
-    options.software = "sim";
-    options.heartbeat_interval = scenario.controller.beat_interval;
-    options.report_interval = scenario.controller.report_interval;
-    options.audit_interval = audit_interval(scenario.controller, scenario.fabric->devices_of_agent[node.id.value].size());
-    std::vector<std::unique_ptr<Driver>> drivers;
-    for (const DeviceId device : fabric_->devices_of_agent[node.id.value]) {
-      drivers.push_back(make_driver(*fabric_, device));
-    }
-    place->machine = std::make_unique<Agent>(options, std::move(drivers));
-    place->disk = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed + 1 + node.id.value);
-    const std::string principal = "agent-" + std::to_string(node.id.value);
-    HostSeams seams;
-    seams.time = &loop_;
-    seams.messages = &network_->attach(agent_peer(node.id), principal, Role::agent);
-    seams.registers = bus_.get();
-    seams.storage = place->disk.get();
-    seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
-    seams.digest = &digest_;
-    place->host = std::make_unique<Host>(
-        HostOptions{agent_peer(node.id), Role::agent, principal}, std::move(seams),
-        [this, id = node.id, machine = place->machine.get()](Instant now, const Event& event, EffectSink& sink) {
-          machine->step(now, event, sink);
-          if (options_.agent_saboteur) {
-            options_.agent_saboteur(id, sink);
-          }
-          watch_agent(now, id, sink);
-        });
-    agents_.push_back(std::move(place));
+    Place& place = agents_[node.id.value].place;
+    place.disk = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed + 1 + node.id.value);
+    place.messages = &network_->attach(agent_peer(node.id), principal_of(node.id), Role::agent);
   }
 }
 
-void World::make_operator(std::vector<ScriptedJob> jobs) {
-  script_ = std::make_unique<OperatorScript>(std::move(jobs));
+HostSeams World::seams_of(Place& place) {
   HostSeams seams;
   seams.time = &loop_;
+  seams.messages = place.messages;
+  seams.storage = place.disk.get();
+  seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
+  seams.digest = &digest_;
+  return seams;
+}
+
+void World::make_controller() {
+  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, algorithm_, timings_, drift_policy_});
+  HostSeams seams = seams_of(controller_place_);
+  seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
+    plan(std::move(request), std::move(done));
+  };
+  controller_place_.host = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"},
+                                                  std::move(seams), [this](Instant now, const Event& event, EffectSink& sink) {
+                                                    if (controller_place_.dying) {
+                                                      return;
+                                                    }
+                                                    controller_->step(now, event, sink);
+                                                    if (options_.controller_saboteur) {
+                                                      options_.controller_saboteur(now, sink);
+                                                    }
+                                                    pass_kill_points(controller_peer(), sink);
+                                                    relearn(event);
+                                                    watch_controller(now, sink);
+                                                  });
+}
+
+void World::make_agent(NodeId node) {
+  AgentPlace& agent = agents_[node.value];
+  AgentOptions options;
+  options.node = node;
+  options.fabric = fabric_;
+  options.software = "sim";
+  options.heartbeat_interval = timings_.beat_interval;
+  options.report_interval = timings_.report_interval;
+  options.audit_interval = audit_interval(timings_, fabric_->devices_of_agent[node.value].size());
+  std::vector<std::unique_ptr<Driver>> drivers;
+  for (const DeviceId device : fabric_->devices_of_agent[node.value]) {
+    drivers.push_back(make_driver(*fabric_, device));
+  }
+  agent.machine = std::make_unique<Agent>(options, std::move(drivers));
+  HostSeams seams = seams_of(agent.place);
+  seams.registers = bus_.get();
+  agent.place.host = std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node)}, std::move(seams),
+                                            [this, node](Instant now, const Event& event, EffectSink& sink) {
+                                              AgentPlace& self = agents_[node.value];
+                                              if (self.place.dying) {
+                                                return;
+                                              }
+                                              self.machine->step(now, event, sink);
+                                              if (options_.agent_saboteur) {
+                                                options_.agent_saboteur(node, sink);
+                                              }
+                                              pass_kill_points(agent_peer(node), sink);
+                                              watch_agent(now, node, sink);
+                                            });
+}
+
+void World::make_operator(std::vector<ScriptedJob> jobs) {
+  script_ = std::make_unique<OperatorScript>(std::move(jobs), options_.operator_patience);
+  HostSeams seams;
+  seams.time = &loop_;
+  laser_desk_ = &network_->attach(kLaserOperator, "laser-operator", Role::operator_, SimNetwork::Faults::spared);
   seams.messages = &network_->attach(kOperator, "operator", Role::operator_, SimNetwork::Faults::spared);
   seams.digest = &digest_;
   operator_host_ =
       std::make_unique<Host>(HostOptions{kOperator, Role::operator_, "operator"}, std::move(seams),
                              [this](Instant now, const Event& event, EffectSink& sink) { script_->step(now, event, sink); });
+}
+
+void World::order_lasers(bool on) {
+  Envelope envelope;
+  envelope.principal = "laser-operator";
+  envelope.role = Role::operator_;
+  envelope.clock = kVirtualClock;
+  envelope.body = OperatorRequest{RequestId{++laser_requests_}, OrderLasers{on}};
+  laser_desk_->send(controller_peer(), encode(envelope));
 }
 
 void World::schedule_faults(const Scenario& scenario) {
@@ -177,12 +212,11 @@ void World::excuse(const Device& device) {
 }
 
 Result<void> World::start() {
-  Random boots = Random::of_part(options_.seed, 0x626f6f74);
-  const std::uint64_t controller_boot = boots.next();
-  LOOM_TRY(controller_host_->start(controller_boot));
-  for (const auto& place : agents_) {
-    const std::uint64_t boot = boots.next();
-    LOOM_TRY(place->host->start(boot));
+  const std::uint64_t controller_boot = boot_random_.next();
+  LOOM_TRY(controller_place_.host->start(controller_boot));
+  for (const AgentPlace& agent : agents_) {
+    const std::uint64_t boot = boot_random_.next();
+    LOOM_TRY(agent.place.host->start(boot));
   }
   return operator_host_->start(1);
 }
@@ -230,6 +264,22 @@ void World::watch_agent(Instant now, NodeId node, EffectSink& sink) {
   }
 }
 
+/// What the judge overheard of an earlier life counts only as far as it was durable.
+void World::relearn(const Event& event) {
+  const auto* started = std::get_if<Started>(&event);
+  if (started == nullptr) {
+    return;
+  }
+  IntentRecord last;
+  for (const Record& record : started->records) {
+    if (const auto* intent = std::get_if<IntentRecord>(&record)) {
+      last = *intent;
+    }
+  }
+  checker_->learn(loop_.now(), last);
+  watch_bounds();
+}
+
 /// A bound that passes without any change of light must still be judged.
 void World::watch_bounds() {
   const Instant next = checker_->next_bound(loop_.now());
@@ -269,6 +319,9 @@ std::vector<std::string> World::unlit_jobs() const {
 }
 
 std::vector<std::string> World::unsettled() const {
+  if (!is_up(controller_peer())) {
+    return {"the controller is down"};
+  }
   std::vector<std::string> found = unlit_jobs();
   if (!controller_->is_idle()) {
     found.push_back("the controller is not idle");
@@ -284,18 +337,15 @@ std::vector<std::string> World::unsettled() const {
 }
 
 HostCounters World::counters() const {
-  HostCounters sum = controller_host_->counters();
-  const auto add = [&](const HostCounters& counters) {
-    sum.events += counters.events;
-    sum.effects += counters.effects;
-    sum.sent += counters.sent;
-    sum.received += counters.received;
-    sum.malformed += counters.malformed;
-    sum.transactions += counters.transactions;
-  };
-  add(operator_host_->counters());
-  for (const auto& place : agents_) {
-    add(place->host->counters());
+  HostCounters sum = buried_;
+  add_counters(sum, operator_host_->counters());
+  if (controller_place_.host) {
+    add_counters(sum, controller_place_.host->counters());
+  }
+  for (const AgentPlace& agent : agents_) {
+    if (agent.place.host) {
+      add_counters(sum, agent.place.host->counters());
+    }
   }
   return sum;
 }
@@ -304,6 +354,9 @@ std::uint64_t World::events() const { return counters().events; }
 
 std::uint64_t World::underflows() const {
   std::uint64_t sum = late_firings_;
+  if (!is_up(controller_peer())) {
+    return sum;
+  }
   for (const auto& [id, entry] : controller_->jobs()) {
     sum += entry.underflows;
   }

@@ -30,6 +30,7 @@ struct WorldOptions {
   DiskOptions disk;
   Duration plan_min = std::chrono::milliseconds{2};  ///< how long the planning worker takes, in virtual time
   Duration plan_max = std::chrono::milliseconds{20};
+  Duration operator_patience = std::chrono::seconds{3};  ///< see OperatorScript
 
   // Planted bugs: tests break the control plane here and demand that the judge notices. Empty in every honest run.
   std::function<void(Plan& plan)> plan_saboteur;                           ///< after verify
@@ -48,6 +49,19 @@ class World {
   /// Every machine hears Started. Errors: storage.
   Result<void> start();
   void run_until(Instant end);
+  /// Somebody types `loom lasers off` or `rearm`; whether that arrives is theirs to look after.
+  void order_lasers(bool on);
+  /// `kill -9` of a machine, from outside a step: machine and host are gone, of its disk stays what is durable, and
+  /// `down_for` later a new life starts from that (kForever: never). Dead already: nothing happens.
+  void crash(Peer who, Duration down_for);
+  /// The same at one of its kill points, counted from now. A step with m effects has m + 1 of them: before its effects,
+  /// between any two, after them. Both counts begin anew with every call.
+  void crash_at(Peer who, std::uint64_t kill_point, Duration down_for);
+  /// Kill points of this machine since crash_at (kNoKillPoint: only count) was called for it.
+  std::uint64_t kill_points(Peer who) const { return place_of(who).kill.passed; }
+  static constexpr std::uint64_t kNoKillPoint = ~0ULL;
+  bool is_up(Peer who) const { return place_of(who).host != nullptr && !place_of(who).dying; }
+  std::uint32_t crashes() const { return crashes_; }
   /// Faults stop: the network only delays, everybody is joined, nobody submits any more.
   void calm();
   /// Why the world is not at rest, one sentence each; empty: every agent is present, the controller idle, every job lit,
@@ -61,12 +75,13 @@ class World {
   Instant loop_now() const { return loop_.now(); }
   SimNetwork& network() { return *network_; }
   SimBus& bus() { return *bus_; }
-  SimDisk& controller_disk() { return *controller_disk_; }
+  SimDisk& disk(Peer who) { return *place_of(who).disk; }
   const LightModel& light() const { return *light_; }
   const LightChecker& checker() const { return *checker_; }
+  /// Precondition: is_up(controller_peer()).
   const Controller& controller() const { return *controller_; }
-  const Agent& agent(NodeId node) const { return *agents_[node.value]->machine; }
-  Host& agent_host(NodeId node) { return *agents_[node.value]->host; }
+  const Agent& agent(NodeId node) const { return *agents_[node.value].machine; }
+  Host& agent_host(NodeId node) { return *agents_[node.value].place.host; }
   const OperatorScript& script() const { return *script_; }
 
   std::uint64_t events() const;
@@ -80,42 +95,69 @@ class World {
   HostCounters counters() const;
 
  private:
-  struct AgentPlace {
-    std::unique_ptr<SimDisk> disk;
-    std::unique_ptr<Agent> machine;
-    std::unique_ptr<Host> host;
+  struct KillSwitch {
+    std::uint64_t at = kNoKillPoint;
+    std::uint64_t passed = 0;
+    Duration down_for{};
   };
-  void make_controller(const Scenario& scenario);
-  void make_agents(const Scenario& scenario);
+  /// Where a machine lives: what survives it, and what dies with it.
+  struct Place {
+    std::unique_ptr<SimDisk> disk;
+    MessageSeam* messages = nullptr;
+    std::unique_ptr<Host> host;  ///< null: down
+    KillSwitch kill;
+    bool dying = false;  ///< until its host is gone, it hears nothing more
+  };
+  struct AgentPlace {
+    Place place;
+    std::unique_ptr<Agent> machine;
+  };
+  void make_places();
+  void make_controller();
+  void make_agent(NodeId node);
   void make_operator(std::vector<ScriptedJob> jobs);
   void schedule_faults(const Scenario& scenario);
+  Result<void> revive(Peer who);
+  void pass_kill_points(Peer who, EffectSink& sink);
+  Place& place_of(Peer who) { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }
+  const Place& place_of(Peer who) const { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }
+  HostSeams seams_of(Place& place);
   void plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done);
   void watch_controller(Instant now, EffectSink& sink);
   void watch_agent(Instant now, NodeId node, EffectSink& sink);
+  void relearn(const Event& event);
   void watch_bounds();
   void keep_alarm(const Alarm& alarm);
+  static void add_counters(HostCounters& sum, const HostCounters& counters);
   std::vector<std::string> unlit_jobs() const;
 
   std::shared_ptr<const Fabric> fabric_;
+  std::string algorithm_;
+  ControllerTimings timings_;
+  DriftPolicy drift_policy_;
   WorldOptions options_;
   VirtualLoop loop_;
   Digest digest_;
   Random plan_random_;
+  Random boot_random_;
   std::unique_ptr<SimNetwork> network_;
   std::unique_ptr<SimBus> bus_;
   std::unique_ptr<LightModel> light_;
   std::unique_ptr<LightChecker> checker_;
+  Place controller_place_;
   std::unique_ptr<Controller> controller_;
-  std::unique_ptr<SimDisk> controller_disk_;
-  std::unique_ptr<Host> controller_host_;
-  std::vector<std::unique_ptr<AgentPlace>> agents_;  ///< by node
+  std::vector<AgentPlace> agents_;  ///< by node
   std::unique_ptr<OperatorScript> script_;
   std::unique_ptr<Host> operator_host_;
+  MessageSeam* laser_desk_ = nullptr;  ///< of whoever orders lasers
+  std::uint64_t laser_requests_ = 0;
   std::vector<bool> faulty_;  ///< by element: a fault was injected there
   std::vector<Alarm> alarms_;
   std::uint64_t confirmed_ = 0;
   std::uint64_t returned_ = 0;
   std::uint64_t late_firings_ = 0;
+  std::uint32_t crashes_ = 0;
+  HostCounters buried_;  ///< of hosts that died
 };
 
 }  // namespace loom

@@ -172,6 +172,11 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const L
     return;
   }
   if (!answer.outcome->ok()) {
+    const bool has_forgotten =
+        answer.outcome->error->code == ErrorCode::stale_revision && participant->progress >= CommitProgress::prepared;
+    if (has_forgotten) {
+      return interrupt(node);  // a new life of the agent answers a repeated request before its hello has come
+    }
     failed_node_ = node;
     fail_with("node " + std::to_string(node.value) + " while " + std::string(to_string(stage_)) + ": " +
               answer.outcome->error->message);
@@ -293,6 +298,14 @@ void FabricCommit::fail_with(std::string why) {
   if (failure_.empty()) {
     failure_ = std::move(why);
     next_tick_ = kNever;
+  }
+}
+
+void FabricCommit::interrupt(NodeId node) {
+  if (failure_.empty()) {
+    interrupted_ = true;
+    failed_node_ = node;
+    fail_with("node " + std::to_string(node.value) + " started again in the middle of the commit");
   }
 }
 

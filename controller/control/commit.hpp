@@ -58,6 +58,9 @@ class FabricCommit {
   void abandon(const Letterhead& letterhead, EffectSink& sink) const;
   void confirm(const Letterhead& letterhead, EffectSink& sink) const;
   void fail_with(std::string why);
+  /// An agent's process died under it: no fault of what was asked for, so that may be tried again.
+  void interrupt(NodeId node);
+  bool was_interrupted() const { return interrupted_; }
   /// What it took to plan, for the report.
   void set_plan_time(Duration elapsed) { report_.plan = elapsed; }
 
@@ -101,6 +104,7 @@ class FabricCommit {
   Duration lead_{};
   bool has_timeline_ = false;
   bool armed_sent_ = false;
+  bool interrupted_ = false;
   std::string failure_;
   NodeId failed_node_{~0U};
   std::vector<Duration> prepare_acks_;

@@ -115,6 +115,16 @@ void Controller::refuse_new_jobs(const std::string& reason, const Intent& asked)
   }
 }
 
+/// What an interrupted commit was to bring is still to come.
+void Controller::want_jobs_again(const Intent& asked) {
+  for (const Job& job : asked.jobs) {
+    const auto entry = jobs_.find(job.id);
+    if (entry != jobs_.end() && entry->second.state == "committing") {
+      entry->second.state = "pending";
+    }
+  }
+}
+
 /// A plan made against the confirmed one, widened to everybody whom a failed commit left in doubt and to what is to be
 /// repaired: they take part, what it touched goes dark again, and the switches that it may have moved are waited for.
 std::shared_ptr<const PlanResult> Controller::with_doubt(std::shared_ptr<const PlanResult> plan) const {
@@ -341,11 +351,16 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
   if (failed->is_doubtful()) {
     add_doubt(failed->plan().plan);
   }
-  refuse_new_jobs(failed->failure(), failed->plan().intent);
-  take_back_orders(failed->plan().intent);
+  const bool is_wanted_again = failed->was_interrupted() && return_attempts_ < options_.timings.return_attempts;
+  if (is_wanted_again) {
+    want_jobs_again(failed->plan().intent);
+  } else {
+    refuse_new_jobs(failed->failure(), failed->plan().intent);
+    take_back_orders(failed->plan().intent);
+  }
   append(intent_record(), IntentAct{}, sink);
   append(CommitRecord{CommitDecision::returned, failed->revision(), next_circuit_, nullptr}, IntentAct{}, sink);
-  if (doubt_.empty()) {
+  if (doubt_.empty() && !is_wanted_again) {
     consider_planning(now, sink);
     return;
   }
@@ -362,7 +377,8 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
     return;
   }
   not_before_ = return_attempts_ == 1 ? now : now + options_.timings.return_backoff;
-  want_plan("return to revision " + std::to_string(confirmed().value), now, sink);
+  want_plan((is_wanted_again ? "again: " + failed->failure() : "return to revision " + std::to_string(confirmed().value)), now,
+            sink);
 }
 
 /// When every node of the job has played all cycles of its stage, the next stage is wanted.

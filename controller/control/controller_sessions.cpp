@@ -63,7 +63,7 @@ void Controller::on_hello(NodeId node, const Hello& hello, Instant now, EffectSi
   const bool lost_its_plan = hello.applied.value == 0 && confirmed_ != nullptr && is_new_life;
   session.lacks_plan = lost_its_plan || (session.lacks_plan && !is_new_life);
   if (lost_its_plan && commit_ != nullptr && commit_->takes_part(node) && !commit_waits_) {
-    commit_->fail_with("node " + std::to_string(node.value) + " started again in the middle of the commit");
+    commit_->interrupt(node);
     after_commit_moved(now, sink);
   }
   if (commit_waits_) {

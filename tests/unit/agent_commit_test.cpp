@@ -375,6 +375,25 @@ TEST_CASE("a_stale_term_is_refused_counted_and_moves_nothing") {
   CHECK(bench.agent->term() == Term{5});
 }
 
+TEST_CASE("a_newer_controller_may_give_a_number_that_never_went_to_another_plan") {
+  const bool had_armed = GENERATE(false, true);
+  AgentBench bench;
+  bench.start();
+  bench.commit(bench.static_plan(1, 16));
+  const NodePlan before = bench.static_plan(2, 32);
+  bench.hear(Revision{2}, Prepare{before});
+  if (had_armed) {
+    bench.hear(Revision{2}, Arm{bench.now + milliseconds{5}});
+    bench.run_for(milliseconds{50});
+    REQUIRE(bench.agent->commit().state() == RevisionState::dark);
+  }
+  bench.term = Term{bench.term.value + 1};  // it crashed, and of revision 2 nothing was durable
+  bench.commit(bench.static_plan(2, 48));
+  CHECK(bench.agent->commit().applied() == Revision{2});
+  CHECK(std::get<LaserSetpoint>(bench.device(bench.lasers[0]).setpoint).slot.n == 48);
+  CHECK(bench.device(bench.lasers[0]).emitting);
+}
+
 TEST_CASE("unlawful_plans_are_refused_with_the_name_of_the_device") {
   AgentBench bench;
   bench.start();

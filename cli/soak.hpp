@@ -1,0 +1,31 @@
+// Soak: the simulation under faults, seed after seed, and the kill points of a change. What is found is printed with the
+// command that finds it again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace loom::cli {
+
+struct SoakOrder {
+  std::uint64_t first = 1;
+  std::uint64_t seeds = 100;
+  std::uint64_t step = 1;           ///< every step-th seed, so that several processes share a range
+  std::uint64_t twice_every = 10;   ///< of so many seeds one is run twice, and the digests are compared
+  std::vector<std::string> faults;  ///< classes that may be on; empty: all
+};
+
+struct KillOrder {
+  std::uint64_t seed = 1;
+  std::uint64_t every = 1;  ///< every so-manieth point
+};
+
+/// kFailed if a seed found something.
+int soak(const Globals& globals, const SoakOrder& order);
+/// kFailed if a kill did.
+int try_kills(const Globals& globals, const KillOrder& order);
+
+}  // namespace loom::cli

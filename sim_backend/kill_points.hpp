@@ -1,0 +1,54 @@
+// Kill points: one change of intent, done again and again from the same seed, with one machine killed at another of its kill
+// points each time (World::crash_at). What must hold afterwards is judged from ground truth: what did not change kept its
+// light, nothing was mixed, what was answered stands, light is as desired within two seconds, and applying it again writes
+// no register.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim_backend/world.hpp"
+
+namespace loom {
+
+enum class IntentChange : std::uint8_t { submit, cancel };
+std::string_view to_string(IntentChange change);
+
+struct KillExperiment {
+  std::shared_ptr<const Fabric> fabric;  ///< at least eight nodes
+  std::uint64_t seed = 1;
+  IntentChange change = IntentChange::submit;
+  bool judges_unchanged_light = true;  ///< and that a second apply writes nothing
+  bool all_apply_again = false;        ///< at the second apply every agent starts again too, not only the controller
+  Duration down_for = std::chrono::milliseconds{100};
+  Duration bound = std::chrono::seconds{2};  ///< from the restart until everything is as desired
+};
+
+/// What was found wrong after one kill; no sentence: nothing.
+struct KillTrial {
+  std::uint64_t kill_point = 0;
+  Duration settled_after{};  ///< from the restart; kForever: not within the bound
+  std::vector<std::string> findings;
+};
+
+struct KillReport {
+  Peer machine;
+  std::uint64_t points = 0;   ///< from the order to its confirmation
+  std::uint64_t covered = 0;  ///< tried
+  Duration slowest{};         ///< settled_after, of those within the bound
+  std::vector<KillTrial> failures;
+};
+
+/// How many kill points the machine passes between the order and its confirmation. Errors: those of the workload; internal:
+/// the change was not confirmed even without a kill.
+Result<std::uint64_t> count_kill_points(const KillExperiment& experiment, Peer machine);
+
+/// Errors: those of the workload.
+Result<KillTrial> try_kill_point(const KillExperiment& experiment, Peer machine, std::uint64_t kill_point);
+
+/// Every `stride`-th point, beginning at `first`. Errors: as above.
+Result<KillReport> try_kill_points(const KillExperiment& experiment, Peer machine, std::uint64_t stride,
+                                   std::uint64_t first = 0);
+
+}  // namespace loom
