@@ -165,6 +165,11 @@ class SwarmRun {
       const bool drawn = random_.chance(kHalf);
       on_[i] = drawn && options.allowed[i];
     }
+    // A laser stays as its agent left it. Whoever dies while it plays timeslots leaves its light in one of them, in the way of
+    // the others; no software that is left can prevent that, so it is no finding.
+    const bool plays_timeslots = std::ranges::find(result_.work, "shuffle") != result_.work.end();
+    bool& agents_die = on_[static_cast<std::size_t>(FaultClass::agent_crash)];
+    agents_die = agents_die && !plays_timeslots;
     draw_network();
     draw_device_faults();
   }

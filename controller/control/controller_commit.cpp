@@ -282,6 +282,7 @@ void Controller::finish_confirmed(Instant now, EffectSink& sink) {
 
 void Controller::finish_failed(Instant now, EffectSink& sink) {
   const std::unique_ptr<FabricCommit> failed = std::move(commit_);
+  commit_waits_ = false;  // it may have failed before it began: lasers off was ordered
   failed->abandon(letterhead(), sink);
   CommitReport report = failed->report(now);
   report.outcome = failed->is_doubtful() ? CommitOutcome::returned : CommitOutcome::abandoned;

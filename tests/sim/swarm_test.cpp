@@ -29,6 +29,10 @@ TEST_CASE("seeds_of_the_swarm_are_safe_under_faults_and_converge_when_they_stop"
   check_clean(run(seed));
 }
 
+TEST_CASE("lasers_off_while_a_commit_waits_for_an_absent_agent_ends_that_commit") {
+  check_clean(run(71));  // the controller went on waiting with a commit that was gone, and died of it
+}
+
 TEST_CASE("a_seed_of_the_swarm_run_twice_is_the_same_run") {
   const std::uint64_t seed = GENERATE(3, 8, 13);
   const SwarmResult first = run(seed);
