@@ -104,6 +104,8 @@ void Controller::refuse_new_jobs(const std::string& reason, const Intent& asked)
       lit = it == jobs.end() ? nullptr : &*it;
     }
     if (lit != nullptr && lit->stage == job.stage) {
+      JobEntry& kept = jobs_[job.id];
+      kept.state = kept.state == "committing" ? "lit" : kept.state;  // committed again after a restart, and that failed
       continue;
     }
     std::erase_if(intent_.jobs, [&](const Job& j) { return j.id == job.id; });
