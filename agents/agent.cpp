@@ -182,9 +182,10 @@ void Agent::set_lasers(Turn turn, const SetLasers& order) {
     case Interlock::Change::none:
       break;
   }
-  if (interlock_.record() != before) {
-    turn.sink->emit(Append{interlock_.record()});
+  if (interlock_.record() == before) {
+    return;  // known, or older than what was obeyed: an answer would only be asked again, as fast as messages run
   }
+  turn.sink->emit(Append{interlock_.record()});
   if (session_.state() == SessionState::joined) {
     say_heartbeat(turn);  // the answer
   }

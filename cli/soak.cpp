@@ -69,6 +69,11 @@ void tell(const SwarmResult& result, const SoakOrder& order) {
   for (const std::string& word : order.faults) {
     replay += " --faults " + word;
   }
+  std::string work;
+  for (const std::string& word : result.work) {
+    work += (work.empty() ? "" : ", ") + word;
+  }
+  say("  work: " + work);
   say(replay);
 }
 
@@ -86,7 +91,7 @@ void print_sums(const Globals& globals, const Sums& sums) {
     for (std::size_t i = 0; i < kFaultClasses; ++i) {
       object["faults"][std::string(to_string(static_cast<FaultClass>(i)))] = sums.faults[i];
     }
-    print(object);
+    std::printf("%s\n", object.dump(2).c_str());
     return;
   }
   std::printf("seeds        %llu, %llu failed, %llu run twice with equal digests\n",

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "controller/plan/pipeline.hpp"
-#include "proto/codec.hpp"
 
 namespace loom {
 namespace {
@@ -169,12 +168,20 @@ void World::make_operator(std::vector<ScriptedJob> jobs) {
 }
 
 void World::order_lasers(bool on) {
-  Envelope envelope;
-  envelope.principal = "laser-operator";
-  envelope.role = Role::operator_;
-  envelope.clock = kVirtualClock;
-  envelope.body = OperatorRequest{RequestId{++laser_requests_}, OrderLasers{on}};
-  laser_desk_->send(controller_peer(), encode(envelope));
+  HostSeams seams;
+  seams.time = &loop_;
+  seams.messages = laser_desk_;
+  seams.digest = &digest_;
+  // A person with a terminal: one order, and nobody stays for the answer.
+  Host terminal(HostOptions{kLaserOperator, Role::operator_, "laser-operator"}, std::move(seams),
+                [this, on](Instant, const Event&, EffectSink& sink) {
+                  Envelope envelope;
+                  envelope.role = Role::operator_;
+                  envelope.clock = kVirtualClock;
+                  envelope.body = OperatorRequest{RequestId{++laser_requests_}, OrderLasers{on}};
+                  sink.emit(Send{controller_peer(), std::move(envelope)});
+                });
+  terminal.deliver(TimerFired{});
 }
 
 void World::schedule_faults(const Scenario& scenario) {

@@ -215,6 +215,7 @@ class Controller {
   void obey(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
   void drain(const Asker& asker, const OrderNode& order, EffectSink& sink);
   void release(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
+  void take_laser_order();
   bool in_maintenance(NodeId node) const;
   bool wants_dark(NodeId node) const;
   bool leads_latch(NodeId node, bool is_latched) const;

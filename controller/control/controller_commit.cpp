@@ -106,6 +106,8 @@ void Controller::refuse_new_jobs(const std::string& reason, const Intent& asked)
       lit = it == jobs.end() ? nullptr : &*it;
     }
     if (lit != nullptr && lit->stage == job.stage) {
+      JobEntry& kept = jobs_[job.id];
+      kept.state = kept.state == "committing" ? "lit" : kept.state;  // committed again after a restart, and that failed
       continue;
     }
     std::erase_if(intent_.jobs, [&](const Job& j) { return j.id == job.id; });
@@ -327,6 +329,7 @@ void Controller::note_light(Instant now) {
 
 void Controller::finish_failed(Instant now, EffectSink& sink) {
   const std::unique_ptr<FabricCommit> failed = std::move(commit_);
+  commit_waits_ = false;  // it may have failed before it began: lasers off was ordered
   failed->abandon(letterhead(), sink);
   CommitReport report = failed->report(now);
   report.outcome = failed->is_doubtful() ? CommitOutcome::returned : CommitOutcome::abandoned;

@@ -183,9 +183,12 @@ void Controller::obey(const Asker& asker, const CancelJob& order, Instant now, E
   want_plan("job " + number(order.job.value) + " cancelled", now, sink);
 }
 
+/// Above what an earlier life ordered and did not make durable.
+void Controller::take_laser_order() { laser_order_ = std::max(laser_order_ + 1, term_.value << 20); }
+
 void Controller::obey(const Asker& asker, const OrderLasers& order, Instant now, EffectSink& sink) {
   intent_.lasers_off = !order.on;
-  ++laser_order_;
+  take_laser_order();
   OperatorReply answered;
   answered.revision = next_revision_;
   rearm_until_ = order.on ? now + options_.timings.stage_deadline / 2 : Instant{};
@@ -272,7 +275,7 @@ void Controller::drain(const Asker& asker, const OrderNode& order, EffectSink& s
     trial.ways.push_back([mark](const Intent& intent) -> Result<Intent> { return mark(intent); });
   }
   if (maintains && !order.dry_run) {
-    ++laser_order_;
+    take_laser_order();
   }
   try_out(std::move(trial), sink);
 }
@@ -298,7 +301,7 @@ void Controller::release(const Asker& asker, const OrderNode& order, Instant now
     return try_out(std::move(trial), sink);
   }
   set_member(intent_.maintenance, node, false);
-  ++laser_order_;
+  take_laser_order();
   rearm_until_ = now + options_.timings.stage_deadline / 2;
   OperatorReply answered;
   if (confirmed_ != nullptr && sessions_[node.value].is_present()) {
