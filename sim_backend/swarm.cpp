@@ -115,17 +115,27 @@ class LasersWork final : public SwarmWork {
     if (!world.is_up(controller_peer())) {
       return {"the controller is down"};
     }
-    if (!world.controller().intent().lasers_off) {
+    // An order that a full disk or a crash took from the controller lives on in the agents' latches: their alarm says what to
+    // type, and the operator types it.
+    const bool ordered_off = world.controller().intent().lasers_off;
+    if (!ordered_off && !any_latched(world)) {
       return {};
     }
     if (world.loop_now() >= asked_ + seconds{1}) {
       asked_ = world.loop_now();
       world.order_lasers(true);
     }
-    return {"the lasers are still ordered off"};
+    return {ordered_off ? "the lasers are still ordered off" : "the lasers of an agent are still latched off"};
   }
 
  private:
+  static bool any_latched(const World& world) {
+    const auto& nodes = world.light().fabric().nodes;
+    return std::any_of(nodes.begin(), nodes.end(), [&](const Node& node) {
+      return world.is_up(agent_peer(node.id)) && world.agent(node.id).interlock().latched();
+    });
+  }
+
   Instant asked_{};
 };
 

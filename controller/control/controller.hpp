@@ -188,7 +188,8 @@ class Controller {
   void note_light(Instant now);
   void finish_failed(Instant now, EffectSink& sink);
   void want_jobs_again(const Intent& asked);
-  void refuse_new_jobs(const std::string& reason, const Intent& asked);
+  bool has_unlit_jobs() const;
+  bool refuse_new_jobs(const std::string& reason, const Intent& asked);
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const;
   void add_doubt(const Plan& plan);
   std::shared_ptr<const PlanResult> with_doubt(std::shared_ptr<const PlanResult> plan) const;

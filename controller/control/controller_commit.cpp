@@ -84,9 +84,12 @@ void Controller::on(const Planned& planned, Instant now, EffectSink& sink) {
     report.reason = planning_reason_ + ": " + outcome.result.error().message;
     report.started = now;
     record_history(std::move(report));
-    refuse_new_jobs(outcome.result.error().message, planning_intent_);
+    const bool refused = refuse_new_jobs(outcome.result.error().message, planning_intent_);
     take_back_orders(planning_intent_);
     append(intent_record(), IntentAct{}, sink);
+    if (refused && (!doubt_.empty() || has_unlit_jobs())) {
+      want_plan("what is left without the jobs that were refused", now, sink);
+    }
     return;
   }
   if (planning_intent_.lasers_off != intent_.lasers_off) {
@@ -96,8 +99,16 @@ void Controller::on(const Planned& planned, Instant now, EffectSink& sink) {
   start_commit(*outcome.result, outcome.elapsed, now, sink);
 }
 
-/// Jobs that were asked for and were not in light before; a refusal is theirs to bear.
-void Controller::refuse_new_jobs(const std::string& reason, const Intent& asked) {
+bool Controller::has_unlit_jobs() const {
+  return std::any_of(intent_.jobs.begin(), intent_.jobs.end(), [this](const Job& job) {
+    const auto entry = jobs_.find(job.id);
+    return entry != jobs_.end() && (entry->second.state == "pending" || entry->second.state == "committing");
+  });
+}
+
+/// Jobs that were asked for and were not in light before; a refusal is theirs to bear. True: there was one.
+bool Controller::refuse_new_jobs(const std::string& reason, const Intent& asked) {
+  bool refused = false;
   for (const Job& job : asked.jobs) {
     const Job* lit = nullptr;
     if (confirmed_ != nullptr) {
@@ -114,7 +125,9 @@ void Controller::refuse_new_jobs(const std::string& reason, const Intent& asked)
     JobEntry& entry = jobs_[job.id];
     entry.state = "refused";
     entry.reason = reason;
+    refused = true;
   }
+  return refused;
 }
 
 /// What an interrupted commit was to bring is still to come.

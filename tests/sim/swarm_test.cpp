@@ -38,7 +38,7 @@ TEST_CASE("an_order_about_lasers_that_a_crash_lost_is_not_repeated_as_fast_as_me
 }
 
 TEST_CASE("a_job_in_light_whose_second_commit_after_a_restart_failed_is_lit") {
-  const std::uint64_t seed = GENERATE(65, 83);
+  const std::uint64_t seed = GENERATE(65, 83, 437, 448);
   check_clean(run(seed));
 }
 
