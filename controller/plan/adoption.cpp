@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controller/plan/reconcile.hpp"
+#include "core/drift_policy.hpp"
 
 namespace loom {
 namespace {
@@ -173,14 +174,14 @@ Result<std::vector<TimedSetpoint>> beside(const Device& device, const std::vecto
   }
   std::vector<TimedSetpoint> timeline = planned;
   Setpoint& first = timeline.front().setpoint;
-  if (const auto* found = std::get_if<WssSetpoint>(&adopted.setpoint)) {
-    auto rows = merged(device, std::get<WssSetpoint>(first).routes, found->routes);
+  if (const auto* wss = std::get_if<WssSetpoint>(&adopted.setpoint)) {
+    auto rows = merged(device, std::get<WssSetpoint>(first).routes, wss->routes);
     if (!rows) {
       return std::unexpected(std::move(rows).error());
     }
     first = WssSetpoint{*std::move(rows)};
-  } else if (const auto* found = std::get_if<OcsSetpoint>(&adopted.setpoint)) {
-    auto rows = merged(device, std::get<OcsSetpoint>(first).connects, found->connects);
+  } else if (const auto* ocs = std::get_if<OcsSetpoint>(&adopted.setpoint)) {
+    auto rows = merged(device, std::get<OcsSetpoint>(first).connects, ocs->connects);
     if (!rows) {
       return std::unexpected(std::move(rows).error());
     }
