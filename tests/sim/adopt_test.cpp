@@ -165,29 +165,25 @@ TEST_CASE("an_adoption_survives_a_controller_that_starts_again_and_its_alarm_is_
 }
 
 TEST_CASE("what_no_plan_may_say_is_not_adopted_and_the_alarm_says_why") {
-  Plant plant = plant_named("laser turned down by 4.5 dB");
-  SECTION("heat has no place on the grid") {
-    plant = plant_named("idle ring heated");
-    Bench bench(adopting(), plant);
-    bench.world.run_until(Instant{seconds{18}});
-    CHECK(bench.adopted() == nullptr);
-    CHECK(bench.world.controller().drift().counts().foreign == 1);
-    CHECK(bench.world.confirmed() == bench.before->plan.revision.value);
-    REQUIRE(bench.alarm() != nullptr);
-    CHECK(bench.alarm()->alarm.evidence.find("it is not adopted") != std::string::npos);
-    CHECK(bench.world.bus().register_writes() == bench.writes);
-  }
-  SECTION("less than a laser may be driven with") {
+  Plant plant = plant_named("idle ring heated");
+  std::string reason = "heat has no place of its own on the grid";
+  SECTION("heat") {}
+  SECTION("light between two channels") {
+    plant = plant_named("idle laser switched on");
     plant.act = [](Outsider& outsider, World& world, DeviceId id) {
-      const auto& fabric = world.light().fabric();
-      outsider.power(id,
-                     std::get<Transmitter>(fabric.element(fabric.device(id).elements.front()).kind).launch_power - Db{900});
+      outsider.channel(id, 2);  // of the module's own grid of 50 GHz, from the lowest of its 100 GHz channels on
+      world.loop().call_at(world.loop_now() + milliseconds{50}, Precision::ordinary,
+                           [&outsider, id] { outsider.emission(id, true); });
     };
-    Bench bench(adopting(), plant);
-    bench.world.run_until(Instant{seconds{18}});
-    CHECK(bench.adopted() == nullptr);
-    REQUIRE(bench.alarm() != nullptr);
-    CHECK(bench.alarm()->alarm.evidence.find("laser_range") != std::string::npos);
-    CHECK(bench.world.bus().register_writes() == bench.writes);
+    reason = "is on none of its";
   }
+  Bench bench(adopting(), plant);
+  bench.world.run_until(Instant{seconds{18}});
+  CHECK(bench.adopted() == nullptr);
+  CHECK(bench.world.controller().drift().counts().foreign == 1);
+  CHECK(bench.world.controller().confirmed() == bench.before->plan.revision);
+  REQUIRE(bench.alarm() != nullptr);
+  CHECK(bench.alarm()->alarm.evidence.find("it is not adopted: ") != std::string::npos);
+  CHECK(bench.alarm()->alarm.evidence.find(reason) != std::string::npos);
+  CHECK(bench.world.bus().register_writes() == bench.writes);
 }
