@@ -183,6 +183,9 @@ bool Commit::all_lit(Turn turn) {
 void Commit::say_applied(Turn turn) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes) {
+      if (is_as_found(lanes_[i], *parts_[i].plan) && lanes_[i].aim != parts_[i].first().setpoint) {
+        lanes_.keep_as_found(i, parts_[i].first().setpoint, Programme{plan_, parts_[i].plan});
+      }
       continue;
     }
     lanes_.keep_programme(i, Programme{plan_, parts_[i].plan});

@@ -90,6 +90,11 @@ void DeviceLanes::aim(Turn turn, std::size_t index, Activity activity, const Set
   pump(turn, index, nullptr);
 }
 
+void DeviceLanes::keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme) {
+  lanes_[index].aim = setpoint;
+  lanes_[index].programme = std::move(programme);
+}
+
 void DeviceLanes::poll(Turn turn, std::size_t index) {
   Lane& lane = lanes_[index];
   if (lane.polling || lane.progress == Progress::under_way) {

@@ -59,6 +59,8 @@ class DeviceLanes {
   void release(std::size_t index, Activity activity) { lanes_[index].claim.release(activity); }
   void release_all(Activity activity);
   void keep_programme(std::size_t index, Programme programme) { lanes_[index].programme = std::move(programme); }
+  /// Somebody else made the device what it shall be: from now on that is what it was told last.
+  void keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme);
   void forget_fresh(std::size_t index) { lanes_[index].fresh = false; }
   void forget_programme(std::size_t index) { lanes_[index].programme = {}; }
 

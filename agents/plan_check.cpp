@@ -150,9 +150,19 @@ bool agrees(const Reading& reading, const Setpoint& setpoint) {
   return false;
 }
 
+bool is_as_found(const Lane& lane, const DevicePlan& device) {
+  const bool plays = lane.programme.device != nullptr && !is_static(*lane.programme.device);
+  const bool at_rest = lane.progress != Progress::under_way && lane.progress != Progress::failed;
+  return !device.touched && at_rest && !plays && is_static(device) &&
+         agrees(lane.driver->observe().reading, device.timeline.front().setpoint);
+}
+
 bool must_change(const Lane& lane, const NodePlan& plan, const DevicePlan& device) {
   if (device.touched || lane.progress == Progress::under_way || lane.progress == Progress::failed) {
     return true;
+  }
+  if (is_as_found(lane, device)) {
+    return false;
   }
   if (lane.programme.device != nullptr) {
     const NodePlan& played = *lane.programme.plan;

@@ -20,6 +20,8 @@ bool is_static(const DevicePlan& plan);
 bool emits(const NodePlan& plan);
 /// Is the device already what the setpoint says, as far as a reading can tell (heaters: never)?
 bool agrees(const Reading& reading, const Setpoint& setpoint);
+/// Untouched, and by its reading what the setpoint says, whoever made it so (an adoption).
+bool is_as_found(const Lane& lane, const DevicePlan& device);
 /// Must this device take part in the commit: touched, or not what it shall be?
 bool must_change(const Lane& lane, const NodePlan& plan, const DevicePlan& device);
 

@@ -114,8 +114,10 @@ std::string text_of(const std::vector<DeviceReport>& rows) {
   for (const DeviceReport& row : rows) {
     table.add({number(row.device.value), row.name, std::string(to_string(row.kind)), number(row.agent.value),
                health_text(row.observation.health), std::visit(ReadingText{}, row.observation.reading),
-               row.by_hand ? "HAND" : "plan", row.drift == Drift::none ? "" : std::string(loom::to_string(row.drift)),
-               row.observation.fault});
+               row.adopted   ? "ADOPTED"
+               : row.by_hand ? "HAND"
+                             : "plan",
+               row.drift == Drift::none ? "" : std::string(loom::to_string(row.drift)), row.observation.fault});
   }
   return table.text();
 }

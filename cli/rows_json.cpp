@@ -162,6 +162,7 @@ Json json_of(const std::vector<DeviceReport>& rows) {
             {"drift", loom::to_string(row.drift)},
             {"desired", row.desired ? std::visit(SetpointJson{}, *row.desired) : Json(nullptr)},
             {"by_hand", row.by_hand},
+            {"adopted", row.adopted},
             {"fault", row.observation.fault}};
   });
 }

@@ -64,10 +64,15 @@ struct Job {
   bool operator==(const Job&) const = default;
 };
 
-/// A setpoint that an operator gave by hand; it is what the device shall be until the operator clears it.
+/// What a device shall be beside the plan, until an operator clears it. By hand: an operator gave the setpoint, and it stands
+/// instead of the plan's. Adopted: the controller found it (`reconcile: adopt`), and it stands beside the plan's. Then rows and
+/// rings are added to the plan's; a laser that emits is as it was found; of one that does not, only the power was adopted: it
+/// is what the plan lights it with.
 struct DeviceOverride {
   DeviceId device;
   Setpoint setpoint;
+  Revision found_beside{};  ///< adopted: the confirmed revision beside which it was found; 0: by hand
+  bool is_adopted() const { return found_beside != Revision{}; }
   bool operator==(const DeviceOverride&) const = default;
 };
 

@@ -13,12 +13,17 @@ namespace loom {
 enum class DriftAnswer : std::uint8_t {
   repair,  ///< a commit brings the device back to what is desired
   report,  ///< named and alarmed, left to people
+  adopt,   ///< what is observed becomes desired; where that would be no lawful plan, reported
 };
 
 constexpr std::string_view to_string(DriftAnswer answer) {
-  constexpr std::array<std::string_view, 2> kWords{"repair", "report"};
+  constexpr std::array<std::string_view, 3> kWords{"repair", "report", "adopt"};
   return kWords[static_cast<std::size_t>(answer)];
 }
+
+/// Only what is there can be adopted, and only where a plan can say it: light, heat or rows that nobody asked for, and a weaker
+/// launch power. A missing thing is nothing to adopt; a frequency beside its slot is on no channel plan.
+constexpr bool may_be_adopted(Drift drift) { return drift == Drift::foreign || drift == Drift::dim; }
 
 struct DriftPolicy {
   DriftAnswer missing = DriftAnswer::repair;

@@ -128,6 +128,7 @@ struct DeviceReport {
   Drift drift = Drift::none;
   std::optional<Setpoint> desired{};  ///< first entry of its timeline in the confirmed plan
   bool by_hand = false;               ///< an operator's setpoint, see `device set`
+  bool adopted = false;               ///< found by the controller, see `reconcile: adopt`
   bool operator==(const DeviceReport&) const = default;
 };
 

@@ -127,11 +127,13 @@ loom::JobSchedule from_wire(Check& check, const JobSchedule& in) {
 static void to_wire(const loom::DeviceOverride& in, DeviceOverride& out) {
   out.set_device_id(in.device.value);
   to_wire(in.setpoint, *out.mutable_setpoint());
+  out.set_found_beside_revision_number(in.found_beside.value);
 }
 
 static loom::DeviceOverride from_wire(Check& check, const DeviceOverride& in) {
   loom::DeviceOverride out;
   out.device = check.device("device_id", in.device_id());
+  out.found_beside = {in.found_beside_revision_number()};
   const auto scope = check.in("setpoint");
   out.setpoint = from_wire(check, in.setpoint());
   return out;

@@ -192,6 +192,7 @@ void to_wire(const loom::DeviceReport& in, DeviceReport& out) {
     to_wire(*in.desired, *out.mutable_desired());
   }
   out.set_by_hand(in.by_hand);
+  out.set_adopted(in.adopted);
 }
 
 loom::DeviceReport from_wire(Check& check, const DeviceReport& in) {
@@ -206,6 +207,7 @@ loom::DeviceReport from_wire(Check& check, const DeviceReport& in) {
     out.desired = from_wire(check, in.desired());
   }
   out.by_hand = in.by_hand();
+  out.adopted = in.adopted();
   const auto scope = check.in("observation");
   out.observation = from_wire(check, in.observation());
   return out;

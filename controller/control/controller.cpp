@@ -106,6 +106,11 @@ void Controller::on(const Started& started, Instant now, EffectSink& sink) {
   if (probation_) {
     sink.emit(SetTimer{timers::kProbation, std::max(now, probation_->deadline)});
   }
+  for (const DeviceOverride& override : intent_.overrides) {
+    if (override.is_adopted() && override.device.value < options_.fabric->devices.size()) {
+      tell_adopted(override, sink);
+    }
+  }
   if (!intent_.jobs.empty() || !doubt_.empty()) {
     want_plan("the controller started again", now, sink);
   }

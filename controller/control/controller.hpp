@@ -109,6 +109,7 @@ class Controller {
     bool safe = false;       ///< refused if it disturbs light
     Duration confirm_within{};
     JobId job{};
+    std::optional<DeviceOverride> adopts{};  ///< nobody ordered it: the controller found this, and nobody waits for an answer
 
     Revision number{};  ///< of the plan on trial
     std::size_t way = 0;
@@ -176,6 +177,12 @@ class Controller {
   std::optional<RepairScope> scope_of(const std::vector<DeviceId>& devices, const std::vector<NodeId>& restored) const;
   void want_repair(RepairScope scope, Instant now, EffectSink& sink);
   void reconcile_now(Instant now, EffectSink& sink);
+  // controller_adopt.cpp: what was found becomes desired
+  const DeviceOverride* override_of(DeviceId device) const;
+  bool adopt_now(Instant now, EffectSink& sink);
+  void refuse_trial(const Trial& trial, Error error, EffectSink& sink);
+  void adopt_found(const Trial& trial, const PlanResult& tried, Instant now, EffectSink& sink);
+  void tell_adopted(const DeviceOverride& override, EffectSink& sink);
   void finish_failed_repair(const FabricCommit& failed, Instant now, EffectSink& sink);
 
   // controller_commit.cpp: plan, commit, return
@@ -251,7 +258,6 @@ class Controller {
   StatusReport status(Instant now) const;
   DriftCounts drift_counts(Instant now) const;
   std::vector<DeviceReport> device_rows(const Query& query, Instant now) const;
-  bool is_set_by_hand(DeviceId device) const;
   std::string state_of(const Circuit& circuit, bool plays_timeslots) const;
   std::vector<CircuitReport> circuit_rows(const Query& query) const;
   void reply(Peer to, OperatorReply reply, EffectSink& sink);

@@ -30,11 +30,6 @@ const Observation* Controller::observed_of(DeviceId id) const {
   return observations_[id.value].has_value() ? &*observations_[id.value] : nullptr;
 }
 
-bool Controller::is_set_by_hand(DeviceId device) const {
-  return std::any_of(intent_.overrides.begin(), intent_.overrides.end(),
-                     [&](const DeviceOverride& override) { return override.device == device; });
-}
-
 ReconcileLimits Controller::reconcile_limits() const {
   ReconcileLimits limits;
   limits.stale_after = options_.timings.stale_after;
@@ -53,9 +48,10 @@ std::vector<DeviceReport> Controller::device_rows(const Query& query, Instant) c
     never.device = device.id;
     const Drift drift = has_desired_light() ? drift_.drift_of(device.id) : Drift::none;
     const DevicePlan* plan = confirmed_ == nullptr ? nullptr : desired_of(device.id);
+    const DeviceOverride* override = override_of(device.id);
     rows.push_back({device.id, device.name, device.kind, device.agent, observations_[device.id.value].value_or(never), drift,
                     plan == nullptr ? std::nullopt : std::optional(plan->timeline.front().setpoint),
-                    is_set_by_hand(device.id)});
+                    override != nullptr && !override->is_adopted(), override != nullptr && override->is_adopted()});
   }
   return rows;
 }
@@ -93,7 +89,11 @@ void Controller::judge(DeviceId id, Instant now, EffectSink& sink) {
     case DriftWatch::News::none:
       break;
     case DriftWatch::News::sound:
-      alarms_.clear(AlarmCode::drift, {}, id);
+      if (const DeviceOverride* override = override_of(id); override != nullptr && override->is_adopted()) {
+        tell_adopted(*override, sink);
+      } else {
+        alarms_.clear(AlarmCode::drift, {}, id);
+      }
       break;
     case DriftWatch::News::drifted:
       tell_drift(*plan, drift, now, sink);
@@ -180,7 +180,7 @@ void Controller::want_repair(RepairScope scope, Instant now, EffectSink& sink) {
 void Controller::reconcile_now(Instant now, EffectSink& sink) {
   judge_all(now, sink);
   tell_given_up(now, sink);
-  if (!is_idle() || !has_desired_light()) {
+  if (!is_idle() || !has_desired_light() || adopt_now(now, sink)) {
     return;
   }
   std::vector<DeviceId> devices = drift_.due(now);
@@ -217,13 +217,14 @@ void Controller::reconcile_now(Instant now, EffectSink& sink) {
 
 void Controller::tell_given_up(Instant now, EffectSink& sink) {
   for (const DeviceId id : drift_.take_given_up(now)) {
+    const bool is_adopting = options_.drift.answer_to(drift_.drift_of(id)) == DriftAnswer::adopt;
     Alarm alarm;
     alarm.code = AlarmCode::drift;
     alarm.node = options_.fabric->device(id).agent;
     alarm.device = id;
     alarm.evidence = named(*options_.fabric, id) + " (device " + std::to_string(id.value) + ") is still " +
                      std::string(to_string(drift_.drift_of(id))) + " after " +
-                     std::to_string(options_.timings.repair_attempts) + " repairs within " +
+                     std::to_string(options_.timings.repair_attempts) + (is_adopting ? " adoptions" : " repairs") + " within " +
                      std::to_string(options_.timings.repair_quiet / std::chrono::seconds{1}) + " s; it is left as it is";
     alarm.next_command = "loom device show " + std::to_string(id.value);
     raise(std::move(alarm), sink);

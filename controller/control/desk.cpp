@@ -175,7 +175,7 @@ void Controller::try_out(Trial trial, EffectSink& sink) {
     ++trial.way;
   }
   if (!asked) {
-    return refuse(trial.asker, trial.first_refusal.value_or(asked.error()), sink);
+    return refuse_trial(trial, trial.first_refusal.value_or(asked.error()), sink);
   }
   trial.before = intent_;
   trial.number = Revision{~0ULL - ++trials_made_};
@@ -205,6 +205,9 @@ void Controller::finish_trial(const PlanOutcome& outcome, Instant now, EffectSin
     return try_out(std::move(trial), sink);
   }
   const PlanResult& tried = **outcome.result;
+  if (trial.adopts) {
+    return adopt_found(trial, tried, now, sink);
+  }
   const std::vector<Circuit> none;
   ChangeReport report = change_between(confirmed_ == nullptr ? none : confirmed_->plan.circuits, tried.plan.circuits);
   report.base = tried.plan.base;
@@ -236,7 +239,7 @@ void Controller::finish_trial(const PlanOutcome& outcome, Instant now, EffectSin
     trial.first_refusal.reset();
     return try_out(std::move(trial), sink);
   }
-  refuse(trial.asker, {ErrorCode::busy, "other orders keep changing what this one is about", "loom status"}, sink);
+  refuse_trial(trial, {ErrorCode::busy, "other orders keep changing what this one is about", "loom status"}, sink);
 }
 
 /// The order becomes intent: durable first, then answered, then planned and committed like every change.
@@ -248,6 +251,11 @@ void Controller::adopt(const Trial& trial, const PlanResult& tried, Instant now,
     sink.emit(SetTimer{timers::kProbation, probation_->deadline});
   }
   intent_ = tried.intent;
+  for (const DeviceOverride& was : trial.before.overrides) {
+    if (was.is_adopted() && override_of(was.device) == nullptr) {
+      alarms_.clear(AlarmCode::drift, {}, was.device);
+    }
+  }
   follow_jobs(trial.before);
   OperatorReply answered;
   answered.job = trial.job;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/demand.hpp"
 #include "core/report.hpp"
 
 namespace loom {
@@ -15,5 +16,9 @@ enum class SameLight {
 /// How two sets of circuits differ. Fills circuits, touched and changes.
 ChangeReport change_between(const std::vector<Circuit>& before, const std::vector<Circuit>& after,
                             SameLight same = SameLight::by_id);
+
+/// The one override of a device; overrides stay in ascending order.
+void set_override(Intent& intent, const DeviceOverride& wanted);
+void clear_override(Intent& intent, DeviceId device);
 
 }  // namespace loom

@@ -2,9 +2,22 @@
 #include <algorithm>
 
 #include "controller/control/controller.hpp"
+#include "controller/control/desk.hpp"
 #include "controller/control/timers.hpp"
 
 namespace loom {
+
+void clear_override(Intent& intent, DeviceId device) {
+  std::erase_if(intent.overrides, [&](const DeviceOverride& override) { return override.device == device; });
+}
+
+void set_override(Intent& intent, const DeviceOverride& wanted) {
+  clear_override(intent, wanted.device);
+  const auto place = std::lower_bound(intent.overrides.begin(), intent.overrides.end(), wanted.device,
+                                      [](const DeviceOverride& override, DeviceId id) { return override.device < id; });
+  intent.overrides.insert(place, wanted);
+}
+
 namespace {
 
 constexpr std::size_t kCircuitsNamed = 5;
@@ -15,15 +28,6 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 Error unknown_device(DeviceId device, std::size_t count) {
   return {ErrorCode::not_found, "device " + number(device.value) + " does not exist; devices are 0.." + number(count - 1),
           "loom device list"};
-}
-
-void set_override(Intent& intent, DeviceId device, const std::optional<Setpoint>& setpoint) {
-  std::erase_if(intent.overrides, [&](const DeviceOverride& override) { return override.device == device; });
-  if (setpoint) {
-    const auto place = std::lower_bound(intent.overrides.begin(), intent.overrides.end(), device,
-                                        [](const DeviceOverride& override, DeviceId id) { return override.device < id; });
-    intent.overrides.insert(place, {device, *setpoint});
-  }
 }
 
 /// Does the confirmed setpoint of this device serve the circuit?
@@ -78,11 +82,10 @@ void Controller::obey(const Asker& asker, const OrderDevice& order, Instant, Eff
   if (order.setpoint && !users.empty()) {
     return refuse(asker, {ErrorCode::refused, name + " carries " + users, "loom node drain " + node}, sink);
   }
-  const bool is_set = std::any_of(intent_.overrides.begin(), intent_.overrides.end(),
-                                  [&](const DeviceOverride& override) { return override.device == device.id; });
+  const bool is_set = override_of(device.id) != nullptr;
   if (!order.setpoint && !is_set) {
     return refuse(asker,
-                  {ErrorCode::conflict, name + " is not set by hand: there is nothing to clear",
+                  {ErrorCode::conflict, name + " is neither set by hand nor adopted: there is nothing to clear",
                    "loom device show " + number(device.id.value)},
                   sink);
   }
@@ -95,7 +98,10 @@ void Controller::obey(const Asker& asker, const OrderDevice& order, Instant, Eff
   Trial trial{asker,
               {[id = device.id, setpoint = order.setpoint](const Intent& intent) -> Result<Intent> {
                 Intent changed = intent;
-                set_override(changed, id, setpoint);
+                clear_override(changed, id);
+                if (setpoint) {
+                  set_override(changed, {id, *setpoint});
+                }
                 return changed;
               }},
               device.name + (order.setpoint ? " set by hand" : " is the plan's again"),

@@ -25,27 +25,34 @@ DriftWatch::News DriftWatch::judge(DeviceId device, Drift drift, Instant now) {
   DriftFinding& finding = findings_[device];
   finding.drift = drift;
   finding.since = now;
+  finding.unlawful = false;
   return drift == Drift::none ? News::sound : News::drifted;
 }
 
-bool DriftWatch::may_be_repaired(const DriftFinding& finding) const {
-  return policy_.answer_to(finding.drift) == DriftAnswer::repair && finding.repairs < timings_.repair_attempts;
+bool DriftWatch::may_be(DriftAnswer answer, const DriftFinding& finding) const {
+  return policy_.answer_to(finding.drift) == answer && !finding.unlawful && finding.repairs < timings_.repair_attempts;
 }
 
-std::vector<DeviceId> DriftWatch::due(Instant now) const {
+std::vector<DeviceId> DriftWatch::due(DriftAnswer answer, Instant now) const {
   std::vector<DeviceId> devices;
   for (const auto& [device, finding] : findings_) {
-    if (may_be_repaired(finding) && finding.not_before <= now) {
+    if (may_be(answer, finding) && finding.not_before <= now) {
       devices.push_back(device);
     }
   }
   return devices;
 }
 
+void DriftWatch::cannot_adopt(DeviceId device) {
+  if (const auto found = findings_.find(device); found != findings_.end()) {
+    found->second.unlawful = true;
+  }
+}
+
 Instant DriftWatch::next_due(Instant now) const {
   Instant next = kNever;
   for (const auto& [device, finding] : findings_) {
-    if (may_be_repaired(finding)) {
+    if (may_be(DriftAnswer::repair, finding) || may_be(DriftAnswer::adopt, finding)) {
       next = std::min(next, std::max(finding.not_before, now));
     }
   }
@@ -65,8 +72,9 @@ void DriftWatch::repair_begins(const std::vector<DeviceId>& devices, Instant now
 std::vector<DeviceId> DriftWatch::take_given_up(Instant now) {
   std::vector<DeviceId> devices;
   for (auto& [device, finding] : findings_) {
-    const bool wants_repair = policy_.answer_to(finding.drift) == DriftAnswer::repair;
-    if (wants_repair && !finding.given_up && !may_be_repaired(finding) && finding.not_before <= now) {
+    const DriftAnswer answer = policy_.answer_to(finding.drift);
+    if (answer != DriftAnswer::report && !finding.given_up && !finding.unlawful && !may_be(answer, finding) &&
+        finding.not_before <= now) {
       finding.given_up = true;
       devices.push_back(device);
     }

@@ -20,9 +20,10 @@ namespace loom {
 struct DriftFinding {
   Drift drift = Drift::none;  ///< none: sound at present
   Instant since{};            ///< of the present word
-  std::uint32_t repairs = 0;
-  Instant not_before{};  ///< of the next repair
+  std::uint32_t repairs = 0;  ///< and adoptions
+  Instant not_before{};       ///< of the next of them
   bool given_up = false;
+  bool unlawful = false;  ///< what is there cannot be adopted
   bool operator==(const DriftFinding&) const = default;
 };
 
@@ -38,16 +39,21 @@ class DriftWatch {
   const DriftCounts& counts() const { return counts_; }
 
   /// Drifted devices whose answer is repair and whose time has come, ascending.
-  std::vector<DeviceId> due(Instant now) const;
+  std::vector<DeviceId> due(Instant now) const { return due(DriftAnswer::repair, now); }
+  /// The same, of those whose answer is to adopt what was found.
+  std::vector<DeviceId> adoptable(Instant now) const { return due(DriftAnswer::adopt, now); }
+  /// It cannot become desired: left to people until it drifts in another way.
+  void cannot_adopt(DeviceId device);
   /// When the next of them comes due; kNever: none.
   Instant next_due(Instant now) const;
-  /// A commit with them begins. Precondition: each is drifted.
+  /// A commit with them begins, or their adoption is tried. Precondition: each is drifted.
   void repair_begins(const std::vector<DeviceId>& devices, Instant now);
   /// Those that have used up their repairs and are drifted still: once each.
   std::vector<DeviceId> take_given_up(Instant now);
 
  private:
-  bool may_be_repaired(const DriftFinding& finding) const;
+  bool may_be(DriftAnswer answer, const DriftFinding& finding) const;
+  std::vector<DeviceId> due(DriftAnswer answer, Instant now) const;
   void forget_quiet(Instant now);
 
   ControllerTimings timings_;

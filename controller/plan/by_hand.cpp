@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "controller/plan/adoption.hpp"
+
 namespace loom {
 namespace {
 
@@ -66,6 +68,18 @@ void say_what_changes(const Fabric& fabric, const Plan* base, NodePlan& node, Pl
   set_member(plan.changed, node.node, changed);
 }
 
+/// The device's timeline was changed: is it still that of the base? A laser that begins other light is touched in any case.
+void touch_if_other(const Fabric& fabric, const Plan* base, DevicePlan& device, NodePlan& node, Plan& plan) {
+  const Device& row = fabric.device(device.device);
+  const DevicePlan* before = base == nullptr ? nullptr : find_device(base->nodes, row.agent, row.id);
+  const bool begins_light = std::any_of(plan.circuits.begin(), plan.circuits.end(), [&](const Circuit& circuit) {
+    return circuit.transmitter == row.elements[0] && std::binary_search(plan.touched.begin(), plan.touched.end(), circuit.id);
+  });
+  device.touched = begins_light || (before == nullptr ? does_something(device.timeline.front().setpoint) || !is_switch(row)
+                                                      : before->timeline != device.timeline);
+  say_what_changes(fabric, base, node, plan);
+}
+
 Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override, bool lasers_off, const Plan* base,
                             Plan& plan) {
   if (override.device.value >= fabric.devices.size()) {
@@ -83,6 +97,17 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
     return fail(ErrorCode::invalid_argument, device.name + ": the setpoint is one of another kind of device",
                 "loom device show " + std::to_string(device.id.value));
   }
+  if (override.is_adopted()) {
+    DeviceOverride adopted = override;
+    adopted.setpoint = lasers_off ? darkened(override.setpoint) : override.setpoint;
+    auto timeline = beside(device, found->timeline, adopted);
+    if (!timeline) {
+      return std::unexpected(std::move(timeline).error());
+    }
+    found->timeline = *std::move(timeline);
+    touch_if_other(fabric, base, *found, node, plan);
+    return {};
+  }
   const TimedSetpoint wanted{{}, {}, kForever, lasers_off ? darkened(override.setpoint) : override.setpoint};
   const bool is_needed = std::any_of(found->timeline.begin(), found->timeline.end(),
                                      [](const TimedSetpoint& entry) { return does_something(entry.setpoint); });
@@ -93,10 +118,7 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
                 "loom device set " + std::to_string(device.id.value) + " --clear");
   }
   found->timeline = {wanted};
-  const DevicePlan* before = base == nullptr ? nullptr : find_device(base->nodes, device.agent, device.id);
-  found->touched =
-      before == nullptr ? does_something(wanted.setpoint) || !is_switch(device) : before->timeline != found->timeline;
-  say_what_changes(fabric, base, node, plan);
+  touch_if_other(fabric, base, *found, node, plan);
   return {};
 }
 

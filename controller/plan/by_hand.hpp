@@ -15,8 +15,9 @@ void leave_out_pinned(Demand& demand, const Intent& intent);
 /// Adds the pinned schedules of the intent's jobs; jobs stay in ascending order.
 void add_pinned(Schedule& schedule, const Intent& intent);
 
-/// Replaces the timelines of devices that were set by hand, and says again who is touched for it.
-/// Errors: conflict (the plan needs the device), invalid_argument (no such device, or a setpoint of another kind).
+/// Replaces the timelines of devices that were set by hand, adds to those on which something was adopted, and says again who is
+/// touched for it. Errors: conflict (the plan needs the device, or what an adopted row takes), invalid_argument (no such
+/// device, or a setpoint of another kind).
 Result<void> apply_overrides(const Fabric& fabric, const Intent& intent, const Plan* base, Plan& plan);
 
 /// Errors: conflict (a circuit ends at a node in maintenance, or one of its switches would move by the planner's will).

@@ -156,10 +156,22 @@ class Lowering {
     }
   }
 
+  /// The launch power, or what was adopted instead of it.
+  Dbm power_of(ElementId element, const Transmitter& transmitter) const {
+    for (const DeviceOverride& override : request_.intent.overrides) {
+      const auto* laser = std::get_if<LaserSetpoint>(&override.setpoint);
+      if (laser != nullptr && override.is_adopted() && !laser->emit &&
+          fabric_.device_of_element[element.value] == override.device) {
+        return laser->power;
+      }
+    }
+    return transmitter.launch_power;
+  }
+
   /// A timeline with the stage's timeslots, all dark; with lasers off one static dark entry.
   Beam dark_beam(const Stage& stage, const Circuit& first) const {
     const Transmitter& transmitter = std::get<Transmitter>(fabric_.element(first.transmitter).kind);
-    const LaserSetpoint dark{first.slot, transmitter.launch_power, false};
+    const LaserSetpoint dark{first.slot, power_of(first.transmitter, transmitter), false};
     Beam beam;
     beam.transmitter = first.transmitter;
     const bool is_static = stage.timeslots.size() == 1 && stage.timeslots[0].hold == kForever;

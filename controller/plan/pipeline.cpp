@@ -2,9 +2,11 @@
 #include "controller/plan/pipeline.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "controller/plan/adoption.hpp"
 #include "controller/plan/by_hand.hpp"
 #include "controller/plan/estimate.hpp"
 #include "controller/plan/lower.hpp"
@@ -41,6 +43,13 @@ void name_circuits(Schedule& schedule, const Intent& intent, const std::vector<C
   }
 }
 
+void take_part(NodeId node, Plan& plan) {
+  const auto place = std::lower_bound(plan.changed.begin(), plan.changed.end(), node);
+  if (place == plan.changed.end() || *place != node) {
+    plan.changed.insert(place, node);
+  }
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) {
@@ -50,6 +59,11 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
   }
   const Fabric& fabric = *request.fabric;
   const Plan* base = request.base.get();
+  std::vector<DeviceOverride> found;
+  std::optional<Plan> there;  // what was adopted is there already: against it nothing has to move, and nothing goes dark
+  if (base != nullptr && !(found = found_beside(*base, request.intent)).empty()) {
+    base = &there.emplace(as_found(fabric, *base, found));
+  }
   auto intent = place(fabric, request.intent);
   if (!intent) {
     return std::unexpected(std::move(intent).error());
@@ -70,6 +84,9 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
     return std::unexpected(std::move(lowered).error());
   }
   LOOM_TRY(apply_overrides(fabric, *intent, base, lowered->plan));
+  for (const DeviceOverride& each : found) {
+    take_part(fabric.device(each.device).agent, lowered->plan);  // its agent hears what its device shall be from now on
+  }
   LOOM_TRY(check_maintenance(fabric, *intent, lowered->plan));
   if (const auto violations = verify(fabric, lowered->plan, base, *intent); !violations.empty()) {
     return fail(ErrorCode::unverified,

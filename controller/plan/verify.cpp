@@ -13,7 +13,8 @@ std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const 
   verifying::Settings settings(fabric, plan);
   settings.by_hand.resize(fabric.elements.size());
   for (const DeviceOverride& override : intent.overrides) {
-    if (override.device.value < fabric.devices.size()) {
+    const bool serves_circuits = override.is_adopted() && !emits(override.setpoint);  // only its power was adopted
+    if (override.device.value < fabric.devices.size() && !serves_circuits) {
       settings.by_hand[fabric.device(override.device).elements[0].value] = true;
     }
   }

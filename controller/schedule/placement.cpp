@@ -15,10 +15,15 @@ std::string describe(const Job& job) {
 class Placer {
  public:
   Placer(const Fabric& fabric, const Intent& intent)
-      : fabric_(fabric), owner_(fabric.nodes.size()), drained_(fabric.nodes.size()) {
+      : fabric_(fabric), owner_(fabric.nodes.size()), drained_(fabric.nodes.size()), shines_(fabric.nodes.size()) {
     for (const NodeId node : intent.drained) {
       if (node.value < drained_.size()) {
         drained_[node.value] = true;
+      }
+    }
+    for (const DeviceOverride& override : intent.overrides) {
+      if (override.is_adopted() && emits(override.setpoint) && override.device.value < fabric.devices.size()) {
+        shines_[fabric.device(override.device).agent.value] = true;
       }
     }
     for (const Node& node : fabric.nodes) {
@@ -65,7 +70,7 @@ class Placer {
   }
 
  private:
-  bool is_free(NodeId node) const { return !owner_[node.value] && !drained_[node.value]; }
+  bool is_free(NodeId node) const { return !owner_[node.value] && !drained_[node.value] && !shines_[node.value]; }
 
   std::vector<NodeId> free_of(const std::vector<NodeId>& group) const {
     std::vector<NodeId> free;
@@ -141,6 +146,7 @@ class Placer {
   const Fabric& fabric_;
   std::vector<std::optional<JobId>> owner_;
   std::vector<bool> drained_;
+  std::vector<bool> shines_;  ///< with adopted light, which no job may take away
   std::vector<std::vector<NodeId>> groups_;
 };
 

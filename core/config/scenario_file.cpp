@@ -185,16 +185,21 @@ class ScenarioReader {
     timings.repair_quiet = map->duration("quiet", kPositive, timings.repair_quiet);
     require_less(*map, "audit_round", timings.audit_round, "stale_after", timings.stale_after);
     DriftPolicy& drift = scenario_.drift;
-    drift.missing = read_answer(*map, "missing", drift.missing);
-    drift.foreign = read_answer(*map, "foreign", drift.foreign);
-    drift.detuned = read_answer(*map, "detuned", drift.detuned);
-    drift.dim = read_answer(*map, "dim", drift.dim);
+    drift.missing = read_answer(*map, Drift::missing, drift.missing);
+    drift.foreign = read_answer(*map, Drift::foreign, drift.foreign);
+    drift.detuned = read_answer(*map, Drift::detuned, drift.detuned);
+    drift.dim = read_answer(*map, Drift::dim, drift.dim);
     map->finish();
   }
 
-  static DriftAnswer read_answer(YamlMap& map, std::string_view key, DriftAnswer otherwise) {
-    const auto answers = words_of<DriftAnswer, 2>();
-    return static_cast<DriftAnswer>(map.word(key, answers, static_cast<std::size_t>(otherwise)).value_or(0));
+  static DriftAnswer read_answer(YamlMap& map, Drift drift, DriftAnswer otherwise) {
+    const std::string_view key = to_string(drift);
+    const auto answers = words_of<DriftAnswer, 3>();
+    const auto answer = static_cast<DriftAnswer>(map.word(key, answers, static_cast<std::size_t>(otherwise)).value_or(0));
+    if (answer == DriftAnswer::adopt && !may_be_adopted(drift)) {
+      map.error(key, std::string(key) + ": adopt; expected repair or report (only foreign and dim may be adopted)");
+    }
+    return answer;
   }
 
   static void require_less(YamlMap& map, std::string_view key, Duration value, std::string_view other, Duration limit) {

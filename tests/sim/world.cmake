@@ -9,7 +9,8 @@ loom_test(all_devices_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/all_devices_test.cp
 loom_test(world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp LINKS loom_sim_world)
 loom_test(fabrics_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabrics_test.cpp LINKS loom_sim_world loom_predict loom_workload)
 loom_test(drift_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/drift_test.cpp ${CMAKE_CURRENT_LIST_DIR}/agent_life_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/drift_test.cpp ${CMAKE_CURRENT_LIST_DIR}/adopt_test.cpp
+          ${CMAKE_CURRENT_LIST_DIR}/agent_life_test.cpp
   LINKS loom_sim_world)
 loom_test(replay_light_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/replay_light_test.cpp LINKS loom_sim_world loom_predict loom_workload)
 

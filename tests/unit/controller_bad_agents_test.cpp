@@ -79,14 +79,21 @@ class Bench {
     }
   }
 
+  std::uint64_t submissions = 0;
   void submit(std::uint32_t nodes) {
     JobSpec spec;
     spec.name = "ring";
     spec.node_count = nodes;
     spec.collectives = {{CollectiveKind::all_reduce, {}, Bytes{1'000}, 1}};
-    feed(MessageArrived{
-        {Peer::Kind::operator_, 7},
-        {kWireVersion, "ada", Role::operator_, {}, {}, {}, {}, OperatorRequest{RequestId{1}, SubmitJob{spec, false}}}});
+    feed(MessageArrived{{Peer::Kind::operator_, 7},
+                        {kWireVersion,
+                         "ada",
+                         Role::operator_,
+                         {},
+                         {},
+                         {},
+                         {},
+                         OperatorRequest{RequestId{100 + ++submissions}, SubmitJob{spec, false}}}});
   }
 
   std::vector<CircuitReport> circuits() {

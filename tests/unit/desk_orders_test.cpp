@@ -131,6 +131,7 @@ TEST_CASE("a setpoint by hand is what the device shall be until it is cleared") 
   desk.settle();
   auto row = desk.rows<DeviceReport>(Noun::devices, laser.value).front();
   CHECK(row.by_hand);
+  CHECK_FALSE(row.adopted);
   CHECK(row.desired == Setpoint{wanted});
   CHECK(desk.controller->confirmed() == reply.revision);
   REQUIRE(desk.ask(OrderDevice{laser, std::nullopt}).outcome.ok());

@@ -60,6 +60,7 @@ DeviceReport device_report(Random& random) {
     out.desired = setpoint(random, random.between(0, 3));
   }
   out.by_hand = random.coin();
+  out.adopted = random.coin();
   return out;
 }
 

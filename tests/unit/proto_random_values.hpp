@@ -256,6 +256,7 @@ inline Intent intent(Random& random) {
     DeviceOverride override;
     override.device = {id};
     override.setpoint = setpoint(random, random.between(0, 3));
+    override.found_beside = {random.word()};
     out.overrides.push_back(std::move(override));
   }
   out.pinned = job_schedules(random);
