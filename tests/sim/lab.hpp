@@ -45,8 +45,9 @@ class Lab {
     std::filesystem::remove_all(state_, ignored);
   }
 
-  Finished run(const std::string& arguments) const {
-    const std::string command = std::string(LOOM_PROGRAM) + " --state " + state_.string() + " " + arguments + " 2>/dev/null";
+  Finished run(const std::string& arguments) const { return run_in(state_, arguments); }
+  static Finished run_in(const std::filesystem::path& state, const std::string& arguments) {
+    const std::string command = std::string(LOOM_PROGRAM) + " --state " + state.string() + " " + arguments + " 2>/dev/null";
     Finished finished;
     FILE* pipe = popen(command.c_str(), "r");
     REQUIRE(pipe != nullptr);

@@ -2,168 +2,25 @@
 // and lightloom-agent with the kernel's own signal, and judged from the light logs alone. LOOM_KILL_POINTS=N tries N points
 // instead of the suite's six (`./dev soak process-kills`).
 #include <signal.h>
-#include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <optional>
 #include <set>
-#include <sstream>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
-#include "cli/process.hpp"
-#include "core/config/scenario_file.hpp"
-#include "sim_backend/light/light_model.hpp"
-#include "tests/sim/lab.hpp"
+#include "tests/sim/kill_lab.hpp"
 
 using namespace loom;
-using loom::test::Finished;
-using loom::test::Lab;
+using namespace loom::test;
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds{30};
-constexpr std::uint32_t kJobNodes = 4;
 /// From the order to its confirmation the controller passes 230 kill points in the simulation (docs/reliability.md).
 constexpr std::uint64_t kLastPoint = 230;
-
-Instant now() {
-  timespec reading{};
-  clock_gettime(CLOCK_MONOTONIC, &reading);
-  return instant_from_ns(reading.tv_sec * 1'000'000'000LL + reading.tv_nsec);
-}
-
-/// Other processes owe nobody an event, so they are asked, until they are as wanted or everybody's patience is at its end.
-bool comes_true(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      return false;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
-  }
-  return true;
-}
-
-using Ends = std::pair<std::uint32_t, std::uint32_t>;  ///< source, destination
-
-std::set<Ends> lit_at(const LightTimeline& light, Instant at, bool of_kept) {
-  std::set<Ends> circuits;
-  for (const LitWindow& window : light) {
-    if ((window.source.value < kJobNodes) == of_kept && window.begin <= at && window.end > at) {
-      circuits.emplace(window.source.value, window.destination.value);
-    }
-  }
-  return circuits;
-}
-
-/// Two agent processes over a soft lab of eight nodes; the controller is started by the test, at the address of its first life.
-class KillLab {
- public:
-  explicit KillLab(const std::string& lines = "mode: soft\n") : scenario_(lab_.write_scenario(lines)) {
-    const auto loaded = load_scenario(scenario_);
-    REQUIRE(loaded);
-    fabric_ = loaded.value->fabric;
-    const Finished up = lab_.run("lab up " + scenario_);
-    REQUIRE(up.code == 0);
-    std::ifstream(lab_.state() / "controller.address") >> address_;
-    REQUIRE(!address_.empty());
-  }
-
-  const Lab& lab() const { return lab_; }
-
-  int start_controller(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> command{LOOM_CONTROLLER, "--scenario", scenario_, "--state", lab_.state(), "--listen", address_};
-    command.insert(command.end(), more.begin(), more.end());
-    const auto pid = cli::start_process(lab_.state(), {"lightloomd", command});
-    REQUIRE(pid);
-    return *pid;
-  }
-  int start_agents(std::uint32_t process) const {
-    const std::string number = std::to_string(process);
-    const auto pid = cli::start_process(
-        lab_.state(),
-        {"agents-" + number, {LOOM_AGENT, "--scenario", scenario_, "--process", number, "--state", lab_.state()}});
-    REQUIRE(pid);
-    return *pid;
-  }
-  int pid_of(const std::string& name) const {
-    int pid = 0;
-    std::ifstream(lab_.state() / (name + ".pid")) >> pid;
-    REQUIRE(pid > 1);
-    return pid;
-  }
-  /// A clean end: the address goes last.
-  void stop_controller() const {
-    REQUIRE(kill(pid_of("lightloomd"), SIGTERM) == 0);
-    REQUIRE(comes_true([&] { return !std::filesystem::exists(lab_.state() / "controller.address"); }));
-    REQUIRE(comes_true([&] { return !is_alive(pid_of("lightloomd")); }));
-  }
-  /// Neither gone nor a zombie that nobody has buried.
-  static bool is_alive(int pid) {
-    if (!cli::is_running(pid)) {
-      return false;
-    }
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string number;
-    std::string name;
-    std::string state;
-    file >> number >> name >> state;
-    return !state.empty() && state != "Z";
-  }
-  std::string words_of(const std::string& process) const {
-    std::stringstream text;
-    text << std::ifstream(lab_.state() / (process + ".log")).rdbuf();
-    return text.str();
-  }
-
-  LightTimeline light() const { return timeline_of(fabric_, lab_.light({"agents-0", "agents-1"})); }
-  std::map<std::string, std::string> job_states() const {
-    const Finished listed = lab_.run("--json job list");
-    std::map<std::string, std::string> states;
-    if (listed.code == 0) {
-      const auto object = nlohmann::json::parse(listed.output);
-      for (const auto& job : object["jobs"]) {
-        states[job["name"]] = job["state"];
-      }
-    }
-    return states;
-  }
-  bool is_lit(const std::string& name) const {
-    const auto states = job_states();
-    const auto found = states.find(name);
-    return found != states.end() && found->second == "lit";
-  }
-  int live_agents() const {
-    const Finished status = lab_.run("--json status");
-    return status.code == 0 ? nlohmann::json::parse(status.output)["agents"]["live"].get<int>() : 0;
-  }
-  Finished submit(const std::string& name, const std::string& more = "") const {
-    return lab_.run("--json job submit vgg19 --nodes " + std::to_string(kJobNodes) + " --name " + name + more);
-  }
-  void cancel(const std::string& name) const {
-    const auto listed = lab_.ask("job list");
-    for (const auto& job : listed["jobs"]) {
-      if (job["name"] == name) {
-        REQUIRE(lab_.run("job cancel --wait " + std::to_string(job["job"].get<std::uint64_t>())).code == 0);
-      }
-    }
-  }
-
- private:
-  Lab lab_;
-  std::string scenario_;
-  std::string address_;
-  std::shared_ptr<const Fabric> fabric_;
-};
 
 std::vector<std::uint64_t> points_to_try() {
   const char* wanted = std::getenv("LOOM_KILL_POINTS");
@@ -227,12 +84,7 @@ TEST_CASE("a controller killed with SIGKILL in the middle of a change leaves oth
   const KillLab lab;
   REQUIRE(lab.submit("kept", " --wait").code == 0);
   REQUIRE(comes_true([&] { return lit_at(lab.light(), now(), true).size() == kJobNodes; }));
-  const auto kept_windows = [&lab] {
-    LightTimeline windows = lab.light();
-    std::erase_if(windows, [](const LitWindow& window) { return window.source.value >= kJobNodes; });
-    return windows;
-  };
-  const LightTimeline kept = kept_windows();
+  const LightTimeline kept = lab.kept_light();
   std::set<Ends> ring;
   for (const std::uint64_t point : points_to_try()) {
     const Return back = kill_controller_at(lab, point);
@@ -243,7 +95,7 @@ TEST_CASE("a controller killed with SIGKILL in the middle of a change leaves oth
     CHECK(whole.size() == kJobNodes);
     ring = ring.empty() ? whole : ring;
     CHECK(whole == ring);
-    CHECK(kept_windows() == kept);  // not dark for an instant, whoever died
+    CHECK(lab.kept_light() == kept);  // not dark for an instant, whoever died
     lab.cancel("probe");
     REQUIRE(comes_true([&] { return lit_at(lab.light(), now(), false).empty(); }));
   }
@@ -287,4 +139,123 @@ TEST_CASE("an agent process killed with SIGKILL loses its simulated devices; the
   }
   CHECK(was_repaired);
   CHECK(lab.lab().light({"agents-0"}).size() == others);  // no device of the other process changed
+}
+
+TEST_CASE("a switch that loses its state in a running mixed lab is found missing and set again, and the light is back") {
+  const int port = 20'000 + getpid() % 20'000;
+  const auto at = [&](int offset) { return "tcp://127.0.0.1:" + std::to_string(port + offset) + "\n"; };
+  const KillLab lab("mode: mixed\ninventory:\n  bus-wss-out-0: " + at(1) + "  bus-wss-in-0: " + at(2) +
+                    "  bus-wss-out-1: " + at(3) + "  bus-wss-in-1: " + at(4));
+  const std::vector<std::string> switches{"wss-out-0", "wss-in-0", "wss-out-1", "wss-in-1"};
+  REQUIRE(lab.submit("kept", " --wait").code == 0);
+  REQUIRE(lab.submit("probe", " --wait").code == 0);
+  const auto ring = [&](bool of_kept) { return lit_at(lab.light(switches), now(), of_kept); };
+  REQUIRE(comes_true([&] { return ring(true).size() == kJobNodes && ring(false).size() == kJobNodes; }));
+  const std::set<Ends> upper = ring(false);
+  const std::size_t lasers_of_others = lab.lab().light({"agents-0"}).size();
+
+  const Instant cut = now();
+  REQUIRE(kill(lab.pid_of("wss-" + std::to_string(port + 3)), SIGHUP) == 0);  // a power cycle of wss-out-1
+  const auto went_dark = [&] {
+    const LightTimeline light = lab.light(switches);
+    return std::any_of(light.begin(), light.end(), [&](const LitWindow& window) {
+      return window.source.value >= kJobNodes && window.end >= cut && window.end != kNever;
+    });
+  };
+  REQUIRE(comes_true(went_dark));
+  REQUIRE(comes_true([&] { return ring(false) == upper; }));
+  Instant last = cut;
+  for (const LitWindow& window : lab.light(switches)) {
+    last = window.source.value >= kJobNodes && window.end == kNever ? std::max(last, window.begin) : last;
+  }
+  REQUIRE(comes_true([&] { return lab.lab().ask("status")["drift"]["missing"] == 0; }));
+  std::printf("power cycle of wss-out-1: all %u circuits are lit again %.0f ms later\n", kJobNodes,
+              milliseconds_from(cut, last));
+  CHECK(lab.words_of("lightloomd").find("wss-out-1 (device 18, node 4) is missing") != std::string::npos);
+  CHECK(lab.lab().light({"agents-0"}).size() == lasers_of_others);  // no laser of the other job was touched
+}
+
+namespace {
+
+/// A second "agents-1", beside the true one, in a folder of its own with keys that `spoil` makes wrong.
+class Impostor {
+ public:
+  explicit Impostor(const KillLab& lab) : lab_(lab), folder_(lab.lab().state().string() + ".impostor") {
+    REQUIRE(Lab::run_in(folder_, "keys generate " + lab.scenario()).code == 0);
+  }
+  ~Impostor() {
+    cli::stop_processes(folder_, 3'000);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Impostor(const Impostor&) = delete;
+  Impostor& operator=(const Impostor&) = delete;
+
+  /// Takes a key file of the true lab, under another name.
+  void take(const std::string& file, const std::string& as) const {
+    const std::filesystem::path keys = lab_.lab().state() / "keys";
+    std::filesystem::copy_file(keys / file, folder_ / "keys" / as, std::filesystem::copy_options::overwrite_existing);
+  }
+  void start() const {
+    const auto pid = cli::start_process(folder_, {"agents-1",
+                                                  {LOOM_AGENT, "--scenario", lab_.scenario(), "--process", "1", "--state",
+                                                   folder_, "--controller", lab_.address()}});
+    REQUIRE(pid);
+  }
+  std::string words() const {
+    std::stringstream text;
+    text << std::ifstream(folder_ / "agents-1.log").rdbuf();
+    return text.str();
+  }
+
+ private:
+  const KillLab& lab_;
+  std::filesystem::path folder_;
+};
+
+/// Its log says what is wrong and what to do.
+void check_words(const Impostor& impostor, const std::string& complaint) {
+  CHECK(comes_true([&] { return impostor.words().find(complaint) != std::string::npos; }));
+  INFO(impostor.words());
+  CHECK(impostor.words().find("loom keys generate") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "an agent process with a wrong key, or with that of other nodes, is refused aloud on both sides and disturbs nobody") {
+  const KillLab lab;
+  REQUIRE(lab.submit("kept", " --wait").code == 0);
+  REQUIRE(lab.submit("probe", " --wait").code == 0);
+  REQUIRE(comes_true([&] { return lit_at(lab.light(), now(), false).size() == kJobNodes; }));
+  const LightTimeline light = lab.light();
+  const auto refused = [&lab](const std::string& words) {
+    const auto listed = lab.lab().ask("alarm list");
+    return listed.dump().find(words) != std::string::npos;
+  };
+  {
+    const Impostor unknown(lab);
+    unknown.take("controller.pub", "controller.pub");
+    unknown.start();
+    check_words(unknown, "refuses our key: it is not in its keyring");
+    CHECK(comes_true([&] { return refused("which is not in the keyring; if it is ours"); }));
+  }
+  {
+    const Impostor misplaced(lab);
+    misplaced.take("controller.pub", "controller.pub");
+    misplaced.take("agents-0", "agents-1");
+    misplaced.take("agents-0.pub", "agents-1.pub");
+    misplaced.start();
+    check_words(misplaced, "knows our key and answers none of our nodes");
+    CHECK(comes_true([&] { return refused("the key of agents-0 may not speak for node 4; if it is ours"); }));
+  }
+  {
+    const Impostor elsewhere(lab);  // it was given another controller's public key
+    elsewhere.start();
+    check_words(elsewhere, "does not hold the secret half of the controller's key");
+  }
+  CHECK(lab.words_of("lightloomd").find("loom keys generate") != std::string::npos);
+  CHECK(lab.lab().ask("status")["malformed_messages"].get<int>() >= 2);
+  CHECK(lab.live_agents() == 8);
+  CHECK(lab.light() == light);
 }
