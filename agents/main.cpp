@@ -119,6 +119,12 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Ord
   options.endpoint = *address;
   options.keys = *keys;
   options.controller_key = *server;
+  options.on_refused = [key = files.agents_key(order.process), scenario = order.scenario](const Error& error) {
+    log_warning(error.message + " (our key: " + key +
+                ", the controller's: controller.pub beside it; if a key is not the right "
+                "one, remove its files, run `loom keys generate " +
+                scenario + "`, and start lightloomd and this process again)");
+  };
   return AgentTransport::connect(loop.context(), std::move(options));
 }
 

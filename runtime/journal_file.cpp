@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "runtime/log.hpp"
 #include "runtime/sqlite_statement.hpp"
 
 namespace loom {
@@ -70,12 +71,13 @@ int user_version(sqlite3* database) {
 void JournalFile::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 JournalFile::JournalFile(JournalOptions options, Database database, int lock)
-    : options_(std::move(options)), database_(std::move(database)), lock_(lock) {}
+    : options_(std::move(options)), database_(std::move(database)), lock_(lock), witness_(lock) {}
 
 JournalFile::JournalFile(JournalFile&& other) noexcept
     : options_(std::move(other.options_)),
       database_(std::move(other.database_)),
       lock_(std::exchange(other.lock_, -1)),
+      witness_(std::move(other.witness_)),
       heads_(std::move(other.heads_)),
       failed_(std::move(other.failed_)) {}
 
@@ -168,6 +170,7 @@ Result<JournalFile::Contents> JournalFile::load(std::string_view stream) {
                        "; the " + std::to_string(head.count) + " rows before it are sound";
     if (options_.restore) {
       LOOM_TRY(move_aside(stream, head));
+      LOOM_TRY(witness_.record(stream, {head.count, head.chain}));
       contents->damage += "; the rest was moved aside, into table moved_aside";
     } else {
       contents->damage += "; it takes no new rows until it is restored: " + options_.restore_command;
@@ -211,8 +214,22 @@ Result<JournalFile::Contents> JournalFile::verify(std::string_view stream, Head&
   if (!damage) {
     return std::unexpected(std::move(damage).error());
   }
-  contents.damage = std::move(*damage);
+  contents.damage = damage->empty() ? compare_with_witness(stream, head) : std::move(*damage);
   return contents;
+}
+
+/// What had been answered as durable before this life. The witness may lag behind (power cuts), so more rows are no fault.
+std::string JournalFile::compare_with_witness(std::string_view stream, const Head& head) const {
+  const auto witnessed = witness_.head_of(stream);
+  if (!witnessed || witnessed->count < head.count) {
+    return {};
+  }
+  if (witnessed->count > head.count) {
+    return "row " + std::to_string(head.count + 1) + " of " + std::to_string(witnessed->count) +
+           " was durable and is gone (the write-ahead log, " + options_.path.string() + "-wal, is damaged or was removed)";
+  }
+  return witnessed->chain == head.chain ? std::string{}
+                                        : "row " + std::to_string(head.count) + " is not the one that was written";
 }
 
 /// A chain that is sound but shorter (or longer) than what was recorded with its last row.
@@ -329,6 +346,9 @@ Result<void> JournalFile::append(std::span<const Row> rows) {
   }
   if (done) {
     for (auto& [stream, head] : heads) {
+      if (const auto witnessed = witness_.record(stream, {head.count, head.chain}); !witnessed) {
+        log_warning(witnessed.error().message + "; rows are durable, but a damaged write-ahead log may pass unnoticed");
+      }
       heads_.insert_or_assign(stream, std::move(head));
     }
     return done;

@@ -1,5 +1,6 @@
 // JournalFile: append-only streams of opaque rows in one SQLite file (WAL, synchronous=FULL). Each row carries a CRC and a
-// hash over its predecessor's, each stream its length, so a flipped bit, a lost tail and a swapped row are all noticed.
+// hash over its predecessor's, each stream its length, so a flipped bit, a lost tail and a swapped row are all noticed; a
+// witness beside the database knows of rows that a damaged write-ahead log took along.
 // Single-threaded; it blocks. It never deletes a row.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <string_view>
 
 #include "core/result.hpp"
+#include "runtime/journal_witness.hpp"
 #include "runtime/seams.hpp"
 
 struct sqlite3;
@@ -64,6 +66,7 @@ class JournalFile {
   static Hash next_chain(const Hash& previous, std::string_view stream, std::uint64_t number, std::string_view bytes);
   Result<Contents> verify(std::string_view stream, Head& head);
   Result<std::string> compare_with_recorded_head(std::string_view stream, const Head& head);
+  std::string compare_with_witness(std::string_view stream, const Head& head) const;
   Result<void> move_aside(std::string_view stream, const Head& head);
   Result<Head*> head_of(std::string_view stream);
   Result<void> insert(const Row& row, Head& head);
@@ -75,6 +78,7 @@ class JournalFile {
   JournalOptions options_;
   Database database_;
   int lock_ = -1;
+  JournalWitness witness_;  ///< in the lock file
   std::map<std::string, Head, std::less<>> heads_;
   std::string failed_;  ///< the disk failed: nothing more is believed
 };

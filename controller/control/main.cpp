@@ -1,13 +1,18 @@
 // lightloomd: the controller over real time, ZeroMQ and SQLite. Wires the step machine to the seams and does nothing else.
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
+#include <asio/post.hpp>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/lab_files.hpp"
 #include "controller/control/controller.hpp"
+#include "controller/control/self_kill.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/config/scenario_file.hpp"
 #include "proto/tape.hpp"
@@ -31,6 +36,7 @@ struct Order {
   bool restore_journal = false;
   bool record = false;
   std::string listen = "tcp://127.0.0.1:*";
+  std::optional<std::uint64_t> kill_self_at;  ///< a testing aid, see self_kill.hpp
 };
 
 int give_up(const Error& error) {
@@ -81,6 +87,14 @@ void publish_address(const cli::LabFiles& files, const std::string& address) {
   std::rename(draft.c_str(), path.c_str());
 }
 
+/// SIGKILL as soon as the effects of this step have been carried out. Two turns of the loop: the first was asked for before the
+/// step's messages were put into their frame, the second comes behind the frame's leaving.
+void die_after_this_step(AsioLoop& loop, std::uint64_t point, const std::string& place) {
+  log_warning("lightloomd: kills itself at point " + std::to_string(point) + ", " + place);
+  asio::io_context& turns = loop.context();
+  asio::post(turns, [&turns] { asio::post(turns, [] { raise(SIGKILL); }); });
+}
+
 int run(const Order& order) {
   auto scenario = load_scenario(order.scenario);
   if (!scenario) {
@@ -124,8 +138,13 @@ int run(const Order& order) {
     log_info("lightloomd: recording to " + files.tape());
   }
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
-  Host host({controller_peer(), Role::controller, "controller"}, std::move(seams),
-            [&controller](Instant now, const Event& event, EffectSink& sink) { controller.step(now, event, sink); });
+  ControllerStep step = [&controller](Instant now, const Event& event, EffectSink& sink) { controller.step(now, event, sink); };
+  if (order.kill_self_at) {
+    step = cut_at_kill_point(std::move(step), *order.kill_self_at, [&loop, &order](const std::string& place) {
+      die_after_this_step(**loop, *order.kill_self_at, place);
+    });
+  }
+  Host host({controller_peer(), Role::controller, "controller"}, std::move(seams), std::move(step));
   if (const auto started = host.start(fresh_boot_id()); !started) {
     return give_up(started.error());
   }
@@ -150,6 +169,11 @@ int main(int argc, char** argv) {
   app.add_flag("--restore-journal", order.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
   app.add_flag("--record", order.record, "Keep a tape of everything heard, for loom sim replay");
+  app.add_option(
+         "--kill-self-at", order.kill_self_at,
+         "For tests: SIGKILL to itself at this kill point. A step of m effects has m + 1 points, before each effect and "
+         "behind the last; counted from 0, from this life's first order to submit or cancel a job")
+      ->type_name("N");
   CLI11_PARSE(app, argc, argv);
   return loom::run(order);
 }

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,11 +12,15 @@
 
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
+#include "runtime/zmq/handshake_watch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
 namespace loom {
 namespace {
+
+/// A controller that knows us has welcomed us long before.
+constexpr auto kAnswerPatience = std::chrono::seconds{5};
 
 /// One connection and what leaves on it at the end of this turn.
 struct Link {
@@ -27,7 +33,7 @@ struct Link {
 
 class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport::Core> {
  public:
-  Core(asio::io_context& io, AgentTransportOptions options) : io_(io), options_(std::move(options)) {
+  Core(asio::io_context& io, AgentTransportOptions options) : io_(io), options_(std::move(options)), silence_(io) {
     allow_many_sockets(context_);
   }
 
@@ -44,6 +50,8 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   void tell_malformed(const Error& error);
   void flush();
   void flush(Link& link);
+  Result<void> watch(zmq::socket_t& socket);
+  void await_an_answer();
 
   asio::io_context& io_;
   AgentTransportOptions options_;
@@ -51,6 +59,8 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   std::vector<std::unique_ptr<Link>> links_;
   std::map<NodeId, std::unique_ptr<Port>> ports_;
   std::vector<Link*> dirty_;
+  asio::steady_timer silence_;             ///< set with each accepted connection
+  std::unique_ptr<HandshakeWatch> watch_;  ///< of the first connection: the others have the same keys
   bool is_flush_posted_ = false;
   bool is_open_ = true;
 };
@@ -99,6 +109,9 @@ Result<Link*> AgentTransport::Core::open_link() {
     socket.set(zmq::sockopt::curve_serverkey, options_.controller_key);
     socket.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
+    if (options_.on_refused && !watch_) {
+      LOOM_TRY(watch(socket));
+    }
     socket.connect(options_.endpoint);
     link->socket = std::make_shared<LoopSocket>(io_, std::move(socket));
   } catch (const zmq::error_t& error) {
@@ -108,6 +121,35 @@ Result<Link*> AgentTransport::Core::open_link() {
   LOOM_TRY(opened.socket->arm([this, &opened] { return take_frame(opened); }));
   links_.push_back(std::move(link));
   return &opened;
+}
+
+/// Before connect(), so that no event is missed.
+Result<void> AgentTransport::Core::watch(zmq::socket_t& socket) {
+  HandshakeListener listener;
+  listener.accepted = [this] { await_an_answer(); };
+  listener.lost = [this] { silence_.cancel(); };
+  listener.failed = [this](Error error) { options_.on_refused(std::move(error)); };
+  auto watch = HandshakeWatch::open(io_, context_, socket, options_.endpoint, std::move(listener));
+  if (!watch) {
+    return std::unexpected(watch.error());
+  }
+  watch_ = std::move(*watch);
+  return {};
+}
+
+/// A key that is known but speaks for other nodes is let in and never heard; only the silence tells.
+void AgentTransport::Core::await_an_answer() {
+  silence_.expires_after(kAnswerPatience);
+  silence_.async_wait([weak = weak_from_this(), heard = counters.frames_in](asio::error_code error) {
+    const auto self = weak.lock();
+    if (!self || error || !self->is_open_ || self->counters.frames_in != heard) {
+      return;
+    }
+    self->options_.on_refused(
+        {ErrorCode::refused, "the controller at " + self->options_.endpoint +
+                                 " knows our key and answers none of our nodes: its keyring grants the key "
+                                 "other nodes"});
+  });
 }
 
 Result<MessageSeam*> AgentTransport::Core::port(NodeId node) {
@@ -127,6 +169,8 @@ Result<MessageSeam*> AgentTransport::Core::port(NodeId node) {
 void AgentTransport::Core::close() {
   flush();
   is_open_ = false;
+  silence_.cancel();
+  watch_.reset();
   for (const auto& link : links_) {
     link->socket->close();
   }

@@ -5,6 +5,7 @@
 
 #include <asio/io_context.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,9 @@ struct AgentTransportOptions {
   std::string controller_key;  ///< public, Z85: nobody else is believed
   KeyPair keys;
   Connections connections = Connections::shared;
+  /// Told, once a connection, why the controller will not have us: it does not know our key, is not the one whose key we were
+  /// given, or knows our key and answers none of our nodes. Empty: nobody wants to know.
+  std::function<void(Error)> on_refused{};
 };
 
 struct AgentTransportCounters {

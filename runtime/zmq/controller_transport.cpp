@@ -22,6 +22,10 @@ namespace {
 /// Connections before the first search for gone ones.
 constexpr std::size_t kFirstSweep = 256;
 
+/// What an operator whose machine it is can do.
+constexpr const char* kKeyRemedy =
+    "if it is ours, remove its key file, run `loom keys generate SCENARIO`, and start it and lightloomd again";
+
 std::set<std::string> keys_of(const Keyring& keyring) {
   std::set<std::string> keys;
   for (const Grant& grant : keyring.grants()) {
@@ -240,8 +244,8 @@ bool ControllerTransport::Core::claim(Connection& connection, NodeId node) {
   if (!connection.grant.may_speak_for(node)) {
     ++counters.unauthorised;
     tell_refusal(connection, node,
-                 {ErrorCode::refused,
-                  "the key of " + connection.grant.principal + " may not speak for node " + std::to_string(node.value)});
+                 {ErrorCode::refused, "the key of " + connection.grant.principal + " may not speak for node " +
+                                          std::to_string(node.value) + "; " + kKeyRemedy});
     return false;
   }
   if (holder != holder_.end() && is_live(*holder->second)) {
@@ -290,8 +294,8 @@ void ControllerTransport::Core::tell_reject(const std::string& address, const st
   was_reject_told_ = true;
   last_reject_told_ = now;
   if (refuse) {
-    refuse(Peer{Peer::Kind::operator_, 0},
-           Error{ErrorCode::refused, "a peer at " + address + " has key " + public_key + ", which is not in the keyring"});
+    refuse(Peer{Peer::Kind::operator_, 0}, Error{ErrorCode::refused, "a peer at " + address + " has key " + public_key +
+                                                                         ", which is not in the keyring; " + kKeyRemedy});
   }
 }
 

@@ -18,6 +18,10 @@ find_package(nlohmann_json REQUIRED)
 loom_test(lab_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_test.cpp LINKS loom_sim_world loom_light_log nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
 add_dependencies(lab_test loom lightloomd lightloom-agent lightloom-emulate)
+loom_test(lab_kill_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_kill_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+target_compile_definitions(lab_kill_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
+  LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
+add_dependencies(lab_kill_test loom lightloomd lightloom-agent lightloom-emulate)
 
 loom_test(kill_points_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/kill_points_test.cpp LINKS loom_sim_world)
 loom_test(swarm_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/swarm_test.cpp LINKS loom_sim_world)

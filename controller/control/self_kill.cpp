@@ -1,0 +1,86 @@
+// Counting kill points, and a sentence for the one that was reached.
+#include "controller/control/self_kill.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace loom {
+namespace {
+
+constexpr std::array<std::string_view, std::variant_size_v<Body>> kBodyNames{
+    "Hello",       "Prepared",      "Armed",       "Darkened",  "Settled",   "Applied",         "CycleDone",     "Heartbeat",
+    "Observation", "TrafficReport", "AlarmReport", "Welcome",   "Unwelcome", "Prepare",         "Arm",           "Go",
+    "Proceed",     "Confirm",       "Abandon",     "SetLasers", "Beat",      "OperatorRequest", "OperatorReply", "ResetDevice",
+    "DeviceReset"};
+constexpr std::array<std::string_view, std::variant_size_v<Event>> kEventNames{
+    "Started",  "MessageArrived", "MessageRefused", "TimerFired", "BusReplied",
+    "Appended", "AppendFailed",   "Planned",        "Interlock"};
+constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffectNames{
+    "Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm"};
+constexpr std::array<std::string_view, std::variant_size_v<Record>> kRecordNames{"term", "intent", "commit", "latch"};
+constexpr std::array<std::string_view, 3> kDecisionNames{"going", "confirmed", "returned"};
+
+std::string name_of(const Event& event) {
+  const auto* message = std::get_if<MessageArrived>(&event);
+  return std::string(message != nullptr ? kBodyNames[message->envelope.body.index()] : kEventNames[event.index()]);
+}
+
+std::string name_of(const Effect& effect) {
+  std::string name(kEffectNames[effect.index()]);
+  if (const auto* send = std::get_if<Send>(&effect)) {
+    return name + " " + std::string(kBodyNames[send->envelope.body.index()]);
+  }
+  const auto* append = std::get_if<Append>(&effect);
+  if (append == nullptr) {
+    return name;
+  }
+  const auto* commit = std::get_if<CommitRecord>(&append->record);
+  const std::string_view what =
+      commit != nullptr ? kDecisionNames[static_cast<std::size_t>(commit->decision)] : kRecordNames[append->record.index()];
+  return name + " " + std::string(what);
+}
+
+bool orders_a_job(const Event& event) {
+  const auto* message = std::get_if<MessageArrived>(&event);
+  const auto* request = message == nullptr ? nullptr : std::get_if<OperatorRequest>(&message->envelope.body);
+  return request != nullptr &&
+         (std::holds_alternative<SubmitJob>(request->ask) || std::holds_alternative<CancelJob>(request->ask));
+}
+
+/// "in the step that heard Armed, after Append going, before Send Go".
+std::string place_of(const Event& event, const std::vector<Effect>& effects, std::size_t kept) {
+  std::string place = "in the step that heard " + name_of(event);
+  place += kept == 0 ? "" : ", after " + name_of(effects[kept - 1]);
+  return place + (kept == effects.size() ? ", at its end" : ", before " + name_of(effects[kept]));
+}
+
+}  // namespace
+
+ControllerStep cut_at_kill_point(ControllerStep step, std::uint64_t point, std::function<void(std::string place)> die) {
+  return [step = std::move(step), point, die = std::move(die), passed = std::uint64_t{0}, is_counting = false,
+          is_dying = false](Instant now, const Event& event, EffectSink& sink) mutable {
+    if (is_dying) {
+      return;
+    }
+    step(now, event, sink);
+    is_counting = is_counting || orders_a_job(event);
+    if (!is_counting) {
+      return;
+    }
+    std::vector<Effect>& effects = sink.effects();
+    const std::uint64_t first = passed;
+    passed += effects.size() + 1;
+    if (point >= passed) {
+      return;
+    }
+    const std::size_t kept = point - first;
+    is_dying = true;
+    die(place_of(event, effects, kept));
+    effects.erase(effects.begin() + static_cast<std::ptrdiff_t>(kept), effects.end());
+  };
+}
+
+}  // namespace loom

@@ -1,0 +1,113 @@
+// A lab for tests: real processes in a state folder of their own, worked by `loom` as an operator would, and judged by the
+// light logs that they leave behind. Everything ends with it.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim_backend/light_log.hpp"
+
+namespace loom::test {
+
+struct Finished {
+  int code = -1;
+  std::string output;
+};
+
+/// What the light logs of a lab tell of the order of things.
+struct LightOrder {
+  int moves = 0;             ///< of switches: from rest to moving
+  int relights = 0;          ///< of lasers: from dark to lit
+  int lit_while_moving = 0;  ///< instants at which any laser was lit while any switch moved
+};
+
+/// One state folder a test, so that tests may run beside each other.
+class Lab {
+ public:
+  Lab() : state_(std::filesystem::temp_directory_path() / ("loom-lab-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(state_);
+  }
+  ~Lab() {
+    run("lab down");
+    std::error_code ignored;
+    std::filesystem::remove_all(state_, ignored);
+  }
+
+  Finished run(const std::string& arguments) const { return run_in(state_, arguments); }
+  static Finished run_in(const std::filesystem::path& state, const std::string& arguments) {
+    const std::string command = std::string(LOOM_PROGRAM) + " --state " + state.string() + " " + arguments + " 2>/dev/null";
+    Finished finished;
+    FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::array<char, 4096> part{};
+    while (const std::size_t read = std::fread(part.data(), 1, part.size(), pipe)) {
+      finished.output.append(part.data(), read);
+    }
+    const int status = pclose(pipe);
+    finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return finished;
+  }
+
+  const std::filesystem::path& state() const { return state_; }
+  /// What the command answers with --json, which must succeed.
+  nlohmann::json ask(const std::string& arguments) const {
+    const Finished finished = run("--json " + arguments);
+    INFO("loom " << arguments << ": " << finished.output);
+    REQUIRE(finished.code == 0);
+    return nlohmann::json::parse(finished.output);
+  }
+  /// Ground truth of the named processes so far, in time's order.
+  std::vector<OpticalChange> light(const std::vector<std::string>& logs) const {
+    std::vector<OpticalChange> changes;
+    for (const std::string& log : logs) {
+      const auto part = read_light_log((state_ / (log + ".light")).string());
+      REQUIRE(part.has_value());
+      changes.insert(changes.end(), part->begin(), part->end());
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+    return changes;
+  }
+  std::filesystem::path tape() const { return state_ / "controller.tape"; }
+  LightOrder light_order(const std::vector<std::string>& logs) const {
+    LightOrder order;
+    std::set<std::uint32_t> lit;
+    std::set<std::uint32_t> moving;
+    for (const OpticalChange& change : light(logs)) {
+      const std::uint32_t device = change.device.value;
+      if (const auto* laser = std::get_if<LaserLight>(&change.state)) {
+        order.relights += laser->emitting && !lit.contains(device) ? 1 : 0;
+        laser->emitting ? static_cast<void>(lit.insert(device)) : static_cast<void>(lit.erase(device));
+      } else if (const auto* wss = std::get_if<WssLight>(&change.state)) {
+        order.moves += !wss->moving.empty() && !moving.contains(device) ? 1 : 0;
+        wss->moving.empty() ? static_cast<void>(moving.erase(device)) : static_cast<void>(moving.insert(device));
+      }
+      order.lit_while_moving += !lit.empty() && !moving.empty() ? 1 : 0;
+    }
+    return order;
+  }
+
+  std::string write_scenario(const std::string& lines) const {
+    const std::filesystem::path path = std::filesystem::path(state_.string() + ".yaml");
+    std::ofstream(path) << "schema_version: 1\nkind: scenario\nname: small\nfabric: "
+                        << std::filesystem::absolute("configs/fabrics/oddl_8.yaml").string() << "\nagents: {processes: 2}\n"
+                        << lines;
+    return path.string();
+  }
+
+ private:
+  std::filesystem::path state_;
+};
+
+}  // namespace loom::test
