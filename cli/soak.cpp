@@ -170,7 +170,6 @@ int try_kills(const Globals&, const KillOrder& order) {
     experiment.change = change;
     for (std::size_t machine = 0; machine <= experiment.fabric->nodes.size(); ++machine) {
       const bool is_controller = machine == 0;
-      experiment.judges_unchanged_light = is_controller;
       const NodeId node{static_cast<std::uint32_t>(machine == 0 ? 0 : machine - 1)};
       const auto report = try_kill_points(experiment, is_controller ? controller_peer() : agent_peer(node),
                                           std::max<std::uint64_t>(1, order.every));

@@ -130,7 +130,7 @@ class Trial {
     judged_ = world_.checker().violations().size();
     const LightTimeline light = world_.light().timeline();
     for (const LitWindow& window : unchanged_) {
-      if (experiment_.judges_unchanged_light && std::find(light.begin(), light.end(), window) == light.end()) {
+      if (std::find(light.begin(), light.end(), window) == light.end()) {
         trial_.findings.push_back(when + ", the light from node " + std::to_string(window.source.value) + " to node " +
                                   std::to_string(window.destination.value) + ", which did not change, was interrupted");
       }
@@ -171,9 +171,6 @@ class Trial {
     const Duration settled_after = trial_.settled_after;
     world_.crash(controller_peer(), experiment_.down_for);
     for (const Node& node : experiment_.fabric->nodes) {
-      if (!experiment_.all_apply_again) {
-        break;
-      }
       world_.crash(agent_peer(node.id), experiment_.down_for);
     }
     const Instant restart = world_.loop_now() + experiment_.down_for;
@@ -182,7 +179,7 @@ class Trial {
     trial_.settled_after = std::max(settled_after, trial_.settled_after);
     world_.run_until(restart + kSecondApply);
     judge(when);
-    if (experiment_.judges_unchanged_light && world_.bus().register_writes() != writes) {
+    if (world_.bus().register_writes() != writes) {
       trial_.findings.push_back(when + ", " + std::to_string(world_.bus().register_writes() - writes) +
                                 " registers were written");
     }

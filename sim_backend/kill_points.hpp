@@ -19,8 +19,6 @@ struct KillExperiment {
   std::shared_ptr<const Fabric> fabric;  ///< at least eight nodes
   std::uint64_t seed = 1;
   IntentChange change = IntentChange::submit;
-  bool judges_unchanged_light = true;  ///< and that a second apply writes nothing
-  bool all_apply_again = false;        ///< at the second apply every agent starts again too, not only the controller
   Duration down_for = std::chrono::milliseconds{100};
   Duration bound = std::chrono::seconds{2};  ///< from the restart until everything is as desired
 };

@@ -39,7 +39,6 @@ TEST_CASE("an_agent_killed_at_any_step_of_a_change_finds_its_way_back") {
   KillExperiment experiment;
   experiment.fabric = test::small_oddl(8, 4);
   experiment.change = GENERATE(IntentChange::submit, IntentChange::cancel);
-  experiment.judges_unchanged_light = false;  // an agent that lost its plan is relit as a whole
   const std::uint32_t node = GENERATE(range(0U, 8U));
   check_kills(experiment, agent_peer(NodeId{node}), "agent " + std::to_string(node));
 }
