@@ -165,7 +165,9 @@ int main(int argc, char** argv) {
   CLI::App app{"The controller: computes circuit schedules and has them switched by the agents"};
   app.add_option("--scenario", order.scenario, "YAML file that names fabric and timings")->required();
   app.add_option("--state", order.state, "Folder of keys, journal and address")->capture_default_str();
-  app.add_option("--listen", order.listen, "ZeroMQ endpoint; port * is any free one")->capture_default_str();
+  app.add_option("--listen", order.listen,
+                 "ZeroMQ endpoint; port * is any free one, so give a number if agents shall find a restarted controller")
+      ->capture_default_str();
   app.add_flag("--restore-journal", order.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
   app.add_flag("--record", order.record, "Keep a tape of everything heard, for loom sim replay");
