@@ -176,7 +176,8 @@ class Trial {
       if (violation.rule == SafetyRule::moving_port && violation.at < power_returns_) {
         continue;  // a switch that loses its power moves under whatever light passes it
       }
-      trial_.findings.push_back(when + ", " + std::string(to_string(violation.rule)) + ": " + violation.evidence);
+      trial_.findings.push_back(when + ", " + std::string(to_string(violation.rule)) + " at " +
+                                std::to_string(seconds_of(violation.at.time_since_epoch())) + " s: " + violation.evidence);
     }
     judged_ = world_.checker().violations().size();
     const LightTimeline light = world_.light().timeline();
