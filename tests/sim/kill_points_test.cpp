@@ -78,7 +78,7 @@ TEST_CASE("a_heater_or_switch_that_loses_power_at_any_instant_of_a_change_is_set
   check_power_cycles(experiment, "oddl", false);
 }
 
-// Open: a commit sets connections of light that stays again while that light shines, see docs/reliability.md.
+// Open: the switch moves ports that lit lasers enter after its power is back, see docs/reliability.md.
 TEST_CASE("a_circuit_switch_that_loses_power_at_any_instant_of_a_change_is_set_again", "[!mayfail]") {
   KillExperiment experiment;
   SipOcsParameters parameters;
@@ -88,7 +88,7 @@ TEST_CASE("a_circuit_switch_that_loses_power_at_any_instant_of_a_change_is_set_a
   check_power_cycles(experiment, "sip_ocs", false);
 }
 
-// Open: the laser driver goes on writing on what it knew before the power went, see docs/reliability.md.
+// Open: a laser is written before it was read after a power cycle, and more; see docs/reliability.md.
 TEST_CASE("a_laser_that_loses_power_at_any_instant_of_a_change_is_set_again", "[!mayfail]") {
   KillExperiment experiment;
   experiment.fabric = test::small_oddl(8, 4);
