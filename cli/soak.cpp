@@ -14,6 +14,7 @@ namespace loom::cli {
 namespace {
 
 constexpr std::uint64_t kProgressEvery = 100;
+constexpr Duration kPowerGrid = std::chrono::milliseconds{5};  ///< between two instants of a power cycle
 
 struct Sums {
   std::uint64_t seeds = 0;
@@ -119,6 +120,49 @@ void print_kills(const KillReport& report, const std::string& machine, const Kil
   }
 }
 
+void print_power_cycles(const PowerReport& report, const KillExperiment& experiment) {
+  const std::string& device = experiment.fabric->device(report.device).name;
+  std::printf("%s, %s, %s: %llu of %llu power cycles, %zu failed, slowest return %.3f s\n",
+              experiment.fabric->architecture.c_str(), device.c_str(), std::string(to_string(experiment.change)).c_str(),
+              static_cast<unsigned long long>(report.covered), static_cast<unsigned long long>(report.points),
+              report.failures.size(), seconds_of(report.slowest));
+  for (const KillTrial& trial : report.failures) {
+    for (const std::string& finding : trial.findings) {
+      say(device + ", instant " + std::to_string(trial.kill_point) + ": " + finding);
+    }
+  }
+}
+
+struct PowerSums {
+  std::uint64_t tried = 0;
+  std::size_t failed = 0;
+};
+
+/// Every device that the change writes.
+Result<PowerSums> cycle_all_power(const KillExperiment& experiment, std::uint64_t every) {
+  const auto devices = devices_of_change(experiment);
+  if (!devices) {
+    return std::unexpected(devices.error());
+  }
+  PowerSums sums;
+  for (const DeviceId device : *devices) {
+    const auto report = try_power_cycles(experiment, device, kPowerGrid, every);
+    if (!report) {
+      return std::unexpected(report.error());
+    }
+    print_power_cycles(*report, experiment);
+    sums.tried += report->covered;
+    sums.failed += report->failures.size();
+  }
+  return sums;
+}
+
+std::shared_ptr<const Fabric> circuit_switch_fabric() {
+  SipOcsParameters parameters;
+  parameters.nodes = 8;
+  return std::make_shared<const Fabric>(make_sip_ocs(parameters));
+}
+
 std::shared_ptr<const Fabric> kill_fabric() {
   OddlParameters parameters;
   parameters.nodes = 8;
@@ -182,6 +226,21 @@ int try_kills(const Globals&, const KillOrder& order) {
     }
   }
   std::printf("%llu kill points tried, %zu failed\n", static_cast<unsigned long long>(points), failed);
+  PowerSums power;
+  for (const auto& fabric : {experiment.fabric, circuit_switch_fabric()}) {
+    experiment.fabric = fabric;
+    for (const IntentChange change : {IntentChange::submit, IntentChange::cancel}) {
+      experiment.change = change;
+      const auto sums = cycle_all_power(experiment, std::max<std::uint64_t>(1, order.every));
+      if (!sums) {
+        return give_up(sums.error());
+      }
+      power.tried += sums->tried;
+      power.failed += sums->failed;
+    }
+  }
+  std::printf("%llu power cycles tried, %zu failed\n", static_cast<unsigned long long>(power.tried), power.failed);
+  failed += power.failed;
   return failed == 0 ? kDone : kFailed;
 }
 

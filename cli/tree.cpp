@@ -195,7 +195,7 @@ void add_soak(CLI::App& sim, Session& session) {
       ->capture_default_str();
   swarm->add_option("--faults", session.soak.faults, "Only these classes, repeatable: network, partition, ...");
   swarm->callback([&session] { session.command = [&session] { return soak(session.globals, session.soak); }; });
-  CLI::App* kills = sim.add_subcommand("kill-points", "One change, with a machine killed at each of its steps");
+  CLI::App* kills = sim.add_subcommand("kill-points", "One change: machines killed at each step, devices power-cycled");
   kills->add_option("--seed", session.kills.seed, "Of every trial")->capture_default_str();
   kills->add_option("--every", session.kills.every, "Try every so-manieth point")
       ->check(CLI::PositiveNumber)

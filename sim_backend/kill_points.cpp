@@ -21,6 +21,8 @@ Scenario scenario_of(const KillExperiment& experiment) {
   Scenario scenario;
   scenario.name = "kill_points";
   scenario.fabric = experiment.fabric;
+  const std::string& architecture = experiment.fabric->architecture;
+  scenario.algorithm = architecture == "sip-ring" || architecture == "sip-ocs" ? architecture : scenario.algorithm;
   JobSubmission stays;
   stays.name = "stays";
   stays.workload = "vgg19";
@@ -86,14 +88,60 @@ class Trial {
     }
     const Instant restart = world_.loop_now() + experiment_.down_for;
     world_.run_until(restart);
-    await_rest(restart, "after the restart");
+    await_rest(restart, experiment_.bound, "after the restart");
     world_.run_until(restart + experiment_.bound);
     judge("after the restart");
     apply_again();
     return std::move(trial_);
   }
 
+  KillTrial cycle_power(DeviceId device, std::uint64_t point, Duration after) {
+    trial_.kill_point = point;
+    world_.run_until(world_.loop_now() + after);
+    std::erase_if(unchanged_, [&](const LitWindow& window) { return passes(window, device); });
+    const Instant power = world_.loop_now() + experiment_.down_for;
+    power_returns_ = power;
+    DeviceFault fault;
+    fault.kind = DeviceFaultKind::reboot;
+    fault.until = power;
+    world_.bus().inject(device, fault);
+    world_.run_until(power);
+    await_rest(power, experiment_.power_bound, "after the power cycle");
+    world_.run_until(power + experiment_.power_bound);
+    judge("after the power cycle");
+    apply_again();
+    return std::move(trial_);
+  }
+
  private:
+  /// Is the device on the way of this light, or does it make it?
+  bool passes(const LitWindow& window, DeviceId device) const {
+    const Fabric& fabric = *experiment_.fabric;
+    const std::vector<ElementId>& elements = fabric.device(device).elements;
+    const auto is_of_device = [&](ElementId element) { return std::ranges::find(elements, element) != elements.end(); };
+    for (const Reach& reach : world_.light().reached()) {
+      if (reach.source != window.source || reach.destination != window.destination) {
+        continue;
+      }
+      const auto path = world_.light().path_of(reach.transmitter);
+      if (is_of_device(reach.transmitter) || std::ranges::any_of(path, [&](const LightHop& hop) {
+            return is_of_device(fabric.fibres[hop.fibre.value].to.element);
+          })) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// As the world says, and by what the controller itself knows of drift.
+  std::vector<std::string> unsettled() const {
+    std::vector<std::string> left = world_.unsettled();
+    if (left.empty() && world_.controller().drift().counts() != DriftCounts{}) {
+      left.emplace_back("devices drift still");
+    }
+    return left;
+  }
+
   Result<void> reach_order() {
     world_.run_until(Instant{milliseconds{1'900}});
     const OperatorScript::Entry& entry = world_.script().entries().back();
@@ -110,14 +158,14 @@ class Trial {
     return unchanged_.empty() ? fail(ErrorCode::internal, "no light stays through the change") : Result<void>{};
   }
 
-  void await_rest(Instant since, const std::string& when) {
-    std::vector<std::string> unsettled = world_.unsettled();
-    while (!unsettled.empty() && world_.loop_now() < since + experiment_.bound) {
+  void await_rest(Instant since, Duration bound, const std::string& when) {
+    std::vector<std::string> left = unsettled();
+    while (!left.empty() && world_.loop_now() < since + bound) {
       world_.run_until(world_.loop_now() + kLook);
-      unsettled = world_.unsettled();
+      left = unsettled();
     }
-    trial_.settled_after = unsettled.empty() ? world_.loop_now() - since : kForever;
-    for (const std::string& sentence : unsettled) {
+    trial_.settled_after = left.empty() ? world_.loop_now() - since : kForever;
+    for (const std::string& sentence : left) {
       trial_.findings.push_back(when + ", not at rest: " + sentence);
     }
   }
@@ -125,7 +173,11 @@ class Trial {
   void judge(const std::string& when) {
     for (std::size_t i = judged_; i < world_.checker().violations().size(); ++i) {
       const Violation& violation = world_.checker().violations()[i];
-      trial_.findings.push_back(when + ", " + std::string(to_string(violation.rule)) + ": " + violation.evidence);
+      if (violation.rule == SafetyRule::moving_port && violation.at < power_returns_) {
+        continue;  // a switch that loses its power moves under whatever light passes it
+      }
+      trial_.findings.push_back(when + ", " + std::string(to_string(violation.rule)) + " at " +
+                                std::to_string(seconds_of(violation.at.time_since_epoch())) + " s: " + violation.evidence);
     }
     judged_ = world_.checker().violations().size();
     const LightTimeline light = world_.light().timeline();
@@ -152,6 +204,11 @@ class Trial {
     if (entry.state == OperatorScript::State::running && !stands) {
       const auto& known = world_.controller().jobs();
       const auto job = known.find(entry.job);
+      const bool says_why = job != known.end() && job->second.state == "refused" && !job->second.reason.empty();
+      refused_ = refused_ || (power_returns_ != Instant{} && says_why);
+      if (refused_) {
+        return;  // its device failed in the middle of the commit: the job was given back with the device's name
+      }
       trial_.findings.push_back(when + ", the job whose submission was answered is gone" +
                                 (job == known.end() ? "" : ": " + job->second.reason));
     } else if (entry.state == OperatorScript::State::ended && stands) {
@@ -175,7 +232,7 @@ class Trial {
     }
     const Instant restart = world_.loop_now() + experiment_.down_for;
     world_.run_until(restart);
-    await_rest(restart, when);
+    await_rest(restart, experiment_.bound, when);
     trial_.settled_after = std::max(settled_after, trial_.settled_after);
     world_.run_until(restart + kSecondApply);
     judge(when);
@@ -188,7 +245,9 @@ class Trial {
   const KillExperiment& experiment_;
   World world_;
   std::vector<LitWindow> unchanged_;
-  std::size_t judged_ = 0;  ///< violations that are in findings already
+  std::size_t judged_ = 0;   ///< violations that are in findings already
+  Instant power_returns_{};  ///< of the device whose power is cut, if any is
+  bool refused_ = false;     ///< the job, by name of the device that failed
   KillTrial trial_;
 };
 
@@ -232,6 +291,52 @@ Result<KillReport> try_kill_points(const KillExperiment& experiment, Peer machin
       report.slowest = std::max(report.slowest, trial->settled_after);
     } else {
       report.failures.push_back(std::move(*trial));
+    }
+  }
+  return report;
+}
+
+Result<std::vector<DeviceId>> devices_of_change(const KillExperiment& experiment) {
+  auto trial = Trial::at_order(experiment);
+  if (!trial) {
+    return std::unexpected(std::move(trial).error());
+  }
+  World& world = (*trial)->world();
+  std::vector<std::size_t> writes;
+  for (const Device& device : experiment.fabric->devices) {
+    writes.push_back(world.bus().model(device.id).actuations().size());
+  }
+  LOOM_TRY((*trial)->finish_calmly());
+  std::vector<DeviceId> written;
+  for (const Device& device : experiment.fabric->devices) {
+    if (world.bus().model(device.id).actuations().size() > writes[device.id.value]) {
+      written.push_back(device.id);
+    }
+  }
+  return written;
+}
+
+Result<PowerReport> try_power_cycles(const KillExperiment& experiment, DeviceId device, Duration step, std::uint64_t stride) {
+  PowerReport report;
+  report.device = device;
+  auto calm = Trial::at_order(experiment);
+  if (!calm) {
+    return std::unexpected(std::move(calm).error());
+  }
+  const Instant order = (*calm)->world().loop_now();
+  LOOM_TRY((*calm)->finish_calmly());
+  report.points = static_cast<std::uint64_t>(((*calm)->world().loop_now() - order) / step) + 1;
+  for (std::uint64_t point = 0; point < report.points; point += stride) {
+    auto trial = Trial::at_order(experiment);
+    if (!trial) {
+      return std::unexpected(std::move(trial).error());
+    }
+    KillTrial outcome = (*trial)->cycle_power(device, point, step * static_cast<std::int64_t>(point));
+    ++report.covered;
+    if (outcome.findings.empty()) {
+      report.slowest = std::max(report.slowest, outcome.settled_after);
+    } else {
+      report.failures.push_back(std::move(outcome));
     }
   }
   return report;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct KillExperiment {
   IntentChange change = IntentChange::submit;
   Duration down_for = std::chrono::milliseconds{100};
   Duration bound = std::chrono::seconds{2};  ///< from the restart until everything is as desired
+  /// The same for a device that lost its power: poll bound 3 s, reconcile interval 1 s, repair as above.
+  Duration power_bound = std::chrono::seconds{6};
 };
 
 /// What was found wrong after one kill; no sentence: nothing.
@@ -48,5 +51,22 @@ Result<KillTrial> try_kill_point(const KillExperiment& experiment, Peer machine,
 /// Every `stride`-th point, beginning at `first`. Errors: as above.
 Result<KillReport> try_kill_points(const KillExperiment& experiment, Peer machine, std::uint64_t stride,
                                    std::uint64_t first = 0);
+
+/// The power of one device is cut for KillExperiment::down_for, at instants `step` apart from the order to its confirmation.
+struct PowerReport {
+  DeviceId device;
+  std::uint64_t points = 0;
+  std::uint64_t covered = 0;        ///< tried
+  Duration slowest{};               ///< from the return of power until everything is as desired, of those within the bound
+  std::vector<KillTrial> failures;  ///< kill_point: which instant
+};
+
+/// The devices that the change writes, ascending. Errors: as of count_kill_points.
+Result<std::vector<DeviceId>> devices_of_change(const KillExperiment& experiment);
+
+/// Judged as a kill is, except that light which passes the device may go out, that a switch moves under light when its power
+/// goes, and that the job may be refused with a reason: its device failed. Errors: as of count_kill_points.
+Result<PowerReport> try_power_cycles(const KillExperiment& experiment, DeviceId device, Duration step,
+                                     std::uint64_t stride = 1);
 
 }  // namespace loom

@@ -95,6 +95,7 @@ std::uint64_t SimBus::register_writes() const {
 void SimBus::inject(DeviceId device, const DeviceFault& fault) {
   LOOM_ASSERT(has_model(device));
   models_[device.value]->inject(time_.now(), fault);
+  unread_[device.value] = unread_[device.value] || fault.kind == DeviceFaultKind::reboot;
   collect_light(*models_[device.value]);
 }
 
