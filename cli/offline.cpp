@@ -11,6 +11,7 @@
 #include "controller/predict/prediction_text.hpp"
 #include "controller/workload/trace_text.hpp"
 #include "controller/workload/zoo.hpp"
+#include "core/config/fault_file.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
 
@@ -114,9 +115,14 @@ int generate_keys(const Globals& globals, const std::string& scenario_path) {
 }
 
 int simulate(const Globals& globals, const SimOrder& order) {
-  const auto scenario = load_scenario(order.scenario);
+  auto scenario = load_scenario(order.scenario);
   if (!scenario) {
     return complain_of(scenario.errors);
+  }
+  for (const std::string& path : order.faults) {
+    if (const auto errors = add_faults(path, *scenario.value); !errors.empty()) {
+      return complain_of(errors);
+    }
   }
   SimOptions options;
   options.seed = order.seed.value_or(scenario.value->seed);

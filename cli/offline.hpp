@@ -26,8 +26,9 @@ int generate_keys(const Globals& globals, const std::string& scenario);
 struct SimOrder {
   std::string scenario;
   std::optional<std::uint64_t> seed;
-  std::string run_for;     ///< virtual time; empty: as the scenario says
-  std::string trace_path;  ///< Perfetto/Chrome trace
+  std::string run_for;              ///< virtual time; empty: as the scenario says
+  std::string trace_path;           ///< Perfetto/Chrome trace
+  std::vector<std::string> faults;  ///< fault files, beside the scenario's own
 };
 
 int simulate(const Globals& globals, const SimOrder& order);

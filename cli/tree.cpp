@@ -219,6 +219,7 @@ void add_pure_commands(CLI::App& app, Session& session) {
   CLI::App* run = sim->add_subcommand("run", "Run a scenario; prints a digest of everything that happened");
   run->add_option("SCENARIO", session.sim.scenario, "YAML file")->required();
   run->add_option("--seed", session.sim.seed, "Instead of the scenario's");
+  run->add_option("--faults", session.sim.faults, "Fault file beside the scenario's own, e.g. configs/faults/everything.yaml");
   run->add_option("--for", session.sim.run_for, "Virtual time, e.g. 10s");
   run->add_option("--trace", session.sim.trace_path, "Write a Perfetto trace");
   run->callback([&session] { session.command = [&session] { return simulate(session.globals, session.sim); }; });

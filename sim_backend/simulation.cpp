@@ -24,6 +24,9 @@ Instant last_action_of(const Scenario& scenario) {
   for (const ScenarioFault& fault : scenario.device_faults) {
     last = std::max(last, Instant{fault.at});
   }
+  for (const MachineFault& fault : scenario.machine_faults) {
+    last = std::max(last, Instant{fault.at + fault.lasts});
+  }
   return last;
 }
 

@@ -37,9 +37,9 @@ NetworkOptions faultless(NetworkOptions options) {
 std::string principal_of(NodeId node) { return "agent-" + std::to_string(node.value); }
 
 DeviceFault model_fault(const ScenarioFault& scenario_fault) {
-  static constexpr std::array<DeviceFaultKind, 7> kKinds{
+  static constexpr std::array<DeviceFaultKind, 8> kKinds{
       DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail, DeviceFaultKind::stick,
-      DeviceFaultKind::silence, DeviceFaultKind::nack, DeviceFaultKind::late};
+      DeviceFaultKind::silence, DeviceFaultKind::nack, DeviceFaultKind::late, DeviceFaultKind::reboot};
   DeviceFault fault;
   fault.kind = kKinds[static_cast<std::size_t>(scenario_fault.kind)];
   fault.until = scenario_fault.lasts == kForever ? kNever : Instant{scenario_fault.at + scenario_fault.lasts};
@@ -192,6 +192,9 @@ void World::schedule_faults(const Scenario& scenario) {
         bus_->inject(scenario_fault.device, model_fault(scenario_fault));
       }
     });
+  }
+  for (const MachineFault& fault : scenario.machine_faults) {
+    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { befall(fault); });
   }
   if (scenario.network.until != kForever) {
     loop_.call_at(Instant{scenario.network.until}, Precision::ordinary,

@@ -117,6 +117,7 @@ class World {
   void make_agent(NodeId node);
   void make_operator(std::vector<ScriptedJob> jobs);
   void schedule_faults(const Scenario& scenario);
+  void befall(const MachineFault& fault);
   Result<void> revive(Peer who);
   void pass_kill_points(Peer who, EffectSink& sink);
   Place& place_of(Peer who) { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }

@@ -212,6 +212,7 @@ class Controller {
   void finish_trial(const PlanOutcome& outcome, Instant now, EffectSink& sink);
   void adopt(const Trial& trial, const PlanResult& tried, Instant now, EffectSink& sink);
   void follow_jobs(const Intent& before);
+  void answer_when_durable(const Asker& asker, OperatorReply answered, EffectSink& sink);
   IntentRecord intent_record(std::optional<IntentCause> cause = {}) const;
   void keep_confirmed(Revision revision, Intent intent, std::shared_ptr<const Plan> plan);
   void take_back_orders(const Intent& failed);

@@ -161,6 +161,12 @@ void Controller::on_operator(Peer from, const Envelope& envelope, const Operator
       request.ask);
 }
 
+/// The present intent and its answer: said once the intent is durable, and again to whoever repeats the request.
+void Controller::answer_when_durable(const Asker& asker, OperatorReply answered, EffectSink& sink) {
+  IntentRecord record = intent_record(IntentCause{asker.principal, asker.request, answered.job, answered.revision});
+  append(std::move(record), ReplyAct{asker, std::move(answered)}, sink);
+}
+
 IntentRecord Controller::intent_record(std::optional<IntentCause> cause) const {
   return {intent_, laser_order_, next_job_, probation_, std::move(cause)};
 }

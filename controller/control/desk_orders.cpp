@@ -145,8 +145,7 @@ void Controller::obey(const Asker& asker, const SubmitJob& order, Instant now, E
   answered.revision = next_revision_;
   const std::string reason = "job " + number(job.id.value) + " (" + job.spec.name + ") submitted";
   intent_.jobs.push_back(std::move(job));
-  append(intent_record(IntentCause{asker.principal, asker.request, answered.job, answered.revision}),
-         ReplyAct{asker, std::move(answered)}, sink);
+  answer_when_durable(asker, std::move(answered), sink);
   want_plan(reason, now, sink);
 }
 
@@ -178,8 +177,7 @@ void Controller::obey(const Asker& asker, const CancelJob& order, Instant now, E
   OperatorReply answered;
   answered.job = order.job;
   answered.revision = next_revision_;
-  append(intent_record(IntentCause{asker.principal, asker.request, order.job, answered.revision}),
-         ReplyAct{asker, std::move(answered)}, sink);
+  answer_when_durable(asker, std::move(answered), sink);
   want_plan("job " + number(order.job.value) + " cancelled", now, sink);
 }
 
@@ -200,8 +198,7 @@ void Controller::obey(const Asker& asker, const OrderLasers& order, Instant now,
       }
     }
   }
-  append(intent_record(IntentCause{asker.principal, asker.request, {}, answered.revision}),
-         ReplyAct{asker, std::move(answered)}, sink);
+  answer_when_durable(asker, std::move(answered), sink);
   if (!order.on && commit_ != nullptr) {
     commit_->fail_with("lasers off was ordered");
     after_commit_moved(now, sink);
@@ -312,8 +309,7 @@ void Controller::release(const Asker& asker, const OrderNode& order, Instant now
     answered.revision = next_revision_;
   }
   const bool needs_revision = answered.revision.value != 0;
-  append(intent_record(IntentCause{asker.principal, asker.request, {}, answered.revision}),
-         ReplyAct{asker, std::move(answered)}, sink);
+  answer_when_durable(asker, std::move(answered), sink);
   if (needs_revision) {
     want_plan("node " + number(node.value) + " comes back from maintenance", now, sink);
   }

@@ -187,8 +187,7 @@ void Controller::obey(const Asker& asker, const ConfirmSchedule&, Instant, Effec
   OperatorReply answered;
   answered.revision = probation_->revision;
   probation_.reset();
-  append(intent_record(IntentCause{asker.principal, asker.request, {}, answered.revision}),
-         ReplyAct{asker, std::move(answered)}, sink);
+  answer_when_durable(asker, std::move(answered), sink);
 }
 
 /// The time of a schedule on trial is over: what was pinned before is pinned again.

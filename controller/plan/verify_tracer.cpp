@@ -442,10 +442,10 @@ void LightTracer::check_coupler(const Element& element, const Layer& signals) {
       continue;
     }
     for (const Cell& cell : signals.on(*fibre)) {
-      const auto [other, first] = input_of.emplace(cell.colour, input);
-      if (!first) {
+      const PortNumber first = input_of.emplace(cell.colour, input).first->second;
+      if (first != input) {
         faults_.add(rules::kOncePerCoupler, [&] {
-          return element.name + ": inputs " + std::to_string(other->second) + " and " + std::to_string(input) + " both carry " +
+          return element.name + ": inputs " + std::to_string(first) + " and " + std::to_string(input) + " both carry " +
                  to_string(centre_of(colours_[cell.colour]));
         });
       }

@@ -40,7 +40,14 @@ std::string_view to_string(Mode mode) {
 }
 
 std::string_view to_string(ScenarioFaultKind kind) {
-  static constexpr std::array<std::string_view, 7> kWords{"detune", "dim", "fail", "stick", "silence", "refuse", "late"};
+  static constexpr std::array<std::string_view, 8> kWords{"detune",  "dim",    "fail", "stick",
+                                                          "silence", "refuse", "late", "reboot"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kWords.size() ? kWords[index] : "?";
+}
+
+std::string_view to_string(MachineFaultKind kind) {
+  static constexpr std::array<std::string_view, 3> kWords{"crash", "partition", "disk_full"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kWords.size() ? kWords[index] : "?";
 }

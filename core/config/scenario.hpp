@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,7 @@ enum class ScenarioFaultKind : std::uint8_t {
   silence,  ///< answers nothing
   refuse,   ///< answers every write with the protocol's error
   late,     ///< answers `delay` later than it should
+  reboot,   ///< its power is cut for `lasts`: everything is as at power-up, and nothing is answered meanwhile
 };
 std::string_view to_string(ScenarioFaultKind kind);
 
@@ -94,6 +96,22 @@ struct ScenarioFault {
   Duration delay{};          ///< of late
   Duration lasts = kForever;
   bool operator==(const ScenarioFault&) const = default;
+};
+
+enum class MachineFaultKind : std::uint8_t {
+  crash,      ///< as `kill -9`; its next life begins after `lasts`
+  partition,  ///< nobody hears it and it hears nobody
+  disk_full,  ///< its journal refuses rows; then its process is started again
+};
+std::string_view to_string(MachineFaultKind kind);
+
+/// One fault of the controller or of one agent, from `at` for `lasts`. In sim mode only.
+struct MachineFault {
+  Duration at{};
+  std::optional<NodeId> node;  ///< none: the controller
+  MachineFaultKind kind = MachineFaultKind::crash;
+  Duration lasts = std::chrono::milliseconds{100};
+  bool operator==(const MachineFault&) const = default;
 };
 
 struct Scenario {
@@ -112,6 +130,7 @@ struct Scenario {
   Churn churn;
   NetworkFaults network;
   std::vector<ScenarioFault> device_faults;  ///< ascending `at`
+  std::vector<MachineFault> machine_faults;  ///< ascending `at`
 };
 
 /// Everything that a run submits: `jobs` and the jobs that `churn` stands for, ascending `at` (equal: as written).

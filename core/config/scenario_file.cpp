@@ -6,8 +6,10 @@
 #include <tuple>
 
 #include "core/config/fabric_file.hpp"
+#include "core/config/fault_file.hpp"
 #include "core/config/yaml_document.hpp"
 #include "core/config/yaml_reader.hpp"
+#include "core/config/yaml_words.hpp"
 #include "core/limits.hpp"
 
 namespace loom {
@@ -21,26 +23,7 @@ using std::chrono::seconds;
 constexpr Range<Duration> kRunTime{Duration{0}, hours{24 * 365}};
 constexpr Range<Duration> kPositive{microseconds{1}, hours{1}};
 constexpr std::size_t kSettings = 64;
-constexpr std::size_t kDeviceFaults = 65'536;
 constexpr std::int64_t kRevisions = 1'000'000;
-
-template <class Enum, std::size_t N>
-std::array<std::string, N> words_of() {
-  std::array<std::string, N> words;
-  for (std::size_t i = 0; i < N; ++i) {
-    words[i] = to_string(static_cast<Enum>(i));
-  }
-  return words;
-}
-
-template <class Rows>
-NameIndex names_of(std::string noun, const Rows& rows, ErrorList& errors) {
-  NameIndex names(std::move(noun));
-  for (const auto& row : rows) {
-    names.add(row.name, YamlNode{}, errors);
-  }
-  return names;
-}
 
 class ScenarioReader {
  public:
@@ -62,8 +45,7 @@ class ScenarioReader {
     read_reconcile();
     read_jobs();
     read_churn();
-    read_network();
-    read_device_faults();
+    read_faults();
     file_.finish();
     if (!errors_.empty()) {
       return {std::nullopt, errors_.sorted()};
@@ -272,73 +254,18 @@ class ScenarioReader {
     map->finish();
   }
 
-  void read_network() {
-    auto map = map_of("network");
-    if (!map) {
-      return;
-    }
-    NetworkFaults& network = scenario_.network;
-    constexpr Range<Duration> kDelay{Duration{0}, seconds{60}};
-    constexpr Range<double> kProbability{0.0, 1.0};
-    network.delay_min = map->duration("delay_min", kDelay, network.delay_min);
-    network.delay_max = map->duration("delay_max", kDelay, std::max(network.delay_min, network.delay_max));
-    network.loss = map->real("loss", kProbability, network.loss);
-    network.duplicate = map->real("duplicate", kProbability, network.duplicate);
-    network.reorder = map->real("reorder", kProbability, network.reorder);
-    network.until = map->duration("until", kRunTime, network.until);
-    if (network.delay_min > network.delay_max) {
-      map->error("delay_min",
-                 "delay_min: " + print_quantity(network.delay_min.count(), kDurationUnits) +
-                     "; expected at most delay_max = " + print_quantity(network.delay_max.count(), kDurationUnits));
-    }
-    map->finish();
-  }
-
-  /// The one key that a kind of fault takes beside at, device, kind and lasts.
-  void read_fault_value(YamlMap& map, ScenarioFault& fault) {
-    if (fault.kind == ScenarioFaultKind::detune) {
-      fault.offset = map.offset("offset", {{-1'000'000}, {1'000'000}}, Rule::required);
-    } else if (fault.kind == ScenarioFaultKind::dim) {
-      fault.loss = map.ratio("loss", {Db{1}, Db{6'000}}, Rule::required);
-    } else if (fault.kind == ScenarioFaultKind::late) {
-      fault.delay = map.duration("delay", kPositive, Rule::required);
-    }
-  }
-
-  void check_fault(YamlMap& map, const ScenarioFault& fault) {
-    const DeviceKind kind = fabric_.device(fault.device).kind;
-    if (fault.kind == ScenarioFaultKind::detune && kind != DeviceKind::itla_laser && kind != DeviceKind::heater_bank) {
-      map.error("kind",
-                "kind: '" + fabric_.device(fault.device).name + "' is a switch; expected a laser or a heater bank to detune");
-    }
-  }
-
-  void read_device_faults() {
-    const NameIndex devices = names_of("device", fabric_.devices, errors_);
-    const auto kinds = words_of<ScenarioFaultKind, 7>();
-    for (const YamlNode& item : file_.list("device_faults", kDeviceFaults)) {
-      YamlMap map(item, "the device fault", errors_);
-      ScenarioFault fault;
-      fault.at = map.duration("at", kRunTime, Rule::required);
-      const std::string device = map.name("device", Rule::required);
-      const auto kind = map.word("kind", kinds, Rule::required);
-      fault.lasts = map.duration("lasts", {microseconds{1}, kRunTime.max}, fault.lasts);
-      const auto number =
-          fabric_known_ && !device.empty() ? devices.resolve(device, map.place_of("device"), errors_) : std::nullopt;
-      if (!kind) {
-        continue;
+  /// Those of the file that `faults` names, then its own.
+  void read_faults() {
+    const FaultPlace place{fabric_known_ ? &fabric_ : nullptr, scenario_.network, scenario_.device_faults,
+                           scenario_.machine_faults};
+    if (const std::string relative = file_.text("faults", std::string{}); !relative.empty()) {
+      const std::vector<ConfigError> errors = add_fault_file(path_from_here(relative), place);
+      if (!errors.empty()) {
+        file_.error("faults", "faults: '" + relative + "' cannot be used; its own errors are listed with its name");
+        errors_.append(errors);
       }
-      fault.kind = static_cast<ScenarioFaultKind>(*kind);
-      read_fault_value(map, fault);
-      map.finish();
-      if (number) {
-        fault.device = {*number};
-        check_fault(map, fault);
-      }
-      scenario_.device_faults.push_back(fault);
     }
-    std::ranges::sort(scenario_.device_faults, {},
-                      [](const ScenarioFault& fault) { return std::tuple(fault.at, fault.device, fault.kind); });
+    read_faults_of(file_, place, errors_);
   }
 
   std::filesystem::path folder_;
@@ -364,10 +291,13 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path) {
   const YamlNode& root = *document.value;
   ErrorList errors(path.string());
   YamlMap map(root, "the file", errors);
-  const std::array<std::string, 2> kinds{"fabric", "scenario"};
+  const std::array<std::string, 3> kinds{"fabric", "scenario", "faults"};
   const auto kind = map.word("kind", kinds, Rule::required);
   if (!kind) {
     return errors.sorted();
+  }
+  if (*kind == 2) {
+    return check_fault_file(path, root);
   }
   return *kind == 0 ? read_fabric(path.string(), root).errors : ScenarioReader(path, root).read().errors;
 }

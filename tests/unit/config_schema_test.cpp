@@ -148,7 +148,8 @@ std::vector<fs::path> committed(const std::string& folder) {
 }
 
 TEST_CASE("every_committed_config_passes_check_and_fits_its_schema") {
-  for (const auto& [folder, kind] : {std::pair{"fabrics", "fabric"}, std::pair{"scenarios", "scenario"}}) {
+  for (const auto& [folder, kind] :
+       {std::pair{"fabrics", "fabric"}, std::pair{"scenarios", "scenario"}, std::pair{"faults", "faults"}}) {
     const Json schema = schema_of(kind);
     const auto files = committed(folder);
     CHECK(files.size() >= 4);
@@ -217,8 +218,10 @@ Heard ask(const std::string& text) {
   std::ofstream(path) << text;
   const auto document = read_yaml(path);
   REQUIRE(document);
-  const bool scenario = text.find("kind: scenario") != std::string::npos;
-  const Heard heard = listen(scenario ? load_scenario(path).errors : read_fabric(path.string(), *document.value).errors);
+  const auto is_of = [&](const char* kind) { return text.find(std::string("kind: ") + kind + "\n") != std::string::npos; };
+  const Heard heard = listen(is_of("scenario") ? load_scenario(path).errors
+                             : is_of("faults") ? check_config(path)
+                                               : read_fabric(path.string(), *document.value).errors);
   fs::remove(path);
   return heard;
 }
@@ -282,13 +285,29 @@ TEST_CASE("the_scenario_schema_and_the_reader_know_the_same_keys") {
   }
   agree(defs.at("job"), head + "jobs: [{zzz: 1}]\n", {});
   const Words kinds = ask(head + "device_faults: [{kind: zzz}]\n").words;
-  CHECK(kinds.size() == 7);
+  CHECK(kinds.size() == 8);
   for (const std::string& kind : kinds) {
     const Json& fault = defs.at(defs.contains(kind) ? kind : "plain_fault");
     agree(fault, head + "device_faults: [{zzz: 1, kind: " + kind + "}]\n", {"kind"});
     CHECK(fault.at("properties").at("kind").at("enum").get<Words>().contains(kind));
   }
+  agree(defs.at("machine_fault"), head + "machine_faults: [{zzz: 1}]\n", {});
+  CHECK(ask(head + "machine_faults: [{kind: zzz}]\n").words ==
+        defs.at("machine_fault").at("properties").at("kind").at("enum").get<Words>());
   CHECK(ask("kind: scenario\nmode: zzz\n").words == schema.at("properties").at("mode").at("enum").get<Words>());
+}
+
+TEST_CASE("the_fault_file_schema_and_the_reader_know_the_same_keys") {
+  const Json schema = schema_of("faults");
+  const Json defs = schema.at("$defs");
+  const std::string head = "schema_version: 1\nkind: faults\nname: f\n";
+  agree(schema, "kind: faults\nzzz: 1\n", {"kind"});
+  agree(defs.at("network"), head + "network: {zzz: 1}\n", {});
+  agree(defs.at("machine_fault"), head + "machine_faults: [{zzz: 1}]\n", {});
+  for (const std::string& kind : ask(head + "device_faults: [{kind: zzz}]\n").words) {
+    const Json& fault = defs.at(defs.contains(kind) ? kind : "plain_fault");
+    agree(fault, head + "device_faults: [{zzz: 1, kind: " + kind + "}]\n", {"kind"});
+  }
 }
 
 }  // namespace

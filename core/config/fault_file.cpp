@@ -1,0 +1,162 @@
+// The keys of faults, in a scenario or in a file of their own.
+#include "core/config/fault_file.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/config/yaml_document.hpp"
+#include "core/config/yaml_words.hpp"
+
+namespace loom {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::seconds;
+
+constexpr Range<Duration> kRunTime{Duration{0}, hours{24 * 365}};
+constexpr Range<Duration> kPositive{microseconds{1}, hours{1}};
+constexpr std::size_t kFaults = 65'536;
+
+class FaultReader {
+ public:
+  FaultReader(YamlMap& file, const FaultPlace& place, ErrorList& errors) : file_(file), place_(place), errors_(errors) {}
+
+  void read() {
+    read_network();
+    read_device_faults();
+    read_machine_faults();
+  }
+
+ private:
+  void read_network() {
+    const YamlNode* node = file_.find("network");
+    if (node == nullptr) {
+      return;
+    }
+    YamlMap map(*node, "network", errors_);
+    NetworkFaults& network = place_.network;
+    constexpr Range<Duration> kDelay{Duration{0}, seconds{60}};
+    constexpr Range<double> kProbability{0.0, 1.0};
+    network.delay_min = map.duration("delay_min", kDelay, network.delay_min);
+    network.delay_max = map.duration("delay_max", kDelay, std::max(network.delay_min, network.delay_max));
+    network.loss = map.real("loss", kProbability, network.loss);
+    network.duplicate = map.real("duplicate", kProbability, network.duplicate);
+    network.reorder = map.real("reorder", kProbability, network.reorder);
+    network.until = map.duration("until", kRunTime, network.until);
+    if (network.delay_min > network.delay_max) {
+      map.error("delay_min", "delay_min: " + print_quantity(network.delay_min.count(), kDurationUnits) +
+                                 "; expected at most delay_max = " + print_quantity(network.delay_max.count(), kDurationUnits));
+    }
+    map.finish();
+  }
+
+  /// The one key that a kind of fault takes beside at, device, kind and lasts.
+  void read_fault_value(YamlMap& map, ScenarioFault& fault) {
+    if (fault.kind == ScenarioFaultKind::detune) {
+      fault.offset = map.offset("offset", {{-1'000'000}, {1'000'000}}, Rule::required);
+    } else if (fault.kind == ScenarioFaultKind::dim) {
+      fault.loss = map.ratio("loss", {Db{1}, Db{6'000}}, Rule::required);
+    } else if (fault.kind == ScenarioFaultKind::late) {
+      fault.delay = map.duration("delay", kPositive, Rule::required);
+    }
+  }
+
+  void check_fault(YamlMap& map, const ScenarioFault& fault) {
+    const DeviceKind kind = place_.fabric->device(fault.device).kind;
+    if (fault.kind == ScenarioFaultKind::detune && kind != DeviceKind::itla_laser && kind != DeviceKind::heater_bank) {
+      map.error("kind", "kind: '" + place_.fabric->device(fault.device).name +
+                            "' is a switch; expected a laser or a heater bank to detune");
+    }
+  }
+
+  void read_device_faults() {
+    const NameIndex devices =
+        names_of("device", place_.fabric == nullptr ? std::vector<Device>{} : place_.fabric->devices, errors_);
+    const auto kinds = words_of<ScenarioFaultKind, 8>();
+    for (const YamlNode& item : file_.list("device_faults", kFaults)) {
+      YamlMap map(item, "the device fault", errors_);
+      ScenarioFault fault;
+      fault.at = map.duration("at", kRunTime, Rule::required);
+      const std::string device = map.name("device", Rule::required);
+      const auto kind = map.word("kind", kinds, Rule::required);
+      fault.lasts = map.duration("lasts", {microseconds{1}, kRunTime.max}, fault.lasts);
+      const auto number =
+          place_.fabric != nullptr && !device.empty() ? devices.resolve(device, map.place_of("device"), errors_) : std::nullopt;
+      if (!kind) {
+        continue;
+      }
+      fault.kind = static_cast<ScenarioFaultKind>(*kind);
+      read_fault_value(map, fault);
+      map.finish();
+      if (number) {
+        fault.device = {*number};
+        check_fault(map, fault);
+      }
+      place_.device_faults.push_back(fault);
+    }
+    std::ranges::sort(place_.device_faults, {},
+                      [](const ScenarioFault& fault) { return std::tuple(fault.at, fault.device, fault.kind); });
+  }
+
+  /// "controller", or a node's name.
+  std::optional<NodeId> read_node(YamlMap& map, const NameIndex& nodes) {
+    const std::string machine = map.name("machine", Rule::required);
+    if (machine.empty() || machine == "controller" || place_.fabric == nullptr) {
+      return {};
+    }
+    const auto number = nodes.resolve(machine, map.place_of("machine"), errors_);
+    return number ? std::optional(NodeId{*number}) : std::nullopt;
+  }
+
+  void read_machine_faults() {
+    const NameIndex nodes = names_of("node", place_.fabric == nullptr ? std::vector<Node>{} : place_.fabric->nodes, errors_);
+    const auto kinds = words_of<MachineFaultKind, 3>();
+    for (const YamlNode& item : file_.list("machine_faults", kFaults)) {
+      YamlMap map(item, "the machine fault", errors_);
+      MachineFault fault;
+      fault.at = map.duration("at", kRunTime, Rule::required);
+      fault.node = read_node(map, nodes);
+      fault.kind = static_cast<MachineFaultKind>(map.word("kind", kinds, Rule::required).value_or(0));
+      fault.lasts = map.duration("lasts", {microseconds{1}, hours{1}}, fault.lasts);
+      map.finish();
+      place_.machine_faults.push_back(fault);
+    }
+    std::ranges::sort(place_.machine_faults, {},
+                      [](const MachineFault& fault) { return std::tuple(fault.at, fault.node, fault.kind); });
+  }
+
+  YamlMap& file_;
+  const FaultPlace& place_;
+  ErrorList& errors_;
+};
+
+std::vector<ConfigError> read_root(const std::filesystem::path& path, const YamlNode& root, const FaultPlace& place) {
+  ErrorList errors(path.string());
+  YamlMap file(root, "the fault file", errors);
+  check_header(file, "faults");
+  file.name("name", Rule::required);
+  read_faults_of(file, place, errors);
+  file.finish();
+  return errors.empty() ? std::vector<ConfigError>{} : errors.sorted();
+}
+
+}  // namespace
+
+void read_faults_of(YamlMap& file, const FaultPlace& place, ErrorList& errors) { FaultReader(file, place, errors).read(); }
+
+std::vector<ConfigError> add_fault_file(const std::filesystem::path& path, const FaultPlace& place) {
+  const Loaded<YamlNode> document = read_yaml(path);
+  return document ? read_root(path, *document.value, place) : document.errors;
+}
+
+std::vector<ConfigError> check_fault_file(const std::filesystem::path& path, const YamlNode& root) {
+  Scenario nowhere;
+  return read_root(path, root, {nullptr, nowhere.network, nowhere.device_faults, nowhere.machine_faults});
+}
+
+std::vector<ConfigError> add_faults(const std::filesystem::path& path, Scenario& scenario) {
+  return add_fault_file(path, {scenario.fabric.get(), scenario.network, scenario.device_faults, scenario.machine_faults});
+}
+
+}  // namespace loom

@@ -1,0 +1,77 @@
+// Any workload meets any faults: a scenario's jobs under each committed fault file, judged by ground truth; and what the reader
+// says of a fault file that is wrong.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "core/config/fault_file.hpp"
+#include "core/config/scenario_file.hpp"
+#include "sim_backend/simulation.hpp"
+
+namespace loom {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The jobs of small_faults without its own faults.
+Scenario workload() {
+  auto loaded = load_scenario("configs/scenarios/small_faults.yaml");
+  REQUIRE(loaded);
+  loaded.value->network = {};
+  loaded.value->device_faults.clear();
+  return std::move(*loaded.value);
+}
+
+std::vector<ConfigError> errors_of(const std::string& lines, Scenario& scenario) {
+  const fs::path path = fs::temp_directory_path() / "loom-fault-file.yaml";
+  std::ofstream(path) << "schema_version: 1\nkind: faults\nname: f\n" << lines;
+  return add_faults(path, scenario);
+}
+
+}  // namespace
+
+TEST_CASE("a_workload_is_safe_and_converges_under_each_committed_fault_file") {
+  const std::string file =
+      GENERATE(as<std::string>{}, "rough_network", "crashing_controller", "rebooting_devices", "everything");
+  CAPTURE(file);
+  Scenario scenario = workload();
+  REQUIRE(add_faults("configs/faults/" + file + ".yaml", scenario).empty());
+  CHECK((!scenario.machine_faults.empty() || !scenario.device_faults.empty()));
+  const auto result = run_simulation(scenario, {});
+  REQUIRE(result);
+  for (const Violation& violation : result->violations) {
+    FAIL_CHECK(to_string(violation.rule) << ": " << violation.evidence);
+  }
+  CHECK(result->revisions.committed >= 2);
+  CHECK(result->revisions.mixed == 0);
+}
+
+TEST_CASE("faults_of_a_file_are_added_to_the_scenarios_own_in_order_of_time") {
+  Scenario scenario = workload();
+  scenario.machine_faults.push_back({std::chrono::seconds{2}, {}, MachineFaultKind::crash});
+  REQUIRE(errors_of("machine_faults:\n  - {at: 1 s, machine: node-3, kind: partition, lasts: 5 ms}\n", scenario).empty());
+  REQUIRE(scenario.machine_faults.size() == 2);
+  CHECK(scenario.machine_faults[0] ==
+        MachineFault{std::chrono::seconds{1}, NodeId{3}, MachineFaultKind::partition, std::chrono::milliseconds{5}});
+  CHECK_FALSE(scenario.machine_faults[1].node.has_value());
+}
+
+TEST_CASE("a_wrong_fault_file_is_named_with_its_place_and_the_nearest_word") {
+  Scenario scenario = workload();
+  const auto errors = errors_of(
+      "machine_faults:\n"
+      "  - {at: 1 s, machine: node-77, kind: crash}\n"
+      "  - {at: 1 s, machine: node-7, kind: crush}\n"
+      "jobs: []\n",
+      scenario);
+  REQUIRE(errors.size() == 3);
+  CHECK(errors[0].line == 5);
+  CHECK(errors[0].message.find("node-77") != std::string::npos);
+  CHECK(errors[1].line == 6);
+  CHECK(errors[1].message.find("crash") != std::string::npos);
+  CHECK(errors[2].line == 7);
+  CHECK(add_faults("configs/faults/none.yaml", scenario).size() == 1);
+}
+
+}  // namespace loom
