@@ -1,5 +1,7 @@
 // Any workload meets any faults: a scenario's jobs under each committed fault file, judged by ground truth; and what the reader
 // says of a fault file that is wrong.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -24,9 +26,11 @@ Scenario workload() {
 }
 
 std::vector<ConfigError> errors_of(const std::string& lines, Scenario& scenario) {
-  const fs::path path = fs::temp_directory_path() / "loom-fault-file.yaml";
+  const fs::path path = fs::temp_directory_path() / ("loom-faults-" + std::to_string(getpid()) + ".yaml");
   std::ofstream(path) << "schema_version: 1\nkind: faults\nname: f\n" << lines;
-  return add_faults(path, scenario);
+  auto errors = add_faults(path, scenario);
+  fs::remove(path);
+  return errors;
 }
 
 }  // namespace
