@@ -117,6 +117,9 @@ bool is_news(const Observation& before, const Observation& after) {
   if (before.health != after.health || before.fault != after.fault || before.reading.index() != after.reading.index()) {
     return true;
   }
+  if (after.health == DeviceHealth::failed && after.read_at != before.read_at) {
+    return true;  // whoever returns from what failed waits for its next reading
+  }
   if (const auto* laser = std::get_if<LaserObservation>(&after.reading)) {
     return is_news_of_laser(std::get<LaserObservation>(before.reading), *laser);
   }

@@ -45,7 +45,7 @@ class Audit {
 };
 
 /// Would an operator call the device something else now? Analogue values count once they have moved by a fraction of what
-/// the controller calls drift; less is noise, which `report_interval` carries.
+/// the controller calls drift; less is noise, which `report_interval` carries. Of a device that failed every reading is news.
 bool is_news(const Observation& before, const Observation& after);
 
 }  // namespace loom

@@ -85,12 +85,14 @@ Result<void> check_device(const Lane& lane, const DevicePlan& device, const Node
   return {};
 }
 
+/// Dark is dark, wherever it is tuned.
 bool agrees(const LaserObservation& reading, const LaserSetpoint& setpoint) {
-  if (reading.emitting != setpoint.emit || magnitude(reading.frequency - centre_of(setpoint.slot)) > kFrequencyTolerance) {
-    return false;
+  if (!setpoint.emit) {
+    return !reading.emitting;
   }
   const Db off = reading.power - setpoint.power;
-  return !setpoint.emit || (off <= kPowerTolerance && -off <= kPowerTolerance);
+  return reading.emitting && magnitude(reading.frequency - centre_of(setpoint.slot)) <= kFrequencyTolerance &&
+         off <= kPowerTolerance && -off <= kPowerTolerance;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Plants every way of drift on every kind of device, one world each, and prints when it was named and when it was repaired.
-// Virtual time: the table is a function of the seed. drift_table [seed [1024]]; with 1024 nodes one instant of planting each.
+// Virtual time: the table is a function of the seed. drift_table [seed [1024|ocs]]; with 1024 nodes one instant of planting
+// each.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -48,13 +49,15 @@ int main(int argc, char** argv) {
   const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
   const bool is_large = argc > 2 && std::string(argv[2]) == "1024";
   const int phases = is_large ? 1 : 5;  // instants of planting, evenly spread over an audit round
-  const Scenario scenario = drift_scenario(is_large ? DriftFabric::nodes_1024 : DriftFabric::nodes_16);
+  const bool is_ocs = argc > 2 && std::string(argv[2]) == "ocs";
+  const DriftFabric fabric = is_large ? DriftFabric::nodes_1024 : is_ocs ? DriftFabric::ocs_16 : DriftFabric::nodes_16;
+  const Scenario scenario = drift_scenario(fabric);
   std::printf("seed %llu, %zu nodes, worst of %d instants of planting; bound of naming %lld ms\n",
               static_cast<unsigned long long>(seed), scenario.fabric->nodes.size(), phases,
               milliseconds_of_time(poll_bound(scenario.controller)));
   std::printf("%-28s %-11s %-8s %9s %9s %8s %8s %8s %9s %10s\n", "planted", "device", "named", "after ms", "sound ms",
               "commits", "touched", "outsider", "by repair", "violations");
-  for (const Plant& plant : drift_plants()) {
+  for (const Plant& plant : drift_plants(fabric)) {
     Worst worst;
     if (!measure(scenario, plant, seed, phases, worst)) {
       return 1;

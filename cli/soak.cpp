@@ -122,10 +122,10 @@ void print_kills(const KillReport& report, const std::string& machine, const Kil
 
 void print_power_cycles(const PowerReport& report, const KillExperiment& experiment) {
   const std::string& device = experiment.fabric->device(report.device).name;
-  std::printf("%s, %s, %s: %llu of %llu power cycles, %zu failed, slowest return %.3f s\n",
-              experiment.fabric->architecture.c_str(), device.c_str(), std::string(to_string(experiment.change)).c_str(),
-              static_cast<unsigned long long>(report.covered), static_cast<unsigned long long>(report.points),
-              report.failures.size(), seconds_of(report.slowest));
+  std::printf("%s of %zu, %s, %s: %llu of %llu power cycles, %zu failed, slowest return %.3f s\n",
+              experiment.fabric->architecture.c_str(), experiment.fabric->nodes.size(), device.c_str(),
+              std::string(to_string(experiment.change)).c_str(), static_cast<unsigned long long>(report.covered),
+              static_cast<unsigned long long>(report.points), report.failures.size(), seconds_of(report.slowest));
   for (const KillTrial& trial : report.failures) {
     for (const std::string& finding : trial.findings) {
       say(device + ", instant " + std::to_string(trial.kill_point) + ": " + finding);
@@ -163,13 +163,17 @@ std::shared_ptr<const Fabric> circuit_switch_fabric() {
   return std::make_shared<const Fabric>(make_sip_ocs(parameters));
 }
 
-std::shared_ptr<const Fabric> kill_fabric() {
+std::shared_ptr<const Fabric> oddl_fabric(std::uint32_t nodes, std::uint32_t group_size) {
   OddlParameters parameters;
-  parameters.nodes = 8;
-  parameters.group_size = 4;
-  parameters.channels = 6;
+  parameters.nodes = nodes;
+  parameters.group_size = group_size;
+  parameters.channels = static_cast<std::int32_t>(group_size + group_size / 2);
   return std::make_shared<const Fabric>(make_oddl(parameters));
 }
+
+std::shared_ptr<const Fabric> kill_fabric() { return oddl_fabric(8, 4); }
+/// Both jobs' light passes the same pair of switches.
+std::shared_ptr<const Fabric> one_group_fabric() { return oddl_fabric(16, 8); }
 
 }  // namespace
 
@@ -227,7 +231,7 @@ int try_kills(const Globals&, const KillOrder& order) {
   }
   std::printf("%llu kill points tried, %zu failed\n", static_cast<unsigned long long>(points), failed);
   PowerSums power;
-  for (const auto& fabric : {experiment.fabric, circuit_switch_fabric()}) {
+  for (const auto& fabric : {experiment.fabric, one_group_fabric(), circuit_switch_fabric()}) {
     experiment.fabric = fabric;
     for (const IntentChange change : {IntentChange::submit, IntentChange::cancel}) {
       experiment.change = change;

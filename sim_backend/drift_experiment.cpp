@@ -54,14 +54,20 @@ DeviceId idle_laser(const Plan& plan, const Fabric& fabric) { return laser_of(id
 DeviceId warm_bank(const Plan& plan, const Fabric& fabric) { return bank_of(plan.circuits[1].destination, fabric); }
 DeviceId cold_bank(const Plan& plan, const Fabric& fabric) { return bank_of(idle_node(plan, fabric), fabric); }
 
+template <class Wanted>
+const Wanted& setting_of(const Plan& plan, const Fabric& fabric, DeviceId id) {
+  const auto& devices = plan.nodes[fabric.device(id).agent.value].devices;
+  const auto device = std::ranges::find(devices, id, &DevicePlan::device);
+  LOOM_ASSERT(device != devices.end());
+  return std::get<Wanted>(device->timeline.front().setpoint);
+}
+
 const std::vector<WssRoute>& routes_of(const Plan& plan, const Fabric& fabric, DeviceId wss) {
-  for (const DevicePlan& device : plan.nodes[fabric.device(wss).agent.value].devices) {
-    if (device.device == wss) {
-      return std::get<WssSetpoint>(device.timeline.front().setpoint).routes;
-    }
-  }
-  LOOM_ASSERT(false);
-  return std::get<WssSetpoint>(plan.nodes.front().devices.front().timeline.front().setpoint).routes;
+  return setting_of<WssSetpoint>(plan, fabric, wss).routes;
+}
+
+const std::vector<CrossConnect>& connects_of(const Plan& plan, const Fabric& fabric, DeviceId ocs) {
+  return setting_of<OcsSetpoint>(plan, fabric, ocs).connects;
 }
 
 /// The switch with the most light, so that there are others to disturb.
@@ -141,13 +147,55 @@ void append_wss_plants(std::vector<Plant>& plants) {
        }});
 }
 
-void append_silences(std::vector<Plant>& plants) {
+/// The switch of the job's second circuit.
+DeviceId lit_ocs(const Plan& plan, const Fabric& fabric) {
+  for (const Device& device : fabric.devices) {
+    if (device.kind == DeviceKind::ocs && !connects_of(plan, fabric, device.id).empty()) {
+      return device.id;
+    }
+  }
+  LOOM_ASSERT(false);
+  return {};
+}
+
+void append_ocs_plants(std::vector<Plant>& plants) {
+  plants.push_back(
+      {"connection removed", DeviceKind::ocs, Drift::missing, 1, lit_ocs, [](Outsider& o, World& world, DeviceId id) {
+         const Plan& plan = world.controller().confirmed_plan()->plan;
+         o.disconnect(id, connects_of(plan, world.light().fabric(), id).front());
+       }});
+  plants.push_back(
+      {"idle ports connected", DeviceKind::ocs, Drift::foreign, 0, lit_ocs, [](Outsider& o, World& world, DeviceId id) {
+         const auto& connects = connects_of(world.controller().confirmed_plan()->plan, world.light().fabric(), id);
+         CrossConnect idle{0, 0};
+         const auto is_taken = [&](auto port) {
+           return std::ranges::any_of(connects, [&](CrossConnect each) { return each.*port == idle.*port; });
+         };
+         for (; is_taken(&CrossConnect::input); ++idle.input) {
+         }
+         for (; is_taken(&CrossConnect::output); ++idle.output) {
+         }
+         o.connect(id, idle);
+       }});
+  plants.push_back({"OCS power-cycled", DeviceKind::ocs, Drift::missing, 8, lit_ocs, [](Outsider&, World& world, DeviceId id) {
+                      DeviceFault fault;
+                      fault.kind = DeviceFaultKind::reboot;
+                      fault.until = world.loop_now() + milliseconds{100};
+                      world.bus().inject(id, fault);
+                    }});
+}
+
+void append_silences(std::vector<Plant>& plants, DriftFabric fabric) {
   const auto silence = [](Outsider&, World& world, DeviceId id) {
     DeviceFault fault;
     fault.kind = DeviceFaultKind::silence;
     fault.until = world.loop_now() + seconds{6};
     world.bus().inject(id, fault);
   };
+  if (fabric == DriftFabric::ocs_16) {
+    plants.push_back({"OCS silent for 6 s", DeviceKind::ocs, Drift::stale, 0, lit_ocs, silence});
+    return;
+  }
   plants.push_back({"laser silent for 6 s", DeviceKind::itla_laser, Drift::stale, 0, lit_laser, silence});
   plants.push_back({"heater silent for 6 s", DeviceKind::heater_bank, Drift::stale, 0, warm_bank, silence});
   plants.push_back({"WSS silent for 6 s", DeviceKind::wss, Drift::stale, 0, busy_wss, silence});
@@ -181,26 +229,35 @@ Result<void> come_into_light(World& world) {
 
 }  // namespace
 
-std::vector<Plant> drift_plants() {
+std::vector<Plant> drift_plants(DriftFabric fabric) {
   std::vector<Plant> plants;
-  append_laser_plants(plants);
-  append_bank_plants(plants);
-  append_wss_plants(plants);
-  append_silences(plants);
+  if (fabric == DriftFabric::ocs_16) {
+    append_ocs_plants(plants);
+  } else {
+    append_laser_plants(plants);
+    append_bank_plants(plants);
+    append_wss_plants(plants);
+  }
+  append_silences(plants, fabric);
   return plants;
 }
 
 Scenario drift_scenario(DriftFabric fabric) {
-  OddlParameters parameters;
-  const bool is_small = fabric == DriftFabric::nodes_16;
-  if (is_small) {
-    parameters.nodes = 16;
-    parameters.group_size = 4;
-    parameters.channels = 6;
-  }
   Scenario scenario;
   scenario.name = "drift";
-  scenario.fabric = std::make_shared<const Fabric>(make_oddl(parameters));
+  const bool is_small = fabric != DriftFabric::nodes_1024;
+  if (fabric == DriftFabric::ocs_16) {
+    scenario.fabric = std::make_shared<const Fabric>(make_sip_ocs({}));
+    scenario.algorithm = "sip-ocs";
+  } else {
+    OddlParameters parameters;
+    if (is_small) {
+      parameters.nodes = 16;
+      parameters.group_size = 4;
+      parameters.channels = 6;
+    }
+    scenario.fabric = std::make_shared<const Fabric>(make_oddl(parameters));
+  }
   JobSubmission job;
   job.name = "ring";
   job.workload = "vgg19";

@@ -14,7 +14,7 @@
 
 namespace loom {
 
-/// One thing that somebody does, on the fabric of drift_scenario().
+/// One thing that somebody does.
 struct Plant {
   std::string name;  ///< "laser switched off"
   DeviceKind kind = DeviceKind::itla_laser;
@@ -24,8 +24,12 @@ struct Plant {
   std::function<void(Outsider& outsider, World& world, DeviceId device)> act;
 };
 
-/// Every way of drift of every kind of device that this build has models for.
-std::vector<Plant> drift_plants();
+/// ODDL with 16 nodes in groups of 4, 8 of them in a ring of light; with 1024 in groups of 32, 992 of them; SiP-OCS with 16
+/// nodes and 4 switches, 8 of them in a ring.
+enum class DriftFabric : std::uint8_t { nodes_16, nodes_1024, ocs_16 };
+
+/// Every way of drift of every kind of device that the fabric has.
+std::vector<Plant> drift_plants(DriftFabric fabric = DriftFabric::nodes_16);
 
 struct DriftResult {
   DeviceId device;
@@ -41,8 +45,6 @@ struct DriftResult {
   std::vector<Alarm> alarms;      ///< drift alarms of the device
 };
 
-/// 16 nodes of ODDL in groups of 4, 8 of them in a ring of light; or 1024 in groups of 32, 992 of them.
-enum class DriftFabric : std::uint8_t { nodes_16, nodes_1024 };
 Scenario drift_scenario(DriftFabric fabric = DriftFabric::nodes_16);
 
 /// Errors: those of World::start and of the workload; internal (the fabric did not come into light).

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 
@@ -83,6 +84,17 @@ void Outsider::set_port(DeviceId wss, const WssRoute& route, bool open) {
       submit(wss, line(dialect, flexgrid::write_ports(std::span(&setting, 1))), [](BusReply) {});
     }
   });
+}
+
+void Outsider::connect(DeviceId ocs, CrossConnect connect) { say(ocs, scpi::Dialect{}.connect, connect); }
+void Outsider::disconnect(DeviceId ocs, CrossConnect connect) { say(ocs, scpi::Dialect{}.disconnect, connect); }
+
+void Outsider::say(DeviceId ocs, std::string_view verb, CrossConnect connect) {
+  const Element& element = fabric_->element(fabric_->device(ocs).elements.front());
+  const scpi::Dialect dialect;
+  const std::string line =
+      scpi::write_connects(verb, {element.inputs, element.outputs}, std::span(&connect, 1)) + dialect.terminator;
+  submit(ocs, Frame{{line.begin(), line.end()}, 0, dialect.terminator}, [](BusReply) {});
 }
 
 }  // namespace loom

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "core/fabric.hpp"
@@ -32,9 +33,14 @@ class Outsider {
   void open_route(DeviceId wss, const WssRoute& route);
   void close_route(DeviceId wss, const WssRoute& route);
 
+  // OCS (SCPI).
+  void connect(DeviceId ocs, CrossConnect connect);
+  void disconnect(DeviceId ocs, CrossConnect connect);
+
  private:
   void write(DeviceId laser, std::uint8_t reg, std::uint16_t value);
   void set_port(DeviceId wss, const WssRoute& route, bool open);
+  void say(DeviceId ocs, std::string_view verb, CrossConnect connect);
   void submit(DeviceId device, std::variant<Registers, BytesAt, Frame> order, SimBus::Done done);
 
   SimBus& bus_;

@@ -2,6 +2,7 @@
 #include "sim_backend/sim_bus.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace loom {
@@ -50,9 +51,10 @@ void SimBus::begin(BusId bus) {
   if (present) {
     const std::size_t writes_before = models_[index]->actuations().size();
     ModelReply answer = models_[index]->execute(time_.now(), transaction);
-    const bool wrote = models_[index]->actuations().size() > writes_before;
-    blind_writes_ += wrote && unread_[index] ? 1U : 0U;
-    unread_[index] = false;
+    const std::span written = std::span{models_[index]->actuations()}.subspan(writes_before);
+    const auto darkens = [&](const Actuation& write) { return models_[index]->only_darkens(write); };
+    blind_writes_ += unread_[index] && !std::ranges::all_of(written, darkens) ? 1U : 0U;
+    unread_[index] = unread_[index] && (answer.reply.status != BusStatus::ok || !written.empty());
     lane.reply = std::move(answer.reply);
     service = answer.service_time;
     collect_light(*models_[index]);

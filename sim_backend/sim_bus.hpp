@@ -31,7 +31,8 @@ class SimBus final : public RegisterSeam {
 
   /// The process behind these buses died: what waits for a wire is never sent; what is on a wire takes its time there.
   void abandon(NodeId agent);
-  /// Since abandon(): devices that changed a register before anybody had read them (keep_actuations).
+  /// Writes to a device that nobody had read since its process died or its power came back (keep_actuations). Darkening is no
+  /// such write: it is right whatever the device holds.
   std::uint64_t blind_writes() const { return blind_writes_; }
   /// Registers that commands changed or tried to change, of all devices, since the beginning (keep_actuations).
   std::uint64_t register_writes() const;
@@ -70,7 +71,7 @@ class SimBus final : public RegisterSeam {
   std::vector<OpticalChange> light_log_;
   std::vector<OpticalChange> ahead_;  ///< changes that lie ahead, until their instant
   std::vector<std::uint32_t> free_ahead_;
-  std::vector<bool> unread_;  ///< by device: its process died, and the next one has not read it yet
+  std::vector<bool> unread_;  ///< by device: its process died or its power went, and nobody has read it since
   std::uint64_t transactions_ = 0;
   std::uint64_t blind_writes_ = 0;
 };

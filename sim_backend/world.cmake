@@ -23,3 +23,6 @@ loom_room(loom_sim_world
 
 # Ground truth on disk, for processes that host simulated devices and for whoever replays their light.
 loom_room(loom_light_log SOURCES light_log.cpp LINKS loom_core loom_sim_devices)
+
+# The fast plane at scale needs the grant machines only, and no world.
+loom_room(loom_grant_lab SOURCES grant_lab.cpp LINKS loom_core loom_agents)

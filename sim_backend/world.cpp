@@ -45,6 +45,7 @@ DeviceFault model_fault(const ScenarioFault& scenario_fault) {
   fault.until = scenario_fault.lasts == kForever ? kNever : Instant{scenario_fault.at + scenario_fault.lasts};
   fault.offset = scenario_fault.offset;
   fault.loss = scenario_fault.loss;
+  fault.delay = scenario_fault.delay;
   fault.hidden = scenario_fault.kind == ScenarioFaultKind::detune;  // "beside what the registers say"
   return fault;
 }

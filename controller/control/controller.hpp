@@ -51,6 +51,8 @@ struct Doubt {
   std::vector<NodeId> nodes;       ///< ascending
   std::vector<DeviceId> devices;   ///< touched, ascending
   std::vector<DeviceId> switches;  ///< ascending
+  std::vector<DeviceId> unread{};  ///< switches of an agent that failed: what they hold must be read after `since`
+  Instant since{};
   bool empty() const { return nodes.empty(); }
 };
 
@@ -199,6 +201,10 @@ class Controller {
   bool refuse_new_jobs(const std::string& reason, const Intent& asked);
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const;
   void add_doubt(const Plan& plan);
+  void doubt_switches_of(NodeId node, Instant now);
+  bool awaits_reading(Instant now) const;
+  void doubt_what_switches_lost();
+  std::string next_after(const FabricCommit& failed, const std::string& otherwise) const;
   std::shared_ptr<const PlanResult> with_doubt(std::shared_ptr<const PlanResult> plan) const;
   void advance_stage(JobEntry& entry, Instant now, EffectSink& sink);
   void record_history(CommitReport report);

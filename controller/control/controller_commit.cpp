@@ -1,8 +1,10 @@
 // From a change of intent to confirmed light: planning orders, the commit under way, confirmation, and the automatic return.
 #include <algorithm>
+#include <iterator>
 
 #include "controller/control/controller.hpp"
 #include "controller/control/timers.hpp"
+#include "controller/plan/reconcile.hpp"
 
 namespace loom {
 namespace {
@@ -42,7 +44,8 @@ void Controller::consider_planning(Instant now, EffectSink& sink) {
   if (!started_ || !dirty_ || planning_.has_value() || commit_ != nullptr || !acts_.empty()) {
     return;  // whoever ends that state considers again
   }
-  const Instant due = std::max(dirty_since_ + options_.timings.debounce, not_before_);
+  const Instant due = awaits_reading(now) ? now + options_.timings.beat_interval
+                                          : std::max(dirty_since_ + options_.timings.debounce, not_before_);
   if (now < due) {
     sink.emit(SetTimer{timers::kPlan, due});
     return;
@@ -204,7 +207,44 @@ void Controller::add_doubt(const Plan& plan) {
   merge_sorted(doubt_.switches, more.switches);
 }
 
+/// What such a switch holds now is not what its last report says: its power may have gone in the middle.
+void Controller::doubt_switches_of(NodeId node, Instant now) {
+  doubt_.since = now;
+  doubt_.unread.clear();
+  std::copy_if(doubt_.switches.begin(), doubt_.switches.end(), std::back_inserter(doubt_.unread),
+               [&](DeviceId id) { return options_.fabric->device(id).agent == node; });
+}
+
+/// Not longer than one poll: a switch that cannot be read will tell so by itself.
+bool Controller::awaits_reading(Instant now) const {
+  return now < doubt_.since + poll_bound(options_.timings) && std::any_of(
+                                                                  doubt_.unread.begin(), doubt_.unread.end(),
+                                                                  [&](DeviceId id) {
+                                                                    const Observation* seen = observed_of(id);
+                                                                    return seen == nullptr || seen->read_at < doubt_.since;
+                                                                  });
+}
+
+/// Light that meets what a switch in doubt has lost goes dark before it is set again, though nobody changed that light.
+void Controller::doubt_what_switches_lost() {
+  std::vector<DeviceId> read = doubt_.unread;
+  std::erase_if(read, [&](DeviceId id) { return observed_of(id) == nullptr || observed_of(id)->read_at < doubt_.since; });
+  doubt_.unread.clear();
+  if (read.empty() || confirmed_ == nullptr) {
+    return;
+  }
+  std::vector<const Observation*> observations(observations_.size(), nullptr);
+  for (const DeviceId id : read) {
+    observations[id.value] = observed_of(id);
+  }
+  const RepairScope scope = repair_scope(*options_.fabric, confirmed_->plan, read, observations, {});
+  merge_sorted(doubt_.nodes, scope.nodes);
+  merge_sorted(doubt_.devices, scope.devices);
+  merge_sorted(doubt_.switches, scope.switches);
+}
+
 void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration elapsed, Instant now, EffectSink& sink) {
+  doubt_what_switches_lost();
   commit_is_repair_ = !repair_.empty() && doubt_.empty() && plan->plan.changed.empty();
   plan = without_absent_maintenance(with_doubt(std::move(plan)));
   repair_ = {};
@@ -340,6 +380,13 @@ void Controller::note_light(Instant now) {
   judge_everything_ = true;
 }
 
+/// Nobody gets past a node that takes part and is away, but for its operator: a node in maintenance is not waited for.
+std::string Controller::next_after(const FabricCommit& failed, const std::string& otherwise) const {
+  const auto& nodes = failed.plan().plan.changed;
+  const auto away = std::find_if(nodes.begin(), nodes.end(), [&](NodeId node) { return !sessions_[node.value].is_present(); });
+  return away == nodes.end() ? otherwise : "loom node maintenance " + std::to_string(away->value) + " on --force";
+}
+
 void Controller::finish_failed(Instant now, EffectSink& sink) {
   const std::unique_ptr<FabricCommit> failed = std::move(commit_);
   commit_waits_ = false;  // it may have failed before it began: lasers off was ordered
@@ -361,11 +408,14 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
   }
   alarm.node = failed_node;
   alarm.evidence = "revision " + std::to_string(failed->revision().value) + " did not reach light: " + failed->failure();
-  alarm.next_command = "loom schedule history";
+  alarm.next_command = next_after(*failed, "loom schedule history");
   record_history(std::move(report));
   raise(std::move(alarm), sink);
   if (failed->is_doubtful()) {
     add_doubt(failed->plan().plan);
+    if (failed_node && !failed->was_interrupted() && sessions_[failed_node->value].is_present()) {
+      doubt_switches_of(*failed_node, now);  // it said that a device failed
+    }
   }
   const bool is_wanted_again = failed->was_interrupted() && return_attempts_ < options_.timings.return_attempts;
   if (is_wanted_again) {
@@ -388,7 +438,7 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
     given_up.evidence = "gave up returning to revision " + std::to_string(confirmed().value) + " after " +
                         std::to_string(options_.timings.return_attempts) + " attempts; " + std::to_string(doubt_.nodes.size()) +
                         " nodes stay dark where they changed: " + failed->failure();
-    given_up.next_command = "loom device list";
+    given_up.next_command = next_after(*failed, "loom device list");
     raise(std::move(given_up), sink);
     return;
   }

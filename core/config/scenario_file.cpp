@@ -5,6 +5,7 @@
 #include <array>
 #include <tuple>
 
+#include "core/config/calibration_file.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/fault_file.hpp"
 #include "core/config/yaml_document.hpp"
@@ -291,13 +292,16 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path) {
   const YamlNode& root = *document.value;
   ErrorList errors(path.string());
   YamlMap map(root, "the file", errors);
-  const std::array<std::string, 3> kinds{"fabric", "scenario", "faults"};
+  const std::array<std::string, 4> kinds{"fabric", "scenario", "faults", "calibration"};
   const auto kind = map.word("kind", kinds, Rule::required);
   if (!kind) {
     return errors.sorted();
   }
   if (*kind == 2) {
     return check_fault_file(path, root);
+  }
+  if (*kind == 3) {
+    return read_calibration(path, root).errors;
   }
   return *kind == 0 ? read_fabric(path.string(), root).errors : ScenarioReader(path, root).read().errors;
 }

@@ -154,7 +154,7 @@ ScpiOcsDriver::State ScpiOcsDriver::decide() {
   if (!map_known_) {
     return State::look;
   }
-  if (undertaking_.is_audit() || map_ == target_) {
+  if (undertaking_.is_audit() || map_ == target_ || lost()) {
     return State::rest;
   }
   return ++rounds_ <= kAttempts ? State::forgive : State::rest;
@@ -174,8 +174,14 @@ void ScpiOcsDriver::enter(State state) {
   if (state_ != State::rest) {
     return;
   }
-  if (rounds_ <= kAttempts) {
+  if (const auto gone = undertaking_.is_audit() ? std::nullopt : lost()) {
+    give_up("input " + std::to_string(gone->input) + " reads " + output_of(map_, gone->input) + ", held output " +
+            std::to_string(gone->output) + " before (did its power go?); nothing was moved: light may enter it still");
+  } else if (rounds_ <= kAttempts) {
     undertaking_.finish(map_ == target_);
+    if (!undertaking_.is_audit()) {
+      held_ = target_;
+    }
   } else {
     give_up(difference());
   }
@@ -335,6 +341,21 @@ bool ScpiOcsDriver::may_still_settle(Instant now) const {
   return waits && now - moved_at_ <= 2 * profile_.settle_max + profile_.grace;
 }
 
+/// A connection that was proven, that the target keeps, and that is gone. A change takes no light from what it keeps, so it may
+/// not set it again. The same target may (a repair), and any that comes after this was told: whoever asks for that has seen to
+/// the light.
+std::optional<CrossConnect> ScpiOcsDriver::lost() const {
+  if (!held_ || *held_ == target_) {
+    return std::nullopt;
+  }
+  const auto is_in = [](const std::vector<CrossConnect>& some, CrossConnect connect) {
+    return std::find(some.begin(), some.end(), connect) != some.end();
+  };
+  const auto gone = std::find_if(held_->begin(), held_->end(),
+                                 [&](CrossConnect connect) { return is_in(target_, connect) && !is_in(map_, connect); });
+  return gone == held_->end() ? std::nullopt : std::optional(*gone);
+}
+
 std::vector<CrossConnect> ScpiOcsDriver::excess() const { return without(map_, target_); }
 std::vector<CrossConnect> ScpiOcsDriver::lacking() const { return without(target_, map_); }
 
@@ -351,6 +372,7 @@ void ScpiOcsDriver::give_up(std::string sentence) {
   state_ = State::rest;
   identified_ = false;
   measured_ = false;
+  held_.reset();  // it is told: the next fire() comes from somebody who knows
 }
 
 OcsProfile ocs_profile(const Fabric& fabric, const Device& device) {

@@ -1,6 +1,6 @@
 // ScpiOcsDriver: an optical circuit switch whose commands succeed in silence. It reads the map before it writes, takes away and
 // adds only the cross-connects that differ (the rest of the map is never named, so it cannot be disturbed), and is settled only
-// when the map reads back as wanted after the switch had its time to settle.
+// when the map reads back as wanted after the switch had its time to settle. A switch that lost what it held gets no change.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +61,7 @@ class ScpiOcsDriver final : public Driver {
   void doubt_map(Instant now);
   /// Does the map still differ, and is there patience left for it to come?
   bool may_still_settle(Instant now) const;
+  std::optional<CrossConnect> lost() const;
   std::vector<CrossConnect> excess() const;
   std::vector<CrossConnect> lacking() const;
   void give_up(std::string sentence);
@@ -69,6 +70,7 @@ class ScpiOcsDriver final : public Driver {
   OcsProfile profile_;
   std::vector<CrossConnect> staged_;
   std::vector<CrossConnect> target_;
+  std::optional<std::vector<CrossConnect>> held_;  ///< the target that was proven last
   bool has_staged_ = false;
   Undertaking undertaking_;
   State state_ = State::rest;

@@ -12,9 +12,10 @@ using namespace itla;
 
 namespace {
 
-constexpr unsigned kRounds = 2;    ///< ways back from a proof that did not hold, a fire
-constexpr unsigned kRefusals = 8;  ///< "pending" and "initialising" answers, a fire
-constexpr Dbm kDark = kNoLight;    ///< OOP at or below: no light
+constexpr unsigned kRounds = 2;     ///< ways back from a proof that did not hold, a fire
+constexpr unsigned kRefusals = 8;   ///< "pending" and "initialising" answers, a fire
+constexpr unsigned kMeetings = 16;  ///< failed exchanges and restarts of the module, a fire
+constexpr Dbm kDark = kNoLight;     ///< OOP at or below: no light
 
 std::uint16_t to_word(std::int64_t number) { return static_cast<std::uint16_t>(number & 0xFFFF); }
 std::int16_t to_signed(std::uint16_t word) { return static_cast<std::int16_t>(word); }
@@ -47,7 +48,7 @@ Result<void> ItlaDriver::check(const Setpoint& setpoint) const {
 }
 
 Duration ItlaDriver::lead(const Setpoint& setpoint) const {
-  constexpr int kDarkExchanges = 9 + 3 + 9 + 5;  // survey, blank, write, prove lock
+  constexpr int kDarkExchanges = 3 + 9 + 3 + 9 + 5;  // meet, survey, blank, write, prove lock
   constexpr int kLitExchanges = 4;
   const Duration dark = profile_.blank_max + profile_.retune_max + kDarkExchanges * profile_.exchange;
   return emits(setpoint) ? dark + profile_.enable_max + kLitExchanges * profile_.exchange : dark;
@@ -122,6 +123,8 @@ void ItlaDriver::begin(Instant now) {
   conversation_.start_over();
   rounds_ = 0;
   refusals_ = 0;
+  meetings_ = 0;
+  met_ = false;
   dark_proven_ = false;
   if (fired_) {
     fire_failed_ = false;
@@ -167,17 +170,17 @@ std::optional<std::size_t> ItlaDriver::next_differing() const {
   return std::nullopt;
 }
 
-/// What the target needs next, from what is known. Emission is cut before anything else is written.
+/// What the target needs next, from what is known. Emission is cut before anything else is asked or written.
 State ItlaDriver::decide() const {
   if (purpose_ == Purpose::audit) {
     return next_unknown() ? State::survey : State::proven;
   }
-  if (!is_known(Register::enable)) {
-    return State::survey;
-  }
   const bool enabled = (value(Register::enable) & kSoftwareEnable) != 0;
   if (enabled && !target_.setpoint.emit) {
     return State::cut;
+  }
+  if (!met_) {
+    return State::meet;
   }
   if (next_unknown()) {
     return State::survey;
@@ -238,6 +241,8 @@ std::optional<Request> ItlaDriver::order() const {
       return Request{true, Register::enable, 0, false};
     case Ask::write_lit:
       return Request{true, Register::enable, kSoftwareEnable, false};
+    case Ask::clear_latches:
+      return Request{true, row.reg, kStatusLatches, false};
   }
   return std::nullopt;
 }
@@ -263,6 +268,7 @@ void ItlaDriver::hear(Instant now, const BusReply& reply) {
 }
 
 /// Silence, damage, NACK, another register's answer. What became of a write is then unknown: it is read before it is repeated.
+/// And the module may have started again meanwhile: unless darkness is being made, it is met anew.
 void ItlaDriver::hear_failure(Instant now, const BusReply& reply) {
   const std::size_t index = index_of(asked_.reg);
   if (asked_.write && index < kRegisters) {
@@ -276,10 +282,17 @@ void ItlaDriver::hear_failure(Instant now, const BusReply& reply) {
             " in " + std::to_string(Conversation::kTries) + " tries");
     return;
   }
-  if (asked_.write && asked_.reg == Register::enable) {
-    state_ = state_ == State::cut ? State::prove_cut : State::prove_lit;
-  } else if (asked_.write) {
-    state_ = State::survey;
+  met_ = false;
+  if (fired_ || purpose_ != Purpose::fire || state_ == State::prove_cut || state_ == State::prove_dark) {
+    return;  // the same again
+  }
+  if (state_ == State::cut) {
+    state_ = State::prove_cut;
+  } else if (++meetings_ <= kMeetings) {
+    enter(State::decide, now);
+  } else {
+    give_up(std::to_string(kMeetings) + " exchanges failed on the way, the last was " + to_string(asked_.reg) + ": " +
+            describe(reply, profile_.reply_deadline));
   }
 }
 
@@ -314,7 +327,8 @@ void ItlaDriver::hear_error_name(Instant now, std::uint16_t nop) {
   const bool busy = error == NopError::pending || error == NopError::initialising || error == NopError::none;
   if (busy && ++refusals_ <= kRefusals) {
     conversation_.pause_until(now + std::max(profile_.retune_max / 4, Conversation::kPause));
-    enter(refused_in_, now);
+    met_ = met_ && error != NopError::initialising;
+    enter(met_ || purpose_ != Purpose::fire ? refused_in_ : State::decide, now);
     return;
   }
   if (error == NopError::output_enabled && ++rounds_ <= kRounds) {
@@ -334,11 +348,27 @@ void ItlaDriver::hear_error_name(Instant now, std::uint16_t nop) {
 void ItlaDriver::hear_answer(Instant now, const Response& response) {
   absorb(now, response);
   const Row& row = row_of(state_);
+  const bool tells_of_life = asked_.reg == Register::status_fatal && !asked_.write && purpose_ == Purpose::fire;
+  if (tells_of_life && (response.data & kStatusRestarted) != 0) {
+    meet_newcomer(now);
+    return;
+  }
   if (holds(row, response)) {
+    met_ = met_ || state_ == State::meet;
     dark_proven_ = dark_proven_ || state_ == State::prove_dark;
     enter(row.then, now);
   } else {
     go_otherwise(now, row, response);
+  }
+}
+
+void ItlaDriver::meet_newcomer(Instant now) {
+  forget();
+  met_ = false;
+  if (++meetings_ <= kMeetings) {
+    enter(State::acknowledge, now);
+  } else {
+    give_up("the module started again " + std::to_string(kMeetings) + " times while it was being set");
   }
 }
 
@@ -369,6 +399,8 @@ bool ItlaDriver::holds(const Row& row, const Response& response) const {
   switch (row.must) {
     case Must::be_answered:
       return true;
+    case Must::be_no_newcomer:
+      return (response.data & kStatusRestarted) == 0;
     case Must::be_off:
       return (response.data & kSoftwareEnable) == 0;
     case Must::be_on:
@@ -484,9 +516,10 @@ void ItlaDriver::finish_audit() {
     return;
   }
   observation_.health = (value(Register::status_fatal) & kStatusFatal) != 0 ? DeviceHealth::failed : DeviceHealth::ready;
-  const bool still_settled = outcome_ == DriverActivity::settled && agrees_with_target();
+  const bool restarted = (value(Register::status_fatal) & kStatusRestarted) != 0;
+  const bool still_settled = outcome_ == DriverActivity::settled && agrees_with_target() && !restarted;
   lock_proven_ = lock_proven_ && still_settled;
-  if (outcome_ == DriverActivity::settled && !still_settled) {
+  if (restarted || (outcome_ == DriverActivity::settled && !still_settled)) {
     forget();  // somebody else was here: no remembered setting is believed, the next fire() reads all before it writes
   }
   outcome_ = still_settled ? DriverActivity::settled : DriverActivity::idle;

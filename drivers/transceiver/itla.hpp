@@ -1,6 +1,8 @@
 // ItlaDriver: a tunable laser that speaks OIF-ITLA-MSA frames. It retunes in the dark: emission off, darkness proven, only the
-// registers that differ written, lock proven by read-back, emission on, power proven. It never sleeps, never believes time
-// alone, and gives up with a sentence, dark where it could not prove its frequency.
+// registers that differ written, lock proven by read-back, emission on, power proven. Before it writes anything but darkness it
+// asks whether the module started again since (MRL), and after an exchange that failed it asks anew: of a newcomer nothing that
+// was known holds. It never sleeps, never believes time alone, and gives up with a sentence, dark where it could not prove its
+// frequency.
 #pragma once
 
 #include <array>
@@ -70,6 +72,7 @@ class ItlaDriver final : public Driver {
   void hear_refusal(Instant now);
   void hear_error_name(Instant now, std::uint16_t nop);
   void hear_answer(Instant now, const itla::Response& response);
+  void meet_newcomer(Instant now);
   void go_otherwise(Instant now, const itla::Row& row, const itla::Response& response);
   void absorb(Instant now, const itla::Response& response);
   void absorb_write(std::size_t index, std::uint16_t value);
@@ -97,6 +100,8 @@ class ItlaDriver final : public Driver {
   Instant patience_since_{};
   unsigned rounds_ = 0;    ///< ways back in the table, bounded
   unsigned refusals_ = 0;  ///< CIP and CII answers, bounded
+  unsigned meetings_ = 0;  ///< modules that started again and exchanges that failed, bounded
+  bool met_ = false;       ///< since begin() and the last failure: the module is the one that we knew
   bool dark_proven_ = false;
   bool lock_proven_ = false;
   std::size_t audit_cursor_ = 0;

@@ -16,6 +16,8 @@ inline constexpr std::size_t kRegisters = 15;
 enum class State : std::uint8_t {
   rest,
   decide,  ///< no order of its own: chooses what the target needs next
+  meet,    ///< is it the module that we knew, or did it start again since?
+  acknowledge,
   survey,
   cut,
   prove_cut,
@@ -69,8 +71,18 @@ constexpr std::size_t index_of(Register reg) {
   return kTable.size();
 }
 
-enum class Ask : std::uint8_t { read, read_unknown, write_differing, write_dark, write_lit };
-enum class Must : std::uint8_t { be_answered, be_off, be_on, be_dark, be_idle, be_locked, be_on_target, be_in_power };
+enum class Ask : std::uint8_t { read, read_unknown, write_differing, write_dark, write_lit, clear_latches };
+enum class Must : std::uint8_t {
+  be_answered,
+  be_no_newcomer,
+  be_off,
+  be_on,
+  be_dark,
+  be_idle,
+  be_locked,
+  be_on_target,
+  be_in_power
+};
 
 /// One state: what is asked, what must hold of the answer, where to go then and otherwise. `patient`: "otherwise" may be
 /// repeated until the state's limit of time; if not, every way back counts as a round.
@@ -85,8 +97,10 @@ struct Row {
 };
 
 // clang-format off
-inline constexpr std::array<Row, 14> kProcedure{{
+inline constexpr std::array<Row, 16> kProcedure{{
     // state              asks                  register                must hold           then                    otherwise           patient
+    {State::meet,         Ask::read,            Register::status_fatal, Must::be_no_newcomer, State::decide,        State::acknowledge, false},
+    {State::acknowledge,  Ask::clear_latches,   Register::status_fatal, Must::be_answered,  State::meet,            State::meet,        false},
     {State::survey,       Ask::read_unknown,    Register::enable,       Must::be_answered,  State::decide,          State::survey,      false},
     {State::cut,          Ask::write_dark,      Register::enable,       Must::be_answered,  State::prove_cut,       State::cut,         false},
     {State::prove_cut,    Ask::read,            Register::enable,       Must::be_off,       State::prove_dark,      State::cut,         false},

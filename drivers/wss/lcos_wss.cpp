@@ -180,6 +180,9 @@ LcosWssDriver::State LcosWssDriver::decide() {
   if (!grid_known_) {
     return State::look_grid;
   }
+  if (lost()) {
+    return ports_known_ ? State::rest : State::look_ports;  // what is left is read before it is told
+  }
   if (!undertaking_.is_audit() && !grid_covers_target()) {
     return ++rebuilds_ <= kAttempts ? State::force_flexgrid : State::rest;
   }
@@ -202,6 +205,12 @@ void LcosWssDriver::enter(State state, Instant now) {
   }
   state_ = next;
   if (next != State::rest) {
+    return;
+  }
+  if (const auto gone = lost()) {
+    const auto slot = slot_of(profile_.dialect, gone->channel);
+    give_up("has lost " + (slot ? name_of(*slot) : std::string("a channel")) + ", which it held at port " +
+            std::to_string(gone->setting.port) + " (did its power go?); nothing was moved: light may enter it still");
     return;
   }
   if (undertaking_.is_audit() || (rebuilds_ <= kAttempts && routings_ <= kAttempts)) {
@@ -373,6 +382,22 @@ bool LcosWssDriver::grid_covers_target() const {
                      [this](const Wanted& wanted) { return place_of(wanted.channel).has_value(); });
 }
 
+/// A channel that was proven, that the target keeps, and that is gone or elsewhere though nobody rebuilt the grid. A change
+/// takes no light from what it keeps, so it may not set it again. The same target may (a repair), and any that comes after this
+/// was told: whoever asks for that has seen to the light.
+std::optional<LcosWssDriver::Wanted> LcosWssDriver::lost() const {
+  if (undertaking_.is_audit() || !held_ || *held_ == target_ || rebuilds_ > 0 || !grid_known_) {
+    return std::nullopt;
+  }
+  const auto is_gone = [&](const Wanted& held) {
+    const auto place = place_of(held.channel);
+    return std::find(target_.begin(), target_.end(), held) != target_.end() &&
+           (!place || (ports_known_ && ports_[*place] != held.setting));
+  };
+  const auto gone = std::find_if(held_->begin(), held_->end(), is_gone);
+  return gone == held_->end() ? std::nullopt : std::optional(*gone);
+}
+
 /// The channels of the target, and of the comb what fits beside them, so that later circuits need no rebuild.
 std::vector<Channel> LcosWssDriver::wanted_grid() const {
   std::vector<Channel> grid;
@@ -439,6 +464,9 @@ void LcosWssDriver::finish() {
   state_ = State::rest;
   const bool agrees = settled_ && grid_covers_target() && differing_ports().empty();
   undertaking_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
+  if (!undertaking_.is_audit()) {
+    held_ = target_;
+  }
 }
 
 void LcosWssDriver::give_up(std::string sentence) {
@@ -446,6 +474,7 @@ void LcosWssDriver::give_up(std::string sentence) {
   state_ = State::rest;
   grid_known_ = false;
   ports_known_ = false;
+  held_.reset();  // it is told: the next fire() comes from somebody who knows
 }
 
 WssProfile wss_profile(const Fabric& fabric, const Device& device) {

@@ -49,6 +49,7 @@ class LcosWssDriver final : public Driver {
   struct Wanted {
     flexgrid::Channel channel;
     flexgrid::PortSetting setting;
+    bool operator==(const Wanted&) const = default;
   };
   enum class State : std::uint8_t { rest, decide, look_grid, look_ports, force_flexgrid, rebuild, route, wait, prove };
   enum class Order : std::uint8_t { none, grid_query, ports_query, settled_query, force_flexgrid, define_channels, set_ports };
@@ -71,6 +72,7 @@ class LcosWssDriver final : public Driver {
   bool grid_covers_target() const;
   std::vector<flexgrid::Channel> wanted_grid() const;
   std::vector<flexgrid::PortSetting> wanted_ports() const;
+  std::optional<Wanted> lost() const;
   std::vector<flexgrid::ChannelSetting> differing_ports() const;
   void observe_routes(Instant now);
   WssObservation& reading();
@@ -80,6 +82,7 @@ class LcosWssDriver final : public Driver {
   WssProfile profile_;
   std::vector<Wanted> staged_;
   std::vector<Wanted> target_;
+  std::optional<std::vector<Wanted>> held_;  ///< the target that was proven last
   bool has_staged_ = false;
   Undertaking undertaking_;
   State state_ = State::rest;

@@ -38,9 +38,11 @@ void DeviceModel::record(Instant at, std::uint32_t address, std::int32_t value) 
   }
 }
 
-bool DeviceModel::has_fault(DeviceFaultKind kind, Instant at) const {
-  return std::any_of(faults_.begin(), faults_.end(),
-                     [&](const ActiveFault& f) { return f.fault.kind == kind && f.since <= at && at < f.fault.until; });
+const DeviceFault* DeviceModel::active_fault(DeviceFaultKind kind, Instant at) const {
+  const auto active = std::find_if(faults_.begin(), faults_.end(), [&](const ActiveFault& f) {
+    return f.fault.kind == kind && f.since <= at && at < f.fault.until;
+  });
+  return active == faults_.end() ? nullptr : &active->fault;
 }
 
 FrequencyOffset DeviceModel::detuning(Instant at, std::uint16_t channel, bool visible_only) const {
@@ -175,8 +177,11 @@ ModelReply DeviceModel::execute(Instant now, const Transaction& transaction) {
   if (has_fault(DeviceFaultKind::garbage, now)) {
     damage(answer.reply);
   }
-  if (!has_fault(DeviceFaultKind::late, now)) {
+  const DeviceFault* late = active_fault(DeviceFaultKind::late, now);
+  if (late == nullptr) {
     late_reply_waits_ = false;  // a lane that has time flushes its input
+  } else if (late->delay <= transaction.deadline - answer.service_time) {
+    answer.service_time += late->delay;  // late, and still in time
   } else if (std::holds_alternative<Frame>(transaction.order) && answer.reply.status == BusStatus::ok) {
     std::swap(late_reply_, answer.reply);
     return std::exchange(late_reply_waits_, true) ? answer : silence;

@@ -27,7 +27,7 @@ enum class DeviceFaultKind : std::uint8_t {
   fail,         ///< the light part is dead: a laser is dark, rings are cold, a switch passes nothing; the protocol tells so
   stick,        ///< says OK to every write and ignores it
   silence,      ///< answers nothing (commands do not arrive either)
-  late,         ///< answers after the deadline; the late frame is then taken for the answer to the next request
+  late,         ///< answers `delay` late; beyond the deadline the late frame is taken for the answer to the next request
   nack,         ///< "not now"
   garbage,      ///< damaged answers; commands do arrive
   slow_settle,  ///< everything that settles takes `factor` times as long
@@ -40,6 +40,7 @@ struct DeviceFault {
   FrequencyOffset offset{0};
   Db loss{0};
   std::int32_t factor = 10;
+  Duration delay = kForever;  ///< late: an answer comes so long after its time
   std::uint16_t channel = 0;  ///< ring of a bank
   bool hidden = false;        ///< detune, drift, dim: the device's own read-back does not notice
 };
@@ -83,6 +84,8 @@ class DeviceModel {
   void inject(Instant now, const DeviceFault& fault);
   /// Ground truth by itself, from what was commanded so far; the state at power-up is light(Instant{}).
   virtual OpticalState light(Instant at) const = 0;
+  /// Can this write do nothing but take light away? Such a one is right whatever the device holds.
+  virtual bool only_darkens(const Actuation&) const { return false; }
 
   DeviceId device() const { return device_; }
   const std::vector<Actuation>& actuations() const { return actuations_; }
@@ -100,7 +103,8 @@ class DeviceModel {
   /// The registers changed so that light differs from `at` on: recomputes the future from there.
   void light_changed(Instant now, Instant at);
   void record(Instant at, std::uint32_t address, std::int32_t value);
-  bool has_fault(DeviceFaultKind kind, Instant at) const;
+  bool has_fault(DeviceFaultKind kind, Instant at) const { return active_fault(kind, at) != nullptr; }
+  const DeviceFault* active_fault(DeviceFaultKind kind, Instant at) const;  ///< the first; null: none
   /// Sum of detune and drift at `at`; `visible_only`: what the device itself notices.
   FrequencyOffset detuning(Instant at, std::uint16_t channel, bool visible_only) const;
   Db dimming(Instant at, bool visible_only) const;

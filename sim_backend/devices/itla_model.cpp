@@ -35,6 +35,7 @@ ItlaModel::ItlaModel(const Device& device, const Transmitter& transmitter, const
 
 ItlaModel::Volatile ItlaModel::at_power_up() const {
   Volatile state;
+  state.latched = itla::kStatusRestarted;
   state.power = static_cast<std::int16_t>((transmitter_.launch_power - kPowerBelow).centi);
   state.tune_from = lowest_;
   state.tune_to = lowest_;

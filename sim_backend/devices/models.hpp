@@ -23,6 +23,9 @@ class ItlaModel final : public DeviceModel {
  public:
   ItlaModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options);
   OpticalState light(Instant at) const override;
+  bool only_darkens(const Actuation& write) const override {
+    return write.address == static_cast<std::uint32_t>(itla::Register::enable) && write.value == 0;
+  }
 
  protected:
   ModelReply respond(Instant now, const Transaction& transaction) override;

@@ -130,6 +130,19 @@ TEST_CASE("a_power_cycle_at_any_exchange_of_a_fire_ends_in_truth_or_by_name") {
   }
 }
 
+TEST_CASE("a_device_that_is_late_within_the_deadline_is_only_slow") {
+  for (const Subject& subject : subjects()) {
+    INFO(subject.device);
+    Rig rig = rig_of(subject);
+    rig.model->inject(rig.now, {.kind = DeviceFaultKind::late, .delay = milliseconds{5}});
+    const Instant begin = rig.now;
+    rig.fire(subject.setpoints[1]);
+    REQUIRE(rig.driver->activity() == DriverActivity::settled);
+    CHECK(rig.now - begin >= milliseconds{5} * static_cast<int>(rig.transactions.size()));
+    CHECK(is_true(rig, subject.setpoints[1]));
+  }
+}
+
 TEST_CASE("device_models_lose_everything_with_their_power") {
   for (const Subject& subject : subjects()) {
     INFO(subject.device);

@@ -99,6 +99,32 @@ TEST_CASE("laser_relight_of_an_unchanged_frequency_writes_only_the_enable_regist
   CHECK(wrote(rig.model->actuations().back(), Register::enable, 8));
 }
 
+TEST_CASE("laser_that_started_again_is_read_anew_and_set_before_it_is_lit") {
+  Rig rig = laser_rig();
+  rig.fire(laser(3, true));
+  rig.fire(laser(3, false));
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::reboot, .until = rig.now});
+  const std::size_t before = rig.writes();
+  rig.fire(laser(3, true));  // nobody saw it: what the driver remembers is what it wants
+  REQUIRE(rig.driver->activity() == DriverActivity::settled);
+  CHECK(seen(rig).frequency == frequency_of(3));
+  CHECK(rig.writes() > before + 1);
+  for (const OpticalChange& change : rig.light.changes()) {
+    const auto& state = std::get<LaserLight>(change.state);
+    CHECK((!state.emitting || state.frequency == frequency_of(3)));
+  }
+}
+
+TEST_CASE("laser_that_was_never_restarted_is_asked_once_a_fire") {
+  Rig rig = laser_rig();
+  rig.fire(laser(1, true));
+  const std::size_t before = rig.transactions.size();
+  rig.fire(laser(1, true));
+  const auto& first = std::get<Frame>(rig.transactions[before].order).request;
+  CHECK(first[1] == static_cast<std::uint8_t>(Register::status_fatal));
+  CHECK((first[0] & 1u) == 0);
+}
+
 TEST_CASE("laser_retunes_in_the_dark_and_stays_dark_when_it_shall_not_emit") {
   Rig rig = laser_rig();
   rig.fire(laser(3, false));
@@ -177,7 +203,7 @@ TEST_CASE("laser_gives_up_on_a_module_that_never_initialises") {
   Rig rig = laser_rig(options);
   rig.fire(laser(1, true));
   CHECK(rig.driver->activity() == DriverActivity::failed);
-  CHECK(rig.driver->observe().fault == "laser-0: read of ResEna (0x32): refused with CII (the module initialises), 8 times");
+  CHECK(rig.driver->observe().fault == "laser-0: read of StatusF (0x20): refused with CII (the module initialises), 8 times");
 }
 
 TEST_CASE("laser_that_ignores_its_writes_is_found_out_in_the_dark") {

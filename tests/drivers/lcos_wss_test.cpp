@@ -104,6 +104,22 @@ TEST_CASE("wss_untouched_channels_stay_lit_while_others_move") {
   CHECK(light(rig, rig.now).moving.empty());
 }
 
+TEST_CASE("wss_that_lost_what_a_change_keeps_moves_nothing_before_that_was_told") {
+  Rig rig = wss_rig();
+  rig.fire(kTwoRoutes);
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::reboot, .until = rig.now});
+  WssSetpoint next = kTwoRoutes;
+  next.routes.push_back({kSlots[3], 0, 1, Db{0}});
+  rig.fire(next);
+  CHECK(rig.driver->activity() == DriverActivity::failed);
+  CHECK(rig.driver->observe().fault.find("which it held at port") != std::string::npos);
+  CHECK(light(rig, rig.now).routes.empty());
+  CHECK(std::get<WssObservation>(rig.driver->observe().reading).routes.empty());  // the reading tells what is left
+  rig.fire(next);
+  REQUIRE(rig.driver->activity() == DriverActivity::settled);
+  CHECK(light(rig, rig.now).routes == next.routes);
+}
+
 TEST_CASE("wss_turned_around_numbers_its_ports_by_input") {
   Rig rig = wss_rig("wss-in-1");
   const WssSetpoint setpoint{{{kSlots[0], 1, 0, Db{0}}, {kSlots[1], 0, 0, Db{0}}}};

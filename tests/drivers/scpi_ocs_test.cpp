@@ -95,6 +95,32 @@ TEST_CASE("ocs_that_settles_slowly_is_waited_for") {
   CHECK(rig.writes() == 2);
 }
 
+TEST_CASE("ocs_that_lost_what_a_change_keeps_moves_nothing_before_that_was_told") {
+  Rig rig = ocs_rig();
+  rig.fire(kTwo);
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::reboot, .until = rig.now});
+  const std::size_t writes = rig.writes();
+  const OcsSetpoint next{{{0, 1}, {1, 0}, {3, 2}}};
+  rig.fire(next);
+  CHECK(rig.driver->activity() == DriverActivity::failed);
+  CHECK(rig.driver->observe().fault ==
+        "ocs: input 0 reads nothing, held output 1 before (did its power go?); nothing was moved: light may enter it still");
+  CHECK(seen(rig).connects.empty());
+  CHECK(rig.writes() == writes);
+  rig.fire(next);
+  REQUIRE(rig.driver->activity() == DriverActivity::settled);
+  CHECK(light(rig).connects == next.connects);
+}
+
+TEST_CASE("ocs_that_lost_what_it_held_may_be_given_the_same_again") {
+  Rig rig = ocs_rig();
+  rig.fire(kTwo);
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::reboot, .until = rig.now});
+  rig.fire(kTwo);
+  REQUIRE(rig.driver->activity() == DriverActivity::settled);
+  CHECK(light(rig).connects == kTwo.connects);
+}
+
 TEST_CASE("ocs_takes_away_what_somebody_else_connected") {
   Rig rig = ocs_rig();
   rig.fire(kTwo);

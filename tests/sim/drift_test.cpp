@@ -31,8 +31,9 @@ Plant plant_named(const std::string& name) {
 }  // namespace
 
 TEST_CASE("every_planted_drift_is_named_within_one_poll_and_repaired_without_disturbing_other_light") {
-  const Scenario scenario = drift_scenario();
-  for (const Plant& plant : drift_plants()) {
+  const DriftFabric fabric = GENERATE(DriftFabric::nodes_16, DriftFabric::ocs_16);
+  const Scenario scenario = drift_scenario(fabric);
+  for (const Plant& plant : drift_plants(fabric)) {
     if (plant.expected == Drift::stale) {
       continue;
     }
@@ -51,10 +52,11 @@ TEST_CASE("every_planted_drift_is_named_within_one_poll_and_repaired_without_dis
 }
 
 TEST_CASE("a_silent_device_is_stale_within_one_poll_is_asked_again_and_nothing_is_written") {
-  const Scenario scenario = drift_scenario();
+  const DriftFabric fabric = GENERATE(DriftFabric::nodes_16, DriftFabric::ocs_16);
+  const Scenario scenario = drift_scenario(fabric);
   constexpr Duration kTries =
       4 * milliseconds{500} + milliseconds{100};  // the longest reply deadline of the drivers, and pauses
-  for (const Plant& plant : drift_plants()) {
+  for (const Plant& plant : drift_plants(fabric)) {
     if (plant.expected != Drift::stale) {
       continue;
     }

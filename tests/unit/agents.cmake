@@ -6,3 +6,10 @@ loom_test(agents_test
     ${CMAKE_CURRENT_LIST_DIR}/agent_safety_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_chaos_test.cpp
   LINKS loom_agents)
+loom_test(grant_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/grant_arbiter_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/grant_codec_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/grant_sender_test.cpp
+  LINKS loom_agents loom_proto)
+loom_test(grant_allocation_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/grant_allocation_test.cpp LINKS loom_agents)

@@ -398,6 +398,12 @@ TEST_CASE("a commit waits for an absent agent, then refuses and names it") {
   }
   CHECK(desk.controller().jobs().at(JobId{1}).state == "refused");
   CHECK(desk.controller().jobs().at(JobId{1}).reason.find("node 3") != std::string::npos);
+  const auto& alarms = desk.controller().alarms();
+  const auto returned = std::find_if(alarms.begin(), alarms.end(), [](const StandingAlarm& standing) {
+    return standing.alarm.code == AlarmCode::commit_returned;
+  });
+  REQUIRE(returned != alarms.end());
+  CHECK(returned->alarm.next_command == "loom node maintenance 3 on --force");
 }
 
 TEST_CASE("a controller that starts again takes a higher term and holds what was not confirmed in doubt") {
