@@ -1,270 +1,280 @@
-// Jobs of the zoo: gradient buckets in reverse layer order for data-parallel models, two all-to-alls for DLRM.
+// The zoo's door: names and keys, task graphs from settings, and jobs from task graphs.
 #include "controller/workload/zoo.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
+#include <map>
 
+#include "controller/workload/compute_time.hpp"
 #include "controller/workload/import.hpp"
-#include "controller/workload/layers.hpp"
+#include "controller/workload/parallel.hpp"
+#include "controller/workload/tables.hpp"
 #include "core/limits.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames{"vgg16", "vgg19", "resnet50", "dlrm"};
-constexpr std::array<std::string_view, 4> kLayeredKeys{"batch", "bucket_mb", "compute_ms", "overlap"};
-constexpr std::array<std::string_view, 8> kDlrmKeys{"batch", "bottom", "compute_ms", "dim", "l", "overlap", "tables", "top"};
+constexpr std::array<std::string_view, 17> kParallelKeys{
+    "all_to_all",  "batch",   "bucket_mb", "collective", "compute_ms", "dp",      "ep", "flops", "local",
+    "micro_batch", "overlap", "pp",        "precision",  "schedule",   "strides", "tp", "zero"};
 constexpr std::array<std::string_view, 1> kTraceKeys{"compute_ms"};
 constexpr std::array<std::string_view, 2> kOverlaps{"bucketed", "none"};
+constexpr std::array<std::string_view, 2> kPrecisions{"fp16", "fp32"};
+constexpr std::array<std::string_view, 2> kSchedules{"1f1b", "gpipe"};
+constexpr std::array kAlgorithms{CollectiveAlgorithm::automatic,          CollectiveAlgorithm::ring,
+                                 CollectiveAlgorithm::bidirectional_ring, CollectiveAlgorithm::tree,
+                                 CollectiveAlgorithm::halving_doubling,   CollectiveAlgorithm::direct,
+                                 CollectiveAlgorithm::pairwise,           CollectiveAlgorithm::hierarchical};
 
-constexpr std::int64_t kBytesPerParameter = 4;  ///< fp32
-constexpr double kMillisecondsMax = 86'400'000;
-constexpr double kVgg19Milliseconds = 64;  ///< 32 images, forward and backward: SYSTEMS.md C4
-constexpr std::int64_t kVgg19Batch = 32;
-/// Backward takes twice the forward pass: two products of the same size a layer (SYSTEMS.md part E, training ~ 3x forward).
-constexpr double kForwardShare = 1.0 / 3.0;
 /// PyTorch DistributedDataParallel's bucket_cap_mb.
 constexpr double kBucketMegabytes = 25;
-/// What a GPU of the A100 class sustains on DLRM's small matrix products; inferred, hence a setting (compute_ms) and printed.
-constexpr double kDlrmFlopsPerSecond = 10e12;
 
-Duration from_ms(double milliseconds) { return Duration{std::llround(milliseconds * 1e6)}; }
-
-std::string printed(const char* format, double value) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
-struct ComputeTime {
-  Duration total{};
-  std::string assumption;
+struct Names {
+  std::vector<std::string_view> all;
+  std::map<std::string_view, std::vector<std::string_view>> keys;
 };
 
-/// compute_ms if given, else `inferred` with the sentence that says where it comes from.
-Result<ComputeTime> compute_time(const Settings& settings, double inferred_ms, const std::string& source) {
-  const auto milliseconds = number(settings, "compute_ms", inferred_ms, 0, kMillisecondsMax);
-  if (!milliseconds) {
-    return std::unexpected(milliseconds.error());
-  }
-  const bool given = settings.contains("compute_ms");
-  return ComputeTime{from_ms(*milliseconds),
-                     "compute_ms = " + printed("%.3f", *milliseconds) + (given ? " (given)" : " (" + source + ")")};
-}
-
-struct LayeredSettings {
-  std::string model;
-  std::uint32_t nodes = 0;
-  ComputeTime compute;
-  std::int64_t bucket_bytes = 0;
-  bool overlapped = true;
-};
-
-/// Buckets in the order in which the backward pass fills them; a layer's gradient is ready when its share of the backward
-/// pass, in proportion to its multiply-accumulates, is done.
-std::vector<Collective> gradient_buckets(const std::vector<Layer>& layers, const LayeredSettings& settings) {
-  const auto total_macs = static_cast<double>(multiply_accumulates_of(layers));
-  const auto compute = static_cast<double>(settings.compute.total.count());
-  std::vector<Collective> buckets;
-  std::int64_t pending = 0;
-  std::int64_t macs_done = 0;
-  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-    pending += layer->parameters * kBytesPerParameter;
-    macs_done += layer->multiply_accumulates;
-    const bool last = std::next(layer) == layers.rend();
-    if (pending >= settings.bucket_bytes || last) {
-      Collective bucket;
-      bucket.kind = CollectiveKind::all_reduce;
-      bucket.bytes = Bytes{pending};
-      if (settings.overlapped) {
-        const double done = kForwardShare + (1 - kForwardShare) * static_cast<double>(macs_done) / total_macs;
-        bucket.ready = last ? settings.compute.total : Duration{std::llround(done * compute)};
+const Names& names() {
+  static const Names kNames = [] {
+    Names made;
+    const auto add = [&](std::string_view name, std::initializer_list<std::span<const std::string_view>> lists) {
+      made.all.push_back(name);
+      auto& keys = made.keys[name];
+      for (const auto list : lists) {
+        keys.insert(keys.end(), list.begin(), list.end());
       }
-      buckets.push_back(bucket);
-      pending = 0;
+      std::sort(keys.begin(), keys.end());
+    };
+    for (const ModelEntry& entry : models()) {
+      add(entry.name, {entry.keys, kParallelKeys});
+    }
+    for (const std::string_view name : table_model_names()) {
+      add(name, {table_model_keys()});
+    }
+    return made;
+  }();
+  return kNames;
+}
+
+bool is_name(std::string_view name) { return names().keys.contains(name); }
+
+/// An algorithm by its name. Errors: as choice().
+Result<CollectiveAlgorithm> algorithm(const Settings& settings, std::string_view key) {
+  std::array<std::string_view, kAlgorithms.size()> words;
+  std::transform(kAlgorithms.begin(), kAlgorithms.end(), words.begin(), [](auto each) { return to_string(each); });
+  const auto word = choice(settings, key, to_string(CollectiveAlgorithm::automatic), words);
+  if (!word) {
+    return std::unexpected(word.error());
+  }
+  return kAlgorithms[static_cast<std::size_t>(std::find(words.begin(), words.end(), *word) - words.begin())];
+}
+
+Result<void> read_choices(Parallelism& into, const Settings& settings) {
+  const auto gradients = algorithm(settings, "collective");
+  const auto exchange = algorithm(settings, "all_to_all");
+  const auto strides = number_list(settings, "strides", {}, 1, limits::kNodes);
+  const auto local = whole_number(settings, "local", 1, 1, limits::kNodes);
+  for (const Error* error : {gradients ? nullptr : &gradients.error(), exchange ? nullptr : &exchange.error(),
+                             strides ? nullptr : &strides.error(), local ? nullptr : &local.error()}) {
+    if (error != nullptr) {
+      return std::unexpected(*error);
     }
   }
-  return buckets;
+  into.gradients = {*gradients, {strides->begin(), strides->end()}, static_cast<std::uint32_t>(*local)};
+  into.all_to_all.algorithm = *exchange;
+  return {};
 }
 
-Result<JobSpec> make_layered(std::string_view name, const std::vector<Layer>& layers, const WorkloadSettings& settings) {
-  LOOM_TRY(check_keys(settings.values, name, kLayeredKeys));
-  const auto batch = whole_number(settings.values, "batch", kVgg19Batch, 1, 1'048'576);
+Result<void> read_degrees(Parallelism& into, const Settings& settings) {
+  const auto read = [&](std::string_view key, std::uint32_t& field, std::int64_t least, std::int64_t most) -> Result<void> {
+    const auto value = whole_number(settings, key, field, least, most);
+    if (!value) {
+      return std::unexpected(value.error());
+    }
+    field = static_cast<std::uint32_t>(*value);
+    return {};
+  };
+  LOOM_TRY(read("tp", into.tensor, 1, limits::kNodes));
+  LOOM_TRY(read("pp", into.pipeline, 1, limits::kNodes));
+  LOOM_TRY(read("ep", into.expert, 1, limits::kNodes));
+  LOOM_TRY(read("zero", into.zero, 0, 3));
+  const std::uint64_t replica = std::uint64_t{into.tensor} * into.pipeline;
+  if (replica > into.nodes || into.nodes % replica != 0) {
+    return fail(ErrorCode::invalid_argument, std::to_string(into.nodes) + " nodes do not fall into replicas of tp x pp = " +
+                                                 std::to_string(into.tensor) + " x " + std::to_string(into.pipeline));
+  }
+  std::uint32_t data = into.data();
+  LOOM_TRY(read("dp", data, 1, limits::kNodes));
+  if (data != into.data()) {
+    return fail(ErrorCode::invalid_argument, "dp = " + std::to_string(data) + ", but " + std::to_string(into.nodes) +
+                                                 " nodes in replicas of " + std::to_string(replica) + " are " +
+                                                 std::to_string(into.data()) + "; dp follows from the others");
+  }
+  return {};
+}
+
+/// Everything but the compute time.
+Result<Parallelism> read_parallelism(const Model& model, const WorkloadSettings& settings) {
+  Parallelism made;
+  made.nodes = settings.nodes;
+  LOOM_TRY(read_degrees(made, settings.values));
+  LOOM_TRY(read_choices(made, settings.values));
+  const auto batch = whole_number(settings.values, "batch", model.batch, 1, 1'048'576);
+  const std::int64_t all = batch ? *batch : 1;
+  const auto micro = whole_number(settings.values, "micro_batch", made.pipeline > 1 ? 1 : all, 1, 1'048'576);
   const auto overlap = choice(settings.values, "overlap", "bucketed", kOverlaps);
+  const auto schedule = choice(settings.values, "schedule", "1f1b", kSchedules);
   const auto bucket_mb = number(settings.values, "bucket_mb", kBucketMegabytes, 0, 1'048'576);
   for (const Error* error :
-       {batch ? nullptr : &batch.error(), overlap ? nullptr : &overlap.error(), bucket_mb ? nullptr : &bucket_mb.error()}) {
+       {batch ? nullptr : &batch.error(), micro ? nullptr : &micro.error(), overlap ? nullptr : &overlap.error(),
+        schedule ? nullptr : &schedule.error(), bucket_mb ? nullptr : &bucket_mb.error()}) {
     if (error != nullptr) {
       return std::unexpected(*error);
     }
   }
-  const auto vgg19_macs = static_cast<double>(multiply_accumulates_of(vgg19_layers()));
-  const double scale =
-      static_cast<double>(multiply_accumulates_of(layers)) / vgg19_macs * static_cast<double>(*batch) / kVgg19Batch;
-  const std::string source = name == "vgg19" && *batch == kVgg19Batch
-                                 ? "VGG19, 32 images on an A100-class GPU, inferred: SYSTEMS.md C4"
-                                 : "inferred: scaled by multiply-accumulates from VGG19's 64 ms for 32 images, SYSTEMS.md C4";
-  auto compute = compute_time(settings.values, kVgg19Milliseconds * scale, source);
-  if (!compute) {
-    return std::unexpected(compute.error());
-  }
-  LayeredSettings layered{std::string{name}, settings.nodes, *compute, static_cast<std::int64_t>(*bucket_mb * 1e6),
-                          *overlap == "bucketed"};
-  JobSpec job;
-  job.name = name;
-  job.workload = name;
-  job.node_count = settings.nodes;
-  job.compute = compute->total;
-  job.collectives = layered.overlapped ? gradient_buckets(layers, layered)
-                                       : std::vector<Collective>{{.bytes = Bytes{parameters_of(layers) * kBytesPerParameter}}};
-  job.assumptions = {compute->assumption, "batch = " + std::to_string(*batch) + " a node, fp32 gradients",
-                     layered.overlapped ? "overlap = bucketed: gradients leave in buckets of " + printed("%g", *bucket_mb) +
-                                              " MB, reverse layer order, ready by each layer's share of the backward pass"
-                                        : "overlap = none: one all-reduce after all compute"};
-  return job;
+  made.batch = *batch;
+  made.micro_batch = *micro;
+  made.bucket_bytes = static_cast<std::int64_t>(*bucket_mb * 1e6);
+  made.overlapped = *overlap == "bucketed";
+  made.schedule = *schedule == "gpipe" ? PipelineSchedule::gpipe : PipelineSchedule::one_forward_one_backward;
+  LOOM_TRY(check(made, model));
+  return made;
 }
 
-/// Weights and biases of fully connected layers of these widths.
-std::int64_t perceptron_parameters(const std::vector<std::int64_t>& widths) {
-  std::int64_t total = 0;
-  for (std::size_t i = 1; i < widths.size(); ++i) {
-    total += widths[i - 1] * widths[i] + widths[i];
+Result<ComputeTime> compute_of(const Model& model, const Parallelism& of, const Settings& settings) {
+  const auto rate = number(settings, "flops", 0, 1e-6, 1e6);
+  if (!rate) {
+    return std::unexpected(rate.error());
   }
-  return total;
+  const Pace pace = settings.contains("flops")
+                        ? pace_of_flops(*rate * 1e12, "given: flops = " + printed("%g", *rate) + " TFLOP/s sustained")
+                        : model.pace;
+  const double whole = milliseconds_at(pace, multiply_accumulates_of(model), of.batch);
+  return compute_time(settings, whole / static_cast<double>(of.tensor) / static_cast<double>(of.pipeline), pace.source);
 }
 
-struct Dlrm {
-  std::int64_t batch = 0;
-  std::int64_t tables = 0;
-  std::int64_t dimension = 0;
-  std::int64_t bottom_parameters = 0;
-  std::int64_t top_parameters = 0;
-  bool overlapped = true;
-
-  /// SYSTEMS.md part E: forward FLOP a sample = 2 P_mlp + k^2 D with k = T + 1 features; training three times that.
-  double bottom_flops() const { return 3 * 2.0 * static_cast<double>(bottom_parameters * batch); }
-  double top_flops() const {
-    const auto features = static_cast<double>(tables + 1);
-    return 3 * static_cast<double>(batch) *
-           (2.0 * static_cast<double>(top_parameters) + features * features * static_cast<double>(dimension));
+std::vector<std::string> assumptions_of(const Model& model, const Parallelism& of, const std::string& compute) {
+  const auto text = [](auto value) { return std::to_string(value); };
+  const std::string precision = model.bytes_per_element == 2 ? "fp16" : "fp32";
+  const bool plain = of.tensor * of.pipeline == 1 && of.micro_batch == of.batch;
+  std::vector<std::string> all{compute};
+  all.push_back(plain ? "batch = " + text(of.batch) + " a node, " + precision + " gradients"
+                      : "batch = " + text(of.batch) + " a data-parallel rank, micro-batches of " + text(of.micro_batch) + ", " +
+                            precision + " gradients and activations");
+  all.push_back(of.overlapped ? "overlap = bucketed: gradients leave in buckets of " +
+                                    printed("%g", static_cast<double>(of.bucket_bytes) / 1e6) +
+                                    " MB, reverse layer order, ready by each layer's share of the backward pass"
+                              : "overlap = none: one all-reduce after all compute");
+  all.insert(all.end(), model.assumptions.begin(), model.assumptions.end());
+  if (of.tensor * of.pipeline * of.expert > 1) {
+    all.push_back("tp x pp x dp = " + text(of.tensor) + " x " + text(of.pipeline) + " x " + text(of.data()) + ", ep = " +
+                  text(of.expert) + " within dp; rank order tp-ep-dp-pp, tensor fastest; no activation is computed twice");
   }
-};
-
-Result<Dlrm> read_dlrm(const Settings& settings) {
-  LOOM_TRY(check_keys(settings, "dlrm", kDlrmKeys));
-  if (settings.contains("batch") && settings.contains("l")) {
-    return fail(ErrorCode::invalid_argument, "dlrm: batch and l both name the local batch; give one of them");
+  if (of.tensor > 1) {
+    all.push_back(
+        "tensor parallelism: one all-reduce behind attention and one behind the feed-forward network, forward and "
+        "backward; norms are counted as if split");
   }
-  const auto batch = whole_number(settings, settings.contains("l") ? "l" : "batch", 2048, 1, 1'048'576);
-  const auto tables = whole_number(settings, "tables", 64, 1, 65'536);
-  const auto dimension = whole_number(settings, "dim", 128, 1, 65'536);
-  const auto bottom = number_list(settings, "bottom", {13, 512, 256}, 1, 65'536);
-  const auto top = number_list(settings, "top", {1024, 1024, 512, 256, 1}, 1, 65'536);
-  const auto overlap = choice(settings, "overlap", "bucketed", kOverlaps);
-  for (const Error* error :
-       {batch ? nullptr : &batch.error(), tables ? nullptr : &tables.error(), dimension ? nullptr : &dimension.error(),
-        bottom ? nullptr : &bottom.error(), top ? nullptr : &top.error(), overlap ? nullptr : &overlap.error()}) {
-    if (error != nullptr) {
-      return std::unexpected(*error);
-    }
+  if (of.pipeline > 1) {
+    all.push_back(std::string{"pipeline: stages of equal work, "} +
+                  (of.schedule == PipelineSchedule::gpipe ? "GPipe" : "1F1B") +
+                  "; first and last stage add up a tied embedding");
   }
-  const std::int64_t features = *tables + 1;
-  std::vector<std::int64_t> bottom_widths = *bottom;
-  bottom_widths.push_back(*dimension);
-  std::vector<std::int64_t> top_widths = *top;
-  top_widths.insert(top_widths.begin(), features * (features - 1) / 2 + *dimension);  // dot interaction and the bottom's output
-  return Dlrm{*batch,
-              *tables,
-              *dimension,
-              perceptron_parameters(bottom_widths),
-              perceptron_parameters(top_widths),
-              *overlap == "bucketed"};
+  if (of.zero > 0) {
+    all.push_back("ZeRO stage " + text(of.zero) +
+                  (of.zero == 3 ? ": parameters are gathered a block ahead, gradients scattered "
+                                  "after every micro-batch"
+                                : ": gradients scattered, parameters gathered after the update, "
+                                  "which takes no time"));
+  }
+  if (of.gradients.algorithm != CollectiveAlgorithm::automatic || !of.gradients.strides.empty()) {
+    all.push_back("gradients by " + std::string{to_string(of.gradients.algorithm)});
+  }
+  return all;
 }
 
-/// Forward: lookups, all-to-all while the bottom MLP runs; the top MLP needs both. Backward: the top MLP first, then the
-/// embeddings' gradients travel back while the bottom MLP goes on; the MLPs' gradients are all-reduced.
-std::vector<Collective> dlrm_collectives(const Dlrm& model, Duration compute) {
-  const double total = model.bottom_flops() + model.top_flops();
-  const double bottom_share = model.bottom_flops() / total;
-  const auto at = [&](double share) { return Duration{std::llround(share * static_cast<double>(compute.count()))}; };
-  const Duration bottom_done = at(kForwardShare * bottom_share);
-  const Duration top_back = at(1 - (1 - kForwardShare) * bottom_share);
-  const Bytes embeddings{model.batch * model.tables * model.dimension * kBytesPerParameter};
-  Collective forward{.kind = CollectiveKind::all_to_all, .bytes = embeddings};
-  forward.ready = model.overlapped ? Duration{0} : bottom_done;
-  forward.needed = bottom_done;
-  Collective backward{.kind = CollectiveKind::all_to_all, .bytes = embeddings};
-  Collective top{.kind = CollectiveKind::all_reduce, .bytes = Bytes{model.top_parameters * kBytesPerParameter}};
-  Collective bottom{.kind = CollectiveKind::all_reduce, .bytes = Bytes{model.bottom_parameters * kBytesPerParameter}};
-  if (model.overlapped) {
-    backward.ready = top_back;
-    top.ready = top_back;
-  }
-  return {forward, backward, top, bottom};
-}
-
-Result<JobSpec> make_dlrm(const WorkloadSettings& settings) {
-  const auto model = read_dlrm(settings.values);
+Result<TaskGraph> make_model_graph(std::string_view name, const WorkloadSettings& settings) {
+  LOOM_TRY(check_keys(settings.values, name, workload_keys(name)));
+  auto model = model_of(name, settings.values);
   if (!model) {
     return std::unexpected(model.error());
   }
-  const double inferred_ms = (model->bottom_flops() + model->top_flops()) / kDlrmFlopsPerSecond * 1e3;
-  auto compute = compute_time(settings.values, inferred_ms,
-                              "inferred: 3 x (2 P_mlp + k^2 D) FLOP a sample at 10 TFLOP/s; lookups and updates not counted");
+  const auto precision =
+      choice(settings.values, "precision", model->bytes_per_element == 2 ? kPrecisions[0] : kPrecisions[1], kPrecisions);
+  if (!precision) {
+    return std::unexpected(precision.error());
+  }
+  model->bytes_per_element = *precision == "fp16" ? 2 : 4;
+  auto parallelism = read_parallelism(*model, settings);
+  if (!parallelism) {
+    return std::unexpected(parallelism.error());
+  }
+  const auto compute = compute_of(*model, *parallelism, settings.values);
   if (!compute) {
     return std::unexpected(compute.error());
   }
-  JobSpec job;
-  job.name = "dlrm";
-  job.workload = "dlrm";
-  job.node_count = settings.nodes;
-  job.compute = compute->total;
-  job.collectives = dlrm_collectives(*model, compute->total);
-  job.assumptions = {
-      compute->assumption,
-      "dlrm-like: " + std::to_string(model->tables) + " tables of dimension " + std::to_string(model->dimension) +
-          " spread evenly over the nodes, local batch " + std::to_string(model->batch) + ", MLPs of " +
-          std::to_string(model->bottom_parameters + model->top_parameters) + " parameters, fp32 (defaults after MLPerf DLRM)",
-      model->overlapped ? "overlap = bucketed: the forward all-to-all hides behind the bottom MLP, gradients behind backward"
-                        : "overlap = none: compute stops while bytes move"};
-  return job;
+  parallelism->compute = compute->total;
+  auto graph = iteration_of(*model, *parallelism);
+  if (graph) {
+    graph->assumptions = assumptions_of(*model, *parallelism, compute->assumption);
+  }
+  return graph;
+}
+
+/// Whether the last bucket of gradients, ready when all compute is done, keeps that instant in the job. All else that waits for
+/// all compute says kForever; journals and digests hold both.
+bool keeps_last_instant(std::string_view name, const Settings& settings) {
+  const auto overlap = settings.find("overlap");
+  return find_model(name) != nullptr && (overlap == settings.end() || overlap->second == "bucketed");
 }
 
 }  // namespace
 
-std::span<const std::string_view> workload_names() { return kNames; }
+std::span<const std::string_view> workload_names() { return names().all; }
 
 std::span<const std::string_view> workload_keys(std::string_view name) {
-  if (name == "dlrm") {
-    return kDlrmKeys;
-  }
-  return std::find(kNames.begin(), kNames.end(), name) == kNames.end() ? std::span<const std::string_view>{}
-                                                                       : std::span<const std::string_view>{kLayeredKeys};
+  const auto found = names().keys.find(name);
+  return found == names().keys.end() ? std::span<const std::string_view>{} : found->second;
 }
 
-Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& settings) {
-  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
+Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings& settings) {
+  if (!is_name(name)) {
     return fail(ErrorCode::not_found, "no workload '" + std::string{name.substr(0, 256)} +
                                           "': neither a known name nor a file; did you mean '" +
-                                          std::string{nearest(name, kNames)} + "'?");
+                                          std::string{nearest(name, names().all)} + "'?");
   }
   if (settings.nodes < 1 || settings.nodes > limits::kNodes) {
     return fail(ErrorCode::out_of_range, std::string{name} + ": " + std::to_string(settings.nodes) + " nodes; it needs 1 .. " +
                                              std::to_string(limits::kNodes) + " (kNodes); give --nodes");
   }
-  if (name == "dlrm") {
-    return make_dlrm(settings);
+  if (find_model(name) != nullptr) {
+    return make_model_graph(name, settings);
   }
-  return make_layered(name, name == "vgg16" ? vgg16_layers() : name == "vgg19" ? vgg19_layers() : resnet50_layers(), settings);
+  const auto model = table_model_of(name, settings.values);
+  if (!model) {
+    return std::unexpected(model.error());
+  }
+  return table_graph(*model, settings.values, settings.nodes);
+}
+
+Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& settings) {
+  const auto graph = make_task_graph(name, settings);
+  if (!graph) {
+    return std::unexpected(graph.error());
+  }
+  auto job = job_of(*graph);
+  if (job && job->compute > Duration{0} && !keeps_last_instant(name, settings.values)) {
+    for (Collective& collective : job->collectives) {
+      collective.ready = collective.ready == job->compute ? kForever : collective.ready;
+    }
+  }
+  return job;
 }
 
 Result<JobSpec> load_workload(std::string_view name_or_path, const WorkloadSettings& settings) {
   std::error_code ignored;
-  if (std::find(kNames.begin(), kNames.end(), name_or_path) != kNames.end() ||
-      !std::filesystem::is_regular_file(std::filesystem::path{name_or_path}, ignored)) {
+  if (is_name(name_or_path) || !std::filesystem::is_regular_file(std::filesystem::path{name_or_path}, ignored)) {
     return make_workload(name_or_path, settings);
   }
   LOOM_TRY(check_keys(settings.values, "a trace", kTraceKeys));

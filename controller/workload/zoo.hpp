@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "controller/workload/settings.hpp"
+#include "controller/workload/task_graph.hpp"
 #include "core/demand.hpp"
 #include "core/result.hpp"
 
@@ -22,10 +23,16 @@ std::span<const std::string_view> workload_names();
 /// Keys that `name` understands; empty for an unknown name.
 std::span<const std::string_view> workload_keys(std::string_view name);
 
-/// One iteration of data-parallel training of vgg16, vgg19 or resnet50 (keys: batch, compute_ms, overlap=bucketed|none,
-/// bucket_mb), or of dlrm (keys: batch or l = local batch, compute_ms, overlap, tables, dim, bottom, top).
-/// Errors: not_found (no such name, with the nearest), invalid_argument (unknown key, with the nearest; not a number),
-/// out_of_range. Source of the shapes and anchors: SYSTEMS.md part E and C4.
+/// One iteration of a model of the zoo as a task graph. Models of layers (vgg, resnet, transformers, candle) take batch,
+/// micro_batch, compute_ms or flops (TFLOP/s sustained), precision=fp16|fp32, overlap=bucketed|none, bucket_mb, tp, pp, ep, dp
+/// (derived; checked if given), zero=0..3, schedule=1f1b|gpipe, collective and all_to_all (algorithms by name), strides
+/// ("1-5"), local; and the keys of their shape. dlrm and ncf take batch or l = local batch, compute_ms or flops, overlap,
+/// tables, rows, dim, bottom, top. docs/workloads.md lists all.
+/// Errors: not_found (no such name, with the nearest), invalid_argument (unknown key, with the nearest; not a number; degrees
+/// that do not fit the nodes or the model), out_of_range. Source of the shapes and anchors: SYSTEMS.md part E and C4.
+Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings& settings);
+
+/// What the controller schedules of it: job_of(make_task_graph(...)). Errors: as make_task_graph and job_of.
 Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& settings);
 
 /// A name of the zoo, or the path of a trace (whose node count must agree with `settings.nodes` where that is not 0; its

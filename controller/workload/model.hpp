@@ -1,0 +1,75 @@
+// Models as ordered blocks: what each holds, computes and hands on, from shapes alone. How a model is spread over nodes is not
+// here (parallel.hpp); how long it takes is only a named pace with its source.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/workload/settings.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+/// A part of a model that no pipeline cuts; forward order. MAC: multiply-accumulate.
+struct Block {
+  std::string name;
+  std::int64_t parameters = 0;            ///< without experts and tables
+  std::int64_t multiply_accumulates = 0;  ///< forward, one sample
+  std::int64_t boundary = 0;              ///< elements that one sample hands to the next block
+  std::uint32_t tensor_reduces = 0;       ///< all-reduces of `boundary` forward, as many backward, under tensor parallelism
+  std::uint32_t experts = 0;              ///< of a mixture-of-experts layer
+  std::uint32_t routed = 0;               ///< experts that see a token (top_k)
+  std::int64_t expert_parameters = 0;     ///< of all experts
+};
+
+/// So long takes so much: `milliseconds` for `batch` samples of `multiply_accumulates` each, forward and backward.
+struct Pace {
+  double milliseconds = 0;
+  double multiply_accumulates = 0;
+  double batch = 1;
+  std::string source;
+};
+
+/// Milliseconds for `batch` samples of `multiply_accumulates` at this pace.
+double milliseconds_at(const Pace& pace, std::int64_t multiply_accumulates, std::int64_t batch);
+/// A pace of so many sustained FLOP/s; training takes 6 FLOP a MAC (SYSTEMS.md part E: 3x forward, 2 a MAC).
+Pace pace_of_flops(double flops_per_second, std::string source);
+
+struct Model {
+  std::string name;
+  std::vector<Block> blocks;
+  std::int64_t tied_parameters = 0;  ///< held by the first and by the last stage of a pipeline
+  std::int64_t bytes_per_element = 4;
+  std::int64_t batch = 32;  ///< of a data-parallel rank, where no setting says
+  Pace pace;
+  std::vector<std::string> assumptions;
+};
+
+std::int64_t parameters_of(const Model& model);
+std::int64_t multiply_accumulates_of(const Model& model);
+
+/// One row of the zoo. A new model is a new row of a family's table, or a family's file and a row here.
+struct ModelEntry {
+  std::string_view name;
+  std::span<const std::string_view> keys;  ///< settings of its shape
+  Result<Model> (*make)(std::string_view name, const Settings& settings);
+};
+
+/// Families, each in its file.
+std::span<const ModelEntry> vision_models();       ///< models_vision.cpp
+std::span<const ModelEntry> transformer_models();  ///< models_transformer.cpp
+std::span<const ModelEntry> dense_models();        ///< models_dense.cpp
+
+/// All of them, in the order of printing.
+std::span<const ModelEntry> models();
+/// The entry of `name`, or null.
+const ModelEntry* find_model(std::string_view name);
+
+/// The model with these settings; keys of others are ignored. Errors: not_found (with the nearest name), invalid_argument and
+/// out_of_range (settings).
+Result<Model> model_of(std::string_view name, const Settings& settings);
+
+}  // namespace loom

@@ -1,0 +1,47 @@
+// Operator graph: a model as operators and the tensors between them, before anybody has decided who computes what. What
+// TopoOpt's strategy search starts from; SYSTEMS.md B3 has its models. Holds no times: those are measured (op_times.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+/// The only dimension that is divided is the samples: the authors measured no other.
+struct Operator {
+  std::string name;                   ///< what its times were measured under, e.g. "Dense_942_4096"
+  std::vector<std::uint32_t> shape;   ///< output of one sample, without the samples
+  std::vector<std::uint32_t> inputs;  ///< earlier operators, one entry a tensor; data from outside is not listed
+  std::vector<Bytes> parameters;      ///< one entry a tensor: weights, bias
+  std::uint32_t copies = 1;           ///< the output counts so often when it is moved
+  bool is_divisible = true;           ///< otherwise one node computes it whole
+};
+
+/// Operators in an order in which each comes after its inputs; the last one is the loss's.
+struct OpGraph {
+  std::string name;
+  std::uint32_t nodes = 0;    ///< servers that the setting is for
+  std::uint32_t samples = 0;  ///< of one iteration, all nodes together
+  std::vector<Operator> operators;
+};
+
+/// Bytes of the output of one sample, 4 an element.
+Bytes output_bytes(const Operator& of);
+Bytes parameter_bytes(const Operator& of);
+
+/// Errors, each naming the operator: invalid_argument (no operators, no samples, an input that is not earlier, no shape),
+/// out_of_range (kNodes, elements or parameters beyond kCollectiveBytes).
+Result<void> check(const OpGraph& graph);
+
+/// SYSTEMS.md B3: "candle-16", "dlrm-16", "bert-16", "vgg16-16" (shared cluster, 16 servers) and the same with -128
+/// (dedicated). Errors: not_found, listing the names.
+Result<OpGraph> topoopt_model(std::string_view name);
+/// Ascending.
+std::vector<std::string_view> topoopt_model_names();
+
+}  // namespace loom
