@@ -52,30 +52,55 @@ double uniform_ns(const Collective& collective, std::uint32_t node_count, LinkTe
   return 0;
 }
 
+std::vector<double> ring_finishes_ns(std::span<const double> starts, std::span<const double> cost_ns,
+                                     std::span<const double> latency_ns, std::uint32_t steps) {
+  constexpr std::size_t kBlock = 8;  // a known number of equal turns: compilers make vectors of them
+  const std::size_t ranks = starts.size();
+  const std::size_t padded = (ranks + kBlock - 1) / kBlock * kBlock;
+  std::vector<double> cost(padded, 0);
+  std::vector<double> latency(padded, 0);
+  std::vector<double> link_free(padded, 0);
+  std::vector<double> before(padded + 1, 0);  // entry i: arrived at rank i in the round before
+  std::vector<double> arriving(padded + 1, 0);
+  std::copy(cost_ns.begin(), cost_ns.end(), cost.begin());
+  std::copy(latency_ns.begin(), latency_ns.end(), latency.begin());
+  std::copy(starts.begin(), starts.end(), link_free.begin());
+  std::copy(starts.begin(), starts.end(), before.begin());
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    for (std::size_t block = 0; block < padded; block += kBlock) {
+      const double* __restrict received = &before[block];
+      const double* __restrict own_cost = &cost[block];
+      const double* __restrict own_latency = &latency[block];
+      double* __restrict free_at = &link_free[block];
+      double* __restrict arrives = &arriving[block + 1];
+      for (std::size_t i = 0; i < kBlock; ++i) {
+        const double begins = received[i] > free_at[i] ? received[i] : free_at[i];
+        free_at[i] = begins + own_cost[i];
+        arrives[i] = free_at[i] + own_latency[i];
+      }
+    }
+    arriving[0] = arriving[ranks];
+    std::swap(before, arriving);
+  }
+  std::vector<double> finishes(starts.begin(), starts.end());
+  for (std::size_t i = 0; i < ranks && steps > 0; ++i) {
+    finishes[i] = std::max(before[i], link_free[i]);
+  }
+  return finishes;
+}
+
 double ring_ns(std::span<const LinkTerms> links, std::uint32_t steps, double chunk_bytes) {
-  const std::size_t ranks = links.size();
-  if (ranks == 0) {
+  if (links.empty()) {
     return 0;
   }
-  std::vector<double> cost(ranks);
-  std::vector<double> latency(ranks);
-  for (std::size_t i = 0; i < ranks; ++i) {
-    cost[i] = chunk_bytes * links[i].ns_per_byte;
-    latency[i] = links[i].latency_ns;
+  std::vector<double> cost;
+  std::vector<double> latency;
+  for (const LinkTerms& link : links) {
+    cost.push_back(chunk_bytes * link.ns_per_byte);
+    latency.push_back(link.latency_ns);
   }
-  std::vector<double> arrived(ranks, 0);  // over link i, in the round before
-  std::vector<double> arriving(ranks, 0);
-  std::vector<double> link_free(ranks, 0);
-  for (std::uint32_t step = 0; step < steps; ++step) {
-    double before = arrived[ranks - 1];
-    for (std::size_t i = 0; i < ranks; ++i) {
-      link_free[i] = std::max(before, link_free[i]) + cost[i];
-      arriving[i] = link_free[i] + latency[i];
-      before = arrived[i];
-    }
-    std::swap(arrived, arriving);
-  }
-  return *std::max_element(arrived.begin(), arrived.end());
+  const std::vector<double> finishes = ring_finishes_ns(std::vector<double>(links.size(), 0), cost, latency, steps);
+  return *std::max_element(finishes.begin(), finishes.end());
 }
 
 }  // namespace loom

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "controller/workload/flows.hpp"
 #include "core/demand.hpp"
@@ -30,5 +31,10 @@ double uniform_ns(const Collective& collective, std::uint32_t node_count, LinkTe
 /// A ring of links.size() ranks, link i from rank i to the next, `steps` rounds of `chunk_bytes` each: a rank sends in round
 /// s what arrived in round s-1, one chunk after the other on its link. O(steps x ranks) time, O(ranks) memory.
 double ring_ns(std::span<const LinkTerms> links, std::uint32_t steps, double chunk_bytes);
+
+/// The same for ranks that start at `starts`, ring order; entry i of `cost_ns` and `latency_ns` is the link from rank i on.
+/// Returns when each rank has sent and received everything, ring order.
+std::vector<double> ring_finishes_ns(std::span<const double> starts, std::span<const double> cost_ns,
+                                     std::span<const double> latency_ns, std::uint32_t steps);
 
 }  // namespace loom

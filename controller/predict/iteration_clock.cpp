@@ -2,6 +2,8 @@
 #include "controller/predict/iteration_clock.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace loom {
 
@@ -10,7 +12,7 @@ double IterationClock::ready_ns(const Collective& collective) const {
 }
 
 double IterationClock::wall(double position) {
-  while (!stalls_.empty() && stalls_.top().needed <= position) {
+  while (!stalls_.empty() && stalls_.top().needed < position) {
     stall_ = std::max(stall_, stalls_.top().amount);
     stalls_.pop();
   }
@@ -55,6 +57,8 @@ void IterationClock::finish(const Collective& collective, double finish_ns) {
   }
 }
 
-double IterationClock::end() { return std::max(wall(compute_ns_), last_finish_); }
+double IterationClock::end() {
+  return std::max(wall(std::nextafter(compute_ns_, std::numeric_limits<double>::infinity())), last_finish_);
+}
 
 }  // namespace loom

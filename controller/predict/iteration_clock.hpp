@@ -31,7 +31,8 @@ class IterationClock {
   };
 
   double ready_ns(const Collective& collective) const;
-  /// When the compute that takes `position` ns without stalls is done.
+  /// When the compute that takes `position` ns without stalls is done. What is needed just there does not count yet: groups
+  /// whose collectives are ready at one instant go side by side.
   double wall(double position);
 
   double compute_ns_;

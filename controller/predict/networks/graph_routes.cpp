@@ -1,0 +1,221 @@
+// Iterative deepening: paths in order of length, cut short where the destination is further than the hops left.
+#include "controller/predict/networks/graph_routes.hpp"
+
+#include <algorithm>
+
+namespace loom {
+namespace {
+
+constexpr std::uint32_t kFar = 0xffffffff;
+
+/// Out links (or in links) of every vertex.
+struct Adjacency {
+  std::vector<std::uint32_t> first;
+  std::vector<std::uint32_t> links;
+  std::span<const std::uint32_t> of(std::uint32_t vertex) const {
+    return std::span{links}.subspan(first[vertex], first[vertex + 1] - first[vertex]);
+  }
+};
+
+Adjacency adjacency(const Network& network, bool by_source) {
+  Adjacency made;
+  made.first.assign(network.vertices + 1, 0);
+  const auto end_of = [&](const NetworkLink& link) { return by_source ? link.from : link.to; };
+  for (const NetworkLink& link : network.links) {
+    ++made.first[end_of(link) + 1];
+  }
+  for (std::uint32_t vertex = 0; vertex < network.vertices; ++vertex) {
+    made.first[vertex + 1] += made.first[vertex];
+  }
+  made.links.resize(network.links.size());
+  std::vector<std::uint32_t> next(made.first.begin(), made.first.end() - 1);
+  for (std::uint32_t link = 0; link < network.links.size(); ++link) {
+    made.links[next[end_of(network.links[link])]++] = link;
+  }
+  return made;
+}
+
+class PathFinder {
+ public:
+  PathFinder(const Network& network, const GraphRouting& routing)
+      : network_(network),
+        routing_(routing),
+        out_(adjacency(network, true)),
+        in_(adjacency(network, false)),
+        visited_(network.vertices, false) {}
+
+  /// Distances to `destination` from everywhere.
+  void aim(std::uint32_t destination) {
+    destination_ = destination;
+    distance_.assign(network_.vertices, kFar);
+    distance_[destination] = 0;
+    queue_.assign(1, destination);
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      for (const std::uint32_t link : in_.of(queue_[i])) {
+        const std::uint32_t from = network_.links[link].from;
+        if (distance_[from] == kFar) {
+          distance_[from] = distance_[queue_[i]] + 1;
+          queue_.push_back(from);
+        }
+      }
+    }
+  }
+
+  const std::vector<std::vector<std::uint32_t>>& paths_from(std::uint32_t source) {
+    found_.clear();
+    const std::uint32_t shortest = distance_[source];
+    if (shortest == kFar || shortest > routing_.hops_max) {
+      return found_;
+    }
+    source_ = source;
+    for (std::uint32_t hops = shortest; hops <= std::min(shortest + routing_.longer, routing_.hops_max); ++hops) {
+      path_.clear();
+      extend(source, hops);
+    }
+    return found_;
+  }
+
+ private:
+  void extend(std::uint32_t at, std::uint32_t hops_left) {
+    if (at == destination_) {
+      if (hops_left == 0) {
+        found_.push_back(path_);
+      }
+      return;
+    }
+    if (distance_[at] > hops_left) {
+      return;
+    }
+    visited_[at] = true;
+    const auto links = out_.of(at);
+    const std::uint64_t turn =
+        network_paths::mixed(routing_.seed ^ (std::uint64_t{source_} << 32 | destination_) ^ (std::uint64_t{at} << 20));
+    for (std::size_t i = 0; i < links.size() && found_.size() < routing_.ways; ++i) {
+      const std::uint32_t link = links[(i + turn) % links.size()];
+      const std::uint32_t to = network_.links[link].to;
+      if (!visited_[to] && distance_[to] < hops_left) {
+        path_.push_back(link);
+        extend(to, hops_left - 1);
+        path_.pop_back();
+      }
+    }
+    visited_[at] = false;
+  }
+
+  const Network& network_;
+  const GraphRouting& routing_;
+  Adjacency out_;
+  Adjacency in_;
+  std::vector<std::uint32_t> distance_;
+  std::vector<std::uint32_t> queue_;
+  std::vector<bool> visited_;
+  std::vector<std::uint32_t> path_;
+  std::vector<std::vector<std::uint32_t>> found_;
+  std::uint32_t source_ = 0;
+  std::uint32_t destination_ = 0;
+};
+
+struct FoundPaths {
+  NodePair pair;
+  std::vector<std::vector<std::uint32_t>> paths;
+};
+
+PairRoutes laid_out(std::uint32_t nodes, std::vector<FoundPaths> found) {
+  std::sort(found.begin(), found.end(), [](const FoundPaths& a, const FoundPaths& b) { return a.pair < b.pair; });
+  PairRoutes routes;
+  routes.first_destination.assign(nodes + 1, 0);
+  routes.first_path = {0};
+  routes.first_hop = {0};
+  for (const FoundPaths& each : found) {
+    ++routes.first_destination[each.pair.first + 1];
+    routes.destinations.push_back(each.pair.second);
+    for (const auto& path : each.paths) {
+      routes.shares.push_back(1.0 / static_cast<double>(each.paths.size()));
+      routes.hops.insert(routes.hops.end(), path.begin(), path.end());
+      routes.first_hop.push_back(static_cast<std::uint32_t>(routes.hops.size()));
+    }
+    routes.first_path.push_back(static_cast<std::uint32_t>(routes.shares.size()));
+  }
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    routes.first_destination[node + 1] += routes.first_destination[node];
+  }
+  return routes;
+}
+
+Result<PairRoutes> routes_of(const Network& network, const GraphRouting& routing) {
+  std::vector<NodePair> wanted = routing.pairs;  // by destination, which is how distances are found
+  const auto by_destination = [](const NodePair& a, const NodePair& b) {
+    return std::pair{a.second, a.first} < std::pair{b.second, b.first};
+  };
+  std::sort(wanted.begin(), wanted.end(), by_destination);
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  PathFinder finder{network, routing};
+  std::vector<FoundPaths> found;
+  std::size_t paths = 0;
+  const auto take = [&](std::uint32_t source, std::uint32_t destination) {
+    const auto& some = finder.paths_from(source);
+    if (source != destination && !some.empty()) {
+      found.push_back({{source, destination}, some});
+      paths += some.size();
+    }
+    return paths <= limits::kElements;
+  };
+  bool fits = true;
+  if (routing.pairs.empty()) {
+    for (std::uint32_t destination = 0; destination < network.end_points && fits; ++destination) {
+      finder.aim(destination);
+      for (std::uint32_t source = 0; source < network.end_points && fits; ++source) {
+        fits = take(source, destination);
+      }
+    }
+  } else {
+    for (std::size_t i = 0; i < wanted.size() && fits; ++i) {
+      if (i == 0 || wanted[i].second != wanted[i - 1].second) {
+        finder.aim(wanted[i].second);
+      }
+      fits = take(wanted[i].first, wanted[i].second);
+    }
+  }
+  if (!fits) {
+    return fail(ErrorCode::out_of_range, "network '" + network.name + "': more than " + std::to_string(limits::kElements) +
+                                             " paths (kElements); ask for fewer ways or name the pairs");
+  }
+  return laid_out(network.end_points, std::move(found));
+}
+
+}  // namespace
+
+Result<void> connect(Network& network, std::vector<NodePair> directed, const NetworkTerms& terms, const GraphRouting& routing) {
+  const std::string at = "network '" + network.name + "': ";
+  std::sort(directed.begin(), directed.end());
+  for (const auto& [from, to] : directed) {
+    if (from >= network.vertices || to >= network.vertices || from == to) {
+      return fail(ErrorCode::invalid_argument, at + "a link from " + std::to_string(from) + " to " + std::to_string(to) +
+                                                   " among " + std::to_string(network.vertices) + " vertices");
+    }
+    const bool is_parallel = !network.links.empty() && network.links.back().from == from && network.links.back().to == to;
+    if (is_parallel) {
+      network.links.back().bytes_per_ns += bytes_per_ns(terms);
+    } else {
+      network.links.push_back({from, to, bytes_per_ns(terms), static_cast<double>(terms.link_latency.count())});
+    }
+  }
+  for (const auto& [from, to] : routing.pairs) {
+    if (from >= network.end_points || to >= network.end_points) {
+      return fail(ErrorCode::invalid_argument, at + "a wanted pair " + std::to_string(from) + " to " + std::to_string(to) +
+                                                   " among " + std::to_string(network.end_points) + " nodes");
+    }
+  }
+  if (routing.ways == 0 || routing.hops_max > limits::kHopsPerPath) {
+    return fail(ErrorCode::out_of_range,
+                at + "0 ways, or more than " + std::to_string(limits::kHopsPerPath) + " hops (kHopsPerPath)");
+  }
+  auto routes = routes_of(network, routing);
+  if (!routes) {
+    return std::unexpected(routes.error());
+  }
+  network.routes = std::move(*routes);
+  return check(network);
+}
+
+}  // namespace loom
