@@ -52,8 +52,8 @@ struct EventWriter {
     out.mutable_planned()->set_revision_number(in.outcome.revision.value);
     out.mutable_planned()->set_elapsed_ns(in.outcome.elapsed.count());
   }
-  void operator()(const BusReplied&) const { LOOM_ASSERT(!"a controller has no bus"); }
-  void operator()(const InterlockChanged&) const { LOOM_ASSERT(!"a controller has no interlock"); }
+  void operator()(const BusReplied&) const { LOOM_ASSERT(false && "a controller has no bus"); }
+  void operator()(const InterlockChanged&) const { LOOM_ASSERT(false && "a controller has no interlock"); }
 };
 
 void read_start(const wire::TapedStart& in, TapedEvent& out) {

@@ -1,0 +1,219 @@
+// Who is granted, and when; what the arbiter hears is in arbiter_words.cpp.
+#include "agents/grant/arbiter.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace loom {
+
+namespace {
+
+constexpr std::uint32_t kNobody = 0xffff'ffffU;
+
+}  // namespace
+
+ReceiverArbiter::ReceiverArbiter(const ArbiterOptions& options) : options_(options), asks_(options.nodes) {
+  LOOM_ASSERT(options.epoch > 0);
+  LOOM_ASSERT(options.ahead >= 1 && options.ahead <= kStandingMax);
+  LOOM_ASSERT(bytes_in(options.quantum, options.timings.rate).count > 0);
+  LOOM_ASSERT(options.age_grain > Duration::zero());
+  LOOM_ASSERT(overhead_of(options.timings) + options.quantum + options.slack <= Duration{limits::kGrantWindowNs});
+  queue_.reserve(options.nodes);
+}
+
+void ReceiverArbiter::start(Instant now) {
+  started_ = true;
+  floor_ = options_.is_first_life ? now : now + lease_reach_of(options_) + guard_of(options_.timings);
+}
+
+Instant ReceiverArbiter::step(Instant now, const GrantEvent& event, GrantSink& sink) {
+  if (!started_) {
+    start(now);
+  }
+  if (const auto* heard = std::get_if<GrantHeard>(&event)) {
+    hear(now, *heard, sink);
+  }
+  close_ended(now);
+  repeat_grants(now, sink);
+  while (grant_next(now, sink)) {
+  }
+  return wake(now);
+}
+
+// --- windows -------------------------------------------------------------------------------------------------------------
+
+void ReceiverArbiter::close(Standing& standing, AskState state) {
+  Ask& ask = asks_[standing.grant.stream.source.value];
+  const bool is_current =
+      ask.state == AskState::granted && ask.number == standing.grant.number && ask.sender_epoch == standing.grant.sender_epoch;
+  if (is_current) {
+    ask.state = state;
+    if (state == AskState::queued) {
+      queue_.push_back(standing.grant.stream.source.value);
+    }
+  }
+  const auto index = static_cast<std::size_t>(&standing - standing_);
+  std::move(standing_ + index + 1, standing_ + standing_count_, standing_ + index);
+  --standing_count_;
+}
+
+/// A sender's word about its own light, never beyond its lease.
+void ReceiverArbiter::free_from(Instant dark_at, const Standing& standing) {
+  floor_ = std::max(floor_, std::min(dark_at, standing.grant.end) + guard_of(options_.timings));
+}
+
+void ReceiverArbiter::close_ended(Instant now) {
+  for (std::size_t i = 0; i < standing_count_;) {
+    Standing& each = standing_[i];
+    const Instant over = each.busy_until + guard_of(options_.timings);
+    if (over > now) {
+      ++i;
+      continue;
+    }
+    floor_ = std::max(floor_, over);
+    ++(each.is_promised ? counters_.unreleased : counters_.unanswered);
+    // Nobody answered: whoever still wants it asks again with the same number.
+    close(each, each.is_promised ? AskState::closed : AskState::empty);
+  }
+}
+
+void ReceiverArbiter::repeat_grants(Instant now, GrantSink& sink) {
+  for (std::size_t i = 0; i < standing_count_; ++i) {
+    Standing& each = standing_[i];
+    if (each.is_promised || each.repeat_at > now) {
+      continue;
+    }
+    each.repeat_at = now + options_.repeat;
+    ++counters_.repeats;
+    sink.emit(SendGrant{each.grant.stream.source, GrantChannel::supervisory, each.grant});
+  }
+}
+
+// --- the next one --------------------------------------------------------------------------------------------------------
+
+/// The first instant at which light of a grant sent now could arrive without meeting another's.
+Instant ReceiverArbiter::window_start(Instant now) const {
+  const GrantTimings& timings = options_.timings;
+  Instant start = std::max(floor_, now + timings.control + tuning_of(timings));
+  for (std::size_t i = 0; i < standing_count_; ++i) {
+    start = std::max(start, standing_[i].busy_until + guard_of(timings));
+  }
+  return start;
+}
+
+/// When the next grant is due, had somebody asked; kNever while `ahead` grants stand.
+Instant ReceiverArbiter::grant_at() const {
+  if (standing_count_ >= options_.ahead) {
+    return kNever;
+  }
+  Instant at = std::max(pause_until_, floor_ - lead_of(options_));
+  for (std::size_t i = 0; i < standing_count_; ++i) {
+    const Standing& each = standing_[i];
+    at = std::max(at, each.busy_until + guard_of(options_.timings) - lead_of(options_));
+    at = each.is_promised ? at : std::max(at, each.answer_by);
+  }
+  return at;
+}
+
+std::uint32_t ReceiverArbiter::pick(Instant start) const {
+  const auto rank = [&](std::uint32_t source) {
+    const Ask& ask = asks_[source];
+    return std::tuple(ask.since.time_since_epoch() / options_.age_grain, ask.remaining.count, source);
+  };
+  std::uint32_t best = kNobody;
+  for (const std::uint32_t source : queue_) {
+    if (asks_[source].not_before <= start && (best == kNobody || rank(source) < rank(best))) {
+      best = source;
+    }
+  }
+  return best;
+}
+
+bool ReceiverArbiter::grant_next(Instant now, GrantSink& sink) {
+  if (queue_.empty() || grant_at() > now) {
+    return false;
+  }
+  const Instant start = window_start(now);
+  const std::uint32_t source = pick(start);
+  if (source == kNobody) {
+    return false;
+  }
+  grant(now, source, start, sink);
+  return true;
+}
+
+void ReceiverArbiter::grant(Instant now, std::uint32_t source, Instant start, GrantSink& sink) {
+  const GrantTimings& timings = options_.timings;
+  Ask& ask = asks_[source];
+  const Bytes bytes = std::min(ask.remaining, bytes_in(options_.quantum, timings.rate));
+  const Instant end = start + overhead_of(timings) + time_of(bytes, timings.rate) + options_.slack;
+  LOOM_ASSERT(end <= now + lease_reach_of(options_));
+  ask.state = AskState::granted;
+  const auto entry = std::find(queue_.begin(), queue_.end(), source);
+  *entry = queue_.back();
+  queue_.pop_back();
+  ++sequence_;
+  ++counters_.grants;
+  Standing& standing = standing_[standing_count_++];
+  standing.grant = {ask.stream, ask.sender_epoch, ask.number, {options_.epoch, sequence_}, start, end, bytes};
+  standing.busy_until = end;
+  standing.answer_by = now + options_.repeat;
+  standing.repeat_at = now + options_.repeat;
+  standing.is_promised = false;
+  sink.emit(SendGrant{NodeId{source}, GrantChannel::supervisory, standing.grant});
+}
+
+Instant ReceiverArbiter::wake(Instant now) const {
+  Instant at = kNever;
+  for (std::size_t i = 0; i < standing_count_; ++i) {
+    const Standing& each = standing_[i];
+    at = std::min(at, each.busy_until + guard_of(options_.timings));
+    at = each.is_promised ? at : std::min(at, each.repeat_at);
+  }
+  const Instant due = grant_at();
+  if (queue_.empty() || due == kNever) {
+    return at;
+  }
+  if (due > now) {
+    return std::min(at, due);
+  }
+  // Due, and nobody was picked: everybody who waits is without a transmitter until `not_before`.
+  const GrantTimings& timings = options_.timings;
+  for (const std::uint32_t source : queue_) {
+    at = std::min(at, asks_[source].not_before - timings.control - tuning_of(timings));
+  }
+  return at;
+}
+
+void ReceiverArbiter::fold(Digest& digest) const {
+  digest.add(options_.epoch);
+  digest.add(sequence_);
+  digest.add(static_cast<std::uint64_t>(ns_of(floor_)));
+  digest.add(static_cast<std::uint64_t>(ns_of(pause_until_)));
+  digest.add(refused_in_a_row_);
+  for (const Ask& each : asks_) {
+    digest.add(static_cast<std::uint64_t>(each.state));
+    digest.add(each.sender_epoch);
+    digest.add(each.number);
+    if (each.state == AskState::queued || each.state == AskState::granted) {
+      digest.add(each.stream.collective);
+      digest.add(static_cast<std::uint64_t>(each.remaining.count));
+      digest.add(static_cast<std::uint64_t>(ns_of(each.since)));
+      digest.add(static_cast<std::uint64_t>(ns_of(each.not_before)));
+    }
+  }
+  for (std::size_t i = 0; i < standing_count_; ++i) {
+    const Standing& each = standing_[i];
+    digest.add(each.grant.key.sequence);
+    digest.add(each.grant.stream.source.value);
+    digest.add(each.grant.stream.collective);
+    digest.add(each.grant.number);
+    digest.add(static_cast<std::uint64_t>(ns_of(each.grant.start)));
+    digest.add(static_cast<std::uint64_t>(ns_of(each.busy_until)));
+    digest.add(static_cast<std::uint64_t>(ns_of(each.repeat_at)));
+    digest.add(static_cast<std::uint64_t>(ns_of(each.answer_by)));
+    digest.add(each.is_promised ? 1 : 0);
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,119 @@
+// ReceiverArbiter: grants the windows of one receive wavelength, oldest request first, the shortest of equals. A window is a
+// lease that ends by itself, so a lost word or a dead peer costs time and never light upon light; a restarted arbiter grants
+// nothing before every lease of its former life has run out. It never sees a clock or another arbiter. oddl (reconstruction).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "agents/grant/effects.hpp"
+#include "agents/grant/rules.hpp"
+#include "core/digest.hpp"
+#include "core/grant.hpp"
+
+namespace loom {
+
+struct ArbiterOptions {
+  NodeId node;              ///< whose receiver
+  std::uint64_t epoch = 1;  ///< > 0, rises with every life of this node's agent
+  std::uint32_t nodes = 0;  ///< sources are 0 .. nodes-1
+  /// Nobody was ever granted this receiver: no former leases are waited for. Only whoever knows may say so.
+  bool is_first_life = false;
+  GrantTimings timings;
+  Duration quantum = std::chrono::milliseconds{1};    ///< Qmax: the longest stream that is granted whole
+  Duration slack = std::chrono::microseconds{2};      ///< of a lease beyond its bytes: at least a sender's patience
+  Duration repeat = std::chrono::nanoseconds{3'000};  ///< of a grant that nobody has answered
+  Duration age_grain = std::chrono::microseconds{1};  ///< requests of one grain are of one age: the shorter goes first
+  std::uint32_t iterations = 3;                       ///< refusals in a row until it pauses for a round trip
+  std::uint32_t ahead = 2;  ///< standing grants: 1 = the next waits for the last to end, 2 = it is granted under its tail
+};
+
+/// How long before its window a grant is sent: it travels, is refused once, and the next one travels and tunes.
+constexpr Duration lead_of(const ArbiterOptions& options) { return 3 * options.timings.control + tuning_of(options.timings); }
+
+/// No grant that was sent by `t` permits light after `t` + this: the wait of a restarted arbiter.
+constexpr Duration lease_reach_of(const ArbiterOptions& options) {
+  return lead_of(options) + guard_of(options.timings) + overhead_of(options.timings) + options.quantum + options.slack;
+}
+
+struct ArbiterCounters {
+  std::uint64_t requests = 0;    ///< new ones
+  std::uint64_t duplicates = 0;  ///< requests that were known
+  std::uint64_t stale = 0;       ///< requests older than what is known, or served
+  std::uint64_t grants = 0;      ///< repeats not counted
+  std::uint64_t repeats = 0;
+  std::uint64_t accepts = 0;
+  std::uint64_t refusals = 0;
+  std::uint64_t releases = 0;
+  std::uint64_t unanswered = 0;  ///< windows that ended without a word
+  std::uint64_t unreleased = 0;  ///< windows that were accepted and ended without a release
+  std::uint64_t foreign = 0;     ///< answers to no standing grant, or not from its source
+  std::uint64_t unlawful = 0;    ///< requests for another receiver, or beyond a limit
+};
+
+class ReceiverArbiter {
+ public:
+  /// Everything is allocated here. The first step is a GrantTick of its life; from then the old leases are waited for.
+  explicit ReceiverArbiter(const ArbiterOptions& options);
+
+  /// Returns when to step next; not later than now: at once. Real-time safe; O(sources that wait).
+  Instant step(Instant now, const GrantEvent& event, GrantSink& sink);
+
+  const ArbiterCounters& counters() const { return counters_; }
+  std::uint64_t epoch() const { return options_.epoch; }
+  std::size_t waiting() const { return queue_.size(); }
+  std::size_t standing() const { return standing_count_; }
+  void fold(Digest& digest) const;
+
+ private:
+  static constexpr std::size_t kStandingMax = 2;
+  /// What one source asks.
+  struct Ask {
+    AskState state = AskState::empty;
+    std::uint64_t sender_epoch = 0;
+    std::uint64_t number = 0;
+    StreamId stream;
+    Bytes remaining;
+    Instant since{};
+    Instant not_before{};  ///< the sender has no transmitter until then
+  };
+  struct Standing {
+    StreamGrant grant;
+    Instant busy_until{};  ///< end of the lease, or what the sender promised
+    Instant answer_by{};   ///< until then the next grant waits for this one's answer
+    Instant repeat_at{};
+    bool is_promised = false;
+  };
+
+  void start(Instant now);
+  void hear(Instant now, const GrantHeard& heard, GrantSink& sink);
+  void hear_request(Instant now, NodeId from, const StreamRequest& request, GrantSink& sink);
+  void hear_accept(const StreamAccept& accept);
+  void hear_refusal(Instant now, const StreamRefusal& refusal);
+  void hear_release(const StreamRelease& release);
+  Standing* standing_of(const GrantKey& key, const StreamId& stream);
+  void close(Standing& standing, AskState state);
+  void free_from(Instant dark_at, const Standing& standing);
+  void close_ended(Instant now);
+  void repeat_grants(Instant now, GrantSink& sink);
+  bool grant_next(Instant now, GrantSink& sink);
+  Instant window_start(Instant now) const;
+  Instant grant_at() const;
+  std::uint32_t pick(Instant start) const;
+  void grant(Instant now, std::uint32_t source, Instant start, GrantSink& sink);
+  Instant wake(Instant now) const;
+
+  ArbiterOptions options_;
+  std::vector<Ask> asks_;             ///< by source
+  std::vector<std::uint32_t> queue_;  ///< sources that wait; any order, never an output's
+  Standing standing_[kStandingMax];   ///< in the order of their windows
+  std::size_t standing_count_ = 0;
+  std::uint64_t sequence_ = 0;
+  Instant floor_{};  ///< no window before
+  Instant pause_until_{};
+  std::uint32_t refused_in_a_row_ = 0;
+  bool started_ = false;
+  ArbiterCounters counters_;
+};
+
+}  // namespace loom

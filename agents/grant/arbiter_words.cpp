@@ -1,0 +1,132 @@
+// What the arbiter hears of senders.
+#include <algorithm>
+#include <tuple>
+
+#include "agents/grant/arbiter.hpp"
+
+namespace loom {
+
+void ReceiverArbiter::hear(Instant now, const GrantHeard& heard, GrantSink& sink) {
+  if (heard.from.value >= asks_.size()) {
+    ++counters_.foreign;
+    return;
+  }
+  if (const auto* request = std::get_if<StreamRequest>(&heard.message)) {
+    return hear_request(now, heard.from, *request, sink);
+  }
+  if (const auto* accept = std::get_if<StreamAccept>(&heard.message); accept && accept->stream.source == heard.from) {
+    return hear_accept(*accept);
+  }
+  if (const auto* refusal = std::get_if<StreamRefusal>(&heard.message); refusal && refusal->stream.source == heard.from) {
+    return hear_refusal(now, *refusal);
+  }
+  if (const auto* release = std::get_if<StreamRelease>(&heard.message); release && release->stream.source == heard.from) {
+    return hear_release(*release);
+  }
+  ++counters_.foreign;
+}
+
+void ReceiverArbiter::hear_request(Instant now, NodeId from, const StreamRequest& request, GrantSink& sink) {
+  const bool is_lawful = request.stream.source == from && request.stream.destination == options_.node &&
+                         request.sender_epoch > 0 && request.number > 0 && request.remaining.count > 0 &&
+                         request.remaining.count <= limits::kStreamBytes;
+  if (!is_lawful) {
+    ++counters_.unlawful;
+    return;
+  }
+  Ask& ask = asks_[from.value];
+  const auto order = std::tuple(request.sender_epoch, request.number) <=> std::tuple(ask.sender_epoch, ask.number);
+  const RequestAge age = order < 0 ? RequestAge::older : order > 0 ? RequestAge::newer : RequestAge::same;
+  switch (react(ask.state, age)) {
+    case RequestReaction::drop:
+      ++counters_.stale;
+      return;
+    case RequestReaction::queue:
+      ++counters_.requests;
+      if (ask.state != AskState::queued) {
+        queue_.push_back(from.value);
+      }
+      // A sender's clock cannot make a request younger than its arrival, nor buy it a place before time began.
+      ask = {AskState::queued,
+             request.sender_epoch,
+             request.number,
+             request.stream,
+             request.remaining,
+             std::clamp(request.since, Instant{}, now),
+             now};
+      break;
+    case RequestReaction::tell_queued:
+      ++counters_.duplicates;
+      break;
+    case RequestReaction::repeat_grant:
+      ++counters_.duplicates;
+      for (std::size_t i = 0; i < standing_count_; ++i) {
+        const StreamGrant& each = standing_[i].grant;
+        if (each.stream == request.stream && each.number == request.number && each.sender_epoch == request.sender_epoch) {
+          ++counters_.repeats;
+          sink.emit(SendGrant{from, GrantChannel::supervisory, each});
+        }
+      }
+      return;
+  }
+  sink.emit(SendGrant{from, GrantChannel::supervisory,
+                      StreamQueued{request.stream, request.sender_epoch, request.number, options_.epoch}});
+}
+
+ReceiverArbiter::Standing* ReceiverArbiter::standing_of(const GrantKey& key, const StreamId& stream) {
+  for (std::size_t i = 0; i < standing_count_; ++i) {
+    if (standing_[i].grant.key == key && standing_[i].grant.stream == stream) {
+      return &standing_[i];
+    }
+  }
+  ++counters_.foreign;
+  return nullptr;
+}
+
+void ReceiverArbiter::hear_accept(const StreamAccept& accept) {
+  Standing* standing = standing_of(accept.key, accept.stream);
+  if (standing == nullptr || accept.sender_epoch != standing->grant.sender_epoch) {
+    return;
+  }
+  if (accept.until <= standing->grant.start || accept.until > standing->grant.end) {
+    ++counters_.unlawful;
+    return;
+  }
+  ++counters_.accepts;
+  standing->is_promised = true;
+  standing->busy_until = accept.until;
+  refused_in_a_row_ = 0;
+}
+
+void ReceiverArbiter::hear_refusal(Instant now, const StreamRefusal& refusal) {
+  Standing* standing = standing_of(refusal.key, refusal.stream);
+  if (standing == nullptr) {
+    return;  // of a later life as well: a life that refuses an old grant is dark
+  }
+  ++counters_.refusals;
+  free_from(refusal.dark_at, *standing);
+  if (refusal.reason == RefusalReason::unknown) {
+    return close(*standing, AskState::closed);
+  }
+  Ask& ask = asks_[refusal.stream.source.value];
+  if (ask.state == AskState::granted && ask.number == standing->grant.number) {
+    ask.not_before = refusal.reason == RefusalReason::taken ? std::min(refusal.free_at, now + lease_reach_of(options_)) : now;
+  }
+  close(*standing, AskState::queued);
+  if (++refused_in_a_row_ >= options_.iterations) {
+    refused_in_a_row_ = 0;
+    pause_until_ = now + 2 * options_.timings.control;
+  }
+}
+
+void ReceiverArbiter::hear_release(const StreamRelease& release) {
+  Standing* standing = standing_of(release.key, release.stream);
+  if (standing == nullptr || release.sender_epoch != standing->grant.sender_epoch) {
+    return;
+  }
+  ++counters_.releases;
+  free_from(release.dark_at, *standing);
+  close(*standing, AskState::closed);
+}
+
+}  // namespace loom

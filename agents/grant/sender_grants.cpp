@@ -1,0 +1,188 @@
+// What the sender hears of arbiters, and its answers.
+#include <algorithm>
+
+#include "agents/grant/sender.hpp"
+
+namespace loom {
+
+void StreamSender::hear(Instant now, const GrantHeard& heard, GrantSink& sink) {
+  if (heard.from.value >= destinations_.size()) {
+    ++counters_.unexpected;
+  } else if (const auto* grant = std::get_if<StreamGrant>(&heard.message)) {
+    hear_grant(now, heard.from, *grant, sink);
+  } else if (const auto* queued = std::get_if<StreamQueued>(&heard.message)) {
+    hear_queued(now, heard.from, *queued);
+  } else {
+    ++counters_.unexpected;
+  }
+}
+
+void StreamSender::hear_queued(Instant now, NodeId from, const StreamQueued& queued) {
+  Destination& destination = destinations_[from.value];
+  const bool is_ours = queued.sender_epoch == options_.epoch && queued.number == destination.number && destination.is_asking &&
+                       streams_[destination.head].id == queued.stream;
+  if (!is_ours || queued.arbiter_epoch < destination.arbiter_epoch) {
+    ++counters_.unexpected;
+    return;
+  }
+  destination.heard_at = now;
+  destination.interval = options_.keepalive;
+  destination.repeat_at = now + options_.keepalive;
+}
+
+GrantKind StreamSender::kind_of(NodeId from, const StreamGrant& grant) const {
+  const Destination& destination = destinations_[from.value];
+  if (grant.stream.source != options_.node || grant.stream.destination != from) {
+    return GrantKind::misdirected;
+  }
+  if (grant.end <= grant.start || grant.end - grant.start > Duration{limits::kGrantWindowNs} || grant.bytes.count <= 0) {
+    return GrantKind::unlawful;
+  }
+  if (grant.sender_epoch != options_.epoch) {
+    return grant.sender_epoch > options_.epoch ? GrantKind::other_life : GrantKind::former_life;
+  }
+  if (grant.key.epoch < destination.arbiter_epoch) {
+    return GrantKind::former_epoch;
+  }
+  if (has_standing(grant.key, from)) {
+    return GrantKind::standing;
+  }
+  if (grant.key.epoch == destination.arbiter_epoch && grant.key.sequence <= destination.last_sequence) {
+    return GrantKind::seen;
+  }
+  const bool asks =
+      destination.is_asking && destination.number == grant.number && streams_[destination.head].id == grant.stream;
+  return asks ? GrantKind::wanted : GrantKind::unwanted;
+}
+
+void StreamSender::hear_grant(Instant now, NodeId from, const StreamGrant& grant, GrantSink& sink) {
+  const GrantKind kind = kind_of(from, grant);
+  ++counters_.grants[static_cast<std::size_t>(kind)];
+  Destination& destination = destinations_[from.value];
+  const bool still_asks = kind == GrantKind::seen && destination.is_asking && destination.number == grant.number &&
+                          streams_[destination.head].id == grant.stream;
+  if (kind == GrantKind::wanted || kind == GrantKind::unwanted) {
+    destination.arbiter_epoch = grant.key.epoch;
+    destination.last_sequence = grant.key.sequence;
+  }
+  switch (react(kind)) {
+    case GrantReaction::drop:
+      return;
+    case GrantReaction::accept_again:
+      return say_accept(grant, standing(grant.key, from)->row, sink);
+    case GrantReaction::refuse:
+      return refuse(now, grant, still_asks ? RefusalReason::late : RefusalReason::unknown, now, sink);
+    case GrantReaction::judge:
+      destination.heard_at = now;
+      return judge(now, grant, sink);
+  }
+}
+
+const StreamSender::Promise* StreamSender::standing(const GrantKey& key, NodeId destination) const {
+  for (const Promise& each : promises_) {
+    if (each.row.key == key && each.row.stream.destination == destination) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+bool StreamSender::has_standing(const GrantKey& key, NodeId destination) const { return standing(key, destination) != nullptr; }
+
+std::uint32_t StreamSender::rows_of(std::uint32_t transmitter) const {
+  return static_cast<std::uint32_t>(std::count_if(promises_.begin(), promises_.end(),
+                                                  [&](const Promise& each) { return each.row.transmitter == transmitter; }));
+}
+
+Instant StreamSender::free_from(Instant now, std::uint32_t transmitter) const {
+  Instant free = now;
+  for (const Promise& each : promises_) {
+    if (each.row.transmitter == transmitter) {
+      free = std::max(free, each.row.dark_at);
+    }
+  }
+  return free;
+}
+
+StreamSender::Fit StreamSender::fit(Instant now, const StreamGrant& grant, Bytes remaining) const {
+  const GrantTimings& timings = options_.timings;
+  const Duration ahead = tuning_of(timings);
+  Fit fit;
+  Instant free = kNever;
+  fit.free_at = kNever;
+  for (std::uint32_t i = 0; i < options_.transmitters; ++i) {
+    const Instant from = free_from(now, i);
+    fit.free_at = std::min(fit.free_at, from + ahead);
+    if (from < free && rows_of(i) < kRowsPerTransmitter) {
+      free = from;
+      fit.transmitter = i;
+    }
+  }
+  if (free == kNever) {
+    return fit;  // no room for a row: no byte fits
+  }
+  const Instant ready = std::max(grant.start, now + ahead);
+  fit.from = std::max(ready, free + ahead);
+  fit.late = fit.from - ready;
+  const Bytes room = bytes_in(grant.end - fit.from - overhead_of(timings), timings.rate);
+  fit.bytes = std::min({grant.bytes, remaining, room});
+  return fit;
+}
+
+bool StreamSender::yields(Instant now, const Stream& stream) const {
+  std::uint32_t idle = 0;
+  for (std::uint32_t i = 0; i < options_.transmitters; ++i) {
+    idle += rows_of(i) == 0 ? 1 : 0;
+  }
+  return idle <= 1 && std::any_of(asked_.begin(), asked_.end(), [&](std::uint32_t to) {
+           const Stream& other = streams_[destinations_[to].head];
+           const bool is_alive = now - destinations_[to].heard_at <= 3 * options_.keepalive;
+           return is_alive && now - other.since > options_.starvation && other.since < stream.since;
+         });
+}
+
+void StreamSender::judge(Instant now, const StreamGrant& grant, GrantSink& sink) {
+  const Stream& stream = streams_[destinations_[grant.stream.destination.value].head];
+  const Fit fit = this->fit(now, grant, stream.remaining);
+  if (yields(now, stream)) {
+    return refuse(now, grant, RefusalReason::taken, std::max(fit.free_at, now + 2 * options_.timings.control), sink);
+  }
+  if (fit.late > options_.patience || (fit.bytes.count == 0 && fit.free_at > grant.start)) {
+    return refuse(now, grant, RefusalReason::taken, fit.free_at, sink);
+  }
+  const Bytes wanted = std::min(grant.bytes, stream.remaining);
+  if (fit.bytes.count == 0 || 2 * fit.bytes.count < wanted.count) {
+    return refuse(now, grant, RefusalReason::late, now, sink);
+  }
+  accept(now, grant, fit, sink);
+}
+
+void StreamSender::accept(Instant now, const StreamGrant& grant, const Fit& fit, GrantSink& sink) {
+  const GrantTimings& timings = options_.timings;
+  const NodeId to = grant.stream.destination;
+  const Instant until = fit.from + overhead_of(timings) + time_of(fit.bytes, timings.rate);
+  LOOM_ASSERT(until <= grant.end);
+  const Instant light = fit.from - timings.flight;
+  const GrantRow row{fit.transmitter, grant.stream,           grant.key, light - timings.tune - timings.trigger_late,
+                     light,           until - timings.flight, fit.bytes};
+  stop_asking(to);
+  promises_.push_back({dequeue(destinations_[to.value]), row, grant.bytes});
+  sink.emit(WriteRow{row});
+  say_accept(grant, row, sink);
+  ask_next(now, to, sink);
+}
+
+void StreamSender::say_accept(const StreamGrant& grant, const GrantRow& row, GrantSink& sink) {
+  ++counters_.accepts;
+  sink.emit(SendGrant{grant.stream.destination, GrantChannel::supervisory,
+                      StreamAccept{grant.stream, options_.epoch, grant.key, row.dark_at + options_.timings.flight}});
+}
+
+/// True of every grant that is not standing: whatever it once lit is out by now.
+void StreamSender::refuse(Instant now, const StreamGrant& grant, RefusalReason reason, Instant free_at, GrantSink& sink) {
+  ++counters_.refusals;
+  sink.emit(SendGrant{grant.stream.destination, GrantChannel::supervisory,
+                      StreamRefusal{grant.stream, options_.epoch, grant.key, reason, now + options_.timings.flight, free_at}});
+}
+
+}  // namespace loom

@@ -1,0 +1,77 @@
+// GrantTable: the rows that the transmitters of one node carry out by themselves, and the executor in software. A NIC or an
+// FPGA takes the same rows: this is the offload seam. It never lights outside a row and never decides who sends.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "agents/grant/effects.hpp"
+#include "core/digest.hpp"
+#include "core/grant.hpp"
+
+namespace loom {
+
+/// A row that is lit and the one that follows it.
+inline constexpr std::size_t kRowsPerTransmitter = 2;
+
+struct TransmitterRows {
+  std::array<GrantRow, kRowsPerTransmitter> rows{};  ///< in the order of their triggers
+  std::uint32_t count = 0;
+};
+
+enum class LaserAct : std::uint8_t { tune, light, dark };
+
+struct LaserOrder {
+  std::uint32_t transmitter = 0;
+  LaserAct act = LaserAct::dark;
+  NodeId destination;  ///< whose receiver's wavelength
+};
+
+/// What one step of the executor did, of fixed size. Every transmitter does at most one thing a step, and ends one row.
+struct TableTurn {
+  std::array<LaserOrder, limits::kTransmittersPerNode> orders{};
+  std::size_t order_count = 0;
+  std::array<RowEnded, limits::kTransmittersPerNode> ended{};
+  std::size_t ended_count = 0;
+  Instant wake = kNever;  ///< when to step next; not later than now: at once
+};
+
+class GrantTable {
+ public:
+  /// Precondition: 1 <= transmitters <= limits::kTransmittersPerNode.
+  GrantTable(std::uint32_t transmitters, Duration tune);
+
+  /// Conflict: the transmitter has no room, or the row would overlap the one before it. Real-time safe unless it fails.
+  Result<void> write(const GrantRow& row);
+  /// Carries out the triggers that have come. Late is late: a row that is tuned late lights late and is dark at its
+  /// instant all the same; one whose end has passed never lights. Real-time safe.
+  TableTurn step(Instant now);
+  /// Everything dark and forgotten, at once.
+  void clear();
+
+  bool is_lit(std::uint32_t transmitter) const { return lanes_[transmitter].phase == Phase::lit; }
+  const TransmitterRows& rows(std::uint32_t transmitter) const { return lanes_[transmitter].queue; }
+  std::uint32_t transmitters() const { return static_cast<std::uint32_t>(lanes_.size()); }
+  void fold(Digest& digest) const;
+
+ private:
+  enum class Phase : std::uint8_t { idle, tuning, lit };
+  struct Lane {
+    TransmitterRows queue;
+    Phase phase = Phase::idle;
+    Instant since{};  ///< when the phase began
+  };
+  Instant next_trigger(const Lane& lane) const;
+  void advance(Instant now, std::uint32_t transmitter, TableTurn& turn);
+  void end_row(Instant now, Lane& lane, TableTurn& turn);
+
+  std::vector<Lane> lanes_;
+  Duration tune_;
+};
+
+/// Into a digest, field by field.
+void fold_row(Digest& digest, const GrantRow& row);
+
+}  // namespace loom

@@ -1,0 +1,57 @@
+// A fast plane at scale: N senders and arbiters over a seeded message network, streams that arrive at a chosen load, virtual
+// time. It measures how long a stream waits for its grant, how full the receivers are, and what a saturated receiver carries
+// against the closed form. It draws everything from the seed and never asks a clock. oddl (reconstruction).
+#pragma once
+
+#include <cstdint>
+
+#include "agents/grant/arbiter.hpp"
+#include "agents/grant/sender.hpp"
+
+namespace loom {
+
+enum class GrantTraffic : std::uint8_t {
+  uniform,      ///< every stream to a destination drawn anew: senders are contended as well
+  permutation,  ///< node i sends to node i+1 only, as in a ring: nobody is contended
+};
+
+struct GrantLabOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t nodes = 64;
+  SenderOptions sender;    ///< node, epoch and nodes are set by the lab
+  ArbiterOptions arbiter;  ///< likewise
+  GrantTraffic traffic = GrantTraffic::uniform;
+  Bytes stream_bytes{561'200};         ///< VGG19's ring chunk of 1024 nodes, SYSTEMS.md C4
+  std::uint32_t load_percent = 50;     ///< of every receiver's rate, counted in bytes; > 100 saturates
+  std::uint32_t loss_per_million = 0;  ///< of every message, in-band ones included
+  Duration jitter{200};                ///< beyond `control`, uniform
+  std::uint32_t streams_per_node = 100;
+};
+
+struct GrantLabResult {
+  std::uint64_t streams = 0;      ///< sent to their last byte
+  std::uint64_t unreachable = 0;  ///< given up, or turned away for want of room
+  Duration wait_p50{};            ///< from the offer to the first grant that was accepted
+  Duration wait_p99{};
+  Duration latency_p50{};  ///< from the request at the head of its queue to the grant that was accepted
+  Duration latency_p99{};
+  Duration finish_p99{};       ///< from the offer to the last byte at the receiver
+  double utilisation = 0;      ///< bytes carried while streams arrived, over receivers x rate x that time
+  double efficiency = 0;       ///< bytes carried by a receiver from its first light to its last, over its rate; mean
+  std::uint64_t messages = 0;  ///< sent, of all kinds
+  std::uint64_t grants = 0;
+  std::uint64_t refusals = 0;
+  std::uint64_t repeats = 0;     ///< of requests and grants
+  std::uint64_t collisions = 0;  ///< two transmitters on one receiver: a bug
+  std::uint64_t digest = 0;      ///< of everything delivered, in order
+};
+
+/// Runs until every stream is over. Out of range: no nodes, or a limit is exceeded; timed out: streams remain after 100 s of
+/// virtual time.
+Result<GrantLabResult> run_grant_lab(const GrantLabOptions& options);
+
+/// SYSTEMS.md C3: L/B / (L/B + t_tune + t_cdr + max(0, t_ctl - overlap)). `overlap`: how much of the control latency hides
+/// under the stream before; kForever hides all of it.
+double grant_efficiency(const GrantTimings& timings, Bytes bytes, Duration overlap);
+
+}  // namespace loom

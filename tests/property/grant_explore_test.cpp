@@ -1,0 +1,246 @@
+// Every interleaving of a small fast plane: which message arrives when and in which order, one lost, one doubled, one restart
+// or one death, up to a horizon in ticks; states are told apart by a 64-bit fingerprint. Then every road must lead home.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "tests/property/grant_world.hpp"
+
+namespace loom::testing {
+namespace {
+
+using std::chrono::microseconds;
+
+struct Budget {
+  int losses = 1;
+  int doubles = 1;
+  int restarts = 0;
+  int deaths = 0;
+};
+
+struct Bounds {
+  int horizon = 20;   ///< ticks
+  int delay_max = 3;  ///< ticks that a message may take; beyond, only loss
+  std::uint64_t states = 6'000'000;
+  int settle_ticks = 600;
+  std::uint64_t settle_every = 16;  ///< of the states within the horizon; at the horizon every one
+};
+
+struct Covered {
+  std::uint64_t states = 0;
+  std::uint64_t transitions = 0;
+  std::uint64_t settled = 0;
+  int longest = 0;  ///< ticks until home
+  bool is_complete = true;
+  std::string violation;
+};
+
+class Explorer {
+ public:
+  Explorer(const GrantWorldOptions& options, Budget budget, Bounds bounds) : bounds_(bounds) {
+    GrantWorld world(options);
+    end_ = world.now() + bounds.horizon * options.tick;
+    delay_max_ = bounds.delay_max * options.tick;
+    nodes_ = options.nodes;
+    visit(world, budget, 0);
+  }
+  const Covered& covered() const { return covered_; }
+
+ private:
+  bool is_over() const { return !covered_.violation.empty() || !covered_.is_complete; }
+
+  void visit(const GrantWorld& world, Budget budget, std::uint32_t cursor) {
+    Digest digest;
+    digest.add(world.fingerprint());
+    digest.add(cursor);
+    digest.add(static_cast<std::uint64_t>(budget.losses * 1000 + budget.doubles * 100 + budget.restarts * 10 + budget.deaths));
+    if (is_over() || !seen_.insert(digest.value()).second) {
+      return;
+    }
+    if (!world.violation().empty()) {
+      covered_.violation = world.violation();
+      return;
+    }
+    ++covered_.states;
+    covered_.is_complete = covered_.states < bounds_.states;
+    const bool at_end = world.now() >= end_;
+    if (at_end || digest.value() % bounds_.settle_every == 0) {
+      settle(world);
+    }
+    if (!at_end) {
+      branch(world, budget, cursor);
+    }
+  }
+
+  void settle(GrantWorld world) {
+    const auto ticks = world.settle(bounds_.settle_ticks);
+    ++covered_.settled;
+    if (!world.violation().empty()) {
+      covered_.violation = world.violation() + " (after the faults had stopped)";
+    } else if (!ticks) {
+      covered_.violation = "something still waits when the faults have long stopped: " + world.describe();
+    } else {
+      covered_.longest = std::max(covered_.longest, *ticks);
+    }
+  }
+
+  template <class Act>
+  void take(const GrantWorld& world, Budget budget, std::uint32_t cursor, Act act) {
+    if (is_over()) {
+      return;
+    }
+    GrantWorld next = world;
+    act(next);
+    ++covered_.transitions;
+    visit(next, budget, cursor);
+  }
+
+  // Three reductions, none of which hides a state that differs for any machine. A message that will be lost is lost at its
+  // greatest age: nobody can tell since when. A message is doubled when its first copy is delivered. Within a tick, whatever
+  // happens to different nodes commutes, so it is tried in the order of the nodes (`cursor`) only.
+  void branch(const GrantWorld& world, Budget budget, std::uint32_t cursor) {
+    bool may_wait = true;
+    for (std::size_t i = 0; i < world.flying().size(); ++i) {
+      const FlyingGrant& each = world.flying()[i];
+      const bool is_due = world.now() - each.sent >= delay_max_;
+      may_wait = may_wait && !is_due;
+      const std::uint32_t to = each.to.value;
+      if (each.sent == world.now() || to < cursor) {
+        continue;
+      }
+      take(world, budget, to, [&](GrantWorld& next) { next.deliver(i); });
+      if (is_due && budget.losses > 0) {
+        take(world, {budget.losses - 1, budget.doubles, budget.restarts, budget.deaths}, to,
+             [&](GrantWorld& next) { next.lose(i); });
+      }
+      if (budget.doubles > 0) {
+        take(world, {budget.losses, budget.doubles - 1, budget.restarts, budget.deaths}, to, [&](GrantWorld& next) {
+          next.duplicate(i);
+          next.deliver(i);
+        });
+      }
+    }
+    for (std::uint32_t node = cursor; node < nodes_; ++node) {
+      if (budget.restarts > 0) {
+        take(world, {budget.losses, budget.doubles, budget.restarts - 1, budget.deaths}, node,
+             [&](GrantWorld& next) { next.restart(node); });
+      }
+      if (budget.deaths > 0) {
+        take(world, {budget.losses, budget.doubles, budget.restarts, budget.deaths - 1}, node,
+             [&](GrantWorld& next) { next.kill(node); });
+      }
+    }
+    if (may_wait) {
+      take(world, budget, 0, [](GrantWorld& next) { next.advance(); });
+    }
+  }
+
+  Bounds bounds_;
+  Instant end_{};
+  Duration delay_max_{};
+  std::uint32_t nodes_ = 0;
+  std::unordered_set<std::uint64_t> seen_;
+  Covered covered_;
+};
+
+/// One tick is a microsecond, and carries 1000 bytes.
+GrantWorldOptions small_plane(std::uint32_t nodes, std::uint32_t transmitters) {
+  GrantWorldOptions options;
+  options.nodes = nodes;
+  options.tick = microseconds{1};
+  GrantTimings timings;
+  timings.rate = gigabits(8);
+  timings.tune = microseconds{1};
+  timings.lock = microseconds{1};
+  timings.control = microseconds{1};
+  timings.flight = microseconds{1};
+  timings.flight_error = Duration::zero();
+  timings.clock_error = Duration::zero();
+  timings.blank = microseconds{1};
+  timings.trigger_late = Duration::zero();
+  options.sender.timings = timings;
+  options.sender.transmitters = transmitters;
+  options.sender.streams_max = 4;
+  options.sender.repeat = microseconds{4};
+  options.sender.keepalive = microseconds{16};
+  options.sender.give_up = microseconds{100};
+  options.sender.starvation = microseconds{60};
+  options.arbiter.timings = timings;
+  options.arbiter.quantum = microseconds{3};
+  options.arbiter.slack = microseconds{2};
+  options.arbiter.repeat = microseconds{3};
+  return options;
+}
+
+GrantOffer offer(int tick, std::uint64_t collective, std::uint32_t from, std::uint32_t to, std::int64_t bytes) {
+  return {Instant{microseconds{tick}}, StreamId{JobId{1}, collective, NodeId{from}, NodeId{to}}, Bytes{bytes}};
+}
+
+void explore(const std::string& name, const GrantWorldOptions& options, Budget budget, Bounds bounds) {
+  if (const char* more = std::getenv("LOOM_GRANT_HORIZON_MORE")) {
+    bounds.horizon += std::atoi(more);
+    bounds.states = 200'000'000;
+  }
+  const Covered covered = Explorer(options, budget, bounds).covered();
+  WARN(name << ": " << covered.states << " states, " << covered.transitions << " transitions, " << covered.settled
+            << " led home in at most " << covered.longest << " ticks; horizon " << bounds.horizon << " ticks"
+            << (covered.is_complete ? ", complete" : ", NOT complete"));
+  CHECK(covered.violation == "");
+  CHECK(covered.is_complete);
+}
+
+}  // namespace
+
+TEST_CASE("two_senders_of_one_receiver_never_meet_whatever_is_lost_or_doubled") {
+  GrantWorldOptions options = small_plane(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("3 nodes, k = 1, incast of 2, one loss and one double", options, {1, 1, 0, 0}, {.horizon = 14, .delay_max = 2});
+}
+
+TEST_CASE("two_senders_of_one_receiver_never_meet_whoever_restarts") {
+  GrantWorldOptions options = small_plane(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("3 nodes, k = 1, incast of 2, one restart and one double", options, {0, 1, 1, 0}, {.horizon = 13, .delay_max = 2});
+}
+
+TEST_CASE("a_receiver_is_never_stuck_on_the_dead") {
+  GrantWorldOptions options = small_plane(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("3 nodes, k = 1, incast of 2, one death and one loss", options, {1, 0, 0, 1}, {.horizon = 14, .delay_max = 2});
+}
+
+TEST_CASE("a_sender_of_two_receivers_lights_one_transmitter_at_a_time") {
+  GrantWorldOptions options = small_plane(3, 1);
+  options.offers = {offer(1, 1, 0, 1, 2000), offer(1, 2, 0, 2, 1000)};
+  explore("3 nodes, k = 1, one sender of two receivers", options, {1, 1, 0, 0}, {.horizon = 13, .delay_max = 2});
+}
+
+TEST_CASE("two_transmitters_of_one_node_never_meet_at_one_receiver") {
+  GrantWorldOptions options = small_plane(2, 2);
+  options.offers = {offer(1, 1, 0, 1, 4000), offer(1, 2, 0, 1, 1000), offer(2, 3, 1, 0, 1000)};
+  explore("2 nodes, k = 2, two streams one way and one back", options, {1, 1, 0, 0}, {.horizon = 11, .delay_max = 2});
+}
+
+TEST_CASE("a_restart_and_a_death_in_a_pair_of_nodes_lead_home") {
+  GrantWorldOptions options = small_plane(2, 1);
+  options.offers = {offer(1, 1, 0, 1, 4000), offer(2, 2, 1, 0, 1000)};
+  explore("2 nodes, k = 1, one of everything", options, {1, 1, 1, 1}, {.horizon = 9, .delay_max = 2});
+}
+
+TEST_CASE("clocks_and_flights_that_err_as_far_as_they_may_are_within_the_guard") {
+  GrantWorldOptions options = small_plane(3, 2);
+  for (GrantTimings* timings : {&options.sender.timings, &options.arbiter.timings}) {
+    timings->clock_error = microseconds{1};
+    timings->flight_error = microseconds{1};
+  }
+  options.clock_offset = {microseconds{-1}, microseconds{1}, microseconds{0}};
+  options.flight = {microseconds{2}, microseconds{0}, microseconds{1}};
+  options.offers = {offer(1, 1, 0, 2, 1000), offer(1, 2, 1, 2, 2000)};
+  explore("3 nodes, k = 2, clocks and flights err, one loss and one double", options, {1, 1, 0, 0},
+          {.horizon = 20, .delay_max = 2});
+}
+
+}  // namespace loom::testing

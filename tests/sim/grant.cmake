@@ -1,0 +1,1 @@
+loom_test(grant_lab_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/grant_lab_test.cpp LINKS loom_grant_lab)
