@@ -2,7 +2,9 @@
 #include "controller/schedule/permutations.hpp"
 
 #include <algorithm>
+#include <queue>
 
+#include "controller/schedule/topoopt/general_matching.hpp"
 #include "core/result.hpp"
 
 namespace loom {
@@ -10,19 +12,17 @@ namespace {
 
 constexpr std::uint32_t kNone = ~0U;
 
-/// z = wavelengths / demand, compared exactly.
+__extension__ using Wide = __int128;
+
+/// z = circuits / demand, compared exactly.
 struct Ratio {
   std::int64_t circuits = 0;
   std::int64_t demand = 1;
-  bool operator<(const Ratio& other) const {
-    return static_cast<double>(circuits) / static_cast<double>(demand) <
-           static_cast<double>(other.circuits) / static_cast<double>(other.demand);
-  }
+  bool operator<(const Ratio& other) const { return Wide{circuits} * other.demand < Wide{other.circuits} * demand; }
 };
 
 /// ceil(z x demand).
 std::int64_t need(const Ratio& z, std::int64_t demand) {
-  __extension__ using Wide = __int128;
   return static_cast<std::int64_t>((static_cast<Wide>(z.circuits) * demand + z.demand - 1) / z.demand);
 }
 
@@ -55,19 +55,25 @@ void fill(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchP
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     ports.add(pairs[i], counts[i]);
   }
-  for (;;) {
-    std::optional<std::size_t> worst;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      if (ports.has_room(pairs[i]) &&
-          (!worst || Ratio{counts[i], pairs[i].demand} < Ratio{counts[*worst], pairs[*worst].demand})) {
-        worst = i;
-      }
+  struct Waiting {
+    Ratio share;
+    std::size_t pair = 0;
+    bool operator<(const Waiting& other) const {  // the worst-served on top, of equal ones the first
+      return other.share < share || (!(share < other.share) && other.pair < pair);
     }
-    if (!worst) {
-      return;
+  };
+  std::priority_queue<Waiting> waiting;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    waiting.push({{counts[i], pairs[i].demand}, i});
+  }
+  while (!waiting.empty()) {
+    const std::size_t worst = waiting.top().pair;
+    waiting.pop();
+    if (ports.has_room(pairs[worst])) {  // else never again: ports only fill up
+      ports.add(pairs[worst], 1);
+      ++counts[worst];
+      waiting.push({{counts[worst], pairs[worst].demand}, worst});
     }
-    ports.add(pairs[*worst], 1);
-    ++counts[*worst];
   }
 }
 
@@ -179,6 +185,42 @@ std::vector<SwitchGrant> into_permutations(std::uint32_t nodes, std::uint32_t sw
     }
   }
   return colouring.grants();
+}
+
+std::vector<SwitchGrant> most_throughput(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
+                                         std::int64_t carried) {
+  std::vector<std::int64_t> left;
+  left.reserve(pairs.size());
+  for (const SwitchPair& pair : pairs) {
+    left.push_back(pair.demand);
+  }
+  std::vector<SwitchGrant> grants;
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t on = 0; on < switches; ++on) {
+    if (on == 0 || carried > 0) {
+      std::vector<MatchingEdge> edges;  // sources on one side, destinations on the other
+      std::vector<std::uint32_t> pair_of_edge;
+      for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+        if (left[i] > 0 && pairs[i].source != pairs[i].destination) {
+          edges.push_back({pairs[i].source, nodes + pairs[i].destination, left[i]});
+          pair_of_edge.push_back(i);
+        }
+      }
+      chosen.clear();
+      const GeneralMatching found = max_weight_matching(2 * nodes, edges);
+      for (std::size_t edge = 0; edge < edges.size(); ++edge) {
+        if (found.mate[edges[edge].u] == edges[edge].v) {
+          chosen.push_back(pair_of_edge[edge]);
+        }
+      }
+    }
+    for (const std::uint32_t pair : chosen) {
+      grants.push_back({pair, on});
+      left[pair] -= carried;
+    }
+  }
+  std::sort(grants.begin(), grants.end());
+  return grants;
 }
 
 }  // namespace loom

@@ -1,10 +1,10 @@
-// Wavelengths on rings of fibre (SYSTEMS.md A2.5, A2.6): which pair gets which wavelength of which (ring, direction), so that
+// Wavelengths on a ring (SYSTEMS.md A2.6): which pair gets which wavelength in which direction of which ring, such that
 // no wavelength lies twice on a segment. Continuity holds by construction: a grant is one arc at one wavelength. Pure; nodes
 // are positions along the ring here.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 namespace loom {
@@ -38,26 +38,34 @@ struct WaveGrant {
   auto operator<=>(const WaveGrant&) const = default;
 };
 
-/// Who is on which segment of which wavelength.
+/// Which segments of which wavelength are taken.
 class WaveMap {
  public:
   WaveMap(std::uint32_t nodes, std::vector<RingBus> buses);
 
   std::uint32_t nodes() const { return nodes_; }
   const std::vector<RingBus>& buses() const { return buses_; }
-  bool is_free(std::uint32_t bus, std::uint32_t channel, RingArc arc) const;
-  void set(std::uint32_t bus, std::uint32_t channel, RingArc arc, bool taken);
-  bool is_taken(std::uint32_t bus, std::uint32_t channel, std::uint32_t segment) const {
-    return taken_[row(bus, channel) + segment];
+  /// Wavelengths of all buses, one after another.
+  std::uint32_t rows() const { return static_cast<std::uint32_t>(row_bus_.size()); }
+  std::uint32_t row(std::uint32_t bus, std::uint32_t channel) const { return first_row_[bus] + channel; }
+  std::uint32_t bus_of(std::uint32_t row) const { return row_bus_[row]; }
+  std::uint32_t channel_of(std::uint32_t row) const { return row - first_row_[row_bus_[row]]; }
+
+  bool is_free(std::uint32_t bus, std::uint32_t channel, RingArc arc) const { return is_free(row(bus, channel), arc); }
+  bool is_free(std::uint32_t row, RingArc arc) const;
+  void set(std::uint32_t bus, std::uint32_t channel, RingArc arc, bool taken) { set(row(bus, channel), arc, taken); }
+  void set(std::uint32_t row, RingArc arc, bool taken);
+  bool is_taken(std::uint32_t row, std::uint32_t segment) const {
+    return (words_[std::size_t{row} * words_per_row_ + segment / 64] >> (segment % 64) & 1) != 0;
   }
 
  private:
-  std::size_t row(std::uint32_t bus, std::uint32_t channel) const { return (first_row_[bus] + channel) * nodes_; }
-
   std::uint32_t nodes_;
   std::vector<RingBus> buses_;
-  std::vector<std::size_t> first_row_;  ///< by bus
-  std::vector<bool> taken_;             ///< [bus, channel][segment]
+  std::vector<std::uint32_t> first_row_;  ///< by bus
+  std::vector<std::uint32_t> row_bus_;
+  std::size_t words_per_row_;
+  std::vector<std::uint64_t> words_;  ///< a bit a segment
 };
 
 struct WaveLimits {
@@ -65,7 +73,9 @@ struct WaveLimits {
   std::uint32_t reach = ~0U;         ///< hops that a link budget carries
   std::uint32_t channels_max = ~0U;  ///< of each bus that this request may use
   bool repair = true;
-  std::uint64_t steps = ~0ULL;  ///< budget
+  std::uint64_t repair_steps = 2'000'000;  ///< of the budget, at most so many for repair
+  std::uint64_t steps = ~0ULL;             ///< budget
+  std::uint64_t seed = 1;                  ///< breaks ties of repair
 };
 
 struct WaveGrants {
@@ -75,10 +85,13 @@ struct WaveGrants {
 };
 
 /// Max-min of wavelengths over demand (demands relative to the largest). Wavelength by wavelength the best closed tour of
-/// disjoint arcs (weighted interval scheduling on a circle, exact), each arc worth 0.7^(served / demand) x its shorter distance
-/// x (1 the short way, 0.3 the long way); then, with `repair`, wavelengths move from well-served to the worst-served pair as
-/// long as that gains. `taken` is what others use, and then also what was granted. O(channels x nodes x pairs).
-WaveGrants grant_waves(WaveMap& taken, const std::vector<RingPair>& pairs, const WaveLimits& limits);
+/// disjoint arcs (weighted interval scheduling on a circle; exact up to 64 nodes, from a few cuts beyond), each arc worth
+/// 0.7^(served / demand) x its shorter distance x (1 the short way, 0.3 the long way); then, with `repair`, ring_repair.hpp;
+/// then tours over what is left free. `taken` is what others use, and then also what was granted. `lit`: light of these pairs
+/// from before, taken over first where it is free and allowed; tours then only fill what it leaves free. A step is one arc or
+/// one wavelength looked at, about 2 ns. O(channels x cuts x (nodes + pairs) + repair_steps).
+WaveGrants grant_waves(WaveMap& taken, const std::vector<RingPair>& pairs, const WaveLimits& limits,
+                       std::span<const WaveGrant> lit = {});
 
 /// Least wavelengths over demand of any pair, demands relative to the largest; 0 without pairs.
 double worst_served(const std::vector<RingPair>& pairs, const std::vector<std::uint32_t>& served);

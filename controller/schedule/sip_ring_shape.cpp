@@ -99,8 +99,10 @@ class Reader {
   Result<void> add_bus(ElementId first, const std::vector<Stop>& stops) {
     const std::string name = "the bus of filter " + fabric_.element(first).name;
     std::vector<NodeId> order;
+    std::vector<bool> seen(fabric_.nodes.size());
     for (const Stop& stop : stops) {
-      if (std::find(order.begin(), order.end(), stop.node) == order.end()) {
+      if (!seen[stop.node.value]) {
+        seen[stop.node.value] = true;
         order.push_back(stop.node);
       }
     }

@@ -1,0 +1,180 @@
+// Plays one contestant and reads off what people ask for.
+#include "controller/schedule/arena.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "controller/predict/networks/ideal_switch.hpp"
+#include "controller/predict/perfetto_trace.hpp"
+#include "controller/predict/predict_graph.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kSpansMax = 4'096;
+
+Duration rounded(double ns) { return Duration{std::llround(ns)}; }
+
+Error named(Error error, const std::string& fabric) {
+  error.message = fabric + ": " + error.message;
+  return error;
+}
+
+/// The node that communicates most; the lowest of equals.
+std::uint32_t busiest_node(const std::vector<NodeTimes>& nodes) {
+  const auto most = std::max_element(nodes.begin(), nodes.end(), [](const NodeTimes& a, const NodeTimes& b) {
+    return a.exposed + a.overlap < b.exposed + b.overlap;
+  });
+  return static_cast<std::uint32_t>(most - nodes.begin());
+}
+
+std::vector<ArenaSpan> spans_of(const Predictor& predictor, std::uint32_t node) {
+  std::vector<ArenaSpan> spans;
+  const auto parts = predictor.parts();
+  for (std::uint32_t part = 0; part < parts.size(); ++part) {
+    if (predictor.node_of(part) != node || parts[part].finish < 0) {
+      continue;
+    }
+    const Task& task = predictor.graph().tasks[predictor.task_of(part)];
+    spans.push_back({predictor.graph().names[task.name], task.kind == TaskKind::compute, rounded(parts[part].start),
+                     rounded(parts[part].finish)});
+  }
+  std::stable_sort(spans.begin(), spans.end(), [](const ArenaSpan& a, const ArenaSpan& b) { return a.start < b.start; });
+  if (spans.size() > kSpansMax) {
+    spans.resize(kSpansMax);
+  }
+  return spans;
+}
+
+/// One entry a kind, group size and size: how many, from the first one's start to the last one's finish.
+std::vector<Phase> merged(const std::vector<Phase>& all) {
+  std::vector<Phase> phases;
+  std::map<std::tuple<CollectiveKind, std::uint32_t, std::int64_t>, std::size_t> places;
+  for (const Phase& phase : all) {
+    const auto [place, is_new] = places.try_emplace({phase.kind, phase.ranks, phase.bytes.count}, phases.size());
+    if (is_new) {
+      phases.push_back(phase);
+      continue;
+    }
+    Phase& same = phases[place->second];
+    same.count += phase.count;
+    same.start = std::min(same.start, phase.start);
+    same.finish = std::max(same.finish, phase.finish);
+    same.wire += phase.wire;
+    same.dark += phase.dark;
+  }
+  return phases;
+}
+
+double mean_utilisation(const Predictor& predictor, double iteration_ns) {
+  const std::vector<double> carried = predictor.carried();
+  double bytes = 0;
+  double room = 0;
+  for (std::size_t link = 0; link < carried.size(); ++link) {
+    bytes += carried[link];
+    room += predictor.network().links[link].bytes_per_ns * iteration_ns;
+  }
+  return room > 0 ? bytes / room : 0;
+}
+
+/// What closed forms say of the job: its collectives in issue order, overlap by the clock of compute.
+Result<ArenaRow> reckon(const Contestant& contestant) {
+  auto job = job_of(contestant.graph);
+  if (!job) {
+    return std::unexpected(named(std::move(job).error(), contestant.fabric));
+  }
+  const auto prediction = predict(*job, {*contestant.symbolic});
+  if (!prediction) {
+    return std::unexpected(named(prediction.error(), contestant.fabric));
+  }
+  ArenaRow row;
+  row.fabric = contestant.fabric;
+  row.scheduler = contestant.scheduler;
+  row.iteration = prediction->iteration;
+  row.compute = prediction->compute;
+  row.exposed = prediction->exposed;
+  row.dark = prediction->dark;
+  row.circuits = contestant.circuits;
+  for (const Phase& phase : prediction->phases) {
+    row.busiest.push_back({std::string(to_string(phase.kind)), false, phase.start, phase.finish});
+  }
+  row.phases = prediction->phases;
+  row.assumptions = contestant.symbolic->assumptions;
+  return row;
+}
+
+}  // namespace
+
+Result<Duration> compute_alone(const TaskGraph& graph) {
+  TaskGraph free = graph;
+  for (Task& task : free.tasks) {
+    if (task.kind == TaskKind::communicate) {
+      task.bytes = Bytes{0};
+    }
+  }
+  for (auto& splits : free.splits) {
+    std::fill(splits.begin(), splits.end(), Bytes{0});
+  }
+  NetworkTerms terms;
+  terms.nodes = graph.nodes;
+  terms.rate = gigabits(100);  // nothing is sent over it
+  const auto network = make_ideal_switch(terms);
+  if (!network) {
+    return std::unexpected(network.error());
+  }
+  auto predictor = Predictor::make(free, *network, {});
+  if (!predictor) {
+    return std::unexpected(std::move(predictor).error());
+  }
+  const auto iteration = predictor->run();
+  return iteration ? Result<Duration>(rounded(*iteration)) : std::unexpected(iteration.error());
+}
+
+Result<ArenaRow> play(Contestant& contestant, std::string* trace) {
+  if (contestant.symbolic) {
+    return trace == nullptr
+               ? reckon(contestant)
+               : fail(ErrorCode::unsupported, contestant.fabric + ": closed forms have no trace of their iteration");
+  }
+  auto predictor = Predictor::make(contestant.graph, contestant.network, {});
+  if (!predictor) {
+    return std::unexpected(named(std::move(predictor).error(), contestant.fabric));
+  }
+  const auto iteration = predictor->run(contestant.changing ? &*contestant.changing : nullptr);
+  if (!iteration) {
+    return std::unexpected(named(iteration.error(), contestant.fabric));
+  }
+  const auto compute = compute_alone(contestant.graph);
+  if (!compute) {
+    return std::unexpected(named(compute.error(), contestant.fabric));
+  }
+  ArenaRow row;
+  row.fabric = contestant.fabric;
+  row.scheduler = contestant.scheduler;
+  row.iteration = rounded(*iteration);
+  row.compute = std::min(*compute, row.iteration);
+  row.exposed = row.iteration - row.compute;
+  for (const NodeTimes& node : predictor->nodes()) {
+    row.dark = std::max(row.dark, rounded(node.dark));
+  }
+  row.utilisation = contestant.changing ? 0 : mean_utilisation(*predictor, *iteration);
+  row.circuits = contestant.circuits;
+  row.changes = contestant.changing ? contestant.changing->changes() : 0;
+  row.busiest = spans_of(*predictor, busiest_node(predictor->nodes()));
+  row.phases = merged(prediction_of(*predictor, *iteration).phases);
+  if (trace != nullptr) {
+    *trace = perfetto_json(*predictor, {});
+  }
+  row.assumptions = contestant.network.assumptions;
+  for (const Penalty& penalty : contestant.network.penalties) {
+    std::string value = std::to_string(penalty.value);
+    value.erase(value.find_last_not_of('0') + 1);
+    row.assumptions.push_back(contestant.fabric + ": " + penalty.name + " = " + value + " (" + penalty.source + ")");
+  }
+  row.assumptions.insert(row.assumptions.end(), contestant.assumptions.begin(), contestant.assumptions.end());
+  return row;
+}
+
+}  // namespace loom

@@ -1,0 +1,377 @@
+// One maker a fabric, and the table of them.
+#include "controller/schedule/contestants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "controller/predict/networks/direct_connect.hpp"
+#include "controller/predict/networks/expander.hpp"
+#include "controller/predict/networks/fat_tree.hpp"
+#include "controller/predict/networks/ideal_switch.hpp"
+#include "controller/predict/networks/matchings.hpp"
+#include "controller/schedule/pair_bytes.hpp"
+#include "controller/schedule/permutations.hpp"
+#include "controller/schedule/topoopt_network.hpp"
+
+namespace loom {
+namespace {
+
+constexpr double kMicrosecondsMax = 60e6;
+constexpr double kWavelength = 25e9;  ///< SiP-ML, SYSTEMS.md A1
+constexpr std::int64_t kRingsMax = 5;
+
+/// What a maker works with: settings are read through it, and the first error is kept.
+struct Making {
+  const TaskGraph& graph;
+  BitRate rate;
+  const Settings& settings;
+  Contestant contestant{};
+  NetworkTerms terms{};
+  std::optional<Error> error{};
+
+  double read(std::string_view key, double absent, double least, double most) {
+    const auto value = number(settings, key, absent, least, most);
+    if (!value && !error) {
+      error = value.error();
+    }
+    return value ? *value : absent;
+  }
+  std::uint32_t count(std::string_view key, std::int64_t absent, std::int64_t least, std::int64_t most) {
+    const auto value = whole_number(settings, key, absent, least, most);
+    if (!value && !error) {
+      error = value.error();
+    }
+    return static_cast<std::uint32_t>(value ? *value : absent);
+  }
+  std::string word(std::string_view key, std::string_view absent, std::span<const std::string_view> choices) {
+    const auto value = choice(settings, key, absent, choices);
+    if (!value && !error) {
+      error = value.error();
+    }
+    return value ? *value : std::string{absent};
+  }
+  Duration microseconds(std::string_view key, double absent) {
+    return Duration{std::llround(read(key, absent, 0, kMicrosecondsMax) * 1e3)};
+  }
+  void assume(std::string sentence) { contestant.assumptions.push_back(std::move(sentence)); }
+  /// Keeps a network, or the error of it.
+  void keep(Result<Network> made) {
+    if (made) {
+      contestant.network = std::move(*made);
+    } else if (!error) {
+      error = std::move(made).error();
+    }
+  }
+};
+
+std::string printed(const char* format, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+BitRate part_of_rate(BitRate rate, double parts) { return {std::llround(static_cast<double>(rate.bits_per_second) / parts)}; }
+
+void make_ideal(Making& making) {
+  making.contestant.scheduler = "-";
+  making.keep(make_ideal_switch(making.terms));
+}
+
+void make_tree(Making& making, double oversubscription) {
+  FatTreeShape shape;
+  shape.radix = making.count("radix", 0, 0, 65'536);
+  shape.oversubscription = making.read("oversubscription", oversubscription, 1, 1'000);
+  shape.cost_ratio = making.read("cost_ratio", 1, 1e-3, 1);
+  shape.seed = making.count("seed", 1, 0, 4'294'967'295);
+  static constexpr std::array<std::string_view, 2> kWays{"hashed", "sprayed"};
+  shape.sprayed = making.word("ways", "hashed", kWays) == "sprayed";
+  making.contestant.scheduler = shape.sprayed ? "spray" : "ecmp";
+  making.keep(make_fat_tree(making.terms, shape));
+}
+
+void make_full_tree(Making& making) { make_tree(making, 1); }
+void make_oversubscribed_tree(Making& making) { make_tree(making, 2); }
+
+void make_random_graph(Making& making) {
+  ExpanderShape shape;
+  shape.degree = making.count("degree", 4, 2, 64);
+  shape.seed = making.count("seed", 1, 0, 4'294'967'295);
+  for (const auto& [ends, bytes] : pair_bytes(making.graph)) {
+    shape.routing.pairs.push_back(ends);
+  }
+  making.terms.rate = part_of_rate(making.rate, shape.degree);
+  making.contestant.scheduler = "k-shortest";
+  making.contestant.circuits = making.graph.nodes * shape.degree;
+  making.keep(make_expander(making.terms, shape));
+}
+
+void make_electrical_ring(Making& making) {
+  making.terms.rate = part_of_rate(making.rate, 2);
+  making.contestant.scheduler = "-";
+  making.contestant.circuits = 2 * making.graph.nodes;
+  making.keep(make_ring(making.terms));
+}
+
+void make_topoopt(Making& making) {
+  static constexpr std::array<std::string_view, 3> kVariants{"as-in-paper", "as-in-code-2021", "as-in-code"};
+  const std::uint32_t degree = making.count("degree", 4, 1, 64);
+  const std::string variant = making.word("variant", "as-in-paper", kVariants);
+  const std::uint32_t seed = making.count("seed", 1, 0, 4'294'967'295);
+  if (making.error) {
+    return;
+  }
+  FinderOptions options = variant == "as-in-paper"  ? as_in_paper(degree)
+                          : variant == "as-in-code" ? as_in_code_release(degree)
+                                                    : as_in_code_2021(degree);
+  options.seed = seed;
+  making.terms.rate = part_of_rate(making.rate, degree);
+  auto made = make_topoopt_network(making.graph, making.terms, options);
+  if (!made) {
+    making.error = std::move(made).error();
+    return;
+  }
+  making.contestant.scheduler = "topology-finder " + variant;
+  making.contestant.graph = std::move(made->graph);
+  making.contestant.network = std::move(made->network);
+  making.contestant.circuits = made->links;
+  making.assume(made->summary);
+  making.assume("topoopt: the job's strategy is taken as given, not searched for together with the topology");
+}
+
+/// SiP-ML's rings: 25 Gb/s a wavelength, half of them each way round, shared as a fluid per segment.
+void make_sip_ring(Making& making) {
+  const double interval = making.read("interval_us", 100, 1, kMicrosecondsMax);
+  const double reconfiguration = making.read("reconfiguration_us", 20, 0, kMicrosecondsMax);
+  static constexpr std::array<std::string_view, 2> kStops{"always", "never"};
+  static constexpr std::array<std::string_view, 2> kDirections{"both", "one"};
+  const bool stops = making.word("all_stop", "always", kStops) == "always";
+  const bool both = making.word("directions", "both", kDirections) == "both";
+  const double wavelengths = std::floor(static_cast<double>(making.rate.bits_per_second) / kWavelength);
+  if (wavelengths < 2) {
+    making.error = Error{ErrorCode::invalid_argument, "sip-ring: " + printed("%g", wavelengths) +
+                                                          " wavelengths of 25 Gb/s; a ring in both directions needs 2 or more"};
+    return;
+  }
+  const double duty = stops ? interval / (interval + reconfiguration) : 1;
+  making.terms.rate = {std::llround(std::floor(wavelengths / 2) * kWavelength * duty)};
+  making.keep(make_ring(making.terms));
+  if (making.error) {
+    return;
+  }
+  making.contestant.scheduler = "max-min load";
+  making.contestant.circuits = static_cast<std::uint32_t>(wavelengths) * making.graph.nodes;
+  CollectiveChoice way;
+  way.algorithm = both ? CollectiveAlgorithm::bidirectional_ring : CollectiveAlgorithm::ring;
+  carry_rings(making.contestant.graph, way);
+  making.assume("sip-ring: " + printed("%g", wavelengths) + " wavelengths of 25 Gb/s, half of them each way, R = " +
+                printed("%g", std::min<double>(kRingsMax, std::floor(wavelengths / 2))) +
+                " rings; segments shared by load, not by whole wavelengths (as the authors' ILP bounds it)");
+  making.assume(stops ? "sip-ring: all-stop for " + printed("%g", reconfiguration) + " us after every " +
+                            printed("%g", interval) + " us, charged as a rate of " + printed("%.3f", duty) +
+                            ", needed or not (the authors' code)"
+                      : "sip-ring: no stop, since nothing changes within the iteration");
+  making.assume(both ? "sip-ring: all-reduces go both ways round"
+                     : "sip-ring: all-reduces go one way round (half the wavelengths)");
+}
+
+void make_sip_ocs(Making& making) {
+  const std::uint32_t switches = making.count("switches", 20, 1, 4'096);
+  if (making.error) {
+    return;
+  }
+  std::vector<SwitchPair> pairs;
+  for (const auto& [ends, bytes] : pair_bytes(making.graph)) {
+    pairs.push_back({ends.first, ends.second, std::clamp<std::int64_t>(std::llround(bytes), 1, (std::int64_t{1} << 50) - 1)});
+  }
+  const auto counts = share_ports(making.graph.nodes, switches, pairs);
+  if (!counts) {
+    std::map<std::uint32_t, std::uint32_t> peers;
+    for (const SwitchPair& pair : pairs) {
+      ++peers[pair.source];
+    }
+    const auto most =
+        std::max_element(peers.begin(), peers.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    making.error = Error{ErrorCode::infeasible, "sip-ocs: node " + std::to_string(most->first) + " sends to " +
+                                                    std::to_string(most->second) + " others over " + std::to_string(switches) +
+                                                    " switches, so somebody would get nothing (fabric.switches)"};
+    return;
+  }
+  std::vector<Matching> matchings(switches, Matching(making.graph.nodes, kIdlePort));
+  for (const SwitchGrant& grant : into_permutations(making.graph.nodes, switches, pairs, *counts)) {
+    matchings[grant.on][pairs[grant.pair].source] = pairs[grant.pair].destination;
+    ++making.contestant.circuits;
+  }
+  making.terms.rate = part_of_rate(making.rate, switches);
+  making.contestant.scheduler = "max-min, one shot";
+  making.keep(make_matchings(making.terms, matchings));
+  making.assume("sip-ocs: " + std::to_string(switches) +
+                " switches, every node one port on each; set once before the job, no forwarding");
+}
+
+void make_ocs_reconfig(Making& making) {
+  const std::uint32_t degree = making.count("degree", 4, 1, 64);
+  const double delay = making.read("delay_us", 10'000, 1, kMicrosecondsMax);
+  static constexpr std::array<std::string_view, 2> kForwards{"yes", "no"};
+  const bool forwards = making.word("forwarding", "yes", kForwards) == "yes";
+  if (making.error) {
+    return;
+  }
+  making.terms.rate = part_of_rate(making.rate, degree);
+  const TopologyPolicy policy = greedy_degree_policy(making.terms, degree, forwards);
+  std::vector<Transfers::Left> all;
+  for (const auto& [ends, bytes] : pair_bytes(making.graph)) {
+    all.push_back({ends.first, ends.second, 0, 0, bytes});
+  }
+  auto first = policy(0, all);
+  if (!first) {
+    making.error = std::move(first).error();
+    return;
+  }
+  making.contestant.network = *first;
+  auto changing = Reconfiguration::make(ocs_reconfig_terms(Duration{std::llround(delay * 1e3)}), std::move(*first), policy);
+  if (!changing) {
+    making.error = std::move(changing).error();
+    return;
+  }
+  making.contestant.changing.emplace(std::move(*changing));
+  making.contestant.scheduler = "greedy halving";
+  making.contestant.circuits = making.graph.nodes * degree;
+  making.assume("ocs-reconfig: live for 4 x " + printed("%g", delay / 1e3) + " ms, then all dark for " +
+                printed("%g", delay / 1e3) + " ms (TopoOpt's baseline)" + (forwards ? ", nodes forward" : ", no forwarding"));
+}
+
+/// Closed forms: guards and map changes of the reconstruction, never light itself.
+void make_oddl(Making& making) {
+  auto model = make_fabric_model("oddl", making.rate, making.graph.nodes, making.settings);
+  if (!model) {
+    making.error = std::move(model).error();
+    return;
+  }
+  making.contestant.scheduler = "oddl";
+  making.contestant.circuits = making.graph.nodes;
+  making.contestant.symbolic = std::move(*model);
+}
+
+struct Maker {
+  std::string_view name;
+  void (*make)(Making&);
+  std::vector<std::string_view> keys;
+  bool has_common_keys = true;
+};
+
+/// Keys that every fabric has: what a link and a transfer cost.
+constexpr std::array<std::string_view, 6> kCommonKeys{"efficiency", "forward_us",    "header_bytes",
+                                                      "latency_us", "payload_bytes", "step_us"};
+
+const std::vector<Maker>& makers() {
+  static const std::vector<Maker> kMakers{
+      {"ideal-switch", make_ideal, {}},
+      {"fat-tree", make_full_tree, {"cost_ratio", "oversubscription", "radix", "seed", "ways"}},
+      {"fat-tree-oversub", make_oversubscribed_tree, {"cost_ratio", "oversubscription", "radix", "seed", "ways"}},
+      {"expander", make_random_graph, {"degree", "seed"}},
+      {"ring", make_electrical_ring, {}},
+      {"topoopt", make_topoopt, {"degree", "seed", "variant"}},
+      {"ocs-reconfig", make_ocs_reconfig, {"degree", "delay_us", "forwarding"}},
+      {"sip-ring", make_sip_ring, {"all_stop", "directions", "interval_us", "reconfiguration_us"}},
+      {"sip-ocs", make_sip_ocs, {"switches"}},
+      {"oddl",
+       make_oddl,
+       {"acquisition_us", "blank_us", "control_us", "group_size", "latency_us", "retune_us", "wss_settle_ms"},
+       false},
+  };
+  return kMakers;
+}
+
+void read_terms(Making& making) {
+  making.terms.nodes = making.graph.nodes;
+  making.terms.rate = making.rate;
+  making.terms.link_latency = making.microseconds("latency_us", 1);
+  making.terms.step_latency = making.microseconds("step_us", 0);
+  making.terms.forward = making.microseconds("forward_us", 0);
+  making.terms.efficiency = making.read("efficiency", 1, 1e-3, 1);
+  making.terms.packets.payload = making.read("payload_bytes", 0, 0, 1e6);
+  making.terms.packets.header = making.read("header_bytes", 0, 0, 1e5);
+}
+
+}  // namespace
+
+std::span<const std::string_view> contestant_names() {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names;
+    for (const Maker& maker : makers()) {
+      names.push_back(maker.name);
+    }
+    return names;
+  }();
+  return kNames;
+}
+
+std::span<const std::string_view> contestant_keys(std::string_view fabric) {
+  static const std::map<std::string_view, std::vector<std::string_view>> kKeys = [] {
+    std::map<std::string_view, std::vector<std::string_view>> keys;
+    for (const Maker& maker : makers()) {
+      auto& own = keys[maker.name];
+      own.assign(kCommonKeys.begin(), maker.has_common_keys ? kCommonKeys.end() : kCommonKeys.begin());
+      own.insert(own.end(), maker.keys.begin(), maker.keys.end());
+    }
+    return keys;
+  }();
+  const auto found = kKeys.find(fabric);
+  return found == kKeys.end() ? std::span<const std::string_view>{} : std::span{found->second};
+}
+
+Settings settings_for(std::string_view fabric, const Settings& settings) {
+  const auto keys = contestant_keys(fabric);
+  const std::string scope = std::string{fabric} + ".";
+  Settings own;
+  for (const auto& [key, value] : settings) {
+    const bool is_scoped = key.starts_with(scope);
+    const std::string bare = is_scoped ? key.substr(scope.size()) : key;
+    if (std::find(keys.begin(), keys.end(), bare) != keys.end() && (is_scoped || !own.contains(bare))) {
+      own[bare] = value;
+    }
+  }
+  return own;
+}
+
+Result<void> check_arena_keys(const Settings& settings, std::span<const std::string> fabrics) {
+  std::vector<std::string_view> known;
+  std::vector<std::string> scoped;
+  for (const std::string& fabric : fabrics) {
+    const auto keys = contestant_keys(fabric);
+    known.insert(known.end(), keys.begin(), keys.end());
+  }
+  for (const std::string_view fabric : contestant_names()) {  // a calibration may know fabrics that do not take part
+    for (const std::string_view key : contestant_keys(fabric)) {
+      scoped.push_back(std::string{fabric} + "." + std::string{key});
+    }
+  }
+  known.insert(known.end(), scoped.begin(), scoped.end());
+  return check_keys(settings, "the arena", known);
+}
+
+Result<Contestant> make_contestant(std::string_view fabric, const TaskGraph& graph, BitRate rate, const Settings& settings) {
+  const auto found = std::find_if(makers().begin(), makers().end(), [&](const Maker& maker) { return maker.name == fabric; });
+  if (found == makers().end()) {
+    return fail(ErrorCode::not_found, "no fabric '" + std::string{fabric.substr(0, 128)} + "' in the arena; did you mean '" +
+                                          std::string{nearest(fabric, contestant_names())} + "'?");
+  }
+  LOOM_TRY(check_keys(settings, fabric, contestant_keys(fabric)));
+  Making making{graph, rate, settings};
+  making.contestant.fabric = fabric;
+  making.contestant.graph = graph;
+  read_terms(making);
+  if (!making.error) {
+    found->make(making);
+  }
+  if (making.error) {
+    return std::unexpected(*std::move(making.error));
+  }
+  return std::move(making.contestant);
+}
+
+}  // namespace loom
