@@ -3,14 +3,17 @@
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/lab_files.hpp"
+#include "cli/play_inputs.hpp"
 #include "cli/rows.hpp"
 #include "cli/term.hpp"
 #include "controller/predict/prediction_text.hpp"
+#include "controller/schedule/arena.hpp"
 #include "controller/workload/trace_text.hpp"
-#include "controller/workload/zoo.hpp"
+#include "core/config/calibration_file.hpp"
 #include "core/config/fault_file.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
@@ -27,40 +30,72 @@ int complain_of(const std::vector<ConfigError>& errors) {
   return kFailed;
 }
 
-Result<Prediction> make_prediction(const PredictOrder& order) {
-  auto settings = parse_settings(order.settings);
-  if (!settings) {
-    return std::unexpected(settings.error());
+struct Predicted {
+  Prediction prediction;
+  std::string trace;
+};
+
+Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate) {
+  Prediction prediction{graph.workload, row.fabric,  graph.nodes, rate,       row.iteration,
+                        row.compute,    row.exposed, row.dark,    row.phases, graph.assumptions};
+  prediction.assumptions.insert(prediction.assumptions.end(), row.assumptions.begin(), row.assumptions.end());
+  return prediction;
+}
+
+Result<Predicted> make_prediction(const PredictOrder& order, const Calibration* calibration) {
+  const auto inputs =
+      read_inputs({order.workload, order.nodes, order.bandwidth, order.settings}, calibration, std::span(&order.fabric, 1));
+  if (!inputs) {
+    return std::unexpected(inputs.error());
   }
-  const SplitSettings split = split_settings(*settings);
-  auto job = load_workload(order.workload, {order.nodes, split.workload});
-  if (!job) {
-    return std::unexpected(job.error());
+  auto contestant = make_contestant(order.fabric, inputs->graph, inputs->rate, settings_for(order.fabric, inputs->fabric));
+  if (!contestant) {
+    return std::unexpected(std::move(contestant).error());
   }
-  const auto rate = parse_bit_rate(order.bandwidth);
-  if (!rate) {
-    return std::unexpected(rate.error());
+  Predicted predicted;
+  const auto row = play(*contestant, order.trace_path.empty() ? nullptr : &predicted.trace);
+  if (!row) {
+    return std::unexpected(row.error());
   }
-  auto fabric = make_fabric_model(order.fabric, *rate, job->node_count, split.fabric);
-  if (!fabric) {
-    return std::unexpected(fabric.error());
+  predicted.prediction = prediction_of(*row, inputs->graph, inputs->rate);
+  if (calibration != nullptr) {
+    predicted.prediction.assumptions.insert(predicted.prediction.assumptions.begin(),
+                                            "calibrated by " + calibration->name + ": " + calibration->note);
   }
-  return loom::predict(*job, {std::move(*fabric)});
+  return predicted;
 }
 
 }  // namespace
 
 int predict(const Globals& globals, const PredictOrder& order) {
-  const auto prediction = make_prediction(order);
-  if (!prediction) {
-    const bool is_users = prediction.error().code != ErrorCode::malformed && prediction.error().code != ErrorCode::internal;
-    complain(prediction.error().message, "loom predict --help");
+  std::optional<Calibration> calibration;
+  if (!order.calibration.empty()) {
+    auto loaded = load_calibration(order.calibration);
+    if (!loaded) {
+      return complain_of(loaded.errors);
+    }
+    calibration = std::move(*loaded.value);
+  }
+  const auto predicted = make_prediction(order, calibration ? &*calibration : nullptr);
+  if (!predicted) {
+    const bool is_users = predicted.error().code != ErrorCode::malformed && predicted.error().code != ErrorCode::internal;
+    complain(predicted.error().message, "loom predict --help");
     return is_users ? kUsage : kFailed;
   }
   if (globals.json) {
-    print(predict_json(*prediction));
+    print(predict_json(predicted->prediction));
   } else {
-    std::fputs(prediction_table(*prediction).c_str(), stdout);
+    std::fputs(prediction_table(predicted->prediction).c_str(), stdout);
+  }
+  if (!order.trace_path.empty()) {
+    std::ofstream file(order.trace_path, std::ios::binary);
+    file << predicted->trace;
+    file.flush();
+    if (!file) {
+      complain("cannot write " + order.trace_path, "give --trace a path that can be written");
+      return kFailed;
+    }
+    say("traced to " + order.trace_path + "; open it at ui.perfetto.dev");
   }
   return kDone;
 }

@@ -12,10 +12,12 @@ namespace loom::cli {
 
 struct PredictOrder {
   std::string workload;
-  std::string fabric;  ///< oddl, ideal-switch, fat-tree
+  std::string fabric;  ///< one of the arena's
   std::uint32_t nodes = 0;
   std::string bandwidth = "100G";
   std::vector<std::string> settings;
+  std::string calibration;  ///< file; settings go before it
+  std::string trace_path;   ///< Perfetto/Chrome trace of the iteration
 };
 
 int predict(const Globals& globals, const PredictOrder& order);

@@ -205,12 +205,33 @@ void add_soak(CLI::App& sim, Session& session) {
 
 void add_pure_commands(CLI::App& app, Session& session) {
   CLI::App* guess = app.add_subcommand("predict", "One training iteration: total, compute, exposed communication");
-  guess->add_option("--workload", session.predict.workload, "Model of the zoo or trace file")->required();
-  guess->add_option("--fabric", session.predict.fabric, "oddl, ideal-switch or fat-tree")->required();
+  guess->add_option("--workload", session.predict.workload, "Model of the zoo, TopoOpt task graph (.fbuf) or trace")
+      ->required();
+  guess->add_option("--fabric", session.predict.fabric, "One of " + arena_fabrics())->required();
   guess->add_option("--nodes", session.predict.nodes, "How many nodes; a trace brings its own");
   guess->add_option("--bandwidth", session.predict.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
   guess->add_option("--set", session.predict.settings, "Parameter key=value or fabric.key=value, repeatable");
+  guess->add_option("--calibration", session.predict.calibration,
+                    "File of fitted settings, e.g. configs/calibration/oddl_paper.yaml");
+  guess->add_option("--trace", session.predict.trace_path, "Write a Perfetto trace of the iteration");
   guess->callback([&session] { session.command = [&session] { return predict(session.globals, session.predict); }; });
+  CLI::App* contest = app.add_subcommand("arena", "One job on many fabrics, side by side, dark time charged");
+  contest->add_option("--workload", session.arena.workload, "Model of the zoo, TopoOpt task graph (.fbuf) or trace")
+      ->required();
+  contest->add_option("--nodes", session.arena.nodes, "How many nodes; a file brings its own");
+  contest->add_option("--bandwidth", session.arena.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
+  contest->add_option("--fabrics", session.arena.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
+  contest->add_option("--set", session.arena.settings, "key=value, fabric.key=value or fabric.NAME.key=value, repeatable");
+  contest->add_option("--calibration", session.arena.calibration, "File; its figures come after the uncalibrated ones");
+  contest->add_option("--plot", session.arena.plot, "Write an SVG: bars, and a Gantt chart of one iteration");
+  contest->callback([&session] { session.command = [&session] { return arena(session.globals, session.arena); }; });
+  CLI::App* again_published = app.add_subcommand("reproduce", "Published figures beside ours, with the tolerance of each");
+  again_published->add_option("TARGET", session.reproduce.targets, "T4 T5 T6 T9 T13; all if none is named");
+  again_published->add_option("--data", session.reproduce.data, "Folder with traces/topoopt (T4, T5, T6)")
+      ->default_val("../shared/data")
+      ->envname("LOOM_DATA");
+  again_published->callback(
+      [&session] { session.command = [&session] { return reproduce(session.globals, session.reproduce); }; });
   CLI::App* trace = app.add_subcommand("import", "Summary of a trace's task graph");
   trace->add_option("TRACE", session.path, "PyTorch execution trace: .json, .json.gz, .tar.gz with a file a rank")->required();
   trace->callback([&session] { session.command = [&session] { return import(session.globals, session.path); }; });

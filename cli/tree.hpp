@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/arena.hpp"
 #include "cli/lab.hpp"
 #include "cli/offline.hpp"
 #include "cli/options.hpp"
 #include "cli/orders.hpp"
 #include "cli/remote.hpp"
+#include "cli/reproduce.hpp"
 #include "cli/soak.hpp"
 
 namespace loom::cli {
@@ -30,6 +32,8 @@ struct Session {
   DeviceWords device;
   ScheduleOrder schedule;
   PredictOrder predict;
+  ArenaOrder arena;
+  ReproduceOrder reproduce;
   SimOrder sim;
   ReplayOrder replay;
   SoakOrder soak;

@@ -1,0 +1,28 @@
+// loom arena: one job on many fabrics, as a table, JSON and a drawing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace loom::cli {
+
+struct ArenaOrder {
+  std::string workload;
+  std::uint32_t nodes = 0;
+  std::string bandwidth = "100G";
+  std::vector<std::string> fabrics;  ///< empty: all
+  std::vector<std::string> settings;
+  std::string calibration;  ///< file; its figures come after the uncalibrated ones
+  std::string plot;         ///< SVG file
+};
+
+/// Names, for help.
+std::string arena_fabrics();
+
+/// A fabric that cannot carry the job is a row that says why; the exit code is 4 then.
+int arena(const Globals& globals, const ArenaOrder& order);
+
+}  // namespace loom::cli

@@ -1,0 +1,19 @@
+// loom reproduce: published figures beside ours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace loom::cli {
+
+struct ReproduceOrder {
+  std::vector<std::string> targets;  ///< empty: all
+  std::string data;                  ///< folder with traces/topoopt
+};
+
+/// A figure beyond its tolerance is exit code 1; a target whose files are absent is told and is exit code 4.
+int reproduce(const Globals& globals, const ReproduceOrder& order);
+
+}  // namespace loom::cli

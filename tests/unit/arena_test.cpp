@@ -1,0 +1,181 @@
+// The arena: every fabric made for a job and played; settings, refusals, and the published figures that rest on it.
+#include "controller/schedule/arena.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "controller/schedule/pair_bytes.hpp"
+#include "controller/schedule/reproduction.hpp"
+#include "controller/workload/load_graph.hpp"
+
+namespace loom {
+namespace {
+
+using std::chrono::microseconds;
+
+TaskGraph graph_of_zoo(std::string_view name, std::uint32_t nodes, Settings settings = {}) {
+  auto graph = make_task_graph(name, {nodes, std::move(settings)});
+  REQUIRE(graph);
+  return std::move(*graph);
+}
+
+ArenaRow play_on(std::string_view fabric, const TaskGraph& graph, Settings settings = {}) {
+  auto contestant = make_contestant(fabric, graph, gigabits(100), settings);
+  INFO((contestant ? std::string{} : contestant.error().message));
+  REQUIRE(contestant);
+  auto row = play(*contestant);
+  INFO((row ? std::string{} : row.error().message));
+  REQUIRE(row);
+  return *row;
+}
+
+Error refusal_of(std::string_view fabric, const TaskGraph& graph, const Settings& settings = {}) {
+  auto contestant = make_contestant(fabric, graph, gigabits(100), settings);
+  if (!contestant) {
+    return contestant.error();
+  }
+  auto row = play(*contestant);
+  REQUIRE_FALSE(row);
+  return row.error();
+}
+
+TEST_CASE("no_fabric_beats_the_ideal_switch_and_iteration_is_compute_plus_exposed") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 16);
+  const ArenaRow ideal = play_on("ideal-switch", graph);
+  for (const std::string_view fabric : contestant_names()) {
+    CAPTURE(fabric);
+    const ArenaRow row = play_on(fabric, graph);
+    CHECK(row.iteration + microseconds{1} >= ideal.iteration);
+    CHECK(row.iteration == row.compute + row.exposed);
+    CHECK(row.dark <= row.exposed);
+    CHECK(row.compute == ideal.compute);
+    CHECK_FALSE(row.assumptions.empty());
+    CHECK_FALSE(row.phases.empty());
+  }
+}
+
+TEST_CASE("topoopt_stripes_an_all_reduce_over_its_rings_at_the_full_rate_of_a_node") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 12, {{"overlap", "none"}});
+  auto contestant = make_contestant("topoopt", graph, gigabits(100), {{"variant", "as-in-code"}, {"degree", "4"}});
+  REQUIRE(contestant);
+  CHECK(contestant->circuits == 48);
+  const auto striped = std::find_if(contestant->graph.choices.begin(), contestant->graph.choices.end(),
+                                    [](const CollectiveChoice& choice) { return choice.strides.size() == 4; });
+  REQUIRE(striped != contestant->graph.choices.end());
+  auto strides = striped->strides;
+  std::sort(strides.begin(), strides.end());
+  CHECK(strides == std::vector<std::uint32_t>{1, 5, 7, 11});
+  const auto row = play(*contestant);
+  REQUIRE(row);
+  const ArenaRow ideal = play_on("ideal-switch", graph);
+  CHECK(row->iteration <= ideal.iteration + microseconds{10});
+}
+
+TEST_CASE("an_all_to_all_pays_for_forwarding_on_direct_connections") {
+  const TaskGraph graph = graph_of_zoo("dlrm", 12, {{"l", "1024"}, {"tables", "12"}});
+  CHECK(play_on("topoopt", graph).exposed > play_on("ideal-switch", graph).exposed);
+}
+
+TEST_CASE("sip_ocs_refuses_more_peers_than_switches_by_node_and_number") {
+  const TaskGraph graph = graph_of_zoo("dlrm", 32);
+  const Error error = refusal_of("sip-ocs", graph);
+  CHECK(error.code == ErrorCode::infeasible);
+  CHECK(error.message.find("sends to 31 others over 20 switches") != std::string::npos);
+  CHECK(play_on("sip-ocs", graph, {{"switches", "31"}}).circuits >= 31 * 32);
+}
+
+TEST_CASE("the_four_variants_of_sip_ring_order_as_their_handicaps_do") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 16, {{"overlap", "none"}});
+  const auto variant = [&](const char* directions, const char* stops) {
+    return play_on("sip-ring", graph, {{"directions", directions}, {"all_stop", stops}}).iteration;
+  };
+  CHECK(variant("one", "always") > variant("one", "never"));
+  CHECK(variant("one", "never") > variant("both", "always"));
+  CHECK(variant("both", "always") > variant("both", "never"));
+}
+
+TEST_CASE("sip_ring_refuses_a_rate_of_less_than_two_wavelengths") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 4);
+  const auto contestant = make_contestant("sip-ring", graph, gigabits(40), {});
+  REQUIRE_FALSE(contestant);
+  CHECK(contestant.error().message.find("1 wavelengths of 25 Gb/s") != std::string::npos);
+}
+
+TEST_CASE("dark_time_of_ocs_reconfig_is_charged") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 16);
+  const ArenaRow slow = play_on("ocs-reconfig", graph, {{"delay_us", "10000"}});
+  CHECK(slow.dark >= std::chrono::milliseconds{10});
+  CHECK(slow.changes > 0);
+  const ArenaRow quick = play_on("ocs-reconfig", graph, {{"delay_us", "50"}});
+  CHECK(quick.changes > slow.changes);
+  CHECK(quick.dark > Duration{});
+}
+
+TEST_CASE("a_fabric_or_key_that_nobody_knows_is_named_with_the_nearest") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 4);
+  CHECK(refusal_of("topopt", graph).message.find("did you mean 'topoopt'") != std::string::npos);
+  const std::vector<std::string> fabrics{"topoopt", "fat-tree"};
+  const auto refused = check_arena_keys({{"degre", "4"}}, fabrics);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("degree") != std::string::npos);
+  CHECK(check_arena_keys({{"degree", "4"}, {"fat-tree.efficiency", "0.5"}, {"sip-ring.all_stop", "never"}}, fabrics));
+}
+
+TEST_CASE("a_setting_for_one_fabric_goes_before_one_for_all") {
+  const Settings settings{{"efficiency", "0.5"}, {"fat-tree.efficiency", "0.25"}, {"degree", "6"}};
+  CHECK(settings_for("fat-tree", settings) == Settings{{"efficiency", "0.25"}});
+  CHECK(settings_for("topoopt", settings) == Settings{{"degree", "6"}, {"efficiency", "0.5"}});
+  CHECK(settings_for("oddl", settings).empty());
+}
+
+TEST_CASE("bytes_between_pairs_are_what_the_collectives_send") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 8, {{"overlap", "none"}});
+  const auto bytes = pair_bytes(graph);
+  REQUIRE(bytes.size() == 8);  // a ring
+  for (const auto& [ends, sum] : bytes) {
+    CHECK(ends.second == (ends.first + 1) % 8);
+    CHECK(sum == Approx(2.0 * 7 / 8 * 574'668'960).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a_task_graph_file_takes_no_settings_and_no_other_node_count") {
+  const auto refused = load_task_graph("absent.fbuf", {0, {}});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::not_found);
+  const auto settings = load_task_graph("absent.fbuf", {0, {{"batch", "3"}}});
+  REQUIRE_FALSE(settings);
+  CHECK(settings.error().code == ErrorCode::invalid_argument);
+}
+
+std::string data_folder() {
+  const char* folder = std::getenv("LOOM_DATA");
+  return folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
+}
+
+TEST_CASE("published_figures_come_out_within_the_tolerances_written_down_before") {
+  for (const std::string_view target : reproducible_targets()) {
+    const auto figures = reproduce(target, data_folder());
+    if (!figures && figures.error().code == ErrorCode::not_found) {
+      std::fprintf(stderr, "skipped: %s: %s\n", std::string(target).c_str(), figures.error().message.c_str());
+      continue;
+    }
+    REQUIRE(figures);
+    CHECK_FALSE(figures->empty());
+    for (const Figure& figure : *figures) {
+      INFO(figure.target << " " << figure.what << ": " << figure.ours);
+      CHECK(figure.is_within());
+    }
+  }
+}
+
+TEST_CASE("a_target_that_nobody_knows_is_refused_with_the_known_ones") {
+  const auto figures = reproduce("T99", ".");
+  REQUIRE_FALSE(figures);
+  CHECK(figures.error().message.find("T13") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace loom
