@@ -42,25 +42,35 @@ int give_up(const Error& error) {
   return 1;
 }
 
-/// Ground truth of the simulated devices on disk, in the order of its happening; flushed a few times a second.
+/// Ground truth of the simulated devices on disk, in the order of its happening; flushed a few times a second and at the end.
 class LightLogFile {
  public:
-  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), file_(path, std::ios::binary | std::ios::trunc) {
-    flush();
+  LightLogFile(AsioLoop& loop, const std::string& path)
+      : loop_(loop), path_(path), file_(path, std::ios::binary | std::ios::trunc) {
+    flush_now_and_then();
   }
+  ~LightLogFile() { flush(); }
+  LightLogFile(const LightLogFile&) = delete;
+  LightLogFile& operator=(const LightLogFile&) = delete;
   void add(const OpticalChange& change) { append_line(text_, change); }
 
  private:
   void flush() {
+    const Instant now = loop_.now();
     if (!text_.empty()) {
       file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
       file_.flush();
       text_.clear();
     }
-    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { flush(); });
+    write_light_log_whole(path_, now);
+  }
+  void flush_now_and_then() {
+    flush();
+    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { flush_now_and_then(); });
   }
 
   AsioLoop& loop_;
+  std::string path_;
   std::ofstream file_;
   std::string text_;
 };

@@ -28,6 +28,23 @@ std::string port_of(const std::string& endpoint) {
   return colon == std::string::npos ? std::string() : endpoint.substr(colon + 1);
 }
 
+/// An emulator is up when it says its port: agents that ask it earlier would report a device that does not answer.
+Result<void> start_emulator(const LabSession& lab, const ProcessOrder& order, const std::string& port) {
+  const auto pid = start_process(lab.files.folder(), order);
+  if (!pid) {
+    return std::unexpected(pid.error());
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  while (tail_of_log(lab.files.folder(), order.name).find("port " + port) == std::string::npos) {
+    if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
+      return fail(ErrorCode::unreachable, "the emulator of " + order.name +
+                                              " did not start; its last words:" + tail_of_log(lab.files.folder(), order.name));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return {};
+}
+
 /// Emulated heater banks: every Modbus/TCP bus of the inventory that lies on this host's loopback.
 Result<void> start_heaters(const LabSession& lab) {
   std::set<std::string> ports;
@@ -37,8 +54,8 @@ Result<void> start_heaters(const LabSession& lab) {
     }
   }
   for (const std::string& port : ports) {
-    LOOM_TRY(start_process(lab.files.folder(),
-                           {"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}}));
+    LOOM_TRY(
+        start_emulator(lab, {"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}}, port));
     say("  emulated heater bank at modbus-tcp://127.0.0.1:" + port);
   }
   return {};
@@ -70,7 +87,7 @@ Result<void> start_switch(const LabSession& lab, const Device& device, const std
                                          std::to_string(device.id.value),
                                          "--light-log",
                                          lab.files.light_log(device)};
-  LOOM_TRY(start_process(lab.files.folder(), {kind + "-" + port, command}));
+  LOOM_TRY(start_emulator(lab, {kind + "-" + port, command}, port));
   say("  emulated " + device.name + " at tcp://127.0.0.1:" + port);
   return {};
 }

@@ -24,6 +24,7 @@ struct ControllerTimings {
   Duration stale_after = std::chrono::seconds{10};             ///< an observation older than this is stale
   Duration return_backoff = std::chrono::seconds{1};           ///< before a return that failed is tried again
   std::uint32_t return_attempts = 20;
+  std::uint32_t late_attempts = 3;  ///< of a commit for which an agent was too late, then its new jobs are refused
   Duration audit_round = std::chrono::seconds{2};     ///< in it an agent reads each of its devices once, evenly spread
   Duration repair_backoff = std::chrono::seconds{2};  ///< between the repairs of one device; doubled by each
   Duration repair_quiet = std::chrono::seconds{30};   ///< a device that was sound for so long may be repaired anew

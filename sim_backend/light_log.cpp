@@ -2,6 +2,7 @@
 #include "sim_backend/light_log.hpp"
 
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -153,6 +154,8 @@ OpticalState read_state(Words& words) {
   return ocs;
 }
 
+std::string whole_mark(const std::string& path) { return path + ".whole"; }
+
 }  // namespace
 
 void append_line(std::string& text, const OpticalChange& change) {
@@ -201,6 +204,20 @@ Result<std::vector<OpticalChange>> read_light_log(const std::string& path) {
     begin = end + 1;
   }
   return changes;
+}
+
+void write_light_log_whole(const std::string& path, Instant through) {
+  // Renamed into its place: a reader sees the old number or the new one.
+  const std::string fresh = whole_mark(path) + ".new";
+  std::ofstream(fresh, std::ios::trunc) << ns_of(through) << '\n';
+  std::error_code ignored;
+  std::filesystem::rename(fresh, whole_mark(path), ignored);
+}
+
+Instant light_log_whole_through(const std::string& path) {
+  std::int64_t ns = 0;
+  std::ifstream file(whole_mark(path));
+  return file >> ns ? instant_from_ns(ns) : Instant{};
 }
 
 }  // namespace loom

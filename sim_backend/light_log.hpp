@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "core/time.hpp"
 #include "sim_backend/devices/optical_state.hpp"
 
 namespace loom {
@@ -20,5 +21,10 @@ Result<OpticalChange> read_line(std::string_view line);
 /// Every change of a file, as written; a last line without an end (the writer is alive) is left out. Errors: not_found,
 /// malformed (file:line).
 Result<std::vector<OpticalChange>> read_light_log(const std::string& path);
+
+/// A writer that gathers its changes says beside its log up to when the file is whole, so that whoever reads need not guess.
+void write_light_log_whole(const std::string& path, Instant through);
+/// What the writer said last; the beginning of time where it has said nothing yet.
+Instant light_log_whole_through(const std::string& path);
 
 }  // namespace loom

@@ -178,6 +178,7 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const L
       return interrupt(node);  // a new life of the agent answers a repeated request before its hello has come
     }
     failed_node_ = node;
+    late_ = answer.outcome->error->code == ErrorCode::timed_out;
     fail_with("node " + std::to_string(node.value) + " while " + std::string(to_string(stage_)) + ": " +
               answer.outcome->error->message);
     return;

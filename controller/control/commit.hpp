@@ -61,6 +61,8 @@ class FabricCommit {
   /// An agent's process died under it: no fault of what was asked for, so that may be tried again.
   void interrupt(NodeId node);
   bool was_interrupted() const { return interrupted_; }
+  /// An agent was too late for an instant: no fault of what was asked for either, unless it happens again and again.
+  bool was_late() const { return late_; }
   /// What it took to plan, for the report.
   void set_plan_time(Duration elapsed) { report_.plan = elapsed; }
 
@@ -105,6 +107,7 @@ class FabricCommit {
   bool has_timeline_ = false;
   bool armed_sent_ = false;
   bool interrupted_ = false;
+  bool late_ = false;
   std::string failure_;
   NodeId failed_node_{~0U};
   std::vector<Duration> prepare_acks_;

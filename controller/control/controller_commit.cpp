@@ -139,6 +139,7 @@ void Controller::want_jobs_again(const Intent& asked) {
     const auto entry = jobs_.find(job.id);
     if (entry != jobs_.end() && entry->second.state == "committing") {
       entry->second.state = "pending";
+      entry->second.cycles_done.clear();  // who played it already plays it anew with the others
     }
   }
 }
@@ -417,7 +418,9 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
       doubt_switches_of(*failed_node, now);  // it said that a device failed
     }
   }
-  const bool is_wanted_again = failed->was_interrupted() && return_attempts_ < options_.timings.return_attempts;
+  const ControllerTimings& timings = options_.timings;
+  const bool is_wanted_again = (failed->was_interrupted() && return_attempts_ < timings.return_attempts) ||
+                               (failed->was_late() && return_attempts_ < timings.late_attempts);
   if (is_wanted_again) {
     want_jobs_again(failed->plan().intent);
   } else {

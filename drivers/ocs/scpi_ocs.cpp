@@ -180,7 +180,7 @@ void ScpiOcsDriver::enter(State state) {
   } else if (rounds_ <= kAttempts) {
     undertaking_.finish(map_ == target_);
     if (!undertaking_.is_audit()) {
-      held_ = target_;
+      held_.prove(target_);
     }
   } else {
     give_up(difference());
@@ -341,19 +341,8 @@ bool ScpiOcsDriver::may_still_settle(Instant now) const {
   return waits && now - moved_at_ <= 2 * profile_.settle_max + profile_.grace;
 }
 
-/// A connection that was proven, that the target keeps, and that is gone. A change takes no light from what it keeps, so it may
-/// not set it again. The same target may (a repair), and any that comes after this was told: whoever asks for that has seen to
-/// the light.
 std::optional<CrossConnect> ScpiOcsDriver::lost() const {
-  if (!held_ || *held_ == target_) {
-    return std::nullopt;
-  }
-  const auto is_in = [](const std::vector<CrossConnect>& some, CrossConnect connect) {
-    return std::find(some.begin(), some.end(), connect) != some.end();
-  };
-  const auto gone = std::find_if(held_->begin(), held_->end(),
-                                 [&](CrossConnect connect) { return is_in(target_, connect) && !is_in(map_, connect); });
-  return gone == held_->end() ? std::nullopt : std::optional(*gone);
+  return held_.lost(target_, [this](CrossConnect held) { return std::find(map_.begin(), map_.end(), held) != map_.end(); });
 }
 
 std::vector<CrossConnect> ScpiOcsDriver::excess() const { return without(map_, target_); }
@@ -372,7 +361,7 @@ void ScpiOcsDriver::give_up(std::string sentence) {
   state_ = State::rest;
   identified_ = false;
   measured_ = false;
-  held_.reset();  // it is told: the next fire() comes from somebody who knows
+  held_.forget();
 }
 
 OcsProfile ocs_profile(const Fabric& fabric, const Device& device) {

@@ -11,6 +11,7 @@
 #include "core/fabric.hpp"
 #include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/held.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/undertaking.hpp"
 
@@ -70,7 +71,7 @@ class ScpiOcsDriver final : public Driver {
   OcsProfile profile_;
   std::vector<CrossConnect> staged_;
   std::vector<CrossConnect> target_;
-  std::optional<std::vector<CrossConnect>> held_;  ///< the target that was proven last
+  Held<CrossConnect> held_;
   bool has_staged_ = false;
   Undertaking undertaking_;
   State state_ = State::rest;

@@ -519,7 +519,7 @@ void ItlaDriver::finish_audit() {
   const bool restarted = (value(Register::status_fatal) & kStatusRestarted) != 0;
   const bool still_settled = outcome_ == DriverActivity::settled && agrees_with_target() && !restarted;
   lock_proven_ = lock_proven_ && still_settled;
-  if (restarted || (outcome_ == DriverActivity::settled && !still_settled)) {
+  if (outcome_ == DriverActivity::settled && !still_settled) {
     forget();  // somebody else was here: no remembered setting is believed, the next fire() reads all before it writes
   }
   outcome_ = still_settled ? DriverActivity::settled : DriverActivity::idle;

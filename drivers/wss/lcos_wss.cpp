@@ -382,20 +382,15 @@ bool LcosWssDriver::grid_covers_target() const {
                      [this](const Wanted& wanted) { return place_of(wanted.channel).has_value(); });
 }
 
-/// A channel that was proven, that the target keeps, and that is gone or elsewhere though nobody rebuilt the grid. A change
-/// takes no light from what it keeps, so it may not set it again. The same target may (a repair), and any that comes after this
-/// was told: whoever asks for that has seen to the light.
+/// A channel that was proven and is gone or elsewhere though nobody rebuilt the grid.
 std::optional<LcosWssDriver::Wanted> LcosWssDriver::lost() const {
-  if (undertaking_.is_audit() || !held_ || *held_ == target_ || rebuilds_ > 0 || !grid_known_) {
+  if (undertaking_.is_audit() || rebuilds_ > 0 || !grid_known_) {
     return std::nullopt;
   }
-  const auto is_gone = [&](const Wanted& held) {
+  return held_.lost(target_, [this](const Wanted& held) {
     const auto place = place_of(held.channel);
-    return std::find(target_.begin(), target_.end(), held) != target_.end() &&
-           (!place || (ports_known_ && ports_[*place] != held.setting));
-  };
-  const auto gone = std::find_if(held_->begin(), held_->end(), is_gone);
-  return gone == held_->end() ? std::nullopt : std::optional(*gone);
+    return place && (!ports_known_ || ports_[*place] == held.setting);
+  });
 }
 
 /// The channels of the target, and of the comb what fits beside them, so that later circuits need no rebuild.
@@ -465,7 +460,7 @@ void LcosWssDriver::finish() {
   const bool agrees = settled_ && grid_covers_target() && differing_ports().empty();
   undertaking_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
   if (!undertaking_.is_audit()) {
-    held_ = target_;
+    held_.prove(target_);
   }
 }
 
@@ -474,7 +469,7 @@ void LcosWssDriver::give_up(std::string sentence) {
   state_ = State::rest;
   grid_known_ = false;
   ports_known_ = false;
-  held_.reset();  // it is told: the next fire() comes from somebody who knows
+  held_.forget();
 }
 
 WssProfile wss_profile(const Fabric& fabric, const Device& device) {

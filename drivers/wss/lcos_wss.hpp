@@ -11,6 +11,7 @@
 #include "core/fabric.hpp"
 #include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/held.hpp"
 #include "drivers/undertaking.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 
@@ -82,7 +83,7 @@ class LcosWssDriver final : public Driver {
   WssProfile profile_;
   std::vector<Wanted> staged_;
   std::vector<Wanted> target_;
-  std::optional<std::vector<Wanted>> held_;  ///< the target that was proven last
+  Held<Wanted> held_;
   bool has_staged_ = false;
   Undertaking undertaking_;
   State state_ = State::rest;

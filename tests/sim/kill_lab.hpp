@@ -3,7 +3,6 @@
 #pragma once
 
 #include <signal.h>
-#include <time.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -28,11 +27,7 @@ namespace loom::test {
 
 inline constexpr auto kPatience = std::chrono::seconds{30};
 inline constexpr std::uint32_t kJobNodes = 4;
-inline Instant now() {
-  timespec reading{};
-  clock_gettime(CLOCK_MONOTONIC, &reading);
-  return instant_from_ns(reading.tv_sec * 1'000'000'000LL + reading.tv_nsec);
-}
+inline Instant now() { return monotonic_now(); }
 
 /// Other processes owe nobody an event, so they are asked, until they are as wanted or everybody's patience is at its end.
 inline bool comes_true(const std::function<bool()>& condition) {
@@ -66,6 +61,7 @@ class KillLab {
     REQUIRE(loaded);
     fabric_ = loaded.value->fabric;
     const Finished up = lab_.run("lab up " + scenario_);
+    INFO(up.words);
     REQUIRE(up.code == 0);
     std::ifstream(lab_.state() / "controller.address") >> address_;
     REQUIRE(!address_.empty());

@@ -2,6 +2,10 @@
 // light logs that they leave behind. Everything ends with it.
 #pragma once
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +18,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
+#include "runtime/clock.hpp"
 #include "sim_backend/light_log.hpp"
 
 namespace loom::test {
@@ -24,7 +30,41 @@ namespace loom::test {
 struct Finished {
   int code = -1;
   std::string output;
+  std::string words;  ///< of stderr
 };
+
+/// The first of `count` TCP ports that nobody listens on: below those that the system gives out, and apart from those of a
+/// test that runs beside this one.
+inline int free_ports(int count) {
+  constexpr int kFirst = 20'000;
+  constexpr int kBlock = 16;
+  constexpr int kBlocks = 750;
+  const auto is_free = [](int port) {
+    const int probe = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_port = htons(static_cast<std::uint16_t>(port));
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int on = 1;
+    setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    const bool bound = bind(probe, reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0;
+    close(probe);
+    return bound;
+  };
+  REQUIRE(count <= kBlock);
+  for (int tried = 0; tried < kBlocks; ++tried) {
+    const int first = kFirst + (getpid() + tried) % kBlocks * kBlock;
+    int free = 0;
+    while (free < count && is_free(first + free)) {
+      ++free;
+    }
+    if (free == count) {
+      return first;
+    }
+  }
+  FAIL("no " << count << " neighbouring ports are free");
+  return 0;
+}
 
 /// What the light logs of a lab tell of the order of things.
 struct LightOrder {
@@ -43,11 +83,14 @@ class Lab {
     run("lab down");
     std::error_code ignored;
     std::filesystem::remove_all(state_, ignored);
+    std::filesystem::remove(state_.string() + ".words", ignored);
+    std::filesystem::remove(state_.string() + ".yaml", ignored);
   }
 
   Finished run(const std::string& arguments) const { return run_in(state_, arguments); }
   static Finished run_in(const std::filesystem::path& state, const std::string& arguments) {
-    const std::string command = std::string(LOOM_PROGRAM) + " --state " + state.string() + " " + arguments + " 2>/dev/null";
+    const std::string words = state.string() + ".words";
+    const std::string command = std::string(LOOM_PROGRAM) + " --state " + state.string() + " " + arguments + " 2>" + words;
     Finished finished;
     FILE* pipe = popen(command.c_str(), "r");
     REQUIRE(pipe != nullptr);
@@ -57,6 +100,8 @@ class Lab {
     }
     const int status = pclose(pipe);
     finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    std::ifstream file(words);
+    finished.words.assign(std::istreambuf_iterator<char>(file), {});
     return finished;
   }
 
@@ -64,7 +109,7 @@ class Lab {
   /// What the command answers with --json, which must succeed.
   nlohmann::json ask(const std::string& arguments) const {
     const Finished finished = run("--json " + arguments);
-    INFO("loom " << arguments << ": " << finished.output);
+    INFO("loom " << arguments << ": " << finished.output << finished.words);
     REQUIRE(finished.code == 0);
     return nlohmann::json::parse(finished.output);
   }
@@ -72,6 +117,7 @@ class Lab {
   std::vector<OpticalChange> light(const std::vector<std::string>& logs) const {
     std::vector<OpticalChange> changes;
     for (const std::string& log : logs) {
+      await_whole(log);
       const auto part = read_light_log((state_ / (log + ".light")).string());
       REQUIRE(part.has_value());
       changes.insert(changes.end(), part->begin(), part->end());
@@ -96,6 +142,18 @@ class Lab {
       order.lit_while_moving += !lit.empty() && !moving.empty() ? 1 : 0;
     }
     return order;
+  }
+
+  /// Processes that gather their changes are given time to write them; one that was killed has said its last.
+  void await_whole(const std::string& process) const {
+    const std::string path = (state_ / (process + ".light")).string();
+    const Instant now = monotonic_now();
+    int pid = 0;
+    std::ifstream(state_ / (process + ".pid")) >> pid;
+    while (pid > 1 && std::filesystem::exists(path + ".whole") && light_log_whole_through(path) < now && kill(pid, 0) == 0 &&
+           monotonic_now() - now < std::chrono::seconds{5}) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
   }
 
   std::string write_scenario(const std::string& lines) const {

@@ -142,7 +142,7 @@ TEST_CASE("an agent process killed with SIGKILL loses its simulated devices; the
 }
 
 TEST_CASE("a switch that loses its state in a running mixed lab is found missing and set again, and the light is back") {
-  const int port = 20'000 + getpid() % 20'000;
+  const int port = free_ports(6);
   const auto at = [&](int offset) { return "tcp://127.0.0.1:" + std::to_string(port + offset) + "\n"; };
   const KillLab lab("mode: mixed\ninventory:\n  bus-wss-out-0: " + at(1) + "  bus-wss-in-0: " + at(2) +
                     "  bus-wss-out-1: " + at(3) + "  bus-wss-in-1: " + at(4));

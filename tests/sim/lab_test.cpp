@@ -15,25 +15,32 @@
 namespace fs = std::filesystem;
 using namespace loom::test;
 
+/// How many revisions of a job's row reached light. The others may have come too late for an instant, as on a busy host, and
+/// were tried again; nothing else may keep a revision from light.
+static std::size_t committed(const nlohmann::json& job) {
+  std::size_t count = 0;
+  for (const auto& revision : job["revisions"]) {
+    INFO(revision.dump());
+    const bool reached = revision["outcome"] == "committed";
+    CHECK((reached || revision["reason"].get<std::string>().find("underflow") != std::string::npos));
+    count += reached ? 1 : 0;
+  }
+  return count;
+}
+
 TEST_CASE("a small soft lab brings a ring and an all-to-all into light and replays both") {
   const Lab lab;
   const std::string scenario = lab.write_scenario(
       "mode: soft\njobs:\n"
       "  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n"
       "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1}\n");
-  const Finished finished = lab.run("--json lab run " + scenario);
-  REQUIRE(finished.code == 0);
-  const auto object = nlohmann::json::parse(finished.output);
+  const auto object = lab.ask("lab run " + scenario);
   CHECK(object["api_version"] == 1);
   REQUIRE(object["jobs"].size() == 2);
   const auto& ring = object["jobs"][0];
   CHECK(ring["replayed"]["iteration_ms"].get<double>() == Approx(ring["predicted"]["iteration_ms"].get<double>()));
-  for (const auto& job : object["jobs"]) {
-    for (const auto& revision : job["revisions"]) {
-      CHECK(revision["outcome"] == "committed");
-    }
-  }
-  CHECK(object["jobs"][1]["revisions"].size() == 3);  // two maps, then the gradients' ring
+  CHECK(committed(object["jobs"][0]) == 1);
+  CHECK(committed(object["jobs"][1]) == 3);  // two maps, then the gradients' ring
   CHECK(object["jobs"][1]["replayed"]["dark_ms"].get<double>() > 0);
 }
 
@@ -77,7 +84,7 @@ TEST_CASE("a recorded session decides the same again from its tape, and a tape t
 
 TEST_CASE("a mixed lab drives one emulated heater bank over Modbus and replays over the voltages that it holds") {
   const Lab lab;
-  const int port = 20'000 + getpid() % 20'000;
+  const int port = free_ports(1);
   const std::string scenario =
       lab.write_scenario("mode: mixed\ninventory:\n  bus-heater-5: modbus-tcp://127.0.0.1:" + std::to_string(port) +
                          "\njobs:\n  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n");
@@ -97,22 +104,17 @@ TEST_CASE("a mixed lab drives one emulated heater bank over Modbus and replays o
 
 TEST_CASE("a mixed lab moves emulated switches, heaters and lasers in one commit: blank, move, settled report, relight") {
   const Lab lab;
-  const int port = 20'000 + getpid() % 20'000;
+  const int port = free_ports(6);
   const auto at = [&](int offset) { return "127.0.0.1:" + std::to_string(port + offset) + "\n"; };
   const std::string scenario = lab.write_scenario(
       "mode: mixed\ninventory:\n  bus-wss-out-0: tcp://" + at(1) + "  bus-wss-in-0: tcp://" + at(2) +
       "  bus-wss-out-1: tcp://" + at(3) + "  bus-wss-in-1: tcp://" + at(4) + "  bus-heater-2: modbus-tcp://" + at(5) +
       "jobs:\n  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n"
       "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1}\n");
-  const Finished finished = lab.run("--json lab run " + scenario);
-  REQUIRE(finished.code == 0);
-  const auto object = nlohmann::json::parse(finished.output);
+  const auto object = lab.ask("lab run " + scenario);
   CHECK(object["jobs"][0]["replayed"]["dark_ms"] == 0.0);
-  for (const auto& job : object["jobs"]) {
-    for (const auto& revision : job["revisions"]) {
-      CHECK(revision["outcome"] == "committed");
-    }
-  }
+  CHECK(committed(object["jobs"][0]) == 1);
+  CHECK(committed(object["jobs"][1]) == 3);
   const LightOrder order = lab.light_order({"agents-0", "agents-1", "wss-out-0", "wss-in-0", "wss-out-1", "wss-in-1"});
   CHECK(order.moves >= 12);  // four switches in each of three commits at least
   CHECK(order.lit_while_moving == 0);

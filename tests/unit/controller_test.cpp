@@ -115,6 +115,14 @@ class Desk {
   void light(std::uint32_t nodes) {
     ask(SubmitJob{job(nodes), false});
     make_durable();
+    relight();
+    all_answer(Applied{{}, {}});
+    make_durable();
+    lit_before_ = plan_lit_;
+  }
+
+  /// Plans what is wanted and goes the road until everybody has been told to relight.
+  void relight() {
     tick_to_plan();
     plan();
     all_answer(Prepared{{}, milliseconds{1}});
@@ -122,9 +130,6 @@ class Desk {
     make_durable();
     all_answer(Darkened{{}, {}});
     all_answer(Settled{{}, {}});
-    all_answer(Applied{{}, {}});
-    make_durable();
-    lit_before_ = plan_lit_;
   }
 
   void tick_to_plan() {
@@ -377,6 +382,49 @@ TEST_CASE("the next stage is committed when every node has played its cycles") {
   desk.make_durable();
   desk.tick_to_plan();
   CHECK(desk.order != nullptr);
+}
+
+TEST_CASE("a commit for which an agent was too late is tried again, and refused when that goes on") {
+  Desk desk;
+  desk.greet_all();
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  const auto be_late = [&] {
+    desk.relight();
+    desk.say(NodeId{2}, Applied{{Error{ErrorCode::timed_out, "underflow: device 4"}}, {}},
+             desk.requests.at(NodeId{2}).revision);
+    desk.make_durable();
+  };
+  const JobId job{1};
+  const std::uint32_t attempts = ControllerTimings{}.late_attempts;
+  for (std::uint32_t attempt = 0; attempt < attempts; ++attempt) {
+    be_late();
+    CHECK(desk.controller().jobs().at(job).state == "pending");
+    CHECK(desk.said<Abandon>() == 4 * (attempt + 1));
+  }
+  SECTION("in time at last") {
+    desk.relight();
+    desk.all_answer(Applied{{}, {}});
+    desk.make_durable();
+    CHECK(desk.controller().jobs().at(job).state == "lit");
+    CHECK(desk.controller().confirmed() == Revision{attempts + 1});
+  }
+  SECTION("late once more") {
+    be_late();
+    CHECK(desk.controller().jobs().at(job).state == "refused");
+    CHECK(desk.controller().jobs().at(job).reason.find("node 2 while relighting: underflow") != std::string::npos);
+  }
+}
+
+TEST_CASE("a commit for which a device failed is not tried again by itself") {
+  Desk desk;
+  desk.greet_all();
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  desk.relight();
+  desk.say(NodeId{2}, Applied{refusal("laser-2: stuck"), {}}, desk.requests.at(NodeId{2}).revision);
+  desk.make_durable();
+  CHECK(desk.controller().jobs().at(JobId{1}).state == "refused");
 }
 
 TEST_CASE("a commit waits for an absent agent, then refuses and names it") {

@@ -51,6 +51,15 @@ TEST_CASE("a last line that is still being written is left for later") {
   std::remove(path.c_str());
 }
 
+TEST_CASE("a light log is whole through what its writer said last, and through nothing before it spoke") {
+  const std::string path = std::tmpnam(nullptr);
+  CHECK(light_log_whole_through(path) == Instant{});
+  write_light_log_whole(path, instant_from_ns(7));
+  write_light_log_whole(path, instant_from_ns(12'345'678'901));
+  CHECK(light_log_whole_through(path) == instant_from_ns(12'345'678'901));
+  std::remove((path + ".whole").c_str());
+}
+
 TEST_CASE("absurd counts in a light log are refused by their limit") {
   const auto line = read_line("7 3 1 wss 999999999");
   REQUIRE_FALSE(line);
