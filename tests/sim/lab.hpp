@@ -83,8 +83,9 @@ class Lab {
     run("lab down");
     std::error_code ignored;
     std::filesystem::remove_all(state_, ignored);
-    std::filesystem::remove(state_.string() + ".words", ignored);
-    std::filesystem::remove(state_.string() + ".yaml", ignored);
+    for (const char* beside : {".words", ".yaml", ".fabric.yaml"}) {
+      std::filesystem::remove(state_.string() + beside, ignored);
+    }
   }
 
   Finished run(const std::string& arguments) const { return run_in(state_, arguments); }
@@ -156,12 +157,16 @@ class Lab {
     }
   }
 
+  /// Eight nodes in two groups, as configs/fabrics/oddl_8.yaml. Commands to lasers are given 200 ms: timeslots are real time,
+  /// and whatever else a host builds and tests must not make them dark.
   std::string write_scenario(const std::string& lines) const {
-    const std::filesystem::path path = std::filesystem::path(state_.string() + ".yaml");
-    std::ofstream(path) << "schema_version: 1\nkind: scenario\nname: small\nfabric: "
-                        << std::filesystem::absolute("configs/fabrics/oddl_8.yaml").string() << "\nagents: {processes: 2}\n"
+    const std::string fabric = state_.string() + ".fabric.yaml";
+    std::ofstream(fabric) << "schema_version: 1\nkind: fabric\nname: oddl-8\ntemplate: oddl\n"
+                             "parameters: {nodes: 8, group_size: 4, channels: 8, laser_control_max: 200ms}\n";
+    const std::string path = state_.string() + ".yaml";
+    std::ofstream(path) << "schema_version: 1\nkind: scenario\nname: small\nfabric: " << fabric << "\nagents: {processes: 2}\n"
                         << lines;
-    return path.string();
+    return path;
   }
 
  private:

