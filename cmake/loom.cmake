@@ -33,9 +33,10 @@ function(loom_program name)
 endfunction()
 
 function(loom_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(TEST "ALONE" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE loom_flags loom_catch_main ${TEST_LINKS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT 300)
+  catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: "
+    PROPERTIES TIMEOUT 300 RUN_SERIAL "${TEST_ALONE}")
 endfunction()

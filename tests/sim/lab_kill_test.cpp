@@ -105,7 +105,8 @@ TEST_CASE("a controller killed with SIGKILL in the middle of a change leaves oth
   }
 }
 
-TEST_CASE("an agent process killed with SIGKILL loses its simulated devices; they are read first and lit again, others stay") {
+TEST_CASE(
+    "an agent process killed with SIGKILL loses its simulated devices, which are read first and lit again, and others stay") {
   const KillLab lab;
   REQUIRE(lab.submit("kept", " --wait").code == 0);
   REQUIRE(lab.submit("probe", " --wait").code == 0);

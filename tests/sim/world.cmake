@@ -15,10 +15,11 @@ loom_test(drift_test
 loom_test(replay_light_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/replay_light_test.cpp LINKS loom_sim_world loom_predict loom_workload)
 
 find_package(nlohmann_json REQUIRED)
-loom_test(lab_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_test.cpp LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
+# Real processes in real time: nothing else runs beside them.
+loom_test(lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_test.cpp LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
 add_dependencies(lab_test loom lightloomd lightloom-agent lightloom-emulate)
-loom_test(lab_kill_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_kill_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+loom_test(lab_kill_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_kill_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_kill_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
 add_dependencies(lab_kill_test loom lightloomd lightloom-agent lightloom-emulate)

@@ -292,6 +292,22 @@ TEST_CASE("no two headers give one name to different types") {
   CHECK(faults.empty());
 }
 
+TEST_CASE("no test has a semicolon in its name, at which CTest would cut it in two that match nothing") {
+  std::vector<std::string> faults;
+  for (const SourceFile& file : read_tree({"_test.cpp"})) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      const bool has_name = line.starts_with("TEST_CASE(\"") || (i > 0 && file.lines[i - 1] == "TEST_CASE(");
+      const std::size_t begin = line.find('"');
+      const std::size_t end = line.find('"', begin == std::string::npos ? begin : begin + 1);
+      if (has_name && line.substr(0, end).find(';') != std::string::npos) {
+        faults.push_back(file.path + ":" + std::to_string(i + 1));
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+}
 TEST_CASE("every number on the wire says its unit") {
   static const std::regex kField{
       R"re(^\s*(?:optional |repeated )?(u?int32|u?int64|sint32|sint64|fixed64|double|float) (\w+) = \d+)re"};
