@@ -52,8 +52,12 @@ Result<Predicted> make_prediction(const PredictOrder& order, const Calibration* 
   if (!contestant) {
     return std::unexpected(std::move(contestant).error());
   }
+  const auto compute = compute_alone(inputs->graph);
+  if (!compute) {
+    return std::unexpected(compute.error());
+  }
   Predicted predicted;
-  const auto row = play(*contestant, order.trace_path.empty() ? nullptr : &predicted.trace);
+  const auto row = play(*contestant, *compute, order.trace_path.empty() ? nullptr : &predicted.trace);
   if (!row) {
     return std::unexpected(row.error());
   }

@@ -17,8 +17,8 @@ Result<double> iteration_ms(const TaskGraph& graph, std::string_view fabric, Bit
   if (!contestant) {
     return std::unexpected(std::move(contestant).error());
   }
-  const auto row = play(*contestant);
-  return row ? Result<double>(milliseconds(row->iteration)) : std::unexpected(row.error());
+  const auto iteration = iteration_time(*contestant);
+  return iteration ? Result<double>(milliseconds(*iteration)) : std::unexpected(iteration.error());
 }
 
 Result<TaskGraph> public_graph(const std::string& data, const std::string& name) {
