@@ -3,14 +3,17 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/rows.hpp"
 #include "cli/term.hpp"
-#include "controller/schedule/reproduction.hpp"
+#include "controller/schedule/reproduction/reproduction.hpp"
 
 namespace loom::cli {
 namespace {
+
+constexpr double kBeyondFigures = 1e9;  ///< accepted on one side only
 
 std::string number(double value) {
   std::array<char, 32> text{};
@@ -19,69 +22,111 @@ std::string number(double value) {
 }
 
 std::string range(const Figure& figure) {
-  if (figure.most >= 1e9) {
-    return figure.least > 0 ? number(figure.least) + " or more" : "any";
+  if (!figure.accepted) {
+    return figure.is_judged() ? "equal" : "-";
   }
-  return number(figure.least) + " .. " + number(figure.most);
+  const auto [least, most] = *figure.accepted;
+  if (most >= kBeyondFigures) {
+    return least > 0 ? number(least) + " or more" : "any";
+  }
+  return least == most ? "equal" : number(least) + " .. " + number(most);
+}
+
+std::string verdict(const Figure& figure) { return !figure.is_judged() ? "-" : figure.is_within() ? "ok" : "OFF"; }
+
+nlohmann::ordered_json maybe(bool is_there, const nlohmann::ordered_json& value) {
+  return is_there ? value : nlohmann::ordered_json();
 }
 
 nlohmann::ordered_json json_of(const Figure& figure) {
+  const bool is_words = !figure.our_words.empty();
   nlohmann::ordered_json row;
   row["target"] = figure.target;
   row["label"] = figure.label;
   row["what"] = figure.what;
-  row["published"] = figure.published > 0 ? nlohmann::ordered_json(figure.published) : nlohmann::ordered_json();
-  row["ours"] = figure.ours;
-  row["least"] = figure.least;
-  row["most"] = figure.most >= 1e9 ? nlohmann::ordered_json() : nlohmann::ordered_json(figure.most);
-  row["within"] = figure.is_within();
+  row["published"] = is_words ? nlohmann::ordered_json(figure.published_words)
+                              : maybe(figure.published.has_value(), figure.published.value_or(0));
+  row["ours"] = is_words ? nlohmann::ordered_json(figure.our_words) : nlohmann::ordered_json(figure.ours);
+  const auto accepted = figure.accepted.value_or(Accepted{});
+  row["least"] = maybe(figure.accepted.has_value(), accepted.least);
+  row["most"] = maybe(figure.accepted && accepted.most < kBeyondFigures, accepted.most);
+  row["within"] = maybe(figure.is_judged(), figure.is_within());
   return row;
+}
+
+void add_row(Table& table, const Figure& figure) {
+  if (!figure.our_words.empty()) {
+    table.add({figure.target, figure.label, figure.what, figure.published_words, figure.our_words, "-", range(figure),
+               verdict(figure)});
+    return;
+  }
+  const bool has_published = figure.published && *figure.published != 0;
+  table.add({figure.target, figure.label, figure.what, figure.published ? number(*figure.published) : "-", number(figure.ours),
+             has_published ? number(100 * (figure.ours / *figure.published - 1)) + " %" : "-", range(figure), verdict(figure)});
+}
+
+/// The folder that was named, by flag or environment, else `data` here if there is one.
+std::string data_folder(const ReproduceOrder& order) {
+  std::error_code error;
+  return order.data.empty() && std::filesystem::is_directory("data", error) ? "data" : order.data;
 }
 
 }  // namespace
 
+std::string published_targets() {
+  std::string names;
+  for (const std::string_view name : reproducible_targets()) {
+    names += (names.empty() ? "" : " ") + std::string(name);
+  }
+  return names;
+}
+
 int reproduce(const Globals& globals, const ReproduceOrder& order) {
+  const std::vector<std::string_view> known = reproducible_targets();
   std::vector<std::string> targets = order.targets;
   if (targets.empty()) {
-    for (const std::string_view target : reproducible_targets()) {
-      targets.emplace_back(target);
-    }
+    targets.assign(known.begin(), known.end());
   }
   auto object = answer();
   object["figures"] = nlohmann::ordered_json::array();
   object["absent"] = nlohmann::ordered_json::array();
   Table table({"target", "check", "what", "published", "ours", "off", "accepted", ""});
-  bool all_within = true;
-  Progress progress;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    progress.show("reproducing", i, targets.size());
-    const auto figures = loom::reproduce(targets[i], order.data);
-    if (!figures) {
-      const bool is_absent =
-          figures.error().code == ErrorCode::not_found && figures.error().message.find('/') != std::string::npos;
-      if (!is_absent) {
+  std::size_t judged = 0;
+  std::size_t within = 0;
+  std::vector<std::string> skipped;
+  {
+    Progress progress;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      progress.show("reproducing " + targets[i], i, targets.size());
+      const auto figures = loom::reproduce(targets[i], data_folder(order));
+      if (!figures && figures.error().code != ErrorCode::not_found) {
         return give_up(figures.error(), "loom reproduce --help");
       }
-      say(targets[i] + " is left out: " + figures.error().message);
-      object["absent"].push_back(targets[i]);
-      continue;
-    }
-    for (const Figure& figure : *figures) {
-      all_within = all_within && figure.is_within();
-      const std::string off =
-          figure.published > 0 ? number(100 * (figure.ours / figure.published - 1)) + " %" : std::string("-");
-      table.add({figure.target, figure.label, figure.what, figure.published > 0 ? number(figure.published) : "-",
-                 number(figure.ours), off, range(figure), figure.is_within() ? "ok" : "OFF"});
-      object["figures"].push_back(json_of(figure));
+      if (!figures) {
+        skipped.push_back(targets[i] + " is skipped: " + figures.error().message);
+        object["absent"].push_back(targets[i]);
+        continue;
+      }
+      for (const Figure& figure : *figures) {
+        judged += figure.is_judged() ? 1 : 0;
+        within += figure.is_judged() && figure.is_within() ? 1 : 0;
+        add_row(table, figure);
+        object["figures"].push_back(json_of(figure));
+      }
     }
   }
-  const bool is_partial = !object["absent"].empty();
+  object["judged"] = judged;
+  object["within"] = within;
   if (globals.json) {
     std::printf("%s\n", object.dump(2).c_str());
   } else {
     std::fputs(table.text().c_str(), stdout);
+    std::printf("%zu of %zu judged rows within what was accepted\n", within, judged);
   }
-  return !all_within ? kFailed : is_partial ? kPartial : kDone;
+  for (const std::string& each : skipped) {
+    say(each);
+  }
+  return within < judged ? kFailed : skipped.empty() ? kDone : kPartial;
 }
 
 }  // namespace loom::cli

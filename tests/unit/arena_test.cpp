@@ -1,14 +1,10 @@
-// The arena: every fabric made for a job and played; settings, refusals, and the published figures that rest on it.
+// The arena: every fabric made for a job and played; settings and refusals.
 #include "controller/schedule/arena.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
 #include "controller/schedule/pair_bytes.hpp"
-#include "controller/schedule/reproduction.hpp"
 #include "controller/workload/load_graph.hpp"
 
 namespace loom {
@@ -150,33 +146,6 @@ TEST_CASE("a_task_graph_file_takes_no_settings_and_no_other_node_count") {
   const auto settings = load_task_graph("absent.fbuf", {0, {{"batch", "3"}}});
   REQUIRE_FALSE(settings);
   CHECK(settings.error().code == ErrorCode::invalid_argument);
-}
-
-std::string data_folder() {
-  const char* folder = std::getenv("LOOM_DATA");
-  return folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
-}
-
-TEST_CASE("published_figures_come_out_within_the_tolerances_written_down_before") {
-  for (const std::string_view target : reproducible_targets()) {
-    const auto figures = reproduce(target, data_folder());
-    if (!figures && figures.error().code == ErrorCode::not_found) {
-      std::fprintf(stderr, "skipped: %s: %s\n", std::string(target).c_str(), figures.error().message.c_str());
-      continue;
-    }
-    REQUIRE(figures);
-    CHECK_FALSE(figures->empty());
-    for (const Figure& figure : *figures) {
-      INFO(figure.target << " " << figure.what << ": " << figure.ours);
-      CHECK(figure.is_within());
-    }
-  }
-}
-
-TEST_CASE("a_target_that_nobody_knows_is_refused_with_the_known_ones") {
-  const auto figures = reproduce("T99", ".");
-  REQUIRE_FALSE(figures);
-  CHECK(figures.error().message.find("T13") != std::string::npos);
 }
 
 }  // namespace
