@@ -29,6 +29,9 @@ std::string range(const Figure& figure) {
   if (most >= kBeyondFigures) {
     return least > 0 ? number(least) + " or more" : "any";
   }
+  if (least <= -kBeyondFigures) {
+    return number(most) + " or less";
+  }
   return least == most ? "equal" : number(least) + " .. " + number(most);
 }
 
@@ -48,7 +51,7 @@ nlohmann::ordered_json json_of(const Figure& figure) {
                               : maybe(figure.published.has_value(), figure.published.value_or(0));
   row["ours"] = is_words ? nlohmann::ordered_json(figure.our_words) : nlohmann::ordered_json(figure.ours);
   const auto accepted = figure.accepted.value_or(Accepted{});
-  row["least"] = maybe(figure.accepted.has_value(), accepted.least);
+  row["least"] = maybe(figure.accepted && accepted.least > -kBeyondFigures, accepted.least);
   row["most"] = maybe(figure.accepted && accepted.most < kBeyondFigures, accepted.most);
   row["within"] = maybe(figure.is_judged(), figure.is_within());
   return row;

@@ -48,11 +48,19 @@ struct Target {
   std::string_view name;
   reproduction::Figures (*make)(const std::string& data);
 };
-constexpr std::array<Target, 5> kTargets{{{"T4", reproduction::ideal_switches},
-                                          {"T5", reproduction::compute_bound_direct},
-                                          {"T6", reproduction::dlrm_direct},
-                                          {"T9", reproduction::all_to_all_crossover},
-                                          {"T13", reproduction::oddl_claims}}};
+constexpr std::array<Target, 13> kTargets{{{"T1", reproduction::ring_jumps},
+                                           {"T2", reproduction::hop_histograms},
+                                           {"T3", reproduction::discounted_matchings},
+                                           {"T4", reproduction::ideal_switches},
+                                           {"T5", reproduction::compute_bound_direct},
+                                           {"T6", reproduction::dlrm_direct},
+                                           {"T7", reproduction::searched_candle},
+                                           {"T9", reproduction::all_to_all_crossover},
+                                           {"T10", reproduction::sip_range},
+                                           {"T11", reproduction::small_rings},
+                                           {"T12", reproduction::small_switches},
+                                           {"T13", reproduction::oddl_claims},
+                                           {"T16", reproduction::reconfiguration_times}}};
 
 }  // namespace
 
