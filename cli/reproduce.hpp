@@ -11,6 +11,7 @@ namespace loom::cli {
 struct ReproduceOrder {
   std::vector<std::string> targets;  ///< empty: all
   std::string data;                  ///< folder with traces/topoopt and measures; empty: ./data, if there is one
+  std::string plot;                  ///< SVG of T10's sweep; empty: none
 };
 
 /// Their names, for --help.
