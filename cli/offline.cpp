@@ -35,13 +35,6 @@ struct Predicted {
   std::string trace;
 };
 
-Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate) {
-  Prediction prediction{graph.workload, row.fabric,  graph.nodes, rate,       row.iteration,
-                        row.compute,    row.exposed, row.dark,    row.phases, graph.assumptions};
-  prediction.assumptions.insert(prediction.assumptions.end(), row.assumptions.begin(), row.assumptions.end());
-  return prediction;
-}
-
 Result<Predicted> make_prediction(const PredictOrder& order, const Calibration* calibration) {
   const auto inputs =
       read_inputs({order.workload, order.nodes, order.bandwidth, order.settings}, calibration, std::span(&order.fabric, 1));

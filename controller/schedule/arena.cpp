@@ -199,4 +199,11 @@ Result<ArenaRow> play(Contestant& contestant, Duration compute, std::string* tra
   return row;
 }
 
+Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate) {
+  Prediction prediction{graph.workload, row.fabric,  graph.nodes, rate,       row.iteration,
+                        row.compute,    row.exposed, row.dark,    row.phases, graph.assumptions};
+  prediction.assumptions.insert(prediction.assumptions.end(), row.assumptions.begin(), row.assumptions.end());
+  return prediction;
+}
+
 }  // namespace loom

@@ -42,6 +42,9 @@ Result<Duration> compute_alone(const TaskGraph& graph);
 /// closed forms).
 Result<ArenaRow> play(Contestant& contestant, Duration compute, std::string* trace = nullptr);
 
+/// The row as the predictor says it of one fabric; assumptions of the graph first.
+Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate);
+
 /// The iteration and nothing else. Errors: as play().
 Result<Duration> iteration_time(Contestant& contestant);
 

@@ -88,11 +88,25 @@ TEST_CASE("sip_ocs_refuses_more_peers_than_switches_by_node_and_number") {
 TEST_CASE("the_four_variants_of_sip_ring_order_as_their_handicaps_do") {
   const TaskGraph graph = graph_of_zoo("vgg19", 16, {{"overlap", "none"}});
   const auto variant = [&](const char* directions, const char* stops) {
-    return play_on("sip-ring", graph, {{"directions", directions}, {"all_stop", stops}}).iteration;
+    return play_on("sip-ring", graph, {{"directions", directions}, {"all_stop", stops}, {"light", "shared"}}).iteration;
   };
   CHECK(variant("one", "always") > variant("one", "never"));
   CHECK(variant("one", "never") > variant("both", "always"));
   CHECK(variant("both", "always") > variant("both", "never"));
+}
+
+TEST_CASE("sip_ring_is_played_episode_by_episode_on_small_jobs_and_pays_for_its_stops") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 8, {{"overlap", "none"}});
+  const ArenaRow stops = play_on("sip-ring", graph);
+  const ArenaRow changes = play_on("sip-ring", graph, {{"all_stop", "never"}});
+  CHECK(stops.changes > 0);
+  CHECK(stops.dark > Duration{});
+  CHECK(changes.iteration < stops.iteration);
+  CHECK(play_on("mordia", graph).iteration > stops.iteration);  // no wavelength twice
+}
+
+TEST_CASE("mordia_refuses_more_nodes_than_it_is_played_with") {
+  CHECK(refusal_of("mordia", graph_of_zoo("vgg19", 128)).code == ErrorCode::unsupported);
 }
 
 TEST_CASE("sip_ring_refuses_a_rate_of_less_than_two_wavelengths") {

@@ -48,18 +48,20 @@ struct Target {
   std::string_view name;
   reproduction::Figures (*make)(const std::string& data);
 };
-constexpr std::array<Target, 13> kTargets{{{"T1", reproduction::ring_jumps},
+constexpr std::array<Target, 15> kTargets{{{"T1", reproduction::ring_jumps},
                                            {"T2", reproduction::hop_histograms},
                                            {"T3", reproduction::discounted_matchings},
                                            {"T4", reproduction::ideal_switches},
                                            {"T5", reproduction::compute_bound_direct},
                                            {"T6", reproduction::dlrm_direct},
                                            {"T7", reproduction::searched_candle},
+                                           {"T8", reproduction::shared_cluster},
                                            {"T9", reproduction::all_to_all_crossover},
                                            {"T10", reproduction::sip_range},
                                            {"T11", reproduction::small_rings},
                                            {"T12", reproduction::small_switches},
                                            {"T13", reproduction::oddl_claims},
+                                           {"T15", reproduction::switches_in_motion},
                                            {"T16", reproduction::reconfiguration_times}}};
 
 }  // namespace

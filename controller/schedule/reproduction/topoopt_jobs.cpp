@@ -45,9 +45,4 @@ Result<SearchProblem> topoopt_problem(const std::string& data, std::string_view 
   return SearchProblem{std::move(*graph), std::move(*times), terms, {}};
 }
 
-Result<double> on_found_topology(const SearchProblem& problem, const Strategy& strategy, std::uint32_t degree) {
-  const auto topology = find_topology(demand_of(problem.graph, strategy), as_in_code_release(degree));
-  return topology ? predicted_ms(problem, strategy, *topology) : Result<double>(std::unexpected(topology.error()));
-}
-
 }  // namespace loom::reproduction

@@ -12,7 +12,10 @@ namespace loom::reproduction {
 /// those of the model and its times.
 Result<SearchProblem> topoopt_problem(const std::string& data, std::string_view model, BitRate rate);
 
-/// One iteration in ms of a strategy on the topology that is found for it. Errors: of find_topology and predicted_ms.
-Result<double> on_found_topology(const SearchProblem& problem, const Strategy& strategy, std::uint32_t degree);
+/// CANDLE on 16 servers with `degree` links of 100 Gb/s, its strategy and topology searched: one iteration in ms. Errors: of
+/// topoopt_problem and of the search.
+Result<double> searched_candle_ms(const std::string& data, std::uint32_t degree);
+/// CANDLE on 16 servers with the strategy that the same search finds for an ideal switch of `rate`. Errors: as above.
+Result<TaskGraph> candle_for_a_switch(const std::string& data, BitRate rate);
 
 }  // namespace loom::reproduction
