@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/predict/greedy_degree.hpp"
 #include "controller/predict/predictor.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/schedule/topoopt/alternating.hpp"

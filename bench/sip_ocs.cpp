@@ -1,33 +1,20 @@
 // SiP-OCS on 1024 nodes with 20 switches: one-shot (exact max-min, spread over the switches) and one interval of multi-shot,
 // each beside a floor of the same run. Prints; decides nothing.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <random>
 #include <set>
 #include <vector>
 
+#include "bench/median_time.hpp"
 #include "controller/schedule/permutations.hpp"
 
 namespace {
 
 using namespace loom;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kNodes = 1024;
 constexpr std::uint32_t kSwitches = 20;
-
-template <class Work>
-double milliseconds_of(int rounds, Work work) {
-  std::vector<double> times;
-  for (int i = 0; i < rounds; ++i) {
-    const auto begin = Clock::now();
-    work();
-    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
-  return times[rounds / 2];
-}
 
 /// `peers` out and in at every node, 1 .. a million bytes each.
 std::vector<SwitchPair> demand_of(std::uint32_t peers) {

@@ -1,35 +1,21 @@
-// SiP-Ring's wavelengths: on 1024 nodes (5 rings x 2 directions, 80 wavelengths) the time beside a floor of the same run, and
-// on small rings how close to the proven optimum they come, in both senses of it. Prints; decides nothing.
+// SiP-Ring's wavelengths on 1024 nodes (5 rings x 2 directions, 80 wavelengths): the time beside a floor of the same run. How
+// close to the optimum they come on small rings: bench/objectives. Prints; decides nothing.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <set>
 #include <vector>
 
-#include "tests/oracle/ring_oracle.hpp"
+#include "bench/median_time.hpp"
+#include "controller/schedule/ring_waves.hpp"
 
 namespace {
 
 using namespace loom;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kNodes = 1024;
 constexpr std::uint32_t kRings = 5;
 constexpr std::uint32_t kChannels = 8;  ///< W / R / 2 with W = 80
-
-template <class Work>
-double milliseconds_of(int rounds, Work work) {
-  std::vector<double> times;
-  for (int i = 0; i < rounds; ++i) {
-    const auto begin = Clock::now();
-    work();
-    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
-  return times[rounds / 2];
-}
 
 std::vector<RingBus> buses_of(std::uint32_t rings, std::uint32_t channels) {
   std::vector<RingBus> buses;
@@ -110,76 +96,14 @@ void large(const char* name, const std::vector<RingPair>& pairs) {
       worst_served(pairs, got.served));
 }
 
-struct SmallTally {
-  int cases = 0;
-  int optimal = 0;
-  int further = 0;  ///< more than one wavelength below
-  int dark = 0;     ///< 0 where the optimum is not
-  int senses = 0;   ///< as-in-code promises more than continuity allows
-  int lost = 0;     ///< of these: all of it
-  double sum = 0;
-  double slowest = 0;
-};
-
-void compare(SmallTally& tally, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto nodes = static_cast<std::uint32_t>(3 + random() % 6);
-  const auto channels = static_cast<std::uint32_t>(1 + random() % 8);
-  const std::uint64_t one_in = 1 + random() % 4;
-  const std::uint64_t most = 1 + random() % 5;
-  std::vector<RingPair> pairs;
-  for (std::uint32_t i = 0; i < nodes * nodes; ++i) {
-    if (i / nodes != i % nodes && random() % one_in == 0) {
-      pairs.push_back({i / nodes, i % nodes, static_cast<double>(1 + random() % most)});
-    }
-  }
-  const std::vector<RingBus> buses = buses_of(1, channels);
-  const auto best = ring_optimum(nodes, buses, pairs, WaveSense::continuous);
-  const auto loose = ring_optimum(nodes, buses, pairs, WaveSense::as_in_code);
-  if (!best || !loose) {
-    std::printf("seed %llu: not proven\n", static_cast<unsigned long long>(seed));
-    return;
-  }
-  tally.senses += loose->worst > best->worst ? 1 : 0;
-  tally.lost += loose->worst > 0 && best->worst == 0 ? 1 : 0;
-  if (best->worst == 0) {
-    return;
-  }
-  WaveGrants got;
-  tally.slowest = std::max(tally.slowest, milliseconds_of(1, [&] {
-                             WaveMap map(nodes, buses);
-                             got = grant_waves(map, pairs, {});
-                           }));
-  const double worst = worst_served(pairs, got.served);
-  for (std::uint32_t& served : got.served) {
-    ++served;
-  }
-  ++tally.cases;
-  tally.sum += worst / best->worst;
-  tally.optimal += worst > best->worst - 1e-9 ? 1 : 0;
-  tally.dark += worst == 0 ? 1 : 0;
-  tally.further += worst_served(pairs, got.served) < best->worst - 1e-9 ? 1 : 0;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
-  const int seeds = argc > 1 ? std::atoi(argv[1]) : 400;
+int main() {
   std::printf("1024 nodes, %u rings x 2 directions x %u wavelengths; medians of 15\n", kRings, kChannels);
   large("ring neighbours", demand_of(0, 1, 1));
   large("2 peers within 16 hops, 1..9", demand_of(2, 9, 1));
   large("4 peers within 16 hops, 1..9", demand_of(4, 9, 1));
   large("6 peers within 16 hops, alike", demand_of(6, 1, 1));
   large("8 peers within 16 hops, alike", demand_of(8, 1, 1));
-  SmallTally tally;
-  for (int seed = 1; seed <= seeds; ++seed) {
-    compare(tally, static_cast<std::uint64_t>(seed));
-  }
-  std::printf("%d random rings of 3..8 nodes, 1..8 wavelengths a direction; %d have an optimum above 0 (CBC, continuous)\n",
-              seeds, tally.cases);
-  std::printf("ours: mean %.4f of it, optimal %d, more than one wavelength below %d, 0 where it is not %d, slowest %.2f ms\n",
-              tally.sum / std::max(tally.cases, 1), tally.optimal, tally.further, tally.dark, tally.slowest);
-  std::printf("as-in-code above continuous: %d of %d, of these %d where continuity leaves nothing\n", tally.senses, seeds,
-              tally.lost);
   return 0;
 }

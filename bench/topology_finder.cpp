@@ -2,31 +2,18 @@
 // pass over the demand and every link's arrival in every node's breadth-first search; for the matching, LEMON on all edges at
 // once.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <vector>
 
+#include "bench/median_time.hpp"
 #include "controller/schedule/topoopt/general_matching.hpp"
 #include "controller/schedule/topoopt/topology_finder.hpp"
 
 namespace {
 
 using namespace loom;
-using Clock = std::chrono::steady_clock;
-
-template <class Work>
-double milliseconds_of(int rounds, Work work) {
-  std::vector<double> times;
-  for (int i = 0; i < rounds; ++i) {
-    const auto begin = Clock::now();
-    work();
-    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
-  return times[rounds / 2];
-}
 
 /// An all-reduce of everybody and `peers` random peers of each node; all others where `peers` is 0.
 FinderDemand demand_of(std::uint32_t nodes, std::uint32_t peers, std::uint32_t seed) {

@@ -40,17 +40,17 @@ struct Round {
 
 double milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
 
-Standing stand(const std::string& fabric, const TaskGraph& graph, BitRate rate, const Settings& settings) {
+Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration compute) {
   Standing standing;
   standing.fabric = fabric;
   const auto begin = std::chrono::steady_clock::now();
-  auto contestant = make_contestant(fabric, graph, rate, settings_for(fabric, settings));
+  auto contestant = make_contestant(fabric, inputs.graph, inputs.rate, settings_for(fabric, inputs.fabric));
   standing.schedule_ms = milliseconds(std::chrono::steady_clock::now() - begin);
   if (!contestant) {
     standing.refusal = contestant.error().message;
     return standing;
   }
-  auto row = play(*contestant);
+  auto row = play(*contestant, compute);
   if (row) {
     standing.row = std::move(*row);
   } else {
@@ -68,6 +68,10 @@ Result<Round> play_round(const ArenaOrder& order, const Calibration* calibration
   if (!inputs) {
     return std::unexpected(inputs.error());
   }
+  const auto compute = compute_alone(inputs->graph);
+  if (!compute) {
+    return std::unexpected(compute.error());
+  }
   Round round;
   round.workload = inputs->graph.workload;
   round.nodes = inputs->graph.nodes;
@@ -78,7 +82,7 @@ Result<Round> play_round(const ArenaOrder& order, const Calibration* calibration
   }
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
     progress.show("playing", i, fabrics.size());
-    round.standings.push_back(stand(fabrics[i], inputs->graph, inputs->rate, inputs->fabric));
+    round.standings.push_back(stand(fabrics[i], *inputs, *compute));
   }
   return round;
 }

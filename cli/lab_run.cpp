@@ -12,6 +12,7 @@
 #include "controller/plan/pipeline.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
+#include "controller/schedule/arena.hpp"
 #include "controller/workload/zoo.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "runtime/clock.hpp"
@@ -21,6 +22,7 @@
 namespace loom::cli {
 namespace {
 
+constexpr std::uint32_t kPlayedNodesMost = 128;
 constexpr auto kPollInterval = std::chrono::milliseconds{20};
 constexpr auto kJobPatience = std::chrono::seconds{60};
 /// Light logs are written out every 50 ms; a busy host takes longer.
@@ -203,6 +205,47 @@ Result<Revision> confirmed_revision(LabSession& lab) {
   return std::get<StatusReport>(reply->rows).revision;
 }
 
+/// The same job on electrical fabrics by closed forms: at 1024 nodes the engine takes seconds for a fat-tree.
+Result<std::vector<Prediction>> reckon_beside(const JobSpec& spec, BitRate rate) {
+  std::vector<Prediction> beside;
+  for (const char* name : {"ideal-switch", "fat-tree"}) {
+    auto model = make_fabric_model(name, rate, spec.node_count, {});
+    auto prediction = model ? loom::predict(spec, {*model}) : Result<Prediction>(std::unexpected(model.error()));
+    if (!prediction) {
+      return std::unexpected(prediction.error());
+    }
+    prediction->assumptions.push_back(std::string(name) + ": closed forms, not played, beyond " +
+                                      std::to_string(kPlayedNodesMost) + " nodes");
+    beside.push_back(std::move(*prediction));
+  }
+  return beside;
+}
+
+/// The same, played by the engine; ways of the tree sprayed, which is its best.
+Result<std::vector<Prediction>> play_beside(const LabSession& lab, const JobSpec& spec) {
+  const Fabric& fabric = *lab.scenario.fabric;
+  const BitRate rate = fabric.nodes.empty() ? gigabits(100) : rate_of(fabric);
+  if (spec.node_count > kPlayedNodesMost) {
+    return reckon_beside(spec, rate);
+  }
+  const auto graph = graph_of(spec);
+  const auto compute = graph ? compute_alone(*graph) : Result<Duration>(std::unexpected(graph.error()));
+  if (!compute) {
+    return std::unexpected(compute.error());
+  }
+  std::vector<Prediction> beside;
+  for (const char* name : {"ideal-switch", "fat-tree"}) {
+    const bool is_tree = std::string_view(name) == "fat-tree";
+    auto contestant = make_contestant(name, *graph, rate, is_tree ? Settings{{"ways", "sprayed"}} : Settings{});
+    const auto row = contestant ? play(*contestant, *compute) : Result<ArenaRow>(std::unexpected(contestant.error()));
+    if (!row) {
+      return std::unexpected(row.error());
+    }
+    beside.push_back(prediction_of(*row, *graph, rate));
+  }
+  return beside;
+}
+
 Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission) {
   auto spec = load_workload(submission.workload, {submission.nodes, {submission.settings.begin(), submission.settings.end()}});
   if (!spec) {
@@ -247,15 +290,11 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission) {
     return std::unexpected(replayed.error());
   }
   outcome.replayed = std::move(*replayed);
-  for (const char* fabric : {"ideal-switch", "fat-tree"}) {
-    auto model = make_fabric_model(fabric, lab.scenario.fabric->nodes.empty() ? gigabits(100) : rate_of(*lab.scenario.fabric),
-                                   spec->node_count, {});
-    auto prediction = model ? loom::predict(*spec, {*model}) : Result<Prediction>(std::unexpected(model.error()));
-    if (!prediction) {
-      return std::unexpected(prediction.error());
-    }
-    outcome.beside.push_back(std::move(*prediction));
+  auto beside = play_beside(lab, *spec);
+  if (!beside) {
+    return std::unexpected(beside.error());
   }
+  outcome.beside = std::move(*beside);
   return outcome;
 }
 

@@ -35,13 +35,6 @@ struct Predicted {
   std::string trace;
 };
 
-Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate) {
-  Prediction prediction{graph.workload, row.fabric,  graph.nodes, rate,       row.iteration,
-                        row.compute,    row.exposed, row.dark,    row.phases, graph.assumptions};
-  prediction.assumptions.insert(prediction.assumptions.end(), row.assumptions.begin(), row.assumptions.end());
-  return prediction;
-}
-
 Result<Predicted> make_prediction(const PredictOrder& order, const Calibration* calibration) {
   const auto inputs =
       read_inputs({order.workload, order.nodes, order.bandwidth, order.settings}, calibration, std::span(&order.fabric, 1));
@@ -52,8 +45,12 @@ Result<Predicted> make_prediction(const PredictOrder& order, const Calibration* 
   if (!contestant) {
     return std::unexpected(std::move(contestant).error());
   }
+  const auto compute = compute_alone(inputs->graph);
+  if (!compute) {
+    return std::unexpected(compute.error());
+  }
   Predicted predicted;
-  const auto row = play(*contestant, order.trace_path.empty() ? nullptr : &predicted.trace);
+  const auto row = play(*contestant, *compute, order.trace_path.empty() ? nullptr : &predicted.trace);
   if (!row) {
     return std::unexpected(row.error());
   }

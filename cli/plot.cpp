@@ -1,14 +1,18 @@
-// Plain SVG 1.1: rectangles, lines and text; no script, no style sheet, so that every viewer and LaTeX reads it.
+// Rectangles, row by row.
 #include "cli/plot.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <string_view>
+
+#include "cli/svg.hpp"
 
 namespace loom::cli {
 namespace {
+
+using svg::escaped;
+using svg::kColours;
+using svg::number;
+using svg::step_for;
 
 constexpr double kWidth = 960;
 constexpr double kLeft = 170;   ///< room for labels
@@ -18,49 +22,6 @@ constexpr double kBar = 16;
 constexpr double kTitle = 34;
 constexpr double kLegend = 26;
 constexpr double kAxis = 30;
-/// Okabe and Ito's palette, ordered by lightness.
-constexpr std::array<std::string_view, 5> kColours{"#0072B2", "#E69F00", "#555555", "#56B4E9", "#D55E00"};
-
-std::string number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '&':
-        safe += "&amp;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
-/// 1, 2 or 5 times a power of ten, so that at most eight steps cover `most`.
-double step_for(double most) {
-  const double power = std::pow(10, std::floor(std::log10(most / 8)));
-  for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
-    if (most / (factor * power) <= 8) {
-      return factor * power;
-    }
-  }
-  return 10 * power;
-}
-
 class Drawing {
  public:
   explicit Drawing(double most) : most_(most > 0 ? most : 1) {}
@@ -90,8 +51,7 @@ class Drawing {
   void axis(double top, const std::string& unit) {
     const double step = step_for(most_);
     for (double at = 0; at <= most_ * 1.0001; at += step) {
-      lines_ += "<line x1=\"" + number(place(at)) + "\" y1=\"" + number(top) + "\" x2=\"" + number(place(at)) + "\" y2=\"" +
-                number(y_) + "\" stroke=\"#dddddd\"/>\n";
+      lines_ += svg::line(place(at), top, place(at), y_, "#dddddd");
       write(place(at), y_ + 16, "middle", number(at) + (at + step > most_ * 1.0001 ? " " + unit : ""), 11);
     }
     y_ += kAxis;
@@ -99,12 +59,7 @@ class Drawing {
 
   double y() const { return y_; }
 
-  std::string text() const {
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(kWidth) + "\" height=\"" + number(y_ + 8) +
-           "\" viewBox=\"0 0 " + number(kWidth) + " " + number(y_ + 8) +
-           "\" font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + lines_ + body_ +
-           "</svg>\n";
-  }
+  std::string text() const { return svg::document(kWidth, y_ + 8, lines_ + body_); }
 
  private:
   double place(double value) const { return kLeft + value / most_ * (kWidth - kLeft - kRight); }
@@ -115,8 +70,7 @@ class Drawing {
              (name.empty() ? "/>\n" : "><title>" + escaped(name) + "</title></rect>\n");
   }
   void write(double x, double y, std::string_view anchor, std::string_view text, int size, std::string_view weight = "normal") {
-    body_ += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + std::string(anchor) + "\" font-size=\"" +
-             std::to_string(size) + "\" font-weight=\"" + std::string(weight) + "\">" + escaped(text) + "</text>\n";
+    body_ += svg::text({x, y, anchor, size, weight}, text);
   }
 
   double most_;

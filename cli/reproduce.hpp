@@ -10,8 +10,12 @@ namespace loom::cli {
 
 struct ReproduceOrder {
   std::vector<std::string> targets;  ///< empty: all
-  std::string data;                  ///< folder with traces/topoopt
+  std::string data;                  ///< folder with traces/topoopt and measures; empty: ./data, if there is one
+  std::string plot;                  ///< SVG of T10's sweep; empty: none
 };
+
+/// Their names, for --help.
+std::string published_targets();
 
 /// A figure beyond its tolerance is exit code 1; a target whose files are absent is told and is exit code 4.
 int reproduce(const Globals& globals, const ReproduceOrder& order);

@@ -226,10 +226,10 @@ void add_pure_commands(CLI::App& app, Session& session) {
   contest->add_option("--plot", session.arena.plot, "Write an SVG: bars, and a Gantt chart of one iteration");
   contest->callback([&session] { session.command = [&session] { return arena(session.globals, session.arena); }; });
   CLI::App* again_published = app.add_subcommand("reproduce", "Published figures beside ours, with the tolerance of each");
-  again_published->add_option("TARGET", session.reproduce.targets, "T4 T5 T6 T9 T13; all if none is named");
-  again_published->add_option("--data", session.reproduce.data, "Folder with traces/topoopt (T4, T5, T6)")
-      ->default_val("../shared/data")
+  again_published->add_option("TARGET", session.reproduce.targets, published_targets() + "; all if none is named");
+  again_published->add_option("--data", session.reproduce.data, "Folder with traces/topoopt and measures; ./data if not named")
       ->envname("LOOM_DATA");
+  again_published->add_option("--plot", session.reproduce.plot, "Write an SVG of T10: the sweep of model x bandwidth");
   again_published->callback(
       [&session] { session.command = [&session] { return reproduce(session.globals, session.reproduce); }; });
   CLI::App* trace = app.add_subcommand("import", "Summary of a trace's task graph");

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <queue>
 
 namespace loom {
 namespace {
@@ -20,15 +19,33 @@ std::map<Ends, double> rates_of(const Network& network) {
   return rates;
 }
 
-/// The routes of `to` over links that `from` has as well, at the lower of both rates; nothing when `is_dark`.
-Network standing_between(const Network& from, const Network& to, bool is_dark) {
+/// The end points of `to`, and no way between them.
+Network unlit(const Network& to) {
+  Network standing;
+  standing.name = to.name;
+  standing.end_points = to.end_points;
+  standing.vertices = to.vertices;
+  standing.links = to.links;
+  for (NetworkLink& link : standing.links) {
+    link.bytes_per_ns = 0;
+  }
+  standing.step_latency_ns = to.step_latency_ns;
+  standing.forward_ns = to.forward_ns;
+  standing.packets = to.packets;
+  standing.waits_for_path = true;
+  standing.routes = PairRoutes{std::vector<std::uint32_t>(to.end_points + 1, 0), {}, {0}, {}, {0}, {}};
+  return standing;
+}
+
+/// The routes of `to` over links that `from` has as well, at the lower of both rates.
+Network standing_between(const Network& from, const Network& to) {
   Network standing = to;
   standing.waits_for_path = true;
   standing.is_uniform = false;
   const std::map<Ends, double> before = rates_of(from);
   for (NetworkLink& link : standing.links) {
     const auto old = before.find({link.from, link.to});
-    link.bytes_per_ns = is_dark || old == before.end() ? 0 : std::min(old->second, link.bytes_per_ns);
+    link.bytes_per_ns = old == before.end() ? 0 : std::min(old->second, link.bytes_per_ns);
   }
   PairRoutes routes;
   routes.first_destination = {0};
@@ -132,7 +149,7 @@ void Reconfiguration::go_dark() {
   };
   mark(before, after);
   mark(after, before);
-  standing_ = standing_between(live_, coming_, terms_.all_stop);
+  standing_ = terms_.all_stop ? unlit(coming_) : standing_between(live_, coming_);
   current_ = &standing_;
 }
 
@@ -178,68 +195,6 @@ Result<void> Reconfiguration::step(double now, std::span<const Transfers::Left> 
       return {};
   }
   return {};
-}
-
-TopologyPolicy greedy_degree_policy(const NetworkTerms& terms, std::uint32_t degree, bool is_forwarded) {
-  return [terms, degree, is_forwarded](double, std::span<const Transfers::Left> residual) -> Result<Network> {
-    std::map<Ends, double> directed;
-    for (const Transfers::Left& each : residual) {
-      directed[{each.source, each.destination}] += each.bytes;
-    }
-    std::map<Ends, double> demand;
-    for (const auto& [ends, bytes] : directed) {
-      double& most = demand[{std::min(ends.first, ends.second), std::max(ends.first, ends.second)}];
-      most = std::max(most, bytes);
-    }
-    using Entry = std::pair<double, Ends>;
-    const auto after = [](const Entry& a, const Entry& b) {
-      return a.first != b.first ? a.first < b.first : a.second > b.second;
-    };
-    std::priority_queue<Entry, std::vector<Entry>, decltype(after)> queue{after};
-    for (const auto& [ends, bytes] : demand) {
-      queue.push({bytes, ends});
-    }
-    std::vector<std::uint32_t> links(terms.nodes, 0);
-    std::vector<NodePair> directed_links;
-    const auto join = [&](std::uint32_t a, std::uint32_t b) {
-      ++links[a];
-      ++links[b];
-      directed_links.insert(directed_links.end(), {{a, b}, {b, a}});
-    };
-    while (!queue.empty()) {
-      const auto [bytes, ends] = queue.top();
-      queue.pop();
-      if (links[ends.first] < degree && links[ends.second] < degree) {
-        join(ends.first, ends.second);
-        if (bytes > 2) {
-          queue.push({bytes / 2, ends});
-        }
-      }
-    }
-    std::vector<std::uint32_t> open;  // those with links to spare, so that everybody can be reached
-    for (std::uint32_t node = 0; node < terms.nodes; ++node) {
-      if (links[node] < degree) {
-        open.push_back(node);
-      }
-    }
-    for (std::size_t i = 0; open.size() > 1 && i < open.size(); ++i) {
-      const std::uint32_t next = open[(i + 1) % open.size()];
-      if (links[open[i]] < degree && links[next] < degree && open[i] != next) {
-        join(open[i], next);
-      }
-    }
-    auto network = begin_network("reconfigured", terms);
-    if (!network) {
-      return network;
-    }
-    network->waits_for_path = true;
-    GraphRouting routing;
-    if (!is_forwarded) {
-      routing = {.hops_max = 1, .pairs = directed_links};
-    }
-    LOOM_TRY(connect(*network, std::move(directed_links), terms, routing));
-    return network;
-  };
 }
 
 TopologyPolicy cycle_policy(const NetworkTerms& terms, std::vector<Matching> cycle) {

@@ -75,9 +75,6 @@ class Reconfiguration {
   ~Reconfiguration() = default;
 };
 
-/// TopoOpt's heuristic: of each pair the larger direction; the largest demand gets a link both ways and is halved, until every
-/// node has `degree` links; nodes left alone are joined in a ring (seeded ties are by node).
-TopologyPolicy greedy_degree_policy(const NetworkTerms& terms, std::uint32_t degree, bool is_forwarded);
 /// Matching after matching, for ever.
 TopologyPolicy cycle_policy(const NetworkTerms& terms, std::vector<Matching> cycle);
 

@@ -79,15 +79,19 @@ double mean_utilisation(const Predictor& predictor, double iteration_ns) {
   return room > 0 ? bytes / room : 0;
 }
 
-/// What closed forms say of the job: its collectives in issue order, overlap by the clock of compute.
-Result<ArenaRow> reckon(const Contestant& contestant) {
+/// Its closed forms on the job's collectives in issue order, overlap by the clock of compute.
+Result<Prediction> reckoned(const Contestant& contestant) {
   auto job = job_of(contestant.graph);
-  if (!job) {
-    return std::unexpected(named(std::move(job).error(), contestant.fabric));
-  }
-  const auto prediction = predict(*job, {*contestant.symbolic});
+  auto prediction = job ? predict(*job, {*contestant.symbolic}) : Result<Prediction>(std::unexpected(job.error()));
+  return prediction ? std::move(prediction)
+                    : Result<Prediction>(std::unexpected(named(std::move(prediction).error(), contestant.fabric)));
+}
+
+/// What closed forms say of the job.
+Result<ArenaRow> reckon(const Contestant& contestant) {
+  const auto prediction = reckoned(contestant);
   if (!prediction) {
-    return std::unexpected(named(prediction.error(), contestant.fabric));
+    return std::unexpected(prediction.error());
   }
   ArenaRow row;
   row.fabric = contestant.fabric;
@@ -103,6 +107,22 @@ Result<ArenaRow> reckon(const Contestant& contestant) {
   row.phases = prediction->phases;
   row.assumptions = contestant.symbolic->assumptions;
   return row;
+}
+
+struct Played {
+  Predictor predictor;
+  double iteration_ns = 0;
+};
+
+/// The engine after one iteration; the contestant's graph and network must stay where they are.
+Result<Played> played(Contestant& contestant) {
+  auto predictor = Predictor::make(contestant.graph, contestant.network, {});
+  if (!predictor) {
+    return std::unexpected(named(std::move(predictor).error(), contestant.fabric));
+  }
+  const auto iteration = predictor->run(contestant.changing ? &*contestant.changing : nullptr);
+  return iteration ? Result<Played>({std::move(*predictor), *iteration})
+                   : std::unexpected(named(iteration.error(), contestant.fabric));
 }
 
 }  // namespace
@@ -132,40 +152,42 @@ Result<Duration> compute_alone(const TaskGraph& graph) {
   return iteration ? Result<Duration>(rounded(*iteration)) : std::unexpected(iteration.error());
 }
 
-Result<ArenaRow> play(Contestant& contestant, std::string* trace) {
+Result<Duration> iteration_time(Contestant& contestant) {
+  if (contestant.symbolic) {
+    const auto prediction = reckoned(contestant);
+    return prediction ? Result<Duration>(prediction->iteration) : std::unexpected(prediction.error());
+  }
+  const auto predictor = played(contestant);
+  return predictor ? Result<Duration>(rounded(predictor->iteration_ns)) : std::unexpected(predictor.error());
+}
+
+Result<ArenaRow> play(Contestant& contestant, Duration compute, std::string* trace) {
   if (contestant.symbolic) {
     return trace == nullptr
                ? reckon(contestant)
                : fail(ErrorCode::unsupported, contestant.fabric + ": closed forms have no trace of their iteration");
   }
-  auto predictor = Predictor::make(contestant.graph, contestant.network, {});
-  if (!predictor) {
-    return std::unexpected(named(std::move(predictor).error(), contestant.fabric));
+  const auto done = played(contestant);
+  if (!done) {
+    return std::unexpected(done.error());
   }
-  const auto iteration = predictor->run(contestant.changing ? &*contestant.changing : nullptr);
-  if (!iteration) {
-    return std::unexpected(named(iteration.error(), contestant.fabric));
-  }
-  const auto compute = compute_alone(contestant.graph);
-  if (!compute) {
-    return std::unexpected(named(compute.error(), contestant.fabric));
-  }
+  const Predictor& predictor = done->predictor;
   ArenaRow row;
   row.fabric = contestant.fabric;
   row.scheduler = contestant.scheduler;
-  row.iteration = rounded(*iteration);
-  row.compute = std::min(*compute, row.iteration);
+  row.iteration = rounded(done->iteration_ns);
+  row.compute = std::min(compute, row.iteration);
   row.exposed = row.iteration - row.compute;
-  for (const NodeTimes& node : predictor->nodes()) {
+  for (const NodeTimes& node : predictor.nodes()) {
     row.dark = std::max(row.dark, rounded(node.dark));
   }
-  row.utilisation = contestant.changing ? 0 : mean_utilisation(*predictor, *iteration);
+  row.utilisation = contestant.changing ? 0 : mean_utilisation(predictor, done->iteration_ns);
   row.circuits = contestant.circuits;
   row.changes = contestant.changing ? contestant.changing->changes() : 0;
-  row.busiest = spans_of(*predictor, busiest_node(predictor->nodes()));
-  row.phases = merged(prediction_of(*predictor, *iteration).phases);
+  row.busiest = spans_of(predictor, busiest_node(predictor.nodes()));
+  row.phases = merged(prediction_of(predictor, done->iteration_ns).phases);
   if (trace != nullptr) {
-    *trace = perfetto_json(*predictor, {});
+    *trace = perfetto_json(predictor, {});
   }
   row.assumptions = contestant.network.assumptions;
   for (const Penalty& penalty : contestant.network.penalties) {
@@ -175,6 +197,13 @@ Result<ArenaRow> play(Contestant& contestant, std::string* trace) {
   }
   row.assumptions.insert(row.assumptions.end(), contestant.assumptions.begin(), contestant.assumptions.end());
   return row;
+}
+
+Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate) {
+  Prediction prediction{graph.workload, row.fabric,  graph.nodes, rate,       row.iteration,
+                        row.compute,    row.exposed, row.dark,    row.phases, graph.assumptions};
+  prediction.assumptions.insert(prediction.assumptions.end(), row.assumptions.begin(), row.assumptions.end());
+  return prediction;
 }
 
 }  // namespace loom

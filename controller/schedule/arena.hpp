@@ -34,11 +34,18 @@ struct ArenaRow {
   std::vector<std::string> assumptions;
 };
 
-/// `trace`: where the iteration goes as Perfetto JSON; null: nowhere. Errors: those of Predictor, naming the fabric;
-/// unsupported (a trace of closed forms).
-Result<ArenaRow> play(Contestant& contestant, std::string* trace = nullptr);
-
 /// Communication for nothing: what compute alone takes, pipeline bubbles included. Errors: those of Predictor.
 Result<Duration> compute_alone(const TaskGraph& graph);
+
+/// `compute`: compute_alone() of the job's graph, the same for every contestant; closed forms bring their own. `trace`: where
+/// the iteration goes as Perfetto JSON; null: nowhere. Errors: those of Predictor, naming the fabric; unsupported (a trace of
+/// closed forms).
+Result<ArenaRow> play(Contestant& contestant, Duration compute, std::string* trace = nullptr);
+
+/// The row as the predictor says it of one fabric; assumptions of the graph first.
+Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate);
+
+/// The iteration and nothing else. Errors: as play().
+Result<Duration> iteration_time(Contestant& contestant);
 
 }  // namespace loom

@@ -1,5 +1,6 @@
 // One maker a fabric, and the table of them.
 #include "controller/schedule/contestants.hpp"
+#include "controller/predict/greedy_degree.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,10 @@
 #include "controller/predict/networks/fat_tree.hpp"
 #include "controller/predict/networks/ideal_switch.hpp"
 #include "controller/predict/networks/matchings.hpp"
+#include "controller/schedule/mordia.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/schedule/permutations.hpp"
+#include "controller/schedule/sip_episode.hpp"
 #include "controller/schedule/topoopt_network.hpp"
 
 namespace loom {
@@ -22,7 +25,8 @@ namespace {
 
 constexpr double kMicrosecondsMax = 60e6;
 constexpr double kWavelength = 25e9;  ///< SiP-ML, SYSTEMS.md A1
-constexpr std::int64_t kRingsMax = 5;
+constexpr std::uint32_t kRingsMax = 5;
+constexpr std::uint32_t kEpisodeNodesMost = 64;  ///< beyond, an iteration of many episodes takes minutes to play
 
 /// What a maker works with: settings are read through it, and the first error is kept.
 struct Making {
@@ -142,40 +146,95 @@ void make_topoopt(Making& making) {
   making.assume("topoopt: the job's strategy is taken as given, not searched for together with the topology");
 }
 
-/// SiP-ML's rings: 25 Gb/s a wavelength, half of them each way round, shared as a fluid per segment.
+double wavelengths_of(BitRate rate) { return std::floor(static_cast<double>(rate.bits_per_second) / kWavelength); }
+
+/// Episodes of `policy`: the iteration's traffic decides the first light, what is queued every later one.
+void play_episodes(Making& making, const TopologyPolicy& policy, const SipLoop& loop) {
+  auto changing = sip_episodes(making.contestant.graph, policy, loop);
+  if (!changing) {
+    making.error = std::move(changing).error();
+    return;
+  }
+  making.contestant.network = changing->network();
+  making.contestant.changing.emplace(std::move(*changing));
+}
+
+/// The rings as a fluid: every segment shared by load, stops charged as a rate.
+void share_segments(Making& making, double wavelengths, const SipLoop& loop) {
+  const auto interval = static_cast<double>(loop.interval.count());
+  const double duty = loop.all_stop ? interval / (interval + static_cast<double>(loop.reconfiguration.count())) : 1;
+  making.terms.rate = {std::llround(std::floor(wavelengths / 2) * kWavelength * duty)};
+  making.keep(make_ring(making.terms));
+  making.contestant.scheduler = "max-min load";
+  making.assume("sip-ring: segments shared by load, not by whole wavelengths (as the authors' ILP bounds it)" +
+                (loop.all_stop ? "; stops charged as a rate of " + printed("%.3f", duty) + ", needed or not (the authors' code)"
+                               : std::string("; nothing changes within the iteration")));
+}
+
+/// SiP-ML's rings: 25 Gb/s a wavelength, half of them each way round. Played episode by episode where the job is small enough.
 void make_sip_ring(Making& making) {
-  const double interval = making.read("interval_us", 100, 1, kMicrosecondsMax);
-  const double reconfiguration = making.read("reconfiguration_us", 20, 0, kMicrosecondsMax);
   static constexpr std::array<std::string_view, 2> kStops{"always", "never"};
   static constexpr std::array<std::string_view, 2> kDirections{"both", "one"};
-  const bool stops = making.word("all_stop", "always", kStops) == "always";
+  static constexpr std::array<std::string_view, 2> kLights{"episodes", "shared"};
+  SipLoop loop{.interval = Duration{std::llround(making.read("interval_us", 100, 1, kMicrosecondsMax) * 1e3)},
+               .reconfiguration = making.microseconds("reconfiguration_us", 20)};
+  loop.all_stop = making.word("all_stop", "always", kStops) == "always";
   const bool both = making.word("directions", "both", kDirections) == "both";
-  const double wavelengths = std::floor(static_cast<double>(making.rate.bits_per_second) / kWavelength);
+  const bool is_small = making.graph.nodes <= kEpisodeNodesMost;
+  const bool by_episodes = making.word("light", is_small ? "episodes" : "shared", kLights) == "episodes";
+  const double wavelengths = wavelengths_of(making.rate);
   if (wavelengths < 2) {
     making.error = Error{ErrorCode::invalid_argument, "sip-ring: " + printed("%g", wavelengths) +
                                                           " wavelengths of 25 Gb/s; a ring in both directions needs 2 or more"};
-    return;
   }
-  const double duty = stops ? interval / (interval + reconfiguration) : 1;
-  making.terms.rate = {std::llround(std::floor(wavelengths / 2) * kWavelength * duty)};
-  making.keep(make_ring(making.terms));
   if (making.error) {
     return;
   }
-  making.contestant.scheduler = "max-min load";
-  making.contestant.circuits = static_cast<std::uint32_t>(wavelengths) * making.graph.nodes;
   CollectiveChoice way;
   way.algorithm = both ? CollectiveAlgorithm::bidirectional_ring : CollectiveAlgorithm::ring;
   carry_rings(making.contestant.graph, way);
-  making.assume("sip-ring: " + printed("%g", wavelengths) + " wavelengths of 25 Gb/s, half of them each way, R = " +
-                printed("%g", std::min<double>(kRingsMax, std::floor(wavelengths / 2))) +
-                " rings; segments shared by load, not by whole wavelengths (as the authors' ILP bounds it)");
-  making.assume(stops ? "sip-ring: all-stop for " + printed("%g", reconfiguration) + " us after every " +
-                            printed("%g", interval) + " us, charged as a rate of " + printed("%.3f", duty) +
-                            ", needed or not (the authors' code)"
-                      : "sip-ring: no stop, since nothing changes within the iteration");
+  making.contestant.circuits = static_cast<std::uint32_t>(wavelengths) * making.graph.nodes;
+  SipRingEpisodes rings;
+  rings.rings = wavelengths >= 2 * kRingsMax ? kRingsMax : 1;
+  rings.channels = static_cast<std::uint32_t>(wavelengths / 2 / rings.rings);
+  if (by_episodes) {
+    rings.terms = making.terms;
+    rings.terms.rate = {std::llround(kWavelength)};
+    rings.keeps_light = !loop.all_stop;
+    making.contestant.scheduler = "episodes, max-min";
+    play_episodes(making, sip_ring_policy(rings), loop);
+  } else {
+    share_segments(making, wavelengths, loop);
+  }
+  making.assume("sip-ring: " + printed("%g", wavelengths) +
+                " wavelengths of 25 Gb/s, half of them each way, R = " + std::to_string(rings.rings) + " rings; " +
+                (loop.all_stop ? "all-stop for " : "only what changes goes dark, for ") +
+                printed("%g", static_cast<double>(loop.reconfiguration.count()) / 1e3) + " us after every " +
+                printed("%g", static_cast<double>(loop.interval.count()) / 1e3) + " us");
   making.assume(both ? "sip-ring: all-reduces go both ways round"
                      : "sip-ring: all-reduces go one way round (half the wavelengths)");
+}
+
+/// Mordia as SiP-ML's authors simulated it: no wavelength is used twice in the whole network.
+void make_mordia(Making& making) {
+  const SipLoop loop{.interval = Duration{std::llround(making.read("interval_us", 100, 1, kMicrosecondsMax) * 1e3)},
+                     .reconfiguration = making.microseconds("reconfiguration_us", 20)};
+  const auto wavelengths = static_cast<std::uint32_t>(wavelengths_of(making.rate));
+  if (!making.error && (wavelengths == 0 || making.graph.nodes > kEpisodeNodesMost)) {
+    making.error =
+        Error{ErrorCode::unsupported, "mordia: " + std::to_string(wavelengths) + " wavelengths of 25 Gb/s and " +
+                                          std::to_string(making.graph.nodes) + " nodes; it is played with 1 or more on " +
+                                          std::to_string(kEpisodeNodesMost) + " nodes at most"};
+  }
+  if (making.error) {
+    return;
+  }
+  making.terms.rate = {std::llround(kWavelength)};
+  making.contestant.scheduler = "episodes, max-min";
+  making.contestant.circuits = wavelengths;
+  play_episodes(making, mordia_policy(making.terms, wavelengths), loop);
+  making.assume("mordia: " + std::to_string(wavelengths) +
+                " wavelengths of 25 Gb/s for the whole network, as many as a node has on SiP-ML's; all-stop");
 }
 
 void make_sip_ocs(Making& making) {
@@ -244,7 +303,7 @@ void make_ocs_reconfig(Making& making) {
                 printed("%g", delay / 1e3) + " ms (TopoOpt's baseline)" + (forwards ? ", nodes forward" : ", no forwarding"));
 }
 
-/// Closed forms: guards and map changes of the reconstruction, never light itself.
+/// Closed forms still, as there is no engine for grants: guards and map changes of the reconstruction, never light itself.
 void make_oddl(Making& making) {
   auto model = make_fabric_model("oddl", making.rate, making.graph.nodes, making.settings);
   if (!model) {
@@ -254,6 +313,8 @@ void make_oddl(Making& making) {
   making.contestant.scheduler = "oddl";
   making.contestant.circuits = making.graph.nodes;
   making.contestant.symbolic = std::move(*model);
+  making.contestant.symbolic->assumptions.push_back(
+      "oddl (reconstruction): closed forms, not played; its grants are in agents/");
 }
 
 struct Maker {
@@ -276,8 +337,9 @@ const std::vector<Maker>& makers() {
       {"ring", make_electrical_ring, {}},
       {"topoopt", make_topoopt, {"degree", "seed", "variant"}},
       {"ocs-reconfig", make_ocs_reconfig, {"degree", "delay_us", "forwarding"}},
-      {"sip-ring", make_sip_ring, {"all_stop", "directions", "interval_us", "reconfiguration_us"}},
+      {"sip-ring", make_sip_ring, {"all_stop", "directions", "interval_us", "light", "reconfiguration_us"}},
       {"sip-ocs", make_sip_ocs, {"switches"}},
+      {"mordia", make_mordia, {"interval_us", "reconfiguration_us"}},
       {"oddl",
        make_oddl,
        {"acquisition_us", "blank_us", "control_us", "group_size", "latency_us", "retune_us", "wss_settle_ms"},

@@ -2,6 +2,8 @@
 #include "controller/schedule/pair_bytes.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "controller/workload/rounds.hpp"
 
@@ -33,14 +35,60 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_bytes(const TaskG
   return sums;
 }
 
+namespace {
+
+bool is_open_ring(const TaskGraph& graph, const Task& task) {
+  const bool is_ring = task.collective == CollectiveKind::all_reduce || task.collective == CollectiveKind::all_gather ||
+                       task.collective == CollectiveKind::reduce_scatter;
+  return task.kind == TaskKind::communicate && is_ring &&
+         graph.choices[task.choice].algorithm == CollectiveAlgorithm::automatic;
+}
+
+/// What every rank sends in all rounds, to the next of each stride.
+std::vector<Bytes> ring_splits(const Task& task, std::uint32_t size, const std::vector<std::uint32_t>& strides) {
+  const double times = task.collective == CollectiveKind::all_reduce ? 2 : 1;
+  const double sent = times * (size - 1) / size * static_cast<double>(task.bytes.count);
+  const Bytes share{std::llround(sent / static_cast<double>(strides.size()))};
+  std::vector<Bytes> splits(std::size_t{size} * size);
+  for (const std::uint32_t stride : strides) {
+    const std::uint32_t hop = std::gcd(stride, size) == 1 ? stride % size : 1;
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+      splits[std::size_t{rank} * size + (rank + hop) % size].count += share.count;
+    }
+  }
+  return splits;
+}
+
+}  // namespace
+
+TaskGraph fluid_rings(TaskGraph graph, const std::vector<std::uint32_t>& strides) {
+  const auto direct = static_cast<std::uint32_t>(graph.choices.size());
+  graph.choices.push_back({.algorithm = CollectiveAlgorithm::direct});
+  graph.splits_of_task.resize(graph.tasks.size(), 0);
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> known;  // by size and bytes sent
+  for (std::size_t index = 0; index < graph.tasks.size(); ++index) {
+    Task& task = graph.tasks[index];
+    const std::uint32_t size = graph.families[task.family].size;
+    if (!is_open_ring(graph, task) || size < 2) {
+      continue;
+    }
+    const std::int64_t twice = task.collective == CollectiveKind::all_reduce ? 2 : 1;
+    const auto [place, is_new] = known.try_emplace({size, twice * task.bytes.count}, graph.splits.size() + 1);
+    if (is_new) {
+      graph.splits.push_back(ring_splits(task, size, strides));
+    }
+    graph.splits_of_task[index] = place->second;
+    task.collective = CollectiveKind::all_to_all;
+    task.choice = direct;
+  }
+  return graph;
+}
+
 void carry_rings(TaskGraph& graph, const CollectiveChoice& way) {
-  const auto automatic = [](const CollectiveChoice& choice) { return choice.algorithm == CollectiveAlgorithm::automatic; };
   const auto choice = static_cast<std::uint32_t>(graph.choices.size());
   bool is_used = false;
   for (Task& task : graph.tasks) {
-    const bool is_ring = task.collective == CollectiveKind::all_reduce || task.collective == CollectiveKind::all_gather ||
-                         task.collective == CollectiveKind::reduce_scatter;
-    if (task.kind == TaskKind::communicate && is_ring && automatic(graph.choices[task.choice])) {
+    if (is_open_ring(graph, task)) {
       task.choice = choice;
       is_used = true;
     }

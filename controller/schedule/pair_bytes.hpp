@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "controller/workload/task_graph.hpp"
 
@@ -14,5 +15,10 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_bytes(const TaskG
 
 /// Every all-reduce, all-gather and reduce-scatter whose algorithm is left open (automatic) is carried `way`.
 void carry_rings(TaskGraph& graph, const CollectiveChoice& way);
+
+/// The graph with those same collectives as fluids: all bytes of all rounds at once from each member to the next of every
+/// stride, in equal shares. No round waits for another, so it is a lower bound; for jobs whose rings meet so often that playing
+/// them round by round takes too long. Strides that are not prime to a group's size are taken as 1.
+TaskGraph fluid_rings(TaskGraph graph, const std::vector<std::uint32_t>& strides);
 
 }  // namespace loom

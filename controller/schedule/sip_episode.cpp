@@ -1,45 +1,16 @@
 // Queued bytes to pairs, pairs to light, light to links.
 #include "controller/schedule/sip_episode.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
-#include "controller/predict/networks/graph_routes.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/schedule/permutations.hpp"
+#include "controller/schedule/queued_pairs.hpp"
 #include "controller/schedule/ring_waves.hpp"
 
 namespace loom {
 namespace {
-
-/// Bytes by pair, at least one: what has been cut at its very end still needs light to be gone.
-std::map<NodePair, double> queued(std::span<const Transfers::Left> residual) {
-  std::map<NodePair, double> bytes;
-  for (const Transfers::Left& each : residual) {
-    if (each.source != each.destination) {
-      bytes[{each.source, each.destination}] += std::max(each.bytes, 1.0);
-    }
-  }
-  return bytes;
-}
-
-/// One link a lit pair, as often as it is lit; no relays.
-Result<Network> lit(const char* name, const NetworkTerms& terms, std::vector<NodePair> circuits) {
-  auto network = begin_network(name, terms);
-  if (!network) {
-    return network;
-  }
-  network->waits_for_path = true;
-  if (circuits.empty()) {
-    network->routes = PairRoutes{std::vector<std::uint32_t>(terms.nodes + 1, 0), {}, {0}, {}, {0}, {}};
-    return network;
-  }
-  const GraphRouting routing{.hops_max = 1, .pairs = circuits};
-  LOOM_TRY(connect(*network, std::move(circuits), terms, routing));
-  return network;
-}
 
 class RingPolicy {
  public:
@@ -86,7 +57,7 @@ class RingPolicy {
     for (const WaveGrant& grant : grants_) {
       ends_.emplace_back(pairs[grant.pair].source, pairs[grant.pair].destination);
     }
-    auto network = lit("sip-ring episode", episodes_.terms, ends_);
+    auto network = make_circuits("sip-ring episode", episodes_.terms, ends_);
     if (network) {
       network_ = *network;
     }
@@ -112,21 +83,19 @@ TopologyPolicy sip_ocs_policy(const SipOcsEpisodes& episodes) {
     if (bytes.empty() && before) {
       return *before;
     }
-    std::vector<SwitchPair> pairs;
     for (const auto& [ends, count] : bytes) {
       if (ends.first >= episodes.terms.nodes || ends.second >= episodes.terms.nodes) {
         return fail(ErrorCode::invalid_argument, "sip-ocs episode: bytes from node " + std::to_string(ends.first) + " to " +
                                                      std::to_string(ends.second) + " among " +
                                                      std::to_string(episodes.terms.nodes));
       }
-      const auto whole = static_cast<std::int64_t>(std::min(std::ceil(count), std::ldexp(1.0, 49)));
-      pairs.push_back({ends.first, ends.second, std::max<std::int64_t>(whole, 1)});
     }
+    const std::vector<SwitchPair> pairs = whole_bytes(bytes);
     std::vector<NodePair> circuits;
     for (const SwitchGrant& grant : most_throughput(episodes.terms.nodes, episodes.switches, pairs, episodes.carried)) {
       circuits.emplace_back(pairs[grant.pair].source, pairs[grant.pair].destination);
     }
-    auto network = lit("sip-ocs episode", episodes.terms, std::move(circuits));
+    auto network = make_circuits("sip-ocs episode", episodes.terms, std::move(circuits));
     if (network) {
       before = *network;
     }

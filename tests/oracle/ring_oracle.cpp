@@ -1,51 +1,16 @@
 // Level by level: is there an allocation that gives every pair so much?
 #include "tests/oracle/ring_oracle.hpp"
 
-#include <coin/Cbc_C_Interface.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "core/result.hpp"
+#include "tests/oracle/programme.hpp"
 
 namespace loom {
 namespace {
-
-/// Whole numbers under linear limits; any that fit will do.
-class Programme {
- public:
-  Programme() : model_(Cbc_newModel()) { Cbc_setLogLevel(model_, 0); }
-  ~Programme() { Cbc_deleteModel(model_); }
-  Programme(const Programme&) = delete;
-  Programme& operator=(const Programme&) = delete;
-
-  int add_count(double most) {
-    Cbc_addCol(model_, "n", 0, most, 0, 1, 0, nullptr, nullptr);
-    return columns_++;
-  }
-  /// The columns' sum; sense 'L': at most, 'G': at least.
-  void add_limit(const std::vector<int>& columns, char sense, double limit) {
-    const std::vector<double> ones(columns.size(), 1);
-    Cbc_addRow(model_, "r", static_cast<int>(columns.size()), columns.data(), ones.data(), sense, limit);
-  }
-
-  enum class Answer : std::uint8_t { fits, fits_not, unknown };
-  Answer solve(double seconds) {
-    Cbc_setMaximumSeconds(model_, seconds);
-    Cbc_solve(model_);
-    if (Cbc_isProvenOptimal(model_) != 0) {
-      return Answer::fits;
-    }
-    return Cbc_isProvenInfeasible(model_) != 0 ? Answer::fits_not : Answer::unknown;
-  }
-  std::uint32_t value(int column) const { return static_cast<std::uint32_t>(std::lround(Cbc_getColSolution(model_)[column])); }
-
- private:
-  Cbc_Model* model_;
-  int columns_ = 0;
-};
 
 using ArcSet = std::set<std::uint32_t>;  ///< pairs whose arcs are disjoint
 
@@ -153,10 +118,7 @@ std::optional<RingOptimum> ring_optimum(std::uint32_t nodes, const std::vector<R
     }
   }
   const std::vector<double> rising(levels.begin(), levels.end());
-  std::size_t fits = 0;  // the first so many levels do
-  std::size_t fits_not = rising.size();
-  while (fits < fits_not) {
-    const std::size_t middle = (fits + fits_not) / 2;
+  const bool is_proven = climb(rising, [&](double level) {
     Programme programme;
     const Columns columns = sense == WaveSense::as_in_code ? bound_loads(programme, nodes, buses, pairs)
                                                            : choose_patterns(programme, nodes, buses, pairs);
@@ -167,21 +129,19 @@ std::optional<RingOptimum> ring_optimum(std::uint32_t nodes, const std::vector<R
           serving.push_back(column);
         }
       }
-      programme.add_limit(serving, 'G', need(rising[middle], pairs[pair].demand, largest));
+      programme.add_limit(serving, 'G', need(level, pairs[pair].demand, largest));
     }
     const Programme::Answer answer = programme.solve(seconds);
-    if (answer == Programme::Answer::unknown) {
-      return std::nullopt;
+    if (answer == Programme::Answer::fits) {
+      optimum.served.assign(pairs.size(), 0);
+      for (const auto& [column, serves] : columns) {
+        optimum.served[serves] += programme.value(column);
+      }
     }
-    if (answer == Programme::Answer::fits_not) {
-      fits_not = middle;
-      continue;
-    }
-    optimum.served.assign(pairs.size(), 0);
-    for (const auto& [column, serves] : columns) {
-      optimum.served[serves] += programme.value(column);
-    }
-    fits = middle + 1;
+    return answer;
+  });
+  if (!is_proven) {
+    return std::nullopt;
   }
   optimum.worst = worst_served(pairs, optimum.served);
   return optimum;

@@ -1,14 +1,10 @@
-// The arena: every fabric made for a job and played; settings, refusals, and the published figures that rest on it.
+// The arena: every fabric made for a job and played; settings and refusals.
 #include "controller/schedule/arena.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
 #include "controller/schedule/pair_bytes.hpp"
-#include "controller/schedule/reproduction.hpp"
 #include "controller/workload/load_graph.hpp"
 
 namespace loom {
@@ -26,7 +22,9 @@ ArenaRow play_on(std::string_view fabric, const TaskGraph& graph, Settings setti
   auto contestant = make_contestant(fabric, graph, gigabits(100), settings);
   INFO((contestant ? std::string{} : contestant.error().message));
   REQUIRE(contestant);
-  auto row = play(*contestant);
+  const auto compute = compute_alone(graph);
+  REQUIRE(compute);
+  auto row = play(*contestant, *compute);
   INFO((row ? std::string{} : row.error().message));
   REQUIRE(row);
   return *row;
@@ -37,7 +35,7 @@ Error refusal_of(std::string_view fabric, const TaskGraph& graph, const Settings
   if (!contestant) {
     return contestant.error();
   }
-  auto row = play(*contestant);
+  const auto row = iteration_time(*contestant);
   REQUIRE_FALSE(row);
   return row.error();
 }
@@ -68,10 +66,10 @@ TEST_CASE("topoopt_stripes_an_all_reduce_over_its_rings_at_the_full_rate_of_a_no
   auto strides = striped->strides;
   std::sort(strides.begin(), strides.end());
   CHECK(strides == std::vector<std::uint32_t>{1, 5, 7, 11});
-  const auto row = play(*contestant);
-  REQUIRE(row);
+  const auto iteration = iteration_time(*contestant);
+  REQUIRE(iteration);
   const ArenaRow ideal = play_on("ideal-switch", graph);
-  CHECK(row->iteration <= ideal.iteration + microseconds{10});
+  CHECK(*iteration <= ideal.iteration + microseconds{10});
 }
 
 TEST_CASE("an_all_to_all_pays_for_forwarding_on_direct_connections") {
@@ -90,11 +88,25 @@ TEST_CASE("sip_ocs_refuses_more_peers_than_switches_by_node_and_number") {
 TEST_CASE("the_four_variants_of_sip_ring_order_as_their_handicaps_do") {
   const TaskGraph graph = graph_of_zoo("vgg19", 16, {{"overlap", "none"}});
   const auto variant = [&](const char* directions, const char* stops) {
-    return play_on("sip-ring", graph, {{"directions", directions}, {"all_stop", stops}}).iteration;
+    return play_on("sip-ring", graph, {{"directions", directions}, {"all_stop", stops}, {"light", "shared"}}).iteration;
   };
   CHECK(variant("one", "always") > variant("one", "never"));
   CHECK(variant("one", "never") > variant("both", "always"));
   CHECK(variant("both", "always") > variant("both", "never"));
+}
+
+TEST_CASE("sip_ring_is_played_episode_by_episode_on_small_jobs_and_pays_for_its_stops") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 8, {{"overlap", "none"}});
+  const ArenaRow stops = play_on("sip-ring", graph);
+  const ArenaRow changes = play_on("sip-ring", graph, {{"all_stop", "never"}});
+  CHECK(stops.changes > 0);
+  CHECK(stops.dark > Duration{});
+  CHECK(changes.iteration < stops.iteration);
+  CHECK(play_on("mordia", graph).iteration > stops.iteration);  // no wavelength twice
+}
+
+TEST_CASE("mordia_refuses_more_nodes_than_it_is_played_with") {
+  CHECK(refusal_of("mordia", graph_of_zoo("vgg19", 128)).code == ErrorCode::unsupported);
 }
 
 TEST_CASE("sip_ring_refuses_a_rate_of_less_than_two_wavelengths") {
@@ -148,33 +160,6 @@ TEST_CASE("a_task_graph_file_takes_no_settings_and_no_other_node_count") {
   const auto settings = load_task_graph("absent.fbuf", {0, {{"batch", "3"}}});
   REQUIRE_FALSE(settings);
   CHECK(settings.error().code == ErrorCode::invalid_argument);
-}
-
-std::string data_folder() {
-  const char* folder = std::getenv("LOOM_DATA");
-  return folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
-}
-
-TEST_CASE("published_figures_come_out_within_the_tolerances_written_down_before") {
-  for (const std::string_view target : reproducible_targets()) {
-    const auto figures = reproduce(target, data_folder());
-    if (!figures && figures.error().code == ErrorCode::not_found) {
-      std::fprintf(stderr, "skipped: %s: %s\n", std::string(target).c_str(), figures.error().message.c_str());
-      continue;
-    }
-    REQUIRE(figures);
-    CHECK_FALSE(figures->empty());
-    for (const Figure& figure : *figures) {
-      INFO(figure.target << " " << figure.what << ": " << figure.ours);
-      CHECK(figure.is_within());
-    }
-  }
-}
-
-TEST_CASE("a_target_that_nobody_knows_is_refused_with_the_known_ones") {
-  const auto figures = reproduce("T99", ".");
-  REQUIRE_FALSE(figures);
-  CHECK(figures.error().message.find("T13") != std::string::npos);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <regex>
 
+#include "cli/line_plot.hpp"
+
 namespace loom::cli {
 namespace {
 
@@ -46,6 +48,30 @@ TEST_CASE("names_with_markup_are_drawn_as_they_are") {
   CHECK(count_of(svg, "<text") == count_of(svg, "</text>"));
   CHECK(count_of(svg, "<title>") == count_of(svg, "</title>"));
   CHECK(count_of(svg, "<svg") == 1);
+}
+
+TEST_CASE("lines_go_up_with_their_values_and_the_band_lies_where_it_was_published") {
+  LineChart chart;
+  chart.places = {"0.5", "1", "2"};
+  chart.series = {{"a < b", {1, 2, 4}}, {"flat", {3, 3, 3}}};
+  chart.band_least = 1;
+  chart.band_most = 3;
+  chart.band = "published";
+  const std::string svg = draw(chart);
+  CHECK(svg.find("a &lt; b") != std::string::npos);
+  const std::regex dot("cy=\"([0-9.]+)\"");
+  std::vector<double> heights;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), dot), end; at != end; ++at) {
+    heights.push_back(std::stod((*at)[1]));
+  }
+  REQUIRE(heights.size() == 6);
+  CHECK(heights[1] - heights[2] == Approx(2 * (heights[0] - heights[1])).epsilon(1e-4));
+  const std::regex band("y=\"([0-9.]+)\" width=\"[0-9.]+\" height=\"([0-9.]+)\" fill=\"#f0f0e0\"");
+  std::smatch found;
+  REQUIRE(std::regex_search(svg, found, band));
+  CHECK(std::stod(found[1]) == Approx(heights[3]).epsilon(1e-4));                        // at 3
+  CHECK(std::stod(found[1]) + std::stod(found[2]) == Approx(heights[0]).epsilon(1e-4));  // at 1
+  CHECK(draw(LineChart{}).find("nan") == std::string::npos);
 }
 
 TEST_CASE("nothing_to_draw_is_still_a_drawing") {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "controller/predict/greedy_degree.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
 #include "controller/predict/networks/matchings.hpp"
 #include "controller/predict/predict_graph.hpp"
@@ -164,6 +165,36 @@ TEST_CASE("ocs_reconfig_serves_its_largest_demands_and_conserves_bytes") {
     CHECK(played.iteration > 5 * 50'000 / 2.0);  // two links a node
     CHECK(played.iteration < 40 * 50'000.0);
   }
+}
+
+TEST_CASE("components_that_greedy_links_leave_apart_are_joined_by_exchanging_ends") {
+  // Two groups of four that talk among themselves alone, three links a node: greedy leaves no link between them.
+  std::vector<Transfers::Left> queued;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    for (std::uint32_t k = i + 1; k < i / 4 * 4 + 4; ++k) {
+      queued.push_back({i, k, 0, 0, 1e6});
+    }
+  }
+  const auto network = greedy_degree_policy(terms(8), 3, true)(0, queued);
+  REQUIRE(network);
+  std::uint32_t ways = 0;
+  for_each_path(*network, 0, 7, 0, [&](std::span<const std::uint32_t>, double) { ++ways; });
+  CHECK(ways == 1);
+  std::vector<std::uint32_t> links(8, 0);
+  for (const NetworkLink& link : network->links) {
+    links[link.from] += static_cast<std::uint32_t>(std::lround(link.bytes_per_ns / bytes_per_ns(terms(8))));
+  }
+  CHECK(links == std::vector<std::uint32_t>(8, 3));
+}
+
+TEST_CASE("circuits_without_forwarding_follow_the_direction_of_demand") {
+  const std::vector<Transfers::Left> queued{{0, 1, 0, 0, 8e6}, {0, 2, 0, 0, 1e6}};
+  const auto network = greedy_degree_policy(terms(3), 3, false)(0, queued);
+  REQUIRE(network);
+  REQUIRE(network->links.size() == 1);  // three links from 0 to 1 before its demand is down to a megabyte
+  CHECK(network->links[0].from == 0);
+  CHECK(network->links[0].to == 1);
+  CHECK(network->links[0].bytes_per_ns == Approx(3 * bytes_per_ns(terms(3))));
 }
 
 TEST_CASE("valiants_balancing_halves_the_throughput_of_a_permutation") {

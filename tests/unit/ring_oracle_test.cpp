@@ -2,35 +2,14 @@
 // (SYSTEMS.md A2.5, part D T11).
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <random>
 
 #include "tests/oracle/ring_oracle.hpp"
+#include "tests/oracle/small_rings.hpp"
 
 namespace {
 
 using namespace loom;
-
-std::vector<RingBus> both_ways(std::uint32_t channels) {
-  return {{RingDirection::clockwise, channels}, {RingDirection::counter_clockwise, channels}};
-}
-
-std::vector<RingPair> neighbours(std::uint32_t nodes) {
-  std::vector<RingPair> pairs;
-  for (std::uint32_t i = 0; i < nodes; ++i) {
-    pairs.push_back({i, (i + 1) % nodes, 1});
-  }
-  return pairs;
-}
-
-std::vector<RingPair> everybody(std::uint32_t nodes) {
-  std::vector<RingPair> pairs;
-  for (std::uint32_t i = 0; i < nodes * nodes; ++i) {
-    if (i / nodes != i % nodes) {
-      pairs.push_back({i / nodes, i % nodes, 1});
-    }
-  }
-  return pairs;
-}
+using namespace loom::small_rings;
 
 double optimum(std::uint32_t nodes, std::uint32_t channels, const std::vector<RingPair>& pairs, WaveSense sense) {
   const auto found = ring_optimum(nodes, both_ways(channels), pairs, sense);
@@ -77,28 +56,6 @@ TEST_CASE("rings_of_two_fibres_a_direction_are_rows_of_their_own_only_in_the_aut
   CHECK(ring_optimum(3, one, pairs, WaveSense::as_in_code)->worst == 1);
   CHECK(ring_optimum(3, two, pairs, WaveSense::as_in_code)->worst == 0);
   CHECK(ring_optimum(3, one, pairs, WaveSense::continuous)->worst == 0);
-}
-
-struct Drawn {
-  std::uint32_t nodes = 0;
-  std::uint32_t channels = 0;
-  std::vector<RingPair> pairs;
-};
-
-Drawn draw(std::uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  Drawn drawn;
-  drawn.nodes = static_cast<std::uint32_t>(3 + engine() % 6);
-  drawn.channels = static_cast<std::uint32_t>(1 + engine() % 8);
-  const std::uint64_t one_in = 1 + engine() % 4;
-  const std::uint64_t most = 1 + engine() % 5;
-  for (RingPair pair : everybody(drawn.nodes)) {
-    if (engine() % one_in == 0) {
-      pair.demand = static_cast<double>(1 + engine() % most);
-      drawn.pairs.push_back(pair);
-    }
-  }
-  return drawn;
 }
 
 TEST_CASE("repaired_tours_stay_within_one_wavelength_of_the_optimum") {

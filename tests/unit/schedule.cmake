@@ -11,10 +11,11 @@ loom_test(topoopt_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_rings_test.cpp ${CMAKE_CURRENT_LIST_DIR}/topoopt_finder_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_placement_test.cpp
   LINKS loom_schedule)
 target_compile_definitions(topoopt_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-loom_test(arena_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/arena_test.cpp LINKS loom_schedule)
-target_compile_definitions(arena_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+loom_test(arena_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/arena_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cluster_graph_test.cpp LINKS loom_schedule)
+loom_test(reproduction_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/reproduction_test.cpp LINKS loom_schedule loom_config)
+target_compile_definitions(reproduction_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_sources(topoopt_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/topoopt_search_test.cpp)
 loom_test(sip_ml_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/ring_oracle_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_ocs_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/sip_strategy_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_episode_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/sip_strategy_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_episode_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mordia_test.cpp
   LINKS loom_schedule loom_ring_oracle)

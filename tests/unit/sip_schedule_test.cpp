@@ -8,32 +8,12 @@
 #include "controller/schedule/permutations.hpp"
 #include "controller/schedule/ring_waves.hpp"
 #include "controller/schedule/sip_ring_shape.hpp"
+#include "tests/oracle/small_rings.hpp"
 
 namespace {
 
 using namespace loom;
-
-std::vector<RingBus> both_ways(std::uint32_t channels) {
-  return {{RingDirection::clockwise, channels}, {RingDirection::counter_clockwise, channels}};
-}
-
-std::vector<RingPair> neighbours(std::uint32_t nodes) {
-  std::vector<RingPair> pairs;
-  for (std::uint32_t i = 0; i < nodes; ++i) {
-    pairs.push_back({i, (i + 1) % nodes, 1});
-  }
-  return pairs;
-}
-
-std::vector<RingPair> everybody(std::uint32_t nodes) {
-  std::vector<RingPair> pairs;
-  for (std::uint32_t i = 0; i < nodes * nodes; ++i) {
-    if (i / nodes != i % nodes) {
-      pairs.push_back({i / nodes, i % nodes, 1});
-    }
-  }
-  return pairs;
-}
+using namespace loom::small_rings;
 
 double granted(std::uint32_t nodes, std::uint32_t channels, const std::vector<RingPair>& pairs, bool repair) {
   WaveMap map(nodes, both_ways(channels));

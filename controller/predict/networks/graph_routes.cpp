@@ -68,6 +68,10 @@ class PathFinder {
       return found_;
     }
     source_ = source;
+    if (routing_.ways == 1) {
+      descend(source);
+      return found_;
+    }
     for (std::uint32_t hops = shortest; hops <= std::min(shortest + routing_.longer, routing_.hops_max); ++hops) {
       path_.clear();
       extend(source, hops);
@@ -76,6 +80,25 @@ class PathFinder {
   }
 
  private:
+  /// The first shortest path that extend() finds: every hop that comes nearer leads on.
+  void descend(std::uint32_t source) {
+    path_.clear();
+    for (std::uint32_t at = source; at != destination_;) {
+      const auto links = out_.of(at);
+      std::size_t i = turn_of(at) % links.size();
+      while (distance_[network_.links[links[i]].to] >= distance_[at]) {
+        i = i + 1 == links.size() ? 0 : i + 1;
+      }
+      path_.push_back(links[i]);
+      at = network_.links[links[i]].to;
+    }
+    found_.push_back(path_);
+  }
+
+  std::uint64_t turn_of(std::uint32_t at) const {
+    return network_paths::mixed(routing_.seed ^ (std::uint64_t{source_} << 32 | destination_) ^ (std::uint64_t{at} << 20));
+  }
+
   void extend(std::uint32_t at, std::uint32_t hops_left) {
     if (at == destination_) {
       if (hops_left == 0) {
@@ -88,8 +111,7 @@ class PathFinder {
     }
     visited_[at] = true;
     const auto links = out_.of(at);
-    const std::uint64_t turn =
-        network_paths::mixed(routing_.seed ^ (std::uint64_t{source_} << 32 | destination_) ^ (std::uint64_t{at} << 20));
+    const std::uint64_t turn = turn_of(at);
     for (std::size_t i = 0; i < links.size() && found_.size() < routing_.ways; ++i) {
       const std::uint32_t link = links[(i + turn) % links.size()];
       const std::uint32_t to = network_.links[link].to;
@@ -216,6 +238,21 @@ Result<void> connect(Network& network, std::vector<NodePair> directed, const Net
   }
   network.routes = std::move(*routes);
   return check(network);
+}
+
+Result<Network> make_circuits(std::string_view name, const NetworkTerms& terms, std::vector<NodePair> circuits) {
+  auto network = begin_network(name, terms);
+  if (!network) {
+    return network;
+  }
+  network->waits_for_path = true;
+  if (circuits.empty()) {
+    network->routes = PairRoutes{std::vector<std::uint32_t>(terms.nodes + 1, 0), {}, {0}, {}, {0}, {}};
+    return network;
+  }
+  const GraphRouting routing{.hops_max = 1, .pairs = circuits};
+  LOOM_TRY(connect(*network, std::move(circuits), terms, routing));
+  return network;
 }
 
 }  // namespace loom

@@ -22,4 +22,8 @@ struct GraphRouting {
 /// than kElements paths).
 Result<void> connect(Network& network, std::vector<NodePair> directed, const NetworkTerms& terms, const GraphRouting& routing);
 
+/// Circuits and nothing else: a link a pair, as often as it is there, nobody passes traffic on, and pairs without one wait. No
+/// circuits: everybody waits. Errors: begin_network, connect().
+Result<Network> make_circuits(std::string_view name, const NetworkTerms& terms, std::vector<NodePair> circuits);
+
 }  // namespace loom

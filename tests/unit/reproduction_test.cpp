@@ -1,0 +1,90 @@
+// Published figures: every row that is judged lies within what was accepted before it was run, but for those whose reason
+// docs/reproduction.md gives.
+#include "controller/schedule/reproduction/reproduction.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/config/calibration_file.hpp"
+
+namespace loom {
+namespace {
+
+std::string data_folder() {
+  const char* folder = std::getenv("LOOM_DATA");
+  return folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
+}
+
+/// Parts of the names of judged rows that are known to miss; docs/reproduction.md says why.
+const std::vector<std::string> kMisses{"gradients alone capped (code) / SiP-ML, 3 models x 0.5 .. 8 Tb/s: least",
+                                       "ResNet50, SiP-Ring 1 Tb/s, best interval, all-stop: % lost by 20 us against 1 us",
+                                       "27 jobs on 432 servers: fat-tree / TopoOpt, p99, flows hashed"};
+
+void check_target(std::string_view target) {
+  const auto figures = reproduce(target, data_folder());
+  if (!figures && figures.error().code == ErrorCode::not_found) {
+    std::fprintf(stderr, "skipped: %s: %s\n", std::string(target).c_str(), figures.error().message.c_str());
+    return;
+  }
+  INFO((figures ? std::string{} : figures.error().message));
+  REQUIRE(figures);
+  CHECK_FALSE(figures->empty());
+  for (const Figure& figure : *figures) {
+    INFO(figure.target << " " << figure.what << ": " << figure.ours << figure.our_words);
+    const bool is_known_miss = std::any_of(
+        kMisses.begin(), kMisses.end(), [&](const std::string& miss) { return figure.what.find(miss) != std::string::npos; });
+    CHECK((!figure.is_judged() || figure.is_within() != is_known_miss));
+  }
+}
+
+TEST_CASE("published_figures_come_out_within_the_tolerances_written_down_before_but_for_the_known_misses") {
+  for (const std::string_view target : reproducible_targets()) {
+    if (target != "T7" && target != "T8" && target != "T15" && target != "T16") {
+      check_target(target);
+    }
+  }
+}
+
+// T15 takes minutes: `loom reproduce T15`.
+TEST_CASE("candles_strategy_is_found_and_serves_a_shared_cluster") {
+  check_target("T7");
+  check_target("T8");
+}
+
+TEST_CASE("a_faster_reconfiguration_than_20_us_is_worth_little_but_for_the_known_miss") { check_target("T16"); }
+
+TEST_CASE("a_target_that_nobody_knows_is_refused_with_the_known_ones") {
+  const auto figures = reproduce("T99", ".");
+  REQUIRE_FALSE(figures);
+  CHECK(figures.error().code == ErrorCode::invalid_argument);
+  CHECK(figures.error().message.find("T13") != std::string::npos);
+}
+
+TEST_CASE("a_target_without_its_files_says_what_it_needs_and_how_to_give_it") {
+  for (const char* folder : {"", "/absent"}) {
+    const auto figures = reproduce("T4", folder);
+    REQUIRE_FALSE(figures);
+    CHECK(figures.error().code == ErrorCode::not_found);
+    CHECK(figures.error().message.find("traces/topoopt/100vgg_16.fbuf") != std::string::npos);
+    CHECK(figures.error().message.find("--data FOLDER") != std::string::npos);
+  }
+}
+
+TEST_CASE("rows_for_comparison_are_not_judged") {
+  const auto figures = reproduce("T13", "");
+  REQUIRE(figures);
+  CHECK(std::count_if(figures->begin(), figures->end(), [](const Figure& each) { return !each.is_judged(); }) == 3);
+  CHECK(std::count_if(figures->begin(), figures->end(), [](const Figure& each) { return each.is_judged(); }) == 2);
+}
+
+TEST_CASE("the_calibration_file_has_the_knobs_that_the_claims_are_reproduced_with") {
+  const auto file = load_calibration(LOOM_SOURCE_DIR "/configs/calibration/oddl_paper.yaml");
+  REQUIRE(file);
+  const Settings& knobs = oddl_calibration();
+  CHECK(Settings(file.value->settings.begin(), file.value->settings.end()) == knobs);
+}
+
+}  // namespace
+}  // namespace loom
