@@ -1,5 +1,5 @@
 // An operator's own schedule as a file: YAML or JSON, a list of circuits as `loom schedule show --json` prints them, so that
-// show -> edit -> apply goes round. What show prints beyond that (states, rates) is read and ignored.
+// show -> edit -> apply goes round. What show and loom plan -o write beyond that (states, rates, jobs) is read and ignored.
 #pragma once
 
 #include <filesystem>

@@ -203,7 +203,45 @@ void add_soak(CLI::App& sim, Session& session) {
   kills->callback([&session] { session.command = [&session] { return try_kills(session.globals, session.kills); }; });
 }
 
+void add_plan(CLI::App& app, Session& session) {
+  PlanOrder& order = session.plan;
+  CLI::App* plan_word =
+      app.add_subcommand("plan", "A schedule made offline: bound, gap, touched circuits, certificate, and why");
+  plan_word->add_option("WORKLOAD,--workload", order.workloads, "Models of the zoo, TopoOpt task graphs (.fbuf) or traces");
+  plan_word->add_option("--nodes", order.nodes, "How many nodes: one count for all, or one a workload, e.g. 8,4")
+      ->delimiter(',');
+  plan_word->add_option("--scenario", order.scenario, "A scenario's fabric and all of its jobs at once, instead");
+  plan_word->add_option("--algorithm", order.algorithm, "sip-ring, sip-ocs, oddl, topoopt; the fabric's own if not named");
+  plan_word->add_option("--fabric", order.fabric, "Fabric file, or a template: sip-ring, sip-ocs, oddl, topoopt");
+  plan_word->add_option("--bandwidth", order.bandwidth, "TopoOpt: a server's total per direction, shared by its links")
+      ->capture_default_str();
+  plan_word->add_option("--set", order.settings, "Workload parameter key=value, template's fabric.key=value; repeatable");
+  plan_word->add_option("--memory", order.memory, "Of a node, e.g. 80 GB; SiP-ML's authors: 100 GB");
+  plan_word->add_option("--base", order.base, "Plan a change of this: what -o or loom schedule show --json wrote");
+  plan_word->add_option("-o,--output", order.output, "Save the circuits, for --base and loom schedule apply");
+  plan_word->add_option("--plot", order.plot, "Write an SVG of the topology");
+  plan_word->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
+  plan_word->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
+  SearchOrder& search = order.search;
+  plan_word->add_flag("--search", search.wanted, "TopoOpt: strategy and topology together, by a Markov chain");
+  plan_word->add_option("--model", search.model, "candle-16, dlrm-16, bert-16, vgg16-16, or -128");
+  plan_word->add_option("--measures", search.measures, "File of measured times, instead of the model's in --data");
+  plan_word->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LOOM_DATA");
+  plan_word->add_option("--steps", search.steps, "Proposals a chain")->check(CLI::PositiveNumber);
+  plan_word->add_option("--chains", search.chains, "Chains, each with a seed of its own")->check(CLI::PositiveNumber);
+  plan_word->add_option("--threads", search.threads, "Instead of the machine's number; changes no result");
+  plan_word->add_option("--seed", search.seed, "Of the first chain");
+  plan_word->add_option("--save", search.save, "Keep the search in this file");
+  plan_word->add_option("--resume", search.resume, "Go on from such a file");
+  plan_word->footer(
+      "loom plan vgg19 --nodes 1024 --fabric configs/fabrics/sip_ring_1024.yaml --explain --plot rings.svg\n"
+      "loom plan dlrm --nodes 16 --algorithm topoopt --bandwidth 400G --set fabric.degree=4 --explain\n"
+      "loom plan --search --model candle-16 --bandwidth 400G --save candle.json --deadline 30s");
+  plan_word->callback([&session] { session.command = [&session] { return plan(session.globals, session.plan); }; });
+}
+
 void add_pure_commands(CLI::App& app, Session& session) {
+  add_plan(app, session);
   CLI::App* guess = app.add_subcommand("predict", "One training iteration: total, compute, exposed communication");
   guess->add_option("--workload", session.predict.workload, "Model of the zoo, TopoOpt task graph (.fbuf) or trace")
       ->required();

@@ -12,6 +12,7 @@
 #include "cli/offline.hpp"
 #include "cli/options.hpp"
 #include "cli/orders.hpp"
+#include "cli/plan.hpp"
 #include "cli/remote.hpp"
 #include "cli/reproduce.hpp"
 #include "cli/soak.hpp"
@@ -33,6 +34,7 @@ struct Session {
   ScheduleOrder schedule;
   PredictOrder predict;
   ArenaOrder arena;
+  PlanOrder plan;
   ReproduceOrder reproduce;
   SimOrder sim;
   ReplayOrder replay;

@@ -109,6 +109,9 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
       result.refusals.push_back(entry.scripted.submission.name + ": " + entry.reason);
     }
   }
+  for (std::string& refused : world.refused_jobs()) {
+    result.refusals.push_back(std::move(refused));
+  }
   result.underflows = world.underflows();
   result.light = world.light().timeline();
   if (!options.trace_path.empty()) {

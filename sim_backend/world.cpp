@@ -329,6 +329,18 @@ std::vector<std::string> World::unlit_jobs() const {
   return found;
 }
 
+std::vector<std::string> World::refused_jobs() const {
+  std::vector<std::string> found;
+  if (is_up(controller_peer())) {
+    for (const auto& [id, entry] : controller_->jobs()) {
+      if (entry.state == "refused") {
+        found.push_back(entry.name + ": " + entry.reason);
+      }
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> World::unsettled() const {
   if (!is_up(controller_peer())) {
     return {"the controller is down"};

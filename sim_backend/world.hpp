@@ -67,6 +67,8 @@ class World {
   /// Why the world is not at rest, one sentence each; empty: every agent is present, the controller idle, every job lit,
   /// played, ended or refused with a reason, and ground truth is what the confirmed plan says (injected faults excused).
   std::vector<std::string> unsettled() const;
+  /// Jobs whose plan the controller refused: name and reason.
+  std::vector<std::string> refused_jobs() const;
 
   /// From now on light may be what it likes where this device makes it or lets it pass: somebody tampered with it.
   void excuse(const Device& device);

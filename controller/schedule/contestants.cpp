@@ -18,6 +18,7 @@
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/schedule/permutations.hpp"
 #include "controller/schedule/sip_episode.hpp"
+#include "controller/schedule/topoopt/finder_settings.hpp"
 #include "controller/schedule/topoopt_network.hpp"
 
 namespace loom {
@@ -121,24 +122,20 @@ void make_electrical_ring(Making& making) {
 }
 
 void make_topoopt(Making& making) {
-  static constexpr std::array<std::string_view, 3> kVariants{"as-in-paper", "as-in-code-2021", "as-in-code"};
-  const std::uint32_t degree = making.count("degree", 4, 1, 64);
-  const std::string variant = making.word("variant", "as-in-paper", kVariants);
-  const std::uint32_t seed = making.count("seed", 1, 0, 4'294'967'295);
-  if (making.error) {
+  const auto options = finder_options(making.settings);
+  if (!options) {
+    making.error = options.error();
     return;
   }
-  FinderOptions options = variant == "as-in-paper"  ? as_in_paper(degree)
-                          : variant == "as-in-code" ? as_in_code_release(degree)
-                                                    : as_in_code_2021(degree);
-  options.seed = seed;
-  making.terms.rate = part_of_rate(making.rate, degree);
-  auto made = make_topoopt_network(making.graph, making.terms, options);
+  making.terms.rate = part_of_rate(making.rate, options->degree);
+  auto made = make_topoopt_network(making.graph, making.terms, *options);
   if (!made) {
     making.error = std::move(made).error();
     return;
   }
-  making.contestant.scheduler = "topology-finder " + variant;
+  const auto variant = making.settings.find("variant");
+  making.contestant.scheduler =
+      "topology-finder " + (variant == making.settings.end() ? std::string{kFinderVariants[0]} : variant->second);
   making.contestant.graph = std::move(made->graph);
   making.contestant.network = std::move(made->network);
   making.contestant.circuits = made->links;

@@ -93,6 +93,19 @@ class Colouring {
     put(pair, a);
   }
 
+  void keep(const SwitchGrant& grant) { put(grant.pair, grant.on); }
+
+  /// Adds it where nobody else has to move; false: there is no such switch.
+  bool add_beside(std::uint32_t pair) {
+    for (std::uint32_t on = 0; on < switches_; ++on) {
+      if (at(pairs_[pair].source, on) == kNone && at(nodes_ + pairs_[pair].destination, on) == kNone) {
+        put(pair, on);
+        return true;
+      }
+    }
+    return false;
+  }
+
   std::vector<SwitchGrant> grants() const {
     std::vector<SwitchGrant> result;
     for (std::uint32_t node = 0; node < nodes_; ++node) {
@@ -177,11 +190,23 @@ std::optional<std::vector<std::uint32_t>> share_ports(std::uint32_t nodes, std::
 }
 
 std::vector<SwitchGrant> into_permutations(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
-                                           const std::vector<std::uint32_t>& counts) {
+                                           const std::vector<std::uint32_t>& counts, const std::vector<SwitchGrant>& held) {
   Colouring colouring(nodes, switches, pairs);
-  for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
-    for (std::uint32_t i = 0; i < counts[pair]; ++i) {
-      colouring.add(pair);
+  std::vector<std::uint32_t> missing = counts;
+  for (const SwitchGrant& grant : held) {
+    if (missing[grant.pair] > 0) {
+      colouring.keep(grant);
+      --missing[grant.pair];
+    }
+  }
+  for (const bool moves : {false, true}) {
+    for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
+      while (missing[pair] > 0 && (moves || (!held.empty() && colouring.add_beside(pair)))) {
+        if (moves) {
+          colouring.add(pair);
+        }
+        --missing[pair];
+      }
     }
   }
   return colouring.grants();

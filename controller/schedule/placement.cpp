@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "controller/schedule/sip_ring_shape.hpp"
+
 namespace loom {
 namespace {
 
@@ -64,7 +66,7 @@ class Placer {
       return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(needed) + " nodes, " +
                                              std::to_string(free) + " free; nearest: " + std::to_string(free) + " nodes");
     }
-    std::vector<NodeId> nodes = choose(needed);
+    std::vector<NodeId> nodes = fabric_.architecture == "sip-ring" ? there_and_back(choose(needed)) : choose(needed);
     LOOM_TRY(claim(job, nodes));
     return nodes;
   }
@@ -108,6 +110,43 @@ class Placer {
       }
     }
     return nodes;
+  }
+
+  /// Around a ring of fibre whose link budget does not carry the job's last circuit back to its first node: every other node
+  /// on the way out, the others on the way back. So the last rank is as near to the first as any two neighbours; each segment
+  /// is crossed once each way, as it is when the last circuit goes all the way back.
+  std::vector<NodeId> there_and_back(const std::vector<NodeId>& chosen) const {
+    std::vector<NodeId> nodes = chosen;
+    std::sort(nodes.begin(), nodes.end());
+    const auto all = static_cast<std::uint32_t>(fabric_.nodes.size());
+    std::size_t first = 0;
+    std::uint32_t widest = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const std::uint32_t gap = (nodes[i].value + all - nodes[i == 0 ? nodes.size() - 1 : i - 1].value) % all;
+      if (gap > widest) {
+        widest = gap;
+        first = i;
+      }
+    }
+    const std::uint32_t back = std::min(widest, all - widest);
+    if (back <= 2 || back <= reach()) {
+      return chosen;
+    }
+    std::rotate(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(first), nodes.end());
+    std::vector<NodeId> folded;
+    for (std::size_t i = 0; i < nodes.size(); i += 2) {
+      folded.push_back(nodes[i]);
+    }
+    for (std::size_t i = nodes.size() / 2 * 2; i > 0; i -= 2) {
+      folded.push_back(nodes[i - 1]);
+    }
+    return folded;
+  }
+
+  /// Hops; of a fabric that is no SiP-Ring after all, any number.
+  std::uint32_t reach() const {
+    const auto shape = read_sip_ring(fabric_);
+    return shape ? shape->reach : ~0U;
   }
 
   std::optional<std::size_t> tightest(std::size_t rest, const std::vector<bool>& used, bool from_first) const {

@@ -1,5 +1,6 @@
 // Placement: which nodes a job gets. Whole free groups first, so that jobs meet as seldom as possible in one group's
-// spectrum; a placed job never moves. Deterministic: jobs in id order, nodes in id order.
+// spectrum; around a ring of fibre a job that is too long for its link budget goes out on every other node and back on the
+// rest, so that its own ring closes within two hops; a placed job never moves. Deterministic: jobs and nodes in id order.
 #pragma once
 
 #include "core/demand.hpp"

@@ -111,41 +111,47 @@ class SipOcsScheduler {
       return fail(ErrorCode::timed_out, "scheduler sip-ocs: stopped after " + std::to_string(schedule_.steps_used) +
                                             " steps; the budget was " + std::to_string(budget_.steps));
     }
-    std::vector<SwitchGrant> grants = held(job, pairs);
-    if (grants.empty()) {
+    const HeldLight held = held_by(job, pairs);
+    std::vector<SwitchGrant> grants = held.grants;
+    if (!held.serves_all) {
       const auto counts = share_ports(static_cast<std::uint32_t>(seats_.size()), switches_, pairs);
       if (!counts) {
         return std::unexpected(refuse(job, pairs));
       }
-      grants = into_permutations(static_cast<std::uint32_t>(seats_.size()), switches_, pairs, *counts);
+      grants = into_permutations(static_cast<std::uint32_t>(seats_.size()), switches_, pairs, *counts, held.grants);
     }
     add_schedule(job, pairs, grants);
     return {};
   }
 
-  /// The job's light as it is, if every pair has some of it and there is no other; else nothing.
-  std::vector<SwitchGrant> held(const JobDemand& job, const std::vector<SwitchPair>& pairs) const {
-    std::vector<SwitchGrant> grants;
+  struct HeldLight {
+    std::vector<SwitchGrant> grants;  ///< that pairs still want, ascending
+    bool serves_all = false;          ///< every pair has some, and there is no other
+  };
+
+  HeldLight held_by(const JobDemand& job, const std::vector<SwitchPair>& pairs) const {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> index;
+    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+      index[{pairs[i].source, pairs[i].destination}] = i;
+    }
+    HeldLight held;
+    held.serves_all = !job.held.empty();
     std::vector<bool> served(pairs.size());
     for (const Circuit& circuit : job.held) {
-      const auto pair = std::find_if(pairs.begin(), pairs.end(), [&](const SwitchPair& each) {
-        return each.source == circuit.source.value && each.destination == circuit.destination.value;
-      });
+      const auto pair = index.find({circuit.source.value, circuit.destination.value});
       const auto& row = seats_[circuit.source.value];
       const auto seat =
           std::find_if(row.begin(), row.end(), [&](const OcsSeat& each) { return each.transmitter == circuit.transmitter; });
-      if (pair == pairs.end() || seat == row.end()) {
-        return {};
+      if (pair == index.end() || seat == row.end()) {
+        held.serves_all = false;
+        continue;
       }
-      const auto index = static_cast<std::uint32_t>(pair - pairs.begin());
-      served[index] = true;
-      grants.push_back({index, static_cast<std::uint32_t>(seat - row.begin())});
+      served[pair->second] = true;
+      held.grants.push_back({pair->second, static_cast<std::uint32_t>(seat - row.begin())});
     }
-    if (std::find(served.begin(), served.end(), false) != served.end()) {
-      return {};
-    }
-    std::sort(grants.begin(), grants.end());
-    return grants;
+    held.serves_all = held.serves_all && std::find(served.begin(), served.end(), false) == served.end();
+    std::sort(held.grants.begin(), held.grants.end());
+    return held;
   }
 
   Error refuse(const JobDemand& job, const std::vector<SwitchPair>& pairs) const {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "controller/schedule/ring_waves.hpp"
 #include "controller/schedule/sip_ring_shape.hpp"
@@ -145,24 +148,51 @@ class SipRingScheduler {
     return limits;
   }
 
-  /// Grants for the pairs that have none yet: within the job's own stretch and share first, then anywhere.
+  /// Grants for the pairs that have none yet: within the job's own stretch and share first, then anywhere; where its own light
+  /// from before leaves no room, all of its pairs anew, that light taken over as far as it still fits.
   Result<void> serve(RingJob& job) {
     std::vector<std::uint32_t> unserved;
-    std::vector<RingPair> wanted;
     for (std::uint32_t i = 0; i < job.pairs.size(); ++i) {
       if (job.served[i] == 0) {
         unserved.push_back(i);
-        wanted.push_back(job.pairs[i]);
       }
+    }
+    auto refused = grant(job, unserved, {});
+    if (!refused) {
+      return std::unexpected(std::move(refused).error());
+    }
+    if (*refused && !job.held.empty()) {
+      const std::vector<WaveGrant> lit = std::exchange(job.held, {});
+      for (const WaveGrant& grant : lit) {
+        map_.set(grant.bus, grant.channel, arc(grant.bus, job.pairs[grant.pair]), false);
+      }
+      job.served.assign(job.pairs.size(), 0);
+      unserved.resize(job.pairs.size());
+      std::iota(unserved.begin(), unserved.end(), 0U);
+      refused = grant(job, unserved, lit);
+      if (!refused) {
+        return std::unexpected(std::move(refused).error());
+      }
+    }
+    return *refused ? Result<void>{std::unexpected(**std::move(refused))} : Result<void>{};
+  }
+
+  /// Light for each of the pairs `wanted`, or why one of them got none: then nothing is granted. Errors: timed_out.
+  Result<std::optional<Error>> grant(RingJob& job, const std::vector<std::uint32_t>& wanted,
+                                     const std::vector<WaveGrant>& lit) {
+    std::vector<RingPair> pairs;
+    for (const std::uint32_t pair : wanted) {
+      pairs.push_back(job.pairs[pair]);
     }
     WaveLimits within = limits_of(job);
     WaveLimits whole = within;
     whole.channels_max = ~0U;
+    std::optional<Error> refused;
     for (WaveLimits limits : {within, whole, WaveLimits{}}) {
       limits.reach = shape_.reach;
       limits.steps = budget_.steps - std::min(budget_.steps, schedule_.steps_used);
       const WaveMap before = map_;
-      const WaveGrants got = grant_waves(map_, wanted, limits);
+      const WaveGrants got = grant_waves(map_, pairs, limits, lit);
       schedule_.steps_used += got.steps_used;
       if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
         return fail(ErrorCode::timed_out, "scheduler sip-ring: stopped after " + std::to_string(schedule_.steps_used) +
@@ -171,17 +201,15 @@ class SipRingScheduler {
       const auto missing = std::find(got.served.begin(), got.served.end(), 0U);
       if (missing == got.served.end()) {
         for (const WaveGrant& grant : got.grants) {
-          job.held.push_back({unserved[grant.pair], grant.bus, grant.channel});
-          ++job.served[unserved[grant.pair]];
+          job.held.push_back({wanted[grant.pair], grant.bus, grant.channel});
+          ++job.served[wanted[grant.pair]];
         }
-        return {};
+        return std::optional<Error>{};
       }
-      if (limits.closed.empty() && limits.channels_max == ~0U) {
-        return std::unexpected(refuse(job, job.pairs[unserved[static_cast<std::size_t>(missing - got.served.begin())]], got));
-      }
+      refused = refuse(job, pairs[static_cast<std::size_t>(missing - got.served.begin())], got);
       map_ = before;
     }
-    return {};
+    return refused;
   }
 
   Error refuse(const RingJob& job, const RingPair& pair, const WaveGrants& got) const {
@@ -196,11 +224,26 @@ class SipRingScheduler {
                              std::to_string(shape_.nodes[pair.destination].value) + ", " + std::to_string(shortest) +
                              (shortest == 1 ? " hop away" : " hops away");
     if (shortest > shape_.reach) {
-      return {ErrorCode::infeasible, text + "; the link budget carries " + std::to_string(shape_.reach)};
+      return {ErrorCode::infeasible, text + "; the link budget carries " + std::to_string(shape_.reach) +
+                                         "; nearest: " + std::to_string(shape_.reach + 1) + " nodes next to each other"};
     }
     return {ErrorCode::infeasible, text + ": all " + std::to_string(channels) + " are taken on its way; the job's " +
                                        std::to_string(job.pairs.size()) + " pairs got " + std::to_string(got.grants.size()) +
-                                       " grants; nearest: fewer nodes, or nodes next to each other"};
+                                       " grants; nearest: at most " + std::to_string(nodes_that_all_exchange()) +
+                                       " nodes next to each other if all exchange, or a ring among them"};
+  }
+
+  /// The most nodes in a row such that a wavelength each way lies under every pair: in the middle n^2 / 4 of them meet.
+  std::uint32_t nodes_that_all_exchange() const {
+    std::uint32_t channels = 0;
+    for (const RingBus& bus : shape_.buses) {
+      channels += bus.direction == RingDirection::clockwise ? bus.channels : 0;
+    }
+    std::uint32_t nodes = 1;
+    while (nodes <= shape_.reach && nodes < map_.nodes() && (nodes + 1) * (nodes + 1) / 4 <= channels) {
+      ++nodes;
+    }
+    return nodes;
   }
 
   void add_schedule(RingJob& job) {

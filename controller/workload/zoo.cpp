@@ -101,8 +101,10 @@ Result<void> read_degrees(Parallelism& into, const Settings& settings) {
   LOOM_TRY(read("zero", into.zero, 0, 3));
   const std::uint64_t replica = std::uint64_t{into.tensor} * into.pipeline;
   if (replica > into.nodes || into.nodes % replica != 0) {
-    return fail(ErrorCode::invalid_argument, std::to_string(into.nodes) + " nodes do not fall into replicas of tp x pp = " +
-                                                 std::to_string(into.tensor) + " x " + std::to_string(into.pipeline));
+    return fail(ErrorCode::invalid_argument,
+                std::to_string(into.nodes) + " nodes do not fall into replicas of tp x pp = " + std::to_string(into.tensor) +
+                    " x " + std::to_string(into.pipeline) +
+                    "; nearest: " + std::to_string(std::max<std::uint64_t>(1, into.nodes / replica) * replica) + " nodes");
   }
   std::uint32_t data = into.data();
   LOOM_TRY(read("dp", data, 1, limits::kNodes));

@@ -48,7 +48,8 @@ Result<void> check(const FinderDemand& demand, const FinderOptions& options) {
     return refuse(ErrorCode::invalid_argument,
                   "degree " + std::to_string(options.degree) + "; a ring needs " +
                       std::to_string(links_of_ring(options.directions)) +
-                      (options.directions == RingDirections::both_ways ? " links of a node, one each way" : " link of a node"));
+                      (options.directions == RingDirections::both_ways ? " links of a node, one each way" : " link of a node") +
+                      "; nearest: degree " + std::to_string(links_of_ring(options.directions)));
   }
   if (options.degree > kDegreeMost) {
     return refuse(ErrorCode::out_of_range,
@@ -63,23 +64,6 @@ Result<void> check(const FinderDemand& demand, const FinderOptions& options) {
     LOOM_TRY(check_group(demand.nodes, group));
   }
   return {};
-}
-
-/// Traffic by group size, and of all rings.
-std::vector<RingClass> ring_classes(const FinderDemand& demand) {
-  std::map<std::uint32_t, double> traffic;
-  for (const ReduceDemand& group : demand.reduces) {
-    const auto size = static_cast<std::uint32_t>(group.members.size());
-    if (size >= 2 && group.bytes > 0) {
-      const bool is_regular = stride_of_group(demand.nodes, group.members) != 0;
-      traffic[is_regular ? size : demand.nodes] += static_cast<double>(group.bytes) * (2.0 * size - 1);
-    }
-  }
-  std::vector<RingClass> classes;
-  for (const auto& [size, bytes] : traffic) {
-    classes.push_back({size, bytes, 0});
-  }
-  return classes;
 }
 
 /// `p` and, both ways, its reverse.
@@ -301,6 +285,22 @@ std::uint32_t stride_of_group(std::uint32_t nodes, std::span<const std::uint32_t
     is_there[member / stride] = true;
   }
   return stride;
+}
+
+std::vector<RingClass> ring_classes(const FinderDemand& demand) {
+  std::map<std::uint32_t, double> traffic;
+  for (const ReduceDemand& group : demand.reduces) {
+    const auto size = static_cast<std::uint32_t>(group.members.size());
+    if (size >= 2 && group.bytes > 0) {
+      const bool is_regular = stride_of_group(demand.nodes, group.members) != 0;
+      traffic[is_regular ? size : demand.nodes] += static_cast<double>(group.bytes) * (2.0 * size - 1);
+    }
+  }
+  std::vector<RingClass> classes;
+  for (const auto& [size, bytes] : traffic) {
+    classes.push_back({size, bytes, 0});
+  }
+  return classes;
 }
 
 Result<DirectTopology> find_topology(const FinderDemand& demand, const FinderOptions& options) {

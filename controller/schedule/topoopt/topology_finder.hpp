@@ -84,6 +84,9 @@ struct DirectTopology {
   std::vector<std::vector<std::uint32_t>> paths(std::uint32_t source, std::uint32_t destination) const;
 };
 
+/// Traffic by group size, ascending; groups that are not regular count for the ring of all. `rings` is left at 0.
+std::vector<RingClass> ring_classes(const FinderDemand& demand);
+
 /// How regular the members of a group are: the stride n / g when they are {i + (n / g) j}, in any order; 0 otherwise.
 std::uint32_t stride_of_group(std::uint32_t nodes, std::span<const std::uint32_t> members);
 
