@@ -30,8 +30,10 @@ struct SwitchGrant {
 
 /// Places `counts` circuits of each pair so that every switch is a matching (Koenig: a bipartite multigraph whose degrees are
 /// at most Q has Q colours). Ascending (pair, on). Precondition: no node's circuits exceed `switches`.
+/// `held`: circuits as they are lit, matchings already and no more than `counts`; they stay where they are but for those that
+/// stand between a new circuit and its two ends, of which each new one moves as few as any two switches allow.
 std::vector<SwitchGrant> into_permutations(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
-                                           const std::vector<std::uint32_t>& counts);
+                                           const std::vector<std::uint32_t>& counts, const std::vector<SwitchGrant>& held = {});
 
 /// Multi-shot (SYSTEMS.md A2.7), one interval's circuits: on every switch a matching, chosen for the largest sum of demand x
 /// circuits. In the authors' objective (`carried` 0) nothing keeps the switches apart, so all of them are set to the one
