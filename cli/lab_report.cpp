@@ -46,9 +46,10 @@ std::string comparison(const JobOutcome& outcome) {
                milliseconds_text(dark), ratio(iteration)});
   };
   const Prediction& predicted = outcome.predicted;
-  row("oddl (reconstruction), predicted", predicted.iteration, predicted.compute, predicted.exposed, predicted.dark);
+  const std::string own = predicted.fabric + (predicted.fabric == "oddl" ? " (reconstruction)" : "");
+  row(own + ", predicted", predicted.iteration, predicted.compute, predicted.exposed, predicted.dark);
   const Replay& replayed = outcome.replayed;
-  row("oddl (reconstruction), replayed in light", replayed.iteration, replayed.compute, replayed.exposed, replayed.dark);
+  row(own + ", replayed in light", replayed.iteration, replayed.compute, replayed.exposed, replayed.dark);
   for (const Prediction& other : outcome.beside) {
     row(other.fabric + (other.fabric == "ideal-switch" ? ", predicted" : " (uncalibrated), predicted"), other.iteration,
         other.compute, other.exposed, other.dark);

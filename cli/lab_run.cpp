@@ -53,7 +53,7 @@ Result<JobReport> follow(LabSession& lab, JobId job) {
       return fail(ErrorCode::refused, "job " + row->name + " was refused: " + row->reason);
     }
     const bool is_last = row->stages > 0 && row->stage + 1 >= row->stages;
-    if (row->state == "played" || (row->state == "lit" && is_last)) {
+    if (row->state == "played" || (row->state == "lit" && is_last && row->waiting_circuits == 0)) {
       progress.finish("job " + row->name + " is in light, revision " + std::to_string(row->revision.value));
       return row;
     }
@@ -165,9 +165,10 @@ Result<LightTimeline> light_since(const LabSession& lab, Instant begin, const st
 
 /// When the replayed iteration begins: a ring when its last circuit is lit; timeslots when their first light comes.
 Instant replay_start(const LightTimeline& light, Instant begin, TransferOrder order) {
-  Instant start = order == TransferOrder::issue ? begin : kNever;
+  const bool waits_for_all = order != TransferOrder::merged;
+  Instant start = waits_for_all ? begin : kNever;
   for (const LitWindow& window : light) {
-    start = order == TransferOrder::issue ? std::max(start, window.begin) : std::min(start, std::max(begin, window.begin));
+    start = waits_for_all ? std::max(start, window.begin) : std::min(start, std::max(begin, window.begin));
   }
   return start;
 }
@@ -246,7 +247,8 @@ Result<std::vector<Prediction>> play_beside(const LabSession& lab, const JobSpec
   return beside;
 }
 
-Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission) {
+/// `changes`: no job of its own, but other traffic of this one.
+Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std::optional<JobId> changes) {
   auto spec = load_workload(submission.workload, {submission.nodes, {submission.settings.begin(), submission.settings.end()}});
   if (!spec) {
     return std::unexpected(spec.error());
@@ -257,7 +259,8 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission) {
     return std::unexpected(before.error());
   }
   const Instant begin = monotonic_now();
-  auto submitted = lab.connection->ask(SubmitJob{*spec, false});
+  auto submitted =
+      changes ? lab.connection->ask(ChangeJob{*changes, *spec, false}) : lab.connection->ask(SubmitJob{*spec, false});
   if (!submitted) {
     return std::unexpected(submitted.error());
   }
@@ -279,13 +282,15 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission) {
   outcome.light = std::move(*light);
   ScheduleTimings timings;
   timings.stage_change = stage_change_of(*lab.scenario.fabric, lab.scenario.controller);
+  timings.fabric = lab.scenario.algorithm;
   auto predicted = predict_schedule(*spec, *schedule, timings);
   if (!predicted) {
     return std::unexpected(predicted.error());
   }
   outcome.predicted = std::move(*predicted);
   const TransferOrder order = order_of(*schedule);
-  auto replayed = replay(*spec, outcome.light, {replay_start(outcome.light, begin, order), timings.latency, order});
+  auto replayed = replay(*spec, outcome.light,
+                         {replay_start(outcome.light, begin, order), timings.latency, order, &*schedule, timings.forward});
   if (!replayed) {
     return std::unexpected(replayed.error());
   }
@@ -324,7 +329,9 @@ Result<void> end_job(LabSession& lab, JobId job) {
 int run_jobs(LabSession& lab, const Globals& globals) {
   std::vector<JobOutcome> outcomes;
   for (const JobSubmission& submission : lab.scenario.jobs) {
-    auto outcome = run_job(lab, submission);
+    const auto changed = std::find_if(outcomes.begin(), outcomes.end(),
+                                      [&](const JobOutcome& each) { return each.row.name == submission.changes; });
+    auto outcome = run_job(lab, submission, changed == outcomes.end() ? std::nullopt : std::optional(changed->job));
     if (!outcome) {
       return give_up(outcome.error(), "loom alarm list");
     }
@@ -332,7 +339,8 @@ int run_jobs(LabSession& lab, const Globals& globals) {
       std::fputs(text_of(*outcome).c_str(), stdout);
     }
     const bool is_last = &submission == &lab.scenario.jobs.back();
-    if (!is_last) {
+    const bool stays = !is_last && !(&submission + 1)->changes.empty();
+    if (!is_last && !stays) {
       if (const auto ended = end_job(lab, outcome->job); !ended) {
         return give_up(ended.error(), "loom status");
       }

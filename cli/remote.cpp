@@ -203,6 +203,36 @@ int submit_job(const Globals& globals, const JobOrder& order) {
   return order.wait ? follow_job(*connection, reply->job, globals.timeout) : kDone;
 }
 
+int change_job(const Globals& globals, std::uint64_t job, const JobOrder& order) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto known = connection->ask(Query{Noun::jobs, job});
+  if (!known) {
+    return give_up(known.error());
+  }
+  const auto& rows = std::get<std::vector<JobReport>>(known->rows);
+  const auto nodes = rows.empty() ? 0U : static_cast<std::uint32_t>(rows.front().nodes.size());
+  if (nodes == 0) {
+    return give_up({ErrorCode::not_found, "job " + std::to_string(job) + " does not run"}, "loom job list");
+  }
+  auto spec = load_workload(order.workload, {nodes, order.settings});
+  if (!spec) {
+    return give_up(spec.error(), "loom job change --help");
+  }
+  const auto reply = connection->ask(ChangeJob{JobId{job}, std::move(*spec), globals.dry_run});
+  if (!reply) {
+    return give_up(reply.error(), "loom job list");
+  }
+  if (globals.dry_run) {
+    return print_dry_run(globals, *reply);
+  }
+  say("job " + std::to_string(job) + " moves " + order.workload + " from revision " + std::to_string(reply->revision.value) +
+      " on");
+  return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
+}
+
 int cancel_job(const Globals& globals, std::uint64_t job, bool wait) {
   auto connection = Connection::open(globals);
   if (!connection) {

@@ -31,6 +31,8 @@ struct JobOrder {
 };
 
 int submit_job(const Globals& globals, const JobOrder& order);
+/// The workload for as many nodes as the job has.
+int change_job(const Globals& globals, std::uint64_t job, const JobOrder& order);
 int cancel_job(const Globals& globals, std::uint64_t job, bool wait);
 int switch_lasers(const Globals& globals, bool on, bool wait);
 /// Until the controller has confirmed this revision or a later one.

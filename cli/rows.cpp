@@ -109,11 +109,17 @@ std::string text_of(const std::vector<NodeReport>& rows) {
   return table.text();
 }
 
+/// Of a circuit switch: "8 of 12 wires"; the rest is dark: idle, or wired ahead.
+std::string lit_text(const DeviceReport& row) {
+  const auto* ocs = row.desired ? std::get_if<OcsSetpoint>(&*row.desired) : nullptr;
+  return ocs == nullptr ? "" : number(row.lit_ways) + " of " + number(ocs->connects.size()) + " wires";
+}
+
 std::string text_of(const std::vector<DeviceReport>& rows) {
-  Table table({"device", "name", "kind", "node", "health", "reading", "set by", "drift", "fault"});
+  Table table({"device", "name", "kind", "node", "health", "reading", "lit", "set by", "drift", "fault"});
   for (const DeviceReport& row : rows) {
     table.add({number(row.device.value), row.name, std::string(to_string(row.kind)), number(row.agent.value),
-               health_text(row.observation.health), std::visit(ReadingText{}, row.observation.reading),
+               health_text(row.observation.health), std::visit(ReadingText{}, row.observation.reading), lit_text(row),
                row.adopted   ? "ADOPTED"
                : row.by_hand ? "HAND"
                              : "plan",
@@ -132,12 +138,19 @@ std::string text_of(const std::vector<CircuitReport>& rows) {
   return table.text();
 }
 
+/// "30 pairs, 3 hops; 64 circuits wait for panels"
+std::string forwarding_text(const JobReport& row) {
+  std::string text =
+      row.forwarded_pairs == 0 ? "-" : number(row.forwarded_pairs) + " pairs, " + number(row.hops_most) + " hops at most";
+  return row.waiting_circuits == 0 ? text : text + "; " + number(row.waiting_circuits) + " circuits wait for look-ahead panels";
+}
+
 std::string text_of(const std::vector<JobReport>& rows) {
-  Table table({"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "reason"});
+  Table table({"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "forwarding", "reason"});
   for (const JobReport& row : rows) {
     table.add({number(row.job.value), row.name, row.workload, row.state,
                row.stages == 0 ? "-" : number(row.stage + 1) + " of " + number(row.stages), nodes_text(row.nodes),
-               number(row.revision.value), number(row.underflows), row.reason});
+               number(row.revision.value), number(row.underflows), forwarding_text(row), row.reason});
   }
   return table.text();
 }

@@ -64,6 +64,24 @@ std::string text_of(const ChangeReport& change) {
   return text;
 }
 
+/// Who else uses this circuit: pairs whose servers forward over it.
+std::string forwarded_text(const CircuitExplanation& it) {
+  constexpr std::size_t kShown = 8;
+  if (it.forwarded_pairs == 0) {
+    return "";
+  }
+  std::string text = "servers forward " + number(it.forwarded_pairs) + " other pairs over it:";
+  for (std::size_t i = 0; i < std::min(kShown, it.forwarded.size()); ++i) {
+    const HostRoute& route = it.forwarded[i];
+    text += (i == 0 ? " " : ", ") + number(route.source.value);
+    for (const NodeId node : route.through) {
+      text += " > " + number(node.value);
+    }
+    text += " > " + number(route.destination.value);
+  }
+  return text + (it.forwarded_pairs > kShown ? ", ..." : "") + "\n";
+}
+
 std::string text_of(const CircuitExplanation& it) {
   const Circuit& circuit = it.circuit.circuit;
   std::string text = "circuit " + number(circuit.id.value) + " of job " + number(circuit.job.value) +
@@ -80,7 +98,7 @@ std::string text_of(const CircuitExplanation& it) {
                hop.device ? number(hop.applied.value) : "-", hop.observed,
                hop.drift == Drift::none ? "" : std::string(loom::to_string(hop.drift)), hop.problem});
   }
-  return text + table.text() + it.verdict + "\n";
+  return text + table.text() + forwarded_text(it) + it.verdict + "\n";
 }
 
 Json json_of(const std::vector<StandingAlarm>& rows) {
@@ -152,6 +170,15 @@ Json json_of(const CircuitExplanation& it) {
                 {"problem", hop.problem}});
     hops.push_back(std::move(row));
   }
+  Json forwarded = Json::array();
+  for (const HostRoute& route : it.forwarded) {
+    Json way = Json::array({route.source.value});
+    for (const NodeId node : route.through) {
+      way.push_back(node.value);
+    }
+    way.push_back(route.destination.value);
+    forwarded.push_back(std::move(way));
+  }
   Json object = answer();
   object.update({{"circuit", circuit.id.value},
                  {"job", circuit.job.value},
@@ -164,6 +191,8 @@ Json json_of(const CircuitExplanation& it) {
                  {"revision", it.revision.value},
                  {"sensitivity_dbm", it.sensitivity.centi / 100.0},
                  {"hops", std::move(hops)},
+                 {"forwarded_pairs", it.forwarded_pairs},
+                 {"forwarded", std::move(forwarded)},
                  {"verdict", it.verdict},
                  {"next_command", it.next_command}});
   return object;

@@ -163,6 +163,7 @@ Json json_of(const std::vector<DeviceReport>& rows) {
             {"desired", row.desired ? std::visit(SetpointJson{}, *row.desired) : Json(nullptr)},
             {"by_hand", row.by_hand},
             {"adopted", row.adopted},
+            {"lit_ways", row.lit_ways},
             {"fault", row.observation.fault}};
   });
 }
@@ -186,17 +187,13 @@ Json json_of(const std::vector<CircuitReport>& rows) {
 
 Json json_of(const std::vector<JobReport>& rows) {
   return listing("jobs", rows, [](const JobReport& row) -> Json {
-    return {{"job", row.job.value},
-            {"name", row.name},
-            {"workload", row.workload},
-            {"state", row.state},
-            {"reason", row.reason},
-            {"stage", row.stage},
-            {"stages", row.stages},
-            {"nodes", node_list(row.nodes)},
-            {"revision", row.revision.value},
-            {"underflows", row.underflows},
-            {"pinned", row.pinned}};
+    return {{"job", row.job.value},           {"name", row.name},
+            {"workload", row.workload},       {"state", row.state},
+            {"reason", row.reason},           {"stage", row.stage},
+            {"stages", row.stages},           {"nodes", node_list(row.nodes)},
+            {"revision", row.revision.value}, {"underflows", row.underflows},
+            {"pinned", row.pinned},           {"forwarded_pairs", row.forwarded_pairs},
+            {"hops_most", row.hops_most},     {"waiting_circuits", row.waiting_circuits}};
   });
 }
 

@@ -135,6 +135,24 @@ void add_job(CLI::App& app, Session& session) {
       return submit_job(session.globals, session.job);
     };
   });
+  CLI::App* change = job->add_subcommand("change", "Other traffic for a job that runs, on its nodes: a model or a trace file");
+  change->add_option("ID", session.id, "The job's number")->required();
+  change->add_option("WORKLOAD", session.job.workload, "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace")
+      ->required();
+  change->add_option("--set", session.job_settings, "Workload parameter key=value, repeatable");
+  add_wait(*change, session);
+  change->add_flag("--dry-run", session.globals.dry_run, "Say what would change");
+  change->callback([&session] {
+    session.command = [&session] {
+      auto settings = parse_settings(session.job_settings);
+      if (!settings) {
+        return give_up(settings.error(), "loom job change --help");
+      }
+      session.job.settings = std::move(*settings);
+      session.job.wait = session.order.wait;
+      return change_job(session.globals, session.id, session.job);
+    };
+  });
   CLI::App* cancel = job->add_subcommand("cancel", "End a job and its light");
   cancel->add_option("ID", session.id, "The job's number")->required();
   add_wait(*cancel, session);

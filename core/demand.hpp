@@ -97,6 +97,7 @@ struct JobDemand {
 
 struct Demand {
   std::vector<JobDemand> jobs;
+  std::vector<SwitchWire> wired{};  ///< what circuit switches hold now, ascending
 };
 
 }  // namespace loom

@@ -6,39 +6,13 @@
 #include <vector>
 
 #include "core/fabric.hpp"
+#include "core/fabric_rows.hpp"
 #include "core/result.hpp"
 
 namespace loom {
 namespace {
 
 constexpr const char* kNoComb = "every wavelength has a laser of its own (ITLA); comb lasers are not modelled yet";
-
-/// Rows of a fabric under construction; ids are places.
-class Rows {
- public:
-  explicit Rows(Fabric& fabric) : fabric_(fabric) {}
-
-  ElementId add_element(std::string name, PortNumber inputs, PortNumber outputs, Db loss, ElementKind kind) {
-    const ElementId id{static_cast<std::uint32_t>(fabric_.elements.size())};
-    fabric_.elements.push_back({id, std::move(name), inputs, outputs, loss, std::move(kind)});
-    return id;
-  }
-
-  void connect(PortRef from, PortRef to, std::int64_t length_mm, Db loss) {
-    const FibreId id{static_cast<std::uint32_t>(fabric_.fibres.size())};
-    fabric_.fibres.push_back({id, from, to, length_mm, loss});
-  }
-
-  void add_device(std::string name, DeviceKind kind, NodeId agent, std::vector<ElementId> elements) {
-    const BusId bus{static_cast<std::uint32_t>(fabric_.buses.size())};
-    fabric_.buses.push_back({bus, "bus-" + name, agent, "sim"});
-    const DeviceId id{static_cast<std::uint32_t>(fabric_.devices.size())};
-    fabric_.devices.push_back({id, std::move(name), kind, agent, bus, 1, std::move(elements)});
-  }
-
- private:
-  Fabric& fabric_;
-};
 
 /// Off resonance 0.02 dB, on it 1 dB more (drop and add), and 35 dB to what goes the wrong way all the same: rings of second
 /// order. 16 nodes of 8 filters and 0.2 dB of fibre cost 15 x 0.36 + 2 = 7.4 dB at most.
@@ -137,7 +111,7 @@ class SipRingBuilder {
   std::uint32_t channels_;  ///< of one direction of one ring
   ChannelPlan plan_;
   Fabric fabric_;
-  Rows rows_;
+  FabricRows rows_;
   std::vector<std::vector<ElementId>> filters_;  ///< [node][(2 ring + direction) x channels + channel]
 };
 
@@ -157,7 +131,7 @@ Fabric make_sip_ocs(const SipOcsParameters& parameters) {
   fabric.name = "sip-ocs-" + std::to_string(parameters.nodes);
   fabric.architecture = "sip-ocs";
   fabric.assumptions = {std::string("sip-ocs: ") + kNoComb};
-  Rows rows(fabric);
+  FabricRows rows(fabric);
   std::vector<ElementId> switches;
   const auto ports = static_cast<PortNumber>(parameters.nodes);
   for (std::uint32_t q = 0; q < parameters.switches; ++q) {

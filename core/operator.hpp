@@ -40,6 +40,14 @@ struct CancelJob {
   bool operator==(const CancelJob&) const = default;
 };
 
+/// Other traffic of a job that runs: what `spec` moves and computes from now on. It keeps its nodes, its name and its number.
+struct ChangeJob {
+  JobId job;
+  JobSpec spec;  ///< of as many nodes
+  bool dry_run = false;
+  bool operator==(const ChangeJob&) const = default;
+};
+
 struct OrderLasers {
   bool on = false;
   bool operator==(const OrderLasers&) const = default;
@@ -127,7 +135,7 @@ struct DiffSchedule {
 };
 
 using OperatorAsk = std::variant<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
-                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule>;
+                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice

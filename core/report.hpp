@@ -12,6 +12,7 @@
 #include "core/fabric.hpp"
 #include "core/ids.hpp"
 #include "core/observation.hpp"
+#include "core/schedule.hpp"
 #include "core/time.hpp"
 
 namespace loom {
@@ -129,6 +130,7 @@ struct DeviceReport {
   std::optional<Setpoint> desired{};  ///< first entry of its timeline in the confirmed plan
   bool by_hand = false;               ///< an operator's setpoint, see `device set`
   bool adopted = false;               ///< found by the controller, see `reconcile: adopt`
+  std::uint32_t lit_ways = 0;         ///< of an OCS: inputs that light passes in the confirmed plan; the others are dark wires
   bool operator==(const DeviceReport&) const = default;
 };
 
@@ -152,6 +154,9 @@ struct JobReport {
   std::uint32_t cycles_done = 0;
   std::uint32_t underflows = 0;
   bool pinned = false;  ///< its schedule is an operator's, not the scheduler's
+  std::uint32_t forwarded_pairs = 0;  ///< of its nodes, that reach each other through others; see HostRoute
+  std::uint32_t hops_most = 0;        ///< of circuits on the way of one of them
+  std::uint32_t waiting_circuits = 0; ///< that wait for a look-ahead panel to be wired
   bool operator==(const JobReport&) const = default;
 };
 
@@ -223,6 +228,8 @@ struct CircuitExplanation {
   std::vector<HopReport> hops;
   std::string verdict;       ///< first thing that is wrong along the path, or that nothing is
   std::string next_command;  ///< what to type next
+  std::vector<HostRoute> forwarded{};  ///< pairs whose traffic passes this circuit; at most kRoutesPerExplanation
+  std::uint32_t forwarded_pairs = 0;   ///< all of them
   bool operator==(const CircuitExplanation&) const = default;
 };
 

@@ -26,15 +26,38 @@ struct Stage {
   bool operator==(const Stage&) const = default;
 };
 
+/// Two nodes of a job that no circuit joins: servers between them pass their traffic on (TopoOpt's host forwarding).
+struct HostRoute {
+  NodeId source;
+  NodeId destination;
+  std::vector<NodeId> through;  ///< in the order of travel, never empty
+  bool operator==(const HostRoute&) const = default;
+};
+
+/// One input of a circuit switch led to one of its outputs.
+struct SwitchWire {
+  DeviceId device;
+  std::uint16_t input = 0;
+  std::uint16_t output = 0;
+  auto operator<=>(const SwitchWire&) const = default;
+};
+
 struct JobSchedule {
   JobId job;
   std::vector<Stage> stages;
+  /// A direct-connect topology: collectives are spread over all of its rings, and servers forward for each other.
+  bool forwards = false;
+  std::vector<HostRoute> routes{};  ///< ascending (source, destination); pairs with a circuit of their own are not here
+  std::uint32_t waiting = 0;  ///< circuits that the job shall get once Schedule::wires have settled: planned again then
   bool operator==(const JobSchedule&) const = default;
 };
 
 struct Schedule {
   std::string algorithm;
   std::vector<JobSchedule> jobs;
+  /// What circuit switches hold whether light passes or not, in all stages; ascending. A circuit that comes to a wired input goes
+  /// where the wire leads.
+  std::vector<SwitchWire> wires{};
   double objective = 0;  ///< seconds on the wire of one iteration, all jobs' worst
   double bound = 0;      ///< no schedule is better than this
   std::uint64_t steps_used = 0;

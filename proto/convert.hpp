@@ -37,6 +37,8 @@ loom::Plan from_wire(Check& check, const Plan& in);
 // wire_demand.cpp
 void to_wire(const loom::JobSpec& in, JobSpec& out);
 loom::JobSpec from_wire(Check& check, const JobSpec& in);
+void to_wire(const loom::HostRoute& in, HostRoute& out);
+loom::HostRoute from_wire(Check& check, const HostRoute& in);
 void to_wire(const loom::JobSchedule& in, JobSchedule& out);
 loom::JobSchedule from_wire(Check& check, const JobSchedule& in);
 void to_wire(const loom::Intent& in, Intent& out);

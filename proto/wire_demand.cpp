@@ -115,13 +115,38 @@ static loom::Stage from_wire(Check& check, const Stage& in) {
   return {rows_from_wire<loom::Timeslot>(check, "timeslots", in.timeslots(), limits::kTimelineEntries), in.cycle_count()};
 }
 
+void to_wire(const loom::HostRoute& in, HostRoute& out) {
+  out.set_source_node_id(in.source.value);
+  out.set_destination_node_id(in.destination.value);
+  nodes_to_wire(in.through, *out.mutable_through_node_ids());
+}
+
+loom::HostRoute from_wire(Check& check, const HostRoute& in) {
+  loom::HostRoute out;
+  out.source = check.node("source_node_id", in.source_node_id());
+  out.destination = check.node("destination_node_id", in.destination_node_id());
+  out.through = nodes_from_wire(check, "through_node_ids", in.through_node_ids());
+  return out;
+}
+
 void to_wire(const loom::JobSchedule& in, JobSchedule& out) {
   out.set_job_id(in.job.value);
   rows_to_wire(in.stages, *out.mutable_stages());
+  rows_to_wire(in.routes, *out.mutable_routes());
+  out.set_waiting_count(in.waiting);
+  out.set_forwards(in.forwards);
 }
 
 loom::JobSchedule from_wire(Check& check, const JobSchedule& in) {
-  return {{in.job_id()}, rows_from_wire<loom::Stage>(check, "stages", in.stages(), limits::kStagesPerJob)};
+  loom::JobSchedule out;
+  out.job = {in.job_id()};
+  out.stages = rows_from_wire<loom::Stage>(check, "stages", in.stages(), limits::kStagesPerJob);
+  out.routes = rows_from_wire<loom::HostRoute>(check, "routes", in.routes(), limits::kRoutesPerJob);
+  check.ascending("routes", out.routes,
+                  [](const loom::HostRoute& route) { return std::pair{route.source, route.destination}; });
+  out.waiting = in.waiting_count();
+  out.forwards = in.forwards();
+  return out;
 }
 
 static void to_wire(const loom::DeviceOverride& in, DeviceOverride& out) {

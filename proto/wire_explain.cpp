@@ -119,6 +119,8 @@ void to_wire(const loom::CircuitExplanation& in, CircuitExplanation& out) {
   rows_to_wire(in.hops, *out.mutable_hops());
   out.set_verdict(sendable(in.verdict));
   out.set_next_command(sendable(in.next_command));
+  rows_to_wire(in.forwarded, *out.mutable_forwarded());
+  out.set_forwarded_pair_count(in.forwarded_pairs);
 }
 
 loom::CircuitExplanation from_wire(Check& check, const CircuitExplanation& in) {
@@ -129,6 +131,8 @@ loom::CircuitExplanation from_wire(Check& check, const CircuitExplanation& in) {
   out.hops = rows_from_wire<loom::HopReport>(check, "hops", in.hops(), limits::kHopsPerPath);
   out.verdict = check.text("verdict", in.verdict());
   out.next_command = check.text("next_command", in.next_command());
+  out.forwarded = rows_from_wire<loom::HostRoute>(check, "forwarded", in.forwarded(), limits::kRoutesPerExplanation);
+  out.forwarded_pairs = in.forwarded_pair_count();
   const auto scope = check.in("circuit");
   out.circuit = from_wire(check, in.circuit());
   return out;

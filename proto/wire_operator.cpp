@@ -24,6 +24,11 @@ static void set_ask(const loom::CancelJob& in, OperatorRequest& out) {
   out.mutable_cancel_job()->set_job_id(in.job.value);
   out.mutable_cancel_job()->set_dry_run(in.dry_run);
 }
+static void set_ask(const loom::ChangeJob& in, OperatorRequest& out) {
+  out.mutable_change_job()->set_job_id(in.job.value);
+  to_wire(in.spec, *out.mutable_change_job()->mutable_spec());
+  out.mutable_change_job()->set_dry_run(in.dry_run);
+}
 static void set_ask(const loom::OrderLasers& in, OperatorRequest& out) { out.mutable_order_lasers()->set_on(in.on); }
 
 static void set_ask(const loom::OrderNode& in, OperatorRequest& out) {
@@ -148,6 +153,12 @@ static loom::SubmitJob from_wire(Check& check, const SubmitJob& in) {
   return {from_wire(check, in.spec()), in.dry_run()};
 }
 
+static loom::ChangeJob from_wire(Check& check, const ChangeJob& in) {
+  check.present("spec", in.has_spec());
+  const auto scope = check.in("spec");
+  return {{in.job_id()}, from_wire(check, in.spec()), in.dry_run()};
+}
+
 void to_wire(const loom::OperatorRequest& in, OperatorRequest& out) {
   out.set_request_id(in.request.value);
   std::visit([&](const auto& ask) { set_ask(ask, out); }, in.ask);
@@ -166,6 +177,9 @@ loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in) {
       break;
     case OperatorRequest::kCancelJob:
       out.ask = loom::CancelJob{{in.cancel_job().job_id()}, in.cancel_job().dry_run()};
+      break;
+    case OperatorRequest::kChangeJob:
+      out.ask = from_wire(check, in.change_job());
       break;
     case OperatorRequest::kOrderLasers:
       out.ask = loom::OrderLasers{in.order_lasers().on()};

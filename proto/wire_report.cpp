@@ -193,6 +193,7 @@ void to_wire(const loom::DeviceReport& in, DeviceReport& out) {
   }
   out.set_by_hand(in.by_hand);
   out.set_adopted(in.adopted);
+  out.set_lit_way_count(in.lit_ways);
 }
 
 loom::DeviceReport from_wire(Check& check, const DeviceReport& in) {
@@ -208,6 +209,7 @@ loom::DeviceReport from_wire(Check& check, const DeviceReport& in) {
   }
   out.by_hand = in.by_hand();
   out.adopted = in.adopted();
+  out.lit_ways = in.lit_way_count();
   const auto scope = check.in("observation");
   out.observation = from_wire(check, in.observation());
   return out;
@@ -241,6 +243,9 @@ void to_wire(const loom::JobReport& in, JobReport& out) {
   out.set_cycles_done_count(in.cycles_done);
   out.set_underflow_count(in.underflows);
   out.set_pinned(in.pinned);
+  out.set_forwarded_pair_count(in.forwarded_pairs);
+  out.set_hops_most_count(in.hops_most);
+  out.set_waiting_circuit_count(in.waiting_circuits);
 }
 
 loom::JobReport from_wire(Check& check, const JobReport& in) {
@@ -257,6 +262,9 @@ loom::JobReport from_wire(Check& check, const JobReport& in) {
   out.cycles_done = in.cycles_done_count();
   out.underflows = in.underflow_count();
   out.pinned = in.pinned();
+  out.forwarded_pairs = in.forwarded_pair_count();
+  out.hops_most = in.hops_most_count();
+  out.waiting_circuits = in.waiting_circuit_count();
   return out;
 }
 

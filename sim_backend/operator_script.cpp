@@ -53,6 +53,8 @@ void OperatorScript::on_reply(Instant now, const OperatorReply& reply) {
   } else if (!reply.outcome.ok()) {
     found->state = State::refused;
     found->reason = reply.outcome.error->message;
+  } else if (!found->scripted.submission.changes.empty()) {
+    found->state = State::ended;
   } else {
     begin_running(*found, reply.job, now);
   }
@@ -87,6 +89,12 @@ Instant OperatorScript::due_of(const Entry& entry) const {
   if (entry.state != State::waiting || stopped_) {
     return kNever;
   }
+  if (const std::string& changed = entry.scripted.submission.changes; !changed.empty()) {
+    const State state = entries_[by_name_.at(changed)].state;
+    if (state == State::waiting || state == State::submitting || state == State::looking) {
+      return kNever;
+    }
+  }
   if (!entry.scripted.submission.after.empty()) {
     const Entry& before = entries_[by_name_.at(entry.scripted.submission.after)];
     if (before.state != State::ended && before.state != State::refused) {
@@ -113,7 +121,10 @@ void OperatorScript::act(Instant now, EffectSink& sink) {
 
 /// What its state asks for next.
 void OperatorScript::ask_for(Entry& entry, Instant now, EffectSink& sink) {
-  if (entry.state == State::waiting) {
+  if (const std::string& changed = entry.scripted.submission.changes; !changed.empty()) {
+    entry.state = State::submitting;  // the same change twice is one
+    ask(entry, now, ChangeJob{entries_[by_name_.at(changed)].job, entry.scripted.spec, false}, sink);
+  } else if (entry.state == State::waiting) {
     entry.state = State::submitting;
     ask(entry, now, SubmitJob{entry.scripted.spec, false}, sink);
   } else if (entry.state == State::submitting || entry.state == State::looking) {

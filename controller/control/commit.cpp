@@ -118,6 +118,9 @@ void FabricCommit::set_deadline(Instant now) {
       relight_at_ = has_timeline_ ? now + everybody_hears : now;  // static light needs no common start
       deadline_ = relight_at_ + lead_ + timings_.stage_deadline;
       break;
+    case CommitStage::moving:
+      deadline_ = now + lead_ + move_time_ + timings_.stage_deadline;
+      break;
     default:
       deadline_ = now + lead_ + timings_.stage_deadline;
       break;

@@ -65,6 +65,8 @@ class FabricCommit {
   bool was_late() const { return late_; }
   /// What it took to plan, for the report.
   void set_plan_time(Duration elapsed) { report_.plan = elapsed; }
+  /// How long the slowest switch that moves may take beyond the stage's deadline: minutes where a robot does it.
+  void set_move_time(Duration longest) { move_time_ = longest; }
 
   CommitVerdict verdict() const;
   const std::string& failure() const { return failure_; }
@@ -104,6 +106,7 @@ class FabricCommit {
   Instant fire_at_{};
   Instant relight_at_{};
   Duration lead_{};
+  Duration move_time_{};
   bool has_timeline_ = false;
   bool armed_sent_ = false;
   bool interrupted_ = false;

@@ -226,6 +226,7 @@ class Controller {
   // desk_orders.cpp: jobs, lasers, nodes
   void obey(const Asker& asker, const SubmitJob& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const CancelJob& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const ChangeJob& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const OrderLasers& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
   void drain(const Asker& asker, const OrderNode& order, EffectSink& sink);
@@ -254,6 +255,7 @@ class Controller {
   void watch_probation(Instant now, EffectSink& sink);
 
   // desk_explain.cpp
+  void add_forwarded(CircuitExplanation& it) const;
   OperatorReply explain(const Query& query) const;
   HopReport describe(const Circuit& circuit, const LitHop& lit) const;
 
@@ -261,6 +263,7 @@ class Controller {
   OperatorReply answer(const Query& query, Instant now) const;
   ReplyRows all_rows(const Query& query, Instant now) const;
   std::vector<NodeReport> node_rows(const Query& query, Instant now) const;
+  const JobSchedule* schedule_of(JobId job) const;
   std::vector<JobReport> job_rows(const Query& query) const;
   StatusReport status(Instant now) const;
   DriftCounts drift_counts(Instant now) const;

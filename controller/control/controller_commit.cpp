@@ -9,6 +9,18 @@
 namespace loom {
 namespace {
 
+/// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
+Duration move_time_of(const Fabric& fabric, const Plan& plan) {
+  Duration longest{};
+  for (const DeviceId id : plan.moved_switches) {
+    const Element& element = fabric.element(fabric.device(id).elements[0]);
+    if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind)) {
+      longest = std::max(longest, 2 * ocs->settle_max);
+    }
+  }
+  return longest;
+}
+
 constexpr std::size_t kHistoryKept = 4'096;
 
 template <class T>
@@ -267,6 +279,7 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
   }
   commit_ = std::make_unique<FabricCommit>(std::move(plan), options_.timings, planning_reason_, now);
   commit_->set_plan_time(elapsed);
+  commit_->set_move_time(move_time_of(*options_.fabric, commit_->plan().plan));
   commit_recorded_ = false;
   commit_waits_ = true;
   commit_wait_until_ = now + options_.timings.stage_deadline;
@@ -362,6 +375,10 @@ void Controller::finish_confirmed(Instant now, EffectSink& sink) {
   }
   for (const JobId id : lit) {
     advance_stage(jobs_[id], now, sink);
+  }
+  const auto waits = [](const JobSchedule& schedule) { return schedule.waiting > 0; };
+  if (std::any_of(confirmed_->schedule.jobs.begin(), confirmed_->schedule.jobs.end(), waits)) {
+    want_plan("look-ahead panels are wired", now, sink);  // what waited for them may flip to them
   }
   consider_planning(now, sink);
 }

@@ -4,6 +4,7 @@
 
 #include "controller/control/controller.hpp"
 #include "controller/control/timers.hpp"
+#include "controller/plan/explain.hpp"
 #include "controller/plan/reconcile.hpp"
 
 namespace loom {
@@ -52,6 +53,11 @@ std::vector<DeviceReport> Controller::device_rows(const Query& query, Instant) c
     rows.push_back({device.id, device.name, device.kind, device.agent, observations_[device.id.value].value_or(never), drift,
                     plan == nullptr ? std::nullopt : std::optional(plan->timeline.front().setpoint),
                     override != nullptr && !override->is_adopted(), override != nullptr && override->is_adopted()});
+  }
+  const std::vector<std::uint32_t> lit = confirmed_ == nullptr ? std::vector<std::uint32_t>(options_.fabric->devices.size())
+                                                               : lit_ways(*options_.fabric, confirmed_->plan);
+  for (DeviceReport& row : rows) {
+    row.lit_ways = lit[row.device.value];
   }
   return rows;
 }

@@ -250,7 +250,8 @@ void Controller::finish_trial(const PlanOutcome& outcome, Instant now, EffectSin
 
 /// The order becomes intent: durable first, then answered, then planned and committed like every change.
 void Controller::adopt(const Trial& trial, const PlanResult& tried, Instant now, EffectSink& sink) {
-  const bool needs_revision = confirmed_ == nullptr || !tried.plan.changed.empty();
+  // A job that was changed gets a revision even where no light differs: its routes may.
+  const bool needs_revision = confirmed_ == nullptr || !tried.plan.changed.empty() || trial.job != JobId{};
   if (trial.confirm_within > Duration{}) {
     probation_ =
         Probation{next_revision_, clock_, now + trial.confirm_within, probation_ ? probation_->pinned_before : intent_.pinned};
@@ -327,6 +328,9 @@ void Controller::take_back_orders(const Intent& failed) {
   for (Job& job : intent_.jobs) {
     const Job* tried = job_of(failed, job.id);
     const Job* lit = job_of(good, job.id);
+    if (tried != nullptr && lit != nullptr && tried->spec == job.spec && lit->spec != job.spec) {
+      job.spec = lit->spec;
+    }
     if (tried != nullptr && lit != nullptr && tried->nodes == job.nodes && lit->stage == job.stage && lit->nodes != job.nodes) {
       job.nodes = lit->nodes;
       JobEntry& entry = jobs_[job.id];

@@ -152,6 +152,16 @@ std::vector<NodeReport> Controller::node_rows(const Query& query, Instant now) c
   return rows;
 }
 
+/// Of the confirmed revision; null: it has none.
+const JobSchedule* Controller::schedule_of(JobId job) const {
+  if (confirmed_ == nullptr) {
+    return nullptr;
+  }
+  const auto& jobs = confirmed_->schedule.jobs;
+  const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const JobSchedule& each) { return each.job == job; });
+  return found == jobs.end() ? nullptr : &*found;
+}
+
 std::vector<JobReport> Controller::job_rows(const Query& query) const {
   std::vector<JobReport> rows;
   for (const auto& [id, entry] : jobs_) {
@@ -162,6 +172,14 @@ std::vector<JobReport> Controller::job_rows(const Query& query) const {
                                        [job = id](const JobSchedule& schedule) { return schedule.job == job; });
     rows.push_back({id, entry.name, entry.workload, entry.state, entry.reason, entry.stage, entry.stages, entry.nodes,
                     entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows, is_pinned});
+    if (const JobSchedule* schedule = schedule_of(id)) {
+      JobReport& row = rows.back();
+      row.forwarded_pairs = static_cast<std::uint32_t>(schedule->routes.size());
+      for (const HostRoute& route : schedule->routes) {
+        row.hops_most = std::max(row.hops_most, static_cast<std::uint32_t>(route.through.size() + 1));
+      }
+      row.waiting_circuits = schedule->waiting;
+    }
   }
   return rows;
 }

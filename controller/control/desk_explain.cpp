@@ -3,6 +3,7 @@
 
 #include "controller/control/controller.hpp"
 #include "controller/plan/explain.hpp"
+#include "core/limits.hpp"
 
 namespace loom {
 namespace {
@@ -88,6 +89,27 @@ HopReport Controller::describe(const Circuit& circuit, const LitHop& lit) const 
   return row;
 }
 
+/// Pairs of the job whose traffic servers send over this circuit (or over one parallel to it).
+void Controller::add_forwarded(CircuitExplanation& it) const {
+  const Circuit& circuit = it.circuit.circuit;
+  const JobSchedule* schedule = schedule_of(circuit.job);
+  for (std::size_t i = 0; schedule != nullptr && i < schedule->routes.size(); ++i) {
+    const HostRoute& route = schedule->routes[i];
+    NodeId at = route.source;
+    bool is_passed = false;
+    for (const NodeId next : route.through) {
+      is_passed = is_passed || (at == circuit.source && next == circuit.destination);
+      at = next;
+    }
+    if (is_passed || (at == circuit.source && route.destination == circuit.destination)) {
+      ++it.forwarded_pairs;
+      if (it.forwarded.size() < limits::kRoutesPerExplanation) {
+        it.forwarded.push_back(route);
+      }
+    }
+  }
+}
+
 OperatorReply Controller::explain(const Query& query) const {
   OperatorReply answered;
   const auto refuse_with = [&](Error error) {
@@ -115,6 +137,7 @@ OperatorReply Controller::explain(const Query& query) const {
   for (const LitHop& lit : *path) {
     it.hops.push_back(describe(circuit, lit));
   }
+  add_forwarded(it);
   const auto wrong = std::find_if(it.hops.begin(), it.hops.end(), [](const HopReport& hop) { return !hop.problem.empty(); });
   const Dbm received = it.hops.back().power_out;
   if (intent_.lasers_off) {

@@ -181,6 +181,42 @@ void Controller::obey(const Asker& asker, const CancelJob& order, Instant now, E
   want_plan("job " + number(order.job.value) + " cancelled", now, sink);
 }
 
+void Controller::obey(const Asker& asker, const ChangeJob& order, Instant, EffectSink& sink) {
+  const auto is_it = [id = order.job](const Job& job) { return job.id == id; };
+  const auto known = std::find_if(intent_.jobs.begin(), intent_.jobs.end(), is_it);
+  if (known == intent_.jobs.end()) {
+    return refuse(asker, {ErrorCode::not_found, "job " + number(order.job.value) + " does not run", "loom job list"}, sink);
+  }
+  if (order.spec.node_count != known->nodes.size()) {
+    return refuse(
+        asker,
+        {ErrorCode::infeasible,
+         "job " + number(order.job.value) + " runs on " + number(known->nodes.size()) + " nodes, the change is for " +
+             number(order.spec.node_count) + "; a job keeps its nodes; nearest: " + number(known->nodes.size()) + " nodes",
+         "loom job cancel " + number(order.job.value) + "  (then submit it anew)"},
+        sink);
+  }
+  Trial trial{asker,
+              {[is_it, spec = order.spec](const Intent& intent) -> Result<Intent> {
+                Intent with = intent;
+                const auto job = std::find_if(with.jobs.begin(), with.jobs.end(), is_it);
+                if (job == with.jobs.end()) {
+                  return fail(ErrorCode::not_found, "the job has ended", "loom job list");
+                }
+                JobSpec& now = job->spec;
+                now.workload = spec.workload;
+                now.collectives = spec.collectives;
+                now.compute = spec.compute;
+                now.assumptions = spec.assumptions;
+                job->stage = 0;
+                return with;
+              }},
+              "job " + number(order.job.value) + " (" + known->spec.name + ") changed",
+              order.dry_run};
+  trial.job = order.job;
+  try_out(std::move(trial), sink);
+}
+
 /// Above what an earlier life ordered and did not make durable.
 void Controller::take_laser_order() { laser_order_ = std::max(laser_order_ + 1, term_.value << 20); }
 

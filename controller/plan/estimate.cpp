@@ -1,9 +1,28 @@
 // Intent -> Demand.
 #include "controller/plan/estimate.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace loom {
+namespace {
+
+std::vector<SwitchWire> wires_of(const Plan& plan) {
+  std::vector<SwitchWire> wires;
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (const auto* ocs = std::get_if<OcsSetpoint>(&device.timeline.front().setpoint)) {
+        for (const CrossConnect& connect : ocs->connects) {
+          wires.push_back({device.device, connect.input, connect.output});
+        }
+      }
+    }
+  }
+  std::sort(wires.begin(), wires.end());
+  return wires;
+}
+
+}  // namespace
 
 Demand estimate(const Intent& placed, const Plan* base) {
   Demand demand;
@@ -13,6 +32,7 @@ Demand estimate(const Intent& placed, const Plan* base) {
     demand.jobs.push_back({job.id, job.nodes, job.spec.collectives, job.stage, {}});
   }
   if (base != nullptr) {
+    demand.wired = wires_of(*base);
     for (const Circuit& circuit : base->circuits) {
       if (const auto found = index.find(circuit.job); found != index.end()) {
         demand.jobs[found->second].held.push_back(circuit);

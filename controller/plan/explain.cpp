@@ -8,6 +8,8 @@
 namespace loom {
 namespace {
 
+constexpr std::size_t kHopsMost = 64;
+
 Positions positions_of(const Fabric& fabric, const Plan& plan) {
   Positions positions(fabric);
   for (const NodePlan& node : plan.nodes) {
@@ -59,6 +61,29 @@ Dbm launch_power(const Fabric& fabric, const Plan& plan, const Circuit& circuit)
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> lit_ways(const Fabric& fabric, const Plan& plan) {
+  std::vector<std::uint32_t> ways(fabric.devices.size());
+  const Positions positions = positions_of(fabric, plan);
+  for (const Circuit& circuit : plan.circuits) {
+    PortRef at{circuit.transmitter, 0};
+    for (std::size_t hops = 0; hops < kHopsMost; ++hops) {
+      const auto& fibre = fabric.fibre_out[at.element.value][at.port];
+      const PortRef to = fibre ? fabric.fibres[fibre->value].to : at;
+      const auto& connects = positions.connects[to.element.value];
+      const auto way =
+          std::find_if(connects.begin(), connects.end(), [&](const CrossConnect& connect) { return connect.input == to.port; });
+      if (!fibre || way == connects.end()) {
+        break;
+      }
+      if (const auto device = fabric.device_of_element[to.element.value]) {
+        ++ways[device->value];
+      }
+      at = {to.element, way->output};
+    }
+  }
+  return ways;
+}
 
 std::string_view kind_of(const Element& element) {
   static constexpr std::array<std::string_view, 12> kWords{"transmitter", "receiver",   "coupler", "wss",

@@ -18,6 +18,10 @@ struct LitHop {
 /// Transmitter to receiver. Errors: infeasible (the plan's switches do not carry it).
 Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit);
 
+/// By device: connections of a circuit switch that a circuit of the plan comes to; 0 for everything else. What else it holds is
+/// dark. Follows light through circuit switches only: behind any other element that divides it, nobody is counted.
+std::vector<std::uint32_t> lit_ways(const Fabric& fabric, const Plan& plan);
+
 /// `transmitter`, `wss`, `ring filter`, ...
 std::string_view kind_of(const Element& element);
 

@@ -97,6 +97,7 @@ class Lowering {
     for (Beam& beam : beams_) {
       beam.kept = is_in_base(beam);
     }
+    LOOM_TRY(hold_wires());
     for (const bool kept : {true, false}) {  // light that stays has its way before anybody looks for one
       for (Beam& beam : beams_) {
         if (beam.kept == kept) {
@@ -117,6 +118,24 @@ class Lowering {
   }
 
  private:
+  Result<void> hold_wires() {
+    for (const SwitchWire& wire : request_.schedule.wires) {
+      const bool is_switch = wire.device.value < fabric_.devices.size() && fabric_.device(wire.device).kind == DeviceKind::ocs;
+      const ElementId element = is_switch ? fabric_.device(wire.device).elements[0] : ElementId{};
+      if (!is_switch || wire.input >= fabric_.element(element).inputs || wire.output >= fabric_.element(element).outputs) {
+        return fail(ErrorCode::out_of_range, "device " + std::to_string(wire.device.value) +
+                                                 " is no circuit switch with input " + std::to_string(wire.input) +
+                                                 " and output " + std::to_string(wire.output));
+      }
+      if (!finder_.wire(element, {wire.input, wire.output})) {
+        return fail(ErrorCode::infeasible, "infeasible: " + fabric_.device(wire.device).name + ": input " +
+                                               std::to_string(wire.input) + " or output " + std::to_string(wire.output) +
+                                               " is wired to another");
+      }
+    }
+    return {};
+  }
+
   Result<void> add_job(const JobSchedule& schedule) {
     const auto job = std::find_if(request_.intent.jobs.begin(), request_.intent.jobs.end(),
                                   [&](const Job& candidate) { return candidate.id == schedule.job; });

@@ -105,7 +105,9 @@ std::uint32_t PathFinder::number(const std::vector<ElementId>& trunks) {
     trunk_of_[trunk.value] = count;
     if (fabric_.element(trunk).inputs > 1 && fabric_.element(trunk).outputs > 0) {
       const std::vector<bool> after = spread(trunk, false);
-      const std::vector<bool> before = spread(trunk, true);
+      const bool leads_on =
+          std::any_of(trunks.begin(), trunks.end(), [&](ElementId other) { return other != trunk && after[other.value]; });
+      const std::vector<bool> before = leads_on ? spread(trunk, true) : std::vector<bool>(after.size());
       for (const ElementId other : trunks) {
         if (after[other.value] && before[other.value]) {
           trunk_of_[other.value] = count;
@@ -263,6 +265,23 @@ std::optional<Path> PathFinder::lay(const Circuit& circuit) {
   return path;
 }
 
+void PathFinder::add_connect(ElementId element, CrossConnect connect) {
+  auto& connects = positions_.connects[element.value];
+  if (std::find(connects.begin(), connects.end(), connect) == connects.end()) {
+    connects.insert(std::lower_bound(connects.begin(), connects.end(), connect,
+                                     [](const CrossConnect& a, const CrossConnect& b) { return a.input < b.input; }),
+                    connect);
+  }
+}
+
+bool PathFinder::wire(ElementId element, CrossConnect connect) {
+  const bool is_free = ocs_admits(positions_.connects[element.value], connect.input, connect.output);
+  if (is_free) {
+    add_connect(element, connect);
+  }
+  return is_free;
+}
+
 void PathFinder::claim(const Path& path, FrequencySlot slot) {
   for (const Hop& hop : path) {
     const Element& element = fabric_.element(hop.element);
@@ -280,13 +299,7 @@ void PathFinder::claim(const Path& path, FrequencySlot slot) {
         positions_.resonances[hop.element.value] = slot;
       }
     } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-      auto& connects = positions_.connects[hop.element.value];
-      const CrossConnect connect{hop.input, hop.output};
-      if (std::find(connects.begin(), connects.end(), connect) == connects.end()) {
-        connects.insert(std::lower_bound(connects.begin(), connects.end(), connect,
-                                         [](const CrossConnect& a, const CrossConnect& b) { return a.input < b.input; }),
-                        connect);
-      }
+      add_connect(hop.element, {hop.input, hop.output});
     }
   }
 }

@@ -38,6 +38,8 @@ class PathFinder {
 
   /// The first free way, or nothing. Claims it in positions().
   std::optional<Path> lay(const Circuit& circuit);
+  /// Claims a connection of a circuit switch for whoever comes to its input; false: the input or the output is taken.
+  bool wire(ElementId element, CrossConnect connect);
   const Positions& positions() const { return positions_; }
 
  private:
@@ -58,6 +60,7 @@ class PathFinder {
   std::vector<PortNumber> exits(const Element& element, PortNumber input, FrequencySlot slot) const;
   bool may_resonate(const Element& element, FrequencySlot slot) const;
   void claim(const Path& path, FrequencySlot slot);
+  void add_connect(ElementId element, CrossConnect connect);
 
   const Fabric& fabric_;
   const Positions& preferred_;

@@ -47,15 +47,18 @@ Result<Prediction> predict(const JobSpec& job, const PredictOptions& options);
 
 /// How light is meant to be used. issue: each collective when it is ready, in issue order, `start` = the iteration's start.
 /// merged: a schedule with timeslots moves the bytes of all direct transfers of an iteration together, pair by pair, then the
-/// rings; compute comes before, without overlap, and `start` = compute is done.
-enum class TransferOrder : std::uint8_t { issue, merged };
+/// rings; compute comes before, without overlap, and `start` = compute is done. forwarded: as issue, over a direct-connect
+/// topology whose servers forward (forwarded_light.hpp).
+enum class TransferOrder : std::uint8_t { issue, merged, forwarded };
 
-/// What fits the schedule: merged if any timeslot ends, else issue.
+/// What fits the schedule: forwarded if its servers forward, merged if any timeslot ends, else issue.
 TransferOrder order_of(const JobSchedule& schedule);
 
 struct ScheduleTimings {
   Duration latency = std::chrono::microseconds{1};  ///< of a circuit, one way
   Duration stage_change{};                          ///< from one stage's last light to the next one's first guard
+  Duration forward{};                               ///< at each server that passes traffic on
+  std::string fabric = "oddl";                      ///< whose schedule it is
 };
 
 /// The light of a job's schedule if every device keeps its worst case: stages in order from `start`, guards dark, holds lit.

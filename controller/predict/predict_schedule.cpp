@@ -2,6 +2,7 @@
 // replayed over that light. A run whose devices do no worse than promised is never slower.
 #include <algorithm>
 
+#include "controller/predict/forwarded_light.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
 
@@ -27,6 +28,9 @@ BitRate slowest_rate(const JobSchedule& schedule) {
 }  // namespace
 
 TransferOrder order_of(const JobSchedule& schedule) {
+  if (schedule.forwards) {
+    return TransferOrder::forwarded;
+  }
   for (const Stage& stage : schedule.stages) {
     for (const Timeslot& timeslot : stage.timeslots) {
       if (timeslot.hold != kForever) {
@@ -62,13 +66,17 @@ LightTimeline light_of(const JobSchedule& schedule, Instant start, const Schedul
 
 Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& schedule, const ScheduleTimings& timings) {
   const TransferOrder order = order_of(schedule);
+  if (order == TransferOrder::forwarded) {
+    return predict_forwarded(job, schedule, timings);
+  }
   const auto outcome = replay(job, light_of(schedule, Instant{}, timings), {Instant{}, timings.latency, order});
   if (!outcome) {
     return std::unexpected(outcome.error());
   }
-  Prediction prediction{job.workload,     "oddl",           job.node_count, slowest_rate(schedule), outcome->iteration,
+  Prediction prediction{job.workload,     timings.fabric,   job.node_count, slowest_rate(schedule), outcome->iteration,
                         outcome->compute, outcome->exposed, outcome->dark,  outcome->phases,        job.assumptions};
-  prediction.assumptions.emplace_back("oddl (reconstruction): predicted from the schedule, every device at its worst case");
+  prediction.assumptions.push_back(timings.fabric + (timings.fabric == "oddl" ? " (reconstruction)" : "") +
+                                   ": predicted from the schedule, every device at its worst case");
   prediction.assumptions.push_back("latency of a circuit " + in_ms(timings.latency) + ", one way");
   if (order == TransferOrder::merged) {
     std::erase_if(prediction.assumptions, [](const std::string& each) { return each.starts_with("overlap = "); });

@@ -2,6 +2,7 @@
 #include "controller/predict/reconfiguration.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace loom {
@@ -96,6 +97,8 @@ Reconfiguration::Reconfiguration(Reconfiguration&& other) noexcept { *this = std
 
 Reconfiguration& Reconfiguration::operator=(Reconfiguration&& other) noexcept {
   const bool is_standing = other.current_ == &other.standing_;
+  recorded_ = std::move(other.recorded_);
+  playing_ = other.playing_;
   terms_ = other.terms_;
   policy_ = std::move(other.policy_);
   phase_ = other.phase_;
@@ -107,8 +110,29 @@ Reconfiguration& Reconfiguration::operator=(Reconfiguration&& other) noexcept {
   is_dark_ = std::move(other.is_dark_);
   dark_ns_ = std::move(other.dark_ns_);
   changes_ = other.changes_;
-  current_ = is_standing ? &standing_ : &live_;
+  current_ = is_standing ? &standing_ : !recorded_.empty() ? &recorded_[playing_].network : &live_;
   return *this;
+}
+
+Result<Reconfiguration> Reconfiguration::recorded(std::vector<RecordedNetwork> networks) {
+  if (networks.empty()) {
+    return fail(ErrorCode::invalid_argument, "reconfiguration: no network was recorded");
+  }
+  for (RecordedNetwork& each : networks) {
+    each.network.waits_for_path = true;
+    LOOM_TRY(check(each.network));
+    if (each.network.end_points != networks.front().network.end_points) {
+      return fail(ErrorCode::invalid_argument, "reconfiguration: networks of " + std::to_string(each.network.end_points) +
+                                                   " and of " + std::to_string(networks.front().network.end_points) + " nodes");
+    }
+  }
+  Reconfiguration made;
+  made.dark_ns_.assign(networks.front().network.end_points, 0);
+  made.is_dark_.assign(networks.front().network.end_points, false);
+  made.recorded_ = std::move(networks);
+  made.next_ = made.recorded_.size() > 1 ? made.recorded_[1].at : std::numeric_limits<double>::infinity();
+  made.current_ = &made.recorded_.front().network;
+  return made;
 }
 
 Result<Reconfiguration> Reconfiguration::make(const ReconfigurationTerms& terms, Network first, TopologyPolicy policy) {
@@ -154,6 +178,13 @@ void Reconfiguration::go_dark() {
 }
 
 Result<void> Reconfiguration::step(double now, std::span<const Transfers::Left> residual) {
+  if (!recorded_.empty()) {
+    LOOM_ASSERT(playing_ + 1 < recorded_.size());
+    current_ = &recorded_[++playing_].network;
+    next_ = playing_ + 1 < recorded_.size() ? recorded_[playing_ + 1].at : std::numeric_limits<double>::infinity();
+    ++changes_;
+    return {};
+  }
   switch (phase_) {
     case LightPhase::live:
       if (terms_.drain > Duration{}) {

@@ -35,8 +35,19 @@ ReconfigurationTerms sip_ml_terms(Duration interval, Duration reconfiguration);
 /// The next topology, from the bytes not yet sent. Same end points always.
 using TopologyPolicy = std::function<Result<Network>(double now, std::span<const Transfers::Left> residual)>;
 
+/// What carried traffic from `at` on, nanoseconds.
+struct RecordedNetwork {
+  double at = 0;
+  Network network;
+};
+
 class Reconfiguration {
  public:
+  /// Light as it was: each network from its instant on, the last one for ever. `networks` ascending, the first at 0 or before;
+  /// all of them of the same links, dark ones with rate 0 and in no route. dark_ns() stays 0. Errors: invalid_argument (none,
+  /// or other end points), those of check().
+  static Result<Reconfiguration> recorded(std::vector<RecordedNetwork> networks);
+
   /// `first` is live at 0. Errors: out_of_range (a live time of 0 or less, a negative delay).
   static Result<Reconfiguration> make(const ReconfigurationTerms& terms, Network first, TopologyPolicy policy);
 
@@ -62,6 +73,8 @@ class Reconfiguration {
   Network live_;
   Network coming_;
   Network standing_;  ///< while dark: what does not change, or nothing
+  std::vector<RecordedNetwork> recorded_;
+  std::size_t playing_ = 0;  ///< of the recorded ones
   const Network* current_ = nullptr;
   std::vector<bool> is_dark_;
   std::vector<double> dark_ns_;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "controller/predict/collective_time.hpp"
+#include "controller/predict/forwarded_light.hpp"
 #include "controller/predict/iteration_clock.hpp"
 #include "controller/predict/light_windows.hpp"
 
@@ -335,6 +336,10 @@ Result<void> check(const JobSpec& job) {
 
 Result<Replay> replay(const JobSpec& job, const LightTimeline& light, const ReplayOptions& options) {
   LOOM_TRY(check(job));
+  if (options.order == TransferOrder::forwarded) {
+    LOOM_ASSERT(options.schedule != nullptr);
+    return replay_forwarded(job, light, options);
+  }
   Replayer replayer{job, light, options};
   return options.order == TransferOrder::merged ? replayer.merged() : replayer.in_issue_order();
 }

@@ -13,6 +13,8 @@ struct ReplayOptions {
   Instant start{};  ///< see TransferOrder
   Duration latency = std::chrono::microseconds{1};
   TransferOrder order = TransferOrder::issue;
+  const JobSchedule* schedule = nullptr;  ///< order forwarded: who forwards for whom
+  Duration forward{};                     ///< order forwarded: at each server that passes traffic on
 };
 
 struct Replay {
@@ -25,8 +27,9 @@ struct Replay {
 };
 
 /// One iteration of `job`, whose placement names every rank's node, over `light`. Rings: the recurrence of 2(n-1) rounds with
-/// each link's own windows; direct transfers: each pair's bytes through its windows. Errors: invalid_argument (no placement,
-/// unlawful collective), infeasible, naming the first transfer that never gets light.
+/// each link's own windows; direct transfers: each pair's bytes through its windows. Where servers forward, the engine plays
+/// the job over links that are there while they are lit (replay_forwarded); `waited` then is `dark`. Errors: invalid_argument
+/// (no placement, unlawful collective), infeasible, naming the first transfer that never gets light.
 Result<Replay> replay(const JobSpec& job, const LightTimeline& light, const ReplayOptions& options);
 
 }  // namespace loom

@@ -2,7 +2,9 @@
 #include "controller/schedule/permutations.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
+#include <utility>
 
 #include "controller/schedule/topoopt/general_matching.hpp"
 #include "core/result.hpp"
@@ -82,28 +84,22 @@ class Colouring {
   Colouring(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs)
       : nodes_(nodes), switches_(switches), pairs_(pairs), at_(2 * std::size_t{nodes} * switches, kNone) {}
 
+  /// A circuit that is lit there.
+  void keep(const SwitchGrant& held) {
+    LOOM_ASSERT(at(pairs_[held.pair].source, held.on) == kNone && at(nodes_ + pairs_[held.pair].destination, held.on) == kNone);
+    put(held.pair, held.on);
+    kept_.resize(at_.size());
+    kept_[place(pairs_[held.pair].source, held.on)] = true;
+  }
+
   void add(std::uint32_t pair) {
     const std::uint32_t u = pairs_[pair].source;
     const std::uint32_t v = nodes_ + pairs_[pair].destination;
-    const std::uint32_t a = free_at(u);
-    const std::uint32_t b = free_at(v);
+    const auto [a, b] = kept_.empty() ? std::pair{free_at(u), free_at(v)} : gentlest(u, v);
     if (at(v, a) != kNone) {
       flip(v, a, b);  // a-b path from v: it never ends in u, which lacks a, so a comes free at v
     }
     put(pair, a);
-  }
-
-  void keep(const SwitchGrant& grant) { put(grant.pair, grant.on); }
-
-  /// Adds it where nobody else has to move; false: there is no such switch.
-  bool add_beside(std::uint32_t pair) {
-    for (std::uint32_t on = 0; on < switches_; ++on) {
-      if (at(pairs_[pair].source, on) == kNone && at(nodes_ + pairs_[pair].destination, on) == kNone) {
-        put(pair, on);
-        return true;
-      }
-    }
-    return false;
   }
 
   std::vector<SwitchGrant> grants() const {
@@ -120,8 +116,39 @@ class Colouring {
   }
 
  private:
-  std::uint32_t& at(std::uint32_t end, std::uint32_t on) { return at_[std::size_t{end} * switches_ + on]; }
-  std::uint32_t at(std::uint32_t end, std::uint32_t on) const { return at_[std::size_t{end} * switches_ + on]; }
+  std::size_t place(std::uint32_t end, std::uint32_t on) const { return std::size_t{end} * switches_ + on; }
+  std::uint32_t& at(std::uint32_t end, std::uint32_t on) { return at_[place(end, on)]; }
+  std::uint32_t at(std::uint32_t end, std::uint32_t on) const { return at_[place(end, on)]; }
+
+  /// A switch free at u and one free at v, between which the fewest kept circuits would have to change places.
+  std::pair<std::uint32_t, std::uint32_t> gentlest(std::uint32_t u, std::uint32_t v) const {
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> best;
+    std::size_t least = 0;
+    for (std::uint32_t a = 0; a < switches_; ++a) {
+      for (std::uint32_t b = 0; b < switches_ && at(u, a) == kNone; ++b) {
+        if (at(v, b) != kNone) {
+          continue;
+        }
+        const std::size_t moved = a == b ? 0 : 1 + kept_on_path(v, a, b);
+        if (!best || moved < least) {
+          best = {a, b};
+          least = moved;
+        }
+      }
+    }
+    LOOM_ASSERT(best.has_value());
+    return *best;
+  }
+
+  std::size_t kept_on_path(std::uint32_t end, std::uint32_t a, std::uint32_t b) const {
+    std::size_t kept = 0;
+    for (std::uint32_t on = a; at(end, on) != kNone; on = on == a ? b : a) {
+      const SwitchPair& pair = pairs_[at(end, on)];
+      kept += kept_[place(pair.source, on)] ? 1 : 0;
+      end = end < nodes_ ? nodes_ + pair.destination : pair.source;
+    }
+    return kept;
+  }
 
   std::uint32_t free_at(std::uint32_t end) const {
     for (std::uint32_t on = 0; on < switches_; ++on) {
@@ -149,6 +176,9 @@ class Colouring {
     for (std::size_t i = 0; i < path.size(); ++i) {
       const std::uint32_t on = i % 2 == 0 ? a : b;
       at(pairs_[path[i]].source, on) = kNone;
+      if (!kept_.empty()) {
+        kept_[place(pairs_[path[i]].source, on)] = false;  // it moves in any case
+      }
       at(nodes_ + pairs_[path[i]].destination, on) = kNone;
     }
     for (std::size_t i = 0; i < path.size(); ++i) {
@@ -160,6 +190,7 @@ class Colouring {
   std::uint32_t switches_;
   const std::vector<SwitchPair>& pairs_;
   std::vector<std::uint32_t> at_;  ///< [source or nodes + destination][switch]: the pair there
+  std::vector<bool> kept_;         ///< as at_, by source: a circuit that is lit there; empty: none is
 };
 
 }  // namespace
@@ -193,20 +224,15 @@ std::vector<SwitchGrant> into_permutations(std::uint32_t nodes, std::uint32_t sw
                                            const std::vector<std::uint32_t>& counts, const std::vector<SwitchGrant>& held) {
   Colouring colouring(nodes, switches, pairs);
   std::vector<std::uint32_t> missing = counts;
-  for (const SwitchGrant& grant : held) {
-    if (missing[grant.pair] > 0) {
-      colouring.keep(grant);
-      --missing[grant.pair];
+  for (const SwitchGrant& each : held) {
+    if (missing[each.pair] > 0) {
+      colouring.keep(each);
+      --missing[each.pair];
     }
   }
-  for (const bool moves : {false, true}) {
-    for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
-      while (missing[pair] > 0 && (moves || (!held.empty() && colouring.add_beside(pair)))) {
-        if (moves) {
-          colouring.add(pair);
-        }
-        --missing[pair];
-      }
+  for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
+    for (; missing[pair] > 0; --missing[pair]) {
+      colouring.add(pair);
     }
   }
   return colouring.grants();

@@ -29,9 +29,9 @@ struct SwitchGrant {
 };
 
 /// Places `counts` circuits of each pair so that every switch is a matching (Koenig: a bipartite multigraph whose degrees are
-/// at most Q has Q colours). `held`: circuits from before, a matching on every switch; of each pair as many as its count stay
-/// where they are, and others move only where a new one would find no switch with both ends free. Ascending (pair, on).
-/// Precondition: no node's circuits exceed `switches`.
+/// at most Q has Q colours). Ascending (pair, on). Precondition: no node's circuits exceed `switches`.
+/// `held`: circuits as they are lit, a matching on every switch; of each pair as many as its count stay where they are, but for
+/// those that stand between a new circuit and its two ends, of which each new one moves as few as any two switches allow.
 std::vector<SwitchGrant> into_permutations(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
                                            const std::vector<std::uint32_t>& counts, const std::vector<SwitchGrant>& held = {});
 

@@ -8,6 +8,7 @@
 #include "controller/schedule/oddl.hpp"
 #include "controller/schedule/sip_ocs.hpp"
 #include "controller/schedule/sip_ring.hpp"
+#include "controller/schedule/topoopt_schedule.hpp"
 #include "controller/workload/settings.hpp"
 
 namespace loom {
@@ -18,8 +19,10 @@ struct Entry {
   Scheduler* scheduler;
 };
 
-constexpr std::array<Entry, 3> kSchedulers{
-    {{"oddl", &schedule_oddl}, {"sip-ocs", &schedule_sip_ocs}, {"sip-ring", &schedule_sip_ring}}};
+constexpr std::array<Entry, 4> kSchedulers{{{"oddl", &schedule_oddl},
+                                            {"sip-ocs", &schedule_sip_ocs},
+                                            {"sip-ring", &schedule_sip_ring},
+                                            {"topoopt", &schedule_topoopt}}};
 
 }  // namespace
 

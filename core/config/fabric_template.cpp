@@ -14,6 +14,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr Range<Duration> kDeviceTime{Duration{0}, seconds{60}};
+constexpr Range<Duration> kRobotTime{Duration{0}, std::chrono::hours{1}};
 constexpr Range<BitRate> kRate{{1'000'000}, gigabits(10'000)};
 constexpr Range<FrequencyOffset> kSignalWidth{{1}, {1'000'000}};
 constexpr Range<std::int64_t> kLength{0, 10'000'000};  ///< within a building: 10 km
@@ -140,6 +141,43 @@ Fabric read_sip_ocs(YamlMap& map, const ErrorList& errors) {
   return errors.empty() ? make_sip_ocs(ocs) : Fabric{};
 }
 
+/// A block must hold two servers, so that they can be joined.
+void check_topoopt(YamlMap& map, const TopooptParameters& topoopt) {
+  if (topoopt.degree % topoopt.interfaces_per_switch != 0) {
+    map.error("degree",
+              "degree: found " + std::to_string(topoopt.degree) +
+                  "; expected a multiple of interfaces_per_switch = " + std::to_string(topoopt.interfaces_per_switch));
+  }
+  const std::uint32_t flips = topoopt.layer == TopooptLayer::look_ahead_panels ? 2 * topoopt.degree : 0;
+  const std::uint32_t switches = 2 * topoopt.degree;  // at most so many of a block are one server's
+  if (topoopt.degree + flips + switches > limits::kDevicesPerNode) {
+    map.error("degree", "degree: found " + std::to_string(topoopt.degree) + "; expected at most " +
+                            std::to_string(limits::kDevicesPerNode) + " devices a node, switches counted");
+  }
+}
+
+Fabric read_topoopt(YamlMap& map, const ErrorList& errors) {
+  static const std::array<std::string, 2> kLayers{"circuit_switches", "look_ahead_panels"};
+  TopooptParameters topoopt;
+  topoopt.nodes = static_cast<std::uint32_t>(map.integer("nodes", {2, kSipNodes}, std::int64_t{topoopt.nodes}));
+  topoopt.degree = static_cast<std::uint32_t>(map.integer("degree", {1, 64}, std::int64_t{topoopt.degree}));
+  topoopt.interfaces_per_switch =
+      static_cast<std::uint32_t>(map.integer("interfaces_per_switch", {1, 2}, std::int64_t{topoopt.interfaces_per_switch}));
+  topoopt.layer = static_cast<TopooptLayer>(map.word("switches", kLayers, std::size_t{0}).value_or(0));
+  const bool has_panels = topoopt.layer == TopooptLayer::look_ahead_panels;
+  topoopt.switch_ports = static_cast<std::uint32_t>(
+      map.integer("switch_ports", {4, 0xffff}, std::int64_t{has_panels ? kTopooptPanelPorts : topoopt.switch_ports}));
+  topoopt.fibre_length_mm = map.quantity("fibre_length", kLengthUnits, kLength, topoopt.fibre_length_mm);
+  topoopt.ocs_settle_max = map.duration("ocs_settle_max", kDeviceTime, topoopt.ocs_settle_max);
+  topoopt.panel_settle_max = map.duration("panel_settle_max", kRobotTime, topoopt.panel_settle_max);
+  topoopt.flip_settle_max = map.duration("flip_settle_max", kDeviceTime, topoopt.flip_settle_max);
+  read_ends(map, topoopt);
+  check_signal_width(map, topoopt.signal_width, {{topoopt.channel_n, topoopt.channel_width_m}, 2 * topoopt.channel_width_m, 1});
+  check_topoopt(map, topoopt);
+  map.finish();
+  return errors.empty() ? make_topoopt(topoopt) : Fabric{};
+}
+
 Fabric read_oddl_template(YamlMap& map, const ErrorList& errors) {
   const OddlParameters oddl = read_oddl(map);
   if (!errors.empty()) {
@@ -153,7 +191,7 @@ Fabric read_oddl_template(YamlMap& map, const ErrorList& errors) {
 }  // namespace
 
 Fabric read_template(YamlMap& file, ErrorList& errors) {
-  const std::array<std::string, 3> templates{"oddl", "sip_ring", "sip_ocs"};
+  const std::array<std::string, 4> templates{"oddl", "sip_ring", "sip_ocs", "topoopt"};
   const auto chosen = file.word("template", templates, Rule::required);
   const std::string name = file.name("name", std::string{});
   const ReturnPath return_path = read_return_path(file);
@@ -169,7 +207,8 @@ Fabric read_template(YamlMap& file, ErrorList& errors) {
   YamlMap map(parameters == nullptr ? none : *parameters, "the " + templates[*chosen] + " parameters", errors);
   Fabric fabric = *chosen == 0   ? read_oddl_template(map, errors)
                   : *chosen == 1 ? read_sip_ring(map, errors)
-                                 : read_sip_ocs(map, errors);
+                  : *chosen == 2 ? read_sip_ocs(map, errors)
+                                 : read_topoopt(map, errors);
   fabric.name = name.empty() ? fabric.name : name;
   fabric.return_path = return_path;
   return fabric;

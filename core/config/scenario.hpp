@@ -47,6 +47,8 @@ struct JobSubmission {
   std::string after;  ///< name of another job; empty = none
   Duration runs_for = kForever;
   std::uint32_t iterations = 0;  ///< 0: not limited
+  /// Not a job of its own: from `at` on the earlier job of this name moves this workload, on its nodes.
+  std::string changes{};
   bool operator==(const JobSubmission&) const = default;
 };
 

@@ -65,7 +65,7 @@ class ScenarioReader {
   /// A template's architecture is the name of its scheduler.
   std::string usual_algorithm() const {
     const std::string& own = fabric_.architecture;
-    return own == "sip-ring" || own == "sip-ocs" ? own : scenario_.algorithm;
+    return own == "sip-ring" || own == "sip-ocs" || own == "topoopt" ? own : scenario_.algorithm;
   }
 
   std::string path_from_here(const std::string& relative) const { return (folder_ / relative).lexically_normal().string(); }
@@ -205,6 +205,24 @@ class ScenarioReader {
     return path;
   }
 
+  void check_change(YamlMap& map, const JobSubmission& job) const {
+    if (job.changes.empty()) {
+      return;
+    }
+    const auto& jobs = scenario_.jobs;
+    const auto changed =
+        std::find_if(jobs.begin(), jobs.end(), [&](const JobSubmission& each) { return each.name == job.changes; });
+    if (changed == jobs.end() || !changed->changes.empty()) {
+      map.error("changes",
+                "changes: there is no job '" + job.changes + "' above this one; expected the name of an earlier job");
+    } else if (changed->nodes != job.nodes) {
+      map.error("nodes", "nodes: found " + std::to_string(job.nodes) + "; a job keeps its nodes, expected " +
+                             std::to_string(changed->nodes) + " as of '" + job.changes + "'");
+    } else if (!job.after.empty() || job.runs_for != kForever || job.iterations != 0) {
+      map.error("changes", "changes: what changes another job has no after, runs_for or iterations of its own");
+    }
+  }
+
   void read_jobs() {
     NameIndex names("job");
     for (const YamlNode& item : file_.list("jobs", limits::kJobs)) {
@@ -221,6 +239,8 @@ class ScenarioReader {
       if (!job.after.empty() && !names.find(job.after)) {
         map.error("after", "after: there is no job '" + job.after + "' above this one; expected the name of an earlier job");
       }
+      job.changes = map.name("changes", std::string{});
+      check_change(map, job);
       map.finish();
       names.add(job.name, map.place_of("name"), errors_);
       scenario_.jobs.push_back(std::move(job));

@@ -83,8 +83,9 @@ TEST_CASE("unlawful_template_parameters_are_refused") {
   CHECK_THAT(errors_of(oddl("group_size: 0")), Contains("expected a whole number of 1..1024"));
   CHECK_THAT(errors_of(oddl("rate: 100 GHz")), Contains("has the unit 'GHz'; expected a bit rate"));
   CHECK_THAT(errors_of(oddl("laser_retune_max: 100 s")), Contains("expected a duration of 0 ns to 1 min"));
-  CHECK_THAT(errors_of("schema_version: 1\nkind: fabric\ntemplate: odll\n"),
-             Contains("f.yaml:3:11: template: found 'odll'; expected one of: oddl, sip_ring, sip_ocs; did you mean 'oddl'?"));
+  CHECK_THAT(
+      errors_of("schema_version: 1\nkind: fabric\ntemplate: odll\n"),
+      Contains("f.yaml:3:11: template: found 'odll'; expected one of: oddl, sip_ring, sip_ocs, topoopt; did you mean 'oddl'?"));
 }
 
 std::string sip(const std::string& name, const std::string& parameters) {
@@ -105,6 +106,38 @@ TEST_CASE("sip_templates_take_their_parameters") {
   CHECK(std::get<OpticalCircuitSwitch>(first.kind).settle_max == std::chrono::milliseconds{12});
   CHECK(read(sip("sip_ring", "nodes: 256, rings: 1, channels: 16")));
   CHECK(read(sip("sip_ocs", "nodes: 1024, switches: 20")));
+}
+
+TEST_CASE("the_topoopt_template_takes_its_parameters_and_divides_servers_into_blocks_of_a_switchs_ports") {
+  const auto paper = read(sip("topoopt", "nodes: 432"));  // 384 ports: two blocks of 216
+  REQUIRE(paper);
+  CHECK(paper.value->architecture == "topoopt");
+  CHECK(paper.value->nodes[215].group == 0);
+  CHECK(paper.value->nodes[216].group == 1);
+  CHECK(paper.value->elements[0].inputs == 216);
+  CHECK(std::get<OpticalCircuitSwitch>(paper.value->elements[0].kind).settle_max == std::chrono::milliseconds{10});
+  const auto panels = read(sip("topoopt", "nodes: 432, switches: look_ahead_panels, panel_settle_max: 5 min"));
+  REQUIRE(panels);  // 1008 ports: one block, two panels an interface
+  CHECK(panels.value->nodes[431].group == 0);
+  CHECK(panels.value->elements[1].name == "panel-0b");
+  CHECK(std::get<OpticalCircuitSwitch>(panels.value->elements[1].kind).settle_max == std::chrono::minutes{5});
+  const std::size_t driven = panels.value->devices_of_agent[431].size();
+  CHECK(driven == 4 + 8);  // lasers, and two 1x2 switches an interface
+  const auto duplex = read(sip("topoopt", "nodes: 16, interfaces_per_switch: 2"));
+  REQUIRE(duplex);
+  CHECK(duplex.value->elements[1].inputs == 32);
+  CHECK(duplex.value->elements[2].name == "tx-0-0");
+}
+
+TEST_CASE("unlawful_topoopt_parameters_are_refused_with_their_place") {
+  using Catch::Matchers::Contains;
+  CHECK_THAT(errors_of(sip("topoopt", "degree: 3, interfaces_per_switch: 2")),
+             Contains("f.yaml:4:22: degree: found 3; expected a multiple of interfaces_per_switch = 2"));
+  CHECK_THAT(errors_of(sip("topoopt", "degree: 64, switches: look_ahead_panels")),
+             Contains("expected at most 256 devices a node"));
+  CHECK_THAT(errors_of(sip("topoopt", "switches: panels")),
+             Contains("did you mean 'look_ahead_panels'?") || Contains("expected one of"));
+  CHECK_THAT(errors_of(sip("topoopt", "panel_settle_max: 2 h")), Contains("panel_settle_max"));
 }
 
 TEST_CASE("unlawful_sip_parameters_are_refused_with_their_place") {

@@ -255,11 +255,11 @@ TEST_CASE("the_fabric_schema_and_the_reader_know_the_same_keys") {
   const Json defs = schema_of("fabric").at("$defs");
   agree(defs.at("template_file"), "template: oddl\nzzz: 1\n", {"template"});
   agree(defs.at("explicit_file"), "zzz: 1\n", {});
-  for (const std::string name : {"oddl", "sip_ring", "sip_ocs"}) {
+  for (const std::string name : {"oddl", "sip_ring", "sip_ocs", "topoopt"}) {
     agree(defs.at(name + "_parameters"), "schema_version: 1\nkind: fabric\ntemplate: " + name + "\nparameters: {zzz: 1}\n", {});
     CHECK(defs.at(name == "oddl" ? "template_file" : name + "_file").at("properties").at("template").at("const") == name);
   }
-  CHECK(ask("schema_version: 1\nkind: fabric\ntemplate: zzz\n").words == Words{"oddl", "sip_ring", "sip_ocs"});
+  CHECK(ask("schema_version: 1\nkind: fabric\ntemplate: zzz\n").words == Words{"oddl", "sip_ring", "sip_ocs", "topoopt"});
   CHECK(ask(kExplicit + kLists + "return_path: zzz\n").words ==
         defs.at("explicit_file").at("properties").at("return_path").at("enum").get<Words>());
   agree(defs.at("node"), kExplicit + "nodes: [{zzz: 1}]\nelements: []\n", {});

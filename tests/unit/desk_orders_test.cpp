@@ -22,6 +22,31 @@ TEST_CASE("a drained node's job moves to a free node, and the reply carries the 
   CHECK(desk.rows<NodeReport>(Noun::nodes, node.value).front().drained);
 }
 
+TEST_CASE("a job that changes its traffic keeps its nodes and its name, and the reply carries the revision that does it") {
+  DeskBench desk;
+  const JobId job = desk.light(4);
+  const Job before = desk.controller->intent().jobs.front();
+  JobSpec spec;
+  spec.name = "other";
+  spec.workload = "shuffle";
+  spec.node_count = 4;
+  spec.collectives = {{CollectiveKind::all_to_all, {}, Bytes{1'000'000}}};
+  const auto dry = std::get<ChangeReport>(desk.ask(ChangeJob{job, spec, true}).rows);
+  CHECK(dry.touched > 0);
+  CHECK(desk.controller->intent().jobs.front() == before);
+  const OperatorReply reply = desk.ask(ChangeJob{job, spec, false});
+  REQUIRE(reply.outcome.ok());
+  desk.run_for(seconds{2});
+  const Job& after = desk.controller->intent().jobs.front();
+  CHECK(after.nodes == before.nodes);
+  CHECK(after.spec.name == "ring");
+  CHECK(after.spec.collectives == spec.collectives);
+  CHECK(desk.controller->confirmed() >= reply.revision);
+  spec.node_count = 5;
+  CHECK(mentions(refusal_of(desk.ask(ChangeJob{job, spec, false})).message, "runs on 4 nodes, the change is for 5"));
+  CHECK(mentions(refusal_of(desk.ask(ChangeJob{JobId{99}, spec, false})).message, "job 99 does not run"));
+}
+
 TEST_CASE("a dry run of a drain names the moves and the circuits and changes nothing") {
   DeskBench desk;
   desk.light(4);

@@ -61,6 +61,7 @@ DeviceReport device_report(Random& random) {
   }
   out.by_hand = random.coin();
   out.adopted = random.coin();
+  out.lit_ways = small(random);
   return out;
 }
 
@@ -84,6 +85,9 @@ JobReport job_report(Random& random) {
   out.nodes = nodes(random);
   out.revision = revision(random);
   out.pinned = random.coin();
+  for (std::uint32_t* field : {&out.forwarded_pairs, &out.hops_most, &out.waiting_circuits}) {
+    *field = small(random);
+  }
   return out;
 }
 
@@ -149,6 +153,8 @@ CircuitExplanation explanation(Random& random) {
   }
   out.sensitivity = power(random);
   out.hops = some<HopReport>(random, [&] { return hop(random); });
+  out.forwarded = some<HostRoute>(random, [&] { return HostRoute{node(random), node(random), nodes(random)}; });
+  out.forwarded_pairs = small(random);
   return out;
 }
 
@@ -246,6 +252,14 @@ SubmitJob submit_job(Random& random) {
   return out;
 }
 
+ChangeJob change_job(Random& random) {
+  ChangeJob out;
+  out.job = job(random);
+  out.spec = spec(random);
+  out.dry_run = random.coin();
+  return out;
+}
+
 using MakeAsk = OperatorAsk (*)(Random&);
 constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return query(random); },
@@ -260,6 +274,7 @@ constexpr MakeAsk kAsks[] = {
     [](Random&) -> OperatorAsk { return ConfirmSchedule{}; },
     [](Random& random) -> OperatorAsk { return RollBackSchedule{revision(random), true}; },
     [](Random& random) -> OperatorAsk { return diff_schedule(random); },
+    [](Random& random) -> OperatorAsk { return change_job(random); },
 };
 static_assert(std::size(kAsks) == std::variant_size_v<OperatorAsk>);
 

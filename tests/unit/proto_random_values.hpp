@@ -234,6 +234,16 @@ inline std::vector<JobSchedule> job_schedules(Random& random) {
     JobSchedule schedule;
     schedule.job = {id};
     schedule.stages = some<Stage>(random, [&] { return stage(random); });
+    schedule.routes = some<HostRoute>(random, [&] { return HostRoute{node(random), node(random), nodes(random)}; });
+    std::sort(schedule.routes.begin(), schedule.routes.end(), [](const HostRoute& a, const HostRoute& b) {
+      return std::pair{a.source, a.destination} < std::pair{b.source, b.destination};
+    });
+    const auto has_ends_of = [](const HostRoute& a, const HostRoute& b) {
+      return a.source == b.source && a.destination == b.destination;
+    };
+    schedule.routes.erase(std::unique(schedule.routes.begin(), schedule.routes.end(), has_ends_of), schedule.routes.end());
+    schedule.waiting = small(random);
+    schedule.forwards = random.coin();
     out.push_back(std::move(schedule));
   }
   return out;

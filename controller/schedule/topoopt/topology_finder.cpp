@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "controller/workload/flows.hpp"
 #include "core/limits.hpp"
 
 namespace loom {
@@ -161,46 +160,6 @@ Result<void> route_pairs(DirectTopology& topology, const FinderDemand& demand, c
 }
 
 }  // namespace
-
-FinderDemand finder_demand(const TaskGraph& graph) {
-  FinderDemand demand{graph.nodes, {}, {}};
-  std::map<std::vector<std::uint32_t>, std::int64_t> reduces;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> pairs;
-  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
-    const Task& task = graph.tasks[i];
-    if (task.kind != TaskKind::communicate) {
-      continue;
-    }
-    const GroupFamily& family = graph.families[task.family];
-    for (std::uint32_t group = 0; group < family.count; ++group) {
-      const std::span<const std::uint32_t> members = graph.group(family, group);
-      const std::vector<std::uint32_t> ranks(members.begin(), members.end());
-      const bool is_once = task.collective == CollectiveKind::all_gather || task.collective == CollectiveKind::reduce_scatter;
-      if (is_once || task.collective == CollectiveKind::all_reduce) {
-        reduces[ranks] += is_once ? task.bytes.count / 2 : task.bytes.count;
-        continue;
-      }
-      if (task.collective == CollectiveKind::point_to_point) {
-        pairs[{ranks[0], ranks[1]}] += task.bytes.count;
-        continue;
-      }
-      Collective collective{task.collective, ranks, task.bytes};
-      if (i < graph.splits_of_task.size() && graph.splits_of_task[i] != 0) {
-        collective.splits = graph.splits[graph.splits_of_task[i] - 1];
-      }
-      for (const Flow& flow : flows_of(collective, graph.nodes)) {
-        pairs[{flow.source, flow.destination}] += flow.bytes;
-      }
-    }
-  }
-  for (auto& [members, bytes] : reduces) {
-    demand.reduces.push_back({members, bytes});
-  }
-  for (const auto& [ends, bytes] : pairs) {
-    demand.pairs.push_back({ends.first, ends.second, bytes});
-  }
-  return demand;
-}
 
 FinderOptions as_in_paper(std::uint32_t degree) {
   FinderOptions options;

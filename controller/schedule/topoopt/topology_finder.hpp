@@ -13,6 +13,7 @@
 #include "controller/schedule/topoopt/pair_links.hpp"
 #include "controller/schedule/topoopt/totient.hpp"
 #include "controller/workload/task_graph.hpp"
+#include "core/demand.hpp"
 #include "core/result.hpp"
 
 namespace loom {
@@ -32,6 +33,9 @@ struct FinderDemand {
 /// What a task graph moves among its nodes in one iteration. All-reduce, all-gather and reduce-scatter are rings (the latter
 /// two of half the bytes: they go round once); everything else is pairs.
 FinderDemand finder_demand(const TaskGraph& graph);
+
+/// The same of a job's collectives, by rank. Errors: out_of_range (a collective that cannot be moved, as fault_of says).
+Result<FinderDemand> finder_demand(const JobDemand& job);
 
 struct FinderOptions {
   std::uint32_t degree = 4;  ///< interfaces of a node

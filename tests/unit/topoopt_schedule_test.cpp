@@ -1,0 +1,448 @@
+// TopoOpt as a scheduler: topologies as circuits of verified plans, what an arrival, a change and an end touch, who forwards
+// for whom, and what is refused.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "controller/plan/pipeline.hpp"
+#include "controller/predict/forwarded_light.hpp"
+#include "controller/schedule/topoopt/duplex.hpp"
+#include "core/limits.hpp"
+
+namespace {
+
+using namespace loom;
+
+std::shared_ptr<const Fabric> fabric_of(const TopooptParameters& parameters, ReturnPath back = ReturnPath::electrical) {
+  Fabric fabric = make_topoopt(parameters);
+  fabric.return_path = back;
+  return std::make_shared<const Fabric>(std::move(fabric));
+}
+
+Collective all_reduce(std::int64_t bytes, std::vector<std::uint32_t> ranks = {}) {
+  return {CollectiveKind::all_reduce, std::move(ranks), Bytes{bytes}};
+}
+
+Job job_of(std::uint64_t id, std::uint32_t nodes, std::vector<Collective> collectives) {
+  Job job;
+  job.id = JobId{id};
+  job.spec.name = "job-" + std::to_string(id);
+  job.spec.node_count = nodes;
+  job.spec.collectives = std::move(collectives);
+  return job;
+}
+
+/// A controller's revisions, one after the other.
+class Road {
+ public:
+  explicit Road(std::shared_ptr<const Fabric> fabric) {
+    request_.fabric = std::move(fabric);
+    request_.algorithm = "topoopt";
+  }
+
+  Intent& intent() { return request_.intent; }
+  Result<std::shared_ptr<const PlanResult>> plan() {
+    ++request_.revision.value;
+    auto made = make_plan(request_);
+    if (made) {
+      base_ = *made;
+      request_.base = {base_, &base_->plan};
+      request_.intent = base_->intent;
+      request_.next_circuit = base_->next_circuit;
+    }
+    return made;
+  }
+  /// A plan that must be accepted.
+  const PlanResult& go() {
+    const auto made = plan();
+    INFO((made ? "" : made.error().message));
+    REQUIRE(made);
+    return **made;
+  }
+  std::string refusal() {
+    const auto made = plan();
+    REQUIRE_FALSE(made);
+    return made.error().message;
+  }
+
+ private:
+  PlanRequest request_;
+  std::shared_ptr<const PlanResult> base_;
+};
+
+std::vector<Circuit> circuits_of(const PlanResult& result, std::uint64_t job) {
+  std::vector<Circuit> circuits;
+  std::copy_if(result.plan.circuits.begin(), result.plan.circuits.end(), std::back_inserter(circuits),
+               [&](const Circuit& circuit) { return circuit.job == JobId{job}; });
+  return circuits;
+}
+
+std::size_t shared(const std::vector<Circuit>& a, const std::vector<Circuit>& b) {
+  return static_cast<std::size_t>(std::count_if(
+      a.begin(), a.end(), [&](const Circuit& circuit) { return std::find(b.begin(), b.end(), circuit) != b.end(); }));
+}
+
+using Matching = std::multiset<std::pair<std::uint32_t, std::uint32_t>>;
+
+Matching ends_of(const std::vector<Circuit>& circuits) {
+  Matching ends;
+  for (const Circuit& circuit : circuits) {
+    ends.emplace(circuit.source.value, circuit.destination.value);
+  }
+  return ends;
+}
+
+TEST_CASE("a_job_gets_rings_on_all_interfaces_of_its_own_servers") {
+  Road road(fabric_of({}));
+  road.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)})};
+  const PlanResult& result = road.go();
+  CHECK(circuits_of(result, 1).size() == 8 * 4);
+  std::map<std::uint32_t, std::set<std::uint32_t>> jumps;
+  for (const Circuit& circuit : result.plan.circuits) {
+    jumps[(circuit.destination.value + 8 - circuit.source.value) % 8].insert(circuit.source.value);
+  }
+  for (const auto& [jump, sources] : jumps) {
+    CHECK(jump % 2 == 1);  // prime to 8: each alone is a ring of all
+    CHECK(sources.size() == 8);
+  }
+  CHECK(jumps.contains(1));
+  CHECK(jumps.contains(7));
+  CHECK(result.schedule.jobs[0].forwards);
+  CHECK(result.schedule.jobs[0].routes.empty());  // rings have circuits all the way
+  CHECK(result.schedule.objective == Approx(2 * 7.0 / 8 * 8e6 / 4 / 100e9));
+  CHECK(result.schedule.objective == Approx(result.schedule.bound));
+}
+
+TEST_CASE("every_pair_that_talks_has_a_circuit_or_a_route_over_circuits") {
+  Road road(fabric_of({}));
+  Collective shuffle{CollectiveKind::all_to_all, {}, Bytes{12'000'000}};
+  road.intent().jobs = {job_of(1, 12, {all_reduce(1'000'000), shuffle})};
+  const PlanResult& result = road.go();
+  const Matching lit = ends_of(result.plan.circuits);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> reached(lit.begin(), lit.end());
+  for (const HostRoute& route : result.schedule.jobs[0].routes) {
+    std::uint32_t at = route.source.value;
+    std::vector<NodeId> way = route.through;
+    REQUIRE_FALSE(way.empty());
+    way.push_back(route.destination);
+    for (const NodeId next : way) {
+      CHECK(lit.contains({at, next.value}));
+      at = next.value;
+    }
+    CHECK(reached.emplace(route.source.value, route.destination.value).second);  // not where a circuit leads
+  }
+  CHECK(reached.size() == 12 * 11);
+}
+
+TEST_CASE("a_job_that_comes_or_goes_touches_no_other_jobs_circuits") {
+  Road road(fabric_of({}));
+  road.intent().jobs = {job_of(1, 6, {all_reduce(1'000'000)})};
+  const auto first = circuits_of(road.go(), 1);
+  Collective shuffle{CollectiveKind::all_to_all, {}, Bytes{1'000'000}};
+  road.intent().jobs.push_back(job_of(2, 5, {shuffle}));
+  const PlanResult with = road.go();
+  CHECK(circuits_of(with, 1) == first);
+  CHECK(with.plan.touched.size() == circuits_of(with, 2).size());
+  CHECK(with.plan.changed.size() <= 5 + 4);  // its servers, and those that drive the switches
+  std::erase_if(road.intent().jobs, [](const Job& job) { return job.id == JobId{1}; });
+  const PlanResult without = road.go();
+  CHECK(circuits_of(without, 2) == circuits_of(with, 2));
+  CHECK(without.plan.touched.size() == first.size());
+}
+
+TEST_CASE("a_job_whose_traffic_changes_keeps_the_links_that_both_topologies_have") {
+  for (const std::uint32_t per_switch : {1U, 2U}) {
+    TopooptParameters parameters;
+    parameters.interfaces_per_switch = per_switch;
+    Road road(fabric_of(parameters, ReturnPath::optical));
+    road.intent().jobs = {job_of(1, 12, {all_reduce(90'000'000)}), job_of(2, 4, {all_reduce(1'000)})};
+    const auto before = road.go();
+    Collective pairs{CollectiveKind::point_to_point, {0, 6}, Bytes{4'000'000'000}};
+    road.intent().jobs[0].spec.collectives.push_back(pairs);
+    const auto after = road.go();
+    const Matching old_links = ends_of(circuits_of(before, 1));
+    const Matching new_links = ends_of(circuits_of(after, 1));
+    Matching both;
+    std::set_intersection(old_links.begin(), old_links.end(), new_links.begin(), new_links.end(),
+                          std::inserter(both, both.end()));
+    REQUIRE(old_links != new_links);
+    REQUIRE(both.size() >= 24);  // one ring both ways at least
+    INFO("interfaces a switch: " << per_switch);
+    CHECK(shared(circuits_of(before, 1), circuits_of(after, 1)) == both.size());
+    CHECK(circuits_of(after, 2) == circuits_of(before, 2));
+    road.intent().jobs[0].spec.collectives[0].bytes = Bytes{91'000'000};  // the same topology
+    CHECK(road.go().plan.touched.empty());
+  }
+}
+
+TEST_CASE("duplex_cabling_puts_both_directions_of_a_link_on_the_same_two_interfaces_even_of_odd_rings") {
+  TopooptParameters parameters;
+  parameters.interfaces_per_switch = 2;
+  Road road(fabric_of(parameters, ReturnPath::optical));
+  road.intent().jobs = {job_of(1, 7, {all_reduce(1'000'000)}), job_of(2, 9, {all_reduce(1'000'000)})};
+  const PlanResult& result = road.go();
+  const Fabric fabric = make_topoopt(parameters);
+  const auto interface_of = [&](NodeId node, ElementId element) {
+    const Node& at = fabric.nodes[node.value];
+    const auto sends = std::find(at.transmitters.begin(), at.transmitters.end(), element);
+    const auto hears = std::find(at.receivers.begin(), at.receivers.end(), element);
+    return sends != at.transmitters.end() ? sends - at.transmitters.begin() : hears - at.receivers.begin();
+  };
+  std::map<std::pair<NodeId, std::ptrdiff_t>, std::pair<NodeId, std::ptrdiff_t>> sends_to;
+  for (const Circuit& circuit : result.plan.circuits) {
+    sends_to[{circuit.source, interface_of(circuit.source, circuit.transmitter)}] = {
+        circuit.destination, interface_of(circuit.destination, circuit.receiver)};
+  }
+  CHECK(sends_to.size() == 16 * 4);
+  for (const auto& [from, to] : sends_to) {
+    CHECK(sends_to.at(to) == from);
+  }
+}
+
+TEST_CASE("links_are_balanced_whatever_the_graph_and_held_ones_turn_last") {
+  for (std::uint32_t nodes = 2; nodes < 12; ++nodes) {
+    std::vector<DuplexLink> links;
+    for (std::uint32_t i = 0; i < nodes; ++i) {
+      for (const std::uint32_t jump : {1U, 2U}) {
+        if (jump % nodes != 0) {
+          links.push_back({std::min(i, (i + jump) % nodes), std::max(i, (i + jump) % nodes), false});
+        }
+      }
+    }
+    balance(nodes, 2, links);
+    std::vector<std::uint32_t> firsts(nodes);
+    std::vector<std::uint32_t> seconds(nodes);
+    for (const DuplexLink& link : links) {
+      ++firsts[link.first];
+      ++seconds[link.second];
+    }
+    CHECK(*std::max_element(firsts.begin(), firsts.end()) <= 2);
+    CHECK(*std::max_element(seconds.begin(), seconds.end()) <= 2);
+    auto held = links;
+    for (DuplexLink& link : held) {
+      link.is_held = true;
+    }
+    const auto as_lit = held;
+    balance(nodes, 2, held);
+    CHECK(held == as_lit);
+  }
+}
+
+TEST_CASE("prime_numbers_of_servers_and_disconnected_demand_get_a_ring_of_all") {
+  Road road(fabric_of({}));
+  // Two halves that never talk, and groups that do not divide 13.
+  road.intent().jobs = {job_of(1, 13, {all_reduce(1'000, {0, 1, 2, 3}), all_reduce(1'000, {4, 5, 6, 7, 8})})};
+  const PlanResult& result = road.go();
+  const Matching lit = ends_of(result.plan.circuits);
+  for (std::uint32_t i = 0; i < 13; ++i) {
+    CHECK(lit.contains({i, (i + 1) % 13}));
+    CHECK(lit.contains({(i + 1) % 13, i}));
+  }
+  const auto& routes = result.schedule.jobs[0].routes;
+  for (const auto& [last, first] : {std::pair{3U, 0U}, std::pair{8U, 4U}}) {  // what closes the groups' rings
+    const bool is_routed = std::any_of(routes.begin(), routes.end(), [last = last, first = first](const HostRoute& route) {
+      return route.source == NodeId{last} && route.destination == NodeId{first};
+    });
+    CHECK((is_routed || lit.contains({last, first})));
+  }
+}
+
+TEST_CASE("servers_of_one_interface_get_a_ring_one_way_or_a_refusal_where_light_must_return") {
+  TopooptParameters parameters;
+  parameters.nodes = 6;
+  parameters.degree = 1;
+  Road simplex(fabric_of(parameters));
+  simplex.intent().jobs = {job_of(1, 6, {all_reduce(1'000)})};
+  CHECK(simplex.go().plan.circuits.size() == 6);
+  Road duplex(fabric_of(parameters, ReturnPath::optical));
+  duplex.intent().jobs = {job_of(1, 6, {all_reduce(1'000)})};
+  const std::string refusal = duplex.refusal();
+  CHECK(refusal.find("nearest: 2 servers, or servers of 2 interfaces") != std::string::npos);
+  duplex.intent().jobs = {job_of(1, 2, {all_reduce(1'000)})};
+  CHECK(duplex.go().plan.circuits.size() == 2);
+}
+
+TEST_CASE("what_no_topology_serves_is_refused_by_name_with_the_nearest_request") {
+  using Catch::Matchers::Contains;
+  TopooptParameters parameters;
+  parameters.nodes = 20;
+  parameters.switch_ports = 10;
+  Road road(fabric_of(parameters));
+  road.intent().jobs = {job_of(1, 1, {all_reduce(1'000)})};
+  CHECK_THAT(road.refusal(), Contains("job 1 has one server") && Contains("nearest: 2 servers"));
+  road.intent().jobs = {job_of(2, 4, {})};
+  CHECK_THAT(road.refusal(), Contains("job 2 moves no bytes between its 4 servers") && Contains("nearest: one collective"));
+  road.intent().jobs = {job_of(3, 14, {all_reduce(1'000)})};
+  CHECK_THAT(road.refusal(), Contains("job 3 has 14 servers in 2 blocks") && Contains("nearest: 10 servers"));
+  road.intent().jobs = {job_of(4, 21, {all_reduce(1'000)})};
+  CHECK_THAT(road.refusal(), Contains("needs 21 nodes, 20 free; nearest: 20 nodes"));
+  road.intent().jobs = {job_of(5, 4, {all_reduce(1'000, {0, 9})})};
+  CHECK_THAT(road.refusal(), Contains("job 5: all_reduce: rank 9 of 4") || Contains("job 5:"));
+  Road foreign(std::make_shared<const Fabric>(make_sip_ring({})));
+  foreign.intent().jobs = {job_of(1, 4, {all_reduce(1'000)})};
+  CHECK_THAT(foreign.refusal(), Contains("is not cabled to a circuit switch") && Contains("architecture sip-ring"));
+}
+
+// --- look-ahead panels ---------------------------------------------------------------------------------------------------
+
+std::shared_ptr<const Fabric> panel_fabric() {
+  TopooptParameters parameters;
+  parameters.nodes = 12;
+  parameters.layer = TopooptLayer::look_ahead_panels;
+  return fabric_of(parameters);
+}
+
+/// "panel", "flip": what moves.
+std::set<std::string> moved(const Fabric& fabric, const Plan& plan) {
+  std::set<std::string> kinds;
+  for (const DeviceId device : plan.moved_switches) {
+    const std::string& name = fabric.device(device).name;
+    kinds.insert(name.substr(0, name.find('-')) + (name.starts_with("panel") ? name.substr(name.size() - 1) : ""));
+  }
+  return kinds;
+}
+
+TEST_CASE("a_changed_job_keeps_its_light_while_the_look_ahead_panels_are_wired_and_then_flips_to_them") {
+  const auto fabric = panel_fabric();
+  Road road(fabric);
+  road.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)}), job_of(2, 4, {all_reduce(1'000)})};
+  const auto lit = road.go();
+  CHECK(moved(*fabric, lit.plan) == std::set<std::string>{"flip", "panela"});
+  road.intent().jobs[0].spec.collectives = {{CollectiveKind::all_to_all, {}, Bytes{800'000'000}}};
+  const auto wiring = road.go();
+  CHECK(wiring.plan.circuits == lit.plan.circuits);
+  CHECK(wiring.plan.touched.empty());
+  CHECK(moved(*fabric, wiring.plan) == std::set<std::string>{"panelb"});
+  CHECK(wiring.schedule.jobs[0].waiting == 8 * 4);
+  CHECK(wiring.schedule.jobs[1].waiting == 0);
+  const auto flipped = road.go();
+  CHECK(moved(*fabric, flipped.plan) == std::set<std::string>{"flip"});
+  CHECK(flipped.schedule.jobs[0].waiting == 0);
+  CHECK(ends_of(circuits_of(flipped, 1)) != ends_of(circuits_of(lit, 1)));
+  CHECK(circuits_of(flipped, 2) == circuits_of(lit, 2));
+  CHECK(road.go().plan.touched.empty());
+  // Back again: panel a still has the wires, so the robot has nothing to do.
+  road.intent().jobs[0].spec.collectives = {all_reduce(1'000'000)};
+  const auto back = road.go();
+  CHECK(moved(*fabric, back.plan) == std::set<std::string>{"flip"});
+  CHECK(ends_of(circuits_of(back, 1)) == ends_of(circuits_of(lit, 1)));
+  // Its end moves nothing, and whoever wants the same next finds it wired.
+  road.intent().jobs.erase(road.intent().jobs.begin());
+  CHECK(road.go().plan.moved_switches.empty());
+  road.intent().jobs.push_back(job_of(3, 8, {all_reduce(2'000'000)}));
+  CHECK(road.go().plan.moved_switches.empty());
+}
+
+TEST_CASE("a_job_that_changes_its_mind_while_panels_are_wired_has_them_wired_anew_in_the_dark") {
+  const auto fabric = panel_fabric();
+  Road road(fabric);
+  road.intent().jobs = {job_of(1, 9, {all_reduce(1'000'000)})};
+  const auto lit = road.go();
+  road.intent().jobs[0].spec.collectives = {{CollectiveKind::all_to_all, {}, Bytes{900'000'000}}};
+  CHECK(road.go().schedule.jobs[0].waiting > 0);
+  road.intent().jobs[0].spec.collectives = {{CollectiveKind::point_to_point, {0, 4}, Bytes{900'000'000}}};
+  const auto again = road.go();
+  CHECK(again.plan.circuits == lit.plan.circuits);
+  CHECK(again.schedule.jobs[0].waiting > 0);
+  CHECK(moved(*fabric, again.plan) == std::set<std::string>{"panelb"});
+  CHECK(moved(*fabric, road.go().plan) == std::set<std::string>{"flip"});
+}
+
+TEST_CASE("a_panel_that_carries_light_is_not_moved_by_hand") {
+  const auto fabric = panel_fabric();
+  Road road(fabric);
+  road.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)})};
+  road.go();
+  const auto panel = std::find_if(fabric->devices.begin(), fabric->devices.end(),
+                                  [](const Device& device) { return device.name == "panel-0a"; });
+  road.intent().overrides = {{panel->id, OcsSetpoint{{{0, 5}}}}};
+  const std::string refusal = road.refusal();
+  CHECK(refusal.find("panel-0a") != std::string::npos);
+  CHECK(refusal.find("needs it") != std::string::npos);
+}
+
+// --- prediction and replay -----------------------------------------------------------------------------------------------
+
+JobSpec placed(const PlanResult& result, std::size_t job) {
+  JobSpec spec = result.intent.jobs[job].spec;
+  spec.placement = result.intent.jobs[job].nodes;
+  return spec;
+}
+
+TEST_CASE("an_all_reduce_is_predicted_over_all_rings_at_once") {
+  Road road(fabric_of({}));
+  road.intent().jobs = {job_of(1, 8, {all_reduce(800'000'000)})};
+  const PlanResult& result = road.go();
+  ScheduleTimings timings;
+  timings.latency = Duration{};
+  const auto predicted = predict_schedule(placed(result, 0), result.schedule.jobs[0], timings);
+  REQUIRE(predicted);
+  // Patarasuk and Yuan: 2 (n - 1) / n of the bytes, over four circuits of 12.5 B/ns.
+  CHECK(predicted->iteration.count() == Approx(2 * 7.0 / 8 * 800e6 / (4 * 12.5)).epsilon(1e-6));
+}
+
+TEST_CASE("forwarded_bytes_share_links_and_pay_for_every_hop") {
+  TopooptParameters parameters;
+  parameters.nodes = 5;
+  parameters.degree = 1;
+  Road road(fabric_of(parameters));
+  road.intent().jobs = {job_of(1, 5,
+                               {{CollectiveKind::point_to_point, {0, 3}, Bytes{125'000'000}},
+                                {CollectiveKind::point_to_point, {1, 4}, Bytes{125'000'000}}})};
+  road.intent().jobs[0].spec.collectives[1].needed = kForever;
+  const PlanResult& result = road.go();
+  const auto& routes = result.schedule.jobs[0].routes;
+  REQUIRE(routes.size() == 2);
+  CHECK(routes[0] == HostRoute{NodeId{0}, NodeId{3}, {NodeId{1}, NodeId{2}}});
+  ScheduleTimings timings;
+  timings.latency = std::chrono::microseconds{1};
+  timings.forward = std::chrono::microseconds{2};
+  const auto predicted = predict_schedule(placed(result, 0), result.schedule.jobs[0], timings);
+  REQUIRE(predicted);
+  // One after the other in issue order, 10 ms each at 12.5 B/ns; three links of 1 us and two servers of 2 us a way.
+  CHECK(predicted->iteration.count() == Approx(2 * (10e6 + 7e3)).epsilon(1e-3));
+}
+
+TEST_CASE("replayed_over_standing_light_an_iteration_takes_what_was_predicted_and_darkness_is_waited_for") {
+  Road road(fabric_of({}));
+  Collective shuffle{CollectiveKind::all_to_all, {}, Bytes{50'000'000}};
+  road.intent().jobs = {job_of(1, 10, {all_reduce(100'000'000), shuffle})};
+  const PlanResult& result = road.go();
+  const JobSpec spec = placed(result, 0);
+  const JobSchedule& schedule = result.schedule.jobs[0];
+  REQUIRE_FALSE(schedule.routes.empty());
+  const auto predicted = predict_schedule(spec, schedule, {});
+  REQUIRE(predicted);
+  const Instant start{std::chrono::seconds{5}};
+  LightTimeline light = light_of(schedule, start, {});
+  ReplayOptions options;
+  options.start = start;
+  options.order = order_of(schedule);
+  options.schedule = &schedule;
+  const auto replayed = replay(spec, light, options);
+  REQUIRE(replayed);
+  CHECK(replayed->iteration == predicted->iteration);
+  CHECK(replayed->dark == Duration{});
+  const Duration hole = std::chrono::milliseconds{3};
+  LightTimeline broken;
+  for (LitWindow window : light) {
+    window.end = start + std::chrono::milliseconds{1};
+    broken.push_back(window);
+    window.begin = window.end + hole;
+    window.end = kNever;
+    broken.push_back(window);
+  }
+  const auto late = replay(spec, broken, options);
+  REQUIRE(late);
+  CHECK(late->iteration.count() == Approx((predicted->iteration + hole).count()).epsilon(1e-6));
+  CHECK(late->dark.count() == Approx(hole.count()).epsilon(1e-4));
+  std::erase_if(light, [&](const LitWindow& window) { return window.source == spec.placement[4]; });
+  const auto never = replay(spec, light, options);
+  REQUIRE_FALSE(never);
+  CHECK(never.error().message.find("circuits never have light: nodes 4 -> ") != std::string::npos);
+}
+
+}  // namespace
