@@ -242,7 +242,8 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission) {
   }
   outcome.predicted = std::move(*predicted);
   const TransferOrder order = order_of(*schedule);
-  auto replayed = replay(*spec, outcome.light, {replay_start(outcome.light, begin, order), timings.latency, order});
+  auto replayed =
+      replay(*spec, outcome.light, {replay_start(outcome.light, begin, order), timings.latency, order, schedule->forwarding});
   if (!replayed) {
     return std::unexpected(replayed.error());
   }

@@ -136,7 +136,8 @@ Json json_of(const StatusReport& status) {
                  {"malformed_messages", status.malformed},
                  {"alarms", status.alarms},
                  {"awaiting_confirm", status.awaiting_confirm.value},
-                 {"confirm_left_ns", ns(status.confirm_left)}});
+                 {"confirm_left_ns", ns(status.confirm_left)},
+                 {"certificate", json_of(status.certificate)}});
   return object;
 }
 
@@ -186,17 +187,12 @@ Json json_of(const std::vector<CircuitReport>& rows) {
 
 Json json_of(const std::vector<JobReport>& rows) {
   return listing("jobs", rows, [](const JobReport& row) -> Json {
-    return {{"job", row.job.value},
-            {"name", row.name},
-            {"workload", row.workload},
-            {"state", row.state},
-            {"reason", row.reason},
-            {"stage", row.stage},
-            {"stages", row.stages},
-            {"nodes", node_list(row.nodes)},
-            {"revision", row.revision.value},
-            {"underflows", row.underflows},
-            {"pinned", row.pinned}};
+    return {{"job", row.job.value},           {"name", row.name},
+            {"workload", row.workload},       {"state", row.state},
+            {"reason", row.reason},           {"stage", row.stage},
+            {"stages", row.stages},           {"nodes", node_list(row.nodes)},
+            {"revision", row.revision.value}, {"underflows", row.underflows},
+            {"pinned", row.pinned},           {"schedule", row.note}};
   });
 }
 
@@ -223,7 +219,8 @@ Json json_of(const std::vector<CommitReport>& rows) {
             {"slack", json_of(row.slack)},
             {"lateness", json_of(row.lateness)},
             {"dark", json_of(row.dark)},
-            {"resent", row.resent}};
+            {"resent", row.resent},
+            {"certificate", json_of(row.certificate)}};
   });
 }
 

@@ -45,7 +45,9 @@ Loaded<std::vector<ScheduledCircuit>> read_schedule(const std::filesystem::path&
   }
   ErrorList errors(path.string());
   YamlMap file(*root.value, "the schedule file", errors);
-  file.find("api_version");
+  for (const char* ignored : {"api_version", "revision", "certificate"}) {
+    file.find(ignored);
+  }
   std::vector<ScheduledCircuit> circuits;
   const YamlNode* list = file.find("circuits");
   if (list == nullptr || list->kind != YamlNode::Kind::list) {

@@ -40,6 +40,14 @@ struct CancelJob {
   bool operator==(const CancelJob&) const = default;
 };
 
+/// The job keeps its nodes as far as the new number goes; further ones are placed near them, surplus ones leave from the end.
+struct ResizeJob {
+  JobId job;
+  std::uint32_t nodes = 0;
+  bool dry_run = false;
+  bool operator==(const ResizeJob&) const = default;
+};
+
 struct OrderLasers {
   bool on = false;
   bool operator==(const OrderLasers&) const = default;
@@ -127,7 +135,7 @@ struct DiffSchedule {
 };
 
 using OperatorAsk = std::variant<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
-                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule>;
+                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ResizeJob>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice

@@ -24,6 +24,11 @@ static void set_ask(const loom::CancelJob& in, OperatorRequest& out) {
   out.mutable_cancel_job()->set_job_id(in.job.value);
   out.mutable_cancel_job()->set_dry_run(in.dry_run);
 }
+static void set_ask(const loom::ResizeJob& in, OperatorRequest& out) {
+  out.mutable_resize_job()->set_job_id(in.job.value);
+  out.mutable_resize_job()->set_node_count(in.nodes);
+  out.mutable_resize_job()->set_dry_run(in.dry_run);
+}
 static void set_ask(const loom::OrderLasers& in, OperatorRequest& out) { out.mutable_order_lasers()->set_on(in.on); }
 
 static void set_ask(const loom::OrderNode& in, OperatorRequest& out) {
@@ -142,6 +147,11 @@ static loom::Query from_wire(Check& check, const Query& in) {
   return out;
 }
 
+static loom::ResizeJob from_wire(Check& check, const ResizeJob& in) {
+  const auto nodes = check.between("node_count", in.node_count(), 0, limits::kNodes);
+  return {{in.job_id()}, static_cast<std::uint32_t>(nodes), in.dry_run()};
+}
+
 static loom::SubmitJob from_wire(Check& check, const SubmitJob& in) {
   check.present("spec", in.has_spec());
   const auto scope = check.in("spec");
@@ -166,6 +176,9 @@ loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in) {
       break;
     case OperatorRequest::kCancelJob:
       out.ask = loom::CancelJob{{in.cancel_job().job_id()}, in.cancel_job().dry_run()};
+      break;
+    case OperatorRequest::kResizeJob:
+      out.ask = from_wire(check, in.resize_job());
       break;
     case OperatorRequest::kOrderLasers:
       out.ask = loom::OrderLasers{in.order_lasers().on()};

@@ -65,6 +65,7 @@ class FabricCommit {
   bool was_late() const { return late_; }
   /// What it took to plan, for the report.
   void set_plan_time(Duration elapsed) { report_.plan = elapsed; }
+  void certify(CertificateReport certificate) { report_.certificate = std::move(certificate); }
 
   CommitVerdict verdict() const;
   const std::string& failure() const { return failure_; }

@@ -77,6 +77,9 @@ StatusReport Controller::status(Instant now) const {
   }
   report.jobs = static_cast<std::uint32_t>(intent_.jobs.size());
   report.circuits = confirmed_ == nullptr ? 0 : static_cast<std::uint32_t>(confirmed_->plan.circuits.size());
+  if (confirmed_ != nullptr) {
+    report.certificate = named(confirmed_->plan.certificate, *options_.fabric);
+  }
   report.lasers_off = intent_.lasers_off;
   report.malformed = malformed_;
   report.alarms = alarms_.open_count();
@@ -161,7 +164,8 @@ std::vector<JobReport> Controller::job_rows(const Query& query) const {
     const bool is_pinned = std::any_of(intent_.pinned.begin(), intent_.pinned.end(),
                                        [job = id](const JobSchedule& schedule) { return schedule.job == job; });
     rows.push_back({id, entry.name, entry.workload, entry.state, entry.reason, entry.stage, entry.stages, entry.nodes,
-                    entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows, is_pinned});
+                    entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows, is_pinned,
+                    entry.note});
   }
   return rows;
 }

@@ -6,6 +6,7 @@
 
 #include "controller/predict/predict.hpp"
 #include "core/light.hpp"
+#include "core/schedule.hpp"
 
 namespace loom {
 
@@ -13,6 +14,7 @@ struct ReplayOptions {
   Instant start{};  ///< see TransferOrder
   Duration latency = std::chrono::microseconds{1};
   TransferOrder order = TransferOrder::issue;
+  Forwarding forwarding{};  ///< of the schedule; a relay sends on what it holds as a whole, once it has all of it
 };
 
 struct Replay {
