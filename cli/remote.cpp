@@ -233,6 +233,27 @@ int change_job(const Globals& globals, std::uint64_t job, const JobOrder& order)
   return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
+int resize_job(const Globals& globals, std::uint64_t job, const JobOrder& order) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(ResizeJob{JobId{job}, order.nodes, globals.dry_run});
+  if (!reply) {
+    return give_up(reply.error(), "loom job list");
+  }
+  if (globals.dry_run) {
+    return print_dry_run(globals, *reply);
+  }
+  if (reply->revision.value == 0) {
+    say("job " + std::to_string(job) + " has " + std::to_string(order.nodes) + " nodes already");
+    return kDone;
+  }
+  say("job " + std::to_string(job) + " gets " + std::to_string(order.nodes) + " nodes with revision " +
+      std::to_string(reply->revision.value));
+  return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
+}
+
 int cancel_job(const Globals& globals, std::uint64_t job, bool wait) {
   auto connection = Connection::open(globals);
   if (!connection) {
@@ -274,6 +295,30 @@ int wait_for_revision(const Globals& globals, std::uint64_t revision) {
   return connection ? follow_revision(globals, *connection, revision) : give_up(connection.error());
 }
 
-int show_schedule(const Globals& globals) { return show(globals, Noun::circuits, {}); }
+int show_schedule(const Globals& globals) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto circuits = connection->ask(Query{Noun::circuits, {}});
+  const auto status = circuits ? connection->ask(Query{Noun::status, {}}) : circuits;
+  if (!status) {
+    return give_up(status.error());
+  }
+  const auto& rows = std::get<std::vector<CircuitReport>>(circuits->rows);
+  const auto& now = std::get<StatusReport>(status->rows);
+  if (rows.empty()) {
+    say("there is nothing to show: no circuit is lit");
+  }
+  if (globals.json) {
+    auto object = json_of(rows);
+    object["revision"] = now.revision.value;
+    object["certificate"] = json_of(now.certificate);
+    std::fputs((object.dump(2) + "\n").c_str(), stdout);
+  } else {
+    std::fputs((text_of(rows) + text_of(now.certificate)).c_str(), stdout);
+  }
+  return kDone;
+}
 
 }  // namespace loom::cli

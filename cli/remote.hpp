@@ -34,6 +34,8 @@ int submit_job(const Globals& globals, const JobOrder& order);
 /// The workload for as many nodes as the job has.
 int change_job(const Globals& globals, std::uint64_t job, const JobOrder& order);
 int cancel_job(const Globals& globals, std::uint64_t job, bool wait);
+/// Of the order only its nodes and whether to wait.
+int resize_job(const Globals& globals, std::uint64_t job, const JobOrder& order);
 int switch_lasers(const Globals& globals, bool on, bool wait);
 /// Until the controller has confirmed this revision or a later one.
 int wait_for_revision(const Globals& globals, std::uint64_t revision);

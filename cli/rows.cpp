@@ -81,6 +81,7 @@ std::string text_of(const StatusReport& status) {
   }
   line("agents", number(status.live) + " live, " + number(status.suspect) + " suspect, " + number(status.dead) + " dead");
   line("jobs", number(status.jobs) + ", " + number(status.circuits) + " circuits");
+  line("isolation", isolation_word(status.certificate));
   line("lasers", status.lasers_off ? "OFF, latched (loom lasers rearm)" : "on");
   const DriftCounts& drift = status.drift;
   line("drift", number(drift.missing) + " missing, " + number(drift.foreign) + " foreign, " + number(drift.detuned) +
@@ -146,22 +147,26 @@ std::string forwarding_text(const JobReport& row) {
 }
 
 std::string text_of(const std::vector<JobReport>& rows) {
-  Table table({"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "forwarding", "reason"});
+  Table table({"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "forwarding", "schedule", "reason"});
   for (const JobReport& row : rows) {
     table.add({number(row.job.value), row.name, row.workload, row.state,
                row.stages == 0 ? "-" : number(row.stage + 1) + " of " + number(row.stages), nodes_text(row.nodes),
-               number(row.revision.value), number(row.underflows), forwarding_text(row), row.reason});
+               number(row.revision.value), number(row.underflows), forwarding_text(row), row.note, row.reason});
   }
   return table.text();
 }
 
 std::string text_of(const std::vector<CommitReport>& rows) {
   Table table({"revision", "outcome", "agents", "touched", "plan", "prepare", "arm", "wait", "darken", "move", "relight",
-               "total", "resent", "reason"});
+               "total", "resent", "isolation", "link margin", "crosstalk", "reason"});
   for (const CommitReport& row : rows) {
+    const LightMargins& light = row.certificate.light;
+    const bool has_light = light.circuits > 0;
     table.add({number(row.revision.value), std::string(to_string(row.outcome)), number(row.agents), number(row.touched),
                text_of(row.plan), text_of(row.prepare), text_of(row.arm), text_of(row.wait), text_of(row.darken),
-               text_of(row.move), text_of(row.relight), text_of(row.total), number(row.resent), row.reason});
+               text_of(row.move), text_of(row.relight), text_of(row.total), number(row.resent), isolation_word(row.certificate),
+               has_light ? loom::to_string(light.link_margin) : "-", has_light ? loom::to_string(light.crosstalk) : "-",
+               row.reason});
   }
   return table.text();
 }

@@ -24,6 +24,7 @@ nlohmann::ordered_json json_of(const std::vector<CircuitReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<JobReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<CommitReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<StandingAlarm>& rows);
+nlohmann::ordered_json json_of(const CertificateReport& certificate);
 nlohmann::ordered_json json_of(const ChangeReport& change);
 nlohmann::ordered_json json_of(const CircuitExplanation& explanation);
 
@@ -34,9 +35,12 @@ std::string text_of(const std::vector<CircuitReport>& rows);
 std::string text_of(const std::vector<JobReport>& rows);
 std::string text_of(const std::vector<CommitReport>& rows);
 std::string text_of(const std::vector<StandingAlarm>& rows);
+std::string text_of(const CertificateReport& certificate);
 std::string text_of(const ChangeReport& change);
 std::string text_of(const CircuitExplanation& explanation);
 
 std::string_view to_string(DeviceKind kind);
+/// "physical", "wavelength", "NONE", or "-" where nothing is lit.
+std::string isolation_word(const CertificateReport& certificate);
 
 }  // namespace loom::cli

@@ -61,7 +61,7 @@ std::string text_of(const ChangeReport& change) {
       text += "... and " + number(change.changes.size() - shown) + " more (--json has all)\n";
     }
   }
-  return text;
+  return text + text_of(change.certificate);
 }
 
 /// Who else uses this circuit: pairs whose servers forward over it.
@@ -145,6 +145,7 @@ Json json_of(const ChangeReport& change) {
                  {"circuits", change.circuits},
                  {"touched", change.touched},
                  {"switches_moved", change.switches_moved},
+                 {"certificate", json_of(change.certificate)},
                  {"plan_ns", change.plan.count()},
                  {"moves", std::move(moves)},
                  {"changes", std::move(changes)}});

@@ -136,7 +136,8 @@ Json json_of(const StatusReport& status) {
                  {"malformed_messages", status.malformed},
                  {"alarms", status.alarms},
                  {"awaiting_confirm", status.awaiting_confirm.value},
-                 {"confirm_left_ns", ns(status.confirm_left)}});
+                 {"confirm_left_ns", ns(status.confirm_left)},
+                 {"certificate", json_of(status.certificate)}});
   return object;
 }
 
@@ -193,7 +194,8 @@ Json json_of(const std::vector<JobReport>& rows) {
             {"stages", row.stages},           {"nodes", node_list(row.nodes)},
             {"revision", row.revision.value}, {"underflows", row.underflows},
             {"pinned", row.pinned},           {"forwarded_pairs", row.forwarded_pairs},
-            {"hops_most", row.hops_most},     {"waiting_circuits", row.waiting_circuits}};
+            {"hops_most", row.hops_most},     {"waiting_circuits", row.waiting_circuits},
+            {"schedule", row.note}};
   });
 }
 
@@ -220,7 +222,8 @@ Json json_of(const std::vector<CommitReport>& rows) {
             {"slack", json_of(row.slack)},
             {"lateness", json_of(row.lateness)},
             {"dark", json_of(row.dark)},
-            {"resent", row.resent}};
+            {"resent", row.resent},
+            {"certificate", json_of(row.certificate)}};
   });
 }
 

@@ -45,7 +45,7 @@ Loaded<std::vector<ScheduledCircuit>> read_schedule(const std::filesystem::path&
   }
   ErrorList errors(path.string());
   YamlMap file(*root.value, "the schedule file", errors);
-  for (const char* ignored : {"api_version", "algorithm", "fabric", "jobs"}) {  // of loom plan -o
+  for (const char* ignored : {"api_version", "algorithm", "fabric", "jobs", "revision", "certificate"}) {  // of loom plan -o
     file.find(ignored);
   }
   std::vector<ScheduledCircuit> circuits;

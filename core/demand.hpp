@@ -44,6 +44,16 @@ struct Collective {
   bool operator==(const Collective&) const = default;
 };
 
+/// Which wavelength leads to which group, on fabrics where a WSS says so (ODDL).
+enum class MapChoice : std::uint8_t {
+  cheapest,  ///< the scheduler's choice, by time of an iteration
+  maps,      ///< one map after the other, until every pair of groups had light
+  latin,     ///< wavelength j of group g leads to group g + j; nodes relay, two hops at most
+  ring,      ///< wavelength 0 leads to the next group, all others stay; nodes relay
+  custom,    ///< as JobSpec::custom_map says; nodes relay
+};
+std::string_view to_string(MapChoice choice);
+
 /// What an operator submits. Importers and the model zoo make it; the controller places it.
 struct JobSpec {
   std::string name;
@@ -53,6 +63,9 @@ struct JobSpec {
   std::vector<Collective> collectives;  ///< of one iteration, in issue order
   Duration compute{};                   ///< of one iteration
   std::vector<std::string> assumptions;
+  MapChoice map = MapChoice::cheapest;
+  /// Row-major: the job's g-th group x receiver port -> the job's h-th group.
+  std::vector<std::uint32_t> custom_map{};
   bool operator==(const JobSpec&) const = default;
 };
 
@@ -61,6 +74,8 @@ struct Job {
   JobSpec spec;
   std::vector<NodeId> nodes;  ///< rank -> node, once placed
   std::uint32_t stage = 0;    ///< the stage of its schedule that is desired now
+  /// Of its transmitters, on fabrics that have several a node (ODDL): what it was admitted with, ascending; empty: all.
+  std::vector<std::uint32_t> planes{};
   bool operator==(const Job&) const = default;
 };
 
@@ -93,6 +108,9 @@ struct JobDemand {
   std::vector<Collective> collectives;
   std::uint32_t stage = 0;
   std::vector<Circuit> held;  ///< its light of now: a scheduler keeps these wavelengths wherever they still serve
+  MapChoice map = MapChoice::cheapest;
+  std::vector<std::uint32_t> custom_map{};  ///< see JobSpec
+  std::vector<std::uint32_t> planes{};      ///< see Job
 };
 
 struct Demand {

@@ -43,6 +43,9 @@ struct WavelengthSelectiveSwitch {
   Db isolation{3500};
   FrequencyOffset passband_edge{6'250};  ///< lost at each side of a slot
   Duration settle_max{};
+  /// Extra loss of the channels that stay, while the hologram reloads for others (settle_max at most). LCoS data sheets give
+  /// none: the default is our assumption.
+  Db reload_dip{50};
 };
 
 /// Cyclic arrayed-waveguide grating: input i, channel c leaves at output (c + i) mod outputs.
@@ -202,11 +205,14 @@ struct OddlParameters {
   Duration laser_control_max =
       std::chrono::milliseconds{20};  ///< ITLA frames at 115200 baud: about 14 of 0.8 ms, and a busy host
   Duration wss_settle_max = std::chrono::milliseconds{100};
+  Db wss_reload_dip{50};  ///< see WavelengthSelectiveSwitch
   Duration receiver_acquisition_max = std::chrono::microseconds{1};
+  std::uint32_t planes = 1;  ///< k: transmitters and receivers a node, each plane with combiners, WSS pairs and AWGs of its own
 };
 
 /// Groups of nodes: transmitters -> combiner -> amplifier -> WSS -> fibre -> WSS -> amplifier -> cyclic AWG -> ring filter
-/// -> receiver. The devices of a group's two WSS belong to the agent of the group's first node. Label: reconstruction.
+/// -> receiver, once a plane. The devices of a group's WSS belong to the agent of the group's first node. Label:
+/// reconstruction.
 Fabric make_oddl(const OddlParameters& parameters);
 
 /// Parameters of SiP-Ring (SYSTEMS.md A1, A2.5): every node has a fixed transmitter, a receiver and an add/drop ring filter for

@@ -42,9 +42,12 @@ class OddlBuilder {
   }
 
  private:
-  struct Group {
+  /// What a group has once a plane.
+  struct PlaneOfGroup {
+    ElementId combiner;
     ElementId source_wss;
     ElementId destination_wss;
+    ElementId awg;
   };
 
   ElementId add_element(std::string name, PortNumber inputs, PortNumber outputs, Db loss, ElementKind kind) {
@@ -65,9 +68,12 @@ class OddlBuilder {
     fabric_.devices.push_back({id, std::move(name), kind, agent, bus, 1, std::move(elements)});
   }
 
-  void add_node(std::uint32_t group, std::uint32_t index, ElementId combiner, ElementId awg) {
-    const NodeId id{group * parameters_.group_size + index};
-    const std::string suffix = std::to_string(id.value);
+  /// Of a thing that there is once a plane; planes but the first say so.
+  static std::string suffix_of(std::uint32_t number, std::uint32_t plane) {
+    return std::to_string(number) + (plane == 0 ? "" : "p" + std::to_string(plane));
+  }
+
+  ElementId add_transmitter(const std::string& suffix) {
     Transmitter transmitter;
     transmitter.rate = parameters_.rate;
     transmitter.signal_width = parameters_.signal_width;
@@ -75,65 +81,98 @@ class OddlBuilder {
     transmitter.retune_max = parameters_.laser_retune_max;
     transmitter.blank_max = parameters_.laser_blank_max;
     transmitter.control_max = parameters_.laser_control_max;
-    const ElementId tx = add_element("tx-" + suffix, 0, 1, Db{0}, transmitter);
+    return add_element("tx-" + suffix, 0, 1, Db{0}, transmitter);
+  }
+
+  ElementId add_receiver(const std::string& suffix) {
     Receiver receiver;
     receiver.sensitivity = Dbm{-1000};
     receiver.overload = Dbm{400};
     receiver.acquisition_max = parameters_.receiver_acquisition_max;
-    const ElementId rx = add_element("rx-" + suffix, 1, 0, Db{0}, receiver);
+    return add_element("rx-" + suffix, 1, 0, Db{0}, receiver);
+  }
+
+  ElementId add_filter(const std::string& suffix, std::uint32_t index) {
     RingFilter ring;
     ring.fwhm = FrequencyOffset{width_of(plan_.first).mhz};
-    std::int32_t highest = static_cast<std::int32_t>(index);
+    auto highest = static_cast<std::int32_t>(index);
     while (highest + static_cast<std::int32_t>(parameters_.group_size) < plan_.count) {
       highest += static_cast<std::int32_t>(parameters_.group_size);
     }
     ring.cold_resonance = centre_of(plan_.slot(highest)) + kRingHeadroom;
-    const ElementId filter = add_element("ring-" + suffix, 1, 2, kRingLoss, ring);
-    connect({tx, 0}, {combiner, static_cast<PortNumber>(index)}, 2'000, Db{0});
-    connect({awg, static_cast<PortNumber>(index)}, {filter, 0}, 2'000, Db{0});
-    connect({filter, 1}, {rx, 0}, 0, Db{0});
-    fabric_.nodes.push_back({id, "node-" + suffix, group, {tx}, {rx}});
-    add_device("laser-" + suffix, DeviceKind::itla_laser, id, {tx});
-    add_device("heater-" + suffix, DeviceKind::heater_bank, id, {filter});
+    return add_element("ring-" + suffix, 1, 2, kRingLoss, ring);
   }
 
-  void add_group(std::uint32_t g) {
-    const std::string suffix = std::to_string(g);
+  void add_node(std::uint32_t group, std::uint32_t index, const std::vector<PlaneOfGroup>& planes) {
+    const NodeId id{group * parameters_.group_size + index};
+    Node node{id, "node-" + std::to_string(id.value), group, {}, {}};
+    std::vector<ElementId> filters;
+    for (std::uint32_t plane = 0; plane < planes.size(); ++plane) {
+      const std::string suffix = suffix_of(id.value, plane);
+      node.transmitters.push_back(add_transmitter(suffix));
+      node.receivers.push_back(add_receiver(suffix));
+      filters.push_back(add_filter(suffix, index));
+      connect({node.transmitters.back(), 0}, {planes[plane].combiner, static_cast<PortNumber>(index)}, 2'000, Db{0});
+      connect({planes[plane].awg, static_cast<PortNumber>(index)}, {filters.back(), 0}, 2'000, Db{0});
+      connect({filters.back(), 1}, {node.receivers.back(), 0}, 0, Db{0});
+      add_device("laser-" + suffix, DeviceKind::itla_laser, id, {node.transmitters.back()});
+    }
+    add_device("heater-" + std::to_string(id.value), DeviceKind::heater_bank, id, std::move(filters));
+    fabric_.nodes.push_back(std::move(node));
+  }
+
+  PlaneOfGroup add_plane(std::uint32_t group, std::uint32_t plane) {
+    const std::string suffix = suffix_of(group, plane);
     const auto size = static_cast<PortNumber>(parameters_.group_size);
     const auto groups = static_cast<PortNumber>(groups_);
     const Db split{static_cast<std::int32_t>(std::lround(1000.0 * std::log10(static_cast<double>(size))))};
     const Db combining = split + kCombinerExcess;
-    const ElementId combiner = add_element("combiner-" + suffix, size, 1, combining, Coupler{});
+    PlaneOfGroup made;
+    made.combiner = add_element("combiner-" + suffix, size, 1, combining, Coupler{});
     const ElementId booster =
         add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{combining + kBoosterSurplus, Dbm{-3500}, Dbm{600}});
     WavelengthSelectiveSwitch wss;
     wss.settle_max = parameters_.wss_settle_max;
-    const ElementId source = add_element("wss-out-" + suffix, 1, groups, kWssLoss, wss);
-    const ElementId destination = add_element("wss-in-" + suffix, groups, 1, kWssLoss, wss);
+    wss.reload_dip = parameters_.wss_reload_dip;
+    made.source_wss = add_element("wss-out-" + suffix, 1, groups, kWssLoss, wss);
+    made.destination_wss = add_element("wss-in-" + suffix, groups, 1, kWssLoss, wss);
     const ElementId preamplifier =
         add_element("preamplifier-" + suffix, 1, 1, Db{0}, Amplifier{kPreamplifierGain, Dbm{-3500}, Dbm{800}});
     ArrayedWaveguideGrating grating;
     grating.channels = plan_;
     grating.passband = FrequencyOffset{width_of(plan_.first).mhz * 9 / 10};
-    const ElementId awg = add_element("awg-" + suffix, 1, size, kAwgLoss, grating);
-    connect({combiner, 0}, {booster, 0}, 1'000, Db{0});
-    connect({booster, 0}, {source, 0}, 1'000, Db{0});
-    connect({destination, 0}, {preamplifier, 0}, 1'000, Db{0});
-    connect({preamplifier, 0}, {awg, 0}, 1'000, Db{0});
-    switches_.push_back({source, destination});
-    for (std::uint32_t index = 0; index < parameters_.group_size; ++index) {
-      add_node(g, index, combiner, awg);
+    made.awg = add_element("awg-" + suffix, 1, size, kAwgLoss, grating);
+    connect({made.combiner, 0}, {booster, 0}, 1'000, Db{0});
+    connect({booster, 0}, {made.source_wss, 0}, 1'000, Db{0});
+    connect({made.destination_wss, 0}, {preamplifier, 0}, 1'000, Db{0});
+    connect({preamplifier, 0}, {made.awg, 0}, 1'000, Db{0});
+    return made;
+  }
+
+  void add_group(std::uint32_t group) {
+    std::vector<PlaneOfGroup> planes;
+    for (std::uint32_t plane = 0; plane < parameters_.planes; ++plane) {
+      planes.push_back(add_plane(group, plane));
     }
-    const NodeId head{g * parameters_.group_size};
-    add_device("wss-out-" + suffix, DeviceKind::wss, head, {source});
-    add_device("wss-in-" + suffix, DeviceKind::wss, head, {destination});
+    for (std::uint32_t index = 0; index < parameters_.group_size; ++index) {
+      add_node(group, index, planes);
+    }
+    const NodeId head{group * parameters_.group_size};
+    for (std::uint32_t plane = 0; plane < parameters_.planes; ++plane) {
+      const std::string suffix = suffix_of(group, plane);
+      add_device("wss-out-" + suffix, DeviceKind::wss, head, {planes[plane].source_wss});
+      add_device("wss-in-" + suffix, DeviceKind::wss, head, {planes[plane].destination_wss});
+    }
+    groups_made_.push_back(std::move(planes));
   }
 
   void join_groups() {
-    for (std::uint32_t g = 0; g < groups_; ++g) {
-      for (std::uint32_t h = 0; h < groups_; ++h) {
-        connect({switches_[g].source_wss, static_cast<PortNumber>(h)},
-                {switches_[h].destination_wss, static_cast<PortNumber>(g)}, kFibreLengthMm, Db{30});
+    for (std::uint32_t plane = 0; plane < parameters_.planes; ++plane) {
+      for (std::uint32_t g = 0; g < groups_; ++g) {
+        for (std::uint32_t h = 0; h < groups_; ++h) {
+          connect({groups_made_[g][plane].source_wss, static_cast<PortNumber>(h)},
+                  {groups_made_[h][plane].destination_wss, static_cast<PortNumber>(g)}, kFibreLengthMm, Db{30});
+        }
       }
     }
   }
@@ -142,13 +181,14 @@ class OddlBuilder {
   std::uint32_t groups_;
   ChannelPlan plan_;
   Fabric fabric_;
-  std::vector<Group> switches_;
+  std::vector<std::vector<PlaneOfGroup>> groups_made_;  ///< [group][plane]
 };
 
 }  // namespace
 
 Fabric make_oddl(const OddlParameters& parameters) {
   LOOM_ASSERT(parameters.group_size > 0 && parameters.nodes % parameters.group_size == 0);
+  LOOM_ASSERT(parameters.planes > 0);
   LOOM_ASSERT(parameters.channels >= static_cast<std::int32_t>(parameters.group_size));
   return OddlBuilder(parameters).build();
 }

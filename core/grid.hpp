@@ -34,6 +34,7 @@ constexpr bool overlaps(FrequencySlot a, FrequencySlot b) {
 std::string to_string(Frequency frequency);
 /// `-12.50 dBm`; `no light` at or below -40 dBm.
 std::string to_string(Dbm power);
+std::string to_string(Db ratio);  ///< "6.50 dB"
 
 /// An equally spaced comb of slots, as an AWG or a laser's channel table has it. Channel 0 is the lowest frequency.
 struct ChannelPlan {

@@ -48,6 +48,14 @@ struct ChangeJob {
   bool operator==(const ChangeJob&) const = default;
 };
 
+/// The job keeps its nodes as far as the new number goes; further ones are placed near them, surplus ones leave from the end.
+struct ResizeJob {
+  JobId job;
+  std::uint32_t nodes = 0;
+  bool dry_run = false;
+  bool operator==(const ResizeJob&) const = default;
+};
+
 struct OrderLasers {
   bool on = false;
   bool operator==(const OrderLasers&) const = default;
@@ -135,7 +143,7 @@ struct DiffSchedule {
 };
 
 using OperatorAsk = std::variant<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
-                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob>;
+                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice

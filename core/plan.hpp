@@ -101,11 +101,28 @@ struct NodePlan {
   bool operator==(const NodePlan&) const = default;
 };
 
-/// What may be said of who shares light with whom (the isolation certificate).
+/// A plan's light at its worst, computed from the fabric's losses, gains and isolations; never a reading.
+struct LightMargins {
+  std::uint32_t circuits = 0;  ///< that were measured; 0: nothing is lit, and the rest means nothing
+  Db link_margin{};            ///< least distance of a received power to its receiver's sensitivity or overload
+  ElementId weakest;           ///< that receiver
+  Db crosstalk{};              ///< highest sum of other light at a receiver, over its signal
+  Db crosstalk_margin{};       ///< from there to the limit
+  ElementId noisiest;          ///< that receiver
+  std::uint32_t dipped = 0;    ///< untouched circuits through a WSS that reloads its hologram for this revision
+  Db dip{};                    ///< deepest dip of one of them, the switches on its way summed
+  Duration dip_time{};         ///< a dip lasts so long at most
+  Db dip_margin{};             ///< least margin, link or crosstalk, of a dipped circuit while it dips
+  bool operator==(const LightMargins&) const = default;
+};
+
+/// What may be said of who shares light with whom, and how much room that light has (the isolation certificate).
 struct IsolationCertificate {
   bool wavelength_isolated = true;  ///< no shared wavelength x segment between jobs
   bool physically_isolated = true;  ///< no shared fibre or amplifier either
   std::vector<ElementId> shared_amplifiers;
+  LightMargins light{};  ///< by verify; without circuits until it has judged
+  bool operator==(const IsolationCertificate&) const = default;
 };
 
 struct Plan {

@@ -13,6 +13,7 @@
 #include "core/ids.hpp"
 #include "core/observation.hpp"
 #include "core/schedule.hpp"
+#include "core/plan.hpp"
 #include "core/time.hpp"
 
 namespace loom {
@@ -47,6 +48,19 @@ std::string_view to_string(CommitOutcome outcome);
 enum class CommitStage : std::uint8_t { idle, planning, preparing, arming, firing, darkening, moving, relighting, confirmed };
 std::string_view to_string(CommitStage stage);
 
+/// An isolation certificate with names instead of element numbers.
+struct CertificateReport {
+  bool wavelength_isolated = true;
+  bool physically_isolated = true;
+  std::vector<std::string> shared_amplifiers;
+  LightMargins light;
+  std::string weakest;   ///< the receiver of light.link_margin; empty: nothing is lit
+  std::string noisiest;  ///< the receiver of light.crosstalk
+  bool operator==(const CertificateReport&) const = default;
+};
+
+CertificateReport named(const IsolationCertificate& certificate, const Fabric& fabric);
+
 struct CommitReport {
   Revision revision;
   Revision base;
@@ -71,6 +85,7 @@ struct CommitReport {
   Spread lateness;
   Spread dark;
   std::uint64_t resent = 0;  ///< messages repeated because no answer came in time
+  CertificateReport certificate{};
   bool operator==(const CommitReport&) const = default;
 };
 
@@ -99,10 +114,11 @@ struct StatusReport {
   Revision under_way;
   std::uint32_t stage_done = 0;  ///< agents that have answered in this stage
   std::uint32_t stage_total = 0;
-  std::uint64_t malformed = 0;  ///< messages dropped because they did not decode
-  std::uint32_t alarms = 0;     ///< that stand and nobody has acknowledged
-  Revision awaiting_confirm{};  ///< of a schedule on trial; 0: none
-  Duration confirm_left{};      ///< until it returns by itself
+  std::uint64_t malformed = 0;      ///< messages dropped because they did not decode
+  std::uint32_t alarms = 0;         ///< that stand and nobody has acknowledged
+  Revision awaiting_confirm{};      ///< of a schedule on trial; 0: none
+  Duration confirm_left{};          ///< until it returns by itself
+  CertificateReport certificate{};  ///< of the confirmed revision
   bool operator==(const StatusReport&) const = default;
 };
 
@@ -157,6 +173,7 @@ struct JobReport {
   std::uint32_t forwarded_pairs = 0;  ///< of its nodes, that reach each other through others; see HostRoute
   std::uint32_t hops_most = 0;        ///< of circuits on the way of one of them
   std::uint32_t waiting_circuits = 0; ///< that wait for a look-ahead panel to be wired
+  std::string note{};   ///< which kind of schedule it has, and why
   bool operator==(const JobReport&) const = default;
 };
 
@@ -199,6 +216,7 @@ struct ChangeReport {
   Duration plan{};  ///< it took so long to plan and verify
   std::vector<JobMove> moves;
   std::vector<CircuitChange> changes;  ///< at most limits::kChangesPerReport; `touched` counts all
+  CertificateReport certificate{};     ///< of the schedule that it leads to
   bool operator==(const ChangeReport&) const = default;
 };
 

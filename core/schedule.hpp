@@ -42,6 +42,18 @@ struct SwitchWire {
   auto operator<=>(const SwitchWire&) const = default;
 };
 
+/// Which of a job's ranks pass bytes on for others, at most one for each transfer: rank s hands what it has for rank d to
+/// via[row_of[s] x ranks + d], which is d itself where light is direct. Empty: all light is direct.
+struct Forwarding {
+  std::vector<std::uint32_t> row_of;  ///< by rank
+  std::vector<std::uint32_t> via;     ///< rows x ranks
+  bool empty() const { return via.empty(); }
+  std::uint32_t next(std::uint32_t source, std::uint32_t destination) const {
+    return empty() ? destination : via[row_of[source] * row_of.size() + destination];
+  }
+  bool operator==(const Forwarding&) const = default;
+};
+
 struct JobSchedule {
   JobId job;
   std::vector<Stage> stages;
@@ -49,6 +61,8 @@ struct JobSchedule {
   bool forwards = false;
   std::vector<HostRoute> routes{};  ///< ascending (source, destination); pairs with a circuit of their own are not here
   std::uint32_t waiting = 0;  ///< circuits that the job shall get once Schedule::wires have settled: planned again then
+  Forwarding forwarding{};
+  std::string note{};  ///< for people: which kind of schedule, and why this one
   bool operator==(const JobSchedule&) const = default;
 };
 

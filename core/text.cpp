@@ -36,6 +36,11 @@ std::string_view to_string(CollectiveKind kind) {
   return word(kWords, kind);
 }
 
+std::string_view to_string(MapChoice choice) {
+  static constexpr std::array<std::string_view, 5> kWords{"cheapest", "maps", "latin", "ring", "custom"};
+  return word(kWords, choice);
+}
+
 std::string_view to_string(Drift drift) {
   static constexpr std::array<std::string_view, 6> kWords{"none", "missing", "foreign", "detuned", "dim", "stale"};
   return word(kWords, drift);
@@ -129,6 +134,12 @@ std::string to_string(Frequency frequency) {
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), "%lld.%05lld THz", static_cast<long long>(frequency.mhz / 1'000'000),
                 static_cast<long long>(std::llabs(frequency.mhz % 1'000'000) / 10));
+  return text.data();
+}
+
+std::string to_string(Db ratio) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f dB", ratio.centi / 100.0);
   return text.data();
 }
 

@@ -70,6 +70,12 @@ loom::JobReport from_wire(Check& check, const JobReport& in);
 void to_wire(const loom::CommitReport& in, CommitReport& out);
 loom::CommitReport from_wire(Check& check, const CommitReport& in);
 
+// wire_certificate.cpp
+void to_wire(const loom::IsolationCertificate& in, IsolationCertificate& out);
+loom::IsolationCertificate from_wire(Check& check, const IsolationCertificate& in);
+void to_wire(const loom::CertificateReport& in, CertificateReport& out);
+loom::CertificateReport from_wire(Check& check, const CertificateReport& in);
+
 // wire_explain.cpp
 void to_wire(const loom::StandingAlarm& in, StandingAlarm& out);
 loom::StandingAlarm from_wire(Check& check, const StandingAlarm& in);

@@ -50,6 +50,7 @@ static void to_wire(const loom::Job& in, Job& out) {
   to_wire(in.spec, *out.mutable_spec());
   nodes_to_wire(in.nodes, *out.mutable_node_ids());
   out.set_stage_number(in.stage);
+  out.mutable_plane_numbers()->Assign(in.planes.begin(), in.planes.end());
 }
 
 static loom::Job from_wire(Check& check, const Job& in) {
@@ -61,6 +62,10 @@ static loom::Job from_wire(Check& check, const Job& in) {
   }
   out.nodes = nodes_from_wire(check, "node_ids", in.node_ids());
   out.stage = in.stage_number();
+  if (check.count("plane_numbers", in.plane_numbers_size(), limits::kTransmittersPerNode)) {
+    out.planes.assign(in.plane_numbers().begin(), in.plane_numbers().end());
+    check.ascending("plane_numbers", out.planes, [](std::uint32_t plane) { return plane; });
+  }
   return out;
 }
 
@@ -74,6 +79,8 @@ void to_wire(const loom::JobSpec& in, JobSpec& out) {
   for (const std::string& assumption : in.assumptions) {
     out.add_assumptions(sendable(assumption));
   }
+  out.set_map(enum_to_wire<MapChoice>(in.map));
+  out.mutable_custom_map_group_numbers()->Assign(in.custom_map.begin(), in.custom_map.end());
 }
 
 loom::JobSpec from_wire(Check& check, const JobSpec& in) {
@@ -88,6 +95,10 @@ loom::JobSpec from_wire(Check& check, const JobSpec& in) {
     for (const std::string& assumption : in.assumptions()) {
       out.assumptions.push_back(check.text("assumptions", assumption));
     }
+  }
+  out.map = check.enumeration("map", in.map(), loom::MapChoice::custom);
+  if (check.count("custom_map_group_numbers", in.custom_map_group_numbers_size(), limits::kNodes)) {
+    out.custom_map.assign(in.custom_map_group_numbers().begin(), in.custom_map_group_numbers().end());
   }
   return out;
 }
@@ -135,6 +146,33 @@ void to_wire(const loom::JobSchedule& in, JobSchedule& out) {
   rows_to_wire(in.routes, *out.mutable_routes());
   out.set_waiting_count(in.waiting);
   out.set_forwards(in.forwards);
+  out.mutable_forwarding_row_numbers()->Assign(in.forwarding.row_of.begin(), in.forwarding.row_of.end());
+  out.mutable_forwarding_rank_numbers()->Assign(in.forwarding.via.begin(), in.forwarding.via.end());
+  out.set_note(sendable(in.note));
+}
+
+/// Every row is there and every rank is one of the job's, so that Forwarding::next never looks beside its table.
+static loom::Forwarding forwarding(Check& check, const JobSchedule& in) {
+  loom::Forwarding out;
+  const auto ranks = static_cast<std::size_t>(in.forwarding_row_numbers_size());
+  const auto entries = static_cast<std::size_t>(in.forwarding_rank_numbers_size());
+  if (!check.count("forwarding_row_numbers", in.forwarding_row_numbers_size(), limits::kNodes) ||
+      !check.count("forwarding_rank_numbers", in.forwarding_rank_numbers_size(), limits::kCircuits)) {
+    return out;
+  }
+  if (ranks == 0 ? entries != 0 : entries % ranks != 0 || entries == 0) {
+    check.refuse("forwarding_rank_numbers", std::to_string(entries) + " entries", "is no whole number of rows of the ranks");
+    return out;
+  }
+  for (const std::uint32_t row : in.forwarding_row_numbers()) {
+    const auto last = static_cast<std::int64_t>(entries / ranks) - 1;
+    out.row_of.push_back(static_cast<std::uint32_t>(check.between("forwarding_row_numbers", row, 0, last)));
+  }
+  for (const std::uint32_t rank : in.forwarding_rank_numbers()) {
+    const auto last = static_cast<std::int64_t>(ranks) - 1;
+    out.via.push_back(static_cast<std::uint32_t>(check.between("forwarding_rank_numbers", rank, 0, last)));
+  }
+  return out;
 }
 
 loom::JobSchedule from_wire(Check& check, const JobSchedule& in) {
@@ -146,6 +184,8 @@ loom::JobSchedule from_wire(Check& check, const JobSchedule& in) {
                   [](const loom::HostRoute& route) { return std::pair{route.source, route.destination}; });
   out.waiting = in.waiting_count();
   out.forwards = in.forwards();
+  out.forwarding = forwarding(check, in);
+  out.note = check.text("note", in.note());
   return out;
 }
 

@@ -58,6 +58,7 @@ void to_wire(const loom::ChangeReport& in, ChangeReport& out) {
   out.set_plan_ns(in.plan.count());
   rows_to_wire(in.moves, *out.mutable_moves());
   rows_to_wire(in.changes, *out.mutable_changes());
+  to_wire(in.certificate, *out.mutable_certificate());
 }
 
 loom::ChangeReport from_wire(Check& check, const ChangeReport& in) {
@@ -70,6 +71,7 @@ loom::ChangeReport from_wire(Check& check, const ChangeReport& in) {
   out.plan = check.difference("plan_ns", in.plan_ns());
   out.moves = rows_from_wire<loom::JobMove>(check, "moves", in.moves(), limits::kNodes);
   out.changes = rows_from_wire<loom::CircuitChange>(check, "changes", in.changes(), limits::kChangesPerReport);
+  out.certificate = from_wire(check, in.certificate());
   return out;
 }
 

@@ -29,6 +29,11 @@ static void set_ask(const loom::ChangeJob& in, OperatorRequest& out) {
   to_wire(in.spec, *out.mutable_change_job()->mutable_spec());
   out.mutable_change_job()->set_dry_run(in.dry_run);
 }
+static void set_ask(const loom::ResizeJob& in, OperatorRequest& out) {
+  out.mutable_resize_job()->set_job_id(in.job.value);
+  out.mutable_resize_job()->set_node_count(in.nodes);
+  out.mutable_resize_job()->set_dry_run(in.dry_run);
+}
 static void set_ask(const loom::OrderLasers& in, OperatorRequest& out) { out.mutable_order_lasers()->set_on(in.on); }
 
 static void set_ask(const loom::OrderNode& in, OperatorRequest& out) {
@@ -147,6 +152,11 @@ static loom::Query from_wire(Check& check, const Query& in) {
   return out;
 }
 
+static loom::ResizeJob from_wire(Check& check, const ResizeJob& in) {
+  const auto nodes = check.between("node_count", in.node_count(), 0, limits::kNodes);
+  return {{in.job_id()}, static_cast<std::uint32_t>(nodes), in.dry_run()};
+}
+
 static loom::SubmitJob from_wire(Check& check, const SubmitJob& in) {
   check.present("spec", in.has_spec());
   const auto scope = check.in("spec");
@@ -180,6 +190,9 @@ loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in) {
       break;
     case OperatorRequest::kChangeJob:
       out.ask = from_wire(check, in.change_job());
+      break;
+    case OperatorRequest::kResizeJob:
+      out.ask = from_wire(check, in.resize_job());
       break;
     case OperatorRequest::kOrderLasers:
       out.ask = loom::OrderLasers{in.order_lasers().on()};

@@ -122,24 +122,6 @@ static void to_wire(const loom::CircuitEnd& in, CircuitEnd& out) {
 
 static loom::CircuitEnd from_wire(Check&, const CircuitEnd& in) { return {{in.circuit_id()}, {in.job_id()}, in.transmits()}; }
 
-static void to_wire(const loom::IsolationCertificate& in, IsolationCertificate& out) {
-  out.set_wavelength_isolated(in.wavelength_isolated);
-  out.set_physically_isolated(in.physically_isolated);
-  for (const ElementId element : in.shared_amplifiers) {
-    out.add_shared_amplifier_element_ids(element.value);
-  }
-}
-
-static loom::IsolationCertificate from_wire(Check& check, const IsolationCertificate& in) {
-  loom::IsolationCertificate out{in.wavelength_isolated(), in.physically_isolated(), {}};
-  if (check.count("shared_amplifier_element_ids", in.shared_amplifier_element_ids_size(), limits::kElements)) {
-    for (const std::uint32_t element : in.shared_amplifier_element_ids()) {
-      out.shared_amplifiers.push_back(check.element("shared_amplifier_element_ids", element));
-    }
-  }
-  return out;
-}
-
 void to_wire(const loom::FrequencySlot& in, FrequencySlot& out) {
   out.set_slot_n(in.n);
   out.set_slot_m(static_cast<std::uint32_t>(in.m));

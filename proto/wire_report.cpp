@@ -119,6 +119,7 @@ void to_wire(const loom::StatusReport& in, StatusReport& out) {
   out.set_alarm_count(in.alarms);
   out.set_awaiting_confirm_revision_number(in.awaiting_confirm.value);
   out.set_confirm_left_ns(in.confirm_left.count());
+  to_wire(in.certificate, *out.mutable_certificate());
 }
 
 loom::StatusReport from_wire(Check& check, const StatusReport& in) {
@@ -144,6 +145,7 @@ loom::StatusReport from_wire(Check& check, const StatusReport& in) {
   out.alarms = in.alarm_count();
   out.awaiting_confirm = {in.awaiting_confirm_revision_number()};
   out.confirm_left = check.duration("confirm_left_ns", in.confirm_left_ns());
+  out.certificate = from_wire(check, in.certificate());
   return out;
 }
 
@@ -246,6 +248,7 @@ void to_wire(const loom::JobReport& in, JobReport& out) {
   out.set_forwarded_pair_count(in.forwarded_pairs);
   out.set_hops_most_count(in.hops_most);
   out.set_waiting_circuit_count(in.waiting_circuits);
+  out.set_note(sendable(in.note));
 }
 
 loom::JobReport from_wire(Check& check, const JobReport& in) {
@@ -265,6 +268,7 @@ loom::JobReport from_wire(Check& check, const JobReport& in) {
   out.forwarded_pairs = in.forwarded_pair_count();
   out.hops_most = in.hops_most_count();
   out.waiting_circuits = in.waiting_circuit_count();
+  out.note = check.text("note", in.note());
   return out;
 }
 
@@ -292,6 +296,7 @@ void to_wire(const loom::CommitReport& in, CommitReport& out) {
   to_wire(in.lateness, *out.mutable_lateness());
   to_wire(in.dark, *out.mutable_dark());
   out.set_resent_count(in.resent);
+  to_wire(in.certificate, *out.mutable_certificate());
 }
 
 static loom::Spread spread(Check& check, const char* field, bool is_present, const Spread& in) {
@@ -325,6 +330,7 @@ loom::CommitReport from_wire(Check& check, const CommitReport& in) {
   out.lateness = spread(check, "lateness", in.has_lateness(), in.lateness());
   out.dark = spread(check, "dark", in.has_dark(), in.dark());
   out.resent = in.resent_count();
+  out.certificate = from_wire(check, in.certificate());
   return out;
 }
 

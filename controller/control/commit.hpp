@@ -67,6 +67,7 @@ class FabricCommit {
   void set_plan_time(Duration elapsed) { report_.plan = elapsed; }
   /// How long the slowest switch that moves may take beyond the stage's deadline: minutes where a robot does it.
   void set_move_time(Duration longest) { move_time_ = longest; }
+  void certify(CertificateReport certificate) { report_.certificate = std::move(certificate); }
 
   CommitVerdict verdict() const;
   const std::string& failure() const { return failure_; }

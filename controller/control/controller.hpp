@@ -44,6 +44,7 @@ struct JobEntry {
   Revision revision;
   std::vector<NodeId> cycles_done;  ///< nodes that have played all cycles of the present stage, ascending
   std::uint32_t underflows = 0;
+  std::string note{};  ///< of its schedule
 };
 
 /// What a commit that failed after its arming may have left behind: who is in doubt until a commit with them is confirmed.
@@ -227,6 +228,7 @@ class Controller {
   void obey(const Asker& asker, const SubmitJob& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const CancelJob& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const ChangeJob& order, Instant now, EffectSink& sink);
+  void obey(const Asker& asker, const ResizeJob& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const OrderLasers& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
   void drain(const Asker& asker, const OrderNode& order, EffectSink& sink);

@@ -41,6 +41,11 @@ std::uint32_t stages_of(const Schedule& schedule, JobId job) {
   return it == schedule.jobs.end() ? 1U : static_cast<std::uint32_t>(it->stages.size());
 }
 
+std::string note_of(const Schedule& schedule, JobId job) {
+  const auto it = std::find_if(schedule.jobs.begin(), schedule.jobs.end(), [&](const JobSchedule& s) { return s.job == job; });
+  return it == schedule.jobs.end() ? std::string{} : it->note;
+}
+
 }  // namespace
 
 void Controller::want_plan(std::string reason, Instant now, EffectSink& sink) {
@@ -266,11 +271,13 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
     if (Job* job = find_job(intent_, placed.id)) {
       if (job->nodes.empty()) {
         job->nodes = placed.nodes;  // a job that has been moved since stays where it was moved to
+        job->planes = placed.planes;
       }
       JobEntry& entry = jobs_[placed.id];
       entry.nodes = placed.nodes;
       std::sort(entry.nodes.begin(), entry.nodes.end());
       entry.stages = stages_of(plan->schedule, placed.id);
+      entry.note = note_of(plan->schedule, placed.id);
       if (entry.state == "pending") {
         entry.state = "committing";
         entry.revision = plan->plan.revision;
@@ -280,6 +287,7 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
   commit_ = std::make_unique<FabricCommit>(std::move(plan), options_.timings, planning_reason_, now);
   commit_->set_plan_time(elapsed);
   commit_->set_move_time(move_time_of(*options_.fabric, commit_->plan().plan));
+  commit_->certify(named(commit_->shared_plan()->plan.certificate, *options_.fabric));
   commit_recorded_ = false;
   commit_waits_ = true;
   commit_wait_until_ = now + options_.timings.stage_deadline;

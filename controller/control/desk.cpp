@@ -221,6 +221,7 @@ void Controller::finish_trial(const PlanOutcome& outcome, Instant now, EffectSin
   report.switches_moved = static_cast<std::uint32_t>(tried.plan.moved_switches.size());
   report.plan = outcome.elapsed;
   report.moves = moves_between(trial.before, tried.intent);
+  report.certificate = named(tried.plan.certificate, *options_.fabric);
   const auto disturbed = std::find_if(report.changes.begin(), report.changes.end(),
                                       [](const CircuitChange& change) { return change.kind != CircuitChangeKind::added; });
   if (trial.safe && disturbed != report.changes.end()) {
@@ -333,6 +334,7 @@ void Controller::take_back_orders(const Intent& failed) {
     }
     if (tried != nullptr && lit != nullptr && tried->nodes == job.nodes && lit->stage == job.stage && lit->nodes != job.nodes) {
       job.nodes = lit->nodes;
+      job.spec.node_count = lit->spec.node_count;
       JobEntry& entry = jobs_[job.id];
       entry.nodes = lit->nodes;
       std::sort(entry.nodes.begin(), entry.nodes.end());

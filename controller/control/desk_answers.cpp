@@ -77,6 +77,9 @@ StatusReport Controller::status(Instant now) const {
   }
   report.jobs = static_cast<std::uint32_t>(intent_.jobs.size());
   report.circuits = confirmed_ == nullptr ? 0 : static_cast<std::uint32_t>(confirmed_->plan.circuits.size());
+  if (confirmed_ != nullptr) {
+    report.certificate = named(confirmed_->plan.certificate, *options_.fabric);
+  }
   report.lasers_off = intent_.lasers_off;
   report.malformed = malformed_;
   report.alarms = alarms_.open_count();
@@ -172,6 +175,7 @@ std::vector<JobReport> Controller::job_rows(const Query& query) const {
                                        [job = id](const JobSchedule& schedule) { return schedule.job == job; });
     rows.push_back({id, entry.name, entry.workload, entry.state, entry.reason, entry.stage, entry.stages, entry.nodes,
                     entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows, is_pinned});
+    rows.back().note = entry.note;
     if (const JobSchedule* schedule = schedule_of(id)) {
       JobReport& row = rows.back();
       row.forwarded_pairs = static_cast<std::uint32_t>(schedule->routes.size());

@@ -217,6 +217,47 @@ void Controller::obey(const Asker& asker, const ChangeJob& order, Instant, Effec
   try_out(std::move(trial), sink);
 }
 
+void Controller::obey(const Asker& asker, const ResizeJob& order, Instant, EffectSink& sink) {
+  const auto it = std::find_if(intent_.jobs.begin(), intent_.jobs.end(), [&](const Job& job) { return job.id == order.job; });
+  if (it == intent_.jobs.end()) {
+    return refuse(asker, {ErrorCode::not_found, "job " + number(order.job.value) + " is not running", "loom job list"}, sink);
+  }
+  const std::size_t nodes = options_.fabric->nodes.size();
+  const std::string command = "loom job resize " + number(order.job.value) + " --nodes ";
+  if (order.nodes == 0 || order.nodes > nodes) {
+    return refuse(asker,
+                  {ErrorCode::infeasible,
+                   "job " + number(order.job.value) + " asks for " + number(order.nodes) + " nodes; fabric " +
+                       options_.fabric->name + " has 1.." + number(nodes),
+                   command + number(nodes)},
+                  sink);
+  }
+  if (!it->spec.placement.empty()) {
+    return refuse(asker,
+                  {ErrorCode::conflict,
+                   "job " + number(order.job.value) + " names its " + number(it->spec.placement.size()) +
+                       " nodes itself; only a job that the controller places can be resized",
+                   "loom job cancel " + number(order.job.value)},
+                  sink);
+  }
+  Trial trial{asker,
+              {[order](const Intent& intent) -> Result<Intent> {
+                Intent resized = intent;
+                for (Job& job : resized.jobs) {
+                  if (job.id == order.job) {
+                    job.spec.node_count = order.nodes;
+                    job.stage = 0;
+                  }
+                }
+                std::erase_if(resized.pinned, [&](const JobSchedule& schedule) { return schedule.job == order.job; });
+                return resized;
+              }},
+              "job " + number(order.job.value) + " resized to " + number(order.nodes) + " nodes",
+              order.dry_run};
+  trial.job = order.job;
+  try_out(std::move(trial), sink);
+}
+
 /// Above what an earlier life ordered and did not make durable.
 void Controller::take_laser_order() { laser_order_ = std::max(laser_order_ + 1, term_.value << 20); }
 

@@ -267,6 +267,7 @@ void Controller::obey(const Asker& asker, const DiffSchedule& order, Instant, Ef
     OperatorReply answered;
     ChangeReport report = change_between(kept->second.plan->circuits, confirmed_->plan.circuits, SameLight::by_ends);
     report.base = *order.revision;
+    report.certificate = named(confirmed_->plan.certificate, *options_.fabric);
     answered.rows = std::move(report);
     return settle(asker, std::move(answered), sink);
   }

@@ -95,7 +95,7 @@ class Lowering {
       LOOM_TRY(add_job(job));
     }
     for (Beam& beam : beams_) {
-      beam.kept = is_in_base(beam);
+      beam.kept = is_in_base(beam) && !std::binary_search(request_.darken.begin(), request_.darken.end(), beam.transmitter);
     }
     LOOM_TRY(hold_wires());
     for (const bool kept : {true, false}) {  // light that stays has its way before anybody looks for one

@@ -19,6 +19,7 @@ struct LowerRequest {
   const Plan* base;      ///< null = everything dark, nothing configured
   Revision revision;
   CircuitId next_circuit;
+  std::vector<ElementId> darken{};  ///< transmitters, ascending, whose light goes dark for this revision although it stays
 };
 
 struct Lowered {

@@ -50,6 +50,20 @@ void take_part(NodeId node, Plan& plan) {
   }
 }
 
+/// The schedule as setpoints, with what operators set and what was `found` beside it.
+Result<Lowered> set_all(const LowerRequest& order, const std::vector<DeviceOverride>& found) {
+  auto lowered = lower(order);
+  if (!lowered) {
+    return lowered;
+  }
+  LOOM_TRY(apply_overrides(order.fabric, order.intent, order.base, lowered->plan));
+  for (const DeviceOverride& each : found) {
+    take_part(order.fabric.device(each.device).agent, lowered->plan);  // it hears what its device shall be from now on
+  }
+  LOOM_TRY(check_maintenance(order.fabric, order.intent, lowered->plan));
+  return lowered;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) {
@@ -79,19 +93,25 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
     return std::unexpected(std::move(schedule).error());
   }
   add_pinned(*schedule, *intent);
-  auto lowered = lower({fabric, *schedule, *intent, base, request.revision, request.next_circuit});
+  LowerRequest order{fabric, *schedule, *intent, base, request.revision, request.next_circuit};
+  auto lowered = set_all(order, found);
   if (!lowered) {
     return std::unexpected(std::move(lowered).error());
   }
-  LOOM_TRY(apply_overrides(fabric, *intent, base, lowered->plan));
-  for (const DeviceOverride& each : found) {
-    take_part(fabric.device(each.device).agent, lowered->plan);  // its agent hears what its device shall be from now on
+  Verdict verdict = examine(fabric, lowered->plan, base, *intent);
+  if (!verdict.blinded.empty()) {  // what a reloading hologram would blind goes dark in good order, and counts as touched
+    order.darken = verdict.blinded;
+    lowered = set_all(order, found);
+    if (!lowered) {
+      return std::unexpected(std::move(lowered).error());
+    }
+    verdict = examine(fabric, lowered->plan, base, *intent);
   }
-  LOOM_TRY(check_maintenance(fabric, *intent, lowered->plan));
-  if (const auto violations = verify(fabric, lowered->plan, base, *intent); !violations.empty()) {
+  if (!verdict.violations.empty()) {
     return fail(ErrorCode::unverified,
-                "plan of revision " + std::to_string(request.revision.value) + " is refused: " + describe(violations));
+                "plan of revision " + std::to_string(request.revision.value) + " is refused: " + describe(verdict.violations));
   }
+  lowered->plan.certificate.light = verdict.light;
   name_circuits(*schedule, *intent, lowered->ids);
   auto result = std::make_shared<PlanResult>();
   result->plan = std::move(lowered->plan);

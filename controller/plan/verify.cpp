@@ -5,10 +5,12 @@
 
 namespace loom {
 
-std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent) {
+Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent) {
+  Verdict verdict;
   verifying::Faults faults;
   if (!verifying::check_structure(fabric, plan, faults)) {
-    return faults.take();
+    verdict.violations = faults.take();
+    return verdict;
   }
   verifying::Settings settings(fabric, plan);
   settings.by_hand.resize(fabric.elements.size());
@@ -19,9 +21,15 @@ std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const 
     }
   }
   verifying::check_setpoints(fabric, plan, settings, intent, faults);
-  verifying::check_light(fabric, plan, settings, faults);
+  const std::vector<verifying::Reception> receptions = verifying::check_light(fabric, plan, settings, faults);
   verifying::check_change(fabric, plan, settings, base, faults);
-  return faults.take();
+  verifying::check_margins(fabric, plan, settings, receptions, verdict, faults);
+  verdict.violations = faults.take();
+  return verdict;
+}
+
+std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent) {
+  return examine(fabric, plan, base, intent).violations;
 }
 
 }  // namespace loom

@@ -30,6 +30,8 @@ inline constexpr std::string_view kPassband = "passband";
 inline constexpr std::string_view kAmplifierInput = "amplifier_input_range";
 inline constexpr std::string_view kLinkBudget = "link_budget";
 inline constexpr std::string_view kCrosstalk = "crosstalk";
+inline constexpr std::string_view kReloadDip = "reload_dip";  ///< untouched light loses its margin while a hologram reloads
+inline constexpr std::string_view kCertificateLight = "certificate_light";  ///< margins claimed are not those of the light
 inline constexpr std::string_view kReturnPath = "return_path";
 inline constexpr std::string_view kJobIsolation = "job_isolation";
 inline constexpr std::string_view kMovingPort = "moving_port";
@@ -43,8 +45,18 @@ struct PlanViolation {
   bool operator==(const PlanViolation&) const = default;
 };
 
-/// Every broken rule, in a fixed order, with at most a few pieces of evidence each; empty = the plan may be sent.
-/// `base`: what is lit now, null = dark. A plan whose slices do not even fit the fabric is judged no further.
+struct Verdict {
+  /// Every broken rule, in a fixed order, with at most a few pieces of evidence each; empty = the plan may be sent.
+  std::vector<PlanViolation> violations;
+  LightMargins light;                ///< for the plan's certificate
+  std::vector<ElementId> blinded{};  ///< transmitters of untouched circuits that would lose their margin in a dip, ascending
+};
+
+/// `base`: what is lit now, null = dark. A plan whose slices do not even fit the fabric is judged no further. A plan whose
+/// certificate claims margins already must claim those of its light.
+Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent);
+
+/// The violations of examine().
 std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent);
 
 }  // namespace loom

@@ -25,10 +25,14 @@ class Walk {
       const PortRef at = open_.back();
       open_.pop_back();
       marks_.push_back(static_cast<std::int64_t>(at.element.value) << 16 | at.port);
+      elements_.push_back(at.element);
       enter(fabric_.element(at.element), at.port);
     }
     return std::move(marks_);
   }
+
+  /// Of the walk that from() took.
+  std::vector<ElementId> elements() { return std::move(elements_); }
 
  private:
   void leave(ElementId element, int output) {
@@ -88,12 +92,20 @@ class Walk {
   std::vector<bool> seen_;  ///< by fibre: a path that runs in a circle ends where it began
   std::vector<PortRef> open_;
   std::vector<std::int64_t> marks_;
+  std::vector<ElementId> elements_;
 };
 
 }  // namespace
 
 std::vector<std::int64_t> footprint(const Fabric& fabric, const Settings& settings, ElementId transmitter, FrequencySlot slot) {
   return Walk(fabric, settings, slot).from(transmitter);
+}
+
+std::vector<ElementId> elements_on_way(const Fabric& fabric, const Settings& settings, ElementId transmitter,
+                                       FrequencySlot slot) {
+  Walk walk(fabric, settings, slot);
+  walk.from(transmitter);
+  return walk.elements();
 }
 
 }  // namespace loom::verifying

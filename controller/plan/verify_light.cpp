@@ -9,9 +9,6 @@
 namespace loom::verifying {
 namespace {
 
-/// Summed in-band crosstalk that a 100G receiver still bears (SYSTEMS.md C2: -20 dB is fatal for PAM4).
-constexpr double kCrosstalkLimit = 0.01;
-
 double to_db(double ratio) { return 10 * std::log10(std::max(ratio, 1e-12)); }
 
 std::string text_of(double value) {
@@ -37,12 +34,13 @@ class LightRules {
         circuits_of_(fabric.elements.size()),
         job_of_(fabric.elements.size(), 0),
         was_lit_(plan.circuits.size()),
+        receptions_(plan.circuits.size()),
         expected_(fabric.elements.size()),
         owner_(fabric.fibres.size() * std::max<std::size_t>(1, tracer_.colours().size()), 0),
         fibre_job_(fabric.fibres.size(), 0),
         fibre_shared_(fabric.fibres.size()) {}
 
-  void run() {
+  std::vector<Reception> run() {
     index_circuits();
     group_sources();
     const Field still = tracer_.trace(still_);
@@ -64,6 +62,7 @@ class LightRules {
     judge(still_, still, sum_except(worst, worst.size(), Tally(fabric_.elements.size(), 0.0)));
     check_all_lit();
     check_certificate();
+    return std::move(receptions_);
   }
 
  private:
@@ -177,7 +176,7 @@ class LightRules {
     }
     for (const std::size_t index : awaited_) {
       const Circuit& circuit = plan_.circuits[index];
-      if (expected_[circuit.receiver.value] == circuit.transmitter) {  // nobody took it off the list: it never came
+      if (expected_[circuit.receiver.value] == index) {  // nobody took it off the list: it never came
         faults_.add(rules::kContinuity, [&] {
           return "circuit " + std::to_string(circuit.id.value) + ": " + to_string(centre_of(circuit.slot)) + " of " +
                  fabric_.element(circuit.transmitter).name + " does not reach " + fabric_.element(circuit.receiver).name;
@@ -206,7 +205,7 @@ class LightRules {
           });
         }
         if (!expected) {
-          expected = circuit.transmitter;
+          expected = index;
           awaited_.push_back(index);
         }
       }
@@ -268,7 +267,7 @@ class LightRules {
       other += cell.mw;
     }
     for (const Cell& cell : field.signals.on(fibre)) {
-      if (expected && cell.source == expected->value) {
+      if (expected && cell.source == plan_.circuits[*expected].transmitter.value) {
         signal = cell.mw;
       } else {
         other += cell.mw;
@@ -284,6 +283,9 @@ class LightRules {
     if (signal <= 0) {
       return;
     }
+    Reception& reception = receptions_[*expected];
+    reception.signal_mw = reception.signal_mw > 0 ? std::min(reception.signal_mw, signal) : signal;
+    reception.crosstalk = std::max(reception.crosstalk, other / signal);
     expected = std::nullopt;
     const Dbm power = to_dbm(Milliwatt{signal});
     if (power < receiver.sensitivity || power > receiver.overload) {
@@ -342,9 +344,10 @@ class LightRules {
   std::vector<std::vector<std::size_t>> circuits_of_;  ///< by transmitter element: indices into the plan's circuits
   std::vector<JobNumber> job_of_;                      ///< by transmitter element
   std::size_t jobs_ = 0;
-  std::vector<bool> was_lit_;                       ///< by circuit
-  std::vector<std::optional<ElementId>> expected_;  ///< by receiver: the transmitter that it should hear now
-  std::vector<std::size_t> awaited_;                ///< circuits of the moment under judgement
+  std::vector<bool> was_lit_;                         ///< by circuit
+  std::vector<Reception> receptions_;                 ///< by circuit
+  std::vector<std::optional<std::size_t>> expected_;  ///< by receiver: the circuit that it should hear now
+  std::vector<std::size_t> awaited_;                  ///< circuits of the moment under judgement
   std::vector<Lit> still_;
   std::vector<std::vector<const Source*>> moving_;  ///< by job with timeslots
   std::vector<JobNumber> owner_;                    ///< [fibre x colour]
@@ -354,8 +357,8 @@ class LightRules {
 
 }  // namespace
 
-void check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults) {
-  LightRules(fabric, plan, settings, faults).run();
+std::vector<Reception> check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults) {
+  return LightRules(fabric, plan, settings, faults).run();
 }
 
 }  // namespace loom::verifying

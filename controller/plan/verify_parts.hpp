@@ -40,6 +40,15 @@ class Faults {
   std::vector<PlanViolation> violations_;
 };
 
+/// What a circuit's receiver gets of it, at its worst over all moments of the plan.
+struct Reception {
+  double signal_mw = 0;  ///< lowest; 0: nothing arrives
+  double crosstalk = 0;  ///< highest, other light over the signal
+};
+
+/// Summed in-band crosstalk that a 100G receiver still bears (SYSTEMS.md C2: -20 dB is fatal for PAM4).
+inline constexpr double kCrosstalkLimit = 0.01;
+
 struct Emission {
   LaserSetpoint laser;
   Duration begin{};  ///< from relight
@@ -176,6 +185,10 @@ class LightTracer {
 /// which side of the light the resonance is on: on the way to another place on that side it never meets the light.
 std::vector<std::int64_t> footprint(const Fabric& fabric, const Settings& settings, ElementId transmitter, FrequencySlot slot);
 
+/// Every element that a transmitter's signal comes to, in the order of its way; one that it comes to twice is there twice.
+std::vector<ElementId> elements_on_way(const Fabric& fabric, const Settings& settings, ElementId transmitter,
+                                       FrequencySlot slot);
+
 /// The routes of this input that light of this slot touches at all.
 template <class Visit>
 void each_overlapping(const std::vector<WssRoute>& routes, PortNumber input, FrequencySlot slot, Visit visit) {
@@ -194,7 +207,11 @@ bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequ
 
 bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults);
 void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults);
-void check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
+/// The receptions are by circuit of the plan.
+std::vector<Reception> check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
+/// Fills the verdict's light, and names whom a dip would blind.
+void check_margins(const Fabric& fabric, const Plan& plan, const Settings& settings, const std::vector<Reception>& receptions,
+                   Verdict& verdict, Faults& faults);
 void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults);
 
 }  // namespace loom::verifying

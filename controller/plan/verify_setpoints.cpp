@@ -264,7 +264,7 @@ void check_return_path(const Fabric& fabric, const Plan& plan, const Settings& s
     const auto back = lit.find({job, destination, source, begin, end});
     const std::int64_t returns = back == lit.end() ? 0 : back->second;
     if (returns < count) {
-      faults.add(rules::kReturnPath, [&, source = source, destination = destination, job = job, count = count] {
+      faults.add(rules::kReturnPath, [&] {
         return "job " + std::to_string(job.value) + ": " + std::to_string(count) + " circuits from node " +
                std::to_string(source.value) + " to node " + std::to_string(destination.value) + " have " +
                std::to_string(returns) + " back at the same time; " + fabric.name + " returns over light";

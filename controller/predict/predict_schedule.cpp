@@ -69,7 +69,7 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
   if (order == TransferOrder::forwarded) {
     return predict_forwarded(job, schedule, timings);
   }
-  const auto outcome = replay(job, light_of(schedule, Instant{}, timings), {Instant{}, timings.latency, order});
+  const auto outcome = replay(job, light_of(schedule, Instant{}, timings), {Instant{}, timings.latency, order, &schedule});
   if (!outcome) {
     return std::unexpected(outcome.error());
   }
@@ -82,6 +82,10 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
     std::erase_if(prediction.assumptions, [](const std::string& each) { return each.starts_with("overlap = "); });
     prediction.assumptions.emplace_back(
         "overlap = none: the schedule moves an iteration's direct transfers together in its timeslots, then the rings");
+  }
+  if (!schedule.forwarding.empty()) {
+    prediction.assumptions.emplace_back(
+        "oddl: nodes relay what one hop does not reach, at most once; a relay sends on when it holds all that it will pass on");
   }
   if (schedule.stages.size() > 1) {
     prediction.assumptions.push_back("one pass over " + std::to_string(schedule.stages.size()) + " stages, " +

@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "controller/predict/collective_time.hpp"
 #include "controller/predict/forwarded_light.hpp"
@@ -23,10 +25,19 @@ struct Outcome {
   double lit_ns = 0;  ///< it would have taken with light always there
 };
 
+/// Relays send on what they hold as a whole, once they have all of it.
+const Forwarding& relays_of(const ReplayOptions& options) {
+  static const Forwarding kDirect;
+  return options.schedule == nullptr ? kDirect : options.schedule->forwarding;
+}
+
 class Replayer {
  public:
   Replayer(const JobSpec& job, const LightTimeline& light, const ReplayOptions& options)
-      : job_(job), windows_(light, options.start), latency_(static_cast<double>(options.latency.count())) {}
+      : job_(job),
+        forwarding_(relays_of(options)),
+        windows_(light, options.start),
+        latency_(static_cast<double>(options.latency.count())) {}
 
   Result<Replay> in_issue_order() {
     IterationClock clock{job_.compute, job_.node_count};
@@ -293,22 +304,53 @@ class Replayer {
     if (flows.empty()) {
       return Outcome{0, 0};
     }
-    join_pairs(flows);
+    const auto passes = hops_of(flows);
     Load load{job_.node_count};
+    std::vector<double> arrived(job_.node_count, 0);                    // the last of what a rank passes on
+    std::map<std::pair<std::uint32_t, std::uint32_t>, double> is_free;  // a pair's light serves one transfer after the other
     double last = 0;
-    for (const Flow& flow : flows) {
-      const auto finish = pair(flow, 0, load);
-      if (!finish) {
-        return std::unexpected(finish.error());
+    for (const std::vector<Flow>& pass : passes) {
+      std::vector<double> arriving(job_.node_count, 0);
+      for (const Flow& flow : pass) {
+        double& free = is_free[{flow.source, flow.destination}];
+        const auto finish = pair(flow, std::max(arrived[flow.source], free), load);
+        if (!finish) {
+          return std::unexpected(finish.error());
+        }
+        free = *finish - latency_;
+        last = std::max(last, *finish);
+        arriving[flow.destination] = std::max(arriving[flow.destination], *finish);
       }
-      last = std::max(last, *finish);
+      std::swap(arrived, arriving);
     }
-    const double lit = load.busiest() + latency_;
+    const double lit = load.busiest() + latency_ * static_cast<double>(passes.size());
     note(all, 0, last, lit);
     return Outcome{last, lit};
   }
 
+  /// First hops, and the second hops of what is passed on, if anything is; one flow a pair each.
+  std::vector<std::vector<Flow>> hops_of(const std::vector<Flow>& flows) const {
+    std::vector<std::vector<Flow>> passes(1);
+    for (const Flow& flow : flows) {
+      const std::uint32_t via = forwarding_.next(flow.source, flow.destination);
+      Flow hop = flow;
+      hop.destination = via;
+      passes[0].push_back(hop);
+      if (via != flow.destination) {
+        passes.resize(2);
+        hop = flow;
+        hop.source = via;
+        passes[1].push_back(hop);
+      }
+    }
+    for (std::vector<Flow>& pass : passes) {
+      join_pairs(pass);
+    }
+    return passes;
+  }
+
   const JobSpec& job_;
+  const Forwarding& forwarding_;
   LightWindows windows_;
   double latency_;
   double waited_ = 0;
@@ -339,6 +381,11 @@ Result<Replay> replay(const JobSpec& job, const LightTimeline& light, const Repl
   if (options.order == TransferOrder::forwarded) {
     LOOM_ASSERT(options.schedule != nullptr);
     return replay_forwarded(job, light, options);
+  }
+  if (const Forwarding& relays = relays_of(options);
+      !relays.empty() && (relays.row_of.size() != job.node_count || relays.via.size() % job.node_count != 0)) {
+    return fail(ErrorCode::invalid_argument, "job " + job.name + ": forwarding of " + std::to_string(relays.row_of.size()) +
+                                                 " ranks, the job has " + std::to_string(job.node_count));
   }
   Replayer replayer{job, light, options};
   return options.order == TransferOrder::merged ? replayer.merged() : replayer.in_issue_order();

@@ -6,6 +6,7 @@
 
 #include "controller/predict/predict.hpp"
 #include "core/light.hpp"
+#include "core/schedule.hpp"
 
 namespace loom {
 
@@ -13,7 +14,7 @@ struct ReplayOptions {
   Instant start{};  ///< see TransferOrder
   Duration latency = std::chrono::microseconds{1};
   TransferOrder order = TransferOrder::issue;
-  const JobSchedule* schedule = nullptr;  ///< order forwarded: who forwards for whom
+  const JobSchedule* schedule = nullptr;  ///< who forwards for whom; none: all light is direct. Order forwarded needs it
   Duration forward{};                     ///< order forwarded: at each server that passes traffic on
 };
 

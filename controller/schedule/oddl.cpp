@@ -1,11 +1,14 @@
-// Rings and latin all-to-all maps on ODDL.
+// Rings, maps in turn, and maps with relays on ODDL.
 #include "controller/schedule/oddl.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <string>
 
+#include "controller/schedule/oddl_maps.hpp"
 #include "controller/schedule/oddl_planes.hpp"
 #include "controller/schedule/traffic.hpp"
 
@@ -18,10 +21,31 @@ Duration time_on_wire(double bits, BitRate rate) {
   return Duration{static_cast<std::int64_t>(std::ceil(bits * 1e9 / static_cast<double>(rate.bits_per_second)))};
 }
 
+double time_of(const Stage& stage) {
+  double sum = 0;
+  for (const Timeslot& timeslot : stage.timeslots) {
+    sum += timeslot.circuits.empty() ? 0 : seconds_of(timeslot.guard + timeslot.hold);
+  }
+  return sum * stage.cycles;
+}
+
+std::string seconds_text(double seconds) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.4g s", seconds);
+  return text.data();
+}
+
+/// A timeslot's circuit before its plane is known.
+struct Transfer {
+  NodeId source;
+  NodeId destination;
+  std::int64_t bytes = 0;
+};
+
 class OddlScheduler {
  public:
   OddlScheduler(const Fabric& fabric, const Demand& demand, const OddlShape& shape, Budget budget)
-      : fabric_(fabric), demand_(demand), shape_(shape), planes_(shape), budget_(budget) {}
+      : fabric_(fabric), demand_(demand), shape_(shape), owners_(shape), budget_(budget) {}
 
   Result<Schedule> run() {
     schedule_.algorithm = "oddl";
@@ -38,6 +62,14 @@ class OddlScheduler {
   }
 
  private:
+  /// One plane's light from node to node.
+  struct Link {
+    NodeId source;
+    NodeId destination;
+    std::uint32_t plane = 0;
+    auto operator<=>(const Link&) const = default;
+  };
+
   /// What a job has lit stays its own before anybody chooses anew.
   void reserve_held() {
     held_.resize(demand_.jobs.size());
@@ -47,10 +79,12 @@ class OddlScheduler {
         if (channel < 0 || circuit.source.value >= shape_.seats.size() || circuit.destination.value >= shape_.seats.size()) {
           continue;
         }
-        const std::uint32_t group = shape_.seats[circuit.source.value].group;
-        if (planes_.admits(group, channel, job)) {
-          planes_.own(group, channel, job);
-          held_[job].emplace(std::pair{circuit.source, circuit.destination}, channel);
+        const OddlSeat& from = seat(circuit.source);
+        const auto plane = static_cast<std::uint32_t>(
+            std::find(from.transmitters.begin(), from.transmitters.end(), circuit.transmitter) - from.transmitters.begin());
+        if (plane < shape_.planes && owners_.admits(plane, from.group, channel, job)) {
+          owners_.own(plane, from.group, channel, job);
+          held_[job].emplace(Link{circuit.source, circuit.destination, plane}, channel);
         }
       }
     }
@@ -58,11 +92,23 @@ class OddlScheduler {
 
   Result<void> add_job(JobIndex job) {
     const JobDemand& demand = demand_.jobs[job];
+    planes_.clear();
+    for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
+      const bool is_its = demand.planes.empty() || std::binary_search(demand.planes.begin(), demand.planes.end(), plane);
+      if (is_its) {
+        planes_.push_back(plane);
+      }
+    }
+    if (planes_.empty()) {
+      return fail(ErrorCode::invalid_argument, name_of(job) +
+                                                   " was admitted to planes that the fabric does not have; it has 0.." +
+                                                   std::to_string(shape_.planes - 1));
+    }
     auto traffic = traffic_of(demand);
     if (!traffic) {
       return std::unexpected(std::move(traffic).error());
     }
-    JobSchedule result{demand.job, {}};
+    JobSchedule result{demand.job, {}, {}, {}};
     if (!traffic->pairs.empty()) {
       LOOM_TRY(add_all_to_all(job, traffic->pairs, result));
     }
@@ -72,6 +118,9 @@ class OddlScheduler {
     }
     if (result.stages.empty()) {
       result.stages.push_back({{Timeslot{}}, 1});  // nothing to move: a job without light is lawful
+    }
+    if (planes_.size() > 1) {
+      result.note += (result.note.empty() ? "striped over " : "; striped over ") + std::to_string(planes_.size()) + " planes";
     }
     rate_job(demand, *traffic, result);
     schedule_.jobs.push_back(std::move(result));
@@ -87,77 +136,141 @@ class OddlScheduler {
     return {};
   }
 
+  /// A circuit a plane for every edge, each with its part of the bytes.
   Result<void> add_ring(JobIndex job, const RingGroup& ring, bool last, JobSchedule& result) {
-    LOOM_TRY(spend(ring.edges.size()));
-    const JobDemand& demand = demand_.jobs[job];
-    StageMap map(shape_, planes_, job);
-    std::vector<std::int32_t> channels(ring.edges.size(), kNotHeld);
-    for (const bool only_held : {true, false}) {  // held light first: it must not lose its wavelength to a newcomer
-      for (std::size_t i = 0; i < ring.edges.size(); ++i) {
-        const NodeId source = demand.nodes[ring.edges[i].source];
-        const NodeId destination = demand.nodes[ring.edges[i].destination];
-        const std::int32_t preferred = held_channel(job, source, destination);
-        if ((preferred != kNotHeld) != only_held) {
-          continue;
-        }
-        const auto channel = map.claim(seat(source), seat(destination), preferred, false);
-        if (!channel) {
-          return std::unexpected(refuse(job, source, destination));
-        }
-        channels[i] = *channel;
-      }
-    }
+    LOOM_TRY(spend(ring.edges.size() * planes_.size()));
     Timeslot timeslot;
-    for (std::size_t i = 0; i < ring.edges.size(); ++i) {
-      timeslot.circuits.push_back(
-          circuit(demand.job, demand.nodes[ring.edges[i].source], demand.nodes[ring.edges[i].destination], channels[i]));
+    for (const std::uint32_t plane : planes_) {
+      LOOM_TRY(add_ring_on(plane, job, ring, timeslot));
     }
     if (!last && !timeslot.circuits.empty()) {
       timeslot.guard = guard_of(timeslot);
-      timeslot.hold = time_on_wire(ring.seconds_at_1_bps, timeslot.circuits.front().rate);
+      timeslot.hold = time_on_wire(ring.seconds_at_1_bps / static_cast<double>(planes_.size()), timeslot.circuits.front().rate);
     }
     result.stages.push_back({{std::move(timeslot)}, 1});
     return {};
   }
 
+  Result<void> add_ring_on(std::uint32_t plane, JobIndex job, const RingGroup& ring, Timeslot& timeslot) {
+    const JobDemand& demand = demand_.jobs[job];
+    StageMap map(shape_, plane, owners_, job);
+    std::vector<std::int32_t> channels(ring.edges.size(), kNotHeld);
+    for (const bool only_held : {true, false}) {  // held light first: it must not lose its wavelength to a newcomer
+      for (std::size_t i = 0; i < ring.edges.size(); ++i) {
+        const NodeId source = demand.nodes[ring.edges[i].source];
+        const NodeId destination = demand.nodes[ring.edges[i].destination];
+        const std::int32_t preferred = held_channel(job, {source, destination, plane});
+        if ((preferred != kNotHeld) != only_held) {
+          continue;
+        }
+        const auto channel = map.claim(seat(source), seat(destination), preferred, false);
+        if (!channel) {
+          return std::unexpected(refuse(job, plane, source, destination));
+        }
+        channels[i] = *channel;
+      }
+    }
+    for (std::size_t i = 0; i < ring.edges.size(); ++i) {
+      const Link link{demand.nodes[ring.edges[i].source], demand.nodes[ring.edges[i].destination], plane};
+      timeslot.circuits.push_back(circuit(demand.job, link, channels[i]));
+    }
+    return {};
+  }
+
+  /// As the job asks, or whichever takes less time, WSS moves included.
   Result<void> add_all_to_all(JobIndex job, const PairTraffic& traffic, JobSchedule& result) {
     const JobDemand& demand = demand_.jobs[job];
-    std::map<std::uint32_t, std::uint32_t> position;  // group -> its place among the job's groups
-    for (const NodeId node : demand.nodes) {
-      position.emplace(seat(node).group, 0);
+    const RankGrid grid = grid_of(shape_, demand.nodes);
+    if (demand.map != MapChoice::cheapest) {
+      result.note = std::string(to_string(demand.map)) + ", as asked";
+      return demand.map == MapChoice::maps ? add_maps(job, grid, traffic, result)
+                                           : add_relayed(job, demand.map, grid, traffic, result);
     }
-    std::vector<std::vector<std::int32_t>> rank_at;  // [place][port], -1: no node of this job
-    for (auto& [group, place] : position) {
-      place = static_cast<std::uint32_t>(rank_at.size());
-      rank_at.emplace_back(shape_.ports, -1);
+    if (grid.places == 1) {
+      return add_maps(job, grid, traffic, result);  // everybody is one hop away
     }
-    std::vector<std::uint32_t> place_of;
-    for (std::size_t rank = 0; rank < demand.nodes.size(); ++rank) {
-      place_of.push_back(position[seat(demand.nodes[rank]).group]);
-      rank_at[place_of[rank]][seat(demand.nodes[rank]).port] = static_cast<std::int32_t>(rank);
+    const WavelengthOwners before = owners_;
+    JobSchedule relayed = result;
+    const auto made = add_relayed(job, MapChoice::latin, grid, traffic, relayed);
+    if (!made && made.error().code != ErrorCode::infeasible) {
+      return made;
     }
-    const auto places = static_cast<std::uint32_t>(rank_at.size());
-    for (std::uint32_t m = 0; m < places; ++m) {
+    const double relayed_time = made ? time_of(relayed.stages.back()) : 0;
+    const std::uint32_t peers = fan_out_of(grid, traffic);
+    const std::size_t stages = std::max(1U, (peers + shape_.ports - 1) / shape_.ports);
+    const double floor = moves_between(stages) + peers * least_guard(demand);
+    if (made && relayed_time <= floor) {
+      relayed.note = "latin map with relays, " + seconds_text(relayed_time) + "; " + std::to_string(stages) +
+                     " maps in turn take " + seconds_text(floor) + " at least, " + seconds_text(moves_between(stages)) +
+                     " of it for WSS moves";
+      result = std::move(relayed);
+      return {};
+    }
+    const WavelengthOwners with_relays = owners_;
+    owners_ = before;
+    const auto mapped = add_maps(job, grid, traffic, result);
+    if (!mapped && !(made && mapped.error().code == ErrorCode::infeasible)) {
+      return mapped;
+    }
+    if (!mapped) {
+      relayed.note = "latin map with relays, " + seconds_text(relayed_time) + "; there is no light for maps in turn";
+      result = std::move(relayed);
+      owners_ = with_relays;
+      return {};
+    }
+    const double moves = moves_between(result.stages.size());
+    double mapped_time = moves;
+    for (const Stage& stage : result.stages) {
+      mapped_time += time_of(stage);
+    }
+    const std::string maps_text = std::to_string(result.stages.size()) + " maps in turn, " + seconds_text(mapped_time);
+    if (!made || mapped_time <= relayed_time) {
+      result.note = maps_text + (made ? "; a latin map with relays takes " + seconds_text(relayed_time)
+                                      : "; a latin map does not reach all in two hops");
+      return {};
+    }
+    relayed.note = "latin map with relays, " + seconds_text(relayed_time) + "; " + maps_text + ", " + seconds_text(moves) +
+                   " of it for WSS moves";
+    result = std::move(relayed);
+    owners_ = with_relays;
+    return {};
+  }
+
+  /// Dark time while the WSS go from one map to the next, at its worst; the commits' messages are not counted.
+  double moves_between(std::size_t stages) const {
+    Duration settle{};
+    for (const Element& element : fabric_.elements) {
+      if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
+        settle = std::max(settle, wss->settle_max);
+      }
+    }
+    return static_cast<double>(stages - 1) * seconds_of(settle);
+  }
+
+  /// A timeslot takes longer than that.
+  double least_guard(const JobDemand& demand) const {
+    const auto& transmitter = std::get<Transmitter>(fabric_.element(seat(demand.nodes[0]).transmitters[0]).kind);
+    return seconds_of(transmitter.retune_max + transmitter.blank_max + transmitter.control_max);
+  }
+
+  /// Maps in turn, a latin square over the job's groups.
+  Result<void> add_maps(JobIndex job, const RankGrid& grid, const PairTraffic& traffic, JobSchedule& result) {
+    const JobDemand& demand = demand_.jobs[job];
+    for (std::uint32_t shift = 0; shift < grid.places; ++shift) {
       LOOM_TRY(spend(static_cast<std::uint64_t>(shape_.ports) * demand.nodes.size()));
-      StageMap map(shape_, planes_, job);
+      std::vector<StageMap> maps = stage_maps(job);
       Stage stage;
       for (std::uint32_t k = 0; k < shape_.ports; ++k) {
-        Timeslot timeslot;
-        timeslot.hold = Duration{};
+        std::vector<Transfer> transfers;
         for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
-          const OddlSeat& from = seat(demand.nodes[rank]);
-          const std::uint32_t port = (from.port + k) % shape_.ports;
-          const std::int32_t peer = rank_at[(place_of[rank] + port + m) % places][port];
+          const std::uint32_t port = (grid.port_of[rank] + k) % shape_.ports;
+          const std::int32_t peer = grid.rank((grid.place_of[rank] + port + shift) % grid.places, port);
           const std::int64_t bytes = peer < 0 ? 0 : traffic.bytes({rank, static_cast<std::uint32_t>(peer)});
-          if (bytes == 0) {
-            continue;
+          if (bytes > 0) {
+            transfers.push_back({demand.nodes[rank], demand.nodes[static_cast<std::size_t>(peer)], bytes});
           }
-          LOOM_TRY(add_pair(job, demand.nodes[rank], demand.nodes[static_cast<std::size_t>(peer)], bytes, map, timeslot));
         }
-        if (!timeslot.circuits.empty()) {
-          timeslot.guard = guard_of(timeslot);
-          stage.timeslots.push_back(std::move(timeslot));
-        }
+        LOOM_TRY(add_timeslot(job, transfers, maps, stage));
       }
       if (!stage.timeslots.empty()) {
         result.stages.push_back(std::move(stage));
@@ -166,25 +279,89 @@ class OddlScheduler {
     return {};
   }
 
-  Result<void> add_pair(JobIndex job, NodeId source, NodeId destination, std::int64_t bytes, StageMap& map,
-                        Timeslot& timeslot) {
-    const auto channel = map.claim(seat(source), seat(destination), held_channel(job, source, destination), true);
-    if (!channel) {
-      return std::unexpected(refuse(job, source, destination));
+  /// One map for all, played twice: first every rank sends what it has itself, to its destinations and to relays; then the
+  /// relays send what they hold.
+  Result<void> add_relayed(JobIndex job, MapChoice choice, const RankGrid& grid, const PairTraffic& traffic,
+                           JobSchedule& result) {
+    const JobDemand& demand = demand_.jobs[job];
+    LOOM_TRY(spend(2ULL * demand.nodes.size() * demand.nodes.size()));
+    const auto map = place_map(choice, demand.custom_map, grid, name_of(job));
+    if (!map) {
+      return std::unexpected(map.error());
     }
-    const Circuit added = circuit(demand_.jobs[job].job, source, destination, *channel);
-    // Its light comes up to control_max after its instant, and leaves at once: the bytes need that much more room.
-    const auto& transmitter = std::get<Transmitter>(fabric_.element(added.transmitter).kind);
-    const Duration room = transmitter.control_max + transmitter.blank_max;
-    timeslot.hold = std::max(timeslot.hold, time_on_wire(static_cast<double>(bytes) * 8, added.rate) + room);
-    timeslot.circuits.push_back(added);
+    auto forwarding = forwarding_over(*map, grid, traffic, name_of(job));
+    if (!forwarding) {
+      return std::unexpected(std::move(forwarding).error());
+    }
+    const RelayLoads loads = loads_over(*forwarding, grid, traffic);
+    std::vector<StageMap> maps = stage_maps(job);
+    Stage stage;
+    stage.cycles = 2;
+    for (std::uint32_t k = 0; k < shape_.ports; ++k) {
+      std::vector<Transfer> transfers;
+      for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
+        const std::uint32_t port = (grid.port_of[rank] + k) % shape_.ports;
+        const std::int32_t peer = grid.rank((*map)[grid.place_of[rank] * grid.ports + port], port);
+        const std::size_t entry = rank * grid.ports + port;
+        if (const std::int64_t bytes = std::max(loads.first[entry], loads.second[entry]); bytes > 0) {
+          LOOM_ASSERT(peer >= 0);
+          transfers.push_back({demand.nodes[rank], demand.nodes[static_cast<std::size_t>(peer)], bytes});
+        }
+      }
+      LOOM_TRY(add_timeslot(job, transfers, maps, stage));
+    }
+    result.stages.push_back(std::move(stage));
+    result.forwarding = *std::move(forwarding);
     return {};
   }
 
-  Circuit circuit(JobId job, NodeId source, NodeId destination, std::int32_t channel) const {
-    const OddlSeat& from = seat(source);
-    const BitRate rate = std::get<Transmitter>(fabric_.element(from.transmitter).kind).rate;
-    return {{}, job, source, destination, from.transmitter, seat(destination).receiver, shape_.channels.slot(channel), rate};
+  std::vector<StageMap> stage_maps(JobIndex job) {
+    std::vector<StageMap> maps;
+    for (const std::uint32_t plane : planes_) {
+      maps.emplace_back(shape_, plane, owners_, job);
+    }
+    return maps;
+  }
+
+  /// The transfers together, each split over the job's planes.
+  Result<void> add_timeslot(JobIndex job, const std::vector<Transfer>& transfers, std::vector<StageMap>& maps, Stage& stage) {
+    if (transfers.empty()) {
+      return {};
+    }
+    Timeslot timeslot;
+    timeslot.hold = Duration{};
+    const auto parts = static_cast<std::int64_t>(planes_.size());
+    for (const Transfer& transfer : transfers) {
+      for (std::size_t i = 0; i < planes_.size(); ++i) {
+        const Link link{transfer.source, transfer.destination, planes_[i]};
+        const auto channel = maps[i].claim(seat(link.source), seat(link.destination), held_channel(job, link), true);
+        if (!channel) {
+          return std::unexpected(refuse(job, link.plane, link.source, link.destination));
+        }
+        const Circuit added = circuit(demand_.jobs[job].job, link, *channel);
+        // Its light comes up to control_max after its instant, and leaves at once: the bytes need that much more room.
+        const auto& transmitter = std::get<Transmitter>(fabric_.element(added.transmitter).kind);
+        const Duration room = transmitter.control_max + transmitter.blank_max;
+        const std::int64_t bytes = (transfer.bytes + parts - 1) / parts;
+        timeslot.hold = std::max(timeslot.hold, time_on_wire(static_cast<double>(bytes) * 8, added.rate) + room);
+        timeslot.circuits.push_back(added);
+      }
+    }
+    timeslot.guard = guard_of(timeslot);
+    stage.timeslots.push_back(std::move(timeslot));
+    return {};
+  }
+
+  Circuit circuit(JobId job, const Link& link, std::int32_t channel) const {
+    const ElementId transmitter = seat(link.source).transmitters[link.plane];
+    return {{},
+            job,
+            link.source,
+            link.destination,
+            transmitter,
+            seat(link.destination).receivers[link.plane],
+            shape_.channels.slot(channel),
+            std::get<Transmitter>(fabric_.element(transmitter).kind).rate};
   }
 
   /// Dark time before a timeslot: blank, retune, the commands for both, and the receivers' acquisition, each at its worst.
@@ -204,8 +381,9 @@ class OddlScheduler {
     if (demand.nodes.empty()) {
       return;
     }
-    const auto rate = static_cast<double>(
-        std::get<Transmitter>(fabric_.element(seat(demand.nodes[0]).transmitter).kind).rate.bits_per_second);
+    const ElementId transmitter = seat(demand.nodes[0]).transmitters[0];
+    const double rate = static_cast<double>(planes_.size()) *
+                        static_cast<double>(std::get<Transmitter>(fabric_.element(transmitter).kind).rate.bits_per_second);
     double rings = 0;
     for (const RingGroup& ring : traffic.rings) {
       rings += ring.seconds_at_1_bps / rate;
@@ -213,9 +391,7 @@ class OddlScheduler {
     double slots = 0;
     std::vector<double> sent(traffic.pairs.empty() ? 0 : demand.nodes.size());
     for (std::size_t i = 0; i + traffic.rings.size() < result.stages.size(); ++i) {
-      for (const Timeslot& timeslot : result.stages[i].timeslots) {
-        slots += timeslot.circuits.empty() ? 0 : seconds_of(timeslot.guard + timeslot.hold);
-      }
+      slots += time_of(result.stages[i]);
     }
     for (std::uint32_t rank = 0; rank < sent.size(); ++rank) {
       for (std::uint32_t peer = 0; peer < sent.size(); ++peer) {
@@ -227,39 +403,42 @@ class OddlScheduler {
     schedule_.bound = std::max(schedule_.bound, rings + pairs_bound);
   }
 
+  std::string name_of(JobIndex job) const { return "job " + std::to_string(demand_.jobs[job].job.value); }
+
   /// Who stands in the way, and the nearest request that fits.
-  Error refuse(JobIndex job, NodeId source, NodeId destination) const {
+  Error refuse(JobIndex job, std::uint32_t plane, NodeId source, NodeId destination) const {
     const std::uint32_t group = seat(source).group;
     std::string taken;
     for (std::int32_t channel = seat(destination).port; channel < shape_.channels.count; channel += shape_.ports) {
-      const auto owner = planes_.owner(group, channel);
-      const bool itself = !owner || *owner == job;
-      taken += (taken.empty() ? "" : ", ") + to_string(centre_of(shape_.channels.slot(channel))) +
-               (itself ? " serves its own light to another group"
-                       : " belongs to job " + std::to_string(demand_.jobs[*owner].job.value));
+      const auto owner = owners_.owner(plane, group, channel);
+      taken += (taken.empty() ? "" : ", ") + std::string("(group ") + std::to_string(group) + ", " +
+               to_string(centre_of(shape_.channels.slot(channel))) + ")" +
+               (!owner || *owner == job ? " serves its own light to another group" : " belongs to " + name_of(*owner));
     }
     const std::size_t size = demand_.jobs[job].nodes.size();
     const std::size_t groups = std::max<std::size_t>(1, (size + shape_.ports - 1) / shape_.ports);
-    return {ErrorCode::infeasible, "infeasible: job " + std::to_string(demand_.jobs[job].job.value) + " needs light of group " +
-                                       std::to_string(group) + " from node " + std::to_string(source.value) + " to node " +
-                                       std::to_string(destination.value) + ", but " + taken +
-                                       "; nearest: " + std::to_string(groups * shape_.ports) + " nodes in " +
-                                       std::to_string(groups) + (groups == 1 ? " whole group" : " whole groups")};
+    return {ErrorCode::infeasible,
+            "infeasible: " + name_of(job) + " needs light of group " + std::to_string(group) + " from node " +
+                std::to_string(source.value) + " to node " + std::to_string(destination.value) + " of group " +
+                std::to_string(seat(destination).group) + (shape_.planes > 1 ? " on plane " + std::to_string(plane) : "") +
+                ", but " + taken + "; nearest: " + std::to_string(groups * shape_.ports) + " nodes in " +
+                std::to_string(groups) + (groups == 1 ? " whole group" : " whole groups")};
   }
 
   const OddlSeat& seat(NodeId node) const { return shape_.seats[node.value]; }
 
-  std::int32_t held_channel(JobIndex job, NodeId source, NodeId destination) const {
-    const auto found = held_[job].find({source, destination});
+  std::int32_t held_channel(JobIndex job, const Link& link) const {
+    const auto found = held_[job].find(link);
     return found == held_[job].end() ? kNotHeld : found->second;
   }
 
   const Fabric& fabric_;
   const Demand& demand_;
   const OddlShape& shape_;
-  Planes planes_;
+  WavelengthOwners owners_;
   Budget budget_;
-  std::vector<std::map<std::pair<NodeId, NodeId>, std::int32_t>> held_;
+  std::vector<std::uint32_t> planes_;  ///< of the job that is being added, ascending
+  std::vector<std::map<Link, std::int32_t>> held_;
   Schedule schedule_;
 };
 

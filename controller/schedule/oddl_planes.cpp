@@ -1,4 +1,4 @@
-// Reading ODDL's shape off a fabric, and claiming wavelength planes.
+// Reading ODDL's shape off a fabric, and claiming wavelengths.
 #include "controller/schedule/oddl_planes.hpp"
 
 #include <algorithm>
@@ -24,16 +24,17 @@ std::optional<PortRef> grating_before(const Fabric& fabric, ElementId receiver) 
   return std::nullopt;
 }
 
-}  // namespace
-
-Result<OddlShape> read_oddl(const Fabric& fabric) {
-  OddlShape shape;
-  for (const Node& node : fabric.nodes) {
-    if (node.transmitters.empty() || node.receivers.empty()) {
-      return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " has no transmitter or no receiver");
-    }
-    const auto port = grating_before(fabric, node.receivers[0]);
-    const auto* transmitter = std::get_if<Transmitter>(&fabric.element(node.transmitters[0]).kind);
+/// One plane's end of a node, or why it is none.
+Result<OddlSeat> seat_of(const Fabric& fabric, const Node& node, OddlShape& shape) {
+  OddlSeat seat{node.group, 0, node.transmitters, node.receivers};
+  if (node.transmitters.empty() || node.transmitters.size() != node.receivers.size()) {
+    return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " has " +
+                                            std::to_string(node.transmitters.size()) + " transmitters and " +
+                                            std::to_string(node.receivers.size()) + " receivers, not one of each a plane");
+  }
+  for (std::size_t plane = 0; plane < node.receivers.size(); ++plane) {
+    const auto port = grating_before(fabric, node.receivers[plane]);
+    const auto* transmitter = std::get_if<Transmitter>(&fabric.element(node.transmitters[plane]).kind);
     if (!port || transmitter == nullptr) {
       return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name +
                                               " has no cyclic AWG before its receiver; fabric \"" + fabric.name +
@@ -41,22 +42,40 @@ Result<OddlShape> read_oddl(const Fabric& fabric) {
     }
     const Element& grating = fabric.element(port->element);
     const ChannelPlan& channels = std::get<ArrayedWaveguideGrating>(grating.kind).channels;
-    if (node.id.value == 0) {
+    if (shape.planes == 0) {
       shape.channels = channels;
       shape.ports = grating.outputs;
+      shape.planes = static_cast<std::uint32_t>(node.receivers.size());
     }
-    if (channels != shape.channels || transmitter->channels != shape.channels || grating.outputs != shape.ports) {
-      return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " has another channel plan or AWG than node 0");
+    seat.port = plane == 0 ? port->port : seat.port;
+    if (channels != shape.channels || transmitter->channels != shape.channels || grating.outputs != shape.ports ||
+        node.receivers.size() != shape.planes || port->port != seat.port) {
+      return fail(ErrorCode::unsupported,
+                  "scheduler oddl: node " + node.name + " has another channel plan, AWG, port or number of planes than node 0");
     }
-    shape.seats.push_back({node.group, port->port, node.transmitters[0], node.receivers[0]});
+  }
+  return seat;
+}
+
+}  // namespace
+
+Result<OddlShape> read_oddl(const Fabric& fabric) {
+  OddlShape shape;
+  for (const Node& node : fabric.nodes) {
+    auto seat = seat_of(fabric, node, shape);
+    if (!seat) {
+      return std::unexpected(std::move(seat).error());
+    }
+    shape.seats.push_back(*std::move(seat));
     shape.groups = std::max(shape.groups, node.group + 1);
   }
   return shape;
 }
 
-StageMap::StageMap(const OddlShape& shape, Planes& planes, JobIndex job)
+StageMap::StageMap(const OddlShape& shape, std::uint32_t plane, WavelengthOwners& owners, JobIndex job)
     : shape_(shape),
-      planes_(planes),
+      plane_(plane),
+      owners_(owners),
       job_(job),
       destination_(static_cast<std::size_t>(shape.groups) * static_cast<std::size_t>(shape.channels.count), -1) {}
 
@@ -75,11 +94,11 @@ std::optional<std::int32_t> StageMap::claim(const OddlSeat& source, const OddlSe
     }
   }
   const auto take = [&](std::int32_t channel) {
-    if (place(channel) != -1 || !planes_.admits(source.group, channel, job_)) {
+    if (place(channel) != -1 || !owners_.admits(plane_, source.group, channel, job_)) {
       return false;
     }
     place(channel) = target;
-    planes_.own(source.group, channel, job_);
+    owners_.own(plane_, source.group, channel, job_);
     return true;
   };
   if (preferred >= 0 && preferred < shape_.channels.count && preferred % shape_.ports == destination.port && take(preferred)) {

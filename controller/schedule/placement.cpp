@@ -2,8 +2,12 @@
 #include "controller/schedule/placement.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "controller/schedule/allotment.hpp"
 
 #include "controller/schedule/sip_ring_shape.hpp"
 
@@ -12,6 +16,13 @@ namespace {
 
 std::string describe(const Job& job) {
   return "job " + std::to_string(job.id.value) + (job.spec.name.empty() ? "" : " (" + job.spec.name + ")");
+}
+
+constexpr std::size_t kHoldersNamed = 3;
+
+bool is_resized(const Job& job) {
+  return !job.nodes.empty() && job.spec.placement.empty() && job.spec.node_count != 0 &&
+         job.nodes.size() != job.spec.node_count;
 }
 
 class Placer {
@@ -58,21 +69,79 @@ class Placer {
     if (needed == 0) {
       return fail(ErrorCode::invalid_argument, describe(job) + ": asks for 0 nodes");
     }
-    std::size_t free = 0;
-    for (const Node& node : fabric_.nodes) {
-      free += is_free(node.id) ? 1 : 0;
+    if (needed > fabric_.nodes.size()) {
+      return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(needed) +
+                                             " nodes, fabric " + fabric_.name + " has " + std::to_string(fabric_.nodes.size()) +
+                                             nearest(job));
     }
-    if (needed > free) {
+    if (needed > count_free()) {
       return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(needed) + " nodes, " +
-                                             std::to_string(free) + " free; nearest: " + std::to_string(free) + " nodes");
+                                             std::to_string(count_free()) + " free" + holders() + nearest(job));
     }
     std::vector<NodeId> nodes = fabric_.architecture == "sip-ring" ? there_and_back(choose(needed)) : choose(needed);
     LOOM_TRY(claim(job, nodes));
     return nodes;
   }
 
+  /// More nodes for a job whose own are claimed: of its own groups first, so that its light stays in their spectrum.
+  Result<std::vector<NodeId>> grow(const Job& job) {
+    const std::size_t more = job.spec.node_count - job.nodes.size();
+    if (more > count_free()) {
+      return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(more) + " nodes more, " +
+                                             std::to_string(count_free()) + " free" + holders() + nearest(job));
+    }
+    std::vector<NodeId> added;
+    std::vector<bool> seen(groups_.size());
+    for (auto own = job.nodes.rbegin(); own != job.nodes.rend(); ++own) {
+      const std::uint32_t group = fabric_.nodes[own->value].group;
+      for (const NodeId node : seen[group] ? std::vector<NodeId>{} : free_of(groups_[group])) {
+        if (added.size() < more) {
+          added.push_back(node);
+        }
+      }
+      seen[group] = true;
+    }
+    LOOM_TRY(claim(job, added));
+    const std::vector<NodeId> rest = choose(more - added.size());
+    LOOM_TRY(claim(job, rest));
+    added.insert(added.end(), rest.begin(), rest.end());
+    return added;
+  }
+
  private:
   bool is_free(NodeId node) const { return !owner_[node.value] && !drained_[node.value] && !shines_[node.value]; }
+
+  std::size_t count_free() const {
+    return static_cast<std::size_t>(
+        std::count_if(fabric_.nodes.begin(), fabric_.nodes.end(), [&](const Node& node) { return is_free(node.id); }));
+  }
+
+  /// The most that the job could have.
+  std::string nearest(const Job& job) const {
+    return "; nearest: " + std::to_string(count_free() + job.nodes.size()) + " nodes";
+  }
+
+  /// Who has the nodes: the largest few.
+  std::string holders() const {
+    std::map<JobId, std::size_t> counts;
+    for (const auto& owner : owner_) {
+      if (owner) {
+        ++counts[*owner];
+      }
+    }
+    std::vector<std::pair<std::size_t, JobId>> largest;
+    for (const auto& [job, count] : counts) {
+      largest.emplace_back(count, job);
+    }
+    std::sort(largest.begin(), largest.end(),
+              [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    std::string text;
+    for (std::size_t i = 0; i < largest.size() && i < kHoldersNamed; ++i) {
+      text += (i == 0 ? " (" : ", ") + std::string("job ") + std::to_string(largest[i].second.value) + " has " +
+              std::to_string(largest[i].first);
+    }
+    return text.empty() ? text : text + (largest.size() > kHoldersNamed ? ", ...)" : ")");
+  }
 
   std::vector<NodeId> free_of(const std::vector<NodeId>& group) const {
     std::vector<NodeId> free;
@@ -194,10 +263,20 @@ class Placer {
 Result<Intent> place(const Fabric& fabric, const Intent& intent) {
   Placer placer(fabric, intent);
   Intent placed = intent;
-  for (const Job& job : placed.jobs) {
+  for (Job& job : placed.jobs) {
+    if (is_resized(job) && job.nodes.size() > job.spec.node_count) {
+      job.nodes.resize(job.spec.node_count);
+    }
     LOOM_TRY(placer.keep(job));
   }
   for (Job& job : placed.jobs) {
+    if (is_resized(job)) {
+      const auto more = placer.grow(job);
+      if (!more) {
+        return std::unexpected(more.error());
+      }
+      job.nodes.insert(job.nodes.end(), more->begin(), more->end());
+    }
     if (!job.nodes.empty()) {
       continue;
     }
@@ -207,6 +286,7 @@ Result<Intent> place(const Fabric& fabric, const Intent& intent) {
     }
     job.nodes = *std::move(nodes);
   }
+  allot(fabric, placed);
   return placed;
 }
 

@@ -9,7 +9,8 @@
 
 namespace loom {
 
-/// The intent with Job::nodes of every job filled. Jobs that have nodes keep them. A spec's own placement is obeyed or refused.
+/// The intent with Job::nodes of every job filled, and planes where the fabric has several. Jobs that have nodes keep
+/// them; one whose node_count has changed since loses its last ones or gets more. A spec's own placement is obeyed or refused.
 /// Errors: infeasible (needs N nodes, F free), conflict (two jobs want a node), invalid_argument (no such node, or twice).
 Result<Intent> place(const Fabric& fabric, const Intent& intent);
 

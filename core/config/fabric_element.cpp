@@ -61,6 +61,7 @@ WavelengthSelectiveSwitch read_wss(YamlMap& map) {
   wss.isolation = map.ratio("isolation", kRatio, wss.isolation);
   wss.passband_edge = map.offset("passband_edge", {{0}, {100'000}}, wss.passband_edge);
   wss.settle_max = map.duration("settle_max", kDeviceTime, wss.settle_max);
+  wss.reload_dip = map.ratio("reload_dip", kRatio, wss.reload_dip);
   return wss;
 }
 

@@ -30,9 +30,9 @@ void check_oddl(YamlMap& map, const OddlParameters& oddl) {
                               std::to_string(oddl.group_size) + " (each receiver of a group needs a channel of its own)");
   }
   const std::uint64_t groups = oddl.nodes / oddl.group_size;
-  if (groups * groups + 3ull * oddl.nodes + 4 * groups > limits::kFibres) {
+  if (oddl.planes * (groups * groups + 3ull * oddl.nodes + 4 * groups) > limits::kFibres) {
     map.error("group_size", "group_size: " + std::to_string(groups) +
-                                " groups, each joined to each, need more fibres than the limit of " +
+                                " groups, each joined to each on every plane, need more fibres than the limit of " +
                                 std::to_string(limits::kFibres) + "; expected larger groups");
   }
 }
@@ -42,6 +42,7 @@ OddlParameters read_oddl(YamlMap& map) {
   const auto max_nodes = static_cast<std::int64_t>(limits::kNodes);
   oddl.nodes = static_cast<std::uint32_t>(map.integer("nodes", {1, max_nodes}, std::int64_t{oddl.nodes}));
   oddl.group_size = static_cast<std::uint32_t>(map.integer("group_size", {1, 1'024}, std::int64_t{oddl.group_size}));
+  oddl.planes = static_cast<std::uint32_t>(map.integer("planes", {1, limits::kTransmittersPerNode}, std::int64_t{oddl.planes}));
   const ChannelPlan standard{{oddl.first_channel_n, oddl.channel_width_m}, oddl.channel_step_n, oddl.channels};
   const ChannelPlan plan = read_channels(map, standard, "first_channel", "channel_spacing", "channel_width", "channels");
   oddl.first_channel_n = plan.first.n;
@@ -54,6 +55,7 @@ OddlParameters read_oddl(YamlMap& map) {
   oddl.laser_retune_max = map.duration("laser_retune_max", kDeviceTime, oddl.laser_retune_max);
   oddl.laser_blank_max = map.duration("laser_blank_max", kDeviceTime, oddl.laser_blank_max);
   oddl.wss_settle_max = map.duration("wss_settle_max", kDeviceTime, oddl.wss_settle_max);
+  oddl.wss_reload_dip = map.ratio("wss_reload_dip", {Db{0}, Db{3'000}}, oddl.wss_reload_dip);
   oddl.receiver_acquisition_max = map.duration("receiver_acquisition_max", kDeviceTime, oddl.receiver_acquisition_max);
   check_signal_width(map, oddl.signal_width, plan);
   check_oddl(map, oddl);

@@ -131,6 +131,7 @@ class WssModel final : public DeviceModel {
   PortNumber ports_limit_ = 1;
   PortNumber inputs_ = 1;
   Duration settle_max_{};
+  Db reload_dip_{};
   std::vector<flexgrid::Channel> grid_;
   std::vector<flexgrid::PortSetting> ports_;
   SwitchMotion<WssRoute> motion_;  ///< untouched routes pass (and dip) meanwhile

@@ -13,7 +13,8 @@ using flexgrid::PortSetting;
 WssModel::WssModel(const Device& device, const Element& element, const SimDeviceOptions& options)
     : DeviceModel(device.id, options),
       inputs_(element.inputs),
-      settle_max_(std::get<WavelengthSelectiveSwitch>(element.kind).settle_max) {
+      settle_max_(std::get<WavelengthSelectiveSwitch>(element.kind).settle_max),
+      reload_dip_(std::get<WavelengthSelectiveSwitch>(element.kind).reload_dip) {
   dialect_.map = flexgrid::port_map_of(element.inputs, element.outputs);
   dialect_.checksum = options.wss_checksum;
   ports_limit_ = dialect_.map == PortMap::by_input ? element.inputs : element.outputs;
@@ -41,7 +42,7 @@ OpticalState WssModel::light(Instant at) const {
   }
   light.routes = motion_.steady();
   for (WssRoute& route : light.routes) {
-    route.attenuation = route.attenuation + options().wss_dip;
+    route.attenuation = route.attenuation + reload_dip_;
   }
   light.moving = motion_.moving();
   return light;

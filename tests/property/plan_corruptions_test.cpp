@@ -429,6 +429,27 @@ bool break_declaration(Chance& chance, Case& c) {
   return was;
 }
 
+bool break_light_certificate(Chance& chance, Case& c) {
+  LightMargins& light = c.plan.certificate.light;
+  if (light.circuits == 0) {
+    return false;
+  }
+  switch (chance.below(4)) {
+    case 0:
+      light.link_margin.centi += 1 + static_cast<std::int32_t>(chance.below(100));
+      return true;
+    case 1:
+      light.crosstalk.centi -= 1 + static_cast<std::int32_t>(chance.below(100));
+      return true;
+    case 2:
+      light.dipped += 1;
+      return true;
+    default:
+      light.circuits += 1;
+      return true;
+  }
+}
+
 /// 2,000 corruptions that apply, each refused by name.
 void refuses(std::string_view rule, Corruption corrupt, std::uint64_t seed) {
   constexpr std::uint32_t kCorruptions = 2'000;
@@ -476,6 +497,7 @@ TEST_CASE("refuses_an_amplifier_out_of_its_input_range") { refuses(rules::kAmpli
 TEST_CASE("refuses_a_link_that_does_not_close") { refuses(rules::kLinkBudget, break_link_budget, 115); }
 TEST_CASE("refuses_summed_crosstalk_above_the_limit") { refuses(rules::kCrosstalk, break_crosstalk, 116); }
 TEST_CASE("refuses_a_false_isolation_certificate") { refuses(rules::kJobIsolation, break_job_isolation, 117); }
+TEST_CASE("refuses_margins_that_the_light_does_not_have") { refuses(rules::kCertificateLight, break_light_certificate, 121); }
 TEST_CASE("refuses_light_through_a_port_that_moves") { refuses(rules::kMovingPort, break_moving_port, 118); }
 TEST_CASE("refuses_a_kept_circuit_that_is_touched") { refuses(rules::kUnchangedUntouched, break_untouched, 119); }
 TEST_CASE("refuses_a_change_that_is_not_declared") { refuses(rules::kChangeDeclared, break_declaration, 120); }

@@ -115,6 +115,7 @@ TEST_CASE("a_neighbour_that_leaves_does_not_shift_a_wavelength") {
 TEST_CASE("all_to_all_plays_its_timeslots_with_lasers_only") {
   Road road{fabric_of(16, 4)};
   road.request.intent.jobs = {job_of(1, 8, CollectiveKind::all_to_all)};
+  road.request.intent.jobs[0].spec.map = MapChoice::maps;
   const auto first = road.next();
   CHECK(first->plan.circuits.size() == 8 * 4 - 4);  // the diagonal map of stage 0 has self pairs
   for (const NodePlan& node : first->plan.nodes) {

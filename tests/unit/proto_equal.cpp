@@ -7,9 +7,7 @@ namespace {
 bool equal(const Plan& a, const Plan& b) {
   return a.revision == b.revision && a.base == b.base && a.nodes == b.nodes && a.circuits == b.circuits &&
          a.changed == b.changed && a.moved_switches == b.moved_switches && a.touched == b.touched &&
-         a.certificate.wavelength_isolated == b.certificate.wavelength_isolated &&
-         a.certificate.physically_isolated == b.certificate.physically_isolated &&
-         a.certificate.shared_amplifiers == b.certificate.shared_amplifiers;
+         a.certificate == b.certificate;
 }
 
 bool equal(const CommitRecord& a, const CommitRecord& b) {

@@ -14,6 +14,17 @@ Spread spread(Random& random) {
   return out;
 }
 
+CertificateReport certificate_report(Random& random) {
+  CertificateReport out;
+  out.wavelength_isolated = random.coin();
+  out.physically_isolated = random.coin();
+  out.shared_amplifiers = some<std::string>(random, [&] { return text(random); });
+  out.light = light_margins(random);
+  out.weakest = text(random);
+  out.noisiest = text(random);
+  return out;
+}
+
 StatusReport status(Random& random) {
   StatusReport out;
   out.term = {random.word()};
@@ -30,6 +41,7 @@ StatusReport status(Random& random) {
   out.malformed = random.word();
   out.awaiting_confirm = revision(random);
   out.confirm_left = length(random);
+  out.certificate = certificate_report(random);
   return out;
 }
 
@@ -123,6 +135,7 @@ ChangeReport change_report(Random& random) {
     change.circuit = circuit(random, {random.word()});
     return change;
   });
+  out.certificate = certificate_report(random);
   return out;
 }
 
@@ -175,6 +188,7 @@ CommitReport commit_report(Random& random) {
     *field = spread(random);
   }
   out.resent = random.word();
+  out.certificate = certificate_report(random);
   return out;
 }
 
@@ -265,6 +279,7 @@ constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return query(random); },
     [](Random& random) -> OperatorAsk { return submit_job(random); },
     [](Random& random) -> OperatorAsk { return CancelJob{job(random), true}; },
+    [](Random& random) -> OperatorAsk { return ResizeJob{job(random), node(random).value, random.coin()}; },
     [](Random& random) -> OperatorAsk { return OrderLasers{random.coin()}; },
     [](Random& random) -> OperatorAsk { return order_node(random); },
     [](Random& random) -> OperatorAsk { return order_device(random); },

@@ -170,6 +170,19 @@ inline NodePlan node_plan(Random& random, NodeId id, Revision number) {
   return out;
 }
 
+inline LightMargins light_margins(Random& random) {
+  LightMargins out;
+  for (Db* field : {&out.link_margin, &out.crosstalk, &out.crosstalk_margin, &out.dip, &out.dip_margin}) {
+    field->centi = power(random).centi;
+  }
+  out.circuits = random.number<std::uint32_t>(0, 4'000'000);
+  out.dipped = random.number<std::uint32_t>(0, 4'000'000);
+  out.weakest = element(random);
+  out.noisiest = element(random);
+  out.dip_time = length(random);
+  return out;
+}
+
 inline Plan plan(Random& random, Revision number) {
   Plan out;
   out.revision = number;
@@ -188,6 +201,7 @@ inline Plan plan(Random& random, Revision number) {
   out.certificate.wavelength_isolated = random.coin();
   out.certificate.physically_isolated = random.coin();
   out.certificate.shared_amplifiers = some<ElementId>(random, [&] { return element(random); });
+  out.certificate.light = light_margins(random);
   return out;
 }
 
@@ -210,6 +224,8 @@ inline JobSpec spec(Random& random) {
   });
   out.compute = length(random);
   out.assumptions = some<std::string>(random, [&] { return text(random); });
+  out.map = random.any(MapChoice::custom);
+  out.custom_map = some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, limits::kNodes - 1); });
   return out;
 }
 
@@ -244,6 +260,14 @@ inline std::vector<JobSchedule> job_schedules(Random& random) {
     schedule.routes.erase(std::unique(schedule.routes.begin(), schedule.routes.end(), has_ends_of), schedule.routes.end());
     schedule.waiting = small(random);
     schedule.forwards = random.coin();
+    const auto rank = [&] { return random.number<std::uint32_t>(0, 3); };
+    if (random.coin()) {
+      schedule.forwarding.row_of = {0, random.number<std::uint32_t>(0, 1), 1, 0};
+      for (int entry = 0; entry < 8; ++entry) {
+        schedule.forwarding.via.push_back(rank());
+      }
+    }
+    schedule.note = text(random);
     out.push_back(std::move(schedule));
   }
   return out;
@@ -257,6 +281,7 @@ inline Intent intent(Random& random) {
     one.spec = spec(random);
     one.nodes = nodes(random);
     one.stage = small(random);
+    one.planes = random.coin() ? std::vector<std::uint32_t>{0, 3} : std::vector<std::uint32_t>{};
     out.jobs.push_back(std::move(one));
   }
   out.drained = ascending_nodes(random);

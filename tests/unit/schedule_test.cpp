@@ -28,7 +28,7 @@ Job job_of(std::uint64_t id, std::uint32_t nodes, CollectiveKind kind) {
 Demand demand_of(const Intent& intent) {
   Demand demand;
   for (const Job& job : intent.jobs) {
-    demand.jobs.push_back({job.id, job.nodes, job.spec.collectives, job.stage, {}});
+    demand.jobs.push_back({job.id, job.nodes, job.spec.collectives, job.stage, {}, job.spec.map});
   }
   return demand;
 }
@@ -117,6 +117,7 @@ TEST_CASE("all_to_all_meets_every_pair_once_in_matchings") {
   const Fabric fabric = fabric_of(16, 4);
   Intent intent;
   intent.jobs = {job_of(1, 12, CollectiveKind::all_to_all)};
+  intent.jobs[0].spec.map = MapChoice::maps;
   const auto made = schedule(fabric, intent);
   REQUIRE(made);
   CHECK(made->jobs[0].stages.size() == 3);
@@ -143,6 +144,7 @@ TEST_CASE("ring_after_all_to_all_is_a_stage_of_its_own") {
   const Fabric fabric = fabric_of(16, 4);
   Intent intent;
   intent.jobs = {job_of(1, 8, CollectiveKind::all_to_all)};
+  intent.jobs[0].spec.map = MapChoice::maps;
   intent.jobs[0].spec.collectives.push_back({CollectiveKind::all_reduce, {}, Bytes{1'000}, 1});
   const auto made = schedule(fabric, intent);
   REQUIRE(made);

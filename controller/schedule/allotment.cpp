@@ -1,0 +1,106 @@
+// Proportional shares of planes.
+#include "controller/schedule/allotment.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "controller/schedule/oddl_planes.hpp"
+#include "controller/schedule/traffic.hpp"
+
+namespace loom {
+namespace {
+
+class Allotter {
+ public:
+  Allotter(const OddlShape& shape, const std::vector<Job>& jobs) : shape_(shape), jobs_(jobs), weights_(jobs.size()) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      weights_[i] = weight_of(jobs[i]);
+    }
+  }
+
+  std::vector<std::uint32_t> planes_of(std::size_t index) const {
+    const double heaviest = *std::max_element(weights_.begin(), weights_.end());
+    const double share = heaviest > 0 ? weights_[index] / heaviest : 1;
+    const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(share * shape_.planes)), 1, shape_.planes);
+    std::vector<std::uint32_t> order(shape_.planes);  // least used in its groups first
+    std::vector<std::uint32_t> used(shape_.planes);
+    for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
+      order[plane] = plane;
+    }
+    for (std::size_t other = 0; other < jobs_.size(); ++other) {
+      for (const std::uint32_t plane : other != index && meet(other, index) ? jobs_[other].planes : none_) {
+        used[plane] += plane < used.size() ? 1 : 0;
+      }
+    }
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return used[a] != used[b] ? used[a] < used[b] : a < b; });
+    order.resize(count);
+    std::sort(order.begin(), order.end());
+    return order;
+  }
+
+ private:
+  /// Seconds of its iteration at 1 bit/s: rings, and what the busiest rank sends to others.
+  static double weight_of(const Job& job) {
+    const auto traffic = traffic_of({job.id, job.nodes, job.spec.collectives, 0, {}});
+    if (!traffic) {
+      return 0;
+    }
+    double weight = 0;
+    for (const RingGroup& ring : traffic->rings) {
+      weight += ring.seconds_at_1_bps;
+    }
+    double busiest = 0;
+    const auto ranks = static_cast<std::uint32_t>(traffic->pairs.empty() ? 0 : job.nodes.size());
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      double sent = 0;
+      for (std::uint32_t peer = 0; peer < ranks; ++peer) {
+        sent += 8.0 * static_cast<double>(traffic->pairs.bytes({rank, peer}));
+      }
+      busiest = std::max(busiest, sent);
+    }
+    return weight + busiest;
+  }
+
+  std::vector<bool> groups_of(const Job& job) const {
+    std::vector<bool> groups(shape_.groups);
+    for (const NodeId node : job.nodes) {
+      groups[shape_.seats[node.value].group] = true;
+    }
+    return groups;
+  }
+
+  bool meet(std::size_t a, std::size_t b) const {
+    const std::vector<bool> groups = groups_of(jobs_[a]);
+    return std::any_of(jobs_[b].nodes.begin(), jobs_[b].nodes.end(),
+                       [&](NodeId node) { return groups[shape_.seats[node.value].group]; });
+  }
+
+  const OddlShape& shape_;
+  const std::vector<Job>& jobs_;
+  std::vector<double> weights_;
+  std::vector<std::uint32_t> none_;
+};
+
+}  // namespace
+
+void allot(const Fabric& fabric, Intent& placed) {
+  const auto is_new = [](const Job& job) { return job.planes.empty(); };
+  if (fabric.architecture != "oddl" || fabric.nodes.empty() || fabric.nodes[0].transmitters.size() < 2 ||
+      std::none_of(placed.jobs.begin(), placed.jobs.end(), is_new)) {
+    return;
+  }
+  const auto shape = read_oddl(fabric);
+  if (!shape) {
+    return;  // the scheduler says what is wrong
+  }
+  const Allotter allotter(*shape, placed.jobs);
+  for (std::size_t i = 0; i < placed.jobs.size(); ++i) {
+    if (is_new(placed.jobs[i])) {
+      placed.jobs[i].planes = allotter.planes_of(i);
+    }
+  }
+}
+
+}  // namespace loom
