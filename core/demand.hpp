@@ -53,6 +53,7 @@ struct JobSpec {
   std::vector<Collective> collectives;  ///< of one iteration, in issue order
   Duration compute{};                   ///< of one iteration
   std::vector<std::string> assumptions;
+  Transmit transmit = Transmit::slots;
   bool operator==(const JobSpec&) const = default;
 };
 
@@ -93,6 +94,7 @@ struct JobDemand {
   std::vector<Collective> collectives;
   std::uint32_t stage = 0;
   std::vector<Circuit> held;  ///< its light of now: a scheduler keeps these wavelengths wherever they still serve
+  Transmit transmit = Transmit::slots;
 };
 
 struct Demand {

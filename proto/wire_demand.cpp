@@ -74,6 +74,7 @@ void to_wire(const loom::JobSpec& in, JobSpec& out) {
   for (const std::string& assumption : in.assumptions) {
     out.add_assumptions(sendable(assumption));
   }
+  out.set_transmits_by_grants(in.transmit == Transmit::grants);
 }
 
 loom::JobSpec from_wire(Check& check, const JobSpec& in) {
@@ -89,6 +90,7 @@ loom::JobSpec from_wire(Check& check, const JobSpec& in) {
       out.assumptions.push_back(check.text("assumptions", assumption));
     }
   }
+  out.transmit = in.transmits_by_grants() ? Transmit::grants : Transmit::slots;
   return out;
 }
 
@@ -109,10 +111,14 @@ static loom::Timeslot from_wire(Check& check, const Timeslot& in) {
 static void to_wire(const loom::Stage& in, Stage& out) {
   rows_to_wire(in.timeslots, *out.mutable_timeslots());
   out.set_cycle_count(in.cycles);
+  out.set_transmits_by_grants(in.transmit == Transmit::grants);
+  rows_to_wire(in.streams, *out.mutable_streams());
 }
 
 static loom::Stage from_wire(Check& check, const Stage& in) {
-  return {rows_from_wire<loom::Timeslot>(check, "timeslots", in.timeslots(), limits::kTimelineEntries), in.cycle_count()};
+  return {rows_from_wire<loom::Timeslot>(check, "timeslots", in.timeslots(), limits::kTimelineEntries), in.cycle_count(),
+          in.transmits_by_grants() ? Transmit::grants : Transmit::slots,
+          rows_from_wire<loom::OfferedStream>(check, "streams", in.streams(), limits::kStreamsPerStage)};
 }
 
 void to_wire(const loom::JobSchedule& in, JobSchedule& out) {

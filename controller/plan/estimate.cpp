@@ -10,7 +10,7 @@ Demand estimate(const Intent& placed, const Plan* base) {
   std::map<JobId, std::size_t> index;
   for (const Job& job : placed.jobs) {
     index.emplace(job.id, demand.jobs.size());
-    demand.jobs.push_back({job.id, job.nodes, job.spec.collectives, job.stage, {}});
+    demand.jobs.push_back({job.id, job.nodes, job.spec.collectives, job.stage, {}, job.spec.transmit});
   }
   if (base != nullptr) {
     for (const Circuit& circuit : base->circuits) {

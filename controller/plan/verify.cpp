@@ -19,6 +19,7 @@ std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const 
     }
   }
   verifying::check_setpoints(fabric, plan, settings, intent, faults);
+  verifying::check_grants(fabric, plan, settings, faults);
   verifying::check_light(fabric, plan, settings, faults);
   verifying::check_change(fabric, plan, settings, base, faults);
   return faults.take();

@@ -32,6 +32,7 @@ inline constexpr std::string_view kLinkBudget = "link_budget";
 inline constexpr std::string_view kCrosstalk = "crosstalk";
 inline constexpr std::string_view kReturnPath = "return_path";
 inline constexpr std::string_view kJobIsolation = "job_isolation";
+inline constexpr std::string_view kGrantTable = "grant_table";  ///< what nodes may do under grants can never meet
 inline constexpr std::string_view kMovingPort = "moving_port";
 inline constexpr std::string_view kUnchangedUntouched = "unchanged_untouched";
 inline constexpr std::string_view kChangeDeclared = "change_declared";  ///< changed, moved_switches and touched say all

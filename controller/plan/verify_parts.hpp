@@ -194,6 +194,7 @@ bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequ
 
 bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults);
 void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults);
+void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 void check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults);
 

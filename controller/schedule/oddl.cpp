@@ -73,9 +73,37 @@ class OddlScheduler {
     if (result.stages.empty()) {
       result.stages.push_back({{Timeslot{}}, 1});  // nothing to move: a job without light is lawful
     }
+    if (demand.transmit == Transmit::grants) {
+      hand_to_grants(demand, *traffic, result);
+    }
     rate_job(demand, *traffic, result);
     schedule_.jobs.push_back(std::move(result));
     return {};
+  }
+
+  /// The same stages, whose circuits are lit whenever a stream is granted. One stream a stage and pair: rings one after the
+  /// other in the last stages, before them what goes directly.
+  static void hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) {
+    const std::size_t direct = result.stages.size() - std::min(result.stages.size(), traffic.rings.size());
+    std::map<NodeId, std::uint32_t> rank_of;
+    for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
+      rank_of[demand.nodes[rank]] = rank;
+    }
+    for (std::size_t i = 0; i < result.stages.size(); ++i) {
+      Stage& stage = result.stages[i];
+      stage.transmit = Transmit::grants;
+      for (const Timeslot& timeslot : stage.timeslots) {
+        for (const Circuit& circuit : timeslot.circuits) {
+          const RankPair pair{rank_of[circuit.source], rank_of[circuit.destination]};
+          const std::int64_t bytes = i < direct
+                                         ? traffic.pairs.bytes(pair)
+                                         : static_cast<std::int64_t>(std::ceil(traffic.rings[i - direct].seconds_at_1_bps / 8));
+          if (bytes > 0) {
+            stage.streams.push_back({i, circuit.source, circuit.destination, Bytes{bytes}});
+          }
+        }
+      }
+    }
   }
 
   Result<void> spend(std::uint64_t steps) {

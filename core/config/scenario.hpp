@@ -12,6 +12,7 @@
 
 #include "core/drift_policy.hpp"
 #include "core/fabric.hpp"
+#include "core/grant.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 #include "core/timings.hpp"
@@ -47,6 +48,7 @@ struct JobSubmission {
   std::string after;  ///< name of another job; empty = none
   Duration runs_for = kForever;
   std::uint32_t iterations = 0;  ///< 0: not limited
+  Transmit transmit = Transmit::slots;
   bool operator==(const JobSubmission&) const = default;
 };
 

@@ -7,6 +7,9 @@ loom_test(sim_seams_test
   LINKS loom_sim_seams)
 loom_test(all_devices_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/all_devices_test.cpp LINKS loom_sim_seams loom_agents loom_drivers)
 loom_test(world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp LINKS loom_sim_world)
+loom_test(grants_world_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/grants_world_test.cpp
+  LINKS loom_sim_world loom_predict loom_workload)
 loom_test(fabrics_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabrics_test.cpp LINKS loom_sim_world loom_predict loom_workload)
 loom_test(drift_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/drift_test.cpp ${CMAKE_CURRENT_LIST_DIR}/adopt_test.cpp
