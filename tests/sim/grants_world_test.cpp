@@ -224,11 +224,3 @@ TEST_CASE("sixty_four_nodes_under_grants_never_light_one_receiver_twice") {
   }
   WARN("64 nodes, dlrm under grants, 1 % loss: iteration " << milliseconds_of(replayed->iteration) << " ms of replayed light");
 }
-
-TEST_CASE("transmit_by_grants_is_refused_where_the_scheduler_has_no_maps") {
-  Scenario scenario = granted(8, 4);
-  scenario.algorithm = "sip-ocs";
-  Run run(scenario);
-  run.until(seconds{3});
-  CHECK(run.world->script().entries().front().reason.find("transmit grants needs the scheduler oddl") != std::string::npos);
-}
