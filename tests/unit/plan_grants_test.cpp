@@ -140,7 +140,15 @@ TEST_CASE("verify_refuses_tables_in_which_light_could_meet") {
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants.reset(); }), rules::kGrantTable));
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->timings.blank = Duration{1}; }), rules::kGrantTable));
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->laid = Revision{}; }), rules::kGrantTable));
-  CHECK(world.breaks(broken([](Plan& plan, NodePlan&) { plan.circuits[0].job = JobId{2}; }), rules::kJobIsolation));
+  CHECK(world.breaks(broken([](Plan& plan, NodePlan&) {
+                       plan.circuits[0].job = JobId{2};
+                       for (NodePlan& each : plan.nodes) {
+                         for (CircuitEnd& end : each.ends) {
+                           end.job = end.circuit == plan.circuits[0].id ? JobId{2} : end.job;
+                         }
+                       }
+                     }),
+                     rules::kJobIsolation));
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) {
                        for (DevicePlan& device : slice.devices) {
                          device.touched = device.touched && device.device != slice.grants->waves[0].laser;
