@@ -24,7 +24,9 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
       voice_{options.node, {}, {}},
       lanes_(options.fabric, options.node, std::move(drivers)),
       timelines_(voice_, lanes_),
-      commit_({options.arm_lead, options.late_limit}, voice_, lanes_, timelines_),
+      executor_(lanes_),
+      grants_(voice_, executor_, static_cast<std::uint32_t>(options.fabric->nodes.size())),
+      commit_({options.arm_lead, options.late_limit}, voice_, lanes_, timelines_, grants_),
       session_(SessionOptions{options.hello_interval, options.heartbeat_interval}),
       audit_({options.audit_interval, options.report_interval}, voice_, lanes_),
       resets_(voice_, lanes_) {}
@@ -73,7 +75,22 @@ void Agent::start(Turn turn, const Started& started) {
 
 // --- words ---------------------------------------------------------------------------------------------------------------
 
+/// The transport has proven that the key behind `from` may speak for that node.
+void Agent::hear_peer(Turn turn, const MessageArrived& message) {
+  const auto* word = std::get_if<GrantWord>(&message.envelope.body);
+  const bool is_theirs = message.envelope.role == Role::agent && message.envelope.node.value == message.from.id &&
+                         message.envelope.node != options_.node;
+  if (word == nullptr || !is_theirs) {
+    ++counters_.misdirected;
+    return;
+  }
+  grants_.hear(turn, message.envelope.node, message.envelope, *word);
+}
+
 void Agent::hear(Turn turn, const MessageArrived& message) {
+  if (message.from.kind == Peer::Kind::agent) {
+    return hear_peer(turn, message);
+  }
   const Envelope& envelope = message.envelope;
   if (message.from.kind != Peer::Kind::controller || envelope.node != options_.node) {
     ++counters_.misdirected;
@@ -202,6 +219,7 @@ void Agent::contact(Turn turn, bool open) {
 void Agent::latch(Turn turn) {
   lanes_.bar_light(true);
   timelines_.stop_all();
+  grants_.halt();
   darken_lasers(turn);
   const Error refusal = interlock_.refusal(options_.node);
   commit_.trouble(turn, refusal);
@@ -247,6 +265,7 @@ void Agent::advance(Turn turn) {
   advance_interlock(turn);
   timelines_.advance(turn);
   commit_.advance(turn);
+  grants_.advance(turn);
   resets_.advance(turn);
   audit_.advance(turn);
   tell_failures(turn);
@@ -276,6 +295,7 @@ void Agent::speak(Turn turn) {
     case Session::Due::heartbeat:
       say_heartbeat(turn);
       timelines_.repeat_cycle_done(turn);
+      grants_.repeat_done(turn);
       break;
     case Session::Due::nothing:
       break;

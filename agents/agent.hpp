@@ -11,6 +11,7 @@
 #include "agents/audit.hpp"
 #include "agents/commit.hpp"
 #include "agents/device_resets.hpp"
+#include "agents/grant/plane.hpp"
 #include "agents/interlock.hpp"
 #include "agents/lanes.hpp"
 #include "agents/session.hpp"
@@ -55,6 +56,9 @@ class Agent {
   const Session& session() const { return session_; }
   const Interlock& interlock() const { return interlock_; }
   const Timelines& timelines() const { return timelines_; }
+  const GrantPlane& grants() const { return grants_; }
+  /// See GrantPlane::take_times(): for whoever measures.
+  std::vector<GrantTimes> take_grant_times() { return grants_.take_times(); }
   const DeviceLanes& lanes() const { return lanes_; }
   const AgentCounters& counters() const { return counters_; }
   Term term() const { return voice_.term; }
@@ -62,6 +66,7 @@ class Agent {
  private:
   void start(Turn turn, const Started& started);
   void hear(Turn turn, const MessageArrived& message);
+  void hear_peer(Turn turn, const MessageArrived& message);
   void obey(Turn turn, const Envelope& envelope);
   bool obey_commit(Turn turn, const Envelope& envelope);
   void refuse_stale_term(Turn turn, const Envelope& envelope);
@@ -81,6 +86,8 @@ class Agent {
   Voice voice_;
   DeviceLanes lanes_;
   Timelines timelines_;
+  SoftwareExecutor executor_;
+  GrantPlane grants_;
   Commit commit_;
   Interlock interlock_;
   Session session_;

@@ -18,8 +18,8 @@ Error clock_error(ClockId theirs, ClockId ours) {
 
 }  // namespace
 
-Commit::Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines)
-    : options_(options), voice_(voice), lanes_(lanes), timelines_(timelines), parts_(lanes.size()) {}
+Commit::Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines, GrantPlane& grants)
+    : options_(options), voice_(voice), lanes_(lanes), timelines_(timelines), grants_(grants), parts_(lanes.size()) {}
 
 void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const std::optional<Error>& latch) {
   const auto refuse = [&](ErrorCode code, std::string message) {
@@ -42,6 +42,7 @@ void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const s
   withdraw_light(turn);
   forget(false);
   timelines_.enough();
+  grants_.enough();
   revision_ = newest_ = revision;
   Prepared prepared;
   if (latch && emits(plan)) {
@@ -140,6 +141,9 @@ void Commit::confirm(Turn, Revision revision) {
   }
   if (revision > timelines_.revision()) {
     timelines_.enough();
+  }
+  if (revision > applied_) {
+    grants_.enough();
   }
   if (revision == revision_ && event(RevisionWord::confirm)) {
     forget(true);

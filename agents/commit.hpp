@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "agents/grant/plane.hpp"
 #include "agents/lanes.hpp"
 #include "agents/plan_check.hpp"
 #include "agents/revision.hpp"
@@ -23,7 +24,7 @@ struct CommitOptions {
 
 class Commit {
  public:
-  Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines);
+  Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines, GrantPlane& grants);
 
   // Words of the controller, already fenced by term. `latch`: why nothing may be lit now.
   void prepare(Turn turn, Revision revision, const NodePlan& plan, const std::optional<Error>& latch);
@@ -75,6 +76,8 @@ class Commit {
   std::optional<Error> refusal_to_arm(Turn turn, ClockId clock, Instant fire_at) const;
 
   // commit_stages.cpp: what happens to the devices
+  bool goes_on_under_grants(const DevicePlan& device) const;
+  void begin_grants(Turn turn);
   void choose_parts();
   void claim_idle_parts();
   void fire(Turn turn);
@@ -96,6 +99,7 @@ class Commit {
   const Voice& voice_;
   DeviceLanes& lanes_;
   Timelines& timelines_;
+  GrantPlane& grants_;
 
   RevisionState state_ = RevisionState::idle;
   Revision revision_;  ///< in hand or remembered; 0: none

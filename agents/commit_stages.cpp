@@ -8,12 +8,24 @@
 
 namespace loom {
 
+/// A laser whose light stays as it was laid retunes and darkens by itself all the time: that is no reason to touch it.
+bool Commit::goes_on_under_grants(const DevicePlan& device) const {
+  return !device.touched && grants_.works(device.device) && plan_->grants && *grants_.map() == *plan_->grants;
+}
+
+/// Light of the fast plane begins when all of it is proven dark, and ends when any of it is touched.
+void Commit::begin_grants(Turn turn) {
+  if (plan_->grants && (!grants_.is_on() || *grants_.map() != *plan_->grants)) {
+    grants_.begin(turn, plan_);
+  }
+}
+
 void Commit::choose_parts() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto device = std::find_if(plan_->devices.begin(), plan_->devices.end(),
                                      [&](const DevicePlan& each) { return each.device == lanes_[i].device->id; });
     LOOM_ASSERT(device != plan_->devices.end());  // check_node_plan said so
-    parts_[i] = Part{&*device, must_change(lanes_[i], *plan_, *device)};
+    parts_[i] = Part{&*device, !goes_on_under_grants(*device) && must_change(lanes_[i], *plan_, *device)};
   }
 }
 
@@ -32,6 +44,9 @@ void Commit::fire(Turn turn) {
   writes_before_ = lanes_.writes();
   fire_at_.forget();
   choose_parts();
+  if (grants_.is_on() && (!plan_->grants || *grants_.map() != *plan_->grants)) {
+    grants_.end();
+  }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].changes && !lanes_.take(i, Activity::commit)) {
       return trouble(
@@ -128,20 +143,23 @@ void Commit::light(Turn turn) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     plays = plays || (parts_[i].changes && !is_static(*parts_[i].plan));
   }
-  if (plays || !timelines_.plays_any()) {
+  if (!plan_->grants && (plays || !timelines_.plays_any())) {
     timelines_.begin(turn, *plan_, at);
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes) {
       continue;
     }
-    if (!is_static(*parts_[i].plan)) {
+    if (is_under_grants(*plan_, parts_[i].plan->device)) {
+      lanes_.release(i, Activity::commit);
+    } else if (!is_static(*parts_[i].plan)) {
       lanes_.release(i, Activity::commit);
       timelines_.play(turn, i, plan_, *parts_[i].plan, at);
     } else if (emits(parts_[i].first().setpoint)) {
       aim(turn, i, parts_[i].first().setpoint);
     }
   }
+  begin_grants(turn);
   timelines_.advance(turn);  // the first edge may be now
 }
 
@@ -160,11 +178,14 @@ void Commit::withdraw_light(Turn turn) {
     }
   }
   timelines_.withdraw(revision_);
+  if (grants_.is_on() && plan_ != nullptr && plan_->grants && *grants_.map() == *plan_->grants) {
+    grants_.end();
+  }
 }
 
 bool Commit::all_lit(Turn turn) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].changes || is_static(*parts_[i].plan)) {
+    if (!parts_[i].changes || is_static(*parts_[i].plan) || is_under_grants(*plan_, parts_[i].plan->device)) {
       continue;
     }
     if (timelines_.first(i) == Timelines::First::pending) {

@@ -52,6 +52,7 @@ class DeviceLanes {
   DeviceLanes(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers);
 
   std::size_t size() const { return lanes_.size(); }
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(fabric_->nodes.size()); }  ///< of the fabric
   const Lane& operator[](std::size_t index) const { return lanes_[index]; }
   std::optional<std::size_t> index_of(DeviceId device) const;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agents/agent.hpp"
+#include "cli/grant_log.hpp"
 #include "cli/lab_files.hpp"
 #include "core/config/scenario_file.hpp"
 #include "drivers/bus/bus_device.hpp"
@@ -19,6 +20,7 @@
 #include "runtime/process_limits.hpp"
 #include "runtime/sqlite_store.hpp"
 #include "runtime/zmq/agent_transport.hpp"
+#include "runtime/zmq/peer_links.hpp"
 #include "sim_backend/light_log.hpp"
 #include "sim_backend/sim_bus.hpp"
 
@@ -75,6 +77,37 @@ class LightLogFile {
   std::string text_;
 };
 
+/// One agent and its host; nothing here moves once it has started.
+struct Hosted {
+  std::unique_ptr<Agent> agent;
+  std::unique_ptr<Host> host;
+};
+
+/// What became of our agents' grants, on disk a few times a second.
+class GrantLogFile {
+ public:
+  GrantLogFile(AsioLoop& loop, const std::string& path, const std::vector<Hosted>& hosted)
+      : loop_(loop), file_(path, std::ios::binary | std::ios::trunc), hosted_(hosted) {
+    flush();
+  }
+
+ private:
+  void flush() {
+    std::string text;
+    for (const Hosted& each : hosted_) {
+      for (const GrantTimes& times : each.agent->take_grant_times()) {
+        cli::append_line(text, times);
+      }
+    }
+    file_ << text << std::flush;
+    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { flush(); });
+  }
+
+  AsioLoop& loop_;
+  std::ofstream file_;
+  const std::vector<Hosted>& hosted_;
+};
+
 /// Lanes for the buses of our nodes that are not simulated.
 Result<void> add_real_buses(Lanes& lanes, const Fabric& fabric, cli::NodeSpan span) {
   for (const Bus& bus : fabric.buses) {
@@ -91,12 +124,6 @@ Result<void> add_real_buses(Lanes& lanes, const Fabric& fabric, cli::NodeSpan sp
   }
   return {};
 }
-
-/// One agent and its host; nothing here moves once it has started.
-struct Hosted {
-  std::unique_ptr<Agent> agent;
-  std::unique_ptr<Host> host;
-};
 
 Hosted make_hosted(NodeId node, const Scenario& scenario, const HostSeams& seams) {
   Hosted hosted;
@@ -138,8 +165,38 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Ord
   return AgentTransport::connect(loop.context(), std::move(options));
 }
 
+/// Links to the agents of the lab's other processes. Without the lab's keyring nobody else may connect.
+Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const Order& order, const Scenario& scenario,
+                                              const cli::LabFiles& files) {
+  auto keys = load_keys(files.agents_key(order.process));
+  if (!keys) {
+    return std::unexpected(keys.error());
+  }
+  PeerLinksOptions options;
+  options.process = order.process;
+  options.keys = *keys;
+  if (auto keyring = load_keyring(files.keyring())) {
+    options.keyring = std::move(*keyring);
+  } else {
+    log_warning("agents of other processes cannot connect: " + keyring.error().message);
+  }
+  for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
+    const cli::NodeSpan span = cli::nodes_of_process(scenario, process);
+    auto key = load_public_key(files.agents_key(process) + ".pub");
+    if (!key) {
+      return std::unexpected(key.error());
+    }
+    options.processes.push_back({span.first, span.end, *key, [files, process] { return files.read_agents_address(process); }});
+  }
+  auto links = PeerLinks::open(loop.context(), std::move(options));
+  if (links) {
+    LOOM_TRY(write_whole_file({files.agents_address(order.process), (*links)->endpoint() + "\n", 0644, true}));
+  }
+  return links;
+}
+
 Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const Scenario& scenario, const HostSeams& shared,
-                                         AgentTransport& transport, SqliteStore& store) {
+                                         AgentTransport& transport, PeerLinks& peers, SqliteStore& store) {
   std::vector<Hosted> hosted;
   const std::uint64_t boot_id = fresh_boot_id();
   for (const NodeId node : nodes) {
@@ -148,7 +205,7 @@ Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const
     if (!port) {
       return std::unexpected(port.error());
     }
-    seams.messages = *port;
+    seams.messages = &peers.port(node, **port);
     seams.storage = &store.stream("node-" + std::to_string(node.value));
     hosted.push_back(make_hosted(node, scenario, seams));
     LOOM_TRY(hosted.back().host->start(boot_id + node.value));
@@ -165,6 +222,10 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   auto transport = open_transport(**loop, order, files);
   if (!transport) {
     return give_up(transport.error());
+  }
+  auto peers = open_peers(**loop, order, scenario, files);
+  if (!peers) {
+    return give_up(peers.error());
   }
   auto store =
       SqliteStore::open({.path = files.agents_journal(order.process), .restore = order.restore_journal}, (*loop)->poster());
@@ -186,11 +247,12 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   seams.time = loop->get();
   seams.registers = &lanes;
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
-  const auto hosted = start_agents(nodes, scenario, seams, **transport, **store);
+  const auto hosted = start_agents(nodes, scenario, seams, **transport, **peers, **store);
   if (!hosted) {
     return give_up(hosted.error());
   }
   log_info("lightloom-agent: nodes " + std::to_string(span.first) + "-" + std::to_string(span.end - 1));
+  const GrantLogFile grant_log(**loop, files.grant_log(order.process), *hosted);
   (*loop)->on_signal({});
   (*loop)->run();
   log_info("lightloom-agent: stopped");

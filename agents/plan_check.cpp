@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "agents/grant/plane.hpp"
 #include "agents/voice.hpp"
 #include "core/limits.hpp"
 
@@ -98,6 +99,7 @@ bool agrees(const LaserObservation& reading, const LaserSetpoint& setpoint) {
 }  // namespace
 
 Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLanes& lanes) {
+  const std::uint32_t nodes = lanes.nodes();
   if (plan.node != node) {
     return fail(ErrorCode::invalid_argument,
                 "plan of node " + std::to_string(plan.node.value) + " came to node " + std::to_string(node.value));
@@ -124,10 +126,15 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLane
     }
     LOOM_TRY(check_device(lanes[i], *device, plan));
   }
-  return {};
+  return plan.grants ? check_grant_map(*plan.grants, node, nodes) : Result<void>{};
 }
 
 bool is_static(const DevicePlan& plan) { return plan.timeline.size() == 1 && plan.timeline.front().hold == kForever; }
+
+bool is_under_grants(const NodePlan& plan, DeviceId device) {
+  return plan.grants && std::any_of(plan.grants->waves.begin(), plan.grants->waves.end(),
+                                    [&](const AllowedWave& wave) { return wave.laser == device; });
+}
 
 bool emits(const NodePlan& plan) {
   return std::any_of(plan.devices.begin(), plan.devices.end(), [](const DevicePlan& device) {

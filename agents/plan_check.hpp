@@ -17,6 +17,8 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLane
 /// One entry that is held until the next revision.
 bool is_static(const DevicePlan& plan);
 /// Anything in it that emits.
+/// Its timeline is a palette, see NodePlan::grants.
+bool is_under_grants(const NodePlan& plan, DeviceId device);
 bool emits(const NodePlan& plan);
 /// Is the device already what the setpoint says, as far as a reading can tell (heaters: never)?
 bool agrees(const Reading& reading, const Setpoint& setpoint);

@@ -44,6 +44,16 @@ Result<void> LabFiles::make_keys(const Scenario& scenario) const {
   return {};
 }
 
+Result<std::string> LabFiles::read_agents_address(std::uint32_t process) const {
+  std::ifstream file(agents_address(process));
+  std::string line;
+  if (!std::getline(file, line) || line.empty()) {
+    return fail(ErrorCode::unreachable,
+                "agent process " + std::to_string(process) + " has written no address into " + agents_address(process));
+  }
+  return line;
+}
+
 Result<std::string> LabFiles::read_address() const {
   std::ifstream file(address());
   std::string line;

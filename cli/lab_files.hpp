@@ -23,6 +23,10 @@ class LabFiles {
   std::string controller_journal() const { return state_ + "/controller.db"; }
   std::string agents_journal(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".db"; }
   std::string light_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".light"; }
+  /// What became of each grant of its agents, see grant_log.hpp.
+  std::string grant_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".grants"; }
+  /// One line: where the agents of this process listen for their peers.
+  std::string agents_address(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".address"; }
   /// What a recording controller heard, of all its lives.
   std::string tape() const { return state_ + "/controller.tape"; }
   /// Of an emulated switch.
@@ -35,6 +39,8 @@ class LabFiles {
   Result<void> make_keys(const Scenario& scenario) const;
   /// Errors: unreachable (no controller has written it).
   Result<std::string> read_address() const;
+  /// Of an agent process. Errors: unreachable (it has not written it).
+  Result<std::string> read_agents_address(std::uint32_t process) const;
 
  private:
   std::string state_;

@@ -8,6 +8,7 @@
 #include "cli/rows.hpp"
 #include "cli/term.hpp"
 #include "controller/predict/prediction_text.hpp"
+#include "sim_backend/grant_lab.hpp"
 
 namespace loom::cli {
 namespace {
@@ -97,6 +98,45 @@ std::vector<std::string> assumptions_of(const JobOutcome& outcome) {
   return all;
 }
 
+/// SYSTEMS.md C3 with the control time that was measured, none of it hidden, and the fast lasers of the reconstruction.
+double efficiency_of(const ControlTimes& control, Duration measured) {
+  GrantTimings timings;  // 100 ns of tuning, 50 ns of lock: ours, uncalibrated
+  timings.control = measured;
+  return control.stream_mean.count > 0 ? grant_efficiency(timings, control.stream_mean, Duration::zero()) : 0;
+}
+
+std::string number_text(double value, int digits) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string control_text(const ControlTimes& control) {
+  std::string text = "grants " + std::to_string(control.grants) + " (" + std::to_string(control.dark) + " never lit), mean " +
+                     text_of(control.stream_mean) + "\n";
+  text += "control time, measured: REQ to the arbiter's first word p50 " + text_of(control.answer_p50) + ", p99 " +
+          text_of(control.answer_p99) + "; REQ to GNT p50 " + text_of(control.grant_p50) + ", p99 " +
+          text_of(control.grant_p99) + " (with the wait for others)\n";
+  text += "efficiency that follows (SYSTEMS.md C3, tuning 100 ns and lock 50 ns assumed, nothing hidden): " +
+          number_text(efficiency_of(control, control.answer_p50), 4) + " at p50, " +
+          number_text(efficiency_of(control, control.answer_p99), 4) + " at p99; of the time from request to darkness, with " +
+          "this lab's lasers: " + number_text(control.used, 4) + "\n";
+  return text;
+}
+
+Json control_json(const ControlTimes& control) {
+  return {{"grants", control.grants},
+          {"grants_never_lit", control.dark},
+          {"answer_p50_ns", control.answer_p50.count()},
+          {"answer_p99_ns", control.answer_p99.count()},
+          {"grant_p50_ns", control.grant_p50.count()},
+          {"grant_p99_ns", control.grant_p99.count()},
+          {"stream_mean_bytes", control.stream_mean.count},
+          {"efficiency_p50", efficiency_of(control, control.answer_p50)},
+          {"efficiency_p99", efficiency_of(control, control.answer_p99)},
+          {"used", control.used}};
+}
+
 }  // namespace
 
 Duration stage_change_of(const Fabric& fabric, const ControllerTimings& timings) {
@@ -129,6 +169,9 @@ std::string text_of(const JobOutcome& outcome) {
   text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
   text += "light skew " + text_of(light_skew(outcome.light)) +
           " (ground truth, begin of standing light); timeslots left dark: " + std::to_string(outcome.row.underflows) + "\n";
+  if (outcome.transmit == Transmit::grants) {
+    text += control_text(outcome.control);
+  }
   text += "\nassumptions\n";
   for (const std::string& assumption : assumptions_of(outcome)) {
     text += "  - " + assumption + "\n";
@@ -161,6 +204,9 @@ Json json_of(const std::vector<JobOutcome>& outcomes, const LabFootprint& footpr
                     {"revisions", json_of(outcome.commits)["revisions"]},
                     {"light_skew_ns", light_skew(outcome.light).count()},
                     {"underflows", outcome.row.underflows}});
+    if (outcome.transmit == Transmit::grants) {
+      jobs.back()["control"] = control_json(outcome.control);
+    }
   }
   object["jobs"] = std::move(jobs);
   object["join_ns"] = footprint.join.count();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/grant_log.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
 #include "core/light.hpp"
@@ -21,6 +22,8 @@ struct JobOutcome {
   Prediction predicted;
   Replay replayed;
   std::vector<Prediction> beside;  ///< other fabrics, for comparison
+  Transmit transmit = Transmit::slots;
+  ControlTimes control{};  ///< under grants
 };
 
 struct LabFootprint {

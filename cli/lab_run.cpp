@@ -41,7 +41,7 @@ Result<JobReport> job_report(LabSession& lab, JobId job) {
 }
 
 /// Follows the job through its stages; returns when its last one is in light or played out.
-Result<JobReport> follow(LabSession& lab, JobId job) {
+Result<JobReport> follow(LabSession& lab, JobId job, bool under_grants) {
   const auto deadline = std::chrono::steady_clock::now() + kJobPatience;
   Progress progress;
   while (true) {
@@ -53,7 +53,8 @@ Result<JobReport> follow(LabSession& lab, JobId job) {
       return fail(ErrorCode::refused, "job " + row->name + " was refused: " + row->reason);
     }
     const bool is_last = row->stages > 0 && row->stage + 1 >= row->stages;
-    if (row->state == "played" || (row->state == "lit" && is_last && row->waiting_circuits == 0)) {
+    const bool is_static = !under_grants;  // light that stays; granted light comes and goes until all is sent
+    if (row->state == "played" || (row->state == "lit" && is_last && is_static && row->waiting_circuits == 0)) {
       progress.finish("job " + row->name + " is in light, revision " + std::to_string(row->revision.value));
       return row;
     }
@@ -163,6 +164,20 @@ Result<LightTimeline> light_since(const LabSession& lab, Instant begin, const st
   return light;
 }
 
+/// What became of the grants that were asked for since `begin`.
+Result<std::vector<GrantTimes>> grants_since(const LabSession& lab, Instant begin) {
+  std::vector<GrantTimes> all;
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    auto part = read_grant_log(lab.files.grant_log(process));
+    if (!part) {
+      return std::unexpected(part.error());
+    }
+    std::copy_if(part->begin(), part->end(), std::back_inserter(all),
+                 [&](const GrantTimes& times) { return times.asked >= begin; });
+  }
+  return all;
+}
+
 /// When the replayed iteration begins: a ring when its last circuit is lit; timeslots when their first light comes.
 Instant replay_start(const LightTimeline& light, Instant begin, TransferOrder order) {
   const bool waits_for_all = order != TransferOrder::merged;
@@ -254,6 +269,7 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std
     return std::unexpected(spec.error());
   }
   spec->name = submission.name;
+  spec->transmit = submission.transmit;
   const auto before = confirmed_revision(lab);
   if (!before) {
     return std::unexpected(before.error());
@@ -266,7 +282,7 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std
   }
   JobOutcome outcome;
   outcome.job = submitted->job;
-  auto row = follow(lab, outcome.job);
+  auto row = follow(lab, outcome.job, spec->transmit == Transmit::grants);
   if (!row) {
     return std::unexpected(row.error());
   }
@@ -289,8 +305,18 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std
   }
   outcome.predicted = std::move(*predicted);
   const TransferOrder order = order_of(*schedule);
-  auto replayed = replay(*spec, outcome.light,
-                         {replay_start(outcome.light, begin, order), timings.latency, order, &*schedule, timings.forward});
+  outcome.transmit = spec->transmit;
+  if (spec->transmit == Transmit::grants) {
+    auto grants = grants_since(lab, begin);
+    if (!grants) {
+      return std::unexpected(grants.error());
+    }
+    outcome.control = control_times_of(*grants, rate_of(*lab.scenario.fabric));
+  }
+  const TransferOrder start_order = spec->transmit == Transmit::grants ? TransferOrder::merged : order;
+  auto replayed =
+      replay(*spec, outcome.light,
+             {replay_start(outcome.light, begin, start_order), timings.latency, order, &*schedule, timings.forward});
   if (!replayed) {
     return std::unexpected(replayed.error());
   }

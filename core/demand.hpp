@@ -66,6 +66,7 @@ struct JobSpec {
   MapChoice map = MapChoice::cheapest;
   /// Row-major: the job's g-th group x receiver port -> the job's h-th group.
   std::vector<std::uint32_t> custom_map{};
+  Transmit transmit = Transmit::slots;
   bool operator==(const JobSpec&) const = default;
 };
 
@@ -111,6 +112,7 @@ struct JobDemand {
   MapChoice map = MapChoice::cheapest;
   std::vector<std::uint32_t> custom_map{};  ///< see JobSpec
   std::vector<std::uint32_t> planes{};      ///< see Job
+  Transmit transmit = Transmit::slots;
 };
 
 struct Demand {

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <string_view>
 #include <variant>
+#include <vector>
 
+#include "core/grid.hpp"
 #include "core/ids.hpp"
 #include "core/limits.hpp"
 #include "core/time.hpp"
@@ -108,15 +111,6 @@ using GrantMessage = std::variant<StreamRequest, StreamAccept, StreamRefusal, St
 /// In band: with the light, one flight away. Supervisory: a channel of its own, about `control` away.
 enum class GrantChannel : std::uint8_t { supervisory, in_band };
 
-/// A message between two nodes' grant machines, and what every message carries.
-struct GrantEnvelope {
-  NodeId from;        ///< who speaks; the transport proves it
-  ClockId clock;      ///< the clock of every instant inside
-  Revision revision;  ///< the plan under which the wavelength is the receiver's
-  GrantMessage message;
-  bool operator==(const GrantEnvelope&) const = default;
-};
-
 // --- what both sides know ------------------------------------------------------------------------------------------------
 
 /// The fabric's times. Defaults: oddl (reconstruction), SYSTEMS.md C3; every one of them is ours, not the paper's.
@@ -168,6 +162,45 @@ struct GrantRow {
   Instant dark_at{};
   Bytes bytes;
   bool operator==(const GrantRow&) const = default;
+};
+
+// --- what a plan says about it -------------------------------------------------------------------------------------------
+
+/// How the light of one job's stage is given out. A choice of each job's.
+enum class Transmit : std::uint8_t {
+  slots,   ///< timeslots, by the clock
+  grants,  ///< each stream asks its receiver
+};
+std::string_view to_string(Transmit transmit);
+
+/// One stream that a stage of a job moves.
+struct OfferedStream {
+  std::uint64_t collective = 0;
+  NodeId source;
+  NodeId destination;
+  Bytes bytes;
+  bool operator==(const OfferedStream&) const = default;
+};
+
+/// Light of this laser in this slot leads to this destination and to nobody else.
+struct AllowedWave {
+  NodeId destination;
+  DeviceId laser;
+  FrequencySlot slot;
+  bool operator==(const AllowedWave&) const = default;
+};
+
+/// What one node may do under grants: which wavelength leads where, who may ask it, and what it has to send. With the grants
+/// that arrive it becomes rows, so this is all that a NIC or an FPGA is given beforehand.
+struct GrantMap {
+  JobId job;
+  Revision laid;  ///< the revision that laid this light; words and epochs of another one mean nothing here
+  GrantTimings timings;
+  Duration quantum{};                ///< the longest stream that is granted whole
+  std::vector<AllowedWave> waves;    ///< ascending (destination, laser)
+  std::vector<NodeId> sources;       ///< who may ask this node for its receiver, ascending
+  std::vector<OfferedStream> sends;  ///< of this node, once
+  bool operator==(const GrantMap&) const = default;
 };
 
 }  // namespace loom

@@ -44,6 +44,7 @@ inline constexpr std::int64_t kGrantWindowNs = 1'000'000'000;  ///< one grant, s
 inline constexpr std::size_t kGrantMessageBytes = 512;         ///< one word of the grant plane on the wire
 inline constexpr std::uint32_t kTransmittersPerNode = 8;
 inline constexpr std::uint32_t kStreamsPerSender = 1u << 20;  ///< queued at one node
+inline constexpr std::size_t kStreamsPerStage = 1u << 20;     ///< of one job
 inline constexpr std::int32_t kSlotN = 16'384;                ///< |n| of a frequency slot: 193.1 +- 102.4 THz
 inline constexpr std::int32_t kSlotM = 4'096;                 ///< width of a frequency slot: 51.2 THz
 inline constexpr std::int64_t kFrequencyMhz = 1'000'000'000;

@@ -11,6 +11,7 @@
 
 #include "core/alarm.hpp"
 #include "core/demand.hpp"
+#include "core/grant.hpp"
 #include "core/ids.hpp"
 #include "core/observation.hpp"
 #include "core/operator.hpp"
@@ -205,9 +206,17 @@ struct ResetDevice {
   bool operator==(const ResetDevice&) const = default;
 };
 
+// --- agent -> agent ------------------------------------------------------------------------------------------------------
+
+/// A word of the fast plane. The envelope's revision is the one that laid the light in question.
+struct GrantWord {
+  GrantMessage message;
+  bool operator==(const GrantWord&) const = default;
+};
+
 using Body = std::variant<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport,
                           TrafficReport, AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon,
-                          SetLasers, Beat, OperatorRequest, OperatorReply, ResetDevice, DeviceReset>;
+                          SetLasers, Beat, OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantWord>;
 
 /// What every message carries from the first line on.
 struct Envelope {

@@ -3,6 +3,8 @@
 
 namespace loom {
 
+std::string_view to_string(Transmit transmit) { return transmit == Transmit::grants ? "grants" : "slots"; }
+
 Setpoint darkened(const Setpoint& setpoint) {
   Setpoint dark = setpoint;
   if (auto* laser = std::get_if<LaserSetpoint>(&dark)) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/circuit.hpp"
+#include "core/grant.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 
@@ -23,6 +24,9 @@ struct Timeslot {
 struct Stage {
   std::vector<Timeslot> timeslots;  ///< one with hold = kForever: static light
   std::uint32_t cycles = 1;         ///< how often agents play the timeslots; 0 = until the next revision
+  /// Under grants the timeslots only say which circuits there are; when each is lit is left to senders and receivers.
+  Transmit transmit = Transmit::slots;
+  std::vector<OfferedStream> streams{};  ///< under grants: what is to be moved
   bool operator==(const Stage&) const = default;
 };
 

@@ -11,6 +11,7 @@
 #include "core/report.hpp"
 #include "core/result.hpp"
 #include "proto/check.hpp"
+#include "proto/grant.pb.h"
 #include "proto/journal.pb.h"
 #include "proto/lightloom.pb.h"
 #include "proto/report.pb.h"
@@ -29,6 +30,8 @@ void to_wire(const loom::CrossConnect& in, CrossConnect& out);
 loom::CrossConnect from_wire(Check& check, const CrossConnect& in);
 void to_wire(const loom::Setpoint& in, Setpoint& out);
 loom::Setpoint from_wire(Check& check, const Setpoint& in);
+void to_wire(const loom::OfferedStream& in, OfferedStream& out);
+loom::OfferedStream from_wire(Check& check, const OfferedStream& in);
 void to_wire(const loom::NodePlan& in, NodePlan& out);
 loom::NodePlan from_wire(Check& check, const NodePlan& in);
 void to_wire(const loom::Plan& in, Plan& out);
@@ -89,6 +92,12 @@ void to_wire(const loom::OperatorRequest& in, OperatorRequest& out);
 loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in);
 void to_wire(const loom::OperatorReply& in, OperatorReply& out);
 loom::OperatorReply from_wire(Check& check, const OperatorReply& in);
+
+// wire_grant.cpp
+void to_wire(const loom::GrantWord& in, GrantWord& out);
+loom::GrantWord from_wire(Check& check, const GrantWord& in);
+/// The stream's end that says such words.
+NodeId speaker_of(const loom::GrantMessage& message);
 
 // wire_message.cpp
 void to_wire(const loom::Envelope& in, Envelope& out);

@@ -81,6 +81,7 @@ void to_wire(const loom::JobSpec& in, JobSpec& out) {
   }
   out.set_map(enum_to_wire<MapChoice>(in.map));
   out.mutable_custom_map_group_numbers()->Assign(in.custom_map.begin(), in.custom_map.end());
+  out.set_transmits_by_grants(in.transmit == Transmit::grants);
 }
 
 loom::JobSpec from_wire(Check& check, const JobSpec& in) {
@@ -100,6 +101,7 @@ loom::JobSpec from_wire(Check& check, const JobSpec& in) {
   if (check.count("custom_map_group_numbers", in.custom_map_group_numbers_size(), limits::kNodes)) {
     out.custom_map.assign(in.custom_map_group_numbers().begin(), in.custom_map_group_numbers().end());
   }
+  out.transmit = in.transmits_by_grants() ? Transmit::grants : Transmit::slots;
   return out;
 }
 
@@ -120,10 +122,14 @@ static loom::Timeslot from_wire(Check& check, const Timeslot& in) {
 static void to_wire(const loom::Stage& in, Stage& out) {
   rows_to_wire(in.timeslots, *out.mutable_timeslots());
   out.set_cycle_count(in.cycles);
+  out.set_transmits_by_grants(in.transmit == Transmit::grants);
+  rows_to_wire(in.streams, *out.mutable_streams());
 }
 
 static loom::Stage from_wire(Check& check, const Stage& in) {
-  return {rows_from_wire<loom::Timeslot>(check, "timeslots", in.timeslots(), limits::kTimelineEntries), in.cycle_count()};
+  return {rows_from_wire<loom::Timeslot>(check, "timeslots", in.timeslots(), limits::kTimelineEntries), in.cycle_count(),
+          in.transmits_by_grants() ? Transmit::grants : Transmit::slots,
+          rows_from_wire<loom::OfferedStream>(check, "streams", in.streams(), limits::kStreamsPerStage)};
 }
 
 void to_wire(const loom::HostRoute& in, HostRoute& out) {

@@ -5,7 +5,7 @@ namespace loom::wire {
 
 static_assert(static_cast<int>(Role_MAX) == static_cast<int>(loom::Role::controller) + 1);
 static_assert(static_cast<int>(CommitPhase_MAX) == static_cast<int>(loom::CommitPhase::relight) + 1);
-static_assert(Envelope::kDeviceReset == 16 + std::variant_size_v<loom::Body> - 1);
+static_assert(Envelope::kGrantWord == 16 + std::variant_size_v<loom::Body> - 1);
 
 template <class WireBody>
 static loom::Outcome outcome_of(Check& check, const WireBody& in) {
@@ -211,6 +211,7 @@ static loom::DeviceReset from_wire(Check& check, const DeviceReset& in) {
   return out;
 }
 
+static void set_body(const loom::GrantWord& in, Envelope& out) { to_wire(in, *out.mutable_grant_word()); }
 static void set_body(const loom::OperatorRequest& in, Envelope& out) { to_wire(in, *out.mutable_operator_request()); }
 static void set_body(const loom::OperatorReply& in, Envelope& out) { to_wire(in, *out.mutable_operator_reply()); }
 
@@ -275,6 +276,8 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
       return named(check, "reset_device", in.reset_device());
     case Envelope::kDeviceReset:
       return named(check, "device_reset", in.device_reset());
+    case Envelope::kGrantWord:
+      return named(check, "grant_word", in.grant_word());
     case Envelope::BODY_NOT_SET:
       break;
   }
@@ -312,6 +315,10 @@ loom::Envelope from_wire(Check& check, const Envelope& in) {
       check.refuse("prepare.plan.revision_number", to_text(prepare->plan.revision),
                    "must be the envelope's revision " + to_text(out.revision));
     }
+  }
+  if (const auto* word = std::get_if<loom::GrantWord>(&out.body);
+      word != nullptr && check.ok() && speaker_of(word->message) != out.node) {
+    check.refuse("node_id", std::to_string(out.node.value), "must be the stream's end that says such words");
   }
   return out;
 }

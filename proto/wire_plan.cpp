@@ -177,6 +177,93 @@ loom::CrossConnect from_wire(Check& check, const CrossConnect& in) {
   return {check.word("input_port", in.input_port()), check.word("output_port", in.output_port())};
 }
 
+void to_wire(const loom::OfferedStream& in, OfferedStream& out) {
+  out.set_collective_number(in.collective);
+  out.set_source_node_id(in.source.value);
+  out.set_destination_node_id(in.destination.value);
+  out.set_stream_bytes(in.bytes.count);
+}
+
+loom::OfferedStream from_wire(Check& check, const OfferedStream& in) {
+  loom::OfferedStream out;
+  out.collective = in.collective_number();
+  out.source = check.node("source_node_id", in.source_node_id());
+  out.destination = check.node("destination_node_id", in.destination_node_id());
+  out.bytes = {check.between("stream_bytes", in.stream_bytes(), 1, limits::kStreamBytes)};
+  return out;
+}
+
+static void to_wire(const loom::AllowedWave& in, AllowedWave& out) {
+  out.set_destination_node_id(in.destination.value);
+  out.set_laser_device_id(in.laser.value);
+  to_wire(in.slot, *out.mutable_slot());
+}
+
+static loom::AllowedWave from_wire(Check& check, const AllowedWave& in) {
+  loom::AllowedWave out;
+  out.destination = check.node("destination_node_id", in.destination_node_id());
+  out.laser = check.device("laser_device_id", in.laser_device_id());
+  const auto scope = check.in("slot");
+  out.slot = from_wire(check, in.slot());
+  return out;
+}
+
+static void to_wire(const loom::GrantTimings& in, GrantTimings& out) {
+  out.set_rate_bit_per_s(in.rate.bits_per_second);
+  out.set_tune_ns(in.tune.count());
+  out.set_lock_ns(in.lock.count());
+  out.set_control_ns(in.control.count());
+  out.set_flight_ns(in.flight.count());
+  out.set_flight_error_ns(in.flight_error.count());
+  out.set_clock_error_ns(in.clock_error.count());
+  out.set_blank_ns(in.blank.count());
+  out.set_trigger_late_ns(in.trigger_late.count());
+}
+
+static loom::GrantTimings from_wire(Check& check, const GrantTimings& in) {
+  const auto within_window = [&](const char* field, std::int64_t ns) {
+    return Duration{check.between(field, ns, 0, limits::kGrantWindowNs)};
+  };
+  loom::GrantTimings out;
+  out.rate = {check.between("rate_bit_per_s", in.rate_bit_per_s(), 1'000'000, limits::kBitPerSecond)};
+  out.tune = within_window("tune_ns", in.tune_ns());
+  out.lock = within_window("lock_ns", in.lock_ns());
+  out.control = within_window("control_ns", in.control_ns());
+  out.flight = within_window("flight_ns", in.flight_ns());
+  out.flight_error = within_window("flight_error_ns", in.flight_error_ns());
+  out.clock_error = within_window("clock_error_ns", in.clock_error_ns());
+  out.blank = within_window("blank_ns", in.blank_ns());
+  out.trigger_late = within_window("trigger_late_ns", in.trigger_late_ns());
+  return out;
+}
+
+static void to_wire(const loom::GrantMap& in, GrantMap& out) {
+  out.set_job_id(in.job.value);
+  out.set_laid_revision_number(in.laid.value);
+  to_wire(in.timings, *out.mutable_timings());
+  out.set_quantum_ns(in.quantum.count());
+  rows_to_wire(in.waves, *out.mutable_waves());
+  nodes_to_wire(in.sources, *out.mutable_source_node_ids());
+  rows_to_wire(in.sends, *out.mutable_sends());
+}
+
+static loom::GrantMap from_wire(Check& check, const GrantMap& in) {
+  loom::GrantMap out;
+  out.job = {in.job_id()};
+  out.laid = {in.laid_revision_number()};
+  if (check.present("timings", in.has_timings())) {
+    const auto scope = check.in("timings");
+    out.timings = from_wire(check, in.timings());
+  }
+  out.quantum = Duration{check.between("quantum_ns", in.quantum_ns(), 1, limits::kGrantWindowNs)};
+  out.waves = rows_from_wire<loom::AllowedWave>(check, "waves", in.waves(), limits::kTimelineEntries);
+  check.ascending("waves", out.waves, [](const loom::AllowedWave& wave) { return std::pair{wave.destination, wave.laser}; });
+  out.sources = nodes_from_wire(check, "source_node_ids", in.source_node_ids());
+  check.ascending("source_node_ids", out.sources, [](NodeId node) { return node; });
+  out.sends = rows_from_wire<loom::OfferedStream>(check, "sends", in.sends(), limits::kStreamsPerSender);
+  return out;
+}
+
 void to_wire(const loom::NodePlan& in, NodePlan& out) {
   out.set_revision_number(in.revision.value);
   out.set_base_revision_number(in.base.value);
@@ -185,6 +272,9 @@ void to_wire(const loom::NodePlan& in, NodePlan& out) {
   out.set_cycle_count(in.cycles);
   rows_to_wire(in.devices, *out.mutable_devices());
   rows_to_wire(in.ends, *out.mutable_ends());
+  if (in.grants) {
+    to_wire(*in.grants, *out.mutable_grants());
+  }
 }
 
 loom::NodePlan from_wire(Check& check, const NodePlan& in) {
@@ -197,6 +287,10 @@ loom::NodePlan from_wire(Check& check, const NodePlan& in) {
   out.devices = rows_from_wire<loom::DevicePlan>(check, "devices", in.devices(), limits::kDevicesPerNode);
   check.ascending("devices.device_id", out.devices, [](const loom::DevicePlan& plan) { return plan.device; });
   out.ends = rows_from_wire<loom::CircuitEnd>(check, "ends", in.ends(), limits::kCircuits);
+  if (in.has_grants()) {
+    const auto scope = check.in("grants");
+    out.grants = from_wire(check, in.grants());
+  }
   return out;
 }
 

@@ -260,7 +260,7 @@ std::vector<std::string> differences(const LightModel& light, const Plan* plan, 
       planned.insert({circuit.transmitter, circuit.receiver});
     }
     for (const NodePlan& node : plan->nodes) {
-      plays_timeslots = plays_timeslots || node.cycle > Duration{};
+      plays_timeslots = plays_timeslots || node.cycle > Duration{} || node.grants;
     }
   }
   std::set<std::pair<ElementId, ElementId>> lit;

@@ -76,6 +76,7 @@ Result<std::vector<ScriptedJob>> script_of(const Scenario& scenario) {
       return fail(spec.error().code, "job " + submission.name + ": " + spec.error().message);
     }
     spec->name = submission.name;
+    spec->transmit = submission.transmit;
     jobs.push_back({std::move(submission), std::move(*spec)});
   }
   return jobs;

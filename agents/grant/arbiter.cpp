@@ -9,6 +9,8 @@ namespace loom {
 namespace {
 
 constexpr std::uint32_t kNobody = 0xffff'ffffU;
+/// Repeats to a sender that may be dead for long.
+constexpr std::int64_t kOverduePace = 8;
 
 }  // namespace
 
@@ -16,6 +18,7 @@ ReceiverArbiter::ReceiverArbiter(const ArbiterOptions& options) : options_(optio
   LOOM_ASSERT(options.epoch > 0);
   LOOM_ASSERT(options.ahead >= 1 && options.ahead <= kStandingMax);
   LOOM_ASSERT(bytes_in(options.quantum, options.timings.rate).count > 0);
+  LOOM_ASSERT(options.lease_end == LeaseEnd::by_itself || options.ahead == 1);
   LOOM_ASSERT(options.age_grain > Duration::zero());
   LOOM_ASSERT(overhead_of(options.timings) + options.quantum + options.slack <= Duration{limits::kGrantWindowNs});
   queue_.reserve(options.nodes);
@@ -57,9 +60,10 @@ void ReceiverArbiter::close(Standing& standing, AskState state) {
   --standing_count_;
 }
 
-/// A sender's word about its own light, never beyond its lease.
-void ReceiverArbiter::free_from(Instant dark_at, const Standing& standing) {
-  floor_ = std::max(floor_, std::min(dark_at, standing.grant.end) + guard_of(options_.timings));
+/// A sender's word about its own light; never beyond its lease if that ends by itself.
+void ReceiverArbiter::free_from(Instant now, Instant dark_at, const Standing& standing) {
+  const Instant latest = options_.lease_end == LeaseEnd::by_itself ? standing.grant.end : now + lease_reach_of(options_);
+  floor_ = std::max(floor_, std::min(dark_at, latest) + guard_of(options_.timings));
 }
 
 void ReceiverArbiter::close_ended(Instant now) {
@@ -67,6 +71,13 @@ void ReceiverArbiter::close_ended(Instant now) {
     Standing& each = standing_[i];
     const Instant over = each.busy_until + guard_of(options_.timings);
     if (over > now) {
+      ++i;
+      continue;
+    }
+    if (options_.lease_end == LeaseEnd::by_word) {
+      counters_.overdue += each.is_overdue ? 0 : 1;
+      each.repeat_at = each.is_overdue ? each.repeat_at : now;
+      each.is_overdue = true;
       ++i;
       continue;
     }
@@ -80,10 +91,10 @@ void ReceiverArbiter::close_ended(Instant now) {
 void ReceiverArbiter::repeat_grants(Instant now, GrantSink& sink) {
   for (std::size_t i = 0; i < standing_count_; ++i) {
     Standing& each = standing_[i];
-    if (each.is_promised || each.repeat_at > now) {
+    if ((each.is_promised && !each.is_overdue) || each.repeat_at > now) {
       continue;
     }
-    each.repeat_at = now + options_.repeat;
+    each.repeat_at = now + (each.is_overdue ? kOverduePace : 1) * options_.repeat;
     ++counters_.repeats;
     sink.emit(SendGrant{each.grant.stream.source, GrantChannel::supervisory, each.grant});
   }
@@ -160,6 +171,7 @@ void ReceiverArbiter::grant(Instant now, std::uint32_t source, Instant start, Gr
   standing.answer_by = now + options_.repeat;
   standing.repeat_at = now + options_.repeat;
   standing.is_promised = false;
+  standing.is_overdue = false;
   sink.emit(SendGrant{NodeId{source}, GrantChannel::supervisory, standing.grant});
 }
 
@@ -167,8 +179,8 @@ Instant ReceiverArbiter::wake(Instant now) const {
   Instant at = kNever;
   for (std::size_t i = 0; i < standing_count_; ++i) {
     const Standing& each = standing_[i];
-    at = std::min(at, each.busy_until + guard_of(options_.timings));
-    at = each.is_promised ? at : std::min(at, each.repeat_at);
+    at = each.is_overdue ? at : std::min(at, each.busy_until + guard_of(options_.timings));
+    at = each.is_promised && !each.is_overdue ? at : std::min(at, each.repeat_at);
   }
   const Instant due = grant_at();
   if (queue_.empty() || due == kNever) {
@@ -183,6 +195,15 @@ Instant ReceiverArbiter::wake(Instant now) const {
     at = std::min(at, asks_[source].not_before - timings.control - tuning_of(timings));
   }
   return at;
+}
+
+std::optional<NodeId> ReceiverArbiter::overdue() const {
+  for (std::size_t i = 0; i < standing_count_; ++i) {
+    if (standing_[i].is_overdue) {
+      return standing_[i].grant.stream.source;
+    }
+  }
+  return std::nullopt;
 }
 
 void ReceiverArbiter::fold(Digest& digest) const {
@@ -213,6 +234,7 @@ void ReceiverArbiter::fold(Digest& digest) const {
     digest.add(static_cast<std::uint64_t>(ns_of(each.repeat_at)));
     digest.add(static_cast<std::uint64_t>(ns_of(each.answer_by)));
     digest.add(each.is_promised ? 1 : 0);
+    digest.add(each.is_overdue ? 1 : 0);
   }
 }
 

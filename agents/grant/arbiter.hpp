@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "agents/grant/effects.hpp"
@@ -12,6 +13,13 @@
 #include "core/grant.hpp"
 
 namespace loom {
+
+/// When a window is over whose sender says nothing more.
+enum class LeaseEnd : std::uint8_t {
+  by_itself,  ///< with its lease: the sender's table goes on and darkens although its agent has died
+  by_word,    ///< only when the sender, of this life or the next, says that it is dark: a laser that a dead process had lit is
+              ///< lit
+};
 
 struct ArbiterOptions {
   NodeId node;              ///< whose receiver
@@ -26,6 +34,7 @@ struct ArbiterOptions {
   Duration age_grain = std::chrono::microseconds{1};  ///< requests of one grain are of one age: the shorter goes first
   std::uint32_t iterations = 3;                       ///< refusals in a row until it pauses for a round trip
   std::uint32_t ahead = 2;  ///< standing grants: 1 = the next waits for the last to end, 2 = it is granted under its tail
+  LeaseEnd lease_end = LeaseEnd::by_itself;  ///< by_word needs ahead = 1: nobody may be let in before the last is known dark
 };
 
 /// How long before its window a grant is sent: it travels, is refused once, and the next one travels and tunes.
@@ -47,6 +56,7 @@ struct ArbiterCounters {
   std::uint64_t releases = 0;
   std::uint64_t unanswered = 0;  ///< windows that ended without a word
   std::uint64_t unreleased = 0;  ///< windows that were accepted and ended without a release
+  std::uint64_t overdue = 0;     ///< by_word: windows that ended before their sender had said that it is dark
   std::uint64_t foreign = 0;     ///< answers to no standing grant, or not from its source
   std::uint64_t unlawful = 0;    ///< requests for another receiver, or beyond a limit
 };
@@ -63,6 +73,8 @@ class ReceiverArbiter {
   std::uint64_t epoch() const { return options_.epoch; }
   std::size_t waiting() const { return queue_.size(); }
   std::size_t standing() const { return standing_count_; }
+  /// Whose darkness is waited for beyond its window; nobody under by_itself.
+  std::optional<NodeId> overdue() const;
   void fold(Digest& digest) const;
 
  private:
@@ -83,6 +95,7 @@ class ReceiverArbiter {
     Instant answer_by{};   ///< until then the next grant waits for this one's answer
     Instant repeat_at{};
     bool is_promised = false;
+    bool is_overdue = false;  ///< by_word: its time is over and its darkness unknown
   };
 
   void start(Instant now);
@@ -90,10 +103,10 @@ class ReceiverArbiter {
   void hear_request(Instant now, NodeId from, const StreamRequest& request, GrantSink& sink);
   void hear_accept(const StreamAccept& accept);
   void hear_refusal(Instant now, const StreamRefusal& refusal);
-  void hear_release(const StreamRelease& release);
+  void hear_release(Instant now, const StreamRelease& release);
   Standing* standing_of(const GrantKey& key, const StreamId& stream);
   void close(Standing& standing, AskState state);
-  void free_from(Instant dark_at, const Standing& standing);
+  void free_from(Instant now, Instant dark_at, const Standing& standing);
   void close_ended(Instant now);
   void repeat_grants(Instant now, GrantSink& sink);
   bool grant_next(Instant now, GrantSink& sink);

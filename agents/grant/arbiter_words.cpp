@@ -21,7 +21,7 @@ void ReceiverArbiter::hear(Instant now, const GrantHeard& heard, GrantSink& sink
     return hear_refusal(now, *refusal);
   }
   if (const auto* release = std::get_if<StreamRelease>(&heard.message); release && release->stream.source == heard.from) {
-    return hear_release(*release);
+    return hear_release(now, *release);
   }
   ++counters_.foreign;
 }
@@ -104,7 +104,7 @@ void ReceiverArbiter::hear_refusal(Instant now, const StreamRefusal& refusal) {
     return;  // of a later life as well: a life that refuses an old grant is dark
   }
   ++counters_.refusals;
-  free_from(refusal.dark_at, *standing);
+  free_from(now, refusal.dark_at, *standing);
   if (refusal.reason == RefusalReason::unknown) {
     return close(*standing, AskState::closed);
   }
@@ -119,13 +119,13 @@ void ReceiverArbiter::hear_refusal(Instant now, const StreamRefusal& refusal) {
   }
 }
 
-void ReceiverArbiter::hear_release(const StreamRelease& release) {
+void ReceiverArbiter::hear_release(Instant now, const StreamRelease& release) {
   Standing* standing = standing_of(release.key, release.stream);
   if (standing == nullptr || release.sender_epoch != standing->grant.sender_epoch) {
     return;
   }
   ++counters_.releases;
-  free_from(release.dark_at, *standing);
+  free_from(now, release.dark_at, *standing);
   close(*standing, AskState::closed);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace loom {
 
@@ -44,6 +45,20 @@ enum class GrantKind : std::uint8_t {
   unwanted,      ///< no stream of ours asks with this number
   wanted,
 };
+constexpr std::string_view to_string(GrantKind kind) {
+  constexpr std::array<std::string_view, 9> kWords{
+      "for another source or not from its destination",
+      "of a window that is none, or longer than any lawful one",
+      "for a life of this sender that is yet to come",
+      "for a former life of this sender",
+      "of a former life of the arbiter",
+      "of a row that stands",
+      "answered already",
+      "for a stream that does not ask",
+      "wanted",
+  };
+  return kWords[static_cast<std::size_t>(kind)];
+}
 enum class GrantReaction : std::uint8_t { drop, refuse, accept_again, judge };
 
 /// Real-time safe.

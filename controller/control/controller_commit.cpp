@@ -4,6 +4,7 @@
 
 #include "controller/control/controller.hpp"
 #include "controller/control/timers.hpp"
+#include "controller/plan/grants.hpp"
 #include "controller/plan/reconcile.hpp"
 
 namespace loom {
@@ -190,6 +191,10 @@ std::shared_ptr<const PlanResult> Controller::with_doubt(std::shared_ptr<const P
   }
   std::sort(target.touched.begin(), target.touched.end());
   target.touched.erase(std::unique(target.touched.begin(), target.touched.end()), target.touched.end());
+  std::vector<NodeId> restored;
+  std::copy_if(target.changed.begin(), target.changed.end(), std::back_inserter(restored),
+               [&](NodeId node) { return sessions_[node.value].lacks_plan; });
+  lay_touched_grants_anew(*options_.fabric, restored, target);
   return widened;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "controller/plan/grants.hpp"
 #include "controller/plan/paths.hpp"
 #include "core/limits.hpp"
 
@@ -18,6 +19,7 @@ struct Beam {
   std::vector<std::size_t> circuits;  ///< indices of the lowering's circuits, in the order of their timeslots
   Duration cycle{};
   std::uint32_t cycles = 1;
+  Transmit transmit = Transmit::slots;
   bool kept = false;  ///< timeline, circuits and path are as in the base
 };
 
@@ -98,6 +100,8 @@ class Lowering {
       beam.kept = is_in_base(beam) && !std::binary_search(request_.darken.begin(), request_.darken.end(), beam.transmitter);
     }
     LOOM_TRY(hold_wires());
+    make_maps();
+    keep_granted_jobs_whole();
     for (const bool kept : {true, false}) {  // light that stays has its way before anybody looks for one
       for (Beam& beam : beams_) {
         if (beam.kept == kept) {
@@ -108,6 +112,7 @@ class Lowering {
     for (const std::size_t moved : moved_) {
       beams_[moved].kept = false;
     }
+    keep_granted_jobs_whole();
     name_circuits();
     for (const Node& node : fabric_.nodes) {
       add_node(node);
@@ -152,10 +157,75 @@ class Lowering {
     }
     for (std::size_t k = 0; k < stage.timeslots.size(); ++k) {
       for (const Circuit& circuit : stage.timeslots[k].circuits) {
-        add_circuit(stage, k, circuit);
+        stage.transmit == Transmit::grants ? add_granted(stage, circuit) : add_circuit(stage, k, circuit);
       }
     }
+    if (stage.transmit == Transmit::grants && !request_.intent.lasers_off) {
+      granted_.push_back({&*job, &stage, {}, false});
+    }
     return {};
+  }
+
+  /// One more colour of the laser's palette.
+  void add_granted(const Stage& stage, const Circuit& circuit) {
+    auto& number = beam_of_[circuit.transmitter.value];
+    if (!number) {
+      number = beams_.size();
+      beams_.push_back(dark_beam(stage, circuit));
+      beams_.back().transmit = Transmit::grants;
+      if (!request_.intent.lasers_off) {
+        beams_.back().timeline.clear();
+        beams_.back().cycle = Duration{};
+      }
+    }
+    Beam& beam = beams_[*number];
+    beam.circuits.push_back(circuits_.size());
+    circuits_.push_back(circuit);
+    if (!request_.intent.lasers_off) {
+      const Transmitter& transmitter = std::get<Transmitter>(fabric_.element(circuit.transmitter).kind);
+      const LaserSetpoint light{circuit.slot, power_of(circuit.transmitter, transmitter), true};
+      const TimedSetpoint colour = palette_entry(fabric_, circuit, light, beam.cycle);
+      beam.timeline.push_back(colour);
+      beam.cycle += colour.guard + colour.hold;
+    }
+  }
+
+  void make_maps() {
+    maps_.resize(fabric_.nodes.size());
+    for (GrantedJob& granted : granted_) {
+      std::vector<Circuit> circuits;
+      for (const Timeslot& timeslot : granted.stage->timeslots) {
+        circuits.insert(circuits.end(), timeslot.circuits.begin(), timeslot.circuits.end());
+      }
+      for (GrantMap& map : grant_maps(fabric_, *granted.job, *granted.stage, circuits)) {
+        const NodeId node = granted.job->nodes[granted.members.size()];
+        map.laid = request_.revision;
+        granted.members.push_back(node);
+        maps_[node.value] = std::move(map);
+      }
+    }
+  }
+
+  /// An arbiter may forget its former grants only if everybody who had one went dark for it. So the light of such a job is laid
+  /// as a whole, or left alone as a whole.
+  void keep_granted_jobs_whole() {
+    for (GrantedJob& granted : granted_) {
+      granted.kept = std::all_of(granted.members.begin(), granted.members.end(), [&](NodeId node) {
+        const NodePlan* before = base_.node(node);
+        return before != nullptr && before->grants && is_same_but_laid(*before->grants, *maps_[node.value]);
+      });
+      for (const Beam& beam : beams_) {
+        const bool is_ours = beam.transmit == Transmit::grants && circuits_[beam.circuits[0]].job == granted.job->id;
+        granted.kept = granted.kept && (beam.kept || !is_ours);
+      }
+      for (Beam& beam : beams_) {
+        const bool is_ours = beam.transmit == Transmit::grants && circuits_[beam.circuits[0]].job == granted.job->id;
+        beam.kept = is_ours ? granted.kept : beam.kept;
+      }
+      for (const NodeId node : granted.members) {
+        maps_[node.value]->laid = granted.kept ? base_.node(node)->grants->laid : request_.revision;
+      }
+    }
   }
 
   void add_circuit(const Stage& stage, std::size_t timeslot, const Circuit& circuit) {
@@ -323,9 +393,13 @@ class Lowering {
         slice.cycles = beams_[*beam].cycles;
       }
     }
+    if (!maps_.empty()) {
+      slice.grants = maps_[node.id.value];
+    }
     const NodePlan* before = base_.node(node.id);
-    bool changed =
-        before == nullptr ? slice.cycle > Duration{} : slice.cycle != before->cycle || slice.cycles != before->cycles;
+    bool changed = before == nullptr
+                       ? slice.cycle > Duration{} || slice.grants
+                       : slice.cycle != before->cycle || slice.cycles != before->cycles || slice.grants != before->grants;
     for (const DeviceId id : fabric_.devices_of_agent[node.id.value]) {
       slice.devices.push_back(plan_device(fabric_.device(id)));
       changed = changed || slice.devices.back().touched;
@@ -406,6 +480,13 @@ class Lowering {
     std::sort(result_.plan.moved_switches.begin(), result_.plan.moved_switches.end());
   }
 
+  struct GrantedJob {
+    const Job* job = nullptr;
+    const Stage* stage = nullptr;
+    std::vector<NodeId> members;  ///< as in job->nodes
+    bool kept = false;
+  };
+
   const LowerRequest& request_;
   const Fabric& fabric_;
   Base base_;
@@ -413,7 +494,9 @@ class Lowering {
   std::vector<Circuit> circuits_;
   std::vector<Beam> beams_;
   std::vector<std::optional<std::size_t>> beam_of_;  ///< by transmitter element
-  std::vector<std::size_t> moved_;                   ///< beams whose path is not that of the base
+  std::vector<GrantedJob> granted_;
+  std::vector<std::optional<GrantMap>> maps_;  ///< by node; empty: nobody is under grants
+  std::vector<std::size_t> moved_;             ///< beams whose path is not that of the base
   std::vector<std::optional<JobId>> fibre_job_;
   std::vector<std::optional<JobId>> amplifier_job_;
   std::vector<bool> amplifier_shared_;

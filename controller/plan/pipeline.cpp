@@ -64,6 +64,18 @@ Result<Lowered> set_all(const LowerRequest& order, const std::vector<DeviceOverr
   return lowered;
 }
 
+/// Only a scheduler whose stages are maps (a wavelength leads to one place, whoever is lit) can leave the rest to grants.
+Result<void> check_transmit(const PlanRequest& request) {
+  for (const Job& job : request.intent.jobs) {
+    if (job.spec.transmit == Transmit::grants && request.algorithm != "oddl") {
+      return fail(ErrorCode::unsupported, "job " + std::to_string(job.id.value) + " (" + job.spec.name +
+                                              "): transmit grants needs the scheduler oddl, this lab plans with " +
+                                              request.algorithm + "; nearest: transmit slots");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) {
@@ -86,6 +98,7 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
   if (!scheduler) {
     return std::unexpected(std::move(scheduler).error());
   }
+  LOOM_TRY(check_transmit(request));
   Demand demand = estimate(*intent, base);
   leave_out_pinned(demand, *intent);
   auto schedule = (**scheduler)(fabric, demand, *intent, request.budget);

@@ -21,6 +21,7 @@ Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const 
     }
   }
   verifying::check_setpoints(fabric, plan, settings, intent, faults);
+  verifying::check_grants(fabric, plan, settings, faults);
   const std::vector<verifying::Reception> receptions = verifying::check_light(fabric, plan, settings, faults);
   verifying::check_change(fabric, plan, settings, base, faults);
   verifying::check_margins(fabric, plan, settings, receptions, verdict, faults);

@@ -34,6 +34,7 @@ inline constexpr std::string_view kReloadDip = "reload_dip";  ///< untouched lig
 inline constexpr std::string_view kCertificateLight = "certificate_light";  ///< margins claimed are not those of the light
 inline constexpr std::string_view kReturnPath = "return_path";
 inline constexpr std::string_view kJobIsolation = "job_isolation";
+inline constexpr std::string_view kGrantTable = "grant_table";  ///< what nodes may do under grants can never meet
 inline constexpr std::string_view kMovingPort = "moving_port";
 inline constexpr std::string_view kUnchangedUntouched = "unchanged_untouched";
 inline constexpr std::string_view kChangeDeclared = "change_declared";  ///< changed, moved_switches and touched say all

@@ -50,9 +50,10 @@ class ChangeRules {
 
   void check_nodes() {
     for (const NodePlan& slice : plan_.nodes) {
-      bool takes_part = base_ == nullptr ? slice.cycle != Duration{}
-                                         : slice.cycle != base_->nodes[slice.node.value].cycle ||
-                                               slice.cycles != base_->nodes[slice.node.value].cycles;
+      const NodePlan* before = base_ == nullptr ? nullptr : &base_->nodes[slice.node.value];
+      bool takes_part = before == nullptr
+                            ? slice.cycle != Duration{} || slice.grants
+                            : slice.cycle != before->cycle || slice.cycles != before->cycles || slice.grants != before->grants;
       for (const DevicePlan& device : slice.devices) {
         const bool changed = changes(device);
         const DeviceKind kind = fabric_.device(device.device).kind;

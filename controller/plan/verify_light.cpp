@@ -2,6 +2,7 @@
 // timeslot, with the others' light beside it at its worst, since timelines of different jobs are not aligned.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "controller/plan/verify_parts.hpp"
@@ -51,6 +52,9 @@ class LightRules {
         raise(worst[job], tally(tracer_.trace(lights)));
       }
     }
+    for (const std::vector<const Source*>& sources : granted_) {
+      worst.push_back(worst_of_granted(sources));
+    }
     for (std::size_t job = 0; job < moving_.size(); ++job) {
       const Tally beside = sum_except(worst, job, still_tally);
       for (const std::vector<Lit>& lights : moments_of(moving_[job])) {  // fields are large: made again, not kept
@@ -58,6 +62,9 @@ class LightRules {
         raise(worst[job], tally(field));
         judge(lights, field, beside);
       }
+    }
+    for (std::size_t job = 0; job < granted_.size(); ++job) {
+      judge_granted(job, sum_except(worst, moving_.size() + job, still_tally));
     }
     judge(still_, still, sum_except(worst, worst.size(), Tally(fabric_.elements.size(), 0.0)));
     check_all_lit();
@@ -82,6 +89,12 @@ class LightRules {
       circuits_of_[circuit.transmitter.value].push_back(i);
     }
     jobs_ = numbers.size();
+    is_granted_.resize(jobs_ + 1);
+    for (const NodePlan& slice : plan_.nodes) {
+      if (const auto number = slice.grants ? numbers.find(slice.grants->job) : numbers.end(); number != numbers.end()) {
+        is_granted_[number->second] = true;
+      }
+    }
   }
 
   void group_sources() {
@@ -105,7 +118,51 @@ class LightRules {
       }
     }
     for (auto& [job, sources] : groups) {
-      moving_.push_back(std::move(sources));
+      (is_granted_[job] ? granted_ : moving_).push_back(std::move(sources));
+    }
+  }
+
+  /// Light of one laser under grants at its worst everywhere but at the receiver that it is for: there it is alone, which is
+  /// what the arbiter is for.
+  Tally worst_of_granted(const Source& source) {
+    Tally worst(fabric_.elements.size(), 0.0);
+    for (const Emission& emission : source.emissions) {
+      Tally here = tally(tracer_.trace({{source.transmitter, emission.laser.slot, emission.laser.power}}));
+      for (const std::size_t index : circuits_of_[source.transmitter.value]) {
+        if (plan_.circuits[index].slot == emission.laser.slot) {
+          here[plan_.circuits[index].receiver.value] = 0;
+        }
+      }
+      raise(worst, here);
+    }
+    return worst;
+  }
+
+  /// All of them at once.
+  Tally worst_of_granted(const std::vector<const Source*>& sources) {
+    Tally sum(fabric_.elements.size(), 0.0);
+    for (const Source* source : sources) {
+      const Tally one = worst_of_granted(*source);
+      std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
+    }
+    return sum;
+  }
+
+  /// Each light that a table allows: alone, and beside everything else that may be lit at that time.
+  void judge_granted(std::size_t job, const Tally& others) {
+    const Tally all = worst_of_granted(granted_[job]);
+    for (const Source* source : granted_[job]) {
+      const Tally own = worst_of_granted(*source);
+      Tally beside = others;
+      for (std::size_t i = 0; i < beside.size(); ++i) {
+        beside[i] += std::max(0.0, all[i] - own[i]);
+      }
+      for (const Emission& emission : source->emissions) {
+        const std::vector<Lit> light{{source->transmitter, emission.laser.slot, emission.laser.power}};
+        const Field field = tracer_.trace(light);
+        judge(light, field, Tally(fabric_.elements.size(), 0.0));
+        judge(light, field, beside);
+      }
     }
   }
 
@@ -349,8 +406,10 @@ class LightRules {
   std::vector<std::optional<std::size_t>> expected_;  ///< by receiver: the circuit that it should hear now
   std::vector<std::size_t> awaited_;                  ///< circuits of the moment under judgement
   std::vector<Lit> still_;
-  std::vector<std::vector<const Source*>> moving_;  ///< by job with timeslots
-  std::vector<JobNumber> owner_;                    ///< [fibre x colour]
+  std::vector<std::vector<const Source*>> moving_;   ///< by job with timeslots
+  std::vector<std::vector<const Source*>> granted_;  ///< by job under grants
+  std::vector<bool> is_granted_;                     ///< by job number
+  std::vector<JobNumber> owner_;                     ///< [fibre x colour]
   std::vector<JobNumber> fibre_job_;
   std::vector<bool> fibre_shared_;
 };

@@ -207,6 +207,7 @@ bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequ
 
 bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults);
 void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults);
+void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 /// The receptions are by circuit of the plan.
 std::vector<Reception> check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 /// Fills the verdict's light, and names whom a dip would blind.

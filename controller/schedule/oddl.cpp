@@ -104,6 +104,14 @@ class OddlScheduler {
                                                    " was admitted to planes that the fabric does not have; it has 0.." +
                                                    std::to_string(shape_.planes - 1));
     }
+    const bool under_grants = demand.transmit == Transmit::grants;
+    if (under_grants && demand.map != MapChoice::cheapest && demand.map != MapChoice::maps) {
+      return fail(ErrorCode::unsupported, name_of(job) + ": a map with relays (" + std::string(to_string(demand.map)) +
+                                              ") is played in timeslots only; nearest: map=maps");
+    }
+    if (under_grants) {
+      planes_.resize(1);  // a stream has one receiver and so one arbiter
+    }
     auto traffic = traffic_of(demand);
     if (!traffic) {
       return std::unexpected(std::move(traffic).error());
@@ -122,9 +130,37 @@ class OddlScheduler {
     if (planes_.size() > 1) {
       result.note += (result.note.empty() ? "striped over " : "; striped over ") + std::to_string(planes_.size()) + " planes";
     }
+    if (under_grants) {
+      hand_to_grants(demand, *traffic, result);
+    }
     rate_job(demand, *traffic, result);
     schedule_.jobs.push_back(std::move(result));
     return {};
+  }
+
+  /// The same stages, whose circuits are lit whenever a stream is granted. One stream a stage and pair: rings one after the
+  /// other in the last stages, before them what goes directly.
+  static void hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) {
+    const std::size_t direct = result.stages.size() - std::min(result.stages.size(), traffic.rings.size());
+    std::map<NodeId, std::uint32_t> rank_of;
+    for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
+      rank_of[demand.nodes[rank]] = rank;
+    }
+    for (std::size_t i = 0; i < result.stages.size(); ++i) {
+      Stage& stage = result.stages[i];
+      stage.transmit = Transmit::grants;
+      for (const Timeslot& timeslot : stage.timeslots) {
+        for (const Circuit& circuit : timeslot.circuits) {
+          const RankPair pair{rank_of[circuit.source], rank_of[circuit.destination]};
+          const std::int64_t bytes = i < direct
+                                         ? traffic.pairs.bytes(pair)
+                                         : static_cast<std::int64_t>(std::ceil(traffic.rings[i - direct].seconds_at_1_bps / 8));
+          if (bytes > 0) {
+            stage.streams.push_back({i, circuit.source, circuit.destination, Bytes{bytes}});
+          }
+        }
+      }
+    }
   }
 
   Result<void> spend(std::uint64_t steps) {
@@ -186,8 +222,8 @@ class OddlScheduler {
       return demand.map == MapChoice::maps ? add_maps(job, grid, traffic, result)
                                            : add_relayed(job, demand.map, grid, traffic, result);
     }
-    if (grid.places == 1) {
-      return add_maps(job, grid, traffic, result);  // everybody is one hop away
+    if (grid.places == 1 || demand.transmit == Transmit::grants) {
+      return add_maps(job, grid, traffic, result);  // everybody is one hop away, or is granted light by whom it sends to
     }
     const WavelengthOwners before = owners_;
     JobSchedule relayed = result;

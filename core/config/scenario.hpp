@@ -12,6 +12,7 @@
 
 #include "core/drift_policy.hpp"
 #include "core/fabric.hpp"
+#include "core/grant.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 #include "core/timings.hpp"
@@ -49,6 +50,7 @@ struct JobSubmission {
   std::uint32_t iterations = 0;  ///< 0: not limited
   /// Not a job of its own: from `at` on the earlier job of this name moves this workload, on its nodes.
   std::string changes{};
+  Transmit transmit = Transmit::slots;
   bool operator==(const JobSubmission&) const = default;
 };
 

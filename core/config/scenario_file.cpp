@@ -236,6 +236,8 @@ class ScenarioReader {
       job.after = map.name("after", std::string{});
       job.runs_for = map.duration("runs_for", {microseconds{1}, kRunTime.max}, job.runs_for);
       job.iterations = static_cast<std::uint32_t>(map.integer("iterations", {1, UINT32_MAX}, std::int64_t{job.iterations}));
+      const std::array<std::string, 2> transmits{"slots", "grants"};
+      job.transmit = static_cast<Transmit>(map.word("transmit", transmits, std::size_t{0}).value_or(0));
       if (!job.after.empty() && !names.find(job.after)) {
         map.error("after", "after: there is no job '" + job.after + "' above this one; expected the name of an earlier job");
       }

@@ -9,6 +9,9 @@ loom_test(all_devices_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/all_devices_test.cp
 loom_test(world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_world_test.cpp
   LINKS loom_sim_world)
+loom_test(grants_world_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/grants_world_test.cpp
+  LINKS loom_sim_world loom_predict loom_workload)
 loom_test(fabrics_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabrics_test.cpp LINKS loom_sim_world loom_predict loom_workload)
 loom_test(topoopt_sim_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_road_test.cpp LINKS loom_sim_world)
 loom_test(drift_test

@@ -55,6 +55,18 @@ DeviceReset device_reset(Random& random) {
   return out;
 }
 
+GrantWord grant_word(Random& random) {
+  StreamGrant out;
+  out.stream = {job(random), random.word(), {1}, {2}};
+  out.sender_epoch = random.number<std::uint64_t>(1, 1'000'000);
+  out.number = random.number<std::uint64_t>(1, 1'000'000);
+  out.key = {random.number<std::uint64_t>(1, 1'000'000), random.number<std::uint64_t>(1, 1'000'000)};
+  out.start = instant_from_ns(random.between(0, 1'000'000'000));
+  out.end = out.start + within_window(random);
+  out.bytes = {random.between(1, limits::kStreamBytes)};
+  return {out};
+}
+
 Heartbeat heartbeat(Random& random) {
   Heartbeat out;
   out.applied = revision(random);
@@ -95,6 +107,7 @@ constexpr MakeBody kBodies[] = {
     [](Random& random) -> Body { return random_reply(random); },
     [](Random& random) -> Body { return ResetDevice{device(random), random.word()}; },
     [](Random& random) -> Body { return device_reset(random); },
+    [](Random& random) -> Body { return grant_word(random); },
 };
 static_assert(std::size(kBodies) == std::variant_size_v<Body>);
 
@@ -125,6 +138,9 @@ Envelope random_envelope(Random& random, std::size_t alternative) {
   if (auto* prepare = std::get_if<Prepare>(&out.body)) {
     prepare->plan.node = out.node;
     prepare->plan.revision = out.revision;
+  }
+  if (const auto* word = std::get_if<GrantWord>(&out.body)) {
+    out.node = std::get<StreamGrant>(word->message).stream.destination;
   }
   return out;
 }

@@ -150,6 +150,35 @@ inline DevicePlan device_plan(Random& random, DeviceId id) {
   return out;
 }
 
+inline OfferedStream offered_stream(Random& random) {
+  OfferedStream out;
+  out.collective = random.word();
+  out.source = node(random);
+  out.destination = node(random);
+  out.bytes = {random.between(1, limits::kStreamBytes)};
+  return out;
+}
+
+inline Duration within_window(Random& random) { return Duration{random.between(1, limits::kGrantWindowNs)}; }
+
+inline GrantMap grant_map(Random& random) {
+  GrantMap out;
+  out.job = job(random);
+  out.laid = revision(random);
+  out.timings.rate = {random.between(1'000'000, limits::kBitPerSecond)};
+  for (Duration* each :
+       {&out.timings.tune, &out.timings.lock, &out.timings.control, &out.timings.flight, &out.timings.flight_error,
+        &out.timings.clock_error, &out.timings.blank, &out.timings.trigger_late, &out.quantum}) {
+    *each = within_window(random);
+  }
+  for (const auto destination : ascending<std::uint32_t>(random, limits::kNodes)) {
+    out.waves.push_back({{destination}, device(random), slot(random)});
+  }
+  out.sources = ascending_nodes(random);
+  out.sends = some<OfferedStream>(random, [&] { return offered_stream(random); });
+  return out;
+}
+
 inline NodePlan node_plan(Random& random, NodeId id, Revision number) {
   NodePlan out;
   out.revision = number;
@@ -167,6 +196,9 @@ inline NodePlan node_plan(Random& random, NodeId id, Revision number) {
     end.transmits = random.coin();
     return end;
   });
+  if (random.coin()) {
+    out.grants = grant_map(random);
+  }
   return out;
 }
 
@@ -226,6 +258,7 @@ inline JobSpec spec(Random& random) {
   out.assumptions = some<std::string>(random, [&] { return text(random); });
   out.map = random.any(MapChoice::custom);
   out.custom_map = some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, limits::kNodes - 1); });
+  out.transmit = random.any(Transmit::grants);
   return out;
 }
 
@@ -241,6 +274,8 @@ inline Stage stage(Random& random) {
   Stage out;
   out.timeslots = some<Timeslot>(random, [&] { return timeslot(random); });
   out.cycles = small(random);
+  out.transmit = random.any(Transmit::grants);
+  out.streams = some<OfferedStream>(random, [&] { return offered_stream(random); });
   return out;
 }
 

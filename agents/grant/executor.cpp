@@ -1,0 +1,168 @@
+// Triggers of the table as setpoints of the lasers.
+#include "agents/grant/executor.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/result.hpp"
+
+namespace loom {
+
+Result<void> SoftwareExecutor::load(const NodePlan& plan) {
+  LOOM_ASSERT(plan.grants.has_value());
+  clear();
+  lasers_.clear();
+  table_.reset();
+  underflows_ = 0;
+  for (const AllowedWave& wave : plan.grants->waves) {
+    const auto lane = lanes_.index_of(wave.laser);
+    const auto device = std::find_if(plan.devices.begin(), plan.devices.end(),
+                                     [&](const DevicePlan& each) { return each.device == wave.laser; });
+    const LaserSetpoint* light = nullptr;
+    for (std::size_t i = 0; device != plan.devices.end() && i < device->timeline.size(); ++i) {
+      const auto* candidate = std::get_if<LaserSetpoint>(&device->timeline[i].setpoint);
+      light = candidate != nullptr && candidate->emit && candidate->slot == wave.slot ? candidate : light;
+    }
+    if (!lane || light == nullptr) {
+      return fail(ErrorCode::invalid_argument, "grant table: device " + std::to_string(wave.laser.value) +
+                                                   (lane ? " has no such colour in its palette" : " is not driven here"));
+    }
+    auto laser = std::find_if(lasers_.begin(), lasers_.end(), [&](const Laser& each) { return each.lane == *lane; });
+    if (laser == lasers_.end()) {
+      laser = lasers_.insert(lasers_.end(), Laser{*lane, {}});
+    }
+    laser->colours.push_back({wave.destination, *light});
+  }
+  if (lasers_.size() > limits::kTransmittersPerNode) {
+    return fail(ErrorCode::out_of_range,
+                "grant table: " + std::to_string(lasers_.size()) +
+                    " lasers exceed limits::kTransmittersPerNode = " + std::to_string(limits::kTransmittersPerNode));
+  }
+  if (!lasers_.empty()) {
+    table_.emplace(static_cast<std::uint32_t>(lasers_.size()), Duration{});  // the driver's proof says when it is tuned
+  }
+  for (Laser& laser : lasers_) {
+    laser.awaiting_proof.reserve(2 * kRowsPerTransmitter);
+  }
+  return {};
+}
+
+Result<void> SoftwareExecutor::write(const GrantRow& row) {
+  if (!table_ || row.transmitter >= lasers_.size()) {
+    return fail(ErrorCode::out_of_range, "grant table: transmitter " + std::to_string(row.transmitter) + " does not exist");
+  }
+  Laser& laser = lasers_[row.transmitter];
+  if (colour_of(laser, row.stream.destination) == nullptr) {
+    return fail(ErrorCode::refused,
+                "grant table: no wavelength leads to node " + std::to_string(row.stream.destination.value) + " here");
+  }
+  if (!lanes_.take(laser.lane, Activity::timeline)) {
+    return fail(ErrorCode::refused,
+                "grant table: device " + std::to_string(lanes_[laser.lane].device->id.value) + " is held by somebody above");
+  }
+  return table_->write(row);
+}
+
+const LaserSetpoint* SoftwareExecutor::colour_of(const Laser& laser, NodeId destination) const {
+  const auto found = std::find_if(laser.colours.begin(), laser.colours.end(),
+                                  [&](const Colour& each) { return each.destination == destination; });
+  return found == laser.colours.end() ? nullptr : &found->light;
+}
+
+bool SoftwareExecutor::is_dark(const Laser& laser) const {
+  const Lane& lane = lanes_[laser.lane];
+  const bool was_never_aimed = !lane.aim && lane.progress == Progress::none;
+  return was_never_aimed || (lane.aim && !emits(*lane.aim) && lane.progress == Progress::proven);
+}
+
+bool SoftwareExecutor::is_dark() const {
+  return std::all_of(lasers_.begin(), lasers_.end(), [&](const Laser& laser) { return is_dark(laser); });
+}
+
+void SoftwareExecutor::obey(Turn turn, const LaserOrder& order) {
+  Laser& laser = lasers_[order.transmitter];
+  const Lane& lane = lanes_[laser.lane];
+  if (!owns(laser)) {
+    return;
+  }
+  const LaserSetpoint& colour = *colour_of(laser, order.destination);
+  switch (order.act) {
+    case LaserAct::tune:
+      if (!lane.is_proven(darkened(Setpoint{colour}))) {
+        lanes_.aim(turn, laser.lane, Activity::timeline, darkened(Setpoint{colour}));
+      }
+      return;
+    case LaserAct::light:
+      laser.wanted = &colour;  // follow() lights it once it has settled there
+      laser.lit_from.reset();
+      return;
+    case LaserAct::dark:
+      underflows_ += laser.wanted != nullptr && !(lane.aim && emits(*lane.aim)) ? 1 : 0;
+      laser.wanted = nullptr;
+      if (lane.aim && emits(*lane.aim)) {
+        lanes_.aim(turn, laser.lane, Activity::timeline, darkened(*lane.aim));
+      }
+      return;
+  }
+}
+
+/// What a laser's proofs make possible: light that is due, and the end of rows that are over.
+void SoftwareExecutor::follow(Turn turn, Laser& laser, std::vector<RowEnded>& ended) {
+  const Lane& lane = lanes_[laser.lane];
+  if (laser.wanted != nullptr && owns(laser)) {
+    const Setpoint light{*laser.wanted};
+    if (lane.is_proven(darkened(light))) {
+      lanes_.aim(turn, laser.lane, Activity::timeline, light);
+    } else if (lane.is_proven(light) && !laser.lit_from) {
+      laser.lit_from = lane.proven_at;
+    }
+  }
+  if (!laser.awaiting_proof.empty() && is_dark(laser)) {
+    ended.insert(ended.end(), laser.awaiting_proof.begin(), laser.awaiting_proof.end());
+    laser.awaiting_proof.clear();
+  }
+  const auto transmitter = static_cast<std::uint32_t>(&laser - lasers_.data());
+  if (laser.awaiting_proof.empty() && table_->rows(transmitter).count == 0 && owns(laser) && is_dark(laser)) {
+    lanes_.release(laser.lane, Activity::timeline);  // audits may read it until the next row
+  }
+}
+
+Instant SoftwareExecutor::step(Turn turn, std::vector<RowEnded>& ended) {
+  if (!table_) {
+    return kNever;
+  }
+  TableTurn done;
+  do {
+    done = table_->step(turn.now);
+    for (std::size_t i = 0; i < done.order_count; ++i) {
+      obey(turn, done.orders[i]);
+    }
+    for (std::size_t i = 0; i < done.ended_count; ++i) {
+      RowEnded row = done.ended[i];
+      Laser& laser = lasers_[row.row.transmitter];
+      row.dark_from = turn.now;
+      row.lit_from = laser.lit_from.value_or(row.dark_from);  // what was never proven lit carried nothing
+      laser.lit_from.reset();
+      laser.awaiting_proof.push_back(row);
+    }
+  } while (done.wake <= turn.now);
+  for (Laser& laser : lasers_) {
+    follow(turn, laser, ended);
+  }
+  return done.wake;
+}
+
+void SoftwareExecutor::clear() {
+  if (!table_) {
+    return;
+  }
+  table_.reset();
+  for (Laser& laser : lasers_) {
+    laser.wanted = nullptr;
+    laser.lit_from.reset();
+    laser.awaiting_proof.clear();
+    lanes_.release(laser.lane, Activity::timeline);
+  }
+}
+
+}  // namespace loom

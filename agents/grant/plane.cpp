@@ -1,0 +1,453 @@
+// Machines, executor and peers joined; every loop here has a bound.
+#include "agents/grant/plane.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/result.hpp"
+
+namespace loom {
+namespace {
+
+constexpr int kDoneRepeats = 20;
+/// Machines ask to be stepped again at once for what does not fit into one step.
+constexpr int kStepsInARow = 256;
+constexpr std::size_t kTimesKept = 65'536;
+/// An arbiter that was silent is asked again after this.
+constexpr Duration kOfferAgain = std::chrono::seconds{1};
+/// A receiver that waits for so long for a sender to say that it is dark says so aloud.
+constexpr Duration kOverdueTold = std::chrono::seconds{1};
+
+bool is_for_arbiter(const GrantMessage& message) {
+  return !std::holds_alternative<StreamQueued>(message) && !std::holds_alternative<StreamGrant>(message);
+}
+
+std::uint32_t lasers_of(const GrantMap& map) {
+  std::vector<DeviceId> lasers;
+  for (const AllowedWave& wave : map.waves) {
+    if (std::find(lasers.begin(), lasers.end(), wave.laser) == lasers.end()) {
+      lasers.push_back(wave.laser);
+    }
+  }
+  return static_cast<std::uint32_t>(lasers.size());
+}
+
+}  // namespace
+
+SenderOptions sender_options(const GrantMap& map, NodeId node, std::uint32_t nodes) {
+  SenderOptions options;
+  options.node = node;
+  options.epoch = map.laid.value;
+  options.nodes = nodes;
+  options.transmitters = std::max(1U, lasers_of(map));
+  options.streams_max = static_cast<std::uint32_t>(std::max<std::size_t>(1, map.sends.size()));
+  options.timings = map.timings;
+  options.repeat = 4 * map.timings.control;
+  options.keepalive = 100 * map.timings.control;
+  options.give_up = 2'000 * map.timings.control;
+  options.patience = 5 * map.timings.control;
+  options.starvation = 4 * map.quantum;
+  return options;
+}
+
+ArbiterOptions arbiter_options(const GrantMap& map, NodeId node, std::uint32_t nodes, LeaseEnd lease_end) {
+  ArbiterOptions options;
+  options.node = node;
+  options.epoch = map.laid.value;
+  options.nodes = nodes;
+  options.is_first_life = true;  // the commit that laid this light has proven all of it dark
+  options.timings = map.timings;
+  options.quantum = map.quantum;
+  options.slack = 5 * map.timings.control;
+  options.repeat = 4 * map.timings.control;
+  options.age_grain = map.timings.control;
+  options.lease_end = lease_end;
+  options.ahead = lease_end == LeaseEnd::by_itself ? 2 : 1;
+  return options;
+}
+
+Result<void> check_grant_map(const GrantMap& map, NodeId node, std::uint32_t nodes) {
+  const auto named = "grants of node " + std::to_string(node.value) + ": ";
+  const Duration window = overhead_of(map.timings) + map.quantum + 5 * map.timings.control;
+  if (map.timings.control < std::chrono::microseconds{1} || window > Duration{limits::kGrantWindowNs} ||
+      bytes_in(map.quantum, map.timings.rate).count <= 0) {
+    return fail(ErrorCode::out_of_range, named + "a window of " + std::to_string(window.count()) + " ns, the limit is " +
+                                             std::to_string(limits::kGrantWindowNs) + " ns (and 1 us of control latency)");
+  }
+  if (map.laid == Revision{} || lasers_of(map) > limits::kTransmittersPerNode) {
+    return fail(ErrorCode::invalid_argument, named + std::to_string(lasers_of(map)) + " lasers, laid by revision " +
+                                                 std::to_string(map.laid.value) + "; allowed " +
+                                                 std::to_string(limits::kTransmittersPerNode) + " and a revision above 0");
+  }
+  for (const OfferedStream& stream : map.sends) {
+    if (stream.source != node || stream.destination == node || stream.destination.value >= nodes) {
+      return fail(ErrorCode::invalid_argument, named + "a stream from node " + std::to_string(stream.source.value) +
+                                                   " to node " + std::to_string(stream.destination.value) + " of " +
+                                                   std::to_string(nodes));
+    }
+  }
+  if (std::any_of(map.sources.begin(), map.sources.end(), [&](NodeId source) { return source.value >= nodes; })) {
+    return fail(ErrorCode::invalid_argument, named + "a source beyond the fabric's " + std::to_string(nodes) + " nodes");
+  }
+  return {};
+}
+
+GrantPlane::GrantPlane(const Voice& voice, GrantExecutor& executor, std::uint32_t nodes)
+    : voice_(voice), executor_(executor), nodes_(nodes) {}
+
+// --- lives ---------------------------------------------------------------------------------------------------------------
+
+void GrantPlane::reset() {
+  sender_.reset();
+  sender_wake_ = arbiter_wake_ = kNever;
+  wake_.forget();
+  edge_.forget();
+  ended_.clear();
+  unwritten_.clear();
+  again_.clear();
+  lit_.clear();
+  executor_.clear();
+}
+
+void GrantPlane::begin(Turn turn, std::shared_ptr<const NodePlan> plan) {
+  end();
+  plan_ = std::move(plan);
+  const GrantMap& map = *plan_->grants;
+  if (auto loaded = executor_.load(*plan_); !loaded) {
+    voice_.warn(
+        turn,
+        {AlarmCode::device_failed, {}, {}, loaded.error().message, "loom node show " + std::to_string(voice_.node.value)});
+  }
+  left_.clear();
+  sent_ = 0;
+  told_ = {};
+  asked_.assign(nodes_, Asked{});
+  sender_.emplace(sender_options(map, voice_.node, nodes_));
+  arbiter_.emplace(arbiter_options(map, voice_.node, nodes_, executor_.lease_end()));
+  step_arbiter(turn, GrantTick{});
+  step_sender(turn, GrantTick{});
+  for (const OfferedStream& stream : map.sends) {
+    left_.push_back(stream.bytes);
+    offer(turn, stream);
+  }
+  if (is_done()) {
+    repeats_left_ = kDoneRepeats;
+    say_done(turn);
+  }
+}
+
+void GrantPlane::end() {
+  plan_.reset();
+  arbiter_.reset();
+  repeats_left_ = 0;
+  told_overdue_.reset();
+  overdue_since_ = kNever;
+  reset();
+}
+
+void GrantPlane::halt() {
+  if (!is_on()) {
+    return;
+  }
+  const Instant arbiter_wake = arbiter_wake_;
+  reset();
+  arbiter_wake_ = arbiter_wake;
+}
+
+bool GrantPlane::works(DeviceId laser) const {
+  return is_on() &&
+         std::any_of(map()->waves.begin(), map()->waves.end(), [&](const AllowedWave& wave) { return wave.laser == laser; });
+}
+
+// --- words ---------------------------------------------------------------------------------------------------------------
+
+/// Requests and answers come from those who may ask us, grants from those to whom we may send.
+bool GrantPlane::is_expected(NodeId from, const GrantMessage& message) const {
+  if (is_for_arbiter(message)) {
+    return std::binary_search(map()->sources.begin(), map()->sources.end(), from);
+  }
+  return std::any_of(map()->waves.begin(), map()->waves.end(),
+                     [&](const AllowedWave& wave) { return wave.destination == from; });
+}
+
+void GrantPlane::hear(Turn turn, NodeId from, const Envelope& envelope, const GrantWord& word) {
+  if (!is_on() || envelope.revision != map()->laid) {
+    ++counters_.other_revision;
+    return;
+  }
+  if (envelope.clock != voice_.clock) {
+    ++counters_.other_clock;
+    return;
+  }
+  if (!is_expected(from, word.message)) {
+    ++counters_.strangers;
+    return;
+  }
+  if (is_for_arbiter(word.message)) {
+    return step_arbiter(turn, GrantHeard{from, word.message});
+  }
+  const auto* grant = std::get_if<StreamGrant>(&word.message);
+  if (!sender_) {
+    return grant != nullptr ? answer_dark(turn, from, *grant) : void();
+  }
+  note_heard(turn, word.message);
+  step_sender(turn, GrantHeard{from, word.message});
+  if (grant != nullptr) {
+    tell_forgery(turn, from, *grant);
+  }
+}
+
+/// Only once it is true: whoever hears it lets the next one in.
+void GrantPlane::answer_dark(Turn turn, NodeId from, const StreamGrant& grant) {
+  if (!executor_.is_dark() || grant.stream.source != voice_.node) {
+    return;
+  }
+  ++counters_.answered_dark;
+  const Instant dark_at = turn.now + map()->timings.flight;
+  say(turn, {from, GrantChannel::supervisory,
+             StreamRefusal{grant.stream, grant.sender_epoch, grant.key, RefusalReason::unknown, dark_at, dark_at}});
+}
+
+void GrantPlane::tell_forgery(Turn turn, NodeId from, const StreamGrant& grant) {
+  for (const GrantKind kind : {GrantKind::misdirected, GrantKind::unlawful, GrantKind::other_life}) {
+    const auto place = static_cast<std::size_t>(kind);
+    const std::uint64_t known = std::exchange(told_[place], sender_->counters().grants[place]);
+    if (told_[place] == known) {
+      continue;
+    }
+    ++counters_.forged;
+    if (known == 0) {  // the first of its kind since this light was laid; the counter has the rest
+      voice_.warn(turn, {AlarmCode::malformed_message,
+                         {},
+                         {},
+                         "grant " + std::to_string(grant.key.epoch) + "." + std::to_string(grant.key.sequence) + " of node " +
+                             std::to_string(from.value) + " for " + std::to_string(grant.bytes.count) +
+                             " bytes is refused: " + std::string(to_string(kind)),
+                         "loom node show " + std::to_string(from.value)});
+    }
+  }
+}
+
+void GrantPlane::say(Turn turn, const SendGrant& order) {
+  Envelope envelope;
+  envelope.role = Role::agent;
+  envelope.term = voice_.term;
+  envelope.node = voice_.node;
+  envelope.clock = voice_.clock;
+  envelope.revision = map()->laid;
+  envelope.body = GrantWord{order.message};
+  turn.sink->emit(Send{agent_peer(order.to), std::move(envelope)});
+}
+
+// --- machines ------------------------------------------------------------------------------------------------------------
+
+void GrantPlane::step_sender(Turn turn, const GrantEvent& event) {
+  GrantSink sink;
+  sender_wake_ = sender_->step(turn.now, event, sink);
+  carry_out(turn, sink);
+}
+
+void GrantPlane::step_arbiter(Turn turn, const GrantEvent& event) {
+  GrantSink sink;
+  arbiter_wake_ = arbiter_->step(turn.now, event, sink);
+  carry_out(turn, sink);
+}
+
+void GrantPlane::carry_out(Turn turn, const GrantSink& sink) {
+  for (const GrantEffect& effect : sink.effects()) {
+    if (const auto* order = std::get_if<SendGrant>(&effect)) {
+      note_said(turn, *order);
+      say(turn, *order);
+    } else if (const auto* row = std::get_if<WriteRow>(&effect)) {
+      write(turn, row->row);
+    } else {
+      finish(turn, std::get<StreamOver>(effect));
+    }
+  }
+}
+
+/// A row that is not taken is over at once and was never lit; the sender hears of it in its next step.
+void GrantPlane::write(Turn turn, const GrantRow& row) {
+  const auto written = executor_.write(row);
+  const Asked& asked = asked_[row.stream.destination.value];
+  lit_.push_back({row.stream, asked.at, asked.heard, turn.now, {}, {}, {}});
+  if (!written) {
+    unwritten_.push_back({row, turn.now, turn.now});
+  }
+}
+
+void GrantPlane::finish(Turn turn, const StreamOver& over) {
+  const auto& sends = map()->sends;
+  const auto found = std::find_if(sends.begin(), sends.end(), [&](const OfferedStream& each) {
+    return each.collective == over.stream.collective && each.destination == over.stream.destination;
+  });
+  LOOM_ASSERT(found != sends.end());
+  if (over.end == StreamEnd::sent) {
+    if (++sent_ == sends.size()) {
+      repeats_left_ = kDoneRepeats;
+      say_done(turn);
+    }
+    return;
+  }
+  ++counters_.unreachable;
+  OfferedStream rest = *found;
+  rest.bytes = left_[static_cast<std::size_t>(found - sends.begin())];
+  again_.push_back({rest, later(turn.now, kOfferAgain)});
+  if (counters_.unreachable == 1) {
+    tell_silent(turn, over.stream.destination,
+                "node " + std::to_string(over.stream.destination.value) + " has not answered the requests of node " +
+                    std::to_string(voice_.node.value) + " for light; they are repeated");
+  }
+}
+
+void GrantPlane::offer(Turn turn, const OfferedStream& stream) {
+  step_sender(turn, StreamOffered{{map()->job, stream.collective, voice_.node, stream.destination}, stream.bytes});
+}
+
+void GrantPlane::offer_again(Turn turn) {
+  for (std::size_t i = 0; i < again_.size();) {
+    if (again_[i].at > turn.now) {
+      ++i;
+      continue;
+    }
+    const OfferedStream stream = again_[i].stream;
+    again_.erase(again_.begin() + static_cast<std::ptrdiff_t>(i));
+    offer(turn, stream);
+  }
+}
+
+bool GrantPlane::advance_once(Turn turn) {
+  bool stepped = false;
+  const Instant edge = executor_.step(turn, ended_);
+  if (edge != edge_.at() && edge > turn.now) {
+    edge_.set(turn, edge);
+  }
+  ended_.insert(ended_.end(), unwritten_.begin(), unwritten_.end());
+  unwritten_.clear();
+  for (const RowEnded& row : std::exchange(ended_, {})) {
+    stepped = true;
+    if (sender_) {
+      note_ended(row);
+      step_sender(turn, row);
+    }
+  }
+  if (sender_ && sender_wake_ <= turn.now) {
+    stepped = true;
+    step_sender(turn, GrantTick{});
+  }
+  if (arbiter_ && arbiter_wake_ <= turn.now) {
+    stepped = true;
+    step_arbiter(turn, GrantTick{});
+  }
+  return stepped;
+}
+
+void GrantPlane::advance(Turn turn) {
+  if (!is_on()) {
+    return;
+  }
+  if (sender_) {
+    offer_again(turn);
+  }
+  for (int i = 0; i < kStepsInARow && advance_once(turn); ++i) {
+  }
+  tell_overdue(turn);
+  Instant next = std::min(sender_ ? sender_wake_ : kNever, arbiter_wake_);
+  for (const Again& each : again_) {
+    next = std::min(next, each.at);
+  }
+  if (next != wake_.at() || wake_.passed(turn.now)) {
+    wake_.set(turn, next);
+  }
+}
+
+/// A receiver that is closed because a laser may still be lit is closed for a reason that somebody must hear.
+void GrantPlane::tell_overdue(Turn turn) {
+  const auto overdue = arbiter_->overdue();
+  if (!overdue) {
+    told_overdue_.reset();
+    overdue_since_ = kNever;
+    return;
+  }
+  overdue_since_ = std::min(overdue_since_, turn.now);
+  if (told_overdue_ == overdue || turn.now < later(overdue_since_, kOverdueTold)) {
+    return;
+  }
+  told_overdue_ = overdue;
+  tell_silent(turn, *overdue,
+              "node " + std::to_string(overdue->value) + " was granted the receiver of node " +
+                  std::to_string(voice_.node.value) +
+                  " and has not said that it is dark again: nobody else is granted it until then");
+}
+
+/// About a peer, not about us.
+void GrantPlane::tell_silent(Turn turn, NodeId peer, std::string evidence) const {
+  Alarm alarm{AlarmCode::agent_dead, peer, {}, std::move(evidence), "loom node show " + std::to_string(peer.value)};
+  turn.sink->emit(RaiseAlarm{alarm});
+  voice_.say(turn, Revision{}, AlarmReport{std::move(alarm)});
+}
+
+// --- what became of it ---------------------------------------------------------------------------------------------------
+
+void GrantPlane::note_said(Turn turn, const SendGrant& order) {
+  const auto* request = std::get_if<StreamRequest>(&order.message);
+  if (request == nullptr) {
+    return;
+  }
+  Asked& asked = asked_[order.to.value];
+  if (asked.number != request->number) {
+    asked = {request->number, turn.now, kNever};
+  }
+}
+
+void GrantPlane::note_heard(Turn turn, const GrantMessage& message) {
+  const auto* queued = std::get_if<StreamQueued>(&message);
+  const auto* grant = std::get_if<StreamGrant>(&message);
+  const StreamId& stream = queued != nullptr ? queued->stream : grant->stream;
+  const std::uint64_t number = queued != nullptr ? queued->number : grant->number;
+  if (stream.destination.value >= asked_.size()) {
+    return;
+  }
+  Asked& asked = asked_[stream.destination.value];
+  if (asked.number == number) {
+    asked.heard = std::min(asked.heard, turn.now);
+  }
+}
+
+void GrantPlane::note_ended(const RowEnded& ended) {
+  const auto place =
+      std::find_if(lit_.begin(), lit_.end(), [&](const GrantTimes& each) { return each.stream == ended.row.stream; });
+  if (place == lit_.end()) {
+    return;
+  }
+  const Duration lit = ended.dark_from - ended.lit_from - map()->timings.lock;
+  place->lit_from = ended.lit_from;
+  place->dark_from = ended.dark_from;
+  for (std::size_t i = 0; i < left_.size(); ++i) {
+    const OfferedStream& stream = map()->sends[i];
+    if (stream.collective == ended.row.stream.collective && stream.destination == ended.row.stream.destination) {
+      place->sent = Bytes{std::min({ended.row.bytes.count, bytes_in(lit, map()->timings.rate).count, left_[i].count})};
+      left_[i].count -= place->sent.count;
+    }
+  }
+  if (times_.size() < kTimesKept) {
+    times_.push_back(*place);
+  } else {
+    ++counters_.times_lost;
+  }
+  lit_.erase(place);
+}
+
+std::vector<GrantTimes> GrantPlane::take_times() { return std::exchange(times_, {}); }
+
+void GrantPlane::say_done(Turn turn) const { voice_.say(turn, plan_->revision, CycleDone{1, 0}); }
+
+void GrantPlane::repeat_done(Turn turn) {
+  if (repeats_left_ > 0) {
+    --repeats_left_;
+    say_done(turn);
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,135 @@
+// GrantPlane: the fast plane of one node, as its agent runs it: StreamSender, ReceiverArbiter and GrantExecutor of the light
+// that was laid last. It offers the streams that the plan names, speaks with its peers, and needs no controller for any of it.
+// It begins and ends with the light of a commit, never lights anything without a grant, and decides for its own receiver only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/grant/arbiter.hpp"
+#include "agents/grant/executor.hpp"
+#include "agents/grant/sender.hpp"
+#include "agents/voice.hpp"
+#include "core/message.hpp"
+
+namespace loom {
+
+/// When one stream got its light. Instants of this agent's clock.
+struct GrantTimes {
+  StreamId stream;
+  Instant asked{};         ///< first request with its number
+  Instant heard = kNever;  ///< first word of the arbiter about it: queued, or the grant itself
+  Instant granted{};       ///< the grant that was accepted
+  Instant lit_from{};      ///< proven
+  Instant dark_from{};     ///< ordered dark; equal to lit_from: it never lit
+  Bytes sent;              ///< of this grant
+  bool operator==(const GrantTimes&) const = default;
+};
+
+struct GrantPlaneCounters {
+  std::uint64_t other_revision = 0;  ///< words about light that was laid by another revision
+  std::uint64_t other_clock = 0;     ///< words whose instants mean nothing here
+  std::uint64_t strangers = 0;       ///< from nodes that the plan does not name
+  std::uint64_t forged = 0;          ///< grants that no arbiter gives
+  std::uint64_t answered_dark = 0;   ///< grants refused because our lasers are latched off
+  std::uint64_t unreachable = 0;     ///< streams whose arbiter was silent for too long; offered again
+  std::uint64_t times_lost = 0;      ///< GrantTimes that nobody took in time
+};
+
+class GrantPlane {
+ public:
+  /// `nodes`: of the fabric. `executor`: outlives the plane.
+  GrantPlane(const Voice& voice, GrantExecutor& executor, std::uint32_t nodes);
+
+  /// The light of `plan` was laid and is proven dark: machines of a new life. plan.grants is set; its map is lawful.
+  void begin(Turn turn, std::shared_ptr<const NodePlan> plan);
+  /// Nothing is granted, asked or lit any more; somebody else darkens the lasers.
+  void end();
+  /// Our lasers are latched off: we send nothing, and tell who grants us that we are dark. Our receiver goes on being granted.
+  void halt();
+
+  /// A word of an agent; what is wrong with it is counted, and named aloud if it is a forgery.
+  void hear(Turn turn, NodeId from, const Envelope& envelope, const GrantWord& word);
+  /// Everything that time and the devices make possible now.
+  void advance(Turn turn);
+  /// CycleDone once more, until enough() or the cap: nobody acknowledges it.
+  void repeat_done(Turn turn);
+  void enough() { repeats_left_ = 0; }
+
+  bool is_on() const { return plan_ != nullptr; }
+  /// The map that it works by; null: none.
+  const GrantMap* map() const { return plan_ == nullptr ? nullptr : &*plan_->grants; }
+  bool works(DeviceId laser) const;
+  bool is_done() const { return is_on() && sent_ == map()->sends.size(); }
+  const GrantPlaneCounters& counters() const { return counters_; }
+  const StreamSender* sender() const { return sender_ ? &*sender_ : nullptr; }
+  const ReceiverArbiter* arbiter() const { return arbiter_ ? &*arbiter_ : nullptr; }
+  /// What became of the grants since the last call, in order of their ends.
+  std::vector<GrantTimes> take_times();
+
+ private:
+  struct Asked {
+    std::uint64_t number = 0;
+    Instant at{};
+    Instant heard = kNever;
+  };
+  struct Again {
+    OfferedStream stream;
+    Instant at{};
+  };
+  void step_sender(Turn turn, const GrantEvent& event);
+  void step_arbiter(Turn turn, const GrantEvent& event);
+  void carry_out(Turn turn, const GrantSink& sink);
+  void say(Turn turn, const SendGrant& order);
+  void note_said(Turn turn, const SendGrant& order);
+  void note_heard(Turn turn, const GrantMessage& message);
+  void note_ended(const RowEnded& ended);
+  void write(Turn turn, const GrantRow& row);
+  void finish(Turn turn, const StreamOver& over);
+  void offer(Turn turn, const OfferedStream& stream);
+  void offer_again(Turn turn);
+  void answer_dark(Turn turn, NodeId from, const StreamGrant& grant);
+  bool advance_once(Turn turn);
+  void tell_forgery(Turn turn, NodeId from, const StreamGrant& grant);
+  void tell_overdue(Turn turn);
+  void tell_silent(Turn turn, NodeId peer, std::string evidence) const;
+  void say_done(Turn turn) const;
+  bool is_expected(NodeId from, const GrantMessage& message) const;
+  void reset();
+
+  const Voice& voice_;
+  GrantExecutor& executor_;
+  std::uint32_t nodes_ = 0;
+  std::shared_ptr<const NodePlan> plan_;
+  std::optional<StreamSender> sender_;
+  std::optional<ReceiverArbiter> arbiter_;
+  Instant sender_wake_ = kNever;
+  Instant arbiter_wake_ = kNever;
+  Deadline wake_{kGrantTimer};
+  Deadline edge_{kGrantEdgeTimer, Precision::exact};
+  std::vector<RowEnded> ended_;
+  std::vector<RowEnded> unwritten_;  ///< rows that the executor would not take
+  std::vector<Bytes> left_;          ///< of map()->sends
+  std::vector<Again> again_;
+  std::size_t sent_ = 0;
+  int repeats_left_ = 0;
+  std::vector<Asked> asked_;             ///< by destination
+  std::vector<GrantTimes> lit_;          ///< accepted, not over
+  std::vector<GrantTimes> times_;        ///< over
+  std::array<std::uint64_t, 9> told_{};  ///< grants by kind, up to which forgeries were told
+  std::optional<NodeId> told_overdue_;
+  Instant overdue_since_ = kNever;
+  GrantPlaneCounters counters_;
+};
+
+/// The machines' options under a map. Multiples of the control latency and of the quantum; ours.
+SenderOptions sender_options(const GrantMap& map, NodeId node, std::uint32_t nodes);
+ArbiterOptions arbiter_options(const GrantMap& map, NodeId node, std::uint32_t nodes, LeaseEnd lease_end);
+/// Whether machines can be made of it. Errors: invalid_argument, out_of_range, naming value and limit.
+Result<void> check_grant_map(const GrantMap& map, NodeId node, std::uint32_t nodes);
+
+}  // namespace loom

@@ -1,0 +1,32 @@
+// Jobs under grants in a plan: what each node may do (its GrantMap), the palettes of its lasers, and what laying their light
+// anew means. Pure; it decides no grant, agents/grant does. oddl (reconstruction).
+#pragma once
+
+#include <vector>
+
+#include "core/demand.hpp"
+#include "core/fabric.hpp"
+#include "core/plan.hpp"
+#include "core/schedule.hpp"
+
+namespace loom {
+
+/// The fabric's worst cases as the machines' times, over these circuits: a driver's command may take control_max, so the light
+/// comes and goes that much later than it was ordered.
+GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits);
+
+/// One colour of a laser under grants: dark for as long as a retune takes, lit for one window at most.
+TimedSetpoint palette_entry(const Fabric& fabric, const Circuit& circuit, const LaserSetpoint& light, Duration offset);
+
+/// One map a node of the job, in the order of job.nodes; `laid` is left to the caller.
+std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Stage& stage,
+                                 const std::vector<Circuit>& circuits);
+
+bool is_same_but_laid(const GrantMap& a, const GrantMap& b);
+
+/// A commit that touches one laser of a job under grants, or gives one of its nodes its plan anew, lays the light of the whole
+/// job anew: all of it goes dark and every arbiter of the job begins a new life. `restored`: nodes whose agent has forgotten
+/// its plan. `plan`: widened accordingly.
+void lay_touched_grants_anew(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan);
+
+}  // namespace loom

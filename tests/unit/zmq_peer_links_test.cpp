@@ -1,0 +1,170 @@
+// Links between agents' processes over real sockets: who may speak for whom, what is lost, and how a restart is found again.
+#include <array>
+
+#include "runtime/zmq/peer_links.hpp"
+#include "tests/unit/zmq_rig.hpp"
+
+using namespace loom;
+using namespace loom::test;
+
+namespace {
+
+/// What a controller's transport would be; nothing is ever said to it here.
+struct Nobody final : MessageSeam {
+  void on_receive(Receive receive) override { hears = receive != nullptr; }
+  void on_refuse(std::function<void(Peer, Error)>) override {}
+  void send(Peer, std::string_view) override { ++sent; }
+  bool hears = false;
+  int sent = 0;
+};
+
+std::string request(NodeId from, NodeId to, std::uint64_t number) {
+  Envelope envelope;
+  envelope.node = from;
+  envelope.clock = ClockId{9};
+  envelope.revision = Revision{4};
+  envelope.body = GrantWord{StreamRequest{{JobId{1}, 1, from, to}, 1, number, Bytes{1000}, instant_from_ns(1)}};
+  return encode(envelope);
+}
+
+/// Two processes of two nodes each on one loop.
+class Pair {
+ public:
+  Pair() {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      keys[i] = make_keys();
+      REQUIRE(
+          keyring.add({keys[i].public_key, Role::agent, "agents-" + std::to_string(i), {{NodeId{2 * i}, NodeId{2 * i + 1}}}}));
+    }
+    open(0);
+    open(1);
+  }
+  void open(std::uint32_t process) {
+    PeerLinksOptions options;
+    options.process = process;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      options.processes.push_back({2 * i, 2 * i + 2, keys[i].public_key, [this, i]() -> Result<std::string> {
+                                     if (address[i].empty()) {
+                                       return fail(ErrorCode::unreachable, "not there yet");
+                                     }
+                                     return address[i];
+                                   }});
+    }
+    options.keys = keys[process];
+    options.keyring = keyring;
+    auto opened = PeerLinks::open(io, std::move(options));
+    REQUIRE(opened);
+    links[process] = std::move(*opened);
+    address[process] = links[process]->endpoint();
+    for (std::uint32_t node = 2 * process; node < 2 * process + 2; ++node) {
+      seams[node] = &links[process]->port(NodeId{node}, nobody);
+      seams[node]->on_receive([this, node](Peer from, std::string_view principal, Role role, std::string_view bytes) {
+        auto envelope = decode_envelope(bytes);
+        REQUIRE(envelope);
+        heard[node].push_back({from, std::string{principal}, role, std::move(*envelope)});
+      });
+      seams[node]->on_refuse([this](Peer from, Error error) { refused.push_back({from, std::move(error)}); });
+    }
+  }
+  template <class Condition>
+  bool run_until(Condition is_done, std::chrono::milliseconds patience = std::chrono::seconds{20}) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!is_done()) {
+      if (std::chrono::steady_clock::now() >= deadline) {
+        return false;
+      }
+      io.restart();
+      io.run_one_until(std::min(deadline, std::chrono::steady_clock::now() + std::chrono::milliseconds{5}));
+    }
+    return true;
+  }
+  /// Repeats the word, as whoever needs it does, until it is heard.
+  bool say_until_heard(NodeId from, NodeId to, std::uint64_t number) {
+    return run_until([&] {
+      seams[from.value]->send(agent_peer(to), request(from, to, number));
+      io.restart();
+      io.run_for(std::chrono::milliseconds{10});
+      return std::any_of(heard[to.value].begin(), heard[to.value].end(), [&](const Heard& one) {
+        const auto& word = std::get<StreamRequest>(std::get<GrantWord>(one.envelope.body).message);
+        return one.from == agent_peer(from) && one.role == Role::agent && word.number == number;
+      });
+    });
+  }
+
+  asio::io_context io;
+  Keyring keyring;
+  std::array<KeyPair, 2> keys;
+  std::array<std::string, 2> address;
+  Nobody nobody;
+  std::array<std::unique_ptr<PeerLinks>, 2> links;
+  std::array<MessageSeam*, 4> seams{};
+  std::array<std::vector<Heard>, 4> heard;
+  std::vector<Refused> refused;
+};
+
+}  // namespace
+
+TEST_CASE("agents_of_one_process_speak_in_memory_and_of_two_over_one_link_both_ways") {
+  Pair pair;
+  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{1}, 1));
+  CHECK(pair.links[0]->counters().local >= 1);
+  CHECK(pair.links[0]->counters().words_out == 0);
+  REQUIRE(pair.say_until_heard(NodeId{3}, NodeId{0}, 2));  // the one that dials
+  REQUIRE(pair.say_until_heard(NodeId{1}, NodeId{2}, 3));  // the one that listens
+  CHECK(pair.heard[0].back().principal == "agents-1");
+  CHECK(pair.heard[2].back().principal == "agents-0");
+  CHECK(pair.links[1]->counters().unauthorised == 0);
+  pair.seams[0]->send(controller_peer(), "what the controller hears");
+  CHECK(pair.nobody.sent == 1);
+  CHECK(pair.nobody.hears);
+}
+
+TEST_CASE("a_key_that_speaks_for_another_process_node_is_refused_by_name") {
+  Pair pair;
+  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
+  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 1));
+  const std::string forged = request(NodeId{1}, NodeId{0}, 7);  // node 1 is not of process 1
+  REQUIRE(pair.run_until([&] {
+    pair.seams[2]->send(agent_peer(NodeId{0}), forged);
+    pair.io.restart();
+    pair.io.run_for(std::chrono::milliseconds{10});
+    return !pair.refused.empty();
+  }));
+  CHECK(pair.refused.front().error.code == ErrorCode::refused);
+  CHECK(pair.refused.front().error.message.find("agents-1 may not speak for node 1") != std::string::npos);
+  CHECK(pair.links[0]->counters().unauthorised >= 1);
+  CHECK(std::none_of(pair.heard[0].begin(), pair.heard[0].end(),
+                     [](const Heard& one) { return one.envelope.node == NodeId{1}; }));
+}
+
+TEST_CASE("a_process_that_starts_anew_elsewhere_is_found_again") {
+  Pair pair;
+  REQUIRE(pair.say_until_heard(NodeId{3}, NodeId{1}, 1));
+  const std::string before = pair.address[0];
+  pair.links[0].reset();
+  pair.open(0);
+  CHECK(pair.address[0] != before);
+  REQUIRE(pair.say_until_heard(NodeId{3}, NodeId{1}, 2));
+  REQUIRE(pair.say_until_heard(NodeId{1}, NodeId{3}, 3));
+}
+
+TEST_CASE("a_word_without_a_link_or_beyond_the_limit_is_dropped_and_counted") {
+  Pair pair;
+  pair.seams[0]->send(agent_peer(NodeId{17}), request(NodeId{0}, NodeId{3}, 1));
+  CHECK(pair.links[0]->counters().dropped == 1);
+  pair.seams[0]->send(agent_peer(NodeId{3}), std::string(limits::kGrantMessageBytes + 1, 'x'));
+  CHECK(pair.links[0]->counters().dropped == 2);
+}
+
+TEST_CASE("a_stranger_key_gets_no_word_through") {
+  Pair pair;
+  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
+  const std::size_t before = pair.heard[0].size();
+  pair.links[1].reset();
+  pair.keys[1] = make_keys();  // not in the keyring of process 0
+  const Keyring known = pair.keyring;
+  pair.open(1);
+  pair.seams[2]->send(agent_peer(NodeId{0}), request(NodeId{2}, NodeId{0}, 9));
+  REQUIRE(pair.run_until([&] { return pair.links[0]->counters().unauthorised > 0; }));
+  CHECK(pair.heard[0].size() == before);
+}
