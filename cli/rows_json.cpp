@@ -186,17 +186,13 @@ Json json_of(const std::vector<CircuitReport>& rows) {
 
 Json json_of(const std::vector<JobReport>& rows) {
   return listing("jobs", rows, [](const JobReport& row) -> Json {
-    return {{"job", row.job.value},
-            {"name", row.name},
-            {"workload", row.workload},
-            {"state", row.state},
-            {"reason", row.reason},
-            {"stage", row.stage},
-            {"stages", row.stages},
-            {"nodes", node_list(row.nodes)},
-            {"revision", row.revision.value},
-            {"underflows", row.underflows},
-            {"pinned", row.pinned}};
+    return {{"job", row.job.value},           {"name", row.name},
+            {"workload", row.workload},       {"state", row.state},
+            {"reason", row.reason},           {"stage", row.stage},
+            {"stages", row.stages},           {"nodes", node_list(row.nodes)},
+            {"revision", row.revision.value}, {"underflows", row.underflows},
+            {"pinned", row.pinned},           {"attended", row.attended},
+            {"quiesce", row.quiesce.value}};
   });
 }
 

@@ -40,6 +40,14 @@ struct CancelJob {
   bool operator==(const CancelJob&) const = default;
 };
 
+/// A launcher that runs the job stands by it: before light of the job goes dark for a change it is asked to be quiet, and is
+/// waited for. To be said again within ControllerTimings::attend_lease; answered with the job's row. Soft state, never planned.
+struct AttendJob {
+  JobId job;
+  Revision quiet_for;  ///< the job sends nothing, and revisions up to this one may darken it; 0: it has not been asked
+  bool operator==(const AttendJob&) const = default;
+};
+
 struct OrderLasers {
   bool on = false;
   bool operator==(const OrderLasers&) const = default;
@@ -126,8 +134,8 @@ struct DiffSchedule {
   bool operator==(const DiffSchedule&) const = default;
 };
 
-using OperatorAsk = std::variant<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
-                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule>;
+using OperatorAsk = std::variant<Query, SubmitJob, CancelJob, AttendJob, OrderLasers, OrderNode, OrderDevice, OrderReset,
+                                 AcknowledgeAlarm, ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice

@@ -147,11 +147,13 @@ struct JobReport {
   std::string reason;  ///< of a refusal
   std::uint32_t stage = 0;
   std::uint32_t stages = 0;
-  std::vector<NodeId> nodes;
-  Revision revision;  ///< that lit its present stage
+  std::vector<NodeId> nodes;  ///< rank -> node; of a job that has ended, ascending
+  Revision revision;          ///< that lit its present stage
   std::uint32_t cycles_done = 0;
   std::uint32_t underflows = 0;
-  bool pinned = false;  ///< its schedule is an operator's, not the scheduler's
+  bool pinned = false;    ///< its schedule is an operator's, not the scheduler's
+  bool attended = false;  ///< by a launcher that is asked before its light goes dark
+  Revision quiesce{};     ///< the revision that darkens light of it now or next; 0: none, it may send
   bool operator==(const JobReport&) const = default;
 };
 

@@ -4,7 +4,7 @@
 namespace loom::wire {
 
 static_assert(static_cast<int>(ErrorCode_MAX) == static_cast<int>(loom::ErrorCode::internal) + 1);
-static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::confirm_overdue) + 1);
+static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::job_not_quiet) + 1);
 static_assert(static_cast<int>(CommitOutcome_MAX) == static_cast<int>(loom::CommitOutcome::refused) + 1);
 static_assert(static_cast<int>(CommitStage_MAX) == static_cast<int>(loom::CommitStage::confirmed) + 1);
 static_assert(static_cast<int>(DeviceKind_MAX) == static_cast<int>(loom::DeviceKind::ocs) + 1);
@@ -74,7 +74,7 @@ void to_wire(const loom::Alarm& in, Alarm& out) {
 
 loom::Alarm from_wire(Check& check, const Alarm& in) {
   loom::Alarm out;
-  out.code = check.enumeration("code", in.code(), loom::AlarmCode::confirm_overdue);
+  out.code = check.enumeration("code", in.code(), loom::AlarmCode::job_not_quiet);
   if (in.has_node_id()) {
     out.node = check.node("node_id", in.node_id());
   }
@@ -241,6 +241,8 @@ void to_wire(const loom::JobReport& in, JobReport& out) {
   out.set_cycles_done_count(in.cycles_done);
   out.set_underflow_count(in.underflows);
   out.set_pinned(in.pinned);
+  out.set_attended(in.attended);
+  out.set_quiesce_revision_number(in.quiesce.value);
 }
 
 loom::JobReport from_wire(Check& check, const JobReport& in) {
@@ -257,6 +259,8 @@ loom::JobReport from_wire(Check& check, const JobReport& in) {
   out.cycles_done = in.cycles_done_count();
   out.underflows = in.underflow_count();
   out.pinned = in.pinned();
+  out.attended = in.attended();
+  out.quiesce = {in.quiesce_revision_number()};
   return out;
 }
 

@@ -160,8 +160,12 @@ std::vector<JobReport> Controller::job_rows(const Query& query) const {
     }
     const bool is_pinned = std::any_of(intent_.pinned.begin(), intent_.pinned.end(),
                                        [job = id](const JobSchedule& schedule) { return schedule.job == job; });
-    rows.push_back({id, entry.name, entry.workload, entry.state, entry.reason, entry.stage, entry.stages, entry.nodes,
-                    entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows, is_pinned});
+    const auto job =
+        std::find_if(intent_.jobs.begin(), intent_.jobs.end(), [id = id](const Job& each) { return each.id == id; });
+    const bool is_placed = job != intent_.jobs.end() && !job->nodes.empty();  // in rank order; what has ended, ascending
+    rows.push_back({id, entry.name, entry.workload, entry.state, entry.reason, entry.stage, entry.stages,
+                    is_placed ? job->nodes : entry.nodes, entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()),
+                    entry.underflows, is_pinned, now_ < entry.attended_until, quiesce_of(entry)});
   }
   return rows;
 }

@@ -84,6 +84,8 @@ JobReport job_report(Random& random) {
   out.nodes = nodes(random);
   out.revision = revision(random);
   out.pinned = random.coin();
+  out.attended = random.coin();
+  out.quiesce = revision(random);
   return out;
 }
 
@@ -255,6 +257,7 @@ constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return order_node(random); },
     [](Random& random) -> OperatorAsk { return order_device(random); },
     [](Random& random) -> OperatorAsk { return OrderReset{device(random)}; },
+    [](Random& random) -> OperatorAsk { return AttendJob{job(random), revision(random)}; },
     [](Random& random) -> OperatorAsk { return AcknowledgeAlarm{{random.word()}}; },
     [](Random& random) -> OperatorAsk { return apply_schedule(random); },
     [](Random&) -> OperatorAsk { return ConfirmSchedule{}; },
