@@ -1,9 +1,14 @@
 // The commands that talk to a running controller.
 #include "cli/remote.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include "cli/connection.hpp"
 #include "cli/rows.hpp"
@@ -64,7 +69,54 @@ const char* word_of(Noun noun) {
   }
 }
 
-/// Follows a job until it needs no more waiting; shows the commit that is under way.
+/// The words of a rank map: a file's lines, or what commas part.
+std::vector<std::string> rank_words(const std::string& ranks) {
+  std::vector<std::string> words;
+  std::string text = ranks;
+  if (std::error_code ignored; std::filesystem::is_regular_file(ranks, ignored)) {
+    std::ifstream file(ranks);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  std::string word;
+  for (const char letter : text + ",") {
+    if (letter != ',' && letter != '\n' && letter != ' ' && letter != '\r') {
+      word += letter;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+Result<NodeId> node_of(const std::vector<NodeReport>& nodes, const std::string& word, std::size_t rank) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const NodeReport& node) {
+    return node.name == word || std::to_string(node.node.value) == word;
+  });
+  if (found == nodes.end()) {
+    return fail(ErrorCode::not_found, "rank " + std::to_string(rank) + ": there is no node '" + word + "'", "loom node list");
+  }
+  return found->node;
+}
+
+Result<std::vector<NodeId>> placement_of(Connection& connection, const std::string& ranks) {
+  const auto reply = connection.ask(Query{Noun::nodes, {}});
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  const auto& nodes = std::get<std::vector<NodeReport>>(reply->rows);
+  std::vector<NodeId> placement;
+  for (const std::string& word : rank_words(ranks)) {
+    auto node = node_of(nodes, word, placement.size());
+    if (!node) {
+      return std::unexpected(node.error());
+    }
+    placement.push_back(*node);
+  }
+  return placement;
+}
+
+}  // namespace
+
 int follow_job(Connection& connection, JobId job, Duration timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   Progress progress;
@@ -99,8 +151,6 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
     std::this_thread::sleep_for(kPollInterval);
   }
 }
-
-}  // namespace
 
 int print_dry_run(const Globals& globals, const OperatorReply& reply) {
   const auto* change = std::get_if<ChangeReport>(&reply.rows);
@@ -169,21 +219,32 @@ int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
   return print_rows(globals, *reply);
 }
 
-int submit_job(const Globals& globals, const JobOrder& order) {
+Result<OperatorReply> request_job(Connection& connection, const JobOrder& order, bool dry_run) {
   auto spec = load_workload(order.workload, {order.nodes, order.settings});
   if (!spec) {
-    return give_up(spec.error(), "loom job submit --help");
+    return std::unexpected(spec.error());
   }
   if (!order.name.empty()) {
     spec->name = order.name;
   }
+  if (!order.ranks.empty()) {
+    auto placement = placement_of(connection, order.ranks);
+    if (!placement) {
+      return std::unexpected(placement.error());
+    }
+    spec->placement = std::move(*placement);
+  }
+  return connection.ask(SubmitJob{std::move(*spec), dry_run});
+}
+
+int submit_job(const Globals& globals, const JobOrder& order) {
   auto connection = Connection::open(globals);
   if (!connection) {
     return give_up(connection.error());
   }
-  const auto reply = connection->ask(SubmitJob{std::move(*spec), globals.dry_run});
+  const auto reply = request_job(*connection, order, globals.dry_run);
   if (!reply) {
-    return give_up(reply.error());
+    return give_up(reply.error(), "loom job submit --help");
   }
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);

@@ -27,8 +27,15 @@ struct JobOrder {
   std::string name;      ///< empty: the workload's
   std::uint32_t nodes = 0;
   Settings settings;
+  std::string ranks;  ///< rank -> node: names or numbers after each other with commas, or a file with one a line; empty: any
   bool wait = false;  ///< until it is lit, played or refused
 };
+
+/// Submits it; the reply names the job and the revision that will light it. Errors: of the workload, of `ranks`, of the
+/// controller.
+Result<OperatorReply> request_job(Connection& connection, const JobOrder& order, bool dry_run);
+/// Until the job is lit, played or refused; an exit code.
+int follow_job(Connection& connection, JobId job, Duration timeout);
 
 int submit_job(const Globals& globals, const JobOrder& order);
 /// The workload for as many nodes as the job has.

@@ -195,7 +195,8 @@ Json json_of(const std::vector<JobReport>& rows) {
             {"revision", row.revision.value}, {"underflows", row.underflows},
             {"pinned", row.pinned},           {"forwarded_pairs", row.forwarded_pairs},
             {"hops_most", row.hops_most},     {"waiting_circuits", row.waiting_circuits},
-            {"schedule", row.note}};
+            {"schedule", row.note},           {"attended", row.attended},
+            {"quiesce", row.quiesce.value}};
   });
 }
 

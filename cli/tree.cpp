@@ -115,14 +115,49 @@ void add_schedule_orders(CLI::App& group, Session& session) {
   });
 }
 
+void add_job_options(CLI::App& command, Session& session) {
+  command.add_option("WORKLOAD", session.job.workload, "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace")
+      ->required();
+  command.add_option("--nodes", session.job.nodes, "How many nodes; a trace brings its own");
+  command.add_option("--ranks", session.job.ranks,
+                     "Rank-to-node map: nodes in rank order (3,node-7,...) or a file, one a line");
+  command.add_option("--name", session.job.name, "What to call it");
+  command.add_option("--set", session.job_settings, "Workload parameter key=value, repeatable");
+}
+
+void add_launcher(CLI::App& job, Session& session) {
+  CLI::App* env = job.add_subcommand("env", "What a launcher needs to know: rank -> node, for eval, as a host file or as JSON");
+  env->add_option("ID", session.env.job, "The job's number")->required();
+  env->add_flag("--hostfile", session.env.hostfile, "A node's name a line, in rank order");
+  env->callback([&session] { session.command = [&session] { return print_job_env(session.globals, session.env); }; });
+
+  CLI::App* run =
+      job.add_subcommand("run", "Submit a job, run a command when its circuits are ready, cancel the job at its end");
+  add_job_options(*run, session);
+  run->add_option("--on-quiesce", session.launch.on_quiesce,
+                  "Shell command that makes the job quiet; light of the job goes dark only after it has ended");
+  run->add_option("--on-resume", session.launch.on_resume, "Shell command that is run when all light is back");
+  run->add_flag("--keep", session.launch.keep, "Leave the job and its light when the command has ended");
+  run->add_option("COMMAND", session.launch.command, "After --; it finds LOOM_JOB, LOOM_NODES, ... in its environment")
+      ->required();
+  run->callback([&session] {
+    session.command = [&session] {
+      auto settings = parse_settings(session.job_settings);
+      if (!settings) {
+        return give_up(settings.error(), "loom job run --help");
+      }
+      session.launch.job = session.job;
+      session.launch.job.settings = std::move(*settings);
+      return run_with_job(session.globals, session.launch);
+    };
+  });
+}
+
 void add_job(CLI::App& app, Session& session) {
   CLI::App* job = app.get_subcommand("job");
+  add_launcher(*job, session);
   CLI::App* submit = job->add_subcommand("submit", "Ask for a job's circuits: a model of the zoo or a trace file");
-  submit->add_option("WORKLOAD", session.job.workload, "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace")
-      ->required();
-  submit->add_option("--nodes", session.job.nodes, "How many nodes; a trace brings its own");
-  submit->add_option("--name", session.job.name, "What to call it");
-  submit->add_option("--set", session.job_settings, "Workload parameter key=value, repeatable");
+  add_job_options(*submit, session);
   submit->add_flag("--wait", session.job.wait, "Return when its light is confirmed");
   submit->add_flag("--dry-run", session.globals.dry_run, "Plan only: say what would change");
   submit->callback([&session] {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/arena.hpp"
+#include "cli/job_run.hpp"
 #include "cli/lab.hpp"
 #include "cli/offline.hpp"
 #include "cli/options.hpp"
@@ -41,6 +42,8 @@ struct Session {
   SoakOrder soak;
   KillOrder kills;
   JobOrder job;
+  LaunchOrder launch;
+  EnvOrder env;
   LabOrder lab;
   std::string path;
   std::vector<std::string> paths;

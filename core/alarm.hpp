@@ -24,6 +24,7 @@ enum class AlarmCode : std::uint8_t {
   drift,
   plan_refused,
   confirm_overdue,  ///< a schedule on trial was not confirmed in time and has been taken back
+  job_not_quiet,    ///< an attended job was not quiet in time before its light went dark
 };
 
 std::string_view to_string(AlarmCode code);

@@ -56,6 +56,14 @@ struct ResizeJob {
   bool operator==(const ResizeJob&) const = default;
 };
 
+/// A launcher that runs the job stands by it: before light of the job goes dark for a change it is asked to be quiet, and is
+/// waited for. To be said again within ControllerTimings::attend_lease; answered with the job's row. Soft state, never planned.
+struct AttendJob {
+  JobId job;
+  Revision quiet_for;  ///< the job sends nothing, and revisions up to this one may darken it; 0: it has not been asked
+  bool operator==(const AttendJob&) const = default;
+};
+
 struct OrderLasers {
   bool on = false;
   bool operator==(const OrderLasers&) const = default;
@@ -143,7 +151,7 @@ struct DiffSchedule {
 };
 
 using OperatorAsk = std::variant<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
-                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob>;
+                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice

@@ -165,15 +165,17 @@ struct JobReport {
   std::string reason;  ///< of a refusal
   std::uint32_t stage = 0;
   std::uint32_t stages = 0;
-  std::vector<NodeId> nodes;
-  Revision revision;  ///< that lit its present stage
+  std::vector<NodeId> nodes;  ///< rank -> node; of a job that has ended, ascending
+  Revision revision;          ///< that lit its present stage
   std::uint32_t cycles_done = 0;
   std::uint32_t underflows = 0;
-  bool pinned = false;  ///< its schedule is an operator's, not the scheduler's
-  std::uint32_t forwarded_pairs = 0;  ///< of its nodes, that reach each other through others; see HostRoute
-  std::uint32_t hops_most = 0;        ///< of circuits on the way of one of them
-  std::uint32_t waiting_circuits = 0; ///< that wait for a look-ahead panel to be wired
-  std::string note{};   ///< which kind of schedule it has, and why
+  bool pinned = false;                 ///< its schedule is an operator's, not the scheduler's
+  std::uint32_t forwarded_pairs = 0;   ///< of its nodes, that reach each other through others; see HostRoute
+  std::uint32_t hops_most = 0;         ///< of circuits on the way of one of them
+  std::uint32_t waiting_circuits = 0;  ///< that wait for a look-ahead panel to be wired
+  std::string note{};                  ///< which kind of schedule it has, and why
+  bool attended = false;               ///< by a launcher that is asked before its light goes dark
+  Revision quiesce{};                  ///< the revision that darkens light of it now or next; 0: none, it may send
   bool operator==(const JobReport&) const = default;
 };
 

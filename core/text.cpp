@@ -47,10 +47,10 @@ std::string_view to_string(Drift drift) {
 }
 
 std::string_view to_string(AlarmCode code) {
-  static constexpr std::array<std::string_view, 13> kWords{
+  static constexpr std::array<std::string_view, 14> kWords{
       "agent_dead",     "agent_duplicate", "stale_term",      "device_failed",     "commit_returned",
       "fire_underflow", "lasers_off",      "journal_damaged", "malformed_message", "clock_unsynchronised",
-      "drift",          "plan_refused",    "confirm_overdue"};
+      "drift",          "plan_refused",    "confirm_overdue", "job_not_quiet"};
   return word(kWords, code);
 }
 
@@ -98,6 +98,8 @@ std::string next_command_for(const Alarm& alarm) {
       return "loom schedule history";
     case AlarmCode::drift:
       return "loom device list";
+    case AlarmCode::job_not_quiet:
+      return "loom job list";
     default:
       return alarm.node ? "loom node show " + std::to_string(alarm.node->value) : "loom status";
   }

@@ -25,11 +25,13 @@ struct ControllerTimings {
   Duration return_backoff = std::chrono::seconds{1};           ///< before a return that failed is tried again
   std::uint32_t return_attempts = 20;
   std::uint32_t late_attempts = 3;  ///< of a commit for which an agent was too late, then its new jobs are refused
-  Duration audit_round = std::chrono::seconds{2};     ///< in it an agent reads each of its devices once, evenly spread
-  Duration repair_backoff = std::chrono::seconds{2};  ///< between the repairs of one device; doubled by each
-  Duration repair_quiet = std::chrono::seconds{30};   ///< a device that was sound for so long may be repaired anew
-  std::uint32_t repair_attempts = 3;                  ///< of one device, then it is left to people, aloud
-  std::uint32_t arm_repeats = 3;                      ///< how many losses in a row the lead before T leaves room for
+  Duration attend_lease = std::chrono::seconds{3};       ///< a launcher that is silent for longer does not attend its job
+  Duration quiesce_deadline = std::chrono::seconds{30};  ///< an attended job that is not quiet by then goes dark as it is
+  Duration audit_round = std::chrono::seconds{2};        ///< in it an agent reads each of its devices once, evenly spread
+  Duration repair_backoff = std::chrono::seconds{2};     ///< between the repairs of one device; doubled by each
+  Duration repair_quiet = std::chrono::seconds{30};      ///< a device that was sound for so long may be repaired anew
+  std::uint32_t repair_attempts = 3;                     ///< of one device, then it is left to people, aloud
+  std::uint32_t arm_repeats = 3;                         ///< how many losses in a row the lead before T leaves room for
   bool operator==(const ControllerTimings&) const = default;
 };
 

@@ -54,6 +54,10 @@ static void set_ask(const loom::OrderDevice& in, OperatorRequest& out) {
 static void set_ask(const loom::OrderReset& in, OperatorRequest& out) {
   out.mutable_order_reset()->set_device_id(in.device.value);
 }
+static void set_ask(const loom::AttendJob& in, OperatorRequest& out) {
+  out.mutable_attend_job()->set_job_id(in.job.value);
+  out.mutable_attend_job()->set_quiet_for_revision_number(in.quiet_for.value);
+}
 static void set_ask(const loom::AcknowledgeAlarm& in, OperatorRequest& out) {
   out.mutable_acknowledge_alarm()->set_alarm_id(in.alarm.value);
 }
@@ -205,6 +209,9 @@ loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in) {
       break;
     case OperatorRequest::kOrderReset:
       out.ask = loom::OrderReset{check.device("device_id", in.order_reset().device_id())};
+      break;
+    case OperatorRequest::kAttendJob:
+      out.ask = loom::AttendJob{{in.attend_job().job_id()}, {in.attend_job().quiet_for_revision_number()}};
       break;
     case OperatorRequest::kAcknowledgeAlarm:
       out.ask = loom::AcknowledgeAlarm{{in.acknowledge_alarm().alarm_id()}};

@@ -4,7 +4,7 @@
 namespace loom::wire {
 
 static_assert(static_cast<int>(ErrorCode_MAX) == static_cast<int>(loom::ErrorCode::internal) + 1);
-static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::confirm_overdue) + 1);
+static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::job_not_quiet) + 1);
 static_assert(static_cast<int>(CommitOutcome_MAX) == static_cast<int>(loom::CommitOutcome::refused) + 1);
 static_assert(static_cast<int>(CommitStage_MAX) == static_cast<int>(loom::CommitStage::confirmed) + 1);
 static_assert(static_cast<int>(DeviceKind_MAX) == static_cast<int>(loom::DeviceKind::ocs) + 1);
@@ -74,7 +74,7 @@ void to_wire(const loom::Alarm& in, Alarm& out) {
 
 loom::Alarm from_wire(Check& check, const Alarm& in) {
   loom::Alarm out;
-  out.code = check.enumeration("code", in.code(), loom::AlarmCode::confirm_overdue);
+  out.code = check.enumeration("code", in.code(), loom::AlarmCode::job_not_quiet);
   if (in.has_node_id()) {
     out.node = check.node("node_id", in.node_id());
   }
@@ -249,6 +249,8 @@ void to_wire(const loom::JobReport& in, JobReport& out) {
   out.set_hops_most_count(in.hops_most);
   out.set_waiting_circuit_count(in.waiting_circuits);
   out.set_note(sendable(in.note));
+  out.set_attended(in.attended);
+  out.set_quiesce_revision_number(in.quiesce.value);
 }
 
 loom::JobReport from_wire(Check& check, const JobReport& in) {
@@ -269,6 +271,8 @@ loom::JobReport from_wire(Check& check, const JobReport& in) {
   out.hops_most = in.hops_most_count();
   out.waiting_circuits = in.waiting_circuit_count();
   out.note = check.text("note", in.note());
+  out.attended = in.attended();
+  out.quiesce = {in.quiesce_revision_number()};
   return out;
 }
 

@@ -45,6 +45,8 @@ struct JobEntry {
   std::vector<NodeId> cycles_done;  ///< nodes that have played all cycles of the present stage, ascending
   std::uint32_t underflows = 0;
   std::string note{};  ///< of its schedule
+  Instant attended_until{};  ///< by a launcher, unless it says so again
+  Revision quiet_for;        ///< what that launcher has let its job be dark for
 };
 
 /// What a commit that failed after its arming may have left behind: who is in doubt until a commit with them is confirmed.
@@ -230,6 +232,10 @@ class Controller {
   void obey(const Asker& asker, const ChangeJob& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const ResizeJob& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const OrderLasers& order, Instant now, EffectSink& sink);
+  // desk_attend.cpp: launchers that are asked before their job's light goes dark
+  void obey(const Asker& asker, const AttendJob& order, Instant now, EffectSink& sink);
+  Revision quiesce_of(const JobEntry& entry) const;
+  bool awaits_quiet(Instant now, EffectSink& sink);
   void obey(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
   void drain(const Asker& asker, const OrderNode& order, EffectSink& sink);
   void release(const Asker& asker, const OrderNode& order, Instant now, EffectSink& sink);
@@ -320,8 +326,9 @@ class Controller {
   std::map<Revision, Kept> kept_;
 
   std::unique_ptr<FabricCommit> commit_;
-  bool commit_waits_ = false;  ///< for absent agents
+  bool commit_waits_ = false;  ///< for jobs that are not quiet, and for absent agents
   Instant commit_wait_until_{};
+  Instant quiet_wait_until_{};    ///< jobs that the commit darkens are waited for until then
   Instant rearm_until_{};         ///< agents that were told to lift their latch are waited for until then
   bool commit_recorded_ = false;  ///< its next journal row is on the way
   std::deque<CommitReport> history_;

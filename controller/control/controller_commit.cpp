@@ -296,11 +296,16 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
   commit_recorded_ = false;
   commit_waits_ = true;
   commit_wait_until_ = now + options_.timings.stage_deadline;
+  quiet_wait_until_ = now + options_.timings.quiesce_deadline;
   try_begin(now, sink);
 }
 
-/// Begins when every agent that takes part is there.
+/// Begins when every job that it darkens is quiet and every agent that takes part is there.
 void Controller::try_begin(Instant now, EffectSink& sink) {
+  if (awaits_quiet(now, sink)) {
+    commit_wait_until_ = now + options_.timings.stage_deadline;
+    return;
+  }
   const auto& changed = commit_->plan().plan.changed;
   const auto absent = std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !is_ready(node, now); });
   if (absent == changed.end()) {

@@ -173,17 +173,23 @@ std::vector<JobReport> Controller::job_rows(const Query& query) const {
     }
     const bool is_pinned = std::any_of(intent_.pinned.begin(), intent_.pinned.end(),
                                        [job = id](const JobSchedule& schedule) { return schedule.job == job; });
-    rows.push_back({id, entry.name, entry.workload, entry.state, entry.reason, entry.stage, entry.stages, entry.nodes,
-                    entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()), entry.underflows, is_pinned});
-    rows.back().note = entry.note;
+    const auto job =
+        std::find_if(intent_.jobs.begin(), intent_.jobs.end(), [id = id](const Job& each) { return each.id == id; });
+    const bool is_placed = job != intent_.jobs.end() && !job->nodes.empty();  // in rank order; what has ended, ascending
+    JobReport row{id,           entry.name,     entry.workload, entry.state, entry.reason, entry.stage, entry.stages,
+                  is_placed ? job->nodes : entry.nodes, entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()),
+                  entry.underflows, is_pinned};
+    row.note = entry.note;
+    row.attended = now_ < entry.attended_until;
+    row.quiesce = quiesce_of(entry);
     if (const JobSchedule* schedule = schedule_of(id)) {
-      JobReport& row = rows.back();
       row.forwarded_pairs = static_cast<std::uint32_t>(schedule->routes.size());
       for (const HostRoute& route : schedule->routes) {
         row.hops_most = std::max(row.hops_most, static_cast<std::uint32_t>(route.through.size() + 1));
       }
       row.waiting_circuits = schedule->waiting;
     }
+    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -3,9 +3,13 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <thread>
 
 #include "proto/codec.hpp"
 #include "proto/tape.hpp"
@@ -120,6 +124,38 @@ TEST_CASE("a mixed lab moves emulated switches, heaters and lasers in one commit
   CHECK(order.moves >= 12);  // four switches in each of three commits at least
   CHECK(order.lit_while_moving == 0);
   CHECK(order.relights >= 8 * 3);  // every laser comes back after each
+}
+
+TEST_CASE("a launcher's command runs in its job's light and is made quiet before a change darkens it") {
+  const Lab lab;
+  REQUIRE(lab.run("lab up " + lab.write_scenario("mode: soft\n")).code == 0);
+  const fs::path notes = lab.state() / "notes";
+  const auto note = [&](const std::string& word) { return "'echo " + word + " $LOOM_JOB >> " + notes.string() + "'"; };
+  const std::string wait_for_light = "'until grep -qs resumed " + notes.string() + "; do sleep 0.05; done; echo $LOOM_NODES'";
+  Finished finished;
+  std::thread launcher([&] {  // no assertion in it: it is not the test's thread
+    finished = lab.run("--timeout 30s job run vgg19 --ranks 3,node-0,6,1 --name train --on-quiesce " + note("quiet") +
+                       " --on-resume " + note("resumed") + " -- sh -c " + wait_for_light);
+  });
+  const auto is_lit = [&] {
+    const auto jobs = nlohmann::json::parse(Lab::run_in(lab.state(), "--json job list").output)["jobs"];
+    return !jobs.empty() && jobs[0]["attended"] == true;
+  };
+  for (int i = 0; i < 600 && !is_lit(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  }
+  const auto env = nlohmann::json::parse(Lab::run_in(lab.state(), "--json job env 1").output);
+  const int drained = Lab::run_in(lab.state(), "--timeout 30s node drain 6 --wait").code;
+  launcher.join();
+  CHECK(env["ranks"] == nlohmann::json({"node-3", "node-0", "node-6", "node-1"}));
+  CHECK(drained == 0);
+  INFO(finished.words);
+  CHECK(finished.code == 0);
+  CHECK(finished.output == "node-3,node-0,node-6,node-1\n");  // where it was started
+  std::stringstream told;
+  told << std::ifstream(notes).rdbuf();
+  CHECK(told.str() == "quiet 1\nresumed 1\n");
+  CHECK(lab.ask("job list")["jobs"][0]["state"] == "ended");
 }
 
 TEST_CASE("an operator's mistakes end in the exit code of their kind") {

@@ -267,7 +267,7 @@ TEST_CASE("an alarm that comes back after it was cleared is open again") {
 }
 
 TEST_CASE("every alarm and every error has something to type next") {
-  for (int code = 0; code <= static_cast<int>(AlarmCode::confirm_overdue); ++code) {
+  for (int code = 0; code <= static_cast<int>(AlarmCode::job_not_quiet); ++code) {
     for (const bool has_node : {false, true}) {
       Alarm alarm;
       alarm.code = static_cast<AlarmCode>(code);

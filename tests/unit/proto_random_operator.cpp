@@ -100,6 +100,8 @@ JobReport job_report(Random& random) {
   for (std::uint32_t* field : {&out.forwarded_pairs, &out.hops_most, &out.waiting_circuits}) {
     *field = small(random);
   }
+  out.attended = random.coin();
+  out.quiesce = revision(random);
   return out;
 }
 
@@ -284,6 +286,7 @@ constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return order_node(random); },
     [](Random& random) -> OperatorAsk { return order_device(random); },
     [](Random& random) -> OperatorAsk { return OrderReset{device(random)}; },
+    [](Random& random) -> OperatorAsk { return AttendJob{job(random), revision(random)}; },
     [](Random& random) -> OperatorAsk { return AcknowledgeAlarm{{random.word()}}; },
     [](Random& random) -> OperatorAsk { return apply_schedule(random); },
     [](Random&) -> OperatorAsk { return ConfirmSchedule{}; },

@@ -384,7 +384,7 @@ inline Outcome outcome(Random& random) { return random.coin() ? Outcome{} : Outc
 
 inline Alarm alarm(Random& random) {
   Alarm out;
-  out.code = random.any(AlarmCode::confirm_overdue);
+  out.code = random.any(AlarmCode::job_not_quiet);
   if (random.coin()) {
     out.node = node(random);
   }
