@@ -220,20 +220,27 @@ int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
 }
 
 Result<OperatorReply> request_job(Connection& connection, const JobOrder& order, bool dry_run) {
-  auto spec = load_workload(order.workload, {order.nodes, order.settings});
+  std::vector<NodeId> placement;
+  if (!order.ranks.empty()) {
+    auto placed = placement_of(connection, order.ranks);
+    if (!placed) {
+      return std::unexpected(placed.error());
+    }
+    placement = std::move(*placed);
+  }
+  const auto ranks = static_cast<std::uint32_t>(placement.size());
+  auto spec = load_workload(order.workload, {order.nodes == 0 ? ranks : order.nodes, order.settings});
   if (!spec) {
     return std::unexpected(spec.error());
   }
   if (!order.name.empty()) {
     spec->name = order.name;
   }
-  if (!order.ranks.empty()) {
-    auto placement = placement_of(connection, order.ranks);
-    if (!placement) {
-      return std::unexpected(placement.error());
-    }
-    spec->placement = std::move(*placement);
+  if (!placement.empty() && spec->node_count != ranks) {
+    return fail(ErrorCode::invalid_argument,
+                "--ranks names " + std::to_string(ranks) + " nodes, the job has " + std::to_string(spec->node_count));
   }
+  spec->placement = std::move(placement);
   return connection.ask(SubmitJob{std::move(*spec), dry_run});
 }
 

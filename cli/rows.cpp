@@ -147,7 +147,8 @@ std::string forwarding_text(const JobReport& row) {
 }
 
 std::string text_of(const std::vector<JobReport>& rows) {
-  Table table({"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "forwarding", "schedule", "reason"});
+  Table table(
+      {"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "forwarding", "schedule", "reason"});
   for (const JobReport& row : rows) {
     table.add({number(row.job.value), row.name, row.workload, row.state,
                row.stages == 0 ? "-" : number(row.stage + 1) + " of " + number(row.stages), nodes_text(row.nodes),

@@ -193,9 +193,8 @@ void add_job(CLI::App& app, Session& session) {
   resize->add_option("--nodes", session.job.nodes, "How many nodes from now on")->required();
   resize->add_flag("--wait", session.job.wait, "Return when its light is confirmed");
   resize->add_flag("--dry-run", session.globals.dry_run, "Say what would change");
-  resize->callback([&session] {
-    session.command = [&session] { return resize_job(session.globals, session.id, session.job); };
-  });
+  resize->callback(
+      [&session] { session.command = [&session] { return resize_job(session.globals, session.id, session.job); }; });
   CLI::App* cancel = job->add_subcommand("cancel", "End a job and its light");
   cancel->add_option("ID", session.id, "The job's number")->required();
   add_wait(*cancel, session);

@@ -150,8 +150,9 @@ struct DiffSchedule {
   bool operator==(const DiffSchedule&) const = default;
 };
 
-using OperatorAsk = std::variant<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
-                                 ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob>;
+using OperatorAsk =
+    std::variant<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm, ApplySchedule,
+                 ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice

@@ -12,8 +12,8 @@
 #include "core/fabric.hpp"
 #include "core/ids.hpp"
 #include "core/observation.hpp"
-#include "core/schedule.hpp"
 #include "core/plan.hpp"
+#include "core/schedule.hpp"
 #include "core/time.hpp"
 
 namespace loom {
@@ -246,8 +246,8 @@ struct CircuitExplanation {
   std::string job_name;
   Dbm sensitivity{};  ///< of the receiver; compare the last hop's power
   std::vector<HopReport> hops;
-  std::string verdict;       ///< first thing that is wrong along the path, or that nothing is
-  std::string next_command;  ///< what to type next
+  std::string verdict;                 ///< first thing that is wrong along the path, or that nothing is
+  std::string next_command;            ///< what to type next
   std::vector<HostRoute> forwarded{};  ///< pairs whose traffic passes this circuit; at most kRoutesPerExplanation
   std::uint32_t forwarded_pairs = 0;   ///< all of them
   bool operator==(const CircuitExplanation&) const = default;

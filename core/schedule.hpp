@@ -64,7 +64,7 @@ struct JobSchedule {
   /// A direct-connect topology: collectives are spread over all of its rings, and servers forward for each other.
   bool forwards = false;
   std::vector<HostRoute> routes{};  ///< ascending (source, destination); pairs with a circuit of their own are not here
-  std::uint32_t waiting = 0;  ///< circuits that the job shall get once Schedule::wires have settled: planned again then
+  std::uint32_t waiting = 0;        ///< circuits that the job shall get once Schedule::wires have settled: planned again then
   Forwarding forwarding{};
   std::string note{};  ///< for people: which kind of schedule, and why this one
   bool operator==(const JobSchedule&) const = default;
@@ -73,8 +73,8 @@ struct JobSchedule {
 struct Schedule {
   std::string algorithm;
   std::vector<JobSchedule> jobs;
-  /// What circuit switches hold whether light passes or not, in all stages; ascending. A circuit that comes to a wired input goes
-  /// where the wire leads.
+  /// What circuit switches hold whether light passes or not, in all stages; ascending. A circuit that comes to a wired input
+  /// goes where the wire leads.
   std::vector<SwitchWire> wires{};
   double objective = 0;  ///< seconds on the wire of one iteration, all jobs' worst
   double bound = 0;      ///< no schedule is better than this

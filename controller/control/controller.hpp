@@ -44,7 +44,7 @@ struct JobEntry {
   Revision revision;
   std::vector<NodeId> cycles_done;  ///< nodes that have played all cycles of the present stage, ascending
   std::uint32_t underflows = 0;
-  std::string note{};  ///< of its schedule
+  std::string note{};        ///< of its schedule
   Instant attended_until{};  ///< by a launcher, unless it says so again
   Revision quiet_for;        ///< what that launcher has let its job be dark for
 };

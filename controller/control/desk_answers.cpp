@@ -176,9 +176,18 @@ std::vector<JobReport> Controller::job_rows(const Query& query) const {
     const auto job =
         std::find_if(intent_.jobs.begin(), intent_.jobs.end(), [id = id](const Job& each) { return each.id == id; });
     const bool is_placed = job != intent_.jobs.end() && !job->nodes.empty();  // in rank order; what has ended, ascending
-    JobReport row{id,           entry.name,     entry.workload, entry.state, entry.reason, entry.stage, entry.stages,
-                  is_placed ? job->nodes : entry.nodes, entry.revision, static_cast<std::uint32_t>(entry.cycles_done.size()),
-                  entry.underflows, is_pinned};
+    JobReport row{id,
+                  entry.name,
+                  entry.workload,
+                  entry.state,
+                  entry.reason,
+                  entry.stage,
+                  entry.stages,
+                  is_placed ? job->nodes : entry.nodes,
+                  entry.revision,
+                  static_cast<std::uint32_t>(entry.cycles_done.size()),
+                  entry.underflows,
+                  is_pinned};
     row.note = entry.note;
     row.attended = now_ < entry.attended_until;
     row.quiesce = quiesce_of(entry);

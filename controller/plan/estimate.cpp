@@ -29,7 +29,14 @@ Demand estimate(const Intent& placed, const Plan* base) {
   std::map<JobId, std::size_t> index;
   for (const Job& job : placed.jobs) {
     index.emplace(job.id, demand.jobs.size());
-    demand.jobs.push_back({job.id, job.nodes, job.spec.collectives, job.stage, {}, job.spec.map, job.spec.custom_map, job.planes,
+    demand.jobs.push_back({job.id,
+                           job.nodes,
+                           job.spec.collectives,
+                           job.stage,
+                           {},
+                           job.spec.map,
+                           job.spec.custom_map,
+                           job.planes,
                            job.spec.transmit});
   }
   if (base != nullptr) {

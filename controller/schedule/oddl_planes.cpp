@@ -24,35 +24,41 @@ std::optional<PortRef> grating_before(const Fabric& fabric, ElementId receiver) 
   return std::nullopt;
 }
 
-/// One plane's end of a node, or why it is none.
+/// A node's ends of the planes, or why it has none. Other transceivers (a NIC on an electrical switch) are passed over.
 Result<OddlSeat> seat_of(const Fabric& fabric, const Node& node, OddlShape& shape) {
-  OddlSeat seat{node.group, 0, node.transmitters, node.receivers};
-  if (node.transmitters.empty() || node.transmitters.size() != node.receivers.size()) {
-    return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " has " +
-                                            std::to_string(node.transmitters.size()) + " transmitters and " +
-                                            std::to_string(node.receivers.size()) + " receivers, not one of each a plane");
-  }
-  for (std::size_t plane = 0; plane < node.receivers.size(); ++plane) {
-    const auto port = grating_before(fabric, node.receivers[plane]);
-    const auto* transmitter = std::get_if<Transmitter>(&fabric.element(node.transmitters[plane]).kind);
+  OddlSeat seat{node.group, 0, {}, {}};
+  const std::size_t pairs = std::min(node.transmitters.size(), node.receivers.size());
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const auto port = grating_before(fabric, node.receivers[i]);
+    const auto* transmitter = std::get_if<Transmitter>(&fabric.element(node.transmitters[i]).kind);
     if (!port || transmitter == nullptr) {
-      return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name +
-                                              " has no cyclic AWG before its receiver; fabric \"" + fabric.name +
-                                              "\" is of architecture " + fabric.architecture);
+      continue;
     }
     const Element& grating = fabric.element(port->element);
     const ChannelPlan& channels = std::get<ArrayedWaveguideGrating>(grating.kind).channels;
-    if (shape.planes == 0) {
+    if (shape.ports == 0) {
       shape.channels = channels;
       shape.ports = grating.outputs;
-      shape.planes = static_cast<std::uint32_t>(node.receivers.size());
     }
-    seat.port = plane == 0 ? port->port : seat.port;
+    seat.port = seat.receivers.empty() ? port->port : seat.port;
     if (channels != shape.channels || transmitter->channels != shape.channels || grating.outputs != shape.ports ||
-        node.receivers.size() != shape.planes || port->port != seat.port) {
+        port->port != seat.port) {
       return fail(ErrorCode::unsupported,
-                  "scheduler oddl: node " + node.name + " has another channel plan, AWG, port or number of planes than node 0");
+                  "scheduler oddl: node " + node.name + " has another channel plan, AWG or port than node 0");
     }
+    seat.transmitters.push_back(node.transmitters[i]);
+    seat.receivers.push_back(node.receivers[i]);
+  }
+  if (seat.receivers.empty()) {
+    return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name +
+                                            " has no cyclic AWG before its receiver; fabric \"" + fabric.name +
+                                            "\" is of architecture " + fabric.architecture);
+  }
+  const auto planes = static_cast<std::uint32_t>(seat.receivers.size());
+  shape.planes = shape.planes == 0 ? planes : shape.planes;
+  if (planes != shape.planes) {
+    return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " is on " + std::to_string(planes) +
+                                            " planes, node 0 on " + std::to_string(shape.planes));
   }
   return seat;
 }

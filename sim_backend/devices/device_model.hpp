@@ -62,8 +62,8 @@ struct SimDeviceOptions {
   Duration power_up = Duration{};                                 ///< a laser refuses (CII) until then
   Duration laser_enable = std::chrono::milliseconds{1};           ///< SENA to full power [K]
   Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater (Trento 2022 class), DEVICES: 1..170 us
-  bool wss_checksum = false;     ///< the WSS frames its lines as ^text$HHHH
-  bool keep_actuations = false;  ///< for tests; grows without end
+  bool wss_checksum = false;                                      ///< the WSS frames its lines as ^text$HHHH
+  bool keep_actuations = false;                                   ///< for tests; grows without end
 };
 
 class DeviceModel {

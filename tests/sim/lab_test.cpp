@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -37,7 +38,7 @@ TEST_CASE("a small soft lab brings a ring and an all-to-all into light and repla
   const std::string scenario = lab.write_scenario(
       "mode: soft\njobs:\n"
       "  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n"
-      "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1}\n");
+      "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1, settings: {map: maps}}\n");
   const auto object = lab.ask("lab run " + scenario);
   CHECK(object["api_version"] == 1);
   REQUIRE(object["jobs"].size() == 2);
@@ -115,7 +116,7 @@ TEST_CASE("a mixed lab moves emulated switches, heaters and lasers in one commit
       "mode: mixed\ninventory:\n  bus-wss-out-0: tcp://" + at(1) + "  bus-wss-in-0: tcp://" + at(2) +
       "  bus-wss-out-1: tcp://" + at(3) + "  bus-wss-in-1: tcp://" + at(4) + "  bus-heater-2: modbus-tcp://" + at(5) +
       "jobs:\n  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n"
-      "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1}\n");
+      "  - {name: shuffle, workload: dlrm, nodes: 8, after: ring, iterations: 1, settings: {map: maps}}\n");
   const auto object = lab.ask("lab run " + scenario);
   CHECK(object["jobs"][0]["replayed"]["dark_ms"] == 0.0);
   CHECK(committed(object["jobs"][0]) >= 1);
@@ -132,24 +133,23 @@ TEST_CASE("a launcher's command runs in its job's light and is made quiet before
   const fs::path notes = lab.state() / "notes";
   const auto note = [&](const std::string& word) { return "'echo " + word + " $LOOM_JOB >> " + notes.string() + "'"; };
   const std::string wait_for_light = "'until grep -qs resumed " + notes.string() + "; do sleep 0.05; done; echo $LOOM_NODES'";
-  Finished finished;
-  std::thread launcher([&] {  // no assertion in it: it is not the test's thread
-    finished = lab.run("--timeout 30s job run vgg19 --ranks 3,node-0,6,1 --name train --on-quiesce " + note("quiet") +
-                       " --on-resume " + note("resumed") + " -- sh -c " + wait_for_light);
+  auto launcher = std::async(std::launch::async, [&] {
+    return lab.run("--timeout 30s job run vgg19 --ranks 3,node-0,6,1 --name train --on-quiesce " + note("quiet") +
+                   " --on-resume " + note("resumed") + " -- sh -c " + wait_for_light);
   });
-  const auto is_lit = [&] {
-    const auto jobs = nlohmann::json::parse(Lab::run_in(lab.state(), "--json job list").output)["jobs"];
-    return !jobs.empty() && jobs[0]["attended"] == true;
+  const auto is_attended = [&] {
+    const auto jobs = nlohmann::json::parse(lab.run("--json job list").output, nullptr, false);
+    return jobs.is_object() && !jobs["jobs"].empty() && jobs["jobs"][0]["attended"] == true;
   };
-  for (int i = 0; i < 600 && !is_lit(); ++i) {
+  for (int i = 0; i < 600 && !is_attended(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds{50});
   }
-  const auto env = nlohmann::json::parse(Lab::run_in(lab.state(), "--json job env 1").output);
-  const int drained = Lab::run_in(lab.state(), "--timeout 30s node drain 6 --wait").code;
-  launcher.join();
+  const auto env = nlohmann::json::parse(lab.run("--json job env 1").output, nullptr, false);
+  const Finished drained = lab.run("--timeout 30s node drain 6 --wait");
+  const Finished finished = launcher.get();
+  INFO(drained.words << finished.words);
   CHECK(env["ranks"] == nlohmann::json({"node-3", "node-0", "node-6", "node-1"}));
-  CHECK(drained == 0);
-  INFO(finished.words);
+  CHECK(drained.code == 0);
   CHECK(finished.code == 0);
   CHECK(finished.output == "node-3,node-0,node-6,node-1\n");  // where it was started
   std::stringstream told;

@@ -266,11 +266,17 @@ TEST_CASE("jobs_on_planes_of_their_own_are_physically_isolated_within_one_group"
 }
 
 TEST_CASE("a_fabric_whose_nodes_differ_in_planes_is_refused_by_name") {
-  Fabric fabric = make_oddl(groups_of(2, 2, 2));
+  OddlParameters parameters = groups_of(2, 2, 2);
+  parameters.planes = 2;
+  Fabric fabric = make_oddl(parameters);
+  fabric.nodes[1].receivers.pop_back();
+  const auto fewer = read_oddl(fabric);
+  REQUIRE_FALSE(fewer);
+  CHECK(fewer.error().message.find("node-1 is on 1 planes, node 0 on 2") != std::string::npos);
   fabric.nodes[1].receivers.clear();
-  const auto shape = read_oddl(fabric);
-  REQUIRE_FALSE(shape);
-  CHECK(shape.error().message.find("node-1 has 1 transmitters and 0 receivers") != std::string::npos);
+  const auto none = read_oddl(fabric);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.find("node-1 has no cyclic AWG before its receiver") != std::string::npos);
 }
 
 }  // namespace

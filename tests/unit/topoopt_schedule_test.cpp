@@ -278,7 +278,7 @@ TEST_CASE("what_no_topology_serves_is_refused_by_name_with_the_nearest_request")
   road.intent().jobs = {job_of(3, 14, {all_reduce(1'000)})};
   CHECK_THAT(road.refusal(), Contains("job 3 has 14 servers in 2 blocks") && Contains("nearest: 10 servers"));
   road.intent().jobs = {job_of(4, 21, {all_reduce(1'000)})};
-  CHECK_THAT(road.refusal(), Contains("needs 21 nodes, 20 free; nearest: 20 nodes"));
+  CHECK_THAT(road.refusal(), Contains("needs 21 nodes, fabric topoopt-20 has 20; nearest: 20 nodes"));
   road.intent().jobs = {job_of(5, 4, {all_reduce(1'000, {0, 9})})};
   CHECK_THAT(road.refusal(), Contains("job 5: all_reduce: rank 9 of 4") || Contains("job 5:"));
   Road foreign(std::make_shared<const Fabric>(make_sip_ring({})));
