@@ -163,9 +163,19 @@ BitRate rate_of(const Fabric& fabric) {
   return {};
 }
 
+BitRate node_rate_of(const Fabric& fabric) {
+  BitRate total;
+  for (const ElementId transmitter : fabric.nodes.empty() ? std::vector<ElementId>{} : fabric.nodes.front().transmitters) {
+    const auto* kind = std::get_if<Transmitter>(&fabric.element(transmitter).kind);
+    total.bits_per_second += kind == nullptr ? 0 : kind->rate.bits_per_second;
+  }
+  return total;
+}
+
 std::string text_of(const JobOutcome& outcome) {
   std::string text = "\n" + outcome.row.name + ": " + outcome.row.workload + " on " + std::to_string(outcome.row.nodes.size()) +
-                     " nodes, " + text_of(outcome.predicted.rate) + " a node, one iteration\n";
+                     " nodes, " + text_of(outcome.predicted.rate) + " a circuit, " + text_of(outcome.node_rate) +
+                     " a node, one iteration\n";
   text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
   text += "light skew " + text_of(light_skew(outcome.light)) +
           " (ground truth, begin of standing light); timeslots left dark: " + std::to_string(outcome.row.underflows) + "\n";

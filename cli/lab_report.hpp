@@ -15,6 +15,7 @@
 namespace loom::cli {
 
 struct JobOutcome {
+  BitRate node_rate;  ///< of all its transmitters together: what the electrical fabrics beside it are given
   JobId job;
   JobReport row;
   std::vector<CommitReport> commits;  ///< that brought it into light
@@ -36,6 +37,8 @@ struct LabFootprint {
 Duration stage_change_of(const Fabric& fabric, const ControllerTimings& timings);
 /// The rate of the fabric's first transmitter.
 BitRate rate_of(const Fabric& fabric);
+/// What all transmitters of its first node send together.
+BitRate node_rate_of(const Fabric& fabric);
 
 std::string text_of(const JobOutcome& outcome);
 std::string text_of(const LabFootprint& footprint);

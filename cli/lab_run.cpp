@@ -240,7 +240,7 @@ Result<std::vector<Prediction>> reckon_beside(const JobSpec& spec, BitRate rate)
 /// The same, played by the engine; ways of the tree sprayed, which is its best.
 Result<std::vector<Prediction>> play_beside(const LabSession& lab, const JobSpec& spec) {
   const Fabric& fabric = *lab.scenario.fabric;
-  const BitRate rate = fabric.nodes.empty() ? gigabits(100) : rate_of(fabric);
+  const BitRate rate = fabric.nodes.empty() ? gigabits(100) : node_rate_of(fabric);
   if (spec.node_count > kPlayedNodesMost) {
     return reckon_beside(spec, rate);
   }
@@ -306,6 +306,7 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std
   outcome.predicted = std::move(*predicted);
   const TransferOrder order = order_of(*schedule);
   outcome.transmit = spec->transmit;
+  outcome.node_rate = node_rate_of(*lab.scenario.fabric);
   if (spec->transmit == Transmit::grants) {
     auto grants = grants_since(lab, begin);
     if (!grants) {

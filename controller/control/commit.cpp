@@ -274,6 +274,7 @@ void FabricCommit::on_tick(Instant now, const Letterhead& letterhead, EffectSink
   if (now >= deadline_) {
     const auto first = std::find_if(participants_.begin(), participants_.end(), waited_for);
     failed_node_ = first->node;
+    late_ = stage_ == CommitStage::arming;  // T came before they had answered
     fail_with(silent_agents() + " within " + std::to_string((deadline_ - stage_began_) / std::chrono::milliseconds{1}) + " ms");
     return;
   }

@@ -289,7 +289,10 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
       }
     }
   }
-  commit_ = std::make_unique<FabricCommit>(std::move(plan), options_.timings, planning_reason_, now);
+  ControllerTimings timings = options_.timings;
+  timings.lead_margin *=
+      1 << 2 * std::min(return_attempts_, timings.late_attempts);  // who was too late gets four times as long
+  commit_ = std::make_unique<FabricCommit>(std::move(plan), timings, planning_reason_, now);
   commit_->set_plan_time(elapsed);
   commit_->set_move_time(move_time_of(*options_.fabric, commit_->plan().plan));
   commit_->certify(named(commit_->shared_plan()->plan.certificate, *options_.fabric));
