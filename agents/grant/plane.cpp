@@ -404,6 +404,9 @@ void GrantPlane::note_said(Turn turn, const SendGrant& order) {
 void GrantPlane::note_heard(Turn turn, const GrantMessage& message) {
   const auto* queued = std::get_if<StreamQueued>(&message);
   const auto* grant = std::get_if<StreamGrant>(&message);
+  if (queued == nullptr && grant == nullptr) {
+    return;
+  }
   const StreamId& stream = queued != nullptr ? queued->stream : grant->stream;
   const std::uint64_t number = queued != nullptr ? queued->number : grant->number;
   if (stream.destination.value >= asked_.size()) {
