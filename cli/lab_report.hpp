@@ -15,6 +15,7 @@ namespace loom::cli {
 
 struct JobOutcome {
   JobId job;
+  bool is_over = false;  ///< cancelled: nothing later wants it
   JobReport row;
   std::vector<CommitReport> commits;  ///< that brought it into light
   LightTimeline light;                ///< ground truth between its nodes
