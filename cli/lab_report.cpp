@@ -20,12 +20,13 @@ std::string milliseconds_text(Duration duration) {
   return text.data();
 }
 
-/// How far apart the windows begin that one relight opened: its light skew, from ground truth.
-Duration light_skew(const LightTimeline& light) {
+/// How far apart the windows begin that one relight opened since `begin`: its light skew, from ground truth. What was kept lit
+/// began earlier and does not count.
+Duration light_skew(const LightTimeline& light, Instant begin) {
   Instant first = kNever;
   Instant last{};
   for (const LitWindow& window : light) {
-    if (window.end == kNever) {
+    if (window.end == kNever && window.begin >= begin) {
       first = std::min(first, window.begin);
       last = std::max(last, window.begin);
     }
@@ -114,20 +115,19 @@ Duration stage_change_of(const Fabric& fabric, const ControllerTimings& timings)
   return 2 * everybody_hears + settle + blank;
 }
 
-BitRate rate_of(const Fabric& fabric) {
-  for (const Element& element : fabric.elements) {
-    if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
-      return transmitter->rate;
-    }
+BitRate node_rate_of(const Fabric& fabric) {
+  BitRate sum{};
+  for (const ElementId each : fabric.nodes.front().transmitters) {
+    sum.bits_per_second += std::get<Transmitter>(fabric.element(each).kind).rate.bits_per_second;
   }
-  return {};
+  return sum;
 }
 
 std::string text_of(const JobOutcome& outcome) {
   std::string text = "\n" + outcome.row.name + ": " + outcome.row.workload + " on " + std::to_string(outcome.row.nodes.size()) +
-                     " nodes, " + text_of(outcome.predicted.rate) + " a node, one iteration\n";
+                     " nodes, " + text_of(outcome.beside.front().rate) + " a node, one iteration\n";
   text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
-  text += "light skew " + text_of(light_skew(outcome.light)) +
+  text += "light skew " + text_of(light_skew(outcome.light, outcome.begin)) +
           " (ground truth, begin of standing light); timeslots left dark: " + std::to_string(outcome.row.underflows) + "\n";
   text += "\nassumptions\n";
   for (const std::string& assumption : assumptions_of(outcome)) {
@@ -159,7 +159,7 @@ Json json_of(const std::vector<JobOutcome>& outcomes, const LabFootprint& footpr
                     {"replayed", replay_json(outcome.replayed)},
                     {"beside", std::move(beside)},
                     {"revisions", json_of(outcome.commits)["revisions"]},
-                    {"light_skew_ns", light_skew(outcome.light).count()},
+                    {"light_skew_ns", light_skew(outcome.light, outcome.begin).count()},
                     {"underflows", outcome.row.underflows}});
   }
   object["jobs"] = std::move(jobs);

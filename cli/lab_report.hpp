@@ -15,6 +15,7 @@ namespace loom::cli {
 
 struct JobOutcome {
   JobId job;
+  Instant begin{};       ///< when it was asked for
   bool is_over = false;  ///< cancelled: nothing later wants it
   JobReport row;
   std::vector<CommitReport> commits;  ///< that brought it into light
@@ -32,8 +33,8 @@ struct LabFootprint {
 
 /// From the last light of one stage to the first of the next: the darkness that a commit's own steps cost.
 Duration stage_change_of(const Fabric& fabric, const ControllerTimings& timings);
-/// The rate of the fabric's first transmitter.
-BitRate rate_of(const Fabric& fabric);
+/// What a node sends with all of its transmitters lit: the fabric's first node, for all; there is one.
+BitRate node_rate_of(const Fabric& fabric);
 
 std::string text_of(const JobOutcome& outcome);
 std::string text_of(const LabFootprint& footprint);

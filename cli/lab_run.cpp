@@ -226,7 +226,7 @@ Result<std::vector<Prediction>> reckon_beside(const JobSpec& spec, BitRate rate)
 /// The same, played by the engine; ways of the tree sprayed, which is its best.
 Result<std::vector<Prediction>> play_beside(const LabSession& lab, const JobSpec& spec) {
   const Fabric& fabric = *lab.scenario.fabric;
-  const BitRate rate = fabric.nodes.empty() ? gigabits(100) : rate_of(fabric);
+  const BitRate rate = fabric.nodes.empty() ? gigabits(100) : node_rate_of(fabric);
   if (spec.node_count > kPlayedNodesMost) {
     return reckon_beside(spec, rate);
   }
@@ -267,6 +267,7 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std
   }
   JobOutcome outcome;
   outcome.job = submitted->job;
+  outcome.begin = begin;
   auto row = follow(lab, outcome.job);
   if (!row) {
     return std::unexpected(row.error());
