@@ -21,12 +21,13 @@ std::string milliseconds_text(Duration duration) {
   return text.data();
 }
 
-/// How far apart the windows begin that one relight opened: its light skew, from ground truth.
-Duration light_skew(const LightTimeline& light) {
+/// How far apart the windows begin that one relight opened since `begin`: its light skew, from ground truth. What was kept lit
+/// began earlier and does not count.
+Duration light_skew(const LightTimeline& light, Instant begin) {
   Instant first = kNever;
   Instant last{};
   for (const LitWindow& window : light) {
-    if (window.end == kNever) {
+    if (window.end == kNever && window.begin >= begin) {
       first = std::min(first, window.begin);
       last = std::max(last, window.begin);
     }
@@ -177,7 +178,7 @@ std::string text_of(const JobOutcome& outcome) {
                      " nodes, " + text_of(outcome.predicted.rate) + " a circuit, " + text_of(outcome.node_rate) +
                      " a node, one iteration\n";
   text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
-  text += "light skew " + text_of(light_skew(outcome.light)) +
+  text += "light skew " + text_of(light_skew(outcome.light, outcome.begin)) +
           " (ground truth, begin of standing light); timeslots left dark: " + std::to_string(outcome.row.underflows) + "\n";
   if (outcome.transmit == Transmit::grants) {
     text += control_text(outcome.control);
@@ -212,7 +213,7 @@ Json json_of(const std::vector<JobOutcome>& outcomes, const LabFootprint& footpr
                     {"replayed", replay_json(outcome.replayed)},
                     {"beside", std::move(beside)},
                     {"revisions", json_of(outcome.commits)["revisions"]},
-                    {"light_skew_ns", light_skew(outcome.light).count()},
+                    {"light_skew_ns", light_skew(outcome.light, outcome.begin).count()},
                     {"underflows", outcome.row.underflows}});
     if (outcome.transmit == Transmit::grants) {
       jobs.back()["control"] = control_json(outcome.control);

@@ -17,6 +17,8 @@ namespace loom::cli {
 struct JobOutcome {
   BitRate node_rate;  ///< of all its transmitters together: what the electrical fabrics beside it are given
   JobId job;
+  Instant begin{};       ///< when it was asked for
+  bool is_over = false;  ///< cancelled: nothing later wants it
   JobReport row;
   std::vector<CommitReport> commits;  ///< that brought it into light
   LightTimeline light;                ///< ground truth between its nodes

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <thread>
 
 #include "cli/lab_report.hpp"
@@ -282,6 +283,7 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std
   }
   JobOutcome outcome;
   outcome.job = submitted->job;
+  outcome.begin = begin;
   auto row = follow(lab, outcome.job, spec->transmit == Transmit::grants);
   if (!row) {
     return std::unexpected(row.error());
@@ -351,6 +353,21 @@ Result<void> end_job(LabSession& lab, JobId job) {
               "job " + std::to_string(job.value) + " did not end within " + text_of(Duration{kJobPatience}));
 }
 
+/// Every job ends before the next begins, but for those whose traffic a later submission changes; the last one stays.
+Result<void> end_unwanted(LabSession& lab, std::vector<JobOutcome>& outcomes, std::span<const JobSubmission> later) {
+  for (JobOutcome& outcome : outcomes) {
+    const auto wants = [&](const JobSubmission& submission) { return submission.changes == outcome.row.name; };
+    if (later.empty() || outcome.is_over || std::any_of(later.begin(), later.end(), wants)) {
+      continue;
+    }
+    for (JobOutcome& each : outcomes) {
+      each.is_over = each.is_over || each.job == outcome.job;
+    }
+    LOOM_TRY(end_job(lab, outcome.job));
+  }
+  return {};
+}
+
 }  // namespace
 
 int run_jobs(LabSession& lab, const Globals& globals) {
@@ -365,14 +382,10 @@ int run_jobs(LabSession& lab, const Globals& globals) {
     if (!globals.json) {
       std::fputs(text_of(*outcome).c_str(), stdout);
     }
-    const bool is_last = &submission == &lab.scenario.jobs.back();
-    const bool stays = !is_last && !(&submission + 1)->changes.empty();
-    if (!is_last && !stays) {
-      if (const auto ended = end_job(lab, outcome->job); !ended) {
-        return give_up(ended.error(), "loom status");
-      }
-    }
     outcomes.push_back(std::move(*outcome));
+    if (const auto ended = end_unwanted(lab, outcomes, std::span(lab.scenario.jobs).subspan(outcomes.size())); !ended) {
+      return give_up(ended.error(), "loom status");
+    }
   }
   LabFootprint footprint;
   footprint.join = lab.join_time;

@@ -1,5 +1,5 @@
 // Reads, plans, answers. Two ways of planning give the same answer: the road (a Schedule, lowered and verified), and TopoOpt's
-// finder by itself where no scheduler of that name is registered.
+// finder by itself where no fabric is named.
 #include "cli/plan.hpp"
 
 #include <algorithm>
@@ -23,6 +23,7 @@
 #include "controller/predict/fabric_model.hpp"
 #include "controller/schedule/registry.hpp"
 #include "controller/schedule/topoopt/finder_settings.hpp"
+#include "controller/schedule/topoopt_schedule.hpp"
 
 namespace loom::cli {
 namespace {
@@ -85,7 +86,39 @@ Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
   return intent;
 }
 
-/// Sentences and a drawing of a SiP-ML plan; of other fabrics the circuits alone are drawn.
+/// The finder asked once more for what the scheduler asked it: how each job's topology came about, and its jumps.
+Result<void> account_for_topologies(const PlanOrder& order, const PlanInputs& inputs, const Demand& demand, Planned& planned) {
+  for (const JobDemand& job : demand.jobs) {
+    const auto wanted = finder_demand(job);
+    const auto options = topoopt_finder_options(*inputs.fabric, job);
+    if (!wanted || !options) {
+      return std::unexpected(!wanted ? wanted.error() : options.error());
+    }
+    const auto topology = find_topology(*wanted, *options);
+    if (!topology) {
+      return std::unexpected(topology.error());
+    }
+    if (demand.jobs.size() == 1) {
+      planned.answer.jumps = topology->jumps;
+    }
+    if (!order.explain) {
+      continue;
+    }
+    const ElementId interface = inputs.fabric->nodes[job.nodes.front().value].transmitters.front();
+    const BitRate link = std::get<Transmitter>(inputs.fabric->element(interface).kind).rate;
+    const auto account = account_of(*wanted, *topology, *options, link);
+    if (!account) {
+      return std::unexpected(account.error());
+    }
+    const auto nodes = static_cast<std::uint32_t>(job.nodes.size());
+    for (const std::string& line : explain(*account, *options, nodes, link)) {
+      planned.answer.explanation.push_back("job " + std::to_string(job.job.value) + ": " + line);
+    }
+  }
+  return {};
+}
+
+/// Sentences and a drawing of a SiP-ML or TopoOpt plan; of other fabrics the circuits alone are drawn.
 Result<void> account_for(const PlanOrder& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
   const Demand demand = estimate(result.intent, nullptr);
   const std::string title = result.schedule.algorithm + " on " + inputs.fabric->name;
@@ -99,7 +132,9 @@ Result<void> account_for(const PlanOrder& order, const PlanInputs& inputs, const
     planned.drawing = order.plot.empty() ? "" : draw(drawing_of(*account, title + ": wavelengths lit on each segment"));
     return {};
   }
-  if (inputs.algorithm == "sip-ocs" && order.explain) {
+  if (inputs.algorithm == "topoopt") {
+    LOOM_TRY(account_for_topologies(order, inputs, demand, planned));
+  } else if (inputs.algorithm == "sip-ocs" && order.explain) {
     const auto account = account_of_switches(*inputs.fabric, demand, result.schedule);
     if (!account) {
       return std::unexpected(account.error());
@@ -199,8 +234,9 @@ Result<Planned> plan_topology(const PlanOrder& order, const PlanInputs& inputs) 
                                                  std::to_string(inputs.jobs.size()) + " are named; nearest: one workload");
   }
   if (!order.base.empty() || !order.output.empty()) {
-    return fail(ErrorCode::unsupported, std::string(order.base.empty() ? "-o" : "--base") +
-                                            ": a topology by itself has no circuits of a fabric to plan against or to save");
+    return fail(ErrorCode::unsupported,
+                std::string(order.base.empty() ? "-o" : "--base") +
+                    ": a topology by itself has no circuits of a fabric to plan against or to save; nearest: --fabric topoopt");
   }
   const auto options = finder_options(inputs.fabric_settings);
   if (!options) {

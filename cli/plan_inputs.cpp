@@ -196,8 +196,10 @@ Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanOrder& order, con
                 : std::unexpected(joined(loaded.errors));
 }
 
-/// TopoOpt where no scheduler of that name exists: the finder alone.
-bool is_finder_alone(const std::string& algorithm) { return algorithm == "topoopt" && !find_scheduler(algorithm); }
+/// TopoOpt where no fabric is named: the finder alone, servers wired straight to each other.
+bool is_finder_alone(const PlanOrder& order, const PlanInputs& inputs) {
+  return inputs.algorithm == "topoopt" && order.fabric.empty();
+}
 
 Result<void> choose_algorithm(const PlanOrder& order, PlanInputs& inputs) {
   inputs.algorithm = order.algorithm;
@@ -205,16 +207,14 @@ Result<void> choose_algorithm(const PlanOrder& order, PlanInputs& inputs) {
     inputs.algorithm = is_file(order.fabric) || order.fabric.empty() ? "" : order.fabric;
     std::replace(inputs.algorithm.begin(), inputs.algorithm.end(), '_', '-');
   }
-  if (inputs.algorithm.empty() || inputs.algorithm == "topoopt") {
+  if (inputs.algorithm.empty()) {
     return {};
   }
   const auto found = find_scheduler(inputs.algorithm);
   if (found || order.algorithm.empty()) {
     return {};  // a template that nobody knows is refused as one
   }
-  auto names = scheduler_names();
-  names.insert(std::upper_bound(names.begin(), names.end(), "topoopt"), "topoopt");
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const auto names = scheduler_names();
   std::string all;
   for (const std::string_view name : names) {
     all += (all.empty() ? "" : ", ") + std::string(name);
@@ -299,12 +299,7 @@ Result<PlanInputs> read_plan_inputs(const PlanOrder& order) {
     return std::unexpected(wanted.error());
   }
   LOOM_TRY(read_jobs(order, *wanted, inputs));
-  if (is_finder_alone(inputs.algorithm)) {
-    if (!order.fabric.empty() && order.fabric != "topoopt") {
-      return fail(ErrorCode::unsupported,
-                  "algorithm topoopt wires servers straight to each other; " + order.fabric +
-                      " is a fabric of another kind; nearest: --fabric topoopt, or the fabric's own algorithm");
-    }
+  if (is_finder_alone(order, inputs)) {
     LOOM_TRY(check_keys(inputs.fabric_settings, "topoopt", kFinderKeys));
     return inputs;
   }

@@ -231,7 +231,7 @@ void FabricCommit::measure_stage(Instant now) {
       break;
     case CommitStage::arming:
       report_.arm = spent;
-      report_.wait = std::max(Duration{0}, fire_at_ - now);
+      report_.wait = participants_.empty() ? Duration{0} : std::max(Duration{0}, fire_at_ - now);  // nobody is to act at T
       break;
     case CommitStage::darkening:
       report_.darken = std::max(Duration{0}, now - fire_at_);

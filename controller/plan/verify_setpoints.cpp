@@ -253,8 +253,11 @@ void check_return_path(const Fabric& fabric, const Plan& plan, const Settings& s
   std::map<Lighting, std::int64_t> lit;
   for (const Circuit& circuit : plan.circuits) {
     const Source* source = source_of[circuit.transmitter.value];
-    for (std::size_t i = 0; source != nullptr && i < source->emissions.size(); ++i) {
-      if (const Emission& emission = source->emissions[i]; emission.laser.slot == circuit.slot) {
+    if (source == nullptr) {
+      continue;
+    }
+    for (const Emission& emission : source->emissions) {
+      if (emission.laser.slot == circuit.slot) {
         ++lit[{circuit.job, circuit.source, circuit.destination, emission.begin, emission.end}];
       }
     }
@@ -262,9 +265,9 @@ void check_return_path(const Fabric& fabric, const Plan& plan, const Settings& s
   for (const auto& [key, count] : lit) {
     const auto& [job, source, destination, begin, end] = key;
     const auto back = lit.find({job, destination, source, begin, end});
-    const std::int64_t returns = back == lit.end() ? 0 : back->second;
+    const std::int64_t returns = back != lit.end() ? back->second : 0;
     if (returns < count) {
-      faults.add(rules::kReturnPath, [&] {
+      faults.add(rules::kReturnPath, [&, job = job, source = source, destination = destination, count = count] {
         return "job " + std::to_string(job.value) + ": " + std::to_string(count) + " circuits from node " +
                std::to_string(source.value) + " to node " + std::to_string(destination.value) + " have " +
                std::to_string(returns) + " back at the same time; " + fabric.name + " returns over light";

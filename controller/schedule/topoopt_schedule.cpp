@@ -22,6 +22,22 @@ using NoLinks = std::vector<PlacedLink>;
 
 std::string name_of(const JobDemand& job) { return "infeasible: job " + std::to_string(job.job.value); }
 
+Result<FinderOptions> options_for(const Fabric& fabric, const Cabling& cabling, const JobDemand& job) {
+  FinderOptions options = as_in_paper(cabling.degree());
+  options.seed = kSeed;
+  options.matching = job.nodes.size() <= kExactNodes ? MatchingMethod::exact : MatchingMethod::greedy;
+  if (cabling.degree() == 1) {
+    options.directions = RingDirections::one_way;
+    if (fabric.return_path == ReturnPath::optical && job.nodes.size() > 2) {
+      return fail(ErrorCode::infeasible, name_of(job) + " has " + std::to_string(job.nodes.size()) +
+                                             " servers of one interface each: a ring one way has no light back, and " +
+                                             fabric.name +
+                                             " returns over light; nearest: 2 servers, or servers of 2 interfaces");
+    }
+  }
+  return options;
+}
+
 class TopooptScheduler {
  public:
   TopooptScheduler(const Fabric& fabric, const Cabling& cabling, Budget budget)
@@ -55,7 +71,7 @@ class TopooptScheduler {
       return std::unexpected(std::move(demand).error());
     }
     LOOM_TRY(check_traffic(job, *demand));
-    const auto options = options_for(job);
+    const auto options = options_for(fabric_, cabling_, job);
     if (!options) {
       return std::unexpected(options.error());
     }
@@ -128,22 +144,6 @@ class TopooptScheduler {
                       " servers: no topology is better than another; nearest: one collective of 1 byte, or no job");
     }
     return {};
-  }
-
-  Result<FinderOptions> options_for(const JobDemand& job) const {
-    FinderOptions options = as_in_paper(cabling_.degree());
-    options.seed = kSeed;
-    options.matching = job.nodes.size() <= kExactNodes ? MatchingMethod::exact : MatchingMethod::greedy;
-    if (cabling_.degree() == 1) {
-      options.directions = RingDirections::one_way;
-      if (fabric_.return_path == ReturnPath::optical && job.nodes.size() > 2) {
-        return fail(ErrorCode::infeasible, name_of(job) + " has " + std::to_string(job.nodes.size()) +
-                                               " servers of one interface each: a ring one way has no light back, and " +
-                                               fabric_.name +
-                                               " returns over light; nearest: 2 servers, or servers of 2 interfaces");
-      }
-    }
-    return options;
   }
 
   // --- links on interfaces -----------------------------------------------------------------------------------------------
@@ -277,6 +277,11 @@ Result<Schedule> schedule_topoopt(const Fabric& fabric, const Demand& demand, co
     return std::unexpected(cabling.error());
   }
   return TopooptScheduler(fabric, *cabling, budget).run(demand);
+}
+
+Result<FinderOptions> topoopt_finder_options(const Fabric& fabric, const JobDemand& job) {
+  const auto cabling = read_cabling(fabric);
+  return cabling ? options_for(fabric, *cabling, job) : std::unexpected(cabling.error());
 }
 
 }  // namespace loom

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "controller/schedule/registry.hpp"
+#include "controller/schedule/topoopt/topology_finder.hpp"
 
 namespace loom {
 
@@ -16,5 +17,9 @@ namespace loom {
 /// Errors: unsupported (no TopoOpt fabric), infeasible (servers of two blocks; one server; no traffic; more than a ring's
 /// interfaces are needed), out_of_range, timed_out. Each names the job and the nearest feasible request.
 Result<Schedule> schedule_topoopt(const Fabric& fabric, const Demand& demand, const Intent& intent, Budget budget);
+
+/// What the scheduler asks the finder for, so that its choice can be accounted for. Errors: unsupported and infeasible, as
+/// above.
+Result<FinderOptions> topoopt_finder_options(const Fabric& fabric, const JobDemand& job);
 
 }  // namespace loom

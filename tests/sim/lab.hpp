@@ -168,6 +168,9 @@ class Lab {
     const std::string fabric = state_.string() + ".fabric.yaml";
     std::ofstream(fabric) << "schema_version: 1\nkind: fabric\nname: oddl-8\ntemplate: oddl\n"
                              "parameters: {nodes: 8, group_size: 4, channels: 8, laser_control_max: 200ms}\n";
+    return write_scenario_on(fabric, lines);
+  }
+  std::string write_scenario_on(const std::string& fabric, const std::string& lines) const {
     const std::string path = state_.string() + ".yaml";
     std::ofstream(path) << "schema_version: 1\nkind: scenario\nname: small\nfabric: " << fabric << "\nagents: {processes: 2}\n"
                         << lines;

@@ -50,6 +50,22 @@ TEST_CASE("a small soft lab brings a ring and an all-to-all into light and repla
   CHECK(object["jobs"][1]["replayed"]["dark_ms"].get<double>() > 0);
 }
 
+TEST_CASE("a lab keeps a job that a later submission changes, while another comes and goes") {
+  const Lab lab;
+  const std::string scenario = lab.write_scenario_on(std::filesystem::absolute("configs/fabrics/topoopt_16.yaml").string(),
+                                                     "mode: soft\njobs:\n"
+                                                     "  - {name: a, workload: vgg19, nodes: 8}\n"
+                                                     "  - {name: beside, workload: bert-base, nodes: 6}\n"
+                                                     "  - {name: a-changed, changes: a, workload: dlrm, nodes: 8}\n");
+  const auto object = lab.ask("lab run " + scenario);
+  REQUIRE(object["jobs"].size() == 3);
+  CHECK(object["jobs"][0]["revisions"][0]["touched"] == 32);
+  const auto& changed = object["jobs"][2];
+  CHECK(committed(changed) == 1);
+  CHECK(changed["revisions"][0]["touched"] < 32);  // the ring that both topologies have stayed lit
+  CHECK(changed["replayed"]["iteration_ms"].get<double>() == Approx(changed["predicted"]["iteration_ms"].get<double>()));
+}
+
 TEST_CASE("a recorded session decides the same again from its tape, and a tape that lacks a word does not") {
   const Lab lab;
   const std::string path =

@@ -198,6 +198,23 @@ TEST_CASE("the_explanation_of_a_topology_follows_the_finder_step_by_step") {
   CHECK(code.certificate.verified == false);
 }
 
+TEST_CASE("on_a_fabric_the_scheduler_plans_and_the_finder_says_why") {
+  PlanOrder order = order_of("dlrm", 16, "configs/fabrics/topoopt_16.yaml");
+  order.algorithm = "topoopt";
+  order.explain = true;
+  const PlanAnswer one = planned(order);
+  CHECK(one.certificate.verified);
+  CHECK(one.circuits == 64);
+  CHECK(one.jumps == std::vector<std::uint32_t>{1, 15});
+  CHECK(says(one.explanation, "job 1: degree split: of 4 interfaces 2 for rings, 2 for pairs; as in the paper"));
+  CHECK(says(one.explanation, "job 1: matching, round 2: 8 pairs"));
+  order.workloads.emplace_back("vgg19");
+  order.nodes = {8, 6};
+  const PlanAnswer two = planned(order);
+  CHECK(two.jumps.empty());
+  CHECK(says(two.explanation, "job 2: rings of 6"));
+}
+
 TEST_CASE("a_prime_number_of_servers_has_every_jump_for_its_ring") {
   PlanOrder order = order_of("vgg19", 13, "", {"fabric.degree=4"});
   order.algorithm = "topoopt";
