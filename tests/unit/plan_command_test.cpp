@@ -225,7 +225,7 @@ TEST_CASE("a_prime_number_of_servers_has_every_jump_for_its_ring") {
 }
 
 TEST_CASE("requests_that_cannot_be_are_refused_with_the_nearest_that_can") {
-  refused(order_of("vgg19", 32, "configs/fabrics/sip_ring_16.yaml"), {"needs 32 nodes, 16 free", "nearest: 16 nodes"});
+  refused(order_of("vgg19", 32, "configs/fabrics/sip_ring_16.yaml"), {"needs 32 nodes, fabric sip-ring-16 has 16", "nearest: 16 nodes"});
   refused(order_of("vgg19", 1, "sip-ring"), {"1 node", "nearest: 2 nodes"});
   refused(order_of("gpt3-175b", 64, "sip-ocs"), {"memory exceeded", "100 GB", "nearest: tp x pp = 32"});
   refused(order_of("dlrm", 2, "sip-ring"), {"memory exceeded", "tables", "nearest: 4 nodes"});
