@@ -271,6 +271,13 @@ class Teller {
     }
   }
 
+  /// The answer begins on a line of its own.
+  void end() {
+    if (stderr_is_terminal() && seconds_begun_ >= 0) {
+      progress_.finish("searched");
+    }
+  }
+
  private:
   std::string path_;
   Progress progress_;
@@ -405,6 +412,7 @@ int plan_by_search(const Globals& globals, const PlanOrder& order) {
   const auto begin = Clock::now();
   const auto outcome = run_search(prepared->problem, std::move(prepared->search), prepared->chains, *run);
   std::signal(SIGINT, before);
+  teller.end();
   if (!outcome) {
     return give_up(outcome.error(), "loom plan --help");
   }
