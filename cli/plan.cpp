@@ -242,7 +242,7 @@ Result<Planned> plan_topology(const PlanOrder& order, const PlanInputs& inputs) 
   if (!options) {
     return std::unexpected(options.error());
   }
-  const auto rate = parse_bit_rate(order.bandwidth);
+  const auto rate = parse_bit_rate(order.bandwidth.empty() ? kPlanBandwidth : order.bandwidth);
   if (!rate) {
     return std::unexpected(rate.error());
   }
@@ -307,6 +307,11 @@ Result<PlanAnswer> answer_to(const PlanOrder& order) {
   const auto inputs = read_plan_inputs(order);
   if (!inputs) {
     return std::unexpected(inputs.error());
+  }
+  if (inputs->fabric != nullptr && !order.bandwidth.empty()) {
+    return fail(ErrorCode::invalid_argument, "--bandwidth " + order.bandwidth + " is for TopoOpt without a fabric; fabric " +
+                                                 inputs->fabric->name +
+                                                 " says its rates itself; nearest: --set fabric.rate=...");
   }
   auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_on_the_road(order, *inputs);
   if (!planned) {

@@ -25,13 +25,15 @@ struct SearchOrder {
   std::string resume;
 };
 
+inline constexpr const char* kPlanBandwidth = "100G";
+
 struct PlanOrder {
   std::vector<std::string> workloads;
   std::vector<std::uint32_t> nodes;  ///< one for all, or one a workload
   std::string scenario;              ///< instead of workloads and a fabric
   std::string algorithm;             ///< empty: the fabric's own
   std::string fabric;                ///< file, or name of a template
-  std::string bandwidth = "100G";    ///< TopoOpt: a node's total
+  std::string bandwidth;             ///< TopoOpt without a fabric: a node's total; empty: kPlanBandwidth
   std::vector<std::string> settings;
   std::string memory;    ///< of a node; empty: 100 GB for SiP-ML (the authors'), else not looked at
   std::string base;      ///< saved schedule; empty: darkness

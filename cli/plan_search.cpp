@@ -128,7 +128,7 @@ Result<Search> new_search(const PlanOrder& order) {
   if (!options) {
     return std::unexpected(options.error());
   }
-  const auto rate = parse_bit_rate(order.bandwidth);
+  const auto rate = parse_bit_rate(order.bandwidth.empty() ? kPlanBandwidth : order.bandwidth);
   if (!rate) {
     return std::unexpected(rate.error());
   }

@@ -273,10 +273,8 @@ void add_plan(CLI::App& app, Session& session) {
   plan_word->add_option("--scenario", order.scenario, "A scenario's fabric and all of its jobs at once, instead");
   plan_word->add_option("--algorithm", order.algorithm, "sip-ring, sip-ocs, oddl, topoopt; the fabric's own if not named");
   plan_word->add_option("--fabric", order.fabric, "Fabric file, or a template: sip-ring, sip-ocs, oddl, topoopt");
-  plan_word
-      ->add_option("--bandwidth", order.bandwidth,
-                   "TopoOpt without a fabric: a server's total per direction, shared by its links")
-      ->capture_default_str();
+  plan_word->add_option("--bandwidth", order.bandwidth,
+                        "TopoOpt without a fabric: a server's total per direction, shared by its links; 100G if not named");
   plan_word->add_option("--set", order.settings, "Workload parameter key=value, template's fabric.key=value; repeatable");
   plan_word->add_option("--memory", order.memory, "Of a node, e.g. 80 GB; SiP-ML's authors: 100 GB");
   plan_word->add_option("--base", order.base, "Plan a change of this: what -o or loom schedule show --json wrote");

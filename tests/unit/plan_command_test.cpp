@@ -225,7 +225,8 @@ TEST_CASE("a_prime_number_of_servers_has_every_jump_for_its_ring") {
 }
 
 TEST_CASE("requests_that_cannot_be_are_refused_with_the_nearest_that_can") {
-  refused(order_of("vgg19", 32, "configs/fabrics/sip_ring_16.yaml"), {"needs 32 nodes, fabric sip-ring-16 has 16", "nearest: 16 nodes"});
+  refused(order_of("vgg19", 32, "configs/fabrics/sip_ring_16.yaml"),
+          {"needs 32 nodes, fabric sip-ring-16 has 16", "nearest: 16 nodes"});
   refused(order_of("vgg19", 1, "sip-ring"), {"1 node", "nearest: 2 nodes"});
   refused(order_of("gpt3-175b", 64, "sip-ocs"), {"memory exceeded", "100 GB", "nearest: tp x pp = 32"});
   refused(order_of("dlrm", 2, "sip-ring"), {"memory exceeded", "tables", "nearest: 4 nodes"});
@@ -246,6 +247,9 @@ TEST_CASE("requests_that_cannot_be_are_refused_with_the_nearest_that_can") {
   refused(order, {"degree 1", "nearest: degree 2"});
   order.nodes = {8, 4};
   refused(order, {"2 counts for 1 workloads"});
+  PlanOrder doubled = order_of("vgg19", 8, "configs/fabrics/sip_ring_16.yaml");
+  doubled.bandwidth = "400G";
+  refused(doubled, {"--bandwidth 400G", "sip-ring-16 says its rates itself"});
 }
 
 TEST_CASE("a_ring_refusal_names_a_size_that_is_then_served") {
