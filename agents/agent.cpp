@@ -144,6 +144,8 @@ void Agent::obey(Turn turn, const Envelope& envelope) {
                  [&](const Welcome& welcome) {
                    session_.welcome(turn, welcome.heartbeat_interval);
                    commit_.confirm(turn, welcome.confirmed);
+                   timelines_.say_again();
+                   grants_.say_again();
                  },
                  [&](const Unwelcome& unwelcome) {
                    if (unwelcome.error.code == ErrorCode::busy) {

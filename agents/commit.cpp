@@ -41,8 +41,6 @@ void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const s
   }
   withdraw_light(turn);
   forget(false);
-  timelines_.enough();
-  grants_.enough();
   revision_ = newest_ = revision;
   Prepared prepared;
   if (latch && emits(plan)) {
@@ -138,12 +136,6 @@ void Commit::confirm(Turn, Revision revision) {
   }
   if (revision == applied_) {
     confirmed_ = revision;
-  }
-  if (revision > timelines_.revision()) {
-    timelines_.enough();
-  }
-  if (revision > applied_) {
-    grants_.enough();
   }
   if (revision == revision_ && event(RevisionWord::confirm)) {
     forget(true);

@@ -10,11 +10,7 @@
 
 namespace loom {
 
-namespace {
-
-constexpr int kCycleDoneRepeats = 20;
-
-}  // namespace
+namespace {}  // namespace
 
 Timelines::Timelines(const Voice& voice, DeviceLanes& lanes) : voice_(voice), lanes_(lanes), players_(lanes.size()) {
   for (std::size_t i = 0; i < players_.size(); ++i) {
@@ -27,6 +23,7 @@ void Timelines::begin(Turn turn, const NodePlan& plan, Instant start) {
   cycles_ = plan.cycles;
   underflows_ = 0;
   repeats_left_ = 0;
+  is_done_ = false;
   cycle_end_.forget();
   if (plan.cycle <= Duration::zero() || plan.cycles == 0) {
     return;
@@ -69,6 +66,7 @@ void Timelines::withdraw(Revision revision) {
   if (revision_ == revision) {
     cycle_end_.forget();
     repeats_left_ = 0;
+    is_done_ = false;
   }
 }
 
@@ -82,7 +80,8 @@ void Timelines::advance(Turn turn) {
   }
   if (cycle_end_.passed(turn.now)) {
     cycle_end_.forget();
-    repeats_left_ = kCycleDoneRepeats;
+    is_done_ = true;
+    say_again();
     say_cycle_done(turn);
   }
 }

@@ -30,15 +30,18 @@ class Timelines {
   void withdraw(Revision revision);
   /// Carries out every edge that has come, and says CycleDone. Real-time safe apart from underflow alarms.
   void advance(Turn turn);
-  /// CycleDone once more, until enough() or the cap: nobody acknowledges it.
+  /// CycleDone once more, until the cap: nobody acknowledges it.
   void repeat_cycle_done(Turn turn);
-  void enough() { repeats_left_ = 0; }
+  /// A new life of the controller asks who we are: what was played to its end may not have been heard.
+  void say_again() { repeats_left_ = is_done_ ? kCycleDoneRepeats : repeats_left_; }
 
   bool plays(std::size_t lane) const { return players_[lane].playback.has_value(); }
   bool plays_any() const;
   First first(std::size_t lane) const { return players_[lane].first; }
   Revision revision() const { return revision_; }  ///< the one that plays, or played last
   std::uint32_t underflows() const { return underflows_; }
+  /// Was every cycle of the revision played?
+  bool is_done() const { return is_done_; }
 
  private:
   struct Player {
@@ -60,7 +63,9 @@ class Timelines {
   Revision revision_;
   std::uint32_t cycles_ = 0;
   std::uint32_t underflows_ = 0;
+  static constexpr int kCycleDoneRepeats = 20;
   int repeats_left_ = 0;
+  bool is_done_ = false;  ///< every cycle of revision_ was played
   Deadline cycle_end_{kCycleTimer};
 };
 

@@ -10,7 +10,6 @@
 namespace loom {
 namespace {
 
-constexpr int kDoneRepeats = 20;
 /// Machines ask to be stepped again at once for what does not fit into one step.
 constexpr int kStepsInARow = 256;
 constexpr std::size_t kTimesKept = 65'536;

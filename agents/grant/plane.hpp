@@ -56,9 +56,10 @@ class GrantPlane {
   void hear(Turn turn, NodeId from, const Envelope& envelope, const GrantWord& word);
   /// Everything that time and the devices make possible now.
   void advance(Turn turn);
-  /// CycleDone once more, until enough() or the cap: nobody acknowledges it.
+  /// CycleDone once more, until the cap: nobody acknowledges it.
   void repeat_done(Turn turn);
-  void enough() { repeats_left_ = 0; }
+  /// A new life of the controller asks who we are: see Timelines.
+  void say_again() { repeats_left_ = is_done() ? kDoneRepeats : repeats_left_; }
 
   bool is_on() const { return plan_ != nullptr; }
   /// The map that it works by; null: none.
@@ -116,6 +117,7 @@ class GrantPlane {
   std::vector<Bytes> left_;          ///< of map()->sends
   std::vector<Again> again_;
   std::size_t sent_ = 0;
+  static constexpr int kDoneRepeats = 20;
   int repeats_left_ = 0;
   std::vector<Asked> asked_;             ///< by destination
   std::vector<GrantTimes> lit_;          ///< accepted, not over

@@ -2,6 +2,7 @@
 #include "controller/control/controller.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "controller/control/timers.hpp"
 
@@ -38,9 +39,33 @@ void Controller::raise(Alarm alarm, EffectSink& sink) {
   alarms_.raise(std::move(alarm), now_);
 }
 
+namespace {
+
+/// A job's stage that was confirmed in light, and since when: agents speak of it under that revision or a later one.
+struct LitStage {
+  std::uint32_t stage = 0;
+  Revision revision;
+};
+
+void note_stages(const Intent& intent, const Plan& plan, std::map<JobId, LitStage>& lit) {
+  std::set<JobId> jobs;
+  for (const Circuit& circuit : plan.circuits) {
+    jobs.insert(circuit.job);
+  }
+  for (const Job& job : intent.jobs) {
+    const auto known = lit.find(job.id);
+    if (jobs.contains(job.id) && (known == lit.end() || known->second.stage != job.stage)) {
+      lit[job.id] = {job.stage, plan.revision};
+    }
+  }
+}
+
+}  // namespace
+
 /// The journal's last word on each subject; a revision that was going and never confirmed leaves its agents in doubt.
 void Controller::restore(const std::vector<Record>& records) {
   std::shared_ptr<const Plan> going;
+  std::map<JobId, LitStage> lit;
   for (const Record& record : records) {
     if (const auto* term = std::get_if<TermRecord>(&record)) {
       term_ = std::max(term_, term->term);
@@ -71,6 +96,7 @@ void Controller::restore(const std::vector<Record>& records) {
         result->intent = intent_;
         result->next_circuit = next_circuit_;
         keep_confirmed(commit->revision, intent_, going);
+        note_stages(intent_, *going, lit);
         confirmed_ = std::move(result);
         going = nullptr;
         doubt_ = {};
@@ -87,6 +113,9 @@ void Controller::restore(const std::vector<Record>& records) {
     entry.workload = job.spec.workload;
     entry.nodes = job.nodes;
     entry.stage = job.stage;
+    const auto since = lit.find(job.id);
+    entry.was_lit = since != lit.end() && since->second.stage == job.stage;
+    entry.revision = entry.was_lit ? since->second.revision : Revision{};
   }
 }
 

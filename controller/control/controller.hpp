@@ -45,6 +45,7 @@ struct JobEntry {
   std::vector<NodeId> cycles_done;  ///< nodes that have played all cycles of the present stage, ascending
   std::uint32_t underflows = 0;
   std::string note{};        ///< of its schedule
+  bool was_lit = false;      ///< before this life of the controller, in its present stage, by `revision`
   Instant attended_until{};  ///< by a launcher, unless it says so again
   Revision quiet_for;        ///< what that launcher has let its job be dark for
 };

@@ -285,7 +285,8 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
       entry.note = note_of(plan->schedule, placed.id);
       if (entry.state == "pending") {
         entry.state = "committing";
-        entry.revision = plan->plan.revision;
+        entry.revision = entry.was_lit ? entry.revision : plan->plan.revision;
+        entry.was_lit = false;
       }
     }
   }

@@ -111,7 +111,7 @@ void Controller::on_heartbeat(NodeId node, const Heartbeat& heartbeat, EffectSin
 
 void Controller::on_cycle_done(NodeId node, Revision revision, const CycleDone& done, Instant now, EffectSink& sink) {
   for (auto& [id, entry] : jobs_) {
-    const bool plays = entry.state == "lit" || entry.state == "committing";
+    const bool plays = entry.state == "lit" || entry.state == "committing" || entry.was_lit;
     if (!plays || revision < entry.revision || std::find(entry.nodes.begin(), entry.nodes.end(), node) == entry.nodes.end()) {
       continue;
     }

@@ -264,3 +264,37 @@ TEST_CASE("planted_bug_a_skipped_blank_is_caught") {
   const auto violations = verdict(scenario, options);
   CHECK_FALSE(violations.empty());
 }
+
+TEST_CASE("a_job_goes_on_to_its_next_stages_though_the_controller_died_while_one_was_played") {
+  Scenario scenario = calm_scenario(8, 4);
+  JobSubmission shuffle = ring_job("shuffle", 8, milliseconds{500});
+  shuffle.workload = "dlrm";
+  shuffle.settings = {{"map", "maps"}};
+  scenario.jobs = {shuffle};
+  const auto entry = [](World& world) { return world.controller().jobs().at(JobId{1}); };
+  for (const Duration down_for : {Duration{milliseconds{100}}, Duration{seconds{20}}}) {
+    for (const Duration after : {Duration{}, Duration{milliseconds{150}}}) {
+      CAPTURE(down_for, after);
+      auto jobs = script_of(scenario);
+      REQUIRE(jobs);
+      World world(scenario, std::move(*jobs), {});
+      REQUIRE(world.start());
+      Instant now{seconds{1}};
+      world.run_until(now);
+      while (world.controller().jobs().empty() || entry(world).state != "lit") {
+        REQUIRE(now < Instant{seconds{10}});
+        world.run_until(now += milliseconds{5});
+      }
+      REQUIRE(entry(world).stages == 3);
+      REQUIRE(entry(world).stage == 0);
+      world.run_until(now += after);
+      world.crash(controller_peer(), down_for);
+      world.run_until(now += down_for + seconds{20});
+      INFO(entry(world).state << " by " << entry(world).revision.value << ", " << entry(world).cycles_done.size() << " done, "
+                              << world.agent(NodeId{0}).timelines().is_done());
+      CHECK(entry(world).stage == 2);
+      CHECK(entry(world).state == "lit");
+      CHECK(world.checker().violations().empty());
+    }
+  }
+}
