@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/fabric.hpp"
+#include "core/fabric_rows.hpp"
 
 namespace loom {
 namespace {
@@ -50,24 +51,6 @@ class OddlBuilder {
     ElementId awg;
   };
 
-  ElementId add_element(std::string name, PortNumber inputs, PortNumber outputs, Db loss, ElementKind kind) {
-    const ElementId id{static_cast<std::uint32_t>(fabric_.elements.size())};
-    fabric_.elements.push_back({id, std::move(name), inputs, outputs, loss, std::move(kind)});
-    return id;
-  }
-
-  void connect(PortRef from, PortRef to, std::int64_t length_mm, Db loss) {
-    const FibreId id{static_cast<std::uint32_t>(fabric_.fibres.size())};
-    fabric_.fibres.push_back({id, from, to, length_mm, loss});
-  }
-
-  void add_device(std::string name, DeviceKind kind, NodeId agent, std::vector<ElementId> elements) {
-    const BusId bus{static_cast<std::uint32_t>(fabric_.buses.size())};
-    fabric_.buses.push_back({bus, "bus-" + name, agent, "sim"});
-    const DeviceId id{static_cast<std::uint32_t>(fabric_.devices.size())};
-    fabric_.devices.push_back({id, std::move(name), kind, agent, bus, 1, std::move(elements)});
-  }
-
   /// Of a thing that there is once a plane; planes but the first say so.
   static std::string suffix_of(std::uint32_t number, std::uint32_t plane) {
     return std::to_string(number) + (plane == 0 ? "" : "p" + std::to_string(plane));
@@ -81,7 +64,7 @@ class OddlBuilder {
     transmitter.retune_max = parameters_.laser_retune_max;
     transmitter.blank_max = parameters_.laser_blank_max;
     transmitter.control_max = parameters_.laser_control_max;
-    return add_element("tx-" + suffix, 0, 1, Db{0}, transmitter);
+    return rows_.add_element("tx-" + suffix, 0, 1, Db{0}, transmitter);
   }
 
   ElementId add_receiver(const std::string& suffix) {
@@ -89,7 +72,7 @@ class OddlBuilder {
     receiver.sensitivity = Dbm{-1000};
     receiver.overload = Dbm{400};
     receiver.acquisition_max = parameters_.receiver_acquisition_max;
-    return add_element("rx-" + suffix, 1, 0, Db{0}, receiver);
+    return rows_.add_element("rx-" + suffix, 1, 0, Db{0}, receiver);
   }
 
   ElementId add_filter(const std::string& suffix, std::uint32_t index) {
@@ -100,7 +83,7 @@ class OddlBuilder {
       highest += static_cast<std::int32_t>(parameters_.group_size);
     }
     ring.cold_resonance = centre_of(plan_.slot(highest)) + kRingHeadroom;
-    return add_element("ring-" + suffix, 1, 2, kRingLoss, ring);
+    return rows_.add_element("ring-" + suffix, 1, 2, kRingLoss, ring);
   }
 
   void add_node(std::uint32_t group, std::uint32_t index, const std::vector<PlaneOfGroup>& planes) {
@@ -112,12 +95,12 @@ class OddlBuilder {
       node.transmitters.push_back(add_transmitter(suffix));
       node.receivers.push_back(add_receiver(suffix));
       filters.push_back(add_filter(suffix, index));
-      connect({node.transmitters.back(), 0}, {planes[plane].combiner, static_cast<PortNumber>(index)}, 2'000, Db{0});
-      connect({planes[plane].awg, static_cast<PortNumber>(index)}, {filters.back(), 0}, 2'000, Db{0});
-      connect({filters.back(), 1}, {node.receivers.back(), 0}, 0, Db{0});
-      add_device("laser-" + suffix, DeviceKind::itla_laser, id, {node.transmitters.back()});
+      rows_.connect({node.transmitters.back(), 0}, {planes[plane].combiner, static_cast<PortNumber>(index)}, 2'000, Db{0});
+      rows_.connect({planes[plane].awg, static_cast<PortNumber>(index)}, {filters.back(), 0}, 2'000, Db{0});
+      rows_.connect({filters.back(), 1}, {node.receivers.back(), 0}, 0, Db{0});
+      rows_.add_device("laser-" + suffix, DeviceKind::itla_laser, id, {node.transmitters.back()});
     }
-    add_device("heater-" + std::to_string(id.value), DeviceKind::heater_bank, id, std::move(filters));
+    rows_.add_device("heater-" + std::to_string(id.value), DeviceKind::heater_bank, id, std::move(filters));
     fabric_.nodes.push_back(std::move(node));
   }
 
@@ -128,24 +111,24 @@ class OddlBuilder {
     const Db split{static_cast<std::int32_t>(std::lround(1000.0 * std::log10(static_cast<double>(size))))};
     const Db combining = split + kCombinerExcess;
     PlaneOfGroup made;
-    made.combiner = add_element("combiner-" + suffix, size, 1, combining, Coupler{});
+    made.combiner = rows_.add_element("combiner-" + suffix, size, 1, combining, Coupler{});
     const ElementId booster =
-        add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{combining + kBoosterSurplus, Dbm{-3500}, Dbm{600}});
+        rows_.add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{combining + kBoosterSurplus, Dbm{-3500}, Dbm{600}});
     WavelengthSelectiveSwitch wss;
     wss.settle_max = parameters_.wss_settle_max;
     wss.reload_dip = parameters_.wss_reload_dip;
-    made.source_wss = add_element("wss-out-" + suffix, 1, groups, kWssLoss, wss);
-    made.destination_wss = add_element("wss-in-" + suffix, groups, 1, kWssLoss, wss);
+    made.source_wss = rows_.add_element("wss-out-" + suffix, 1, groups, kWssLoss, wss);
+    made.destination_wss = rows_.add_element("wss-in-" + suffix, groups, 1, kWssLoss, wss);
     const ElementId preamplifier =
-        add_element("preamplifier-" + suffix, 1, 1, Db{0}, Amplifier{kPreamplifierGain, Dbm{-3500}, Dbm{800}});
+        rows_.add_element("preamplifier-" + suffix, 1, 1, Db{0}, Amplifier{kPreamplifierGain, Dbm{-3500}, Dbm{800}});
     ArrayedWaveguideGrating grating;
     grating.channels = plan_;
     grating.passband = FrequencyOffset{width_of(plan_.first).mhz * 9 / 10};
-    made.awg = add_element("awg-" + suffix, 1, size, kAwgLoss, grating);
-    connect({made.combiner, 0}, {booster, 0}, 1'000, Db{0});
-    connect({booster, 0}, {made.source_wss, 0}, 1'000, Db{0});
-    connect({made.destination_wss, 0}, {preamplifier, 0}, 1'000, Db{0});
-    connect({preamplifier, 0}, {made.awg, 0}, 1'000, Db{0});
+    made.awg = rows_.add_element("awg-" + suffix, 1, size, kAwgLoss, grating);
+    rows_.connect({made.combiner, 0}, {booster, 0}, 1'000, Db{0});
+    rows_.connect({booster, 0}, {made.source_wss, 0}, 1'000, Db{0});
+    rows_.connect({made.destination_wss, 0}, {preamplifier, 0}, 1'000, Db{0});
+    rows_.connect({preamplifier, 0}, {made.awg, 0}, 1'000, Db{0});
     return made;
   }
 
@@ -160,8 +143,8 @@ class OddlBuilder {
     const NodeId head{group * parameters_.group_size};
     for (std::uint32_t plane = 0; plane < parameters_.planes; ++plane) {
       const std::string suffix = suffix_of(group, plane);
-      add_device("wss-out-" + suffix, DeviceKind::wss, head, {planes[plane].source_wss});
-      add_device("wss-in-" + suffix, DeviceKind::wss, head, {planes[plane].destination_wss});
+      rows_.add_device("wss-out-" + suffix, DeviceKind::wss, head, {planes[plane].source_wss});
+      rows_.add_device("wss-in-" + suffix, DeviceKind::wss, head, {planes[plane].destination_wss});
     }
     groups_made_.push_back(std::move(planes));
   }
@@ -170,8 +153,8 @@ class OddlBuilder {
     for (std::uint32_t plane = 0; plane < parameters_.planes; ++plane) {
       for (std::uint32_t g = 0; g < groups_; ++g) {
         for (std::uint32_t h = 0; h < groups_; ++h) {
-          connect({groups_made_[g][plane].source_wss, static_cast<PortNumber>(h)},
-                  {groups_made_[h][plane].destination_wss, static_cast<PortNumber>(g)}, kFibreLengthMm, Db{30});
+          rows_.connect({groups_made_[g][plane].source_wss, static_cast<PortNumber>(h)},
+                        {groups_made_[h][plane].destination_wss, static_cast<PortNumber>(g)}, kFibreLengthMm, Db{30});
         }
       }
     }
@@ -181,6 +164,7 @@ class OddlBuilder {
   std::uint32_t groups_;
   ChannelPlan plan_;
   Fabric fabric_;
+  FabricRows rows_{fabric_};
   std::vector<std::vector<PlaneOfGroup>> groups_made_;  ///< [group][plane]
 };
 
