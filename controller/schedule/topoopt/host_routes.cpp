@@ -12,6 +12,20 @@ namespace {
 constexpr std::uint32_t kNobody = ~0U;
 using Path = std::vector<std::uint32_t>;
 
+/// From the parents that a search left behind; both ends included, empty where it did not get there.
+Path way_back(const std::uint32_t* parent, std::uint32_t source, std::uint32_t destination) {
+  Path path;
+  if (parent[destination] == kNobody) {
+    return path;
+  }
+  for (std::uint32_t at = destination; at != source; at = parent[at]) {
+    path.push_back(at);
+  }
+  path.push_back(source);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
 /// The shortest way that avoids some nodes and, for the first hop, some neighbours; the least of equal ones from its far end.
 Path shortest(const Neighbours& neighbours, std::uint32_t source, std::uint32_t destination, const std::vector<bool>& is_closed,
               const std::set<std::uint32_t>& closed_first) {
@@ -27,16 +41,7 @@ Path shortest(const Neighbours& neighbours, std::uint32_t source, std::uint32_t 
       }
     }
   }
-  Path path;
-  if (parent[destination] == kNobody) {
-    return path;
-  }
-  for (std::uint32_t at = destination; at != source; at = parent[at]) {
-    path.push_back(at);
-  }
-  path.push_back(source);
-  std::reverse(path.begin(), path.end());
-  return path;
+  return way_back(parent.data(), source, destination);
 }
 
 /// Puts those of `to` that have no parent yet on the queue; its new end. Without a branch: nobody can predict who is new.
@@ -86,16 +91,7 @@ RouteTrees::RouteTrees(const Neighbours& neighbours, std::span<const std::uint32
 
 std::vector<std::uint32_t> RouteTrees::path(std::uint32_t source, std::uint32_t destination) const {
   const std::uint32_t* parent = parent_.data() + std::size_t{row_[source]} * nodes_;
-  Path path;
-  if (parent[destination] == kNobody) {
-    return path;
-  }
-  for (std::uint32_t at = destination; at != source; at = parent[at]) {
-    path.push_back(at);
-  }
-  path.push_back(source);
-  std::reverse(path.begin(), path.end());
-  return path;
+  return way_back(parent, source, destination);
 }
 
 std::vector<std::vector<std::uint32_t>> k_shortest_paths(const Neighbours& neighbours, std::uint32_t source,
