@@ -196,7 +196,8 @@ Result<JobSchedule> schedule_of(const LabSession& lab, JobId id, const JobSpec& 
   request.revision = Revision{1};
   request.next_circuit = CircuitId{1};
   request.algorithm = lab.scenario.algorithm;
-  request.intent.jobs.push_back({id, spec, nodes, 0});
+  request.intent.jobs.push_back({id, spec, {}, 0});
+  request.intent.jobs.back().spec.placement = nodes;  // it arrives: what it is admitted with is decided again
   auto plan = make_plan(request);
   if (!plan) {
     return std::unexpected(plan.error());

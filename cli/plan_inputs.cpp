@@ -53,7 +53,8 @@ Settings settings_of(const std::string& workload, const std::vector<std::string>
       const auto keys = workload_keys(name);
       return std::find(keys.begin(), keys.end(), key) != keys.end();
     };
-    if (all.size() == 1 || knows(workload) || std::none_of(all.begin(), all.end(), knows)) {
+    const bool is_map = key == "map" || key == "map_groups";
+    if (is_map || all.size() == 1 || knows(workload) || std::none_of(all.begin(), all.end(), knows)) {
       own.emplace(key, value);
     }
   }
@@ -124,7 +125,12 @@ Result<PlanJob> read_job(const Wanted& wanted, std::optional<Bytes> memory) {
     lonely.node_count = 1;
     return std::unexpected(check_job(lonely).error());
   }
-  auto graph = load_task_graph(wanted.workload, {wanted.nodes, wanted.settings});
+  WorkloadSettings settings{wanted.nodes, wanted.settings};
+  auto map = take_map(settings.values);
+  if (!map) {
+    return std::unexpected(std::move(map).error());
+  }
+  auto graph = load_task_graph(wanted.workload, settings);
   if (!graph) {
     return std::unexpected(std::move(graph).error());
   }
@@ -134,6 +140,8 @@ Result<PlanJob> read_job(const Wanted& wanted, std::optional<Bytes> memory) {
   }
   spec->name = wanted.name;
   spec->workload = wanted.workload;
+  spec->map = map->map;
+  spec->custom_map = std::move(map->groups);
   LOOM_TRY(check_job(*spec));
   LOOM_TRY(check_model(wanted, *graph, memory));
   return PlanJob{*std::move(graph), *std::move(spec)};

@@ -77,6 +77,9 @@ struct Job {
   std::uint32_t stage = 0;    ///< the stage of its schedule that is desired now
   /// Of its transmitters, on fabrics that have several a node (ODDL): what it was admitted with, ascending; empty: all.
   std::vector<std::uint32_t> planes{};
+  /// Of the AWGs' orders, where receivers hear several (ODDL): those that were given to it alone for its ports in its groups,
+  /// ascending; empty: it takes wavelengths as it needs them.
+  std::vector<std::uint32_t> orders{};
   bool operator==(const Job&) const = default;
 };
 
@@ -113,6 +116,7 @@ struct JobDemand {
   std::vector<std::uint32_t> custom_map{};  ///< see JobSpec
   std::vector<std::uint32_t> planes{};      ///< see Job
   Transmit transmit = Transmit::slots;
+  std::vector<std::uint32_t> orders{};  ///< see Job
 };
 
 struct Demand {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -190,6 +191,20 @@ void build_index(Fabric& fabric);
 /// Every broken reference or unlawful value, one sentence each; empty means lawful.
 std::vector<std::string> check_fabric(const Fabric& fabric);
 
+/// What joins the nodes of an ODDL group to each other.
+enum class OddlInside : std::uint8_t {
+  combiner,  ///< all transmitters into one fibre, whose light the WSS send to this group's AWG or another's
+  awgr,      ///< a cyclic router of nodes and one uplink: light inside needs no WSS, light to elsewhere takes the uplink
+};
+std::string_view to_string(OddlInside inside);
+
+/// What stands before an ODDL receiver.
+enum class OddlReceiver : std::uint8_t {
+  ring,  ///< a micro-ring drop filter: one wavelength until its heater moves
+  open,  ///< nothing: every order of its AWG output is heard, one at a time
+};
+std::string_view to_string(OddlReceiver receiver);
+
 /// Parameters of the ODDL reconstruction (SYSTEMS.md C2). Everything beyond the paper's abstract is inference.
 struct OddlParameters {
   std::uint32_t nodes = 1024;
@@ -208,10 +223,14 @@ struct OddlParameters {
   Db wss_reload_dip{50};  ///< see WavelengthSelectiveSwitch
   Duration receiver_acquisition_max = std::chrono::microseconds{1};
   std::uint32_t planes = 1;  ///< k: transmitters and receivers a node, each plane with combiners, WSS pairs and AWGs of its own
+  OddlInside inside = OddlInside::combiner;
+  OddlReceiver receiver = OddlReceiver::ring;  ///< inside awgr: open, as each source comes on a wavelength of its own
+  Db awg_isolation{3500};
 };
 
-/// Groups of nodes: transmitters -> combiner -> amplifier -> WSS -> fibre -> WSS -> amplifier -> cyclic AWG -> ring filter
-/// -> receiver, once a plane. The devices of a group's WSS belong to the agent of the group's first node. Label:
+/// Groups of nodes: transmitters -> combiner -> amplifier -> WSS -> fibre -> WSS -> amplifier -> cyclic AWG (-> ring filter)
+/// -> receiver, once a plane. Inside awgr: transmitters -> cyclic AWG -> receivers, and an uplink and a downlink of it with the
+/// amplifiers and WSS between. The devices of a group's WSS belong to the agent of the group's first node. Label:
 /// reconstruction.
 Fabric make_oddl(const OddlParameters& parameters);
 

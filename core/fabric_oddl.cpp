@@ -1,6 +1,7 @@
 // The ODDL reconstruction as a fabric (SYSTEMS.md C2): only the paper's abstract is public, so sizes, losses and gains are
 // ours. Light of one transmitter: combiner 1:G, amplifier, WSS at the source, fibre, WSS at the destination, amplifier,
-// cyclic AWG, micro-ring drop filter, receiver.
+// cyclic AWG, micro-ring drop filter or none, receiver. In the alternative a cyclic router of G + 1 ports stands inside a
+// group: to a neighbour light passes it once; to another group it leaves by the last port and comes in there by the last port.
 #include <cmath>
 #include <string>
 
@@ -18,6 +19,10 @@ constexpr Db kAwgLoss{500};
 constexpr Db kRingLoss{100};
 constexpr Db kBoosterSurplus{195};  ///< of the booster's gain over the combiner's loss; 18 dB of gain for 32 nodes
 constexpr Db kPreamplifierGain{1500};
+/// Behind a router: 0 - 5 + 8 - 6.5 - fibre - 6.5 + 10 - 5 = -5 dBm before fibre loss, and -5 dBm from a neighbour.
+constexpr Db kUplinkGain{800};
+constexpr Db kDownlinkGain{1000};
+constexpr Dbm kUplinkMax{1300};  ///< all nodes of a group of 64 at once
 constexpr std::int64_t kFibreLengthMm = 50'000;
 constexpr FrequencyOffset kRingHeadroom{400'000};  ///< how far a cold ring lies above its highest channel
 
@@ -34,6 +39,9 @@ class OddlBuilder {
     fabric_.assumptions = {
         "oddl (reconstruction): only the abstract of the ODDL paper is public; group size, channels, losses and gains are "
         "ours"};
+    if (parameters_.inside == OddlInside::awgr) {
+      fabric_.assumptions.emplace_back("oddl: an AWG router inside each group is our second reconstruction, an alternative");
+    }
     for (std::uint32_t g = 0; g < groups_; ++g) {
       add_group(g);
     }
@@ -45,10 +53,10 @@ class OddlBuilder {
  private:
   /// What a group has once a plane.
   struct PlaneOfGroup {
-    ElementId combiner;
+    ElementId transmitters_into;  ///< input by node
     ElementId source_wss;
     ElementId destination_wss;
-    ElementId awg;
+    ElementId receivers_from;  ///< output by node
   };
 
   /// Of a thing that there is once a plane; planes but the first say so.
@@ -92,43 +100,72 @@ class OddlBuilder {
     std::vector<ElementId> filters;
     for (std::uint32_t plane = 0; plane < planes.size(); ++plane) {
       const std::string suffix = suffix_of(id.value, plane);
+      const PortRef light{planes[plane].receivers_from, static_cast<PortNumber>(index)};
       node.transmitters.push_back(add_transmitter(suffix));
       node.receivers.push_back(add_receiver(suffix));
-      filters.push_back(add_filter(suffix, index));
-      rows_.connect({node.transmitters.back(), 0}, {planes[plane].combiner, static_cast<PortNumber>(index)}, 2'000, Db{0});
-      rows_.connect({planes[plane].awg, static_cast<PortNumber>(index)}, {filters.back(), 0}, 2'000, Db{0});
-      rows_.connect({filters.back(), 1}, {node.receivers.back(), 0}, 0, Db{0});
+      rows_.connect({node.transmitters.back(), 0}, {planes[plane].transmitters_into, static_cast<PortNumber>(index)}, 2'000,
+                    Db{0});
+      if (parameters_.receiver == OddlReceiver::ring) {
+        filters.push_back(add_filter(suffix, index));
+        rows_.connect(light, {filters.back(), 0}, 2'000, Db{0});
+        rows_.connect({filters.back(), 1}, {node.receivers.back(), 0}, 0, Db{0});
+      } else {
+        rows_.connect(light, {node.receivers.back(), 0}, 2'000, Db{0});
+      }
       rows_.add_device("laser-" + suffix, DeviceKind::itla_laser, id, {node.transmitters.back()});
     }
-    rows_.add_device("heater-" + std::to_string(id.value), DeviceKind::heater_bank, id, std::move(filters));
+    if (!filters.empty()) {
+      rows_.add_device("heater-" + std::to_string(id.value), DeviceKind::heater_bank, id, std::move(filters));
+    }
     fabric_.nodes.push_back(std::move(node));
+  }
+
+  ElementId add_wss(const std::string& name, PortNumber inputs, PortNumber outputs) {
+    WavelengthSelectiveSwitch wss;
+    wss.settle_max = parameters_.wss_settle_max;
+    wss.reload_dip = parameters_.wss_reload_dip;
+    return rows_.add_element(name, inputs, outputs, kWssLoss, wss);
+  }
+
+  ElementId add_grating(const std::string& name, PortNumber inputs, PortNumber outputs) {
+    ArrayedWaveguideGrating grating;
+    grating.channels = plan_;
+    grating.passband = FrequencyOffset{width_of(plan_.first).mhz * 9 / 10};
+    grating.isolation = parameters_.awg_isolation;
+    return rows_.add_element(name, inputs, outputs, kAwgLoss, grating);
   }
 
   PlaneOfGroup add_plane(std::uint32_t group, std::uint32_t plane) {
     const std::string suffix = suffix_of(group, plane);
     const auto size = static_cast<PortNumber>(parameters_.group_size);
     const auto groups = static_cast<PortNumber>(groups_);
-    const Db split{static_cast<std::int32_t>(std::lround(1000.0 * std::log10(static_cast<double>(size))))};
-    const Db combining = split + kCombinerExcess;
     PlaneOfGroup made;
-    made.combiner = rows_.add_element("combiner-" + suffix, size, 1, combining, Coupler{});
-    const ElementId booster =
-        rows_.add_element("booster-" + suffix, 1, 1, Db{0}, Amplifier{combining + kBoosterSurplus, Dbm{-3500}, Dbm{600}});
-    WavelengthSelectiveSwitch wss;
-    wss.settle_max = parameters_.wss_settle_max;
-    wss.reload_dip = parameters_.wss_reload_dip;
-    made.source_wss = rows_.add_element("wss-out-" + suffix, 1, groups, kWssLoss, wss);
-    made.destination_wss = rows_.add_element("wss-in-" + suffix, groups, 1, kWssLoss, wss);
-    const ElementId preamplifier =
-        rows_.add_element("preamplifier-" + suffix, 1, 1, Db{0}, Amplifier{kPreamplifierGain, Dbm{-3500}, Dbm{800}});
-    ArrayedWaveguideGrating grating;
-    grating.channels = plan_;
-    grating.passband = FrequencyOffset{width_of(plan_.first).mhz * 9 / 10};
-    made.awg = rows_.add_element("awg-" + suffix, 1, size, kAwgLoss, grating);
-    rows_.connect({made.combiner, 0}, {booster, 0}, 1'000, Db{0});
+    PortRef out;
+    Amplifier boosting{kUplinkGain, Dbm{-3500}, kUplinkMax};
+    Amplifier preamplifying{kDownlinkGain, Dbm{-3500}, Dbm{800}};
+    const bool routed = parameters_.inside == OddlInside::awgr;
+    if (routed) {
+      made.transmitters_into = made.receivers_from = add_grating("awgr-" + suffix, size + 1, size + 1);
+      out = {made.transmitters_into, size};
+    } else {
+      const Db split{static_cast<std::int32_t>(std::lround(1000.0 * std::log10(static_cast<double>(size))))};
+      const Db combining = split + kCombinerExcess;
+      boosting = {combining + kBoosterSurplus, Dbm{-3500}, Dbm{600}};
+      preamplifying.gain = kPreamplifierGain;
+      made.transmitters_into = rows_.add_element("combiner-" + suffix, size, 1, combining, Coupler{});
+      out = {made.transmitters_into, 0};
+    }
+    const ElementId booster = rows_.add_element("booster-" + suffix, 1, 1, Db{0}, boosting);
+    made.source_wss = add_wss("wss-out-" + suffix, 1, groups);
+    made.destination_wss = add_wss("wss-in-" + suffix, groups, 1);
+    const ElementId preamplifier = rows_.add_element("preamplifier-" + suffix, 1, 1, Db{0}, preamplifying);
+    if (!routed) {
+      made.receivers_from = add_grating("awg-" + suffix, 1, size);
+    }
+    rows_.connect(out, {booster, 0}, 1'000, Db{0});
     rows_.connect({booster, 0}, {made.source_wss, 0}, 1'000, Db{0});
     rows_.connect({made.destination_wss, 0}, {preamplifier, 0}, 1'000, Db{0});
-    rows_.connect({preamplifier, 0}, {made.awg, 0}, 1'000, Db{0});
+    rows_.connect({preamplifier, 0}, {made.receivers_from, routed ? size : PortNumber{0}}, 1'000, Db{0});
     return made;
   }
 
@@ -170,10 +207,16 @@ class OddlBuilder {
 
 }  // namespace
 
+std::string_view to_string(OddlInside inside) { return inside == OddlInside::combiner ? "combiner" : "awgr"; }
+
+std::string_view to_string(OddlReceiver receiver) { return receiver == OddlReceiver::ring ? "ring" : "open"; }
+
 Fabric make_oddl(const OddlParameters& parameters) {
   LOOM_ASSERT(parameters.group_size > 0 && parameters.nodes % parameters.group_size == 0);
   LOOM_ASSERT(parameters.planes > 0);
-  LOOM_ASSERT(parameters.channels >= static_cast<std::int32_t>(parameters.group_size));
+  LOOM_ASSERT(parameters.inside == OddlInside::combiner || parameters.receiver == OddlReceiver::open);
+  const std::uint32_t ports = parameters.group_size + (parameters.inside == OddlInside::awgr ? 1 : 0);
+  LOOM_ASSERT(parameters.channels >= static_cast<std::int32_t>(ports));
   return OddlBuilder(parameters).build();
 }
 

@@ -43,6 +43,7 @@ inline constexpr std::int64_t kStreamBytes = 1LL << 44;        ///< of one strea
 inline constexpr std::int64_t kGrantWindowNs = 1'000'000'000;  ///< one grant, slack included; a restarted arbiter waits as long
 inline constexpr std::size_t kGrantMessageBytes = 512;         ///< one word of the grant plane on the wire
 inline constexpr std::uint32_t kTransmittersPerNode = 8;
+constexpr std::size_t kAwgOrders = 1'024;  ///< as many as a grating has channels at most
 inline constexpr std::uint32_t kStreamsPerSender = 1u << 20;  ///< queued at one node
 inline constexpr std::size_t kStreamsPerStage = 1u << 20;     ///< of one job
 inline constexpr std::int32_t kSlotN = 16'384;                ///< |n| of a frequency slot: 193.1 +- 102.4 THz

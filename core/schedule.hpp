@@ -47,13 +47,14 @@ struct SwitchWire {
 };
 
 /// Which of a job's ranks pass bytes on for others, at most one for each transfer: rank s hands what it has for rank d to
-/// via[row_of[s] x ranks + d], which is d itself where light is direct. Empty: all light is direct.
+/// via[row_of[s] x ranks + d], which is d itself, or s, where light is direct. Empty: all light is direct.
 struct Forwarding {
   std::vector<std::uint32_t> row_of;  ///< by rank
   std::vector<std::uint32_t> via;     ///< rows x ranks
   bool empty() const { return via.empty(); }
   std::uint32_t next(std::uint32_t source, std::uint32_t destination) const {
-    return empty() ? destination : via[row_of[source] * row_of.size() + destination];
+    const std::uint32_t relay = empty() ? destination : via[row_of[source] * row_of.size() + destination];
+    return relay == source ? destination : relay;
   }
   bool operator==(const Forwarding&) const = default;
 };

@@ -51,6 +51,7 @@ static void to_wire(const loom::Job& in, Job& out) {
   nodes_to_wire(in.nodes, *out.mutable_node_ids());
   out.set_stage_number(in.stage);
   out.mutable_plane_numbers()->Assign(in.planes.begin(), in.planes.end());
+  out.mutable_order_numbers()->Assign(in.orders.begin(), in.orders.end());
 }
 
 static loom::Job from_wire(Check& check, const Job& in) {
@@ -65,6 +66,10 @@ static loom::Job from_wire(Check& check, const Job& in) {
   if (check.count("plane_numbers", in.plane_numbers_size(), limits::kTransmittersPerNode)) {
     out.planes.assign(in.plane_numbers().begin(), in.plane_numbers().end());
     check.ascending("plane_numbers", out.planes, [](std::uint32_t plane) { return plane; });
+  }
+  if (check.count("order_numbers", in.order_numbers_size(), limits::kAwgOrders)) {
+    out.orders.assign(in.order_numbers().begin(), in.order_numbers().end());
+    check.ascending("order_numbers", out.orders, [](std::uint32_t order) { return order; });
   }
   return out;
 }

@@ -277,6 +277,7 @@ void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration e
       if (job->nodes.empty()) {
         job->nodes = placed.nodes;  // a job that has been moved since stays where it was moved to
         job->planes = placed.planes;
+        job->orders = placed.orders;
       }
       JobEntry& entry = jobs_[placed.id];
       entry.nodes = placed.nodes;

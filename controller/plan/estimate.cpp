@@ -37,7 +37,8 @@ Demand estimate(const Intent& placed, const Plan* base) {
                            job.spec.map,
                            job.spec.custom_map,
                            job.planes,
-                           job.spec.transmit});
+                           job.spec.transmit,
+                           job.orders});
   }
   if (base != nullptr) {
     demand.wired = wires_of(*base);

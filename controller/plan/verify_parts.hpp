@@ -143,6 +143,7 @@ class LightTracer {
   Way way_of(const Element& element, PortNumber input, const Cell& cell);
   Way way_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input, const Cell& cell);
   Way way_of_ring(const Element& element, const RingFilter& ring, PortNumber input, const Cell& cell);
+  bool leak_is_heard(const Element& grating) const;
   Way way_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input, const Cell& cell);
   void leak(Field& field);
   void leak_through(const Element& element, Field& field);

@@ -73,6 +73,18 @@ LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults&
   measure();
 }
 
+/// Of one input, with filters behind it, nothing that leaks is ever heard: no light of the same colour is there. A receiver
+/// right behind it hears all colours.
+bool LightTracer::leak_is_heard(const Element& grating) const {
+  if (grating.inputs > 1) {
+    return true;
+  }
+  const auto& outputs = fabric_.fibre_out[grating.id.value];
+  return std::any_of(outputs.begin(), outputs.end(), [&](const std::optional<FibreId>& fibre) {
+    return fibre && std::holds_alternative<Receiver>(fabric_.element(fabric_.fibres[fibre->value].to.element).kind);
+  });
+}
+
 /// Linear factors of everything.
 void LightTracer::measure() {
   for (const Element& element : fabric_.elements) {
@@ -86,8 +98,8 @@ void LightTracer::measure() {
       if (settings_.wss[element.id.value] != nullptr) {
         leak_exits_[element.id.value] = leak_exits_of(element, *settings_.wss[element.id.value]);
       }
-    } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind); grating && element.inputs > 1) {
-      leak = linear(gain - grating->isolation.centi);  // with one input nothing of the same colour is there to leak into
+    } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind); grating && leak_is_heard(element)) {
+      leak = linear(gain - grating->isolation.centi);
     } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
       leak = ring->isolation > Db{0} ? linear(gain - ring->isolation.centi) : 0;
       drop = linear(gain - ring->drop_loss.centi);

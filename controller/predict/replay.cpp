@@ -305,6 +305,7 @@ class Replayer {
       return Outcome{0, 0};
     }
     const auto passes = hops_of(flows);
+    const std::vector<bool> passed_on = relayed_hops(flows);
     Load load{job_.node_count};
     std::vector<double> arrived(job_.node_count, 0);                    // the last of what a rank passes on
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> is_free;  // a pair's light serves one transfer after the other
@@ -319,13 +320,26 @@ class Replayer {
         }
         free = *finish - latency_;
         last = std::max(last, *finish);
-        arriving[flow.destination] = std::max(arriving[flow.destination], *finish);
+        if (passed_on[std::size_t{flow.source} * job_.node_count + flow.destination]) {
+          arriving[flow.destination] = std::max(arriving[flow.destination], *finish);
+        }
       }
       std::swap(arrived, arriving);
     }
     const double lit = load.busiest() + latency_ * static_cast<double>(passes.size());
     note(all, 0, last, lit);
     return Outcome{last, lit};
+  }
+
+  /// [source x rank]: hops to a relay that has something to pass on of them.
+  std::vector<bool> relayed_hops(const std::vector<Flow>& flows) const {
+    std::vector<bool> relayed(std::size_t{job_.node_count} * job_.node_count);
+    for (const Flow& flow : flows) {
+      const std::uint32_t via = forwarding_.next(flow.source, flow.destination);
+      relayed[std::size_t{flow.source} * job_.node_count + via] =
+          relayed[std::size_t{flow.source} * job_.node_count + via] || via != flow.destination;
+    }
+    return relayed;
   }
 
   /// First hops, and the second hops of what is passed on, if anything is; one flow a pair each.

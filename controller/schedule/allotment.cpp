@@ -1,4 +1,4 @@
-// Proportional shares of planes.
+// Proportional shares of planes and orders.
 #include "controller/schedule/allotment.hpp"
 
 #include <algorithm>
@@ -20,9 +20,7 @@ class Allotter {
   }
 
   std::vector<std::uint32_t> planes_of(std::size_t index) const {
-    const double heaviest = *std::max_element(weights_.begin(), weights_.end());
-    const double share = heaviest > 0 ? weights_[index] / heaviest : 1;
-    const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(share * shape_.planes)), 1, shape_.planes);
+    const std::size_t count = share_of(index, shape_.planes);
     std::vector<std::uint32_t> order(shape_.planes);  // least used in its groups first
     std::vector<std::uint32_t> used(shape_.planes);
     for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
@@ -40,7 +38,48 @@ class Allotter {
     return order;
   }
 
+  std::vector<std::uint32_t> orders_of(std::size_t index) const {
+    if (!shape_.is_open || shape_.orders() < 2) {
+      return {};
+    }
+    std::vector<std::uint32_t> free;  // whole ones first, as the last may lack ports
+    for (std::uint32_t order = 0; order < shape_.orders(); ++order) {
+      if (shape_.uplink || !is_taken(order, index)) {
+        free.push_back(order);  // behind routers no two nodes share a channel before the WSS
+      }
+    }
+    const std::size_t reserved = shape_.uplink || fills_its_groups(jobs_[index]) ? 0 : 1;
+    const std::size_t most = std::min<std::size_t>(free.size(), shape_.orders() - reserved);
+    free.resize(std::min(most, shape_.uplink ? most : share_of(index, shape_.orders())));
+    return free.size() > 1 ? free : std::vector<std::uint32_t>{};
+  }
+
  private:
+  /// So many of `all` as its traffic is of the heaviest job's, at least one.
+  std::size_t share_of(std::size_t index, std::uint32_t all) const {
+    const double heaviest = *std::max_element(weights_.begin(), weights_.end());
+    const double share = heaviest > 0 ? weights_[index] / heaviest : 1;
+    return std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(share * all)), 1, all);
+  }
+
+  bool is_taken(std::uint32_t order, std::size_t index) const {
+    for (std::size_t other = 0; other < jobs_.size(); ++other) {
+      const std::vector<std::uint32_t>& orders = jobs_[other].orders;
+      if (other != index && std::binary_search(orders.begin(), orders.end(), order) && meet(other, index)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool fills_its_groups(const Job& job) const {
+    std::vector<std::size_t> its(shape_.groups);
+    for (const NodeId node : job.nodes) {
+      ++its[shape_.seats[node.value].group];
+    }
+    return std::all_of(its.begin(), its.end(), [&](std::size_t nodes) { return nodes == 0 || nodes == shape_.ports; });
+  }
+
   /// Seconds of its iteration at 1 bit/s: rings, and what the busiest rank sends to others.
   static double weight_of(const Job& job) {
     const auto traffic = traffic_of({job.id, job.nodes, job.spec.collectives, 0, {}});
@@ -85,10 +124,11 @@ class Allotter {
 
 }  // namespace
 
-void allot(const Fabric& fabric, Intent& placed) {
-  const auto is_new = [](const Job& job) { return job.planes.empty(); };
-  if (fabric.architecture != "oddl" || fabric.nodes.empty() || fabric.nodes[0].transmitters.size() < 2 ||
-      std::none_of(placed.jobs.begin(), placed.jobs.end(), is_new)) {
+void allot(const Fabric& fabric, const std::vector<JobId>& arrived, Intent& placed) {
+  const bool has_planes = !fabric.nodes.empty() && fabric.nodes[0].transmitters.size() > 1;
+  const auto lacks_planes = [&](const Job& job) { return has_planes && job.planes.empty(); };
+  if (fabric.architecture != "oddl" ||
+      (arrived.empty() && std::none_of(placed.jobs.begin(), placed.jobs.end(), lacks_planes))) {
     return;
   }
   const auto shape = read_oddl(fabric);
@@ -97,8 +137,12 @@ void allot(const Fabric& fabric, Intent& placed) {
   }
   const Allotter allotter(*shape, placed.jobs);
   for (std::size_t i = 0; i < placed.jobs.size(); ++i) {
-    if (is_new(placed.jobs[i])) {
-      placed.jobs[i].planes = allotter.planes_of(i);
+    Job& job = placed.jobs[i];
+    if (shape->planes > 1 && lacks_planes(job)) {
+      job.planes = allotter.planes_of(i);
+    }
+    if (job.orders.empty() && std::binary_search(arrived.begin(), arrived.end(), job.id)) {
+      job.orders = allotter.orders_of(i);
     }
   }
 }

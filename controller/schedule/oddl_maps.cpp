@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace loom {
 namespace {
@@ -115,6 +116,49 @@ Result<Forwarding> forwarding_over(const PlaceMap& map, const RankGrid& grid, co
     }
   }
   return forwarding;
+}
+
+Result<Forwarding> forwarding_by_partners(const OddlShape& shape, const RankGrid& grid, const PairTraffic& traffic,
+                                          const std::string& job) {
+  const auto ranks = static_cast<std::uint32_t>(grid.place_of.size());
+  Forwarding forwarding{grid.place_of, {}};
+  for (std::uint32_t place = 0; place < grid.places; ++place) {
+    for (std::uint32_t destination = 0; destination < ranks; ++destination) {
+      const bool is_inside = grid.place_of[destination] == place;
+      const PortNumber port = shape.partner(static_cast<PortNumber>(grid.port_of[destination]));
+      const std::int32_t relay = is_inside || port >= grid.ports ? RankGrid::kNobody : grid.rank(place, port);
+      forwarding.via.push_back(relay == RankGrid::kNobody ? destination : static_cast<std::uint32_t>(relay));
+    }
+  }
+  bool is_needed = false;
+  std::optional<RankPair> lost;
+  traffic.for_each([&](RankPair pair, std::int64_t) {
+    const bool is_inside = grid.place_of[pair.source] == grid.place_of[pair.destination];
+    const bool has_relay = forwarding.via[grid.place_of[pair.source] * ranks + pair.destination] != pair.destination;
+    if (!is_inside && !has_relay && !lost) {
+      lost = pair;
+    }
+    is_needed = is_needed || forwarding.next(pair.source, pair.destination) != pair.destination;
+  });
+  if (lost) {
+    return fail(ErrorCode::infeasible,
+                "infeasible: " + job + ": behind routers nobody in the group of rank " + std::to_string(lost->source) +
+                    " is the partner of rank " + std::to_string(lost->destination) + " in its group; nearest: " +
+                    std::to_string(grid.places * grid.ports) + " nodes in " + std::to_string(grid.places) + " whole groups");
+  }
+  return is_needed ? std::move(forwarding) : Forwarding{};
+}
+
+PairTraffic hops_over(const Forwarding& forwarding, const PairTraffic& traffic) {
+  PairTraffic hops(static_cast<std::uint32_t>(forwarding.row_of.size()));
+  traffic.for_each([&](RankPair pair, std::int64_t bytes) {
+    const std::uint32_t via = forwarding.next(pair.source, pair.destination);
+    hops.add_pair({pair.source, via}, bytes);
+    if (via != pair.destination) {
+      hops.add_pair({via, pair.destination}, bytes);
+    }
+  });
+  return hops;
 }
 
 std::uint32_t fan_out_of(const RankGrid& grid, const PairTraffic& traffic) {

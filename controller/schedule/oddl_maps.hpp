@@ -40,6 +40,14 @@ Result<PlaceMap> place_map(MapChoice choice, const std::vector<std::uint32_t>& c
 Result<Forwarding> forwarding_over(const PlaceMap& map, const RankGrid& grid, const PairTraffic& traffic,
                                    const std::string& job);
 
+/// Behind routers a rank has one partner in each other group: what goes to another of its nodes is handed to the neighbour
+/// whose partner that is. Empty if nothing needs it. Errors: infeasible, naming the pair without such a neighbour.
+Result<Forwarding> forwarding_by_partners(const OddlShape& shape, const RankGrid& grid, const PairTraffic& traffic,
+                                          const std::string& job);
+
+/// What goes from rank to rank in one hop, whoever it is for.
+PairTraffic hops_over(const Forwarding& forwarding, const PairTraffic& traffic);
+
 /// Destinations of the rank that has the most.
 std::uint32_t fan_out_of(const RankGrid& grid, const PairTraffic& traffic);
 

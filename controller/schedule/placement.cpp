@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "controller/schedule/allotment.hpp"
-
 #include "controller/schedule/sip_ring_shape.hpp"
 
 namespace loom {
@@ -269,6 +268,7 @@ Result<Intent> place(const Fabric& fabric, const Intent& intent) {
     }
     LOOM_TRY(placer.keep(job));
   }
+  std::vector<JobId> arrived;
   for (Job& job : placed.jobs) {
     if (is_resized(job)) {
       const auto more = placer.grow(job);
@@ -285,8 +285,9 @@ Result<Intent> place(const Fabric& fabric, const Intent& intent) {
       return std::unexpected(std::move(nodes).error());
     }
     job.nodes = *std::move(nodes);
+    arrived.push_back(job.id);
   }
-  allot(fabric, placed);
+  allot(fabric, arrived, placed);
   return placed;
 }
 

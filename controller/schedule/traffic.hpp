@@ -33,6 +33,25 @@ class PairTraffic {
   bool empty() const { return uniform_ == 0 && subsets_.empty() && pairs_.empty(); }
   /// Bytes of one iteration from rank to rank; 0 to itself.
   std::int64_t bytes(RankPair pair) const;
+  /// Calls `each(pair, bytes)` for every pair with bytes, ascending.
+  template <class Each>
+  void for_each(const Each& each) const {
+    if (uniform_ == 0 && subsets_.empty()) {
+      for (const auto& [pair, bytes] : pairs_) {
+        if (pair.source != pair.destination && bytes > 0) {
+          each(pair, bytes);
+        }
+      }
+      return;
+    }
+    for (RankPair pair; pair.source < ranks_; ++pair.source) {
+      for (pair.destination = 0; pair.destination < ranks_; ++pair.destination) {
+        if (const std::int64_t moved = bytes(pair); moved > 0) {
+          each(pair, moved);
+        }
+      }
+    }
+  }
 
  private:
   struct Subset {

@@ -274,15 +274,6 @@ Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& set
   return job;
 }
 
-namespace {
-
-/// The settings that say which wavelengths lead where: any workload's.
-struct MapSettings {
-  MapChoice map = MapChoice::cheapest;
-  std::vector<std::uint32_t> groups;
-};
-
-/// Takes them out of `values`.
 Result<MapSettings> take_map(Settings& values) {
   constexpr std::array kChoices{MapChoice::cheapest, MapChoice::maps, MapChoice::latin, MapChoice::ring, MapChoice::custom};
   std::vector<std::string_view> words;
@@ -306,6 +297,8 @@ Result<MapSettings> take_map(Settings& values) {
   values.erase("map_groups");
   return taken;
 }
+
+namespace {
 
 Result<JobSpec> load_without_map(std::string_view name_or_path, const WorkloadSettings& settings) {
   std::error_code ignored;

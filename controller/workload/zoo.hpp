@@ -35,6 +35,15 @@ Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings&
 /// What the controller schedules of it: job_of(make_task_graph(...)). Errors: as make_task_graph and job_of.
 Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& settings);
 
+/// The settings that say which wavelengths lead where: any workload's.
+struct MapSettings {
+  MapChoice map = MapChoice::cheapest;
+  std::vector<std::uint32_t> groups;
+};
+
+/// Takes `map` and `map_groups` out of `values`. Errors: invalid_argument.
+Result<MapSettings> take_map(Settings& values);
+
 /// A name of the zoo, or the path of a trace (whose node count must agree with `settings.nodes` where that is not 0; its
 /// only key is compute_ms). Errors: as make_workload and import_trace.
 Result<JobSpec> load_workload(std::string_view name_or_path, const WorkloadSettings& settings);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/config/fabric_explicit.hpp"
+#include "core/config/yaml_words.hpp"
 #include "core/limits.hpp"
 
 namespace loom {
@@ -25,9 +26,16 @@ void check_oddl(YamlMap& map, const OddlParameters& oddl) {
     map.error("group_size", "group_size: " + std::to_string(oddl.group_size) +
                                 " does not divide nodes = " + std::to_string(oddl.nodes) + "; expected a divisor");
   }
-  if (oddl.channels < static_cast<std::int32_t>(oddl.group_size)) {
-    map.error("channels", "channels: found " + std::to_string(oddl.channels) + "; expected at least group_size = " +
-                              std::to_string(oddl.group_size) + " (each receiver of a group needs a channel of its own)");
+  const bool routed = oddl.inside == OddlInside::awgr;
+  if (const std::uint32_t ports = oddl.group_size + (routed ? 1 : 0); oddl.channels < static_cast<std::int32_t>(ports)) {
+    map.error("channels", "channels: found " + std::to_string(oddl.channels) + "; expected at least group_size" +
+                              (routed ? " + 1 = " : " = ") + std::to_string(ports) +
+                              " (each receiver of a group needs a channel of its own" +
+                              (routed ? ", and the uplink one)" : ")"));
+  }
+  if (routed && oddl.receiver == OddlReceiver::ring) {
+    map.error("receiver",
+              "receiver: found ring; expected open with inside = awgr (each neighbour is heard on another channel)");
   }
   const std::uint64_t groups = oddl.nodes / oddl.group_size;
   if (oddl.planes * (groups * groups + 3ull * oddl.nodes + 4 * groups) > limits::kFibres) {
@@ -57,6 +65,10 @@ OddlParameters read_oddl(YamlMap& map) {
   oddl.wss_settle_max = map.duration("wss_settle_max", kDeviceTime, oddl.wss_settle_max);
   oddl.wss_reload_dip = map.ratio("wss_reload_dip", {Db{0}, Db{3'000}}, oddl.wss_reload_dip);
   oddl.receiver_acquisition_max = map.duration("receiver_acquisition_max", kDeviceTime, oddl.receiver_acquisition_max);
+  oddl.inside = static_cast<OddlInside>(map.word("inside", words_of<OddlInside, 2>(), std::size_t{0}).value_or(0));
+  const std::size_t usual = oddl.inside == OddlInside::awgr ? 1 : 0;
+  oddl.receiver = static_cast<OddlReceiver>(map.word("receiver", words_of<OddlReceiver, 2>(), usual).value_or(usual));
+  oddl.awg_isolation = map.ratio("awg_isolation", {Db{1'000}, Db{8'000}}, oddl.awg_isolation);
   check_signal_width(map, oddl.signal_width, plan);
   check_oddl(map, oddl);
   map.finish();
@@ -186,7 +198,9 @@ Fabric read_oddl_template(YamlMap& map, const ErrorList& errors) {
     return {};
   }
   Fabric fabric = make_oddl(oddl);
-  check_reach(map, fabric, oddl);
+  if (oddl.receiver == OddlReceiver::ring) {
+    check_reach(map, fabric, oddl);
+  }
   return fabric;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "controller/predict/replay.hpp"
 #include "sim_backend/simulation.hpp"
 #include "sim_backend/world.hpp"
 #include "tests/sim/oddl_light.hpp"
@@ -119,6 +120,33 @@ TEST_CASE("light_that_a_dip_would_blind_is_dark_before_the_hologram_reloads") {
   check_clean(world);
 }
 
+/// Runs to the end, and sends every job's bytes over the light that there was.
+void check_runs_clean(const Scenario& scenario) {
+  auto jobs = script_of(scenario);
+  REQUIRE(jobs);
+  World world(scenario, std::move(*jobs), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{scenario.duration});
+  check_clean(world);
+  const auto plan = world.controller().confirmed_plan();
+  REQUIRE(plan->schedule.jobs.size() == scenario.jobs.size());
+  const LightTimeline light = world.light().timeline();
+  for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
+    const JobSchedule& schedule = plan->schedule.jobs[i];
+    JobSpec spec = plan->intent.jobs[i].spec;
+    spec.placement = plan->intent.jobs[i].nodes;
+    Instant first = kNever;
+    for (const LitWindow& window : light) {
+      const bool is_its = std::find(spec.placement.begin(), spec.placement.end(), window.source) != spec.placement.end();
+      first = is_its ? std::min(first, window.begin) : first;
+    }
+    const auto replayed = replay(spec, light, {first, std::chrono::microseconds{1}, TransferOrder::merged, &schedule});
+    INFO(scenario.jobs[i].name << ": " << (replayed ? "" : replayed.error().message));
+    REQUIRE(replayed);
+    CHECK(replayed->iteration > replayed->compute);
+  }
+}
+
 TEST_CASE("jobs_run_over_planes_and_relays_without_mixed_light") {
   OddlParameters parameters;
   parameters.nodes = 16;
@@ -128,15 +156,30 @@ TEST_CASE("jobs_run_over_planes_and_relays_without_mixed_light") {
   Scenario scenario = scenario_of(
       parameters, {job_of("ring", "vgg19", 4, milliseconds{500}), job_of("exchange", "dlrm", 8, milliseconds{800})});
   scenario.jobs[1].settings["map"] = "latin";
-  SimOptions options;
-  options.seed = 3;
-  const auto result = run_simulation(scenario, options);
-  REQUIRE(result);
-  CHECK(result->revisions.mixed == 0);
-  CHECK(result->refusals.empty());
-  for (const Violation& violation : result->violations) {
-    FAIL_CHECK(to_string(violation.rule) << ": " << violation.evidence);
-  }
+  check_runs_clean(scenario);
+}
+
+TEST_CASE("open_receivers_play_an_all_to_all_over_groups_in_one_map") {
+  OddlParameters parameters;
+  parameters.nodes = 16;
+  parameters.group_size = 4;
+  parameters.channels = 12;
+  parameters.receiver = OddlReceiver::open;
+  Scenario scenario = scenario_of(
+      parameters, {job_of("exchange", "dlrm", 12, milliseconds{500}), job_of("ring", "vgg19", 4, milliseconds{800})});
+  scenario.jobs[0].settings["map"] = "maps";
+  check_runs_clean(scenario);
+}
+
+TEST_CASE("behind_routers_rings_and_relays_run_clean") {
+  OddlParameters parameters;
+  parameters.nodes = 16;
+  parameters.group_size = 4;
+  parameters.channels = 10;
+  parameters.inside = OddlInside::awgr;
+  parameters.receiver = OddlReceiver::open;
+  check_runs_clean(scenario_of(
+      parameters, {job_of("exchange", "dlrm", 8, milliseconds{500}), job_of("ring", "vgg19", 8, milliseconds{800})}));
 }
 
 }  // namespace

@@ -52,6 +52,24 @@ TEST_CASE("the_written_defaults_are_the_template_defaults") {
   CHECK(written.value->fibre_out.size() == made.elements.size());
 }
 
+TEST_CASE("variants_of_oddl_are_read_and_what_cannot_be_is_refused") {
+  using Catch::Matchers::Contains;
+  const auto open = read(oddl("nodes: 8, group_size: 4, channels: 8, receiver: open"));
+  REQUIRE(open);
+  CHECK(std::ranges::none_of(open.value->devices, [](const Device& each) { return each.kind == DeviceKind::heater_bank; }));
+  const auto routed = read(oddl("nodes: 8, group_size: 4, channels: 5, inside: awgr, awg_isolation: 40 dB"));
+  REQUIRE(routed);
+  const auto router = std::ranges::find(routed.value->elements, "awgr-1", &Element::name);
+  REQUIRE(router != routed.value->elements.end());
+  CHECK(router->inputs == 5);
+  CHECK(std::get<ArrayedWaveguideGrating>(router->kind).isolation == Db{4'000});
+  CHECK_THAT(errors_of(oddl("nodes: 8, group_size: 4, channels: 4, inside: awgr")),
+             Contains("expected at least group_size + 1 = 5"));
+  CHECK_THAT(errors_of(oddl("nodes: 8, group_size: 4, channels: 5, inside: awgr, receiver: ring")),
+             Contains("receiver: found ring; expected open with inside = awgr"));
+  CHECK_THAT(errors_of(oddl("nodes: 8, group_size: 4, channels: 5, inside: awg")), Contains("awgr"));
+}
+
 TEST_CASE("template_parameters_reach_the_fabric") {
   const auto fabric =
       read(oddl("nodes: 8, group_size: 4, channels: 6, first_channel: 192 THz, channel_spacing: 50 GHz, "

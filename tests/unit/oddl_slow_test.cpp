@@ -3,55 +3,16 @@
 #include <map>
 #include <set>
 
-#include "controller/plan/pipeline.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/schedule/oddl_planes.hpp"
+#include "tests/unit/oddl_lab.hpp"
 
 namespace {
 
 using namespace loom;
+using loom::testing::groups_of;
+using Lab = loom::testing::OddlLab;
 using std::chrono::milliseconds;
-
-struct Lab {
-  explicit Lab(OddlParameters parameters) { request.fabric = std::make_shared<const Fabric>(make_oddl(parameters)); }
-
-  Result<std::shared_ptr<const PlanResult>> plan() {
-    request.revision.value += 1;
-    auto made = make_plan(request);
-    if (made) {
-      request.base = {*made, &(*made)->plan};
-      request.intent = (*made)->intent;
-      request.next_circuit = (*made)->next_circuit;
-    }
-    return made;
-  }
-
-  std::shared_ptr<const PlanResult> planned() {
-    const auto made = plan();
-    INFO((made ? "" : made.error().message));
-    REQUIRE(made);
-    return *made;
-  }
-
-  Job& add(std::uint64_t id, std::uint32_t nodes, CollectiveKind kind, std::int64_t bytes = 1'000'000) {
-    Job job;
-    job.id = JobId{id};
-    job.spec.node_count = nodes;
-    job.spec.collectives = {{kind, {}, Bytes{bytes}, 1}};
-    request.intent.jobs.push_back(std::move(job));
-    return request.intent.jobs.back();
-  }
-
-  PlanRequest request{};
-};
-
-OddlParameters groups_of(std::uint32_t groups, std::uint32_t size, std::int32_t channels) {
-  OddlParameters parameters;
-  parameters.nodes = groups * size;
-  parameters.group_size = size;
-  parameters.channels = channels;
-  return parameters;
-}
 
 /// Which pairs of ranks have light in which timeslots of a job's only stage.
 std::map<std::pair<NodeId, NodeId>, std::vector<std::size_t>> timeslots_of(const Stage& stage) {
