@@ -1,8 +1,9 @@
 // Collectives to streams, makespans to an iteration.
 #include "sim_backend/granted_iteration.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <map>
+#include <vector>
 
 #include "controller/predict/iteration_clock.hpp"
 #include "controller/predict/predict.hpp"
