@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim_backend/grant_figures.hpp"
 #include "sim_backend/grant_lab.hpp"
 
 namespace {
@@ -91,42 +92,18 @@ bool print_efficiency(std::uint64_t seed, std::uint32_t nodes) {
   return true;
 }
 
-/// T14 of SYSTEMS.md: one iteration of VGG19 on four nodes, a ring all-reduce whose streams are granted whole, beside the same
-/// bytes over an ideal switch. Consistency, not validation: both sides are ours.
-bool print_testbed(std::uint64_t seed) {
-  constexpr std::int64_t kParameterBytes = 574'668'960;  // SYSTEMS.md part E, fp32
-  constexpr std::uint32_t kNodes = 4;
-  constexpr std::int64_t kSent = kParameterBytes * 2 * (kNodes - 1) / kNodes;  // 2 (n-1)/n of the buffer, Patarasuk and Yuan
-  std::printf(
-      "\nT14, oddl (reconstruction): 4 nodes, VGG19, 100 Gbit/s, %lld bytes a node and iteration, no overlap with compute\n",
-      static_cast<long long>(kSent));
-  std::printf(
-      "uncalibrated assumptions: t_ctl 1 us, Qmax 1 ms, compute as given; grants for streams, next one under the tail\n");
-  std::printf("%8s %8s %6s %12s %14s %14s %9s\n", "C ms", "tune us", "loss%", "efficiency", "ideal ms", "granted ms", "slower");
-  for (const std::int64_t tune_ns : {100, 1'000}) {
-    for (const std::uint32_t loss : {0U, 10'000U}) {
-      GrantLabOptions options = plane(seed, kNodes);
-      options.traffic = GrantTraffic::permutation;
-      options.load_percent = 400;
-      options.stream_bytes = Bytes{kSent};
-      options.streams_per_node = 5;
-      options.loss_per_million = loss;
-      options.sender.timings.tune = Duration{tune_ns};
-      options.sender.patience = std::max(options.sender.patience, Duration{2 * tune_ns});
-      options.arbiter.slack = options.sender.patience;
-      options.arbiter.timings = options.sender.timings;
-      const auto result = run_grant_lab(options);
-      if (!result) {
-        std::fprintf(stderr, "%s\n", result.error().message.c_str());
-        return false;
-      }
-      const double wire_ms = 1e-6 * static_cast<double>(time_of(Bytes{kSent}, options.sender.timings.rate).count());
-      for (const double compute_ms : {0.0, 32.0, 64.0, 100.0}) {
-        const double ideal = compute_ms + wire_ms;
-        const double granted = compute_ms + wire_ms / result->efficiency;
-        std::printf("%8.1f %8.1f %6.1f %12.5f %14.3f %14.3f %8.2f%%\n", compute_ms, microseconds_of(Duration{tune_ns}),
-                    loss / 1e4, result->efficiency, ideal, granted, 100 * (granted / ideal - 1));
-      }
+/// T14, as `loom reproduce T14` has it.
+bool print_testbed() {
+  const auto figures = granted_testbed();
+  if (!figures) {
+    std::fprintf(stderr, "%s\n", figures.error().message.c_str());
+    return false;
+  }
+  std::printf("\nT14, %% slower than the ideal switch\n");
+  for (const Figure& figure : *figures) {
+    std::printf("%8.3f  %s\n", figure.ours, figure.what.c_str());
+    for (const std::string& assumption : figure.assumptions) {
+      std::printf("          assumed: %s\n", assumption.c_str());
     }
   }
   return true;
@@ -150,5 +127,5 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  return print_efficiency(seed, sizes.front()) && print_testbed(seed) ? 0 : 1;
+  return print_efficiency(seed, sizes.front()) && print_testbed() ? 0 : 1;
 }

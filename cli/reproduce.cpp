@@ -1,6 +1,7 @@
 // A table of figures.
 #include "cli/reproduce.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -9,14 +10,18 @@
 
 #include "cli/line_plot.hpp"
 #include "cli/rows.hpp"
+#include "cli/sweeps.hpp"
 #include "cli/term.hpp"
 #include "controller/schedule/reproduction/reproduction.hpp"
 #include "controller/schedule/reproduction/sip_models.hpp"
+#include "controller/workload/settings.hpp"
+#include "sim_backend/grant_figures.hpp"
 
 namespace loom::cli {
 namespace {
 
 constexpr double kBeyondFigures = 1e9;  ///< accepted on one side only
+constexpr std::string_view kTestbedTarget = "T14";
 
 std::string number(double value) {
   std::array<char, 32> text{};
@@ -57,6 +62,9 @@ nlohmann::ordered_json json_of(const Figure& figure) {
   row["least"] = maybe(figure.accepted && accepted.least > -kBeyondFigures, accepted.least);
   row["most"] = maybe(figure.accepted && accepted.most < kBeyondFigures, accepted.most);
   row["within"] = maybe(figure.is_judged(), figure.is_within());
+  if (!figure.assumptions.empty()) {
+    row["assumptions"] = figure.assumptions;
+  }
   return row;
 }
 
@@ -117,65 +125,160 @@ bool write_plot(const std::string& path) {
   return true;
 }
 
+/// The schedule room's targets, and T14 in its place: the machines that play it are the agents', which that room may not see.
+std::vector<std::string_view> all_targets() {
+  std::vector<std::string_view> targets = reproducible_targets();
+  targets.insert(std::find(targets.begin(), targets.end(), "T15"), kTestbedTarget);
+  return targets;
+}
+
+Result<void> check_targets(const std::vector<std::string>& targets) {
+  const std::vector<std::string_view> known = all_targets();
+  for (const std::string& target : targets) {
+    if (std::find(known.begin(), known.end(), target) == known.end()) {
+      return fail(ErrorCode::invalid_argument, "no target '" + target.substr(0, 32) + "'; did you mean '" +
+                                                   std::string(loom::nearest(target, known)) +
+                                                   "'? known: " + published_targets());
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Figure>> figures_of(const std::string& target, const ReproduceOrder& order) {
+  return target == kTestbedTarget ? granted_testbed() : loom::reproduce(target, data_folder(order));
+}
+
+/// What was named; else what has sweeps, if those are asked for, or everything.
+std::vector<std::string> targets_of(const ReproduceOrder& order) {
+  if (!order.targets.empty()) {
+    return order.targets;
+  }
+  if (!order.sweep.empty()) {
+    return swept_targets();
+  }
+  const std::vector<std::string_view> all = all_targets();
+  return {all.begin(), all.end()};
+}
+
+/// All rows that were made, and what is said about them.
+struct Findings {
+  std::vector<Figure> figures;
+  std::vector<Sweep> sweeps;
+  std::vector<std::string> absent;
+  std::vector<std::string> skipped;
+  std::size_t judged = 0;
+  std::size_t within = 0;
+};
+
+Result<Findings> find(const ReproduceOrder& order) {
+  const std::vector<std::string> targets = targets_of(order);
+  Findings findings;
+  Progress progress;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    progress.show("reproducing " + targets[i], i, targets.size());
+    auto figures = figures_of(targets[i], order);
+    if (!figures && figures.error().code != ErrorCode::not_found) {
+      return std::unexpected(std::move(figures).error());
+    }
+    if (!figures) {
+      findings.skipped.push_back(targets[i] + " is skipped: " + figures.error().message);
+      findings.absent.push_back(targets[i]);
+      continue;
+    }
+    for (Figure& figure : *figures) {
+      findings.judged += figure.is_judged() ? 1 : 0;
+      findings.within += figure.is_judged() && figure.is_within() ? 1 : 0;
+      findings.figures.push_back(std::move(figure));
+    }
+    if (!order.sweep.empty()) {
+      progress.show("sweeping " + targets[i], i, targets.size());
+      auto sweeps = sweeps_of(targets[i]);
+      if (!sweeps) {
+        return std::unexpected(std::move(sweeps).error());
+      }
+      findings.sweeps.insert(findings.sweeps.end(), sweeps->begin(), sweeps->end());
+    }
+  }
+  return findings;
+}
+
+void print(const Findings& findings) {
+  Table table({"target", "check", "what", "published", "ours", "off", "accepted", ""});
+  std::string assumptions;
+  for (const Figure& figure : findings.figures) {
+    add_row(table, figure);
+    for (const std::string& each : figure.assumptions) {
+      assumptions += figure.target + " assumed: " + each + "\n";
+    }
+  }
+  std::fputs((table.text() + assumptions).c_str(), stdout);
+  std::printf("%zu of %zu judged rows within what was accepted\n", findings.within, findings.judged);
+  for (const Sweep& sweep : findings.sweeps) {
+    std::printf("\n%s", table_of(sweep).c_str());
+  }
+}
+
+void print_json(const Findings& findings) {
+  auto object = answer();
+  object["figures"] = nlohmann::ordered_json::array();
+  for (const Figure& figure : findings.figures) {
+    object["figures"].push_back(json_of(figure));
+  }
+  object["absent"] = findings.absent;
+  if (!findings.sweeps.empty()) {
+    object["sweeps"] = nlohmann::ordered_json::array();
+    for (const Sweep& sweep : findings.sweeps) {
+      object["sweeps"].push_back(as_json(sweep));
+    }
+  }
+  object["judged"] = findings.judged;
+  object["within"] = findings.within;
+  std::printf("%s\n", object.dump(2).c_str());
+}
+
+bool write_sweeps(const std::string& folder, const std::vector<Sweep>& sweeps) {
+  const auto paths = write_drawings(folder, sweeps);
+  if (!paths) {
+    complain(paths.error().message, "give --sweep a folder that can be written");
+    return false;
+  }
+  for (const std::string& path : *paths) {
+    say("drawn to " + path);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string published_targets() {
   std::string names;
-  for (const std::string_view name : reproducible_targets()) {
+  for (const std::string_view name : all_targets()) {
     names += (names.empty() ? "" : " ") + std::string(name);
   }
   return names;
 }
 
 int reproduce(const Globals& globals, const ReproduceOrder& order) {
-  const std::vector<std::string_view> known = reproducible_targets();
-  std::vector<std::string> targets = order.targets;
-  if (targets.empty()) {
-    targets.assign(known.begin(), known.end());
+  auto lawful = check_targets(order.targets);
+  if (lawful && !order.sweep.empty()) {
+    lawful = check_swept(order.targets);
   }
-  auto object = answer();
-  object["figures"] = nlohmann::ordered_json::array();
-  object["absent"] = nlohmann::ordered_json::array();
-  Table table({"target", "check", "what", "published", "ours", "off", "accepted", ""});
-  std::size_t judged = 0;
-  std::size_t within = 0;
-  std::vector<std::string> skipped;
-  {
-    Progress progress;
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      progress.show("reproducing " + targets[i], i, targets.size());
-      const auto figures = loom::reproduce(targets[i], data_folder(order));
-      if (!figures && figures.error().code != ErrorCode::not_found) {
-        return give_up(figures.error(), "loom reproduce --help");
-      }
-      if (!figures) {
-        skipped.push_back(targets[i] + " is skipped: " + figures.error().message);
-        object["absent"].push_back(targets[i]);
-        continue;
-      }
-      for (const Figure& figure : *figures) {
-        judged += figure.is_judged() ? 1 : 0;
-        within += figure.is_judged() && figure.is_within() ? 1 : 0;
-        add_row(table, figure);
-        object["figures"].push_back(json_of(figure));
-      }
-    }
+  if (!lawful) {
+    return give_up(lawful.error(), "loom reproduce --help");
   }
-  object["judged"] = judged;
-  object["within"] = within;
-  if (globals.json) {
-    std::printf("%s\n", object.dump(2).c_str());
-  } else {
-    std::fputs(table.text().c_str(), stdout);
-    std::printf("%zu of %zu judged rows within what was accepted\n", within, judged);
+  const auto findings = find(order);
+  if (!findings) {
+    return give_up(findings.error(), "loom reproduce --help");
   }
-  for (const std::string& each : skipped) {
+  globals.json ? print_json(*findings) : print(*findings);
+  for (const std::string& each : findings->skipped) {
     say(each);
   }
-  if (!order.plot.empty() && !write_plot(order.plot)) {
+  if ((!order.plot.empty() && !write_plot(order.plot)) ||
+      (!order.sweep.empty() && !write_sweeps(order.sweep, findings->sweeps))) {
     return kFailed;
   }
-  return within < judged ? kFailed : skipped.empty() ? kDone : kPartial;
+  return findings->within < findings->judged ? kFailed : findings->skipped.empty() ? kDone : kPartial;
 }
 
 }  // namespace loom::cli

@@ -12,6 +12,7 @@ struct ReproduceOrder {
   std::vector<std::string> targets;  ///< empty: all
   std::string data;                  ///< folder with traces/topoopt and measures; empty: ./data, if there is one
   std::string plot;                  ///< SVG of T10's sweep; empty: none
+  std::string sweep;                 ///< folder for the drawings of T13's and T14's sweeps; empty: none, and no tables
 };
 
 /// Their names, for --help.

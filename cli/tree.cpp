@@ -328,6 +328,8 @@ void add_pure_commands(CLI::App& app, Session& session) {
   again_published->add_option("--data", session.reproduce.data, "Folder with traces/topoopt and measures; ./data if not named")
       ->envname("LOOM_DATA");
   again_published->add_option("--plot", session.reproduce.plot, "Write an SVG of T10: the sweep of model x bandwidth");
+  again_published->add_option("--sweep", session.reproduce.sweep,
+                              "T13 and T14 against what they assume: tables, and an SVG of each into this folder");
   again_published->callback(
       [&session] { session.command = [&session] { return reproduce(session.globals, session.reproduce); }; });
   CLI::App* trace = app.add_subcommand("import", "Summary of a trace's task graph");

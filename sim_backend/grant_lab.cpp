@@ -85,8 +85,12 @@ class GrantLab {
                         GrantTable(sender.transmitters, sender.timings.tune),
                         Random::of_part(options.seed, 1 + i),
                         {}});
-      nodes_[i].offers.reserve(options.streams_per_node);
-      push(kBegin + gap(i), i, Part::traffic, 0);
+      if (options.traffic == GrantTraffic::listed) {
+        push(kBegin, i, Part::traffic, 0);
+      } else {
+        nodes_[i].offers.reserve(options.streams_per_node);
+        push(kBegin + gap(i), i, Part::traffic, 0);
+      }
     }
   }
 
@@ -106,6 +110,7 @@ class GrantLab {
   Duration gap(std::uint32_t node);
   void happen(const Happening& happening);
   void offer(std::uint32_t node);
+  void offer_listed(std::uint32_t node);
   void step_sender(std::uint32_t node, const GrantEvent& event);
   void step_arbiter(std::uint32_t node, const GrantEvent& event);
   void step_table(std::uint32_t node);
@@ -155,6 +160,16 @@ void GrantLab::offer(std::uint32_t node) {
     push(now_ + gap(node), node, Part::traffic, 0);
   }
   step_sender(node, StreamOffered{{JobId{1}, index, NodeId{node}, NodeId{to}}, options_.stream_bytes});
+}
+
+void GrantLab::offer_listed(std::uint32_t node) {
+  for (const LabStream& stream : options_.streams) {
+    if (stream.source.value == node) {
+      const std::uint64_t index = nodes_[node].offers.size();
+      nodes_[node].offers.push_back({now_, kNever, kNever});
+      step_sender(node, StreamOffered{{JobId{1}, index, stream.source, stream.destination}, stream.bytes});
+    }
+  }
 }
 
 void GrantLab::step_sender(std::uint32_t node, const GrantEvent& event) {
@@ -218,6 +233,7 @@ void GrantLab::carry_out(std::uint32_t node, const GrantSink& sink) {
       if (is_sent) {
         const Duration flight = options_.sender.timings.flight;
         finishes_.push_back(now_ + flight - nodes_[node].offers[over->stream.collective].offered);
+        result_.makespan = std::max(result_.makespan, now_ + flight - kBegin);
       }
     }
   }
@@ -273,7 +289,7 @@ void GrantLab::happen(const Happening& happening) {
     return happening.part == Part::arbiter ? step_arbiter(happening.node, heard) : step_sender(happening.node, heard);
   }
   if (happening.part == Part::traffic) {
-    return offer(happening.node);
+    return options_.traffic == GrantTraffic::listed ? offer_listed(happening.node) : offer(happening.node);
   }
   Instant& known = nodes_[happening.node].wakes[static_cast<std::size_t>(happening.part)];
   if (known > now_) {
@@ -301,8 +317,10 @@ GrantLabResult GrantLab::gauge() {
     }
   }
   result_.efficiency = used > 0 ? sum / used : 0;
-  const double offered_for = seconds_of(nodes_[0].offers.back().offered - kBegin);
-  result_.utilisation = static_cast<double>(carried_) / (rate * offered_for * options_.nodes);
+  if (options_.traffic != GrantTraffic::listed) {
+    const double offered_for = seconds_of(nodes_[0].offers.back().offered - kBegin);
+    result_.utilisation = static_cast<double>(carried_) / (rate * offered_for * options_.nodes);
+  }
   for (const LabNode& each : nodes_) {
     result_.grants += each.arbiter.counters().grants;
     result_.repeats += each.arbiter.counters().repeats + each.sender.counters().repeats;
@@ -318,7 +336,9 @@ GrantLabResult GrantLab::gauge() {
 }
 
 Result<GrantLabResult> GrantLab::run() {
-  const std::uint64_t all = std::uint64_t{options_.nodes} * options_.streams_per_node;
+  const std::uint64_t all = options_.traffic == GrantTraffic::listed
+                                ? options_.streams.size()
+                                : std::uint64_t{options_.nodes} * options_.streams_per_node;
   while (result_.streams + result_.unreachable < all) {
     if (happenings_.empty() || happenings_.top().at - kBegin > kPatience) {
       return fail(ErrorCode::timed_out, "grant lab: " + std::to_string(all - result_.streams - result_.unreachable) + " of " +
@@ -331,9 +351,43 @@ Result<GrantLabResult> GrantLab::run() {
   return gauge();
 }
 
+Result<void> check_listed(const GrantLabOptions& options) {
+  for (const LabStream& stream : options.streams) {
+    if (stream.source == stream.destination || stream.source.value >= options.nodes ||
+        stream.destination.value >= options.nodes) {
+      return fail(ErrorCode::invalid_argument, "grant lab: a stream from node " + std::to_string(stream.source.value) +
+                                                   " to node " + std::to_string(stream.destination.value) + " of " +
+                                                   std::to_string(options.nodes));
+    }
+    if (stream.bytes.count <= 0 || stream.bytes.count > limits::kStreamBytes) {
+      return fail(ErrorCode::out_of_range, "grant lab: a stream of " + std::to_string(stream.bytes.count) +
+                                               " bytes; lawful are 1.." + std::to_string(limits::kStreamBytes));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
+GrantLabOptions lab_options(const GrantTimings& timings) {
+  GrantLabOptions options;
+  SenderOptions& sender = options.sender;
+  ArbiterOptions& arbiter = options.arbiter;
+  sender.timings = arbiter.timings = timings;
+  sender.repeat = std::max(sender.repeat, 3 * timings.control);
+  sender.keepalive = std::max(sender.keepalive, 10 * timings.control);
+  sender.give_up = std::max(sender.give_up, 100 * timings.control);
+  sender.patience = std::max({sender.patience, 2 * timings.control, 2 * timings.tune});
+  sender.starvation = std::max(sender.starvation, 20 * timings.control);
+  arbiter.slack = sender.patience;
+  arbiter.repeat = std::max(arbiter.repeat, 3 * timings.control);
+  arbiter.age_grain = std::max(arbiter.age_grain, timings.control);
+  options.jitter = timings.control / 5;
+  return options;
+}
+
 Result<GrantLabResult> run_grant_lab(const GrantLabOptions& options) {
+  LOOM_TRY(check_listed(options));
   if (options.nodes < 2 || options.nodes > limits::kNodes || options.load_percent == 0 || options.streams_per_node == 0 ||
       options.stream_bytes.count <= 0 || options.stream_bytes.count > limits::kStreamBytes) {
     return fail(ErrorCode::out_of_range, "grant lab: " + std::to_string(options.nodes) + " nodes, " +

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "agents/grant/arbiter.hpp"
 #include "agents/grant/sender.hpp"
@@ -13,6 +14,13 @@ namespace loom {
 enum class GrantTraffic : std::uint8_t {
   uniform,      ///< every stream to a destination drawn anew: senders are contended as well
   permutation,  ///< node i sends to node i+1 only, as in a ring: nobody is contended
+  listed,       ///< `streams`, all offered at once as a collective offers them; load and sizes are not looked at
+};
+
+struct LabStream {
+  NodeId source;
+  NodeId destination;
+  Bytes bytes;
 };
 
 struct GrantLabOptions {
@@ -26,7 +34,11 @@ struct GrantLabOptions {
   std::uint32_t loss_per_million = 0;  ///< of every message, in-band ones included
   Duration jitter{200};                ///< beyond `control`, uniform
   std::uint32_t streams_per_node = 100;
+  std::vector<LabStream> streams{};  ///< of `listed`
 };
+
+/// Machines whose repeats, patience and leases fit these times: as by default where control takes 1 us and tuning no longer.
+GrantLabOptions lab_options(const GrantTimings& timings);
 
 struct GrantLabResult {
   std::uint64_t streams = 0;      ///< sent to their last byte
@@ -36,7 +48,8 @@ struct GrantLabResult {
   Duration latency_p50{};  ///< from the request at the head of its queue to the grant that was accepted
   Duration latency_p99{};
   Duration finish_p99{};       ///< from the offer to the last byte at the receiver
-  double utilisation = 0;      ///< bytes carried while streams arrived, over receivers x rate x that time
+  Duration makespan{};         ///< from the first offer of all to the last byte of all at its receiver
+  double utilisation = 0;      ///< bytes carried while streams arrived, over receivers x rate x that time; listed: 0
   double efficiency = 0;       ///< bytes carried by a receiver from its first light to its last, over its rate; mean
   std::uint64_t messages = 0;  ///< sent, of all kinds
   std::uint64_t grants = 0;
@@ -46,8 +59,8 @@ struct GrantLabResult {
   std::uint64_t digest = 0;      ///< of everything delivered, in order
 };
 
-/// Runs until every stream is over. Out of range: no nodes, or a limit is exceeded; timed out: streams remain after 100 s of
-/// virtual time.
+/// Runs until every stream is over. Out of range: no nodes, or a limit is exceeded; invalid_argument: a listed stream between
+/// nodes that are not there; timed out: streams remain after 100 s of virtual time.
 Result<GrantLabResult> run_grant_lab(const GrantLabOptions& options);
 
 /// SYSTEMS.md C3: L/B / (L/B + t_tune + t_cdr + max(0, t_ctl - overlap)). `overlap`: how much of the control latency hides

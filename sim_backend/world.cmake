@@ -26,3 +26,5 @@ loom_room(loom_light_log SOURCES light_log.cpp LINKS loom_core loom_sim_devices)
 
 # The fast plane at scale needs the grant machines only, and no world.
 loom_room(loom_grant_lab SOURCES grant_lab.cpp LINKS loom_core loom_agents)
+# T14, and jobs over the same machines.
+loom_room(loom_granted SOURCES granted_iteration.cpp grant_figures.cpp LINKS loom_grant_lab loom_schedule loom_predict loom_workload loom_core)

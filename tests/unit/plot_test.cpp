@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "cli/line_plot.hpp"
+#include "cli/sweeps.hpp"
 
 namespace loom::cli {
 namespace {
@@ -72,6 +73,62 @@ TEST_CASE("lines_go_up_with_their_values_and_the_band_lies_where_it_was_publishe
   CHECK(std::stod(found[1]) == Approx(heights[3]).epsilon(1e-4));                        // at 3
   CHECK(std::stod(found[1]) + std::stod(found[2]) == Approx(heights[0]).epsilon(1e-4));  // at 1
   CHECK(draw(LineChart{}).find("nan") == std::string::npos);
+}
+
+std::vector<double> heights_of(const std::string& svg) {
+  const std::regex dot("cy=\"([0-9.]+)\"");
+  std::vector<double> heights;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), dot), end; at != end; ++at) {
+    heights.push_back(std::stod((*at)[1]));
+  }
+  return heights;
+}
+
+Sweep small_sweep() {
+  Sweep sweep{"T13", "tuning-time", "title", "t_tune, us", "ratio"};
+  sweep.has_log_x = sweep.has_log_y = true;
+  sweep.standing = 0.1;
+  sweep.standing_is = "default";
+  sweep.places = {0.01, 0.1, 1};
+  sweep.lines = {{"rising", {0.1, 1, 10}}, {"second", {1, 1, 1}, 0, true}};
+  sweep.assumptions = {"what was held"};
+  return sweep;
+}
+
+TEST_CASE("equal_factors_are_equal_heights_on_a_log_scale") {
+  const std::vector<double> heights = heights_of(drawing_of(small_sweep()));
+  REQUIRE(heights.size() == 6);
+  CHECK(heights[0] - heights[1] == Approx(heights[1] - heights[2]).epsilon(1e-4));
+  CHECK(heights[1] == Approx(heights[4]).epsilon(1e-4));
+}
+
+TEST_CASE("a_sweeps_drawing_names_its_axes_lines_assumptions_and_where_the_rows_stand_and_is_the_same_every_time") {
+  const std::string svg = drawing_of(small_sweep());
+  for (const char* each : {"t_tune, us", "ratio", "rising", "second", "what was held", "default: 0.1", "stroke-dasharray"}) {
+    CHECK(svg.find(each) != std::string::npos);
+  }
+  CHECK(svg.find("nan") == std::string::npos);
+  CHECK(svg == drawing_of(small_sweep()));
+}
+
+TEST_CASE("a_sweeps_table_has_a_row_a_place_and_the_assumptions_below") {
+  const std::string table = table_of(small_sweep());
+  CHECK(count_of(table, "\n") == 6);  // title, header, three places, one assumption
+  CHECK(table.find("assumed: what was held") != std::string::npos);
+}
+
+TEST_CASE("a_target_without_a_sweep_is_refused_with_the_nearest_that_has_one") {
+  CHECK(check_swept({"T13", "T14"}));
+  const auto refused = check_swept({"T16"});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("T16 has no sweep; did you mean 'T1") != std::string::npos);
+}
+
+TEST_CASE("a_folder_that_cannot_be_made_is_told_by_its_path") {
+  const auto paths = write_drawings("/dev/null/plots", {small_sweep()});
+  REQUIRE_FALSE(paths);
+  CHECK(paths.error().code == ErrorCode::storage);
+  CHECK(paths.error().message.find("/dev/null/plots/T13-tuning-time.svg") != std::string::npos);
 }
 
 TEST_CASE("nothing_to_draw_is_still_a_drawing") {

@@ -3,10 +3,12 @@
 #include "controller/schedule/reproduction/reproduction.hpp"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
 
+#include "controller/schedule/reproduction/oddl_claims.hpp"
 #include "core/config/calibration_file.hpp"
 
 namespace loom {
@@ -72,11 +74,55 @@ TEST_CASE("a_target_without_its_files_says_what_it_needs_and_how_to_give_it") {
   }
 }
 
-TEST_CASE("rows_for_comparison_are_not_judged") {
+TEST_CASE("the_claim_is_read_calibrated_and_uncalibrated_and_only_the_calibrated_reading_is_judged") {
   const auto figures = reproduce("T13", "");
   REQUIRE(figures);
-  CHECK(std::count_if(figures->begin(), figures->end(), [](const Figure& each) { return !each.is_judged(); }) == 3);
+  CHECK(figures->size() == 2 * (1 + kSipRingVariants.size()));
+  for (const Figure& figure : *figures) {
+    const bool is_calibrated = figure.what.starts_with("calibrated reconstruction: ");
+    CHECK(is_calibrated != figure.what.starts_with("uncalibrated: "));
+    CHECK((!figure.is_judged() || is_calibrated));
+  }
   CHECK(std::count_if(figures->begin(), figures->end(), [](const Figure& each) { return each.is_judged(); }) == 2);
+  const auto& assumed = figures->front().assumptions;
+  CHECK(std::any_of(assumed.begin(), assumed.end(), [](const auto& each) { return each.find("0.444") != std::string::npos; }));
+}
+
+TEST_CASE("a_sweeps_point_where_the_rows_stand_is_the_row_and_more_compute_makes_every_fabric_more_alike") {
+  const auto figures = reproduce("T13", "");
+  const std::array<double, 3> compute{50, 100, 200};
+  const auto sweep = sweep_compute_time(compute);
+  REQUIRE(figures);
+  REQUIRE(sweep);
+  for (std::size_t i = 0; i < sweep->lines.size(); ++i) {
+    const std::vector<double>& values = sweep->lines[i].values;
+    CHECK(values[1] == (*figures)[i].ours);
+    CHECK(values[0] >= values[1]);
+    CHECK(values[1] >= values[2]);
+  }
+}
+
+TEST_CASE("a_better_fat_tree_brings_its_ratio_down_and_moves_no_ring") {
+  const std::array<double, 2> efficiencies{0.444, 0.8};
+  const auto sweep = sweep_tree_efficiency(efficiencies);
+  REQUIRE(sweep);
+  CHECK(sweep->lines[0].values[0] > sweep->lines[0].values[1]);
+  for (std::size_t i = 1; i < sweep->lines.size(); ++i) {
+    CHECK(sweep->lines[i].values[0] == sweep->lines[i].values[1]);
+  }
+}
+
+TEST_CASE("tuning_time_moves_all_to_alls_and_leaves_a_ring_alone") {
+  const std::array<double, 3> tunings{0.001, 10, 10'000};
+  const auto sweep = sweep_tuning_time(tunings);
+  REQUIRE(sweep);
+  REQUIRE(sweep->lines.size() == 2 * kGrantedWorkloads.size());
+  for (const SweepLine& line : sweep->lines) {
+    INFO(line.name);
+    const bool is_ring = line.name.starts_with("VGG19");
+    CHECK((line.values[0] == line.values[1]) == is_ring);
+    CHECK((line.values[1] > line.values[2]) != is_ring);
+  }
 }
 
 TEST_CASE("the_calibration_file_has_the_knobs_that_the_claims_are_reproduced_with") {

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/workload/settings.hpp"
 #include "core/result.hpp"
 
 namespace loom {
@@ -29,6 +28,8 @@ struct Figure {
   /// Sets and sequences instead of numbers: they must be equal. Empty otherwise.
   std::string published_words{};
   std::string our_words{};
+  /// What it rests on, one sentence each; of a target's rows together, with the first that they belong to.
+  std::vector<std::string> assumptions{};
 
   bool is_judged() const { return accepted.has_value() || !published_words.empty(); }
   /// Of judged rows.
@@ -44,8 +45,5 @@ std::vector<std::string_view> reproducible_targets();
 /// ones), not_found (a file that the target needs is absent, by path, or no folder was given), and those of import and
 /// prediction.
 Result<std::vector<Figure>> reproduce(std::string_view target, const std::string& data);
-
-/// T13's knobs as settings of workload and fabrics: those of configs/calibration/oddl_paper.yaml.
-const Settings& oddl_calibration();
 
 }  // namespace loom
