@@ -171,7 +171,7 @@ Result<void> OddlScheduler::add_maps(JobIndex job, const RankGrid& grid, PairTra
     LOOM_TRY(relay_by_partners(job, grid, traffic, result));
   }
   const Ways ways = ways_of(job);
-  for (const Turn& turn : maps_in_turn(grid, traffic, rules_for(ways))) {
+  for (const MapTurn& turn : maps_in_turn(grid, traffic, rules_for(ways))) {
     std::vector<StageMap> maps = stage_maps(job);
     Stage stage;
     for (const std::vector<TurnTransfer>& timeslot : turn.timeslots) {

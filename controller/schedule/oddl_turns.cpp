@@ -132,7 +132,7 @@ class TurnBuilder {
     return timeslot;
   }
 
-  Turn take() { return std::move(made_); }
+  MapTurn take() { return std::move(made_); }
 
  private:
   bool is_free(std::size_t at, const std::vector<TurnTransfer>& timeslot) const {
@@ -149,7 +149,7 @@ class TurnBuilder {
 
   const RankGrid& grid_;
   const PairTraffic& traffic_;
-  Turn made_;
+  MapTurn made_;
   std::size_t first_open_ = 0;
   std::vector<std::vector<bool>> sends_;     ///< [timeslot][rank]
   std::vector<std::vector<bool>> receives_;  ///< [timeslot][rank]
@@ -166,7 +166,7 @@ std::uint32_t turns_of(const RankGrid& grid, const PairTraffic& traffic, const T
   return turns;
 }
 
-std::vector<Turn> maps_in_turn(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules) {
+std::vector<MapTurn> maps_in_turn(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules) {
   LOOM_ASSERT(rules.ways.size() == grid.ports && grid.places > 0);
   const std::vector<PortDemand> demands = by_port(grid, traffic, rules.inside_by_map);
   std::vector<PortColours> ports;
@@ -176,7 +176,7 @@ std::vector<Turn> maps_in_turn(const RankGrid& grid, const PairTraffic& traffic,
     turns = std::max(turns, turns_for(ports.back().colours, rules.ways[port]));
   }
   const std::uint32_t most_ways = *std::max_element(rules.ways.begin(), rules.ways.end());
-  std::vector<Turn> made;
+  std::vector<MapTurn> made;
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
     TurnBuilder builder(grid, traffic);
     for (std::uint32_t rotation = 0; turn == 0 && !rules.inside_by_map && rotation < grid.ports; ++rotation) {
@@ -192,7 +192,7 @@ std::vector<Turn> maps_in_turn(const RankGrid& grid, const PairTraffic& traffic,
         }));
       }
     }
-    Turn done = builder.take();
+    MapTurn done = builder.take();
     if (!done.timeslots.empty()) {
       made.push_back(std::move(done));
     }

@@ -17,7 +17,7 @@ struct TurnTransfer {
   std::uint32_t way = 0;  ///< which of the ways to its receiver's port, below RankGrid's ways; 0 where no WSS is passed
 };
 
-struct Turn {
+struct MapTurn {
   std::vector<std::vector<TurnTransfer>> timeslots;
 };
 
@@ -32,7 +32,7 @@ struct TurnRules {
 /// For each port an edge colouring of who has bytes for it (groups to groups), heaviest first, into as many colours as the
 /// busiest group has peers (Koenig); a turn plays as many colours of a port as it has ways. So the number of turns is the least
 /// that there is: max over ports of peers / ways. O(pairs + ports groups^3).
-std::vector<Turn> maps_in_turn(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules);
+std::vector<MapTurn> maps_in_turn(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules);
 
 /// The number of turns alone.
 std::uint32_t turns_of(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules);

@@ -27,9 +27,9 @@ TurnRules with_ways(const RankGrid& grid, std::uint32_t ways, bool inside_by_map
 }
 
 /// Every pair once with its bytes, every timeslot a matching, and no map asks a port for more than its ways.
-void check_turns(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules, const std::vector<Turn>& turns) {
+void check_turns(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules, const std::vector<MapTurn>& turns) {
   std::map<RankPair, std::int64_t> carried;
-  for (const Turn& turn : turns) {
+  for (const MapTurn& turn : turns) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> leads_to;    // (place, port) -> places
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> heard_from;  // (place, port) -> places
     for (const auto& timeslot : turn.timeslots) {
@@ -60,9 +60,9 @@ void check_turns(const RankGrid& grid, const PairTraffic& traffic, const TurnRul
   CHECK(carried == asked);
 }
 
-std::size_t slots_of(const std::vector<Turn>& turns) {
+std::size_t slots_of(const std::vector<MapTurn>& turns) {
   std::size_t slots = 0;
-  for (const Turn& turn : turns) {
+  for (const MapTurn& turn : turns) {
     slots += turn.timeslots.size();
   }
   return slots;
