@@ -44,6 +44,8 @@ struct JobEntry {
   Revision revision;
   std::vector<NodeId> cycles_done;  ///< nodes that have played all cycles of the present stage, ascending
   std::uint32_t underflows = 0;
+  std::uint32_t stage_underflows = 0;  ///< of the present stage's last playing
+  std::uint32_t stage_repeats = 0;     ///< playings of the present stage after its first
   std::string note{};        ///< of its schedule
   bool was_lit = false;      ///< before this life of the controller, in its present stage, by `revision`
   Instant attended_until{};  ///< by a launcher, unless it says so again
@@ -211,6 +213,7 @@ class Controller {
   std::string next_after(const FabricCommit& failed, const std::string& otherwise) const;
   std::shared_ptr<const PlanResult> with_doubt(std::shared_ptr<const PlanResult> plan) const;
   void advance_stage(JobEntry& entry, Instant now, EffectSink& sink);
+  bool play_again(JobEntry& entry, Instant now, EffectSink& sink);
   void record_history(CommitReport report);
 
   // desk.cpp: requests, answers, trials

@@ -268,7 +268,10 @@ void Controller::doubt_what_switches_lost() {
 
 void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration elapsed, Instant now, EffectSink& sink) {
   doubt_what_switches_lost();
-  commit_is_repair_ = !repair_.empty() && doubt_.empty() && plan->plan.changed.empty();
+  const bool plays_again = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& row) {
+    return row.second.stage_repeats > 0 && row.second.state == "committing";
+  });
+  commit_is_repair_ = !repair_.empty() && doubt_.empty() && plan->plan.changed.empty() && !plays_again;
   plan = without_absent_maintenance(with_doubt(std::move(plan)));
   repair_ = {};
   next_circuit_ = std::max(next_circuit_, plan->next_circuit);
@@ -490,12 +493,44 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
             sink);
 }
 
+/// Timeslots stayed dark, and with them bytes of the job unsent (relays wait for theirs): the whole stage once more, by all of
+/// the job's nodes. Not for ever.
+bool Controller::play_again(JobEntry& entry, Instant now, EffectSink& sink) {
+  const std::uint32_t dark = std::exchange(entry.stage_underflows, 0);
+  if (dark == 0 || entry.stage_repeats >= options_.timings.late_attempts || confirmed_ == nullptr ||
+      find_job(intent_, entry.job) == nullptr) {
+    return false;
+  }
+  ++entry.stage_repeats;
+  merge_sorted(repair_.nodes, entry.nodes);
+  std::vector<DeviceId> lasers;
+  for (const Circuit& circuit : confirmed_->plan.circuits) {
+    const auto device = options_.fabric->device_of_element[circuit.transmitter.value];
+    if (circuit.job == entry.job && device) {
+      lasers.push_back(*device);
+    }
+  }
+  std::sort(lasers.begin(), lasers.end());
+  lasers.erase(std::unique(lasers.begin(), lasers.end()), lasers.end());
+  merge_sorted(repair_.devices, lasers);
+  entry.state = "committing";
+  entry.revision = next_revision_;
+  want_plan("job " + std::to_string(entry.job.value) + " plays stage " + std::to_string(entry.stage + 1) +
+                " again: " + std::to_string(dark) + (dark == 1 ? " timeslot" : " timeslots") + " stayed dark",
+            now, sink);
+  return true;
+}
+
 /// When every node of the job has played all cycles of its stage, the next stage is wanted.
 void Controller::advance_stage(JobEntry& entry, Instant now, EffectSink& sink) {
   if (entry.cycles_done.size() < entry.nodes.size() || entry.nodes.empty()) {
     return;
   }
   entry.cycles_done.clear();
+  if (play_again(entry, now, sink)) {
+    return;
+  }
+  entry.stage_repeats = 0;
   Job* job = find_job(intent_, entry.job);
   if (job == nullptr || entry.stage + 1 >= entry.stages) {
     entry.state = job == nullptr ? entry.state : "played";

@@ -121,6 +121,7 @@ void Controller::on_cycle_done(NodeId node, Revision revision, const CycleDone& 
     }
     entry.cycles_done.insert(place, node);
     entry.underflows += done.underflows;
+    entry.stage_underflows += done.underflows;
     if (entry.state == "lit") {
       advance_stage(entry, now, sink);
     }

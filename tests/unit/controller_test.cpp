@@ -77,6 +77,7 @@ class Desk {
     plan.base = order->base == nullptr ? Revision{} : order->base->revision;
     std::set<NodeId> lit;
     for (Job& job : result->intent.jobs) {
+      job.nodes.clear();
       for (std::uint32_t rank = 0; rank < job.spec.node_count; ++rank) {
         job.nodes.push_back(NodeId{rank});
         lit.insert(NodeId{rank});
@@ -376,12 +377,51 @@ TEST_CASE("the next stage is committed when every node has played its cycles") {
     desk.say(NodeId{node}, CycleDone{1, 0}, Revision{1});  // repeated
   }
   CHECK(desk.controller().intent().jobs.front().stage == 0);
-  desk.say(NodeId{3}, CycleDone{1, 1}, Revision{1});
+  desk.say(NodeId{3}, CycleDone{1, 0}, Revision{1});
   CHECK(desk.controller().intent().jobs.front().stage == 1);
-  CHECK(desk.controller().jobs().at(JobId{1}).underflows == 1);
   desk.make_durable();
   desk.tick_to_plan();
   CHECK(desk.order != nullptr);
+}
+
+TEST_CASE("a stage whose timeslots stayed dark is played again by all of its nodes, and not for ever") {
+  Desk desk;
+  desk.stages_a_job = 2;
+  desk.greet_all();
+  desk.light(4);
+  const JobId job{1};
+  const auto play = [&](std::uint32_t dark) {
+    const Revision revision = desk.controller().confirmed();
+    for (std::uint32_t node = 0; node < 4; ++node) {
+      desk.say(NodeId{node}, CycleDone{1, node == 2 ? dark : 0}, revision);
+    }
+    desk.make_durable();
+  };
+  const auto light_again = [&] {
+    desk.relight();
+    CHECK(desk.requests.size() == 4);
+    desk.all_answer(Applied{{}, {}});
+    desk.make_durable();
+    CHECK(desk.controller().jobs().at(job).state == "lit");
+  };
+  const std::uint32_t attempts = ControllerTimings{}.late_attempts;
+  SECTION("until nothing is missing") {
+    play(3);
+    CHECK(desk.controller().intent().jobs.front().stage == 0);
+    light_again();
+    CHECK(desk.controller().confirmed() == Revision{2});
+    play(0);
+    CHECK(desk.controller().intent().jobs.front().stage == 1);
+  }
+  SECTION("until it has been tried often enough") {
+    for (std::uint32_t attempt = 0; attempt < attempts; ++attempt) {
+      play(1);
+      CHECK(desk.controller().intent().jobs.front().stage == 0);
+      light_again();
+    }
+    play(1);
+    CHECK(desk.controller().intent().jobs.front().stage == 1);
+  }
 }
 
 TEST_CASE("a commit for which an agent was too late is tried again, and refused when that goes on") {
