@@ -19,6 +19,7 @@ ReceiverArbiter::ReceiverArbiter(const ArbiterOptions& options) : options_(optio
   LOOM_ASSERT(options.ahead >= 1 && options.ahead <= kStandingMax);
   LOOM_ASSERT(bytes_in(options.quantum, options.timings.rate).count > 0);
   LOOM_ASSERT(options.lease_end == LeaseEnd::by_itself || options.ahead == 1);
+  LOOM_ASSERT(options.lease_end == LeaseEnd::by_itself || options.is_first_life);
   LOOM_ASSERT(options.age_grain > Duration::zero());
   LOOM_ASSERT(overhead_of(options.timings) + options.quantum + options.slack <= Duration{limits::kGrantWindowNs});
   queue_.reserve(options.nodes);

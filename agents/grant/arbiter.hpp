@@ -25,7 +25,8 @@ struct ArbiterOptions {
   NodeId node;              ///< whose receiver
   std::uint64_t epoch = 1;  ///< > 0, rises with every life of this node's agent
   std::uint32_t nodes = 0;  ///< sources are 0 .. nodes-1
-  /// Nobody was ever granted this receiver: no former leases are waited for. Only whoever knows may say so.
+  /// Nobody was ever granted this receiver, or a commit has proven all of its light dark: no former leases are waited for.
+  /// Only whoever knows may say so; by_word nobody else may begin, since no wait is long enough.
   bool is_first_life = false;
   GrantTimings timings;
   Duration quantum = std::chrono::milliseconds{1};    ///< Qmax: the longest stream that is granted whole

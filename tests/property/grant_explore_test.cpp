@@ -19,6 +19,7 @@ struct Budget {
   int doubles = 1;
   int restarts = 0;
   int deaths = 0;
+  int halts = 0;  ///< by_word: lasers latched off
 };
 
 struct Bounds {
@@ -57,6 +58,7 @@ class Explorer {
     digest.add(world.fingerprint());
     digest.add(cursor);
     digest.add(static_cast<std::uint64_t>(budget.losses * 1000 + budget.doubles * 100 + budget.restarts * 10 + budget.deaths));
+    digest.add(static_cast<std::uint64_t>(budget.halts));
     if (is_over() || !seen_.insert(digest.value()).second) {
       return;
     }
@@ -98,6 +100,11 @@ class Explorer {
     visit(next, budget, cursor);
   }
 
+  static Budget without(Budget budget, int Budget::* fault) {
+    --(budget.*fault);
+    return budget;
+  }
+
   // Three reductions, none of which hides a state that differs for any machine. A message that will be lost is lost at its
   // greatest age: nobody can tell since when. A message is doubled when its first copy is delivered. Within a tick, whatever
   // happens to different nodes commutes, so it is tried in the order of the nodes (`cursor`) only.
@@ -113,11 +120,10 @@ class Explorer {
       }
       take(world, budget, to, [&](GrantWorld& next) { next.deliver(i); });
       if (is_due && budget.losses > 0) {
-        take(world, {budget.losses - 1, budget.doubles, budget.restarts, budget.deaths}, to,
-             [&](GrantWorld& next) { next.lose(i); });
+        take(world, without(budget, &Budget::losses), to, [&](GrantWorld& next) { next.lose(i); });
       }
       if (budget.doubles > 0) {
-        take(world, {budget.losses, budget.doubles - 1, budget.restarts, budget.deaths}, to, [&](GrantWorld& next) {
+        take(world, without(budget, &Budget::doubles), to, [&](GrantWorld& next) {
           next.duplicate(i);
           next.deliver(i);
         });
@@ -125,16 +131,39 @@ class Explorer {
     }
     for (std::uint32_t node = cursor; node < nodes_; ++node) {
       if (budget.restarts > 0) {
-        take(world, {budget.losses, budget.doubles, budget.restarts - 1, budget.deaths}, node,
-             [&](GrantWorld& next) { next.restart(node); });
+        take(world, without(budget, &Budget::restarts), node, [&](GrantWorld& next) { next.restart(node); });
       }
       if (budget.deaths > 0) {
-        take(world, {budget.losses, budget.doubles, budget.restarts, budget.deaths - 1}, node,
-             [&](GrantWorld& next) { next.kill(node); });
+        take(world, without(budget, &Budget::deaths), node, [&](GrantWorld& next) { next.kill(node); });
       }
     }
-    if (may_wait) {
+    if (world.is_by_word()) {
+      branch_by_word(world, budget, cursor);
+    }
+    if (may_wait && !world.is_due()) {
       take(world, budget, 0, [](GrantWorld& next) { next.advance(); });
+    }
+  }
+
+  /// Proofs of darkness, returns, commits and beginnings, each at any instant until it is due.
+  void branch_by_word(const GrantWorld& world, Budget budget, std::uint32_t cursor) {
+    for (std::size_t i = 0; i < world.darkening().size(); ++i) {
+      const std::uint32_t node = world.darkening()[i].node.value;
+      if (node >= cursor && world.is_alive(node)) {
+        take(world, budget, node, [&](GrantWorld& next) { next.prove_dark(i); });
+      }
+    }
+    for (std::uint32_t node = cursor; node < nodes_; ++node) {
+      if (!world.is_alive(node)) {
+        take(world, budget, node, [&](GrantWorld& next) { next.restart(node); });
+      } else if (world.may_begin(node) && !world.may_lay_anew()) {
+        take(world, budget, node, [&](GrantWorld& next) { next.begin(node); });
+      } else if (world.is_on(node) && budget.halts > 0) {
+        take(world, without(budget, &Budget::halts), node, [&](GrantWorld& next) { next.halt(node); });
+      }
+    }
+    if (world.may_lay_anew()) {
+      take(world, budget, 0, [](GrantWorld& next) { next.lay_anew(); });
     }
   }
 
@@ -177,6 +206,16 @@ GrantWorldOptions small_plane(std::uint32_t nodes, std::uint32_t transmitters) {
 
 GrantOffer offer(int tick, std::uint64_t collective, std::uint32_t from, std::uint32_t to, std::int64_t bytes) {
   return {Instant{microseconds{tick}}, StreamId{JobId{1}, collective, NodeId{from}, NodeId{to}}, Bytes{bytes}};
+}
+
+/// The same behind executors in software: proofs of darkness come up to two ticks late, one grant after another.
+GrantWorldOptions small_plane_by_word(std::uint32_t nodes, std::uint32_t transmitters) {
+  GrantWorldOptions options = small_plane(nodes, transmitters);
+  options.arbiter.lease_end = LeaseEnd::by_word;
+  options.arbiter.ahead = 1;
+  options.proof_ticks = 2;
+  options.commit_ticks = 2;
+  return options;
 }
 
 void explore(const std::string& name, const GrantWorldOptions& options, Budget budget, Bounds bounds) {
@@ -241,6 +280,33 @@ TEST_CASE("clocks_and_flights_that_err_as_far_as_they_may_are_within_the_guard")
   options.offers = {offer(1, 1, 0, 2, 1000), offer(1, 2, 1, 2, 2000)};
   explore("3 nodes, k = 2, clocks and flights err, one loss and one double", options, {1, 1, 0, 0},
           {.horizon = 20, .delay_max = 2});
+}
+
+TEST_CASE("by_word_two_senders_of_one_receiver_never_meet_however_late_they_darken") {
+  GrantWorldOptions options = small_plane_by_word(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("by word: 3 nodes, k = 1, incast of 2, one loss and one double", options, {1, 1, 0, 0},
+          {.horizon = 16, .delay_max = 2});
+}
+
+TEST_CASE("by_word_a_dead_sender_closes_one_receiver_until_all_is_laid_anew") {
+  GrantWorldOptions options = small_plane_by_word(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("by word: 3 nodes, k = 1, incast of 2, one death", options, {0, 0, 0, 1}, {.horizon = 15, .delay_max = 2});
+}
+
+TEST_CASE("by_word_a_death_and_a_loss_lead_home_through_a_commit") {
+  GrantWorldOptions options = small_plane_by_word(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("by word: 3 nodes, k = 1, incast of 2, one death and one loss", options, {1, 0, 0, 1},
+          {.horizon = 12, .delay_max = 2});
+}
+
+TEST_CASE("by_word_lasers_latched_off_let_the_next_one_in_once_they_are_dark") {
+  GrantWorldOptions options = small_plane_by_word(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("by word: 3 nodes, k = 1, incast of 2, lasers of one off, one loss", options, {1, 0, 0, 0, 1},
+          {.horizon = 13, .delay_max = 2});
 }
 
 }  // namespace loom::testing
