@@ -105,7 +105,29 @@ void GrantWorld::advance() {
       step_sender(offer.stream.source.value, StreamOffered{offer.stream, offer.bytes});
     }
   }
+  offer_rivals();
   run_machines();
+}
+
+void GrantWorld::offer_rivals() {
+  for (const GrantRival& rival : options_.rivals) {
+    const bool is_open = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+      return each.stream.source == rival.source && each.stream.destination == rival.destination;
+    });
+    if (!is_open) {
+      const StreamId stream{JobId{2}, ++rivals_offered_, rival.source, rival.destination};
+      waiting_.push_back({stream, now_});
+      offer(stream, rival.bytes);
+    }
+  }
+}
+
+Duration GrantWorld::longest_wait() const {
+  Duration longest = longest_wait_;
+  for (const Waiting& each : waiting_) {
+    longest = std::max(longest, now_ - each.since);
+  }
+  return longest;
 }
 
 void GrantWorld::run_tables() {
@@ -182,6 +204,10 @@ void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
       tally_.sent += over->end == StreamEnd::sent ? 1 : 0;
       tally_.unreachable += over->end == StreamEnd::unreachable ? 1 : 0;
       tally_.refused += over->end == StreamEnd::refused ? 1 : 0;
+      std::erase_if(waiting_, [&](const Waiting& each) {
+        longest_wait_ = each.stream == over->stream ? std::max(longest_wait_, now_ - each.since) : longest_wait_;
+        return each.stream == over->stream;
+      });
     }
   }
 }
@@ -348,6 +374,10 @@ std::uint64_t GrantWorld::fingerprint() const {
     each.table.fold(digest);
   }
   fold_laid(digest);
+  for (const Waiting& each : waiting_) {
+    digest.add(each.stream.source.value * 64 + each.stream.destination.value);
+    fold_instant(digest, each.since);
+  }
   for (const TrueLight& each : lights_) {
     digest.add(each.source.value * 64 + each.destination.value);
     fold_instant(digest, each.on);

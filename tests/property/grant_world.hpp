@@ -20,6 +20,13 @@ struct GrantOffer {
   Bytes bytes;
 };
 
+/// A pair that always has a stream to send: what one more of them may do to the others.
+struct GrantRival {
+  NodeId source;
+  NodeId destination;
+  Bytes bytes;
+};
+
 struct GrantWorldOptions {
   std::uint32_t nodes = 2;
   SenderOptions sender;    ///< node, epoch and nodes are set by the world
@@ -28,6 +35,7 @@ struct GrantWorldOptions {
   std::vector<Duration> clock_offset{};  ///< by node; empty = 0
   std::vector<Duration> flight{};        ///< true flight from a node; empty = as in the timings
   std::vector<GrantOffer> offers{};      ///< in the order of their instants
+  std::vector<GrantRival> rivals{};      ///< one stream of each is open at any instant
   int proof_ticks = 0;                   ///< by_word: so long may a laser shine on after its order to be dark
   int commit_ticks = 0;                  ///< by_word: within so long of an agent's return its light is laid anew
 };
@@ -92,6 +100,9 @@ class GrantWorld {
 
   // By_word only; grant_world_laid.cpp.
   const std::vector<Darkening>& darkening() const { return darkening_; }
+  /// The longest that a stream, over or not, has asked for its light; a row ends the wait, so what is left over waits on.
+  Duration longest_wait() const;
+  void stop_rivals() { options_.rivals.clear(); }
   /// A laser is dark, and its driver has proven it.
   void prove_dark(std::size_t index);
   /// The lasers of this node are latched off; its arbiter goes on.
@@ -153,6 +164,14 @@ class GrantWorld {
   std::size_t next_offer_ = 0;
   std::vector<StreamGrant> issued_;
   std::vector<TrueLight> lights_;
+  struct Waiting {
+    StreamId stream;
+    Instant since{};
+  };
+  void offer_rivals();
+  std::vector<Waiting> waiting_;  ///< of rivals, open
+  std::uint64_t rivals_offered_ = 0;
+  Duration longest_wait_{};
   std::vector<Darkening> darkening_;
   std::uint64_t laid_ = 1;
   Instant changed_at_{};  ///< the last return or commit
