@@ -89,6 +89,7 @@ class ReceiverArbiter {
     Bytes remaining;
     Instant since{};
     Instant not_before{};  ///< the sender has no transmitter until then
+    bool is_tuned = false;
   };
   struct Standing {
     StreamGrant grant;
@@ -111,9 +112,14 @@ class ReceiverArbiter {
   void close_ended(Instant now);
   void repeat_grants(Instant now, GrantSink& sink);
   bool grant_next(Instant now, GrantSink& sink);
-  Instant window_start(Instant now) const;
+  Instant clear_from() const;
+  Instant window_start(Instant now, std::uint32_t source) const;
   Instant grant_at() const;
-  std::uint32_t pick(Instant start) const;
+  std::uint32_t pick(Instant now) const;
+  bool goes_before(std::uint32_t a, std::uint32_t b) const;
+  bool tells_next() const;
+  void tell_next(GrantSink& sink);
+  void say_queued(std::uint32_t source, GrantSink& sink) const;
   void grant(Instant now, std::uint32_t source, Instant start, GrantSink& sink);
   Instant wake(Instant now) const;
 
@@ -127,6 +133,7 @@ class ReceiverArbiter {
   Instant pause_until_{};
   std::uint32_t refused_in_a_row_ = 0;
   bool started_ = false;
+  std::optional<std::uint32_t> told_next_;  ///< this source was told that it is next
   ArbiterCounters counters_;
 };
 

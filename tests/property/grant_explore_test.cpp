@@ -373,21 +373,21 @@ TEST_CASE("by_word_two_senders_of_one_receiver_never_meet_however_late_they_dark
 TEST_CASE("by_word_a_dead_sender_closes_one_receiver_until_all_is_laid_anew") {
   GrantWorldOptions options = small_plane_by_word(3, 1);
   options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
-  explore("by word: 3 nodes, k = 1, incast of 2, one death", options, {0, 0, 0, 1}, {.horizon = 15, .delay_max = 2});
+  explore("by word: 3 nodes, k = 1, incast of 2, one death", options, {0, 0, 0, 1}, {.horizon = 11, .delay_max = 2});
 }
 
 TEST_CASE("by_word_a_death_and_a_loss_lead_home_through_a_commit") {
   GrantWorldOptions options = small_plane_by_word(3, 1);
   options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
   explore("by word: 3 nodes, k = 1, incast of 2, one death and one loss", options, {1, 0, 0, 1},
-          {.horizon = 12, .delay_max = 2});
+          {.horizon = 12, .delay_max = 1});
 }
 
 TEST_CASE("by_word_lasers_latched_off_let_the_next_one_in_once_they_are_dark") {
   GrantWorldOptions options = small_plane_by_word(3, 1);
   options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
   explore("by word: 3 nodes, k = 1, incast of 2, lasers of one off, one loss", options, {1, 0, 0, 0, 1},
-          {.horizon = 13, .delay_max = 2});
+          {.horizon = 11, .delay_max = 2});
 }
 
 }  // namespace loom::testing

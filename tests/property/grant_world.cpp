@@ -30,9 +30,11 @@ std::uint64_t digest_of(const FlyingGrant& flying) {
           digest.add(body.number);
           digest.add(static_cast<std::uint64_t>(body.remaining.count));
           fold_instant(digest, body.since);
+          digest.add(body.is_tuned ? 1 : 0);
         } else if constexpr (std::is_same_v<Body, StreamQueued>) {
           digest.add(body.number);
           digest.add(body.arbiter_epoch);
+          digest.add(body.is_next ? 1 : 0);
         } else {
           digest.add(body.key.epoch);
           digest.add(body.key.sequence);
@@ -105,8 +107,20 @@ void GrantWorld::advance() {
       step_sender(offer.stream.source.value, StreamOffered{offer.stream, offer.bytes});
     }
   }
+  tell_tuned();
   offer_rivals();
   run_machines();
+}
+
+void GrantWorld::tell_tuned() {
+  for (const Ahead& each : std::vector<Ahead>(aheads_)) {
+    Node& node = nodes_[each.node.value];
+    if (each.at <= now_ && node.may_send() && node.table.rows(each.tuned.transmitter).count == 0) {
+      node.table.note_tuned(each.tuned.transmitter, each.tuned.destination);
+      step_sender(each.node.value, each.tuned);
+    }
+  }
+  std::erase_if(aheads_, [&](const Ahead& each) { return each.at <= now_; });
 }
 
 void GrantWorld::offer_rivals() {
@@ -200,6 +214,8 @@ void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
       if (const auto written = nodes_[node].table.write(write->row); !written) {
         violation_ = written.error().message;
       }
+    } else if (const auto* wish = std::get_if<TuneAhead>(&effect)) {
+      aheads_.push_back({NodeId{node}, {wish->transmitter, wish->destination}, now_ + options_.sender.timings.tune});
     } else if (const auto* over = std::get_if<StreamOver>(&effect)) {
       tally_.sent += over->end == StreamEnd::sent ? 1 : 0;
       tally_.unreachable += over->end == StreamEnd::unreachable ? 1 : 0;
@@ -316,6 +332,7 @@ void GrantWorld::restart(std::uint32_t node) {
     darken(node, t);
   }
   nodes_[node] = make_node(node, nodes_[node].sender.epoch() + 1);
+  std::erase_if(aheads_, [&](const Ahead& each) { return each.node == NodeId{node}; });
   if (is_by_word()) {
     nodes_[node].is_on = false;
     nodes_[node].laid = 0;
@@ -374,6 +391,10 @@ std::uint64_t GrantWorld::fingerprint() const {
     each.table.fold(digest);
   }
   fold_laid(digest);
+  for (const Ahead& each : aheads_) {
+    digest.add(each.node.value * 64 + each.tuned.transmitter * 8 + each.tuned.destination.value);
+    fold_instant(digest, each.at);
+  }
   for (const Waiting& each : waiting_) {
     digest.add(each.stream.source.value * 64 + each.stream.destination.value);
     fold_instant(digest, each.since);

@@ -168,6 +168,13 @@ class GrantWorld {
     StreamId stream;
     Instant since{};
   };
+  struct Ahead {
+    NodeId node;
+    TunedAhead tuned;
+    Instant at{};
+  };
+  void tell_tuned();
+  std::vector<Ahead> aheads_;  ///< idle transmitters on their way
   void offer_rivals();
   std::vector<Waiting> waiting_;  ///< of rivals, open
   std::uint64_t rivals_offered_ = 0;

@@ -59,6 +59,7 @@ void GrantWorld::lay_anew() {
   ++laid_;
   changed_at_ = now_;
   darkening_.clear();
+  aheads_.clear();
   flying_.clear();  // words of a former revision, which nobody hears any more
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].is_on = false;
