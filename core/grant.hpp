@@ -42,7 +42,8 @@ struct StreamRequest {
   std::uint64_t sender_epoch = 0;
   std::uint64_t number = 0;  ///< rises with every request of this sender to this destination
   Bytes remaining;
-  Instant since{};  ///< asks since then; what was cut by the quantum asks anew
+  Instant since{};        ///< asks since then; what was cut by the quantum asks anew
+  bool is_tuned = false;  ///< an idle transmitter of the sender is on this wavelength already, dark
   bool operator==(const StreamRequest&) const = default;
 };
 
@@ -90,6 +91,7 @@ struct StreamQueued {
   std::uint64_t sender_epoch = 0;
   std::uint64_t number = 0;
   std::uint64_t arbiter_epoch = 0;
+  bool is_next = false;  ///< as things stand: whoever is idle may tune in the dark already. Promises nothing
   bool operator==(const StreamQueued&) const = default;
 };
 
@@ -135,6 +137,9 @@ constexpr Duration tuning_of(const GrantTimings& timings) { return timings.tune 
 constexpr Duration guard_of(const GrantTimings& timings) {
   return 2 * (timings.clock_error + timings.flight_error) + timings.blank + timings.trigger_late;
 }
+
+/// The same where the one before is known to be dark: only the next sender may err, to the early side, and the word's reader.
+constexpr Duration guard_after_word_of(const GrantTimings& timings) { return 2 * (timings.clock_error + timings.flight_error); }
 
 /// What a window has beside its bytes: the receiver's lock, and the lateness of the light.
 constexpr Duration overhead_of(const GrantTimings& timings) { return timings.lock + timings.trigger_late; }

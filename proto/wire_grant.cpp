@@ -25,6 +25,7 @@ struct WordWriter {
     body.set_request_number(in.number);
     body.set_remaining_bytes(in.remaining.count);
     body.set_since_ns(ns_of(in.since));
+    body.set_is_tuned(in.is_tuned);
   }
   void operator()(const loom::StreamAccept& in) const {
     StreamAccept& body = *out.mutable_accept();
@@ -48,6 +49,7 @@ struct WordWriter {
     StreamQueued& body = *out.mutable_queued();
     body.set_request_number(in.number);
     body.set_arbiter_epoch_number(in.arbiter_epoch);
+    body.set_is_next(in.is_next);
   }
   void operator()(const loom::StreamGrant& in) const {
     StreamGrant& body = *out.mutable_grant();
@@ -115,6 +117,7 @@ loom::GrantMessage body_from_wire(Check& check, const GrantWord& in) {
       request.number = counting(check, "request_number", in.request().request_number());
       request.remaining = {check.between("remaining_bytes", in.request().remaining_bytes(), 1, limits::kStreamBytes)};
       request.since = check.instant("since_ns", in.request().since_ns());
+      request.is_tuned = in.request().is_tuned();
       return request;
     }
     case GrantWord::kAccept: {
@@ -136,6 +139,7 @@ loom::GrantMessage body_from_wire(Check& check, const GrantWord& in) {
       loom::StreamQueued queued;
       queued.number = counting(check, "request_number", in.queued().request_number());
       queued.arbiter_epoch = counting(check, "arbiter_epoch_number", in.queued().arbiter_epoch_number());
+      queued.is_next = in.queued().is_next();
       return queued;
     }
     case GrantWord::kGrant:

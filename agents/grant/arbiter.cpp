@@ -19,6 +19,7 @@ ReceiverArbiter::ReceiverArbiter(const ArbiterOptions& options) : options_(optio
   LOOM_ASSERT(options.ahead >= 1 && options.ahead <= kStandingMax);
   LOOM_ASSERT(bytes_in(options.quantum, options.timings.rate).count > 0);
   LOOM_ASSERT(options.lease_end == LeaseEnd::by_itself || options.ahead == 1);
+  LOOM_ASSERT(options.lease_end == LeaseEnd::by_itself || options.is_first_life);
   LOOM_ASSERT(options.age_grain > Duration::zero());
   LOOM_ASSERT(overhead_of(options.timings) + options.quantum + options.slack <= Duration{limits::kGrantWindowNs});
   queue_.reserve(options.nodes);
@@ -40,6 +41,7 @@ Instant ReceiverArbiter::step(Instant now, const GrantEvent& event, GrantSink& s
   repeat_grants(now, sink);
   while (grant_next(now, sink)) {
   }
+  tell_next(sink);
   return wake(now);
 }
 
@@ -62,8 +64,13 @@ void ReceiverArbiter::close(Standing& standing, AskState state) {
 
 /// A sender's word about its own light; never beyond its lease if that ends by itself.
 void ReceiverArbiter::free_from(Instant now, Instant dark_at, const Standing& standing) {
-  const Instant latest = options_.lease_end == LeaseEnd::by_itself ? standing.grant.end : now + lease_reach_of(options_);
-  floor_ = std::max(floor_, std::min(dark_at, latest) + guard_of(options_.timings));
+  if (options_.lease_end == LeaseEnd::by_itself) {
+    floor_ = std::max(floor_, std::min(dark_at, standing.grant.end) + guard_of(options_.timings));
+    return;
+  }
+  // By word: it is said once it is proven, so that no lateness is left to wait for.
+  const Instant dark = std::max(now + options_.timings.flight, std::min(dark_at, now + lease_reach_of(options_)));
+  floor_ = std::max(floor_, dark + guard_after_word_of(options_.timings));
 }
 
 void ReceiverArbiter::close_ended(Instant now) {
@@ -102,14 +109,20 @@ void ReceiverArbiter::repeat_grants(Instant now, GrantSink& sink) {
 
 // --- the next one --------------------------------------------------------------------------------------------------------
 
-/// The first instant at which light of a grant sent now could arrive without meeting another's.
-Instant ReceiverArbiter::window_start(Instant now) const {
-  const GrantTimings& timings = options_.timings;
-  Instant start = std::max(floor_, now + timings.control + tuning_of(timings));
+/// From then on nobody's light is at the receiver.
+Instant ReceiverArbiter::clear_from() const {
+  Instant clear = floor_;
   for (std::size_t i = 0; i < standing_count_; ++i) {
-    start = std::max(start, standing_[i].busy_until + guard_of(timings));
+    clear = std::max(clear, standing_[i].busy_until + guard_of(options_.timings));
   }
-  return start;
+  return clear;
+}
+
+/// The first instant at which light of a grant sent now could arrive without meeting another's.
+Instant ReceiverArbiter::window_start(Instant now, std::uint32_t source) const {
+  const GrantTimings& timings = options_.timings;
+  const Duration tuning = asks_[source].is_tuned ? timings.flight : tuning_of(timings);
+  return std::max(clear_from(), now + timings.control + tuning);
 }
 
 /// When the next grant is due, had somebody asked; kNever while `ahead` grants stand.
@@ -126,30 +139,59 @@ Instant ReceiverArbiter::grant_at() const {
   return at;
 }
 
-std::uint32_t ReceiverArbiter::pick(Instant start) const {
+bool ReceiverArbiter::goes_before(std::uint32_t a, std::uint32_t b) const {
   const auto rank = [&](std::uint32_t source) {
     const Ask& ask = asks_[source];
     return std::tuple(ask.since.time_since_epoch() / options_.age_grain, ask.remaining.count, source);
   };
+  return rank(a) < rank(b);
+}
+
+std::uint32_t ReceiverArbiter::pick(Instant now) const {
   std::uint32_t best = kNobody;
   for (const std::uint32_t source : queue_) {
-    if (asks_[source].not_before <= start && (best == kNobody || rank(source) < rank(best))) {
+    if (asks_[source].not_before <= window_start(now, source) && (best == kNobody || goes_before(source, best))) {
       best = source;
     }
   }
   return best;
 }
 
+/// Where windows follow each other by word, tuning is what the next one may do meanwhile; not while the end is unknown.
+bool ReceiverArbiter::tells_next() const {
+  return options_.lease_end == LeaseEnd::by_word && standing_count_ > 0 && !overdue();
+}
+
+void ReceiverArbiter::tell_next(GrantSink& sink) {
+  if (!tells_next() || queue_.empty()) {
+    return;
+  }
+  std::uint32_t next = queue_.front();
+  for (const std::uint32_t source : queue_) {
+    next = goes_before(source, next) ? source : next;
+  }
+  if (told_next_ != next) {
+    told_next_ = next;
+    say_queued(next, sink);
+  }
+}
+
+void ReceiverArbiter::say_queued(std::uint32_t source, GrantSink& sink) const {
+  const Ask& ask = asks_[source];
+  sink.emit(
+      SendGrant{NodeId{source}, GrantChannel::supervisory,
+                StreamQueued{ask.stream, ask.sender_epoch, ask.number, options_.epoch, tells_next() && told_next_ == source}});
+}
+
 bool ReceiverArbiter::grant_next(Instant now, GrantSink& sink) {
   if (queue_.empty() || grant_at() > now) {
     return false;
   }
-  const Instant start = window_start(now);
-  const std::uint32_t source = pick(start);
+  const std::uint32_t source = pick(now);
   if (source == kNobody) {
     return false;
   }
-  grant(now, source, start, sink);
+  grant(now, source, window_start(now, source), sink);
   return true;
 }
 
@@ -160,6 +202,7 @@ void ReceiverArbiter::grant(Instant now, std::uint32_t source, Instant start, Gr
   const Instant end = start + overhead_of(timings) + time_of(bytes, timings.rate) + options_.slack;
   LOOM_ASSERT(end <= now + lease_reach_of(options_));
   ask.state = AskState::granted;
+  told_next_.reset();
   const auto entry = std::find(queue_.begin(), queue_.end(), source);
   *entry = queue_.back();
   queue_.pop_back();
@@ -192,7 +235,8 @@ Instant ReceiverArbiter::wake(Instant now) const {
   // Due, and nobody was picked: everybody who waits is without a transmitter until `not_before`.
   const GrantTimings& timings = options_.timings;
   for (const std::uint32_t source : queue_) {
-    at = std::min(at, asks_[source].not_before - timings.control - tuning_of(timings));
+    const Duration tuning = asks_[source].is_tuned ? timings.flight : tuning_of(timings);
+    at = std::min(at, asks_[source].not_before - timings.control - tuning);
   }
   return at;
 }
@@ -212,6 +256,7 @@ void ReceiverArbiter::fold(Digest& digest) const {
   digest.add(static_cast<std::uint64_t>(ns_of(floor_)));
   digest.add(static_cast<std::uint64_t>(ns_of(pause_until_)));
   digest.add(refused_in_a_row_);
+  digest.add(told_next_ ? *told_next_ + 1 : 0);
   for (const Ask& each : asks_) {
     digest.add(static_cast<std::uint64_t>(each.state));
     digest.add(each.sender_epoch);
@@ -221,6 +266,7 @@ void ReceiverArbiter::fold(Digest& digest) const {
       digest.add(static_cast<std::uint64_t>(each.remaining.count));
       digest.add(static_cast<std::uint64_t>(ns_of(each.since)));
       digest.add(static_cast<std::uint64_t>(ns_of(each.not_before)));
+      digest.add(each.is_tuned ? 1 : 0);
     }
   }
   for (std::size_t i = 0; i < standing_count_; ++i) {

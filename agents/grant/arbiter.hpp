@@ -25,7 +25,8 @@ struct ArbiterOptions {
   NodeId node;              ///< whose receiver
   std::uint64_t epoch = 1;  ///< > 0, rises with every life of this node's agent
   std::uint32_t nodes = 0;  ///< sources are 0 .. nodes-1
-  /// Nobody was ever granted this receiver: no former leases are waited for. Only whoever knows may say so.
+  /// Nobody was ever granted this receiver, or a commit has proven all of its light dark: no former leases are waited for.
+  /// Only whoever knows may say so; by_word nobody else may begin, since no wait is long enough.
   bool is_first_life = false;
   GrantTimings timings;
   Duration quantum = std::chrono::milliseconds{1};    ///< Qmax: the longest stream that is granted whole
@@ -88,6 +89,7 @@ class ReceiverArbiter {
     Bytes remaining;
     Instant since{};
     Instant not_before{};  ///< the sender has no transmitter until then
+    bool is_tuned = false;
   };
   struct Standing {
     StreamGrant grant;
@@ -110,9 +112,14 @@ class ReceiverArbiter {
   void close_ended(Instant now);
   void repeat_grants(Instant now, GrantSink& sink);
   bool grant_next(Instant now, GrantSink& sink);
-  Instant window_start(Instant now) const;
+  Instant clear_from() const;
+  Instant window_start(Instant now, std::uint32_t source) const;
   Instant grant_at() const;
-  std::uint32_t pick(Instant start) const;
+  std::uint32_t pick(Instant now) const;
+  bool goes_before(std::uint32_t a, std::uint32_t b) const;
+  bool tells_next() const;
+  void tell_next(GrantSink& sink);
+  void say_queued(std::uint32_t source, GrantSink& sink) const;
   void grant(Instant now, std::uint32_t source, Instant start, GrantSink& sink);
   Instant wake(Instant now) const;
 
@@ -126,6 +133,7 @@ class ReceiverArbiter {
   Instant pause_until_{};
   std::uint32_t refused_in_a_row_ = 0;
   bool started_ = false;
+  std::optional<std::uint32_t> told_next_;  ///< this source was told that it is next
   ArbiterCounters counters_;
 };
 

@@ -53,10 +53,12 @@ void ReceiverArbiter::hear_request(Instant now, NodeId from, const StreamRequest
              request.stream,
              request.remaining,
              std::clamp(request.since, Instant{}, now),
-             now};
+             now,
+             request.is_tuned};
       break;
     case RequestReaction::tell_queued:
       ++counters_.duplicates;
+      ask.is_tuned = request.is_tuned;
       break;
     case RequestReaction::repeat_grant:
       ++counters_.duplicates;
@@ -69,8 +71,7 @@ void ReceiverArbiter::hear_request(Instant now, NodeId from, const StreamRequest
       }
       return;
   }
-  sink.emit(SendGrant{from, GrantChannel::supervisory,
-                      StreamQueued{request.stream, request.sender_epoch, request.number, options_.epoch}});
+  say_queued(from.value, sink);
 }
 
 ReceiverArbiter::Standing* ReceiverArbiter::standing_of(const GrantKey& key, const StreamId& stream) {
@@ -110,6 +111,7 @@ void ReceiverArbiter::hear_refusal(Instant now, const StreamRefusal& refusal) {
   }
   Ask& ask = asks_[refusal.stream.source.value];
   if (ask.state == AskState::granted && ask.number == standing->grant.number) {
+    ask.is_tuned = false;
     ask.not_before = refusal.reason == RefusalReason::taken ? std::min(refusal.free_at, now + lease_reach_of(options_)) : now;
   }
   close(*standing, AskState::queued);

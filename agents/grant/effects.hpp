@@ -31,10 +31,15 @@ struct RowEnded {
   Instant lit_from{};
   Instant dark_from{};
 };
+/// An idle transmitter is on a receiver's wavelength, dark, as TuneAhead asked.
+struct TunedAhead {
+  std::uint32_t transmitter = 0;
+  NodeId destination;
+};
 /// The instant that the last step returned has come, or the first step of a life.
 struct GrantTick {};
 
-using GrantEvent = std::variant<GrantTick, GrantHeard, StreamOffered, RowEnded>;
+using GrantEvent = std::variant<GrantTick, GrantHeard, StreamOffered, RowEnded, TunedAhead>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 
@@ -46,6 +51,11 @@ struct SendGrant {
 /// Into the grant table; rows of one transmitter come in the order of their triggers.
 struct WriteRow {
   GrantRow row;
+};
+/// An idle transmitter may go to this wavelength in the dark, before anything is granted. Permits no light.
+struct TuneAhead {
+  std::uint32_t transmitter = 0;
+  NodeId destination;
 };
 
 enum class StreamEnd : std::uint8_t {
@@ -59,7 +69,7 @@ struct StreamOver {
   StreamEnd end = StreamEnd::sent;
 };
 
-using GrantEffect = std::variant<SendGrant, WriteRow, StreamOver>;
+using GrantEffect = std::variant<SendGrant, WriteRow, TuneAhead, StreamOver>;
 
 /// Collects the effects of one step in order. Real-time safe.
 class GrantSink {

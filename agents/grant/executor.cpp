@@ -79,6 +79,21 @@ bool SoftwareExecutor::is_dark() const {
   return std::all_of(lasers_.begin(), lasers_.end(), [&](const Laser& laser) { return is_dark(laser); });
 }
 
+void SoftwareExecutor::tune_ahead(Turn turn, const TuneAhead& wish) {
+  if (!table_ || wish.transmitter >= lasers_.size() || table_->rows(wish.transmitter).count > 0) {
+    return;
+  }
+  Laser& laser = lasers_[wish.transmitter];
+  const LaserSetpoint* colour = colour_of(laser, wish.destination);
+  if (colour == nullptr || !laser.awaiting_proof.empty() || !is_dark(laser) || !lanes_.take(laser.lane, Activity::timeline)) {
+    return;
+  }
+  laser.ahead = wish.destination;
+  if (!lanes_[laser.lane].is_proven(darkened(Setpoint{*colour}))) {
+    lanes_.aim(turn, laser.lane, Activity::timeline, darkened(Setpoint{*colour}));
+  }
+}
+
 void SoftwareExecutor::obey(Turn turn, const LaserOrder& order) {
   Laser& laser = lasers_[order.transmitter];
   const Lane& lane = lanes_[laser.lane];
@@ -122,6 +137,12 @@ void SoftwareExecutor::follow(Turn turn, Laser& laser, std::vector<RowEnded>& en
     laser.awaiting_proof.clear();
   }
   const auto transmitter = static_cast<std::uint32_t>(&laser - lasers_.data());
+  if (laser.ahead && table_->rows(transmitter).count > 0) {
+    laser.ahead.reset();  // its row tunes it
+  } else if (laser.ahead && lane.is_proven(darkened(Setpoint{*colour_of(laser, *laser.ahead)}))) {
+    tuned_.push_back({transmitter, *laser.ahead});
+    laser.ahead.reset();
+  }
   if (laser.awaiting_proof.empty() && table_->rows(transmitter).count == 0 && owns(laser) && is_dark(laser)) {
     lanes_.release(laser.lane, Activity::timeline);  // audits may read it until the next row
   }
@@ -157,10 +178,12 @@ void SoftwareExecutor::clear() {
     return;
   }
   table_.reset();
+  tuned_.clear();
   for (Laser& laser : lasers_) {
     laser.wanted = nullptr;
     laser.lit_from.reset();
     laser.awaiting_proof.clear();
+    laser.ahead.reset();
     lanes_.release(laser.lane, Activity::timeline);
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "agents/grant/arbiter.hpp"
@@ -21,6 +22,10 @@ class GrantExecutor {
   virtual Result<void> load(const NodePlan& plan) = 0;
   /// Errors: conflict, out_of_range (see GrantTable), refused (the laser is another's now).
   virtual Result<void> write(const GrantRow& row) = 0;
+  /// Brings a transmitter that has no row to a receiver's wavelength, dark. A wish: it may be too late, or never come true.
+  virtual void tune_ahead(Turn turn, const TuneAhead& wish) = 0;
+  /// The wishes that have come true since the last call.
+  virtual std::vector<TunedAhead> take_tuned() = 0;
   /// Carries out the triggers that have come and appends the rows that are over, each once it is proven dark. Returns when to
   /// step next. Real-time safe as far as lasers go.
   virtual Instant step(Turn turn, std::vector<RowEnded>& ended) = 0;
@@ -40,6 +45,8 @@ class SoftwareExecutor final : public GrantExecutor {
 
   Result<void> load(const NodePlan& plan) override;
   Result<void> write(const GrantRow& row) override;
+  void tune_ahead(Turn turn, const TuneAhead& wish) override;
+  std::vector<TunedAhead> take_tuned() override { return std::exchange(tuned_, {}); }
   Instant step(Turn turn, std::vector<RowEnded>& ended) override;
   void clear() override;
   bool is_dark() const override;
@@ -60,6 +67,7 @@ class SoftwareExecutor final : public GrantExecutor {
     const LaserSetpoint* wanted = nullptr;      ///< of the row that the table has lit; null: dark
     std::optional<Instant> lit_from = {};       ///< proven, of that row
     std::vector<RowEnded> awaiting_proof = {};  ///< over, and not yet proven dark
+    std::optional<NodeId> ahead = {};           ///< wished for, and not yet proven
   };
   const LaserSetpoint* colour_of(const Laser& laser, NodeId destination) const;
   void obey(Turn turn, const LaserOrder& order);
@@ -70,6 +78,7 @@ class SoftwareExecutor final : public GrantExecutor {
   DeviceLanes& lanes_;
   std::optional<GrantTable> table_;
   std::vector<Laser> lasers_;  ///< by transmitter
+  std::vector<TunedAhead> tuned_;
   std::uint32_t underflows_ = 0;
 };
 

@@ -180,11 +180,15 @@ void GrantPlane::hear(Turn turn, NodeId from, const Envelope& envelope, const Gr
     return;
   }
   if (!is_expected(from, word.message)) {
-    ++counters_.strangers;
+    if (++counters_.strangers == 1) {
+      tell_stranger(turn, from);
+    }
     return;
   }
   if (is_for_arbiter(word.message)) {
-    return step_arbiter(turn, GrantHeard{from, word.message});
+    const std::uint64_t before = arbiter_->counters().unlawful;
+    step_arbiter(turn, GrantHeard{from, word.message});
+    return tell_unlawful(turn, from, word.message, before);
   }
   const auto* grant = std::get_if<StreamGrant>(&word.message);
   if (!sender_) {
@@ -228,6 +232,36 @@ void GrantPlane::tell_forgery(Turn turn, NodeId from, const StreamGrant& grant) 
   }
 }
 
+/// Requests beyond a limit or for another receiver, promises beyond their window: the first aloud, the counter has the rest.
+void GrantPlane::tell_unlawful(Turn turn, NodeId from, const GrantMessage& message, std::uint64_t before) {
+  if (arbiter_->counters().unlawful == before) {
+    return;
+  }
+  ++counters_.forged;
+  if (before > 0) {
+    return;
+  }
+  std::string what = "a promise of node " + std::to_string(from.value) + " beyond the window that it was granted is ignored";
+  if (const auto* request = std::get_if<StreamRequest>(&message)) {
+    what = "a request of node " + std::to_string(from.value) + " for " + std::to_string(request->remaining.count) +
+           " bytes from node " + std::to_string(request->stream.source.value) + " to node " +
+           std::to_string(request->stream.destination.value) + " is refused: this is the receiver of node " +
+           std::to_string(voice_.node.value) + ", for 1 to " + std::to_string(limits::kStreamBytes) +
+           " bytes of the node that asks";
+  }
+  voice_.warn(turn, {AlarmCode::malformed_message, {}, {}, std::move(what), "loom node show " + std::to_string(from.value)});
+}
+
+void GrantPlane::tell_stranger(Turn turn, NodeId from) const {
+  voice_.warn(turn, {AlarmCode::malformed_message,
+                     {},
+                     {},
+                     "words of node " + std::to_string(from.value) + " about light are dropped: the plan of revision " +
+                         std::to_string(map()->laid.value) + " lays no wavelength between it and node " +
+                         std::to_string(voice_.node.value),
+                     "loom node show " + std::to_string(from.value)});
+}
+
 void GrantPlane::say(Turn turn, const SendGrant& order) {
   Envelope envelope;
   envelope.role = Role::agent;
@@ -260,6 +294,8 @@ void GrantPlane::carry_out(Turn turn, const GrantSink& sink) {
       say(turn, *order);
     } else if (const auto* row = std::get_if<WriteRow>(&effect)) {
       write(turn, row->row);
+    } else if (const auto* wish = std::get_if<TuneAhead>(&effect)) {
+      executor_.tune_ahead(turn, *wish);
     } else {
       finish(turn, std::get<StreamOver>(effect));
     }
@@ -329,6 +365,12 @@ bool GrantPlane::advance_once(Turn turn) {
     if (sender_) {
       note_ended(row);
       step_sender(turn, row);
+    }
+  }
+  for (const TunedAhead& tuned : executor_.take_tuned()) {
+    if (sender_) {
+      stepped = true;
+      step_sender(turn, tuned);
     }
   }
   if (sender_ && sender_wake_ <= turn.now) {

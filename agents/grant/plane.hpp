@@ -34,7 +34,7 @@ struct GrantPlaneCounters {
   std::uint64_t other_revision = 0;  ///< words about light that was laid by another revision
   std::uint64_t other_clock = 0;     ///< words whose instants mean nothing here
   std::uint64_t strangers = 0;       ///< from nodes that the plan does not name
-  std::uint64_t forged = 0;          ///< grants that no arbiter gives
+  std::uint64_t forged = 0;          ///< grants that no arbiter gives, requests and answers that no sender makes
   std::uint64_t answered_dark = 0;   ///< grants refused because our lasers are latched off
   std::uint64_t unreachable = 0;     ///< streams whose arbiter was silent for too long; offered again
   std::uint64_t times_lost = 0;      ///< GrantTimes that nobody took in time
@@ -96,6 +96,8 @@ class GrantPlane {
   void answer_dark(Turn turn, NodeId from, const StreamGrant& grant);
   bool advance_once(Turn turn);
   void tell_forgery(Turn turn, NodeId from, const StreamGrant& grant);
+  void tell_unlawful(Turn turn, NodeId from, const GrantMessage& message, std::uint64_t before);
+  void tell_stranger(Turn turn, NodeId from) const;
   void tell_overdue(Turn turn);
   void tell_silent(Turn turn, NodeId peer, std::string evidence) const;
   void say_done(Turn turn) const;

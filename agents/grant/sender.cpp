@@ -2,6 +2,7 @@
 #include "agents/grant/sender.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace loom {
 
@@ -13,7 +14,7 @@ constexpr int kRepeatsPerStep = 16;
 }  // namespace
 
 StreamSender::StreamSender(const SenderOptions& options)
-    : options_(options), streams_(options.streams_max), destinations_(options.nodes) {
+    : options_(options), streams_(options.streams_max), destinations_(options.nodes), tunings_(options.transmitters) {
   LOOM_ASSERT(options.epoch > 0);
   LOOM_ASSERT(options.streams_max > 0 && options.streams_max <= limits::kStreamsPerSender);
   LOOM_ASSERT(options.transmitters > 0 && options.transmitters <= limits::kTransmittersPerNode);
@@ -31,6 +32,9 @@ Instant StreamSender::step(Instant now, const GrantEvent& event, GrantSink& sink
     offer(now, *offered, sink);
   } else if (const auto* ended = std::get_if<RowEnded>(&event)) {
     end_row(now, *ended, sink);
+    tune_ahead(now, sink);
+  } else if (const auto* tuned = std::get_if<TunedAhead>(&event)) {
+    hear_tuned(now, *tuned, sink);
   }
   repeat_requests(now, sink);
   return wake();
@@ -104,6 +108,7 @@ void StreamSender::ask_next(Instant now, NodeId to, GrantSink& sink) {
     return;
   }
   destination.is_asking = true;
+  destination.is_next = false;
   ++destination.number;
   destination.interval = options_.repeat;
   destination.heard_at = now;
@@ -116,8 +121,9 @@ void StreamSender::send_request(Instant /*now*/, NodeId to, GrantSink& sink) {
   const Destination& destination = destinations_[to.value];
   const Stream& stream = streams_[destination.head];
   ++counters_.requests;
-  sink.emit(SendGrant{to, GrantChannel::supervisory,
-                      StreamRequest{stream.id, options_.epoch, destination.number, stream.remaining, stream.since}});
+  sink.emit(
+      SendGrant{to, GrantChannel::supervisory,
+                StreamRequest{stream.id, options_.epoch, destination.number, stream.remaining, stream.since, is_tuned(to)}});
 }
 
 void StreamSender::stop_asking(NodeId to) {
@@ -162,6 +168,62 @@ void StreamSender::give_up(Instant now, NodeId to, GrantSink& sink) {
   ask_next(now, to, sink);
 }
 
+// --- tuning ahead --------------------------------------------------------------------------------------------------------
+
+/// A transmitter that has no row and is on this wavelength already.
+bool StreamSender::is_tuned(NodeId to) const {
+  for (std::uint32_t i = 0; i < options_.transmitters; ++i) {
+    if (tunings_[i].to == to && tunings_[i].is_known && rows_of(i) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Idle transmitters go to the receivers where we are next, the oldest stream first; at most one an event.
+void StreamSender::tune_ahead(Instant now, GrantSink& sink) {
+  const auto is_served = [&](NodeId to) {
+    return std::any_of(tunings_.begin(), tunings_.end(), [&](const Tuning& each) {
+      return each.to == to && rows_of(static_cast<std::uint32_t>(&each - tunings_.data())) == 0;
+    });
+  };
+  std::uint32_t best = kNone;
+  for (const std::uint32_t to : asked_) {
+    const bool is_older = best == kNone || std::pair(streams_[destinations_[to].head].since, to) <
+                                               std::pair(streams_[destinations_[best].head].since, best);
+    if (destinations_[to].is_next && is_older && !is_served(NodeId{to})) {
+      best = to;
+    }
+  }
+  for (std::uint32_t i = 0; best != kNone && i < options_.transmitters; ++i) {
+    const Tuning tuning = tunings_[i];
+    const bool is_kept = tuning.to && destinations_[tuning.to->value].is_asking && destinations_[tuning.to->value].is_next;
+    if (rows_of(i) == 0 && !is_kept) {
+      tunings_[i] = {NodeId{best}, false};
+      sink.emit(TuneAhead{i, NodeId{best}});
+      return tell_retuned(now, tuning, sink);
+    }
+  }
+}
+
+/// Whoever heard that we are on his wavelength hears that we are not.
+void StreamSender::tell_retuned(Instant now, const Tuning& before, GrantSink& sink) {
+  if (before.to && before.is_known && destinations_[before.to->value].is_asking && !is_tuned(*before.to)) {
+    send_request(now, *before.to, sink);
+  }
+}
+
+void StreamSender::hear_tuned(Instant now, const TunedAhead& tuned, GrantSink& sink) {
+  if (tuned.transmitter >= tunings_.size() || tunings_[tuned.transmitter].to != tuned.destination ||
+      rows_of(tuned.transmitter) != 0) {
+    return;  // a row came between
+  }
+  tunings_[tuned.transmitter].is_known = true;
+  if (destinations_[tuned.destination.value].is_asking) {
+    send_request(now, tuned.destination, sink);
+  }
+}
+
 // --- rows ----------------------------------------------------------------------------------------------------------------
 
 void StreamSender::end_row(Instant now, const RowEnded& ended, GrantSink& sink) {
@@ -178,6 +240,9 @@ void StreamSender::end_row(Instant now, const RowEnded& ended, GrantSink& sink) 
   const Duration lit = ended.dark_from - ended.lit_from - options_.timings.lock;
   const Bytes sent{std::min({promise->row.bytes.count, bytes_in(lit, options_.timings.rate).count, stream.remaining.count})};
   // What the quantum cut asks anew, as if it had just come; what a late start left over keeps its age.
+  if (ended.lit_from < ended.dark_from) {
+    tunings_[promise->row.transmitter] = {to, true};
+  }
   const bool was_cut = promise->granted < stream.remaining;
   stream.remaining.count -= sent.count;
   stream.since = was_cut ? now : stream.since;
@@ -212,6 +277,12 @@ void StreamSender::fold(Digest& digest) const {
       digest.add(static_cast<std::uint64_t>(streams_[i].remaining.count));
       digest.add(static_cast<std::uint64_t>(ns_of(streams_[i].since)));
     }
+  }
+  for (const Destination& each : destinations_) {
+    digest.add(each.is_next ? 1 : 0);
+  }
+  for (const Tuning& each : tunings_) {
+    digest.add(each.to ? 2 * each.to->value + (each.is_known ? 3 : 2) : 0);
   }
   for (const Promise& each : promises_) {
     fold_row(digest, each.row);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "agents/grant/effects.hpp"
@@ -68,9 +69,15 @@ class StreamSender {
     std::uint64_t arbiter_epoch = 0;  ///< newest one seen
     std::uint64_t last_sequence = 0;  ///< newest grant seen of that epoch
     bool is_asking = false;
+    bool is_next = false;  ///< its arbiter says that we are
     Instant repeat_at{};
     Duration interval{};
     Instant heard_at{};
+  };
+  /// Where a transmitter without a row is tuned to.
+  struct Tuning {
+    std::optional<NodeId> to;
+    bool is_known = false;  ///< it is there; else on its way
   };
   /// A stream that left its queue for a row.
   struct Promise {
@@ -85,6 +92,7 @@ class StreamSender {
     Duration late{};  ///< behind what an idle transmitter could do
     Bytes bytes;
     Instant free_at{};
+    bool is_tuned = false;  ///< the transmitter will be on this wavelength without tuning
   };
 
   void offer(Instant now, const StreamOffered& offered, GrantSink& sink);
@@ -96,6 +104,11 @@ class StreamSender {
   void ask_next(Instant now, NodeId to, GrantSink& sink);
   void send_request(Instant now, NodeId to, GrantSink& sink);
   void stop_asking(NodeId to);
+  bool is_tuned(NodeId to) const;
+  Duration ahead_of(std::uint32_t transmitter, NodeId to) const;
+  void tune_ahead(Instant now, GrantSink& sink);
+  void tell_retuned(Instant now, const Tuning& before, GrantSink& sink);
+  void hear_tuned(Instant now, const TunedAhead& tuned, GrantSink& sink);
   void hear(Instant now, const GrantHeard& heard, GrantSink& sink);
   void hear_queued(Instant now, NodeId from, const StreamQueued& queued);
   void hear_grant(Instant now, NodeId from, const StreamGrant& grant, GrantSink& sink);
@@ -121,6 +134,7 @@ class StreamSender {
   std::vector<Destination> destinations_;
   std::vector<std::uint32_t> asked_;  ///< destinations with a request under way; any order, never an output's
   std::vector<Promise> promises_;     ///< oldest first
+  std::vector<Tuning> tunings_;       ///< by transmitter
   SenderCounters counters_;
 };
 

@@ -1,5 +1,6 @@
 // What the sender hears of arbiters, and its answers.
 #include <algorithm>
+#include <utility>
 
 #include "agents/grant/sender.hpp"
 
@@ -12,6 +13,7 @@ void StreamSender::hear(Instant now, const GrantHeard& heard, GrantSink& sink) {
     hear_grant(now, heard.from, *grant, sink);
   } else if (const auto* queued = std::get_if<StreamQueued>(&heard.message)) {
     hear_queued(now, heard.from, *queued);
+    tune_ahead(now, sink);
   } else {
     ++counters_.unexpected;
   }
@@ -25,6 +27,7 @@ void StreamSender::hear_queued(Instant now, NodeId from, const StreamQueued& que
     ++counters_.unexpected;
     return;
   }
+  destination.is_next = queued.is_next;
   destination.heard_at = now;
   destination.interval = options_.keepalive;
   destination.repeat_at = now + options_.keepalive;
@@ -104,25 +107,35 @@ Instant StreamSender::free_from(Instant now, std::uint32_t transmitter) const {
   return free;
 }
 
+/// From the instant that a transmitter is free until its light could arrive.
+Duration StreamSender::ahead_of(std::uint32_t transmitter, NodeId to) const {
+  const GrantTimings& timings = options_.timings;
+  std::optional<NodeId> last = tunings_[transmitter].is_known ? tunings_[transmitter].to : std::nullopt;
+  for (const Promise& each : promises_) {
+    last = each.row.transmitter == transmitter ? each.row.stream.destination : last;
+  }
+  return last == to ? timings.flight : tuning_of(timings);
+}
+
 StreamSender::Fit StreamSender::fit(Instant now, const StreamGrant& grant, Bytes remaining) const {
   const GrantTimings& timings = options_.timings;
-  const Duration ahead = tuning_of(timings);
   Fit fit;
-  Instant free = kNever;
+  Instant first = kNever;
   fit.free_at = kNever;
   for (std::uint32_t i = 0; i < options_.transmitters; ++i) {
-    const Instant from = free_from(now, i);
-    fit.free_at = std::min(fit.free_at, from + ahead);
-    if (from < free && rows_of(i) < kRowsPerTransmitter) {
-      free = from;
+    const Instant light = free_from(now, i) + ahead_of(i, grant.stream.destination);
+    fit.free_at = std::min(fit.free_at, light);
+    if (light < first && rows_of(i) < kRowsPerTransmitter) {
+      first = light;
       fit.transmitter = i;
     }
   }
-  if (free == kNever) {
+  if (first == kNever) {
     return fit;  // no room for a row: no byte fits
   }
-  const Instant ready = std::max(grant.start, now + ahead);
-  fit.from = std::max(ready, free + ahead);
+  const Instant ready = std::max(grant.start, now + tuning_of(timings));
+  fit.is_tuned = ahead_of(fit.transmitter, grant.stream.destination) == timings.flight;
+  fit.from = std::max(grant.start, first);
   fit.late = fit.from - ready;
   const Bytes room = bytes_in(grant.end - fit.from - overhead_of(timings), timings.rate);
   fit.bytes = std::min({grant.bytes, remaining, room});
@@ -163,12 +176,14 @@ void StreamSender::accept(Instant now, const StreamGrant& grant, const Fit& fit,
   const Instant until = fit.from + overhead_of(timings) + time_of(fit.bytes, timings.rate);
   LOOM_ASSERT(until <= grant.end);
   const Instant light = fit.from - timings.flight;
-  const GrantRow row{fit.transmitter, grant.stream,           grant.key, light - timings.tune - timings.trigger_late,
-                     light,           until - timings.flight, fit.bytes};
+  const Instant tune_at = fit.is_tuned ? light : light - timings.tune - timings.trigger_late;
+  const GrantRow row{fit.transmitter, grant.stream, grant.key, tune_at, light, until - timings.flight, fit.bytes};
+  const Tuning before = std::exchange(tunings_[fit.transmitter], {});
   stop_asking(to);
   promises_.push_back({dequeue(destinations_[to.value]), row, grant.bytes});
   sink.emit(WriteRow{row});
   say_accept(grant, row, sink);
+  tell_retuned(now, before, sink);
   ask_next(now, to, sink);
 }
 

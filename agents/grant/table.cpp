@@ -42,7 +42,7 @@ Instant GrantTable::next_trigger(const Lane& lane) const {
     case Phase::idle:
       return row.tune_at;
     case Phase::tuning:
-      return std::min(std::max(row.light_at, lane.since + tune_), row.dark_at);
+      return std::min(std::max(row.light_at, lane.was_tuned ? lane.since : lane.since + tune_), row.dark_at);
     case Phase::lit:
       return row.dark_at;
   }
@@ -70,6 +70,8 @@ void GrantTable::advance(Instant now, std::uint32_t transmitter, TableTurn& turn
   } else if (lane.phase == Phase::idle) {
     turn.orders[turn.order_count++] = {transmitter, LaserAct::tune, destination};
     lane.phase = Phase::tuning;
+    lane.was_tuned = lane.tuned_to == destination;
+    lane.tuned_to = destination;
     lane.since = now;
   } else {
     turn.orders[turn.order_count++] = {transmitter, LaserAct::light, destination};
@@ -107,6 +109,8 @@ void GrantTable::fold(Digest& digest) const {
   for (const Lane& lane : lanes_) {
     digest.add(lane.queue.count);
     digest.add(static_cast<std::uint64_t>(lane.phase));
+    digest.add(lane.tuned_to ? lane.tuned_to->value + 1 : 0);
+    digest.add(lane.was_tuned ? 1 : 0);
     digest.add(lane.phase == Phase::idle ? 0 : static_cast<std::uint64_t>(ns_of(lane.since)));
     for (std::uint32_t i = 0; i < lane.queue.count; ++i) {
       fold_row(digest, lane.queue.rows[i]);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "agents/grant/effects.hpp"
@@ -48,6 +49,8 @@ class GrantTable {
   /// Carries out the triggers that have come. Late is late: a row that is tuned late lights late and is dark at its
   /// instant all the same; one whose end has passed never lights. Real-time safe.
   TableTurn step(Instant now);
+  /// This transmitter is on the wavelength of this destination already: its next row there need not tune.
+  void note_tuned(std::uint32_t transmitter, NodeId destination) { lanes_[transmitter].tuned_to = destination; }
   /// Everything dark and forgotten, at once.
   void clear();
 
@@ -61,7 +64,9 @@ class GrantTable {
   struct Lane {
     TransmitterRows queue;
     Phase phase = Phase::idle;
-    Instant since{};  ///< when the phase began
+    Instant since{};                 ///< when the phase began
+    std::optional<NodeId> tuned_to;  ///< whose wavelength it is on, or on its way to
+    bool was_tuned = false;          ///< before this row: no time to tune
   };
   Instant next_trigger(const Lane& lane) const;
   void advance(Instant now, std::uint32_t transmitter, TableTurn& turn);

@@ -19,6 +19,8 @@ struct Budget {
   int doubles = 1;
   int restarts = 0;
   int deaths = 0;
+  int halts = 0;    ///< by_word: lasers latched off
+  int delays = -1;  ///< messages that take longer than a tick; -1: all may
 };
 
 struct Bounds {
@@ -26,6 +28,7 @@ struct Bounds {
   int delay_max = 3;  ///< ticks that a message may take; beyond, only loss
   std::uint64_t states = 6'000'000;
   int settle_ticks = 600;
+  Duration wait_max = kForever;     ///< of any stream of a rival
   std::uint64_t settle_every = 16;  ///< of the states within the horizon; at the horizon every one
 };
 
@@ -34,6 +37,7 @@ struct Covered {
   std::uint64_t transitions = 0;
   std::uint64_t settled = 0;
   int longest = 0;  ///< ticks until home
+  Duration longest_wait{};
   bool is_complete = true;
   std::string violation;
 };
@@ -44,6 +48,7 @@ class Explorer {
     GrantWorld world(options);
     end_ = world.now() + bounds.horizon * options.tick;
     delay_max_ = bounds.delay_max * options.tick;
+    tick_ = options.tick;
     nodes_ = options.nodes;
     visit(world, budget, 0);
   }
@@ -57,11 +62,17 @@ class Explorer {
     digest.add(world.fingerprint());
     digest.add(cursor);
     digest.add(static_cast<std::uint64_t>(budget.losses * 1000 + budget.doubles * 100 + budget.restarts * 10 + budget.deaths));
+    digest.add(static_cast<std::uint64_t>(budget.halts * 100 + budget.delays + 1));
     if (is_over() || !seen_.insert(digest.value()).second) {
       return;
     }
     if (!world.violation().empty()) {
       covered_.violation = world.violation();
+      return;
+    }
+    covered_.longest_wait = std::max(covered_.longest_wait, world.longest_wait());
+    if (world.longest_wait() > bounds_.wait_max) {
+      covered_.violation = "a stream waits for " + std::to_string(world.longest_wait().count()) + " ns: " + world.describe();
       return;
     }
     ++covered_.states;
@@ -76,6 +87,15 @@ class Explorer {
   }
 
   void settle(GrantWorld world) {
+    if (bounds_.wait_max != kForever) {
+      world.settle(static_cast<int>(bounds_.wait_max / tick_));  // the rivals go on
+      covered_.longest_wait = std::max(covered_.longest_wait, world.longest_wait());
+      if (world.longest_wait() > bounds_.wait_max) {
+        covered_.violation = "a stream waits for " + std::to_string(world.longest_wait().count()) + " ns: " + world.describe();
+        return;
+      }
+    }
+    world.stop_rivals();
     const auto ticks = world.settle(bounds_.settle_ticks);
     ++covered_.settled;
     if (!world.violation().empty()) {
@@ -98,26 +118,33 @@ class Explorer {
     visit(next, budget, cursor);
   }
 
+  static Budget without(Budget budget, int Budget::* fault) {
+    --(budget.*fault);
+    return budget;
+  }
+
   // Three reductions, none of which hides a state that differs for any machine. A message that will be lost is lost at its
   // greatest age: nobody can tell since when. A message is doubled when its first copy is delivered. Within a tick, whatever
   // happens to different nodes commutes, so it is tried in the order of the nodes (`cursor`) only.
   void branch(const GrantWorld& world, Budget budget, std::uint32_t cursor) {
     bool may_wait = true;
+    Budget later = budget;
     for (std::size_t i = 0; i < world.flying().size(); ++i) {
       const FlyingGrant& each = world.flying()[i];
-      const bool is_due = world.now() - each.sent >= delay_max_;
-      may_wait = may_wait && !is_due;
+      const Duration age = world.now() - each.sent;
+      const bool is_due = age >= delay_max_;
+      later.delays -= budget.delays >= 0 && age == tick_ ? 1 : 0;
+      may_wait = may_wait && !is_due && (budget.delays < 0 || later.delays >= 0);
       const std::uint32_t to = each.to.value;
       if (each.sent == world.now() || to < cursor) {
         continue;
       }
       take(world, budget, to, [&](GrantWorld& next) { next.deliver(i); });
       if (is_due && budget.losses > 0) {
-        take(world, {budget.losses - 1, budget.doubles, budget.restarts, budget.deaths}, to,
-             [&](GrantWorld& next) { next.lose(i); });
+        take(world, without(budget, &Budget::losses), to, [&](GrantWorld& next) { next.lose(i); });
       }
       if (budget.doubles > 0) {
-        take(world, {budget.losses, budget.doubles - 1, budget.restarts, budget.deaths}, to, [&](GrantWorld& next) {
+        take(world, without(budget, &Budget::doubles), to, [&](GrantWorld& next) {
           next.duplicate(i);
           next.deliver(i);
         });
@@ -125,22 +152,46 @@ class Explorer {
     }
     for (std::uint32_t node = cursor; node < nodes_; ++node) {
       if (budget.restarts > 0) {
-        take(world, {budget.losses, budget.doubles, budget.restarts - 1, budget.deaths}, node,
-             [&](GrantWorld& next) { next.restart(node); });
+        take(world, without(budget, &Budget::restarts), node, [&](GrantWorld& next) { next.restart(node); });
       }
       if (budget.deaths > 0) {
-        take(world, {budget.losses, budget.doubles, budget.restarts, budget.deaths - 1}, node,
-             [&](GrantWorld& next) { next.kill(node); });
+        take(world, without(budget, &Budget::deaths), node, [&](GrantWorld& next) { next.kill(node); });
       }
     }
-    if (may_wait) {
-      take(world, budget, 0, [](GrantWorld& next) { next.advance(); });
+    if (world.is_by_word()) {
+      branch_by_word(world, budget, cursor);
+    }
+    if (may_wait && !world.is_due()) {
+      take(world, later, 0, [](GrantWorld& next) { next.advance(); });
+    }
+  }
+
+  /// Proofs of darkness, returns, commits and beginnings, each at any instant until it is due.
+  void branch_by_word(const GrantWorld& world, Budget budget, std::uint32_t cursor) {
+    for (std::size_t i = 0; i < world.darkening().size(); ++i) {
+      const std::uint32_t node = world.darkening()[i].node.value;
+      if (node >= cursor && world.is_alive(node)) {
+        take(world, budget, node, [&](GrantWorld& next) { next.prove_dark(i); });
+      }
+    }
+    for (std::uint32_t node = cursor; node < nodes_; ++node) {
+      if (!world.is_alive(node)) {
+        take(world, budget, node, [&](GrantWorld& next) { next.restart(node); });
+      } else if (world.may_begin(node) && !world.may_lay_anew()) {
+        take(world, budget, node, [&](GrantWorld& next) { next.begin(node); });
+      } else if (world.is_on(node) && budget.halts > 0) {
+        take(world, without(budget, &Budget::halts), node, [&](GrantWorld& next) { next.halt(node); });
+      }
+    }
+    if (world.may_lay_anew()) {
+      take(world, budget, 0, [](GrantWorld& next) { next.lay_anew(); });
     }
   }
 
   Bounds bounds_;
   Instant end_{};
   Duration delay_max_{};
+  Duration tick_{};
   std::uint32_t nodes_ = 0;
   std::unordered_set<std::uint64_t> seen_;
   Covered covered_;
@@ -179,6 +230,16 @@ GrantOffer offer(int tick, std::uint64_t collective, std::uint32_t from, std::ui
   return {Instant{microseconds{tick}}, StreamId{JobId{1}, collective, NodeId{from}, NodeId{to}}, Bytes{bytes}};
 }
 
+/// The same behind executors in software: proofs of darkness come up to two ticks late, one grant after another.
+GrantWorldOptions small_plane_by_word(std::uint32_t nodes, std::uint32_t transmitters) {
+  GrantWorldOptions options = small_plane(nodes, transmitters);
+  options.arbiter.lease_end = LeaseEnd::by_word;
+  options.arbiter.ahead = 1;
+  options.proof_ticks = 2;
+  options.commit_ticks = 2;
+  return options;
+}
+
 void explore(const std::string& name, const GrantWorldOptions& options, Budget budget, Bounds bounds) {
   if (const char* more = std::getenv("LOOM_GRANT_HORIZON_MORE")) {
     bounds.horizon += std::atoi(more);
@@ -186,7 +247,8 @@ void explore(const std::string& name, const GrantWorldOptions& options, Budget b
   }
   const Covered covered = Explorer(options, budget, bounds).covered();
   WARN(name << ": " << covered.states << " states, " << covered.transitions << " transitions, " << covered.settled
-            << " led home in at most " << covered.longest << " ticks; horizon " << bounds.horizon << " ticks"
+            << " led home in at most " << covered.longest << " ticks; longest wait "
+            << covered.longest_wait.count() / options.tick.count() << "; horizon " << bounds.horizon << " ticks"
             << (covered.is_complete ? ", complete" : ", NOT complete"));
   CHECK(covered.violation == "");
   CHECK(covered.is_complete);
@@ -241,6 +303,91 @@ TEST_CASE("clocks_and_flights_that_err_as_far_as_they_may_are_within_the_guard")
   options.offers = {offer(1, 1, 0, 2, 1000), offer(1, 2, 1, 2, 2000)};
   explore("3 nodes, k = 2, clocks and flights err, one loss and one double", options, {1, 1, 0, 0},
           {.horizon = 20, .delay_max = 2});
+}
+
+namespace {
+
+GrantRival rival(std::uint32_t from, std::uint32_t to, std::int64_t bytes) { return {NodeId{from}, NodeId{to}, Bytes{bytes}}; }
+
+/// A stream to receiver 2 whose sender two short rivals hold, and whose receiver an incast rival holds: the short ones keep
+/// taking the transmitter whenever the receiver is free.
+GrantWorldOptions rivals_of_a_long_stream() {
+  GrantWorldOptions options = small_plane(4, 1);
+  options.sender.streams_max = 8;
+  options.sender.starvation = microseconds{20};
+  options.rivals = {rival(0, 2, 3000), rival(0, 1, 1000), rival(0, 3, 1000), rival(1, 2, 3000)};
+  return options;
+}
+
+/// Two grants at its receiver, two rows at its transmitter, and a round trip: what a starving stream that is the oldest of all
+/// waits for at most. The stream itself is lit for one window more.
+Duration starving_wait_max(const GrantWorldOptions& options) {
+  const GrantTimings& timings = options.arbiter.timings;
+  const Duration window = overhead_of(timings) + options.arbiter.quantum + options.arbiter.slack + guard_of(timings);
+  return options.sender.starvation + 5 * window + 2 * timings.control;
+}
+
+}  // namespace
+
+TEST_CASE("no_stream_waits_beyond_starvation_and_its_turn") {
+  const GrantWorldOptions options = rivals_of_a_long_stream();
+  explore("4 nodes, k = 1, incast of 2, two rivals at one sender", options, {.losses = 0, .doubles = 0, .delays = 0},
+          {.horizon = 48, .delay_max = 2, .wait_max = starving_wait_max(options)});
+}
+
+TEST_CASE("no_stream_waits_beyond_starvation_and_its_turn_though_a_word_is_late_or_lost") {
+  const GrantWorldOptions options = rivals_of_a_long_stream();
+  explore("the same, one late word", options, {.losses = 0, .doubles = 0, .delays = 1},
+          {.horizon = 28, .delay_max = 3, .wait_max = starving_wait_max(options)});
+  explore("the same, one loss", options, {.losses = 1, .doubles = 0, .delays = 0},
+          {.horizon = 28, .delay_max = 1, .wait_max = starving_wait_max(options) + options.sender.keepalive});
+}
+
+TEST_CASE("no_stream_of_an_all_to_all_waits_beyond_starvation_and_its_turn") {
+  GrantWorldOptions options = small_plane(3, 1);
+  options.sender.streams_max = 8;
+  options.sender.starvation = microseconds{20};
+  options.rivals = {rival(0, 1, 2000), rival(0, 2, 3000), rival(1, 0, 2000),
+                    rival(1, 2, 3000), rival(2, 0, 3000), rival(2, 1, 3000)};
+  explore("3 nodes, k = 1, all to all without end", options, {.losses = 0, .doubles = 0, .delays = 0},
+          {.horizon = 60, .delay_max = 2, .wait_max = starving_wait_max(options)});
+}
+
+TEST_CASE("without_the_starvation_rule_the_same_rivals_keep_a_stream_waiting") {
+  GrantWorldOptions options = rivals_of_a_long_stream();
+  const Duration bound = starving_wait_max(options);
+  options.sender.starvation = std::chrono::seconds{1};
+  const Covered covered =
+      Explorer(options, {.losses = 0, .doubles = 0, .delays = 0}, {.horizon = 120, .delay_max = 2, .wait_max = bound})
+          .covered();
+  CHECK(covered.violation.find("a stream waits for") == 0);
+}
+
+TEST_CASE("by_word_two_senders_of_one_receiver_never_meet_however_late_they_darken") {
+  GrantWorldOptions options = small_plane_by_word(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("by word: 3 nodes, k = 1, incast of 2, one loss and one double", options, {1, 1, 0, 0},
+          {.horizon = 16, .delay_max = 2});
+}
+
+TEST_CASE("by_word_a_dead_sender_closes_one_receiver_until_all_is_laid_anew") {
+  GrantWorldOptions options = small_plane_by_word(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("by word: 3 nodes, k = 1, incast of 2, one death", options, {0, 0, 0, 1}, {.horizon = 11, .delay_max = 2});
+}
+
+TEST_CASE("by_word_a_death_and_a_loss_lead_home_through_a_commit") {
+  GrantWorldOptions options = small_plane_by_word(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("by word: 3 nodes, k = 1, incast of 2, one death and one loss", options, {1, 0, 0, 1},
+          {.horizon = 12, .delay_max = 1});
+}
+
+TEST_CASE("by_word_lasers_latched_off_let_the_next_one_in_once_they_are_dark") {
+  GrantWorldOptions options = small_plane_by_word(3, 1);
+  options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
+  explore("by word: 3 nodes, k = 1, incast of 2, lasers of one off, one loss", options, {1, 0, 0, 0, 1},
+          {.horizon = 11, .delay_max = 2});
 }
 
 }  // namespace loom::testing

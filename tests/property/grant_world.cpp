@@ -20,6 +20,7 @@ std::uint64_t digest_of(const FlyingGrant& flying) {
   digest.add(flying.to.value);
   digest.add(flying.message.index());
   fold_instant(digest, flying.sent);
+  digest.add(flying.laid);
   std::visit(
       [&](const auto& body) {
         using Body = std::decay_t<decltype(body)>;
@@ -29,9 +30,11 @@ std::uint64_t digest_of(const FlyingGrant& flying) {
           digest.add(body.number);
           digest.add(static_cast<std::uint64_t>(body.remaining.count));
           fold_instant(digest, body.since);
+          digest.add(body.is_tuned ? 1 : 0);
         } else if constexpr (std::is_same_v<Body, StreamQueued>) {
           digest.add(body.number);
           digest.add(body.arbiter_epoch);
+          digest.add(body.is_next ? 1 : 0);
         } else {
           digest.add(body.key.epoch);
           digest.add(body.key.sequence);
@@ -77,7 +80,7 @@ GrantWorld::Node GrantWorld::make_node(std::uint32_t node, std::uint64_t epoch) 
   ArbiterOptions arbiter = options_.arbiter;
   arbiter.node = NodeId{node};
   arbiter.epoch = epoch;
-  arbiter.is_first_life = epoch == 1;
+  arbiter.is_first_life = epoch == 1 || is_by_word();  // by_word a life begins with a commit, which has proven all dark
   return {StreamSender(sender),
           ReceiverArbiter(arbiter),
           GrantTable(sender.transmitters, sender.timings.tune),
@@ -99,16 +102,52 @@ void GrantWorld::advance() {
   run_tables();
   for (; next_offer_ < options_.offers.size() && options_.offers[next_offer_].at <= now_; ++next_offer_) {
     const GrantOffer& offer = options_.offers[next_offer_];
-    if (nodes_[offer.stream.source.value].is_alive) {
+    const Node& source = nodes_[offer.stream.source.value];
+    if (source.may_send()) {
       step_sender(offer.stream.source.value, StreamOffered{offer.stream, offer.bytes});
     }
   }
+  tell_tuned();
+  offer_rivals();
   run_machines();
+}
+
+void GrantWorld::tell_tuned() {
+  for (const Ahead& each : std::vector<Ahead>(aheads_)) {
+    Node& node = nodes_[each.node.value];
+    if (each.at <= now_ && node.may_send() && node.table.rows(each.tuned.transmitter).count == 0) {
+      node.table.note_tuned(each.tuned.transmitter, each.tuned.destination);
+      step_sender(each.node.value, each.tuned);
+    }
+  }
+  std::erase_if(aheads_, [&](const Ahead& each) { return each.at <= now_; });
+}
+
+void GrantWorld::offer_rivals() {
+  for (const GrantRival& rival : options_.rivals) {
+    const bool is_open = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+      return each.stream.source == rival.source && each.stream.destination == rival.destination;
+    });
+    if (!is_open) {
+      const StreamId stream{JobId{2}, ++rivals_offered_, rival.source, rival.destination};
+      waiting_.push_back({stream, now_});
+      offer(stream, rival.bytes);
+    }
+  }
+}
+
+Duration GrantWorld::longest_wait() const {
+  Duration longest = longest_wait_;
+  for (const Waiting& each : waiting_) {
+    longest = std::max(longest, now_ - each.since);
+  }
+  return longest;
 }
 
 void GrantWorld::run_tables() {
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (bool is_due = true; is_due;) {
+    const bool has_stopped = is_by_word() && !nodes_[i].is_alive;
+    for (bool is_due = !has_stopped; is_due;) {
       std::vector<GrantRow> first;
       for (std::uint32_t t = 0; t < nodes_[i].table.transmitters(); ++t) {
         first.push_back(nodes_[i].table.rows(t).rows[0]);
@@ -118,7 +157,9 @@ void GrantWorld::run_tables() {
         obey(i, turn.orders[o], first[turn.orders[o].transmitter]);
       }
       for (std::size_t e = 0; e < turn.ended_count; ++e) {
-        if (nodes_[i].is_alive) {
+        if (is_by_word()) {
+          darkening_.push_back({NodeId{i}, turn.ended[e].row.transmitter, turn.ended[e]});
+        } else if (nodes_[i].is_alive) {
           step_sender(i, turn.ended[e]);
         }
       }
@@ -129,14 +170,14 @@ void GrantWorld::run_tables() {
 
 void GrantWorld::run_machines() {
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (int rounds = 0; nodes_[i].is_alive && nodes_[i].sender_wake <= local(i); ++rounds) {
+    for (int rounds = 0; nodes_[i].may_send() && nodes_[i].sender_wake <= local(i); ++rounds) {
       step_sender(i, GrantTick{});
       if (rounds > 100) {
         violation_ = "a sender asks to be stepped for ever";
         return;
       }
     }
-    for (int rounds = 0; nodes_[i].is_alive && nodes_[i].arbiter_wake <= local(i); ++rounds) {
+    for (int rounds = 0; nodes_[i].is_alive && nodes_[i].is_on && nodes_[i].arbiter_wake <= local(i); ++rounds) {
       step_arbiter(i, GrantTick{});
       if (rounds > 100) {
         violation_ = "an arbiter asks to be stepped for ever";
@@ -161,7 +202,10 @@ void GrantWorld::step_arbiter(std::uint32_t node, const GrantEvent& event) {
 void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
   for (const GrantEffect& effect : sink.effects()) {
     if (const auto* send = std::get_if<SendGrant>(&effect)) {
-      flying_.push_back({NodeId{node}, send->to, send->message, now_});
+      if (is_by_word() && !nodes_[send->to.value].is_alive) {
+        continue;  // its next life has another revision: nobody will ever hear it
+      }
+      flying_.push_back({NodeId{node}, send->to, send->message, now_, nodes_[node].laid});
       const auto* grant = std::get_if<StreamGrant>(&send->message);
       if (grant != nullptr && std::find(issued_.begin(), issued_.end(), *grant) == issued_.end()) {
         issued_.push_back(*grant);
@@ -170,10 +214,16 @@ void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
       if (const auto written = nodes_[node].table.write(write->row); !written) {
         violation_ = written.error().message;
       }
+    } else if (const auto* wish = std::get_if<TuneAhead>(&effect)) {
+      aheads_.push_back({NodeId{node}, {wish->transmitter, wish->destination}, now_ + options_.sender.timings.tune});
     } else if (const auto* over = std::get_if<StreamOver>(&effect)) {
       tally_.sent += over->end == StreamEnd::sent ? 1 : 0;
       tally_.unreachable += over->end == StreamEnd::unreachable ? 1 : 0;
       tally_.refused += over->end == StreamEnd::refused ? 1 : 0;
+      std::erase_if(waiting_, [&](const Waiting& each) {
+        longest_wait_ = each.stream == over->stream ? std::max(longest_wait_, now_ - each.since) : longest_wait_;
+        return each.stream == over->stream;
+      });
     }
   }
 }
@@ -182,7 +232,7 @@ void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
 
 void GrantWorld::obey(std::uint32_t node, const LaserOrder& order, const GrantRow& row) {
   if (order.act == LaserAct::dark) {
-    return darken(node, order.transmitter);
+    return is_by_word() ? void() : darken(node, order.transmitter);  // by_word: when it is proven
   }
   if (order.act == LaserAct::tune) {
     return;
@@ -190,7 +240,14 @@ void GrantWorld::obey(std::uint32_t node, const LaserOrder& order, const GrantRo
   if (nodes_[node].is_alive && !nodes_[node].sender.has_standing(row.key, order.destination)) {
     violation_ = "node " + std::to_string(node) + " lights without a standing grant";
   }
+  for (std::size_t i = 0; i < darkening_.size(); ++i) {
+    if (darkening_[i].node == NodeId{node} && darkening_[i].transmitter == order.transmitter) {
+      prove_dark(i);  // a laser that shines is not tuned; one that is tuned was dark
+      break;
+    }
+  }
   lights_.push_back({NodeId{node}, order.transmitter, order.destination, row.key, now_ + flight(node), {}});
+  judge_lit(lights_.back());
 }
 
 void GrantWorld::darken(std::uint32_t node, std::uint32_t transmitter) {
@@ -203,6 +260,17 @@ void GrantWorld::darken(std::uint32_t node, std::uint32_t transmitter) {
   }
   const Instant horizon = now_ - 50 * options_.tick;
   std::erase_if(lights_, [&](const TrueLight& each) { return each.off && *each.off < horizon; });
+}
+
+/// As it comes on, so that one that never goes out is judged as well.
+void GrantWorld::judge_lit(const TrueLight& light) {
+  for (const TrueLight& other : lights_) {
+    if (&other != &light && other.destination == light.destination && light.on < other.off.value_or(Instant::max()) &&
+        (!other.off || other.on <= light.on)) {
+      violation_ = "node " + std::to_string(light.source.value) + " lights receiver " +
+                   std::to_string(light.destination.value) + " while node " + std::to_string(other.source.value) + " is lit";
+    }
+  }
 }
 
 void GrantWorld::judge(const TrueLight& light) {
@@ -220,7 +288,7 @@ void GrantWorld::judge(const TrueLight& light) {
   const bool is_granted = std::any_of(issued_.begin(), issued_.end(), [&](const StreamGrant& each) {
     return each.key == light.key && each.stream.source == light.source && each.stream.destination == light.destination &&
            each.start <= light.on + ahead + error &&
-           *light.off + ahead <= each.end + error + timings.blank + timings.trigger_late;
+           (is_by_word() || *light.off + ahead <= each.end + error + timings.blank + timings.trigger_late);
   });
   if (!is_granted) {
     violation_ = "node " + std::to_string(light.source.value) + " was lit on receiver " +
@@ -233,7 +301,8 @@ void GrantWorld::judge(const TrueLight& light) {
 void GrantWorld::deliver(std::size_t index) {
   const FlyingGrant flying = flying_[index];
   lose(index);
-  if (!nodes_[flying.to.value].is_alive) {
+  const Node& to = nodes_[flying.to.value];
+  if (!to.is_alive || !to.is_on || flying.laid != to.laid || answers_dark(flying.to.value, flying)) {
     return;
   }
   if (to_arbiter(flying.message)) {
@@ -251,29 +320,42 @@ void GrantWorld::lose(std::size_t index) { flying_.erase(flying_.begin() + stati
 
 void GrantWorld::duplicate(std::size_t index) { flying_.push_back(flying_[index]); }
 
-void GrantWorld::kill(std::uint32_t node) { nodes_[node].is_alive = false; }
+void GrantWorld::kill(std::uint32_t node) {
+  nodes_[node].is_alive = false;
+  if (is_by_word()) {
+    std::erase_if(flying_, [&](const FlyingGrant& each) { return each.to == NodeId{node}; });
+  }
+}
 
 void GrantWorld::restart(std::uint32_t node) {
   for (std::uint32_t t = 0; t < nodes_[node].table.transmitters(); ++t) {
     darken(node, t);
   }
   nodes_[node] = make_node(node, nodes_[node].sender.epoch() + 1);
+  std::erase_if(aheads_, [&](const Ahead& each) { return each.node == NodeId{node}; });
+  if (is_by_word()) {
+    nodes_[node].is_on = false;
+    nodes_[node].laid = 0;
+    changed_at_ = now_;
+    std::erase_if(darkening_, [&](const Darkening& each) { return each.node == NodeId{node}; });
+  }
   run_machines();
 }
 
 bool GrantWorld::is_idle() const {
   return next_offer_ == options_.offers.size() && flying_.empty() &&
-         std::all_of(nodes_.begin(), nodes_.end(), [](const Node& each) {
-           return !each.is_alive || (each.sender.queued() == 0 && each.arbiter.standing() == 0 && each.arbiter.waiting() == 0);
-         });
+         std::all_of(nodes_.begin(), nodes_.end(), [](const Node& each) { return each.is_at_rest(); });
 }
 
-std::optional<int> GrantWorld::settle(int limit) {
+std::optional<int> GrantWorld::settle_alive(int limit) {
   for (int ticks = 0; ticks < limit; ++ticks) {
     if (is_idle() || !violation_.empty()) {
       return ticks;
     }
     advance();
+    while (!darkening_.empty() && nodes_[darkening_.front().node.value].is_alive) {
+      prove_dark(0);
+    }
     for (std::size_t i = 0; i < flying_.size();) {
       if (flying_[i].sent < now_) {
         deliver(i);
@@ -307,6 +389,15 @@ std::uint64_t GrantWorld::fingerprint() const {
       each.arbiter.fold(digest);
     }
     each.table.fold(digest);
+  }
+  fold_laid(digest);
+  for (const Ahead& each : aheads_) {
+    digest.add(each.node.value * 64 + each.tuned.transmitter * 8 + each.tuned.destination.value);
+    fold_instant(digest, each.at);
+  }
+  for (const Waiting& each : waiting_) {
+    digest.add(each.stream.source.value * 64 + each.stream.destination.value);
+    fold_instant(digest, each.since);
   }
   for (const TrueLight& each : lights_) {
     digest.add(each.source.value * 64 + each.destination.value);

@@ -117,6 +117,27 @@ TEST_CASE("the_oldest_goes_first_and_the_shortest_of_one_age") {
   CHECK(order == std::vector<NodeId>{kSource, third, kOther});
 }
 
+TEST_CASE("by_word_the_next_one_is_told_and_needs_no_time_to_tune_once_it_has") {
+  ArbiterOptions options;
+  options.ahead = 1;
+  options.is_first_life = true;
+  options.lease_end = LeaseEnd::by_word;
+  auto rig = arbiter_rig(options);
+  const StreamGrant first = granted(rig);
+  rig.hear(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
+  const auto told = rig.said<StreamQueued>();
+  CHECK(std::any_of(told.begin(), told.end(), [](const StreamQueued& each) { return each.is_next; }));
+  CHECK(rig.said<StreamGrant>().empty());
+  StreamRequest tuned = request_of(kOther, 1, 1000, after_us(1));
+  tuned.is_tuned = true;
+  rig.hear(after_us(2), kOther, tuned);
+  CHECK(rig.said<StreamGrant>().empty());  // it waits for the word all the same
+  rig.hear(after_us(9), kSource, StreamRelease{first.stream, 1, first.key, after_us(9), Bytes{0}});
+  REQUIRE(rig.said<StreamGrant>().size() == 1);
+  const GrantTimings timings;
+  CHECK(rig.said<StreamGrant>()[0].start == after_us(9) + timings.control + timings.flight);
+}
+
 TEST_CASE("a_refusal_frees_the_window_for_the_next_in_line") {
   auto rig = arbiter_rig();
   const StreamGrant first = granted(rig);

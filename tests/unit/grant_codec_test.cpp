@@ -27,11 +27,11 @@ std::vector<Envelope> one_of_each() {
     envelope.body = GrantWord{message};
     all.push_back(envelope);
   };
-  add(kSource, StreamRequest{stream, 5, 6, Bytes{561'200}, at});
+  add(kSource, StreamRequest{stream, 5, 6, Bytes{561'200}, at, true});
   add(kSource, StreamAccept{stream, 5, key, later});
   add(kSource, StreamRefusal{stream, 5, key, RefusalReason::taken, at, later});
   add(kSource, StreamRelease{stream, 5, key, later, Bytes{0}});
-  add(kReceiver, StreamQueued{stream, 5, 6, 3});
+  add(kReceiver, StreamQueued{stream, 5, 6, 3, true});
   add(kReceiver, StreamGrant{stream, 5, 6, key, at, later, Bytes{561'200}});
   return all;
 }

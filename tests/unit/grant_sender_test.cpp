@@ -157,6 +157,32 @@ TEST_CASE("a_stream_that_has_starved_goes_before_all_younger_ones") {
   CHECK(rig.asked<WriteRow>().size() == 1);
 }
 
+TEST_CASE("a_sender_that_is_next_tunes_in_the_dark_and_lights_without_tuning_once_granted") {
+  auto rig = asking();
+  rig.hear(after_us(2), kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3, true});
+  REQUIRE(rig.asked<TuneAhead>().size() == 1);
+  CHECK(rig.asked<TuneAhead>()[0].destination == kReceiver);
+  CHECK(rig.asked<WriteRow>().empty());  // nothing permits light
+  rig.step(after_us(3), TunedAhead{0, kReceiver});
+  REQUIRE(rig.said<StreamRequest>().size() == 1);
+  CHECK(rig.said<StreamRequest>()[0].is_tuned);
+  StreamGrant grant = lawful_grant();
+  grant.start = after_us(4) + GrantTimings{}.flight;
+  rig.hear(after_us(4), kReceiver, grant);
+  REQUIRE(rig.asked<WriteRow>().size() == 1);
+  CHECK(rig.asked<WriteRow>()[0].row.light_at == after_us(4));
+  CHECK(rig.asked<WriteRow>()[0].row.tune_at == after_us(4));
+}
+
+TEST_CASE("a_wish_to_tune_that_comes_true_after_a_row_was_taken_says_nothing") {
+  auto rig = asking();
+  rig.hear(after_us(2), kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3, true});
+  rig.hear(after_us(3), kReceiver, lawful_grant());
+  REQUIRE(rig.asked<WriteRow>().size() == 1);
+  rig.step(after_us(4), TunedAhead{0, kReceiver});
+  CHECK(rig.effects.empty());
+}
+
 TEST_CASE("streams_that_are_unlawful_known_or_too_many_are_refused_at_once") {
   auto rig = sender_rig();
   const auto refused = [&](const StreamOffered& offered) {
