@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "controller/schedule/allotment.hpp"
+#include "controller/schedule/oddl_entries.hpp"
+#include "controller/schedule/oddl_planes.hpp"
 #include "controller/schedule/sip_ring_shape.hpp"
 
 namespace loom {
@@ -27,7 +29,7 @@ bool is_resized(const Job& job) {
 class Placer {
  public:
   Placer(const Fabric& fabric, const Intent& intent)
-      : fabric_(fabric), owner_(fabric.nodes.size()), drained_(fabric.nodes.size()), shines_(fabric.nodes.size()) {
+      : fabric_(fabric), taken_(fabric.nodes.size()), drained_(fabric.nodes.size()), shines_(fabric.nodes.size()) {
     for (const NodeId node : intent.drained) {
       if (node.value < drained_.size()) {
         drained_[node.value] = true;
@@ -77,7 +79,10 @@ class Placer {
       return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(needed) + " nodes, " +
                                              std::to_string(count_free()) + " free" + holders() + nearest(job));
     }
-    std::vector<NodeId> nodes = fabric_.architecture == "sip-ring" ? there_and_back(choose(needed)) : choose(needed);
+    const std::vector<NodeId> chosen = choose(needed);
+    const std::vector<NodeId> nodes = fabric_.architecture == "sip-ring" ? there_and_back(chosen)
+                                      : fabric_.architecture == "oddl"   ? entered_well(chosen)
+                                                                         : chosen;
     LOOM_TRY(claim(job, nodes));
     return nodes;
   }
@@ -108,7 +113,7 @@ class Placer {
   }
 
  private:
-  bool is_free(NodeId node) const { return !owner_[node.value] && !drained_[node.value] && !shines_[node.value]; }
+  bool is_free(NodeId node) const { return !taken_[node.value].owner && !drained_[node.value] && !shines_[node.value]; }
 
   std::size_t count_free() const {
     return static_cast<std::size_t>(
@@ -123,9 +128,9 @@ class Placer {
   /// Who has the nodes: the largest few.
   std::string holders() const {
     std::map<JobId, std::size_t> counts;
-    for (const auto& owner : owner_) {
-      if (owner) {
-        ++counts[*owner];
+    for (const SeatTaken& seat : taken_) {
+      if (seat.owner) {
+        ++counts[*seat.owner];
       }
     }
     std::vector<std::pair<std::size_t, JobId>> largest;
@@ -159,23 +164,13 @@ class Placer {
         used[g] = true;
       }
     }
-    // The rest in the group that it fills best; a part of a larger job starts at its group's first node, where the whole
-    // groups' own light leaves a wavelength free.
-    const std::size_t rest = needed - nodes.size();
-    if (const auto group = tightest(rest, used, !nodes.empty()); rest > 0 && group) {
-      const std::vector<NodeId> free = free_of(groups_[*group]);
-      nodes.insert(nodes.end(), free.begin(), free.begin() + static_cast<std::ptrdiff_t>(rest));
-      return nodes;
-    }
-    for (std::size_t g = 0; g < groups_.size() && nodes.size() < needed; ++g) {
-      if (used[g]) {
-        continue;
-      }
-      for (const NodeId node : free_of(groups_[g])) {
-        if (nodes.size() < needed) {
-          nodes.push_back(node);
-        }
-      }
+    // The rest in as few groups as there can be, the last of them the one that it fills best.
+    while (nodes.size() < needed) {
+      const std::size_t rest = needed - nodes.size();
+      const std::size_t group = tightest(rest, used).value_or(emptiest(used));
+      const std::vector<NodeId> free = free_of(groups_[group]);
+      nodes.insert(nodes.end(), free.begin(), free.begin() + static_cast<std::ptrdiff_t>(std::min(rest, free.size())));
+      used[group] = true;
     }
     return nodes;
   }
@@ -211,20 +206,24 @@ class Placer {
     return folded;
   }
 
+  /// Of a fabric that is no ODDL after all, as they come.
+  std::vector<NodeId> entered_well(const std::vector<NodeId>& chosen) const {
+    const auto shape = read_oddl(fabric_);
+    return shape ? enter_groups(*shape, chosen, taken_) : chosen;
+  }
+
   /// Hops; of a fabric that is no SiP-Ring after all, any number.
   std::uint32_t reach() const {
     const auto shape = read_sip_ring(fabric_);
     return shape ? shape->reach : ~0U;
   }
 
-  std::optional<std::size_t> tightest(std::size_t rest, const std::vector<bool>& used, bool from_first) const {
+  /// The group with the fewest free nodes that has enough of them.
+  std::optional<std::size_t> tightest(std::size_t rest, const std::vector<bool>& used) const {
     std::optional<std::size_t> best;
     std::size_t best_free = 0;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (used[g] || groups_[g].empty() || (from_first && !is_free(groups_[g].front()))) {
-        continue;
-      }
-      const std::size_t free = free_of(groups_[g]).size();
+      const std::size_t free = used[g] ? 0 : free_of(groups_[g]).size();
       if (free >= rest && (!best || free < best_free)) {
         best = g;
         best_free = free;
@@ -233,25 +232,40 @@ class Placer {
     return best;
   }
 
+  /// The group with the most free nodes.
+  std::size_t emptiest(const std::vector<bool>& used) const {
+    std::size_t best = 0;
+    std::size_t best_free = 0;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (const std::size_t free = used[g] ? 0 : free_of(groups_[g]).size(); free > best_free) {
+        best = g;
+        best_free = free;
+      }
+    }
+    LOOM_ASSERT(best_free > 0);
+    return best;
+  }
+
   Result<void> claim(const Job& job, const std::vector<NodeId>& nodes) {
     for (const NodeId node : nodes) {
-      if (node.value >= owner_.size()) {
+      if (node.value >= taken_.size()) {
         return fail(ErrorCode::invalid_argument, describe(job) + ": node " + std::to_string(node.value) +
-                                                     " does not exist; nodes are 0.." + std::to_string(owner_.size() - 1));
+                                                     " does not exist; nodes are 0.." + std::to_string(taken_.size() - 1));
       }
-      if (owner_[node.value]) {
-        const bool itself = *owner_[node.value] == job.id;
+      if (taken_[node.value].owner) {
+        const bool itself = *taken_[node.value].owner == job.id;
         return fail(itself ? ErrorCode::invalid_argument : ErrorCode::conflict,
                     describe(job) + ": node " + std::to_string(node.value) +
-                        (itself ? " is named twice" : " belongs to job " + std::to_string(owner_[node.value]->value)));
+                        (itself ? " is named twice" : " belongs to job " + std::to_string(taken_[node.value].owner->value)));
       }
-      owner_[node.value] = job.id;
+      const auto is_before = [&](NodeId other) { return fabric_.nodes[other.value].group == fabric_.nodes[node.value].group; };
+      taken_[node.value] = {job.id, std::find_if(nodes.begin(), nodes.end(), is_before)->value == node.value};
     }
     return {};
   }
 
   const Fabric& fabric_;
-  std::vector<std::optional<JobId>> owner_;
+  std::vector<SeatTaken> taken_;
   std::vector<bool> drained_;
   std::vector<bool> shines_;  ///< with adopted light, which no job may take away
   std::vector<std::vector<NodeId>> groups_;
