@@ -160,3 +160,29 @@ TEST_CASE("a controller that starts again makes the light that its job's measure
   CHECK(pairs_of(*world) == followed);
   check_clean(*world);
 }
+
+TEST_CASE("demand that a new plan would carry no faster leaves the light as it is") {
+  Scenario scenario = scenario_at("configs/scenarios/live_demand.yaml");
+  scenario.jobs.back().traffic.back() = {seconds{8}, "resnet50", {}, 1, milliseconds{100}};
+  const auto world = world_of(scenario);
+  world->run_until(Instant{seconds{8}});
+  const std::uint64_t revisions = world->confirmed();
+  world->run_until(Instant{seconds{20}});
+  CHECK(world->confirmed() == revisions);
+  const std::string& says = world->controller().demand_watches().at(job_named(*world, "shifting")).says();
+  INFO(says);
+  CHECK(says.find("over the present light and") != std::string::npos);
+  CHECK(says.find("less than 5 % better; kept") != std::string::npos);
+}
+
+TEST_CASE("the same scenario of live demand runs the same again") {
+  const Scenario scenario = scenario_at("configs/scenarios/live_demand_restless.yaml");
+  SimOptions options;
+  options.seed = scenario.seed;
+  options.run_for = seconds{12};
+  const auto once = run_simulation(scenario, options);
+  const auto again = run_simulation(scenario, options);
+  REQUIRE((once && again));
+  CHECK(once->digest == again->digest);
+  CHECK(once->events == again->events);
+}
