@@ -34,7 +34,7 @@ std::string in_percent(double part) {
 }
 
 /// Only light that stands, or that has been played to its end, is changed by anybody but its operator.
-bool is_at_rest(const JobEntry& entry) { return entry.state == "played" || (entry.state == "lit" && entry.stage == 0); }
+bool is_at_rest(const JobEntry& entry) { return entry.state == "played" || (entry.state == "lit" && entry.stages <= 1); }
 
 }  // namespace
 
