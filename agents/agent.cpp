@@ -12,6 +12,15 @@ namespace {
 /// A laser that could not be darkened is tried again after this.
 constexpr Duration kDarkenAgain = std::chrono::milliseconds{500};
 
+/// Lengths of periods jitter; that is no news.
+bool is_news(const TrafficReport& before, const TrafficReport& now) {
+  const auto is_same = [](const CommunicatorTraffic& a, const CommunicatorTraffic& b) {
+    return a.communicator == b.communicator && a.rank == b.rank && a.period == b.period;
+  };
+  return before.trouble != now.trouble || !std::equal(before.communicators.begin(), before.communicators.end(),
+                                                      now.communicators.begin(), now.communicators.end(), is_same);
+}
+
 template <class... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
@@ -43,6 +52,7 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
                  [&](const MessageArrived& message) { hear(turn, message); },
                  [&](const BusReplied& reply) { counters_.foreign_replies += lanes_.replied(turn, reply) ? 0U : 1U; },
                  [&](const InterlockChanged& change) { contact(turn, change.open); },
+                 [&](const TrafficHeard& heard) { traffic_.hear(turn.now, heard.told); },
                  [&](const AppendFailed& failure) {
                    voice_.warn(turn, {AlarmCode::journal_damaged,
                                       {},
@@ -296,6 +306,7 @@ void Agent::speak(Turn turn) {
       break;
     case Session::Due::heartbeat:
       say_heartbeat(turn);
+      say_traffic(turn);
       timelines_.repeat_cycle_done(turn);
       grants_.repeat_done(turn);
       break;
@@ -321,6 +332,20 @@ void Agent::say_hello(Turn turn) {
     hello.devices.push_back({lanes_[i].device->id, lanes_[i].driver->observe().health});
   }
   voice_.say(turn, commit_.applied(), std::move(hello));
+}
+
+/// What is news with the next heartbeat, everything with every report.
+void Agent::say_traffic(Turn turn) {
+  if (!traffic_.is_fed()) {
+    return;
+  }
+  TrafficReport report = traffic_.report(turn.now);
+  const bool is_due = turn.now - traffic_said_at_ >= options_.report_interval;
+  if (is_due || is_news(said_traffic_, report)) {
+    traffic_said_at_ = turn.now;
+    said_traffic_ = report;
+    voice_.say(turn, commit_.applied(), std::move(report));
+  }
 }
 
 void Agent::say_heartbeat(Turn turn) {

@@ -16,6 +16,7 @@
 #include "agents/lanes.hpp"
 #include "agents/session.hpp"
 #include "agents/timelines.hpp"
+#include "agents/traffic/traffic_folder.hpp"
 #include "agents/voice.hpp"
 #include "core/step.hpp"
 
@@ -61,6 +62,7 @@ class Agent {
   std::vector<GrantTimes> take_grant_times() { return grants_.take_times(); }
   const DeviceLanes& lanes() const { return lanes_; }
   const AgentCounters& counters() const { return counters_; }
+  const TrafficFolder& traffic() const { return traffic_; }
   Term term() const { return voice_.term; }
 
  private:
@@ -81,6 +83,7 @@ class Agent {
   void speak(Turn turn);
   void say_hello(Turn turn);
   void say_heartbeat(Turn turn);
+  void say_traffic(Turn turn);
 
   AgentOptions options_;
   Voice voice_;
@@ -93,6 +96,9 @@ class Agent {
   Session session_;
   Audit audit_;
   DeviceResets resets_;
+  TrafficFolder traffic_;
+  TrafficReport said_traffic_;  ///< the last one
+  Instant traffic_said_at_{};
   AgentCounters counters_;
   std::uint64_t boot_id_ = 0;
   bool started_ = false;

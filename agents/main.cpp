@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agents/agent.hpp"
+#include "agents/traffic/inspector_reader.hpp"
 #include "cli/grant_log.hpp"
 #include "cli/lab_files.hpp"
 #include "core/config/scenario_file.hpp"
@@ -14,6 +15,7 @@
 #include "drivers/driver.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/host.hpp"
+#include "runtime/inspector_feed.hpp"
 #include "runtime/lanes.hpp"
 #include "runtime/log.hpp"
 #include "runtime/loop.hpp"
@@ -37,6 +39,7 @@ struct Order {
   bool restore_journal = false;
   std::string controller;
   std::uint32_t process = 0;
+  std::string inspector_dir;  ///< empty: nobody tells of traffic
 };
 
 int give_up(const Error& error) {
@@ -213,6 +216,47 @@ Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const
   return hosted;
 }
 
+constexpr std::string_view kNodeMark = "{node}";
+
+/// Where the training processes of this node dump. Errors: invalid_argument (many nodes, and no place for the node's name).
+Result<std::string> inspector_folder(const std::string& pattern, const Node& node, std::size_t nodes) {
+  const std::size_t mark = pattern.find(kNodeMark);
+  if (mark == std::string::npos && nodes > 1) {
+    return fail(ErrorCode::invalid_argument, "--inspector-dir " + pattern + ": this process hosts " + std::to_string(nodes) +
+                                                 " nodes, so the name of the node must be in it; nearest: --inspector-dir " +
+                                                 pattern + "/{node}");
+  }
+  std::string folder = pattern;
+  return mark == std::string::npos ? folder : folder.replace(mark, kNodeMark.size(), node.name);
+}
+
+/// A feed a node, whose news its agent hears on the loop's thread.
+Result<std::vector<std::unique_ptr<InspectorFeed>>> watch_traffic(const std::string& pattern, const Post& post,
+                                                                  const Fabric& fabric, const std::vector<NodeId>& nodes,
+                                                                  const std::vector<Hosted>& hosted) {
+  std::vector<std::unique_ptr<InspectorFeed>> feeds;
+  for (std::size_t i = 0; !pattern.empty() && i < nodes.size(); ++i) {
+    auto folder = inspector_folder(pattern, fabric.nodes[nodes[i].value], nodes.size());
+    if (!folder) {
+      return std::unexpected(folder.error());
+    }
+    auto reader = std::make_shared<InspectorReader>();
+    InspectorSink sink{
+        [reader](std::uint64_t file, std::string_view bytes, bool restarted) { reader->read(file, bytes, restarted); },
+        [reader](std::uint64_t file) { reader->forget(file); }, [reader] { return reader->take(); }};
+    feeds.push_back(std::make_unique<InspectorFeed>(
+        InspectorFeedOptions{*std::move(folder)}, std::move(sink), [post, host = hosted[i].host.get()](TrafficTold told) {
+          post([host, told = std::move(told)] {
+            if (told.refused > 0) {
+              log_warning("traffic: " + std::to_string(told.refused) + " lines refused, the last: " + told.fault);
+            }
+            host->deliver(TrafficHeard{told});
+          });
+        }));
+  }
+  return feeds;
+}
+
 int host_agents(const Order& order, const Scenario& scenario, const cli::LabFiles& files) {
   const cli::NodeSpan span = cli::nodes_of_process(scenario, order.process);
   auto loop = AsioLoop::open();
@@ -253,6 +297,10 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   }
   log_info("lightloom-agent: nodes " + std::to_string(span.first) + "-" + std::to_string(span.end - 1));
   const GrantLogFile grant_log(**loop, files.grant_log(order.process), *hosted);
+  const auto feeds = watch_traffic(order.inspector_dir, (*loop)->poster(), *scenario.fabric, nodes, *hosted);
+  if (!feeds) {
+    return give_up(feeds.error());
+  }
   (*loop)->on_signal({});
   (*loop)->run();
   log_info("lightloom-agent: stopped");
@@ -286,6 +334,8 @@ int main(int argc, char** argv) {
   app.add_option("--process", order.process, "Which of the scenario's agent processes this is, from 0")->capture_default_str();
   app.add_option("--state", order.state, "Folder of keys, journals and address")->capture_default_str();
   app.add_option("--controller", order.controller, "ZeroMQ endpoint, instead of the state folder's");
+  app.add_option("--inspector-dir", order.inspector_dir,
+                 "Folder of NCCL Inspector's dumps (NCCL_INSPECTOR_DUMP_DIR); {node} in it stands for the node's name");
   app.add_flag("--restore-journal", order.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
   CLI11_PARSE(app, argc, argv);

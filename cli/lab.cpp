@@ -135,9 +135,13 @@ Result<void> start_controller(LabSession& lab) {
 
 Result<void> start_agents(LabSession& lab) {
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
-    auto pid = start_process(lab.files.folder(), {"agents-" + std::to_string(process),
-                                                  {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path,
-                                                   "--process", std::to_string(process), "--state", lab.files.folder()}});
+    ProcessOrder order{"agents-" + std::to_string(process),
+                       {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
+                        std::to_string(process), "--state", lab.files.folder()}};
+    if (!lab.inspector_dir.empty()) {
+      order.command.insert(order.command.end(), {"--inspector-dir", lab.inspector_dir});
+    }
+    auto pid = start_process(lab.files.folder(), order);
     if (!pid) {
       return std::unexpected(pid.error());
     }
@@ -218,7 +222,7 @@ Result<LabSession> open_lab(const Globals& globals, const LabOrder& order) {
   if (scenario.value->mode == Mode::sim) {
     return fail(ErrorCode::invalid_argument, scenario_path + " is of mode sim, which has no processes; use loom sim run");
   }
-  LabSession lab{LabFiles(globals.state_dir), scenario_path, std::move(*scenario.value), order.record};
+  LabSession lab{LabFiles(globals.state_dir), scenario_path, std::move(*scenario.value), order.record, order.inspector_dir};
   if (stop_processes(lab.files.folder(), kStopPatienceMs) > 0) {
     say("  stopped an earlier lab in " + lab.files.folder());
   }

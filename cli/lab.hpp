@@ -9,8 +9,9 @@ namespace loom::cli {
 
 struct LabOrder {
   std::string scenario;
-  bool keep = false;    ///< leave everything running at the end
-  bool record = false;  ///< the controller keeps a tape
+  bool keep = false;            ///< leave everything running at the end
+  bool record = false;          ///< the controller keeps a tape
+  std::string inspector_dir{};  ///< handed to the agents; empty: nobody tells of traffic
 };
 
 /// Starts the scenario's processes, submits its jobs one after the other, follows each into light, replays its bytes over the

@@ -35,8 +35,6 @@ struct LabFootprint {
   std::vector<long long> agent_bytes;
 };
 
-/// From the last light of one stage to the first of the next: the darkness that a commit's own steps cost.
-Duration stage_change_of(const Fabric& fabric, const ControllerTimings& timings);
 /// The rate of the fabric's first transmitter.
 BitRate rate_of(const Fabric& fabric);
 /// What all transmitters of its first node send together.

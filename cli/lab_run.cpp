@@ -10,6 +10,7 @@
 #include "cli/lab_session.hpp"
 #include "cli/process.hpp"
 #include "cli/term.hpp"
+#include "controller/plan/estimate.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
@@ -272,6 +273,7 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std
   }
   spec->name = submission.name;
   spec->transmit = submission.transmit;
+  spec->adapt = submission.adapt;
   const auto before = confirmed_revision(lab);
   if (!before) {
     return std::unexpected(before.error());
@@ -300,7 +302,7 @@ Result<JobOutcome> run_job(LabSession& lab, const JobSubmission& submission, std
   outcome.commits = std::move(*commits);
   outcome.light = std::move(*light);
   ScheduleTimings timings;
-  timings.stage_change = stage_change_of(*lab.scenario.fabric, lab.scenario.controller);
+  timings.stage_change = dark_time_of(*lab.scenario.fabric, lab.scenario.controller);
   timings.fabric = lab.scenario.algorithm;
   auto predicted = predict_schedule(*spec, *schedule, timings);
   if (!predicted) {

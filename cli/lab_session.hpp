@@ -18,6 +18,7 @@ struct LabSession {
   std::string scenario_path;
   Scenario scenario;
   bool record = false;
+  std::string inspector_dir{};  ///< see LabOrder
   std::unique_ptr<Connection> connection = nullptr;
   int controller_pid = 0;
   std::vector<int> agent_pids = {};

@@ -241,6 +241,7 @@ Result<OperatorReply> request_job(Connection& connection, const JobOrder& order,
                 "--ranks names " + std::to_string(ranks) + " nodes, the job has " + std::to_string(spec->node_count));
   }
   spec->placement = std::move(placement);
+  spec->adapt = order.adapt;
   return connection.ask(SubmitJob{std::move(*spec), dry_run});
 }
 

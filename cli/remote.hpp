@@ -27,8 +27,9 @@ struct JobOrder {
   std::string name;      ///< empty: the workload's
   std::uint32_t nodes = 0;
   Settings settings;
-  std::string ranks;  ///< rank -> node: names or numbers after each other with commas, or a file with one a line; empty: any
-  bool wait = false;  ///< until it is lit, played or refused
+  std::string ranks;   ///< rank -> node: names or numbers after each other with commas, or a file with one a line; empty: any
+  bool adapt = false;  ///< its light follows its measured demand
+  bool wait = false;   ///< until it is lit, played or refused
 };
 
 /// Submits it; the reply names the job and the revision that will light it. Errors: of the workload, of `ranks`, of the

@@ -146,6 +146,12 @@ std::string forwarding_text(const JobReport& row) {
   return row.waiting_circuits == 0 ? text : text + "; " + number(row.waiting_circuits) + " circuits wait for look-ahead panels";
 }
 
+/// Measured against declared demand, and what is made of it.
+std::string adaptation_text(const JobReport& row) {
+  return "job " + number(row.job.value) + " adapts, light made for " + row.made_for + " demand\n  declared  " + row.declared +
+         "\n  measured  " + (row.measured.empty() ? "-" : row.measured) + "\n  decision  " + row.decision + "\n";
+}
+
 std::string text_of(const std::vector<JobReport>& rows) {
   Table table(
       {"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "forwarding", "schedule", "reason"});
@@ -154,7 +160,11 @@ std::string text_of(const std::vector<JobReport>& rows) {
                row.stages == 0 ? "-" : number(row.stage + 1) + " of " + number(row.stages), nodes_text(row.nodes),
                number(row.revision.value), number(row.underflows), forwarding_text(row), row.note, row.reason});
   }
-  return table.text();
+  std::string text = table.text();
+  for (const JobReport& row : rows) {
+    text += row.adapts ? adaptation_text(row) : "";
+  }
+  return text;
 }
 
 std::string text_of(const std::vector<CommitReport>& rows) {

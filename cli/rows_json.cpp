@@ -196,7 +196,9 @@ Json json_of(const std::vector<JobReport>& rows) {
             {"pinned", row.pinned},           {"forwarded_pairs", row.forwarded_pairs},
             {"hops_most", row.hops_most},     {"waiting_circuits", row.waiting_circuits},
             {"schedule", row.note},           {"attended", row.attended},
-            {"quiesce", row.quiesce.value}};
+            {"quiesce", row.quiesce.value},   {"adapts", row.adapts},
+            {"declared", row.declared},       {"measured", row.measured},
+            {"made_for", row.made_for},       {"decision", row.decision}};
   });
 }
 

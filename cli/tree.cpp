@@ -122,6 +122,7 @@ void add_job_options(CLI::App& command, Session& session) {
   command.add_option("--ranks", session.job.ranks,
                      "Rank-to-node map: nodes in rank order (3,node-7,...) or a file, one a line");
   command.add_option("--name", session.job.name, "What to call it");
+  command.add_flag("--adapt", session.job.adapt, "Its light follows its measured demand (lightloom-agent --inspector-dir)");
   command.add_option("--set", session.job_settings, "Workload parameter key=value, repeatable");
 }
 
@@ -369,10 +370,12 @@ void add_lab(CLI::App& app, Session& session) {
   run->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
   run->add_flag("--keep", session.lab.keep, "Leave everything running");
   run->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
+  run->add_option("--inspector-dir", session.lab.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   run->callback([&session] { session.command = [&session] { return run_lab(session.globals, session.lab); }; });
   CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
   up->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
   up->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
+  up->add_option("--inspector-dir", session.lab.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   up->callback([&session] { session.command = [&session] { return lab_up(session.globals, session.lab); }; });
   lab->add_subcommand("down", "Stop what a lab left running")->callback([&session] {
     session.command = [&session] { return lab_down(session.globals); };

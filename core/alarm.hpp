@@ -25,6 +25,7 @@ enum class AlarmCode : std::uint8_t {
   plan_refused,
   confirm_overdue,  ///< a schedule on trial was not confirmed in time and has been taken back
   job_not_quiet,    ///< an attended job was not quiet in time before its light went dark
+  demand_unsteady,  ///< a job's demand changes faster than its light may follow
 };
 
 std::string_view to_string(AlarmCode code);

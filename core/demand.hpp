@@ -67,6 +67,7 @@ struct JobSpec {
   /// Row-major: the job's g-th group x receiver port -> the job's h-th group.
   std::vector<std::uint32_t> custom_map{};
   Transmit transmit = Transmit::slots;
+  bool adapt = false;  ///< planned anew when its measured demand says so (docs/live_demand.md)
   bool operator==(const JobSpec&) const = default;
 };
 
@@ -80,6 +81,10 @@ struct Job {
   /// Of the AWGs' orders, where receivers hear several (ODDL): those that were given to it alone for its ports in its groups,
   /// ascending; empty: it takes wavelengths as it needs them.
   std::vector<std::uint32_t> orders{};
+  /// What one iteration moves as it was measured, once its light has followed that (JobSpec::adapt); empty: as declared.
+  std::vector<Collective> measured{};
+  /// What its light is made for.
+  const std::vector<Collective>& demand() const { return measured.empty() ? spec.collectives : measured; }
   bool operator==(const Job&) const = default;
 };
 

@@ -19,6 +19,7 @@
 #include "core/report.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
+#include "core/traffic.hpp"
 
 namespace loom {
 
@@ -108,18 +109,6 @@ struct Heartbeat {
 struct ObservationReport {
   std::vector<Observation> observations;
   bool operator==(const ObservationReport&) const = default;
-};
-
-struct TrafficEntry {
-  NodeId destination;
-  Bytes bytes;
-  bool operator==(const TrafficEntry&) const = default;
-};
-
-struct TrafficReport {
-  JobId job;
-  std::vector<TrafficEntry> sent;
-  bool operator==(const TrafficReport&) const = default;
 };
 
 struct AlarmReport {

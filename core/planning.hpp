@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/demand.hpp"
@@ -27,6 +28,21 @@ struct Budget {
   Stop stop;
 };
 
+/// What one iteration of a job takes over the light that it has, asked beside a plan.
+struct Weighing {
+  JobId job;
+  JobSchedule present;
+  Duration stage_change{};  ///< from one stage's light to the next one's, at worst
+};
+
+/// Predictions of the demand that was planned for; none: why not.
+struct Weighed {
+  std::optional<Duration> present{};
+  std::optional<Duration> planned{};
+  std::string why_not_present{};
+  std::string why_not_planned{};
+};
+
 struct PlanRequest {
   std::shared_ptr<const Fabric> fabric;
   std::shared_ptr<const Plan> base;  ///< what is confirmed now; null = a dark fabric
@@ -36,6 +52,7 @@ struct PlanRequest {
   std::string algorithm = "oddl";
   Budget budget;
   std::string reason;
+  std::optional<Weighing> weigh{};
 };
 
 struct PlanResult {
@@ -43,6 +60,7 @@ struct PlanResult {
   Schedule schedule;
   Intent intent;  ///< as asked, with every job placed
   CircuitId next_circuit;
+  std::optional<Weighed> weighed{};  ///< where it was asked for
 };
 
 struct PlanOutcome {

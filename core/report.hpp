@@ -176,6 +176,11 @@ struct JobReport {
   std::string note{};                  ///< which kind of schedule it has, and why
   bool attended = false;               ///< by a launcher that is asked before its light goes dark
   Revision quiesce{};                  ///< the revision that darkens light of it now or next; 0: none, it may send
+  bool adapts = false;                 ///< its light follows its measured demand
+  std::string declared{};              ///< demand of one iteration; empty: it has ended
+  std::string measured{};              ///< empty: nothing yet, or it does not adapt
+  std::string made_for{};              ///< which of both its light is made for
+  std::string decision{};              ///< what is done about the measured demand, and why
   bool operator==(const JobReport&) const = default;
 };
 

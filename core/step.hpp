@@ -15,6 +15,7 @@
 #include "core/message.hpp"
 #include "core/planning.hpp"
 #include "core/time.hpp"
+#include "core/traffic.hpp"
 #include "core/transaction.hpp"
 
 namespace loom {
@@ -58,9 +59,13 @@ struct Planned {
 struct InterlockChanged {
   bool open = false;
 };
+/// Training processes of this agent's node have told of collectives.
+struct TrafficHeard {
+  TrafficTold told;
+};
 
 using Event = std::variant<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                           InterlockChanged>;
+                           InterlockChanged, TrafficHeard>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 

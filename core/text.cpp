@@ -47,10 +47,10 @@ std::string_view to_string(Drift drift) {
 }
 
 std::string_view to_string(AlarmCode code) {
-  static constexpr std::array<std::string_view, 14> kWords{
+  static constexpr std::array<std::string_view, 15> kWords{
       "agent_dead",     "agent_duplicate", "stale_term",      "device_failed",     "commit_returned",
       "fire_underflow", "lasers_off",      "journal_damaged", "malformed_message", "clock_unsynchronised",
-      "drift",          "plan_refused",    "confirm_overdue", "job_not_quiet"};
+      "drift",          "plan_refused",    "confirm_overdue", "job_not_quiet",     "demand_unsteady"};
   return word(kWords, code);
 }
 
@@ -99,6 +99,7 @@ std::string next_command_for(const Alarm& alarm) {
     case AlarmCode::drift:
       return "loom device list";
     case AlarmCode::job_not_quiet:
+    case AlarmCode::demand_unsteady:
       return "loom job list";
     default:
       return alarm.node ? "loom node show " + std::to_string(alarm.node->value) : "loom status";

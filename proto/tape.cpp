@@ -54,6 +54,7 @@ struct EventWriter {
   }
   void operator()(const BusReplied&) const { LOOM_ASSERT(false && "a controller has no bus"); }
   void operator()(const InterlockChanged&) const { LOOM_ASSERT(false && "a controller has no interlock"); }
+  void operator()(const TrafficHeard&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
 };
 
 void read_start(const wire::TapedStart& in, TapedEvent& out) {

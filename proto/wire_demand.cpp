@@ -52,6 +52,7 @@ static void to_wire(const loom::Job& in, Job& out) {
   out.set_stage_number(in.stage);
   out.mutable_plane_numbers()->Assign(in.planes.begin(), in.planes.end());
   out.mutable_order_numbers()->Assign(in.orders.begin(), in.orders.end());
+  rows_to_wire(in.measured, *out.mutable_measured());
 }
 
 static loom::Job from_wire(Check& check, const Job& in) {
@@ -71,6 +72,7 @@ static loom::Job from_wire(Check& check, const Job& in) {
     out.orders.assign(in.order_numbers().begin(), in.order_numbers().end());
     check.ascending("order_numbers", out.orders, [](std::uint32_t order) { return order; });
   }
+  out.measured = rows_from_wire<loom::Collective>(check, "measured", in.measured(), limits::kCollectivesPerJob);
   return out;
 }
 
@@ -87,6 +89,7 @@ void to_wire(const loom::JobSpec& in, JobSpec& out) {
   out.set_map(enum_to_wire<MapChoice>(in.map));
   out.mutable_custom_map_group_numbers()->Assign(in.custom_map.begin(), in.custom_map.end());
   out.set_transmits_by_grants(in.transmit == Transmit::grants);
+  out.set_adapt(in.adapt);
 }
 
 loom::JobSpec from_wire(Check& check, const JobSpec& in) {
@@ -107,6 +110,7 @@ loom::JobSpec from_wire(Check& check, const JobSpec& in) {
     out.custom_map.assign(in.custom_map_group_numbers().begin(), in.custom_map_group_numbers().end());
   }
   out.transmit = in.transmits_by_grants() ? Transmit::grants : Transmit::slots;
+  out.adapt = in.adapt();
   return out;
 }
 

@@ -114,21 +114,52 @@ static loom::ObservationReport from_wire(Check& check, const ObservationReport& 
   return {rows_from_wire<loom::Observation>(check, "observations", in.observations(), limits::kObservationsPerReport)};
 }
 
-static void to_wire(const loom::TrafficEntry& in, TrafficEntry& out) {
-  out.set_destination_node_id(in.destination.value);
-  out.set_sent_bytes(in.bytes.count);
+static void to_wire(const loom::RepeatedCollective& in, RepeatedCollective& out) {
+  out.set_kind(enum_to_wire<CollectiveKind>(in.kind));
+  out.set_size_bytes(in.bytes.count);
+  out.set_repeat_count(in.count);
 }
-static loom::TrafficEntry from_wire(Check& check, const TrafficEntry& in) {
-  return {check.node("destination_node_id", in.destination_node_id()),
-          {check.between("sent_bytes", in.sent_bytes(), 0, limits::kTrafficBytes)}};
+static loom::RepeatedCollective from_wire(Check& check, const RepeatedCollective& in) {
+  return {check.enumeration("kind", in.kind(), loom::CollectiveKind::point_to_point),
+          {check.between("size_bytes", in.size_bytes(), 0, limits::kCollectiveBytes)},
+          static_cast<std::uint32_t>(check.between("repeat_count", in.repeat_count(), 1, limits::kCollectiveRepeats))};
+}
+
+static void to_wire(const loom::CommunicatorTraffic& in, CommunicatorTraffic& out) {
+  out.set_communicator_id(in.communicator);
+  out.set_rank_number(in.rank);
+  out.set_rank_count(in.ranks);
+  rows_to_wire(in.period, *out.mutable_period());
+  out.set_period_ns(in.length.count());
+}
+static loom::CommunicatorTraffic from_wire(Check& check, const CommunicatorTraffic& in) {
+  loom::CommunicatorTraffic out;
+  out.communicator = in.communicator_id();
+  out.ranks = static_cast<std::uint32_t>(check.between("rank_count", in.rank_count(), 1, limits::kNodes));
+  out.rank = static_cast<std::uint32_t>(check.between("rank_number", in.rank_number(), 0, std::int64_t{out.ranks} - 1));
+  out.period = rows_from_wire<loom::RepeatedCollective>(check, "period", in.period(), limits::kCollectivesPerPeriod);
+  check.ascending("period", out.period, [](const loom::RepeatedCollective& each) { return each; });
+  out.length = Duration{check.between("period_ns", in.period_ns(), 1, limits::kDurationNs)};
+  return out;
 }
 
 static void set_body(const loom::TrafficReport& in, Envelope& out) {
-  out.mutable_traffic_report()->set_job_id(in.job.value);
-  rows_to_wire(in.sent, *out.mutable_traffic_report()->mutable_sent());
+  TrafficReport& report = *out.mutable_traffic_report();
+  report.set_report_number(in.number);
+  rows_to_wire(in.communicators, *report.mutable_communicators());
+  report.set_trouble(sendable(in.trouble));
+  report.set_refused_count(in.refused);
 }
 static loom::TrafficReport from_wire(Check& check, const TrafficReport& in) {
-  return {{in.job_id()}, rows_from_wire<loom::TrafficEntry>(check, "sent", in.sent(), limits::kNodes)};
+  loom::TrafficReport out;
+  out.number = in.report_number();
+  out.communicators =
+      rows_from_wire<loom::CommunicatorTraffic>(check, "communicators", in.communicators(), limits::kCommunicatorsPerNode);
+  check.ascending("communicators.communicator_id", out.communicators,
+                  [](const loom::CommunicatorTraffic& each) { return each.communicator; });
+  out.trouble = check.text("trouble", in.trouble());
+  out.refused = in.refused_count();
+  return out;
 }
 
 static void set_body(const loom::AlarmReport& in, Envelope& out) {

@@ -4,7 +4,7 @@
 namespace loom::wire {
 
 static_assert(static_cast<int>(ErrorCode_MAX) == static_cast<int>(loom::ErrorCode::internal) + 1);
-static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::job_not_quiet) + 1);
+static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::demand_unsteady) + 1);
 static_assert(static_cast<int>(CommitOutcome_MAX) == static_cast<int>(loom::CommitOutcome::refused) + 1);
 static_assert(static_cast<int>(CommitStage_MAX) == static_cast<int>(loom::CommitStage::confirmed) + 1);
 static_assert(static_cast<int>(DeviceKind_MAX) == static_cast<int>(loom::DeviceKind::ocs) + 1);
@@ -74,7 +74,7 @@ void to_wire(const loom::Alarm& in, Alarm& out) {
 
 loom::Alarm from_wire(Check& check, const Alarm& in) {
   loom::Alarm out;
-  out.code = check.enumeration("code", in.code(), loom::AlarmCode::job_not_quiet);
+  out.code = check.enumeration("code", in.code(), loom::AlarmCode::demand_unsteady);
   if (in.has_node_id()) {
     out.node = check.node("node_id", in.node_id());
   }
@@ -251,6 +251,11 @@ void to_wire(const loom::JobReport& in, JobReport& out) {
   out.set_note(sendable(in.note));
   out.set_attended(in.attended);
   out.set_quiesce_revision_number(in.quiesce.value);
+  out.set_adapts(in.adapts);
+  out.set_declared(sendable(in.declared));
+  out.set_measured(sendable(in.measured));
+  out.set_made_for(sendable(in.made_for));
+  out.set_decision(sendable(in.decision));
 }
 
 loom::JobReport from_wire(Check& check, const JobReport& in) {
@@ -273,6 +278,11 @@ loom::JobReport from_wire(Check& check, const JobReport& in) {
   out.note = check.text("note", in.note());
   out.attended = in.attended();
   out.quiesce = {in.quiesce_revision_number()};
+  out.adapts = in.adapts();
+  out.declared = check.text("declared", in.declared());
+  out.measured = check.text("measured", in.measured());
+  out.made_for = check.text("made_for", in.made_for());
+  out.decision = check.text("decision", in.decision());
   return out;
 }
 

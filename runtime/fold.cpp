@@ -93,6 +93,19 @@ void fold_event(Digest& digest, const Planned& event) {
 
 void fold_event(Digest& digest, const InterlockChanged& event) { digest.add(event.open ? 1U : 0U); }
 
+void fold_event(Digest& digest, const TrafficHeard& event) {
+  digest.add(event.told.unfolded);
+  digest.add(event.told.refused);
+  for (const TrafficRecord& record : event.told.records) {
+    digest.add(record.communicator);
+    digest.add(std::uint64_t{record.rank} << 32 | record.ranks);
+    digest.add(record.sequence);
+    digest.add(word_of(record.kind));
+    digest.add(word_of(record.bytes.count));
+    digest.add(word_of(std::int64_t{record.at.count()}));
+  }
+}
+
 // Tags of effects; events have theirs by index, below these. 64 and 68 are the host's, for Send and Append.
 enum Tag : std::uint64_t { set_timer = 65, cancel_timer, transact, make_plan = 69, raise_alarm };
 

@@ -10,6 +10,7 @@
 
 #include "core/config/scenario.hpp"
 #include "core/step.hpp"
+#include "sim_backend/traffic_source.hpp"
 
 namespace loom {
 
@@ -17,6 +18,7 @@ namespace loom {
 struct ScriptedJob {
   JobSubmission submission;
   JobSpec spec;
+  std::vector<PlayedTraffic> traffic{};  ///< what it really moves
 };
 
 class OperatorScript {

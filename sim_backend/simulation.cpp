@@ -53,6 +53,22 @@ std::vector<std::string> settle(World& world) {
   return unsettled;
 }
 
+/// What the job's nodes will tell, group by group.
+Result<std::vector<PlayedTraffic>> played_traffic(const JobSubmission& job) {
+  std::vector<PlayedTraffic> played;
+  for (const TrueTraffic& entry : job.traffic) {
+    WorkloadSettings settings;
+    settings.nodes = job.nodes / entry.groups;
+    settings.values.insert(entry.settings.begin(), entry.settings.end());
+    Result<JobSpec> spec = load_workload(entry.workload, settings);
+    if (!spec) {
+      return fail(spec.error().code, "traffic of job " + job.name + ": " + spec.error().message);
+    }
+    played.push_back({entry.at, entry.groups, entry.every, std::move(spec->collectives), settings.nodes});
+  }
+  return played;
+}
+
 Result<void> write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
@@ -77,7 +93,12 @@ Result<std::vector<ScriptedJob>> script_of(const Scenario& scenario) {
     }
     spec->name = submission.name;
     spec->transmit = submission.transmit;
-    jobs.push_back({std::move(submission), std::move(*spec)});
+    spec->adapt = submission.adapt;
+    auto traffic = played_traffic(submission);
+    if (!traffic) {
+      return std::unexpected(std::move(traffic).error());
+    }
+    jobs.push_back({std::move(submission), std::move(*spec), std::move(*traffic)});
   }
   return jobs;
 }

@@ -67,14 +67,16 @@ std::string_view kind_of_effect(const Effect& effect) {
 
 std::string_view kind_of_event(const Event& event) {
   static constexpr std::array<std::string_view, std::variant_size_v<Event>> kNames{
-      "start", "message", "refused message", "timer", "bus reply", "journal answer", "journal failure", "plan", "interlock"};
+      "start",           "message", "refused message", "timer",  "bus reply", "journal answer",
+      "journal failure", "plan",    "interlock",       "traffic"};
   return kNames[event.index()];
 }
 
 class Life {
  public:
   Life(const Scenario& scenario, ReplayVerdict& verdict)
-      : verdict_(verdict), controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift}) {
+      : verdict_(verdict),
+        controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt}) {
     HostSeams seams;
     seams.time = &time_;
     seams.messages = &messages_;

@@ -17,6 +17,7 @@ loom_room(loom_sim_world
     simulation.cpp
     simulation_text.cpp
     tape_replay.cpp
+    traffic_source.cpp
     outsider.cpp
     drift_experiment.cpp
   LINKS loom_sim_seams loom_config loom_workload loom_plan loom_control loom_agents loom_drivers loom_runtime)

@@ -57,6 +57,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
       algorithm_(scenario.algorithm),
       timings_(scenario.controller),
       drift_policy_(scenario.drift),
+      adapt_policy_(scenario.adapt),
       options_(options),
       plan_random_(Random::of_part(options.seed, 0x706c616e)),
       boot_random_(Random::of_part(options.seed, 0x626f6f74)) {
@@ -105,7 +106,7 @@ HostSeams World::seams_of(Place& place) {
 }
 
 void World::make_controller() {
-  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, algorithm_, timings_, drift_policy_});
+  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, algorithm_, timings_, drift_policy_, adapt_policy_});
   HostSeams seams = seams_of(controller_place_);
   seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     plan(std::move(request), std::move(done));
@@ -156,7 +157,40 @@ void World::make_agent(NodeId node) {
                                             });
 }
 
+/// One iteration of a job that runs, told to its nodes' agents; then the next one. A launcher knows which rank is where.
+void World::tell_traffic(const std::string& job) {
+  constexpr Duration kLook = std::chrono::milliseconds{100};
+  const auto& entries = script_->entries();
+  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const OperatorScript::Entry& each) {
+    return each.scripted.submission.name == job && each.state == OperatorScript::State::running;
+  });
+  Duration next = kLook;
+  if (entry != entries.end() && is_up(controller_peer())) {
+    const auto& jobs = controller_->intent().jobs;
+    const auto placed = std::find_if(jobs.begin(), jobs.end(), [&](const Job& each) { return each.id == entry->job; });
+    if (placed != jobs.end() && !placed->nodes.empty()) {
+      TrafficSource::Iteration iteration = traffic_.play(job, entry->submitted_at, loop_.now());
+      next = iteration.next;
+      for (std::size_t rank = 0; rank < iteration.by_rank.size(); ++rank) {
+        if (AgentPlace& agent = agents_[placed->nodes[rank].value]; agent.place.host) {
+          agent.place.host->deliver(TrafficHeard{std::move(iteration.by_rank[rank])});
+        }
+      }
+    }
+  }
+  loop_.call_at(loop_.now() + next, Precision::ordinary, [this, job] { tell_traffic(job); });
+}
+
 void World::make_operator(std::vector<ScriptedJob> jobs) {
+  std::map<std::string, std::vector<PlayedTraffic>> traffic;
+  for (const ScriptedJob& job : jobs) {
+    if (!job.traffic.empty()) {
+      traffic.emplace(job.submission.name, job.traffic);
+      loop_.call_at(Instant{job.submission.at}, Precision::ordinary,
+                    [this, name = job.submission.name] { tell_traffic(name); });
+    }
+  }
+  traffic_ = TrafficSource(std::move(traffic));
   script_ = std::make_unique<OperatorScript>(std::move(jobs), options_.operator_patience);
   HostSeams seams;
   seams.time = &loop_;

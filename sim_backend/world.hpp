@@ -19,6 +19,7 @@
 #include "sim_backend/sim_bus.hpp"
 #include "sim_backend/sim_disk.hpp"
 #include "sim_backend/sim_network.hpp"
+#include "sim_backend/traffic_source.hpp"
 #include "sim_backend/virtual_loop.hpp"
 
 namespace loom {
@@ -120,6 +121,7 @@ class World {
   void make_operator(std::vector<ScriptedJob> jobs);
   void schedule_faults(const Scenario& scenario);
   void befall(const MachineFault& fault);
+  void tell_traffic(const std::string& job);
   Result<void> revive(Peer who);
   void pass_kill_points(Peer who, EffectSink& sink);
   Place& place_of(Peer who) { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }
@@ -138,6 +140,7 @@ class World {
   std::string algorithm_;
   ControllerTimings timings_;
   DriftPolicy drift_policy_;
+  AdaptPolicy adapt_policy_;
   WorldOptions options_;
   VirtualLoop loop_;
   Digest digest_;
@@ -151,6 +154,7 @@ class World {
   std::unique_ptr<Controller> controller_;
   std::vector<AgentPlace> agents_;  ///< by node
   std::unique_ptr<OperatorScript> script_;
+  TrafficSource traffic_{{}};
   std::unique_ptr<Host> operator_host_;
   MessageSeam* laser_desk_ = nullptr;  ///< of whoever orders lasers
   std::uint64_t laser_requests_ = 0;

@@ -14,9 +14,11 @@
 
 #include "controller/control/alarm_board.hpp"
 #include "controller/control/commit.hpp"
+#include "controller/control/demand_watch.hpp"
 #include "controller/control/drift_watch.hpp"
 #include "controller/control/session.hpp"
 #include "controller/plan/reconcile.hpp"
+#include "core/adapt_policy.hpp"
 #include "core/step.hpp"
 #include "core/timings.hpp"
 
@@ -29,6 +31,7 @@ struct ControllerOptions {
   std::string algorithm = "oddl";
   ControllerTimings timings;
   DriftPolicy drift{};
+  AdaptPolicy adapt{};
 };
 
 /// What the controller remembers of a job for its reports; what it wants of it stands in Intent.
@@ -78,6 +81,7 @@ class Controller {
   const std::map<JobId, JobEntry>& jobs() const { return jobs_; }
   const Intent& intent() const { return intent_; }
   const DriftWatch& drift() const { return drift_; }
+  const std::map<JobId, DemandWatch>& demand_watches() const { return watches_; }
   const std::deque<StandingAlarm>& alarms() const { return alarms_.rows(); }
 
  private:
@@ -118,6 +122,7 @@ class Controller {
     Duration confirm_within{};
     JobId job{};
     std::optional<DeviceOverride> adopts{};  ///< nobody ordered it: the controller found this, and nobody waits for an answer
+    std::optional<JobId> adapts{};           ///< nor here: the job's measured demand asks for it
 
     Revision number{};  ///< of the plan on trial
     std::size_t way = 0;
@@ -153,6 +158,7 @@ class Controller {
   void on(const Planned& planned, Instant now, EffectSink& sink);
   void on(const BusReplied&, Instant, EffectSink&) {}
   void on(const InterlockChanged&, Instant, EffectSink&) {}
+  void on(const TrafficHeard&, Instant, EffectSink&) {}
   void restore(const std::vector<Record>& records);
   void append(Record record, Act act, EffectSink& sink);
   void perform(Act& act, Instant now, EffectSink& sink);
@@ -170,6 +176,15 @@ class Controller {
   void sweep(Instant now, EffectSink& sink);
   void beat(Instant now, EffectSink& sink);
 
+  // controller_adapt.cpp: measured demand against what light is made for
+  void on_traffic(NodeId node, const TrafficReport& report, Instant now);
+  Duration dark_time() const;
+  void adapt_now(Instant now, EffectSink& sink);
+  void adapt_job(const Job& job, Instant now, EffectSink& sink);
+  void try_demand(const Job& job, DemandWatch& watch, EffectSink& sink);
+  void follow_demand(const Trial& trial, const PlanResult& tried, Instant now, EffectSink& sink);
+  void settle_move(const Job& job, DemandWatch& watch, Instant now);
+  void describe_demand_of(const Job& job, JobReport& row) const;
   // controller_drift.cpp: desired against observed
   bool has_desired_light() const;
   const DevicePlan* desired_of(DeviceId id) const;
@@ -204,6 +219,7 @@ class Controller {
   void finish_failed(Instant now, EffectSink& sink);
   void want_jobs_again(const Intent& asked);
   bool has_unlit_jobs() const;
+  void keep_stage(const Job& lit);
   bool refuse_new_jobs(const std::string& reason, const Intent& asked);
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const;
   void add_doubt(const Plan& plan);
@@ -297,6 +313,9 @@ class Controller {
 
   std::vector<AgentSession> sessions_;                    ///< index = node
   std::vector<std::optional<Observation>> observations_;  ///< index = device
+  std::map<NodeId, NodeTraffic> traffic_;                 ///< what each node reported last
+  Instant adapt_at_{};                                    ///< the next look at measured demand
+  std::map<JobId, DemandWatch> watches_;                  ///< of the jobs that adapt
   AlarmBoard alarms_;
   std::uint64_t malformed_ = 0;
 

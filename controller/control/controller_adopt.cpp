@@ -76,6 +76,12 @@ bool Controller::adopt_now(Instant now, EffectSink& sink) {
 
 /// Whoever waits for an answer hears it; what cannot be adopted is an alarm, and is left as it is.
 void Controller::refuse_trial(const Trial& trial, Error error, EffectSink& sink) {
+  if (trial.adapts) {
+    if (const auto watch = watches_.find(*trial.adapts); watch != watches_.end()) {
+      watch->second.kept(now_, "there is no plan for it (" + error.message + "); kept");
+    }
+    return;
+  }
   if (!trial.adopts) {
     return refuse(trial.asker, std::move(error), sink);
   }

@@ -142,6 +142,10 @@ bool Controller::refuse_new_jobs(const std::string& reason, const Intent& asked)
       kept.state = kept.state == "committing" ? "lit" : kept.state;  // committed again after a restart, and that failed
       continue;
     }
+    if (lit != nullptr && lit->measured != job.measured) {  // nobody asked for it: what it had before goes on
+      keep_stage(*lit);
+      continue;
+    }
     std::erase_if(intent_.jobs, [&](const Job& j) { return j.id == job.id; });
     JobEntry& entry = jobs_[job.id];
     entry.state = "refused";
@@ -149,6 +153,17 @@ bool Controller::refuse_new_jobs(const std::string& reason, const Intent& asked)
     refused = true;
   }
   return refused;
+}
+
+/// The job is where its confirmed light is.
+void Controller::keep_stage(const Job& lit) {
+  if (Job* job = find_job(intent_, lit.id)) {
+    job->stage = lit.stage;
+    job->measured = lit.measured;
+  }
+  JobEntry& entry = jobs_[lit.id];
+  entry.stage = lit.stage;
+  entry.state = lit.stage + 1 >= entry.stages ? "played" : "lit";
 }
 
 /// What an interrupted commit was to bring is still to come.

@@ -34,6 +34,8 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, Instant now, Ef
     if (!was_ordered) {
       raise(alarm->alarm, sink);
     }
+  } else if (const auto* traffic = std::get_if<TrafficReport>(&envelope.body)) {
+    on_traffic(node, *traffic, now);
   } else if (const auto* reset = std::get_if<DeviceReset>(&envelope.body)) {
     on_device_reset(node, *reset, sink);
   } else if (commit_ != nullptr && !commit_waits_ && envelope.revision == commit_->revision()) {
@@ -75,6 +77,7 @@ void Controller::on_hello(NodeId node, const Hello& hello, Instant now, EffectSi
 void Controller::begin_life(NodeId node, Instant now) {
   AgentSession& session = sessions_[node.value];
   session.greeted_at = now;
+  traffic_.erase(node);
   session.restores = 0;
   session.restore_after = now;
   for (const DeviceId device : options_.fabric->devices_of_agent[node.value]) {
@@ -166,6 +169,7 @@ void Controller::sweep(Instant now, EffectSink& sink) {
   if (commit_waits_) {
     try_begin(now, sink);
   }
+  adapt_now(now, sink);
 }
 
 void Controller::beat(Instant, EffectSink& sink) {

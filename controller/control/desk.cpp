@@ -193,6 +193,9 @@ void Controller::try_out(Trial trial, EffectSink& sink) {
   order->next_circuit = next_circuit_;
   order->algorithm = options_.algorithm;
   order->reason = "trial of: " + trial.reason;
+  if (const JobSchedule* present = trial.adapts ? schedule_of(*trial.adapts) : nullptr) {
+    order->weigh = Weighing{*trial.adapts, *present, dark_time()};
+  }
   trials_.push_back(std::move(trial));
   sink.emit(MakePlan{std::move(order)});
 }
@@ -213,6 +216,9 @@ void Controller::finish_trial(const PlanOutcome& outcome, Instant now, EffectSin
   const PlanResult& tried = **outcome.result;
   if (trial.adopts) {
     return adopt_found(trial, tried, now, sink);
+  }
+  if (trial.adapts) {
+    return follow_demand(trial, tried, now, sink);
   }
   const std::vector<Circuit> none;
   ChangeReport report = change_between(confirmed_ == nullptr ? none : confirmed_->plan.circuits, tried.plan.circuits);
@@ -331,6 +337,9 @@ void Controller::take_back_orders(const Intent& failed) {
     const Job* lit = job_of(good, job.id);
     if (tried != nullptr && lit != nullptr && tried->spec == job.spec && lit->spec != job.spec) {
       job.spec = lit->spec;
+    }
+    if (tried != nullptr && lit != nullptr && tried->measured == job.measured) {
+      job.measured = lit->measured;
     }
     if (tried != nullptr && lit != nullptr && tried->nodes == job.nodes && lit->stage == job.stage && lit->nodes != job.nodes) {
       job.nodes = lit->nodes;

@@ -191,6 +191,9 @@ std::vector<JobReport> Controller::job_rows(const Query& query) const {
     row.note = entry.note;
     row.attended = now_ < entry.attended_until;
     row.quiesce = quiesce_of(entry);
+    if (is_placed) {
+      describe_demand_of(*job, row);
+    }
     if (const JobSchedule* schedule = schedule_of(id)) {
       row.forwarded_pairs = static_cast<std::uint32_t>(schedule->routes.size());
       for (const HostRoute& route : schedule->routes) {

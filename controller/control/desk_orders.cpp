@@ -208,6 +208,7 @@ void Controller::obey(const Asker& asker, const ChangeJob& order, Instant, Effec
                 now.collectives = spec.collectives;
                 now.compute = spec.compute;
                 now.assumptions = spec.assumptions;
+                job->measured.clear();
                 job->stage = 0;
                 return with;
               }},
@@ -246,6 +247,7 @@ void Controller::obey(const Asker& asker, const ResizeJob& order, Instant, Effec
                 for (Job& job : resized.jobs) {
                   if (job.id == order.job) {
                     job.spec.node_count = order.nodes;
+                    job.measured.clear();
                     job.stage = 0;
                   }
                 }

@@ -121,7 +121,8 @@ int run(const Order& order) {
     return give_up(store.error());
   }
   Planner planner((*loop)->poster(), make_plan);
-  Controller controller({scenario.value->fabric, scenario.value->algorithm, scenario.value->controller, scenario.value->drift});
+  Controller controller({scenario.value->fabric, scenario.value->algorithm, scenario.value->controller, scenario.value->drift,
+                         scenario.value->adapt});
   HostSeams seams;
   seams.time = loop->get();
   seams.messages = transport->get();

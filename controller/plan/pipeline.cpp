@@ -11,6 +11,7 @@
 #include "controller/plan/estimate.hpp"
 #include "controller/plan/lower.hpp"
 #include "controller/plan/verify.hpp"
+#include "controller/plan/weigh.hpp"
 #include "controller/schedule/placement.hpp"
 #include "controller/schedule/registry.hpp"
 
@@ -131,6 +132,9 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
   result->schedule = *std::move(schedule);
   result->intent = *std::move(intent);
   result->next_circuit = lowered->next_circuit;
+  if (request.weigh) {
+    result->weighed = weigh(*request.weigh, *result);
+  }
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/adapt_policy.hpp"
 #include "core/drift_policy.hpp"
 #include "core/fabric.hpp"
 #include "core/grant.hpp"
@@ -37,6 +38,16 @@ struct AgentHosting {
   bool operator==(const AgentHosting&) const = default;
 };
 
+/// What a job really moves from `at` on, as its nodes report it (sim mode only), where that is not what it declares.
+struct TrueTraffic {
+  Duration at{};  ///< since the job's submission
+  std::string workload;
+  std::map<std::string, std::string> settings;
+  std::uint32_t groups = 1;                         ///< equal parts of its ranks, each of which runs the workload by itself
+  Duration every = std::chrono::milliseconds{100};  ///< one iteration
+  bool operator==(const TrueTraffic&) const = default;
+};
+
 /// A job to submit. Times count from the start of the run. It begins at `at`, or once `after` has ended if that is later;
 /// it ends `runs_for` after its submission or after `iterations` iterations, whichever is first.
 struct JobSubmission {
@@ -51,6 +62,8 @@ struct JobSubmission {
   /// Not a job of its own: from `at` on the earlier job of this name moves this workload, on its nodes.
   std::string changes{};
   Transmit transmit = Transmit::slots;
+  bool adapt = false;                  ///< its light follows its measured demand
+  std::vector<TrueTraffic> traffic{};  ///< ascending `at`
   bool operator==(const JobSubmission&) const = default;
 };
 
@@ -130,6 +143,7 @@ struct Scenario {
   AgentHosting agents;
   ControllerTimings controller;
   DriftPolicy drift;
+  AdaptPolicy adapt;
   std::vector<JobSubmission> jobs;  ///< as written; see submissions_of()
   Churn churn;
   NetworkFaults network;

@@ -44,6 +44,7 @@ class ScenarioReader {
     read_agents();
     read_controller();
     read_reconcile();
+    read_adaptation();
     read_jobs();
     read_churn();
     read_faults();
@@ -175,6 +176,20 @@ class ScenarioReader {
     map->finish();
   }
 
+  void read_adaptation() {
+    auto map = map_of("adaptation");
+    if (!map) {
+      return;
+    }
+    AdaptPolicy& adapt = scenario_.adapt;
+    adapt.tolerance = map->real("tolerance", {0.0, 1.0}, adapt.tolerance);
+    adapt.margin = map->real("margin", {0.0, 1.0}, adapt.margin);
+    adapt.hold_times = map->integer("hold_times", {1, 1'000}, adapt.hold_times);
+    adapt.restless = static_cast<std::uint32_t>(map->integer("restless", {2, 64}, std::int64_t{adapt.restless}));
+    adapt.fresh = map->duration("fresh", kPositive, adapt.fresh);
+    map->finish();
+  }
+
   static DriftAnswer read_answer(YamlMap& map, Drift drift, DriftAnswer otherwise) {
     const std::string_view key = to_string(drift);
     const auto answers = words_of<DriftAnswer, 3>();
@@ -223,6 +238,33 @@ class ScenarioReader {
     }
   }
 
+  /// What a job really moves, from when on.
+  void read_traffic(YamlMap& map, JobSubmission& job) {
+    for (const YamlNode& item : map.list("traffic", limits::kJobs)) {
+      YamlMap entry(item, "the traffic", errors_);
+      TrueTraffic traffic;
+      traffic.at = entry.duration("at", kRunTime, Rule::required);
+      const bool is_own = entry.find("workload") == nullptr;
+      traffic.workload = is_own ? job.workload : read_workload(entry, Rule::required);
+      traffic.settings = entry.settings("settings", kSettings);
+      traffic.settings = is_own && traffic.settings.empty() ? job.settings : traffic.settings;
+      traffic.groups = static_cast<std::uint32_t>(entry.integer("groups", {1, std::max(1U, job.nodes)}, 1));
+      traffic.every = entry.duration("every", kPositive, traffic.every);
+      if (traffic.groups > 0 && job.nodes % traffic.groups != 0) {
+        entry.error("groups", "groups: found " + std::to_string(traffic.groups) + "; the job's " + std::to_string(job.nodes) +
+                                  " nodes are not so many equal groups");
+      }
+      if (!job.traffic.empty() && traffic.at <= job.traffic.back().at) {
+        entry.error("at", "at: expected later than the traffic above it");
+      }
+      entry.finish();
+      job.traffic.push_back(std::move(traffic));
+    }
+    if (!job.traffic.empty() && scenario_.mode != Mode::sim) {
+      map.error("traffic", "traffic: only simulated nodes can be told what to report; expected mode: sim");
+    }
+  }
+
   void read_jobs() {
     NameIndex names("job");
     for (const YamlNode& item : file_.list("jobs", limits::kJobs)) {
@@ -241,6 +283,8 @@ class ScenarioReader {
       if (!job.after.empty() && !names.find(job.after)) {
         map.error("after", "after: there is no job '" + job.after + "' above this one; expected the name of an earlier job");
       }
+      job.adapt = map.flag("adapt", false);
+      read_traffic(map, job);
       job.changes = map.name("changes", std::string{});
       check_change(map, job);
       map.finish();

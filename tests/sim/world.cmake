@@ -9,6 +9,7 @@ loom_test(all_devices_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/all_devices_test.cp
 loom_test(world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_world_test.cpp
   LINKS loom_sim_world)
+loom_test(live_demand_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/live_demand_test.cpp LINKS loom_sim_world)
 loom_test(grants_world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/grants_world_test.cpp
   LINKS loom_sim_world loom_predict loom_workload)
@@ -25,6 +26,9 @@ find_package(nlohmann_json REQUIRED)
 loom_test(lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_test.cpp LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
 add_dependencies(lab_test loom lightloomd lightloom-agent lightloom-emulate)
+loom_test(live_demand_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/live_demand_lab_test.cpp LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
+target_compile_definitions(live_demand_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
+add_dependencies(live_demand_lab_test loom lightloomd lightloom-agent lightloom-emulate)
 loom_test(lab_kill_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_kill_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_kill_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")

@@ -4,3 +4,4 @@ loom_test(control_test
 loom_test(desk_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/desk_attend_test.cpp ${CMAKE_CURRENT_LIST_DIR}/desk_orders_test.cpp ${CMAKE_CURRENT_LIST_DIR}/desk_schedule_test.cpp
   LINKS loom_control)
+loom_test(demand_watch_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/demand_watch_test.cpp LINKS loom_control)

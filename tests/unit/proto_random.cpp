@@ -22,15 +22,32 @@ Hello hello(Random& random) {
   return out;
 }
 
+CommunicatorTraffic communicator(Random& random) {
+  CommunicatorTraffic out;
+  out.ranks = random.number<std::uint32_t>(1, limits::kNodes);
+  out.rank = random.number<std::uint32_t>(0, out.ranks - 1);
+  out.period = some<RepeatedCollective>(random, [&] {
+    RepeatedCollective each;
+    each.kind = random.any(CollectiveKind::point_to_point);
+    each.bytes = {random.between(0, limits::kCollectiveBytes)};
+    each.count = random.number<std::uint32_t>(1, limits::kCollectiveRepeats);
+    return each;
+  });
+  std::sort(out.period.begin(), out.period.end());
+  out.period.erase(std::unique(out.period.begin(), out.period.end()), out.period.end());
+  out.length = Duration{random.between(1, limits::kDurationNs)};
+  return out;
+}
+
 TrafficReport traffic(Random& random) {
   TrafficReport out;
-  out.job = job(random);
-  out.sent = some<TrafficEntry>(random, [&] {
-    TrafficEntry entry;
-    entry.destination = node(random);
-    entry.bytes = {random.between(0, limits::kTrafficBytes)};
-    return entry;
-  });
+  out.number = random.word();
+  for (const auto id : ascending<std::uint32_t>(random, limits::kNodes)) {
+    out.communicators.push_back(communicator(random));
+    out.communicators.back().communicator = id;
+  }
+  out.trouble = text(random);
+  out.refused = random.word();
   return out;
 }
 

@@ -102,6 +102,10 @@ JobReport job_report(Random& random) {
   }
   out.attended = random.coin();
   out.quiesce = revision(random);
+  out.adapts = random.coin();
+  for (std::string* field : {&out.declared, &out.measured, &out.made_for, &out.decision}) {
+    *field = text(random);
+  }
   return out;
 }
 

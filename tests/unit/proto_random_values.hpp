@@ -259,6 +259,7 @@ inline JobSpec spec(Random& random) {
   out.map = random.any(MapChoice::custom);
   out.custom_map = some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, limits::kNodes - 1); });
   out.transmit = random.any(Transmit::grants);
+  out.adapt = random.coin();
   return out;
 }
 

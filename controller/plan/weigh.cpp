@@ -1,0 +1,37 @@
+// Two predictions of the same demand.
+#include "controller/plan/weigh.hpp"
+
+#include <algorithm>
+
+#include "controller/predict/predict.hpp"
+
+namespace loom {
+
+Weighed weigh(const Weighing& weighing, const PlanResult& result) {
+  const auto job = std::find_if(result.intent.jobs.begin(), result.intent.jobs.end(),
+                                [&](const Job& each) { return each.id == weighing.job; });
+  const auto planned = std::find_if(result.schedule.jobs.begin(), result.schedule.jobs.end(),
+                                    [&](const JobSchedule& each) { return each.job == weighing.job; });
+  LOOM_ASSERT(job != result.intent.jobs.end() && planned != result.schedule.jobs.end());
+  JobSpec spec = job->spec;
+  spec.collectives = job->demand();
+  spec.placement = job->nodes;
+  spec.node_count = static_cast<std::uint32_t>(job->nodes.size());
+  ScheduleTimings timings;
+  timings.stage_change = weighing.stage_change;
+  timings.fabric = result.schedule.algorithm;
+  Weighed weighed;
+  if (const auto present = predict_schedule(spec, weighing.present, timings)) {
+    weighed.present = present->iteration;
+  } else {
+    weighed.why_not_present = present.error().message;
+  }
+  if (const auto anew = predict_schedule(spec, *planned, timings)) {
+    weighed.planned = anew->iteration;
+  } else {
+    weighed.why_not_planned = anew.error().message;
+  }
+  return weighed;
+}
+
+}  // namespace loom

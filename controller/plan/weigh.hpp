@@ -1,0 +1,13 @@
+// Weigh: is a new plan worth its dark time? One iteration of a job over the light that it has and over the light that is
+// planned, by the same prediction. Pure.
+#pragma once
+
+#include "core/fabric.hpp"
+#include "core/planning.hpp"
+
+namespace loom {
+
+/// Precondition: `weighing.job` is among the jobs of `result`.
+Weighed weigh(const Weighing& weighing, const PlanResult& result);
+
+}  // namespace loom
