@@ -148,6 +148,10 @@ class ScenarioReader {
     timings.suspect_after = map->duration("suspect_after", kPositive, timings.suspect_after);
     timings.dead_after = map->duration("dead_after", kPositive, timings.dead_after);
     timings.report_interval = map->duration("report_interval", kPositive, timings.report_interval);
+    timings.late_attempts =
+        static_cast<std::uint32_t>(map->integer("late_attempts", {0, 100}, std::int64_t{timings.late_attempts}));
+    timings.attend_lease = map->duration("attend_lease", kPositive, timings.attend_lease);
+    timings.quiesce_deadline = map->duration("quiesce_deadline", kPositive, timings.quiesce_deadline);
     require_less(*map, "beat_interval", timings.beat_interval, "suspect_after", timings.suspect_after);
     require_less(*map, "suspect_after", timings.suspect_after, "dead_after", timings.dead_after);
     require_less(*map, "retry_interval", timings.retry_interval, "stage_deadline", timings.stage_deadline);

@@ -64,7 +64,7 @@ TEST_CASE("a_scenario_says_what_its_file_says") {
 duration: 3 s
 algorithm: oddl
 agents: {processes: 2}
-controller: {debounce: 2 ms, retry_interval: 20 ms, stage_deadline: 1 s, lead_margin: 3 ms, clock_error: 5 us, beat_interval: 40 ms, suspect_after: 120 ms, dead_after: 250 ms, report_interval: 2 s}
+controller: {debounce: 2 ms, retry_interval: 20 ms, stage_deadline: 1 s, lead_margin: 3 ms, clock_error: 5 us, beat_interval: 40 ms, suspect_after: 120 ms, dead_after: 250 ms, report_interval: 2 s, late_attempts: 5, attend_lease: 4 s, quiesce_deadline: 9 s}
 jobs:
   - {name: a, workload: vgg19, nodes: 4, settings: {batch: 32, overlap: none}, at: 1 s, runs_for: 500 ms}
   - {name: b, workload: ./trace.json, nodes: 8, after: a, iterations: 3}
@@ -79,9 +79,13 @@ device_faults:
   CHECK(s.seed == 9);
   CHECK(s.duration == seconds{3});
   CHECK(s.agents.processes == 2);
-  CHECK(s.controller == ControllerTimings{milliseconds{2}, milliseconds{20}, seconds{1}, milliseconds{3},
-                                          std::chrono::microseconds{5}, milliseconds{40}, milliseconds{120}, milliseconds{250},
-                                          seconds{2}});
+  ControllerTimings timings{
+      milliseconds{2},  milliseconds{20},  seconds{1},        milliseconds{3}, std::chrono::microseconds{5},
+      milliseconds{40}, milliseconds{120}, milliseconds{250}, seconds{2}};
+  timings.late_attempts = 5;
+  timings.attend_lease = seconds{4};
+  timings.quiesce_deadline = seconds{9};
+  CHECK(s.controller == timings);
   REQUIRE(s.jobs.size() == 2);
   CHECK(s.jobs[0] ==
         JobSubmission{"a", "vgg19", 4, {{"batch", "32"}, {"overlap", "none"}}, seconds{1}, "", milliseconds{500}, 0});
