@@ -86,7 +86,8 @@ class GrantLab {
                         Random::of_part(options.seed, 1 + i),
                         {}});
       if (options.traffic == GrantTraffic::listed) {
-        push(kBegin, i, Part::traffic, 0);
+        const auto spread = static_cast<std::uint32_t>(options.apart.count());
+        push(kBegin + Duration{spread == 0 ? 0 : nodes_[i].arrivals.below(spread)}, i, Part::traffic, 0);
       } else {
         nodes_[i].offers.reserve(options.streams_per_node);
         push(kBegin + gap(i), i, Part::traffic, 0);
@@ -375,6 +376,7 @@ GrantLabOptions lab_options(const GrantTimings& timings) {
   ArbiterOptions& arbiter = options.arbiter;
   sender.timings = arbiter.timings = timings;
   sender.repeat = std::max(sender.repeat, 3 * timings.control);
+  sender.stagger = std::max(sender.stagger, timings.control / 4);
   sender.keepalive = std::max(sender.keepalive, 10 * timings.control);
   sender.give_up = std::max(sender.give_up, 100 * timings.control);
   sender.patience = std::max({sender.patience, 2 * timings.control, 2 * timings.tune});

@@ -82,6 +82,8 @@ Result<double> GrantedPlay::play(const Collective& collective, const CollectiveP
   lab.loss_per_million = options_.loss_per_million;
   lab.sender.transmitters = options_.transmitters;
   lab.arbiter.quantum = options_.quantum;
+  lab.sender.stagger = options_.is_staggered ? lab.sender.stagger : Duration{};
+  lab.apart = options_.apart;
   const auto result = run_grant_lab(lab);
   if (!result) {
     return std::unexpected(result.error());

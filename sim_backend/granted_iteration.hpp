@@ -17,6 +17,8 @@ struct GrantedOptions {
   std::uint32_t loss_per_million = 0;               ///< of every message
   std::uint32_t transmitters = 1;                   ///< k
   std::uint64_t seed = 1;
+  bool is_staggered = true;  ///< SenderOptions::stagger
+  Duration apart{};          ///< nodes begin each collective up to so much apart
 };
 
 struct GrantedIteration {

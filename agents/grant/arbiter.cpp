@@ -142,7 +142,8 @@ Instant ReceiverArbiter::grant_at() const {
 bool ReceiverArbiter::goes_before(std::uint32_t a, std::uint32_t b) const {
   const auto rank = [&](std::uint32_t source) {
     const Ask& ask = asks_[source];
-    return std::tuple(ask.since.time_since_epoch() / options_.age_grain, ask.remaining.count, source);
+    const std::uint32_t away = (options_.node.value + options_.nodes - source) % options_.nodes;
+    return std::tuple(ask.since.time_since_epoch() / options_.age_grain, ask.remaining.count, away);
   };
   return rank(a) < rank(b);
 }

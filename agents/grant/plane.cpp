@@ -46,6 +46,7 @@ SenderOptions sender_options(const GrantMap& map, NodeId node, std::uint32_t nod
   options.keepalive = 100 * map.timings.control;
   options.give_up = 2'000 * map.timings.control;
   options.patience = 5 * map.timings.control;
+  options.stagger = map.timings.control / 4;
   options.starvation = 4 * map.quantum;
   return options;
 }

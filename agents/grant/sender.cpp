@@ -10,6 +10,7 @@ namespace {
 
 /// Requests and endings of one step; the rest follows at once in the next.
 constexpr int kRepeatsPerStep = 16;
+constexpr std::uint32_t kStaggersMax = 8;
 
 }  // namespace
 
@@ -75,7 +76,12 @@ void StreamSender::offer(Instant now, const StreamOffered& offered, GrantSink& s
   streams_[stream] = {offered.stream, offered.bytes, now, kNone};
   ++queued_;
   enqueue(stream);
-  ask_next(now, offered.stream.destination, sink);
+  ask_next(now, offered.stream.destination, sink, stagger_for(offered.stream.destination));
+}
+
+Duration StreamSender::stagger_for(NodeId to) const {
+  const std::uint32_t places = (to.value + options_.nodes - options_.node.value) % options_.nodes;
+  return options_.stagger * static_cast<std::int64_t>(std::min(places - 1, kStaggersMax));
 }
 
 void StreamSender::enqueue(std::uint32_t stream) {
@@ -102,7 +108,7 @@ void StreamSender::recycle(std::uint32_t stream) {
 
 // --- requests ------------------------------------------------------------------------------------------------------------
 
-void StreamSender::ask_next(Instant now, NodeId to, GrantSink& sink) {
+void StreamSender::ask_next(Instant now, NodeId to, GrantSink& sink, Duration wait) {
   Destination& destination = destinations_[to.value];
   if (destination.is_asking || destination.head == kNone) {
     return;
@@ -112,9 +118,11 @@ void StreamSender::ask_next(Instant now, NodeId to, GrantSink& sink) {
   ++destination.number;
   destination.interval = options_.repeat;
   destination.heard_at = now;
-  destination.repeat_at = now + destination.interval;
+  destination.repeat_at = now + (wait > Duration::zero() ? wait : destination.interval);
   asked_.push_back(to.value);
-  send_request(now, to, sink);
+  if (wait == Duration::zero()) {
+    send_request(now, to, sink);
+  }
 }
 
 void StreamSender::send_request(Instant /*now*/, NodeId to, GrantSink& sink) {
