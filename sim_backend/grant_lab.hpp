@@ -32,7 +32,7 @@ struct GrantLabOptions {
   Bytes stream_bytes{561'200};         ///< VGG19's ring chunk of 1024 nodes, SYSTEMS.md C4
   std::uint32_t load_percent = 50;     ///< of every receiver's rate, counted in bytes; > 100 saturates
   std::uint32_t loss_per_million = 0;  ///< of every message, in-band ones included
-  Duration apart{};                     ///< listed: a node offers its streams up to so much after the first moment, uniform
+  Duration apart{};                    ///< listed: a node offers its streams up to so much after the first moment, uniform
   Duration jitter{200};                ///< beyond `control`, uniform
   std::uint32_t streams_per_node = 100;
   std::vector<LabStream> streams{};  ///< of `listed`

@@ -49,10 +49,10 @@ struct JobEntry {
   std::uint32_t underflows = 0;
   std::uint32_t stage_underflows = 0;  ///< of the present stage's last playing
   std::uint32_t stage_repeats = 0;     ///< playings of the present stage after its first
-  std::string note{};        ///< of its schedule
-  bool was_lit = false;      ///< before this life of the controller, in its present stage, by `revision`
-  Instant attended_until{};  ///< by a launcher, unless it says so again
-  Revision quiet_for;        ///< what that launcher has let its job be dark for
+  std::string note{};                  ///< of its schedule
+  bool was_lit = false;                ///< before this life of the controller, in its present stage, by `revision`
+  Instant attended_until{};            ///< by a launcher, unless it says so again
+  Revision quiet_for;                  ///< what that launcher has let its job be dark for
 };
 
 /// What a commit that failed after its arming may have left behind: who is in doubt until a commit with them is confirmed.
