@@ -113,7 +113,15 @@ Result<void> OddlScheduler::add_job(JobIndex job) {
   return {};
 }
 
-void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) {
+/// What a ring's edge is granted for: its bytes, and as long again as the edges' lights may begin apart, since each step waits
+/// for the neighbour's, and the light of whoever began first must outlast whoever began last.
+std::int64_t OddlScheduler::ring_stream_of(const RingGroup& ring, const Timeslot& timeslot) const {
+  const double apart = seconds_of(guard_of(timeslot));
+  const auto rate = static_cast<double>(timeslot.circuits.front().rate.bits_per_second);
+  return static_cast<std::int64_t>(std::ceil((ring.seconds_at_1_bps + apart * rate) / 8));
+}
+
+void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const {
   const std::size_t direct = result.stages.size() - std::min(result.stages.size(), traffic.rings.size());
   std::map<NodeId, std::uint32_t> rank_of;
   for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
@@ -125,9 +133,7 @@ void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& tr
     for (const Timeslot& timeslot : stage.timeslots) {
       for (const Circuit& circuit : timeslot.circuits) {
         const RankPair pair{rank_of[circuit.source], rank_of[circuit.destination]};
-        const std::int64_t bytes = i < direct
-                                       ? traffic.pairs.bytes(pair)
-                                       : static_cast<std::int64_t>(std::ceil(traffic.rings[i - direct].seconds_at_1_bps / 8));
+        const std::int64_t bytes = i < direct ? traffic.pairs.bytes(pair) : ring_stream_of(traffic.rings[i - direct], timeslot);
         if (bytes > 0) {
           stage.streams.push_back({i, circuit.source, circuit.destination, Bytes{bytes}});
         }

@@ -52,7 +52,8 @@ class OddlScheduler {
   Result<void> add_job(JobIndex job);
   /// The same stages, whose circuits are lit whenever a stream is granted. One stream a stage and pair: rings one after the
   /// other in the last stages, before them what goes directly.
-  static void hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result);
+  void hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const;
+  std::int64_t ring_stream_of(const RingGroup& ring, const Timeslot& timeslot) const;
   Result<void> spend(std::uint64_t steps);
   /// A circuit a plane for every edge, each with its part of the bytes.
   Result<void> add_ring(JobIndex job, const RingGroup& ring, bool last, JobSchedule& result);
