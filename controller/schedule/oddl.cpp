@@ -118,7 +118,7 @@ Result<void> OddlScheduler::add_job(JobIndex job) {
 std::int64_t OddlScheduler::ring_stream_of(const RingGroup& ring, const Timeslot& timeslot) const {
   const double apart = seconds_of(guard_of(timeslot));
   const auto rate = static_cast<double>(timeslot.circuits.front().rate.bits_per_second);
-  return static_cast<std::int64_t>(std::ceil((ring.seconds_at_1_bps + apart * rate) / 8));
+  return static_cast<std::int64_t>(std::ceil(ring.seconds_at_1_bps / 8)) + std::llround(apart * rate / 8);
 }
 
 void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const {
