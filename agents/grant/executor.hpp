@@ -24,8 +24,8 @@ class GrantExecutor {
   virtual Result<void> write(const GrantRow& row) = 0;
   /// Brings a transmitter that has no row to a receiver's wavelength, dark. A wish: it may be too late, or never come true.
   virtual void tune_ahead(Turn turn, const TuneAhead& wish) = 0;
-  /// The wishes that have come true since the last call.
-  virtual std::vector<TunedAhead> take_tuned() = 0;
+  /// Puts the wishes that have come true since the last call into `tuned`, whose storage it keeps for the next ones.
+  virtual void take_tuned(std::vector<TunedAhead>& tuned) = 0;
   /// Carries out the triggers that have come and appends the rows that are over, each once it is proven dark. Returns when to
   /// step next. Real-time safe as far as lasers go.
   virtual Instant step(Turn turn, std::vector<RowEnded>& ended) = 0;
@@ -46,7 +46,10 @@ class SoftwareExecutor final : public GrantExecutor {
   Result<void> load(const NodePlan& plan) override;
   Result<void> write(const GrantRow& row) override;
   void tune_ahead(Turn turn, const TuneAhead& wish) override;
-  std::vector<TunedAhead> take_tuned() override { return std::exchange(tuned_, {}); }
+  void take_tuned(std::vector<TunedAhead>& tuned) override {
+    tuned.clear();
+    std::swap(tuned, tuned_);
+  }
   Instant step(Turn turn, std::vector<RowEnded>& ended) override;
   void clear() override;
   bool is_dark() const override;

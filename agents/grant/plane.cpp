@@ -368,7 +368,8 @@ bool GrantPlane::advance_once(Turn turn) {
       step_sender(turn, row);
     }
   }
-  for (const TunedAhead& tuned : executor_.take_tuned()) {
+  executor_.take_tuned(tuned_);
+  for (const TunedAhead& tuned : tuned_) {
     if (sender_) {
       stepped = true;
       step_sender(turn, tuned);

@@ -115,6 +115,7 @@ class GrantPlane {
   Deadline wake_{kGrantTimer};
   Deadline edge_{kGrantEdgeTimer, Precision::exact};
   std::vector<RowEnded> ended_;
+  std::vector<TunedAhead> tuned_;
   std::vector<RowEnded> unwritten_;  ///< rows that the executor would not take
   std::vector<Bytes> left_;          ///< of map()->sends
   std::vector<Again> again_;
