@@ -11,6 +11,9 @@
 namespace loom {
 namespace {
 
+/// More than one helps a job only where receivers hear several.
+bool has_orders(const OddlShape& shape) { return shape.is_open && shape.orders() > 1; }
+
 class Allotter {
  public:
   Allotter(const OddlShape& shape, const std::vector<Job>& jobs) : shape_(shape), jobs_(jobs), weights_(jobs.size()) {
@@ -39,7 +42,7 @@ class Allotter {
   }
 
   std::vector<std::uint32_t> orders_of(std::size_t index) const {
-    if (!shape_.is_open || shape_.orders() < 2) {
+    if (!has_orders(shape_)) {
       return {};
     }
     std::vector<std::uint32_t> free;  // whole ones first, as the last may lack ports
@@ -132,8 +135,8 @@ void allot(const Fabric& fabric, const std::vector<JobId>& arrived, Intent& plac
     return;
   }
   const auto shape = read_oddl(fabric);
-  if (!shape) {
-    return;  // the scheduler says what is wrong
+  if (!shape || (shape->planes < 2 && !has_orders(*shape))) {
+    return;  // nothing to choose from, or the scheduler says what is wrong
   }
   const Allotter allotter(*shape, placed.jobs);
   for (std::size_t i = 0; i < placed.jobs.size(); ++i) {

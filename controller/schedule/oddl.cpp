@@ -46,6 +46,9 @@ void OddlScheduler::reserve_held() {
 void OddlScheduler::reserve_orders() {
   for (JobIndex job = 0; job < demand_.jobs.size() && !shape_.uplink; ++job) {
     const JobDemand& demand = demand_.jobs[job];
+    if (demand.orders.empty()) {
+      continue;
+    }
     std::vector<bool> is_its(shape_.groups);
     std::vector<bool> is_port(shape_.ports);
     for (const NodeId node : demand.nodes) {

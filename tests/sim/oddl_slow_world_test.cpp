@@ -56,14 +56,19 @@ void check_clean(const World& world) {
   }
 }
 
-TEST_CASE("ground_truth_has_the_link_margin_and_the_dips_of_the_certificate") {
+/// A job is lit; two seconds later another one comes, for which the WSS on its way reload their holograms.
+Scenario second_job_reloads(Db dip) {
   OddlParameters parameters;
   parameters.nodes = 16;
   parameters.group_size = 4;
   parameters.channels = 6;
-  parameters.wss_reload_dip = Db{120};
-  const Scenario scenario = scenario_of(
-      parameters, {job_of("first", "vgg19", 2, milliseconds{500}), job_of("second", "vgg19", 2, milliseconds{2'500})});
+  parameters.wss_reload_dip = dip;
+  return scenario_of(parameters,
+                     {job_of("first", "vgg19", 2, milliseconds{500}), job_of("second", "vgg19", 2, milliseconds{2'500})});
+}
+
+TEST_CASE("ground_truth_has_the_link_margin_and_the_dips_of_the_certificate") {
+  const Scenario scenario = second_job_reloads(Db{120});
   auto jobs = script_of(scenario);
   REQUIRE(jobs);
   World world(scenario, std::move(*jobs), {});
@@ -97,13 +102,7 @@ TEST_CASE("ground_truth_has_the_link_margin_and_the_dips_of_the_certificate") {
 }
 
 TEST_CASE("light_that_a_dip_would_blind_is_dark_before_the_hologram_reloads") {
-  OddlParameters parameters;
-  parameters.nodes = 16;
-  parameters.group_size = 4;
-  parameters.channels = 6;
-  parameters.wss_reload_dip = Db{500};
-  const Scenario scenario = scenario_of(
-      parameters, {job_of("first", "vgg19", 2, milliseconds{500}), job_of("second", "vgg19", 2, milliseconds{2'500})});
+  const Scenario scenario = second_job_reloads(Db{500});
   auto jobs = script_of(scenario);
   REQUIRE(jobs);
   World world(scenario, std::move(*jobs), {});
