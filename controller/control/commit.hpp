@@ -32,7 +32,7 @@ enum class CommitVerdict : std::uint8_t {
   running,
   wants_going,  ///< all armed: make CommitRecord{going} durable, then call go()
   applied,      ///< all applied: make CommitRecord{confirmed} durable, then confirm()
-  failed,       ///< see failure(); doubtful() tells whether something may have moved or gone dark
+  failed,       ///< see failure() and may_have_moved()
 };
 
 class FabricCommit {
@@ -66,7 +66,7 @@ class FabricCommit {
   const std::string& failure() const { return failure_; }
   NodeId failed_node() const { return failed_node_; }
   /// Something may have gone dark or moved: the fabric needs a return.
-  bool is_doubtful() const { return armed_sent_; }
+  bool may_have_moved() const { return armed_sent_; }
   Instant next_tick() const { return next_tick_; }
   CommitStage stage() const { return stage_; }
   Revision revision() const { return plan_->plan.revision; }

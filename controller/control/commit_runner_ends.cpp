@@ -57,7 +57,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   end_ = CommitEnd{false, is_repair, failed};
   failed->abandon(facts_.header, sink);
   CommitReport report = failed->report(facts_.now);
-  report.outcome = failed->is_doubtful() ? CommitOutcome::returned : CommitOutcome::abandoned;
+  report.outcome = failed->may_have_moved() ? CommitOutcome::returned : CommitOutcome::abandoned;
   report.reason += ": " + failed->failure();
   record_history(std::move(report));
   const CommitRecord returned{CommitDecision::returned, failed->revision(), next_circuit_, nullptr};
@@ -65,7 +65,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
     return journal_.append(returned, PlanAct{}, sink);
   }
   alarm_of_failure(*failed, sink);
-  if (failed->is_doubtful()) {
+  if (failed->may_have_moved()) {
     uncertain_.add(failed->plan().plan);
     const NodeId node = failed->failed_node();
     if (node.value < sessions_.size() && !failed->was_interrupted() && sessions_.is_present(node)) {

@@ -145,8 +145,6 @@ void Reconciler::alarm_of_given_up(EffectSink& sink) {
 
 // --- repairing -----------------------------------------------------------------------------------------------------------
 
-bool Reconciler::repair_may_begin() const { return commits_.is_idle() && has_desired_light(); }
-
 /// Agents that came back without their plan, and whose devices have all been read since: they are given it again.
 std::vector<NodeId> Reconciler::to_be_restored() const {
   std::vector<NodeId> nodes;
@@ -187,7 +185,7 @@ void Reconciler::want_repair(RepairScope scope, EffectSink& sink) {
 void Reconciler::reconcile(EffectSink& sink) {
   judge_all(sink);
   alarm_of_given_up(sink);
-  if (!repair_may_begin() || adopt(sink)) {
+  if (!commits_.is_idle() || !has_desired_light() || adopt(sink)) {
     return;
   }
   std::vector<DeviceId> devices = drift_.due(facts_.now);
@@ -241,7 +239,7 @@ void Reconciler::on_commit_end(const CommitEnd& end, EffectSink& sink) {
   alarm_of_failed_repair(*end.failed, sink);
   judge_everything_ = true;
   RepairScope rest = taken_away_by(*end.failed);
-  if (end.failed->is_doubtful() && !rest.devices.empty() && !repairing_.empty()) {
+  if (end.failed->may_have_moved() && !rest.devices.empty() && !repairing_.empty()) {
     repairing_.clear();  // once: if this fails too, its light is missing and is repaired as such
     commits_.repair_with_next_plan(std::move(rest));
     commits_.want_plan("light that a failed repair took away", sink);

@@ -53,7 +53,6 @@ class Reconciler {
   void judge_all(EffectSink& sink);
   void alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink& sink);
   void alarm_of_given_up(EffectSink& sink);
-  bool repair_may_begin() const;
   std::vector<NodeId> to_be_restored() const;
   std::optional<RepairScope> scope_of(const std::vector<DeviceId>& devices, const std::vector<NodeId>& restored) const;
   void want_repair(RepairScope scope, EffectSink& sink);
