@@ -30,6 +30,7 @@ inline constexpr std::size_t kDevices = kNodes * kDevicesPerNode;
 inline constexpr std::size_t kCircuits = 4'194'304;       ///< of one plan, all timeslots
 inline constexpr std::size_t kTextsPerList = 1'024;       ///< assumptions and the like
 inline constexpr std::size_t kChangesPerReport = 10'000;  ///< circuits that a dry run or a diff names
+inline constexpr std::size_t kNodesPerAlarm = 64;         ///< that one alarm names; it counts them all
 inline constexpr std::size_t kHopsPerPath = 64;
 inline constexpr std::size_t kRoutesPerJob = 1u << 20;  ///< pairs of nodes whose traffic others pass on
 inline constexpr std::size_t kRoutesPerExplanation = 64;
