@@ -228,9 +228,9 @@ TEST_CASE("an agent that never acks is named in the refusal, and the light of ot
     bench.hear(silent, Heartbeat{});
     bench.pass(milliseconds{50});
   }
-  CHECK(bench.controller.jobs().at(JobId{2}).state == "refused");
+  CHECK(bench.controller.jobs().at(JobId{2}).state == JobState::refused);
   CHECK_THAT(bench.controller.jobs().at(JobId{2}).reason, Contains("node 7"));
-  CHECK(bench.controller.jobs().at(JobId{1}).state == "lit");
+  CHECK(bench.controller.jobs().at(JobId{1}).state == JobState::lit);
   CHECK(bench.controller.confirmed() >= before);
   CHECK(bench.controller.confirmed_plan()->plan.circuits.size() == 4);
 }
@@ -316,7 +316,7 @@ TEST_CASE("the circuits of a dead agent are unknown, with an alarm, and the othe
     unknown += circuit.state == "UNKNOWN" ? 1 : 0;
   }
   CHECK(unknown == 1);
-  CHECK(bench.controller.jobs().at(JobId{1}).state == "lit");
+  CHECK(bench.controller.jobs().at(JobId{1}).state == JobState::lit);
 }
 
 TEST_CASE("an agent that lost its plan and finds its devices as they were is given the plan and touches nothing") {

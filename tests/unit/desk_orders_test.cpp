@@ -18,7 +18,7 @@ TEST_CASE("a drained node's job moves to a free node, and the reply carries the 
   const auto& nodes = desk.controller->intent().jobs.front().nodes;
   CHECK(std::find(nodes.begin(), nodes.end(), node) == nodes.end());
   CHECK(desk.controller->confirmed_plan()->plan.nodes[node.value].ends.empty());
-  CHECK(desk.controller->jobs().at(job).state == "lit");
+  CHECK(desk.controller->jobs().at(job).state == JobState::lit);
   CHECK(desk.rows<NodeReport>(Noun::nodes, node.value).front().drained);
 }
 
