@@ -349,16 +349,17 @@ JobWord World::word_of(JobId job) const {
   if (!is_up(controller_peer())) {
     return {};
   }
-  const auto entry = controller_->jobs().find(job);
-  return entry == controller_->jobs().end() ? JobWord{} : JobWord{entry->second.state, entry->second.reason};
+  const JobRecord* record = controller_->jobs().find(job);
+  return record == nullptr ? JobWord{} : JobWord{std::string(to_string(record->state)), record->reason};
 }
 
 std::vector<std::string> World::unlit_jobs() const {
   std::vector<std::string> found;
-  for (const auto& [id, entry] : controller_->jobs()) {
+  for (const auto& [id, record] : controller_->jobs().records()) {
     const JobWord word = word_of(id);
     if (!is_at_rest(word)) {
-      found.push_back("job " + std::to_string(id.value) + " (" + entry.name + ") is still " + word.state);
+      found.push_back("job " + std::to_string(id.value) + " (" + controller_->jobs().facts_of(id).name + ") is still " +
+                      word.state);
     }
   }
   return found;
@@ -367,9 +368,9 @@ std::vector<std::string> World::unlit_jobs() const {
 std::vector<std::string> World::refused_jobs() const {
   std::vector<std::string> found;
   if (is_up(controller_peer())) {
-    for (const auto& [id, entry] : controller_->jobs()) {
+    for (const auto& [id, record] : controller_->jobs().records()) {
       if (const JobWord word = word_of(id); is_refused(word)) {
-        found.push_back(entry.name + ": " + word.why);
+        found.push_back(controller_->jobs().facts_of(id).name + ": " + word.why);
       }
     }
   }
@@ -417,7 +418,7 @@ std::uint64_t World::underflows() const {
   if (!is_up(controller_peer())) {
     return sum;
   }
-  for (const auto& [id, entry] : controller_->jobs()) {
+  for (const auto& [id, entry] : controller_->jobs().records()) {
     sum += entry.underflows;
   }
   return sum;
