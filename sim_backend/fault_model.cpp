@@ -1,0 +1,22 @@
+// Words of a scenario to words of a device model.
+#include "sim_backend/fault_model.hpp"
+
+#include <array>
+
+namespace loom {
+
+DeviceFault model_fault(const ScenarioFault& fault, Instant zero) {
+  static constexpr std::array<DeviceFaultKind, 8> kKinds{
+      DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail, DeviceFaultKind::stick,
+      DeviceFaultKind::silence, DeviceFaultKind::nack, DeviceFaultKind::late, DeviceFaultKind::reboot};
+  DeviceFault model;
+  model.kind = kKinds[static_cast<std::size_t>(fault.kind)];
+  model.until = fault.lasts == kForever ? kNever : zero + fault.at + fault.lasts;
+  model.offset = fault.offset;
+  model.loss = fault.loss;
+  model.delay = fault.delay;
+  model.hidden = fault.kind == ScenarioFaultKind::detune;  // "beside what the registers say"
+  return model;
+}
+
+}  // namespace loom
