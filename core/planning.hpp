@@ -43,9 +43,18 @@ struct Weighed {
   std::string why_not_planned{};
 };
 
+/// Light that was observed, or that an agent which is away was last told to emit, and that the base does not have.
+struct ObservedLight {
+  DeviceId laser;
+  LaserSetpoint light;
+  /// A commit can prove it dark: its agent is there. Else it is where it is until somebody proves otherwise.
+  bool may_darken = false;
+  bool operator==(const ObservedLight&) const = default;
+};
+
 struct PlanRequest {
   std::shared_ptr<const Fabric> fabric;
-  std::shared_ptr<const Plan> base;  ///< what is confirmed now; null = a dark fabric
+  std::shared_ptr<const Plan> base;  ///< what is confirmed now, or what was found before the first plan; null = a dark fabric
   Intent intent;                     ///< jobs in it without nodes are to be placed
   Revision revision;
   CircuitId next_circuit;  ///< first free circuit id
@@ -53,6 +62,7 @@ struct PlanRequest {
   Budget budget;
   std::string reason;
   std::optional<Weighing> weigh{};
+  std::vector<ObservedLight> observed{};  ///< ascending laser; occupied until it is proven dark
 };
 
 struct PlanResult {

@@ -86,7 +86,7 @@ void Controller::restore(const std::vector<Record>& records) {
       next_circuit_ = std::max(next_circuit_, commit->next_circuit);
       if (commit->plan != nullptr) {
         if (going != nullptr) {
-          add_doubt(*going);
+          add_doubt(going);
         }
         going = commit->plan;
       }
@@ -104,7 +104,7 @@ void Controller::restore(const std::vector<Record>& records) {
     }
   }
   if (going != nullptr) {
-    add_doubt(*going);
+    add_doubt(going);
   }
   for (const Job& job : intent_.jobs) {
     JobEntry& entry = jobs_[job.id];

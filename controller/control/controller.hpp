@@ -18,6 +18,7 @@
 #include "controller/control/drift_watch.hpp"
 #include "controller/control/session.hpp"
 #include "controller/plan/reconcile.hpp"
+#include "controller/plan/steering.hpp"
 #include "core/adapt_policy.hpp"
 #include "core/step.hpp"
 #include "core/timings.hpp"
@@ -60,6 +61,7 @@ struct Doubt {
   std::vector<NodeId> nodes;       ///< ascending
   std::vector<DeviceId> devices;   ///< touched, ascending
   std::vector<DeviceId> switches;  ///< ascending
+  std::vector<std::shared_ptr<const Plan>> plans{};  ///< that went
   std::vector<DeviceId> unread{};  ///< switches of an agent that failed: what they hold must be read after `since`
   Instant since{};
   bool empty() const { return nodes.empty(); }
@@ -222,10 +224,10 @@ class Controller {
   void keep_stage(const Job& lit);
   bool refuse_new_jobs(const std::string& reason, const Intent& asked);
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const;
-  void add_doubt(const Plan& plan);
+  void add_doubt(const std::shared_ptr<const Plan>& plan);
+  KnownState known_state() const;
   void doubt_switches_of(NodeId node, Instant now);
   bool awaits_reading(Instant now) const;
-  void doubt_what_switches_lost();
   std::string next_after(const FabricCommit& failed, const std::string& otherwise) const;
   std::shared_ptr<const PlanResult> with_doubt(std::shared_ptr<const PlanResult> plan) const;
   void advance_stage(JobEntry& entry, Instant now, EffectSink& sink);

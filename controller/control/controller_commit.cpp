@@ -13,10 +13,12 @@ namespace {
 /// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
 Duration move_time_of(const Fabric& fabric, const Plan& plan) {
   Duration longest{};
-  for (const DeviceId id : plan.moved_switches) {
-    const Element& element = fabric.element(fabric.device(id).elements[0]);
-    if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind)) {
-      longest = std::max(longest, 2 * ocs->settle_max);
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      const Element& element = fabric.element(fabric.device(device.device).elements[0]);
+      if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind); ocs && device.touched) {
+        longest = std::max(longest, 2 * ocs->settle_max);
+      }
     }
   }
   return longest;
@@ -180,9 +182,6 @@ void Controller::want_jobs_again(const Intent& asked) {
 /// A plan made against the confirmed one, widened to everybody whom a failed commit left in doubt and to what is to be
 /// repaired: they take part, what it touched goes dark again, and the switches that it may have moved are waited for.
 std::shared_ptr<const PlanResult> Controller::with_doubt(std::shared_ptr<const PlanResult> plan) const {
-  if (doubt_.empty() && repair_.empty()) {
-    return plan;
-  }
   auto widened = std::make_shared<PlanResult>(*plan);
   Plan& target = widened->plan;
   const auto is_touched = [&](DeviceId device) {
@@ -191,7 +190,7 @@ std::shared_ptr<const PlanResult> Controller::with_doubt(std::shared_ptr<const P
   };
   for (const Doubt* doubt : {&doubt_, &repair_}) {
     merge_sorted(target.changed, doubt->nodes);
-    merge_sorted(target.moved_switches, doubt->switches);
+    merge_sorted(target.moved_steering, doubt->switches);
     for (const NodeId node : doubt->nodes) {
       for (DevicePlan& device : target.nodes[node.value].devices) {
         device.touched = device.touched || is_touched(device.device);
@@ -207,6 +206,7 @@ std::shared_ptr<const PlanResult> Controller::with_doubt(std::shared_ptr<const P
   std::sort(target.touched.begin(), target.touched.end());
   target.touched.erase(std::unique(target.touched.begin(), target.touched.end()), target.touched.end());
   std::vector<NodeId> restored;
+  see_to_steering(*options_.fabric, known_state(), target);
   std::copy_if(target.changed.begin(), target.changed.end(), std::back_inserter(restored),
                [&](NodeId node) { return sessions_[node.value].lacks_plan; });
   lay_touched_grants_anew(*options_.fabric, restored, target);
@@ -224,10 +224,26 @@ std::shared_ptr<const PlanResult> Controller::without_absent_maintenance(std::sh
   return narrowed;
 }
 
-void Controller::add_doubt(const Plan& plan) {
+KnownState Controller::known_state() const {
+  KnownState known;
+  known.confirmed = confirmed_ == nullptr ? nullptr : &confirmed_->plan;
+  for (const auto& plan : doubt_.plans) {
+    known.uncertain.push_back(plan.get());
+  }
+  for (const Device& device : options_.fabric->devices) {
+    const Observation* seen = observed_of(device.id);
+    const bool is_fresh = seen != nullptr && seen->read_at > light_since_[device.id.value] && seen->health != DeviceHealth::unknown;
+    known.observations.push_back(is_fresh ? seen : nullptr);
+  }
+  return known;
+}
+
+void Controller::add_doubt(const std::shared_ptr<const Plan>& shared) {
+  const Plan& plan = *shared;
+  doubt_.plans.push_back(shared);
   Doubt more;
   more.nodes = plan.changed;
-  more.switches = plan.moved_switches;
+  more.switches = plan.moved_steering;
   std::sort(more.switches.begin(), more.switches.end());
   for (const NodePlan& node : plan.nodes) {
     if (!std::binary_search(plan.changed.begin(), plan.changed.end(), node.node)) {
@@ -263,26 +279,8 @@ bool Controller::awaits_reading(Instant now) const {
                                                                   });
 }
 
-/// Light that meets what a switch in doubt has lost goes dark before it is set again, though nobody changed that light.
-void Controller::doubt_what_switches_lost() {
-  std::vector<DeviceId> read = doubt_.unread;
-  std::erase_if(read, [&](DeviceId id) { return observed_of(id) == nullptr || observed_of(id)->read_at < doubt_.since; });
-  doubt_.unread.clear();
-  if (read.empty() || confirmed_ == nullptr) {
-    return;
-  }
-  std::vector<const Observation*> observations(observations_.size(), nullptr);
-  for (const DeviceId id : read) {
-    observations[id.value] = observed_of(id);
-  }
-  const RepairScope scope = repair_scope(*options_.fabric, confirmed_->plan, read, observations, {});
-  merge_sorted(doubt_.nodes, scope.nodes);
-  merge_sorted(doubt_.devices, scope.devices);
-  merge_sorted(doubt_.switches, scope.switches);
-}
-
 void Controller::start_commit(std::shared_ptr<const PlanResult> plan, Duration elapsed, Instant now, EffectSink& sink) {
-  doubt_what_switches_lost();
+  doubt_.unread.clear();
   const bool plays_again = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& row) {
     return row.second.stage_repeats > 0 && row.second.state == "committing";
   });
@@ -471,14 +469,15 @@ void Controller::finish_failed(Instant now, EffectSink& sink) {
   record_history(std::move(report));
   raise(std::move(alarm), sink);
   if (failed->is_doubtful()) {
-    add_doubt(failed->plan().plan);
+    const auto plan = failed->shared_plan();
+    add_doubt({plan, &plan->plan});
     if (failed_node && !failed->was_interrupted() && sessions_[failed_node->value].is_present()) {
       doubt_switches_of(*failed_node, now);  // it said that a device failed
     }
   }
   const ControllerTimings& timings = options_.timings;
   const bool is_wanted_again = (failed->was_interrupted() && return_attempts_ < timings.return_attempts) ||
-                               (failed->was_late() && return_attempts_ < timings.late_attempts);
+                               ((failed->was_late() || failed->was_surprised()) && return_attempts_ < timings.late_attempts);
   if (is_wanted_again) {
     want_jobs_again(failed->plan().intent);
   } else {

@@ -178,7 +178,7 @@ void Controller::want_repair(RepairScope scope, Instant now, EffectSink& sink) {
                                (repairing_.size() > 1 ? " and " + std::to_string(repairing_.size() - 1) + " more devices" : "");
   repair_.nodes = std::move(scope.nodes);
   repair_.devices = std::move(scope.devices);
-  repair_.switches = std::move(scope.switches);
+  repair_.switches = std::move(scope.steering);
   want_plan(std::move(reason), now, sink);
 }
 

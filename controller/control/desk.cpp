@@ -224,7 +224,7 @@ void Controller::finish_trial(const PlanOutcome& outcome, Instant now, EffectSin
   ChangeReport report = change_between(confirmed_ == nullptr ? none : confirmed_->plan.circuits, tried.plan.circuits);
   report.base = tried.plan.base;
   report.agents = static_cast<std::uint32_t>(tried.plan.changed.size());
-  report.switches_moved = static_cast<std::uint32_t>(tried.plan.moved_switches.size());
+  report.switches_moved = switches_moved_by(tried.plan);
   report.plan = outcome.elapsed;
   report.moves = moves_between(trial.before, tried.intent);
   report.certificate = named(tried.plan.certificate, *options_.fabric);

@@ -384,7 +384,7 @@ void Controller::release(const Asker& asker, const OrderNode& order, Instant now
     const std::vector<const Observation*> unknown(observations_.size(), nullptr);
     const auto& own = options_.fabric->devices_of_agent[node.value];
     RepairScope scope = repair_scope(*options_.fabric, confirmed_->plan, own, unknown, {node});
-    repair_ = Doubt{std::move(scope.nodes), std::move(scope.devices), std::move(scope.switches)};
+    repair_ = Doubt{std::move(scope.nodes), std::move(scope.devices), std::move(scope.steering)};
     answered.revision = next_revision_;
   }
   const bool needs_revision = answered.revision.value != 0;

@@ -7,6 +7,7 @@
 #include "core/demand.hpp"
 #include "core/fabric.hpp"
 #include "core/plan.hpp"
+#include "core/planning.hpp"
 #include "core/result.hpp"
 #include "core/schedule.hpp"
 
@@ -20,6 +21,7 @@ struct LowerRequest {
   Revision revision;
   CircuitId next_circuit;
   std::vector<ElementId> darken{};  ///< transmitters, ascending, whose light goes dark for this revision although it stays
+  std::vector<ObservedLight> occupied{};  ///< light that nobody takes away: its way through the base stays as it is
 };
 
 struct Lowered {

@@ -9,6 +9,7 @@
 #include "controller/plan/adoption.hpp"
 #include "controller/plan/by_hand.hpp"
 #include "controller/plan/estimate.hpp"
+#include "controller/plan/light_scope.hpp"
 #include "controller/plan/lower.hpp"
 #include "controller/plan/verify.hpp"
 #include "controller/plan/weigh.hpp"
@@ -65,6 +66,58 @@ Result<Lowered> set_all(const LowerRequest& order, const std::vector<DeviceOverr
   return lowered;
 }
 
+struct Judged {
+  Lowered lowered;
+  Verdict verdict;
+};
+
+/// A plan that verify has nothing against.
+Result<Judged> lower_and_verify(LowerRequest& order, const std::vector<DeviceOverride>& found) {
+  auto lowered = set_all(order, found);
+  if (!lowered) {
+    return std::unexpected(std::move(lowered).error());
+  }
+  const auto judge = [&] { return examine(order.fabric, lowered->plan, order.base, order.intent, order.occupied); };
+  Verdict verdict = judge();
+  if (!verdict.blinded.empty()) {  // what a reloading hologram would blind goes dark in good order, and counts as touched
+    order.darken = verdict.blinded;
+    lowered = set_all(order, found);
+    if (!lowered) {
+      return std::unexpected(std::move(lowered).error());
+    }
+    verdict = judge();
+  }
+  if (!verdict.violations.empty()) {
+    return fail(ErrorCode::unverified,
+                "plan of revision " + std::to_string(order.revision.value) + " is refused: " + describe(verdict.violations));
+  }
+  return Judged{*std::move(lowered), std::move(verdict)};
+}
+
+bool may_darken_any(const std::vector<ObservedLight>& observed) {
+  return std::any_of(observed.begin(), observed.end(), [](const ObservedLight& light) { return light.may_darken; });
+}
+
+/// The base as it is for a commit: light that nobody can take away is none of its own, and stays (see LowerRequest::occupied).
+/// `taken_away`: the rest of it shines, and goes dark with what changes.
+Plan base_beside(const Fabric& fabric, const Plan* base, const std::vector<ObservedLight>& observed, bool taken_away) {
+  const std::vector<const Observation*> nothing(fabric.devices.size(), nullptr);
+  Plan plan = base != nullptr ? *base : plan_as_found(fabric, nothing);
+  for (const ObservedLight& each : observed) {
+    for (DevicePlan& device : plan.nodes[fabric.device(each.laser).agent.value].devices) {
+      if (device.device != each.laser) {
+        continue;
+      }
+      if (!each.may_darken) {
+        device.timeline = {{Duration{}, Duration{}, kForever, darkened(Setpoint{each.light})}};
+      } else if (taken_away) {
+        device.timeline = {{Duration{}, Duration{}, kForever, each.light}};
+      }
+    }
+  }
+  return plan;
+}
+
 /// Only a scheduler whose stages are maps (a wavelength leads to one place, whoever is lit) can leave the rest to grants.
 Result<void> check_transmit(const PlanRequest& request) {
   for (const Job& job : request.intent.jobs) {
@@ -107,24 +160,23 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
     return std::unexpected(std::move(schedule).error());
   }
   add_pinned(*schedule, *intent);
-  LowerRequest order{fabric, *schedule, *intent, base, request.revision, request.next_circuit};
-  auto lowered = set_all(order, found);
-  if (!lowered) {
-    return std::unexpected(std::move(lowered).error());
+  LowerRequest order{fabric, *schedule, *intent, base, request.revision, request.next_circuit, {}, request.observed};
+  std::optional<Plan> beside;
+  if (!request.observed.empty()) {
+    order.base = &beside.emplace(base_beside(fabric, base, request.observed, false));
   }
-  Verdict verdict = examine(fabric, lowered->plan, base, *intent);
-  if (!verdict.blinded.empty()) {  // what a reloading hologram would blind goes dark in good order, and counts as touched
-    order.darken = verdict.blinded;
-    lowered = set_all(order, found);
-    if (!lowered) {
-      return std::unexpected(std::move(lowered).error());
-    }
-    verdict = examine(fabric, lowered->plan, base, *intent);
+  auto judged = lower_and_verify(order, found);
+  if (!judged && may_darken_any(request.observed)) {  // there is no room beside that light: it goes dark first
+    order.base = &beside.emplace(base_beside(fabric, base, request.observed, true));
+    order.darken.clear();
+    std::erase_if(order.occupied, [](const ObservedLight& light) { return light.may_darken; });
+    judged = lower_and_verify(order, found);
   }
-  if (!verdict.violations.empty()) {
-    return fail(ErrorCode::unverified,
-                "plan of revision " + std::to_string(request.revision.value) + " is refused: " + describe(verdict.violations));
+  if (!judged) {
+    return std::unexpected(std::move(judged).error());
   }
+  Lowered* lowered = &judged->lowered;
+  const Verdict& verdict = judged->verdict;
   lowered->plan.certificate.light = verdict.light;
   name_circuits(*schedule, *intent, lowered->ids);
   auto result = std::make_shared<PlanResult>();
