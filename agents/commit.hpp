@@ -121,8 +121,8 @@ class Commit {
   Deadline relight_at_{kRelightTimer, Precision::exact};
   Instant fired_at_{};
   Instant fire_planned_{};
-  bool went_ = false;  ///< Go was heard
-  bool may_steer_ = false;       ///< Proceed{move} was heard: everybody's light that meets what moves is proven dark
+  bool went_ = false;       ///< Go was heard
+  bool may_steer_ = false;  ///< Proceed{move} was heard: everybody's light that meets what moves is proven dark
   bool light_given_ = false;
   FireReport report_;
   std::uint32_t writes_before_ = 0;

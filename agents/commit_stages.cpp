@@ -256,9 +256,9 @@ void Commit::say_applied(Turn turn) {
 
 bool Commit::advance_moving(Turn turn) {
   const bool all_move = move_expected(turn);
-  const bool settled =
-      state_ == RevisionState::moving &&
-      all_proven(turn, [this](std::size_t i) { return lanes_[i].is_laser() || parts_[i].has_moved; }) && all_move;
+  const bool settled = state_ == RevisionState::moving &&
+                       all_proven(turn, [this](std::size_t i) { return lanes_[i].is_laser() || parts_[i].has_moved; }) &&
+                       all_move;
   if (!settled || !event(RevisionWord::all_settled)) {
     return false;
   }

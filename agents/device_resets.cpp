@@ -66,8 +66,9 @@ std::optional<Error> DeviceResets::must_not_be_set(std::size_t index) const {
   }
   if (!agrees(lanes_.fabric(), lane.device->id, seen.reading, *lane.aim)) {
     return Error{ErrorCode::refused,
-                 lane.device->name + " is not as it was set, and light may pass it: it was read, and is set again by a repair that "
-                                     "takes that light away first",
+                 lane.device->name +
+                     " is not as it was set, and light may pass it: it was read, and is set again by a repair that "
+                     "takes that light away first",
                  command_that_shows(*lane.device)};
   }
   return std::nullopt;

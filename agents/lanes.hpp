@@ -71,9 +71,9 @@ class DeviceLanes {
 
   /// What blank means here: the last setpoint darkened, else the observed frequency, else the first lawful one.
   Setpoint dark(std::size_t index) const;
-  /// Stages, fires and hands out the first transaction. Precondition: `activity` owns the lane, the driver's check() was ok; what
-  /// light passes is aimed by a commit alone, or is read to be as the setpoint says.
-  /// Real-time safe for lasers as far as this side goes: a Transaction's bytes are the driver's.
+  /// Stages, fires and hands out the first transaction. Precondition: `activity` owns the lane, the driver's check() was ok;
+  /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
+  /// this side goes: a Transaction's bytes are the driver's.
   void aim(Turn turn, std::size_t index, Activity activity, const Setpoint& setpoint);
   /// Reads the device when nothing else is under way there.
   void poll(Turn turn, std::size_t index);

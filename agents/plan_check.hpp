@@ -23,8 +23,8 @@ bool is_under_grants(const NodePlan& plan, DeviceId device);
 bool emits(const NodePlan& plan);
 /// Untouched, and by its reading what the setpoint says, whoever made it so (an adoption).
 bool is_as_found(const DeviceLanes& lanes, const Lane& lane, const DevicePlan& device);
-/// Must this device take part in the commit: touched, or not what it shall be? What light passes only where it is touched: nobody
-/// took that light away otherwise, and what it is instead is for a repair that does.
+/// Must this device take part in the commit: touched, or not what it shall be? What light passes only where it is touched:
+/// nobody took that light away otherwise, and what it is instead is for a repair that does.
 bool must_change(const DeviceLanes& lanes, const Lane& lane, const NodePlan& plan, const DevicePlan& device);
 
 }  // namespace loom

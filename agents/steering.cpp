@@ -27,7 +27,8 @@ bool is_as(const LaserObservation& reading, const LaserSetpoint& setpoint) {
 /// Resonance wanted of a ring of the bank; none: its heater is off.
 std::optional<Frequency> resonance_of(const Setpoint& setpoint, std::size_t channel) {
   const auto& rings = std::get<HeaterSetpoint>(setpoint).rings;
-  const auto ring = std::find_if(rings.begin(), rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
+  const auto ring =
+      std::find_if(rings.begin(), rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
   return ring == rings.end() ? std::nullopt : std::optional(ring->resonance);
 }
 
@@ -83,8 +84,8 @@ std::optional<std::string> unexpected_row(const DevicePlan& plan, const std::vec
     }
   }
   for (const Row& row : rows_of(std::get<Kind>(target))) {
-    const bool is_kept = std::all_of(plan.may_hold.begin(), plan.may_hold.end(),
-                                     [&](const Setpoint& setpoint) { return has(setpoint, row); });
+    const bool is_kept =
+        std::all_of(plan.may_hold.begin(), plan.may_hold.end(), [&](const Setpoint& setpoint) { return has(setpoint, row); });
     if (is_kept && std::find(seen.begin(), seen.end(), row) == seen.end()) {
       return "has lost " + text_of(row);
     }

@@ -8,7 +8,8 @@
 namespace loom {
 namespace {
 
-/// Agents whose light can be on a fibre: nobody's, one's, or several's. It only ever grows, so each fibre changes twice at most.
+/// Agents whose light can be on a fibre: nobody's, one's, or several's. It only ever grows, so each fibre changes twice at
+/// most.
 struct Origin {
   std::optional<NodeId> agent;
   bool is_several = false;

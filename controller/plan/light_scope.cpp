@@ -31,7 +31,8 @@ const std::vector<CrossConnect>& rows_of(const OcsSetpoint& setpoint) { return s
 
 std::optional<Frequency> resonance_of(const Setpoint& setpoint, std::uint16_t channel) {
   const auto& rings = std::get<HeaterSetpoint>(setpoint).rings;
-  const auto ring = std::find_if(rings.begin(), rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
+  const auto ring =
+      std::find_if(rings.begin(), rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
   return ring == rings.end() ? std::nullopt : std::optional(ring->resonance);
 }
 
@@ -216,7 +217,8 @@ class ScopeWalk {
     std::optional<RingStates> states;
     for (const Setpoint* setpoint : settings_at(element)) {
       const Frequency stands = resonance_of(*setpoint, channel).value_or(ring.cold_resonance);
-      states = states ? RingStates{std::min(states->least, stands), std::max(states->most, stands)} : RingStates{stands, stands};
+      states =
+          states ? RingStates{std::min(states->least, stands), std::max(states->most, stands)} : RingStates{stands, stands};
     }
     return states.value_or(RingStates{ring.cold_resonance, ring.cold_resonance});
   }
@@ -226,7 +228,9 @@ class ScopeWalk {
     if (is_unknown_[device.value]) {
       return true;
     }
-    const auto leaves_by = [&](PortNumber output) { return std::find(outputs.begin(), outputs.end(), output) != outputs.end(); };
+    const auto leaves_by = [&](PortNumber output) {
+      return std::find(outputs.begin(), outputs.end(), output) != outputs.end();
+    };
     switch (fabric_.device(device).kind) {
       case DeviceKind::wss:
         return any_row_differs<WssSetpoint>(device, [&](const WssRoute& row) {
@@ -265,9 +269,8 @@ class ScopeWalk {
   bool ring_passes(ElementId element, FrequencySlot slot) const {
     const auto& ring = std::get<RingFilter>(fabric_.element(element).kind);
     const RingStates stands = states_of(ring, element);
-    return stands.differ(ring) &&
-           (ring.free_spectral_range.mhz > 0 ||
-            (centre_of(slot) >= stands.least - ring.fwhm && centre_of(slot) <= stands.most + ring.fwhm));
+    return stands.differ(ring) && (ring.free_spectral_range.mhz > 0 ||
+                                   (centre_of(slot) >= stands.least - ring.fwhm && centre_of(slot) <= stands.most + ring.fwhm));
   }
 
   const Fabric& fabric_;

@@ -56,8 +56,9 @@ struct RepairScope {
 };
 
 /// `drifted`: ascending devices of `desired`; `observations` by device, null where nothing is known. Light that may meet what
-/// differs of a drifted switch or ring, light that was observed among it, goes dark with it; a transmitter that plays timeslots takes its whole job with it, since
-/// timeslots count from one relight. `restored`: agents that lost their plan, whose devices are as desired.
+/// differs of a drifted switch or ring, light that was observed among it, goes dark with it; a transmitter that plays timeslots
+/// takes its whole job with it, since timeslots count from one relight. `restored`: agents that lost their plan, whose devices
+/// are as desired.
 RepairScope repair_scope(const Fabric& fabric, const Plan& desired, const std::vector<DeviceId>& drifted,
                          const std::vector<const Observation*>& observations, const std::vector<NodeId>& restored);
 

@@ -57,7 +57,8 @@ class ScopeFinder {
       return false;
     }
     const auto& devices = desired_.nodes[fabric_.device(*device).agent.value].devices;
-    const auto plan = std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == *device; });
+    const auto plan =
+        std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == *device; });
     return plan != devices.end() && plan->timeline.back().hold != kForever;
   }
 

@@ -43,80 +43,111 @@ bool is_same(const Fabric& fabric, DeviceId id, const Setpoint& a, const Setpoin
   return true;
 }
 
-class SteeringCompleter {
+/// What is known, device by device.
+class KnownDevices {
  public:
-  SteeringCompleter(const Fabric& fabric, const KnownState& known, Plan& plan) : fabric_(fabric), known_(known), plan_(plan) {
-    for (const Plan* each : known.uncertain) {
-      plans_.push_back(each);
-    }
+  KnownDevices(const Fabric& fabric, const KnownState& known) : fabric_(fabric), known_(known), plans_(known.uncertain) {
     if (known.confirmed != nullptr) {
       plans_.push_back(known.confirmed);
     }
   }
 
+  const std::vector<const Plan*>& plans() const { return plans_; }
+
+  std::optional<Setpoint> found(DeviceId id) const {
+    const Observation* seen = known_.observations[id.value];
+    return seen == nullptr ? std::nullopt : found_setpoint(fabric_, id, seen->reading);
+  }
+
+  bool is_among(DeviceId id, const std::vector<Setpoint>& states, const Setpoint& setpoint) const {
+    return std::any_of(states.begin(), states.end(),
+                       [&](const Setpoint& other) { return is_same(fabric_, id, setpoint, other); });
+  }
+
+  /// What the plans say that a device which moves may hold.
+  std::vector<Setpoint> states_of(const DevicePlan& device) const {
+    std::vector<Setpoint> states = device.may_hold;
+    for (const Plan* plan : plans_) {
+      const DevicePlan* there = device_of(fabric_, *plan, device.device);
+      if (there != nullptr && !is_among(device.device, states, there->timeline.front().setpoint)) {
+        states.push_back(there->timeline.front().setpoint);
+      }
+    }
+    return states;
+  }
+
+  /// A device that moves was read to be what no plan says, or a laser that stays was read to emit what none says.
+  bool deviates(const DevicePlan& device) const {
+    const auto seen = found(device.device);
+    if (!seen) {
+      return false;
+    }
+    if (const auto* laser = std::get_if<LaserSetpoint>(&*seen)) {
+      return !device.touched && laser->emit && !is_planned(device.device, laser->slot);
+    }
+    return device.touched && !is_among(device.device, states_of(device), *seen);
+  }
+
+ private:
+  bool is_planned(DeviceId laser, FrequencySlot slot) const {
+    return std::any_of(plans_.begin(), plans_.end(), [&](const Plan* plan) {
+      const DevicePlan* there = device_of(fabric_, *plan, laser);
+      return there != nullptr && std::any_of(there->timeline.begin(), there->timeline.end(), [&](const TimedSetpoint& entry) {
+               return emits(entry.setpoint) && std::get<LaserSetpoint>(entry.setpoint).slot == slot;
+             });
+    });
+  }
+
+  const Fabric& fabric_;
+  const KnownState& known_;
+  std::vector<const Plan*> plans_;
+};
+
+bool is_moving(const Fabric& fabric, const DevicePlan& device) {
+  return device.touched && fabric.device(device.device).kind != DeviceKind::itla_laser;
+}
+
+bool any_deviates(const KnownDevices& devices, const Plan& plan) {
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& node) {
+    return std::any_of(node.devices.begin(), node.devices.end(),
+                       [&](const DevicePlan& device) { return devices.deviates(device); });
+  });
+}
+
+class SteeringCompleter {
+ public:
+  SteeringCompleter(const Fabric& fabric, const KnownState& known, Plan& plan)
+      : fabric_(fabric), known_(known), devices_(fabric, known), plan_(plan) {}
+
   void run() {
+    const bool deviates = any_deviates(devices_, plan_);
     for (NodePlan& node : plan_.nodes) {
       for (DevicePlan& device : node.devices) {
-        if (device.touched && fabric_.device(device.device).kind != DeviceKind::itla_laser) {
+        if (is_moving(fabric_, device)) {
           moving_.push_back(device.device);
           add_states(device);
-        } else if (shines_beside(device)) {
-          deviates_ = true;
         }
       }
     }
     std::sort(moving_.begin(), moving_.end());
-    if (deviates_) {
+    if (deviates) {
       take_light_away();
     }
   }
 
  private:
-  void add_states(DevicePlan& device) {
-    std::vector<Setpoint> states = device.may_hold;
-    const auto add = [&](const Setpoint& setpoint) {
-      const bool is_known = std::any_of(states.begin(), states.end(), [&](const Setpoint& other) {
-        return is_same(fabric_, device.device, setpoint, other);
-      });
-      if (!is_known) {
-        states.push_back(setpoint);
-      }
-      return !is_known;
-    };
-    for (const Plan* plan : plans_) {
-      if (const DevicePlan* there = device_of(fabric_, *plan, device.device)) {
-        add(there->timeline.front().setpoint);
-      }
+  void add_states(DevicePlan& device) const {
+    device.may_hold = devices_.states_of(device);
+    const auto found = devices_.found(device.device);
+    if (found && !devices_.is_among(device.device, device.may_hold, *found)) {
+      device.may_hold.push_back(*found);
     }
-    const Observation* seen = known_.observations[device.device.value];
-    const auto found = seen == nullptr ? std::nullopt : found_setpoint(fabric_, device.device, seen->reading);
-    if (found && add(*found)) {
-      deviates_ = true;
-    }
-    device.may_hold = std::move(states);
-  }
-
-  /// A laser that stays as it is was read to emit what none of the plans says.
-  bool shines_beside(const DevicePlan& device) const {
-    const Observation* seen = known_.observations[device.device.value];
-    const auto found = seen == nullptr ? std::nullopt : found_setpoint(fabric_, device.device, seen->reading);
-    const auto* laser = found ? std::get_if<LaserSetpoint>(&*found) : nullptr;
-    if (device.touched || laser == nullptr || !laser->emit) {
-      return false;
-    }
-    return std::none_of(plans_.begin(), plans_.end(), [&](const Plan* plan) {
-      const DevicePlan* there = device_of(fabric_, *plan, device.device);
-      return there != nullptr && std::any_of(there->timeline.begin(), there->timeline.end(), [&](const TimedSetpoint& entry) {
-               const auto& planned = std::get<LaserSetpoint>(entry.setpoint);
-               return planned.emit && planned.slot == laser->slot;
-             });
-    });
   }
 
   void take_light_away() {
     std::set<DeviceId> lasers;
     std::set<JobId> jobs;
-    for (const DeviceId id : lasers_that_meet({fabric_, plan_, plans_, known_.observations}, moving_)) {
+    for (const DeviceId id : lasers_that_meet({fabric_, plan_, devices_.plans(), known_.observations}, moving_)) {
       lasers.insert(id);
     }
     const auto laser_of = [&](const Circuit& circuit) { return fabric_.device_of_element[circuit.transmitter.value]; };
@@ -160,13 +191,29 @@ class SteeringCompleter {
 
   const Fabric& fabric_;
   const KnownState& known_;
+  KnownDevices devices_;
   Plan& plan_;
-  std::vector<const Plan*> plans_;
   std::vector<DeviceId> moving_;
-  bool deviates_ = false;
 };
 
 }  // namespace
+
+std::vector<DeviceId> lasers_that_meet(const Fabric& fabric, const KnownState& known, const Plan& plan) {
+  std::vector<DeviceId> moving;
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (is_moving(fabric, device)) {
+        moving.push_back(device.device);
+      }
+    }
+  }
+  std::sort(moving.begin(), moving.end());
+  return lasers_that_meet({fabric, plan, KnownDevices(fabric, known).plans(), known.observations}, moving);
+}
+
+bool is_as_known(const Fabric& fabric, const KnownState& known, const Plan& plan) {
+  return known.uncertain.empty() && !any_deviates(KnownDevices(fabric, known), plan);
+}
 
 void see_to_steering(const Fabric& fabric, const KnownState& known, Plan& plan) {
   SteeringCompleter(fabric, known, plan).run();

@@ -38,7 +38,8 @@ inline constexpr std::string_view kJobIsolation = "job_isolation";
 inline constexpr std::string_view kGrantTable = "grant_table";  ///< what nodes may do under grants can never meet
 inline constexpr std::string_view kMovingPort = "moving_port";
 inline constexpr std::string_view kUnchangedUntouched = "unchanged_untouched";
-inline constexpr std::string_view kChangeDeclared = "change_declared";  ///< changed, moved_steering, may_hold and touched say all
+inline constexpr std::string_view kChangeDeclared =
+    "change_declared";  ///< changed, moved_steering, may_hold and touched say all
 }  // namespace rules
 
 struct PlanViolation {

@@ -46,7 +46,8 @@ Scenario ending_on_oddl() {
   Scenario scenario;
   scenario.fabric = std::make_shared<const Fabric>(make_oddl(parameters));
   scenario.duration = seconds{14};
-  scenario.jobs = {job("ends", "vgg16", 2, seconds{1}, milliseconds{2'500}), job("stays", "dlrm", 2, milliseconds{1'500}, kForever)};
+  scenario.jobs = {job("ends", "vgg16", 2, seconds{1}, milliseconds{2'500}),
+                   job("stays", "dlrm", 2, milliseconds{1'500}, kForever)};
   return scenario;
 }
 
@@ -79,8 +80,8 @@ void check_safe(const Scenario& scenario, std::uint64_t seed = 1) {
   const auto result = run_simulation(scenario, options);
   REQUIRE(result);
   for (const Violation& violation : result->violations) {
-    FAIL_CHECK(to_string(violation.rule) << " at " << violation.at.time_since_epoch() / milliseconds{1} << " ms: "
-                                         << violation.evidence);
+    FAIL_CHECK(to_string(violation.rule) << " at " << violation.at.time_since_epoch() / milliseconds{1}
+                                         << " ms: " << violation.evidence);
   }
   CHECK(result->revisions.committed >= 3);
 }

@@ -163,7 +163,8 @@ class AgentBench {
         log.begin(), log.end(), [&](const Actuation& each) { return each.device == id && (op == Op::read || each.op == op); }));
   }
 
-  /// Every device with one static setpoint; lasers at n, touched. What steers is touched where it has to move, from where it is.
+  /// Every device with one static setpoint; lasers at n, touched. What steers is touched where it has to move, from where it
+  /// is.
   NodePlan static_plan(std::uint64_t revision, std::int32_t n, bool touched = true) const {
     NodePlan plan;
     plan.revision = Revision{revision};

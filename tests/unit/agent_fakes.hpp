@@ -34,9 +34,9 @@ struct FakeDevice {
   Duration reply_delay = std::chrono::microseconds{100};
   Duration settle_time = std::chrono::milliseconds{3};
   std::vector<RingFilter> rings;  ///< of a heater bank, by channel
-  std::optional<Op> refuses;     ///< answers this with an exception, every time
-  bool silent = false;           ///< answers nothing: the lane reports a timeout
-  std::vector<Setpoint> orders;  ///< what `values[0]` of a write means
+  std::optional<Op> refuses;      ///< answers this with an exception, every time
+  bool silent = false;            ///< answers nothing: the lane reports a timeout
+  std::vector<Setpoint> orders;   ///< what `values[0]` of a write means
   std::vector<Actuation>* log = nullptr;
 
   BusReply execute(const Registers& order, Instant ordered, Instant now) {

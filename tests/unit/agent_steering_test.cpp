@@ -21,6 +21,19 @@ void arm_and_go(AgentBench& bench, const NodePlan& plan) {
 /// One heater bank and one WSS: what is true of both is true whatever steers.
 std::vector<DeviceId> steering(const AgentBench& bench) { return {bench.heaters[1], bench.switches[0]}; }
 
+/// As AgentBench::static_plan, with one more route of each WSS that every plan keeps: somebody's light passes it.
+NodePlan plan_that_keeps(const AgentBench& bench, std::uint64_t revision, std::int32_t n, bool touched = true) {
+  NodePlan plan = bench.static_plan(revision, n, touched);
+  for (const DeviceId id : bench.switches) {
+    DevicePlan& part = AgentBench::part(plan, id);
+    std::get<WssSetpoint>(part.timeline.front().setpoint).routes.push_back({{64, 8}, 0, 0, Db{0}});
+    const Setpoint& stands = bench.devices.at(id)->setpoint;
+    part.touched = stands != part.timeline.front().setpoint;
+    part.may_hold = part.touched ? std::vector{stands} : std::vector<Setpoint>{};
+  }
+  return plan;
+}
+
 /// Nothing is held any more, as after a power cycle.
 void lose_power(AgentBench& bench, DeviceId id) {
   FakeDevice& device = bench.device(id);
@@ -111,8 +124,8 @@ TEST_CASE("what_is_known_to_be_elsewhere_than_the_plan_says_is_refused_before_an
   for (const std::size_t which : {0, 1}) {
     AgentBench bench;
     bench.start();
-    bench.commit(bench.static_plan(1, 16));
-    const NodePlan plan = bench.static_plan(2, 32);
+    bench.commit(plan_that_keeps(bench, 1, 16));
+    const NodePlan plan = plan_that_keeps(bench, 2, 32);
     const DeviceId id = steering(bench)[which];
     CAPTURE(bench.fabric->device(id).name);
     lose_power(bench, id);
@@ -133,10 +146,10 @@ TEST_CASE("what_lost_its_power_on_the_way_into_the_dark_does_not_move") {
   for (const std::size_t which : {0, 1}) {
     AgentBench bench(other);
     bench.start();
-    bench.commit(bench.static_plan(1, 16));
+    bench.commit(plan_that_keeps(bench, 1, 16));
     const DeviceId id = steering(bench)[which];
     CAPTURE(bench.fabric->device(id).name);
-    const NodePlan plan = bench.static_plan(2, 32);
+    const NodePlan plan = plan_that_keeps(bench, 2, 32);
     bench.log.clear();
     arm_and_go(bench, plan);
     lose_power(bench, id);
@@ -167,8 +180,7 @@ TEST_CASE("what_an_earlier_revision_may_have_left_moves_from_wherever_that_put_i
     for (const DeviceId id : *devices) {
       DevicePlan& part = AgentBench::part(back, id);
       part.touched = true;
-      part.may_hold = {AgentBench::setpoint(before, id),
-                       AgentBench::setpoint(interrupted, id)};
+      part.may_hold = {AgentBench::setpoint(before, id), AgentBench::setpoint(interrupted, id)};
     }
   }
   bench.commit(back);
@@ -184,7 +196,8 @@ TEST_CASE("what_light_passes_is_never_moved_from_nobody_knows_where") {
   AgentBench::part(plan, bench.heaters[0]).may_hold.clear();
   bench.hear(plan.revision, Prepare{plan});
   REQUIRE(bench.last<Prepared>() != nullptr);
-  CHECK(is_refused_as(bench.last<Prepared>()->outcome, ErrorCode::invalid_argument, bench.fabric->device(bench.heaters[0]).name));
+  CHECK(
+      is_refused_as(bench.last<Prepared>()->outcome, ErrorCode::invalid_argument, bench.fabric->device(bench.heaters[0]).name));
 }
 
 TEST_CASE("a_device_that_cannot_be_read_does_not_move_and_is_named") {

@@ -57,7 +57,7 @@ TEST_CASE("ring_lights_every_node_and_moves_every_switch") {
   CHECK(made->plan.circuits.size() == 16);
   CHECK(made->plan.changed.size() == 16);
   CHECK(made->plan.touched.size() == 16);
-  CHECK(made->plan.moved_steering.size() == 8);
+  CHECK(switches_moved_by(made->plan) == 8);
   for (const NodePlan& node : made->plan.nodes) {
     CHECK(node.ends.size() == 2);
     CHECK(node.cycle == Duration{});
@@ -127,7 +127,7 @@ TEST_CASE("all_to_all_plays_its_timeslots_with_lasers_only") {
   }
   road.request.intent.jobs[0].stage = 1;
   const auto second = road.next();
-  CHECK(second->plan.moved_steering.size() == 4);
+  CHECK(switches_moved_by(second->plan) == 4);
   CHECK(second->plan.circuits.front().id > first->plan.circuits.back().id);
   road.request.intent.jobs[0].stage = 2;
   road.request.fabric = road.fabric;

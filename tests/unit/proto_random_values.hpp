@@ -147,6 +147,7 @@ inline DevicePlan device_plan(Random& random, DeviceId id) {
   if (!out.timeline.empty() && random.coin()) {
     out.timeline.back().hold = kForever;
   }
+  out.may_hold = some<Setpoint>(random, [&] { return setpoint(random, kind); });
   return out;
 }
 
