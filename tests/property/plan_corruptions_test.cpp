@@ -412,11 +412,12 @@ bool break_declaration(Chance& chance, Case& c) {
     list.erase(list.begin() + chance.below(static_cast<std::uint32_t>(list.size())));
     return true;
   };
-  switch (chance.below(4)) {
+  const std::uint32_t which = chance.below(5);
+  switch (which) {
     case 0:
       return drop(c.plan.changed);
     case 1:
-      return drop(c.plan.moved_switches);
+      return drop(c.plan.moved_steering);
     case 2:
       return drop(c.plan.touched);
     default:
@@ -424,6 +425,9 @@ bool break_declaration(Chance& chance, Case& c) {
   }
   NodePlan& node = c.plan.nodes[chance.below(static_cast<std::uint32_t>(c.plan.nodes.size()))];
   DevicePlan& device = node.devices[chance.below(static_cast<std::uint32_t>(node.devices.size()))];
+  if (which == 3) {
+    return drop(device.may_hold);
+  }
   const bool was = device.touched;
   device.touched = false;
   return was;

@@ -148,6 +148,7 @@ inline DevicePlan device_plan(Random& random, DeviceId id) {
   if (!out.timeline.empty() && random.coin()) {
     out.timeline.back().hold = kForever;
   }
+  out.may_hold = some<Setpoint>(random, [&] { return setpoint(random, kind); });
   return out;
 }
 
@@ -227,7 +228,7 @@ inline Plan plan(Random& random, Revision number) {
     out.circuits.push_back(circuit(random, {id}));
   }
   out.changed = ascending_nodes(random);
-  out.moved_switches = some<DeviceId>(random, [&] { return device(random); });
+  out.moved_steering = some<DeviceId>(random, [&] { return device(random); });
   for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
     out.touched.push_back({id});
   }
