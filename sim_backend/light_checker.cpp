@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace loom {
@@ -17,15 +18,11 @@ bool is_switch(const Element& element) {
          std::holds_alternative<OpticalCircuitSwitch>(element.kind);
 }
 
-bool ends_at_receiver(const Fabric& fabric, FibreId fibre) {
-  return std::holds_alternative<Receiver>(fabric.element(fabric.fibres[fibre.value].to.element).kind);
-}
-
 }  // namespace
 
 std::string_view to_string(SafetyRule rule) {
-  static constexpr std::array<std::string_view, 6> kWords{"collision",   "stray",      "mixed",
-                                                          "moving_port", "lasers_off", "unsettled"};
+  static constexpr std::array<std::string_view, 7> kWords{"collision",  "stray",     "mixed",    "moving_port",
+                                                          "lasers_off", "crosstalk", "unsettled"};
   return kWords[static_cast<std::size_t>(rule)];
 }
 
@@ -61,13 +58,24 @@ void LightChecker::learn_latch(Instant now, NodeId node, const LatchRecord& latc
   }
 }
 
-void LightChecker::activate(std::shared_ptr<const Plan> plan) {
-  // A number comes twice only if its first `going` was lost with a life of the controller, and so was never acted on.
-  std::erase_if(active_, [&](const ActivePlan& active) { return active.plan->revision == plan->revision; });
+void LightChecker::admit(std::shared_ptr<const Plan> plan) { activate(std::move(plan), true); }
+
+void LightChecker::dismiss_others(Instant now) {
+  std::erase_if(active_, [](const ActivePlan& active) { return active.of_other; });
+  classify_all();
+  judge_all(now);
+}
+
+void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other) {
+  // A number comes twice only if its first `going` was lost with a life of the controller, and so was never acted on; or if
+  // another controller gave it.
+  std::erase_if(active_, [&](const ActivePlan& active) {
+    return active.plan->revision == plan->revision && active.of_other == of_other;
+  });
   if (active_.size() == kActivePlansMax) {
     active_.erase(active_.begin() + 1);  // the oldest that was never confirmed
   }
-  ActivePlan active{std::move(plan), std::vector<std::vector<PlannedCircuit>>(light_.fabric().elements.size())};
+  ActivePlan active{std::move(plan), std::vector<std::vector<PlannedCircuit>>(light_.fabric().elements.size()), of_other};
   for (const Circuit& circuit : active.plan->circuits) {
     active.of_transmitter[circuit.transmitter.value].push_back(
         {lower_edge_of(circuit.slot), upper_edge_of(circuit.slot), circuit.receiver});
@@ -77,15 +85,14 @@ void LightChecker::activate(std::shared_ptr<const Plan> plan) {
 }
 
 void LightChecker::confirm(Instant now, Revision revision) {
-  const auto found =
-      std::find_if(active_.begin(), active_.end(), [&](const ActivePlan& active) { return active.plan->revision == revision; });
+  const auto found = std::find_if(active_.begin(), active_.end(), [&](const ActivePlan& active) {
+    return active.plan->revision == revision && !active.of_other;
+  });
   if (found == active_.end()) {
     return;
   }
-  ActivePlan kept = std::move(*found);
-  active_.clear();
-  active_.push_back(std::move(kept));
-  confirmed_ = active_.front().plan;
+  confirmed_ = found->plan;
+  std::erase_if(active_, [&](const ActivePlan& active) { return active.plan != confirmed_ && !active.of_other; });
   classify_all();
   judge_all(now);
 }
@@ -122,6 +129,20 @@ LightChecker::PlanSet LightChecker::plans_to(ElementId transmitter, Frequency fr
 }
 
 void LightChecker::judge(Instant now, std::span<const ElementId> changed) {
+  judge_lights(now, changed);
+  for (const ElementId receiver : light_.receivers_changed()) {
+    judge_crosstalk(now, receiver);
+  }
+}
+
+void LightChecker::judge_all(Instant now) {
+  judge_lights(now, light_.transmitters());
+  for (const ElementId receiver : light_.receivers()) {
+    judge_crosstalk(now, receiver);
+  }
+}
+
+void LightChecker::judge_lights(Instant now, std::span<const ElementId> changed) {
   for (const ElementId transmitter : changed) {
     plans_[transmitter.value] = plans_of(transmitter);
   }
@@ -173,15 +194,16 @@ void LightChecker::judge_path(Instant now, ElementId transmitter) {
 
 void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
   const Fabric& fabric = light_.fabric();
-  const Fibre& segment = fabric.fibres[fibre.value];
-  const bool at_receiver = ends_at_receiver(fabric, fibre);
-  const bool at_switch = is_switch(fabric.element(segment.from.element)) || is_switch(fabric.element(segment.to.element));
+  const ElementId from = fabric.fibres[fibre.value].from.element;
+  const ElementId end = light_.graph().end_of(fibre).element;
+  const bool at_receiver = std::holds_alternative<Receiver>(fabric.element(end).kind);
+  const bool at_switch = is_switch(fabric.element(from)) || is_switch(fabric.element(end));
   PlanSet own_plans = plans_[light.transmitter.value];
   if (at_receiver) {
-    const PlanSet planned = plans_to(light.transmitter, light.frequency, segment.to.element);
+    const PlanSet planned = plans_to(light.transmitter, light.frequency, end);
     if (own_plans != 0 && planned == 0 && !is_excused(light.transmitter, fibre)) {
-      report(now, SafetyRule::stray, light.transmitter, segment.to.element,
-             describe(light) + " is at receiver " + fabric.element(segment.to.element).name +
+      report(now, SafetyRule::stray, light.transmitter, end,
+             describe(light) + " is at receiver " + fabric.element(end).name +
                  ", where no circuit of an active plan ends it");
     }
     own_plans = planned;
@@ -192,7 +214,7 @@ void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
     }
     const bool in_band = at_receiver || overlap(light, other);
     const PlanSet other_plans =
-        at_receiver ? plans_to(other.transmitter, other.frequency, segment.to.element) : plans_[other.transmitter.value];
+        at_receiver ? plans_to(other.transmitter, other.frequency, end) : plans_[other.transmitter.value];
     if (in_band && !is_excused(light.transmitter, fibre) && !is_excused(other.transmitter, fibre)) {
       report(now, SafetyRule::collision, std::min(light.transmitter, other.transmitter),
              std::max(light.transmitter, other.transmitter),
@@ -204,6 +226,29 @@ void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
              describe(light) + " and " + describe(other) + " on " + describe(fibre) + " belong to different revisions");
     }
   }
+}
+
+/// Of a receiver that hears one planned signal.
+void LightChecker::judge_crosstalk(Instant now, ElementId receiver) {
+  const std::span<const Light> lights = light_.lights_at(receiver);
+  const std::span<const Leak> leaks = light_.leaks_at(receiver);
+  if (leaks.empty() || lights.size() != 1 ||
+      light_.leaked(receiver) <= femtowatts_of(lights.front().power + kCrosstalkBorne + kCrosstalkRounding)) {
+    return;
+  }
+  const Light& signal = lights.front();
+  if (plans_to(signal.transmitter, signal.frequency, receiver) == 0 || excused_[signal.transmitter.value] ||
+      excused_[receiver.value]) {
+    return;
+  }
+  const Leak& strongest = *std::ranges::max_element(leaks, {}, &Leak::power);
+  const double ratio = static_cast<double>(light_.leaked(receiver)) / static_cast<double>(femtowatts_of(signal.power));
+  const Db crosstalk{static_cast<std::int32_t>(std::lround(1000 * std::log10(ratio)))};
+  const Fabric& fabric = light_.fabric();
+  report(now, SafetyRule::crosstalk, signal.transmitter, receiver,
+         std::to_string(leaks.size()) + " leaks at " + fabric.element(receiver).name + " sum to " + to_string(crosstalk) +
+             " of " + describe(signal) + ", of which " + to_string(kCrosstalkBorne) + " are borne; the strongest is of " +
+             fabric.element(strongest.transmitter).name);
 }
 
 bool LightChecker::is_excused(ElementId transmitter, FibreId fibre) const {
@@ -246,7 +291,7 @@ std::string LightChecker::describe(const Light& light) const {
 std::string LightChecker::describe(FibreId fibre) const {
   const Fibre& segment = light_.fabric().fibres[fibre.value];
   return "fibre " + std::to_string(fibre.value) + " from " + light_.fabric().element(segment.from.element).name + " to " +
-         light_.fabric().element(segment.to.element).name;
+         light_.fabric().element(light_.graph().end_of(fibre).element).name;
 }
 
 std::vector<std::string> differences(const LightModel& light, const Plan* plan, const std::vector<bool>& excused) {

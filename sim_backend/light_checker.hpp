@@ -23,6 +23,7 @@ enum class SafetyRule : std::uint8_t {
   mixed,      ///< lights that no one active plan contains both of: at one receiver, in one band of a fibre, at one switch port
   moving_port,  ///< light enters a port while it moves
   lasers_off,   ///< light although all lasers, or this node's, are ordered off
+  crosstalk,    ///< what leaks to a receiver of a planned circuit sums to more than it bears beside its signal
   unsettled,    ///< liveness: the run did not come to rest where it should
 };
 std::string_view to_string(SafetyRule rule);
@@ -48,16 +49,19 @@ class LightChecker {
 
   /// What the controller asks its journal to keep, as it asks.
   void learn(Instant now, const Record& record);
+  /// Another controller, which has not noticed yet that it was replaced, decided to light this: lawful until dismiss_others().
+  void admit(std::shared_ptr<const Plan> plan);
+  void dismiss_others(Instant now);
   /// What an agent asks its journal to keep.
   void learn_latch(Instant now, NodeId node, const LatchRecord& latch);
   /// A fault was injected there: its light is no fault of the control plane (stray, collision, lasers off). Moving ports and
   /// mixed light have no excuse.
   void excuse(ElementId element) { excused_[element.value] = true; }
 
-  /// After each change of light: the transmitters that LightModel::apply named.
+  /// After each change of light: the transmitters that LightModel::apply named, and the receivers at which it changed.
   void judge(Instant now, std::span<const ElementId> changed);
   /// All light anew; for instants at which a rule begins to hold without any light changing.
-  void judge_all(Instant now) { judge(now, light_.transmitters()); }
+  void judge_all(Instant now);
   /// The next instant at which judge_all() is due because a bound passes; kNever: none.
   Instant next_bound(Instant now) const;
 
@@ -77,17 +81,20 @@ class LightChecker {
   struct ActivePlan {
     std::shared_ptr<const Plan> plan;
     std::vector<std::vector<PlannedCircuit>> of_transmitter;  ///< by element
+    bool of_other = false;                                    ///< admitted
   };
   using PlanSet = std::uint64_t;  ///< bit i: active_[i]
 
-  void activate(std::shared_ptr<const Plan> plan);
+  void activate(std::shared_ptr<const Plan> plan, bool of_other = false);
   void confirm(Instant now, Revision revision);
   void classify_all();
   PlanSet plans_of(ElementId transmitter) const;
   PlanSet plans_to(ElementId transmitter, Frequency frequency, ElementId receiver) const;
+  void judge_lights(Instant now, std::span<const ElementId> changed);
   void judge_path(Instant now, ElementId transmitter);
   void judge_fibre(Instant now, const Light& light, FibreId fibre);
   void judge_order(Instant now, ElementId transmitter);
+  void judge_crosstalk(Instant now, ElementId receiver);
   bool is_excused(ElementId transmitter, FibreId fibre) const;
   void report(Instant now, SafetyRule rule, ElementId subject, ElementId other, std::string evidence);
   std::string describe(const Light& light) const;

@@ -12,11 +12,16 @@ loom_room(loom_sim_world
     operator_script.cpp
     world.cpp
     world_crash.cpp
+    world_faults.cpp
+    troubled_host.cpp
     kill_points.cpp
     swarm.cpp
+    swarm_fabric.cpp
+    shrink.cpp
     simulation.cpp
     simulation_text.cpp
     tape_replay.cpp
+    lab_judge.cpp
     traffic_source.cpp
     outsider.cpp
     drift_experiment.cpp

@@ -37,9 +37,10 @@ NetworkOptions faultless(NetworkOptions options) {
 std::string principal_of(NodeId node) { return "agent-" + std::to_string(node.value); }
 
 DeviceFault model_fault(const ScenarioFault& scenario_fault) {
-  static constexpr std::array<DeviceFaultKind, 8> kKinds{
-      DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail, DeviceFaultKind::stick,
-      DeviceFaultKind::silence, DeviceFaultKind::nack, DeviceFaultKind::late, DeviceFaultKind::reboot};
+  static constexpr std::array<DeviceFaultKind, kScenarioFaultKinds> kKinds{
+      DeviceFaultKind::detune,   DeviceFaultKind::dim,           DeviceFaultKind::fail, DeviceFaultKind::stick,
+      DeviceFaultKind::silence,  DeviceFaultKind::nack,          DeviceFaultKind::late, DeviceFaultKind::reboot,
+      DeviceFaultKind::misroute, DeviceFaultKind::false_readback};
   DeviceFault fault;
   fault.kind = kKinds[static_cast<std::size_t>(scenario_fault.kind)];
   fault.until = scenario_fault.lasts == kForever ? kNever : Instant{scenario_fault.at + scenario_fault.lasts};
@@ -74,6 +75,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
     checker_->judge(loop_.now(), changed);
   });
   make_places();
+  make_troubled_hosts(scenario);
   make_controller();
   for (const Node& node : fabric_->nodes) {
     make_agent(node.id);
@@ -97,8 +99,8 @@ void World::make_places() {
 
 HostSeams World::seams_of(Place& place) {
   HostSeams seams;
-  seams.time = &loop_;
-  seams.messages = place.messages;
+  seams.time = place.trouble ? &place.trouble->time() : &loop_;
+  seams.messages = place.trouble ? &place.trouble->over(*place.messages) : place.messages;
   seams.storage = place.disk.get();
   seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
   seams.digest = &digest_;
@@ -112,18 +114,28 @@ void World::make_controller() {
     plan(std::move(request), std::move(done));
   };
   controller_place_.host = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"},
-                                                  std::move(seams), [this](Instant now, const Event& event, EffectSink& sink) {
-                                                    if (controller_place_.dying) {
-                                                      return;
-                                                    }
-                                                    controller_->step(now, event, sink);
-                                                    if (options_.controller_saboteur) {
-                                                      options_.controller_saboteur(now, sink);
-                                                    }
-                                                    pass_kill_points(controller_peer(), sink);
-                                                    relearn(event);
-                                                    watch_controller(now, sink);
+                                                  std::move(seams),
+                                                  [this, machine = controller_.get()](Instant now, const Event& event,
+                                                                                      EffectSink& sink) {
+                                                    step_controller(*machine, now, event, sink);
                                                   });
+}
+
+void World::step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink) {
+  if (&machine == first_controller_.get()) {
+    machine.step(now, event, sink);
+    return watch_first_controller(sink);
+  }
+  if (controller_place_.dying) {
+    return;
+  }
+  machine.step(now, event, sink);
+  if (options_.controller_saboteur) {
+    options_.controller_saboteur(now, sink);
+  }
+  pass_kill_points(controller_peer(), sink);
+  relearn(event);
+  watch_controller(now, sink);
 }
 
 void World::make_agent(NodeId node) {
@@ -141,7 +153,7 @@ void World::make_agent(NodeId node) {
   }
   agent.machine = std::make_unique<Agent>(options, std::move(drivers));
   HostSeams seams = seams_of(agent.place);
-  seams.registers = bus_.get();
+  seams.registers = agent.place.trouble ? &agent.place.trouble->over(*bus_) : bus_.get();
   agent.place.host = std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node)}, std::move(seams),
                                             [this, node](Instant now, const Event& event, EffectSink& sink) {
                                               AgentPlace& self = agents_[node.value];
@@ -231,6 +243,7 @@ void World::schedule_faults(const Scenario& scenario) {
   for (const MachineFault& fault : scenario.machine_faults) {
     loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { befall(fault); });
   }
+  schedule_fibre_faults(scenario);
   if (scenario.network.until != kForever) {
     loop_.call_at(Instant{scenario.network.until}, Precision::ordinary,
                   [this] { network_->set_options(faultless(network_->options())); });

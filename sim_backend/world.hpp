@@ -20,6 +20,7 @@
 #include "sim_backend/sim_disk.hpp"
 #include "sim_backend/sim_network.hpp"
 #include "sim_backend/traffic_source.hpp"
+#include "sim_backend/troubled_host.hpp"
 #include "sim_backend/virtual_loop.hpp"
 
 namespace loom {
@@ -107,6 +108,7 @@ class World {
   struct Place {
     std::unique_ptr<SimDisk> disk;
     MessageSeam* messages = nullptr;
+    std::unique_ptr<TroubledHost> trouble;  ///< null: this host is never slow and its clock never wrong
     std::unique_ptr<Host> host;  ///< null: down
     KillSwitch kill;
     bool dying = false;  ///< until its host is gone, it hears nothing more
@@ -120,7 +122,13 @@ class World {
   void make_agent(NodeId node);
   void make_operator(std::vector<ScriptedJob> jobs);
   void schedule_faults(const Scenario& scenario);
+  void schedule_fibre_faults(const Scenario& scenario);
+  void make_troubled_hosts(const Scenario& scenario);
   void befall(const MachineFault& fault);
+  void trouble(const MachineFault& fault);
+  void excuse_clock(NodeId node);
+  void take_over(Duration first_goes_on);
+  void exchange_ends();
   void tell_traffic(const std::string& job);
   Result<void> revive(Peer who);
   void pass_kill_points(Peer who, EffectSink& sink);
@@ -128,7 +136,10 @@ class World {
   const Place& place_of(Peer who) const { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }
   HostSeams seams_of(Place& place);
   void plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done);
+  void step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink);
   void watch_controller(Instant now, EffectSink& sink);
+  /// Of a controller that another has taken over from.
+  void watch_first_controller(EffectSink& sink);
   void watch_agent(Instant now, NodeId node, EffectSink& sink);
   void relearn(const Event& event);
   void watch_bounds();
@@ -152,6 +163,8 @@ class World {
   std::unique_ptr<LightChecker> checker_;
   Place controller_place_;
   std::unique_ptr<Controller> controller_;
+  Place first_controller_place_;  ///< while it goes on beside the one that took over from it
+  std::unique_ptr<Controller> first_controller_;
   std::vector<AgentPlace> agents_;  ///< by node
   std::unique_ptr<OperatorScript> script_;
   TrafficSource traffic_{{}};
@@ -159,6 +172,7 @@ class World {
   MessageSeam* laser_desk_ = nullptr;  ///< of whoever orders lasers
   std::uint64_t laser_requests_ = 0;
   std::vector<bool> faulty_;  ///< by element: a fault was injected there
+  std::vector<std::pair<FibreId, FibreId>> exchanged_;  ///< whose far ends are, now
   std::vector<Alarm> alarms_;
   std::uint64_t confirmed_ = 0;
   std::uint64_t returned_ = 0;

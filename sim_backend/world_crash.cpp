@@ -72,6 +72,14 @@ void World::befall(const MachineFault& fault) {
         crash(who, kRestart);
       });
       break;
+    case MachineFaultKind::slow:
+    case MachineFaultKind::clock_step:
+    case MachineFaultKind::clock_drift:
+      trouble(fault);
+      break;
+    case MachineFaultKind::takeover:
+      take_over(fault.lasts);
+      break;
   }
 }
 

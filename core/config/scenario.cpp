@@ -40,17 +40,20 @@ std::string_view to_string(Mode mode) {
 }
 
 std::string_view to_string(ScenarioFaultKind kind) {
-  static constexpr std::array<std::string_view, 8> kWords{"detune",  "dim",    "fail", "stick",
-                                                          "silence", "refuse", "late", "reboot"};
+  static constexpr std::array<std::string_view, kScenarioFaultKinds> kWords{
+      "detune", "dim", "fail", "stick", "silence", "refuse", "late", "reboot", "misroute", "false_readback"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kWords.size() ? kWords[index] : "?";
 }
 
 std::string_view to_string(MachineFaultKind kind) {
-  static constexpr std::array<std::string_view, 3> kWords{"crash", "partition", "disk_full"};
+  static constexpr std::array<std::string_view, kMachineFaultKinds> kWords{
+      "crash", "partition", "disk_full", "slow", "clock_step", "clock_drift", "takeover"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kWords.size() ? kWords[index] : "?";
 }
+
+std::string_view to_string(FibreFaultKind) { return "swap"; }
 
 std::vector<JobSubmission> submissions_of(const Scenario& scenario) {
   std::multimap<Duration, JobSubmission> by_time;  // equal times stay in the order of insertion

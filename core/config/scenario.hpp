@@ -100,7 +100,10 @@ enum class ScenarioFaultKind : std::uint8_t {
   refuse,   ///< answers every write with the protocol's error
   late,     ///< answers `delay` later than it should
   reboot,   ///< its power is cut for `lasts`: everything is as at power-up, and nothing is answered meanwhile
+  misroute,        ///< a WSS or OCS: light leaves by the next port, not by the one that the registers say
+  false_readback,  ///< registers say what was written, light stays what it was at `at`
 };
+inline constexpr std::size_t kScenarioFaultKinds = 10;
 std::string_view to_string(ScenarioFaultKind kind);
 
 /// One fault of one device, from `at` for `lasts`.
@@ -119,7 +122,12 @@ enum class MachineFaultKind : std::uint8_t {
   crash,      ///< as `kill -9`; its next life begins after `lasts`
   partition,  ///< nobody hears it and it hears nobody
   disk_full,  ///< its journal refuses rows; then its process is started again
+  slow,         ///< an agent's host is busy: all that it is told it hears `delay` later
+  clock_step,   ///< an agent's clock stands `offset` beside the true one, then steps back
+  clock_drift,  ///< an agent's clock runs `drift_ppm` too fast (below 0: too slow), then is set
+  takeover,     ///< a new life of the controller starts elsewhere from its journal; the old one goes on speaking, then ends
 };
+inline constexpr std::size_t kMachineFaultKinds = 7;
 std::string_view to_string(MachineFaultKind kind);
 
 /// One fault of the controller or of one agent, from `at` for `lasts`. In sim mode only.
@@ -128,7 +136,25 @@ struct MachineFault {
   std::optional<NodeId> node;  ///< none: the controller
   MachineFaultKind kind = MachineFaultKind::crash;
   Duration lasts = std::chrono::milliseconds{100};
+  Duration delay{};            ///< of slow
+  Duration offset{};           ///< of clock_step
+  std::int64_t drift_ppm = 0;  ///< of clock_drift
   bool operator==(const MachineFault&) const = default;
+};
+
+enum class FibreFaultKind : std::uint8_t {
+  swap,  ///< the far ends of two fibres are exchanged
+};
+std::string_view to_string(FibreFaultKind kind);
+
+/// Two fibres that somebody plugged wrongly, from `at` for `lasts`. In sim mode only.
+struct FibreFault {
+  Duration at{};
+  FibreFaultKind kind = FibreFaultKind::swap;
+  FibreId first;
+  FibreId second;
+  Duration lasts = kForever;
+  bool operator==(const FibreFault&) const = default;
 };
 
 struct Scenario {
@@ -149,6 +175,7 @@ struct Scenario {
   NetworkFaults network;
   std::vector<ScenarioFault> device_faults;  ///< ascending `at`
   std::vector<MachineFault> machine_faults;  ///< ascending `at`
+  std::vector<FibreFault> fibre_faults;      ///< ascending `at`
 };
 
 /// Everything that a run submits: `jobs` and the jobs that `churn` stands for, ascending `at` (equal: as written).
