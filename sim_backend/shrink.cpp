@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -65,6 +66,7 @@ class Shrinker {
     smaller |= shrink_list([](Scenario& scenario) -> auto& { return scenario.machine_faults; });
     smaller |= shrink_list([](Scenario& scenario) -> auto& { return scenario.device_faults; });
     smaller |= shrink_list([](Scenario& scenario) -> auto& { return scenario.fibre_faults; });
+    smaller |= shrink_list([](Scenario& scenario) -> auto& { return scenario.actions; });
     smaller |= shrink_list([](Scenario& scenario) -> auto& { return scenario.jobs; });
     smaller |= best_.scenario.network != NetworkFaults{} && attempt([](SwarmDraw& draw) { draw.scenario.network = {}; });
     smaller |= shrink_jobs();
@@ -81,10 +83,15 @@ class Shrinker {
     scenario.churn = {};
   }
 
-  static void keep_changes_of_jobs(Scenario& scenario) {
-    std::erase_if(scenario.jobs, [&](const JobSubmission& job) {
-      return !job.changes.empty() && std::ranges::find(scenario.jobs, job.changes, &JobSubmission::name) == scenario.jobs.end();
-    });
+  /// What names a job that is gone goes with it.
+  static void keep_orders_of_jobs(Scenario& scenario) {
+    const auto is_gone = [&](const std::string& job) {
+      return !job.empty() && std::ranges::find(scenario.jobs, job, &JobSubmission::name) == scenario.jobs.end();
+    };
+    std::erase_if(scenario.actions, [&](const ScenarioAction& action) { return is_gone(action.job); });
+    std::vector<JobSubmission> kept;
+    std::ranges::copy_if(scenario.jobs, std::back_inserter(kept), [&](const JobSubmission& job) { return !is_gone(job.changes); });
+    scenario.jobs = std::move(kept);
   }
 
   /// Halves, quarters, ... of a list are left out, as long as that finds the same.
@@ -97,7 +104,7 @@ class Shrinker {
           auto& rows = list(draw.scenario);
           const auto first = rows.begin() + static_cast<std::ptrdiff_t>(begin);
           rows.erase(first, first + static_cast<std::ptrdiff_t>(std::min(part, rows.size() - begin)));
-          keep_changes_of_jobs(draw.scenario);
+          keep_orders_of_jobs(draw.scenario);
         });
         smaller |= gone;
         begin += gone ? 0 : part;
@@ -172,6 +179,13 @@ class Shrinker {
         return false;
       }
       fault.device = same->id;
+    }
+    for (ScenarioAction& action : scenario.actions) {
+      const auto same = std::ranges::find(fabric->devices, old.device(action.device).name, &Device::name);
+      if (same == fabric->devices.end() || action.node.value >= fabric->nodes.size()) {
+        return false;
+      }
+      action.device = same->id;
     }
     const auto has = [&](std::optional<NodeId> node) { return !node || node->value < fabric->nodes.size(); };
     const auto fits = [&](const MachineFault& fault) { return has(fault.node); };

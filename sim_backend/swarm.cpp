@@ -76,6 +76,18 @@ class Draw {
     churn.period = between(milliseconds{300}, milliseconds{900});
   }
 
+  /// What an operator types beside submitting jobs.
+  void draw_actions() {
+    if (random_.chance(kSometimes)) {
+      draw_lasers();
+    }
+    const std::uint32_t actions = random_.below(4);
+    for (std::uint32_t i = 0; i < actions; ++i) {
+      draw_action();
+    }
+    std::ranges::stable_sort(draw_.scenario.actions, {}, &ScenarioAction::at);
+  }
+
   /// Each class by itself, as often as the class is usual.
   void draw_classes() {
     for (std::size_t i = 0; i < kFaultClasses; ++i) {
@@ -174,6 +186,77 @@ class Draw {
     change.nodes = changed.nodes;
     change.at = changed.at + between(milliseconds{200}, seconds{3});
     draw_.scenario.jobs.push_back(std::move(change));
+  }
+
+  ScenarioAction& add_action(ActionKind kind, Duration at) {
+    ScenarioAction action;
+    action.kind = kind;
+    action.at = at;
+    draw_.scenario.actions.push_back(action);
+    return draw_.scenario.actions.back();
+  }
+
+  void draw_lasers() {
+    const Duration off = between(seconds{2}, seconds{6});
+    const Duration rearm = off + between(milliseconds{200}, seconds{2});
+    add_action(ActionKind::lasers, off).lasers_on = false;
+    add_action(ActionKind::lasers, rearm).lasers_on = true;
+  }
+
+  /// What is begun is often ended again.
+  void draw_action() {
+    const Duration at = between(seconds{1}, seconds{6});
+    const Duration later = at + between(milliseconds{100}, seconds{2});
+    const NodeId node = any_node();
+    const DeviceId device = any_device();
+    const bool is_ended = random_.chance(kHalf);
+    const bool is_forced = random_.chance(kSeldom);
+    switch (random_.below(6)) {
+      case 0:
+        add_action(ActionKind::drain, at).node = node;
+        draw_.scenario.actions.back().force = is_forced;
+        if (is_ended) {
+          add_action(ActionKind::undrain, later).node = node;
+        }
+        return;
+      case 1:
+        add_action(ActionKind::maintain, at).node = node;
+        add_action(ActionKind::release, later).node = node;
+        return;
+      case 2:
+        return draw_resize(at);
+      case 3:
+        add_action(ActionKind::reset, at).device = device;
+        return;
+      case 4:
+        return draw_setting(at, later, device);
+      default:
+        add_action(ActionKind::schedule, at).rolls_back = false;
+        if (is_ended) {
+          add_action(ActionKind::schedule, later).rolls_back = true;
+        }
+    }
+  }
+
+  void draw_resize(Duration at) {
+    const auto& jobs = draw_.scenario.jobs;
+    const JobSubmission& job = jobs[random_.below(static_cast<std::uint32_t>(jobs.size()))];
+    const std::uint32_t nodes = 2 + random_.below(std::max(nodes_ / 2, 2U) - 1);
+    if (job.changes.empty()) {
+      ScenarioAction& action = add_action(ActionKind::resize, std::max(at, job.at + milliseconds{1}));
+      action.job = job.name;
+      action.nodes = nodes;
+    }
+  }
+
+  void draw_setting(Duration at, Duration later, DeviceId device) {
+    const Fabric& fabric = *draw_.scenario.fabric;
+    if (fabric.device(device).kind == DeviceKind::itla_laser) {
+      ScenarioAction& action = add_action(ActionKind::darken, at);
+      action.device = device;
+      action.setpoint = dark_setpoint(fabric, device);
+      add_action(ActionKind::clear, later).device = device;
+    }
   }
 
   void draw_network() {
@@ -384,6 +467,7 @@ Result<SwarmDraw> draw_swarm(const SwarmOptions& options) {
   LOOM_TRY(draw.begin("swarm-" + std::to_string(options.seed)));
   draw.draw_jobs();
   draw.draw_churn();
+  draw.draw_actions();
   draw.draw_classes();
   return draw.finish();
 }

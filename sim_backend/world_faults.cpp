@@ -1,112 +1,139 @@
-// Faults of hosts, fibres and controllers: who is slow, whose clock is wrong, what was plugged wrongly, and a controller that
-// does not know that it was replaced.
-#include <algorithm>
+// What a scenario does to devices and machines, and what of the light that follows is excused: where, by which rule, how long.
 #include <utility>
 
+#include "sim_backend/planned_light.hpp"
 #include "sim_backend/world.hpp"
 
 namespace loom {
 namespace {
 
-/// What an older controller had lit after it was replaced, and the new one does not know, is found as drift: poll bound 3 s,
-/// reconcile interval 1 s, repair.
-constexpr Duration kOthersLightBound = std::chrono::seconds{6};
+/// What a service manager needs to start a process again.
+constexpr Duration kRestart = std::chrono::milliseconds{100};
+/// Commands that were on their way when a device fell silent have taken effect by then.
+constexpr Duration kCommandsLanded = std::chrono::milliseconds{200};
+/// What changes back at the very instant of a fault's end may do so in any order.
+constexpr Duration kInstant = std::chrono::microseconds{1};
+constexpr RuleSet kTampered =
+    rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off});
 
-bool troubles_a_host(const MachineFault& fault) {
-  return fault.kind == MachineFaultKind::slow || fault.kind == MachineFaultKind::clock_step ||
-         fault.kind == MachineFaultKind::clock_drift;
+NetworkOptions faultless(NetworkOptions options) {
+  options.loss_per_million = 0;
+  options.duplication_per_million = 0;
+  options.reorder_per_million = 0;
+  return options;
 }
 
 }  // namespace
 
-void World::make_troubled_hosts(const Scenario& scenario) {
+void World::schedule_faults(const Scenario& scenario) {
+  for (const ScenarioFault& fault : scenario.device_faults) {
+    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { begin_fault(fault); });
+  }
   for (const MachineFault& fault : scenario.machine_faults) {
-    if (troubles_a_host(fault) && fault.node) {
-      agents_[fault.node->value].place.trouble = std::make_unique<TroubledHost>(loop_);
+    history_.note_fault({Instant{fault.at}, Instant{fault.at + fault.lasts}, text_of(fault)});
+    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { befall(fault); });
+  }
+  for (const FibreFault& fault : scenario.fibre_faults) {
+    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { begin_fibre_fault(fault); });
+  }
+  if (scenario.network.until != kForever) {
+    loop_.call_at(Instant{scenario.network.until}, Precision::ordinary, [this] { still_network(); });
+  }
+}
+
+void World::still_network() { network_->set_options(faultless(network_->options())); }
+
+void World::begin_fault(const ScenarioFault& fault) {
+  const Device& device = fabric_->device(fault.device);
+  DeviceTrouble trouble{device.elements, text_of(fault, *fabric_), loop_.now(), kNever, excuse_for(fault.kind, device.kind)};
+  trouble.to = fault.lasts == kForever ? kNever : loop_.now() + fault.lasts;
+  const bool has_end = trouble.to != kNever;
+  const Instant until = has_end ? trouble.to + (trouble.excuse.must_be_mended ? mend_bound() : kInstant) : kNever;
+  for (const ElementId element : device.elements) {
+    checker_->excuse({element, trouble.excuse.rules, until, trouble.text});
+  }
+  if (until != kNever) {  // what it excused is judged anew
+    loop_.call_at(until, Precision::ordinary, [this] { checker_->judge_all(loop_.now()); });
+  }
+  history_.note_fault({trouble.from, trouble.to, trouble.text});
+  troubles_.push_back(std::move(trouble));
+  if (bus_->has_model(fault.device)) {
+    bus_->inject(fault.device, model_fault(fault, Instant{}));
+  }
+}
+
+/// A device that obeys nobody keeps its light as it is. One whose light changes explains nothing.
+void World::note_change(DeviceId device) {
+  for (const DeviceTrouble& trouble : troubles_) {
+    const bool is_late = loop_.now() > trouble.from + kCommandsLanded && loop_.now() < trouble.to;
+    if (trouble.excuse.as_it_was && is_late && trouble.elements == fabric_->device(device).elements) {
+      for (const ElementId element : trouble.elements) {
+        checker_->withdraw(element, trouble.text);
+      }
     }
   }
 }
 
-void World::trouble(const MachineFault& fault) {
-  if (!fault.node) {
-    return;
+void World::excuse(const Device& device) {
+  const std::string text = device.name + ": tampered with";
+  for (const ElementId element : device.elements) {
+    checker_->excuse({element, kTampered, kNever, text});
   }
-  const NodeId node = *fault.node;
-  TroubledHost& host = *agents_[node.value].place.trouble;
-  const Instant end = loop_.now() + fault.lasts;
-  if (fault.kind == MachineFaultKind::slow) {
-    host.set_delay(fault.delay);
-    loop_.call_at(end, Precision::ordinary, [&host] { host.set_delay({}); });
-    return;
-  }
-  host.set_clock(fault.offset, fault.drift_ppm);
-  excuse_clock(node);
-  loop_.call_at(end, Precision::ordinary, [&host] { host.set_clock({}, 0); });
+  troubles_.push_back({device.elements, text, loop_.now(), kNever, {kTampered, false, false}});
 }
 
-/// Timeslots and windows of light go by the node's own clock.
-void World::excuse_clock(NodeId node) {
-  for (const ElementId transmitter : fabric_->nodes[node.value].transmitters) {
-    faulty_[transmitter.value] = true;
-    checker_->excuse(transmitter);
+/// Whether this link may be dark, or lit, because its light passes a device under a fault now, or should pass it.
+bool World::is_excused(ElementId transmitter, ElementId receiver) const {
+  const auto is_on = [&](const DeviceTrouble& trouble) { return loop_.now() < trouble.to; };
+  if (std::none_of(troubles_.begin(), troubles_.end(), is_on)) {
+    return false;
   }
-}
-
-void World::schedule_fibre_faults(const Scenario& scenario) {
-  for (const FibreFault& fault : scenario.fibre_faults) {
-    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] {
-      const std::pair pair{fault.first, fault.second};
-      exchanged_.push_back(pair);
-      for (const FibreId fibre : {fault.first, fault.second}) {
-        checker_->excuse(fabric_->fibres[fibre.value].to.element);
-        faulty_[fabric_->fibres[fibre.value].to.element.value] = true;
-      }
-      exchange_ends();
-      if (fault.lasts != kForever) {
-        loop_.call_at(loop_.now() + fault.lasts, Precision::ordinary, [this, pair] {
-          exchanged_.erase(std::find(exchanged_.begin(), exchanged_.end(), pair));
-          exchange_ends();
-        });
-      }
-    });
+  const std::shared_ptr<const Plan> plan = checker_->confirmed_plan();
+  if (plan != nullptr && paths_of_ != plan) {
+    paths_ = planned_paths(fabric_, *plan);
+    paths_of_ = plan;
   }
-}
-
-void World::exchange_ends() {
-  const auto changed = light_->exchange_ends(loop_.now(), exchanged_);
-  checker_->judge(loop_.now(), changed);
-}
-
-/// The journal is copied, a new controller starts from the copy, agents move over to it one by one, and only then the old one
-/// is stopped. Nobody tells it anything.
-void World::take_over(Duration first_goes_on) {
-  if (!is_up(controller_peer()) || first_controller_) {
-    return;
+  std::set<ElementId> passed{transmitter, receiver};
+  if (const auto planned = paths_.find(transmitter); planned != paths_.end()) {
+    passed.insert(planned->second.begin(), planned->second.end());
   }
-  first_controller_ = std::move(controller_);
-  first_controller_place_ = std::move(controller_place_);
-  controller_place_ = Place{};
-  controller_place_.disk = first_controller_place_.disk->copy(options_.seed ^ crashes_ ^ 0x636f7079);
-  controller_place_.messages = &network_->take_over(controller_peer(), first_goes_on);
-  make_controller();
-  const std::uint64_t boot = boot_random_.next();
-  LOOM_ASSERT(controller_place_.host->start(boot).has_value());  // a simulated disk can always be read
-  loop_.call_at(loop_.now() + first_goes_on, Precision::ordinary, [this] {
-    add_counters(buried_, first_controller_place_.host->counters());
-    first_controller_place_.host.reset();
-    first_controller_.reset();
-    network_->end_first(controller_peer());
-    loop_.call_at(loop_.now() + kOthersLightBound, Precision::ordinary, [this] { checker_->dismiss_others(loop_.now()); });
+  for (const LightHop& hop : light_->path_of(transmitter)) {
+    passed.insert(light_->graph().end_of(hop.fibre).element);
+  }
+  return std::any_of(troubles_.begin(), troubles_.end(), [&](const DeviceTrouble& trouble) {
+    return is_on(trouble) && std::any_of(trouble.elements.begin(), trouble.elements.end(),
+                                         [&](ElementId element) { return passed.contains(element); });
   });
 }
 
-void World::watch_first_controller(EffectSink& sink) {
-  for (const Effect& effect : sink.effects()) {
-    const auto* append = std::get_if<Append>(&effect);
-    const auto* commit = append == nullptr ? nullptr : std::get_if<CommitRecord>(&append->record);
-    if (commit != nullptr && commit->decision == CommitDecision::going && commit->plan) {
-      checker_->admit(commit->plan);
-    }
+/// A journal that refused a row takes none until its process starts again, which is what its alarm says.
+void World::befall(const MachineFault& fault) {
+  const Peer who = fault.node ? agent_peer(*fault.node) : controller_peer();
+  const Instant end = loop_.now() + fault.lasts;
+  excuse_orders(fault);
+  switch (fault.kind) {
+    case MachineFaultKind::crash:
+      crash(who, fault.lasts);
+      break;
+    case MachineFaultKind::partition:
+      network_->set_joined(who, false);
+      loop_.call_at(end, Precision::ordinary, [this, who] { network_->set_joined(who, true); });
+      break;
+    case MachineFaultKind::disk_full:
+      disk(who).fail_appends("no space left on device");
+      loop_.call_at(end, Precision::ordinary, [this, who] {
+        disk(who).fail_appends({});
+        crash(who, kRestart);
+      });
+      break;
+    case MachineFaultKind::slow:
+    case MachineFaultKind::clock_step:
+    case MachineFaultKind::clock_drift:
+      trouble(fault);
+      break;
+    case MachineFaultKind::takeover:
+      take_over(fault.lasts);
+      break;
   }
 }
 

@@ -18,6 +18,7 @@ struct FaultPlace {
   std::vector<ScenarioFault>& device_faults;  ///< added to, kept sorted
   std::vector<MachineFault>& machine_faults;  ///< the same
   std::vector<FibreFault>& fibre_faults;      ///< the same
+  Duration& faults_darken;                    ///< what `expect` of a fault file is added to
 };
 
 void read_faults_of(YamlMap& file, const FaultPlace& place, ErrorList& errors);

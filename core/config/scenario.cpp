@@ -55,6 +55,38 @@ std::string_view to_string(MachineFaultKind kind) {
 
 std::string_view to_string(FibreFaultKind) { return "swap"; }
 
+std::string_view to_string(ActionKind kind) {
+  static constexpr std::array<std::string_view, kActionKinds> kWords{
+      "drain", "undrain", "maintain", "release", "cancel", "resize", "lasers", "reset", "darken", "clear", "schedule"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kWords.size() ? kWords[index] : "?";
+}
+
+Setpoint dark_setpoint(const Fabric& fabric, DeviceId laser) {
+  const auto& transmitter = std::get<Transmitter>(fabric.element(fabric.device(laser).elements.front()).kind);
+  return LaserSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
+}
+
+std::string to_string(const ScenarioAction& action) {
+  const std::string verb(to_string(action.kind));
+  switch (action.kind) {
+    case ActionKind::cancel:
+      return verb + " " + action.job;
+    case ActionKind::resize:
+      return verb + " " + action.job + " to " + std::to_string(action.nodes) + " nodes";
+    case ActionKind::lasers:
+      return verb + (action.lasers_on ? " rearm" : " off");
+    case ActionKind::reset:
+    case ActionKind::darken:
+    case ActionKind::clear:
+      return verb + " device " + std::to_string(action.device.value);
+    case ActionKind::schedule:
+      return verb + (action.rolls_back ? " rollback" : " pin");
+    default:
+      return verb + " node " + std::to_string(action.node.value);
+  }
+}
+
 std::vector<JobSubmission> submissions_of(const Scenario& scenario) {
   std::multimap<Duration, JobSubmission> by_time;  // equal times stay in the order of insertion
   for (const JobSubmission& job : scenario.jobs) {

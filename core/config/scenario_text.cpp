@@ -1,6 +1,7 @@
 // One line a row, flow maps for rows: the form that people write them in.
 #include "core/config/scenario_text.hpp"
 
+#include <array>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -135,6 +136,37 @@ std::string job_text(const JobSubmission& job) {
   return row.text();
 }
 
+std::string action_text(const Fabric& fabric, const ScenarioAction& action) {
+  const std::string verb(to_string(action.kind));
+  Row row;
+  row.add("at", action.at);
+  switch (action.kind) {
+    case ActionKind::cancel:
+      row.add(verb, action.job);
+      break;
+    case ActionKind::resize:
+      row.add(verb, action.job).add("nodes", action.nodes);
+      break;
+    case ActionKind::lasers:
+      row.add(verb, action.lasers_on ? "rearm" : "off");
+      break;
+    case ActionKind::schedule:
+      row.add(verb, action.rolls_back ? "rollback" : "pin");
+      break;
+    case ActionKind::reset:
+    case ActionKind::darken:
+    case ActionKind::clear:
+      row.add(verb, fabric.device(action.device).name);
+      break;
+    default:
+      row.add(verb, fabric.nodes[action.node.value].name);
+  }
+  if (action.force) {
+    row.add("force", "true");
+  }
+  return row.text();
+}
+
 std::string churn_text(const Churn& churn) {
   if (churn.revisions == 0) {
     return "";
@@ -219,7 +251,9 @@ std::string scenario_text(const Scenario& scenario, const std::string& fabric) {
   }
   text += controller_text(scenario.controller) + reconcile_text(scenario.controller, scenario.drift) +
           adaptation_text(scenario.adapt);
-  return text + list_text("jobs", scenario.jobs, job_text) + churn_text(scenario.churn);
+  return text + list_text("jobs", scenario.jobs, job_text) + churn_text(scenario.churn) +
+         list_text("actions", scenario.actions,
+                   [&](const ScenarioAction& action) { return action_text(*scenario.fabric, action); });
 }
 
 std::string fault_text(const Scenario& scenario) {

@@ -328,9 +328,14 @@ Femtowatts LightModel::leaked(ElementId receiver) const {
   return sum;
 }
 
-std::span<const Light> LightModel::lights_at(ElementId receiver) const {
+std::optional<FibreId> LightModel::fibre_into(ElementId receiver) const {
   const std::uint32_t fibre = fibre_of_receiver_[receiver.value];
-  return fibre == LightGraph::kNone ? std::span<const Light>{} : std::span<const Light>{on_fibre_[fibre]};
+  return fibre == LightGraph::kNone ? std::nullopt : std::optional{FibreId{fibre}};
+}
+
+std::span<const Light> LightModel::lights_at(ElementId receiver) const {
+  const auto fibre = fibre_into(receiver);
+  return fibre ? std::span<const Light>{on_fibre_[fibre->value]} : std::span<const Light>{};
 }
 
 std::optional<Reach> LightModel::reach_at(ElementId receiver) const {
@@ -364,7 +369,8 @@ void LightModel::settle_links(Instant now) {
       continue;
     }
     if (link.reach && link.since < now) {
-      closed_.push_back({link.reach->source, link.reach->destination, link.since, now, link.reach->rate});
+      closed_.push_back({link.reach->source, link.reach->destination, link.since, now, link.reach->rate,
+                         link.reach->transmitter, link.reach->receiver});
     }
     link.reach = reach;
     link.since = now + std::get<Receiver>(fabric().element(receiver).kind).acquisition_max;
@@ -385,7 +391,8 @@ LightTimeline LightModel::timeline() const {
   LightTimeline windows = closed_;
   for (const Link& link : links_) {
     if (link.reach) {
-      windows.push_back({link.reach->source, link.reach->destination, link.since, kNever, link.reach->rate});
+      windows.push_back({link.reach->source, link.reach->destination, link.since, kNever, link.reach->rate,
+                         link.reach->transmitter, link.reach->receiver});
     }
   }
   return windows;

@@ -99,6 +99,8 @@ class LightModel {
   /// What reaches a receiver through closed ports: of a switch, a grating, a ring on resonance. In no particular order.
   std::span<const Leak> leaks_at(ElementId receiver) const { return leaks_at_[receiver.value]; }
   Femtowatts leaked(ElementId receiver) const;  ///< their sum
+  /// The fibre that ends at a receiver; nothing if none does.
+  std::optional<FibreId> fibre_into(ElementId receiver) const;
   /// Lights at a receiver (one: its signal).
   std::span<const Light> lights_at(ElementId receiver) const;
 

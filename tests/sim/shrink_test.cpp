@@ -55,6 +55,7 @@ TEST_CASE("a_drawn_run_is_written_and_read_back_as_the_same_run") {
   const Scenario& drawn = draw->scenario;
   CHECK(read.jobs == drawn.jobs);
   CHECK(read.churn == drawn.churn);
+  CHECK(read.actions == drawn.actions);
   CHECK(read.network == drawn.network);
   CHECK(read.device_faults == drawn.device_faults);
   CHECK(read.machine_faults == drawn.machine_faults);

@@ -4,8 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-#include <numeric>
+#include <set>
 
 using namespace loom;
 
@@ -60,12 +59,16 @@ TEST_CASE("the_swarm_draws_every_kind_of_work") {
   std::size_t cancelled = 0;
   std::size_t changed = 0;
   std::size_t churned = 0;
+  std::set<ActionKind> actions;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SwarmOptions options;
     options.seed = seed;
     const auto draw = draw_swarm(options);
     REQUIRE(draw);
     churned += draw->scenario.churn.revisions > 0 ? 1 : 0;
+    for (const ScenarioAction& action : draw->scenario.actions) {
+      actions.insert(action.kind);
+    }
     for (const JobSubmission& job : draw->scenario.jobs) {
       granted += job.transmit == Transmit::grants ? 1 : 0;
       exchanging += job.workload == "dlrm" && job.transmit == Transmit::slots ? 1 : 0;
@@ -78,6 +81,7 @@ TEST_CASE("the_swarm_draws_every_kind_of_work") {
   CHECK(cancelled > 0);
   CHECK(changed > 0);
   CHECK(churned > 0);
+  CHECK(actions.size() == kActionKinds - 1);  // jobs are cancelled by the time that they run for
 }
 
 TEST_CASE("a_seed_of_the_swarm_run_twice_is_the_same_run") {
