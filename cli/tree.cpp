@@ -249,18 +249,23 @@ void add_soak(CLI::App& sim, Session& session) {
   CLI::App* swarm = sim.add_subcommand("soak", "Runs drawn from seeds, under faults that the seeds choose");
   swarm->add_option("--seeds", session.soak.seeds, "How many")->check(CLI::PositiveNumber)->capture_default_str();
   swarm->add_option("--first", session.soak.first, "The first seed")->capture_default_str();
-  swarm->add_option("--step", session.soak.step, "Every so-manieth seed only")
+  swarm->add_option("--step", session.soak.step, "Every n-th seed only")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   swarm->add_option("--twice-every", session.soak.twice_every, "Of so many seeds one is run twice; 0: none")
       ->capture_default_str();
   swarm->add_option("--faults", session.soak.faults, "Only these classes, repeatable: network, partition, ...");
+  swarm->add_option("--fabric", session.soak.fabric, "Only this family: oddl, sip_ring, ...");
+  swarm->add_flag("--fault-files", session.soak.fault_files, "Plain jobs under random fault files of any kinds");
+  swarm->add_option("--shrink", session.soak.shrink, "Folder: write what fails there, made small, as scenario and fault file");
+  swarm->add_option("--configs", session.soak.configs, "Where fabrics/all_elements.yaml is")->capture_default_str();
   swarm->callback([&session] { session.command = [&session] { return soak(session.globals, session.soak); }; });
   CLI::App* kills = sim.add_subcommand("kill-points", "One change: machines killed at each step, devices power-cycled");
   kills->add_option("--seed", session.kills.seed, "Of every trial")->capture_default_str();
-  kills->add_option("--every", session.kills.every, "Try every so-manieth point")
+  kills->add_option("--every", session.kills.every, "Try every n-th point")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  kills->add_option("--fabric", session.kills.fabric, "Only this family: oddl, sip_ring, ...");
   kills->callback([&session] { session.command = [&session] { return try_kills(session.globals, session.kills); }; });
 }
 

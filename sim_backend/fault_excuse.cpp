@@ -7,8 +7,9 @@
 namespace loom {
 namespace {
 
-constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision});
-constexpr RuleSet kUnruly = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::lasers_off});
+constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk});
+constexpr RuleSet kUnruly =
+    rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off});
 
 constexpr FaultExcuse kNothing{};
 /// Light beside its place; it is back with the end of the fault.
@@ -17,6 +18,10 @@ constexpr FaultExcuse kBeside{kAstray, false, false};
 constexpr FaultExcuse kDeaf{kUnruly, true, true};
 /// A ring that has cooled drops other light than its own until it is heated again.
 constexpr FaultExcuse kCold{kAstray, false, true};
+/// Less light than it should be, beside which leaks are more.
+constexpr FaultExcuse kWeak{rule_set({SafetyRule::crosstalk}), false, false};
+/// Nobody could know where its light is.
+constexpr FaultExcuse kUntrue{kUntrueLight, false, false};
 
 struct Row {
   ScenarioFaultKind fault;
@@ -24,15 +29,17 @@ struct Row {
   FaultExcuse heater;
   FaultExcuse wavelength_switch;  ///< WSS and OCS
 };
-constexpr std::array<Row, 8> kTable{{
+constexpr std::array<Row, kScenarioFaultKinds> kTable{{
     {ScenarioFaultKind::detune, kBeside, kBeside, kNothing},
-    {ScenarioFaultKind::dim, kNothing, kNothing, kNothing},
+    {ScenarioFaultKind::dim, kWeak, kNothing, kWeak},
     {ScenarioFaultKind::fail, kNothing, kBeside, kNothing},
     {ScenarioFaultKind::stick, kDeaf, kDeaf, kDeaf},
     {ScenarioFaultKind::silence, kDeaf, kDeaf, kDeaf},
     {ScenarioFaultKind::refuse, kDeaf, kDeaf, kDeaf},
     {ScenarioFaultKind::late, kNothing, kNothing, kNothing},
     {ScenarioFaultKind::reboot, kNothing, kCold, kNothing},
+    {ScenarioFaultKind::misroute, kNothing, kNothing, kUntrue},
+    {ScenarioFaultKind::false_readback, kUntrue, kUntrue, kUntrue},
 }};
 
 }  // namespace

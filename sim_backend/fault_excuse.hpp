@@ -8,6 +8,10 @@
 
 namespace loom {
 
+/// What light may do that is not what the registers say: nobody could know.
+inline constexpr RuleSet kUntrueLight = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk,
+                                                  SafetyRule::lasers_off, SafetyRule::mixed, SafetyRule::moving_port});
+
 struct FaultExcuse {
   RuleSet rules = 0;
   /// It explains light that stays as it was when the fault began; a device whose light changes meanwhile is obeying somebody.

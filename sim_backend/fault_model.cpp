@@ -6,9 +6,10 @@
 namespace loom {
 
 DeviceFault model_fault(const ScenarioFault& fault, Instant zero) {
-  static constexpr std::array<DeviceFaultKind, 8> kKinds{
-      DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail, DeviceFaultKind::stick,
-      DeviceFaultKind::silence, DeviceFaultKind::nack, DeviceFaultKind::late, DeviceFaultKind::reboot};
+  static constexpr std::array<DeviceFaultKind, kScenarioFaultKinds> kKinds{
+      DeviceFaultKind::detune,   DeviceFaultKind::dim,           DeviceFaultKind::fail, DeviceFaultKind::stick,
+      DeviceFaultKind::silence,  DeviceFaultKind::nack,          DeviceFaultKind::late, DeviceFaultKind::reboot,
+      DeviceFaultKind::misroute, DeviceFaultKind::false_readback};
   DeviceFault model;
   model.kind = kKinds[static_cast<std::size_t>(fault.kind)];
   model.until = fault.lasts == kForever ? kNever : zero + fault.at + fault.lasts;

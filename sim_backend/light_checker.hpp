@@ -27,6 +27,7 @@ enum class SafetyRule : std::uint8_t {
   mixed,      ///< lights that no one active plan contains both of: at one receiver, in one band of a fibre, at one switch port
   moving_port,  ///< light enters a port while it moves
   lasers_off,   ///< light although all lasers, or this node's, are ordered off
+  crosstalk,    ///< what leaks to a receiver of a planned circuit sums to more than it bears beside its signal
   unsettled,    ///< liveness: the run did not come to rest where it should
 };
 std::string_view to_string(SafetyRule rule);
@@ -77,18 +78,22 @@ class LightChecker {
 
   /// What the controller asks its journal to keep, as it asks.
   void learn(Instant now, const Record& record);
+  /// Another controller, which has not noticed yet that it was replaced, decided to light this: lawful until dismiss_others().
+  void admit(std::shared_ptr<const Plan> plan);
+  void dismiss_others(Instant now);
   /// What an agent asks its journal to keep.
   void learn_latch(Instant now, NodeId node, const LatchRecord& latch);
-  /// From now on, at this element alone: light that it makes, or that enters or leaves it. Moving ports and mixed light have no
-  /// excuse.
+  /// From now on, for the rules that it names: light that this element makes, that enters it, or that has passed it on its way.
   void excuse(Excuse excuse);
+  /// The same for light that passes, or has passed, this fibre; the excuse's element counts for nothing.
+  void excuse(FibreId fibre, Excuse excuse);
   /// This fault explains nothing any more there.
   void withdraw(ElementId element, const std::string& fault);
 
-  /// After each change of light: the transmitters that LightModel::apply named.
+  /// After each change of light: the transmitters that LightModel::apply named, and the receivers at which it changed.
   void judge(Instant now, std::span<const ElementId> changed);
   /// All light anew; for instants at which a rule begins to hold without any light changing.
-  void judge_all(Instant now) { judge(now, light_.transmitters()); }
+  void judge_all(Instant now);
   /// The next instant at which judge_all() is due because a bound passes; kNever: none.
   Instant next_bound(Instant now) const;
 
@@ -112,17 +117,20 @@ class LightChecker {
   struct ActivePlan {
     std::shared_ptr<const Plan> plan;
     std::vector<std::vector<PlannedCircuit>> of_transmitter;  ///< by element
+    bool of_other = false;                                    ///< admitted
   };
   using PlanSet = std::uint64_t;  ///< bit i: active_[i]
 
-  void activate(std::shared_ptr<const Plan> plan);
+  void activate(std::shared_ptr<const Plan> plan, bool of_other = false);
   void confirm(Instant now, Revision revision);
   void classify_all();
   PlanSet plans_of(ElementId transmitter) const;
   PlanSet plans_to(ElementId transmitter, Frequency frequency, ElementId receiver) const;
+  void judge_lights(Instant now, std::span<const ElementId> changed);
   void judge_path(Instant now, ElementId transmitter);
   void judge_fibre(Instant now, const Light& light, FibreId fibre);
   void judge_order(Instant now, ElementId transmitter);
+  void judge_crosstalk(Instant now, ElementId receiver);
   /// Which light breaks a rule, and where.
   struct Breach {
     SafetyRule rule;
@@ -131,6 +139,9 @@ class LightChecker {
     std::optional<FibreId> fibre{};  ///< none: at the transmitter
   };
   const Excuse* excuse_at(ElementId element, SafetyRule rule, Instant now) const;
+  /// Of light that was made by this transmitter, up to the fibre.
+  const Excuse* excuse_on_path(ElementId transmitter, FibreId fibre, SafetyRule rule, Instant now) const;
+  bool is_leak_excused(ElementId transmitter, Instant now) const;
   const Excuse* excuse_of(const Breach& breach, Instant now) const;
   void report(Instant now, const Breach& breach, std::string evidence);
   std::string describe(const Light& light) const;
@@ -142,6 +153,7 @@ class LightChecker {
   std::shared_ptr<const Plan> confirmed_;
   std::vector<PlanSet> plans_;  ///< by element: the active plans that have a circuit for the transmitter's present light
   std::map<ElementId, std::vector<Excuse>> excuses_;
+  std::map<FibreId, std::vector<Excuse>> fibre_excuses_;
   Instant lasers_off_since_ = kNever;
   std::vector<Instant> latched_since_;  ///< by node
   std::vector<Violation> violations_;

@@ -18,6 +18,15 @@ bool is_over(const OperatorScript::Entry& entry) {
   return entry.state == OperatorScript::State::ended || entry.state == OperatorScript::State::refused;
 }
 
+std::vector<ScheduledCircuit> circuits_of(const std::vector<CircuitReport>& rows) {
+  std::vector<ScheduledCircuit> circuits;
+  for (const CircuitReport& row : rows) {
+    circuits.push_back({row.circuit.job, row.circuit.source, row.circuit.destination, row.circuit.slot, row.timeslot,
+                        row.circuit.transmitter, row.circuit.receiver});
+  }
+  return circuits;
+}
+
 Instant later(Instant from, Duration by) { return by == kForever ? kNever : from + by; }
 
 }  // namespace
@@ -56,7 +65,14 @@ void OperatorScript::on_reply(Instant now, const OperatorReply& reply) {
   const auto action = std::find_if(actions_.begin(), actions_.end(), [&](const Action& each) {
     return each.request == reply.request && each.request != RequestId{} && !each.answered_at;
   });
-  if (action != actions_.end()) {
+  if (action == actions_.end()) {
+    return;
+  }
+  if (const auto* rows = std::get_if<std::vector<CircuitReport>>(&reply.rows); rows != nullptr && !action->circuits) {
+    action->circuits = circuits_of(*rows);  // an order of its own follows at once
+    action->request = RequestId{};
+    action->again_at = now;
+  } else {
     action->answered_at = now;
     action->refusal = reply.outcome.ok() ? std::string() : reply.outcome.error->message;
   }
@@ -231,6 +247,17 @@ OperatorAsk OperatorScript::order_of(const Action& action) const {
       return ResizeJob{job_of(action)->job, what.nodes, false};
     case ActionKind::lasers:
       return OrderLasers{what.lasers_on};
+    case ActionKind::reset:
+      return OrderReset{what.device};
+    case ActionKind::darken:
+    case ActionKind::clear:
+      return OrderDevice{what.device, what.setpoint, false};
+    case ActionKind::schedule:
+      if (what.rolls_back) {
+        return RollBackSchedule{{}, false};
+      }
+      return action.circuits ? OperatorAsk(ApplySchedule{ApplyMode::update, *action.circuits, {}, false})
+                             : OperatorAsk(Query{Noun::circuits, {}});
     case ActionKind::cancel:
       break;  // order()
   }

@@ -45,6 +45,7 @@ class OperatorScript {
     Instant again_at = kNever;
     std::optional<Instant> answered_at{};
     std::string refusal{};
+    std::optional<std::vector<ScheduledCircuit>> circuits{};  ///< of a schedule to pin: what was found lit
   };
 
   /// `jobs` and `actions`: ascending `at`; `after` names an entry of it. `patience`: how long a question may stay without an

@@ -116,6 +116,7 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   World world(scenario, std::move(*jobs), world_options);
   LOOM_TRY(world.start());
   run_script(world, scenario, options.run_for != kForever ? options.run_for : scenario.duration);
+  const Instant faults_end = world.loop_now();
   const std::vector<std::string> unsettled = settle(world);
 
   SimResult result;
@@ -125,6 +126,8 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   result.events = result.counters.events;
   result.virtual_time = world.loop_now().time_since_epoch();
   result.revisions = {world.confirmed(), world.returned(), world.checker().mixed()};
+  result.settled_after = unsettled.empty() ? world.loop_now() - faults_end : kForever;
+  result.network = world.network().counters();
   result.violations = world.checker().violations();
   for (const std::string& sentence : unsettled) {
     result.violations.push_back({world.loop_now(), SafetyRule::unsettled, sentence});

@@ -31,6 +31,8 @@ struct SimResult {
   Duration virtual_time{};
   double wall_s = 0;  ///< the caller's
   RevisionCounts revisions;
+  Duration settled_after{};  ///< from the end of all faults until all was at rest; kForever: never
+  NetworkCounters network;
   std::vector<Violation> violations;
   std::vector<ExcusedViolation> excused;  ///< what injected faults explain; the first hundred
   std::uint64_t excused_count = 0;

@@ -77,10 +77,13 @@ std::string_view kind_of_event(const Event& event) {
   return kNames[event.index()];
 }
 
+using OnAppend = std::function<void(Instant, const Record&)>;
+
 class Life {
  public:
-  Life(const Scenario& scenario, ReplayVerdict& verdict)
+  Life(const Scenario& scenario, ReplayVerdict& verdict, const OnAppend& on_append)
       : verdict_(verdict),
+        on_append_(on_append),
         controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt}) {
     HostSeams seams;
     seams.time = &time_;
@@ -126,6 +129,9 @@ class Life {
     for (const Effect& effect : sink.effects()) {
       answers_.emplace_back(kind_of_effect(effect));
       const auto* append = std::get_if<Append>(&effect);
+      if (append != nullptr && on_append_) {
+        on_append_(now, append->record);
+      }
       const auto* commit = append == nullptr ? nullptr : std::get_if<CommitRecord>(&append->record);
       verdict_.commits += commit != nullptr && commit->decision == CommitDecision::confirmed ? 1 : 0;
     }
@@ -143,6 +149,7 @@ class Life {
   }
 
   ReplayVerdict& verdict_;
+  const OnAppend& on_append_;
   TapeTime time_;
   TapeMessages messages_;
   TapeStorage storage_;
@@ -206,14 +213,14 @@ Result<TapeHead> head_of_tape(const std::filesystem::path& path) {
   return *std::move(head);
 }
 
-Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario) {
+Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario, const OnAppend& on_append) {
   ReplayVerdict verdict;
   std::unique_ptr<Life> life;
   Instant last{};
   const auto play = [&](TapeEntry& entry) -> Result<bool> {
     if (const auto* head = std::get_if<TapeHead>(&entry)) {
       LOOM_TRY(check_setup(*head, scenario));
-      life = std::make_unique<Life>(scenario, verdict);
+      life = std::make_unique<Life>(scenario, verdict, on_append);
       ++verdict.lives;
       return true;
     }

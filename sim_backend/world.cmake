@@ -23,11 +23,16 @@ loom_room(loom_sim_world
     world.cpp
     world_faults.cpp
     world_crash.cpp
+    world_machines.cpp
+    troubled_host.cpp
     kill_points.cpp
     swarm.cpp
+    swarm_fabric.cpp
+    shrink.cpp
     simulation.cpp
     simulation_text.cpp
     tape_replay.cpp
+    lab_judge.cpp
     traffic_source.cpp
     outsider.cpp
     drift_experiment.cpp

@@ -55,6 +55,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
     checker_->judge(loop_.now(), changed);
   });
   make_places();
+  make_troubled_hosts(scenario);
   make_controller();
   for (const Node& node : fabric_->nodes) {
     make_agent(node.id);
@@ -78,8 +79,8 @@ void World::make_places() {
 
 HostSeams World::seams_of(Place& place) {
   HostSeams seams;
-  seams.time = &loop_;
-  seams.messages = place.messages;
+  seams.time = place.trouble ? &place.trouble->time() : &loop_;
+  seams.messages = place.trouble ? &place.trouble->over(*place.messages) : place.messages;
   seams.storage = place.disk.get();
   seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
   seams.digest = &digest_;
@@ -93,18 +94,28 @@ void World::make_controller() {
     plan(std::move(request), std::move(done));
   };
   controller_place_.host = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"},
-                                                  std::move(seams), [this](Instant now, const Event& event, EffectSink& sink) {
-                                                    if (controller_place_.dying) {
-                                                      return;
-                                                    }
-                                                    controller_->step(now, event, sink);
-                                                    if (options_.controller_saboteur) {
-                                                      options_.controller_saboteur(now, sink);
-                                                    }
-                                                    pass_kill_points(controller_peer(), sink);
-                                                    relearn(event);
-                                                    watch_controller(now, sink);
+                                                  std::move(seams),
+                                                  [this, machine = controller_.get()](Instant now, const Event& event,
+                                                                                      EffectSink& sink) {
+                                                    step_controller(*machine, now, event, sink);
                                                   });
+}
+
+void World::step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink) {
+  if (&machine == first_controller_.get()) {
+    machine.step(now, event, sink);
+    return watch_first_controller(sink);
+  }
+  if (controller_place_.dying) {
+    return;
+  }
+  machine.step(now, event, sink);
+  if (options_.controller_saboteur) {
+    options_.controller_saboteur(now, sink);
+  }
+  pass_kill_points(controller_peer(), sink);
+  relearn(event);
+  watch_controller(now, sink);
 }
 
 void World::make_agent(NodeId node) {
@@ -122,7 +133,7 @@ void World::make_agent(NodeId node) {
   }
   agent.machine = std::make_unique<Agent>(options, std::move(drivers));
   HostSeams seams = seams_of(agent.place);
-  seams.registers = bus_.get();
+  seams.registers = agent.place.trouble ? &agent.place.trouble->over(*bus_) : bus_.get();
   agent.place.host = std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node)}, std::move(seams),
                                             [this, node](Instant now, const Event& event, EffectSink& sink) {
                                               AgentPlace& self = agents_[node.value];

@@ -23,6 +23,7 @@
 #include "sim_backend/sim_disk.hpp"
 #include "sim_backend/sim_network.hpp"
 #include "sim_backend/traffic_source.hpp"
+#include "sim_backend/troubled_host.hpp"
 #include "sim_backend/virtual_loop.hpp"
 
 namespace loom {
@@ -115,6 +116,7 @@ class World {
   struct Place {
     std::unique_ptr<SimDisk> disk;
     MessageSeam* messages = nullptr;
+    std::unique_ptr<TroubledHost> trouble;  ///< null: this host is never slow and its clock never wrong
     std::unique_ptr<Host> host;  ///< null: down
     KillSwitch kill;
     bool dying = false;  ///< until its host is gone, it hears nothing more
@@ -134,6 +136,13 @@ class World {
   void note_change(DeviceId device);
   bool is_excused(ElementId transmitter, ElementId receiver) const;
   void befall(const MachineFault& fault);
+  // world_machines.cpp: hosts, fibres, and controllers that were replaced
+  void make_troubled_hosts(const Scenario& scenario);
+  void trouble(const MachineFault& fault);
+  void excuse_orders(const MachineFault& fault);
+  void begin_fibre_fault(const FibreFault& fault);
+  void exchange_ends();
+  void take_over(Duration first_goes_on);
   Duration mend_bound() const { return poll_bound(timings_) + timings_.reconcile_interval + std::chrono::seconds{2}; }
   /// Jobs of so many iterations end when their light has carried them.
   void watch_iterations(std::size_t entry, std::uint32_t looks);
@@ -144,7 +153,10 @@ class World {
   const Place& place_of(Peer who) const { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }
   HostSeams seams_of(Place& place);
   void plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done);
+  void step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink);
   void watch_controller(Instant now, EffectSink& sink);
+  /// Of a controller that another has taken over from.
+  void watch_first_controller(EffectSink& sink);
   void watch_agent(Instant now, NodeId node, EffectSink& sink);
   void relearn(const Event& event);
   void watch_bounds();
@@ -169,21 +181,24 @@ class World {
   std::unique_ptr<LightChecker> checker_;
   Place controller_place_;
   std::unique_ptr<Controller> controller_;
+  Place first_controller_place_;  ///< while it goes on beside the one that took over from it
+  std::unique_ptr<Controller> first_controller_;
   std::vector<AgentPlace> agents_;  ///< by node
   std::unique_ptr<OperatorScript> script_;
   TrafficSource traffic_{{}};
   std::unique_ptr<Host> operator_host_;
   MessageSeam* laser_desk_ = nullptr;  ///< of whoever orders lasers
   std::uint64_t laser_requests_ = 0;
-  /// A device under a fault, from its beginning on.
+  /// A device, or the ends of fibres, under a fault, from its beginning on.
   struct DeviceTrouble {
-    DeviceId device;
+    std::vector<ElementId> elements;
     std::string text;
     Instant from{};
     Instant to = kNever;
     FaultExcuse excuse;
   };
   std::vector<DeviceTrouble> troubles_;
+  std::vector<std::pair<FibreId, FibreId>> exchanged_;  ///< whose far ends are, now
   RunHistory history_;
   Revision scheduled_;                            ///< whose schedules history_ has
   mutable std::shared_ptr<const Plan> paths_of_;  ///< paths_ are of this plan

@@ -14,7 +14,8 @@ constexpr Duration kRestart = std::chrono::milliseconds{100};
 constexpr Duration kCommandsLanded = std::chrono::milliseconds{200};
 /// What changes back at the very instant of a fault's end may do so in any order.
 constexpr Duration kInstant = std::chrono::microseconds{1};
-constexpr RuleSet kTampered = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::lasers_off});
+constexpr RuleSet kTampered =
+    rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off});
 
 NetworkOptions faultless(NetworkOptions options) {
   options.loss_per_million = 0;
@@ -33,6 +34,9 @@ void World::schedule_faults(const Scenario& scenario) {
     history_.note_fault({Instant{fault.at}, Instant{fault.at + fault.lasts}, text_of(fault)});
     loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { befall(fault); });
   }
+  for (const FibreFault& fault : scenario.fibre_faults) {
+    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { begin_fibre_fault(fault); });
+  }
   if (scenario.network.until != kForever) {
     loop_.call_at(Instant{scenario.network.until}, Precision::ordinary, [this] { still_network(); });
   }
@@ -42,7 +46,7 @@ void World::still_network() { network_->set_options(faultless(network_->options(
 
 void World::begin_fault(const ScenarioFault& fault) {
   const Device& device = fabric_->device(fault.device);
-  DeviceTrouble trouble{fault.device, text_of(fault, *fabric_), loop_.now(), kNever, excuse_for(fault.kind, device.kind)};
+  DeviceTrouble trouble{device.elements, text_of(fault, *fabric_), loop_.now(), kNever, excuse_for(fault.kind, device.kind)};
   trouble.to = fault.lasts == kForever ? kNever : loop_.now() + fault.lasts;
   const bool has_end = trouble.to != kNever;
   const Instant until = has_end ? trouble.to + (trouble.excuse.must_be_mended ? mend_bound() : kInstant) : kNever;
@@ -63,8 +67,8 @@ void World::begin_fault(const ScenarioFault& fault) {
 void World::note_change(DeviceId device) {
   for (const DeviceTrouble& trouble : troubles_) {
     const bool is_late = loop_.now() > trouble.from + kCommandsLanded && loop_.now() < trouble.to;
-    if (trouble.device == device && trouble.excuse.as_it_was && is_late) {
-      for (const ElementId element : fabric_->device(device).elements) {
+    if (trouble.excuse.as_it_was && is_late && trouble.elements == fabric_->device(device).elements) {
+      for (const ElementId element : trouble.elements) {
         checker_->withdraw(element, trouble.text);
       }
     }
@@ -76,7 +80,7 @@ void World::excuse(const Device& device) {
   for (const ElementId element : device.elements) {
     checker_->excuse({element, kTampered, kNever, text});
   }
-  troubles_.push_back({device.id, text, loop_.now(), kNever, {kTampered, false, false}});
+  troubles_.push_back({device.elements, text, loop_.now(), kNever, {kTampered, false, false}});
 }
 
 /// Whether this link may be dark, or lit, because its light passes a device under a fault now, or should pass it.
@@ -95,12 +99,11 @@ bool World::is_excused(ElementId transmitter, ElementId receiver) const {
     passed.insert(planned->second.begin(), planned->second.end());
   }
   for (const LightHop& hop : light_->path_of(transmitter)) {
-    passed.insert(fabric_->fibres[hop.fibre.value].to.element);
+    passed.insert(light_->graph().end_of(hop.fibre).element);
   }
   return std::any_of(troubles_.begin(), troubles_.end(), [&](const DeviceTrouble& trouble) {
-    const auto& elements = fabric_->device(trouble.device).elements;
-    return is_on(trouble) &&
-           std::any_of(elements.begin(), elements.end(), [&](ElementId element) { return passed.contains(element); });
+    return is_on(trouble) && std::any_of(trouble.elements.begin(), trouble.elements.end(),
+                                         [&](ElementId element) { return passed.contains(element); });
   });
 }
 
@@ -108,6 +111,7 @@ bool World::is_excused(ElementId transmitter, ElementId receiver) const {
 void World::befall(const MachineFault& fault) {
   const Peer who = fault.node ? agent_peer(*fault.node) : controller_peer();
   const Instant end = loop_.now() + fault.lasts;
+  excuse_orders(fault);
   switch (fault.kind) {
     case MachineFaultKind::crash:
       crash(who, fault.lasts);
@@ -122,6 +126,14 @@ void World::befall(const MachineFault& fault) {
         disk(who).fail_appends({});
         crash(who, kRestart);
       });
+      break;
+    case MachineFaultKind::slow:
+    case MachineFaultKind::clock_step:
+    case MachineFaultKind::clock_drift:
+      trouble(fault);
+      break;
+    case MachineFaultKind::takeover:
+      take_over(fault.lasts);
       break;
   }
 }

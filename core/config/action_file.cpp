@@ -12,14 +12,14 @@ namespace {
 
 constexpr Range<Duration> kRunTime{Duration{0}, std::chrono::hours{24 * 365}};
 constexpr std::size_t kActions = 4'096;
-constexpr std::size_t kVerbs = 7;
 
 class ActionReader {
  public:
   ActionReader(const ActionPlace& place, ErrorList& errors)
       : place_(place),
         errors_(errors),
-        nodes_(names_of("node", place.fabric == nullptr ? std::vector<Node>{} : place.fabric->nodes, errors)) {}
+        nodes_(names_of("node", place.fabric == nullptr ? std::vector<Node>{} : place.fabric->nodes, errors)),
+        devices_(names_of("device", place.fabric == nullptr ? std::vector<Device>{} : place.fabric->devices, errors)) {}
 
   ScenarioAction read(const YamlNode& item) {
     YamlMap map(item, "the action", errors_);
@@ -27,7 +27,7 @@ class ActionReader {
     action.at = map.duration("at", kRunTime, Rule::required);
     action.force = map.flag("force", false);
     action.refused = map.text("refused", std::string{});
-    const auto verbs = words_of<ActionKind, kVerbs>();
+    const auto verbs = words_of<ActionKind, kActionKinds>();
     std::size_t named = 0;
     for (std::size_t i = 0; i < verbs.size(); ++i) {
       if (map.find(verbs[i]) != nullptr) {
@@ -38,7 +38,7 @@ class ActionReader {
     }
     if (named != 1 && item.kind == YamlNode::Kind::map) {
       map.error_at(item, "the action has " + std::to_string(named) +
-                             " verbs; expected one of: drain, undrain, maintain, release, cancel, resize, lasers");
+                             " verbs; expected one of: drain, undrain, maintain, release, cancel, resize, lasers, reset, darken, clear, schedule");
     }
     const bool is_resize = map.find("nodes") != nullptr || action.kind == ActionKind::resize;
     if (is_resize && named == 1) {
@@ -56,6 +56,11 @@ class ActionReader {
       action.lasers_on = map.word(key, words, Rule::required).value_or(0) == 1;
     } else if (action.kind == ActionKind::cancel || action.kind == ActionKind::resize) {
       read_job(map, key, action);
+    } else if (action.kind == ActionKind::schedule) {
+      const std::array<std::string, 2> words{"pin", "rollback"};
+      action.rolls_back = map.word(key, words, Rule::required).value_or(0) == 1;
+    } else if (action.kind == ActionKind::reset || action.kind == ActionKind::darken || action.kind == ActionKind::clear) {
+      read_device(map, key, action);
     } else {
       read_node(map, key, action);
     }
@@ -74,6 +79,23 @@ class ActionReader {
     }
     const auto last = static_cast<std::int64_t>(place_.fabric->nodes.size()) - 1;
     action.node = NodeId{static_cast<std::uint32_t>(map.integer(key, {0, last}, Rule::required))};
+  }
+
+  void read_device(YamlMap& map, const std::string& key, ScenarioAction& action) {
+    const std::string text = map.name(key, Rule::required);
+    const auto number = place_.fabric != nullptr && !text.empty() ? devices_.resolve(text, map.place_of(key), errors_) : std::nullopt;
+    if (!number) {
+      return;
+    }
+    action.device = DeviceId{*number};
+    if (action.kind != ActionKind::darken) {
+      return;
+    }
+    if (place_.fabric->device(action.device).kind == DeviceKind::itla_laser) {
+      action.setpoint = dark_setpoint(*place_.fabric, action.device);
+    } else {
+      map.error(key, key + ": '" + text + "' is no laser; expected one");
+    }
   }
 
   void read_job(YamlMap& map, const std::string& key, ScenarioAction& action) {
@@ -96,6 +118,7 @@ class ActionReader {
   const ActionPlace& place_;
   ErrorList& errors_;
   NameIndex nodes_;
+  NameIndex devices_;
 };
 
 }  // namespace
