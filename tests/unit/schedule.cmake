@@ -12,6 +12,14 @@ loom_test(schedule_test
     ${CMAKE_CURRENT_LIST_DIR}/adoption_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_test.cpp
   LINKS loom_plan)
+loom_test(verify_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/verify_setpoints_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_light_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_elements_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_change_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_grants_test.cpp
+  LINKS loom_plan)
 loom_test(topoopt_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_rings_test.cpp ${CMAKE_CURRENT_LIST_DIR}/topoopt_finder_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_placement_test.cpp
   LINKS loom_schedule)
