@@ -56,6 +56,7 @@ inline constexpr std::size_t kStreamsPerStage = 1u << 20;     ///< of one job
 inline constexpr std::int32_t kSlotN = 16'384;                ///< |n| of a frequency slot: 193.1 +- 102.4 THz
 inline constexpr std::int32_t kSlotM = 4'096;                 ///< width of a frequency slot: 51.2 THz
 inline constexpr std::int64_t kFrequencyMhz = 1'000'000'000;
+inline constexpr std::int32_t kMillivolts = 1'000'000;  ///< magnitude of a heater's voltage as read: 1 kV
 inline constexpr std::int32_t kCentiDb = 100'000;  ///< magnitude of a power or a loss: 1000 dB
 inline constexpr std::int64_t kBitPerSecond = 1'000'000'000'000'000;
 inline constexpr std::int64_t kDurationNs = 1LL << 58;  ///< magnitude, 9 years: instant + 3 durations fits 63 bits

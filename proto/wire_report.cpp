@@ -225,7 +225,7 @@ void to_wire(const loom::CircuitReport& in, CircuitReport& out) {
 
 loom::CircuitReport from_wire(Check& check, const CircuitReport& in) {
   loom::CircuitReport out;
-  out.timeslot = in.timeslot_number();
+  out.timeslot = check.timeslot("timeslot_number", in.timeslot_number());
   out.state = check.text("state", in.state());
   const auto scope = check.in("circuit");
   out.circuit = from_wire(check, in.circuit());

@@ -61,8 +61,11 @@ constexpr bool is_on(int number) {
     return all.on == number;
   }
 }
+inline bool is_on_at_start(int number) { return is_on(number); }
 }  // namespace loom_mutant
 #define LOOM_MUTANT_ON(number) (::loom_mutant::is_on(number))
+/// In what is made once, at start: a compiler would ask the other one at compile time.
+#define LOOM_MUTANT_ON_AT_START(number) (::loom_mutant::is_on_at_start(number))
 """
 
 
@@ -224,7 +227,10 @@ class Schemata:
             self.tables.append((match.start(), closing))
             edits.append((match.start(), match.start() + len("constexpr"), "const"))
             name = re.search(r"\b(k\w+)(?:\[\])?\s*=?\s*$", self.code[match.end():opening]).group(1)
-            edits += self.row_edits(name, opening, closing)
+            line = self.code[self.code.rfind("\n", 0, match.start()) + 1:match.start()]
+            is_local = line.startswith(" ") and "static" not in line
+            rows = self.row_edits(name, opening, closing)
+            edits += rows if is_local else [(b, e, t.replace("_ON(", "_ON_AT_START(")) for b, e, t in rows]
         return edits
 
     def row_edits(self, name, opening, closing):

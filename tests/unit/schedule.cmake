@@ -10,7 +10,12 @@ loom_test(schedule_test
     ${CMAKE_CURRENT_LIST_DIR}/plan_loops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/sip_schedule_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/adoption_test.cpp
+  LINKS loom_plan)
+loom_test(reconcile_test
+  SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/reconcile_borders_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/reconcile_scope_test.cpp
   LINKS loom_plan)
 loom_test(verify_test
   SOURCES

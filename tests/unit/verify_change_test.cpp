@@ -170,6 +170,38 @@ TEST_CASE("verify: a circuit that keeps its id keeps its ends, its rate, its lig
                                  "unchanged_untouched: circuit 1" + rest});
 }
 
+TEST_CASE("verify: a circuit that keeps its id does not keep it in the dark") {
+  VerifyBench bench = confirmed_two();
+  bench.set<LaserSetpoint>("laser-0").emit = false;
+  CHECK(bench.verdict() ==
+        Words{"wavelength_continuity: circuit 1: tx-0 never emits at 193.10000 THz",
+              kDeclare + "laser-0 changes but is not marked as touched",
+              kDeclare + "a changes but is not among the nodes that take part",
+              "unchanged_untouched: circuit 1 keeps its id from revision 1, but its ends, its light or its way are others or are "
+              "touched"});
+}
+
+/// tx-4 of node d has no device: nobody can light it.
+VerifyBench with_undriven_transmitter() {
+  VerifyBench bench = chain_to_ring();
+  bench.add("tx-4", 0, 1, some_transmitter());
+  bench.fabric.nodes[3].transmitters.push_back(bench.element_id("tx-4"));
+  build_index(bench.fabric);
+  bench.circuit(2, 1, "tx-4", "rx-4", 3);
+  bench.declare();
+  return bench;
+}
+
+TEST_CASE("verify: a circuit of a transmitter that nobody drives is never lit") {
+  CHECK(with_undriven_transmitter().verdict() ==
+        Words{"wavelength_continuity: circuit 2: tx-4 never emits at 193.40000 THz"});
+  VerifyBench optical = with_undriven_transmitter();
+  optical.fabric.return_path = ReturnPath::optical;
+  const Words found = optical.verdict();
+  CHECK(std::find(found.begin(), found.end(), "wavelength_continuity: circuit 2: tx-4 never emits at 193.40000 THz") !=
+        found.end());
+}
+
 // --- ports that move -------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a switch may move for others while light that it does not carry elsewhere stays") {
@@ -252,6 +284,8 @@ VerifyBench confirmed_line() {
   bench.add("ocs", 2, 2, OpticalCircuitSwitch{milliseconds{30}});
   bench.add("splitter", 1, 2, Coupler{}, Db{300});
   bench.add("late", 2, 1, WavelengthSelectiveSwitch{Db{3'500}, {6'250}, milliseconds{100}, Db{50}});
+  bench.add("beside", 1, 1, WavelengthSelectiveSwitch{Db{3'500}, {6'250}, milliseconds{100}, Db{50}});
+  bench.join("panel", 0, "beside", 0);
   bench.join("tx-0", 0, "panel", 0);
   bench.join("panel", 1, "ocs", 1);
   bench.join("ocs", 0, "splitter", 0);
@@ -262,6 +296,7 @@ VerifyBench confirmed_line() {
   bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
   bench.device("ocs", DeviceKind::ocs, 1, {"ocs"});
   bench.device("late", DeviceKind::wss, 1, {"late"});
+  bench.device("beside", DeviceKind::wss, 1, {"beside"});
   bench.finish("line");
   bench.light("laser-0", 0);
   bench.set<OcsSetpoint>("ocs").connects = {{1, 0}};
@@ -288,10 +323,37 @@ TEST_CASE("verify: the way of lit light is followed through panels, circuit swit
   beside.set<OcsSetpoint>("ocs").connects = {{0, 1}, {1, 0}};
   beside.declare();
   CHECK(beside.verdict() == Words{});
+  VerifyBench unwired = confirmed_line();
+  unwired.set<WssSetpoint>("beside").routes = {{wavelength(0), 0, 0, Db{0}}};  // behind the panel's output that is not wired
+  unwired.declare();
+  CHECK(unwired.verdict() == Words{});
   VerifyBench other_input = confirmed_line();
   other_input.set<WssSetpoint>("late").routes = {{wavelength(0), 0, 0, Db{0}}, {wavelength(0), 1, 0, Db{0}}};
   other_input.declare();
   CHECK(other_input.verdict() == Words{});
+}
+
+TEST_CASE("verify: the way of light that runs in a circle has an end") {
+  VerifyBench bench;
+  bench.add("tx-0", 0, 1, some_transmitter());
+  bench.add("rx-0", 1, 0, some_receiver());
+  bench.add("coupler", 2, 2, Coupler{}, Db{300});
+  bench.join("tx-0", 0, "coupler", 0);
+  bench.join("coupler", 0, "coupler", 1);
+  bench.join("coupler", 1, "rx-0", 0);
+  bench.node("a", {"tx-0"}, {});
+  bench.node("b", {}, {"rx-0"});
+  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
+  bench.finish("circle");
+  bench.light("laser-0", 0);
+  bench.circuit(1, 1, "tx-0", "rx-0", 0);
+  bench.declare();
+  bench.confirm();
+  const Words found = bench.verdict();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0] ==
+        "optical_loop: light of tx-0 at 193.10000 THz meets itself on fibre 1 after coupler: nothing takes it out of its circle, or "
+        "it came by two ways");
 }
 
 // --- margins ---------------------------------------------------------------------------------------------------------------------
@@ -325,6 +387,7 @@ TEST_CASE("verify: a margin is the least of sensitivity, overload and crosstalk"
   const LightMargins plain = with([](VerifyBench&) {});
   CHECK(plain.circuits == 2);
   CHECK(plain.link_margin == Db{400});
+  CHECK(reloading().fabric.element(plain.weakest).name == "rx-2");  // of equals the first
   CHECK(plain.dipped == 2);
   CHECK(plain.dip == Db{300});
   CHECK(plain.dip_time == milliseconds{100});
@@ -356,6 +419,17 @@ TEST_CASE("verify: light that goes dark for the change does not dip, and light t
   VerifyBench still = confirmed_two();
   still.kind<WavelengthSelectiveSwitch>("wss").reload_dip = Db{500};
   CHECK(still.verdict() == Words{});
+}
+
+TEST_CASE("verify: of receivers with equal crosstalk the first is named, and light that never came has no margin") {
+  VerifyBench quiet = chain_of_two();
+  quiet.kind<WavelengthSelectiveSwitch>("wss").isolation = Db{20'000};
+  quiet.kind<ArrayedWaveguideGrating>("grating").isolation = Db{20'000};
+  CHECK(quiet.fabric.element(quiet.examined().light.noisiest).name == "rx-2");
+  CHECK(quiet.examined().light.crosstalk == Db{-12'000});  // stands for none
+  VerifyBench lost = chain_of_two();
+  lost.set<WssSetpoint>("wss").routes.pop_back();
+  CHECK(lost.examined().light.circuits == 1);
 }
 
 TEST_CASE("verify: no plan at all has no margins") { CHECK(make_chain().examined().light == LightMargins{}); }

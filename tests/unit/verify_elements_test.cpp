@@ -130,6 +130,25 @@ TEST_CASE("verify: an amplifier's input is signals and leaks together") {
   check_border(bench, most, 4, 3, {"amplifier_input_range: amplifier: 0.04 dBm at its input, allowed -20.00 dBm to 0.03 dBm"});
 }
 
+TEST_CASE("verify: a WSS that nobody drives routes nothing, and leaks nothing of a route") {
+  VerifyBench bench = make_pair_of_wss();
+  bench.add("undriven", 1, 1, WavelengthSelectiveSwitch{});
+  bench.fabric.fibres[6].to = {bench.element_id("undriven"), 0};  // instead of rx-1
+  bench.join("undriven", 0, "rx-1", 0);
+  build_index(bench.fabric);
+  CHECK(bench.verdict() == Words{"wavelength_continuity: circuit 2: 193.10000 THz of tx-1 does not reach rx-1"});
+}
+
+TEST_CASE("verify: a transmitter without a fibre lights nothing") {
+  VerifyBench bench = make_pair_of_wss();
+  bench.fabric.fibres.erase(bench.fabric.fibres.begin());
+  for (std::uint32_t i = 0; i < bench.fabric.fibres.size(); ++i) {
+    bench.fabric.fibres[i].id = FibreId{i};
+  }
+  build_index(bench.fabric);
+  CHECK(bench.verdict() == Words{"wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0"});
+}
+
 // --- gratings --------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a grating passes the whole width of a signal") {
@@ -184,6 +203,30 @@ TEST_CASE("verify: a cyclic grating sends input i and channel c to output c + i"
 TEST_CASE("verify: a grating leaks to its other outputs") {
   const auto with = [](VerifyBench& bench, int centi) { bench.kind<ArrayedWaveguideGrating>("grating").isolation = Db{centi}; };
   check_border(make_router(0, 0), with, 2'001, 1'999, crosstalk_at({"rx-0", "rx-1"}, "-19.99"));
+}
+
+TEST_CASE("verify: a filter behind a grating of several inputs passes what leaks at its wavelength") {
+  VerifyBench bench = make_router(0, 0);
+  for (const char* end : {"0", "1"}) {
+    const std::string ring = std::string("ring-") + end;
+    bench.add(ring, 1, 2, some_ring());
+    const auto fibre = std::find_if(bench.fabric.fibres.begin(), bench.fabric.fibres.end(), [&](const Fibre& each) {
+      return each.to.element == bench.element_id(std::string("rx-") + end);
+    });
+    fibre->to = {bench.element_id(ring), 0};
+    bench.join(ring, 1, std::string("rx-") + end, 0);
+  }
+  bench.device("bank", DeviceKind::heater_bank, 0, {"ring-0", "ring-1"});
+  bench.fabric.buses.clear();
+  bench.finish("router");
+  bench.light("laser-0", 0);
+  bench.light("laser-1", 0);
+  bench.set<HeaterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}, {1, centre_of(wavelength(0))}};
+  bench.circuit(1, 1, "tx-0", "rx-0", 0);
+  bench.circuit(2, 1, "tx-1", "rx-1", 0);
+  bench.declare();
+  const auto with = [](VerifyBench& one, int centi) { one.kind<ArrayedWaveguideGrating>("grating").isolation = Db{centi}; };
+  check_border(bench, with, 2'001, 1'999, crosstalk_at({"rx-0", "rx-1"}, "-19.99"));
 }
 
 /// tx-0 and tx-1 on wavelengths 0 and 1 through a coupler into a grating of one input; rx-0 is behind a ring or right behind it.
@@ -314,6 +357,16 @@ TEST_CASE("verify: what a ring does not add goes nowhere") {
               "wavelength_continuity: circuit 1: 193.10000 THz of tx-2 does not reach rx-4"});
 }
 
+TEST_CASE("verify: what leaks past a ring of another order is no light that aliases") {
+  VerifyBench bench = chain_of_two();  // wavelength 0 leaks at the WSS towards ring-0, which stands two channels above it
+  auto& ring = bench.kind<RingFilter>("ring-0");
+  ring.free_spectral_range = {200'000};
+  ring.cold_resonance = {194'000'000};
+  bench.set<HeaterSetpoint>("bank").rings.insert(bench.set<HeaterSetpoint>("bank").rings.begin(), {0, centre_of(wavelength(2))});
+  bench.declare();
+  CHECK(bench.verdict() == Words{});
+}
+
 // --- couplers and fibres -----------------------------------------------------------------------------------------------------------
 
 /// chain_of_two with combs of 75 GHz, so that the signals of both transmitters stand side by side, and both circuits dark but
@@ -344,6 +397,8 @@ TEST_CASE("verify: signals on one fibre are at least as far apart as they are wi
 
 TEST_CASE("verify: two inputs of a coupler never carry one wavelength") {
   VerifyBench bench = make_chain();
+  bench.element("coupler").inputs = 3;  // one of them is open
+  build_index(bench.fabric);
   bench.light("laser-0", 3);
   bench.light("laser-1", 3);
   for (const char* laser : {"laser-0", "laser-1"}) {

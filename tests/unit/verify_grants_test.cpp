@@ -137,8 +137,10 @@ TEST_CASE("verify: a table names lasers") {
   VerifyBench bench = make_granted();
   map_of(bench, 0).waves[0].laser = bench.device_plan("wss").device;
   CHECK(bench.verdict()[0] == kTable + "a: its table names device 4, which is no laser");
-  map_of(bench, 0).waves[0].laser = DeviceId{5};
-  CHECK(bench.verdict()[0] == kTable + "a: its table names device 5, which is no laser");
+  for (const std::uint32_t beyond : {5U, 4'000'000'000U}) {
+    map_of(bench, 0).waves[0].laser = DeviceId{beyond};
+    CHECK(bench.verdict()[0] == kTable + "a: its table names device " + std::to_string(beyond) + ", which is no laser");
+  }
 }
 
 // --- waves, palettes, streams ----------------------------------------------------------------------------------------------------
@@ -163,6 +165,31 @@ TEST_CASE("verify: a table allows only what is a circuit of its job, and each ci
               kTable + "a: its table has 1 wavelengths of device 0, the palette 1 others", in_none});
   CHECK(with([](VerifyBench& bench, GrantMap& map) { map.waves[0].laser = bench.device_plan("laser-1").device; }) ==
         Words{no_circuit(1), in_none});
+}
+
+TEST_CASE("verify: a table allows no other node's circuit, and none of another job") {
+  VerifyBench borrowed = make_granted();
+  map_of(borrowed, 0).waves.push_back(map_of(borrowed, 1).waves[0]);  // of laser-1, to c: b's circuit
+  const Words found = borrowed.verdict();
+  REQUIRE_FALSE(found.empty());
+  CHECK(found[0] == kTable + "a: its table allows 193.10000 THz to node 2, which is no circuit of job 1");
+  VerifyBench other_job = make_granted();
+  other_job.plan.circuits[0].job = JobId{2};
+  other_job.declare();
+  const Words other = other_job.verdict();
+  REQUIRE_FALSE(other.empty());
+  CHECK(other[0] == kTable + "a: its table allows 193.10000 THz to node 1, which is no circuit of job 1");
+}
+
+TEST_CASE("verify: a circuit of a job under grants whose transmitter nobody drives is in no table") {
+  VerifyBench bench = make_granted();
+  bench.add("tx-4", 0, 1, some_transmitter());
+  bench.fabric.nodes[2].transmitters.push_back(bench.element_id("tx-4"));
+  build_index(bench.fabric);
+  bench.circuit(4, 1, "tx-4", "rx-0", 0);
+  bench.declare();
+  const Words found = bench.verdict();
+  CHECK(std::find(found.begin(), found.end(), kTable + "circuit 4 of job 1 is in no table of c") != found.end());
 }
 
 TEST_CASE("verify: a palette emits nothing that the table does not have") {
@@ -225,7 +252,7 @@ TEST_CASE("verify: the arbiter at a circuit's end knows its source, its job and 
   const Words job = with([](NodePlan& end) { end.grants->job = JobId{2}; });
   CHECK(std::find(job.begin(), job.end(), unknown) != job.end());
   const Words gone = with([](NodePlan& end) { end.grants.reset(); });
-  CHECK(std::find(gone.begin(), gone.end(), unknown) != gone.end());
+  CHECK(gone == Words{unknown, kTable + "circuit 2 of job 1 is in no table of b"});
 }
 
 TEST_CASE("verify: a receiver under grants hears one job") {

@@ -280,7 +280,10 @@ TEST_CASE("verify: what an operator lit by hand is for no circuit and may be hea
   CHECK(bench.verdict() == Words{});
   bench.intent.overrides = {by_hand(bench, "laser-0", Revision{1}, false)};  // adopted for its power alone: it serves circuits
   CHECK(bench.verdict().size() == 2);
+  bench.intent.overrides = {by_hand(bench, "laser-0", Revision{}, false)};  // dark by hand: then nobody lit it
+  CHECK(bench.verdict().size() == 2);
   bench.intent.overrides = {by_hand(bench, "laser-1")};  // another one
+  bench.intent.overrides[0].setpoint = bench.set<LaserSetpoint>("laser-0");
   CHECK(bench.verdict().size() == 2);
   DeviceOverride none = by_hand(bench, "laser-0");
   none.device.value = static_cast<std::uint32_t>(bench.fabric.devices.size());

@@ -368,6 +368,18 @@ TEST_CASE("verify: two circuits one way want two back") {
         Words{"return_path: job 1: 2 circuits from node 0 to node 1 have 1 back at the same time; chain returns over light"});
 }
 
+TEST_CASE("verify: a way back is counted where its circuit is lit, and not in its laser's other timeslots") {
+  VerifyBench bench = chain_in_timeslots();  // a to b, then a to a, which is its own way back
+  bench.fabric.return_path = ReturnPath::optical;
+  bench.timeslot("laser-1", 2, Duration{}, microseconds{30'101}, milliseconds{1});  // b to a, in the first timeslot
+  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
+  bench.kind<RingFilter>("ring-1").cold_resonance = {193'350'000};
+  bench.set<HeaterSetpoint>("bank").rings.push_back({1, centre_of(wavelength(2))});
+  bench.circuit(3, 1, "tx-1", "rx-1", 2);
+  bench.declare();
+  CHECK(bench.verdict() == Words{});
+}
+
 // --- times -----------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a guard is as long as blanking, retuning, control and acquisition, to the nanosecond") {
