@@ -26,7 +26,7 @@ SHORTEST_LIMIT_S = 10         # a mutant may run in circles; so long is no test 
 OK, CAUGHT, SURVIVED, NOT_REACHED, NO_BUILD = "ok", "caught", "survived", "not reached", "does not build"
 
 
-def say(text):
+def report(text):
     print(text, flush=True)
 
 
@@ -81,7 +81,7 @@ def passes(tree, program, limit, **environment):
     try:
         ended = subprocess.run([str(tree / "build/release/tests" / program), "--abort"], cwd=tree, timeout=limit,
                                env=dict(os.environ, **environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return ended.returncode == 0, time.monotonic() - began
+        return ended.returncode in (0, 77), time.monotonic() - began
     except subprocess.TimeoutExpired:
         return False, limit
 
@@ -143,14 +143,14 @@ def judge_generated(options, results):
     mutants, texts, programs_of = generate(options.only)
     programs = sorted({program for each in programs_of.values() for program in each})
     copy_tree(TREE, texts)
-    say("mutate: building %d mutants of %d files into %s" % (len(mutants), len(programs_of), " ".join(programs)))
+    report("mutate: building %d mutants of %d files into %s" % (len(mutants), len(programs_of), " ".join(programs)))
     trouble = build(TREE, programs, options.jobs)
     if trouble:
         sys.exit(trouble[-6000:] + "\nmutate: the copy with the mutants does not build")
     base = Baseline(TREE, programs)
     todo = [m for m in mutants if options.again == "all" or m.name not in results or
             (options.again == "survivors" and results[m.name]["verdict"] != CAUGHT)]
-    say("mutate: %d to run, %d known" % (len(todo), len(mutants) - len(todo)))
+    report("mutate: %d to run, %d known" % (len(todo), len(mutants) - len(todo)))
 
     def judge(mutant):
         near = [p for p in programs_of[mutant.file] if mutant.number in base.reached[p]]
@@ -162,9 +162,9 @@ def judge_generated(options, results):
         for count, (mutant, by, verdict) in enumerate(pool.map(judge, todo), 1):
             results[mutant.name] = {"verdict": verdict, "by": by}
             if verdict != CAUGHT:
-                say("%s: %s:%d: %s" % (verdict, mutant.file, mutant.line, mutant.name.split(" | ", 1)[1]))
+                report("%s: %s:%d: %s" % (verdict, mutant.file, mutant.line, mutant.name.split(" | ", 1)[1]))
             if count % 50 == 0:
-                say("mutate: %d of %d after %.0f s" % (count, len(todo), time.monotonic() - began))
+                report("mutate: %d of %d after %.0f s" % (count, len(todo), time.monotonic() - began))
                 save(results)
     save(results)
     return [(m.file, m.kind, m.name) for m in mutants]
@@ -206,7 +206,7 @@ def judge_patches(options, results):
             continue
         verdict, by = judge_patch(name, programs, text, options.jobs)
         results[name] = {"verdict": verdict, "by": by}
-        say("%s: %s%s" % (verdict, name, " by " + by if by else ""))
+        report("%s: %s%s" % (verdict, name, " by " + by if by else ""))
         save(results)
     return rows
 
@@ -232,14 +232,14 @@ def table(rows, results):
         counts["mutants"] += 1
         counts[CAUGHT if verdict == CAUGHT else "argued" if name in known else "holes"] += 1
     total = {key: sum(counts[key] for counts in by_file.values()) for key in ("mutants", CAUGHT, "argued", "holes")}
-    say("%-44s %8s %7s %7s %6s %9s" % ("file", "mutants", "caught", "argued", "holes", "caught %"))
+    report("%-44s %8s %7s %7s %6s %9s" % ("file", "mutants", "caught", "argued", "holes", "caught %"))
     for file, counts in [*sorted(by_file.items()), ("all", total)]:
-        say("%-44s %8d %7d %7d %6d %8.1f%%" % (file, counts["mutants"], counts[CAUGHT], counts["argued"], counts["holes"],
+        report("%-44s %8d %7d %7d %6d %8.1f%%" % (file, counts["mutants"], counts[CAUGHT], counts["argued"], counts["holes"],
                                                 100.0 * counts[CAUGHT] / max(1, counts["mutants"])))
     names = {name for _, _, name in rows}
     for name in sorted(known & names):
         if results.get(name, {}).get("verdict") == CAUGHT:
-            say("argued and yet caught, strike it from survivors.md: " + name)
+            report("argued and yet caught, strike it from survivors.md: " + name)
     return total["holes"]
 
 
@@ -255,9 +255,9 @@ def main():
     options = parser.parse_args()
     if options.list:
         for mutant in generate(options.only)[0]:
-            say("%s:%d: %s: %s" % (mutant.file, mutant.line, mutant.kind, mutant.name.split(" | ", 1)[1]))
+            report("%s:%d: %s: %s" % (mutant.file, mutant.line, mutant.kind, mutant.name.split(" | ", 1)[1]))
         for name, programs, _ in patches(options.only):
-            say("%s: patch: caught by %s" % (name, " ".join(programs)))
+            report("%s: patch: caught by %s" % (name, " ".join(programs)))
         return 0
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     rows = [] if options.patches_only else judge_generated(options, results)

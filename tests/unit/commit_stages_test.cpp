@@ -1,5 +1,5 @@
-// One commit stage by stage: what is asked of whom, what counts as an answer, when a stage has failed, and what is measured. Every
-// instant is written out from the timings.
+// One commit stage by stage: what is asked of whom, what counts as an answer, when a stage has failed, and what is measured.
+// Every instant is written out from the timings.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -29,7 +29,8 @@ constexpr Duration kEverybodyHears = milliseconds{50} * 3 + milliseconds{20} + 2
 
 /// A commit of revision 7 whose participants are `nodes` of ten.
 struct CommitBench {
-  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {}) : commit(result_of(nodes, cycle), timings(), "why", kStart) {
+  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {})
+      : commit(result_of(nodes, cycle), timings(), "why", kStart) {
     for (const std::uint32_t node : nodes) {
       participants.push_back(NodeId{node});
     }
@@ -123,7 +124,8 @@ struct CommitBench {
 
 using Nodes = std::vector<std::uint32_t>;
 
-// --- the stages ------------------------------------------------------------------------------------------------------------------
+// --- the stages
+// ------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: each stage asks every participant once, and ends with the last answer") {
   CommitBench bench({2, 5, 8});
@@ -211,7 +213,8 @@ TEST_CASE("commit: who ran ahead is not asked again, and is counted once") {
   CHECK(all_ahead.first<Proceed>().phase == CommitPhase::relight);
 }
 
-// --- what counts as an answer ------------------------------------------------------------------------------------------------------
+// --- what counts as an answer
+// ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: repeated answers, answers of others and other words change nothing") {
   CommitBench bench({2, 5});
@@ -294,7 +297,8 @@ TEST_CASE("commit: an agent that has forgotten what it had prepared has started 
   CHECK(told.commit.verdict() == CommitVerdict::failed);
 }
 
-// --- time --------------------------------------------------------------------------------------------------------------------------
+// --- time
+// --------------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: who has not answered is asked again at each interval, and nobody else") {
   CommitBench bench({2, 5, 8});
@@ -331,7 +335,8 @@ std::string fails_exactly_at(CommitBench& bench, Instant deadline) {
 TEST_CASE("commit: every stage has its deadline, to the nanosecond, and names who is silent") {
   CommitBench preparing({2, 5});
   preparing.answer(2, Prepared{{}, {}});
-  CHECK(fails_exactly_at(preparing, kStart + seconds{5}) == "1 of 2 agents did not answer while preparing (node 5) within 5000 ms");
+  CHECK(fails_exactly_at(preparing, kStart + seconds{5}) ==
+        "1 of 2 agents did not answer while preparing (node 5) within 5000 ms");
   CHECK(preparing.commit.failed_node() == NodeId{5});
   CHECK_FALSE(preparing.commit.was_late());
 
@@ -380,7 +385,8 @@ TEST_CASE("commit: five silent agents are named, more are counted") {
         "6 of 7 agents did not answer while preparing (node 1, node 2, node 3, node 4, node 6, ...) within 5000 ms");
 }
 
-// --- what is said and measured -------------------------------------------------------------------------------------------------------
+// --- what is said and measured
+// -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: abandon and confirm go to everybody who takes part") {
   CommitBench bench({2, 5});

@@ -1,5 +1,5 @@
-// A controller between a journal that keeps its rows, a planner that makes real plans when the test says so, and agents that obey:
-// eight nodes of ODDL in two groups. Only the events and effects of its step are used.
+// A controller between a journal that keeps its rows, a planner that makes real plans when the test says so, and agents that
+// obey: eight nodes of ODDL in two groups. Only the events and effects of its step are used.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class ControllerBench {
     controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}, {}, {}});
     feed(Started{boots_, kVirtualClock, records});
     for (const Node& node : fabric->nodes) {
-      hear(node.id, Hello{"test", 100 + node.id.value, {}, applied, false, {}});
+      receive(node.id, Hello{"test", 100 + node.id.value, {}, applied, false, {}});
     }
   }
 
@@ -66,13 +66,14 @@ class ControllerBench {
     }
   }
 
-  void hear(NodeId node, Body body, Revision revision = {}) {
+  void receive(NodeId node, Body body, Revision revision = {}) {
     feed(MessageArrived{agent_peer(node),
                         {kWireVersion, "agent", Role::agent, Term{boots_}, node, kVirtualClock, revision, std::move(body)}});
   }
   void ask(OperatorAsk what) {
-    feed(MessageArrived{{Peer::Kind::operator_, 7},
-                        {kWireVersion, "ada", Role::admin, {}, {}, {}, {}, OperatorRequest{RequestId{++requests_}, std::move(what)}}});
+    feed(MessageArrived{
+        {Peer::Kind::operator_, 7},
+        {kWireVersion, "ada", Role::admin, {}, {}, {}, {}, OperatorRequest{RequestId{++requests_}, std::move(what)}}});
   }
   void submit(std::uint32_t nodes) {
     JobSpec spec;
@@ -86,7 +87,7 @@ class ControllerBench {
   void pass(Duration time, bool plans = true) {
     for (const Instant end = now + time; now < end; now += milliseconds{50}) {
       for (const Node& node : fabric->nodes) {
-        hear(node.id, Heartbeat{controller->confirmed(), controller->confirmed(), false});
+        receive(node.id, Heartbeat{controller->confirmed(), controller->confirmed(), false});
       }
       for (const TimerId timer : {timers::kSweep, timers::kTick, timers::kPlan, timers::kReconcile}) {
         feed(TimerFired{timer});
@@ -120,8 +121,8 @@ class ControllerBench {
   }
   template <class Body>
   std::size_t said() const {
-    return static_cast<std::size_t>(
-        std::count_if(sent.begin(), sent.end(), [](const Send& send) { return std::holds_alternative<Body>(send.envelope.body); }));
+    return static_cast<std::size_t>(std::count_if(
+        sent.begin(), sent.end(), [](const Send& send) { return std::holds_alternative<Body>(send.envelope.body); }));
   }
 
   std::shared_ptr<const Fabric> fabric;
@@ -143,7 +144,7 @@ class ControllerBench {
     }
     const auto reply = [&](std::size_t stage, Body body) {
       if (!stops_at || stage < *stops_at) {
-        hear(asked.node, std::move(body), asked.revision);
+        receive(asked.node, std::move(body), asked.revision);
       }
     };
     if (std::holds_alternative<Prepare>(asked.body)) {

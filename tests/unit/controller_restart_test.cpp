@@ -1,5 +1,5 @@
-// What a controller must remember from one moment to the next: lasers that were switched while a plan was being made, and what a
-// commit that nobody heard the end of may have left behind.
+// What a controller must remember from one moment to the next: lasers that were switched while a plan was being made, and what
+// a commit that nobody heard the end of may have left behind.
 #include "tests/unit/controller_bench.hpp"
 
 namespace loom {
@@ -18,7 +18,8 @@ bool emits_anywhere(const std::vector<NodePlan>& plans) {
   });
 }
 
-// --- lasers between planning and commit ----------------------------------------------------------------------------------------
+// --- lasers between planning and commit
+// ----------------------------------------------------------------------------------------
 
 TEST_CASE("a plan that was made while the lasers were on is not committed once they are off") {
   ControllerBench bench;
@@ -70,7 +71,8 @@ TEST_CASE("lasers that were switched off and on again while a plan was made leav
   CHECK(emits_anywhere(bench.prepared()));
 }
 
-// --- a commit that nobody heard the end of ---------------------------------------------------------------------------------------
+// --- a commit that nobody heard the end of
+// ---------------------------------------------------------------------------------------
 
 /// Job 1 on four nodes is confirmed as revision 1; then job 2 is on its way as revision 2 and the controller dies at `stage`.
 ControllerBench interrupted(std::size_t stage) {

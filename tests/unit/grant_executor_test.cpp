@@ -1,5 +1,5 @@
-// The software executor: what it loads, which rows it takes, and that a laser is lit only inside a row, by its owner, once it has
-// settled, and that a row is over only when its darkness is proven.
+// The software executor: what it loads, which rows it takes, and that a laser is lit only inside a row, by its owner, once it
+// has settled, and that a row is over only when its darkness is proven.
 #include "grant_plane_bench.hpp"
 
 namespace loom::testing {
@@ -22,8 +22,8 @@ struct ExecutorBench : PlaneBench {
     });
   }
   std::size_t count(Op op) const {
-    return static_cast<std::size_t>(
-        std::count_if(log.begin(), log.end(), [&](const test::Actuation& each) { return each.device == lasers[0] && each.op == op; }));
+    return static_cast<std::size_t>(std::count_if(
+        log.begin(), log.end(), [&](const test::Actuation& each) { return each.device == lasers[0] && each.op == op; }));
   }
   /// When the laser was told so the last time.
   Instant ordered(Op op) const {
@@ -41,7 +41,8 @@ struct ExecutorBench : PlaneBench {
   std::vector<TunedAhead> tuned_now;
 };
 
-// --- loading -----------------------------------------------------------------------------------------------------------------------
+// --- loading
+// -----------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("executor: a table of a laser that is elsewhere, or without its wavelength, is refused by name") {
   PlaneBench bench;
@@ -84,7 +85,8 @@ TEST_CASE("executor: as many lasers as the limit says are taken, and not one mor
   CHECK(with(limits::kTransmittersPerNode + 1) == "grant table: 9 lasers exceed limits::kTransmittersPerNode = 8");
 }
 
-// --- rows --------------------------------------------------------------------------------------------------------------------------
+// --- rows
+// --------------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("executor: a row is taken for a transmitter that there is, a wavelength that it has, and a laser that is free") {
   ExecutorBench bench;
@@ -102,7 +104,8 @@ TEST_CASE("executor: a row is taken for a transmitter that there is, a wavelengt
         "grant table: device " + std::to_string(bench.lasers[0].value) + " is held by somebody above");
   bench.lanes.release(bench.lane(), Activity::commit);
   CHECK(why(bench.row(kNear, milliseconds{5}, milliseconds{20}, milliseconds{40})).empty());
-  CHECK_THAT(why(bench.row(kFar, milliseconds{39}, milliseconds{50}, milliseconds{60}, 2)), Contains("must follow the one before it"));
+  CHECK_THAT(why(bench.row(kFar, milliseconds{39}, milliseconds{50}, milliseconds{60}, 2)),
+             Contains("must follow the one before it"));
   CHECK(why(bench.row(kFar, milliseconds{40}, milliseconds{50}, milliseconds{60}, 2)).empty());
   CHECK_THAT(why(bench.row(kFar, milliseconds{60}, milliseconds{70}, milliseconds{80}, 3)), Contains("holds 2 of 2 rows"));
   PlaneBench unloaded;
@@ -222,18 +225,19 @@ TEST_CASE("executor: what is cleared is not lit any more, and its laser is let g
   CHECK_FALSE(bench.executor.write(bench.row(kNear, milliseconds{65}, milliseconds{80}, milliseconds{90})).has_value());
 }
 
-// --- tuning ahead ------------------------------------------------------------------------------------------------------------------
+// --- tuning ahead
+// ------------------------------------------------------------------------------------------------------------------
 
 struct AheadBench : ExecutorBench {
   using ExecutorBench::ExecutorBench;
-  void wish(NodeId to, std::uint32_t transmitter = 0) {
+  void tune_ahead(NodeId to, std::uint32_t transmitter = 0) {
     step([&](Turn turn) { executor.tune_ahead(turn, {transmitter, to}); });
   }
 };
 
 TEST_CASE("executor: a wish tunes an idle laser in the dark and is told once it has come true") {
   AheadBench bench;
-  bench.wish(kFar);
+  bench.tune_ahead(kFar);
   bench.run(milliseconds{1});
   CHECK(bench.tuned.empty());
   bench.run(milliseconds{20});
@@ -244,7 +248,7 @@ TEST_CASE("executor: a wish tunes an idle laser in the dark and is told once it 
   CHECK(bench.count(Op::light) == 0);
   bench.run(milliseconds{40});
   CHECK(bench.tuned.size() == 1);
-  bench.wish(kFar);  // it is there already: nothing moves, and it is said again
+  bench.tune_ahead(kFar);  // it is there already: nothing moves, and it is said again
   bench.run(milliseconds{60});
   CHECK(bench.tuned.size() == 2);
   CHECK(bench.count(Op::move) == 1);
@@ -253,26 +257,26 @@ TEST_CASE("executor: a wish tunes an idle laser in the dark and is told once it 
 TEST_CASE("executor: a wish is dropped for a laser with a row, in somebody else's hands, lit, or without that wavelength") {
   AheadBench with_row;
   REQUIRE(with_row.executor.write(with_row.row(kNear, milliseconds{30}, milliseconds{45}, milliseconds{60})).has_value());
-  with_row.wish(kFar);
+  with_row.tune_ahead(kFar);
   with_row.run(milliseconds{20});
   CHECK(with_row.log.empty());
 
   AheadBench held;
   REQUIRE(held.lanes.take(held.lane(), Activity::commit));
-  held.wish(kFar);
+  held.tune_ahead(kFar);
   held.run(milliseconds{20});
   CHECK(held.log.empty());
   CHECK(held.tuned.empty());
 
   AheadBench elsewhere;
-  elsewhere.wish(kStranger);
-  elsewhere.wish(kFar, 1);
+  elsewhere.tune_ahead(kStranger);
+  elsewhere.tune_ahead(kFar, 1);
   elsewhere.run(milliseconds{20});
   CHECK(elsewhere.log.empty());
 
   AheadBench unloaded;
   unloaded.executor.clear();
-  unloaded.wish(kFar);
+  unloaded.tune_ahead(kFar);
   unloaded.run(milliseconds{20});
   CHECK(unloaded.log.empty());
 }
@@ -283,7 +287,7 @@ TEST_CASE("executor: a wish waits for nobody's darkness") {
   bench.run(milliseconds{40} - Duration{1});
   bench.laser().reply_delay = milliseconds{10};
   bench.run(milliseconds{45});  // the row has left the table, its darkness is not proven
-  bench.wish(kFar);
+  bench.tune_ahead(kFar);
   bench.run(milliseconds{100});
   CHECK(bench.tuned.empty());
   CHECK(bench.count(Op::move) == 1);
@@ -292,7 +296,7 @@ TEST_CASE("executor: a wish waits for nobody's darkness") {
 
 TEST_CASE("executor: a row that comes takes the place of a wish") {
   AheadBench bench;
-  bench.wish(kFar);
+  bench.tune_ahead(kFar);
   bench.run(milliseconds{1});
   REQUIRE(bench.executor.write(bench.row(kNear, milliseconds{20}, milliseconds{35}, milliseconds{50})).has_value());
   bench.run(milliseconds{15});

@@ -1,5 +1,5 @@
-// One node's grant plane and software executor over a fake laser, with a virtual bus: node 0 of four, whose laser leads to node 1 on
-// wavelength 0 and to node 2 on wavelength 1, and whose receiver nodes 1 and 2 may ask for. Everything else is a stranger.
+// One node's grant plane and software executor over a fake laser, with a virtual bus: node 0 of four, whose laser leads to node
+// 1 on wavelength 0 and to node 2 on wavelength 1, and whose receiver nodes 1 and 2 may ask for. Everything else is a stranger.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,8 @@ inline LaserSetpoint plane_light(std::int32_t wavelength) { return {{-272 + 16 *
 /// A device of each kind behind a bus that answers after the device's own delay, and one instant that only the test moves.
 class PlaneBench {
  public:
-  explicit PlaneBench(std::uint32_t planes = 1) : fabric(plane_fabric(planes)), lanes(fabric, kSelf, make_drivers()), executor(lanes) {
+  explicit PlaneBench(std::uint32_t planes = 1)
+      : fabric(plane_fabric(planes)), lanes(fabric, kSelf, make_drivers()), executor(lanes) {
     voice.node = kSelf;
     voice.clock = kPlaneClock;
     voice.term = Term{3};
@@ -127,7 +128,7 @@ class PlaneBench {
   }
 
   template <class Body>
-  std::vector<Body> said() const {
+  std::vector<Body> sent_of() const {
     std::vector<Body> bodies;
     for (const Send& send : sent) {
       const auto* word = std::get_if<GrantWord>(&send.envelope.body);

@@ -1,5 +1,5 @@
-// The grant plane of one node: whose words it hears, what it answers while it is dark, and that only a grant of the right arbiter,
-// for this light, on this clock, ever becomes light.
+// The grant plane of one node: whose words it hears, what it answers while it is dark, and that only a grant of the right
+// arbiter, for this light, on this clock, ever becomes light.
 #include "grant_plane_bench.hpp"
 
 namespace loom::testing {
@@ -20,7 +20,7 @@ struct GrantPlaneBench : PlaneBench {
   void advance() {
     step([&](Turn turn) { plane.advance(turn); });
   }
-  void hear(NodeId from, const GrantMessage& message, Revision revision = kLaid, ClockId clock = kPlaneClock) {
+  void receive(NodeId from, const GrantMessage& message, Revision revision = kLaid, ClockId clock = kPlaneClock) {
     Envelope envelope;
     envelope.role = Role::agent;
     envelope.node = from;
@@ -59,12 +59,13 @@ struct GrantPlaneBench : PlaneBench {
   GrantPlane plane;
 };
 
-// --- a lawful life -----------------------------------------------------------------------------------------------------------------
+// --- a lawful life
+// -----------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("plane: a stream of the plan is asked for, granted, lit and said to be over") {
   GrantPlaneBench bench;
   bench.begin();
-  const auto asked = bench.said<StreamRequest>();
+  const auto asked = bench.sent_of<StreamRequest>();
   REQUIRE(asked.size() == 1);
   CHECK(asked[0].stream == bench.to_near());
   CHECK(asked[0].remaining == Bytes{12'500'000});
@@ -75,14 +76,14 @@ TEST_CASE("plane: a stream of the plan is asked for, granted, lit and said to be
   CHECK(envelope.clock == kPlaneClock);
   CHECK(envelope.revision == kLaid);
   CHECK(envelope.term == Term{3});
-  bench.hear(kNear, bench.grant());
-  REQUIRE(bench.said<StreamAccept>().size() == 1);
+  bench.receive(kNear, bench.grant());
+  REQUIRE(bench.sent_of<StreamAccept>().size() == 1);
   CHECK_FALSE(bench.plane.is_done());
   bench.run(milliseconds{60});
   CHECK(bench.lights() == 1);
   CHECK_FALSE(bench.is_lit());
-  REQUIRE(bench.said<StreamRelease>().size() == 1);
-  CHECK(bench.said<StreamRelease>()[0].remaining == Bytes{0});
+  REQUIRE(bench.sent_of<StreamRelease>().size() == 1);
+  CHECK(bench.sent_of<StreamRelease>()[0].remaining == Bytes{0});
   CHECK(bench.plane.is_done());
   const auto times = bench.plane.take_times();
   REQUIRE(times.size() == 1);
@@ -107,7 +108,7 @@ TEST_CASE("plane: the cycle is said to be done when all is sent, and again until
   };
   repeat(3);
   CHECK(done() == 0);
-  bench.hear(kNear, bench.grant());
+  bench.receive(kNear, bench.grant());
   bench.run(milliseconds{60});
   CHECK(done() == 1);
   repeat(30);
@@ -126,33 +127,34 @@ TEST_CASE("plane: the cycle is said to be done when all is sent, and again until
 TEST_CASE("plane: our receiver is granted to whoever may ask for it") {
   GrantPlaneBench bench;
   bench.begin();
-  bench.hear(kFar, bench.request(kFar));
-  REQUIRE(bench.said<StreamGrant>().size() == 1);
-  CHECK(bench.said<StreamGrant>()[0].stream.source == kFar);
+  bench.receive(kFar, bench.request(kFar));
+  REQUIRE(bench.sent_of<StreamGrant>().size() == 1);
+  CHECK(bench.sent_of<StreamGrant>()[0].stream.source == kFar);
   CHECK(bench.sent.back().to == agent_peer(kFar));
 }
 
-// --- whose words -------------------------------------------------------------------------------------------------------------------
+// --- whose words
+// -------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("plane: a stranger's words are dropped, counted, and told once") {
   GrantPlaneBench bench;
   bench.begin();
   const std::size_t before = bench.sent.size();
-  bench.hear(kStranger, bench.request(kStranger));
+  bench.receive(kStranger, bench.request(kStranger));
   CHECK(bench.plane.counters().strangers == 1);
-  CHECK(bench.said<StreamGrant>().empty());
+  CHECK(bench.sent_of<StreamGrant>().empty());
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].code == AlarmCode::malformed_message);
   CHECK(bench.alarms[0].evidence ==
         "words of node 3 about light are dropped: the plan of revision 5 lays no wavelength between it and node 0");
   CHECK(bench.alarms[0].next_command == "loom node show 3");
-  bench.hear(kStranger, bench.request(kStranger, 2));
+  bench.receive(kStranger, bench.request(kStranger, 2));
   CHECK(bench.plane.counters().strangers == 2);
   CHECK(bench.alarms.size() == 1);
   StreamGrant forged = bench.grant();
-  bench.hear(kStranger, forged);
+  bench.receive(kStranger, forged);
   CHECK(bench.plane.counters().strangers == 3);
-  CHECK(bench.said<StreamAccept>().empty());
+  CHECK(bench.sent_of<StreamAccept>().empty());
   CHECK(bench.sent.size() == before + 1);  // the alarm's report, and nothing else
 }
 
@@ -163,51 +165,51 @@ TEST_CASE("plane: who may ask us may not grant us, and the other way round") {
   plan.grants->waves.pop_back();  // light leads to node 1 only
   plan.devices[0].timeline.pop_back();
   bench.begin(plan);
-  bench.hear(kNear, bench.request(kNear));
+  bench.receive(kNear, bench.request(kNear));
   CHECK(bench.plane.counters().strangers == 1);
-  CHECK(bench.said<StreamGrant>().empty());
+  CHECK(bench.sent_of<StreamGrant>().empty());
   StreamGrant grant = bench.grant();
-  bench.hear(kFar, grant);
+  bench.receive(kFar, grant);
   CHECK(bench.plane.counters().strangers == 2);
-  CHECK(bench.said<StreamAccept>().empty());
-  bench.hear(kFar, bench.request(kFar));
-  CHECK(bench.said<StreamGrant>().size() == 1);
-  bench.hear(kNear, grant);
-  CHECK(bench.said<StreamAccept>().size() == 1);
+  CHECK(bench.sent_of<StreamAccept>().empty());
+  bench.receive(kFar, bench.request(kFar));
+  CHECK(bench.sent_of<StreamGrant>().size() == 1);
+  bench.receive(kNear, grant);
+  CHECK(bench.sent_of<StreamAccept>().size() == 1);
 }
 
 TEST_CASE("plane: words of another clock, of another light or for no light mean nothing") {
   GrantPlaneBench bench;
-  bench.hear(kNear, bench.grant());
+  bench.receive(kNear, bench.grant());
   CHECK(bench.plane.counters().other_revision == 1);
   bench.begin();
   const std::size_t before = bench.sent.size();
-  bench.hear(kNear, bench.grant(), kLaid, ClockId{kPlaneClock.value + 1});
+  bench.receive(kNear, bench.grant(), kLaid, ClockId{kPlaneClock.value + 1});
   CHECK(bench.plane.counters().other_clock == 1);
-  bench.hear(kNear, bench.grant(), Revision{kLaid.value - 1});
-  bench.hear(kNear, bench.grant(), Revision{kLaid.value + 1});
+  bench.receive(kNear, bench.grant(), Revision{kLaid.value - 1});
+  bench.receive(kNear, bench.grant(), Revision{kLaid.value + 1});
   CHECK(bench.plane.counters().other_revision == 3);
-  bench.hear(kFar, bench.request(kFar), kLaid, ClockId{});
-  bench.hear(kFar, bench.request(kFar), Revision{});
+  bench.receive(kFar, bench.request(kFar), kLaid, ClockId{});
+  bench.receive(kFar, bench.request(kFar), Revision{});
   CHECK(bench.sent.size() == before);
   CHECK(bench.alarms.empty());
   bench.run(milliseconds{60});
   CHECK(bench.lights() == 0);
-  bench.hear(kNear, bench.grant());
-  CHECK(bench.said<StreamAccept>().size() == 1);
+  bench.receive(kNear, bench.grant());
+  CHECK(bench.sent_of<StreamAccept>().size() == 1);
 }
 
 TEST_CASE("plane: a forged grant lights nothing and is told by what is wrong with it") {
-  const auto hears = [](auto forge) {
+  const auto refusal_of = [](auto forge) {
     GrantPlaneBench bench;
     bench.begin();
     StreamGrant grant = bench.grant();
     forge(grant);
-    bench.hear(kNear, grant);
-    CHECK(bench.said<StreamAccept>().empty());
+    bench.receive(kNear, grant);
+    CHECK(bench.sent_of<StreamAccept>().empty());
     CHECK(bench.plane.counters().forged == 1);
     CHECK(bench.alarms.size() == 1);
-    bench.hear(kNear, grant);  // again: counted, not told
+    bench.receive(kNear, grant);  // again: counted, not told
     CHECK(bench.plane.counters().forged == 2);
     CHECK(bench.alarms.size() == 1);
     bench.run(milliseconds{60});
@@ -215,28 +217,29 @@ TEST_CASE("plane: a forged grant lights nothing and is told by what is wrong wit
     return bench.alarms.front().evidence;
   };
   const std::string head = "grant 5.1 of node 1 for 12500000 bytes is refused: ";
-  CHECK(hears([](StreamGrant& grant) { grant.stream.source = kFar; }) ==
+  CHECK(refusal_of([](StreamGrant& grant) { grant.stream.source = kFar; }) ==
         head + "for another source or not from its destination");
-  CHECK(hears([](StreamGrant& grant) { grant.stream.destination = kFar; }) ==
+  CHECK(refusal_of([](StreamGrant& grant) { grant.stream.destination = kFar; }) ==
         head + "for another source or not from its destination");
-  CHECK(hears([](StreamGrant& grant) { grant.end = grant.start; }) ==
+  CHECK(refusal_of([](StreamGrant& grant) { grant.end = grant.start; }) ==
         head + "of a window that is none, or longer than any lawful one");
-  CHECK(hears([](StreamGrant& grant) { grant.end = grant.start + Duration{limits::kGrantWindowNs + 1}; }) ==
+  CHECK(refusal_of([](StreamGrant& grant) { grant.end = grant.start + Duration{limits::kGrantWindowNs + 1}; }) ==
         head + "of a window that is none, or longer than any lawful one");
-  CHECK(hears([](StreamGrant& grant) { grant.sender_epoch += 1; }) == head + "for a life of this sender that is yet to come");
+  CHECK(refusal_of([](StreamGrant& grant) { grant.sender_epoch += 1; }) ==
+        head + "for a life of this sender that is yet to come");
 }
 
 TEST_CASE("plane: a request in another node's name, or beyond the limits, is refused and told once") {
-  const auto hears = [](auto forge) {
+  const auto refusal_of = [](auto forge) {
     GrantPlaneBench bench;
     bench.begin();
     StreamRequest request = bench.request(kFar);
     forge(request);
-    bench.hear(kFar, request);
-    CHECK(bench.said<StreamGrant>().empty());
-    CHECK(bench.said<StreamQueued>().empty());
+    bench.receive(kFar, request);
+    CHECK(bench.sent_of<StreamGrant>().empty());
+    CHECK(bench.sent_of<StreamQueued>().empty());
     CHECK(bench.plane.counters().forged == 1);
-    bench.hear(kFar, request);
+    bench.receive(kFar, request);
     CHECK(bench.plane.counters().forged == 2);
     REQUIRE(bench.alarms.size() == 1);
     CHECK(bench.alarms[0].next_command == "loom node show 2");
@@ -244,65 +247,67 @@ TEST_CASE("plane: a request in another node's name, or beyond the limits, is ref
   };
   const std::string tail = " is refused: this is the receiver of node 0, for 1 to " + std::to_string(limits::kStreamBytes) +
                            " bytes of the node that asks";
-  CHECK(hears([](StreamRequest& request) { request.stream.source = kNear; }) ==
+  CHECK(refusal_of([](StreamRequest& request) { request.stream.source = kNear; }) ==
         "a request of node 2 for 1000000 bytes from node 1 to node 0" + tail);
-  CHECK(hears([](StreamRequest& request) { request.stream.destination = kNear; }) ==
+  CHECK(refusal_of([](StreamRequest& request) { request.stream.destination = kNear; }) ==
         "a request of node 2 for 1000000 bytes from node 2 to node 1" + tail);
-  CHECK(hears([](StreamRequest& request) { request.remaining = Bytes{0}; }) ==
+  CHECK(refusal_of([](StreamRequest& request) { request.remaining = Bytes{0}; }) ==
         "a request of node 2 for 0 bytes from node 2 to node 0" + tail);
-  CHECK(hears([](StreamRequest& request) { request.remaining = Bytes{limits::kStreamBytes + 1}; })
-            .starts_with("a request of node 2 for " + std::to_string(limits::kStreamBytes + 1) + " bytes"));
+  CHECK(refusal_of([](StreamRequest& request) {
+          request.remaining = Bytes{limits::kStreamBytes + 1};
+        }).starts_with("a request of node 2 for " + std::to_string(limits::kStreamBytes + 1) + " bytes"));
 }
 
 TEST_CASE("plane: a promise beyond its window is ignored and told") {
   GrantPlaneBench bench;
   bench.begin();
-  bench.hear(kFar, bench.request(kFar));
-  const StreamGrant ours = bench.said<StreamGrant>().at(0);
-  bench.hear(kFar, StreamAccept{ours.stream, ours.sender_epoch, ours.key, ours.end + Duration{1}});
+  bench.receive(kFar, bench.request(kFar));
+  const StreamGrant ours = bench.sent_of<StreamGrant>().at(0);
+  bench.receive(kFar, StreamAccept{ours.stream, ours.sender_epoch, ours.key, ours.end + Duration{1}});
   CHECK(bench.plane.counters().forged == 1);
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].evidence == "a promise of node 2 beyond the window that it was granted is ignored");
   CHECK(bench.plane.arbiter()->counters().accepts == 0);
 }
 
-// --- lasers that are not ours to light -----------------------------------------------------------------------------------------------
+// --- lasers that are not ours to light
+// -----------------------------------------------------------------------------------------------
 
 TEST_CASE("plane: a grant for a laser in somebody else's hands is given back at once, unlit") {
   GrantPlaneBench bench;
   bench.begin();
   REQUIRE(bench.lanes.take(bench.lane(), Activity::commit));
-  bench.hear(kNear, bench.grant());
-  REQUIRE(bench.said<StreamRelease>().size() == 1);
-  CHECK(bench.said<StreamRelease>()[0].remaining == Bytes{12'500'000});  // nothing was sent
-  CHECK(bench.said<StreamRelease>()[0].dark_at == bench.now + plane_timings().flight);
+  bench.receive(kNear, bench.grant());
+  REQUIRE(bench.sent_of<StreamRelease>().size() == 1);
+  CHECK(bench.sent_of<StreamRelease>()[0].remaining == Bytes{12'500'000});  // nothing was sent
+  CHECK(bench.sent_of<StreamRelease>()[0].dark_at == bench.now + plane_timings().flight);
   bench.run(milliseconds{60});
   CHECK(bench.lights() == 0);
-  CHECK(bench.said<StreamRequest>().size() >= 2);  // it asks anew
+  CHECK(bench.sent_of<StreamRequest>().size() >= 2);  // it asks anew
 }
 
 TEST_CASE("plane: a halted node refuses what it is granted, once it is proven dark and not before") {
   GrantPlaneBench bench;
   bench.begin();
-  bench.hear(kNear, bench.grant());
+  bench.receive(kNear, bench.grant());
   bench.run(milliseconds{20});
   REQUIRE(bench.is_lit());
   bench.plane.halt();
   CHECK(bench.plane.sender() == nullptr);
   CHECK(bench.plane.is_on());
   bench.sent.clear();
-  bench.hear(kNear, bench.grant(2));
+  bench.receive(kNear, bench.grant(2));
   CHECK(bench.sent.empty());  // its laser is not proven dark: whoever heard a refusal would let the next one in
   CHECK(bench.plane.counters().answered_dark == 0);
   // Somebody above darkens it.
   REQUIRE(bench.lanes.take(bench.lane(), Activity::interlock));
   bench.step([&](Turn turn) { bench.lanes.aim(turn, bench.lane(), Activity::interlock, bench.lanes.dark(bench.lane())); });
-  bench.hear(kNear, bench.grant(3));
+  bench.receive(kNear, bench.grant(3));
   CHECK(bench.sent.empty());
   bench.run(milliseconds{5});
   const StreamGrant grant = bench.grant(4);
-  bench.hear(kNear, grant);
-  const auto refused = bench.said<StreamRefusal>();
+  bench.receive(kNear, grant);
+  const auto refused = bench.sent_of<StreamRefusal>();
   REQUIRE(refused.size() == 1);
   CHECK(refused[0].key == grant.key);
   CHECK(refused[0].stream == grant.stream);
@@ -312,11 +317,11 @@ TEST_CASE("plane: a halted node refuses what it is granted, once it is proven da
   CHECK(bench.plane.counters().answered_dark == 1);
   StreamGrant other = bench.grant(5);
   other.stream.source = kFar;  // not ours to refuse
-  bench.hear(kNear, other);
-  CHECK(bench.said<StreamRefusal>().size() == 1);
+  bench.receive(kNear, other);
+  CHECK(bench.sent_of<StreamRefusal>().size() == 1);
   StreamQueued queued{bench.to_near(), kLaid.value, 1, kLaid.value, false};
-  bench.hear(kNear, queued);
-  CHECK(bench.said<StreamRefusal>().size() == 1);
+  bench.receive(kNear, queued);
+  CHECK(bench.sent_of<StreamRefusal>().size() == 1);
 }
 
 TEST_CASE("plane: a halted node asks for nothing and still grants its receiver") {
@@ -325,9 +330,9 @@ TEST_CASE("plane: a halted node asks for nothing and still grants its receiver")
   bench.plane.halt();
   bench.sent.clear();
   bench.run(seconds{1});
-  CHECK(bench.said<StreamRequest>().empty());
-  bench.hear(kFar, bench.request(kFar));
-  CHECK(bench.said<StreamGrant>().size() == 1);
+  CHECK(bench.sent_of<StreamRequest>().empty());
+  bench.receive(kFar, bench.request(kFar));
+  CHECK(bench.sent_of<StreamGrant>().size() == 1);
   GrantPlaneBench off;
   off.plane.halt();
   CHECK_FALSE(off.plane.is_on());
@@ -337,14 +342,15 @@ TEST_CASE("plane: the light of a lease ends with it, although nobody says anothe
   GrantPlaneBench bench;
   bench.begin();
   const StreamGrant grant = bench.grant();
-  bench.hear(kNear, grant);
-  const Instant promised = bench.said<StreamAccept>().at(0).until;
+  bench.receive(kNear, grant);
+  const Instant promised = bench.sent_of<StreamAccept>().at(0).until;
   CHECK(promised <= grant.end);
   bench.run(promised - bench.now - milliseconds{1});
   CHECK(bench.is_lit());
   bench.run(milliseconds{3});
   CHECK_FALSE(bench.is_lit());
-  const auto dark = std::find_if(bench.log.begin(), bench.log.end(), [](const test::Actuation& each) { return each.op == Op::dark; });
+  const auto dark =
+      std::find_if(bench.log.begin(), bench.log.end(), [](const test::Actuation& each) { return each.op == Op::dark; });
   REQUIRE(dark != bench.log.end());
   CHECK(dark->ordered <= grant.end - plane_timings().flight);
 }
@@ -352,7 +358,7 @@ TEST_CASE("plane: the light of a lease ends with it, although nobody says anothe
 TEST_CASE("plane: nothing is lit, asked or granted once it has ended") {
   GrantPlaneBench bench;
   bench.begin();
-  bench.hear(kNear, bench.grant());
+  bench.receive(kNear, bench.grant());
   bench.run(milliseconds{8});
   bench.plane.end();
   bench.sent.clear();
@@ -372,14 +378,15 @@ TEST_CASE("plane: a table that cannot be loaded is told, and nothing of it is li
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].code == AlarmCode::device_failed);
   CHECK_THAT(bench.alarms[0].evidence, Contains("has no such colour in its palette"));
-  bench.hear(kNear, bench.grant());
+  bench.receive(kNear, bench.grant());
   bench.run(milliseconds{60});
   CHECK(bench.lights() == 0);
   CHECK(bench.plane.works(bench.lasers[0]));
   CHECK_FALSE(bench.plane.works(DeviceId{9'999}));
 }
 
-// --- peers that are silent -----------------------------------------------------------------------------------------------------------
+// --- peers that are silent
+// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("plane: an arbiter that is silent is asked again a second later, and that is told once") {
   GrantPlaneBench bench;
@@ -389,12 +396,11 @@ TEST_CASE("plane: an arbiter that is silent is asked again a second later, and t
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].code == AlarmCode::agent_dead);
   CHECK(bench.alarms[0].node == kNear);
-  CHECK(bench.alarms[0].evidence ==
-        "node 1 has not answered the requests of node 0 for light; they are repeated");
-  const std::size_t asked = bench.said<StreamRequest>().size();
+  CHECK(bench.alarms[0].evidence == "node 1 has not answered the requests of node 0 for light; they are repeated");
+  const std::size_t asked = bench.sent_of<StreamRequest>().size();
   bench.run(milliseconds{500});
-  CHECK(bench.said<StreamRequest>().size() > asked);
-  CHECK(bench.said<StreamRequest>().back().number == 2);
+  CHECK(bench.sent_of<StreamRequest>().size() > asked);
+  CHECK(bench.sent_of<StreamRequest>().back().number == 2);
   bench.run(seconds{4});
   CHECK(bench.plane.counters().unreachable >= 2);
   CHECK(bench.alarms.size() == 1);
@@ -403,28 +409,30 @@ TEST_CASE("plane: an arbiter that is silent is asked again a second later, and t
 TEST_CASE("plane: a sender that never says that it is dark closes our receiver, and that is told after a second") {
   GrantPlaneBench bench;
   bench.begin();
-  bench.hear(kFar, bench.request(kFar));
-  const StreamGrant ours = bench.said<StreamGrant>().at(0);
-  bench.hear(kFar, StreamAccept{ours.stream, ours.sender_epoch, ours.key, ours.end});
-  const auto told = [&] {
+  bench.receive(kFar, bench.request(kFar));
+  const StreamGrant ours = bench.sent_of<StreamGrant>().at(0);
+  bench.receive(kFar, StreamAccept{ours.stream, ours.sender_epoch, ours.key, ours.end});
+  const auto reports = [&] {
     return std::count_if(bench.alarms.begin(), bench.alarms.end(), [](const Alarm& alarm) { return alarm.node == kFar; });
   };
   bench.run(ours.end - bench.now + milliseconds{900});
-  CHECK(told() == 0);
+  CHECK(reports() == 0);
   bench.run(milliseconds{300});
-  REQUIRE(told() == 1);
-  CHECK(bench.alarms.back().evidence ==
-        "node 2 was granted the receiver of node 0 and has not said that it is dark again: nobody else is granted it until then");
-  bench.hear(kNear, bench.request(kNear));
-  CHECK(bench.said<StreamGrant>().back().stream.source == kFar);  // nobody else is granted it
+  REQUIRE(reports() == 1);
+  CHECK(
+      bench.alarms.back().evidence ==
+      "node 2 was granted the receiver of node 0 and has not said that it is dark again: nobody else is granted it until then");
+  bench.receive(kNear, bench.request(kNear));
+  CHECK(bench.sent_of<StreamGrant>().back().stream.source == kFar);  // nobody else is granted it
   bench.run(seconds{5});
-  CHECK(told() == 1);
-  bench.hear(kFar, StreamRelease{ours.stream, ours.sender_epoch, ours.key, bench.now, Bytes{0}});
+  CHECK(reports() == 1);
+  bench.receive(kFar, StreamRelease{ours.stream, ours.sender_epoch, ours.key, bench.now, Bytes{0}});
   bench.run(milliseconds{100});
-  CHECK(bench.said<StreamGrant>().back().stream.source == kNear);
+  CHECK(bench.sent_of<StreamGrant>().back().stream.source == kNear);
 }
 
-// --- maps that machines can be made of ---------------------------------------------------------------------------------------------
+// --- maps that machines can be made of
+// ---------------------------------------------------------------------------------------------
 
 TEST_CASE("plane: a map is checked for what its machines need") {
   const auto why = [](auto change) {

@@ -1,5 +1,6 @@
-// Every field of everything that the wire and the journal carry, by protobuf reflection: numbers at their extremes, enumerations
-// out of range, texts too long, repeated fields too many, sub-messages missing. Each is refused, or listed with the reason.
+// Every field of everything that the wire and the journal carry, by protobuf reflection: numbers at their extremes,
+// enumerations out of range, texts too long, repeated fields too many, sub-messages missing. Each is refused, or listed with
+// the reason.
 #include "tests/unit/proto_limits.hpp"
 
 #include <google/protobuf/descriptor.h>
@@ -69,13 +70,14 @@ Message& at(Message& root, const Path& path) {
   Message* here = &root;
   for (const Step& step : path) {
     const Reflection& reflection = *here->GetReflection();
-    here = step.index < 0 ? reflection.MutableMessage(here, step.field) : reflection.MutableRepeatedMessage(here, step.field, step.index);
+    here = step.index < 0 ? reflection.MutableMessage(here, step.field)
+                          : reflection.MutableRepeatedMessage(here, step.field, step.index);
   }
   return *here;
 }
 
 /// A field in one of its places: the names of all fields on the way.
-struct Place {
+struct FieldPlace {
   const Sample* sample = nullptr;
   Path path;
   const FieldDescriptor* field = nullptr;
@@ -89,7 +91,7 @@ std::string names_of(const Path& path, const FieldDescriptor& field) {
   return names + field.name();
 }
 
-void collect(const Message& here, const Sample& sample, Path& path, std::map<std::string, std::vector<Place>>& places) {
+void collect(const Message& here, const Sample& sample, Path& path, std::map<std::string, std::vector<FieldPlace>>& places) {
   constexpr std::size_t kPlaces = 6;  // of one way: enough that a rule about the sample itself does not hide the field's own
   const Descriptor& type = *here.GetDescriptor();
   const Reflection& reflection = *here.GetReflection();
@@ -110,8 +112,8 @@ void collect(const Message& here, const Sample& sample, Path& path, std::map<std
     }
     for (int row = 0; row < (field->is_repeated() ? std::min(size, 2) : 1); ++row) {
       path.push_back({field, field->is_repeated() ? row : -1});
-      collect(field->is_repeated() ? reflection.GetRepeatedMessage(here, field, row) : reflection.GetMessage(here, field), sample,
-              path, places);
+      collect(field->is_repeated() ? reflection.GetRepeatedMessage(here, field, row) : reflection.GetMessage(here, field),
+              sample, path, places);
       path.pop_back();
     }
   }
@@ -138,7 +140,7 @@ struct World {
     }
   }
   std::vector<Sample> samples;
-  std::map<std::string, std::vector<Place>> places;  ///< by the names of the fields on the way
+  std::map<std::string, std::vector<FieldPlace>> places;  ///< by the names of the fields on the way
 };
 
 const World& world() {
@@ -163,7 +165,8 @@ const std::string_view* exempted(const std::vector<test::Exempt>& list, const Fi
 
 const test::Range* range_of(const FieldDescriptor& field) {
   const std::string name = name_of(field);
-  const auto named = std::find_if(test::kRanges.begin(), test::kRanges.end(), [&](const test::Range& r) { return r.field == name; });
+  const auto named =
+      std::find_if(test::kRanges.begin(), test::kRanges.end(), [&](const test::Range& r) { return r.field == name; });
   if (named != test::kRanges.end()) {
     return &*named;
   }
@@ -215,7 +218,7 @@ std::vector<__int128> extremes_of(const FieldDescriptor& field) {
 }
 
 /// What the decoder says of the message with one field changed.
-std::optional<std::string> verdict_with(const Place& place, const std::function<void(Message&)>& change) {
+std::optional<std::string> verdict_with(const FieldPlace& place, const std::function<void(Message&)>& change) {
   const auto root = place.sample->parse();
   change(at(*root, place.path));
   return place.sample->verdict(*root);
@@ -327,8 +330,8 @@ TEST_CASE("every number at the ends of its range is accepted somewhere, and so i
   Faults faults;
   for (const auto& [what, is_accepted] : accepted) {
     // Versions are equal or refused; a wait of kForever is the greatest value of its field and the only lawful one up there.
-    const bool has_own_test = what.find("wire_version_number") != std::string::npos || what.find("hold_ns") != std::string::npos ||
-                              what.find("forwarding_") != std::string::npos;
+    const bool has_own_test = what.find("wire_version_number") != std::string::npos ||
+                              what.find("hold_ns") != std::string::npos || what.find("forwarding_") != std::string::npos;
     if (!is_accepted && !has_own_test) {
       faults.push_back(what + " is refused everywhere");
     }
@@ -354,7 +357,7 @@ void check_values(const std::string& name, const std::vector<__int128>& refused,
       CHECK(why->find(field.name()) != std::string::npos);
     }
     for (const __int128 value : lawful) {
-      for (const Place& place : places) {
+      for (const FieldPlace& place : places) {
         accepted[text_of(value)] |= !verdict_with(place, [&](Message& message) { (void)set_number(message, field, value); });
       }
     }
@@ -431,11 +434,11 @@ TEST_CASE("every enumeration is one of its words, in every place that it has") {
     }
     const int last = field.enum_type()->value(field.enum_type()->value_count() - 1)->number();
     for (const int value : {-1, 0, last + 1, INT32_MAX}) {
-      const auto why = verdict_with(places.front(), [&](Message& message) {
-        message.GetReflection()->SetEnumValue(&message, &field, value);
-      });
+      const auto why = verdict_with(places.front(),
+                                    [&](Message& message) { message.GetReflection()->SetEnumValue(&message, &field, value); });
       if (!why || why->find(field.name()) == std::string::npos) {
-        faults.push_back(names + " = " + std::to_string(value) + (why ? " is refused with other words: " + *why : " is accepted"));
+        faults.push_back(names + " = " + std::to_string(value) +
+                         (why ? " is refused with other words: " + *why : " is accepted"));
       }
     }
   }
@@ -507,7 +510,8 @@ TEST_CASE("every repeated field is refused with one element too many, by the lim
     const std::string rule = " = " + std::to_string(most->count + 1) + ": must be 0.." + std::to_string(most->count);
     const bool is_too_long_for_a_message = why && why->find("the limit is") != std::string::npos && most->count > 1'000'000;
     if (!why || (why->find(rule) == std::string::npos && !is_too_long_for_a_message)) {
-      faults.push_back(names + " of " + std::to_string(most->count + 1) + (why ? " is refused with other words: " + *why : " is accepted"));
+      faults.push_back(names + " of " + std::to_string(most->count + 1) +
+                       (why ? " is refused with other words: " + *why : " is accepted"));
     }
   }
   require_none(faults);
@@ -519,7 +523,8 @@ TEST_CASE("every repeated field has a limit or a reason to have none") {
     const bool has_limit = std::any_of(test::kMost.begin(), test::kMost.end(),
                                        [&](const test::Most& most) { return most.field == name_of(*field); });
     if (field->is_repeated() && has_limit == (exempted(test::kAnyCount, *field) != nullptr)) {
-      faults.push_back(name_of(*field) + (has_limit ? " has a limit and a reason to have none" : " has neither limit nor reason"));
+      faults.push_back(name_of(*field) +
+                       (has_limit ? " has a limit and a reason to have none" : " has neither limit nor reason"));
     }
   }
   require_none(faults);
@@ -533,7 +538,7 @@ TEST_CASE("every sub-message must be there, or is listed as one that may be abse
       continue;
     }
     std::size_t accepted = 0;
-    for (const Place& place : places) {
+    for (const FieldPlace& place : places) {
       const auto why = verdict_with(place, [&](Message& message) { message.GetReflection()->ClearField(&message, &field); });
       accepted += why ? 0 : 1;
     }

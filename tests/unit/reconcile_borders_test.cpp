@@ -110,7 +110,8 @@ TEST_CASE("reconcile: circuit switches drift as WSS do") {
         "desired: cross-connect from input 0 to output 0 and 1 more (read 1000 ms ago)");
 }
 
-// --- heaters: 1 V on 1 kOhm is 1 mW, which is 37 GHz ------------------------------------------------------------------------------
+// --- heaters: 1 V on 1 kOhm is 1 mW, which is 37 GHz
+// ------------------------------------------------------------------------------
 
 /// A bank of four rings, of which ring 1 is wanted at `mhz`.
 Seen bank_at(std::int64_t mhz, std::int64_t range = 0) {
@@ -173,7 +174,8 @@ TEST_CASE("reconcile: of a bank's rings the most harmful drift is its own: forei
   CHECK(with(1'000, 1'000, 500) == Drift::foreign);
 }
 
-// --- readings that tell nothing ------------------------------------------------------------------------------------------------
+// --- readings that tell nothing
+// ------------------------------------------------------------------------------------------------
 
 TEST_CASE("reconcile: a reading is stale when it is too old, to the nanosecond, or unknown, or another device's") {
   Seen seen(chain_to_ring(), "laser-0");
@@ -206,7 +208,8 @@ TEST_CASE("reconcile: a reading is stale when it is too old, to the nanosecond, 
   }
 }
 
-TEST_CASE("reconcile: a device that gave up is stale where its last reading agrees, unless a laser says itself that it is broken") {
+TEST_CASE(
+    "reconcile: a device that gave up is stale where its last reading agrees, unless a laser says itself that it is broken") {
   Seen seen(chain_to_ring(), "laser-0");
   seen.observation.reading = lit();
   seen.observation.health = DeviceHealth::failed;
@@ -216,8 +219,7 @@ TEST_CASE("reconcile: a device that gave up is stale where its last reading agre
   CHECK(seen.drift(broken) == Drift::none);
   seen.observation.fault = "no answer";
   CHECK(seen.drift(broken) == Drift::stale);
-  CHECK(seen.evidence() ==
-        "laser-0 (device 0, node 0) is stale: read 1000 ms ago, limit 10000 ms; its driver says: no answer");
+  CHECK(seen.evidence() == "laser-0 (device 0, node 0) is stale: read 1000 ms ago, limit 10000 ms; its driver says: no answer");
   CHECK(seen.drift(kDark) == Drift::missing);
   seen.observation.health = DeviceHealth::moving;
   CHECK(seen.drift(lit()) == Drift::none);
@@ -226,55 +228,66 @@ TEST_CASE("reconcile: a device that gave up is stale where its last reading agre
   CHECK(bank.drift(kOneVolt) == Drift::stale);
 }
 
-// --- sentences -------------------------------------------------------------------------------------------------------------------
+// --- sentences
+// -------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("reconcile: the sentence about a laser names what was desired, what was seen and the limit") {
   Seen seen(chain_to_ring(), "laser-0");
   const std::string head = "laser-0 (device 0, node 0) is ";
   CHECK(seen.evidence(kDark) == head + "missing: desired 193.10000 THz at 0.00 dBm, observed darkness (read 1000 ms ago)");
   CHECK(seen.evidence(lit(193'102'600)) ==
-        head + "detuned: desired 193.10000 THz at 0.00 dBm, observed 193.10260 THz at 0.00 dBm, off by +2.6 GHz, limit +2.5 GHz "
-               "(read 1000 ms ago)");
+        head +
+            "detuned: desired 193.10000 THz at 0.00 dBm, observed 193.10260 THz at 0.00 dBm, off by +2.6 GHz, limit +2.5 GHz "
+            "(read 1000 ms ago)");
   CHECK(seen.evidence(lit(193'097'400)) ==
-        head + "detuned: desired 193.10000 THz at 0.00 dBm, observed 193.09740 THz at 0.00 dBm, off by -2.6 GHz, limit +2.5 GHz "
-               "(read 1000 ms ago)");
+        head +
+            "detuned: desired 193.10000 THz at 0.00 dBm, observed 193.09740 THz at 0.00 dBm, off by -2.6 GHz, limit +2.5 GHz "
+            "(read 1000 ms ago)");
   CHECK(seen.evidence(lit(193'100'000, -455)) ==
-        head + "dim: desired 193.10000 THz at 0.00 dBm, observed 193.10000 THz at -4.55 dBm, weaker by 4.5 dB, limit 3.0 dB "
-               "(read 1000 ms ago)");
+        head +
+            "dim: desired 193.10000 THz at 0.00 dBm, observed 193.10000 THz at -4.55 dBm, weaker by 4.5 dB, limit 3.0 dB "
+            "(read 1000 ms ago)");
   Seen idle(make_chain(), "laser-0");
   CHECK(idle.evidence(lit()) == head + "foreign: desired darkness, observed 193.10000 THz at 0.00 dBm (read 1000 ms ago)");
   Seen slots(chain_in_timeslots(), "laser-0");
   CHECK(slots.evidence(lit(193'300'000)) ==
-        head + "detuned: desired 193.10000 THz at 0.00 dBm or another of its 2 timeslots, observed 193.30000 THz at 0.00 dBm, off "
-               "by +200.0 GHz, limit +2.5 GHz (read 1000 ms ago)");
+        head +
+            "detuned: desired 193.10000 THz at 0.00 dBm or another of its 2 timeslots, observed 193.30000 THz at 0.00 dBm, off "
+            "by +200.0 GHz, limit +2.5 GHz (read 1000 ms ago)");
 }
 
 TEST_CASE("reconcile: the sentence about a bank names the first ring that is off, and how many more") {
   const std::string head = "bank (device 4, node 0) is ";
   CHECK(bank_at(kAtOneVolt).evidence(HeaterObservation{{0, 0, 0, 0}}) ==
-        head + "missing: channel 1: desired resonance 193.11300 THz, observed 0 mV, which is 193.15000 THz, off by +37.0 GHz, "
-               "limit +10.0 GHz (read 1000 ms ago)");
+        head +
+            "missing: channel 1: desired resonance 193.11300 THz, observed 0 mV, which is 193.15000 THz, off by +37.0 GHz, "
+            "limit +10.0 GHz (read 1000 ms ago)");
   CHECK(bank_at(kAtOneVolt - 10'000).evidence(HeaterObservation{{1'000, 1'000, 0, 0}}) ==
-        head + "foreign: channel 0: desired no heat, observed 1000 mV, which is 193.11300 THz, off by -37.0 GHz, limit +10.0 GHz "
-               "(read 1000 ms ago)");
+        head +
+            "foreign: channel 0: desired no heat, observed 1000 mV, which is 193.11300 THz, off by -37.0 GHz, limit +10.0 GHz "
+            "(read 1000 ms ago)");
   CHECK(bank_at(kAtOneVolt).evidence(HeaterObservation{{1'000, 0, 0, 1'000}}) ==
-        head + "foreign: channel 0: desired no heat, observed 1000 mV, which is 193.11300 THz, off by -37.0 GHz, limit +10.0 GHz; "
-               "and 2 more channels (read 1000 ms ago)");
-  CHECK(bank_at(kAtOneVolt).evidence(HeaterObservation{{0}}) == head + "missing: channel 1: desired resonance 193.11300 THz, not read (read 1000 ms ago)");
+        head +
+            "foreign: channel 0: desired no heat, observed 1000 mV, which is 193.11300 THz, off by -37.0 GHz, limit +10.0 GHz; "
+            "and 2 more channels (read 1000 ms ago)");
+  CHECK(bank_at(kAtOneVolt).evidence(HeaterObservation{{0}}) ==
+        head + "missing: channel 1: desired resonance 193.11300 THz, not read (read 1000 ms ago)");
 }
 
 TEST_CASE("reconcile: the sentence about a WSS names the first row on each side") {
   Seen seen(chain_of_two(), "wss");
   const auto routes = std::get<WssSetpoint>(seen.plan.timeline[0].setpoint).routes;
-  CHECK(seen.evidence(WssObservation{{}, true}) ==
-        "wss (device 5, node 0) is missing: desired and not there: route n=0 m=8 from input 0 to output 1 and 1 more; there and "
-        "not desired: none (read 1000 ms ago)");
+  CHECK(
+      seen.evidence(WssObservation{{}, true}) ==
+      "wss (device 5, node 0) is missing: desired and not there: route n=0 m=8 from input 0 to output 1 and 1 more; there and "
+      "not desired: none (read 1000 ms ago)");
   CHECK(seen.evidence(WssObservation{{routes[0], {{32, 4}, 0, 1, Db{0}}, routes[1]}, true}) ==
         "wss (device 5, node 0) is foreign: desired and not there: none; there and not desired: route n=32 m=4 from input 0 to "
         "output 1 (read 1000 ms ago)");
 }
 
-// --- all devices -----------------------------------------------------------------------------------------------------------------
+// --- all devices
+// -----------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("reconcile: of several readings of a device the latest counts, and readings of no device are ignored") {
   VerifyBench bench = chain_to_ring();

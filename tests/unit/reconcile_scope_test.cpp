@@ -7,12 +7,12 @@ namespace {
 
 /// Names of what a repair of one device touches, given what was read of it (nothing: it was never read).
 struct Scope {
-  Words devices;
+  Texts devices;
   std::vector<NodeId> nodes;
-  Words switches;
+  Texts switches;
 };
 
-Scope scope_of(VerifyBench& bench, const Words& drifted, std::optional<Reading> reading, std::vector<NodeId> restored = {}) {
+Scope scope_of(VerifyBench& bench, const Texts& drifted, std::optional<Reading> reading, std::vector<NodeId> restored = {}) {
   std::vector<DeviceId> ids;
   for (const std::string& each : drifted) {
     ids.push_back(bench.device_plan(each).device);
@@ -35,16 +35,17 @@ Scope scope_of(VerifyBench& bench, const Words& drifted, std::optional<Reading> 
   return scope;
 }
 
-Words touched(VerifyBench bench, const std::string& drifted, std::optional<Reading> reading) {
+Texts touched(VerifyBench bench, const std::string& drifted, std::optional<Reading> reading) {
   return scope_of(bench, {drifted}, std::move(reading)).devices;
 }
 
-// --- WSS -------------------------------------------------------------------------------------------------------------------------
+// --- WSS
+// -------------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("repair: a drifted laser is touched alone") {
   VerifyBench bench = chain_of_two();
   const Scope scope = scope_of(bench, {"laser-1"}, {});
-  CHECK(scope.devices == Words{"laser-1"});
+  CHECK(scope.devices == Texts{"laser-1"});
   CHECK(scope.nodes == std::vector{NodeId{1}});
   CHECK(scope.switches.empty());
 }
@@ -53,17 +54,17 @@ TEST_CASE("repair: a WSS that was never read takes all light that passes it, one
   VerifyBench bench = chain_of_two();
   const auto routes = bench.set<WssSetpoint>("wss").routes;  // wavelength 0 of laser-0, wavelength 1 of laser-1
   const Scope unread = scope_of(bench, {"wss"}, {});
-  CHECK(unread.devices == Words{"laser-0", "laser-1", "wss"});
+  CHECK(unread.devices == Texts{"laser-0", "laser-1", "wss"});
   CHECK(unread.nodes == std::vector{NodeId{0}, NodeId{1}});
-  CHECK(unread.switches == Words{"wss"});
-  CHECK(touched(bench, "wss", std::monostate{}) == Words{"laser-0", "laser-1", "wss"});
-  CHECK(touched(bench, "wss", WssObservation{{routes[0]}, true}) == Words{"laser-1", "wss"});
-  CHECK(touched(bench, "wss", WssObservation{{routes[1]}, true}) == Words{"laser-0", "wss"});
-  CHECK(touched(bench, "wss", WssObservation{{}, true}) == Words{"laser-0", "laser-1", "wss"});
-  CHECK(touched(bench, "wss", WssObservation{routes, true}) == Words{"wss"});
+  CHECK(unread.switches == Texts{"wss"});
+  CHECK(touched(bench, "wss", std::monostate{}) == Texts{"laser-0", "laser-1", "wss"});
+  CHECK(touched(bench, "wss", WssObservation{{routes[0]}, true}) == Texts{"laser-1", "wss"});
+  CHECK(touched(bench, "wss", WssObservation{{routes[1]}, true}) == Texts{"laser-0", "wss"});
+  CHECK(touched(bench, "wss", WssObservation{{}, true}) == Texts{"laser-0", "laser-1", "wss"});
+  CHECK(touched(bench, "wss", WssObservation{routes, true}) == Texts{"wss"});
   WssRoute weaker = routes[0];
   weaker.attenuation = Db{10};
-  CHECK(touched(bench, "wss", WssObservation{{weaker, routes[1]}, true}) == Words{"laser-0", "wss"});
+  CHECK(touched(bench, "wss", WssObservation{{weaker, routes[1]}, true}) == Texts{"laser-0", "wss"});
 }
 
 TEST_CASE("repair: a foreign row concerns light of its input or of its exit, where their slots overlap") {
@@ -76,29 +77,30 @@ TEST_CASE("repair: a foreign row concerns light of its input or of its exit, whe
     seen.push_back(foreign);
     return touched(bench, "wss", WssObservation{seen, true});
   };
-  CHECK(with({wavelength(5), 0, 0, Db{0}}) == Words{"wss"});
-  CHECK(with({wavelength(0), 1, 0, Db{0}}) == Words{"wss"});             // of another input, to an exit that wavelength 0 leaves alone
-  CHECK(with({wavelength(0), 1, 1, Db{0}}) == Words{"laser-0", "wss"});  // into the exit of laser-0's light
-  CHECK(with({wavelength(1), 1, 0, Db{0}}) == Words{"laser-1", "wss"});
-  CHECK(with({wavelength(5), 1, 1, Db{0}}) == Words{"wss"});  // that exit, another wavelength
-  CHECK(with({wavelength(0), 0, 0, Db{0}}) == Words{"laser-0", "wss"});
-  CHECK(with({{8, 16}, 0, 0, Db{0}}) == Words{"laser-0", "laser-1", "wss"});  // a wide one over both
+  CHECK(with({wavelength(5), 0, 0, Db{0}}) == Texts{"wss"});
+  CHECK(with({wavelength(0), 1, 0, Db{0}}) == Texts{"wss"});  // of another input, to an exit that wavelength 0 leaves alone
+  CHECK(with({wavelength(0), 1, 1, Db{0}}) == Texts{"laser-0", "wss"});  // into the exit of laser-0's light
+  CHECK(with({wavelength(1), 1, 0, Db{0}}) == Texts{"laser-1", "wss"});
+  CHECK(with({wavelength(5), 1, 1, Db{0}}) == Texts{"wss"});  // that exit, another wavelength
+  CHECK(with({wavelength(0), 0, 0, Db{0}}) == Texts{"laser-0", "wss"});
+  CHECK(with({{8, 16}, 0, 0, Db{0}}) == Texts{"laser-0", "laser-1", "wss"});  // a wide one over both
 }
 
 TEST_CASE("repair: dark lasers and light elsewhere are left alone") {
   VerifyBench bench = chain_of_two();
   bench.set<LaserSetpoint>("laser-1").emit = false;
-  CHECK(touched(bench, "wss", {}) == Words{"laser-0", "wss"});
+  CHECK(touched(bench, "wss", {}) == Texts{"laser-0", "wss"});
   bench.light("laser-3", 0);
-  CHECK(touched(bench, "wss", {}) == Words{"laser-0", "wss"});
+  CHECK(touched(bench, "wss", {}) == Texts{"laser-0", "wss"});
 }
 
-// --- rings -----------------------------------------------------------------------------------------------------------------------
+// --- rings
+// -----------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("repair: a ring takes the light that it drops with it") {
   VerifyBench bench = chain_of_two();
   bench.kind<RingFilter>("ring-0").cold_resonance = {194'000'000};
-  CHECK(touched(bench, "bank", HeaterObservation{{0, 0, 0, 0}}) == Words{"laser-1", "bank"});
+  CHECK(touched(bench, "bank", HeaterObservation{{0, 0, 0, 0}}) == Texts{"laser-1", "bank"});
 }
 
 TEST_CASE("repair: a ring takes light with it that its resonance comes near to on its way back") {
@@ -112,11 +114,11 @@ TEST_CASE("repair: a ring takes light with it that its resonance comes near to o
     one.declare();
     return touched(one, "bank", HeaterObservation{{0, 0, 0, millivolts}});
   };
-  const Words met{"laser-3", "bank"};
-  const Words missed{"bank"};
-  CHECK(with(193'120'000, 1'000) == met);     // cold resonance 80 GHz below the light
+  const Texts met{"laser-3", "bank"};
+  const Texts missed{"bank"};
+  CHECK(with(193'120'000, 1'000) == met);  // cold resonance 80 GHz below the light
   CHECK(with(193'119'999, 1'000) == missed);
-  CHECK(with(193'317'000, 1'000) == met);     // heated resonance 80 GHz above the light
+  CHECK(with(193'317'000, 1'000) == met);  // heated resonance 80 GHz above the light
   CHECK(with(193'317'001, 1'000) == missed);
   CHECK(with(193'119'999, 1'000, 900'000) == met);  // of a ring with orders nothing can be said
 }
@@ -130,15 +132,17 @@ TEST_CASE("repair: a ring that was not read takes the light that meets it") {
     bench.declare();
     return touched(bench, "bank", std::move(reading));
   };
-  CHECK(with(HeaterObservation{{0, 0, 0, 0}}) == Words{"bank"});
-  CHECK(with(HeaterObservation{{0, 0, 0}}) == Words{"laser-3", "bank"});
-  CHECK(with(std::monostate{}) == Words{"laser-3", "bank"});
-  CHECK(with({}) == Words{"laser-3", "bank"});
+  CHECK(with(HeaterObservation{{0, 0, 0, 0}}) == Texts{"bank"});
+  CHECK(with(HeaterObservation{{0, 0, 0}}) == Texts{"laser-3", "bank"});
+  CHECK(with(std::monostate{}) == Texts{"laser-3", "bank"});
+  CHECK(with({}) == Texts{"laser-3", "bank"});
 }
 
-// --- the way that light takes --------------------------------------------------------------------------------------------------
+// --- the way that light takes
+// --------------------------------------------------------------------------------------------------
 
-/// tx-0 -> grating -> (0) wss-0 -> rx-0, (1) wss-1 -> rx-1; tx-1 -> panel -> (1) ocs -> splitter -> both inputs of wss-2 -> rx-2.
+/// tx-0 -> grating -> (0) wss-0 -> rx-0, (1) wss-1 -> rx-1; tx-1 -> panel -> (1) ocs -> splitter -> both inputs of wss-2 ->
+/// rx-2.
 VerifyBench make_branches() {
   VerifyBench bench;
   bench.add("tx-0", 0, 1, some_transmitter());
@@ -183,44 +187,46 @@ VerifyBench make_branches() {
   return bench;
 }
 
-TEST_CASE("repair: light is followed by a grating's channel, a panel's wire, a switch's rows, and to every exit of a splitter") {
-  CHECK(touched(make_branches(), "wss-0", {}) == Words{"laser-0", "wss-0"});
-  CHECK(touched(make_branches(), "wss-1", {}) == Words{"wss-1"});
-  CHECK(touched(make_branches(), "wss-3", {}) == Words{"wss-3"});
-  CHECK(touched(make_branches(), "wss-2", {}) == Words{"laser-1", "wss-2"});
+TEST_CASE(
+    "repair: light is followed by a grating's channel, a panel's wire, a switch's rows, and to every exit of a splitter") {
+  CHECK(touched(make_branches(), "wss-0", {}) == Texts{"laser-0", "wss-0"});
+  CHECK(touched(make_branches(), "wss-1", {}) == Texts{"wss-1"});
+  CHECK(touched(make_branches(), "wss-3", {}) == Texts{"wss-3"});
+  CHECK(touched(make_branches(), "wss-2", {}) == Texts{"laser-1", "wss-2"});
   VerifyBench other_channel = make_branches();
   other_channel.light("laser-0", 1);
-  CHECK(touched(other_channel, "wss-0", {}) == Words{"wss-0"});
-  CHECK(touched(other_channel, "wss-1", {}) == Words{"laser-0", "wss-1"});
+  CHECK(touched(other_channel, "wss-0", {}) == Texts{"wss-0"});
+  CHECK(touched(other_channel, "wss-1", {}) == Texts{"laser-0", "wss-1"});
   VerifyBench beside_the_comb = make_branches();
   beside_the_comb.light("laser-0", 2);
-  CHECK(touched(beside_the_comb, "wss-0", {}) == Words{"wss-0"});
+  CHECK(touched(beside_the_comb, "wss-0", {}) == Texts{"wss-0"});
   VerifyBench open = make_branches();
   open.set<OcsSetpoint>("ocs").connects = {{0, 0}};
-  CHECK(touched(open, "wss-2", {}) == Words{"wss-2"});
+  CHECK(touched(open, "wss-2", {}) == Texts{"wss-2"});
   VerifyBench unwired = make_branches();
   unwired.kind<PatchPanel>("panel").wiring = {};
-  CHECK(touched(unwired, "wss-2", {}) == Words{"wss-2"});
+  CHECK(touched(unwired, "wss-2", {}) == Texts{"wss-2"});
   // Light that a WSS blocks meets nothing behind it.
   VerifyBench behind = make_branches();
   behind.element("rx-0").kind = WavelengthSelectiveSwitch{};
-  CHECK(touched(behind, "wss-0", WssObservation{{{wavelength(4), 0, 0, Db{0}}}, true}) == Words{"wss-0"});
+  CHECK(touched(behind, "wss-0", WssObservation{{{wavelength(4), 0, 0, Db{0}}}, true}) == Texts{"wss-0"});
 }
 
 TEST_CASE("repair: a circuit switch takes light of the input or of the exit that differs") {
   const auto with = [](std::optional<Reading> reading) { return touched(make_branches(), "ocs", std::move(reading)); };
-  const Words met{"laser-1", "ocs"};
+  const Texts met{"laser-1", "ocs"};
   CHECK(with({}) == met);
   CHECK(with(std::monostate{}) == met);
   CHECK(with(OcsObservation{{}, true}) == met);
   CHECK(with(OcsObservation{{{1, 1}}, true}) == met);
   CHECK(with(OcsObservation{{{1, 0}, {0, 0}}, true}) == met);  // another input led into its exit
-  CHECK(with(OcsObservation{{{1, 0}, {0, 1}}, true}) == Words{"ocs"});
+  CHECK(with(OcsObservation{{{1, 0}, {0, 1}}, true}) == Texts{"ocs"});
   VerifyBench bench = make_branches();
-  CHECK(scope_of(bench, {"ocs"}, {}).switches == Words{"ocs"});
+  CHECK(scope_of(bench, {"ocs"}, {}).switches == Texts{"ocs"});
 }
 
-// --- jobs in timeslots -----------------------------------------------------------------------------------------------------------
+// --- jobs in timeslots
+// -----------------------------------------------------------------------------------------------------------
 
 /// Job 1 in timeslots on tx-0 and tx-1; job 2 stays lit on tx-3.
 VerifyBench two_jobs() {
@@ -236,18 +242,18 @@ VerifyBench two_jobs() {
 TEST_CASE("repair: a transmitter in timeslots takes its whole job with it, one that stays lit does not") {
   VerifyBench bench = two_jobs();
   const Scope slots = scope_of(bench, {"laser-1"}, {});
-  CHECK(slots.devices == Words{"laser-0", "laser-1"});
+  CHECK(slots.devices == Texts{"laser-0", "laser-1"});
   CHECK(slots.nodes == std::vector{NodeId{0}, NodeId{1}});
-  CHECK(scope_of(bench, {"laser-3"}, {}).devices == Words{"laser-3"});
+  CHECK(scope_of(bench, {"laser-3"}, {}).devices == Texts{"laser-3"});
   bench.plan.circuits[2].job = JobId{2};  // then job 2 has tx-1's timeslots and tx-3's light
-  CHECK(scope_of(bench, {"laser-3"}, {}).devices == Words{"laser-3"});
-  CHECK(scope_of(bench, {"laser-1"}, {}).devices == Words{"laser-1", "laser-3"});
+  CHECK(scope_of(bench, {"laser-3"}, {}).devices == Texts{"laser-3"});
+  CHECK(scope_of(bench, {"laser-1"}, {}).devices == Texts{"laser-1", "laser-3"});
 }
 
 TEST_CASE("repair: an agent that lost its plan takes part, and its timeslots begin anew with their job") {
   VerifyBench bench = two_jobs();
   const Scope player = scope_of(bench, {}, {}, {NodeId{1}});
-  CHECK(player.devices == Words{"laser-0", "laser-1"});
+  CHECK(player.devices == Texts{"laser-0", "laser-1"});
   CHECK(player.nodes == std::vector{NodeId{0}, NodeId{1}});
   const Scope still = scope_of(bench, {}, {}, {NodeId{3}});
   CHECK(still.devices.empty());

@@ -35,14 +35,22 @@ TEST_CASE("session: every state answers every trigger as docs/life_of_an_update.
     A action;
   };
   const std::vector<Row> rows{
-      {S::absent, T::hello, S::live, A::welcome},          {S::absent, T::word, S::absent, A::demand_hello},
-      {S::absent, T::short_silence, S::absent, A::none},   {S::absent, T::long_silence, S::absent, A::none},
-      {S::live, T::hello, S::live, A::welcome},            {S::live, T::word, S::live, A::none},
-      {S::live, T::short_silence, S::suspect, A::none},    {S::live, T::long_silence, S::dead, A::report_dead},
-      {S::suspect, T::hello, S::live, A::welcome},         {S::suspect, T::word, S::live, A::none},
-      {S::suspect, T::short_silence, S::suspect, A::none}, {S::suspect, T::long_silence, S::dead, A::report_dead},
-      {S::dead, T::hello, S::live, A::welcome},            {S::dead, T::word, S::live, A::none},
-      {S::dead, T::short_silence, S::dead, A::none},       {S::dead, T::long_silence, S::dead, A::none},
+      {S::absent, T::hello, S::live, A::welcome},
+      {S::absent, T::word, S::absent, A::demand_hello},
+      {S::absent, T::short_silence, S::absent, A::none},
+      {S::absent, T::long_silence, S::absent, A::none},
+      {S::live, T::hello, S::live, A::welcome},
+      {S::live, T::word, S::live, A::none},
+      {S::live, T::short_silence, S::suspect, A::none},
+      {S::live, T::long_silence, S::dead, A::report_dead},
+      {S::suspect, T::hello, S::live, A::welcome},
+      {S::suspect, T::word, S::live, A::none},
+      {S::suspect, T::short_silence, S::suspect, A::none},
+      {S::suspect, T::long_silence, S::dead, A::report_dead},
+      {S::dead, T::hello, S::live, A::welcome},
+      {S::dead, T::word, S::live, A::none},
+      {S::dead, T::short_silence, S::dead, A::none},
+      {S::dead, T::long_silence, S::dead, A::none},
   };
   for (const Row& row : rows) {
     INFO(to_string(row.state) << " and trigger " << static_cast<int>(row.trigger));

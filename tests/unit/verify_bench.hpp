@@ -12,14 +12,15 @@
 
 namespace loom::testing {
 
-using Words = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 /// Channel `k` of the combs below: 100 GHz apart, 100 GHz wide, from 193.1 THz up.
 inline FrequencySlot wavelength(std::int32_t k) { return {16 * k, 8}; }
 
-/// 0 dBm, 75 GHz wide, eight channels. From a command to another wavelength's light: 0.1 + 10 + 20 ms and what the receiver needs.
+/// 0 dBm, 75 GHz wide, eight channels. From a command to another wavelength's light: 0.1 + 10 + 20 ms and what the receiver
+/// needs.
 inline Transmitter some_transmitter() {
   Transmitter transmitter;
   transmitter.rate = gigabits(100);
@@ -65,7 +66,7 @@ struct VerifyBench {
     fabric.fibres.push_back({id, {element_id(from), output}, {element_id(to), input}, 0, loss});
   }
   /// A node that owns the named ends.
-  void node(std::string name, const Words& transmitters, const Words& receivers) {
+  void node(std::string name, const Texts& transmitters, const Texts& receivers) {
     Node one{NodeId{static_cast<std::uint32_t>(fabric.nodes.size())}, std::move(name), 0, {}, {}};
     for (const std::string& each : transmitters) {
       one.transmitters.push_back(element_id(each));
@@ -75,7 +76,7 @@ struct VerifyBench {
     }
     fabric.nodes.push_back(std::move(one));
   }
-  void device(std::string name, DeviceKind kind, std::uint32_t agent, const Words& elements) {
+  void device(std::string name, DeviceKind kind, std::uint32_t agent, const Texts& elements) {
     Device one;
     one.id = DeviceId{static_cast<std::uint32_t>(fabric.devices.size())};
     one.name = std::move(name);
@@ -102,7 +103,8 @@ struct VerifyBench {
   }
 
   ElementId element_id(std::string_view name) const {
-    const auto found = std::find_if(fabric.elements.begin(), fabric.elements.end(), [&](const Element& e) { return e.name == name; });
+    const auto found =
+        std::find_if(fabric.elements.begin(), fabric.elements.end(), [&](const Element& e) { return e.name == name; });
     INFO(name);
     REQUIRE(found != fabric.elements.end());
     return found->id;
@@ -144,7 +146,8 @@ struct VerifyBench {
   }
 
   DevicePlan& device_plan(std::string_view name) {
-    const auto found = std::find_if(fabric.devices.begin(), fabric.devices.end(), [&](const Device& d) { return d.name == name; });
+    const auto found =
+        std::find_if(fabric.devices.begin(), fabric.devices.end(), [&](const Device& d) { return d.name == name; });
     INFO(name);
     REQUIRE(found != fabric.devices.end());
     auto& devices = plan.nodes[found->agent.value].devices;
@@ -171,7 +174,8 @@ struct VerifyBench {
     slice.cycle = std::max(slice.cycle, offset + guard + hold);
   }
 
-  Circuit& circuit(std::uint64_t id, std::uint64_t job, std::string_view transmitter, std::string_view receiver, std::int32_t k) {
+  Circuit& circuit(std::uint64_t id, std::uint64_t job, std::string_view transmitter, std::string_view receiver,
+                   std::int32_t k) {
     const ElementId from = element_id(transmitter);
     const ElementId to = element_id(receiver);
     plan.circuits.push_back({CircuitId{id}, JobId{job}, *fabric.node_of_element[from.value], *fabric.node_of_element[to.value],
@@ -219,7 +223,8 @@ struct VerifyBench {
     const std::vector<Circuit>& now = plan.circuits;
     for (const auto& [some, others] : {std::pair{&now, &before}, std::pair{&before, &now}}) {
       for (const Circuit& each : *some) {
-        const bool stays = std::any_of(others->begin(), others->end(), [&](const Circuit& other) { return other.id == each.id; });
+        const bool stays =
+            std::any_of(others->begin(), others->end(), [&](const Circuit& other) { return other.id == each.id; });
         if (!stays) {
           plan.touched.push_back(each.id);
         }
@@ -239,21 +244,21 @@ struct VerifyBench {
 
   Verdict examined() const { return examine(fabric, plan, base ? &*base : nullptr, intent); }
   /// "rule: evidence", in verify's order.
-  Words verdict() const {
-    Words words;
+  Texts verdict() const {
+    Texts texts;
     for (const PlanViolation& each : examined().violations) {
-      words.push_back(each.rule + ": " + each.evidence);
+      texts.push_back(each.rule + ": " + each.evidence);
     }
-    return words;
+    return texts;
   }
 };
 
 /// The same bench a step inside a border, where nothing is wrong, and a step outside, where exactly `outside` is said.
 template <class Bench, class Change, class Value>
-void check_border(const Bench& bench, Change change, Value last_lawful, Value first_unlawful, const Words& outside) {
+void check_border(const Bench& bench, Change change, Value last_lawful, Value first_unlawful, const Texts& outside) {
   Bench lawful = bench;
   change(lawful, last_lawful);
-  CHECK(lawful.verdict() == Words{});
+  CHECK(lawful.verdict() == Texts{});
   Bench unlawful = bench;
   change(unlawful, first_unlawful);
   CHECK(unlawful.verdict() == outside);

@@ -1,5 +1,5 @@
-// The chain: one fabric by hand that has a coupler, an amplifier, a WSS, rings and a grating, each met by light whose power is a
-// round number.
+// The chain: one fabric by hand that has a coupler, an amplifier, a WSS, rings and a grating, each met by light whose power is
+// a round number.
 //
 //   tx-0 (a) -\                          /0-> ring-0 -> ring-1 -> rx-5 (d)      drops: rx-0 (a), rx-1 (a)
 //              coupler -> amplifier -> wss
@@ -69,8 +69,8 @@ inline VerifyBench chain_to_ring() {
   return bench;
 }
 
-/// Circuit 1 of job 1: tx-0 on wavelength 0 through the grating to rx-2; circuit 2 of job 1: tx-1 on wavelength 1 to rx-1, dropped
-/// by ring-1. Each is the other's way back.
+/// Circuit 1 of job 1: tx-0 on wavelength 0 through the grating to rx-2; circuit 2 of job 1: tx-1 on wavelength 1 to rx-1,
+/// dropped by ring-1. Each is the other's way back.
 inline VerifyBench chain_of_two() {
   VerifyBench bench = make_chain();
   bench.light("laser-0", 0);

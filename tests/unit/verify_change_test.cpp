@@ -14,7 +14,8 @@ VerifyBench confirmed_two() {
   return bench;
 }
 
-// --- the base --------------------------------------------------------------------------------------------------------------------
+// --- the base
+// --------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a plan is against what is confirmed") {
   const auto on = [](VerifyBench bench, std::uint64_t base) {
@@ -24,16 +25,17 @@ TEST_CASE("verify: a plan is against what is confirmed") {
     }
     return bench.verdict();
   };
-  CHECK(on(chain_of_two(), 0) == Words{});
-  CHECK(on(chain_of_two(), 1) == Words{kDeclare + "the plan is against revision 1, confirmed is 0"});
-  CHECK(on(confirmed_two(), 1) == Words{});
-  CHECK(on(confirmed_two(), 0) == Words{kDeclare + "the plan is against revision 0, confirmed is 1"});
-  CHECK(on(confirmed_two(), 2) == Words{kDeclare + "the plan is against revision 2, confirmed is 1"});
+  CHECK(on(chain_of_two(), 0) == Texts{});
+  CHECK(on(chain_of_two(), 1) == Texts{kDeclare + "the plan is against revision 1, confirmed is 0"});
+  CHECK(on(confirmed_two(), 1) == Texts{});
+  CHECK(on(confirmed_two(), 0) == Texts{kDeclare + "the plan is against revision 0, confirmed is 1"});
+  CHECK(on(confirmed_two(), 2) == Texts{kDeclare + "the plan is against revision 2, confirmed is 1"});
 }
 
-TEST_CASE("verify: the same plan again changes nothing") { CHECK(confirmed_two().verdict() == Words{}); }
+TEST_CASE("verify: the same plan again changes nothing") { CHECK(confirmed_two().verdict() == Texts{}); }
 
-// --- devices and nodes -----------------------------------------------------------------------------------------------------------
+// --- devices and nodes
+// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a device that changes is touched") {
   const auto undeclared = [](VerifyBench bench, std::string_view device) {
@@ -41,16 +43,17 @@ TEST_CASE("verify: a device that changes is touched") {
     return bench.verdict();
   };
   const std::string rest = " changes but is not marked as touched";
-  CHECK(undeclared(chain_of_two(), "laser-0") == Words{kDeclare + "laser-0" + rest, kDeclare + "circuit 1 is new, but laser-0 is not touched"});
-  CHECK(undeclared(chain_of_two(), "bank") == Words{kDeclare + "bank" + rest});
-  CHECK(undeclared(chain_of_two(), "wss") == Words{kDeclare + "wss" + rest});
+  CHECK(undeclared(chain_of_two(), "laser-0") ==
+        Texts{kDeclare + "laser-0" + rest, kDeclare + "circuit 1 is new, but laser-0 is not touched"});
+  CHECK(undeclared(chain_of_two(), "bank") == Texts{kDeclare + "bank" + rest});
+  CHECK(undeclared(chain_of_two(), "wss") == Texts{kDeclare + "wss" + rest});
   VerifyBench moved = confirmed_two();
   moved.light("laser-3", 1);  // beside everything
   moved.circuit(3, 1, "tx-3", "rx-6", 1);
   moved.declare();
-  CHECK(moved.verdict() == Words{});
+  CHECK(moved.verdict() == Texts{});
   CHECK(undeclared(moved, "laser-3") ==
-        Words{kDeclare + "laser-3" + rest, kDeclare + "circuit 3 is new, but laser-3 is not touched"});
+        Texts{kDeclare + "laser-3" + rest, kDeclare + "circuit 3 is new, but laser-3 is not touched"});
 }
 
 TEST_CASE("verify: a device that is idle before the first plan need not be touched, one that is not must be") {
@@ -60,28 +63,29 @@ TEST_CASE("verify: a device that is idle before the first plan need not be touch
     return bench.verdict();
   };
   const auto refusal = [](const std::string& device) {
-    return Words{kDeclare + device + " changes but is not marked as touched", kDeclare + "a changes but is not among the nodes that take part"};
+    return Texts{kDeclare + device + " changes but is not marked as touched",
+                 kDeclare + "a changes but is not among the nodes that take part"};
   };
-  CHECK(with([](VerifyBench& b) { b.set<LaserSetpoint>("laser-0").slot = wavelength(3); }) == Words{});
+  CHECK(with([](VerifyBench& b) { b.set<LaserSetpoint>("laser-0").slot = wavelength(3); }) == Texts{});
   CHECK(with([](VerifyBench& b) { b.set<HeaterSetpoint>("bank").rings = {{3, Frequency{193'149'000}}}; }) == refusal("bank"));
   CHECK(with([](VerifyBench& b) {
           b.timeline("laser-0").push_back({Duration{1}, {}, kForever, b.timeline("laser-0")[0].setpoint});
           b.timeline("laser-0")[0].hold = Duration{1};
         }) == refusal("laser-0"));
   CHECK(with([](VerifyBench& b) { b.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}}; }) ==
-        Words{kDeclare + "wss changes but is not marked as touched", kDeclare + "wss moves but is not among the moved switches",
+        Texts{kDeclare + "wss changes but is not marked as touched", kDeclare + "wss moves but is not among the moved switches",
               kDeclare + "a changes but is not among the nodes that take part"});
 }
 
 TEST_CASE("verify: moved switches are those that move, and nothing else") {
   VerifyBench bench = chain_of_two();
   bench.plan.moved_switches.clear();
-  CHECK(bench.verdict() == Words{kDeclare + "wss moves but is not among the moved switches"});
+  CHECK(bench.verdict() == Texts{kDeclare + "wss moves but is not among the moved switches"});
   VerifyBench still = confirmed_two();
   still.plan.moved_switches = {still.device_plan("wss").device};
-  CHECK(still.verdict() == Words{kDeclare + "wss does not move but is among the moved switches"});
+  CHECK(still.verdict() == Texts{kDeclare + "wss does not move but is among the moved switches"});
   still.plan.moved_switches = {still.device_plan("bank").device};  // no switch: means nothing
-  CHECK(still.verdict() == Words{});
+  CHECK(still.verdict() == Texts{});
 }
 
 TEST_CASE("verify: circuit switches are declared as WSS are") {
@@ -91,13 +95,13 @@ TEST_CASE("verify: circuit switches are declared as WSS are") {
   bench.fabric.buses.clear();
   bench.finish("chain");
   bench.set<OcsSetpoint>("ocs").connects = {{0, 1}};
-  CHECK(bench.verdict() == Words{kDeclare + "ocs changes but is not marked as touched",
+  CHECK(bench.verdict() == Texts{kDeclare + "ocs changes but is not marked as touched",
                                  kDeclare + "ocs moves but is not among the moved switches",
                                  kDeclare + "d changes but is not among the nodes that take part"});
   bench.declare();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   bench.plan.moved_switches.clear();
-  CHECK(bench.verdict() == Words{kDeclare + "ocs moves but is not among the moved switches"});
+  CHECK(bench.verdict() == Texts{kDeclare + "ocs moves but is not among the moved switches"});
 }
 
 TEST_CASE("verify: a node takes part if a device of it is touched or its timing changes") {
@@ -105,7 +109,7 @@ TEST_CASE("verify: a node takes part if a device of it is touched or its timing 
     change(bench, bench.plan.nodes[2]);
     return bench.verdict();
   };
-  const Words absent{kDeclare + "c changes but is not among the nodes that take part"};
+  const Texts absent{kDeclare + "c changes but is not among the nodes that take part"};
   CHECK(with(make_chain(), [](auto&, NodePlan& slice) { slice.cycle = Duration{1}; }) == absent);
   CHECK(with(make_chain(), [](auto&, NodePlan& slice) { slice.devices[0].touched = true; }) == absent);
   CHECK(with(confirmed_two(), [](auto&, NodePlan& slice) { slice.cycle = Duration{1}; }) == absent);
@@ -114,14 +118,15 @@ TEST_CASE("verify: a node takes part if a device of it is touched or its timing 
   CHECK(with(confirmed_two(), [](auto& b, NodePlan& slice) {
           slice.cycles = 2;
           b.plan.changed = {NodeId{2}};
-        }) == Words{});
+        }) == Texts{});
   CHECK(with(confirmed_two(), [](auto& b, NodePlan& slice) {
           slice.cycles = 2;
           b.plan.changed = {NodeId{1}, NodeId{3}};
         }) == absent);
 }
 
-// --- circuits --------------------------------------------------------------------------------------------------------------------
+// --- circuits
+// --------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: the touched circuits are those that begin or end") {
   const auto with = [](auto change) {
@@ -130,19 +135,19 @@ TEST_CASE("verify: the touched circuits are those that begin or end") {
     return bench.verdict();
   };
   CHECK(with([](auto& touched) { touched.pop_back(); }) ==
-        Words{kDeclare + "the plan names 1 touched circuits, begun or ended are 2"});
+        Texts{kDeclare + "the plan names 1 touched circuits, begun or ended are 2"});
   CHECK(with([](auto& touched) { touched.push_back(CircuitId{3}); }) ==
-        Words{kDeclare + "the plan names 3 touched circuits, begun or ended are 2"});
+        Texts{kDeclare + "the plan names 3 touched circuits, begun or ended are 2"});
   CHECK(with([](auto& touched) { touched[0].value = 7; }) ==
-        Words{kDeclare + "the plan names 2 touched circuits, begun or ended are 2"});
+        Texts{kDeclare + "the plan names 2 touched circuits, begun or ended are 2"});
   VerifyBench ended = confirmed_two();
   ended.light("laser-0", 0);
   ended.set<LaserSetpoint>("laser-0").emit = false;
   ended.plan.circuits.erase(ended.plan.circuits.begin());
   ended.declare();
-  CHECK(ended.verdict() == Words{});
+  CHECK(ended.verdict() == Texts{});
   ended.plan.touched.clear();
-  CHECK(ended.verdict() == Words{kDeclare + "the plan names 0 touched circuits, begun or ended are 1"});
+  CHECK(ended.verdict() == Texts{kDeclare + "the plan names 0 touched circuits, begun or ended are 1"});
 }
 
 TEST_CASE("verify: a circuit that is new has its laser touched") {
@@ -150,35 +155,36 @@ TEST_CASE("verify: a circuit that is new has its laser touched") {
   bench.plan.circuits[0].id = CircuitId{3};
   std::swap(bench.plan.circuits[0], bench.plan.circuits[1]);
   bench.declare();
-  CHECK(bench.verdict() == Words{kDeclare + "circuit 3 is new, but laser-0 is not touched"});
+  CHECK(bench.verdict() == Texts{kDeclare + "circuit 3 is new, but laser-0 is not touched"});
 }
 
 TEST_CASE("verify: a circuit that keeps its id keeps its ends, its rate, its light and its way") {
   const std::string rest = " keeps its id from revision 1, but its ends, its light or its way are others or are touched";
   VerifyBench faster = confirmed_two();
-  CHECK(faster.verdict() == Words{});
+  CHECK(faster.verdict() == Texts{});
   faster.plan.circuits[0].rate.bits_per_second += 1;
-  CHECK(faster.verdict() == Words{"unchanged_untouched: circuit 1" + rest});
+  CHECK(faster.verdict() == Texts{"unchanged_untouched: circuit 1" + rest});
   VerifyBench touched = confirmed_two();
   touched.device_plan("laser-1").touched = true;
   touched.plan.changed = {NodeId{1}};
-  CHECK(touched.verdict() == Words{"unchanged_untouched: circuit 2" + rest});
+  CHECK(touched.verdict() == Texts{"unchanged_untouched: circuit 2" + rest});
   VerifyBench moved = confirmed_two();
   moved.set<WssSetpoint>("wss").routes[0].attenuation = Db{1};
   moved.declare();
-  CHECK(moved.verdict() == Words{"moving_port: tx-0 stays lit at 193.10000 THz while a switch or filter on its way moves",
+  CHECK(moved.verdict() == Texts{"moving_port: tx-0 stays lit at 193.10000 THz while a switch or filter on its way moves",
                                  "unchanged_untouched: circuit 1" + rest});
 }
 
 TEST_CASE("verify: a circuit that keeps its id does not keep it in the dark") {
   VerifyBench bench = confirmed_two();
   bench.set<LaserSetpoint>("laser-0").emit = false;
-  CHECK(bench.verdict() ==
-        Words{"wavelength_continuity: circuit 1: tx-0 never emits at 193.10000 THz",
-              kDeclare + "laser-0 changes but is not marked as touched",
-              kDeclare + "a changes but is not among the nodes that take part",
-              "unchanged_untouched: circuit 1 keeps its id from revision 1, but its ends, its light or its way are others or are "
-              "touched"});
+  CHECK(
+      bench.verdict() ==
+      Texts{"wavelength_continuity: circuit 1: tx-0 never emits at 193.10000 THz",
+            kDeclare + "laser-0 changes but is not marked as touched",
+            kDeclare + "a changes but is not among the nodes that take part",
+            "unchanged_untouched: circuit 1 keeps its id from revision 1, but its ends, its light or its way are others or are "
+            "touched"});
 }
 
 /// tx-4 of node d has no device: nobody can light it.
@@ -193,22 +199,22 @@ VerifyBench with_undriven_transmitter() {
 }
 
 TEST_CASE("verify: a circuit of a transmitter that nobody drives is never lit") {
-  CHECK(with_undriven_transmitter().verdict() ==
-        Words{"wavelength_continuity: circuit 2: tx-4 never emits at 193.40000 THz"});
+  CHECK(with_undriven_transmitter().verdict() == Texts{"wavelength_continuity: circuit 2: tx-4 never emits at 193.40000 THz"});
   VerifyBench optical = with_undriven_transmitter();
   optical.fabric.return_path = ReturnPath::optical;
-  const Words found = optical.verdict();
+  const Texts found = optical.verdict();
   CHECK(std::find(found.begin(), found.end(), "wavelength_continuity: circuit 2: tx-4 never emits at 193.40000 THz") !=
         found.end());
 }
 
-// --- ports that move -------------------------------------------------------------------------------------------------------------
+// --- ports that move
+// -------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a switch may move for others while light that it does not carry elsewhere stays") {
   VerifyBench bench = confirmed_two();
   bench.set<WssSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
   bench.declare();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
 }
 
 TEST_CASE("verify: a filter on lit light's way does not move, not by a megahertz") {
@@ -219,7 +225,7 @@ TEST_CASE("verify: a filter on lit light's way does not move, not by a megahertz
 }
 
 /// tx-0 past ring-0 to rx-5; then ring-0 goes from one resonance to another.
-Words ring_that_goes(std::int64_t from, std::int64_t to, std::int64_t range = 0) {
+Texts ring_that_goes(std::int64_t from, std::int64_t to, std::int64_t range = 0) {
   VerifyBench bench = make_chain();
   bench.light("laser-0", 2);
   bench.set<WssSetpoint>("wss").routes = {{wavelength(2), 0, 0, Db{0}}};
@@ -228,7 +234,7 @@ Words ring_that_goes(std::int64_t from, std::int64_t to, std::int64_t range = 0)
   bench.set<HeaterSetpoint>("bank").rings = {{0, Frequency{from}}};
   bench.circuit(1, 1, "tx-0", "rx-5", 2);
   bench.declare();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   bench.confirm();
   bench.set<HeaterSetpoint>("bank").rings = {{0, Frequency{to}}};
   bench.declare();
@@ -236,17 +242,18 @@ Words ring_that_goes(std::int64_t from, std::int64_t to, std::int64_t range = 0)
 }
 
 TEST_CASE("verify: a filter that lit light passes may move beside it and not across it") {
-  const Words across{"moving_port: tx-0 stays lit at 193.30000 THz while a switch or filter on its way moves",
-                     "unchanged_untouched: circuit 1 keeps its id from revision 1, but its ends, its light or its way are others "
-                     "or are touched"};
-  CHECK(ring_that_goes(193'900'000, 193'340'001) == Words{});
-  CHECK(ring_that_goes(192'900'000, 193'259'999) == Words{});
+  const Texts across{
+      "moving_port: tx-0 stays lit at 193.30000 THz while a switch or filter on its way moves",
+      "unchanged_untouched: circuit 1 keeps its id from revision 1, but its ends, its light or its way are others "
+      "or are touched"};
+  CHECK(ring_that_goes(193'900'000, 193'340'001) == Texts{});
+  CHECK(ring_that_goes(192'900'000, 193'259'999) == Texts{});
   CHECK(ring_that_goes(193'340'001, 193'259'999) == across);
   CHECK(ring_that_goes(193'259'999, 193'340'001) == across);
   // With orders 200 GHz apart, light at 193.3 THz lies between two of them; resonances are 40 GHz away at least.
-  CHECK(ring_that_goes(193'340'001, 193'459'999, 200'000) == Words{});
+  CHECK(ring_that_goes(193'340'001, 193'459'999, 200'000) == Texts{});
   CHECK(ring_that_goes(193'340'001, 193'540'001, 200'000) == across);
-  CHECK(ring_that_goes(193'259'999, 193'140'001, 200'000) == Words{});
+  CHECK(ring_that_goes(193'259'999, 193'140'001, 200'000) == Texts{});
   CHECK(ring_that_goes(193'259'999, 193'059'999, 200'000) == across);
   CHECK(ring_that_goes(193'340'001, 193'259'999, 200'000) == across);
 }
@@ -254,7 +261,7 @@ TEST_CASE("verify: a filter that lit light passes may move beside it and not acr
 TEST_CASE("verify: light in timeslots is disturbed on any of its wavelengths") {
   VerifyBench bench = chain_in_timeslots();
   bench.confirm();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   VerifyBench first = bench;
   first.set<WssSetpoint>("wss").routes[0].attenuation = Db{1};
   first.declare();
@@ -272,7 +279,7 @@ TEST_CASE("verify: a laser that is touched may see its way move") {
   std::swap(bench.plan.circuits[0], bench.plan.circuits[1]);
   bench.declare();
   bench.device_plan("laser-0").touched = true;
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
 }
 
 /// tx-0 -> panel -> ocs -> coupler 1x2 -> rx-0, rx-1.
@@ -303,7 +310,7 @@ VerifyBench confirmed_line() {
   bench.set<WssSetpoint>("late").routes = {{wavelength(0), 1, 0, Db{0}}};
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
   bench.declare();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   bench.confirm();
   return bench;
 }
@@ -317,20 +324,20 @@ TEST_CASE("verify: the way of lit light is followed through panels, circuit swit
   VerifyBench between = confirmed_line();
   between.set<OcsSetpoint>("ocs").connects = {};
   between.declare();
-  const Words found = between.verdict();
+  const Texts found = between.verdict();
   CHECK(std::find(found.begin(), found.end(), moved) != found.end());
   VerifyBench beside = confirmed_line();
   beside.set<OcsSetpoint>("ocs").connects = {{0, 1}, {1, 0}};
   beside.declare();
-  CHECK(beside.verdict() == Words{});
+  CHECK(beside.verdict() == Texts{});
   VerifyBench unwired = confirmed_line();
   unwired.set<WssSetpoint>("beside").routes = {{wavelength(0), 0, 0, Db{0}}};  // behind the panel's output that is not wired
   unwired.declare();
-  CHECK(unwired.verdict() == Words{});
+  CHECK(unwired.verdict() == Texts{});
   VerifyBench other_input = confirmed_line();
   other_input.set<WssSetpoint>("late").routes = {{wavelength(0), 0, 0, Db{0}}, {wavelength(0), 1, 0, Db{0}}};
   other_input.declare();
-  CHECK(other_input.verdict() == Words{});
+  CHECK(other_input.verdict() == Texts{});
 }
 
 TEST_CASE("verify: the way of light that runs in a circle has an end") {
@@ -349,14 +356,16 @@ TEST_CASE("verify: the way of light that runs in a circle has an end") {
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
   bench.declare();
   bench.confirm();
-  const Words found = bench.verdict();
+  const Texts found = bench.verdict();
   REQUIRE(found.size() == 1);
   CHECK(found[0] ==
-        "optical_loop: light of tx-0 at 193.10000 THz meets itself on fibre 1 after coupler: nothing takes it out of its circle, or "
+        "optical_loop: light of tx-0 at 193.10000 THz meets itself on fibre 1 after coupler: nothing takes it out of its "
+        "circle, or "
         "it came by two ways");
 }
 
-// --- margins ---------------------------------------------------------------------------------------------------------------------
+// --- margins
+// ---------------------------------------------------------------------------------------------------------------------
 
 /// chain_of_two is confirmed; then a third job moves the WSS on the way of both circuits. Margins: 4 dB at rx-2 and rx-1.
 VerifyBench reloading() {
@@ -413,12 +422,12 @@ TEST_CASE("verify: a margin is the least of sensitivity, overload and crosstalk"
 TEST_CASE("verify: light that goes dark for the change does not dip, and light that no WSS reloads under does not") {
   VerifyBench bench = chain_of_two();  // new: all of it is touched, and the WSS moves
   bench.kind<WavelengthSelectiveSwitch>("wss").reload_dip = Db{500};
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   CHECK(bench.examined().light.dipped == 0);
   CHECK(bench.examined().light.dip_margin == Db{0});
   VerifyBench still = confirmed_two();
   still.kind<WavelengthSelectiveSwitch>("wss").reload_dip = Db{500};
-  CHECK(still.verdict() == Words{});
+  CHECK(still.verdict() == Texts{});
 }
 
 TEST_CASE("verify: of receivers with equal crosstalk the first is named, and light that never came has no margin") {
@@ -442,16 +451,16 @@ TEST_CASE("verify: a certificate claims the margins of its light or none") {
     change(bench.plan.certificate.light);
     return bench.verdict();
   };
-  CHECK(with([](LightMargins&) {}) == Words{});
-  CHECK(with([](LightMargins& claimed) { claimed.circuits = 0; }) == Words{});
+  CHECK(with([](LightMargins&) {}) == Texts{});
+  CHECK(with([](LightMargins& claimed) { claimed.circuits = 0; }) == Texts{});
   const std::string is = "; the light says 2, 4.00 dB, " + to_string(light.crosstalk);
   const std::string head = "certificate_light: the certificate claims ";
   CHECK(with([](LightMargins& claimed) { claimed.circuits = 3; }) ==
-        Words{head + "3 circuits with a link margin of 4.00 dB and crosstalk of " + to_string(light.crosstalk) + is});
+        Texts{head + "3 circuits with a link margin of 4.00 dB and crosstalk of " + to_string(light.crosstalk) + is});
   CHECK(with([](LightMargins& claimed) { claimed.link_margin.centi += 1; }) ==
-        Words{head + "2 circuits with a link margin of 4.01 dB and crosstalk of " + to_string(light.crosstalk) + is});
+        Texts{head + "2 circuits with a link margin of 4.01 dB and crosstalk of " + to_string(light.crosstalk) + is});
   CHECK(with([](LightMargins& claimed) { claimed.dip_margin.centi += 1; }) ==
-        Words{head + "2 circuits with a link margin of 4.00 dB and crosstalk of " + to_string(light.crosstalk) + is});
+        Texts{head + "2 circuits with a link margin of 4.00 dB and crosstalk of " + to_string(light.crosstalk) + is});
 }
 
 TEST_CASE("verify: what is received at its worst over all timeslots is what margins speak of") {
@@ -461,7 +470,7 @@ TEST_CASE("verify: what is received at its worst over all timeslots is what marg
   timeline[2].offset = 2 * (microseconds{30'101} + milliseconds{1});
   std::get<LaserSetpoint>(timeline[2].setpoint).power = Dbm{-150};  // the first circuit again, weaker
   bench.plan.nodes[0].cycle = 3 * (microseconds{30'101} + milliseconds{1});
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   CHECK(bench.examined().light.link_margin == Db{250});
   std::swap(std::get<LaserSetpoint>(timeline[0].setpoint), std::get<LaserSetpoint>(timeline[2].setpoint));
   CHECK(bench.examined().light.link_margin == Db{250});

@@ -1,10 +1,12 @@
-// verify at its borders, element by element: what a WSS, a ring, a grating, a coupler, a circuit switch and a fibre do to light.
+// verify at its borders, element by element: what a WSS, a ring, a grating, a coupler, a circuit switch and a fibre do to
+// light.
 #include "tests/unit/verify_chain.hpp"
 
 namespace loom::testing {
 namespace {
 
-// --- WSS -------------------------------------------------------------------------------------------------------------------------
+// --- WSS
+// -------------------------------------------------------------------------------------------------------------------------
 
 const std::string kUnfit = "passband: wss: a signal of 75000 MHz at 193.10000 THz does not fit its slot at ";
 const std::string kLost = "wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0";
@@ -30,10 +32,10 @@ TEST_CASE("verify: a route that touches a signal's slot takes it, however far it
     bench.declare();
     return bench.verdict();
   };
-  CHECK(with(39) == Words{kUnfit + "193.34375 THz of 400000 MHz less its edges", kLost});
-  CHECK(with(40) == Words{kLost});
-  CHECK(with(-39) == Words{kUnfit + "192.85625 THz of 400000 MHz less its edges", kLost});
-  CHECK(with(-40) == Words{kLost});
+  CHECK(with(39) == Texts{kUnfit + "193.34375 THz of 400000 MHz less its edges", kLost});
+  CHECK(with(40) == Texts{kLost});
+  CHECK(with(-39) == Texts{kUnfit + "192.85625 THz of 400000 MHz less its edges", kLost});
+  CHECK(with(-40) == Texts{kLost});
 }
 
 TEST_CASE("verify: a route of another input takes nothing") {
@@ -42,7 +44,7 @@ TEST_CASE("verify: a route of another input takes nothing") {
   build_index(bench.fabric);
   bench.set<WssSetpoint>("wss").routes[0].input = 1;
   bench.declare();
-  CHECK(bench.verdict() == Words{kLost});
+  CHECK(bench.verdict() == Texts{kLost});
 }
 
 /// tx-0 and tx-1 on wavelength 0 through two WSS to rx-0 and rx-1, side by side.
@@ -80,17 +82,21 @@ VerifyBench make_pair_of_wss() {
   return bench;
 }
 
-Words crosstalk_at(const Words& receivers, const std::string& much) {
-  Words words;
+Texts crosstalk_at(const Texts& receivers, const std::string& much) {
+  Texts texts;
   for (const std::string& each : receivers) {
-    words.push_back("crosstalk: " + each + ": in-band crosstalk of " + much + " dB, limit -20.00 dB");
+    texts.push_back("crosstalk: " + each + ": in-band crosstalk of " + much + " dB, limit -20.00 dB");
   }
-  return words;
+  return texts;
 }
 
 TEST_CASE("verify: what leaks at one WSS passes the next as signals do, and both leaks are summed") {
-  const auto first = [](VerifyBench& bench, int centi) { bench.kind<WavelengthSelectiveSwitch>("first").isolation = Db{centi}; };
-  const auto second = [](VerifyBench& bench, int centi) { bench.kind<WavelengthSelectiveSwitch>("second").isolation = Db{centi}; };
+  const auto first = [](VerifyBench& bench, int centi) {
+    bench.kind<WavelengthSelectiveSwitch>("first").isolation = Db{centi};
+  };
+  const auto second = [](VerifyBench& bench, int centi) {
+    bench.kind<WavelengthSelectiveSwitch>("second").isolation = Db{centi};
+  };
   const auto both = [&](VerifyBench& bench, int centi) {
     first(bench, centi);
     second(bench, centi);
@@ -108,7 +114,7 @@ TEST_CASE("verify: a leak stops at a WSS that routes nothing of its wavelength f
   bench.plan.circuits.pop_back();
   bench.kind<WavelengthSelectiveSwitch>("second").isolation = Db{6'000};
   bench.declare();
-  CHECK(bench.verdict() == Words{});  // what leaks to rx-1 is heard by nobody who waits
+  CHECK(bench.verdict() == Texts{});  // what leaks to rx-1 is heard by nobody who waits
   bench.light("laser-1", 1);
   bench.circuit(2, 1, "tx-1", "rx-1", 1);
   for (const char* wss : {"first", "second"}) {
@@ -116,7 +122,7 @@ TEST_CASE("verify: a leak stops at a WSS that routes nothing of its wavelength f
     routes = {{wavelength(0), 0, 0, Db{0}}, {wavelength(1), 1, 1, Db{0}}};
   }
   bench.declare();
-  CHECK(bench.verdict() == Words{});  // wavelength 0 at input 1 of the second meets no route
+  CHECK(bench.verdict() == Texts{});  // wavelength 0 at input 1 of the second meets no route
   bench.set<WssSetpoint>("second").routes.insert(bench.set<WssSetpoint>("second").routes.begin() + 1,
                                                  {wavelength(0), 1, 1, Db{0}});
   bench.declare();
@@ -136,7 +142,7 @@ TEST_CASE("verify: a WSS that nobody drives routes nothing, and leaks nothing of
   bench.fabric.fibres[6].to = {bench.element_id("undriven"), 0};  // instead of rx-1
   bench.join("undriven", 0, "rx-1", 0);
   build_index(bench.fabric);
-  CHECK(bench.verdict() == Words{"wavelength_continuity: circuit 2: 193.10000 THz of tx-1 does not reach rx-1"});
+  CHECK(bench.verdict() == Texts{"wavelength_continuity: circuit 2: 193.10000 THz of tx-1 does not reach rx-1"});
 }
 
 TEST_CASE("verify: a transmitter without a fibre lights nothing") {
@@ -146,10 +152,11 @@ TEST_CASE("verify: a transmitter without a fibre lights nothing") {
     bench.fabric.fibres[i].id = FibreId{i};
   }
   build_index(bench.fabric);
-  CHECK(bench.verdict() == Words{"wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0"});
+  CHECK(bench.verdict() == Texts{"wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0"});
 }
 
-// --- gratings --------------------------------------------------------------------------------------------------------------------
+// --- gratings
+// --------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a grating passes the whole width of a signal") {
   const auto with = [](VerifyBench& bench, int mhz) { bench.kind<ArrayedWaveguideGrating>("grating").passband = {mhz}; };
@@ -157,7 +164,9 @@ TEST_CASE("verify: a grating passes the whole width of a signal") {
 }
 
 TEST_CASE("verify: light beside a grating's comb would leave by another order") {
-  const auto with = [](VerifyBench& bench, int count) { bench.kind<ArrayedWaveguideGrating>("grating").channels.count = count; };
+  const auto with = [](VerifyBench& bench, int count) {
+    bench.kind<ArrayedWaveguideGrating>("grating").channels.count = count;
+  };
   check_border(chain_of_two(), with, 1, 0,
                {"fsr_aliasing: grating: light at 193.10000 THz is none of its channels and would leave by another order",
                 "wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-2"});
@@ -189,10 +198,10 @@ VerifyBench make_router(std::int32_t first, std::int32_t second) {
 }
 
 TEST_CASE("verify: a cyclic grating sends input i and channel c to output c + i") {
-  CHECK(make_router(0, 0).verdict() == Words{});
-  CHECK(make_router(1, 1).verdict() == Words{});
-  CHECK(make_router(2, 2).verdict() == Words{});
-  CHECK(make_router(3, 1).verdict() == Words{});
+  CHECK(make_router(0, 0).verdict() == Texts{});
+  CHECK(make_router(1, 1).verdict() == Texts{});
+  CHECK(make_router(2, 2).verdict() == Texts{});
+  CHECK(make_router(3, 1).verdict() == Texts{});
   VerifyBench wrong = make_router(0, 0);
   std::swap(wrong.plan.circuits[0].receiver, wrong.plan.circuits[1].receiver);
   std::swap(wrong.plan.circuits[0].destination, wrong.plan.circuits[1].destination);
@@ -229,7 +238,8 @@ TEST_CASE("verify: a filter behind a grating of several inputs passes what leaks
   check_border(bench, with, 2'001, 1'999, crosstalk_at({"rx-0", "rx-1"}, "-19.99"));
 }
 
-/// tx-0 and tx-1 on wavelengths 0 and 1 through a coupler into a grating of one input; rx-0 is behind a ring or right behind it.
+/// tx-0 and tx-1 on wavelengths 0 and 1 through a coupler into a grating of one input; rx-0 is behind a ring or right behind
+/// it.
 VerifyBench make_comb(bool has_rings) {
   VerifyBench bench;
   bench.add("tx-0", 0, 1, some_transmitter());
@@ -273,17 +283,17 @@ VerifyBench make_comb(bool has_rings) {
 
 TEST_CASE("verify: a receiver right behind a grating hears every wavelength that leaks, one behind a filter does not") {
   CHECK(make_comb(false).verdict() == crosstalk_at({"rx-0", "rx-1"}, "-10.00"));
-  CHECK(make_comb(true).verdict() == Words{});
+  CHECK(make_comb(true).verdict() == Texts{});
 }
 
-// --- rings -----------------------------------------------------------------------------------------------------------------------
+// --- rings
+// -----------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a ring drops and adds the whole width of a signal") {
   const auto with = [](std::string_view ring) {
     return [ring](VerifyBench& bench, int mhz) { bench.kind<RingFilter>(ring).fwhm = {mhz}; };
   };
-  check_border(chain_to_ring(), with("ring-0"), 75'000, 74'999,
-               {"passband: ring-0 drops 74999 MHz of a signal of 75000 MHz"});
+  check_border(chain_to_ring(), with("ring-0"), 75'000, 74'999, {"passband: ring-0 drops 74999 MHz of a signal of 75000 MHz"});
   VerifyBench adding = make_chain();
   adding.light("laser-2", 0);
   adding.set<HeaterSetpoint>("bank").rings = {{2, centre_of(wavelength(0))}};
@@ -306,26 +316,26 @@ VerifyBench chain_past(std::int64_t mhz, std::int64_t range) {
 }
 
 TEST_CASE("verify: a ring takes light within half its width of a resonance, on both sides") {
-  const Words dropped{"stray_light: rx-0 hears tx-0 at 193.10000 THz in no circuit",
+  const Texts dropped{"stray_light: rx-0 hears tx-0 at 193.10000 THz in no circuit",
                       "wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-5"};
-  CHECK(chain_past(193'140'001, 0).verdict() == Words{});
+  CHECK(chain_past(193'140'001, 0).verdict() == Texts{});
   CHECK(chain_past(193'140'000, 0).verdict() == dropped);
   CHECK(chain_past(193'060'000, 0).verdict() == dropped);
-  CHECK(chain_past(193'059'999, 0).verdict() == Words{});
+  CHECK(chain_past(193'059'999, 0).verdict() == Texts{});
 }
 
 TEST_CASE("verify: a ring takes light at its other resonances, and that is named") {
   const auto dropped = [](int beside) {
-    return Words{"fsr_aliasing: ring-0: light at 193.10000 THz meets another order of it, " + std::to_string(beside) +
+    return Texts{"fsr_aliasing: ring-0: light at 193.10000 THz meets another order of it, " + std::to_string(beside) +
                      " MHz beside the resonance that is set; its free spectral range is 200000 MHz",
                  "stray_light: rx-0 hears tx-0 at 193.10000 THz in no circuit",
                  "wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-5"};
   };
-  CHECK(chain_past(193'340'001, 200'000).verdict() == Words{});
+  CHECK(chain_past(193'340'001, 200'000).verdict() == Texts{});
   CHECK(chain_past(193'340'000, 200'000).verdict() == dropped(240'000));
   CHECK(chain_past(193'260'000, 200'000).verdict() == dropped(160'000));
-  CHECK(chain_past(193'259'999, 200'000).verdict() == Words{});
-  CHECK(chain_past(193'300'000, 0).verdict() == Words{});
+  CHECK(chain_past(193'259'999, 200'000).verdict() == Texts{});
+  CHECK(chain_past(193'300'000, 0).verdict() == Texts{});
 }
 
 TEST_CASE("verify: a ring drops one wavelength of its bus at a time") {
@@ -338,11 +348,12 @@ TEST_CASE("verify: a ring drops one wavelength of its bus at a time") {
     bench.declare();
     return bench.verdict();
   };
-  CHECK(with(140'001) == Words{});
-  const Words both = with(100'000);
+  CHECK(with(140'001) == Texts{});
+  const Texts both = with(100'000);
   REQUIRE(both.size() > 1);
-  CHECK(both[0] == "fsr_aliasing: ring-1: light at 193.10000 THz meets another order of it, 100000 MHz beside the resonance that "
-                   "is set; its free spectral range is 100000 MHz");
+  CHECK(both[0] ==
+        "fsr_aliasing: ring-1: light at 193.10000 THz meets another order of it, 100000 MHz beside the resonance that "
+        "is set; its free spectral range is 100000 MHz");
   CHECK(std::find(both.begin(), both.end(),
                   "fsr_aliasing: ring-1 drops 2 wavelengths at once; its free spectral range is 100000 MHz") != both.end());
 }
@@ -352,9 +363,8 @@ TEST_CASE("verify: what a ring does not add goes nowhere") {
   bench.light("laser-2", 0);
   bench.circuit(1, 1, "tx-2", "rx-4", 0);
   bench.declare();
-  CHECK(bench.verdict() ==
-        Words{"receiver_ring_tuned: ring-2 is parked, circuit 1 comes at 193.10000 THz, tolerance 5000 MHz",
-              "wavelength_continuity: circuit 1: 193.10000 THz of tx-2 does not reach rx-4"});
+  CHECK(bench.verdict() == Texts{"receiver_ring_tuned: ring-2 is parked, circuit 1 comes at 193.10000 THz, tolerance 5000 MHz",
+                                 "wavelength_continuity: circuit 1: 193.10000 THz of tx-2 does not reach rx-4"});
 }
 
 TEST_CASE("verify: what leaks past a ring of another order is no light that aliases") {
@@ -362,12 +372,14 @@ TEST_CASE("verify: what leaks past a ring of another order is no light that alia
   auto& ring = bench.kind<RingFilter>("ring-0");
   ring.free_spectral_range = {200'000};
   ring.cold_resonance = {194'000'000};
-  bench.set<HeaterSetpoint>("bank").rings.insert(bench.set<HeaterSetpoint>("bank").rings.begin(), {0, centre_of(wavelength(2))});
+  bench.set<HeaterSetpoint>("bank").rings.insert(bench.set<HeaterSetpoint>("bank").rings.begin(),
+                                                 {0, centre_of(wavelength(2))});
   bench.declare();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
 }
 
-// --- couplers and fibres -----------------------------------------------------------------------------------------------------------
+// --- couplers and fibres
+// -----------------------------------------------------------------------------------------------------------
 
 /// chain_of_two with combs of 75 GHz, so that the signals of both transmitters stand side by side, and both circuits dark but
 /// for their place on the fibre.
@@ -388,9 +400,9 @@ VerifyBench neighbours(std::int64_t width, std::int32_t step) {
 }
 
 TEST_CASE("verify: signals on one fibre are at least as far apart as they are wide") {
-  CHECK(neighbours(75'000, 12).verdict() == Words{});
+  CHECK(neighbours(75'000, 12).verdict() == Texts{});
   CHECK(neighbours(75'001, 12).verdict() ==
-        Words{"wavelength_once_per_segment: fibre 2 after coupler: 193.17500 THz overlaps its neighbour",
+        Texts{"wavelength_once_per_segment: fibre 2 after coupler: 193.17500 THz overlaps its neighbour",
               "wavelength_once_per_segment: fibre 3 after amplifier: 193.17500 THz overlaps its neighbour"});
   CHECK(neighbours(75'000, 11).verdict().size() == 2);
 }
@@ -405,13 +417,13 @@ TEST_CASE("verify: two inputs of a coupler never carry one wavelength") {
     bench.intent.overrides.push_back({bench.device_plan(laser).device, bench.set<LaserSetpoint>(laser)});
   }
   bench.declare();
-  CHECK(bench.verdict() ==
-        Words{"wavelength_once_per_segment: fibre 2 after coupler: 193.40000 THz of 2 transmitters",
-              "wavelength_once_per_segment: fibre 3 after amplifier: 193.40000 THz of 2 transmitters",
-              "one_transmitter_per_coupler_wavelength: coupler: inputs 0 and 1 both carry 193.40000 THz"});
+  CHECK(bench.verdict() == Texts{"wavelength_once_per_segment: fibre 2 after coupler: 193.40000 THz of 2 transmitters",
+                                 "wavelength_once_per_segment: fibre 3 after amplifier: 193.40000 THz of 2 transmitters",
+                                 "one_transmitter_per_coupler_wavelength: coupler: inputs 0 and 1 both carry 193.40000 THz"});
 }
 
-// --- switches, panels, taps --------------------------------------------------------------------------------------------------------
+// --- switches, panels, taps
+// --------------------------------------------------------------------------------------------------------
 
 /// tx-0 -> tap (its monitor: rx-1) -> attenuator -> panel -> ocs -> rx-0; every loss is 1 dB.
 VerifyBench make_line() {
@@ -448,9 +460,9 @@ TEST_CASE("verify: light passes taps, attenuators, panels and circuit switches w
   VerifyBench bench = make_line();
   const auto with = [](VerifyBench& one, int centi) { one.kind<Receiver>("rx-0").sensitivity = Dbm{centi}; };
   with(bench, -400);
-  CHECK(bench.verdict() == Words{kMonitor});
+  CHECK(bench.verdict() == Texts{kMonitor});
   with(bench, -399);
-  CHECK(bench.verdict() == Words{kMonitor, "link_budget: rx-0 receives -4.00 dBm, allowed -3.99 dBm to 4.00 dBm"});
+  CHECK(bench.verdict() == Texts{kMonitor, "link_budget: rx-0 receives -4.00 dBm, allowed -3.99 dBm to 4.00 dBm"});
 }
 
 TEST_CASE("verify: a circuit switch passes only what it connects") {
@@ -460,10 +472,10 @@ TEST_CASE("verify: a circuit switch passes only what it connects") {
     bench.declare();
     return bench.verdict();
   };
-  CHECK(with({{1, 1}}) == Words{kMonitor});
-  CHECK(with({}) == Words{kMonitor, kDark});
-  CHECK(with({{0, 1}}) == Words{kMonitor, kDark});
-  CHECK(with({{1, 0}}) == Words{kMonitor, kDark});
+  CHECK(with({{1, 1}}) == Texts{kMonitor});
+  CHECK(with({}) == Texts{kMonitor, kDark});
+  CHECK(with({{0, 1}}) == Texts{kMonitor, kDark});
+  CHECK(with({{1, 0}}) == Texts{kMonitor, kDark});
 }
 
 TEST_CASE("verify: cross-connects are between ports of their switch, ascending, and share no output") {
@@ -475,10 +487,10 @@ TEST_CASE("verify: cross-connects are between ports of their switch, ascending, 
     return bench.verdict();
   };
   const auto refusal = [](int input, int output) {
-    return Words{"node_plan_complete: ocs: cross-connect " + std::to_string(input) + " to " + std::to_string(output) +
+    return Texts{"node_plan_complete: ocs: cross-connect " + std::to_string(input) + " to " + std::to_string(output) +
                  " is out of order, out of range or takes an output twice"};
   };
-  CHECK(with({{1, 1}, {2, 0}}) == Words{});
+  CHECK(with({{1, 1}, {2, 0}}) == Texts{});
   CHECK(with({{3, 1}}) == refusal(3, 1));
   CHECK(with({{0, 2}}) == refusal(0, 2));
   CHECK(with({{1, 1}, {1, 0}}) == refusal(1, 0));
@@ -489,13 +501,13 @@ TEST_CASE("verify: cross-connects are between ports of their switch, ascending, 
 TEST_CASE("verify: a panel passes what is wired") {
   VerifyBench bench = make_line();
   bench.kind<PatchPanel>("panel").wiring = {0, 1};
-  CHECK(bench.verdict() == Words{kMonitor, kDark});
+  CHECK(bench.verdict() == Texts{kMonitor, kDark});
 }
 
 TEST_CASE("verify: light ends at a packet switch") {
   VerifyBench bench = make_line();
   bench.element("attenuator").kind = PacketSwitch{gigabits(100), {}};
-  CHECK(bench.verdict() == Words{kMonitor, kDark});
+  CHECK(bench.verdict() == Texts{kMonitor, kDark});
 }
 
 }  // namespace

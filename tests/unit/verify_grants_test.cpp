@@ -78,9 +78,10 @@ void each_map(VerifyBench& bench, Change change) {
   }
 }
 
-TEST_CASE("verify: the granted bench is lawful as it stands") { CHECK(make_granted().verdict() == Words{}); }
+TEST_CASE("verify: the granted bench is lawful as it stands") { CHECK(make_granted().verdict() == Texts{}); }
 
-// --- times -----------------------------------------------------------------------------------------------------------------------
+// --- times
+// -----------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a quantum is above nothing, and leaves a quarter of the longest window for slack") {
   const auto with = [](VerifyBench& bench, Duration quantum) {
@@ -89,11 +90,11 @@ TEST_CASE("verify: a quantum is above nothing, and leaves a quarter of the longe
   const Duration longest = Duration{750'000'000} - exact_timings().lock - exact_timings().trigger_late;
   REQUIRE(longest.count() == 729'999'000);
   const auto refusal = [](std::int64_t quantum) {
-    Words words;
+    Texts texts;
     for (const char* node : {"a", "b", "c"}) {
-      words.push_back(kTable + node + ": a quantum of " + std::to_string(quantum) + " ns, allowed 1 to 729999000 ns");
+      texts.push_back(kTable + node + ": a quantum of " + std::to_string(quantum) + " ns, allowed 1 to 729999000 ns");
     }
-    return words;
+    return texts;
   };
   check_border(make_granted(), with, longest, longest + Duration{1}, refusal(729'999'001));
   check_border(make_granted(), with, Duration{1}, Duration{0}, refusal(0));
@@ -103,7 +104,7 @@ TEST_CASE("verify: the machines' times are no shorter than what the lasers need,
   const auto with = [](auto change) {
     VerifyBench bench = make_granted();
     each_map(bench, change);
-    Words found = bench.verdict();
+    Texts found = bench.verdict();
     REQUIRE(found.size() <= 3);
     return found.empty() ? std::string{} : found[0];
   };
@@ -126,7 +127,7 @@ TEST_CASE("verify: the machines' times are no shorter than what the lasers need,
   for (auto part : {&Transmitter::retune_max, &Transmitter::blank_max, &Transmitter::control_max}) {
     VerifyBench slower = make_granted();
     slower.kind<Transmitter>("tx-0").*part += Duration{1};
-    const Words found = slower.verdict();
+    const Texts found = slower.verdict();
     REQUIRE_FALSE(found.empty());
     CHECK(found[0].starts_with("guard_time: laser-0"));
     CHECK(found[1].starts_with(kTable + "laser-0: tuned within 30100000 ns, needs 30100001 ns"));
@@ -143,7 +144,8 @@ TEST_CASE("verify: a table names lasers") {
   }
 }
 
-// --- waves, palettes, streams ----------------------------------------------------------------------------------------------------
+// --- waves, palettes, streams
+// ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a table allows only what is a circuit of its job, and each circuit of the job is in its table") {
   const auto with = [](auto change) {
@@ -156,27 +158,28 @@ TEST_CASE("verify: a table allows only what is a circuit of its job, and each ci
   };
   const std::string in_none = kTable + "circuit 1 of job 1 is in no table of a";
   const std::string leads_nowhere = kTable + "a: it is to send from node 0 to node 1, where its table leads no light";
-  CHECK(with([](auto&, GrantMap& map) { map.waves[0].destination = NodeId{2}; }) == Words{no_circuit(2), leads_nowhere, in_none});
-  CHECK(with([](auto&, GrantMap& map) { map.waves.clear(); }) == Words{leads_nowhere, in_none});
+  CHECK(with([](auto&, GrantMap& map) { map.waves[0].destination = NodeId{2}; }) ==
+        Texts{no_circuit(2), leads_nowhere, in_none});
+  CHECK(with([](auto&, GrantMap& map) { map.waves.clear(); }) == Texts{leads_nowhere, in_none});
   CHECK(with([](auto&, GrantMap& map) { map.waves.push_back(map.waves[0]); }) ==
-        Words{kTable + "a: its table has 2 wavelengths of device 0, the palette 1 others"});
+        Texts{kTable + "a: its table has 2 wavelengths of device 0, the palette 1 others"});
   CHECK(with([](auto&, GrantMap& map) { map.waves[0].slot = wavelength(1); }) ==
-        Words{kTable + "a: its table allows 193.20000 THz to node 1, which is no circuit of job 1",
+        Texts{kTable + "a: its table allows 193.20000 THz to node 1, which is no circuit of job 1",
               kTable + "a: its table has 1 wavelengths of device 0, the palette 1 others", in_none});
   CHECK(with([](VerifyBench& bench, GrantMap& map) { map.waves[0].laser = bench.device_plan("laser-1").device; }) ==
-        Words{no_circuit(1), in_none});
+        Texts{no_circuit(1), in_none});
 }
 
 TEST_CASE("verify: a table allows no other node's circuit, and none of another job") {
   VerifyBench borrowed = make_granted();
   map_of(borrowed, 0).waves.push_back(map_of(borrowed, 1).waves[0]);  // of laser-1, to c: b's circuit
-  const Words found = borrowed.verdict();
+  const Texts found = borrowed.verdict();
   REQUIRE_FALSE(found.empty());
   CHECK(found[0] == kTable + "a: its table allows 193.10000 THz to node 2, which is no circuit of job 1");
   VerifyBench other_job = make_granted();
   other_job.plan.circuits[0].job = JobId{2};
   other_job.declare();
-  const Words other = other_job.verdict();
+  const Texts other = other_job.verdict();
   REQUIRE_FALSE(other.empty());
   CHECK(other[0] == kTable + "a: its table allows 193.10000 THz to node 1, which is no circuit of job 1");
 }
@@ -188,20 +191,20 @@ TEST_CASE("verify: a circuit of a job under grants whose transmitter nobody driv
   build_index(bench.fabric);
   bench.circuit(4, 1, "tx-4", "rx-0", 0);
   bench.declare();
-  const Words found = bench.verdict();
+  const Texts found = bench.verdict();
   CHECK(std::find(found.begin(), found.end(), kTable + "circuit 4 of job 1 is in no table of c") != found.end());
 }
 
 TEST_CASE("verify: a palette emits nothing that the table does not have") {
   VerifyBench bench = make_granted();
   bench.timeslot("laser-0", 1, milliseconds{40}, microseconds{30'101}, milliseconds{1});
-  const Words found = bench.verdict();
+  const Texts found = bench.verdict();
   REQUIRE_FALSE(found.empty());
   CHECK(found[0] == kTable + "a: its table has 1 wavelengths of device 0, the palette 2 others");
   VerifyBench dark = make_granted();
   auto& timeline = dark.timeline("laser-0");
   timeline.insert(timeline.begin(), {Duration{}, {}, Duration{}, LaserSetpoint{wavelength(1), Dbm{0}, false}});
-  CHECK(dark.verdict() == Words{});  // a dark entry is no wavelength of a palette
+  CHECK(dark.verdict() == Texts{});  // a dark entry is no wavelength of a palette
 }
 
 TEST_CASE("verify: all lasers of a node reach the same nodes, since any of them may be lit under a grant") {
@@ -213,7 +216,7 @@ TEST_CASE("verify: all lasers of a node reach the same nodes, since any of them 
   map_of(bench, 2).waves.push_back({NodeId{1}, bench.device_plan("laser-3").device, wavelength(0)});
   map_of(bench, 1).sources.push_back(NodeId{2});
   bench.declare();
-  const Words found = bench.verdict();
+  const Texts found = bench.verdict();
   REQUIRE_FALSE(found.empty());
   CHECK(found[0] == kTable + "c: its lasers do not reach the same nodes; a grant may be lit by any of them");
 }
@@ -225,15 +228,16 @@ TEST_CASE("verify: a stream leaves its own node for one that the table leads to"
     return bench.verdict();
   };
   const auto refusal = [](int from, int to) {
-    return Words{kTable + "a: it is to send from node " + std::to_string(from) + " to node " + std::to_string(to) +
+    return Texts{kTable + "a: it is to send from node " + std::to_string(from) + " to node " + std::to_string(to) +
                  ", where its table leads no light"};
   };
-  CHECK(with({0, NodeId{0}, NodeId{1}, Bytes{1}}) == Words{});
+  CHECK(with({0, NodeId{0}, NodeId{1}, Bytes{1}}) == Texts{});
   CHECK(with({0, NodeId{0}, NodeId{2}, Bytes{1}}) == refusal(0, 2));
   CHECK(with({0, NodeId{1}, NodeId{1}, Bytes{1}}) == refusal(1, 1));
 }
 
-// --- arbiters --------------------------------------------------------------------------------------------------------------------
+// --- arbiters
+// --------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: the arbiter at a circuit's end knows its source, its job and the same times") {
   const auto with = [](auto change) {
@@ -242,17 +246,17 @@ TEST_CASE("verify: the arbiter at a circuit's end knows its source, its job and 
     return bench.verdict();
   };
   const std::string unknown = kTable + "b has no arbiter that knows a of job 1 with the same times";
-  CHECK(with([](NodePlan& end) { end.grants->sources = {}; }) == Words{unknown});
-  CHECK(with([](NodePlan& end) { end.grants->sources = {NodeId{2}}; }) == Words{unknown});
+  CHECK(with([](NodePlan& end) { end.grants->sources = {}; }) == Texts{unknown});
+  CHECK(with([](NodePlan& end) { end.grants->sources = {NodeId{2}}; }) == Texts{unknown});
   const std::string other_times = kTable + "c has no arbiter that knows b of job 1 with the same times";
-  CHECK(with([](NodePlan& end) { end.grants->timings.flight += Duration{1}; }) == Words{unknown, other_times});
-  CHECK(with([](NodePlan& end) { end.grants->quantum -= Duration{1}; }) == Words{unknown, other_times});
-  const Words laid = with([](NodePlan& end) { end.grants->laid = Revision{0}; });
+  CHECK(with([](NodePlan& end) { end.grants->timings.flight += Duration{1}; }) == Texts{unknown, other_times});
+  CHECK(with([](NodePlan& end) { end.grants->quantum -= Duration{1}; }) == Texts{unknown, other_times});
+  const Texts laid = with([](NodePlan& end) { end.grants->laid = Revision{0}; });
   CHECK(std::find(laid.begin(), laid.end(), unknown) != laid.end());
-  const Words job = with([](NodePlan& end) { end.grants->job = JobId{2}; });
+  const Texts job = with([](NodePlan& end) { end.grants->job = JobId{2}; });
   CHECK(std::find(job.begin(), job.end(), unknown) != job.end());
-  const Words gone = with([](NodePlan& end) { end.grants.reset(); });
-  CHECK(gone == Words{unknown, kTable + "circuit 2 of job 1 is in no table of b"});
+  const Texts gone = with([](NodePlan& end) { end.grants.reset(); });
+  CHECK(gone == Texts{unknown, kTable + "circuit 2 of job 1 is in no table of b"});
 }
 
 TEST_CASE("verify: a receiver under grants hears one job") {
@@ -261,54 +265,60 @@ TEST_CASE("verify: a receiver under grants hears one job") {
   bench.set<WssSetpoint>("wss").routes.push_back({wavelength(1), 3, 1, Db{0}});
   bench.circuit(4, 2, "tx-3", "rx-1", 1);
   bench.declare();
-  const Words found = bench.verdict();
+  const Texts found = bench.verdict();
   CHECK(std::find(found.begin(), found.end(), "job_isolation: rx-1 hears job 1 and job 2, one of them under grants") !=
         found.end());
 }
 
-// --- light that was laid -----------------------------------------------------------------------------------------------------------
+// --- light that was laid
+// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: all light of a job was laid by one revision, and none by a later one") {
   const auto refusal = [](const std::string& node, int laid, int others) {
-    return kTable + node + ": its light of job 1 is of revision " + std::to_string(laid) + ", others' of " + std::to_string(others);
+    return kTable + node + ": its light of job 1 is of revision " + std::to_string(laid) + ", others' of " +
+           std::to_string(others);
   };
   VerifyBench one = make_granted();
   map_of(one, 2).laid = Revision{0};
-  const Words found = one.verdict();
+  const Texts found = one.verdict();
   CHECK(std::find(found.begin(), found.end(), refusal("c", 0, 1)) != found.end());
   VerifyBench later = make_granted();
   each_map(later, [](GrantMap& map) { map.laid = Revision{2}; });
-  const Words all = later.verdict();
+  const Texts all = later.verdict();
   CHECK(std::find(all.begin(), all.end(), refusal("a", 2, 2)) != all.end());
 }
 
 TEST_CASE("verify: light is laid anew in the dark, and light that stays as it was laid stays lit") {
   VerifyBench fresh = make_granted();
   fresh.device_plan("laser-1").touched = false;
-  const Words stays = fresh.verdict();
-  CHECK(std::find(stays.begin(), stays.end(), kTable + "laser-1 stays lit although the light of job 1 is laid anew") != stays.end());
+  const Texts stays = fresh.verdict();
+  CHECK(std::find(stays.begin(), stays.end(), kTable + "laser-1 stays lit although the light of job 1 is laid anew") !=
+        stays.end());
   VerifyBench bench = make_granted();
   bench.confirm();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   bench.device_plan("laser-1").touched = true;
   bench.plan.changed = {NodeId{1}};
-  const Words dark = bench.verdict();
+  const Texts dark = bench.verdict();
   CHECK(std::find(dark.begin(), dark.end(), kTable + "laser-1 goes dark although the light of job 1 stays as it was laid") !=
         dark.end());
 }
 
-// --- what may be lit ---------------------------------------------------------------------------------------------------------------
+// --- what may be lit
+// ---------------------------------------------------------------------------------------------------------------
 
-Words too_much_at(const Words& receivers, const std::string& much) {
-  Words words;
+Texts too_much_at(const Texts& receivers, const std::string& much) {
+  Texts texts;
   for (const std::string& each : receivers) {
-    words.push_back("crosstalk: " + each + ": in-band crosstalk of " + much + " dB, limit -20.00 dB");
+    texts.push_back("crosstalk: " + each + ": in-band crosstalk of " + much + " dB, limit -20.00 dB");
   }
-  return words;
+  return texts;
 }
 
 TEST_CASE("verify: under grants all light of a job may be lit at once, whatever its palette's order") {
-  const auto isolate = [](VerifyBench& bench, int centi) { bench.kind<WavelengthSelectiveSwitch>("wss").isolation = Db{centi}; };
+  const auto isolate = [](VerifyBench& bench, int centi) {
+    bench.kind<WavelengthSelectiveSwitch>("wss").isolation = Db{centi};
+  };
   check_border(make_granted(), isolate, 2'302, 2'301, too_much_at({"rx-1", "rx-2", "rx-0"}, "-19.99"));
 }
 

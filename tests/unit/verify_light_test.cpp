@@ -23,7 +23,7 @@ TEST_CASE("verify: every loss on the way counts") {
     change(bench);
     return bench.verdict();
   };
-  const Words lost{"link_budget: rx-0 receives -6.01 dBm, allowed -6.00 dBm to 4.00 dBm"};
+  const Texts lost{"link_budget: rx-0 receives -6.01 dBm, allowed -6.00 dBm to 4.00 dBm"};
   CHECK(with([](VerifyBench& b) { b.set<LaserSetpoint>("laser-0").power = Dbm{-1}; }) == lost);
   CHECK(with([](VerifyBench& b) { b.set<WssSetpoint>("wss").routes[0].attenuation = Db{1}; }) == lost);
   CHECK(with([](VerifyBench& b) { b.kind<RingFilter>("ring-0").drop_loss.centi += 1; }) == lost);
@@ -32,13 +32,12 @@ TEST_CASE("verify: every loss on the way counts") {
   CHECK(with([](VerifyBench& b) { b.kind<Amplifier>("amplifier").gain.centi -= 1; }) == lost);
   CHECK(with([](VerifyBench& b) { b.fabric.fibres[0].loss = Db{1}; }) == lost);  // tx-0 to the coupler
   CHECK(with([](VerifyBench& b) { b.fabric.fibres[5].loss = Db{1}; }) == lost);  // ring-0 to rx-0
-  CHECK(with([](VerifyBench& b) { b.fabric.fibres[6].loss = Db{1}; }) == Words{});
+  CHECK(with([](VerifyBench& b) { b.fabric.fibres[6].loss = Db{1}; }) == Texts{});
 }
 
 TEST_CASE("verify: each timeslot's light is weighed") {
   const auto with = [](VerifyBench& bench, int centi) { bench.set<WssSetpoint>("wss").routes[1].attenuation = Db{centi}; };
-  check_border(chain_in_timeslots(), with, 400, 401,
-               {"link_budget: rx-0 receives -10.01 dBm, allowed -10.00 dBm to 4.00 dBm"});
+  check_border(chain_in_timeslots(), with, 400, 401, {"link_budget: rx-0 receives -10.01 dBm, allowed -10.00 dBm to 4.00 dBm"});
 }
 
 TEST_CASE("verify: an amplifier's input is in its range, to the hundredth of a decibel") {
@@ -55,7 +54,7 @@ TEST_CASE("verify: an amplifier's input is the sum of all that comes, and nothin
                {"amplifier_input_range: amplifier: 0.01 dBm at its input, allowed -20.00 dBm to 0.00 dBm"});
   VerifyBench dark = make_chain();
   dark.kind<Amplifier>("amplifier").input_min = Dbm{0};
-  CHECK(dark.verdict() == Words{});
+  CHECK(dark.verdict() == Texts{});
 }
 
 /// Job 1 is as in chain_in_timeslots; job 2 is tx-1 on wavelength 2, to rx-5.
@@ -81,10 +80,11 @@ TEST_CASE("verify: timeslots of another job count at an amplifier with their wor
   check_border(chain_of_two_jobs(true), most, 1, 0, {found});
 }
 
-// --- crosstalk -----------------------------------------------------------------------------------------------------------------
+// --- crosstalk
+// -----------------------------------------------------------------------------------------------------------------
 
-/// Three nodes of one laser and one receiver each around one WSS: tx-0 to rx-1 to rx-2 to rx-0, all on wavelength 0, so that each
-/// receiver hears what the WSS leaks of the two others.
+/// Three nodes of one laser and one receiver each around one WSS: tx-0 to rx-1 to rx-2 to rx-0, all on wavelength 0, so that
+/// each receiver hears what the WSS leaks of the two others.
 VerifyBench make_cross() {
   VerifyBench bench;
   for (const char* name : {"tx-0", "tx-1", "tx-2"}) {
@@ -111,8 +111,8 @@ VerifyBench make_cross() {
   return bench;
 }
 
-const Words kFrom{"tx-0", "tx-1", "tx-2"};
-const Words kTo{"rx-1", "rx-2", "rx-0"};
+const Texts kFrom{"tx-0", "tx-1", "tx-2"};
+const Texts kTo{"rx-1", "rx-2", "rx-0"};
 
 void light_all(VerifyBench& bench, std::vector<std::uint64_t> jobs) {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -124,12 +124,12 @@ void light_all(VerifyBench& bench, std::vector<std::uint64_t> jobs) {
 
 void isolate(VerifyBench& bench, int centi) { bench.kind<WavelengthSelectiveSwitch>("wss").isolation = Db{centi}; }
 
-Words too_much_at(const Words& receivers, const std::string& much) {
-  Words words;
+Texts too_much_at(const Texts& receivers, const std::string& much) {
+  Texts texts;
   for (const std::string& each : receivers) {
-    words.push_back("crosstalk: " + each + ": in-band crosstalk of " + much + " dB, limit -20.00 dB");
+    texts.push_back("crosstalk: " + each + ": in-band crosstalk of " + much + " dB, limit -20.00 dB");
   }
-  return words;
+  return texts;
 }
 
 TEST_CASE("verify: crosstalk of one leak is at most -20 dB") {
@@ -210,7 +210,7 @@ TEST_CASE("verify: light of no circuit is named where it is made and where it is
   VerifyBench bench = chain_to_ring();
   bench.plan.circuits.clear();
   bench.declare();
-  CHECK(bench.verdict() == Words{"stray_light: tx-0 emits at 193.10000 THz for no circuit",
+  CHECK(bench.verdict() == Texts{"stray_light: tx-0 emits at 193.10000 THz for no circuit",
                                  "stray_light: rx-0 hears tx-0 at 193.10000 THz in no circuit"});
 }
 
@@ -219,47 +219,46 @@ TEST_CASE("verify: a receiver that waits for one transmitter hears no other") {
   bench.light("laser-1", 0);
   bench.circuit(2, 1, "tx-1", "rx-2", 0);
   bench.declare();
-  CHECK(bench.verdict() ==
-        Words{"wavelength_once_per_segment: fibre 2 after coupler: 193.10000 THz of 2 transmitters",
-              "wavelength_once_per_segment: fibre 3 after amplifier: 193.10000 THz of 2 transmitters",
-              "wavelength_once_per_segment: fibre 4 after wss: 193.10000 THz of 2 transmitters",
-              "wavelength_once_per_segment: fibre 5 after ring-0: 193.10000 THz of 2 transmitters",
-              "one_transmitter_per_coupler_wavelength: coupler: inputs 0 and 1 both carry 193.10000 THz",
-              "wavelength_continuity: circuit 2: 193.10000 THz of tx-1 does not reach rx-2"});
+  CHECK(bench.verdict() == Texts{"wavelength_once_per_segment: fibre 2 after coupler: 193.10000 THz of 2 transmitters",
+                                 "wavelength_once_per_segment: fibre 3 after amplifier: 193.10000 THz of 2 transmitters",
+                                 "wavelength_once_per_segment: fibre 4 after wss: 193.10000 THz of 2 transmitters",
+                                 "wavelength_once_per_segment: fibre 5 after ring-0: 193.10000 THz of 2 transmitters",
+                                 "one_transmitter_per_coupler_wavelength: coupler: inputs 0 and 1 both carry 193.10000 THz",
+                                 "wavelength_continuity: circuit 2: 193.10000 THz of tx-1 does not reach rx-2"});
 }
 
 TEST_CASE("verify: a circuit's light comes at its wavelength, from its transmitter, to its receiver") {
   VerifyBench unlit = chain_to_ring();
   unlit.set<LaserSetpoint>("laser-0").emit = false;
-  CHECK(unlit.verdict() == Words{"wavelength_continuity: circuit 1: tx-0 never emits at 193.10000 THz"});
+  CHECK(unlit.verdict() == Texts{"wavelength_continuity: circuit 1: tx-0 never emits at 193.10000 THz"});
   VerifyBench astray = chain_to_ring();
   astray.set<WssSetpoint>("wss").routes.clear();
   astray.declare();
-  CHECK(astray.verdict() == Words{"wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0"});
+  CHECK(astray.verdict() == Texts{"wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0"});
 }
 
 TEST_CASE("verify: a transmitter is in one circuit at a time, and a receiver too") {
   VerifyBench forked = chain_to_ring();
   forked.circuit(2, 1, "tx-0", "rx-5", 0);
   forked.declare();
-  CHECK(forked.verdict() == Words{"endpoint_once: tx-0 is in circuit 2 and in another one at the same time",
+  CHECK(forked.verdict() == Texts{"endpoint_once: tx-0 is in circuit 2 and in another one at the same time",
                                   "wavelength_continuity: circuit 2: 193.10000 THz of tx-0 does not reach rx-5"});
   VerifyBench joined = chain_of_two();
   joined.plan.circuits[1].receiver = joined.element_id("rx-2");
   joined.plan.circuits[1].destination = NodeId{1};
   joined.declare();
-  CHECK(joined.verdict() == Words{"endpoint_once: rx-2 is in circuit 2 and in another one at the same time",
+  CHECK(joined.verdict() == Texts{"endpoint_once: rx-2 is in circuit 2 and in another one at the same time",
                                   "stray_light: rx-1 hears tx-1 at 193.20000 THz in no circuit"});
 }
 
 TEST_CASE("verify: a timeslot later the same ends may be in other circuits") {
   VerifyBench bench = chain_in_timeslots();  // tx-0 is in two circuits, one after the other
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   auto& timeline = bench.timeline("laser-0");
   timeline.push_back(timeline[0]);
   timeline[2].offset = 2 * (microseconds{30'101} + milliseconds{1});
   bench.plan.nodes[0].cycle = 3 * (microseconds{30'101} + milliseconds{1});
-  CHECK(bench.verdict() == Words{});  // the same circuit twice in a cycle
+  CHECK(bench.verdict() == Texts{});  // the same circuit twice in a cycle
 }
 
 DeviceOverride by_hand(VerifyBench& bench, std::string_view laser, Revision found_beside = {}, bool emit = true) {
@@ -275,9 +274,9 @@ TEST_CASE("verify: what an operator lit by hand is for no circuit and may be hea
   bench.declare();
   CHECK(bench.verdict().size() == 2);
   bench.intent.overrides = {by_hand(bench, "laser-0")};
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   bench.intent.overrides = {by_hand(bench, "laser-0", Revision{1})};  // adopted as it was found
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   bench.intent.overrides = {by_hand(bench, "laser-0", Revision{1}, false)};  // adopted for its power alone: it serves circuits
   CHECK(bench.verdict().size() == 2);
   bench.intent.overrides = {by_hand(bench, "laser-0", Revision{}, false)};  // dark by hand: then nobody lit it
@@ -298,7 +297,7 @@ TEST_CASE("verify: light by hand at a receiver that waits for a circuit is stray
   bench.set<WssSetpoint>("wss").routes.push_back({wavelength(1), 1, 1, Db{0}});
   bench.declare();
   bench.intent.overrides = {by_hand(bench, "laser-1")};
-  CHECK(bench.verdict() == Words{"stray_light: rx-1 hears tx-1 at 193.20000 THz in no circuit",
+  CHECK(bench.verdict() == Texts{"stray_light: rx-1 hears tx-1 at 193.20000 THz in no circuit",
                                  "crosstalk: rx-1: in-band crosstalk of 0.00 dB, limit -20.00 dB"});
 }
 
@@ -308,7 +307,7 @@ TEST_CASE("verify: a transmitter serves one job") {
   VerifyBench bench = chain_in_timeslots();
   bench.plan.circuits[1].job = JobId{2};
   bench.declare();
-  CHECK(bench.verdict() == Words{"job_isolation: tx-0 serves two jobs, one of them job 2"});
+  CHECK(bench.verdict() == Texts{"job_isolation: tx-0 serves two jobs, one of them job 2"});
 }
 
 TEST_CASE("verify: two jobs in timeslots never use one wavelength of one fibre, since nobody aligns them") {
@@ -319,7 +318,7 @@ TEST_CASE("verify: two jobs in timeslots never use one wavelength of one fibre, 
   bench.plan.certificate.physically_isolated = false;
   bench.plan.certificate.shared_amplifiers = {bench.element_id("amplifier")};
   bench.declare();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   bench.set<LaserSetpoint>("laser-1").slot = wavelength(1);  // job 1's second timeslot has it
   bench.plan.circuits[2].slot = wavelength(1);
   bench.plan.circuits[2].receiver = bench.element_id("rx-0");
@@ -327,7 +326,7 @@ TEST_CASE("verify: two jobs in timeslots never use one wavelength of one fibre, 
   bench.declare();
   const std::string rest = " carries 193.20000 THz of two jobs, or of a job and of nobody";
   CHECK(bench.verdict() ==
-        Words{"crosstalk: rx-0: in-band crosstalk of 0.00 dB, limit -20.00 dB", "job_isolation: fibre 2 after coupler" + rest,
+        Texts{"crosstalk: rx-0: in-band crosstalk of 0.00 dB, limit -20.00 dB", "job_isolation: fibre 2 after coupler" + rest,
               "wavelength_once_per_segment: fibre 2 after coupler" + rest,
               "one_transmitter_per_coupler_wavelength: fibre 2 after coupler" + rest,
               "job_isolation: fibre 3 after amplifier" + rest, "wavelength_once_per_segment: fibre 3 after amplifier" + rest,
@@ -343,22 +342,22 @@ std::string says(int wavelength, int physical, int claimed, int is, int amplifie
 
 TEST_CASE("verify: the certificate says whether jobs share fibre, and every amplifier that they share") {
   const VerifyBench shared = chain_of_two_jobs(false);
-  CHECK(shared.verdict() == Words{});
+  CHECK(shared.verdict() == Texts{});
   const auto with = [&](bool wavelength, bool physical, std::vector<ElementId> amplifiers) {
     VerifyBench bench = shared;
     bench.plan.certificate = {wavelength, physical, std::move(amplifiers), {}};
     return bench.verdict();
   };
   const ElementId amplifier = shared.element_id("amplifier");
-  CHECK(with(true, true, {amplifier}) == Words{says(1, 1, 1, 0, 1)});
-  CHECK(with(true, false, {}) == Words{says(1, 0, 0, 0, 1)});
-  CHECK(with(true, false, {shared.element_id("coupler")}) == Words{says(1, 0, 1, 0, 1)});
-  CHECK(with(false, false, {amplifier}) == Words{says(0, 0, 1, 0, 1)});
+  CHECK(with(true, true, {amplifier}) == Texts{says(1, 1, 1, 0, 1)});
+  CHECK(with(true, false, {}) == Texts{says(1, 0, 0, 0, 1)});
+  CHECK(with(true, false, {shared.element_id("coupler")}) == Texts{says(1, 0, 1, 0, 1)});
+  CHECK(with(false, false, {amplifier}) == Texts{says(0, 0, 1, 0, 1)});
   VerifyBench alone = chain_of_two();
   alone.plan.certificate.physically_isolated = false;
-  CHECK(alone.verdict() == Words{says(1, 0, 0, 1, 0)});
+  CHECK(alone.verdict() == Texts{says(1, 0, 0, 1, 0)});
   alone.plan.certificate = {true, true, {amplifier}, {}};
-  CHECK(alone.verdict() == Words{says(1, 1, 1, 1, 0)});
+  CHECK(alone.verdict() == Texts{says(1, 1, 1, 1, 0)});
 }
 
 TEST_CASE("verify: a measurement by hand beside a job shares nothing that the certificate speaks of") {
@@ -367,7 +366,7 @@ TEST_CASE("verify: a measurement by hand beside a job shares nothing that the ce
   bench.set<WssSetpoint>("wss").routes.push_back({wavelength(1), 0, 1, Db{0}});
   bench.declare();
   bench.intent.overrides = {by_hand(bench, "laser-1")};
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
 }
 
 }  // namespace

@@ -9,18 +9,18 @@ namespace {
 const char* const kWhole = "node_plan_complete: ";
 
 TEST_CASE("verify: the benches are lawful as they stand") {
-  CHECK(make_chain().verdict() == Words{});
-  CHECK(chain_to_ring().verdict() == Words{});
-  CHECK(chain_of_two().verdict() == Words{});
-  CHECK(chain_in_timeslots().verdict() == Words{});
+  CHECK(make_chain().verdict() == Texts{});
+  CHECK(chain_to_ring().verdict() == Texts{});
+  CHECK(chain_of_two().verdict() == Texts{});
+  CHECK(chain_in_timeslots().verdict() == Texts{});
 }
 
 TEST_CASE("verify: a plan has as many slices as the fabric has nodes") {
   VerifyBench bench = chain_to_ring();
   bench.plan.nodes.push_back(bench.plan.nodes.back());
-  CHECK(bench.verdict() == Words{"node_plan_complete: the plan has 5 node plans, the fabric 4 nodes"});
+  CHECK(bench.verdict() == Texts{"node_plan_complete: the plan has 5 node plans, the fabric 4 nodes"});
   bench.plan.nodes.resize(3);
-  CHECK(bench.verdict() == Words{"node_plan_complete: the plan has 3 node plans, the fabric 4 nodes"});
+  CHECK(bench.verdict() == Texts{"node_plan_complete: the plan has 3 node plans, the fabric 4 nodes"});
 }
 
 TEST_CASE("verify: a slice is of its node, of the plan's revision and on the plan's base") {
@@ -31,11 +31,11 @@ TEST_CASE("verify: a slice is of its node, of the plan's revision and on the pla
   };
   const std::string rest = "; the plan is revision 1 on base 0";
   CHECK(with([](NodePlan& slice) { slice.node.value = 1; }) ==
-        Words{kWhole + std::string("c: its slice is of node 1, revision 1 on base 0") + rest});
+        Texts{kWhole + std::string("c: its slice is of node 1, revision 1 on base 0") + rest});
   CHECK(with([](NodePlan& slice) { slice.revision.value = 2; }) ==
-        Words{kWhole + std::string("c: its slice is of node 2, revision 2 on base 0") + rest});
+        Texts{kWhole + std::string("c: its slice is of node 2, revision 2 on base 0") + rest});
   CHECK(with([](NodePlan& slice) { slice.base.value = 1; }) ==
-        Words{kWhole + std::string("c: its slice is of node 2, revision 1 on base 1") + rest});
+        Texts{kWhole + std::string("c: its slice is of node 2, revision 1 on base 1") + rest});
 }
 
 TEST_CASE("verify: a slice has every device of its agent, in order, and no other") {
@@ -45,7 +45,7 @@ TEST_CASE("verify: a slice has every device of its agent, in order, and no other
     return bench.verdict();
   };
   const auto refusal = [](int count) {
-    return Words{kWhole + std::string("a: its slice has ") + std::to_string(count) +
+    return Texts{kWhole + std::string("a: its slice has ") + std::to_string(count) +
                  " devices, which are not its agent's 3 in ascending order"};
   };
   CHECK(with([](auto& devices) { devices.pop_back(); }) == refusal(2));
@@ -75,17 +75,16 @@ TEST_CASE("verify: a setpoint is of its device's kind, in every entry") {
   for (const char* name : {"laser-0", "bank", "wss"}) {
     VerifyBench bench = chain_to_ring();
     bench.timeline(name)[0].setpoint = OcsSetpoint{};
-    CHECK(bench.verdict() == Words{kWhole + std::string(name) + ": the setpoint is one of another kind of device"});
+    CHECK(bench.verdict() == Texts{kWhole + std::string(name) + ": the setpoint is one of another kind of device"});
   }
   VerifyBench late = chain_in_timeslots();
   late.timeline("laser-0")[1].setpoint = HeaterSetpoint{};
-  CHECK(late.verdict() == Words{"node_plan_complete: laser-0: the setpoint is one of another kind of device"});
+  CHECK(late.verdict() == Texts{"node_plan_complete: laser-0: the setpoint is one of another kind of device"});
 }
 
 TEST_CASE("verify: a timeline ends within its node's cycle, to the nanosecond") {
-  check_border(
-      chain_in_timeslots(), [](VerifyBench& bench, int less) { bench.plan.nodes[0].cycle -= Duration{less}; }, 0, 1,
-      {"node_plan_complete: laser-0: its timeline is longer than the node's cycle of 62201999 ns"});
+  check_border(chain_in_timeslots(), [](VerifyBench& bench, int less) { bench.plan.nodes[0].cycle -= Duration{less}; }, 0, 1,
+               {"node_plan_complete: laser-0: its timeline is longer than the node's cycle of 62201999 ns"});
 }
 
 TEST_CASE("verify: a bank's rings are channels that it has, ascending") {
@@ -96,10 +95,10 @@ TEST_CASE("verify: a bank's rings are channels that it has, ascending") {
     return bench.verdict();
   };
   const Frequency warm{193'149'000};
-  CHECK(with({{2, warm}, {3, warm}}) == Words{});
-  CHECK(with({{4, warm}}) == Words{"node_plan_complete: bank: ring channel 4 is out of order or not below 4"});
-  CHECK(with({{2, warm}, {2, warm}}) == Words{"node_plan_complete: bank: ring channel 2 is out of order or not below 4"});
-  CHECK(with({{3, warm}, {2, warm}}) == Words{"node_plan_complete: bank: ring channel 2 is out of order or not below 4"});
+  CHECK(with({{2, warm}, {3, warm}}) == Texts{});
+  CHECK(with({{4, warm}}) == Texts{"node_plan_complete: bank: ring channel 4 is out of order or not below 4"});
+  CHECK(with({{2, warm}, {2, warm}}) == Texts{"node_plan_complete: bank: ring channel 2 is out of order or not below 4"});
+  CHECK(with({{3, warm}, {2, warm}}) == Texts{"node_plan_complete: bank: ring channel 2 is out of order or not below 4"});
 }
 
 TEST_CASE("verify: a WSS has no more routes than the limit") {
@@ -122,11 +121,11 @@ TEST_CASE("verify: a route is between ports of its WSS, of a lawful width, and d
     return bench.verdict();
   };
   const auto refusal = [](int input, int output) {
-    return Words{kWhole + std::string("wss: route of 193.10000 THz from input ") + std::to_string(input) + " to output " +
+    return Texts{kWhole + std::string("wss: route of 193.10000 THz from input ") + std::to_string(input) + " to output " +
                  std::to_string(output) + " is out of order or out of range"};
   };
-  CHECK(with({{0, 1}, 0, 1, Db{0}}) == Words{});
-  CHECK(with({{0, 32}, 0, 1, Db{0}}) == Words{});
+  CHECK(with({{0, 1}, 0, 1, Db{0}}) == Texts{});
+  CHECK(with({{0, 32}, 0, 1, Db{0}}) == Texts{});
   CHECK(with({{0, 8}, 1, 1, Db{0}}) == refusal(1, 1));
   CHECK(with({{0, 8}, 0, 2, Db{0}}) == refusal(0, 2));
   CHECK(with({{0, 0}, 0, 1, Db{0}}) == refusal(0, 1));
@@ -141,10 +140,10 @@ TEST_CASE("verify: the routes of a WSS ascend") {
     bench.declare();
     return bench.verdict();
   };
-  CHECK(with({{{0, 1}, 0, 0, Db{0}}, {{2, 1}, 0, 1, Db{0}}}) == Words{});
+  CHECK(with({{{0, 1}, 0, 0, Db{0}}, {{2, 1}, 0, 1, Db{0}}}) == Texts{});
   const std::string end = " from input 0 to output 1 is out of order or out of range";
-  CHECK(with({{{0, 1}, 0, 0, Db{0}}, {{0, 1}, 0, 1, Db{0}}}) == Words{"node_plan_complete: wss: route of 193.10000 THz" + end});
-  CHECK(with({{{1, 1}, 0, 0, Db{0}}, {{0, 1}, 0, 1, Db{0}}}) == Words{"node_plan_complete: wss: route of 193.10000 THz" + end});
+  CHECK(with({{{0, 1}, 0, 0, Db{0}}, {{0, 1}, 0, 1, Db{0}}}) == Texts{"node_plan_complete: wss: route of 193.10000 THz" + end});
+  CHECK(with({{{1, 1}, 0, 0, Db{0}}, {{0, 1}, 0, 1, Db{0}}}) == Texts{"node_plan_complete: wss: route of 193.10000 THz" + end});
 }
 
 TEST_CASE("verify: a circuit has an id above the one before and ends that its nodes own") {
@@ -154,7 +153,7 @@ TEST_CASE("verify: a circuit has an id above the one before and ends that its no
     return bench.verdict();
   };
   const auto refusal = [](int id, std::uint64_t source, std::uint64_t destination) {
-    return Words{kWhole + std::string("circuit ") + std::to_string(id) +
+    return Texts{kWhole + std::string("circuit ") + std::to_string(id) +
                  " is out of order, or its ends are not those of nodes " + std::to_string(source) + " and " +
                  std::to_string(destination)};
   };
@@ -174,7 +173,7 @@ TEST_CASE("verify: a slice names the ends of the plan's circuits at its node") {
     return bench.verdict();
   };
   const auto refusal = [](int count) {
-    return Words{kWhole + std::string("b: its slice names ") + std::to_string(count) +
+    return Texts{kWhole + std::string("b: its slice names ") + std::to_string(count) +
                  " circuit ends, which are not those of the plan's circuits"};
   };
   CHECK(with([](auto& ends) { ends.pop_back(); }) == refusal(1));
@@ -193,13 +192,13 @@ TEST_CASE("verify: a laser is on a channel of its comb, lit or dark") {
     bench.declare();
     return bench.verdict();
   };
-  CHECK(with(0, 8) == Words{});
-  CHECK(with(16 * 7, 8) == Words{});
-  CHECK(with(-16, 8) == Words{"laser_range: laser-0: 193.00000 THz is none of its 8 channels"});
-  CHECK(with(16 * 8, 8) == Words{"laser_range: laser-0: 193.90000 THz is none of its 8 channels"});
-  CHECK(with(1, 8) == Words{"laser_range: laser-0: 193.10625 THz is none of its 8 channels"});
-  CHECK(with(0, 7) == Words{"laser_range: laser-0: 193.10000 THz is none of its 8 channels"});
-  CHECK(with(0, 9) == Words{"laser_range: laser-0: 193.10000 THz is none of its 8 channels"});
+  CHECK(with(0, 8) == Texts{});
+  CHECK(with(16 * 7, 8) == Texts{});
+  CHECK(with(-16, 8) == Texts{"laser_range: laser-0: 193.00000 THz is none of its 8 channels"});
+  CHECK(with(16 * 8, 8) == Texts{"laser_range: laser-0: 193.90000 THz is none of its 8 channels"});
+  CHECK(with(1, 8) == Texts{"laser_range: laser-0: 193.10625 THz is none of its 8 channels"});
+  CHECK(with(0, 7) == Texts{"laser_range: laser-0: 193.10000 THz is none of its 8 channels"});
+  CHECK(with(0, 9) == Texts{"laser_range: laser-0: 193.10000 THz is none of its 8 channels"});
 }
 
 TEST_CASE("verify: a laser's power is at most its launch power and at least 6 dB below it") {
@@ -216,22 +215,22 @@ TEST_CASE("verify: a laser's power is at most its launch power and at least 6 dB
 TEST_CASE("verify: every entry of a timeline is asked for its wavelength and its power") {
   VerifyBench bench = chain_in_timeslots();
   bench.set<LaserSetpoint>("laser-0", 1).power = Dbm{1};
-  CHECK(bench.verdict() == Words{"laser_range: laser-0: 0.01 dBm, allowed -6.00 dBm to 0.00 dBm"});
+  CHECK(bench.verdict() == Texts{"laser_range: laser-0: 0.01 dBm, allowed -6.00 dBm to 0.00 dBm"});
 }
 
 TEST_CASE("verify: nothing emits while lasers are ordered off, and what is dark may stay") {
   VerifyBench bench = chain_to_ring();
   bench.intent.lasers_off = true;
-  CHECK(bench.verdict() == Words{"lasers_off: laser-0 emits while lasers are ordered off"});
+  CHECK(bench.verdict() == Texts{"lasers_off: laser-0 emits while lasers are ordered off"});
   VerifyBench dark = make_chain();
   dark.intent.lasers_off = true;
-  CHECK(dark.verdict() == Words{});
+  CHECK(dark.verdict() == Texts{});
 }
 
 TEST_CASE("verify: of one rule four pieces of evidence are kept, each once") {
   VerifyBench bench = chain_in_timeslots();
   bench.intent.lasers_off = true;
-  CHECK(bench.verdict() == Words{"lasers_off: laser-0 emits while lasers are ordered off"});  // of two timeslots
+  CHECK(bench.verdict() == Texts{"lasers_off: laser-0 emits while lasers are ordered off"});  // of two timeslots
   VerifyBench many = make_chain();
   std::vector<RingResonance> rings;
   for (std::uint16_t i = 0; i < 4; ++i) {
@@ -263,9 +262,10 @@ TEST_CASE("verify: each ring is judged by its own voltage and resistance") {
   VerifyBench bench = make_chain();
   bench.kind<RingFilter>("ring-1").heater_volt_max = 5;
   bench.kind<RingFilter>("ring-2").heater_ohm = 4'000;
-  bench.set<HeaterSetpoint>("bank").rings = {{0, Frequency{190'000'000}}, {1, Frequency{190'000'000}}, {2, Frequency{190'000'000}}};
+  bench.set<HeaterSetpoint>("bank").rings = {
+      {0, Frequency{190'000'000}}, {1, Frequency{190'000'000}}, {2, Frequency{190'000'000}}};
   bench.declare();
-  CHECK(bench.verdict() == Words{"heater_ceiling: bank ring 1: 190.00000 THz needs 85 mW, allowed 0 to 25 mW",
+  CHECK(bench.verdict() == Texts{"heater_ceiling: bank ring 1: 190.00000 THz needs 85 mW, allowed 0 to 25 mW",
                                  "heater_ceiling: bank ring 2: 190.00000 THz needs 85 mW, allowed 0 to 25 mW"});
 }
 
@@ -286,7 +286,7 @@ TEST_CASE("verify: a parked ring drops nothing, even where its cold resonance wo
   bench.set<HeaterSetpoint>("bank").rings.clear();
   bench.declare();
   CHECK(bench.verdict() ==
-        Words{"receiver_ring_tuned: ring-0 is parked, circuit 1 comes at 193.10000 THz, tolerance 5000 MHz"});
+        Texts{"receiver_ring_tuned: ring-0 is parked, circuit 1 comes at 193.10000 THz, tolerance 5000 MHz"});
 }
 
 /// Circuit 1: tx-2, added by ring-2, to rx-4.
@@ -316,7 +316,7 @@ TEST_CASE("verify: a ring that a circuit only passes need not be tuned to it") {
   bench.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
   bench.circuit(2, 1, "tx-0", "rx-5", 0);
   bench.declare();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
 }
 
 // --- ways back -------------------------------------------------------------------------------------------------------------
@@ -324,16 +324,16 @@ TEST_CASE("verify: a ring that a circuit only passes need not be tuned to it") {
 TEST_CASE("verify: over an optical return path each circuit has one back, of the same job") {
   VerifyBench bench = chain_of_two();
   bench.fabric.return_path = ReturnPath::optical;
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   bench.plan.circuits[1].job = JobId{2};
   bench.plan.certificate.physically_isolated = false;
   bench.plan.certificate.shared_amplifiers = {bench.element_id("amplifier")};
   bench.declare();
   CHECK(bench.verdict() ==
-        Words{"return_path: job 1: 1 circuits from node 0 to node 1 have 0 back at the same time; chain returns over light",
+        Texts{"return_path: job 1: 1 circuits from node 0 to node 1 have 0 back at the same time; chain returns over light",
               "return_path: job 2: 1 circuits from node 1 to node 0 have 0 back at the same time; chain returns over light"});
   bench.fabric.return_path = ReturnPath::electrical;
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
 }
 
 TEST_CASE("verify: a way back is lit at the same instants, to the nanosecond") {
@@ -365,7 +365,7 @@ TEST_CASE("verify: two circuits one way want two back") {
   third.destination = NodeId{1};
   bench.declare();
   CHECK(bench.verdict() ==
-        Words{"return_path: job 1: 2 circuits from node 0 to node 1 have 1 back at the same time; chain returns over light"});
+        Texts{"return_path: job 1: 2 circuits from node 0 to node 1 have 1 back at the same time; chain returns over light"});
 }
 
 TEST_CASE("verify: a way back is counted where its circuit is lit, and not in its laser's other timeslots") {
@@ -377,7 +377,7 @@ TEST_CASE("verify: a way back is counted where its circuit is lit, and not in it
   bench.set<HeaterSetpoint>("bank").rings.push_back({1, centre_of(wavelength(2))});
   bench.circuit(3, 1, "tx-1", "rx-1", 2);
   bench.declare();
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
 }
 
 // --- times -----------------------------------------------------------------------------------------------------------------
@@ -385,7 +385,7 @@ TEST_CASE("verify: a way back is counted where its circuit is lit, and not in it
 TEST_CASE("verify: a guard is as long as blanking, retuning, control and acquisition, to the nanosecond") {
   const auto with = [](VerifyBench& bench, int less) { bench.timeline("laser-0")[0].guard -= Duration{less}; };
   const auto refusal = [](std::int64_t guard, std::int64_t need) {
-    return Words{"guard_time: laser-0: guard of " + std::to_string(guard) + " ns in timeslot 0, needs " + std::to_string(need) +
+    return Texts{"guard_time: laser-0: guard of " + std::to_string(guard) + " ns in timeslot 0, needs " + std::to_string(need) +
                  " ns to blank, retune and be acquired"};
   };
   check_border(chain_in_timeslots(), with, 0, 1, refusal(30'100'999, 30'101'000));
@@ -395,7 +395,7 @@ TEST_CASE("verify: a guard is as long as blanking, retuning, control and acquisi
     return bench.verdict();
   };
   // Each part counts: a nanosecond more of any of them, and both timeslots are short.
-  const Words both{
+  const Texts both{
       "guard_time: laser-0: guard of 30101000 ns in timeslot 0, needs 30101001 ns to blank, retune and be acquired",
       "guard_time: laser-0: guard of 30101000 ns in timeslot 1, needs 30101001 ns to blank, retune and be acquired"};
   CHECK(needs_more([](auto& b) { b.template kind<Transmitter>("tx-0").blank_max += Duration{1}; }) == both);
@@ -404,8 +404,8 @@ TEST_CASE("verify: a guard is as long as blanking, retuning, control and acquisi
   // The slowest of the receivers that it serves counts, and no other's.
   CHECK(needs_more([](auto& b) { b.template kind<Receiver>("rx-0").acquisition_max += Duration{1}; }) == both);
   CHECK(needs_more([](auto& b) { b.template kind<Receiver>("rx-2").acquisition_max += Duration{1}; }) == both);
-  CHECK(needs_more([](auto& b) { b.template kind<Receiver>("rx-2").acquisition_max -= Duration{1}; }) == Words{});
-  CHECK(needs_more([](auto& b) { b.template kind<Receiver>("rx-3").acquisition_max += milliseconds{9}; }) == Words{});
+  CHECK(needs_more([](auto& b) { b.template kind<Receiver>("rx-2").acquisition_max -= Duration{1}; }) == Texts{});
+  CHECK(needs_more([](auto& b) { b.template kind<Receiver>("rx-3").acquisition_max += milliseconds{9}; }) == Texts{});
 }
 
 TEST_CASE("verify: a dark timeslot needs no guard, nor does light that stays") {
@@ -415,17 +415,17 @@ TEST_CASE("verify: a dark timeslot needs no guard, nor does light that stays") {
   timeline[1].offset += Duration{5};
   timeline[2].offset += Duration{5};
   bench.plan.nodes[0].cycle += Duration{5};
-  CHECK(bench.verdict() == Words{});
+  CHECK(bench.verdict() == Texts{});
   VerifyBench still = chain_to_ring();
   still.timeline("laser-0")[0].guard = Duration{1};
-  CHECK(still.verdict() == Words{});
+  CHECK(still.verdict() == Texts{});
 }
 
 TEST_CASE("verify: a timeslot begins when the one before has ended") {
   const std::string head = "guard_time: laser-0: timeslot 1 begins at ";
-  check_border(
-      chain_in_timeslots(), [](VerifyBench& bench, int less) { bench.timeline("laser-0")[1].offset -= Duration{less}; }, 0, 1,
-      {head + "31100999 ns, before the one before it ends at 31101000 ns"});
+  check_border(chain_in_timeslots(),
+               [](VerifyBench& bench, int less) { bench.timeline("laser-0")[1].offset -= Duration{less}; }, 0, 1,
+               {head + "31100999 ns, before the one before it ends at 31101000 ns"});
 }
 
 TEST_CASE("verify: guards and holds are not negative, and only the last hold may have no end") {
@@ -435,14 +435,14 @@ TEST_CASE("verify: guards and holds are not negative, and only the last hold may
     timeline.insert(timeline.begin(), {Duration{}, guard, hold, LaserSetpoint{wavelength(0), Dbm{0}, false}});
     return bench.verdict();
   };
-  const Words first{"guard_time: laser-0: timeslot 0 begins at 0 ns, before the one before it ends at 0 ns"};
-  CHECK(dark(Duration{0}, Duration{0}) == Words{});
+  const Texts first{"guard_time: laser-0: timeslot 0 begins at 0 ns, before the one before it ends at 0 ns"};
+  CHECK(dark(Duration{0}, Duration{0}) == Texts{});
   CHECK(dark(Duration{-1}, Duration{1}) == first);
   CHECK(dark(Duration{1}, Duration{-1}) == first);
   VerifyBench endless = chain_in_timeslots();
   endless.timeline("laser-0")[0].setpoint = LaserSetpoint{wavelength(0), Dbm{0}, false};
   endless.timeline("laser-0")[0].hold = kForever;
-  const Words found = endless.verdict();
+  const Texts found = endless.verdict();
   REQUIRE(found.size() >= 2);
   CHECK(found[0] == first[0]);
   CHECK(found[1].starts_with("guard_time: laser-0: timeslot 1 begins at 31101000 ns, before the one before it ends at "));
@@ -453,7 +453,7 @@ TEST_CASE("verify: only lasers move inside a stage") {
   auto& timeline = bench.timeline("bank");
   timeline[0].hold = Duration{5};
   timeline.push_back({Duration{5}, {}, Duration{5}, timeline[0].setpoint});
-  CHECK(bench.verdict() == Words{"guard_time: bank moves inside a stage; only lasers may"});
+  CHECK(bench.verdict() == Texts{"guard_time: bank moves inside a stage; only lasers may"});
 }
 
 }  // namespace

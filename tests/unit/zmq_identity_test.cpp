@@ -30,7 +30,7 @@ class NamedPeer {
     socket_.set(zmq::sockopt::curve_secretkey, keys.secret_key);
     socket_.connect(rig.endpoint());
   }
-  void say(const std::string& envelope) {
+  void send(const std::string& envelope) {
     const std::string frame = framed(envelope);
     socket_.send(zmq::buffer(frame), zmq::send_flags::dontwait);
   }
@@ -51,12 +51,12 @@ class NamedPeer {
 
 /// A peer of this routing id that the controller has heard or refused: the library turns it away as long as it holds the former
 /// one for alive, so it comes again until it is let in.
-std::unique_ptr<NamedPeer> speaks(Rig& rig, const KeyPair& keys, const std::string& routing_id, const std::string& envelope) {
+std::unique_ptr<NamedPeer> let_in(Rig& rig, const KeyPair& keys, const std::string& routing_id, const std::string& envelope) {
   const std::size_t heard = rig.heard.size();
   const std::size_t refused = rig.refused.size();
   for (int attempt = 0; attempt < 200; ++attempt) {
     auto peer = std::make_unique<NamedPeer>(rig, keys, routing_id);
-    peer->say(envelope);
+    peer->send(envelope);
     if (rig.run_for(std::chrono::milliseconds{100}, [&] { return rig.heard.size() > heard || rig.refused.size() > refused; })) {
       return peer;
     }
@@ -79,12 +79,12 @@ TEST_CASE("another_agent_key_with_the_same_routing_id_does_not_inherit_the_node"
   const KeyPair first = rig.known(Role::agent, "host-a", {{{1}, {1}}});
   const KeyPair second = rig.known(Role::agent, "host-b", {{{2}, {2}}});
   rig.listen();
-  auto former = speaks(rig, first, "same", test::heartbeat({1}, 10));
+  auto former = let_in(rig, first, "same", test::heartbeat({1}, 10));
   REQUIRE(rig.heard.size() == 1);
   REQUIRE(rig.heard[0].principal == "host-a");
   former.reset();
   // Its first word is one for the node of the other key: nothing may be left of the grant under this routing id.
-  const auto latter = speaks(rig, second, "same", test::heartbeat({1}, 20));
+  const auto latter = let_in(rig, second, "same", test::heartbeat({1}, 20));
   REQUIRE(rig.heard.size() == 1);
   REQUIRE(rig.refused.size() == 1);
   CHECK(rig.refused[0].error.code == ErrorCode::refused);
@@ -93,7 +93,7 @@ TEST_CASE("another_agent_key_with_the_same_routing_id_does_not_inherit_the_node"
   // Nor does it hear what is for that node.
   rig.controller->send(agent_peer({1}), test::heartbeat({1}, 30));
   CHECK(rig.controller->counters().dropped == 1);
-  latter->say(test::heartbeat({2}, 40));
+  latter->send(test::heartbeat({2}, 40));
   REQUIRE(rig.run_until([&] { return rig.heard.size() == 2; }));
   CHECK(rig.heard[1].principal == "host-b");
   CHECK(rig.heard[1].from == agent_peer({2}));
@@ -107,10 +107,10 @@ TEST_CASE("an_operator_key_with_an_agents_routing_id_is_no_agent") {
   const KeyPair agent = rig.known(Role::agent, "host-a", {{{1}, {1}}});
   const KeyPair viewer = rig.known(Role::viewer, "grace");
   rig.listen();
-  auto former = speaks(rig, agent, "same", test::heartbeat({1}, 10));
+  auto former = let_in(rig, agent, "same", test::heartbeat({1}, 10));
   REQUIRE(rig.heard.size() == 1);
   former.reset();
-  const auto latter = speaks(rig, viewer, "same", claiming({1}, 20, Role::agent, "host-a"));
+  const auto latter = let_in(rig, viewer, "same", claiming({1}, 20, Role::agent, "host-a"));
   REQUIRE(rig.heard.size() == 2);
   CHECK(rig.heard[1].role == Role::viewer);
   CHECK(rig.heard[1].principal == "grace");
@@ -124,12 +124,12 @@ TEST_CASE("a_viewers_key_with_an_admins_routing_id_has_neither_its_role_nor_its_
   const KeyPair admin = rig.known(Role::admin, "ada");
   const KeyPair viewer = rig.known(Role::viewer, "grace");
   rig.listen();
-  auto former = speaks(rig, admin, "same", test::heartbeat({}, 10));
+  auto former = let_in(rig, admin, "same", test::heartbeat({}, 10));
   REQUIRE(rig.heard.size() == 1);
   CHECK(rig.heard[0].role == Role::admin);
   const Peer ada = rig.heard[0].from;
   former.reset();
-  const auto latter = speaks(rig, viewer, "same", claiming({}, 20, Role::admin, "ada"));
+  const auto latter = let_in(rig, viewer, "same", claiming({}, 20, Role::admin, "ada"));
   REQUIRE(rig.heard.size() == 2);
   CHECK(rig.heard[1].role == Role::viewer);
   CHECK(rig.heard[1].principal == "grace");
@@ -145,9 +145,9 @@ TEST_CASE("the_same_key_with_the_same_routing_id_is_itself_again") {
   Rig rig;
   const KeyPair keys = rig.known(Role::agent, "host-a", {{{1}, {1}}});
   rig.listen();
-  auto former = speaks(rig, keys, "same", test::heartbeat({1}, 10));
+  auto former = let_in(rig, keys, "same", test::heartbeat({1}, 10));
   former.reset();
-  const auto latter = speaks(rig, keys, "same", test::heartbeat({1}, 20));
+  const auto latter = let_in(rig, keys, "same", test::heartbeat({1}, 20));
   REQUIRE(rig.heard.size() == 2);
   CHECK(rig.heard[1].from == agent_peer({1}));
   CHECK(rig.refused.empty());
@@ -162,8 +162,8 @@ TEST_CASE("every_role_is_the_keys_whatever_the_message_says_of_itself") {
     rig.listen();
     for (const Role claimed : {Role::viewer, Role::operator_, Role::admin, Role::agent, Role::controller}) {
       const std::size_t before = rig.heard.size();
-      const auto peer = speaks(rig, keys, "peer-" + std::to_string(static_cast<int>(claimed)),
-                               claiming({1}, 1, claimed, "another name"));
+      const auto peer =
+          let_in(rig, keys, "peer-" + std::to_string(static_cast<int>(claimed)), claiming({1}, 1, claimed, "another name"));
       REQUIRE(rig.heard.size() == before + 1);
       CHECK(rig.heard.back().role == role);
       CHECK(rig.heard.back().principal == "its own name");
