@@ -99,13 +99,13 @@ class Baseline:
     def __init__(self, tree, programs):
         self.limits, self.reached = {}, {}
         for program in programs:
-            report = WORK / ("reached-" + program)
-            report.unlink(missing_ok=True)
-            good, took = passes(tree, program, 600, LOOM_MUTANT_REACHED=str(report))
+            reached = WORK / ("reached-" + program)
+            reached.unlink(missing_ok=True)
+            good, took = passes(tree, program, 600, LOOM_MUTANT_REACHED=str(reached))
             if not good:
                 sys.exit("mutate: %s fails without any mutant" % program)
             self.limits[program] = max(SHORTEST_LIMIT_S, 5 * took)
-            self.reached[program] = set(map(int, report.read_text().split())) if report.exists() else set()
+            self.reached[program] = set(map(int, reached.read_text().split())) if reached.exists() else set()
 
 
 # --- generated mutants ------------------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ class ControllerBench {
     return plans;
   }
   template <class Body>
-  std::size_t said() const {
+  std::size_t count_sent() const {
     return static_cast<std::size_t>(std::count_if(
         sent.begin(), sent.end(), [](const Send& send) { return std::holds_alternative<Body>(send.envelope.body); }));
   }
