@@ -31,8 +31,19 @@ std::string_view to_string(SafetyRule rule) {
 
 LightChecker::LightChecker(const LightModel& light, CheckerOptions options) : light_(light), options_(options) {
   plans_.resize(light.fabric().elements.size());
-  excused_.resize(light.fabric().elements.size());
   latched_since_.assign(light.fabric().nodes.size(), kNever);
+}
+
+void LightChecker::excuse(Excuse excuse) {
+  if (excuse.rules != 0) {
+    excuses_[excuse.element].push_back(std::move(excuse));
+  }
+}
+
+void LightChecker::withdraw(ElementId element, const std::string& fault) {
+  if (const auto found = excuses_.find(element); found != excuses_.end()) {
+    std::erase_if(found->second, [&](const Excuse& excuse) { return excuse.fault == fault; });
+  }
 }
 
 void LightChecker::learn(Instant now, const Record& record) {
@@ -138,8 +149,8 @@ void LightChecker::judge_order(Instant now, ElementId transmitter) {
   const bool ordered = lasers_off_since_ != kNever && now - lasers_off_since_ >= options_.lasers_off_bound;
   const bool latched =
       node && latched_since_[node->value] != kNever && now - latched_since_[node->value] >= options_.latch_bound;
-  if ((ordered || latched) && !excused_[transmitter.value]) {
-    report(now, SafetyRule::lasers_off, transmitter, kNobody,
+  if (ordered || latched) {
+    report(now, {SafetyRule::lasers_off, transmitter, kNobody},
            light_.fabric().element(transmitter).name + " emits although lasers are off " +
                (latched ? "on its node" : "everywhere") + " and the bound of " +
                std::to_string((latched ? options_.latch_bound : options_.lasers_off_bound).count() / 1'000'000) +
@@ -149,12 +160,12 @@ void LightChecker::judge_order(Instant now, ElementId transmitter) {
 
 void LightChecker::judge_path(Instant now, ElementId transmitter) {
   if (const std::optional<ElementId> moving = light_.moving_port_on_path(transmitter)) {
-    report(now, SafetyRule::moving_port, transmitter, *moving,
+    report(now, {SafetyRule::moving_port, transmitter, *moving},
            "light of " + light_.fabric().element(transmitter).name + " enters " + light_.fabric().element(*moving).name +
                " at a port that moves");
   }
-  if (const std::optional<FibreId> fibre = light_.meets_itself(transmitter); fibre && !is_excused(transmitter, *fibre)) {
-    report(now, SafetyRule::collision, transmitter, transmitter,
+  if (const std::optional<FibreId> fibre = light_.meets_itself(transmitter)) {
+    report(now, {SafetyRule::collision, transmitter, transmitter, fibre},
            "light of " + light_.fabric().element(transmitter).name + " meets itself on " + describe(*fibre));
   }
   bool judged_stray = false;
@@ -162,10 +173,10 @@ void LightChecker::judge_path(Instant now, ElementId transmitter) {
     const std::span<const Light> lights = light_.lights_on(hop.fibre);
     const auto own = std::find_if(lights.begin(), lights.end(), [&](const Light& l) { return l.transmitter == transmitter; });
     LOOM_ASSERT(own != lights.end());
-    if (plans_[transmitter.value] == 0 && !judged_stray && !is_excused(transmitter, hop.fibre)) {
-      judged_stray = true;
-      report(now, SafetyRule::stray, transmitter, kNobody,
-             describe(*own) + " on " + describe(hop.fibre) + " belongs to no circuit of an active plan");
+    if (plans_[transmitter.value] == 0 && !judged_stray) {
+      const Breach breach{SafetyRule::stray, transmitter, kNobody, hop.fibre};
+      judged_stray = excuse_of(breach, now) == nullptr;
+      report(now, breach, describe(*own) + " on " + describe(hop.fibre) + " belongs to no circuit of an active plan");
     }
     judge_fibre(now, *own, hop.fibre);
   }
@@ -179,8 +190,8 @@ void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
   PlanSet own_plans = plans_[light.transmitter.value];
   if (at_receiver) {
     const PlanSet planned = plans_to(light.transmitter, light.frequency, segment.to.element);
-    if (own_plans != 0 && planned == 0 && !is_excused(light.transmitter, fibre)) {
-      report(now, SafetyRule::stray, light.transmitter, segment.to.element,
+    if (own_plans != 0 && planned == 0) {
+      report(now, {SafetyRule::stray, light.transmitter, segment.to.element, fibre},
              describe(light) + " is at receiver " + fabric.element(segment.to.element).name +
                  ", where no circuit of an active plan ends it");
     }
@@ -193,34 +204,71 @@ void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
     const bool in_band = at_receiver || overlap(light, other);
     const PlanSet other_plans =
         at_receiver ? plans_to(other.transmitter, other.frequency, segment.to.element) : plans_[other.transmitter.value];
-    if (in_band && !is_excused(light.transmitter, fibre) && !is_excused(other.transmitter, fibre)) {
-      report(now, SafetyRule::collision, std::min(light.transmitter, other.transmitter),
-             std::max(light.transmitter, other.transmitter),
+    if (in_band) {
+      report(now,
+             {SafetyRule::collision, std::min(light.transmitter, other.transmitter),
+              std::max(light.transmitter, other.transmitter), fibre},
              describe(light) + " and " + describe(other) + " are in one band on " + describe(fibre));
     }
     if ((in_band || at_switch) && own_plans != 0 && other_plans != 0 && (own_plans & other_plans) == 0) {
-      report(now, SafetyRule::mixed, std::min(light.transmitter, other.transmitter),
-             std::max(light.transmitter, other.transmitter),
+      report(now,
+             {SafetyRule::mixed, std::min(light.transmitter, other.transmitter), std::max(light.transmitter, other.transmitter),
+              fibre},
              describe(light) + " and " + describe(other) + " on " + describe(fibre) + " belong to different revisions");
     }
   }
 }
 
-bool LightChecker::is_excused(ElementId transmitter, FibreId fibre) const {
-  const Fibre& segment = light_.fabric().fibres[fibre.value];
-  return excused_[transmitter.value] || excused_[segment.from.element.value] || excused_[segment.to.element.value];
+const Excuse* LightChecker::excuse_at(ElementId element, SafetyRule rule, Instant now) const {
+  const auto found = excuses_.find(element);
+  if (found == excuses_.end()) {
+    return nullptr;
+  }
+  const auto holds = [&](const Excuse& excuse) { return now < excuse.until && (excuse.rules & rule_set({rule})) != 0; };
+  const auto excuse = std::ranges::find_if(found->second, holds);
+  return excuse == found->second.end() ? nullptr : &*excuse;
 }
 
-void LightChecker::report(Instant now, SafetyRule rule, ElementId subject, ElementId other, std::string evidence) {
-  if (!reported_.insert({rule, subject, other}).second) {
+/// Whose light it is, or the element beside which it is.
+const Excuse* LightChecker::excuse_of(const Breach& breach, Instant now) const {
+  if (excuses_.empty()) {
+    return nullptr;
+  }
+  std::vector<ElementId> places{breach.subject};
+  if (breach.rule == SafetyRule::collision) {
+    places.push_back(breach.other);
+  }
+  if (breach.fibre) {
+    const Fibre& segment = light_.fabric().fibres[breach.fibre->value];
+    places.push_back(segment.from.element);
+    places.push_back(segment.to.element);
+  }
+  for (const ElementId place : places) {
+    if (const Excuse* excuse = excuse_at(place, breach.rule, now)) {
+      return excuse;
+    }
+  }
+  return nullptr;
+}
+
+void LightChecker::report(Instant now, const Breach& breach, std::string evidence) {
+  const Excuse* excuse = excuse_of(breach, now);
+  if (!reported_.insert({breach.rule, breach.subject, breach.other, excuse != nullptr}).second) {
+    return;
+  }
+  if (excuse != nullptr) {
+    ++excused_count_;
+    if (excused_.size() < options_.violations_max) {
+      excused_.push_back({{now, breach.rule, std::move(evidence)}, excuse->fault});
+    }
     return;
   }
   ++count_;
-  if (rule == SafetyRule::mixed) {
+  if (breach.rule == SafetyRule::mixed) {
     ++mixed_;
   }
   if (violations_.size() < options_.violations_max) {
-    violations_.push_back({now, rule, std::move(evidence)});
+    violations_.push_back({now, breach.rule, std::move(evidence)});
   }
 }
 
@@ -249,12 +297,14 @@ std::string LightChecker::describe(FibreId fibre) const {
          light_.fabric().element(segment.to.element).name;
 }
 
-std::vector<std::string> differences(const LightModel& light, const Plan* plan, const std::vector<bool>& excused) {
+std::vector<std::string> differences(const LightModel& light, const Plan* plan, const LinkPredicate& is_excused) {
   const Fabric& fabric = light.fabric();
   std::vector<std::string> found;
   std::set<std::pair<ElementId, ElementId>> planned;
   bool plays_timeslots = false;
-  const auto is_excused = [&](ElementId element) { return element.value < excused.size() && excused[element.value]; };
+  const auto excused = [&](ElementId transmitter, ElementId receiver) {
+    return is_excused && is_excused(transmitter, receiver);
+  };
   if (plan != nullptr) {
     for (const Circuit& circuit : plan->circuits) {
       planned.insert({circuit.transmitter, circuit.receiver});
@@ -266,14 +316,13 @@ std::vector<std::string> differences(const LightModel& light, const Plan* plan, 
   std::set<std::pair<ElementId, ElementId>> lit;
   for (const Reach& reach : light.reached()) {
     lit.insert({reach.transmitter, reach.receiver});
-    if (!is_excused(reach.transmitter) && !is_excused(reach.receiver) &&
-        !planned.contains({reach.transmitter, reach.receiver})) {
+    if (!planned.contains({reach.transmitter, reach.receiver}) && !excused(reach.transmitter, reach.receiver)) {
       found.push_back(fabric.element(reach.transmitter).name + " reaches " + fabric.element(reach.receiver).name +
                       ", which the confirmed plan does not have");
     }
   }
   for (const auto& [transmitter, receiver] : planned) {
-    if (!plays_timeslots && !is_excused(transmitter) && !is_excused(receiver) && !lit.contains({transmitter, receiver})) {
+    if (!plays_timeslots && !lit.contains({transmitter, receiver}) && !excused(transmitter, receiver)) {
       found.push_back(fabric.element(transmitter).name + " does not reach " + fabric.element(receiver).name +
                       ", which the confirmed plan says");
     }

@@ -4,7 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -34,6 +38,31 @@ struct Violation {
   bool operator==(const Violation&) const = default;
 };
 
+/// A set of rules.
+using RuleSet = std::uint8_t;
+constexpr RuleSet rule_set(std::initializer_list<SafetyRule> rules) {
+  RuleSet set = 0;
+  for (const SafetyRule rule : rules) {
+    set = static_cast<RuleSet>(set | 1U << static_cast<unsigned>(rule));
+  }
+  return set;
+}
+
+/// Something was done to an element from outside: what it explains is no fault of the control plane, while it lasts.
+struct Excuse {
+  ElementId element;
+  RuleSet rules = 0;
+  Instant until = kNever;
+  std::string fault;  ///< `wss-in-0: stick`
+};
+
+/// A violation that an injected fault explains.
+struct ExcusedViolation {
+  Violation violation;
+  std::string fault;
+  bool operator==(const ExcusedViolation&) const = default;
+};
+
 struct CheckerOptions {
   /// From the journalled order to the last photon: the network's retries included for everybody's order.
   Duration lasers_off_bound = std::chrono::seconds{1};
@@ -50,9 +79,11 @@ class LightChecker {
   void learn(Instant now, const Record& record);
   /// What an agent asks its journal to keep.
   void learn_latch(Instant now, NodeId node, const LatchRecord& latch);
-  /// A fault was injected there: its light is no fault of the control plane (stray, collision, lasers off). Moving ports and
-  /// mixed light have no excuse.
-  void excuse(ElementId element) { excused_[element.value] = true; }
+  /// From now on, at this element alone: light that it makes, or that enters or leaves it. Moving ports and mixed light have no
+  /// excuse.
+  void excuse(Excuse excuse);
+  /// This fault explains nothing any more there.
+  void withdraw(ElementId element, const std::string& fault);
 
   /// After each change of light: the transmitters that LightModel::apply named.
   void judge(Instant now, std::span<const ElementId> changed);
@@ -63,10 +94,14 @@ class LightChecker {
 
   const std::vector<Violation>& violations() const { return violations_; }
   std::uint64_t count() const { return count_; }
+  /// What would be a violation but for a fault; the first violations_max of them.
+  const std::vector<ExcusedViolation>& excused() const { return excused_; }
+  std::uint64_t excused_count() const { return excused_count_; }
   /// Instants of ground truth at which a `mixed` was found.
   std::uint64_t mixed() const { return mixed_; }
   /// The plan whose light is the only lawful one now; null: darkness.
   const Plan* confirmed() const { return confirmed_.get(); }
+  std::shared_ptr<const Plan> confirmed_plan() const { return confirmed_; }
 
  private:
   struct PlannedCircuit {
@@ -88,8 +123,16 @@ class LightChecker {
   void judge_path(Instant now, ElementId transmitter);
   void judge_fibre(Instant now, const Light& light, FibreId fibre);
   void judge_order(Instant now, ElementId transmitter);
-  bool is_excused(ElementId transmitter, FibreId fibre) const;
-  void report(Instant now, SafetyRule rule, ElementId subject, ElementId other, std::string evidence);
+  /// Which light breaks a rule, and where.
+  struct Breach {
+    SafetyRule rule;
+    ElementId subject;
+    ElementId other;
+    std::optional<FibreId> fibre{};  ///< none: at the transmitter
+  };
+  const Excuse* excuse_at(ElementId element, SafetyRule rule, Instant now) const;
+  const Excuse* excuse_of(const Breach& breach, Instant now) const;
+  void report(Instant now, const Breach& breach, std::string evidence);
   std::string describe(const Light& light) const;
   std::string describe(FibreId fibre) const;
 
@@ -98,18 +141,24 @@ class LightChecker {
   std::vector<ActivePlan> active_;
   std::shared_ptr<const Plan> confirmed_;
   std::vector<PlanSet> plans_;  ///< by element: the active plans that have a circuit for the transmitter's present light
-  std::vector<bool> excused_;
+  std::map<ElementId, std::vector<Excuse>> excuses_;
   Instant lasers_off_since_ = kNever;
   std::vector<Instant> latched_since_;  ///< by node
   std::vector<Violation> violations_;
-  std::set<std::tuple<SafetyRule, ElementId, ElementId>> reported_;  ///< since the last record; one sentence each is enough
+  std::vector<ExcusedViolation> excused_;
+  /// Since the last record, and whether it was excused; one sentence each is enough.
+  std::set<std::tuple<SafetyRule, ElementId, ElementId, bool>> reported_;
   std::uint64_t count_ = 0;
+  std::uint64_t excused_count_ = 0;
   std::uint64_t mixed_ = 0;
 };
 
+/// Of light from a transmitter at a receiver.
+using LinkPredicate = std::function<bool(ElementId transmitter, ElementId receiver)>;
+
 /// How ground truth differs from what the plan says, one sentence each; empty: it is as planned. Null: all dark. A plan whose
 /// agents play timeslots may be anywhere in its cycle: then only light that no timeslot has is a difference.
-/// Light of an element in `excused` (by element; empty: none) may be anything.
-std::vector<std::string> differences(const LightModel& light, const Plan* plan, const std::vector<bool>& excused = {});
+/// `is_excused`: links that may be lit or dark as they like; empty: none.
+std::vector<std::string> differences(const LightModel& light, const Plan* plan, const LinkPredicate& is_excused = {});
 
 }  // namespace loom

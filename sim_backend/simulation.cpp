@@ -27,6 +27,9 @@ Instant last_action_of(const Scenario& scenario) {
   for (const MachineFault& fault : scenario.machine_faults) {
     last = std::max(last, Instant{fault.at + fault.lasts});
   }
+  for (const ScenarioAction& action : scenario.actions) {
+    last = std::max(last, Instant{action.at});
+  }
   return last;
 }
 
@@ -134,8 +137,12 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   for (std::string& refused : world.refused_jobs()) {
     result.refusals.push_back(std::move(refused));
   }
+  result.excused = world.checker().excused();
+  result.excused_count = world.checker().excused_count();
   result.underflows = world.underflows();
   result.light = world.light().timeline();
+  result.account = run_account(world.history(), {scenario, world.script(), result.light, world.loop_now(),
+                                                 [&](JobId job) { return world.word_of(job); }});
   if (!options.trace_path.empty()) {
     LOOM_TRY(write_file(options.trace_path, to_trace(world)));
   }

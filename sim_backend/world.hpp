@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@
 #include "controller/control/controller.hpp"
 #include "core/config/scenario.hpp"
 #include "runtime/host.hpp"
+#include "sim_backend/fault_excuse.hpp"
 #include "sim_backend/light_checker.hpp"
 #include "sim_backend/operator_script.hpp"
+#include "sim_backend/run_account.hpp"
 #include "sim_backend/sim_bus.hpp"
 #include "sim_backend/sim_disk.hpp"
 #include "sim_backend/sim_network.hpp"
@@ -71,6 +74,11 @@ class World {
   /// Jobs whose plan the controller refused: name and reason.
   std::vector<std::string> refused_jobs() const;
 
+  /// The controller's word about a job; empty while it is down.
+  JobWord word_of(JobId job) const;
+  /// What is kept of the run for the account of its jobs.
+  const RunHistory& history() const { return history_; }
+
   /// From now on light may be what it likes where this device makes it or lets it pass: somebody tampered with it.
   void excuse(const Device& device);
 
@@ -118,9 +126,17 @@ class World {
   void make_places();
   void make_controller();
   void make_agent(NodeId node);
-  void make_operator(std::vector<ScriptedJob> jobs);
+  void make_operator(std::vector<ScriptedJob> jobs, const std::vector<ScenarioAction>& actions);
+  // world_faults.cpp: what is done to devices and machines, and what that excuses
   void schedule_faults(const Scenario& scenario);
+  void still_network();
+  void begin_fault(const ScenarioFault& fault);
+  void note_change(DeviceId device);
+  bool is_excused(ElementId transmitter, ElementId receiver) const;
   void befall(const MachineFault& fault);
+  Duration mend_bound() const { return poll_bound(timings_) + timings_.reconcile_interval + std::chrono::seconds{2}; }
+  /// Jobs of so many iterations end when their light has carried them.
+  void watch_iterations(std::size_t entry, std::uint32_t looks);
   void tell_traffic(const std::string& job);
   Result<void> revive(Peer who);
   void pass_kill_points(Peer who, EffectSink& sink);
@@ -135,6 +151,7 @@ class World {
   void keep_alarm(const Alarm& alarm);
   static void add_counters(HostCounters& sum, const HostCounters& counters);
   std::vector<std::string> unlit_jobs() const;
+  void note_schedules(Instant now);
 
   std::shared_ptr<const Fabric> fabric_;
   std::string algorithm_;
@@ -158,7 +175,19 @@ class World {
   std::unique_ptr<Host> operator_host_;
   MessageSeam* laser_desk_ = nullptr;  ///< of whoever orders lasers
   std::uint64_t laser_requests_ = 0;
-  std::vector<bool> faulty_;  ///< by element: a fault was injected there
+  /// A device under a fault, from its beginning on.
+  struct DeviceTrouble {
+    DeviceId device;
+    std::string text;
+    Instant from{};
+    Instant to = kNever;
+    FaultExcuse excuse;
+  };
+  std::vector<DeviceTrouble> troubles_;
+  RunHistory history_;
+  Revision scheduled_;                            ///< whose schedules history_ has
+  mutable std::shared_ptr<const Plan> paths_of_;  ///< paths_ are of this plan
+  mutable std::map<ElementId, std::set<ElementId>> paths_;
   std::vector<Alarm> alarms_;
   std::uint64_t confirmed_ = 0;
   std::uint64_t returned_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/config/expectation_file.hpp"
 #include "core/config/yaml_document.hpp"
 #include "core/config/yaml_words.hpp"
 
@@ -137,6 +138,7 @@ std::vector<ConfigError> read_root(const std::filesystem::path& path, const Yaml
   check_header(file, "faults");
   file.name("name", Rule::required);
   read_faults_of(file, place, errors);
+  place.faults_darken += read_fault_expectation(file, "expect", errors);
   file.finish();
   return errors.empty() ? std::vector<ConfigError>{} : errors.sorted();
 }
@@ -152,11 +154,13 @@ std::vector<ConfigError> add_fault_file(const std::filesystem::path& path, const
 
 std::vector<ConfigError> check_fault_file(const std::filesystem::path& path, const YamlNode& root) {
   Scenario nowhere;
-  return read_root(path, root, {nullptr, nowhere.network, nowhere.device_faults, nowhere.machine_faults});
+  return read_root(path, root,
+                   {nullptr, nowhere.network, nowhere.device_faults, nowhere.machine_faults, nowhere.faults_darken});
 }
 
 std::vector<ConfigError> add_faults(const std::filesystem::path& path, Scenario& scenario) {
-  return add_fault_file(path, {scenario.fabric.get(), scenario.network, scenario.device_faults, scenario.machine_faults});
+  return add_fault_file(
+      path, {scenario.fabric.get(), scenario.network, scenario.device_faults, scenario.machine_faults, scenario.faults_darken});
 }
 
 }  // namespace loom

@@ -17,6 +17,7 @@ struct FaultPlace {
   NetworkFaults& network;                     ///< keys that are absent leave what is there
   std::vector<ScenarioFault>& device_faults;  ///< added to, kept sorted
   std::vector<MachineFault>& machine_faults;  ///< the same
+  Duration& faults_darken;                    ///< what `expect` of a fault file is added to
 };
 
 void read_faults_of(YamlMap& file, const FaultPlace& place, ErrorList& errors);

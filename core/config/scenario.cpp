@@ -52,6 +52,27 @@ std::string_view to_string(MachineFaultKind kind) {
   return index < kWords.size() ? kWords[index] : "?";
 }
 
+std::string_view to_string(ActionKind kind) {
+  static constexpr std::array<std::string_view, 7> kWords{"drain",  "undrain", "maintain", "release",
+                                                          "cancel", "resize",  "lasers"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kWords.size() ? kWords[index] : "?";
+}
+
+std::string to_string(const ScenarioAction& action) {
+  const std::string verb(to_string(action.kind));
+  switch (action.kind) {
+    case ActionKind::cancel:
+      return verb + " " + action.job;
+    case ActionKind::resize:
+      return verb + " " + action.job + " to " + std::to_string(action.nodes) + " nodes";
+    case ActionKind::lasers:
+      return verb + (action.lasers_on ? " rearm" : " off");
+    default:
+      return verb + " node " + std::to_string(action.node.value);
+  }
+}
+
 std::vector<JobSubmission> submissions_of(const Scenario& scenario) {
   std::multimap<Duration, JobSubmission> by_time;  // equal times stay in the order of insertion
   for (const JobSubmission& job : scenario.jobs) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/adapt_policy.hpp"
+#include "core/config/expectation.hpp"
 #include "core/drift_policy.hpp"
 #include "core/fabric.hpp"
 #include "core/grant.hpp"
@@ -64,6 +65,7 @@ struct JobSubmission {
   Transmit transmit = Transmit::slots;
   bool adapt = false;                  ///< its light follows its measured demand
   std::vector<TrueTraffic> traffic{};  ///< ascending `at`
+  std::optional<JobExpectation> expect{};
   bool operator==(const JobSubmission&) const = default;
 };
 
@@ -122,7 +124,8 @@ enum class MachineFaultKind : std::uint8_t {
 };
 std::string_view to_string(MachineFaultKind kind);
 
-/// One fault of the controller or of one agent, from `at` for `lasts`. In sim mode only.
+/// One fault of the controller or of one agent, from `at` for `lasts`. With real processes a crash of the controller or of a
+/// whole agent process can be had; the others in sim mode only.
 struct MachineFault {
   Duration at{};
   std::optional<NodeId> node;  ///< none: the controller
@@ -131,9 +134,28 @@ struct MachineFault {
   bool operator==(const MachineFault&) const = default;
 };
 
+enum class ActionKind : std::uint8_t { drain, undrain, maintain, release, cancel, resize, lasers };
+std::string_view to_string(ActionKind kind);
+
+/// What an operator types beside submitting jobs, at `at` of the run.
+struct ScenarioAction {
+  Duration at{};
+  ActionKind kind = ActionKind::drain;
+  NodeId node{};            ///< of drain, undrain, maintain, release
+  std::string job{};        ///< of cancel, resize
+  std::uint32_t nodes = 0;  ///< of resize
+  bool lasers_on = false;   ///< of lasers: rearm
+  bool force = false;       ///< of drain, maintain
+  std::string refused{};    ///< not empty: it is expected to be refused, with this in the reason
+  bool operator==(const ScenarioAction&) const = default;
+};
+/// As an operator would say it: `drain node 17`, `lasers off`.
+std::string to_string(const ScenarioAction& action);
+
 struct Scenario {
   std::string name;
-  Mode mode = Mode::sim;
+  Mode mode = Mode::sim;                 ///< that it is run in
+  std::vector<Mode> modes{Mode::sim};    ///< that it may be run in, the file's own `mode` among them
   std::string fabric_file;               ///< as openable from the working directory
   std::shared_ptr<const Fabric> fabric;  ///< index built, overrides applied; never null after loading
   std::vector<BusOverride> inventory;
@@ -149,6 +171,9 @@ struct Scenario {
   NetworkFaults network;
   std::vector<ScenarioFault> device_faults;  ///< ascending `at`
   std::vector<MachineFault> machine_faults;  ///< ascending `at`
+  std::vector<ScenarioAction> actions;       ///< ascending `at`
+  std::optional<JobExpectation> expect;      ///< of every job that has none of its own
+  Duration faults_darken{};                  ///< how long fault files say that they may darken each job, beside that
 };
 
 /// Everything that a run submits: `jobs` and the jobs that `churn` stands for, ascending `at` (equal: as written).

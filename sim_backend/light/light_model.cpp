@@ -215,7 +215,8 @@ void LightModel::settle_links(Instant now) {
       continue;
     }
     if (link.reach && link.since < now) {
-      closed_.push_back({link.reach->source, link.reach->destination, link.since, now, link.reach->rate});
+      closed_.push_back({link.reach->source, link.reach->destination, link.since, now, link.reach->rate,
+                         link.reach->transmitter, link.reach->receiver});
     }
     link.reach = reach;
     link.since = now + std::get<Receiver>(fabric().element(receiver).kind).acquisition_max;
@@ -237,7 +238,8 @@ LightTimeline LightModel::timeline() const {
   LightTimeline windows = closed_;
   for (const Link& link : links_) {
     if (link.reach) {
-      windows.push_back({link.reach->source, link.reach->destination, link.since, kNever, link.reach->rate});
+      windows.push_back({link.reach->source, link.reach->destination, link.since, kNever, link.reach->rate,
+                         link.reach->transmitter, link.reach->receiver});
     }
   }
   return windows;

@@ -12,7 +12,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-const Letterhead kHeader{Term{4}, ClockId{9}};
+const EnvelopeHeader kHeader{Term{4}, ClockId{9}};
 constexpr Instant kStart{seconds{100}};
 
 ControllerTimings timings() {
@@ -142,11 +142,11 @@ TEST_CASE("commit: each stage asks every participant once, and ends with the las
   bench.answer(5, Prepared{{}, milliseconds{30}});
   CHECK(bench.sent.empty());
   CHECK(bench.commit.done() == 2);
-  CHECK_FALSE(bench.commit.is_doubtful());
+  CHECK_FALSE(bench.commit.may_have_moved());
   bench.answer(8, Prepared{{}, milliseconds{20}});
   CHECK(bench.asked<Arm>() == Nodes{2, 5, 8});
   CHECK(bench.first<Arm>().fire_at == kStart + milliseconds{30} + kEverybodyHears);  // the slowest lead
-  CHECK(bench.commit.is_doubtful());
+  CHECK(bench.commit.may_have_moved());
   bench.all(Armed{{}, milliseconds{100}});
   CHECK(bench.sent.empty());
   CHECK(bench.commit.verdict() == CommitVerdict::wants_going);

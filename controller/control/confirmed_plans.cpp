@@ -1,0 +1,42 @@
+// The newest few revisions are kept.
+#include "controller/control/confirmed_plans.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kRevisionsKept = 16;
+
+}  // namespace
+
+std::shared_ptr<const Plan> ConfirmedPlans::base() const {
+  return exists() ? std::shared_ptr<const Plan>(present_, &present_->plan) : nullptr;
+}
+
+const JobSchedule* ConfirmedPlans::schedule_of(JobId job) const {
+  if (!exists()) {
+    return nullptr;
+  }
+  const auto& jobs = present_->schedule.jobs;
+  const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const JobSchedule& each) { return each.job == job; });
+  return found == jobs.end() ? nullptr : &*found;
+}
+
+const DevicePlan* ConfirmedPlans::desired_of(const Fabric& fabric, DeviceId device) const {
+  const auto& devices = plan().nodes[fabric.device(device).agent.value].devices;
+  const auto found = std::lower_bound(devices.begin(), devices.end(), device,
+                                      [](const DevicePlan& plan, DeviceId wanted) { return plan.device < wanted; });
+  return found == devices.end() || found->device != device ? nullptr : &*found;
+}
+
+void ConfirmedPlans::confirm(std::shared_ptr<const PlanResult> plan) {
+  present_ = std::move(plan);
+  kept_[revision()] = {present_->intent, base()};
+  if (kept_.size() > kRevisionsKept) {
+    kept_.erase(kept_.begin());
+  }
+}
+
+}  // namespace loom
