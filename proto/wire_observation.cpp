@@ -26,8 +26,8 @@ static loom::HeaterObservation from_wire(Check& check, const HeaterObservation& 
   loom::HeaterObservation out;
   if (check.count("ring_millivolts", in.ring_millivolts_size(), limits::kRingsPerBank)) {
     for (const std::int32_t millivolts : in.ring_millivolts()) {
-      out.millivolts.push_back(static_cast<std::int32_t>(
-          check.between("ring_millivolts", millivolts, -limits::kMillivolts, limits::kMillivolts)));
+      out.millivolts.push_back(
+          static_cast<std::int32_t>(check.between("ring_millivolts", millivolts, -limits::kMillivolts, limits::kMillivolts)));
     }
   }
   return out;

@@ -124,8 +124,7 @@ struct CommitBench {
 
 using Nodes = std::vector<std::uint32_t>;
 
-// --- the stages
-// ------------------------------------------------------------------------------------------------------------------
+// --- the stages ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: each stage asks every participant once, and ends with the last answer") {
   CommitBench bench({2, 5, 8});
@@ -213,8 +212,7 @@ TEST_CASE("commit: who ran ahead is not asked again, and is counted once") {
   CHECK(all_ahead.first<Proceed>().phase == CommitPhase::relight);
 }
 
-// --- what counts as an answer
-// ------------------------------------------------------------------------------------------------------
+// --- what counts as an answer -------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: repeated answers, answers of others and other words change nothing") {
   CommitBench bench({2, 5});
@@ -297,8 +295,7 @@ TEST_CASE("commit: an agent that has forgotten what it had prepared has started 
   CHECK(told.commit.verdict() == CommitVerdict::failed);
 }
 
-// --- time
-// --------------------------------------------------------------------------------------------------------------------------
+// --- time ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: who has not answered is asked again at each interval, and nobody else") {
   CommitBench bench({2, 5, 8});
@@ -385,8 +382,7 @@ TEST_CASE("commit: five silent agents are named, more are counted") {
         "6 of 7 agents did not answer while preparing (node 1, node 2, node 3, node 4, node 6, ...) within 5000 ms");
 }
 
-// --- what is said and measured
-// -------------------------------------------------------------------------------------------------------
+// --- what is said and measured ------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: abandon and confirm go to everybody who takes part") {
   CommitBench bench({2, 5});

@@ -18,8 +18,7 @@ bool emits_anywhere(const std::vector<NodePlan>& plans) {
   });
 }
 
-// --- lasers between planning and commit
-// ----------------------------------------------------------------------------------------
+// --- lasers between planning and commit ---------------------------------------------------------------------------------
 
 TEST_CASE("a plan that was made while the lasers were on is not committed once they are off") {
   ControllerBench bench;
@@ -71,8 +70,7 @@ TEST_CASE("lasers that were switched off and on again while a plan was made leav
   CHECK(emits_anywhere(bench.prepared()));
 }
 
-// --- a commit that nobody heard the end of
-// ---------------------------------------------------------------------------------------
+// --- a commit that nobody heard the end of ------------------------------------------------------------------------------
 
 /// Job 1 on four nodes is confirmed as revision 1; then job 2 is on its way as revision 2 and the controller dies at `stage`.
 ControllerBench interrupted(std::size_t stage) {

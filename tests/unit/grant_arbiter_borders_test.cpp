@@ -52,8 +52,7 @@ StreamGrant next_grant(Rig& rig, Instant limit) {
   return rig.said<StreamGrant>()[0];
 }
 
-// --- what is heard at all
-// --------------------------------------------------------------------------------------------------------
+// --- what is heard at all -----------------------------------------------------------------------------------------------
 
 TEST_CASE("arbiter: a source beyond the fabric is foreign, the last one of it is not") {
   Rig rig = by_itself();
@@ -140,8 +139,7 @@ TEST_CASE("arbiter: a promise lies inside its window, its end included") {
   CHECK_FALSE(is_taken([](const StreamGrant& grant) { return grant.start; }));
 }
 
-// --- requests that are known
-// ---------------------------------------------------------------------------------------------------
+// --- requests that are known --------------------------------------------------------------------------------------------
 
 TEST_CASE("arbiter: a request that waits is told so again, and waits once") {
   Rig rig = by_itself(1);
@@ -228,8 +226,7 @@ TEST_CASE("arbiter: a sender without a transmitter is granted when it has one") 
   CHECK(second.start <= after_us(201));
 }
 
-// --- who goes first
-// ----------------------------------------------------------------------------------------------------------------
+// --- who goes first -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("arbiter: of those who wait the oldest goes first, whoever came last") {
   for (const bool oldest_came_last : {false, true}) {
@@ -244,8 +241,7 @@ TEST_CASE("arbiter: of those who wait the oldest goes first, whoever came last")
   }
 }
 
-// --- when the receiver is free
-// ---------------------------------------------------------------------------------------------------
+// --- when the receiver is free ------------------------------------------------------------------------------------------
 
 TEST_CASE("arbiter: a lease that ends by itself is never waited for beyond its end, whatever its sender says") {
   const auto next_start = [](auto dark_at_of) {
@@ -324,8 +320,7 @@ TEST_CASE("arbiter: a lease that ended by itself is closed and counted by what w
   CHECK(promised.machine.counters().unanswered == 0);
 }
 
-// --- who is told that it is next
-// -----------------------------------------------------------------------------------------------------
+// --- who is told that it is next ----------------------------------------------------------------------------------------
 
 TEST_CASE("arbiter: by word the one that goes next is told once, and only while the end of the window is known") {
   Rig rig = by_word();
@@ -372,8 +367,7 @@ TEST_CASE("arbiter: leases that end by themselves tell nobody that it is next, a
   CHECK_FALSE(idle.said<StreamQueued>()[0].is_next);
 }
 
-// --- the digest that searches compare
-// --------------------------------------------------------------------------------------------
+// --- the digest that searches compare -----------------------------------------------------------------------------------
 
 TEST_CASE("arbiter: states that differ in what they will do have different digests") {
   const auto waiting = [](std::int64_t bytes, Instant since, bool is_tuned) {

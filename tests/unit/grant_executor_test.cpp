@@ -41,8 +41,7 @@ struct ExecutorBench : PlaneBench {
   std::vector<TunedAhead> tuned_now;
 };
 
-// --- loading
-// -----------------------------------------------------------------------------------------------------------------------
+// --- loading ------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("executor: a table of a laser that is elsewhere, or without its wavelength, is refused by name") {
   PlaneBench bench;
@@ -85,8 +84,7 @@ TEST_CASE("executor: as many lasers as the limit says are taken, and not one mor
   CHECK(with(limits::kTransmittersPerNode + 1) == "grant table: 9 lasers exceed limits::kTransmittersPerNode = 8");
 }
 
-// --- rows
-// --------------------------------------------------------------------------------------------------------------------------
+// --- rows ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("executor: a row is taken for a transmitter that there is, a wavelength that it has, and a laser that is free") {
   ExecutorBench bench;
@@ -225,8 +223,7 @@ TEST_CASE("executor: what is cleared is not lit any more, and its laser is let g
   CHECK_FALSE(bench.executor.write(bench.row(kNear, milliseconds{65}, milliseconds{80}, milliseconds{90})).has_value());
 }
 
-// --- tuning ahead
-// ------------------------------------------------------------------------------------------------------------------
+// --- tuning ahead -------------------------------------------------------------------------------------------------------
 
 struct AheadBench : ExecutorBench {
   using ExecutorBench::ExecutorBench;

@@ -59,8 +59,7 @@ struct GrantPlaneBench : PlaneBench {
   GrantPlane plane;
 };
 
-// --- a lawful life
-// -----------------------------------------------------------------------------------------------------------------
+// --- a lawful life ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("plane: a stream of the plan is asked for, granted, lit and said to be over") {
   GrantPlaneBench bench;
@@ -133,8 +132,7 @@ TEST_CASE("plane: our receiver is granted to whoever may ask for it") {
   CHECK(bench.sent.back().to == agent_peer(kFar));
 }
 
-// --- whose words
-// -------------------------------------------------------------------------------------------------------------------
+// --- whose words --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("plane: a stranger's words are dropped, counted, and told once") {
   GrantPlaneBench bench;
@@ -270,8 +268,7 @@ TEST_CASE("plane: a promise beyond its window is ignored and told") {
   CHECK(bench.plane.arbiter()->counters().accepts == 0);
 }
 
-// --- lasers that are not ours to light
-// -----------------------------------------------------------------------------------------------
+// --- lasers that are not ours to light ----------------------------------------------------------------------------------
 
 TEST_CASE("plane: a grant for a laser in somebody else's hands is given back at once, unlit") {
   GrantPlaneBench bench;
@@ -385,8 +382,7 @@ TEST_CASE("plane: a table that cannot be loaded is told, and nothing of it is li
   CHECK_FALSE(bench.plane.works(DeviceId{9'999}));
 }
 
-// --- peers that are silent
-// -----------------------------------------------------------------------------------------------------------
+// --- peers that are silent ----------------------------------------------------------------------------------------------
 
 TEST_CASE("plane: an arbiter that is silent is asked again a second later, and that is told once") {
   GrantPlaneBench bench;
@@ -431,8 +427,7 @@ TEST_CASE("plane: a sender that never says that it is dark closes our receiver, 
   CHECK(bench.sent_of<StreamGrant>().back().stream.source == kNear);
 }
 
-// --- maps that machines can be made of
-// ---------------------------------------------------------------------------------------------
+// --- maps that machines can be made of ----------------------------------------------------------------------------------
 
 TEST_CASE("plane: a map is checked for what its machines need") {
   const auto why = [](auto change) {

@@ -354,7 +354,8 @@ inline Reading reading(Random& random) {
       return laser;
     }
     case 2:
-      return HeaterObservation{some<std::int32_t>(random, [&] { return random.number<std::int32_t>(-limits::kMillivolts, limits::kMillivolts); })};
+      return HeaterObservation{
+          some<std::int32_t>(random, [&] { return random.number<std::int32_t>(-limits::kMillivolts, limits::kMillivolts); })};
     case 3: {
       WssObservation wss{some<WssRoute>(random, [&] { return route(random); })};
       wss.settled = random.coin();

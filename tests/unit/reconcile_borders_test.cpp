@@ -61,6 +61,8 @@ TEST_CASE("reconcile: a dark laser is foreign when it emits") {
   tuned.frequency.mhz += 900'000;  // where it stands in the dark is nobody's business
   CHECK(seen.drift(tuned) == Drift::none);
   CHECK(seen.drift(lit()) == Drift::foreign);
+  CHECK(seen.drift(lit(193'100'000, -3'999)) == Drift::foreign);
+  CHECK(seen.drift(lit(193'100'000, -4'000)) == Drift::none);  // it emits nothing
 }
 
 TEST_CASE("reconcile: a laser in timeslots agrees with any of its entries, and with darkness if the last one ends") {
@@ -110,8 +112,7 @@ TEST_CASE("reconcile: circuit switches drift as WSS do") {
         "desired: cross-connect from input 0 to output 0 and 1 more (read 1000 ms ago)");
 }
 
-// --- heaters: 1 V on 1 kOhm is 1 mW, which is 37 GHz
-// ------------------------------------------------------------------------------
+// --- heaters: 1 V on 1 kOhm is 1 mW, which is 37 GHz --------------------------------------------------------------------
 
 /// A bank of four rings, of which ring 1 is wanted at `mhz`.
 Seen bank_at(std::int64_t mhz, std::int64_t range = 0) {
@@ -174,8 +175,7 @@ TEST_CASE("reconcile: of a bank's rings the most harmful drift is its own: forei
   CHECK(with(1'000, 1'000, 500) == Drift::foreign);
 }
 
-// --- readings that tell nothing
-// ------------------------------------------------------------------------------------------------
+// --- readings that tell nothing -----------------------------------------------------------------------------------------
 
 TEST_CASE("reconcile: a reading is stale when it is too old, to the nanosecond, or unknown, or another device's") {
   Seen seen(chain_to_ring(), "laser-0");
@@ -228,8 +228,7 @@ TEST_CASE(
   CHECK(bank.drift(kOneVolt) == Drift::stale);
 }
 
-// --- sentences
-// -------------------------------------------------------------------------------------------------------------------
+// --- sentences ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("reconcile: the sentence about a laser names what was desired, what was seen and the limit") {
   Seen seen(chain_to_ring(), "laser-0");
@@ -286,8 +285,7 @@ TEST_CASE("reconcile: the sentence about a WSS names the first row on each side"
         "output 1 (read 1000 ms ago)");
 }
 
-// --- all devices
-// -----------------------------------------------------------------------------------------------------------------
+// --- all devices --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("reconcile: of several readings of a device the latest counts, and readings of no device are ignored") {
   VerifyBench bench = chain_to_ring();

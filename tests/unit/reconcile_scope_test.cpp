@@ -39,8 +39,7 @@ Texts touched(VerifyBench bench, const std::string& drifted, std::optional<Readi
   return scope_of(bench, {drifted}, std::move(reading)).devices;
 }
 
-// --- WSS
-// -------------------------------------------------------------------------------------------------------------------------
+// --- WSS ----------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("repair: a drifted laser is touched alone") {
   VerifyBench bench = chain_of_two();
@@ -94,8 +93,7 @@ TEST_CASE("repair: dark lasers and light elsewhere are left alone") {
   CHECK(touched(bench, "wss", {}) == Texts{"laser-0", "wss"});
 }
 
-// --- rings
-// -----------------------------------------------------------------------------------------------------------------------
+// --- rings --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("repair: a ring takes the light that it drops with it") {
   VerifyBench bench = chain_of_two();
@@ -138,8 +136,7 @@ TEST_CASE("repair: a ring that was not read takes the light that meets it") {
   CHECK(with({}) == Texts{"laser-3", "bank"});
 }
 
-// --- the way that light takes
-// --------------------------------------------------------------------------------------------------
+// --- the way that light takes -------------------------------------------------------------------------------------------
 
 /// tx-0 -> grating -> (0) wss-0 -> rx-0, (1) wss-1 -> rx-1; tx-1 -> panel -> (1) ocs -> splitter -> both inputs of wss-2 ->
 /// rx-2.
@@ -225,8 +222,7 @@ TEST_CASE("repair: a circuit switch takes light of the input or of the exit that
   CHECK(scope_of(bench, {"ocs"}, {}).switches == Texts{"ocs"});
 }
 
-// --- jobs in timeslots
-// -----------------------------------------------------------------------------------------------------------
+// --- jobs in timeslots --------------------------------------------------------------------------------------------------
 
 /// Job 1 in timeslots on tx-0 and tx-1; job 2 stays lit on tx-3.
 VerifyBench two_jobs() {

@@ -14,8 +14,7 @@ VerifyBench confirmed_two() {
   return bench;
 }
 
-// --- the base
-// --------------------------------------------------------------------------------------------------------------------
+// --- the base -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a plan is against what is confirmed") {
   const auto on = [](VerifyBench bench, std::uint64_t base) {
@@ -34,8 +33,7 @@ TEST_CASE("verify: a plan is against what is confirmed") {
 
 TEST_CASE("verify: the same plan again changes nothing") { CHECK(confirmed_two().verdict() == Texts{}); }
 
-// --- devices and nodes
-// -----------------------------------------------------------------------------------------------------------
+// --- devices and nodes --------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a device that changes is touched") {
   const auto undeclared = [](VerifyBench bench, std::string_view device) {
@@ -125,8 +123,25 @@ TEST_CASE("verify: a node takes part if a device of it is touched or its timing 
         }) == absent);
 }
 
-// --- circuits
-// --------------------------------------------------------------------------------------------------------------------
+// --- circuits -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("verify: a laser that is left alone in the dark changes nothing, whatever else is planned of it") {
+  VerifyBench bench = confirmed_two();
+  bench.set<LaserSetpoint>("laser-3").slot = wavelength(2);
+  CHECK(bench.verdict() == Texts{kDeclare + "laser-3 changes but is not marked as touched",
+                                 kDeclare + "d changes but is not among the nodes that take part"});
+  bench.device_plan("laser-3").left_alone = true;
+  CHECK(bench.verdict() == Texts{});
+  bench.set<LaserSetpoint>("laser-3").emit = true;  // light is a change all the same
+  const Texts lit = bench.verdict();
+  CHECK(std::find(lit.begin(), lit.end(), kDeclare + "laser-3 changes but is not marked as touched") != lit.end());
+  VerifyBench switching = confirmed_two();  // and so is a switch
+  switching.set<WssSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
+  switching.device_plan("wss").left_alone = true;
+  CHECK(switching.verdict() == Texts{kDeclare + "wss changes but is not marked as touched",
+                                     kDeclare + "wss moves but is not among the moved switches",
+                                     kDeclare + "a changes but is not among the nodes that take part"});
+}
 
 TEST_CASE("verify: the touched circuits are those that begin or end") {
   const auto with = [](auto change) {
@@ -207,8 +222,7 @@ TEST_CASE("verify: a circuit of a transmitter that nobody drives is never lit") 
         found.end());
 }
 
-// --- ports that move
-// -------------------------------------------------------------------------------------------------------------
+// --- ports that move ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a switch may move for others while light that it does not carry elsewhere stays") {
   VerifyBench bench = confirmed_two();
@@ -364,8 +378,7 @@ TEST_CASE("verify: the way of light that runs in a circle has an end") {
         "it came by two ways");
 }
 
-// --- margins
-// ---------------------------------------------------------------------------------------------------------------------
+// --- margins ------------------------------------------------------------------------------------------------------------
 
 /// chain_of_two is confirmed; then a third job moves the WSS on the way of both circuits. Margins: 4 dB at rx-2 and rx-1.
 VerifyBench reloading() {

@@ -5,8 +5,7 @@
 namespace loom::testing {
 namespace {
 
-// --- WSS
-// -------------------------------------------------------------------------------------------------------------------------
+// --- WSS ----------------------------------------------------------------------------------------------------------------
 
 const std::string kUnfit = "passband: wss: a signal of 75000 MHz at 193.10000 THz does not fit its slot at ";
 const std::string kLost = "wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0";
@@ -155,8 +154,7 @@ TEST_CASE("verify: a transmitter without a fibre lights nothing") {
   CHECK(bench.verdict() == Texts{"wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0"});
 }
 
-// --- gratings
-// --------------------------------------------------------------------------------------------------------------------
+// --- gratings -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a grating passes the whole width of a signal") {
   const auto with = [](VerifyBench& bench, int mhz) { bench.kind<ArrayedWaveguideGrating>("grating").passband = {mhz}; };
@@ -286,8 +284,7 @@ TEST_CASE("verify: a receiver right behind a grating hears every wavelength that
   CHECK(make_comb(true).verdict() == Texts{});
 }
 
-// --- rings
-// -----------------------------------------------------------------------------------------------------------------------
+// --- rings --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a ring drops and adds the whole width of a signal") {
   const auto with = [](std::string_view ring) {
@@ -378,8 +375,7 @@ TEST_CASE("verify: what leaks past a ring of another order is no light that alia
   CHECK(bench.verdict() == Texts{});
 }
 
-// --- couplers and fibres
-// -----------------------------------------------------------------------------------------------------------
+// --- couplers and fibres ------------------------------------------------------------------------------------------------
 
 /// chain_of_two with combs of 75 GHz, so that the signals of both transmitters stand side by side, and both circuits dark but
 /// for their place on the fibre.
@@ -422,8 +418,7 @@ TEST_CASE("verify: two inputs of a coupler never carry one wavelength") {
                                  "one_transmitter_per_coupler_wavelength: coupler: inputs 0 and 1 both carry 193.40000 THz"});
 }
 
-// --- switches, panels, taps
-// --------------------------------------------------------------------------------------------------------
+// --- switches, panels, taps ---------------------------------------------------------------------------------------------
 
 /// tx-0 -> tap (its monitor: rx-1) -> attenuator -> panel -> ocs -> rx-0; every loss is 1 dB.
 VerifyBench make_line() {

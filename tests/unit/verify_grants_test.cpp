@@ -80,8 +80,7 @@ void each_map(VerifyBench& bench, Change change) {
 
 TEST_CASE("verify: the granted bench is lawful as it stands") { CHECK(make_granted().verdict() == Texts{}); }
 
-// --- times
-// -----------------------------------------------------------------------------------------------------------------------
+// --- times --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a quantum is above nothing, and leaves a quarter of the longest window for slack") {
   const auto with = [](VerifyBench& bench, Duration quantum) {
@@ -144,8 +143,7 @@ TEST_CASE("verify: a table names lasers") {
   }
 }
 
-// --- waves, palettes, streams
-// ----------------------------------------------------------------------------------------------------
+// --- waves, palettes, streams -------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a table allows only what is a circuit of its job, and each circuit of the job is in its table") {
   const auto with = [](auto change) {
@@ -236,8 +234,7 @@ TEST_CASE("verify: a stream leaves its own node for one that the table leads to"
   CHECK(with({0, NodeId{1}, NodeId{1}, Bytes{1}}) == refusal(1, 1));
 }
 
-// --- arbiters
-// --------------------------------------------------------------------------------------------------------------------
+// --- arbiters -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: the arbiter at a circuit's end knows its source, its job and the same times") {
   const auto with = [](auto change) {
@@ -270,8 +267,7 @@ TEST_CASE("verify: a receiver under grants hears one job") {
         found.end());
 }
 
-// --- light that was laid
-// -----------------------------------------------------------------------------------------------------------
+// --- light that was laid ------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: all light of a job was laid by one revision, and none by a later one") {
   const auto refusal = [](const std::string& node, int laid, int others) {
@@ -304,8 +300,7 @@ TEST_CASE("verify: light is laid anew in the dark, and light that stays as it wa
         dark.end());
 }
 
-// --- what may be lit
-// ---------------------------------------------------------------------------------------------------------------
+// --- what may be lit ----------------------------------------------------------------------------------------------------
 
 Texts too_much_at(const Texts& receivers, const std::string& much) {
   Texts texts;

@@ -5,7 +5,7 @@
 namespace loom::testing {
 namespace {
 
-// --- receivers and amplifiers ------------------------------------------------------------------------------------------------
+// --- receivers and amplifiers -------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a receiver gets between its sensitivity and its overload, to the hundredth of a decibel") {
   const auto sensitivity = [](VerifyBench& bench, int centi) { bench.kind<Receiver>("rx-0").sensitivity = Dbm{centi}; };
@@ -80,8 +80,7 @@ TEST_CASE("verify: timeslots of another job count at an amplifier with their wor
   check_border(chain_of_two_jobs(true), most, 1, 0, {found});
 }
 
-// --- crosstalk
-// -----------------------------------------------------------------------------------------------------------------
+// --- crosstalk ----------------------------------------------------------------------------------------------------------
 
 /// Three nodes of one laser and one receiver each around one WSS: tx-0 to rx-1 to rx-2 to rx-0, all on wavelength 0, so that
 /// each receiver hears what the WSS leaks of the two others.
@@ -204,7 +203,7 @@ TEST_CASE("verify: of timeslots that follow each other the worst counts for anot
   check_border(bench, isolate, 2'001, 1'999, too_much_at({"rx-2", "rx-0", "rx-1"}, "-19.99"));
 }
 
-// --- who emits, and for whom -----------------------------------------------------------------------------------------------
+// --- who emits, and for whom --------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: light of no circuit is named where it is made and where it is heard") {
   VerifyBench bench = chain_to_ring();
@@ -301,7 +300,7 @@ TEST_CASE("verify: light by hand at a receiver that waits for a circuit is stray
                                  "crosstalk: rx-1: in-band crosstalk of 0.00 dB, limit -20.00 dB"});
 }
 
-// --- jobs and what the certificate says --------------------------------------------------------------------------------------
+// --- jobs and what the certificate says ---------------------------------------------------------------------------------
 
 TEST_CASE("verify: a transmitter serves one job") {
   VerifyBench bench = chain_in_timeslots();
