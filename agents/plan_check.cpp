@@ -167,6 +167,9 @@ bool is_as_found(const Lane& lane, const DevicePlan& device) {
 }
 
 bool must_change(const Lane& lane, const NodePlan& plan, const DevicePlan& device) {
+  if (device.left_alone) {
+    return false;
+  }
   if (device.touched || lane.progress == Progress::under_way || lane.progress == Progress::failed) {
     return true;
   }

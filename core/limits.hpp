@@ -30,10 +30,14 @@ inline constexpr std::size_t kDevices = kNodes * kDevicesPerNode;
 inline constexpr std::size_t kCircuits = 4'194'304;       ///< of one plan, all timeslots
 inline constexpr std::size_t kTextsPerList = 1'024;       ///< assumptions and the like
 inline constexpr std::size_t kChangesPerReport = 10'000;  ///< circuits that a dry run or a diff names
+inline constexpr std::size_t kNodesPerAlarm = 64;         ///< that one alarm names; it counts them all
 inline constexpr std::size_t kHopsPerPath = 64;
 inline constexpr std::size_t kRoutesPerJob = 1u << 20;  ///< pairs of nodes whose traffic others pass on
 inline constexpr std::size_t kRoutesPerExplanation = 64;
 inline constexpr std::size_t kStagesPerJob = 65'536;
+inline constexpr std::int64_t kRequestRepeatNs =
+    600'000'000'000;                                            ///< from an operator's first sending of a request to its last
+inline constexpr std::size_t kRequestsRemembered = 65'536;      ///< answered ones that may still be repeated
 inline constexpr std::size_t kRowsPerReply = 1'048'576;         ///< of one answer to an operator
 inline constexpr std::size_t kRecordBytes = 512u << 20;         ///< one row of the journal
 inline constexpr std::int64_t kCollectiveBytes = 1LL << 42;     ///< buffer of one rank; x kCollectiveRepeats fits 63 bits

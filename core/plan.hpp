@@ -81,6 +81,7 @@ struct DevicePlan {
   DeviceId device;
   bool touched = false;                 ///< its light goes out at T and returns at relight
   std::vector<TimedSetpoint> timeline;  ///< ascending offset; one entry with hold = kForever is static
+  bool left_alone = false;              ///< it follows no order at present: its agent asks nothing of it for this revision
   bool operator==(const DevicePlan&) const = default;
 };
 

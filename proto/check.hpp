@@ -63,6 +63,10 @@ class Check {
   std::uint16_t word(const char* field, std::uint32_t value) { return below<std::uint16_t>(field, value, 0x10000); }
   /// 0 ns or later on its clock; kNever is no instant.
   Instant instant(const char* field, std::int64_t ns) { return instant_from_ns(between(field, ns, 0, limits::kInstantNs)); }
+  /// After 1970; 0: not known.
+  WallTime wall_time(const char* field, std::int64_t ns) {
+    return WallTime{Duration{between(field, ns, 0, limits::kInstantNs)}};
+  }
   /// A length of time.
   Duration duration(const char* field, std::int64_t ns) { return Duration{between(field, ns, 0, limits::kDurationNs)}; }
   /// A difference of two instants or clocks, which may be negative.

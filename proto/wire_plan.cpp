@@ -103,6 +103,7 @@ static void to_wire(const loom::DevicePlan& in, DevicePlan& out) {
   out.set_device_id(in.device.value);
   out.set_touched(in.touched);
   rows_to_wire(in.timeline, *out.mutable_timeline());
+  out.set_left_alone(in.left_alone);
 }
 
 static loom::DevicePlan from_wire(Check& check, const DevicePlan& in) {
@@ -111,6 +112,7 @@ static loom::DevicePlan from_wire(Check& check, const DevicePlan& in) {
   out.touched = in.touched();
   out.timeline = rows_from_wire<loom::TimedSetpoint>(check, "timeline", in.timeline(), limits::kTimelineEntries);
   check_timeline(check, out.timeline);
+  out.left_alone = in.left_alone();
   return out;
 }
 

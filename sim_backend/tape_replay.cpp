@@ -21,14 +21,19 @@ class TapeTime final : public TimeSeam {
  public:
   Instant now() const override { return now_; }
   ClockId clock() const override { return clock_; }
+  Duration wall_offset() const override { return wall_offset_; }
   void call_at(Instant, Precision, std::function<void()>) override {}
 
   void set(Instant now) { now_ = now; }
-  void set(ClockId clock) { clock_ = clock; }
+  void set(const Started& started) {
+    clock_ = started.clock;
+    wall_offset_ = started.wall_offset;
+  }
 
  private:
   Instant now_{};
   ClockId clock_;
+  Duration wall_offset_{};
 };
 
 class TapeMessages final : public MessageSeam {
@@ -95,7 +100,7 @@ class Life {
     time_.set(taped.at);
     answers_.clear();
     if (const auto* started = std::get_if<Started>(&taped.event)) {
-      time_.set(started->clock);
+      time_.set(*started);
       storage_.set(std::move(taped.bytes));
       LOOM_TRY(host_->start(started->boot_id));
     } else if (const auto* message = std::get_if<MessageArrived>(&taped.event)) {

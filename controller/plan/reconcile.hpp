@@ -63,5 +63,7 @@ RepairScope repair_scope(const Fabric& fabric, const Plan& desired, const std::v
 
 /// Where the heater of `ring` puts its resonance at `millivolts`: P = V^2 / R, the resonance falls by mhz_per_milliwatt.
 Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts);
+/// How far `light` is from the nearest of the ring's resonances, one of which is at `resonance`.
+FrequencyOffset off_resonance(const RingFilter& ring, Frequency resonance, Frequency light);
 
 }  // namespace loom

@@ -144,6 +144,7 @@ inline DevicePlan device_plan(Random& random, DeviceId id) {
     entry.setpoint = setpoint(random, kind);
     out.timeline.push_back(std::move(entry));
   }
+  out.left_alone = random.coin();
   if (!out.timeline.empty() && random.coin()) {
     out.timeline.back().hold = kForever;
   }
@@ -385,7 +386,7 @@ inline Outcome outcome(Random& random) { return random.coin() ? Outcome{} : Outc
 
 inline Alarm alarm(Random& random) {
   Alarm out;
-  out.code = random.any(AlarmCode::job_not_quiet);
+  out.code = random.any(AlarmCode::device_unusable);
   if (random.coin()) {
     out.node = node(random);
   }
@@ -394,6 +395,9 @@ inline Alarm alarm(Random& random) {
   }
   out.evidence = text(random);
   out.next_command = text(random);
+  if (random.coin()) {
+    out.revision = revision(random);
+  }
   return out;
 }
 

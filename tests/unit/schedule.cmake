@@ -10,6 +10,9 @@ loom_test(schedule_test
     ${CMAKE_CURRENT_LIST_DIR}/plan_loops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/sip_schedule_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/adoption_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/light_state_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/admission_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/unusable_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_test.cpp
   LINKS loom_plan)
 loom_test(topoopt_test
