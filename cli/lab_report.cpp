@@ -139,7 +139,7 @@ Json control_json(const ControlTimes& control) {
           {"used", control.used}};
 }
 
-std::string text_of(const JobOutcome& outcome) {
+std::string tables_of(const JobOutcome& outcome) {
   std::string text = "\n" + outcome.row.name + ": " + outcome.row.workload + " on " + std::to_string(outcome.row.nodes.size()) +
                      " nodes, " + text_of(outcome.predicted.rate) + " a circuit, " + text_of(outcome.node_rate) +
                      " a node, one iteration\n";
@@ -156,7 +156,7 @@ std::string text_of(const JobOutcome& outcome) {
   return text;
 }
 
-std::string text_of(const LabFootprint& footprint) {
+std::string footprint_text(const LabFootprint& footprint) {
   std::string text = "\nagents joined in " + text_of(footprint.join) + "; memory: controller " +
                      text_of(Bytes{footprint.controller_bytes}) + ", agent processes";
   for (const long long bytes : footprint.agent_bytes) {
@@ -205,9 +205,9 @@ BitRate node_rate_of(const Fabric& fabric) {
 std::string text_of(const LabReport& report) {
   std::string text;
   for (const auto& outcome : report.outcomes) {
-    text += outcome ? text_of(*outcome) : "";
+    text += outcome ? tables_of(*outcome) : "";
   }
-  return text + "\n" + text_of(report.account) + text_of(report.footprint);
+  return text + "\n" + text_of(report.account) + footprint_text(report.footprint);
 }
 
 Json json_of(const LabReport& report) {
