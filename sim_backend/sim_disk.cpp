@@ -63,6 +63,12 @@ void SimDisk::crash() {
   waiting_.clear();
 }
 
+void SimDisk::wipe() {
+  crash();
+  rows_.clear();
+  durable_ = 0;
+}
+
 void SimDisk::tear_last_row() {
   if (durable_ == 0) {
     return;

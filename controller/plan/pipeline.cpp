@@ -2,6 +2,7 @@
 #include "controller/plan/pipeline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,6 +95,17 @@ Result<Judged> lower_and_verify(LowerRequest& order, const std::vector<DeviceOve
   return Judged{*std::move(lowered), std::move(verdict)};
 }
 
+/// But for light that the intent wants there: an operator set it, or it was adopted.
+std::vector<ObservedLight> unwanted(const std::vector<ObservedLight>& observed, const Intent& intent) {
+  std::vector<ObservedLight> rest;
+  std::copy_if(observed.begin(), observed.end(), std::back_inserter(rest), [&](const ObservedLight& light) {
+    return std::none_of(intent.overrides.begin(), intent.overrides.end(), [&](const DeviceOverride& each) {
+      return each.device == light.laser && emits(each.setpoint);
+    });
+  });
+  return rest;
+}
+
 bool may_darken_any(const std::vector<ObservedLight>& observed) {
   return std::any_of(observed.begin(), observed.end(), [](const ObservedLight& light) { return light.may_darken; });
 }
@@ -160,14 +172,15 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
     return std::unexpected(std::move(schedule).error());
   }
   add_pinned(*schedule, *intent);
-  LowerRequest order{fabric, *schedule, *intent, base, request.revision, request.next_circuit, {}, request.observed};
+  const std::vector<ObservedLight> observed = unwanted(request.observed, *intent);
+  LowerRequest order{fabric, *schedule, *intent, base, request.revision, request.next_circuit, {}, observed};
   std::optional<Plan> beside;
-  if (!request.observed.empty()) {
-    order.base = &beside.emplace(base_beside(fabric, base, request.observed, false));
+  if (!observed.empty()) {
+    order.base = &beside.emplace(base_beside(fabric, base, observed, false));
   }
   auto judged = lower_and_verify(order, found);
-  if (!judged && may_darken_any(request.observed)) {  // there is no room beside that light: it goes dark first
-    order.base = &beside.emplace(base_beside(fabric, base, request.observed, true));
+  if (!judged && may_darken_any(observed)) {  // there is no room beside that light: it goes dark first
+    order.base = &beside.emplace(base_beside(fabric, base, observed, true));
     order.darken.clear();
     std::erase_if(order.occupied, [](const ObservedLight& light) { return light.may_darken; });
     judged = lower_and_verify(order, found);
