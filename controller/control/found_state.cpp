@@ -27,7 +27,9 @@ std::vector<const Observation*> FoundState::fresh() const {
     const Observation* seen = sessions_.observed(device.id);
     const bool is_fresh =
         seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.light_since(device.id);
-    observations.push_back(is_fresh ? seen : nullptr);
+    const AgentSession& session = sessions_[device.agent];
+    const bool went_dark = device.kind == DeviceKind::itla_laser && (session.lasers_latched_off || session.is_said_dark);
+    observations.push_back(is_fresh && !went_dark ? seen : nullptr);
   }
   return observations;
 }
@@ -37,9 +39,11 @@ bool FoundState::may_darken(DeviceId laser) const {
   return policy_.foreign == DriftAnswer::repair && sessions_.may_take_part(facts_.fabric->device(laser).agent);
 }
 
-/// A node in maintenance that is away: nobody waits for it, and unless it latched its lasers off they may shine still.
+/// A node in maintenance that is away: nobody waits for it, and unless it latched its lasers off, or somebody has seen that
+/// they are dark, they may shine still.
 bool FoundState::is_left_to_itself(NodeId node) const {
-  return desired_.in_maintenance(node) && !sessions_.is_present(node) && !sessions_[node].lasers_latched_off;
+  const AgentSession& session = sessions_[node];
+  return desired_.in_maintenance(node) && !session.is_present() && !session.lasers_latched_off && !session.is_said_dark;
 }
 
 void FoundState::add_light_of(DeviceId id, const Observation* seen, std::vector<ObservedLight>& observed) const {

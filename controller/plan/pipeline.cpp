@@ -2,6 +2,7 @@
 #include "controller/plan/pipeline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,6 +53,17 @@ void take_part(NodeId node, Plan& plan) {
   if (place == plan.changed.end() || *place != node) {
     plan.changed.insert(place, node);
   }
+}
+
+/// But for light that the intent wants there: an operator set it, or it was adopted.
+std::vector<ObservedLight> unwanted(const std::vector<ObservedLight>& observed, const Intent& intent) {
+  std::vector<ObservedLight> rest;
+  std::copy_if(observed.begin(), observed.end(), std::back_inserter(rest), [&](const ObservedLight& light) {
+    return std::none_of(intent.overrides.begin(), intent.overrides.end(), [&](const DeviceOverride& each) {
+      return each.device == light.laser && emits(each.setpoint);
+    });
+  });
+  return rest;
 }
 
 bool may_darken_any(const std::vector<ObservedLight>& observed) {
@@ -172,7 +184,7 @@ class Pipeline {
 
   /// Beside the light that was observed where there is room; else what of it can be darkened goes dark first.
   Result<Judged> beside_observed(LowerRequest order) const {
-    const std::vector<ObservedLight>& observed = request_.observed;
+    const std::vector<ObservedLight> observed = unwanted(request_.observed, order.intent);
     if (observed.empty()) {
       return lower_and_verify(order);
     }

@@ -67,10 +67,19 @@ class KnownDevices {
   /// What the plans say that a device which moves may hold.
   std::vector<Setpoint> states_of(const DevicePlan& device) const {
     std::vector<Setpoint> states = device.may_hold;
+    const auto add = [&](const Setpoint& setpoint) {
+      if (!is_among(device.device, states, setpoint)) {
+        states.push_back(setpoint);
+      }
+    };
     for (const Plan* plan : plans_) {
-      const DevicePlan* there = device_of(fabric_, *plan, device.device);
-      if (there != nullptr && !is_among(device.device, states, there->timeline.front().setpoint)) {
-        states.push_back(there->timeline.front().setpoint);
+      if (const DevicePlan* there = device_of(fabric_, *plan, device.device)) {
+        add(there->timeline.front().setpoint);
+      }
+    }
+    for (const Plan* plan : known_.uncertain) {  // it may not have left where that revision found it
+      if (const DevicePlan* there = device_of(fabric_, *plan, device.device)) {
+        std::for_each(there->may_hold.begin(), there->may_hold.end(), add);
       }
     }
     return states;

@@ -2,6 +2,7 @@
 // power while nobody is there to remember what they held. Ground truth judges every instant.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 
 #include "sim_backend/drift_experiment.hpp"
@@ -138,4 +139,64 @@ TEST_CASE("nor_is_one_that_lost_it_before_its_agent_died") {
       check_safe(scenario);
     }
   }
+}
+
+namespace {
+
+/// At 5 s every process dies and every journal is lost; the lasers shine on. A second job is asked for at `at`.
+void check_without_journals(Scenario scenario, Duration at, Duration controller_away) {
+  scenario.jobs = {job("before", "vgg16", 4, seconds{1}, kForever), job("after", "resnet50", 4, at, kForever)};
+  auto jobs = script_of(scenario);
+  REQUIRE(jobs);
+  World world(scenario, std::move(*jobs), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{5}});
+  REQUIRE(world.light().reached().size() >= 4);
+  world.crash(controller_peer(), controller_away);
+  world.disk(controller_peer()).wipe();
+  for (const Node& node : scenario.fabric->nodes) {
+    world.crash(agent_peer(node.id), milliseconds{200});
+    world.disk(agent_peer(node.id)).wipe();
+  }
+  world.run_until(Instant{at} + seconds{10});
+  for (const Violation& violation : world.checker().violations()) {
+    FAIL_CHECK(to_string(violation.rule) << " at " << violation.at.time_since_epoch() / milliseconds{1}
+                                         << " ms: " << violation.evidence);
+  }
+  CHECK(world.controller().confirmed() >= Revision{1});
+  CHECK(differences(world.light(), &world.controller().confirmed_plan()->plan).empty());
+}
+
+}  // namespace
+
+TEST_CASE("lasers_that_shine_when_all_journals_are_gone_are_dark_before_a_second_one_shines_in_their_place") {
+  for (const Duration at : {milliseconds{5'100}, milliseconds{5'300}, milliseconds{5'600}, milliseconds{7'000}}) {
+    for (const Duration controller_away : {milliseconds{50}, milliseconds{400}}) {
+      CAPTURE(at.count(), controller_away.count());
+      check_without_journals(ending_on_oddl(), at, controller_away);
+      check_without_journals(ending_on_a_ring(), at, controller_away);
+    }
+  }
+}
+
+TEST_CASE("lasers_that_nobody_asked_for_go_dark_though_no_job_comes") {
+  Scenario scenario = ending_on_oddl();
+  scenario.jobs = {job("before", "vgg16", 4, seconds{1}, kForever)};
+  auto jobs = script_of(scenario);
+  REQUIRE(jobs);
+  World world(scenario, std::move(*jobs), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{5}});
+  world.crash(controller_peer(), milliseconds{100});
+  world.disk(controller_peer()).wipe();
+  for (const Node& node : scenario.fabric->nodes) {
+    world.crash(agent_peer(node.id), milliseconds{200});
+    world.disk(agent_peer(node.id)).wipe();
+  }
+  world.run_until(Instant{seconds{9}});
+  CHECK(world.light().reached().empty());
+  CHECK(world.checker().violations().empty());
+  const auto foreign = std::count_if(world.alarms().begin(), world.alarms().end(),
+                                     [](const Alarm& alarm) { return alarm.code == AlarmCode::drift; });
+  CHECK(foreign >= 4);
 }
