@@ -46,7 +46,10 @@ struct EventWriter {
     wire::to_wire(in.error, *out.mutable_refusal()->mutable_error());
   }
   void operator()(const TimerFired& in) const { out.set_timer_id(in.timer.value); }
-  void operator()(const Appended& in) const { out.set_appended_count(in.count); }
+  void operator()(const Appended& in) const {
+    out.set_appended_count(in.count);
+    out.set_snapshot_due(in.snapshot_due);
+  }
   void operator()(const AppendFailed& in) const { wire::to_wire(in.error, *out.mutable_append_failed()); }
   void operator()(const Planned& in) const {
     out.mutable_planned()->set_revision_number(in.outcome.revision.value);
@@ -91,7 +94,7 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
       out.event = TimerFired{{in.timer_id()}};
       break;
     case wire::TapedEvent::kAppendedCount:
-      out.event = Appended{in.appended_count()};
+      out.event = Appended{in.appended_count(), in.snapshot_due()};
       break;
     case wire::TapedEvent::kAppendFailed:
       out.event = AppendFailed{wire::from_wire(check, in.append_failed())};

@@ -50,8 +50,16 @@ class TapeMessages final : public MessageSeam {
 /// The journal as the life found it; whether rows became durable is for the tape to say.
 class TapeStorage final : public StorageSeam {
  public:
-  Result<Contents> load() override { return Contents{std::move(rows_), {}}; }
-  void append(std::string, std::function<void(Result<void>)>) override {}
+  Result<Loaded> load(const TakeRow& take) override {
+    Loaded loaded;
+    for (const std::string& row : rows_) {
+      LOOM_TRY(take(loaded.rows + 1, row));
+      ++loaded.rows;
+    }
+    rows_.clear();
+    return loaded;
+  }
+  void append(std::string, RowKind, std::function<void(Result<void>)>) override {}
 
   void set(std::vector<std::string> rows) { rows_ = std::move(rows); }
 

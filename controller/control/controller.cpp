@@ -2,9 +2,9 @@
 #include "controller/control/controller.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "controller/control/timers.hpp"
+#include "core/journal_state.hpp"
 
 namespace loom {
 
@@ -27,6 +27,7 @@ void Controller::say(NodeId node, Body body, EffectSink& sink) {
 }
 
 void Controller::append(Record record, Act act, EffectSink& sink) {
+  apply(journal_, record);
   sink.emit(Append{std::move(record)});
   acts_.push_back({++appended_, std::move(act)});
 }
@@ -39,72 +40,38 @@ void Controller::raise(Alarm alarm, EffectSink& sink) {
   alarms_.raise(std::move(alarm), now_);
 }
 
-namespace {
-
-/// A job's stage that was confirmed in light, and since when: agents speak of it under that revision or a later one.
-struct LitStage {
-  std::uint32_t stage = 0;
-  Revision revision;
-};
-
-void note_stages(const Intent& intent, const Plan& plan, std::map<JobId, LitStage>& lit) {
-  std::set<JobId> jobs;
-  for (const Circuit& circuit : plan.circuits) {
-    jobs.insert(circuit.job);
-  }
-  for (const Job& job : intent.jobs) {
-    const auto known = lit.find(job.id);
-    if (jobs.contains(job.id) && (known == lit.end() || known->second.stage != job.stage)) {
-      lit[job.id] = {job.stage, plan.revision};
-    }
-  }
-}
-
-}  // namespace
-
 /// The journal's last word on each subject; a revision that was going and never confirmed leaves its agents in doubt.
 void Controller::restore(const std::vector<Record>& records) {
-  std::shared_ptr<const Plan> going;
-  std::map<JobId, LitStage> lit;
-  for (const Record& record : records) {
-    if (const auto* term = std::get_if<TermRecord>(&record)) {
-      term_ = std::max(term_, term->term);
-    } else if (const auto* intent = std::get_if<IntentRecord>(&record)) {
-      intent_ = intent->intent;
-      laser_order_ = intent->laser_order;
-      next_job_ = intent->next_job;
-      probation_ = intent->probation;
-      if (intent->cause) {
-        OperatorReply answered;
-        answered.request = intent->cause->request;
-        answered.job = intent->cause->job;
-        answered.revision = intent->cause->revision;
-        answered_.push_back({intent->cause->principal, answered.request, Peer{Peer::Kind::operator_, 0}, answered});
-      }
-    } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
-      next_revision_ = Revision{std::max(next_revision_.value, commit->revision.value + 1)};
-      next_circuit_ = std::max(next_circuit_, commit->next_circuit);
-      if (commit->plan != nullptr) {
-        if (going != nullptr) {
-          add_doubt(*going);
-        }
-        going = commit->plan;
-      }
-      if (commit->decision == CommitDecision::confirmed && going != nullptr && going->revision == commit->revision) {
-        auto result = std::make_shared<PlanResult>();
-        result->plan = *going;
-        result->intent = intent_;
-        result->next_circuit = next_circuit_;
-        keep_confirmed(commit->revision, intent_, going);
-        note_stages(intent_, *going, lit);
-        confirmed_ = std::move(result);
-        going = nullptr;
-        doubt_ = {};
-      }
-    }
+  journal_ = state_of(records);
+  term_ = journal_.term;
+  intent_ = journal_.intent;
+  laser_order_ = journal_.laser_order;
+  next_job_ = journal_.next_job;
+  probation_ = journal_.probation;
+  next_revision_ = journal_.next_revision;
+  next_circuit_ = journal_.next_circuit;
+  for (const IntentCause& cause : journal_.answered) {
+    OperatorReply answered;
+    answered.request = cause.request;
+    answered.job = cause.job;
+    answered.revision = cause.revision;
+    answered_.push_back({cause.principal, answered.request, Peer{Peer::Kind::operator_, 0}, answered});
   }
-  if (going != nullptr) {
-    add_doubt(*going);
+  if (journal_.confirmed != nullptr) {
+    auto result = std::make_shared<PlanResult>();
+    result->plan = *journal_.confirmed;
+    result->intent = *journal_.kept.back().intent;
+    result->next_circuit = journal_.confirmed_next_circuit;
+    confirmed_ = std::move(result);
+  }
+  UncertainLight uncertain = journal_.uncertain;
+  if (journal_.going != nullptr) {
+    add_uncertain(uncertain, *journal_.going);
+  }
+  doubt_ = Doubt{std::move(uncertain.nodes), std::move(uncertain.devices), std::move(uncertain.switches)};
+  std::map<JobId, LitStage> lit;
+  for (const LitStage& stage : journal_.lit) {
+    lit[stage.job] = stage;
   }
   for (const Job& job : intent_.jobs) {
     JobEntry& entry = jobs_[job.id];
@@ -206,6 +173,9 @@ void Controller::on(const Appended& appended, Instant now, EffectSink& sink) {
     Act act = std::move(acts_.front().act);
     acts_.pop_front();
     perform(act, now, sink);
+  }
+  if (appended.snapshot_due) {
+    append(journal_, SnapshotAct{}, sink);
   }
 }
 

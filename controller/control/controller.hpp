@@ -106,7 +106,8 @@ class Controller {
     NodeId node;
   };
   struct IntentAct {};
-  using Act = std::variant<ReplyAct, GoAct, ConfirmAct, WelcomeAct, IntentAct>;
+  struct SnapshotAct {};
+  using Act = std::variant<ReplyAct, GoAct, ConfirmAct, WelcomeAct, IntentAct, SnapshotAct>;
   struct PendingAct {
     std::uint64_t count;
     Act act;
@@ -141,11 +142,6 @@ class Controller {
     Asker asker;
     std::uint64_t order = 0;
     Instant deadline{};
-  };
-  /// A confirmed revision that an operator may go back to.
-  struct Kept {
-    Intent intent;
-    std::shared_ptr<const Plan> plan;
   };
 
   // controller.cpp: events, journal
@@ -243,7 +239,6 @@ class Controller {
   void follow_jobs(const Intent& before);
   void answer_when_durable(const Asker& asker, OperatorReply answered, EffectSink& sink);
   IntentRecord intent_record(std::optional<IntentCause> cause = {}) const;
-  void keep_confirmed(Revision revision, Intent intent, std::shared_ptr<const Plan> plan);
   void take_back_orders(const Intent& failed);
 
   // desk_orders.cpp: jobs, lasers, nodes
@@ -280,6 +275,7 @@ class Controller {
   void obey(const Asker& asker, const RollBackSchedule& order, Instant now, EffectSink& sink);
   void obey(const Asker& asker, const DiffSchedule& order, Instant now, EffectSink& sink);
   Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& circuits, ApplyMode mode) const;
+  const KeptRevision* revision_before_confirmed() const;
   void watch_probation(Instant now, EffectSink& sink);
 
   // desk_explain.cpp
@@ -346,7 +342,6 @@ class Controller {
   std::map<DeviceId, PendingReset> resets_;
   std::uint64_t resets_made_ = 0;
   std::optional<Probation> probation_;
-  std::map<Revision, Kept> kept_;
 
   std::unique_ptr<FabricCommit> commit_;
   bool commit_waits_ = false;  ///< for jobs that are not quiet, and for absent agents
@@ -356,6 +351,7 @@ class Controller {
   bool commit_recorded_ = false;  ///< its next journal row is on the way
   std::deque<CommitReport> history_;
 
+  SnapshotRecord journal_;      ///< what the journal says, its rows under way included
   std::uint64_t appended_ = 0;  ///< Append effects of this life
   std::deque<PendingAct> acts_;
 };

@@ -355,10 +355,12 @@ void Controller::after_commit_moved(Instant now, EffectSink& sink) {
       if (!commit_recorded_) {
         commit_recorded_ = true;
         const auto plan = commit_->shared_plan();
-        sink.emit(Append{intent_record()});
-        ++appended_;
-        append(CommitRecord{CommitDecision::going, commit_->revision(), next_circuit_, {plan, &plan->plan}},
-               GoAct{commit_->revision()}, sink);
+        append(intent_record(), IntentAct{}, sink);
+        CommitRecord going{CommitDecision::going, commit_->revision(), next_circuit_, {plan, &plan->plan}};
+        if (plan->intent != intent_) {  // an operator has changed it since
+          going.intent = {plan, &plan->intent};
+        }
+        append(std::move(going), GoAct{commit_->revision()}, sink);
       }
       break;
     case CommitVerdict::applied:
@@ -386,7 +388,6 @@ void Controller::record_history(CommitReport report) {
 void Controller::finish_confirmed(Instant now, EffectSink& sink) {
   confirmed_ = commit_->shared_plan();
   confirmed_at_ = now;
-  keep_confirmed(confirmed(), confirmed_->intent, {confirmed_, &confirmed_->plan});
   alarms_.clear(AlarmCode::plan_refused);
   alarms_.clear(AlarmCode::commit_returned);
   alarms_.clear(AlarmCode::confirm_overdue);

@@ -12,8 +12,6 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kAnswersKept = 256;
-constexpr std::size_t kRevisionsKept = 16;
 constexpr std::uint32_t kTrialAttempts = 4;  ///< of one order while other orders change what it is tried on
 
 auto key_of(const Circuit& circuit) {
@@ -125,7 +123,7 @@ bool Controller::answer_again(const Asker& asker, EffectSink& sink) {
     return true;
   }
   answered_.push_back({asker.principal, asker.request, asker.peer, std::nullopt});
-  if (answered_.size() > kAnswersKept) {
+  if (answered_.size() > limits::kAnswersKept) {
     answered_.pop_front();
   }
   return false;
@@ -309,13 +307,6 @@ void Controller::follow_jobs(const Intent& before) {
 }
 
 // --- what a failed revision takes back -----------------------------------------------------------------------------------
-
-void Controller::keep_confirmed(Revision revision, Intent intent, std::shared_ptr<const Plan> plan) {
-  kept_[revision] = {std::move(intent), std::move(plan)};
-  if (kept_.size() > kRevisionsKept) {
-    kept_.erase(kept_.begin());
-  }
-}
 
 /// What an operator ordered in a revision that failed is as it was in the confirmed one, unless it was ordered anew since.
 void Controller::take_back_orders(const Intent& failed) {

@@ -5,6 +5,7 @@
 #include "controller/control/controller.hpp"
 #include "controller/control/desk.hpp"
 #include "controller/control/timers.hpp"
+#include "core/journal_state.hpp"
 
 namespace loom {
 namespace {
@@ -210,15 +211,18 @@ void Controller::watch_probation(Instant now, EffectSink& sink) {
   want_plan("revision " + number(over.revision.value) + " was not confirmed in time", now, sink);
 }
 
+/// Null: there is none.
+const KeptRevision* Controller::revision_before_confirmed() const {
+  const KeptRevision* now = kept_revision(journal_, confirmed());
+  return now == nullptr || now == journal_.kept.data() ? nullptr : now - 1;
+}
+
 void Controller::obey(const Asker& asker, const RollBackSchedule& order, Instant, EffectSink& sink) {
-  auto kept = kept_.find(order.to);
-  if (order.to.value == 0 && kept_.size() > 1) {
-    kept = std::prev(kept_.find(confirmed()));
-  }
-  if (kept == kept_.end() || kept_.empty() || (order.to.value == 0 && kept_.size() < 2)) {
+  const KeptRevision* kept = order.to.value == 0 ? revision_before_confirmed() : kept_revision(journal_, order.to);
+  if (kept == nullptr) {
     std::string known;
-    for (const auto& [revision, what] : kept_) {
-      known += (known.empty() ? "" : ", ") + number(revision.value);
+    for (const KeptRevision& each : journal_.kept) {
+      known += (known.empty() ? "" : ", ") + number(each.revision.value);
     }
     return refuse(asker,
                   {ErrorCode::not_found,
@@ -229,8 +233,8 @@ void Controller::obey(const Asker& asker, const RollBackSchedule& order, Instant
                   sink);
   }
   Trial trial{asker,
-              {[then = kept->second.intent](const Intent& intent) -> Result<Intent> {
-                Intent back = then;
+              {[then = kept->intent](const Intent& intent) -> Result<Intent> {
+                Intent back = *then;
                 back.lasers_off = intent.lasers_off;
                 back.drained = intent.drained;
                 back.maintenance = intent.maintenance;
@@ -249,15 +253,15 @@ void Controller::obey(const Asker& asker, const RollBackSchedule& order, Instant
                 }
                 return back;
               }},
-              "back to revision " + number(kept->first.value),
+              "back to revision " + number(kept->revision.value),
               order.dry_run};
   try_out(std::move(trial), sink);
 }
 
 void Controller::obey(const Asker& asker, const DiffSchedule& order, Instant, EffectSink& sink) {
   if (order.revision) {
-    const auto kept = kept_.find(*order.revision);
-    if (kept == kept_.end() || confirmed_ == nullptr) {
+    const KeptRevision* kept = kept_revision(journal_, *order.revision);
+    if (kept == nullptr || confirmed_ == nullptr) {
       return refuse(
           asker,
           {ErrorCode::not_found, "revision " + number(order.revision->value) + " was not confirmed or is no longer kept",
@@ -265,7 +269,7 @@ void Controller::obey(const Asker& asker, const DiffSchedule& order, Instant, Ef
           sink);
     }
     OperatorReply answered;
-    ChangeReport report = change_between(kept->second.plan->circuits, confirmed_->plan.circuits, SameLight::by_ends);
+    ChangeReport report = change_between(kept->circuits, confirmed_->plan.circuits, SameLight::by_ends);
     report.base = *order.revision;
     report.certificate = named(confirmed_->plan.certificate, *options_.fabric);
     answered.rows = std::move(report);
