@@ -118,7 +118,8 @@ Result<TapeEntry> read_head(const wire::TapeHead& in) {
     return fail(ErrorCode::wrong_version, "the tape has wire version " + std::to_string(in.wire_version_number()) +
                                               ", this build speaks version " + std::to_string(kWireVersion));
   }
-  return TapeEntry{TapeHead{in.software(), in.scenario_path(), in.setup_digest_number()}};
+  return TapeEntry{
+      TapeHead{in.software(), in.scenario_path(), in.setup_digest_number(), in.part_number(), in.events_before_count()}};
 }
 
 }  // namespace
@@ -129,6 +130,8 @@ std::string encode(const TapeHead& head) {
   entry.mutable_head()->set_software(wire::sendable(head.software));
   entry.mutable_head()->set_scenario_path(wire::sendable(head.scenario));
   entry.mutable_head()->set_setup_digest_number(head.setup_digest);
+  entry.mutable_head()->set_part_number(head.part);
+  entry.mutable_head()->set_events_before_count(head.events_before);
   return entry.SerializeAsString();
 }
 

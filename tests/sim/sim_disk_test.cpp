@@ -96,7 +96,7 @@ TEST_CASE("nothing_is_taken_behind_a_row_that_its_reader_refuses_until_it_is_res
   machine.append("b");
   machine.append("c");
   machine.finish();
-  machine.refuses = "b";
+  machine.refuses = std::string("b");
   CHECK(machine.rows() == std::vector<std::string>{"a"});
   CHECK(machine.damage.find("row 2 cannot be used: of no use") == 0);
   machine.append("d");

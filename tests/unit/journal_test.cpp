@@ -2,12 +2,9 @@
 #include <sqlite3.h>
 
 #include <catch2/catch.hpp>
-#include <condition_variable>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <vector>
 
