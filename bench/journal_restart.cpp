@@ -10,6 +10,7 @@
 
 #include "controller/control/controller.hpp"
 #include "core/config/scenario_file.hpp"
+#include "proto/codec.hpp"
 #include "runtime/host.hpp"
 #include "runtime/loop.hpp"
 #include "runtime/sqlite_store.hpp"
@@ -89,7 +90,8 @@ int start(const Scenario& scenario, const std::string& file) {
     std::fprintf(stderr, "%s\n", store.error().message.c_str());
     return 1;
   }
-  Controller controller({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt});
+  Controller controller(
+      {scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt, encoded_bytes});
   NoMessages messages;
   HostSeams seams;
   seams.time = loop->get();

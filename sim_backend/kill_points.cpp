@@ -202,15 +202,14 @@ class Trial {
     const auto& jobs = world_.controller().intent().jobs;
     const bool stands = std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.spec.name == "changes"; });
     if (entry.state == OperatorScript::State::running && !stands) {
-      const auto& known = world_.controller().jobs();
-      const auto job = known.find(entry.job);
-      const bool says_why = job != known.end() && job->second.state == "refused" && !job->second.reason.empty();
+      const JobRecord* job = world_.controller().jobs().find(entry.job);
+      const bool says_why = job != nullptr && job->state == JobState::refused && !job->reason.empty();
       refused_ = refused_ || (power_returns_ != Instant{} && says_why);
       if (refused_) {
         return;  // its device failed in the middle of the commit: the job was given back with the device's name
       }
       trial_.findings.push_back(when + ", the job whose submission was answered is gone" +
-                                (job == known.end() ? "" : ": " + job->second.reason));
+                                (job == nullptr ? "" : ": " + job->reason));
     } else if (entry.state == OperatorScript::State::ended && stands) {
       trial_.findings.push_back(when + ", the job whose end was answered is back");
     } else if (entry.state == OperatorScript::State::refused) {

@@ -9,6 +9,7 @@
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/digest.hpp"
+#include "proto/codec.hpp"
 #include "runtime/fold.hpp"
 #include "runtime/host.hpp"
 #include "runtime/tape_file.hpp"
@@ -84,7 +85,7 @@ class Life {
  public:
   Life(const Scenario& scenario, ReplayVerdict& verdict)
       : verdict_(verdict),
-        controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt}) {
+        controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt, encoded_bytes}) {
     HostSeams seams;
     seams.time = &time_;
     seams.messages = &messages_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/plan/pipeline.hpp"
+#include "proto/codec.hpp"
 
 namespace loom {
 namespace {
@@ -106,7 +107,8 @@ HostSeams World::seams_of(Place& place) {
 }
 
 void World::make_controller() {
-  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, algorithm_, timings_, drift_policy_, adapt_policy_});
+  controller_ = std::make_unique<Controller>(
+      ControllerOptions{fabric_, algorithm_, timings_, drift_policy_, adapt_policy_, encoded_bytes});
   HostSeams seams = seams_of(controller_place_);
   seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     plan(std::move(request), std::move(done));
@@ -353,11 +355,12 @@ void World::calm() {
 
 std::vector<std::string> World::unlit_jobs() const {
   std::vector<std::string> found;
-  for (const auto& [id, entry] : controller_->jobs()) {
-    const bool at_rest = entry.state == "lit" || entry.state == "played" || entry.state == "ended" ||
-                         (entry.state == "refused" && !entry.reason.empty());
+  for (const auto& [id, entry] : controller_->jobs().records()) {
+    const bool at_rest = entry.state == JobState::lit || entry.state == JobState::played || entry.state == JobState::ended ||
+                         (entry.state == JobState::refused && !entry.reason.empty());
     if (!at_rest) {
-      found.push_back("job " + std::to_string(id.value) + " (" + entry.name + ") is still " + entry.state);
+      found.push_back("job " + std::to_string(id.value) + " (" + controller_->jobs().facts_of(id).name + ") is still " +
+                      std::string(to_string(entry.state)));
     }
   }
   return found;
@@ -366,9 +369,9 @@ std::vector<std::string> World::unlit_jobs() const {
 std::vector<std::string> World::refused_jobs() const {
   std::vector<std::string> found;
   if (is_up(controller_peer())) {
-    for (const auto& [id, entry] : controller_->jobs()) {
-      if (entry.state == "refused") {
-        found.push_back(entry.name + ": " + entry.reason);
+    for (const auto& [id, entry] : controller_->jobs().records()) {
+      if (entry.state == JobState::refused) {
+        found.push_back(controller_->jobs().facts_of(id).name + ": " + entry.reason);
       }
     }
   }
@@ -414,7 +417,7 @@ std::uint64_t World::underflows() const {
   if (!is_up(controller_peer())) {
     return sum;
   }
-  for (const auto& [id, entry] : controller_->jobs()) {
+  for (const auto& [id, entry] : controller_->jobs().records()) {
     sum += entry.underflows;
   }
   return sum;

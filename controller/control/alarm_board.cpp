@@ -13,7 +13,15 @@ constexpr std::size_t kAlarmsKept = 1'024;
 
 }  // namespace
 
-void AlarmBoard::raise(Alarm alarm, Instant now) {
+void AlarmBoard::raise(Alarm alarm, Instant now, EffectSink& sink) {
+  if (alarm.next_command.empty()) {
+    alarm.next_command = next_command_for(alarm);
+  }
+  sink.emit(RaiseAlarm{alarm});
+  keep(std::move(alarm), now);
+}
+
+void AlarmBoard::keep(Alarm alarm, Instant now) {
   LOOM_ASSERT(!alarm.next_command.empty());
   const auto same = std::find_if(rows_.begin(), rows_.end(), [&](const StandingAlarm& row) {
     return row.alarm.code == alarm.code && row.alarm.node == alarm.node && row.alarm.device == alarm.device;

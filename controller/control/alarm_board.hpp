@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "core/report.hpp"
+#include "core/step.hpp"
 
 namespace loom {
 
 class AlarmBoard {
  public:
-  /// Counts it, or puts it up. Precondition: the alarm says what to type next.
-  void raise(Alarm alarm, Instant now);
+  /// Tells the host, and counts it or puts it up. An alarm that does not say what to type next gets its code's command.
+  void raise(Alarm alarm, Instant now, EffectSink& sink);
   /// The cause of this alarm is gone. Without a node (device): of any.
   void clear(AlarmCode code, std::optional<NodeId> node = {}, std::optional<DeviceId> device = {});
   /// False: no alarm has this id.
@@ -27,6 +28,7 @@ class AlarmBoard {
   const std::deque<StandingAlarm>& rows() const { return rows_; }
 
  private:
+  void keep(Alarm alarm, Instant now);
   void drop_settled();
 
   std::deque<StandingAlarm> rows_;

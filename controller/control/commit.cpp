@@ -45,11 +45,6 @@ Answer answer_of(const Body& body) {
 
 }  // namespace
 
-Send Letterhead::to_agent(NodeId node, Revision revision, Body body) const {
-  return {agent_peer(node),
-          Envelope{kWireVersion, "controller", Role::controller, term, node, clock, revision, std::move(body)}};
-}
-
 FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now)
     : plan_(std::move(plan)), timings_(timings) {
   const Plan& target = plan_->plan;
@@ -74,8 +69,8 @@ FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTim
   report_.started = now;
 }
 
-void FabricCommit::begin(Instant now, const Letterhead& letterhead, EffectSink& sink) {
-  enter(CommitStage::preparing, now, letterhead, sink);
+void FabricCommit::begin(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
+  enter(CommitStage::preparing, now, header, sink);
 }
 
 CommitVerdict FabricCommit::verdict() const {
@@ -127,7 +122,7 @@ void FabricCommit::set_deadline(Instant now) {
   }
 }
 
-void FabricCommit::enter(CommitStage stage, Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::enter(CommitStage stage, Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   stage_ = stage;
   stage_began_ = now;
   done_ = 0;
@@ -142,16 +137,16 @@ void FabricCommit::enter(CommitStage stage, Instant now, const Letterhead& lette
     if (participant.progress >= row->reached) {
       ++done_;  // it ran ahead: agents without a moving switch settle by themselves
     } else {
-      request(participant, letterhead, sink);
+      request(participant, header, sink);
     }
   }
   if (done_ == total()) {
-    complete_stage(now, letterhead, sink);
+    complete_stage(now, header, sink);
   }
 }
 
-void FabricCommit::request(const Participant& participant, const Letterhead& letterhead, EffectSink& sink) const {
-  const auto say = [&](Body body) { sink.emit(letterhead.to_agent(participant.node, revision(), std::move(body))); };
+void FabricCommit::request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const {
+  const auto say = [&](Body body) { sink.emit(header.to_agent(participant.node, revision(), std::move(body))); };
   switch (stage_) {
     case CommitStage::preparing:
       return say(Prepare{*participant.plan});
@@ -168,7 +163,7 @@ void FabricCommit::request(const Participant& participant, const Letterhead& let
   }
 }
 
-void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   auto* participant = const_cast<Participant*>(find(node));
   const Answer answer = answer_of(body);
   if (participant == nullptr || answer.outcome == nullptr || !failure_.empty()) {
@@ -200,27 +195,27 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const L
   } else if (const auto* applied = std::get_if<Applied>(&body)) {
     participant->fire = applied->fire;
   }
-  advance(*participant, answer.reached, now, letterhead, sink);
+  advance(*participant, answer.reached, now, header, sink);
 }
 
-void FabricCommit::advance(Participant& participant, CommitProgress reached, Instant now, const Letterhead& letterhead,
+void FabricCommit::advance(Participant& participant, CommitProgress reached, Instant now, const EnvelopeHeader& header,
                            EffectSink& sink) {
   const StageRow* row = row_of(stage_);
   const bool was_waited_for = row != nullptr && participant.progress < row->reached;
   participant.progress = reached;
   if (was_waited_for && reached >= row->reached && ++done_ == total()) {
-    complete_stage(now, letterhead, sink);
+    complete_stage(now, header, sink);
   }
 }
 
-void FabricCommit::complete_stage(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   measure_stage(now);
   if (stage_ == CommitStage::preparing) {
     for (const Participant& participant : participants_) {
       lead_ = std::max(lead_, participant.lead);
     }
   }
-  enter(row_of(stage_)->next, now, letterhead, sink);
+  enter(row_of(stage_)->next, now, header, sink);
 }
 
 void FabricCommit::measure_stage(Instant now) {
@@ -247,9 +242,9 @@ void FabricCommit::measure_stage(Instant now) {
   }
 }
 
-void FabricCommit::go(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::go(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   LOOM_ASSERT(stage_ == CommitStage::firing);
-  enter(CommitStage::darkening, now, letterhead, sink);
+  enter(CommitStage::darkening, now, header, sink);
 }
 
 std::string FabricCommit::silent_agents() const {
@@ -265,7 +260,7 @@ std::string FabricCommit::silent_agents() const {
          std::string(to_string(stage_)) + " (" + names + (count > 5 ? ", ..." : "") + ")";
 }
 
-void FabricCommit::on_tick(Instant now, const Letterhead& letterhead, EffectSink& sink) {
+void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   const StageRow* row = row_of(stage_);
   if (row == nullptr || !failure_.empty() || now < next_tick_) {
     return;
@@ -280,22 +275,22 @@ void FabricCommit::on_tick(Instant now, const Letterhead& letterhead, EffectSink
   }
   for (const Participant& participant : participants_) {
     if (waited_for(participant)) {
-      request(participant, letterhead, sink);
+      request(participant, header, sink);
       ++report_.resent;
     }
   }
   next_tick_ = std::min(deadline_, next_tick_ + timings_.retry_interval);
 }
 
-void FabricCommit::abandon(const Letterhead& letterhead, EffectSink& sink) const {
+void FabricCommit::abandon(const EnvelopeHeader& header, EffectSink& sink) const {
   for (const Participant& participant : participants_) {
-    sink.emit(letterhead.to_agent(participant.node, revision(), Abandon{}));
+    sink.emit(header.to_agent(participant.node, revision(), Abandon{}));
   }
 }
 
-void FabricCommit::confirm(const Letterhead& letterhead, EffectSink& sink) const {
+void FabricCommit::confirm(const EnvelopeHeader& header, EffectSink& sink) const {
   for (const Participant& participant : participants_) {
-    sink.emit(letterhead.to_agent(participant.node, revision(), Confirm{}));
+    sink.emit(header.to_agent(participant.node, revision(), Confirm{}));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/control/facts.hpp"
 #include "core/message.hpp"
 #include "core/planning.hpp"
 #include "core/report.hpp"
@@ -14,14 +15,6 @@
 #include "core/timings.hpp"
 
 namespace loom {
-
-/// What every envelope of the controller carries.
-struct Letterhead {
-  Term term;
-  ClockId clock;
-
-  Send to_agent(NodeId node, Revision revision, Body body) const;
-};
 
 /// How far one agent has come; an answer never takes it back.
 enum class CommitProgress : std::uint8_t { asked, prepared, armed, dark, settled, applied };
@@ -39,7 +32,7 @@ enum class CommitVerdict : std::uint8_t {
   running,
   wants_going,  ///< all armed: make CommitRecord{going} durable, then call go()
   applied,      ///< all applied: make CommitRecord{confirmed} durable, then confirm()
-  failed,       ///< see failure(); doubtful() tells whether something may have moved or gone dark
+  failed,       ///< see failure() and may_have_moved()
 };
 
 class FabricCommit {
@@ -47,16 +40,16 @@ class FabricCommit {
   FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now);
 
   /// Sends Prepare to every participant.
-  void begin(Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void begin(Instant now, const EnvelopeHeader& header, EffectSink& sink);
   /// An answer of an agent about this revision. Answers that repeat are harmless.
-  void on_answer(NodeId node, const Body& answer, Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void on_answer(NodeId node, const Body& answer, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   /// `going` is durable.
-  void go(Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void go(Instant now, const EnvelopeHeader& header, EffectSink& sink);
   /// Repeats unanswered requests and judges the stage's deadline.
-  void on_tick(Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void on_tick(Instant now, const EnvelopeHeader& header, EffectSink& sink);
   /// Tells everybody to forget it.
-  void abandon(const Letterhead& letterhead, EffectSink& sink) const;
-  void confirm(const Letterhead& letterhead, EffectSink& sink) const;
+  void abandon(const EnvelopeHeader& header, EffectSink& sink) const;
+  void confirm(const EnvelopeHeader& header, EffectSink& sink) const;
   void fail_with(std::string why);
   /// An agent's process died under it: no fault of what was asked for, so that may be tried again.
   void interrupt(NodeId node);
@@ -73,7 +66,7 @@ class FabricCommit {
   const std::string& failure() const { return failure_; }
   NodeId failed_node() const { return failed_node_; }
   /// Something may have gone dark or moved: the fabric needs a return.
-  bool is_doubtful() const { return armed_sent_; }
+  bool may_have_moved() const { return armed_sent_; }
   Instant next_tick() const { return next_tick_; }
   CommitStage stage() const { return stage_; }
   Revision revision() const { return plan_->plan.revision; }
@@ -87,11 +80,11 @@ class FabricCommit {
 
  private:
   const Participant* find(NodeId node) const;
-  void enter(CommitStage stage, Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void enter(CommitStage stage, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void set_deadline(Instant now);
-  void request(const Participant& participant, const Letterhead& letterhead, EffectSink& sink) const;
-  void advance(Participant& participant, CommitProgress reached, Instant now, const Letterhead& letterhead, EffectSink& sink);
-  void complete_stage(Instant now, const Letterhead& letterhead, EffectSink& sink);
+  void request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const;
+  void advance(Participant& participant, CommitProgress reached, Instant now, const EnvelopeHeader& header, EffectSink& sink);
+  void complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void measure_stage(Instant now);
   std::string silent_agents() const;
 

@@ -1,136 +1,146 @@
-// The controller's events and its journal: what is durable before what.
+// Which event is whose, and what is durable before what.
 #include "controller/control/controller.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "controller/control/timers.hpp"
-#include "core/journal_state.hpp"
 
 namespace loom {
-
 Controller::Controller(ControllerOptions options)
-    : options_(std::move(options)),
-      drift_(options_.fabric == nullptr ? 0 : options_.fabric->devices.size(), options_.timings, options_.drift) {
-  LOOM_ASSERT(options_.fabric != nullptr);
-  light_since_.resize(options_.fabric->devices.size(), Instant::min());
-  sessions_.resize(options_.fabric->nodes.size());
-  observations_.resize(options_.fabric->devices.size());
-}
+    : facts_{std::move(options.fabric), std::move(options.algorithm), options.timings},
+      journal_(std::move(options.record_bytes)),
+      sessions_(facts_, desired_, confirmed_, alarms_),
+      jobs_(desired_),
+      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_}),
+      tentative_(facts_, desired_, confirmed_),
+      reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, commits_, tentative_}, options.drift),
+      demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, commits_, tentative_}, options.adapt),
+      reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_}),
+      answers_(facts_, confirmed_),
+      resets_(facts_, sessions_, answers_, reports_),
+      requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, commits_, tentative_, reconciler_, answers_,
+                 resets_, reports_}) {}
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
-  now_ = now;
-  std::visit([&](const auto& what) { on(what, now, sink); }, event);
+  facts_.now = now;
+  std::visit([&](const auto& what) { on(what, sink); }, event);
+  reconciler_.follow_commits(sink);
 }
 
-void Controller::say(NodeId node, Body body, EffectSink& sink) {
-  sink.emit(letterhead().to_agent(node, confirmed(), std::move(body)));
-}
+// --- start ---------------------------------------------------------------------------------------------------------------
 
-void Controller::append(Record record, Act act, EffectSink& sink) {
-  apply(journal_, record);
-  sink.emit(Append{std::move(record)});
-  acts_.push_back({++appended_, std::move(act)});
-}
-
-void Controller::raise(Alarm alarm, EffectSink& sink) {
-  if (alarm.next_command.empty()) {
-    alarm.next_command = next_command_for(alarm);
-  }
-  sink.emit(RaiseAlarm{alarm});
-  alarms_.raise(std::move(alarm), now_);
-}
-
-/// The journal's last word on each subject; a revision that was going and never confirmed leaves its agents in doubt.
+/// The journal's last word on each subject.
 void Controller::restore(const std::vector<Record>& records) {
-  journal_ = state_of(records);
-  term_ = journal_.term;
-  intent_ = journal_.intent;
-  laser_order_ = journal_.laser_order;
-  next_job_ = journal_.next_job;
-  probation_ = journal_.probation;
-  next_revision_ = journal_.next_revision;
-  next_circuit_ = journal_.next_circuit;
-  for (const IntentCause& cause : journal_.answered) {
-    OperatorReply answered;
-    answered.request = cause.request;
-    answered.job = cause.job;
-    answered.revision = cause.revision;
-    answered_.push_back({cause.principal, answered.request, Peer{Peer::Kind::operator_, 0}, answered});
+  journal_.restore(records);
+  const SnapshotRecord& state = journal_.state();
+  facts_.header.term = state.term;
+  desired_.restore({state.intent, state.laser_order, state.next_job, state.probation, {}});
+  for (const IntentCause& cause : state.answered) {
+    answers_.restore(cause);
   }
-  if (journal_.confirmed != nullptr) {
-    auto result = std::make_shared<PlanResult>();
-    result->plan = *journal_.confirmed;
-    result->intent = *journal_.kept.back().intent;
-    result->next_circuit = journal_.confirmed_next_circuit;
-    confirmed_ = std::move(result);
-  }
-  UncertainLight uncertain = journal_.uncertain;
-  if (journal_.going != nullptr) {
-    add_uncertain(uncertain, *journal_.going);
-  }
-  doubt_ = Doubt{std::move(uncertain.nodes), std::move(uncertain.devices), std::move(uncertain.switches)};
+  commits_.restore(state);
   std::map<JobId, LitStage> lit;
-  for (const LitStage& stage : journal_.lit) {
+  for (const LitStage& stage : state.lit) {
     lit[stage.job] = stage;
   }
-  for (const Job& job : intent_.jobs) {
-    JobEntry& entry = jobs_[job.id];
-    entry.job = job.id;
-    entry.name = job.spec.name;
-    entry.workload = job.spec.workload;
-    entry.nodes = job.nodes;
-    entry.stage = job.stage;
+  for (const Job& job : desired_.intent().jobs) {
     const auto since = lit.find(job.id);
-    entry.was_lit = since != lit.end() && since->second.stage == job.stage;
-    entry.revision = entry.was_lit ? since->second.revision : Revision{};
+    const bool was_lit = since != lit.end() && since->second.stage == job.stage;
+    jobs_.restored(job.id, was_lit ? std::optional(since->second.revision) : std::nullopt);
   }
 }
 
-void Controller::on(const Started& started, Instant now, EffectSink& sink) {
-  clock_ = started.clock;
+void Controller::on(const Started& started, EffectSink& sink) {
+  facts_.header.clock = started.clock;
   restore(started.records);
-  term_ = Term{term_.value + 1};
-  append(TermRecord{term_}, IntentAct{}, sink);
-  started_ = true;
-  sink.emit(SetTimer{timers::kSweep, now + options_.timings.beat_interval});
-  sink.emit(SetTimer{timers::kBeat, now + options_.timings.beat_interval});
-  sink.emit(SetTimer{timers::kReconcile, now + options_.timings.reconcile_interval});
-  if (probation_ && probation_->clock != clock_) {
-    probation_->clock = clock_;  // nobody can say how much time has passed: as if it were over
-    probation_->deadline = now;
+  facts_.header.term = Term{facts_.header.term.value + 1};
+  journal_.append(TermRecord{facts_.header.term}, PlanAct{}, sink);
+  facts_.started = true;
+  sink.emit(SetTimer{timers::kSweep, facts_.now + facts_.timings.beat_interval});
+  sink.emit(SetTimer{timers::kBeat, facts_.now + facts_.timings.beat_interval});
+  sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.reconcile_interval});
+  desired_.move_probation(started.clock, facts_.now);
+  if (const auto& probation = desired_.probation()) {
+    sink.emit(SetTimer{timers::kProbation, std::max(facts_.now, probation->deadline)});
   }
-  if (probation_) {
-    sink.emit(SetTimer{timers::kProbation, std::max(now, probation_->deadline)});
-  }
-  for (const DeviceOverride& override : intent_.overrides) {
-    if (override.is_adopted() && override.device.value < options_.fabric->devices.size()) {
-      tell_adopted(override, sink);
-    }
-  }
-  if (!intent_.jobs.empty() || !doubt_.empty()) {
-    want_plan("the controller started again", now, sink);
+  reconciler_.start(sink);
+  if (!desired_.intent().jobs.empty() || commits_.has_uncertain_state()) {
+    commits_.want_plan("the controller started again", sink);
   }
 }
 
-void Controller::on(const MessageArrived& message, Instant now, EffectSink& sink) {
+// --- messages ------------------------------------------------------------------------------------------------------------
+
+void Controller::on(const MessageArrived& message, EffectSink& sink) {
   if (message.from.kind == Peer::Kind::operator_) {
     if (const auto* request = std::get_if<OperatorRequest>(&message.envelope.body)) {
-      on_operator(message.from, message.envelope, *request, now, sink);
+      requests_.on_request(message.from, message.envelope, *request, sink);
     } else {
-      ++malformed_;
+      sessions_.count_malformed();
     }
     return;
   }
   const bool is_own_name = message.from.kind == Peer::Kind::agent && message.from.id == message.envelope.node.value;
   if (!is_own_name || message.envelope.node.value >= sessions_.size()) {
-    ++malformed_;
+    sessions_.count_malformed();
     return;
   }
-  on_agent(message.envelope.node, message.envelope, now, sink);
+  on_agent(message.envelope.node, message.envelope, sink);
 }
 
-void Controller::on(const MessageRefused& refused, Instant, EffectSink& sink) {
-  ++malformed_;
+void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sink) {
+  if (const auto* hello = std::get_if<Hello>(&envelope.body)) {
+    return on_hello(node, *hello, sink);
+  }
+  if (!sessions_.admit(node, sink)) {
+    return;
+  }
+  if (const auto* heartbeat = std::get_if<Heartbeat>(&envelope.body)) {
+    sessions_.keep(node, *heartbeat, commits_.moving(), sink);
+    commits_.begin_if_ready(sink);
+  } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
+    for (const Observation& observation : report->observations) {
+      if (sessions_.keep(node, observation)) {
+        reconciler_.judge(observation.device, sink);
+      }
+    }
+  } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
+    commits_.on_cycle_done(node, envelope.revision, *done, sink);
+  } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
+    sessions_.keep(node, *alarm, sink);
+  } else if (const auto* traffic = std::get_if<TrafficReport>(&envelope.body)) {
+    demand_.keep(node, *traffic);
+  } else if (const auto* reset = std::get_if<DeviceReset>(&envelope.body)) {
+    resets_.on_answer(node, *reset, sink);
+  } else {
+    commits_.on_answer(node, envelope.revision, envelope.body, sink);
+  }
+}
+
+void Controller::on_hello(NodeId node, const Hello& hello, EffectSink& sink) {
+  const Greeting greeting = sessions_.greet(node, hello);
+  if (greeting.is_new_incarnation) {
+    demand_.forget(node);
+    reconciler_.forget(node);
+  }
+  if (hello.term_seen > facts_.header.term) {
+    // Somebody commanded this agent under a higher term: take one above it, durably, before speaking to it.
+    facts_.header.term = Term{hello.term_seen.value + 1};
+    journal_.append(TermRecord{facts_.header.term}, WelcomeAct{node}, sink);
+  } else {
+    sessions_.welcome(node, sink);
+  }
+  if (greeting.lost_its_plan) {
+    commits_.interrupt(node, sink);
+  }
+  commits_.begin_if_ready(sink);
+}
+
+void Controller::on(const MessageRefused& refused, EffectSink& sink) {
+  sessions_.count_malformed();
   const bool is_duplicate = refused.error.code == ErrorCode::conflict;
   Alarm alarm;
   alarm.code = is_duplicate ? AlarmCode::agent_duplicate : AlarmCode::malformed_message;
@@ -141,73 +151,100 @@ void Controller::on(const MessageRefused& refused, Instant, EffectSink& sink) {
     alarm.next_command = "loom status";
   }
   alarm.evidence = refused.error.message;
-  raise(std::move(alarm), sink);
+  alarms_.raise(std::move(alarm), facts_.now, sink);
 }
 
-void Controller::on(const TimerFired& timer, Instant now, EffectSink& sink) {
+// --- timers, plans -------------------------------------------------------------------------------------------------------
+
+void Controller::on(const TimerFired& timer, EffectSink& sink) {
   if (timer.timer == timers::kTick) {
-    if (commit_ != nullptr && !commit_waits_) {
-      commit_->on_tick(now, letterhead(), sink);
-      after_commit_moved(now, sink);
-    }
+    commits_.on_tick(sink);
   } else if (timer.timer == timers::kSweep) {
-    sweep(now, sink);
-    sink.emit(SetTimer{timers::kSweep, now + options_.timings.beat_interval});
+    sweep(sink);
+    sink.emit(SetTimer{timers::kSweep, facts_.now + facts_.timings.beat_interval});
   } else if (timer.timer == timers::kBeat) {
-    beat(now, sink);
-    sink.emit(SetTimer{timers::kBeat, now + options_.timings.beat_interval});
+    sessions_.beat(sink);
+    sink.emit(SetTimer{timers::kBeat, facts_.now + facts_.timings.beat_interval});
   } else if (timer.timer == timers::kReconcile) {
-    reconcile_now(now, sink);
-    sink.emit(SetTimer{timers::kReconcile, now + options_.timings.reconcile_interval});
+    reconciler_.reconcile(sink);
+    sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.reconcile_interval});
   } else if (timer.timer == timers::kReset) {
-    repeat_resets(now, sink);
+    resets_.repeat(sink);
   } else if (timer.timer == timers::kProbation) {
-    watch_probation(now, sink);
+    requests_.watch_probation(sink);
   } else if (timer.timer == timers::kPlan) {
-    consider_planning(now, sink);
+    commits_.consider_planning(sink);
   }
 }
 
-void Controller::on(const Appended& appended, Instant now, EffectSink& sink) {
-  while (!acts_.empty() && acts_.front().count <= appended.count) {
-    Act act = std::move(acts_.front().act);
-    acts_.pop_front();
-    perform(act, now, sink);
+void Controller::sweep(EffectSink& sink) {
+  sessions_.sweep(sink);
+  commits_.begin_if_ready(sink);
+  reconciler_.follow_commits(sink);
+  demand_.look(sink);
+}
+
+void Controller::on(const Planned& planned, EffectSink& sink) {
+  if (commits_.on_planned(planned.outcome, sink)) {
+    return;
+  }
+  auto outcome = tentative_.on_planned(planned.outcome, commits_.next_circuit(), sink);
+  if (!outcome) {
+    return;
+  }
+  if (std::holds_alternative<AdoptionChange>(outcome->plan.purpose)) {
+    reconciler_.on_adoption(*outcome, sink);
+  } else if (std::holds_alternative<DemandChange>(outcome->plan.purpose)) {
+    demand_.on_tried(*outcome, sink);
+  } else {
+    requests_.on_tried(*std::move(outcome), sink);
+  }
+}
+
+// --- journal -------------------------------------------------------------------------------------------------------------
+
+void Controller::on(const Appended& appended, EffectSink& sink) {
+  while (auto act = journal_.take_due(appended.count)) {
+    perform(*act, sink);
+    reconciler_.follow_commits(sink);
   }
   if (appended.snapshot_due) {
-    append(journal_, SnapshotAct{}, sink);
+    journal_.append_snapshot(sink);
   }
 }
 
-void Controller::on(const AppendFailed& failed, Instant, EffectSink& sink) {
-  // Nothing acts on what is not durable: the acts stay pending, the light stays as it is.
+/// Nothing acts on what is not durable: the light stays as it is, whoever waits for an answer gets it, and no commit begins.
+void Controller::on(const AppendFailed& failed, EffectSink& sink) {
+  const bool is_first = !journal_.failure();
+  for (JournalAct& act : journal_.fail(failed.error)) {
+    if (auto* answer = std::get_if<ReplyAct>(&act)) {
+      requests_.on_not_recorded(*answer, sink);
+    }
+  }
+  if (!is_first) {
+    return;
+  }
   Alarm alarm;
   alarm.code = AlarmCode::journal_damaged;
   alarm.evidence = "the journal refuses new rows: " + failed.error.message;
-  alarm.next_command = "loom status";
-  raise(std::move(alarm), sink);
+  alarm.next_command = failed.error.next_command.empty() ? "loom status" : failed.error.next_command;
+  alarms_.raise(std::move(alarm), facts_.now, sink);
+  commits_.on_journal_failed(sink);
 }
 
-void Controller::perform(Act& act, Instant now, EffectSink& sink) {
-  if (auto* reply_act = std::get_if<ReplyAct>(&act)) {
-    settle(reply_act->to, std::move(reply_act->reply), sink);
-    say_latches(sink);
-    consider_planning(now, sink);
+void Controller::perform(JournalAct& act, EffectSink& sink) {
+  if (auto* answer = std::get_if<ReplyAct>(&act)) {
+    answers_.answer(answer->to, std::move(answer->reply), sink);
+    sessions_.send_latches(commits_.moving(), sink);
+    commits_.consider_planning(sink);
   } else if (const auto* go = std::get_if<GoAct>(&act)) {
-    if (commit_ != nullptr && commit_->revision() == go->revision && commit_->verdict() == CommitVerdict::wants_going) {
-      commit_recorded_ = false;
-      commit_->go(now, letterhead(), sink);
-      after_commit_moved(now, sink);
-    }
+    commits_.on_going_recorded(go->revision, sink);
   } else if (const auto* confirm = std::get_if<ConfirmAct>(&act)) {
-    if (commit_ != nullptr && commit_->revision() == confirm->revision) {
-      commit_recorded_ = false;
-      finish_confirmed(now, sink);
-    }
+    commits_.on_confirmed_recorded(confirm->revision, sink);
   } else if (const auto* welcome = std::get_if<WelcomeAct>(&act)) {
-    say(welcome->node, Welcome{options_.timings.beat_interval, confirmed()}, sink);
+    sessions_.welcome(welcome->node, sink);
   } else {
-    consider_planning(now, sink);
+    commits_.consider_planning(sink);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "controller/control/self_kill.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/config/scenario_file.hpp"
+#include "proto/codec.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/fold.hpp"
 #include "runtime/host.hpp"
@@ -128,7 +129,7 @@ int run(const Order& order) {
   }
   Planner planner((*loop)->poster(), make_plan);
   Controller controller({scenario.value->fabric, scenario.value->algorithm, scenario.value->controller, scenario.value->drift,
-                         scenario.value->adapt});
+                         scenario.value->adapt, encoded_bytes});
   HostSeams seams;
   seams.time = loop->get();
   seams.messages = transport->get();

@@ -133,9 +133,9 @@ TEST_CASE("a_job_that_comes_later_is_planned_around_what_was_adopted") {
     CAPTURE(name);
     Bench bench(with_a_second_job(adopting()), plant_named(name));
     bench.world.run_until(Instant{seconds{28}});
-    for (const auto& [id, job] : bench.world.controller().jobs()) {
-      CAPTURE(job.name, job.reason);
-      CHECK(job.state == "lit");
+    for (const auto& [id, job] : bench.world.controller().jobs().records()) {
+      CAPTURE(bench.world.controller().jobs().facts_of(id).name, job.reason);
+      CHECK(job.state == JobState::lit);
     }
     REQUIRE(bench.adopted() != nullptr);
     const Plan& plan = bench.world.controller().confirmed_plan()->plan;

@@ -46,16 +46,17 @@ struct Run {
   }
 
   void until(Duration at) { world->run_until(Instant{at}); }
-  std::string state() const {
-    return world->controller().jobs().empty() ? "" : world->controller().jobs().begin()->second.state;
+  std::optional<JobState> state() const {
+    const auto& jobs = world->controller().jobs().records();
+    return jobs.empty() ? std::nullopt : std::optional(jobs.begin()->second.state);
   }
   /// Runs on until the job has played all its stages, or the patience is over.
   bool plays_out(Duration patience) {
     const Instant end = world->loop_now() + patience;
-    while (world->loop_now() < end && (!world->is_up(controller_peer()) || state() != "played")) {
+    while (world->loop_now() < end && (!world->is_up(controller_peer()) || state() != JobState::played)) {
       world->run_until(world->loop_now() + milliseconds{20});
     }
-    return state() == "played";
+    return state() == JobState::played;
   }
   bool runs_until_lit(NodeId source, Duration patience) {
     const Instant end = world->loop_now() + patience;
@@ -85,7 +86,8 @@ struct Run {
   /// One iteration of the job over the light that there was.
   Result<Replay> replayed() const {
     JobSpec placed = spec;
-    placed.placement = world->controller().jobs().begin()->second.nodes;
+    placed.placement = world->controller().jobs().nodes_of(world->controller().jobs().records().begin()->first);
+    std::sort(placed.placement.begin(), placed.placement.end());
     const LightTimeline light = world->light().timeline();
     Instant first = kNever;
     for (const LitWindow& window : light) {

@@ -53,8 +53,8 @@ std::set<Pair> pairs_of(const World& world) {
 }
 
 JobId job_named(const World& world, const std::string& name) {
-  for (const auto& [id, entry] : world.controller().jobs()) {
-    if (entry.name == name) {
+  for (const auto& [id, entry] : world.controller().jobs().records()) {
+    if (world.controller().jobs().facts_of(id).name == name) {
       return id;
     }
   }

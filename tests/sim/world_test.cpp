@@ -281,19 +281,19 @@ TEST_CASE("a_job_goes_on_to_its_next_stages_though_the_controller_died_while_one
       REQUIRE(world.start());
       Instant now{seconds{1}};
       world.run_until(now);
-      while (world.controller().jobs().empty() || entry(world).state != "lit") {
+      while (world.controller().jobs().find(JobId{1}) == nullptr || entry(world).state != JobState::lit) {
         REQUIRE(now < Instant{seconds{10}});
         world.run_until(now += milliseconds{5});
       }
       REQUIRE(entry(world).stages == 3);
-      REQUIRE(entry(world).stage == 0);
+      REQUIRE(world.controller().jobs().stage_of(JobId{1}) == 0);
       world.run_until(now += after);
       world.crash(controller_peer(), down_for);
       world.run_until(now += down_for + seconds{20});
-      INFO(entry(world).state << " by " << entry(world).revision.value << ", " << entry(world).cycles_done.size() << " done, "
-                              << world.agent(NodeId{0}).timelines().is_done());
-      CHECK(entry(world).stage == 2);
-      CHECK(entry(world).state == "lit");
+      INFO(to_string(entry(world).state) << " by " << entry(world).revision.value << ", " << entry(world).cycles_done.size()
+                                         << " done, " << world.agent(NodeId{0}).timelines().is_done());
+      CHECK(world.controller().jobs().stage_of(JobId{1}) == 2);
+      CHECK(entry(world).state == JobState::lit);
       CHECK(world.checker().violations().empty());
     }
   }

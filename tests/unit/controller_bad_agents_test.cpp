@@ -198,22 +198,24 @@ void report_all(Bench& bench) {
   }
 }
 
-Bench lit_bench() {
-  Bench bench;
-  bench.submit(4);
-  bench.pass(seconds{1});
-  REQUIRE(bench.controller.confirmed_plan() != nullptr);
-  REQUIRE(bench.controller.confirmed_plan()->plan.circuits.size() == 4);
-  bench.pass(milliseconds{100});
-  report_all(bench);
-  REQUIRE(bench.controller.drift().counts() == DriftCounts{});
-  return bench;
-}
+/// One job of four nodes is in light, and its devices have been read.
+class LitBench : public Bench {
+ public:
+  LitBench() {
+    submit(4);
+    pass(seconds{1});
+    REQUIRE(controller.confirmed_plan() != nullptr);
+    REQUIRE(controller.confirmed_plan()->plan.circuits.size() == 4);
+    pass(milliseconds{100});
+    report_all(*this);
+    REQUIRE(controller.drift().counts() == DriftCounts{});
+  }
+};
 
 }  // namespace
 
 TEST_CASE("an agent that never acks is named in the refusal, and the light of others is left alone") {
-  Bench bench = lit_bench();
+  LitBench bench;
   const Revision before = bench.controller.confirmed();
   std::vector<NodeId> lit;
   for (const Circuit& circuit : bench.controller.confirmed_plan()->plan.circuits) {
@@ -228,9 +230,9 @@ TEST_CASE("an agent that never acks is named in the refusal, and the light of ot
     bench.hear(silent, Heartbeat{});
     bench.pass(milliseconds{50});
   }
-  CHECK(bench.controller.jobs().at(JobId{2}).state == "refused");
+  CHECK(bench.controller.jobs().at(JobId{2}).state == JobState::refused);
   CHECK_THAT(bench.controller.jobs().at(JobId{2}).reason, Contains("node 7"));
-  CHECK(bench.controller.jobs().at(JobId{1}).state == "lit");
+  CHECK(bench.controller.jobs().at(JobId{1}).state == JobState::lit);
   CHECK(bench.controller.confirmed() >= before);
   CHECK(bench.controller.confirmed_plan()->plan.circuits.size() == 4);
 }
@@ -247,7 +249,7 @@ TEST_CASE("an agent that acks everything twice changes nothing") {
 }
 
 TEST_CASE("acks of a stale revision count for nothing") {
-  Bench bench = lit_bench();
+  LitBench bench;
   bench.mute = {NodeId{7}};
   bench.submit(4);
   bench.pass(milliseconds{100});
@@ -261,7 +263,7 @@ TEST_CASE("acks of a stale revision count for nothing") {
 }
 
 TEST_CASE("an agent that speaks in another node's name is counted and not heard") {
-  Bench bench = lit_bench();
+  LitBench bench;
   const std::uint64_t before = bench.malformed();
   bench.mute = {NodeId{7}};
   bench.submit(4);
@@ -273,7 +275,7 @@ TEST_CASE("an agent that speaks in another node's name is counted and not heard"
 }
 
 TEST_CASE("observations of another agent's devices are counted and not believed") {
-  Bench bench = lit_bench();
+  LitBench bench;
   const std::uint64_t before = bench.malformed();
   ObservationReport lie = bench.as_planned(NodeId{0});
   for (Observation& observation : lie.observations) {
@@ -285,7 +287,7 @@ TEST_CASE("observations of another agent's devices are counted and not believed"
 }
 
 TEST_CASE("a report that a newer one overtook is dropped") {
-  Bench bench = lit_bench();
+  LitBench bench;
   ObservationReport old = bench.as_planned(NodeId{0});
   std::get<LaserObservation>(old.observations.front().reading).emitting = false;
   bench.now += milliseconds{100};
@@ -295,7 +297,7 @@ TEST_CASE("a report that a newer one overtook is dropped") {
 }
 
 TEST_CASE("two agents that claim one node are an alarm with a command, and the first keeps its session") {
-  Bench bench = lit_bench();
+  LitBench bench;
   const std::uint32_t present = bench.controller.present_agents();
   bench.feed(MessageRefused{agent_peer(NodeId{3}), Error{ErrorCode::conflict, "node 3 is claimed by a second connection"}});
   REQUIRE(bench.count(AlarmCode::agent_duplicate) == 1);
@@ -305,7 +307,7 @@ TEST_CASE("two agents that claim one node are an alarm with a command, and the f
 }
 
 TEST_CASE("the circuits of a dead agent are unknown, with an alarm, and the others stay connected") {
-  Bench bench = lit_bench();
+  LitBench bench;
   const NodeId dead = bench.controller.confirmed_plan()->plan.circuits.front().source;
   bench.mute = {dead};
   bench.pass(seconds{1});
@@ -316,11 +318,11 @@ TEST_CASE("the circuits of a dead agent are unknown, with an alarm, and the othe
     unknown += circuit.state == "UNKNOWN" ? 1 : 0;
   }
   CHECK(unknown == 1);
-  CHECK(bench.controller.jobs().at(JobId{1}).state == "lit");
+  CHECK(bench.controller.jobs().at(JobId{1}).state == JobState::lit);
 }
 
 TEST_CASE("an agent that lost its plan and finds its devices as they were is given the plan and touches nothing") {
-  Bench bench = lit_bench();
+  LitBench bench;
   const NodeId node = bench.controller.confirmed_plan()->plan.circuits.front().source;
   const Revision before = bench.controller.confirmed();
   bench.hello(node, 4'711);
@@ -343,7 +345,7 @@ TEST_CASE("an agent that lost its plan and finds its devices as they were is giv
 }
 
 TEST_CASE("an agent that lost its plan and a laser's light has that laser touched and nothing else") {
-  Bench bench = lit_bench();
+  LitBench bench;
   const NodeId node = bench.controller.confirmed_plan()->plan.circuits.front().source;
   bench.hello(node, 4'711);
   ObservationReport report = bench.as_planned(node);
@@ -365,7 +367,7 @@ TEST_CASE("an agent that lost its plan and a laser's light has that laser touche
 }
 
 TEST_CASE("an agent back with an older revision whose slice never changed is left alone") {
-  Bench bench = lit_bench();
+  LitBench bench;
   const Revision before = bench.controller.confirmed();
   bench.hello(NodeId{7}, 4'711, Revision{1});
   bench.hear(NodeId{7}, bench.as_planned(NodeId{7}));

@@ -229,7 +229,7 @@ TEST_CASE("a job reaches confirmed light by the road's stages in order") {
   CHECK(desk.said<Confirm>() == 4);
   CHECK(desk.controller().confirmed() == Revision{1});
   CHECK(desk.controller().history().back().outcome == CommitOutcome::committed);
-  CHECK(desk.controller().jobs().at(JobId{1}).state == "lit");
+  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::lit);
 }
 
 TEST_CASE("nobody is told to move before every touched transmitter is dark") {
@@ -273,7 +273,7 @@ TEST_CASE("a refusal before arming abandons the revision and returns nothing") {
   desk.say(NodeId{1}, Prepared{refusal("laser-1: channel 77 is outside 0..47"), {}}, Revision{1});
   CHECK(desk.said<Abandon>() == 4);
   CHECK(desk.controller().history().back().outcome == CommitOutcome::abandoned);
-  CHECK(desk.controller().jobs().at(JobId{1}).state == "refused");
+  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::refused);
   CHECK(desk.controller().jobs().at(JobId{1}).reason.find("channel 77 is outside 0..47") != std::string::npos);
   desk.make_durable();
   desk.tick_to_plan();
@@ -321,8 +321,8 @@ TEST_CASE("a plan that is refused refuses the new job and keeps the old one") {
   REQUIRE(desk.order != nullptr);
   desk.feed(Planned{{desk.order->revision, fail(ErrorCode::infeasible, "needs 4 nodes, 2 are free"), {}}});
   desk.make_durable();
-  CHECK(desk.controller().jobs().at(JobId{1}).state == "lit");
-  CHECK(desk.controller().jobs().at(JobId{2}).state == "refused");
+  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::lit);
+  CHECK(desk.controller().jobs().at(JobId{2}).state == JobState::refused);
   CHECK(desk.controller().confirmed() == Revision{1});
   CHECK(desk.alarms.back().code == AlarmCode::plan_refused);
   CHECK(desk.controller().is_idle());
@@ -402,7 +402,7 @@ TEST_CASE("a stage whose timeslots stayed dark is played again by all of its nod
     CHECK(desk.requests.size() == 4);
     desk.all_answer(Applied{{}, {}});
     desk.make_durable();
-    CHECK(desk.controller().jobs().at(job).state == "lit");
+    CHECK(desk.controller().jobs().at(job).state == JobState::lit);
   };
   const std::uint32_t attempts = ControllerTimings{}.late_attempts;
   SECTION("until nothing is missing") {
@@ -439,19 +439,19 @@ TEST_CASE("a commit for which an agent was too late is tried again, and refused 
   const std::uint32_t attempts = ControllerTimings{}.late_attempts;
   for (std::uint32_t attempt = 0; attempt < attempts; ++attempt) {
     be_late();
-    CHECK(desk.controller().jobs().at(job).state == "pending");
+    CHECK(desk.controller().jobs().at(job).state == JobState::pending);
     CHECK(desk.said<Abandon>() == 4 * (attempt + 1));
   }
   SECTION("in time at last") {
     desk.relight();
     desk.all_answer(Applied{{}, {}});
     desk.make_durable();
-    CHECK(desk.controller().jobs().at(job).state == "lit");
+    CHECK(desk.controller().jobs().at(job).state == JobState::lit);
     CHECK(desk.controller().confirmed() == Revision{attempts + 1});
   }
   SECTION("late once more") {
     be_late();
-    CHECK(desk.controller().jobs().at(job).state == "refused");
+    CHECK(desk.controller().jobs().at(job).state == JobState::refused);
     CHECK(desk.controller().jobs().at(job).reason.find("node 2 while relighting: underflow") != std::string::npos);
   }
 }
@@ -464,7 +464,7 @@ TEST_CASE("a commit for which a device failed is not tried again by itself") {
   desk.relight();
   desk.say(NodeId{2}, Applied{refusal("laser-2: stuck"), {}}, desk.requests.at(NodeId{2}).revision);
   desk.make_durable();
-  CHECK(desk.controller().jobs().at(JobId{1}).state == "refused");
+  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::refused);
 }
 
 TEST_CASE("a commit waits for an absent agent, then refuses and names it") {
@@ -484,7 +484,7 @@ TEST_CASE("a commit waits for an absent agent, then refuses and names it") {
     }
     desk.feed(TimerFired{timers::kSweep});
   }
-  CHECK(desk.controller().jobs().at(JobId{1}).state == "refused");
+  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::refused);
   CHECK(desk.controller().jobs().at(JobId{1}).reason.find("node 3") != std::string::npos);
   const auto& alarms = desk.controller().alarms();
   const auto returned = std::find_if(alarms.begin(), alarms.end(), [](const StandingAlarm& standing) {

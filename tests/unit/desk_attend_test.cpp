@@ -31,7 +31,7 @@ TEST_CASE("an attended job is asked to be quiet before its light goes dark, and 
   const JobId job = desk.light(4);
   const Revision lit = desk.controller->confirmed();
   CHECK(attend(desk, job).quiesce == Revision{});
-  drain(desk, desk.controller->jobs().at(job).nodes.front());
+  drain(desk, desk.controller->jobs().nodes_of(job).front());
   desk.run_for(seconds{1});
   const JobReport asked = attend(desk, job);
   CHECK(asked.attended);
@@ -50,7 +50,7 @@ TEST_CASE("a change that leaves the light of an attended job alone does not ask 
   const JobId kept = desk.light(2);
   attend(desk, kept);
   const JobId other = desk.light(2);
-  drain(desk, desk.controller->jobs().at(other).nodes.front());
+  drain(desk, desk.controller->jobs().nodes_of(other).front());
   desk.settle();
   CHECK(attend(desk, kept).quiesce == Revision{});
 }
@@ -60,7 +60,7 @@ TEST_CASE("a job that is attended and does not become quiet goes dark at the dea
   const JobId job = desk.light(4);
   const Revision lit = desk.controller->confirmed();
   attend(desk, job);
-  drain(desk, desk.controller->jobs().at(job).nodes.front());
+  drain(desk, desk.controller->jobs().nodes_of(job).front());
   for (Duration waited{}; waited < ControllerTimings{}.quiesce_deadline; waited += seconds{2}) {
     attend(desk, job);
     CHECK(desk.controller->confirmed() == lit);
@@ -76,7 +76,7 @@ TEST_CASE("a launcher that has gone is not waited for") {
   const JobId job = desk.light(4);
   const Revision lit = desk.controller->confirmed();
   attend(desk, job);
-  drain(desk, desk.controller->jobs().at(job).nodes.front());
+  drain(desk, desk.controller->jobs().nodes_of(job).front());
   desk.run_for(ControllerTimings{}.attend_lease + seconds{1});
   desk.settle();
   CHECK(desk.controller->confirmed() > lit);

@@ -65,7 +65,7 @@ class DeskBench {
     REQUIRE(reply.outcome.ok());
     settle();
     INFO(controller->jobs().at(reply.job).reason);
-    REQUIRE(controller->jobs().at(reply.job).state == "lit");
+    REQUIRE(controller->jobs().at(reply.job).state == JobState::lit);
     return reply.job;
   }
 

@@ -18,7 +18,7 @@ TEST_CASE("a drained node's job moves to a free node, and the reply carries the 
   const auto& nodes = desk.controller->intent().jobs.front().nodes;
   CHECK(std::find(nodes.begin(), nodes.end(), node) == nodes.end());
   CHECK(desk.controller->confirmed_plan()->plan.nodes[node.value].ends.empty());
-  CHECK(desk.controller->jobs().at(job).state == "lit");
+  CHECK(desk.controller->jobs().at(job).state == JobState::lit);
   CHECK(desk.rows<NodeReport>(Noun::nodes, node.value).front().drained);
 }
 
@@ -252,15 +252,16 @@ TEST_CASE("equal alarms are one that is counted, acknowledged, and gone when its
 
 TEST_CASE("an alarm that comes back after it was cleared is open again") {
   AlarmBoard board;
+  EffectSink sink;
   const Alarm alarm{AlarmCode::drift, NodeId{1}, {}, "differs", "loom node show 1"};
-  board.raise(alarm, Instant{seconds{1}});
-  board.raise(alarm, Instant{seconds{2}});
+  board.raise(alarm, Instant{seconds{1}}, sink);
+  board.raise(alarm, Instant{seconds{2}}, sink);
   REQUIRE(board.rows().size() == 1);
   CHECK(board.rows().front().count == 2);
   CHECK(board.rows().front().first_seen == Instant{seconds{1}});
   board.clear(AlarmCode::drift, NodeId{1});
   CHECK(board.open_count() == 0);
-  board.raise(alarm, Instant{seconds{3}});
+  board.raise(alarm, Instant{seconds{3}}, sink);
   CHECK(board.open_count() == 1);
   CHECK(board.acknowledge(board.rows().front().id, "ada"));
   CHECK(board.open_count() == 0);

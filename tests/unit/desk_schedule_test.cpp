@@ -124,7 +124,7 @@ TEST_CASE("a rollback brings back the jobs of an earlier revision, also after a 
   desk.settle();
   CHECK(desk.controller->confirmed() >= reply.revision);
   CHECK(desk.shown().size() == before.size());
-  CHECK(desk.controller->jobs().at(job).state == "lit");
+  CHECK(desk.controller->jobs().at(job).state == JobState::lit);
 }
 
 TEST_CASE("a diff names what was removed and added") {

@@ -1,7 +1,8 @@
 // `circuit explain`: the way of a circuit element by element, what holds it, and the first thing that is wrong on it.
 #include <algorithm>
+#include <utility>
 
-#include "controller/control/controller.hpp"
+#include "controller/control/reports.hpp"
 #include "controller/plan/explain.hpp"
 #include "core/limits.hpp"
 
@@ -52,8 +53,8 @@ std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, 
 
 }  // namespace
 
-HopReport Controller::describe(const Circuit& circuit, const LitHop& lit) const {
-  const Fabric& fabric = *options_.fabric;
+HopReport Reports::describe(const Circuit& circuit, const LitHop& lit) const {
+  const Fabric& fabric = *from_.facts.fabric;
   const Element& element = fabric.element(lit.hop.element);
   HopReport row;
   row.element = element.id;
@@ -69,19 +70,19 @@ HopReport Controller::describe(const Circuit& circuit, const LitHop& lit) const 
   }
   const Device& device = fabric.device(*row.device);
   const std::uint16_t channel = fabric.index_in_device[element.id.value];
-  if (const DevicePlan* plan = desired_of(device.id)) {
+  if (const DevicePlan* plan = from_.confirmed.desired_of(fabric, device.id)) {
     row.desired = text_of(plan->timeline.front().setpoint, lit.hop, circuit.slot, channel);
   }
-  const AgentSession& session = sessions_[device.agent.value];
+  const AgentSession& session = from_.sessions[device.agent];
   row.applied = session.applied;
-  const auto& seen = observations_[device.id.value];
-  row.observed = seen ? text_of(seen->reading, lit.hop, circuit.slot, channel) : "never read";
-  row.drift = has_desired_light() ? drift_.drift_of(device.id) : Drift::none;
+  const Observation* seen = from_.sessions.observed(device.id);
+  row.observed = seen != nullptr ? text_of(seen->reading, lit.hop, circuit.slot, channel) : "never read";
+  row.drift = from_.reconciler.drift_of(device.id);
   if (!session.is_present()) {
     row.problem = "node " + number(device.agent.value) + " is " + std::string(to_string(session.state()));
   } else if (session.lasers_latched_off && device.kind == DeviceKind::itla_laser) {
     row.problem = "lasers of node " + number(device.agent.value) + " are latched off";
-  } else if (seen && seen->health == DeviceHealth::failed) {
+  } else if (seen != nullptr && seen->health == DeviceHealth::failed) {
     row.problem = seen->fault.empty() ? "the device failed" : seen->fault;
   } else if (row.drift != Drift::none && row.drift != Drift::stale) {
     row.problem = std::string(to_string(row.drift));
@@ -90,9 +91,9 @@ HopReport Controller::describe(const Circuit& circuit, const LitHop& lit) const 
 }
 
 /// Pairs of the job whose traffic servers send over this circuit (or over one parallel to it).
-void Controller::add_forwarded(CircuitExplanation& it) const {
+void Reports::add_forwarded(CircuitExplanation& it) const {
   const Circuit& circuit = it.circuit.circuit;
-  const JobSchedule* schedule = schedule_of(circuit.job);
+  const JobSchedule* schedule = from_.confirmed.schedule_of(circuit.job);
   for (std::size_t i = 0; schedule != nullptr && i < schedule->routes.size(); ++i) {
     const HostRoute& route = schedule->routes[i];
     NodeId at = route.source;
@@ -110,7 +111,27 @@ void Controller::add_forwarded(CircuitExplanation& it) const {
   }
 }
 
-OperatorReply Controller::explain(const Query& query) const {
+/// The first thing that is wrong, or the margin.
+void Reports::conclude(CircuitExplanation& it, Dbm sensitivity) const {
+  const auto wrong = std::find_if(it.hops.begin(), it.hops.end(), [](const HopReport& hop) { return !hop.problem.empty(); });
+  const Dbm received = it.hops.back().power_out;
+  if (from_.desired.intent().lasers_off) {
+    it.verdict = "dark: the lasers are ordered off";
+    it.next_command = "loom lasers rearm";
+  } else if (wrong != it.hops.end()) {
+    it.verdict = "first thing wrong: " + wrong->name + ": " + wrong->problem;
+    it.next_command = "loom device show " + number(wrong->device->value);
+  } else if (it.circuit.state == "PENDING_CONNECTION") {
+    it.verdict = "dark between its timeslots; nothing on its way is wrong";
+    it.next_command = "loom job show " + number(it.circuit.circuit.job.value);
+  } else {
+    it.verdict = "nothing on its way is wrong: " + to_string(received) + " expected at the receiver, which needs " +
+                 to_string(sensitivity) + " (margin " + std::to_string((received - sensitivity).centi / 100) + " dB)";
+    it.next_command = "loom job show " + number(it.circuit.circuit.job.value);
+  }
+}
+
+OperatorReply Reports::explain(const Query& query) const {
   OperatorReply answered;
   const auto refuse_with = [&](Error error) {
     error.next_command = error.next_command.empty() ? "loom circuit list" : error.next_command;
@@ -119,18 +140,17 @@ OperatorReply Controller::explain(const Query& query) const {
   };
   const std::vector<CircuitReport> rows = circuit_rows(Query{Noun::circuits, query.id.value_or(0)});
   if (rows.empty()) {
-    return refuse_with({ErrorCode::not_found,
-                        "there is no circuit " + number(query.id.value_or(0)) + " in revision " + number(confirmed().value)});
+    return refuse_with({ErrorCode::not_found, "there is no circuit " + number(query.id.value_or(0)) + " in revision " +
+                                                  number(from_.confirmed.revision().value)});
   }
   CircuitExplanation it;
   it.circuit = rows.front();
-  it.revision = confirmed();
+  it.revision = from_.confirmed.revision();
   const Circuit& circuit = it.circuit.circuit;
-  const auto entry = jobs_.find(circuit.job);
-  it.job_name = entry == jobs_.end() ? "" : entry->second.name;
-  const auto& receiver = std::get<Receiver>(options_.fabric->element(circuit.receiver).kind);
+  it.job_name = from_.jobs.facts_of(circuit.job).name;
+  const auto& receiver = std::get<Receiver>(from_.facts.fabric->element(circuit.receiver).kind);
   it.sensitivity = receiver.sensitivity;
-  const auto path = trace_circuit(*options_.fabric, confirmed_->plan, circuit);
+  const auto path = trace_circuit(*from_.facts.fabric, from_.confirmed.plan(), circuit);
   if (!path) {
     return refuse_with(path.error());
   }
@@ -138,23 +158,7 @@ OperatorReply Controller::explain(const Query& query) const {
     it.hops.push_back(describe(circuit, lit));
   }
   add_forwarded(it);
-  const auto wrong = std::find_if(it.hops.begin(), it.hops.end(), [](const HopReport& hop) { return !hop.problem.empty(); });
-  const Dbm received = it.hops.back().power_out;
-  if (intent_.lasers_off) {
-    it.verdict = "dark: the lasers are ordered off";
-    it.next_command = "loom lasers rearm";
-  } else if (wrong != it.hops.end()) {
-    it.verdict = "first thing wrong: " + wrong->name + ": " + wrong->problem;
-    it.next_command = "loom device show " + number(wrong->device->value);
-  } else if (it.circuit.state == "PENDING_CONNECTION") {
-    it.verdict = "dark between its timeslots; nothing on its way is wrong";
-    it.next_command = "loom job show " + number(circuit.job.value);
-  } else {
-    it.verdict = "nothing on its way is wrong: " + to_string(received) + " expected at the receiver, which needs " +
-                 to_string(receiver.sensitivity) + " (margin " + std::to_string((received - receiver.sensitivity).centi / 100) +
-                 " dB)";
-    it.next_command = "loom job show " + number(circuit.job.value);
-  }
+  conclude(it, receiver.sensitivity);
   answered.rows = std::move(it);
   answered.total_rows = 1;
   return answered;

@@ -1,4 +1,4 @@
-// What the files of the operators' desk share. For desk*.cpp only.
+// ChangeReport: how two sets of circuits, or two intents, differ, for operators. Pure.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,7 @@ enum class SameLight {
 ChangeReport change_between(const std::vector<Circuit>& before, const std::vector<Circuit>& after,
                             SameLight same = SameLight::by_id);
 
-/// The one override of a device; overrides stay in ascending order.
-void set_override(Intent& intent, const DeviceOverride& wanted);
-void clear_override(Intent& intent, DeviceId device);
+/// Ranks of jobs that are on another node.
+std::vector<JobMove> moves_between(const Intent& before, const Intent& after);
 
 }  // namespace loom

@@ -1,9 +1,9 @@
-// Orders about the schedule as a whole: an operator's own one, on trial or for good, back to an earlier one, and differences.
+// Requests about the schedule as a whole: an operator's own one, on trial or for good, back to an earlier one, and differences.
 #include <algorithm>
 #include <map>
 
-#include "controller/control/controller.hpp"
-#include "controller/control/desk.hpp"
+#include "controller/control/change_report.hpp"
+#include "controller/control/operator_requests.hpp"
 #include "controller/control/timers.hpp"
 #include "core/journal_state.hpp"
 
@@ -101,19 +101,20 @@ void pin(Intent& intent, std::vector<JobSchedule> pins, bool replace_all) {
 
 /// The schedules of the jobs that the circuits are about, with those circuits in the jobs' present stages. `overwrite`: of
 /// every job, and only the named circuits.
-Result<std::vector<JobSchedule>> Controller::pins_of(const std::vector<ScheduledCircuit>& circuits, ApplyMode mode) const {
-  const Fabric& fabric = *options_.fabric;
-  if (confirmed_ == nullptr || confirmed_->schedule.jobs.size() < confirmed_->intent.jobs.size()) {
+Result<std::vector<JobSchedule>> OperatorRequests::pins_of(const std::vector<ScheduledCircuit>& circuits,
+                                                           ApplyMode mode) const {
+  const Fabric& fabric = *facts_.fabric;
+  if (!confirmed_.exists() || confirmed_.present()->schedule.jobs.size() < confirmed_.intent().jobs.size()) {
     return fail(ErrorCode::busy, "no schedule has been confirmed since the controller started", "loom schedule history");
   }
   std::map<JobId, JobSchedule> pins;
   std::map<JobId, Stage*> stages;
-  for (const JobSchedule& schedule : confirmed_->schedule.jobs) {
-    const auto job = std::find_if(intent_.jobs.begin(), intent_.jobs.end(), [&](const Job& j) { return j.id == schedule.job; });
+  for (const JobSchedule& schedule : confirmed_.present()->schedule.jobs) {
+    const Job* job = desired_.job(schedule.job);
     const bool is_named = mode == ApplyMode::overwrite ||
                           std::any_of(circuits.begin(), circuits.end(),
                                       [&](const ScheduledCircuit& circuit) { return circuit.job == schedule.job; });
-    if (job != intent_.jobs.end() && is_named && job->stage < schedule.stages.size()) {
+    if (job != nullptr && is_named && job->stage < schedule.stages.size()) {
       pins[schedule.job] = schedule;
       stages[schedule.job] = &pins[schedule.job].stages[job->stage];
     }
@@ -160,136 +161,120 @@ Result<std::vector<JobSchedule>> Controller::pins_of(const std::vector<Scheduled
   return result;
 }
 
-void Controller::obey(const Asker& asker, const ApplySchedule& order, Instant, EffectSink& sink) {
-  Trial trial{asker,
-              {[this, circuits = order.circuits, mode = order.mode](const Intent& intent) -> Result<Intent> {
-                auto pins = pins_of(circuits, mode);
-                if (!pins) {
-                  return std::unexpected(std::move(pins).error());
-                }
-                Intent pinned = intent;
-                pin(pinned, std::move(*pins), mode == ApplyMode::overwrite);
-                return pinned;
-              }},
-              "an operator's schedule (" + std::string(to_string(order.mode)) + ")",
-              order.dry_run};
-  trial.safe = order.mode == ApplyMode::safe;
-  trial.confirm_within = order.confirm_within;
-  try_out(std::move(trial), sink);
+Candidate OperatorRequests::pinning(std::vector<ScheduledCircuit> circuits, ApplyMode mode) const {
+  return [this, circuits = std::move(circuits), mode](const Intent& intent) -> Result<Intent> {
+    auto pins = pins_of(circuits, mode);
+    if (!pins) {
+      return std::unexpected(std::move(pins).error());
+    }
+    Intent pinned = intent;
+    pin(pinned, std::move(*pins), mode == ApplyMode::overwrite);
+    return pinned;
+  };
 }
 
-void Controller::obey(const Asker& asker, const ConfirmSchedule&, Instant, EffectSink& sink) {
-  if (!probation_) {
-    return refuse(asker,
+void OperatorRequests::handle(const Requester& requester, const ApplySchedule& request, EffectSink& sink) {
+  TentativePlan plan = change_for(requester, {pinning(request.circuits, request.mode)},
+                                  "an operator's schedule (" + std::string(to_string(request.mode)) + ")", request.dry_run);
+  std::get<OperatorChange>(plan.purpose).safe = request.mode == ApplyMode::safe;
+  std::get<OperatorChange>(plan.purpose).confirm_within = request.confirm_within;
+  begin(std::move(plan), sink);
+}
+
+void OperatorRequests::handle(const Requester& requester, const ConfirmSchedule&, EffectSink& sink) {
+  if (!desired_.probation()) {
+    return refuse(requester,
                   {ErrorCode::conflict, "no schedule waits to be confirmed (it may have been taken back already)",
                    "loom schedule history"},
                   sink);
   }
   OperatorReply answered;
-  answered.revision = probation_->revision;
-  probation_.reset();
-  answer_when_durable(asker, std::move(answered), sink);
+  answered.revision = desired_.probation()->revision;
+  desired_.end_probation();
+  answer_when_durable({requester, std::move(answered)}, sink);
 }
 
-/// The time of a schedule on trial is over: what was pinned before is pinned again.
-void Controller::watch_probation(Instant now, EffectSink& sink) {
-  if (!probation_ || now < probation_->deadline) {
+void OperatorRequests::watch_probation(EffectSink& sink) {
+  if (!desired_.probation() || facts_.now < desired_.probation()->deadline) {
     return;
   }
-  const Probation over = *std::exchange(probation_, std::nullopt);
-  intent_.pinned = over.pinned_before;
-  std::erase_if(intent_.pinned, [&](const JobSchedule& schedule) {
-    return std::none_of(intent_.jobs.begin(), intent_.jobs.end(), [&](const Job& job) { return job.id == schedule.job; });
-  });
-  raise({AlarmCode::confirm_overdue,
-         {},
-         {},
-         "the schedule of revision " + number(over.revision.value) + " was not confirmed in time and is taken back",
-         "loom schedule history"},
-        sink);
-  append(intent_record(), IntentAct{}, sink);
-  want_plan("revision " + number(over.revision.value) + " was not confirmed in time", now, sink);
+  const Probation over = desired_.take_back_probation();
+  alarms_.raise({AlarmCode::confirm_overdue,
+                 {},
+                 {},
+                 "the schedule of revision " + number(over.revision.value) + " was not confirmed in time and is taken back",
+                 "loom schedule history"},
+                facts_.now, sink);
+  journal_.append(desired_.record(), PlanAct{}, sink);
+  commits_.want_plan("revision " + number(over.revision.value) + " was not confirmed in time", sink);
 }
 
 /// Null: there is none.
-const KeptRevision* Controller::revision_before_confirmed() const {
-  const KeptRevision* now = kept_revision(journal_, confirmed());
-  return now == nullptr || now == journal_.kept.data() ? nullptr : now - 1;
+const KeptRevision* OperatorRequests::revision_before_present() const {
+  const KeptRevision* present = kept_revision(journal_.state(), confirmed_.revision());
+  return present == nullptr || present == journal_.state().kept.data() ? nullptr : present - 1;
 }
 
-void Controller::obey(const Asker& asker, const RollBackSchedule& order, Instant, EffectSink& sink) {
-  const KeptRevision* kept = order.to.value == 0 ? revision_before_confirmed() : kept_revision(journal_, order.to);
+void OperatorRequests::handle(const Requester& requester, const RollBackSchedule& request, EffectSink& sink) {
+  const KeptRevision* kept = request.to.value == 0 ? revision_before_present() : kept_revision(journal_.state(), request.to);
   if (kept == nullptr) {
     std::string known;
-    for (const KeptRevision& each : journal_.kept) {
+    for (const KeptRevision& each : journal_.state().kept) {
       known += (known.empty() ? "" : ", ") + number(each.revision.value);
     }
-    return refuse(asker,
-                  {ErrorCode::not_found,
-                   (order.to.value == 0 ? std::string("there is no earlier revision")
-                                        : "revision " + number(order.to.value) + " was not confirmed or is no longer kept") +
-                       (known.empty() ? "" : "; kept are " + known),
-                   "loom schedule history"},
-                  sink);
+    return refuse(
+        requester,
+        {ErrorCode::not_found,
+         (request.to.value == 0 ? std::string("there is no earlier revision")
+                                : "revision " + number(request.to.value) + " was not confirmed or is no longer kept") +
+             (known.empty() ? "" : "; kept are " + known),
+         "loom schedule history"},
+        sink);
   }
-  Trial trial{asker,
-              {[then = kept->intent](const Intent& intent) -> Result<Intent> {
-                Intent back = *then;
-                back.lasers_off = intent.lasers_off;
-                back.drained = intent.drained;
-                back.maintenance = intent.maintenance;
-                for (const Job& job : back.jobs) {
-                  for (const NodeId node : job.nodes) {
-                    const bool was = std::any_of(intent.jobs.begin(), intent.jobs.end(), [&](const Job& now_placed) {
-                      return now_placed.id == job.id && now_placed.nodes == job.nodes;
-                    });
-                    if (!was && std::binary_search(back.drained.begin(), back.drained.end(), node)) {
-                      return fail(
-                          ErrorCode::conflict,
+  TentativePlan plan = change_for(
+      requester, {[then = kept->intent](const Intent& intent) -> Result<Intent> {
+        Intent back = *then;
+        back.lasers_off = intent.lasers_off;
+        back.drained = intent.drained;
+        back.maintenance = intent.maintenance;
+        for (const Job& job : back.jobs) {
+          for (const NodeId node : job.nodes) {
+            const bool was = std::any_of(intent.jobs.begin(), intent.jobs.end(), [&](const Job& now_placed) {
+              return now_placed.id == job.id && now_placed.nodes == job.nodes;
+            });
+            if (!was && std::binary_search(back.drained.begin(), back.drained.end(), node)) {
+              return fail(ErrorCode::conflict,
                           "job " + number(job.id.value) + " ran on node " + number(node.value) + ", which is drained now",
                           "loom node undrain " + number(node.value));
-                    }
-                  }
-                }
-                return back;
-              }},
-              "back to revision " + number(kept->revision.value),
-              order.dry_run};
-  try_out(std::move(trial), sink);
+            }
+          }
+        }
+        return back;
+      }},
+      "back to revision " + number(kept->revision.value), request.dry_run);
+  begin(std::move(plan), sink);
 }
 
-void Controller::obey(const Asker& asker, const DiffSchedule& order, Instant, EffectSink& sink) {
-  if (order.revision) {
-    const KeptRevision* kept = kept_revision(journal_, *order.revision);
-    if (kept == nullptr || confirmed_ == nullptr) {
+void OperatorRequests::handle(const Requester& requester, const DiffSchedule& request, EffectSink& sink) {
+  if (request.revision) {
+    const KeptRevision* kept = kept_revision(journal_.state(), *request.revision);
+    if (kept == nullptr || !confirmed_.exists()) {
       return refuse(
-          asker,
-          {ErrorCode::not_found, "revision " + number(order.revision->value) + " was not confirmed or is no longer kept",
+          requester,
+          {ErrorCode::not_found, "revision " + number(request.revision->value) + " was not confirmed or is no longer kept",
            "loom schedule history"},
           sink);
     }
     OperatorReply answered;
-    ChangeReport report = change_between(kept->circuits, confirmed_->plan.circuits, SameLight::by_ends);
-    report.base = *order.revision;
-    report.certificate = named(confirmed_->plan.certificate, *options_.fabric);
+    ChangeReport report = change_between(kept->circuits, confirmed_.plan().circuits, SameLight::by_ends);
+    report.base = *request.revision;
+    report.certificate = named(confirmed_.plan().certificate, *facts_.fabric);
     answered.rows = std::move(report);
-    return settle(asker, std::move(answered), sink);
+    return answers_.answer(requester, std::move(answered), sink);
   }
-  Trial trial{asker, {}, "a comparison", true};
-  if (order.circuits) {
-    trial.ways.push_back([this, circuits = *order.circuits](const Intent& intent) -> Result<Intent> {
-      auto pins = pins_of(circuits, ApplyMode::overwrite);
-      if (!pins) {
-        return std::unexpected(std::move(pins).error());
-      }
-      Intent pinned = intent;
-      pin(pinned, std::move(*pins), true);
-      return pinned;
-    });
-  } else {
-    trial.ways.push_back([](const Intent& intent) -> Result<Intent> { return intent; });
-  }
-  try_out(std::move(trial), sink);
+  const Candidate present = [](const Intent& intent) -> Result<Intent> { return intent; };
+  const Candidate asked = request.circuits ? pinning(*request.circuits, ApplyMode::overwrite) : present;
+  begin(change_for(requester, {asked}, "a comparison", true), sink);
 }
 
 }  // namespace loom

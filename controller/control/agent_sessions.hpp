@@ -1,0 +1,94 @@
+// AgentSessions: every agent as seen from the controller: is it there, what did it say of itself, what did its devices read
+// last, and are its lasers latched as ordered. It speaks to agents and keeps what they report; it does not judge devices, and
+// plans nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "controller/control/alarm_board.hpp"
+#include "controller/control/commit.hpp"
+#include "controller/control/confirmed_plans.hpp"
+#include "controller/control/desired_intent.hpp"
+#include "controller/control/facts.hpp"
+#include "controller/control/session.hpp"
+
+namespace loom {
+
+/// What a hello tells that others have to know.
+struct Greeting {
+  bool is_new_incarnation = false;  ///< another process than before
+  bool lost_its_plan = false;       ///< and it holds nothing of the confirmed plan
+};
+
+class AgentSessions {
+ public:
+  AgentSessions(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
+                AlarmBoard& alarms);
+
+  std::size_t size() const { return sessions_.size(); }
+  const AgentSession& operator[](NodeId node) const { return sessions_[node.value]; }
+  bool is_present(NodeId node) const { return sessions_[node.value].is_present(); }
+  std::uint32_t present() const;
+  /// What the device read last; null: nothing in this incarnation of its agent.
+  const Observation* observed(DeviceId device) const;
+  /// By device.
+  const std::vector<std::optional<Observation>>& observations() const { return observations_; }
+  /// The confirmation of the last commit that touched the device: what was read before it says nothing of that light.
+  Instant light_since(DeviceId device) const { return light_since_[device.value]; }
+  /// Messages that nobody could have sent in good faith.
+  std::uint64_t malformed() const { return malformed_; }
+
+  /// Present, its lasers not latched, and not in maintenance.
+  bool may_take_part(NodeId node) const;
+  /// Present, and not still latched by an order that has just been lifted. A latch of another reason is the agent's to explain.
+  bool is_ready(NodeId node) const;
+  /// Came back without its plan, and all its devices have been read since: it may be given it again.
+  bool may_be_restored(NodeId node) const;
+
+  void send(NodeId node, Body body, EffectSink& sink) const;
+  void welcome(NodeId node, EffectSink& sink) const;
+  void beat(EffectSink& sink) const;
+
+  void count_malformed() { ++malformed_; }
+  Greeting greet(NodeId node, const Hello& hello);
+  /// Any other message. False: nobody has greeted this agent; it is asked to say hello.
+  bool admit(NodeId node, EffectSink& sink);
+  /// `moving`: the commit that changes light now; null: none does.
+  void keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink);
+  void keep(NodeId node, const AlarmReport& report, EffectSink& sink);
+  /// The newest of each device; one that a network overtook is dropped. Nobody speaks for another agent's devices. True: news.
+  bool keep(NodeId node, const Observation& observation);
+  /// Read by a reset that was ordered.
+  void keep_reset(const Observation& observation) { observations_[observation.device.value] = observation; }
+  /// Agents that have been silent for too long.
+  void sweep(EffectSink& sink);
+
+  /// Who took part has its plan, and what was touched was read back.
+  void keep_confirmed();
+  void begin_restore(NodeId node);
+  /// Agents that were told to lift their latch are waited for until then.
+  void await_rearm(Instant until) { rearm_until_ = until; }
+  /// Orders about lasers, at once, so that a commit need not wait for the next heartbeats.
+  void send_latches(const FabricCommit* moving, EffectSink& sink) const;
+  /// Lasers off, to everybody who is there.
+  void darken_all(EffectSink& sink) const;
+
+ private:
+  bool wants_dark(NodeId node) const;
+  bool latch_differs(NodeId node, const FabricCommit* moving) const;
+  void begin_incarnation(NodeId node);
+
+  const ControllerFacts& facts_;
+  const DesiredIntent& desired_;
+  const ConfirmedPlans& confirmed_;
+  AlarmBoard& alarms_;
+  std::vector<AgentSession> sessions_;                    ///< index = node
+  std::vector<std::optional<Observation>> observations_;  ///< index = device
+  std::vector<Instant> light_since_;                      ///< index = device
+  Instant rearm_until_{};
+  std::uint64_t malformed_ = 0;
+};
+
+}  // namespace loom

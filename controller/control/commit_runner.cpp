@@ -1,0 +1,405 @@
+// From a wanted plan to a commit under way: planning, waiting, running, recording.
+#include "controller/control/commit_runner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/control/timers.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kHistoryKept = 4'096;
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+/// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
+Duration move_time_of(const Fabric& fabric, const Plan& plan) {
+  Duration longest{};
+  for (const DeviceId id : plan.moved_switches) {
+    const Element& element = fabric.element(fabric.device(id).elements[0]);
+    if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind)) {
+      longest = std::max(longest, 2 * ocs->settle_max);
+    }
+  }
+  return longest;
+}
+
+bool has_circuit_of(const std::vector<Circuit>& circuits, JobId job, const std::vector<CircuitId>& touched) {
+  return std::any_of(circuits.begin(), circuits.end(), [&](const Circuit& circuit) {
+    return circuit.job == job && std::binary_search(touched.begin(), touched.end(), circuit.id);
+  });
+}
+
+}  // namespace
+
+CommitRunner::CommitRunner(const CommitRunnerParts& parts)
+    : facts_(parts.facts),
+      desired_(parts.desired),
+      confirmed_(parts.confirmed),
+      journal_(parts.journal),
+      alarms_(parts.alarms),
+      sessions_(parts.sessions),
+      jobs_(parts.jobs) {}
+
+bool CommitRunner::is_idle() const {
+  return facts_.started && std::holds_alternative<Idle>(phase_) && !wanted_ && journal_.is_empty();
+}
+
+const FabricCommit* CommitRunner::moving() const {
+  const auto* committing = std::get_if<Committing>(&phase_);
+  return committing == nullptr || committing->is_waiting() ? nullptr : committing->commit.get();
+}
+
+const FabricCommit* CommitRunner::under_way() const {
+  const auto* committing = std::get_if<Committing>(&phase_);
+  return committing == nullptr ? nullptr : committing->commit.get();
+}
+
+std::optional<Revision> CommitRunner::planning() const {
+  const auto* planning = std::get_if<Planning>(&phase_);
+  return planning == nullptr ? std::nullopt : std::optional(planning->revision);
+}
+
+bool CommitRunner::is_returning(NodeId node) const {
+  return return_attempts_ <= facts_.timings.return_attempts && uncertain_.has_node(node);
+}
+
+// --- the journal's last word ---------------------------------------------------------------------------------------------
+
+void CommitRunner::restore(const SnapshotRecord& state) {
+  next_revision_ = state.next_revision;
+  next_circuit_ = state.next_circuit;
+  if (state.confirmed != nullptr) {
+    auto result = std::make_shared<PlanResult>();
+    result->plan = *state.confirmed;
+    result->intent = *state.kept.back().intent;
+    result->next_circuit = state.confirmed_next_circuit;
+    confirmed_.confirm(std::move(result));
+  }
+  uncertain_.add(RepairScope{state.uncertain.nodes, state.uncertain.devices, state.uncertain.switches});
+  if (state.going != nullptr) {
+    uncertain_.add(*state.going);
+  }
+}
+
+void CommitRunner::on_journal_failed(EffectSink& sink) {
+  const auto* committing = std::get_if<Committing>(&phase_);
+  const bool has_gone = committing != nullptr && committing->commit->stage() > CommitStage::firing;
+  if (!has_gone) {
+    fail_with("the journal takes no rows", sink);
+  }
+}
+
+// --- planning ------------------------------------------------------------------------------------------------------------
+
+void CommitRunner::want_plan(std::string reason, EffectSink& sink) {
+  if (!wanted_) {
+    wanted_ = WantedPlan{std::move(reason), facts_.now};
+  }
+  consider_planning(sink);
+}
+
+void CommitRunner::consider_planning(EffectSink& sink) {
+  if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure()) {
+    return;  // whoever ends that state considers again
+  }
+  const Instant due = awaits_reading() ? facts_.now + facts_.timings.beat_interval
+                                       : std::max(wanted_->since + facts_.timings.debounce, not_before_);
+  if (facts_.now < due) {
+    sink.emit(SetTimer{timers::kPlan, due});
+    return;
+  }
+  auto request = std::make_shared<PlanRequest>();
+  request->fabric = facts_.fabric;
+  request->base = confirmed_.base();
+  request->intent = desired_.intent();
+  request->revision = next_revision_;
+  request->next_circuit = next_circuit_;
+  request->algorithm = facts_.algorithm;
+  request->reason = wanted_->reason;
+  phase_ = Planning{next_revision_, std::move(wanted_->reason), desired_.intent()};
+  wanted_.reset();
+  next_revision_.value += 1;
+  sink.emit(MakePlan{std::move(request)});
+}
+
+bool CommitRunner::on_planned(const PlanOutcome& outcome, EffectSink& sink) {
+  if (planning() != outcome.revision) {
+    return false;
+  }
+  Planning planned = std::move(std::get<Planning>(phase_));
+  phase_ = Idle{};
+  if (!outcome.result) {
+    refuse_plan(planned, outcome.result.error(), sink);
+  } else if (planned.intent.lasers_off != desired_.intent().lasers_off) {
+    want_plan("lasers were switched while planning", sink);
+  } else if (journal_.failure()) {
+    want_plan(std::move(planned.reason), sink);
+  } else if (const auto refusal = journal_.refusal_of(going_record(*outcome.result))) {
+    refuse_plan(planned, *refusal, sink);
+  } else {
+    start_commit(*outcome.result, std::move(planned.reason), outcome.elapsed, sink);
+  }
+  return true;
+}
+
+void CommitRunner::refuse_plan(const Planning& planned, const Error& error, EffectSink& sink) {
+  repair_ = {};
+  Alarm alarm;
+  alarm.code = AlarmCode::plan_refused;
+  alarm.evidence = error.message;
+  alarm.next_command = "loom job list";
+  alarms_.raise(std::move(alarm), facts_.now, sink);
+  CommitReport report;
+  report.revision = planned.revision;
+  report.base = confirmed_.revision();
+  report.outcome = CommitOutcome::refused;
+  report.reason = planned.reason + ": " + error.message;
+  report.started = facts_.now;
+  record_history(std::move(report));
+  const bool refused = refuse_new_jobs(error.message, planned.intent);
+  take_back_orders(planned.intent);
+  journal_.append(desired_.record(), PlanAct{}, sink);
+  if (refused && (!uncertain_.empty() || has_unlit_jobs())) {
+    want_plan("what is left without the jobs that were refused", sink);
+  }
+}
+
+// --- the commit under way ------------------------------------------------------------------------------------------------
+
+/// A node in maintenance takes part while it can be heard; nobody waits for one that is switched off.
+std::shared_ptr<const PlanResult> CommitRunner::without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const {
+  const auto is_absent = [&](NodeId node) { return desired_.in_maintenance(node) && !sessions_.is_present(node); };
+  if (std::none_of(plan->plan.changed.begin(), plan->plan.changed.end(), is_absent)) {
+    return plan;
+  }
+  auto narrowed = std::make_shared<PlanResult>(*plan);
+  std::erase_if(narrowed->plan.changed, is_absent);
+  return narrowed;
+}
+
+void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, std::string reason, Duration elapsed,
+                                EffectSink& sink) {
+  distrust_what_switches_lost();
+  Committing committing;
+  committing.is_repair = !repair_.nodes.empty() && uncertain_.empty() && plan->plan.changed.empty() && !jobs_.replays_a_stage();
+  std::vector<bool> lacks_plan(sessions_.size());
+  for (const Node& node : facts_.fabric->nodes) {
+    lacks_plan[node.id.value] = sessions_[node.id].lacks_plan;
+  }
+  const RepairScope repaired = std::exchange(repair_, {});
+  plan = without_absent_maintenance(widened(std::move(plan), *facts_.fabric, uncertain_.scope(), repaired, lacks_plan));
+  next_circuit_ = std::max(next_circuit_, plan->next_circuit);
+  for (const Job& placed : plan->intent.jobs) {
+    desired_.place(placed);
+  }
+  jobs_.planned(*plan);
+  ControllerTimings timings = facts_.timings;
+  timings.lead_margin *=
+      1 << 2 * std::min(return_attempts_, timings.late_attempts);  // who was too late gets four times as long
+  committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(reason), facts_.now);
+  FabricCommit& commit = *committing.commit;
+  commit.set_plan_time(elapsed);
+  commit.set_move_time(move_time_of(*facts_.fabric, commit.plan().plan));
+  commit.certify(named(commit.plan().plan.certificate, *facts_.fabric));
+  committing.agents_until = facts_.now + facts_.timings.stage_deadline;
+  committing.quiet_until = facts_.now + facts_.timings.quiesce_deadline;
+  phase_ = std::move(committing);
+  begin_if_ready(sink);
+}
+
+void CommitRunner::begin_if_ready(EffectSink& sink) {
+  auto* committing = std::get_if<Committing>(&phase_);
+  if (committing == nullptr || !committing->is_waiting()) {
+    return;
+  }
+  if (awaits_quiet(*committing, sink)) {
+    committing->step = CommitStep::waiting_for_quiet;
+    committing->agents_until = facts_.now + facts_.timings.stage_deadline;
+    return;
+  }
+  committing->step = CommitStep::waiting_for_agents;
+  const auto& changed = committing->commit->plan().plan.changed;
+  const auto absent = std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !sessions_.is_ready(node); });
+  if (absent == changed.end()) {
+    committing->step = CommitStep::running;
+    committing->commit->begin(facts_.now, facts_.header, sink);
+    follow_commit(sink);
+  } else if (facts_.now >= committing->agents_until) {
+    committing->commit->fail_with("node " + number(absent->value) + " takes part and is not connected (waited " +
+                                  std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) + " ms)");
+    follow_commit(sink);
+  }
+}
+
+/// Is there an attended job that has not been quiet yet for the commit that waits? Nobody is waited for where the light is dark
+/// already (a return, a repair), nor for longer than the deadline.
+bool CommitRunner::awaits_quiet(const Committing& committing, EffectSink& sink) {
+  if (!uncertain_.empty() || committing.is_repair || desired_.intent().lasers_off) {
+    return false;
+  }
+  for (const auto& [id, record] : jobs_.records()) {
+    const Revision wanted = facts_.now < record.attended_until ? quiesce_of(id) : Revision{};
+    if (record.quiet_for >= wanted) {
+      continue;
+    }
+    if (facts_.now < committing.quiet_until) {
+      return true;
+    }
+    const auto waited = static_cast<std::uint64_t>(facts_.timings.quiesce_deadline / std::chrono::milliseconds{1});
+    alarms_.raise({AlarmCode::job_not_quiet,
+                   {},
+                   {},
+                   "job " + number(id.value) + " (" + jobs_.facts_of(id).name + ") was not quiet for revision " +
+                       number(wanted.value) + " within " + number(waited) + " ms; its light goes dark under it",
+                   "loom job show " + number(id.value)},
+                  facts_.now, sink);
+  }
+  return false;
+}
+
+Revision CommitRunner::quiesce_of(JobId job) const {
+  const JobState state = jobs_.at(job).state;
+  if (!confirmed_.exists() || state == JobState::ended || state == JobState::refused) {
+    return {};
+  }
+  const std::vector<Circuit>& lit = confirmed_.plan().circuits;
+  const FabricCommit* commit = under_way();
+  if (commit != nullptr && has_circuit_of(lit, job, commit->plan().plan.touched)) {
+    return commit->revision();
+  }
+  const auto is_uncertain = [&](const Circuit& circuit) {
+    const auto device = facts_.fabric->device_of_element[circuit.transmitter.value];
+    return circuit.job == job && device && uncertain_.has_device(*device);
+  };
+  return std::any_of(lit.begin(), lit.end(), is_uncertain) ? next_revision_ : Revision{};
+}
+
+void CommitRunner::on_answer(NodeId node, Revision revision, const Body& answer, EffectSink& sink) {
+  auto* committing = std::get_if<Committing>(&phase_);
+  if (committing != nullptr && !committing->is_waiting() && revision == committing->commit->revision()) {
+    committing->commit->on_answer(node, answer, facts_.now, facts_.header, sink);
+    follow_commit(sink);
+  }
+}
+
+void CommitRunner::on_tick(EffectSink& sink) {
+  auto* committing = std::get_if<Committing>(&phase_);
+  if (committing != nullptr && !committing->is_waiting()) {
+    committing->commit->on_tick(facts_.now, facts_.header, sink);
+    follow_commit(sink);
+  }
+}
+
+void CommitRunner::interrupt(NodeId node, EffectSink& sink) {
+  auto* committing = std::get_if<Committing>(&phase_);
+  if (committing != nullptr && !committing->is_waiting() && committing->commit->takes_part(node)) {
+    committing->commit->interrupt(node);
+    follow_commit(sink);
+  }
+}
+
+void CommitRunner::fail_with(std::string why, EffectSink& sink) {
+  if (auto* committing = std::get_if<Committing>(&phase_)) {
+    committing->commit->fail_with(std::move(why));
+    follow_commit(sink);
+  }
+}
+
+CommitRecord CommitRunner::going_record(const std::shared_ptr<const PlanResult>& plan) const {
+  CommitRecord record{CommitDecision::going, plan->plan.revision, next_circuit_, {plan, &plan->plan}};
+  if (plan->intent != desired_.intent()) {  // an operator has changed it since
+    record.intent = {plan, &plan->intent};
+  }
+  return record;
+}
+
+/// What the commit's verdict asks for now.
+void CommitRunner::follow_commit(EffectSink& sink) {
+  Committing& committing = std::get<Committing>(phase_);
+  FabricCommit& commit = *committing.commit;
+  switch (commit.verdict()) {
+    case CommitVerdict::failed:
+      return finish_failed(sink);
+    case CommitVerdict::wants_going:
+      if (committing.step == CommitStep::running) {
+        committing.step = CommitStep::recording_going;
+        journal_.append(desired_.record(), sink);
+        journal_.append(going_record(commit.shared_plan()), GoAct{commit.revision()}, sink);
+      }
+      break;
+    case CommitVerdict::applied:
+      if (committing.step == CommitStep::running) {
+        committing.step = CommitStep::recording_confirmed;
+        journal_.append(CommitRecord{CommitDecision::confirmed, commit.revision(), next_circuit_, nullptr},
+                        ConfirmAct{commit.revision()}, sink);
+      }
+      break;
+    case CommitVerdict::running:
+      break;
+  }
+  if (commit.next_tick() != kNever) {
+    sink.emit(SetTimer{timers::kTick, commit.next_tick()});
+  }
+}
+
+void CommitRunner::on_going_recorded(Revision revision, EffectSink& sink) {
+  auto* committing = std::get_if<Committing>(&phase_);
+  const bool is_awaited =
+      committing != nullptr && committing->step == CommitStep::recording_going && committing->commit->revision() == revision;
+  if (is_awaited) {
+    committing->step = CommitStep::running;
+    committing->commit->go(facts_.now, facts_.header, sink);
+    follow_commit(sink);
+  }
+}
+
+void CommitRunner::on_confirmed_recorded(Revision revision, EffectSink& sink) {
+  const auto* committing = std::get_if<Committing>(&phase_);
+  const bool is_awaited = committing != nullptr && committing->step == CommitStep::recording_confirmed &&
+                          committing->commit->revision() == revision;
+  if (is_awaited) {
+    finish_confirmed(sink);
+  }
+}
+
+// --- uncertain switches --------------------------------------------------------------------------------------------------
+
+/// Not longer than one poll: a switch that cannot be read will tell so by itself.
+bool CommitRunner::awaits_reading() const {
+  const Instant since = uncertain_.unread_since();
+  const auto is_unread = [&](DeviceId id) {
+    const Observation* seen = sessions_.observed(id);
+    return seen == nullptr || seen->read_at < since;
+  };
+  return facts_.now < since + poll_bound(facts_.timings) &&
+         std::any_of(uncertain_.unread().begin(), uncertain_.unread().end(), is_unread);
+}
+
+/// Light that meets what an uncertain switch has lost goes dark before it is set again, though nobody changed that light.
+void CommitRunner::distrust_what_switches_lost() {
+  std::vector<DeviceId> read = uncertain_.unread();
+  std::erase_if(read, [&](DeviceId id) {
+    const Observation* seen = sessions_.observed(id);
+    return seen == nullptr || seen->read_at < uncertain_.unread_since();
+  });
+  uncertain_.forget_unread();
+  if (read.empty() || !confirmed_.exists()) {
+    return;
+  }
+  std::vector<const Observation*> observations(facts_.fabric->devices.size(), nullptr);
+  for (const DeviceId id : read) {
+    observations[id.value] = sessions_.observed(id);
+  }
+  uncertain_.add(repair_scope(*facts_.fabric, confirmed_.plan(), read, observations, {}));
+}
+
+void CommitRunner::record_history(CommitReport report) {
+  history_.push_back(std::move(report));
+  if (history_.size() > kHistoryKept) {
+    history_.pop_front();
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,170 @@
+// CommitRunner: carries wanted plans into light, one at a time: has them made, waits until nobody is disturbed, runs the
+// commit, journals its decisions, confirms it, and returns to the last good plan when it failed. It decides neither what is
+// wanted nor which device is ill.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "controller/control/agent_sessions.hpp"
+#include "controller/control/alarm_board.hpp"
+#include "controller/control/commit.hpp"
+#include "controller/control/confirmed_plans.hpp"
+#include "controller/control/desired_intent.hpp"
+#include "controller/control/facts.hpp"
+#include "controller/control/jobs.hpp"
+#include "controller/control/journal_queue.hpp"
+#include "controller/control/uncertain_state.hpp"
+
+namespace loom {
+
+/// The parts that the runner works with.
+struct CommitRunnerParts {
+  const ControllerFacts& facts;
+  DesiredIntent& desired;
+  ConfirmedPlans& confirmed;
+  JournalQueue& journal;
+  AlarmBoard& alarms;
+  AgentSessions& sessions;
+  Jobs& jobs;
+};
+
+/// A commit that came to its end, for whoever has to follow.
+struct CommitEnd {
+  bool is_confirmed = false;                   ///< else it failed
+  bool is_repair = false;                      ///< it changed no circuit
+  std::shared_ptr<const FabricCommit> failed;  ///< null: it is confirmed
+};
+
+class CommitRunner {
+ public:
+  explicit CommitRunner(const CommitRunnerParts& parts);
+
+  // What is wanted.
+  /// The first reason of what becomes one plan is kept.
+  void want_plan(std::string reason, EffectSink& sink);
+  /// The next plan also touches this, though nothing of it changes.
+  void repair_with_next_plan(RepairScope scope) { repair_ = std::move(scope); }
+  /// Plans if something is wanted and nothing is under way.
+  void consider_planning(EffectSink& sink);
+
+  // What happens.
+  /// False: the plan was not made for a commit.
+  bool on_planned(const PlanOutcome& outcome, EffectSink& sink);
+  /// A commit that waits begins when every job that it darkens is quiet and every agent that takes part is there.
+  void begin_if_ready(EffectSink& sink);
+  void on_answer(NodeId node, Revision revision, const Body& answer, EffectSink& sink);
+  void on_tick(EffectSink& sink);
+  /// `going` of this revision is durable.
+  void on_going_recorded(Revision revision, EffectSink& sink);
+  /// `confirmed` of this revision is durable.
+  void on_confirmed_recorded(Revision revision, EffectSink& sink);
+  void on_cycle_done(NodeId node, Revision revision, const CycleDone& done, EffectSink& sink);
+  /// An agent's process started again and has lost what the commit under way had told it.
+  void interrupt(NodeId node, EffectSink& sink);
+  void fail_with(std::string why, EffectSink& sink);
+  /// The end of a commit, once each.
+  std::optional<CommitEnd> take_end() { return std::exchange(end_, std::nullopt); }
+
+  /// The journal takes no more rows: a commit that has not gone cannot go any more, and no other one begins.
+  void on_journal_failed(EffectSink& sink);
+
+  /// What was found in the journal. A revision that was going and never confirmed leaves its agents in an uncertain state.
+  void restore(const SnapshotRecord& state);
+
+  // What others may know.
+  /// Nothing is wanted, planned, under way or waiting for the journal.
+  bool is_idle() const;
+  /// The commit that moves light now; null: none does, be it that one waits to begin.
+  const FabricCommit* moving() const;
+  /// The same, or the one that waits; null: none.
+  const FabricCommit* under_way() const;
+  /// The revision that is being planned.
+  std::optional<Revision> planning() const;
+  Revision next_revision() const { return next_revision_; }
+  CircuitId next_circuit() const { return next_circuit_; }
+  bool has_uncertain_state() const { return !uncertain_.empty(); }
+  /// The node's light is on its way back after a commit that failed.
+  bool is_returning(NodeId node) const;
+  /// The revision that darkens light of the job, now or next: a commit that touches its circuits, or the one that will bring
+  /// back what a failed commit left dark. None for a job that has no light to lose.
+  Revision quiesce_of(JobId job) const;
+  const std::deque<CommitReport>& history() const { return history_; }
+
+ private:
+  struct Idle {};
+  struct Planning {
+    Revision revision;
+    std::string reason;
+    Intent intent;  ///< as it was planned for
+  };
+  enum class CommitStep : std::uint8_t {
+    waiting_for_quiet,    ///< jobs that it darkens
+    waiting_for_agents,   ///< that take part and are away
+    running,              ///< its agents are asked
+    recording_going,      ///< all armed: its row is on the way to the journal
+    recording_confirmed,  ///< all applied: likewise
+  };
+  struct Committing {
+    std::unique_ptr<FabricCommit> commit;
+    CommitStep step = CommitStep::waiting_for_quiet;
+    bool is_repair = false;  ///< it changes no circuit
+    Instant quiet_until{};   ///< jobs that it darkens are waited for until then
+    Instant agents_until{};  ///< absent agents
+    bool is_waiting() const { return step == CommitStep::waiting_for_quiet || step == CommitStep::waiting_for_agents; }
+  };
+  struct WantedPlan {
+    std::string reason;
+    Instant since{};
+  };
+
+  // commit_runner.cpp: planning, the commit under way
+  void refuse_plan(const Planning& planned, const Error& error, EffectSink& sink);
+  void start_commit(std::shared_ptr<const PlanResult> plan, std::string reason, Duration elapsed, EffectSink& sink);
+  std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const;
+  bool awaits_quiet(const Committing& committing, EffectSink& sink);
+  bool awaits_reading() const;
+  void distrust_what_switches_lost();
+  void follow_commit(EffectSink& sink);
+  CommitRecord going_record(const std::shared_ptr<const PlanResult>& plan) const;
+  void record_history(CommitReport report);
+
+  // commit_runner_ends.cpp: confirmation, automatic return, stages
+  void finish_confirmed(EffectSink& sink);
+  void finish_failed(EffectSink& sink);
+  void alarm_of_failure(const FabricCommit& failed, EffectSink& sink);
+  void return_or_give_up(const FabricCommit& failed, bool is_wanted_again, EffectSink& sink);
+  bool refuse_new_jobs(const std::string& reason, const Intent& asked);
+  void take_back_orders(const Intent& failed);
+  bool has_unlit_jobs() const;
+  std::string next_after(const FabricCommit& failed, const std::string& otherwise) const;
+  void advance_stage(JobId job, EffectSink& sink);
+  bool play_again(JobId job, EffectSink& sink);
+
+  const ControllerFacts& facts_;
+  DesiredIntent& desired_;
+  ConfirmedPlans& confirmed_;
+  JournalQueue& journal_;
+  AlarmBoard& alarms_;
+  AgentSessions& sessions_;
+  Jobs& jobs_;
+
+  std::optional<WantedPlan> wanted_;
+  Instant not_before_{};  ///< backoff of a return
+  std::variant<Idle, Planning, Committing> phase_;
+  std::optional<CommitEnd> end_;
+  UncertainState uncertain_;
+  RepairScope repair_;  ///< what the next plan shall touch beside what changes
+  std::uint32_t return_attempts_ = 0;
+  Revision next_revision_{1};
+  CircuitId next_circuit_{1};
+  std::deque<CommitReport> history_;
+};
+
+}  // namespace loom

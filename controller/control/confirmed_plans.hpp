@@ -1,0 +1,36 @@
+// ConfirmedPlans: the plan whose light is confirmed. It is told what was confirmed and never judges whether the light is so.
+// Earlier revisions that an operator may go back to stand in the journal's state (JournalQueue).
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "core/planning.hpp"
+
+namespace loom {
+
+class ConfirmedPlans {
+ public:
+  /// Of the plan in light; 0: nothing was ever confirmed.
+  Revision revision() const { return present_ == nullptr ? Revision{} : present_->plan.revision; }
+  /// Null: nothing was ever confirmed.
+  const std::shared_ptr<const PlanResult>& present() const { return present_; }
+  bool exists() const { return present_ != nullptr; }
+  /// Precondition: exists().
+  const Plan& plan() const { return present_->plan; }
+  const Intent& intent() const { return present_->intent; }
+  /// What the next plan is one step from; null: a dark fabric.
+  std::shared_ptr<const Plan> base() const;
+  /// Of the job in it; null: it has none.
+  const JobSchedule* schedule_of(JobId job) const;
+  /// The device's share; null: it has none. Precondition: exists().
+  const DevicePlan* desired_of(const Fabric& fabric, DeviceId device) const;
+  bool has_light_at(NodeId node) const { return exists() && !plan().nodes[node.value].ends.empty(); }
+
+  void confirm(std::shared_ptr<const PlanResult> plan) { present_ = std::move(plan); }
+
+ private:
+  std::shared_ptr<const PlanResult> present_;
+};
+
+}  // namespace loom

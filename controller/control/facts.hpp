@@ -1,0 +1,31 @@
+// ControllerFacts: what every part of the controller may read and only the Controller sets: the fabric, the timings, under
+// which term and clock it speaks, and the time of the event in hand. It decides nothing.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/fabric.hpp"
+#include "core/step.hpp"
+#include "core/timings.hpp"
+
+namespace loom {
+
+/// What every envelope of the controller carries.
+struct EnvelopeHeader {
+  Term term;
+  ClockId clock;
+
+  Send to_agent(NodeId node, Revision revision, Body body) const;
+};
+
+struct ControllerFacts {
+  std::shared_ptr<const Fabric> fabric;
+  std::string algorithm;
+  ControllerTimings timings;
+  EnvelopeHeader header{};
+  Instant now{};         ///< of the event in hand
+  bool started = false;  ///< the journal has been read
+};
+
+}  // namespace loom

@@ -1,0 +1,104 @@
+// Jobs: what the controller knows of each job beside what is wanted of it, and in which state it is. Its name, nodes and stage
+// stand in the Intent while it is wanted; a copy is kept when it goes. It never plans, sends or changes the Intent.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/control/desired_intent.hpp"
+#include "controller/control/job_state.hpp"
+#include "core/planning.hpp"
+
+namespace loom {
+
+/// What the Intent says of a job.
+struct JobFacts {
+  std::string name;
+  std::string workload;
+  std::vector<NodeId> nodes;  ///< rank -> node, once placed; of a job that has gone, ascending
+  std::uint32_t stage = 0;
+};
+
+/// What the Intent does not say of a job.
+struct JobRecord {
+  JobState state = JobState::pending;
+  std::string reason;  ///< of a refusal
+  std::uint32_t stages = 0;
+  Revision revision;                  ///< that lights its present stage
+  std::vector<NodeId> cycles_done{};  ///< nodes that have played all cycles of the present stage, ascending
+  std::uint32_t underflows = 0;
+  std::uint32_t stage_underflows = 0;  ///< of the present stage's last playing
+  std::uint32_t stage_repeats = 0;     ///< playings of the present stage after its first
+  std::string note{};                  ///< of its schedule
+  bool was_lit = false;                ///< before this incarnation of the controller, in its present stage, by `revision`
+  Instant attended_until{};            ///< by a launcher, unless it says so again
+  Revision quiet_for;                  ///< what that launcher has let its job be dark for
+  std::optional<JobFacts> last{};      ///< of a job that has gone
+};
+
+class Jobs {
+ public:
+  explicit Jobs(const DesiredIntent& desired) : desired_(desired) {}
+
+  const std::map<JobId, JobRecord>& records() const { return records_; }
+  /// Null: no such job was ever submitted.
+  const JobRecord* find(JobId id) const;
+  /// Precondition: it was submitted.
+  const JobRecord& at(JobId id) const;
+  /// Of the Intent while it is wanted, else as it was when it went.
+  JobFacts facts_of(JobId id) const;
+  const std::vector<NodeId>& nodes_of(JobId id) const;
+  std::uint32_t stage_of(JobId id) const;
+  /// A stage whose timeslots stayed dark is on its way to be played again.
+  bool replays_a_stage() const;
+  std::vector<JobId> all(JobState state) const;
+
+  void submitted(JobId id) { records_.try_emplace(id); }
+  /// `lit_since`: the revision that had lit its present stage before this incarnation; empty: none had.
+  void restored(JobId id, std::optional<Revision> lit_since);
+  /// Brings the records up to an intent that was changed: the jobs that changed are lit by `revision`.
+  void follow(const Intent& before, Revision revision);
+  /// A commit with these jobs begins.
+  void planned(const PlanResult& plan);
+  /// Their light is confirmed.
+  void confirmed(const std::vector<Job>& lit);
+  /// A commit with it failed, and its light is what it was.
+  void keep_light(JobId id) { apply(id, JobTrigger::light_kept); }
+  /// The Intent has it back in its earlier stage.
+  void keep_stage(const Job& lit);
+  /// What interrupted commits were to bring is still to come.
+  void want_again(const std::vector<Job>& jobs);
+  /// Before the Intent loses it.
+  void refuse(JobId id, std::string reason);
+  /// `job` as the Intent had it last.
+  void end(const Job& job);
+
+  /// A node has played all cycles of the stage that it has from `revision`. The job, if it is in light and its stage may be
+  /// over.
+  std::optional<JobId> keep_cycle(NodeId node, Revision revision, std::uint32_t underflows);
+  /// Have all its nodes played its stage? Once: what was counted is forgotten.
+  bool take_played_stage(JobId id);
+  /// Timeslots of the last playing that stayed dark. Once.
+  std::uint32_t take_underflows(JobId id);
+  /// The present stage once more, by `revision`.
+  void repeat_stage(JobId id, Revision revision);
+  void next_stage(JobId id, Revision revision);
+  void forget_repeats(JobId id) { record_of(id).stage_repeats = 0; }
+  void played_to_end(JobId id) { apply(id, JobTrigger::played_to_end); }
+
+  /// A launcher stands by it, and has let it be dark for a revision.
+  void attend(JobId id, Instant until, Revision quiet_for);
+
+ private:
+  JobRecord& record_of(JobId id);
+  void apply(JobId id, JobTrigger trigger);
+  void keep_last(const Job& job);
+
+  const DesiredIntent& desired_;
+  std::map<JobId, JobRecord> records_;
+};
+
+}  // namespace loom

@@ -1,0 +1,185 @@
+// A request is authorised, known again if it is repeated, handled by its kind, and answered once what it changed is durable.
+#include "controller/control/operator_requests.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "controller/control/change_report.hpp"
+#include "controller/control/timers.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::uint32_t kAttempts = 4;  ///< of one request while others change what it is planned on
+
+/// Must something be durable before this request is answered? Darkness waits for no disk.
+template <class Request>
+bool needs_row(const Request& request) {
+  if constexpr (std::is_same_v<Request, OrderLasers>) {
+    return request.on;
+  } else if constexpr (requires { request.dry_run; }) {
+    return !request.dry_run;
+  } else {
+    return std::is_same_v<Request, ConfirmSchedule>;
+  }
+}
+
+}  // namespace
+
+OperatorRequests::OperatorRequests(const OperatorRequestParts& parts)
+    : facts_(parts.facts),
+      desired_(parts.desired),
+      confirmed_(parts.confirmed),
+      journal_(parts.journal),
+      alarms_(parts.alarms),
+      sessions_(parts.sessions),
+      jobs_(parts.jobs),
+      commits_(parts.commits),
+      tentative_(parts.tentative),
+      reconciler_(parts.reconciler),
+      answers_(parts.answers),
+      resets_(parts.resets),
+      reports_(parts.reports) {}
+
+void OperatorRequests::on_request(Peer from, const Envelope& envelope, const OperatorRequest& request, EffectSink& sink) {
+  const Requester requester{from, envelope.principal, request.request};
+  if (const auto* query = std::get_if<Query>(&request.ask)) {
+    return answers_.answer_once(requester, reports_.answer(*query), sink);
+  }
+  const bool only_reads = std::holds_alternative<DiffSchedule>(request.ask);
+  if (!only_reads && envelope.role != Role::operator_ && envelope.role != Role::admin) {
+    OperatorReply refused;
+    refused.outcome.error =
+        Error{ErrorCode::refused,
+              "your key is a " + std::string(to_string(envelope.role)) + "'s; this needs an operator's or an admin's",
+              "loom --state FOLDER ... (of an operator's key)"};
+    return answers_.answer_once(requester, std::move(refused), sink);
+  }
+  if (answers_.is_repeated(requester, sink)) {
+    return;
+  }
+  std::visit(
+      [&]<class Request>(const Request& asked) {
+        if constexpr (!std::is_same_v<Request, Query>) {
+          if (journal_.failure() && needs_row(asked)) {
+            return refuse(requester, *journal_.failure(), sink);
+          }
+          handle(requester, asked, sink);
+        }
+      },
+      request.ask);
+}
+
+/// The present intent and its answer: sent once the intent is durable, and again to whoever repeats the request.
+void OperatorRequests::answer_when_durable(ReplyAct answer, EffectSink& sink) {
+  const OperatorReply& reply = answer.reply;
+  IntentRecord record = desired_.record(IntentCause{answer.to.principal, answer.to.request, reply.job, reply.revision});
+  journal_.append(std::move(record), std::move(answer), sink);
+}
+
+void OperatorRequests::on_not_recorded(const ReplyAct& act, EffectSink& sink) {
+  Error why = *journal_.failure();
+  if (act.submits) {
+    jobs_.refuse(act.reply.job, why.message);
+    desired_.remove_job(act.reply.job);
+  }
+  why.message = act.already_done + why.message;
+  refuse(act.to, std::move(why), sink);
+}
+
+// --- tentative plans -----------------------------------------------------------------------------------------------------
+
+TentativePlan change_for(const Requester& requester, std::vector<Candidate> candidates, std::string reason, bool only_asks) {
+  OperatorChange purpose;
+  purpose.requester = requester;
+  purpose.only_asks = only_asks;
+  TentativePlan plan;
+  plan.purpose = std::move(purpose);
+  plan.candidates = std::move(candidates);
+  plan.reason = std::move(reason);
+  return plan;
+}
+
+void OperatorRequests::begin(TentativePlan plan, EffectSink& sink) {
+  if (auto refused = tentative_.begin(std::move(plan), commits_.next_circuit(), sink)) {
+    on_tried(*std::move(refused), sink);
+  }
+}
+
+ChangeReport OperatorRequests::change_by(const TentativeOutcome& outcome) const {
+  const PlanResult& tried = **outcome.result;
+  const std::vector<Circuit> none;
+  ChangeReport report = change_between(confirmed_.exists() ? confirmed_.plan().circuits : none, tried.plan.circuits);
+  report.base = tried.plan.base;
+  report.agents = static_cast<std::uint32_t>(tried.plan.changed.size());
+  report.switches_moved = static_cast<std::uint32_t>(tried.plan.moved_switches.size());
+  report.plan = outcome.elapsed;
+  report.moves = moves_between(outcome.plan.before, tried.intent);
+  report.certificate = named(tried.plan.certificate, *facts_.fabric);
+  return report;
+}
+
+void OperatorRequests::on_tried(TentativeOutcome outcome, EffectSink& sink) {
+  TentativePlan& plan = outcome.plan;
+  const OperatorChange& change = std::get<OperatorChange>(plan.purpose);
+  if (!outcome.result) {
+    return refuse(change.requester, outcome.result.error(), sink);
+  }
+  ChangeReport report = change_by(outcome);
+  const auto disturbed = std::find_if(report.changes.begin(), report.changes.end(),
+                                      [](const CircuitChange& each) { return each.kind != CircuitChangeKind::added; });
+  if (change.safe && disturbed != report.changes.end()) {
+    return refuse(change.requester,
+                  {ErrorCode::refused,
+                   "mode safe: circuit " + std::to_string(disturbed->circuit.id.value) + " of job " +
+                       std::to_string(disturbed->circuit.job.value) + " would be disturbed (" + std::to_string(report.touched) +
+                       " circuits change in all)",
+                   "loom schedule apply FILE --mode update --dry-run"},
+                  sink);
+  }
+  if (change.only_asks) {
+    OperatorReply answered;
+    answered.rows = std::move(report);
+    return answers_.answer(change.requester, std::move(answered), sink);
+  }
+  if (auto refusal = journal_.refusal_of(IntentRecord{(*outcome.result)->intent, 0, {}, {}, {}})) {
+    return refuse(change.requester, *std::move(refusal), sink);
+  }
+  if (plan.before == intent()) {
+    return adopt(plan, **outcome.result, sink);
+  }
+  if (++plan.attempts < kAttempts) {
+    plan.candidate = 0;
+    plan.first_refusal.reset();
+    return begin(std::move(plan), sink);
+  }
+  refuse(change.requester, {ErrorCode::busy, "other orders keep changing what this one is about", "loom status"}, sink);
+}
+
+/// The change becomes intent: durable first, then answered, then planned and committed like every change.
+void OperatorRequests::adopt(const TentativePlan& plan, const PlanResult& tried, EffectSink& sink) {
+  const OperatorChange& change = std::get<OperatorChange>(plan.purpose);
+  // A job that was changed gets a revision even where no light differs: its routes may.
+  const bool needs_revision = !confirmed_.exists() || !tried.plan.changed.empty() || change.job != JobId{};
+  if (change.confirm_within > Duration{}) {
+    desired_.begin_probation(commits_.next_revision(), facts_.header.clock, facts_.now + change.confirm_within);
+    sink.emit(SetTimer{timers::kProbation, desired_.probation()->deadline});
+  }
+  desired_.replace(tried.intent);
+  for (const DeviceOverride& was : plan.before.overrides) {
+    if (was.is_adopted() && desired_.override_of(was.device) == nullptr) {
+      alarms_.clear(AlarmCode::drift, {}, was.device);
+    }
+  }
+  jobs_.follow(plan.before, commits_.next_revision());
+  OperatorReply answered;
+  answered.job = change.job;
+  answered.revision = needs_revision ? commits_.next_revision() : Revision{};
+  answer_when_durable({change.requester, std::move(answered)}, sink);
+  if (needs_revision) {
+    commits_.want_plan(plan.reason, sink);
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,83 @@
+// Reconciler: desired against observed: what drifted, what is said about it, what a repair takes part in, what was found and
+// becomes desired, and what is left to people, aloud. It wants plans and never runs a commit.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "controller/control/commit_runner.hpp"
+#include "controller/control/drift_watch.hpp"
+#include "controller/control/tentative_plans.hpp"
+#include "controller/plan/reconcile.hpp"
+
+namespace loom {
+
+/// The parts that the reconciler works with.
+struct ReconcilerParts {
+  const ControllerFacts& facts;
+  DesiredIntent& desired;
+  const ConfirmedPlans& confirmed;
+  JournalQueue& journal;
+  AlarmBoard& alarms;
+  AgentSessions& sessions;
+  CommitRunner& commits;
+  TentativePlans& tentative;
+};
+
+class Reconciler {
+ public:
+  Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy);
+
+  /// Says again which adoptions stand.
+  void start(EffectSink& sink);
+  /// The agent's process is another one: what was known of its devices says nothing.
+  void forget(NodeId node);
+  /// The device's newest reading.
+  void judge(DeviceId device, EffectSink& sink);
+  /// Judges what nobody has reported, and repairs or adopts when nothing else is under way.
+  void reconcile(EffectSink& sink);
+  /// Takes the end of a commit, if one has come. After every event that may have ended one, and before anything else is wanted.
+  void follow_commits(EffectSink& sink);
+  /// The tentative plan of an adoption was made, or refused.
+  void on_adoption(const TentativeOutcome& outcome, EffectSink& sink);
+
+  const DriftWatch& drift() const { return drift_; }
+  /// Desired light while the lasers are ordered off is darkness, whatever the confirmed plan says.
+  bool has_desired_light() const { return confirmed_.exists() && !desired_.intent().lasers_off; }
+  DriftCounts counts() const { return has_desired_light() ? drift_.counts() : DriftCounts{}; }
+  Drift drift_of(DeviceId device) const { return has_desired_light() ? drift_.drift_of(device) : Drift::none; }
+
+ private:
+  // reconciler.cpp: judging, repairing
+  bool is_judged(NodeId node) const;
+  void judge_all(EffectSink& sink);
+  void alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink& sink);
+  void alarm_of_given_up(EffectSink& sink);
+  std::vector<NodeId> to_be_restored() const;
+  std::optional<RepairScope> scope_of(const std::vector<DeviceId>& devices, const std::vector<NodeId>& restored) const;
+  void want_repair(RepairScope scope, EffectSink& sink);
+  void on_commit_end(const CommitEnd& end, EffectSink& sink);
+  void alarm_of_failed_repair(const FabricCommit& failed, EffectSink& sink);
+  RepairScope taken_away_by(const FabricCommit& failed) const;
+
+  // reconciler_adopt.cpp: what was found becomes desired
+  bool adopt(EffectSink& sink);
+  void cannot_adopt(DeviceId device, const Error& error, EffectSink& sink);
+  void alarm_of_adopted(const DeviceOverride& override, EffectSink& sink);
+
+  const ControllerFacts& facts_;
+  DesiredIntent& desired_;
+  const ConfirmedPlans& confirmed_;
+  JournalQueue& journal_;
+  AlarmBoard& alarms_;
+  AgentSessions& sessions_;
+  CommitRunner& commits_;
+  TentativePlans& tentative_;
+  DriftPolicy policy_;
+
+  DriftWatch drift_;
+  bool judge_everything_ = false;    ///< a commit ended since
+  std::vector<DeviceId> repairing_;  ///< the drifted ones of the repair wanted last, ascending
+};
+
+}  // namespace loom

@@ -1,0 +1,16 @@
+// Requester: whom an answer goes to, and by what a repeated request is known again.
+#pragma once
+
+#include <string>
+
+#include "core/message.hpp"
+
+namespace loom {
+
+struct Requester {
+  Peer peer;
+  std::string principal;
+  RequestId request;
+};
+
+}  // namespace loom

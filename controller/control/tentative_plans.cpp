@@ -1,0 +1,70 @@
+// Numbered from above, so that no revision is spent on them.
+#include "controller/control/tentative_plans.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace loom {
+namespace {
+
+/// A tentative plan's number is nobody's business: "plan of revision 18446744073709551609 is refused".
+Error without_number(const PlanOutcome& outcome) {
+  Error error = outcome.result.error();
+  const std::string number = " of revision " + std::to_string(outcome.revision.value);
+  if (const auto at = error.message.find(number); at != std::string::npos) {
+    error.message.erase(at, number.size());
+  }
+  return error;
+}
+
+}  // namespace
+
+bool TentativePlans::has_adoption() const {
+  return std::any_of(plans_.begin(), plans_.end(),
+                     [](const TentativePlan& plan) { return std::holds_alternative<AdoptionChange>(plan.purpose); });
+}
+
+std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, CircuitId next_circuit, EffectSink& sink) {
+  Result<Intent> asked = fail(ErrorCode::internal, "a change without a candidate");
+  while (plan.candidate < plan.candidates.size() && !(asked = plan.candidates[plan.candidate](desired_.intent()))) {
+    plan.first_refusal = plan.first_refusal ? plan.first_refusal : std::optional(asked.error());
+    ++plan.candidate;
+  }
+  if (!asked) {
+    Error why = plan.first_refusal.value_or(asked.error());
+    return TentativeOutcome{std::move(plan), std::unexpected(std::move(why)), {}};
+  }
+  plan.before = desired_.intent();
+  plan.number = Revision{~0ULL - ++made_};
+  auto request = std::make_shared<PlanRequest>();
+  request->fabric = facts_.fabric;
+  request->base = confirmed_.base();
+  request->intent = *std::move(asked);
+  request->revision = plan.number;
+  request->next_circuit = next_circuit;
+  request->algorithm = facts_.algorithm;
+  request->reason = "trial of: " + plan.reason;
+  request->weigh = plan.weigh;
+  plans_.push_back(std::move(plan));
+  sink.emit(MakePlan{std::move(request)});
+  return std::nullopt;
+}
+
+std::optional<TentativeOutcome> TentativePlans::on_planned(const PlanOutcome& outcome, CircuitId next_circuit,
+                                                           EffectSink& sink) {
+  const auto it =
+      std::find_if(plans_.begin(), plans_.end(), [&](const TentativePlan& each) { return each.number == outcome.revision; });
+  if (it == plans_.end()) {
+    return std::nullopt;
+  }
+  TentativePlan plan = std::move(*it);
+  plans_.erase(it);
+  if (outcome.result) {
+    return TentativeOutcome{std::move(plan), *outcome.result, outcome.elapsed};
+  }
+  plan.first_refusal = plan.first_refusal ? plan.first_refusal : std::optional(without_number(outcome));
+  ++plan.candidate;
+  return begin(std::move(plan), next_circuit, sink);
+}
+
+}  // namespace loom

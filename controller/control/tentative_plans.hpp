@@ -1,0 +1,81 @@
+// TentativePlans: changes that are planned and verified before anything of them becomes intent: an operator's, what was found
+// at a device, what a job's measured demand asks for. It only has them planned, candidate by candidate; whoever began one
+// decides what its plan is worth.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "controller/control/confirmed_plans.hpp"
+#include "controller/control/desired_intent.hpp"
+#include "controller/control/facts.hpp"
+#include "controller/control/requester.hpp"
+
+namespace loom {
+
+/// One of the intents that would do what is asked, made from the present one.
+using Candidate = std::function<Result<Intent>(const Intent&)>;
+
+/// An operator asked for it.
+struct OperatorChange {
+  Requester requester;
+  bool only_asks = false;  ///< a dry run or a diff: nothing becomes intent
+  bool safe = false;       ///< refused if it disturbs light
+  Duration confirm_within{};
+  JobId job{};
+};
+/// Nobody ordered it: the reconciler found this.
+struct AdoptionChange {
+  DeviceOverride found;
+};
+/// Nor here: the job's measured demand asks for it.
+struct DemandChange {
+  JobId job;
+};
+using ChangePurpose = std::variant<OperatorChange, AdoptionChange, DemandChange>;
+
+struct TentativePlan {
+  ChangePurpose purpose;
+  std::vector<Candidate> candidates;  ///< tried in order until one can be planned
+  std::string reason;                 ///< of the revision that carries it out
+  std::optional<Weighing> weigh{};
+
+  Intent before{};  ///< what it was tried on
+  std::size_t candidate = 0;
+  std::uint32_t attempts = 0;
+  std::optional<Error> first_refusal{};
+  Revision number{};
+};
+
+struct TentativeOutcome {
+  TentativePlan plan;
+  Result<std::shared_ptr<const PlanResult>> result;  ///< error: no candidate could be planned; the first one's
+  Duration elapsed{};
+};
+
+class TentativePlans {
+ public:
+  TentativePlans(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed)
+      : facts_(facts), desired_(desired), confirmed_(confirmed) {}
+
+  bool is_empty() const { return plans_.empty(); }
+  bool has_adoption() const;
+
+  /// Has the plan's present candidate planned on what is confirmed. Given back: no candidate is lawful, and why.
+  std::optional<TentativeOutcome> begin(TentativePlan plan, CircuitId next_circuit, EffectSink& sink);
+  /// A plan was made. Empty: it was nobody's, or another candidate is tried now.
+  std::optional<TentativeOutcome> on_planned(const PlanOutcome& outcome, CircuitId next_circuit, EffectSink& sink);
+
+ private:
+  const ControllerFacts& facts_;
+  const DesiredIntent& desired_;
+  const ConfirmedPlans& confirmed_;
+  std::vector<TentativePlan> plans_;
+  std::uint64_t made_ = 0;
+};
+
+}  // namespace loom
