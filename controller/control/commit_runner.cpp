@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t kHistoryKept = 4'096;
 
+/// What an agent applied that the journal does not know may have been followed by so many revisions that nobody applied: their
+/// numbers are not given again either.
+constexpr std::uint64_t kRevisionsBehindApplied = 1'000;
+/// No older copy is as old as that; whoever claims more is not believed, lest one hello uses up all numbers.
+constexpr std::uint64_t kRevisionJumpMax = 1ULL << 32;
+
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 /// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
@@ -77,10 +83,36 @@ void CommitRunner::restore(const SnapshotRecord& state) {
     result->next_circuit = state.confirmed_next_circuit;
     confirmed_.confirm(std::move(result));
   }
+  greeted_by_ = state.next_revision.value > 1 ? facts_.now + facts_.timings.dead_after : Instant{};
   uncertain_.add(RepairScope{state.uncertain.nodes, state.uncertain.devices, state.uncertain.switches});
   if (state.going != nullptr) {
     uncertain_.add(*state.going);
   }
+}
+
+bool CommitRunner::go_beyond(NodeId node, Revision applied, EffectSink& sink) {
+  if (applied < next_revision_) {
+    return applied >= first_unknown_ && applied < first_above_unknown_;
+  }
+  Alarm alarm;
+  alarm.code = AlarmCode::journal_damaged;
+  alarm.evidence = "node " + number(node.value) + " has applied revision " + number(applied.value) +
+                   ", of which this journal knows nothing: ";
+  alarm.next_command = "loom device list";
+  if (applied.value - next_revision_.value > kRevisionJumpMax) {
+    alarm.node = node;
+    alarm.evidence += "that is more than " + number(kRevisionJumpMax) + " above its own, and not believed";
+    alarms_.raise(std::move(alarm), facts_.now, sink);
+    return true;
+  }
+  first_unknown_ = first_above_unknown_ == Revision{} ? next_revision_ : first_unknown_;
+  next_revision_ = Revision{applied.value + 1 + kRevisionsBehindApplied};
+  first_above_unknown_ = next_revision_;
+  alarm.evidence += "it is an older copy or another controller's; numbers go on at " + number(next_revision_.value) +
+                    ", and light that revision " + number(confirmed_.revision().value) +
+                    " does not have is reported as foreign";
+  alarms_.raise(std::move(alarm), facts_.now, sink);
+  return true;
 }
 
 void CommitRunner::on_journal_failed(EffectSink& sink) {
@@ -100,13 +132,18 @@ void CommitRunner::want_plan(std::string reason, EffectSink& sink) {
   consider_planning(sink);
 }
 
+/// The number of the first revision after a start is given when every agent that is there has said what it applied.
+Instant CommitRunner::earliest_plan() const {
+  const Instant due = awaits_reading() ? facts_.now + facts_.timings.beat_interval
+                                       : std::max(wanted_->since + facts_.timings.debounce, not_before_);
+  return sessions_.all_greeted() ? due : std::max(due, greeted_by_);
+}
+
 void CommitRunner::consider_planning(EffectSink& sink) {
   if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure()) {
     return;  // whoever ends that state considers again
   }
-  const Instant due = awaits_reading() ? facts_.now + facts_.timings.beat_interval
-                                       : std::max(wanted_->since + facts_.timings.debounce, not_before_);
-  if (facts_.now < due) {
+  if (const Instant due = earliest_plan(); facts_.now < due) {
     sink.emit(SetTimer{timers::kPlan, due});
     return;
   }
@@ -222,7 +259,11 @@ void CommitRunner::begin_if_ready(EffectSink& sink) {
   committing->step = CommitStep::waiting_for_agents;
   const auto& changed = committing->commit->plan().plan.changed;
   const auto absent = std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !sessions_.is_ready(node); });
-  if (absent == changed.end()) {
+  if (absent == changed.end() && committing->commit->revision() < first_above_unknown_) {
+    std::string reason = committing->commit->report(facts_.now).reason;
+    phase_ = Idle{};
+    want_plan(std::move(reason), sink);  // an agent knows another revision of this number
+  } else if (absent == changed.end()) {
     committing->step = CommitStep::running;
     committing->commit->begin(facts_.now, facts_.header, sink);
     follow_commit(sink);

@@ -121,7 +121,7 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
 }
 
 void Controller::on_hello(NodeId node, const Hello& hello, EffectSink& sink) {
-  const Greeting greeting = sessions_.greet(node, hello);
+  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, hello.applied, sink));
   if (greeting.is_new_incarnation) {
     demand_.forget(node);
     reconciler_.forget(node);
@@ -137,6 +137,7 @@ void Controller::on_hello(NodeId node, const Hello& hello, EffectSink& sink) {
     commits_.interrupt(node, sink);
   }
   commits_.begin_if_ready(sink);
+  commits_.consider_planning(sink);  // it may have waited for the last agent to say hello
 }
 
 void Controller::on(const MessageRefused& refused, EffectSink& sink) {

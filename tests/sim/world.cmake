@@ -9,6 +9,7 @@ loom_test(all_devices_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/all_devices_test.cp
 loom_test(world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_world_test.cpp
   LINKS loom_sim_world)
+loom_test(journal_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/journal_world_test.cpp LINKS loom_sim_world)
 loom_test(live_demand_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/live_demand_test.cpp LINKS loom_sim_world)
 loom_test(grants_world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/grants_world_test.cpp
