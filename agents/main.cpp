@@ -44,6 +44,10 @@ struct Order {
   std::uint32_t process = 0;
   std::string inspector_dir;  ///< empty: nobody tells of traffic
   bool faults = false;        ///< the scenario's device faults happen
+
+  std::string command() const {
+    return "lightloom-agent --scenario " + scenario + " --state " + state + " --process " + std::to_string(process);
+  }
 };
 
 int give_up(const Error& error) {
@@ -322,8 +326,11 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   if (!peers) {
     return give_up(peers.error());
   }
-  auto store =
-      SqliteStore::open({.path = files.agents_journal(order.process), .restore = order.restore_journal}, (*loop)->poster());
+  auto store = SqliteStore::open({.path = files.agents_journal(order.process),
+                                  .restore = order.restore_journal,
+                                  .restore_command = order.command() + " --restore-journal",
+                                  .start_command = order.command()},
+                                 (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }

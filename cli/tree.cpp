@@ -387,6 +387,17 @@ void add_lab(CLI::App& app, Session& session) {
   });
 }
 
+void add_backup(CLI::App& app, Session& session) {
+  CLI::App* backup = app.add_subcommand("backup", "Copy the state folder's journals, proven, while the daemons run or not");
+  backup->add_option("FILE", session.backup.file, "Of the controller's journal; those of agents become FILE.agents-N")
+      ->required();
+  backup->add_flag("--force", session.backup.force, "Replace what is there");
+  backup->footer(
+      "To go back to it: stop lightloomd, put FILE in place of STATE/controller.db, remove controller.db-wal,\n"
+      "controller.db-shm and controller.db.lock beside it, start lightloomd. Agents: the same with agents-N.db.");
+  backup->callback([&session] { session.command = [&session] { return back_up(session.globals, session.backup); }; });
+}
+
 }  // namespace
 
 void build_tree(CLI::App& app, Session& session) {
@@ -409,6 +420,7 @@ void build_tree(CLI::App& app, Session& session) {
   add_controller_commands(app, session);
   add_pure_commands(app, session);
   add_lab(app, session);
+  add_backup(app, session);
   CLI::App* completion = app.add_subcommand("completion", "Completion for your shell: source <(loom completion bash)");
   completion->add_option("SHELL", session.word, "bash, zsh or fish")->required();
   completion->callback([&app, &session] {

@@ -83,7 +83,9 @@ TEST_CASE("a recorded session decides the same again from its tape, and a tape t
   auto reader = loom::TapeReader::open(lab.tape());
   REQUIRE(reader);
   const fs::path shorter = lab.tape().string() + ".short";
-  auto writer = loom::TapeWriter::open(shorter);
+  const auto head = loom::decode_tape_entry(reader->next().value());
+  REQUIRE(head);
+  auto writer = loom::TapeWriter::open({.path = shorter}, std::get<loom::TapeHead>(*head));
   REQUIRE(writer);
   bool dropped = false;
   while (const auto bytes = reader->next()) {

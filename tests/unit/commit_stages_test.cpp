@@ -52,7 +52,7 @@ struct CommitBench {
     }
     result->plan.circuits.resize(3);
     result->plan.touched = {CircuitId{1}, CircuitId{2}};
-    result->plan.moved_switches = {DeviceId{5}};
+    result->plan.moved_steering = {DeviceId{5}};
     return result;
   }
 

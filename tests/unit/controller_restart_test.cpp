@@ -151,13 +151,13 @@ TEST_CASE("switches that a commit was going to move are waited for by the first 
   ControllerBench bench = interrupted(2);
   const std::shared_ptr<const Plan> going = last_commit(bench).plan;
   REQUIRE(going != nullptr);
-  REQUIRE_FALSE(going->moved_switches.empty());
+  REQUIRE_FALSE(going->moved_steering.empty());
   bench.start(Revision{1});
   bench.ask(CancelJob{JobId{2}, false});
   bench.pass(seconds{2});
   REQUIRE(bench.controller->confirmed_plan() != nullptr);
-  const std::vector<DeviceId>& moved = bench.controller->confirmed_plan()->plan.moved_switches;
-  for (const DeviceId id : going->moved_switches) {
+  const std::vector<DeviceId>& moved = bench.controller->confirmed_plan()->plan.moved_steering;
+  for (const DeviceId id : going->moved_steering) {
     CHECK(std::find(moved.begin(), moved.end(), id) != moved.end());
   }
 }

@@ -135,6 +135,7 @@ CommitRecord commit(Random& random) {
   out.next_circuit = {random.word()};
   if (out.decision == CommitDecision::going) {
     out.plan = std::make_shared<const Plan>(plan(random, out.revision));
+    out.intent = random.coin() ? nullptr : std::make_shared<const Intent>(intent(random));
   }
   return out;
 }
@@ -162,6 +163,45 @@ Envelope random_envelope(Random& random, std::size_t alternative) {
   return out;
 }
 
+namespace {
+
+IntentCause intent_cause(Random& random) {
+  IntentCause cause;
+  cause.principal = text(random);
+  cause.request = {random.word()};
+  cause.job = job(random);
+  cause.revision = revision(random);
+  return cause;
+}
+
+SnapshotRecord snapshot(Random& random) {
+  SnapshotRecord out;
+  out.term = {random.word()};
+  out.next_revision = revision(random);
+  out.next_circuit = {random.word()};
+  auto wanted = std::get<IntentRecord>(random_record(random, 1));
+  out.intent = std::move(wanted.intent);
+  out.laser_order = wanted.laser_order;
+  out.next_job = wanted.next_job;
+  out.probation = std::move(wanted.probation);
+  out.answered = {intent_cause(random), intent_cause(random)};
+  const auto going = std::make_shared<const Plan>(plan(random, revision(random)));
+  out.confirmed = std::make_shared<const Plan>(plan(random, revision(random)));
+  out.kept.push_back({revision(random), std::make_shared<const Intent>(intent(random)), going->circuits});
+  out.kept.push_back({out.confirmed->revision, std::make_shared<const Intent>(intent(random)), out.confirmed->circuits});
+  out.confirmed_next_circuit = {random.word()};
+  if (random.coin()) {
+    out.going = going;
+    out.going_intent = std::make_shared<const Intent>(intent(random));
+  }
+  out.uncertain = {{{3}, {9}}, {{1}, {2}}, {{7}}};
+  out.lit = {{{random.word() >> 1}, 3, revision(random)}, {{~0ULL}, 4, revision(random)}};
+  out.latch = {random.coin(), random.word()};
+  return out;
+}
+
+}  // namespace
+
 Record random_record(Random& random, std::size_t alternative) {
   switch (alternative) {
     case 0:
@@ -180,19 +220,16 @@ Record random_record(Random& random, std::size_t alternative) {
         record.probation = std::move(trial);
       }
       if (random.coin()) {
-        IntentCause cause;
-        cause.principal = text(random);
-        cause.request = {random.word()};
-        cause.job = job(random);
-        cause.revision = revision(random);
-        record.cause = std::move(cause);
+        record.cause = intent_cause(random);
       }
       return record;
     }
     case 2:
       return commit(random);
-    default:
+    case 3:
       return LatchRecord{true, random.word()};
+    default:
+      return snapshot(random);
   }
 }
 

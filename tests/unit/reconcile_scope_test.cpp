@@ -29,8 +29,8 @@ Scope scope_of(VerifyBench& bench, const Texts& drifted, std::optional<Reading> 
   for (const DeviceId id : found.devices) {
     scope.devices.push_back(bench.fabric.device(id).name);
   }
-  for (const DeviceId id : found.switches) {
-    scope.switches.push_back(bench.fabric.device(id).name);
+  for (const DeviceId id : found.steering) {
+    scope.steering.push_back(bench.fabric.device(id).name);
   }
   return scope;
 }
@@ -46,7 +46,7 @@ TEST_CASE("repair: a drifted laser is touched alone") {
   const Scope scope = scope_of(bench, {"laser-1"}, {});
   CHECK(scope.devices == Texts{"laser-1"});
   CHECK(scope.nodes == std::vector{NodeId{1}});
-  CHECK(scope.switches.empty());
+  CHECK(scope.steering.empty());
 }
 
 TEST_CASE("repair: a WSS that was never read takes all light that passes it, one that was read the light that differs") {
@@ -55,7 +55,7 @@ TEST_CASE("repair: a WSS that was never read takes all light that passes it, one
   const Scope unread = scope_of(bench, {"wss"}, {});
   CHECK(unread.devices == Texts{"laser-0", "laser-1", "wss"});
   CHECK(unread.nodes == std::vector{NodeId{0}, NodeId{1}});
-  CHECK(unread.switches == Texts{"wss"});
+  CHECK(unread.steering == Texts{"wss"});
   CHECK(touched(bench, "wss", std::monostate{}) == Texts{"laser-0", "laser-1", "wss"});
   CHECK(touched(bench, "wss", WssObservation{{routes[0]}, true}) == Texts{"laser-1", "wss"});
   CHECK(touched(bench, "wss", WssObservation{{routes[1]}, true}) == Texts{"laser-0", "wss"});
@@ -219,7 +219,7 @@ TEST_CASE("repair: a circuit switch takes light of the input or of the exit that
   CHECK(with(OcsObservation{{{1, 0}, {0, 0}}, true}) == met);  // another input led into its exit
   CHECK(with(OcsObservation{{{1, 0}, {0, 1}}, true}) == Texts{"ocs"});
   VerifyBench bench = make_branches();
-  CHECK(scope_of(bench, {"ocs"}, {}).switches == Texts{"ocs"});
+  CHECK(scope_of(bench, {"ocs"}, {}).steering == Texts{"ocs"});
 }
 
 // --- jobs in timeslots --------------------------------------------------------------------------------------------------

@@ -77,12 +77,12 @@ TEST_CASE("verify: a device that is idle before the first plan need not be touch
 
 TEST_CASE("verify: moved switches are those that move, and nothing else") {
   VerifyBench bench = chain_of_two();
-  bench.plan.moved_switches.clear();
+  bench.plan.moved_steering.clear();
   CHECK(bench.verdict() == Texts{kDeclare + "wss moves but is not among the moved switches"});
   VerifyBench still = confirmed_two();
-  still.plan.moved_switches = {still.device_plan("wss").device};
+  still.plan.moved_steering = {still.device_plan("wss").device};
   CHECK(still.verdict() == Texts{kDeclare + "wss does not move but is among the moved switches"});
-  still.plan.moved_switches = {still.device_plan("bank").device};  // no switch: means nothing
+  still.plan.moved_steering = {still.device_plan("bank").device};  // no switch: means nothing
   CHECK(still.verdict() == Texts{});
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("verify: circuit switches are declared as WSS are") {
                                  kDeclare + "d changes but is not among the nodes that take part"});
   bench.declare();
   CHECK(bench.verdict() == Texts{});
-  bench.plan.moved_switches.clear();
+  bench.plan.moved_steering.clear();
   CHECK(bench.verdict() == Texts{kDeclare + "ocs moves but is not among the moved switches"});
 }
 
