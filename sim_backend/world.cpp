@@ -95,7 +95,7 @@ void World::make_controller() {
   seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     plan(std::move(request), std::move(done));
   };
-  controller_place_.host = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"},
+  controller_place_.host = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller", options_.journal_tail},
                                                   std::move(seams),
                                                   [this, machine = controller_.get()](Instant now, const Event& event,
                                                                                       EffectSink& sink) {
@@ -136,7 +136,7 @@ void World::make_agent(NodeId node) {
   agent.machine = std::make_unique<Agent>(options, std::move(drivers));
   HostSeams seams = seams_of(agent.place);
   seams.registers = agent.place.trouble ? &agent.place.trouble->over(*bus_) : bus_.get();
-  agent.place.host = std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node)}, std::move(seams),
+  agent.place.host = std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node), options_.journal_tail}, std::move(seams),
                                             [this, node](Instant now, const Event& event, EffectSink& sink) {
                                               AgentPlace& self = agents_[node.value];
                                               if (self.place.dying) {
