@@ -202,7 +202,11 @@ struct VerifyBench {
         const std::vector<TimedSetpoint> dark{{{}, {}, kForever, dark_setpoint(of)}};
         one.touched = one.timeline != (before == nullptr ? dark : before->devices[i].timeline);
         takes_part = takes_part || one.touched;
-        if (one.touched && (of.kind == DeviceKind::wss || of.kind == DeviceKind::ocs)) {
+        one.may_hold.clear();
+        if (one.touched && of.kind != DeviceKind::itla_laser) {
+          one.may_hold = {before == nullptr ? dark_setpoint(of) : before->devices[i].timeline.front().setpoint};
+        }
+        if (one.touched && fabric.steers_others[one.device.value]) {
           plan.moved_steering.push_back(one.device);
         }
       }

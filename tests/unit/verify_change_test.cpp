@@ -71,19 +71,20 @@ TEST_CASE("verify: a device that is idle before the first plan need not be touch
           b.timeline("laser-0")[0].hold = Duration{1};
         }) == refusal("laser-0"));
   CHECK(with([](VerifyBench& b) { b.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}}; }) ==
-        Texts{kDeclare + "wss changes but is not marked as touched", kDeclare + "wss moves but is not among the moved switches",
+        Texts{kDeclare + "wss changes but is not marked as touched",
+              kDeclare + "wss moves but is not among the devices that wait for everybody's dark",
               kDeclare + "a changes but is not among the nodes that take part"});
 }
 
-TEST_CASE("verify: moved switches are those that move, and nothing else") {
+TEST_CASE("verify: what waits for everybody's dark is what moves and steers, and nothing else") {
   VerifyBench bench = chain_of_two();
   bench.plan.moved_steering.clear();
-  CHECK(bench.verdict() == Texts{kDeclare + "wss moves but is not among the moved switches"});
+  CHECK(bench.verdict() == Texts{kDeclare + "wss moves but is not among the devices that wait for everybody's dark"});
   VerifyBench still = confirmed_two();
   still.plan.moved_steering = {still.device_plan("wss").device};
-  CHECK(still.verdict() == Texts{kDeclare + "wss does not move but is among the moved switches"});
-  still.plan.moved_steering = {still.device_plan("bank").device};  // no switch: means nothing
-  CHECK(still.verdict() == Texts{});
+  CHECK(still.verdict() == Texts{kDeclare + "wss does not move but is among the devices that wait for everybody's dark"});
+  still.plan.moved_steering = {still.device_plan("bank").device};
+  CHECK(still.verdict() == Texts{kDeclare + "bank does not move but is among the devices that wait for everybody's dark"});
 }
 
 TEST_CASE("verify: circuit switches are declared as WSS are") {
@@ -94,12 +95,12 @@ TEST_CASE("verify: circuit switches are declared as WSS are") {
   bench.finish("chain");
   bench.set<OcsSetpoint>("ocs").connects = {{0, 1}};
   CHECK(bench.verdict() == Texts{kDeclare + "ocs changes but is not marked as touched",
-                                 kDeclare + "ocs moves but is not among the moved switches",
+                                 kDeclare + "ocs moves but is not among the devices that wait for everybody's dark",
                                  kDeclare + "d changes but is not among the nodes that take part"});
   bench.declare();
   CHECK(bench.verdict() == Texts{});
   bench.plan.moved_steering.clear();
-  CHECK(bench.verdict() == Texts{kDeclare + "ocs moves but is not among the moved switches"});
+  CHECK(bench.verdict() == Texts{kDeclare + "ocs moves but is not among the devices that wait for everybody's dark"});
 }
 
 TEST_CASE("verify: a node takes part if a device of it is touched or its timing changes") {
@@ -139,7 +140,7 @@ TEST_CASE("verify: a laser that is left alone in the dark changes nothing, whate
   switching.set<WssSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
   switching.device_plan("wss").left_alone = true;
   CHECK(switching.verdict() == Texts{kDeclare + "wss changes but is not marked as touched",
-                                     kDeclare + "wss moves but is not among the moved switches",
+                                     kDeclare + "wss moves but is not among the devices that wait for everybody's dark",
                                      kDeclare + "a changes but is not among the nodes that take part"});
 }
 
