@@ -63,7 +63,7 @@ TEST_CASE("a_drawn_run_is_written_and_read_back_as_the_same_run") {
   CHECK(read.algorithm == drawn.algorithm);
   CHECK(read.controller.stage_deadline == drawn.controller.stage_deadline);
   const auto first = run_draw(*draw);
-  const auto again = run_simulation(read, {read.seed});
+  const auto again = run_simulation(read, {.seed = read.seed, .trace_path = {}});
   REQUIRE(first);
   REQUIRE(again);
   CHECK(first->digest == again->digest);
@@ -110,7 +110,7 @@ TEST_CASE("what_fails_is_shrunk_to_what_it_needs_and_found_again_from_its_files"
   const auto files = write_draw(shrunk->draw, options.configs, folder.path());
   REQUIRE(files);
   const Scenario read = read_back(*files);
-  const auto again = run_simulation(read, {read.seed});
+  const auto again = run_simulation(read, {.seed = read.seed, .trace_path = {}});
   REQUIRE(again);
   REQUIRE_FALSE(again->violations.empty());
   CHECK(again->violations.front().rule == shrunk->rule);
