@@ -141,6 +141,9 @@ bool is_as_found(const DeviceLanes& lanes, const Lane& lane, const DevicePlan& d
 }
 
 bool must_change(const DeviceLanes& lanes, const Lane& lane, const NodePlan& plan, const DevicePlan& device) {
+  if (device.left_alone) {
+    return false;
+  }
   if (!lane.is_laser()) {
     return device.touched;
   }

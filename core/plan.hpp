@@ -81,6 +81,7 @@ struct DevicePlan {
   DeviceId device;
   bool touched = false;                 ///< its light goes out at T and returns at relight; or it may move while that is dark
   std::vector<TimedSetpoint> timeline;  ///< ascending offset; one entry with hold = kForever is static
+  bool left_alone = false;              ///< it follows no order at present: its agent asks nothing of it for this revision
   /// Of a touched device that light passes: what it may hold when this plan finds it. Light that meets what differs between
   /// any of these and the timeline is dark for it; whatever else it is found to be, it does not move.
   std::vector<Setpoint> may_hold{};

@@ -103,6 +103,7 @@ static void to_wire(const loom::DevicePlan& in, DevicePlan& out) {
   out.set_device_id(in.device.value);
   out.set_touched(in.touched);
   rows_to_wire(in.timeline, *out.mutable_timeline());
+  out.set_left_alone(in.left_alone);
   rows_to_wire(in.may_hold, *out.mutable_may_hold());
 }
 
@@ -112,6 +113,7 @@ static loom::DevicePlan from_wire(Check& check, const DevicePlan& in) {
   out.touched = in.touched();
   out.timeline = rows_from_wire<loom::TimedSetpoint>(check, "timeline", in.timeline(), limits::kTimelineEntries);
   check_timeline(check, out.timeline);
+  out.left_alone = in.left_alone();
   out.may_hold = rows_from_wire<loom::Setpoint>(check, "may_hold", in.may_hold(), limits::kSetpointsHeld);
   return out;
 }

@@ -326,7 +326,8 @@ Result<void> Host::Core::start(std::uint64_t boot_id) {
   }
   listen();
   std::vector<Record> records = decode_journal(contents);
-  deliver(Started{boot_id, seams_.time->clock(), std::move(records)}, rows.value(), std::move(contents.rows));
+  deliver(Started{boot_id, seams_.time->clock(), std::move(records), seams_.time->wall_offset()}, rows.value(),
+          std::move(contents.rows));
   return {};
 }
 

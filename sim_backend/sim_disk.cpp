@@ -63,6 +63,13 @@ void SimDisk::crash() {
   waiting_.clear();
 }
 
+std::unique_ptr<SimDisk> SimDisk::copy(std::uint64_t seed) const {
+  auto made = std::make_unique<SimDisk>(time_, options_, seed);
+  made->rows_.assign(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(durable_));
+  made->durable_ = durable_;
+  return made;
+}
+
 void SimDisk::wipe() {
   crash();
   rows_.clear();

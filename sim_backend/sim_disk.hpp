@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ class SimDisk final : public StorageSeam {
   /// From now on every append fails with `storage` (full); an empty sentence mends it.
   void fail_appends(std::string sentence) { append_fault_ = std::move(sentence); }
   std::size_t durable_rows() const { return durable_; }
+  /// Another disk with the rows that are durable here: somebody copied the journal.
+  std::unique_ptr<SimDisk> copy(std::uint64_t seed) const;
 
  private:
   struct Waiting {

@@ -44,7 +44,7 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
               "loom --state FOLDER ... (of an operator's key)"};
     return answers_.answer_once(requester, std::move(refused), sink);
   }
-  if (answers_.is_repeated(requester, sink)) {
+  if (answers_.arrive(requester, sink) != RequestAnswers::Arrival::first) {
     return;
   }
   std::visit(

@@ -20,7 +20,10 @@ struct LowerRequest {
   const Plan* base;      ///< null = everything dark, nothing configured
   Revision revision;
   CircuitId next_circuit;
-  std::vector<ElementId> darken{};  ///< transmitters, ascending, whose light goes dark for this revision although it stays
+  std::vector<ElementId> frozen{};   ///< elements, ascending, that follow no order: they stay as the base has them
+  std::vector<Circuit> lingering{};  ///< of the base; nobody wants it, and nobody can put it out
+  std::vector<ElementId> lost{};     ///< of `frozen`, ascending: nobody knows how they are
+  std::vector<ElementId> darken{};   ///< transmitters, ascending, whose light goes dark for this revision although it stays
   std::vector<ObservedLight> occupied{};  ///< light that nobody takes away: its way through the base stays as it is
 };
 

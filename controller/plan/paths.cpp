@@ -36,13 +36,38 @@ bool ocs_admits(const std::vector<CrossConnect>& connects, PortNumber input, Por
 
 }  // namespace
 
-PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred)
+Positions positions_of(const Fabric& fabric, const Plan& plan) {
+  Positions positions(fabric);
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& planned : node.devices) {
+      const auto& elements = fabric.device(planned.device).elements;
+      const Setpoint& setpoint = planned.timeline.front().setpoint;
+      if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+        positions.routes[elements[0].value] = wss->routes;
+      } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+        positions.connects[elements[0].value] = ocs->connects;
+      } else if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+        for (const RingResonance& ring : heater->rings) {
+          const std::int64_t n = (ring.resonance.mhz - kGridAnchor.mhz) / kGridStep.mhz;
+          positions.resonances[elements[ring.channel].value] = FrequencySlot{static_cast<std::int32_t>(n), 0};
+        }
+      }
+    }
+  }
+  return positions;
+}
+
+PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen)
     : fabric_(fabric),
       preferred_(preferred),
       positions_(fabric),
+      frozen_(fabric.elements.size()),
       passing_(fabric.elements.size()),
       tails_(fabric.elements.size()),
       trunk_of_(fabric.elements.size()) {
+  for (const ElementId element : frozen) {
+    frozen_[element.value] = true;
+  }
   std::vector<ElementId> trunks;
   for (const Element& element : fabric.elements) {
     if (std::holds_alternative<Receiver>(element.kind)) {
@@ -147,7 +172,27 @@ bool PathFinder::reaches(FibreId fibre, std::uint32_t trunk) const {
   return ((reach_[fibre.value * words_ + trunk / 64] >> (trunk % 64)) & 1U) != 0;
 }
 
+/// What a frozen element does with this light: what it was set to.
+bool PathFinder::passes_already(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const {
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    const auto& routes = preferred_.routes[element.id.value];
+    return std::any_of(routes.begin(), routes.end(), [&](const WssRoute& route) {
+      return route.slot == slot && route.input == input && route.output == output;
+    });
+  }
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    const auto& connects = preferred_.connects[element.id.value];
+    return std::find(connects.begin(), connects.end(), CrossConnect{input, output}) != connects.end();
+  }
+  const auto& resonance = preferred_.resonances[element.id.value];
+  const bool couples = resonance && centre_of(*resonance) == centre_of(slot);
+  return !std::holds_alternative<RingFilter>(element.kind) || (input == 0 && output == 0 ? !couples : couples);
+}
+
 bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const {
+  if (frozen_[element.id.value] && !passes_already(element, input, output, slot)) {
+    return false;
+  }
   if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
     return wss_admits(positions_.routes[element.id.value], input, output, slot);
   }

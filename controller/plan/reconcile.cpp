@@ -10,7 +10,7 @@ namespace {
 
 Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
   if (!wanted.emit) {
-    return seen.emitting ? Drift::foreign : Drift::none;
+    return seen.emitting && seen.power > kNoLight ? Drift::foreign : Drift::none;  // an emission that sends nothing is none
   }
   if (!seen.emitting || seen.power <= kNoLight) {  // the audit may have met it between its two registers
     return Drift::missing;

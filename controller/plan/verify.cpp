@@ -32,8 +32,8 @@ Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const 
   verifying::Settings settings(fabric, plan);
   settings.by_hand.resize(fabric.elements.size());
   for (const DeviceOverride& override : intent.overrides) {
-    const bool serves_circuits = override.is_adopted() && !emits(override.setpoint);  // only its power was adopted
-    if (override.device.value < fabric.devices.size() && !serves_circuits) {
+    // One that is dark by hand lights nothing, and one that was adopted dark serves circuits: only its power was adopted.
+    if (override.device.value < fabric.devices.size() && emits(override.setpoint)) {
       settings.by_hand[fabric.device(override.device).elements[0].value] = true;
     }
   }

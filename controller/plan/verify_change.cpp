@@ -42,7 +42,14 @@ class ChangeRules {
     faults_.add(rules::kChangeDeclared, [&] { return std::move(evidence); });
   }
 
+  /// What follows no order changes nothing: it may be planned dark, or as it was.
   bool changes(const DevicePlan& plan) const {
+    if (plan.left_alone &&
+        std::none_of(plan.timeline.begin(), plan.timeline.end(),
+                     [](const TimedSetpoint& entry) { return emits(entry.setpoint); }) &&
+        fabric_.device(plan.device).kind == DeviceKind::itla_laser) {
+      return false;
+    }
     return before_ ? before_->devices[plan.device.value]->timeline != plan.timeline : !is_idle(plan);
   }
 

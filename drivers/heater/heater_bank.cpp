@@ -198,12 +198,15 @@ void HeaterBankDriver::hear_failure(Instant now, const BusReply& reply) {
   const std::string what = wrote ? "write of the bank" : "read of registers 0 to " + std::to_string(target_.size() - 1);
   if (reply.status == BusStatus::exception && reply.exception != kModbusBusy) {
     give_up(what + ": refused with " + describe(reply, profile_.reply_deadline));
-  } else if (!conversation_.may_retry(now)) {
-    const std::string why = reply.status == BusStatus::ok ? std::to_string(reply.words.size()) + " words where " +
-                                                                std::to_string(target_.size()) + " were asked"
-                                                          : describe(reply, profile_.reply_deadline);
+    return;
+  }
+  const std::string why = reply.status == BusStatus::ok ? std::to_string(reply.words.size()) + " words where " +
+                                                              std::to_string(target_.size()) + " were asked"
+                                                        : describe(reply, profile_.reply_deadline);
+  if (!conversation_.may_retry(now)) {
     give_up(what + ": " + why + " in " + std::to_string(Conversation::kTries) + " tries");
   } else {
+    undertaking_.struggle(profile_.name + ": " + what + ": " + why + conversation_.attempt());
     state_ = row_of(state_).uncertain;
   }
 }

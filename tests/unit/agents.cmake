@@ -11,7 +11,11 @@ loom_test(traffic_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/traffic_test.cpp LINKS 
 loom_test(grant_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/grant_arbiter_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/grant_arbiter_borders_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/grant_codec_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/grant_sender_test.cpp
   LINKS loom_agents loom_proto)
+loom_test(grant_plane_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/grant_executor_test.cpp ${CMAKE_CURRENT_LIST_DIR}/grant_plane_test.cpp
+  LINKS loom_agents)
 loom_test(grant_allocation_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/grant_allocation_test.cpp LINKS loom_agents)

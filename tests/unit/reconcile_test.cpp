@@ -80,11 +80,19 @@ TEST_CASE("a_dark_laser_is_missing_and_a_lit_idle_one_is_foreign") {
   World world;
   world.laser(1).emitting = false;
   world.laser(6).emitting = true;
+  world.laser(6).power = Dbm{0};
   const auto found = world.judge();
   CHECK(found.counts.missing == 1);
   CHECK(found.counts.foreign == 1);
   CHECK(found.devices[world.made->plan.nodes[1].devices[0].device.value].drift == Drift::missing);
   CHECK(found.devices[world.made->plan.nodes[6].devices[0].device.value].drift == Drift::foreign);
+}
+
+TEST_CASE("an_emission_without_light_is_nothing_foreign") {
+  World world;
+  world.laser(6).emitting = true;
+  world.laser(6).power = Dbm{kNoLight};
+  CHECK(world.judge().counts == DriftCounts{});
 }
 
 TEST_CASE("detuned_and_dim_are_told_apart") {
