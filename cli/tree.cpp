@@ -343,7 +343,7 @@ void add_pure_commands(CLI::App& app, Session& session) {
   trace->callback([&session] { session.command = [&session] { return import(session.globals, session.path); }; });
   CLI::App* sim = app.add_subcommand("sim", "The whole system in virtual time");
   sim->require_subcommand(1);
-  CLI::App* run = sim->add_subcommand("run", "Run a scenario; prints a digest of everything that happened");
+  CLI::App* run = sim->add_subcommand("run", "Run a scenario: when each job was lit, dark, and why. Exit 1: not as it expects (expect:)");
   run->add_option("SCENARIO", session.sim.scenario, "YAML file")->required();
   run->add_option("--seed", session.sim.seed, "Instead of the scenario's");
   run->add_option("--faults", session.sim.faults, "Fault file beside the scenario's own, e.g. configs/faults/everything.yaml");
@@ -371,7 +371,7 @@ void add_pure_commands(CLI::App& app, Session& session) {
 void add_lab(CLI::App& app, Session& session) {
   CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
   lab->require_subcommand(1);
-  CLI::App* run = lab->add_subcommand("run", "Start, submit the scenario's jobs, follow them into light, replay, print, stop");
+  CLI::App* run = lab->add_subcommand("run", "Start, do what the scenario says when it says it, account for its jobs, replay, stop. Exit 1: not as it expects");
   run->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
   run->add_flag("--keep", session.lab.keep, "Leave everything running");
   run->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");

@@ -69,9 +69,18 @@ struct LeftOut {
   bool operator==(const LeftOut&) const = default;
 };
 
+/// Light that was observed, or that an agent which is away was last told to emit, and that the base does not have.
+struct ObservedLight {
+  DeviceId laser;
+  LaserSetpoint light;
+  /// A commit can prove it dark: its agent is there. Else it is where it is until somebody proves otherwise.
+  bool may_darken = false;
+  bool operator==(const ObservedLight&) const = default;
+};
+
 struct PlanRequest {
   std::shared_ptr<const Fabric> fabric;
-  std::shared_ptr<const Plan> base;  ///< what is confirmed now; null = a dark fabric
+  std::shared_ptr<const Plan> base;  ///< what is confirmed now, or what was found before the first plan; null = a dark fabric
   Intent intent;                     ///< jobs in it without nodes are to be placed
   Revision revision;
   CircuitId next_circuit;  ///< first free circuit id
@@ -83,6 +92,7 @@ struct PlanRequest {
   /// A job without light in the base that cannot be planned is left out, so that the rest goes on; otherwise nothing is
   /// planned.
   bool may_leave_out = false;
+  std::vector<ObservedLight> observed{};  ///< ascending laser; occupied until it is proven dark
 };
 
 struct PlanResult {

@@ -237,7 +237,7 @@ void to_wire(const loom::CircuitReport& in, CircuitReport& out) {
 
 loom::CircuitReport from_wire(Check& check, const CircuitReport& in) {
   loom::CircuitReport out;
-  out.timeslot = in.timeslot_number();
+  out.timeslot = check.timeslot("timeslot_number", in.timeslot_number());
   out.state = check.text("state", in.state());
   out.light = check.enumeration("light", in.light(), loom::LightState::dark);
   out.age = check.difference("age_ns", in.age_ns());

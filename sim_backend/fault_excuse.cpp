@@ -1,4 +1,4 @@
-// The table, and a scenario's faults as device models take them.
+// The table.
 #include "sim_backend/fault_excuse.hpp"
 
 #include <array>
@@ -62,21 +62,6 @@ std::string text_of(const ScenarioFault& fault, const Fabric& fabric) {
 std::string text_of(const MachineFault& fault) {
   return (fault.node ? "node " + std::to_string(fault.node->value) : std::string("controller")) + ": " +
          std::string(to_string(fault.kind));
-}
-
-DeviceFault model_fault(const ScenarioFault& fault, Instant zero) {
-  static constexpr std::array<DeviceFaultKind, kScenarioFaultKinds> kKinds{
-      DeviceFaultKind::detune,   DeviceFaultKind::dim,           DeviceFaultKind::fail, DeviceFaultKind::stick,
-      DeviceFaultKind::silence,  DeviceFaultKind::nack,          DeviceFaultKind::late, DeviceFaultKind::reboot,
-      DeviceFaultKind::misroute, DeviceFaultKind::false_readback};
-  DeviceFault model;
-  model.kind = kKinds[static_cast<std::size_t>(fault.kind)];
-  model.until = fault.lasts == kForever ? kNever : zero + fault.at + fault.lasts;
-  model.offset = fault.offset;
-  model.loss = fault.loss;
-  model.delay = fault.delay;
-  model.hidden = fault.kind == ScenarioFaultKind::detune;  // "beside what the registers say"
-  return model;
 }
 
 }  // namespace loom

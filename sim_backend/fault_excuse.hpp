@@ -4,7 +4,6 @@
 
 #include "core/config/scenario.hpp"
 #include "core/fabric.hpp"
-#include "sim_backend/devices/device_model.hpp"
 #include "sim_backend/light_checker.hpp"
 
 namespace loom {
@@ -25,7 +24,5 @@ FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceKind device);
 /// `wss-in-0: fail`.
 std::string text_of(const ScenarioFault& fault, const Fabric& fabric);
 std::string text_of(const MachineFault& fault);
-/// The same for a device model; `until` counts from `zero`, the start of the run.
-DeviceFault model_fault(const ScenarioFault& fault, Instant zero);
 
 }  // namespace loom

@@ -127,6 +127,20 @@ CarriedIterations carried_so_far(const RunHistory& history, const LightTimeline&
   return carried(history, light, account, *life, script.entries()[entry]);
 }
 
+IterationLook judge_iterations(const CarriedIterations& carried, std::uint32_t wanted, const JobWord& word, Instant now,
+                               std::uint32_t looks) {
+  constexpr Duration kFirstPause = std::chrono::milliseconds{20};
+  constexpr Duration kLongestPause = std::chrono::seconds{1};
+  constexpr std::uint32_t kLooksInVain = 10;  // more than 5 s
+  const bool is_foreseen = carried.due > now && carried.due != kNever;
+  const bool is_played = carried.count > 0 && !carried.why.empty();  // its timeslots, and no more come
+  IterationLook look;
+  look.is_done = carried.count >= wanted && !is_foreseen;
+  look.is_hopeless = is_refused(word) || is_played || (is_at_rest(word) && !is_foreseen && looks >= kLooksInVain);
+  look.again = is_foreseen ? carried.due : now + std::min(kLongestPause, kFirstPause * (std::int64_t{1} << std::min(looks, 10U)));
+  return look;
+}
+
 RunAccount run_account(const RunHistory& history, const RunEnd& run) {
   RunAccount account;
   account.end = run.end;

@@ -41,6 +41,17 @@ std::optional<JobLife> life_of(const OperatorScript& script, std::size_t entry, 
 CarriedIterations carried_so_far(const RunHistory& history, const LightTimeline& light, const OperatorScript& script,
                                  std::size_t entry, Instant now);
 
+/// What a launcher makes of it.
+struct IterationLook {
+  bool is_done = false;      ///< all that were wanted are carried
+  bool is_hopeless = false;  ///< nothing more is to be expected of its light, as things are
+  Instant again{};           ///< when to look again
+};
+/// `looks`: how often somebody has looked since the job runs; ever more seldom while nothing comes of it, and exactly when the
+/// light that is there will have carried everything.
+IterationLook judge_iterations(const CarriedIterations& carried, std::uint32_t wanted, const JobWord& word, Instant now,
+                               std::uint32_t looks);
+
 /// What a run leaves behind.
 struct RunEnd {
   const Scenario& scenario;

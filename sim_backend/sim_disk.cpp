@@ -70,6 +70,12 @@ std::unique_ptr<SimDisk> SimDisk::copy(std::uint64_t seed) const {
   return made;
 }
 
+void SimDisk::wipe() {
+  crash();
+  rows_.clear();
+  durable_ = 0;
+}
+
 void SimDisk::tear_last_row() {
   if (durable_ == 0) {
     return;

@@ -26,6 +26,8 @@ class SimDisk final : public StorageSeam {
 
   /// The power fails: rows that were not durable are gone, and their `done` is never called.
   void crash();
+  /// Somebody lost the disk: it is empty from now on.
+  void wipe();
   /// The last durable row is torn: load() returns what was before it, and names the damage.
   void tear_last_row();
   /// From now on every append fails with `storage` (full); an empty sentence mends it.

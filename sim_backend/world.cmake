@@ -6,6 +6,8 @@ loom_room(loom_sim_seams
     sim_disk.cpp
     sim_bus.cpp
     light_checker.cpp
+    fault_excuse.cpp
+    fault_model.cpp
   LINKS loom_core loom_sim_devices loom_light)
 loom_room(loom_sim_world
   SOURCES
@@ -17,7 +19,6 @@ loom_room(loom_sim_world
     job_account_text.cpp
     json_text.cpp
     run_account.cpp
-    fault_excuse.cpp
     planned_light.cpp
     world.cpp
     world_faults.cpp

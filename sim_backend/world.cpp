@@ -11,7 +11,7 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kAlarmsKept = 1'000;
-constexpr Duration kFirstPause = std::chrono::milliseconds{20};  ///< between two looks at a job's iterations, at first
+constexpr Duration kFirstPause = std::chrono::milliseconds{20};  ///< until a job that counts iterations runs
 constexpr Peer kOperator{Peer::Kind::operator_, 1};
 constexpr Peer kLaserOperator{Peer::Kind::operator_, 2};
 
@@ -269,33 +269,27 @@ void World::note_schedules(Instant now) {
   }
 }
 
-/// Looks ever more seldom while nothing comes of it, and exactly when the light that is there will have carried everything.
 void World::watch_iterations(std::size_t entry, std::uint32_t looks) {
-  constexpr Duration kLongestPause = std::chrono::seconds{1};
-  constexpr std::uint32_t kLooksInVain = 10;  ///< more than 5 s, then nothing more is to be expected of the job
-  const Duration pause = std::min(kLongestPause, kFirstPause * (std::int64_t{1} << std::min(looks, 10U)));
   const OperatorScript::Entry& watched = script_->entries()[entry];
   using State = OperatorScript::State;
   if (watched.state == State::ended || watched.state == State::refused) {
     return;
   }
-  const Instant now = loop_.now();
-  Instant next = now + pause;
+  Instant next = loop_.now() + kFirstPause;
   if (watched.state == State::running) {
+    const Instant now = loop_.now();
     const CarriedIterations carried = carried_so_far(history_, light_->timeline(), *script_, entry, now);
-    if (carried.count >= watched.scripted.submission.iterations && carried.due <= now) {
+    const std::uint32_t wanted = watched.scripted.submission.iterations;
+    const IterationLook look = judge_iterations(carried, wanted, word_of(watched.job), now, looks++);
+    if (look.is_done) {
       script_->end_job(entry, now);
       operator_host_->deliver(TimerFired{});
       return;
     }
-    const JobWord word = word_of(watched.job);
-    const bool is_foreseen = carried.due > now && carried.due != kNever;
-    const bool is_played = carried.count > 0 && !carried.why.empty();  // its timeslots, and no more come
-    if (is_refused(word) || is_played || (is_at_rest(word) && !is_foreseen && looks >= kLooksInVain)) {
+    if (look.is_hopeless) {
       script_->await_no_end(entry);
     }
-    next = is_foreseen ? carried.due : next;
-    ++looks;
+    next = look.again;
   }
   loop_.call_at(next, Precision::ordinary, [this, entry, looks] { watch_iterations(entry, looks); });
 }

@@ -1,6 +1,7 @@
 // What a scenario does to devices and machines, and what of the light that follows is excused: where, by which rule, how long.
 #include <utility>
 
+#include "sim_backend/fault_model.hpp"
 #include "sim_backend/planned_light.hpp"
 #include "sim_backend/world.hpp"
 

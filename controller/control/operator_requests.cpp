@@ -87,7 +87,7 @@ ChangeReport OperatorRequests::change_by(const TentativeOutcome& outcome) const 
   ChangeReport report = change_between(confirmed_.exists() ? confirmed_.plan().circuits : none, tried.plan.circuits);
   report.base = tried.plan.base;
   report.agents = static_cast<std::uint32_t>(tried.plan.changed.size());
-  report.switches_moved = static_cast<std::uint32_t>(tried.plan.moved_switches.size());
+  report.switches_moved = switches_moved_by(tried.plan);
   report.plan = outcome.elapsed;
   report.moves = moves_between(outcome.plan.before, tried.intent);
   report.certificate = named(tried.plan.certificate, *facts_.fabric);

@@ -49,7 +49,7 @@ bool LightFollower::passes(const Element& element, PortNumber input, PortNumber 
   }
   if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
     const Frequency resonance = resonances_[element.id.value].value_or(ring->cold_resonance);
-    const bool couples = off_resonance(*ring, resonance, centre_of(slot)).mhz <= ring->fwhm.mhz / 2;
+    const bool couples = resonance_distance(*ring, resonance, centre_of(slot)).mhz <= ring->fwhm.mhz / 2;
     return couples ? input + output == 1 : input == 0 && output == 0;
   }
   if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {

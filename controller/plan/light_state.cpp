@@ -52,7 +52,7 @@ Finding judge_laser(const DevicePlan& plan, const LaserObservation& seen, bool i
 
 Finding judge_ring(const RingFilter& ring, const Hop& hop, std::int32_t millivolts, FrequencySlot slot,
                    const ReconcileLimits& limits) {
-  const std::int64_t off = off_resonance(ring, resonance_at(ring, millivolts), centre_of(slot)).mhz;
+  const std::int64_t off = resonance_distance(ring, resonance_at(ring, millivolts), centre_of(slot)).mhz;
   if (hop.input == 0 && hop.output == 0) {
     return off <= ring.fwhm.mhz / 2 ? Finding{LightState::dark, LightCause::ring_in_the_way} : kHealthy;
   }

@@ -104,6 +104,9 @@ class Lowering {
     for (Beam& beam : beams_) {
       beam.kept = is_in_base(beam) && !std::binary_search(request_.darken.begin(), request_.darken.end(), beam.transmitter);
     }
+    for (const ObservedLight& light : request_.occupied) {
+      finder_.hold(fabric_.device(light.laser).elements[0], light.light.slot, base_.resonances);
+    }
     LOOM_TRY(hold_wires());
     make_maps();
     keep_granted_jobs_whole();
@@ -467,8 +470,11 @@ class Lowering {
     if (beam && !beams_[*beam].kept && !request_.intent.lasers_off) {
       plan.touched = true;  // the same colour to another place
     }
-    if (plan.touched && (device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs)) {
-      result_.plan.moved_switches.push_back(device.id);
+    if (plan.touched && device.kind != DeviceKind::itla_laser) {
+      plan.may_hold = {before == nullptr ? idle.setpoint : before->timeline.front().setpoint};
+    }
+    if (plan.touched && fabric_.steers_others[device.id.value]) {
+      result_.plan.moved_steering.push_back(device.id);
     }
     return plan;
   }
@@ -498,7 +504,7 @@ class Lowering {
       }
     }
     certificate.physically_isolated = certificate.shared_amplifiers.empty() && !shares_fibre_;
-    std::sort(result_.plan.moved_switches.begin(), result_.plan.moved_switches.end());
+    std::sort(result_.plan.moved_steering.begin(), result_.plan.moved_steering.end());
   }
 
   struct GrantedJob {

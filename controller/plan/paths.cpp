@@ -327,6 +327,59 @@ bool PathFinder::wire(ElementId element, CrossConnect connect) {
   return is_free;
 }
 
+void PathFinder::hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) {
+  std::vector<bool> seen(fabric_.fibres.size());
+  Path open{{transmitter, 0, 0}};
+  while (!open.empty()) {
+    const Hop hop = open.back();
+    open.pop_back();
+    claim({hop}, slot);
+    const auto& outputs = fabric_.fibre_out[hop.element.value];
+    if (hop.output >= outputs.size() || !outputs[hop.output] || seen[outputs[hop.output]->value]) {
+      continue;
+    }
+    seen[outputs[hop.output]->value] = true;
+    for (const Hop& next : held_exits(fabric_.fibres[outputs[hop.output]->value].to, slot, resonances)) {
+      open.push_back(next);
+    }
+  }
+}
+
+std::vector<Hop> PathFinder::held_exits(PortRef at, FrequencySlot slot,
+                                        const std::vector<std::optional<Frequency>>& resonances) const {
+  const Element& element = fabric_.element(at.element);
+  std::vector<Hop> hops;
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    for (const WssRoute& route : preferred_.routes[at.element.value]) {
+      if (route.input == at.port && overlaps(route.slot, slot)) {
+        hops.push_back({at.element, at.port, route.output});
+      }
+    }
+    return hops;
+  }
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    for (const CrossConnect& connect : preferred_.connects[at.element.value]) {
+      if (connect.input == at.port) {
+        hops.push_back({at.element, at.port, connect.output});
+      }
+    }
+    return hops;
+  }
+  if (std::holds_alternative<RingFilter>(element.kind)) {
+    const bool is_on = resonances[at.element.value] == centre_of(slot);
+    if (is_on || at.port == 0) {
+      hops.push_back({at.element, at.port, static_cast<PortNumber>(is_on && at.port == 0 ? 1 : 0)});
+    }
+    return hops;
+  }
+  for (PortNumber output = 0; output < element.outputs; ++output) {
+    if (may_pass(element, at.port, output, slot) || std::holds_alternative<Tap>(element.kind)) {
+      hops.push_back({at.element, at.port, output});
+    }
+  }
+  return hops;
+}
+
 void PathFinder::claim(const Path& path, FrequencySlot slot) {
   for (const Hop& hop : path) {
     const Element& element = fabric_.element(hop.element);

@@ -42,6 +42,9 @@ class PathFinder {
 
   /// The first free way, or nothing. Claims it in positions().
   std::optional<Path> lay(const Circuit& circuit);
+  /// Claims all that light which is there already meets on its way through the preferred positions, wherever that leads.
+  /// `resonances`: of the preferred positions, by element.
+  void hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances);
   /// Claims a connection of a circuit switch for whoever comes to its input; false: the input or the output is taken.
   bool wire(ElementId element, CrossConnect connect);
   const Positions& positions() const { return positions_; }
@@ -65,6 +68,7 @@ class PathFinder {
   std::vector<PortNumber> exits(const Element& element, PortNumber input, FrequencySlot slot) const;
   bool may_resonate(const Element& element, FrequencySlot slot) const;
   void claim(const Path& path, FrequencySlot slot);
+  std::vector<Hop> held_exits(PortRef at, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) const;
   void add_connect(ElementId element, CrossConnect connect);
 
   const Fabric& fabric_;

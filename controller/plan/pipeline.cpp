@@ -2,6 +2,7 @@
 #include "controller/plan/pipeline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "controller/plan/adoption.hpp"
 #include "controller/plan/by_hand.hpp"
 #include "controller/plan/estimate.hpp"
+#include "controller/plan/light_scope.hpp"
 #include "controller/plan/lower.hpp"
 #include "controller/plan/unusable.hpp"
 #include "controller/plan/verify.hpp"
@@ -51,6 +53,41 @@ void take_part(NodeId node, Plan& plan) {
   if (place == plan.changed.end() || *place != node) {
     plan.changed.insert(place, node);
   }
+}
+
+/// But for light that the intent wants there: an operator set it, or it was adopted.
+std::vector<ObservedLight> unwanted(const std::vector<ObservedLight>& observed, const Intent& intent) {
+  std::vector<ObservedLight> rest;
+  std::copy_if(observed.begin(), observed.end(), std::back_inserter(rest), [&](const ObservedLight& light) {
+    return std::none_of(intent.overrides.begin(), intent.overrides.end(), [&](const DeviceOverride& each) {
+      return each.device == light.laser && emits(each.setpoint);
+    });
+  });
+  return rest;
+}
+
+bool may_darken_any(const std::vector<ObservedLight>& observed) {
+  return std::any_of(observed.begin(), observed.end(), [](const ObservedLight& light) { return light.may_darken; });
+}
+
+/// The base as it is for a commit: light that nobody can take away is none of its own, and stays (see LowerRequest::occupied).
+/// `taken_away`: the rest of it shines, and goes dark with what changes.
+Plan base_beside(const Fabric& fabric, const Plan* base, const std::vector<ObservedLight>& observed, bool taken_away) {
+  const std::vector<const Observation*> nothing(fabric.devices.size(), nullptr);
+  Plan plan = base != nullptr ? *base : plan_as_found(fabric, nothing);
+  for (const ObservedLight& each : observed) {
+    for (DevicePlan& device : plan.nodes[fabric.device(each.laser).agent.value].devices) {
+      if (device.device != each.laser) {
+        continue;
+      }
+      if (!each.may_darken) {
+        device.timeline = {{Duration{}, Duration{}, kForever, darkened(Setpoint{each.light})}};
+      } else if (taken_away) {
+        device.timeline = {{Duration{}, Duration{}, kForever, each.light}};
+      }
+    }
+  }
+  return plan;
 }
 
 /// Only a scheduler whose stages are maps (a wavelength leads to one place, whoever is lit) can leave the rest to grants.
@@ -102,13 +139,18 @@ class Pipeline {
   }
 
  private:
+  struct Judged {
+    Lowered lowered;
+    Verdict verdict;
+  };
+
   /// The schedule as setpoints, with what operators set and what was found beside it.
   Result<Lowered> set_all(const LowerRequest& order) const {
     auto lowered = lower(order);
     if (!lowered) {
       return lowered;
     }
-    LOOM_TRY(apply_overrides(fabric_, order.intent, base_, lowered->plan));
+    LOOM_TRY(apply_overrides(fabric_, order.intent, order.base, lowered->plan));
     for (const DeviceOverride& each : found_) {
       take_part(fabric_.device(each.device).agent, lowered->plan);  // it hears what its device shall be from now on
     }
@@ -117,35 +159,64 @@ class Pipeline {
     return lowered;
   }
 
-  /// Everything but the intent.
-  Result<PlanResult> judged(const Intent& intent, Schedule schedule) const {
-    LowerRequest order{fabric_, schedule, intent, base_, request_.revision, request_.next_circuit};
-    order.frozen = unusable_->frozen();
-    order.lost = unusable_->lost();
-    order.lingering = unusable_->lingering(intent, schedule);
+  /// A plan that verify has nothing against.
+  Result<Judged> lower_and_verify(LowerRequest& order) const {
     auto lowered = set_all(order);
     if (!lowered) {
       return std::unexpected(std::move(lowered).error());
     }
-    Verdict verdict = examine(fabric_, lowered->plan, base_, intent);
+    const auto judge = [&] { return examine(fabric_, lowered->plan, order.base, order.intent, order.occupied); };
+    Verdict verdict = judge();
     if (!verdict.blinded.empty()) {  // what a reloading hologram would blind goes dark in good order, and counts as touched
       order.darken = verdict.blinded;
       lowered = set_all(order);
       if (!lowered) {
         return std::unexpected(std::move(lowered).error());
       }
-      verdict = examine(fabric_, lowered->plan, base_, intent);
+      verdict = judge();
     }
     if (!verdict.violations.empty()) {
       return fail(ErrorCode::unverified, "plan of revision " + std::to_string(request_.revision.value) +
                                              " is refused: " + describe(verdict.violations));
     }
-    lowered->plan.certificate.light = verdict.light;
-    name_circuits(schedule, intent, lowered->ids);
+    return Judged{*std::move(lowered), std::move(verdict)};
+  }
+
+  /// Beside the light that was observed where there is room; else what of it can be darkened goes dark first.
+  Result<Judged> beside_observed(LowerRequest order) const {
+    const std::vector<ObservedLight> observed = unwanted(request_.observed, order.intent);
+    if (observed.empty()) {
+      return lower_and_verify(order);
+    }
+    order.occupied = observed;
+    Plan beside = base_beside(fabric_, base_, observed, false);
+    order.base = &beside;
+    auto judged = lower_and_verify(order);
+    if (!judged && may_darken_any(observed)) {
+      beside = base_beside(fabric_, base_, observed, true);
+      order.darken.clear();
+      std::erase_if(order.occupied, [](const ObservedLight& light) { return light.may_darken; });
+      judged = lower_and_verify(order);
+    }
+    return judged;
+  }
+
+  /// Everything but the intent.
+  Result<PlanResult> judged(const Intent& intent, Schedule schedule) const {
+    LowerRequest order{fabric_, schedule, intent, base_, request_.revision, request_.next_circuit};
+    order.frozen = unusable_->frozen();
+    order.lost = unusable_->lost();
+    order.lingering = unusable_->lingering(intent, schedule);
+    auto made = beside_observed(std::move(order));
+    if (!made) {
+      return std::unexpected(std::move(made).error());
+    }
+    made->lowered.plan.certificate.light = made->verdict.light;
+    name_circuits(schedule, intent, made->lowered.ids);
     PlanResult result;
-    result.plan = std::move(lowered->plan);
+    result.plan = std::move(made->lowered.plan);
     result.schedule = std::move(schedule);
-    result.next_circuit = lowered->next_circuit;
+    result.next_circuit = made->lowered.next_circuit;
     return result;
   }
 

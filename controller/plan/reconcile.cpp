@@ -2,12 +2,11 @@
 #include "controller/plan/reconcile.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "core/ring.hpp"
 
 namespace loom {
 namespace {
-
-constexpr std::int32_t kOffMillivolts = 50;  ///< a heater at or below it is off: 2.5 uW, 0.1 GHz
 
 Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
   if (!wanted.emit) {
@@ -62,11 +61,11 @@ const RingResonance* ring_of(const HeaterSetpoint& wanted, std::size_t channel) 
 
 Drift drift_of_ring(const RingFilter& ring, const RingResonance* wanted, std::int32_t millivolts,
                     const ReconcileLimits& limits) {
-  const bool is_off = millivolts <= kOffMillivolts;
+  const bool is_off = millivolts <= kHeaterOffMillivolts;
   if (wanted == nullptr) {
     return is_off ? Drift::none : Drift::foreign;
   }
-  const FrequencyOffset off = off_resonance(ring, resonance_at(ring, millivolts), wanted->resonance);
+  const FrequencyOffset off = resonance_distance(ring, resonance_at(ring, millivolts), wanted->resonance);
   if (off.mhz <= ring.fwhm.mhz / limits.ring_width_parts) {
     return Drift::none;
   }
@@ -125,18 +124,6 @@ std::uint32_t* counter_of(DriftCounts& counts, Drift drift) {
 }
 
 }  // namespace
-
-Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts) {
-  const double volts = millivolts / 1000.0;
-  const double milliwatts = volts * volts / ring.heater_ohm * 1000;
-  return {ring.cold_resonance.mhz - std::llround(milliwatts * ring.mhz_per_milliwatt)};
-}
-
-FrequencyOffset off_resonance(const RingFilter& ring, Frequency resonance, Frequency light) {
-  const std::int64_t spacing = ring.free_spectral_range.mhz;
-  const std::int64_t off = (resonance - light).mhz;
-  return magnitude({spacing <= 0 ? off : off - spacing * ((2 * off + (off < 0 ? -spacing : spacing)) / (2 * spacing))});
-}
 
 void add(DriftCounts& counts, Drift drift) {
   if (std::uint32_t* counter = counter_of(counts, drift)) {

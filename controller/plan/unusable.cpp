@@ -271,7 +271,7 @@ void UnusableDevices::leave_alone(Plan& plan) const {
     if (device.kind != DeviceKind::itla_laser) {
       planned.timeline =
           held == nullptr ? std::vector{TimedSetpoint{{}, {}, kForever, idle_setpoint(device.kind)}} : held->timeline;
-      std::erase(plan.moved_switches, device.id);
+      std::erase(plan.moved_steering, device.id);
     } else if (!is_dark(planned) && (held == nullptr || planned.timeline != held->timeline)) {
       continue;  // an operator's own setpoint, which was refused or will fail aloud
     }

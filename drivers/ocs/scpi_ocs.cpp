@@ -179,9 +179,7 @@ void ScpiOcsDriver::enter(State state) {
             std::to_string(gone->output) + " before (did its power go?); nothing was moved: light may enter it still");
   } else if (rounds_ <= kAttempts) {
     undertaking_.finish(map_ == target_);
-    if (!undertaking_.is_audit()) {
-      held_.prove(target_);
-    }
+    held_.see(map_);
   } else {
     give_up(difference());
   }

@@ -463,9 +463,13 @@ void LcosWssDriver::finish() {
   state_ = State::rest;
   const bool agrees = settled_ && grid_covers_target() && differing_ports().empty();
   undertaking_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
-  if (!undertaking_.is_audit()) {
-    held_.prove(target_);
+  std::vector<Wanted> seen;
+  for (std::size_t i = 0; i < grid_.size(); ++i) {
+    if (ports_[i] != PortSetting{}) {
+      seen.push_back({grid_[i], ports_[i]});
+    }
   }
+  held_.see(std::move(seen));
 }
 
 void LcosWssDriver::give_up(std::string sentence) {

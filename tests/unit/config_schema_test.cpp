@@ -299,6 +299,11 @@ TEST_CASE("the_scenario_schema_and_the_reader_know_the_same_keys") {
     agree(defs.at(map), head + map + ": {zzz: 1}\n", {});
   }
   agree(defs.at("job"), head + "jobs: [{zzz: 1}]\n", {});
+  agree(defs.at("expect"), head + "expect: {zzz: 1}\n", {});
+  agree(defs.at("dark_window"), head + "expect: {dark: {zzz: 1}}\n", {});
+  agree(defs.at("action"), head + "actions: [{zzz: 1, drain: 1}]\n", {});
+  CHECK(ask(head + "actions: [{at: 1 s, lasers: zzz}]\n").words ==
+        defs.at("action").at("properties").at("lasers").at("enum").get<Words>());
   const Words kinds = ask(head + "device_faults: [{kind: zzz}]\n").words;
   CHECK(kinds.size() == kScenarioFaultKinds);
   for (const std::string& kind : kinds) {
@@ -318,6 +323,7 @@ TEST_CASE("the_fault_file_schema_and_the_reader_know_the_same_keys") {
   const Json defs = schema.at("$defs");
   const std::string head = "schema_version: 1\nkind: faults\nname: f\n";
   agree(schema, "kind: faults\nzzz: 1\n", {"kind"});
+  agree(defs.at("expect"), head + "expect: {zzz: 1}\n", {});
   agree(defs.at("network"), head + "network: {zzz: 1}\n", {});
   CHECK(agree_on_machine_faults(defs, head) == kMachineFaultKinds);
   agree(defs.at("fibre_fault"), head + "fibre_faults: [{zzz: 1}]\n", {});

@@ -6,7 +6,7 @@ namespace {
 
 bool equal(const Plan& a, const Plan& b) {
   return a.revision == b.revision && a.base == b.base && a.nodes == b.nodes && a.circuits == b.circuits &&
-         a.changed == b.changed && a.moved_switches == b.moved_switches && a.touched == b.touched &&
+         a.changed == b.changed && a.moved_steering == b.moved_steering && a.touched == b.touched &&
          a.certificate == b.certificate;
 }
 

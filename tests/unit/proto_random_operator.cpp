@@ -81,7 +81,7 @@ DeviceReport device_report(Random& random) {
 CircuitReport circuit_report(Random& random) {
   CircuitReport out;
   out.circuit = circuit(random, {random.word()});
-  out.timeslot = small(random);
+  out.timeslot = random.number<std::uint32_t>(0, limits::kTimelineEntries - 1);
   out.state = text(random);
   out.light = random.any(LightState::dark);
   out.age = difference(random);
@@ -214,7 +214,7 @@ ScheduledCircuit scheduled_circuit(Random& random) {
   out.source = node(random);
   out.destination = node(random);
   out.slot = slot(random);
-  out.timeslot = small(random);
+  out.timeslot = random.number<std::uint32_t>(0, limits::kTimelineEntries - 1);
   if (random.coin()) {
     out.transmitter = element(random);
     out.receiver = element(random);

@@ -216,7 +216,7 @@ TEST_CASE("nobody asks anything of unusable devices, on any fabric and whichever
           const DevicePlan& plan = planned(*fabric, (*made)->plan, device.id);
           CHECK(plan.left_alone);
           CHECK_FALSE(plan.touched);
-          const auto& moved = (*made)->plan.moved_switches;
+          const auto& moved = (*made)->plan.moved_steering;
           CHECK(std::find(moved.begin(), moved.end(), device.id) == moved.end());
         }
       }
