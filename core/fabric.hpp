@@ -78,6 +78,7 @@ struct RingFilter {
 
 struct OpticalCircuitSwitch {  ///< one input to at most one output, any frequency
   Duration settle_max{};
+  Db isolation{0};  ///< how far below an input's light its rest lies at every other output; 0: no rest
 };
 
 struct PatchPanel {

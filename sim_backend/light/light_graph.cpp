@@ -28,7 +28,8 @@ Db isolation_of(const Element& element) {
   if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
     return ring->isolation;
   }
-  return Db{0};
+  const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind);
+  return ocs == nullptr ? Db{0} : ocs->isolation;
 }
 
 auto order_of(const WssRoute& route) { return std::tuple(route.input, lower_edge_of(route.slot).mhz); }

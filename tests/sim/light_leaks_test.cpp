@@ -171,6 +171,19 @@ TEST_CASE("a_ring_on_resonance_leaks_the_other_way_and_beside_it_not_at_all") {
   CHECK(bench.has_link(1));
 }
 
+TEST_CASE("a_circuit_switch_leaks_where_its_isolation_is_known") {
+  OpticalCircuitSwitch ocs;
+  ocs.isolation = GENERATE(Db{0}, Db{5'000});
+  Bench bench(around({{}, "ocs", 3, 3, Db{100}, ocs}, DeviceKind::ocs));
+  bench.set(OcsLight{{{0, 1}, {1, 2}}, {}});
+  bench.shine(0, kLight);
+  bench.shine(1, kLight);
+  const Femtowatts one = ocs.isolation == Db{0} ? 0 : femtowatts_of(Dbm{-5'100});
+  CHECK(bench.leaked(0) == 2 * one);
+  CHECK(bench.leaked(1) == one);
+  CHECK(bench.has_link(1));
+}
+
 TEST_CASE("a_leak_goes_on_by_open_ways_and_follows_their_change") {
   const auto fabric = small_oddl(8, 4);
   LightModel light{fabric};
