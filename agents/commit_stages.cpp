@@ -83,7 +83,8 @@ void Commit::fire(Turn turn) {
                        {},
                        "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
                            " after its instant, the limit is " + in_microseconds(options_.late_limit),
-                       "loom node show " + std::to_string(voice_.node.value), revision_});
+                       "loom node show " + std::to_string(voice_.node.value),
+                       revision_});
   }
 }
 

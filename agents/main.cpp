@@ -58,8 +58,7 @@ int give_up(const Error& error) {
 /// Ground truth of the simulated devices on disk, in the order of its happening; flushed a few times a second and at the end.
 class LightLogFile {
  public:
-  LightLogFile(AsioLoop& loop, const std::string& path)
-      : loop_(loop), path_(path), file_(opened(path)) {
+  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), path_(path), file_(opened(path)) {
     flush_now_and_then();
   }
   ~LightLogFile() { flush(); }
@@ -124,7 +123,8 @@ class GrantLogFile {
   const std::vector<Hosted>& hosted_;
 };
 
-/// The scenario's faults of our simulated devices, from the start of the run on, which whoever runs the lab announces in a file.
+/// The scenario's faults of our simulated devices, from the start of the run on, which whoever runs the lab announces in a
+/// file.
 class FaultInjector {
  public:
   FaultInjector(AsioLoop& loop, SimBus& bus, const Scenario& scenario, const cli::LabFiles& files)

@@ -77,7 +77,7 @@ struct KeptRevision {
 /// What revisions that were going and never confirmed may have left behind, until a later one is confirmed. All ascending.
 struct UncertainLight {
   std::vector<NodeId> nodes;
-  std::vector<DeviceId> devices;  ///< touched
+  std::vector<DeviceId> devices;   ///< touched
   std::vector<DeviceId> steering;  ///< of them: light of other agents may come to them
   bool operator==(const UncertainLight&) const = default;
 };

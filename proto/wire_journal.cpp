@@ -140,8 +140,11 @@ static loom::KeptRevision from_wire(Check& check, const KeptRevision& in) {
   return out;
 }
 
-static loom::LitStage from_wire(Check&, const LitStage& in) {
-  return {{in.job_id()}, in.stage_number(), {in.revision_number()}};
+static loom::LitStage from_wire(Check& check, const LitStage& in) {
+  const std::int64_t last_stage = limits::kStagesPerJob - 1;
+  return {{in.job_id()},
+          static_cast<std::uint32_t>(check.between("stage_number", in.stage_number(), 0, last_stage)),
+          {in.revision_number()}};
 }
 
 namespace {
@@ -246,6 +249,7 @@ loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
   }
   check.present("confirmed", in.has_confirmed() == !out.kept.empty());
   out.confirmed_next_circuit = {in.confirmed_next_circuit_id()};
+  check.present("going", in.has_going() || !in.has_going_intent());
   if (in.has_going()) {
     check.present("going_intent", in.has_going_intent());
     out.going = read_plan(check, "going", in.going());

@@ -400,4 +400,6 @@ Result<void> Host::start(std::uint64_t boot_id) { return core_->start(boot_id); 
 void Host::deliver(const Event& event) { core_->deliver(event); }
 const HostCounters& Host::counters() const { return core_->counters(); }
 
+std::size_t row_bytes(const Record& record) { return encoded_bytes(record); }
+
 }  // namespace loom

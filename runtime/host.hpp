@@ -21,6 +21,9 @@ struct JournalTail {
   std::uint64_t bytes = 8u << 20;
 };
 
+/// Bytes of the journal row that the host would write of it.
+std::size_t row_bytes(const Record& record);
+
 struct HostOptions {
   Peer self;  ///< who this machine is
   Role role = Role::agent;

@@ -9,7 +9,6 @@
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/digest.hpp"
-#include "proto/codec.hpp"
 #include "runtime/fold.hpp"
 #include "runtime/host.hpp"
 #include "runtime/tape_file.hpp"
@@ -93,7 +92,7 @@ class Life {
   Life(const Scenario& scenario, ReplayVerdict& verdict, const OnAppend& on_append)
       : verdict_(verdict),
         on_append_(on_append),
-        controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt, encoded_bytes}) {
+        controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt, row_bytes}) {
     HostSeams seams;
     seams.time = &time_;
     seams.messages = &messages_;

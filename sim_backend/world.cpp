@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "controller/plan/pipeline.hpp"
-#include "proto/codec.hpp"
 
 namespace loom {
 namespace {
@@ -89,8 +88,8 @@ HostSeams World::seams_of(Place& place) {
 }
 
 void World::make_controller() {
-  controller_ = std::make_unique<Controller>(
-      ControllerOptions{fabric_, algorithm_, timings_, drift_policy_, adapt_policy_, encoded_bytes});
+  controller_ =
+      std::make_unique<Controller>(ControllerOptions{fabric_, algorithm_, timings_, drift_policy_, adapt_policy_, row_bytes});
   HostSeams seams = seams_of(controller_place_);
   seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     plan(std::move(request), std::move(done));

@@ -163,7 +163,18 @@ TEST_CASE("switches that a commit was going to move are waited for by the first 
 }
 
 TEST_CASE("a commit that had not gone yet leaves nothing behind") {
-  ControllerBench bench = interrupted(1);  // prepared, and nobody has armed
+  ControllerBench bench;
+  bench.submit(4);
+  bench.pass(seconds{1});
+  REQUIRE(bench.controller->confirmed() == Revision{1});
+  bench.stops_at = 1;
+  bench.submit(4);
+  bench.sent.clear();
+  for (int i = 0; i < 10 && bench.count_sent<Arm>() == 0; ++i) {
+    bench.pass(milliseconds{50});
+  }
+  bench.stops_at.reset();
+  REQUIRE(bench.count_sent<Arm>() > 0);  // prepared, and nobody has armed; T is not there yet, after which it would be returned
   CHECK(last_commit(bench).decision == CommitDecision::confirmed);
   bench.start(Revision{1});
   bench.ask(CancelJob{JobId{2}, false});

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "proto/codec.hpp"
 #include "proto/journal.pb.h"
@@ -95,7 +96,7 @@ std::string names_of(const Path& path, const FieldDescriptor& field) {
 }
 
 void collect(const Message& here, const Sample& sample, Path& path, std::map<std::string, std::vector<FieldPlace>>& places) {
-  constexpr std::size_t kPlaces = 6;  // of one way: enough that a rule about the sample itself does not hide the field's own
+  constexpr std::size_t kPlaces = 12;  // of one way: enough that a rule about the sample itself does not hide the field's own
   const Descriptor& type = *here.GetDescriptor();
   const Reflection& reflection = *here.GetReflection();
   for (int i = 0; i < type.field_count(); ++i) {
@@ -113,7 +114,8 @@ void collect(const Message& here, const Sample& sample, Path& path, std::map<std
     if (field->message_type() == nullptr) {
       continue;
     }
-    for (int row = 0; row < (field->is_repeated() ? std::min(size, 2) : 1); ++row) {
+    // The first and the last one: where rows ascend, only they may be as small or as great as can be.
+    for (const int row : field->is_repeated() && size > 1 ? std::vector{0, size - 1} : std::vector{0}) {
       path.push_back({field, field->is_repeated() ? row : -1});
       collect(field->is_repeated() ? reflection.GetRepeatedMessage(here, field, row) : reflection.GetMessage(here, field),
               sample, path, places);
@@ -125,14 +127,15 @@ void collect(const Message& here, const Sample& sample, Path& path, std::map<std
 /// Random lawful messages, every kind, and every field in every place that they have.
 struct World {
   World() {
+    constexpr std::uint64_t kSeeds = 100;  // of every kind: some are one of fifteen others
     for (std::size_t kind = 0; kind < std::variant_size_v<Body>; ++kind) {
-      for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         test::Random random(seed);
         samples.push_back({encode(test::random_envelope(random, kind)), false});
       }
     }
     for (std::size_t kind = 0; kind < std::variant_size_v<Record>; ++kind) {
-      for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         test::Random random(seed);
         samples.push_back({encode(test::random_record(random, kind)), true});
       }
