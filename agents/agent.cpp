@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/journal_state.hpp"
+
 namespace loom {
 
 namespace {
@@ -53,6 +55,14 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
                  [&](const BusReplied& reply) { counters_.foreign_replies += lanes_.replied(turn, reply) ? 0U : 1U; },
                  [&](const InterlockChanged& change) { contact(turn, change.open); },
                  [&](const TrafficHeard& heard) { traffic_.hear(turn.now, heard.told); },
+                 [&](const Appended& appended) {
+                   if (appended.snapshot_due) {
+                     SnapshotRecord snapshot;
+                     snapshot.term = voice_.term;
+                     snapshot.latch = interlock_.record();
+                     turn.sink->emit(Append{std::move(snapshot)});
+                   }
+                 },
                  [&](const AppendFailed& failure) {
                    voice_.warn(turn, {AlarmCode::journal_damaged,
                                       {},
@@ -70,12 +80,9 @@ void Agent::start(Turn turn, const Started& started) {
   started_ = true;
   boot_id_ = started.boot_id;
   voice_.clock = started.clock;
-  for (const Record& record : started.records) {
-    if (const auto* term = std::get_if<TermRecord>(&record)) {
-      voice_.term = std::max(voice_.term, term->term);
-    }
-  }
-  interlock_.restore(started.records);
+  const SnapshotRecord earlier = state_of(started.records);
+  voice_.term = std::max(voice_.term, earlier.term);
+  interlock_.restore(earlier.latch);
   session_.start(turn);
   if (interlock_.latched()) {
     latch(turn);

@@ -117,6 +117,7 @@ void Commit::arm(Turn turn, Revision revision, ClockId clock, Instant fire_at) {
   report_.slack = between(turn.now, fire_at);
   choose_parts();
   claim_idle_parts();
+  read_ahead(turn);
   answers_.armed = Armed{{}, report_.slack};
   voice_.say(turn, revision, *answers_.armed);
 }

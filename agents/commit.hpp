@@ -56,7 +56,7 @@ class Commit {
   struct Part {
     const DevicePlan* plan = nullptr;
     bool changes = false;   ///< takes part: goes dark if it is a laser, moves, is lit again
-    bool is_asked = false;  ///< no laser: it is read before it moves
+    bool is_asked = false;  ///< no laser: it is being read before it moves
     bool has_moved = false;
     const TimedSetpoint& first() const { return plan->timeline.front(); }
   };
@@ -84,6 +84,7 @@ class Commit {
   void begin_grants(Turn turn);
   void choose_parts();
   void claim_idle_parts();
+  void read_ahead(Turn turn);
   void fire(Turn turn);
   void say_darkened(Turn turn);
   void move_in_dark(Turn turn);
@@ -119,6 +120,7 @@ class Commit {
 
   Deadline fire_at_{kFireTimer, Precision::exact};
   Deadline relight_at_{kRelightTimer, Precision::exact};
+  Instant armed_at_{};
   Instant fired_at_{};
   Instant fire_planned_{};
   bool went_ = false;       ///< Go was heard

@@ -38,6 +38,20 @@ void Commit::claim_idle_parts() {
   }
 }
 
+/// What is to move is read while everybody waits for T; where a laser shares its bus, after that is dark.
+void Commit::read_ahead(Turn turn) {
+  armed_at_ = turn.now;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    bool is_beside_laser = false;
+    for (std::size_t k = 0; k < lanes_.size(); ++k) {
+      is_beside_laser = is_beside_laser || (lanes_[k].is_laser() && lanes_[k].device->bus == lanes_[i].device->bus);
+    }
+    if (parts_[i].changes && !is_beside_laser && lanes_[i].claim.owner() == Activity::commit) {
+      lanes_.poll(turn, i);
+    }
+  }
+}
+
 void Commit::fire(Turn turn) {
   fired_at_ = turn.now;
   report_.lateness = between(fire_planned_, turn.now);
@@ -69,7 +83,8 @@ void Commit::fire(Turn turn) {
                        {},
                        "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
                            " after its instant, the limit is " + in_microseconds(options_.late_limit),
-                       "loom node show " + std::to_string(voice_.node.value), revision_});
+                       "loom node show " + std::to_string(voice_.node.value),
+                       revision_});
   }
 }
 
@@ -92,7 +107,13 @@ bool Commit::all_proven(Turn turn, Selects selects) {
 }
 
 void Commit::device_trouble(Turn turn, std::size_t lane) {
-  const std::string fault = lanes_[lane].driver->observe().fault;
+  const Observation seen = lanes_[lane].driver->observe();
+  if (!lanes_[lane].is_laser() && seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
+    if (const auto error = surprise(lanes_[lane], *parts_[lane].plan, seen.reading)) {
+      return trouble(turn, *error);
+    }
+  }
+  const std::string& fault = seen.fault;
   trouble(turn,
           {ErrorCode::device_error, "device " + std::to_string(lanes_[lane].device->id.value) + " (" +
                                         lanes_[lane].device->name + "): " + (fault.empty() ? "its driver gave up" : fault)});
@@ -115,15 +136,16 @@ void Commit::move_in_dark(Turn turn) {
   }
 }
 
-/// It is read while the light goes dark, so that nothing moves from where nobody expects it: whoever planned the move took away
-/// the light that meets it from where he thought that it stood. Its power may have gone since, or an earlier life moved it.
+/// It is read before it moves, so that nothing moves from where nobody expects it: whoever planned the move took away the light
+/// that meets it from where he thought that it stood. Its power may have gone since, or an earlier life moved it. What happens
+/// after this reading its driver sees: it moves nothing whose kept rows are gone.
 bool Commit::is_as_expected(Turn turn, std::size_t index) {
   const Lane& lane = lanes_[index];
   if (lane.polling || lane.progress == Progress::under_way) {
     return false;  // what an abandoned revision began comes to rest first
   }
   const Observation seen = lane.driver->observe();
-  const bool is_fresh = seen.read_at >= fired_at_ && seen.health != DeviceHealth::moving;
+  const bool is_fresh = seen.read_at >= armed_at_ && seen.health != DeviceHealth::moving;
   if (!is_fresh) {
     if (parts_[index].is_asked && seen.health == DeviceHealth::failed) {
       device_trouble(turn, index);

@@ -5,14 +5,6 @@
 
 namespace loom {
 
-void Interlock::restore(const std::vector<Record>& records) {
-  for (const Record& record : records) {
-    if (const auto* latch = std::get_if<LatchRecord>(&record)) {
-      latch_ = *latch;
-    }
-  }
-}
-
 Interlock::Change Interlock::order(const SetLasers& order) {
   const bool repeated = order.order == latch_.order && (order.on || latch_.lasers_off);
   if (order.order < latch_.order || repeated) {

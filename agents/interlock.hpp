@@ -16,8 +16,8 @@ class Interlock {
  public:
   enum class Change : std::uint8_t { none, latched, lifted, held };  ///< held: a lifting order while the contact is open
 
-  /// The journal of an earlier life: the newest LatchRecord counts.
-  void restore(const std::vector<Record>& records);
+  /// As an earlier life left it.
+  void restore(const LatchRecord& latch) { latch_ = latch; }
   /// Real-time safe.
   Change order(const SetLasers& order);
   /// Real-time safe.

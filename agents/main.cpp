@@ -44,6 +44,10 @@ struct Order {
   std::uint32_t process = 0;
   std::string inspector_dir;  ///< empty: nobody tells of traffic
   bool faults = false;        ///< the scenario's device faults happen
+
+  std::string command() const {
+    return "lightloom-agent --scenario " + scenario + " --state " + state + " --process " + std::to_string(process);
+  }
 };
 
 int give_up(const Error& error) {
@@ -54,8 +58,7 @@ int give_up(const Error& error) {
 /// Ground truth of the simulated devices on disk, in the order of its happening; flushed a few times a second and at the end.
 class LightLogFile {
  public:
-  LightLogFile(AsioLoop& loop, const std::string& path)
-      : loop_(loop), path_(path), file_(opened(path)) {
+  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), path_(path), file_(opened(path)) {
     flush_now_and_then();
   }
   ~LightLogFile() { flush(); }
@@ -120,7 +123,8 @@ class GrantLogFile {
   const std::vector<Hosted>& hosted_;
 };
 
-/// The scenario's faults of our simulated devices, from the start of the run on, which whoever runs the lab announces in a file.
+/// The scenario's faults of our simulated devices, from the start of the run on, which whoever runs the lab announces in a
+/// file.
 class FaultInjector {
  public:
   FaultInjector(AsioLoop& loop, SimBus& bus, const Scenario& scenario, const cli::LabFiles& files)
@@ -322,8 +326,11 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   if (!peers) {
     return give_up(peers.error());
   }
-  auto store =
-      SqliteStore::open({.path = files.agents_journal(order.process), .restore = order.restore_journal}, (*loop)->poster());
+  auto store = SqliteStore::open({.path = files.agents_journal(order.process),
+                                  .restore = order.restore_journal,
+                                  .restore_command = order.command() + " --restore-journal",
+                                  .start_command = order.command()},
+                                 (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }

@@ -184,8 +184,9 @@ Result<Scenario> load_for_lab(const std::string& path) {
   auto scenario = load_scenario(path);
   if (scenario && scenario.value->mode == Mode::sim) {
     if (std::ranges::find(scenario.value->modes, Mode::soft) == scenario.value->modes.end()) {
-      return fail(ErrorCode::invalid_argument, path + " runs in: " + modes_text(*scenario.value) +
-                                                   "; a lab has processes, which are mode soft, mixed or hard; use loom sim run");
+      return fail(ErrorCode::invalid_argument,
+                  path + " runs in: " + modes_text(*scenario.value) +
+                      "; a lab has processes, which are mode soft, mixed or hard; use loom sim run");
     }
     scenario = load_scenario(path, Mode::soft);
   }

@@ -50,8 +50,9 @@ void kill_process(int pid) {
 std::vector<std::string> not_in_a_lab(const Scenario& scenario) {
   std::vector<std::string> sentences;
   if (scenario.network != NetworkFaults{}) {
-    sentences.push_back("network: delays, losses and doubled messages are those of a simulated network; it works in mode sim "
-                        "(loom sim run)");
+    sentences.push_back(
+        "network: delays, losses and doubled messages are those of a simulated network; it works in mode sim "
+        "(loom sim run)");
   }
   for (const ScenarioFault& fault : scenario.device_faults) {
     const Device& device = scenario.fabric->device(fault.device);

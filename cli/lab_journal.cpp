@@ -43,17 +43,24 @@ Result<void> copy_journal(const std::string& from, const std::string& to) {
 
 Result<std::vector<Record>> records_of(const fs::path& path) {
   auto file = JournalFile::open({.path = path});
-  auto contents = file ? file->load("controller") : Result<JournalFile::Contents>(std::unexpected(file.error()));
-  if (!contents) {
-    return std::unexpected(contents.error());
+  if (!file) {
+    return std::unexpected(file.error());
   }
   std::vector<Record> records;
-  for (const std::string& row : contents->rows) {
+  const auto take = [&](std::uint64_t, std::string_view row) -> Result<void> {
     auto record = decode_record(row);
     if (!record) {
       return std::unexpected(record.error());
     }
-    records.push_back(std::move(*record));
+    records.push_back(*std::move(record));
+    return {};
+  };
+  const auto loaded = file->load("controller", take);
+  if (!loaded) {
+    return std::unexpected(loaded.error());
+  }
+  if (!loaded->damage.empty()) {
+    return fail(ErrorCode::storage, loaded->damage);
   }
   return records;
 }

@@ -19,8 +19,8 @@ namespace loom::cli {
 struct JobOutcome {
   BitRate node_rate;  ///< of all its transmitters together: what the electrical fabrics beside it are given
   JobId job;
-  Instant begin{};  ///< when it was acknowledged
-  JobReport row;    ///< the last while it was placed
+  Instant begin{};                    ///< when it was acknowledged
+  JobReport row;                      ///< the last while it was placed
   std::vector<CommitReport> commits;  ///< that brought it into light
   LightTimeline light;                ///< ground truth between its nodes
   Prediction predicted;

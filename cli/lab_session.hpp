@@ -20,8 +20,8 @@ struct LabSession {
   bool record = false;
   std::string inspector_dir{};  ///< see LabOrder
   std::unique_ptr<Connection> connection = nullptr;
-  int controller_pid = 0;             ///< 0: down
-  std::vector<int> agent_pids = {};   ///< by process; 0: down
+  int controller_pid = 0;            ///< 0: down
+  std::vector<int> agent_pids = {};  ///< by process; 0: down
   Duration join_time{};
 };
 

@@ -43,6 +43,7 @@ nlohmann::ordered_json json_of(const ReplayVerdict& verdict) {
   object["commits"] = verdict.commits;
   object["covered_s"] = seconds_of(verdict.covered);
   object["digest"] = hex(verdict.digest);
+  object["skipped"] = verdict.skipped;
   object["damage"] = verdict.damage;
   if (const auto& divergence = verdict.divergence) {
     object["divergence"] = {{"event", divergence->event},
@@ -95,6 +96,9 @@ int replay_session(const Globals& globals, const ReplayOrder& order) {
   }
   if (!verdict->damage.empty()) {
     say("the tape is damaged: " + verdict->damage);
+  }
+  if (verdict->skipped > 0) {
+    say(std::to_string(verdict->skipped) + " events were passed over: the beginning of their life is gone");
   }
   if (const auto& divergence = verdict->divergence) {
     complain("event " + std::to_string(divergence->event) + " (" + divergence->kind + ", life " +

@@ -66,9 +66,9 @@ Result<std::optional<FabricFamily>> family_of(const std::string& word) {
     }
     known += (i == 0 ? "" : ", ") + std::string(to_string(family));
   }
-  return word.empty() ? Result<std::optional<FabricFamily>>(std::nullopt)
-                      : fail(ErrorCode::invalid_argument,
-                             "there is no family of fabrics '" + word + "'; expected one of " + known);
+  return word.empty()
+             ? Result<std::optional<FabricFamily>>(std::nullopt)
+             : fail(ErrorCode::invalid_argument, "there is no family of fabrics '" + word + "'; expected one of " + known);
 }
 
 void add(Sums& sums, const SwarmResult& result) {
@@ -107,8 +107,8 @@ void tell(const SwarmResult& result, const SoakOrder& order) {
     return;
   }
   const auto shrunk = shrink(result.draw, {400, order.configs});
-  const auto files = shrunk ? write_draw(shrunk->draw, order.configs, order.shrink)
-                            : Result<DrawFiles>(std::unexpected(shrunk.error()));
+  const auto files =
+      shrunk ? write_draw(shrunk->draw, order.configs, order.shrink) : Result<DrawFiles>(std::unexpected(shrunk.error()));
   if (!files) {
     say("  not shrunk: " + files.error().message);
     return;
@@ -133,10 +133,8 @@ void print_sums(const Globals& globals, const Sums& sums) {
     }
     for (std::size_t i = 0; i < kFabricFamilies; ++i) {
       const Sums::OfFamily& family = sums.families[i];
-      object["fabrics"][std::string(to_string(static_cast<FabricFamily>(i)))] = {{"seeds", family.seeds},
-                                                                                   {"failed", family.failed},
-                                                                                   {"committed", family.committed},
-                                                                                   {"faults", family.faults}};
+      object["fabrics"][std::string(to_string(static_cast<FabricFamily>(i)))] = {
+          {"seeds", family.seeds}, {"failed", family.failed}, {"committed", family.committed}, {"faults", family.faults}};
     }
     std::printf("%s\n", object.dump(2).c_str());
     return;

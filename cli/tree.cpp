@@ -249,9 +249,7 @@ void add_soak(CLI::App& sim, Session& session) {
   CLI::App* swarm = sim.add_subcommand("soak", "Runs drawn from seeds, under faults that the seeds choose");
   swarm->add_option("--seeds", session.soak.seeds, "How many")->check(CLI::PositiveNumber)->capture_default_str();
   swarm->add_option("--first", session.soak.first, "The first seed")->capture_default_str();
-  swarm->add_option("--step", session.soak.step, "Every n-th seed only")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  swarm->add_option("--step", session.soak.step, "Every n-th seed only")->check(CLI::PositiveNumber)->capture_default_str();
   swarm->add_option("--twice-every", session.soak.twice_every, "Of so many seeds one is run twice; 0: none")
       ->capture_default_str();
   swarm->add_option("--faults", session.soak.faults, "Only these classes, repeatable: network, partition, ...");
@@ -262,9 +260,7 @@ void add_soak(CLI::App& sim, Session& session) {
   swarm->callback([&session] { session.command = [&session] { return soak(session.globals, session.soak); }; });
   CLI::App* kills = sim.add_subcommand("kill-points", "One change: machines killed at each step, devices power-cycled");
   kills->add_option("--seed", session.kills.seed, "Of every trial")->capture_default_str();
-  kills->add_option("--every", session.kills.every, "Try every n-th point")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  kills->add_option("--every", session.kills.every, "Try every n-th point")->check(CLI::PositiveNumber)->capture_default_str();
   kills->add_option("--fabric", session.kills.fabric, "Only this family: oddl, sip_ring, ...");
   kills->callback([&session] { session.command = [&session] { return try_kills(session.globals, session.kills); }; });
 }
@@ -343,7 +339,8 @@ void add_pure_commands(CLI::App& app, Session& session) {
   trace->callback([&session] { session.command = [&session] { return import(session.globals, session.path); }; });
   CLI::App* sim = app.add_subcommand("sim", "The whole system in virtual time");
   sim->require_subcommand(1);
-  CLI::App* run = sim->add_subcommand("run", "Run a scenario: when each job was lit, dark, and why. Exit 1: not as it expects (expect:)");
+  CLI::App* run =
+      sim->add_subcommand("run", "Run a scenario: when each job was lit, dark, and why. Exit 1: not as it expects (expect:)");
   run->add_option("SCENARIO", session.sim.scenario, "YAML file")->required();
   run->add_option("--seed", session.sim.seed, "Instead of the scenario's");
   run->add_option("--faults", session.sim.faults, "Fault file beside the scenario's own, e.g. configs/faults/everything.yaml");
@@ -371,7 +368,8 @@ void add_pure_commands(CLI::App& app, Session& session) {
 void add_lab(CLI::App& app, Session& session) {
   CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
   lab->require_subcommand(1);
-  CLI::App* run = lab->add_subcommand("run", "Start, do what the scenario says when it says it, account for its jobs, replay, stop. Exit 1: not as it expects");
+  CLI::App* run = lab->add_subcommand(
+      "run", "Start, do what the scenario says when it says it, account for its jobs, replay, stop. Exit 1: not as it expects");
   run->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
   run->add_flag("--keep", session.lab.keep, "Leave everything running");
   run->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
@@ -385,6 +383,17 @@ void add_lab(CLI::App& app, Session& session) {
   lab->add_subcommand("down", "Stop what a lab left running")->callback([&session] {
     session.command = [&session] { return lab_down(session.globals); };
   });
+}
+
+void add_backup(CLI::App& app, Session& session) {
+  CLI::App* backup = app.add_subcommand("backup", "Copy the state folder's journals, proven, while the daemons run or not");
+  backup->add_option("FILE", session.backup.file, "Of the controller's journal; those of agents become FILE.agents-N")
+      ->required();
+  backup->add_flag("--force", session.backup.force, "Replace what is there");
+  backup->footer(
+      "To go back to it: stop lightloomd, put FILE in place of STATE/controller.db, remove controller.db-wal,\n"
+      "controller.db-shm and controller.db.lock beside it, start lightloomd. Agents: the same with agents-N.db.");
+  backup->callback([&session] { session.command = [&session] { return back_up(session.globals, session.backup); }; });
 }
 
 }  // namespace
@@ -409,6 +418,7 @@ void build_tree(CLI::App& app, Session& session) {
   add_controller_commands(app, session);
   add_pure_commands(app, session);
   add_lab(app, session);
+  add_backup(app, session);
   CLI::App* completion = app.add_subcommand("completion", "Completion for your shell: source <(loom completion bash)");
   completion->add_option("SHELL", session.word, "bash, zsh or fish")->required();
   completion->callback([&app, &session] {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/arena.hpp"
+#include "cli/backup.hpp"
 #include "cli/job_run.hpp"
 #include "cli/lab.hpp"
 #include "cli/offline.hpp"
@@ -35,6 +36,7 @@ struct Session {
   ScheduleOrder schedule;
   PredictOrder predict;
   ArenaOrder arena;
+  BackupOrder backup;
   PlanOrder plan;
   ReproduceOrder reproduce;
   SimOrder sim;

@@ -1,5 +1,6 @@
 // Journal records: what a step machine must find again after a crash. Terms, intents and commit decisions are durable
-// before anything acts on them; reports and heartbeats are soft state and never come here.
+// before anything acts on them; reports and heartbeats are soft state and never come here. A snapshot says in one record what
+// all records before it said (core/journal_state.hpp is how), so that those may be dropped.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,7 @@ struct CommitRecord {
   Revision revision;
   CircuitId next_circuit;
   std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const Intent> intent{};  ///< that the plan carries out; null: the newest IntentRecord's
 };
 
 /// An agent's latch: safety overrides fail-static, and survives a restart.
@@ -65,6 +67,49 @@ struct LatchRecord {
   bool operator==(const LatchRecord&) const = default;
 };
 
-using Record = std::variant<TermRecord, IntentRecord, CommitRecord, LatchRecord>;
+/// A confirmed revision that an operator may go back to.
+struct KeptRevision {
+  Revision revision;
+  std::shared_ptr<const Intent> intent;  ///< that it carried out; never null
+  std::vector<Circuit> circuits;         ///< of its plan
+};
+
+/// What revisions that were going and never confirmed may have left behind, until a later one is confirmed. All ascending.
+struct UncertainLight {
+  std::vector<NodeId> nodes;
+  std::vector<DeviceId> devices;   ///< touched
+  std::vector<DeviceId> steering;  ///< of them: light of other agents may come to them
+  bool operator==(const UncertainLight&) const = default;
+};
+
+/// A stage of a job that was confirmed in light, and since when: agents report on it under that revision or a later one.
+struct LitStage {
+  JobId job;
+  std::uint32_t stage = 0;
+  Revision revision;
+  bool operator==(const LitStage&) const = default;
+};
+
+/// Everything that the records before it say. Also what a controller that stands by loads first.
+struct SnapshotRecord {
+  Term term;
+  Revision next_revision{1};
+  CircuitId next_circuit{1};
+  Intent intent;
+  std::uint64_t laser_order = 0;
+  JobId next_job{1};
+  std::optional<Probation> probation{};
+  std::vector<IntentCause> answered;      ///< oldest first, at most limits::kAnswersKept
+  std::vector<KeptRevision> kept;         ///< oldest first, at most limits::kRevisionsKept; the last one is what is confirmed
+  std::shared_ptr<const Plan> confirmed;  ///< null: nothing yet
+  CircuitId confirmed_next_circuit;       ///< as of its confirmation
+  std::shared_ptr<const Plan> going;      ///< null: none, or it was confirmed or returned since
+  std::shared_ptr<const Intent> going_intent;  ///< that it carries out
+  UncertainLight uncertain;
+  std::vector<LitStage> lit;  ///< ascending job; of jobs that `intent` or a kept revision has
+  LatchRecord latch;          ///< an agent's
+};
+
+using Record = std::variant<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord>;
 
 }  // namespace loom

@@ -40,7 +40,11 @@ inline constexpr std::int64_t kRequestRepeatNs =
     600'000'000'000;                                            ///< from an operator's first sending of a request to its last
 inline constexpr std::size_t kRequestsRemembered = 65'536;      ///< answered ones that may still be repeated
 inline constexpr std::size_t kRowsPerReply = 1'048'576;         ///< of one answer to an operator
-inline constexpr std::size_t kRecordBytes = 512u << 20;         ///< one row of the journal
+inline constexpr std::size_t kRecordBytes = 256u << 20;         ///< one row of the journal, written or read
+inline constexpr std::size_t kIntentBytes = 64u << 20;          ///< the row of everything that operators want at once
+inline constexpr std::size_t kRevisionsKept = 16;               ///< confirmed ones that an operator may go back to
+inline constexpr std::size_t kAnswersKept = 8'192;              ///< changes of intent whose requests a snapshot knows again
+inline constexpr std::size_t kTapeEntryBytes = 1u << 30;        ///< the largest is a start: it carries the whole journal
 inline constexpr std::int64_t kCollectiveBytes = 1LL << 42;     ///< buffer of one rank; x kCollectiveRepeats fits 63 bits
 inline constexpr std::uint32_t kCollectiveRepeats = 1u << 20;   ///< of one collective in one iteration
 inline constexpr std::int64_t kTrafficBytes = 1LL << 60;        ///< from one node to another, in sum

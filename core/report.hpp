@@ -149,7 +149,7 @@ struct DeviceReport {
   bool by_hand = false;               ///< an operator's setpoint, see `device set`
   bool adopted = false;               ///< found by the controller, see `reconcile: adopt`
   std::uint32_t lit_ways = 0;         ///< of an OCS: inputs that light passes in the confirmed plan; the others are dark wires
-  std::string unusable{};  ///< why plans do without it; empty: they do not
+  std::string unusable{};             ///< why plans do without it; empty: they do not
   bool operator==(const DeviceReport&) const = default;
 };
 

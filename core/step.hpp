@@ -22,7 +22,8 @@ namespace loom {
 
 // --- events --------------------------------------------------------------------------------------------------------------
 
-/// The first event of a life: everything that the journal kept, oldest first.
+/// The first event of a life, with what the journal kept, oldest first. The Host folds it into one SnapshotRecord while it
+/// reads (core/journal_state.hpp), or none where there is nothing.
 struct Started {
   std::uint64_t boot_id = 0;
   ClockId clock;
@@ -49,7 +50,10 @@ struct BusReplied {
 /// Every Append effect up to and including number `count` of this life is durable.
 struct Appended {
   std::uint64_t count = 0;
+  bool snapshot_due = false;  ///< the journal has grown long behind its last snapshot: append a SnapshotRecord
 };
+/// No Append effect that was not yet answered is durable, and none will be until the process is started again. The error names
+/// the journal and the cause, and its next command what brings the journal back.
 struct AppendFailed {
   Error error;
 };
@@ -87,6 +91,7 @@ struct Transact {
   TransactionId transaction;
   Transaction order;
 };
+/// A SnapshotRecord takes the place of all rows before it. One that cannot be written is no failure: those rows stay.
 struct Append {
   Record record;
 };

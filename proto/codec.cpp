@@ -12,8 +12,6 @@
 namespace loom {
 namespace {
 
-static_assert(static_cast<int>(wire::CommitDecision_MAX) == static_cast<int>(CommitDecision::returned) + 1);
-
 /// One thread's memory for wire types: small messages never leave the first block.
 class Scratch {
  public:
@@ -55,111 +53,6 @@ void serialize(const Message& message, std::string& out) {
   const std::size_t size = message.ByteSizeLong();
   out.resize(size);
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(out.data()));
-}
-
-void to_wire(const Probation& in, wire::Probation& out) {
-  out.set_revision_number(in.revision.value);
-  out.set_clock_id(in.clock.value);
-  out.set_deadline_ns(ns_of(in.deadline));
-  wire::rows_to_wire(in.pinned_before, *out.mutable_pinned_before());
-}
-
-void to_wire(const IntentCause& in, wire::IntentCause& out) {
-  out.set_principal(wire::sendable(in.principal));
-  out.set_request_id(in.request.value);
-  out.set_job_id(in.job.value);
-  out.set_revision_number(in.revision.value);
-}
-
-void to_wire(const Record& in, wire::Record& out) {
-  out.set_wire_version_number(kWireVersion);
-  if (const auto* term = std::get_if<TermRecord>(&in)) {
-    out.mutable_term()->set_term_number(term->term.value);
-  } else if (const auto* intent = std::get_if<IntentRecord>(&in)) {
-    wire::to_wire(intent->intent, *out.mutable_intent()->mutable_intent());
-    out.mutable_intent()->set_laser_order_number(intent->laser_order);
-    out.mutable_intent()->set_next_job_id(intent->next_job.value);
-    if (intent->probation) {
-      to_wire(*intent->probation, *out.mutable_intent()->mutable_probation());
-    }
-    if (intent->cause) {
-      to_wire(*intent->cause, *out.mutable_intent()->mutable_cause());
-    }
-  } else if (const auto* commit = std::get_if<CommitRecord>(&in)) {
-    wire::CommitRecord& record = *out.mutable_commit();
-    record.set_decision(wire::enum_to_wire<wire::CommitDecision>(commit->decision));
-    record.set_revision_number(commit->revision.value);
-    record.set_next_circuit_id(commit->next_circuit.value);
-    if (commit->plan) {
-      wire::to_wire(*commit->plan, *record.mutable_plan());
-    }
-  } else {
-    const auto& latch = std::get<LatchRecord>(in);
-    out.mutable_latch()->set_lasers_off(latch.lasers_off);
-    out.mutable_latch()->set_order_number(latch.order);
-  }
-}
-
-CommitRecord commit_from_wire(wire::Check& check, const wire::CommitRecord& in) {
-  CommitRecord out;
-  out.decision = check.enumeration("decision", in.decision(), CommitDecision::returned);
-  out.revision = {in.revision_number()};
-  out.next_circuit = {in.next_circuit_id()};
-  if (out.decision == CommitDecision::going) {
-    check.present("plan", in.has_plan());
-  }
-  if (in.has_plan()) {
-    const auto scope = check.in("plan");
-    Plan plan = wire::from_wire(check, in.plan());
-    if (plan.revision != out.revision) {
-      check.refuse("revision_number", std::to_string(plan.revision.value),
-                   "must be the record's revision " + std::to_string(out.revision.value));
-    }
-    out.plan = std::make_shared<const Plan>(std::move(plan));
-  }
-  return out;
-}
-
-IntentRecord intent_from_wire(wire::Check& check, const wire::IntentRecord& in) {
-  IntentRecord out;
-  check.present("intent", in.has_intent());
-  const auto scope = check.in("intent");
-  out.intent = wire::from_wire(check, in.intent());
-  out.laser_order = in.laser_order_number();
-  out.next_job = {in.next_job_id()};
-  if (in.has_probation()) {
-    const wire::Probation& trial = in.probation();
-    const auto inner = check.in("probation");
-    out.probation = {{trial.revision_number()},
-                     {trial.clock_id()},
-                     check.instant("deadline_ns", trial.deadline_ns()),
-                     wire::rows_from_wire<JobSchedule>(check, "pinned_before", trial.pinned_before(), limits::kJobs)};
-  }
-  if (in.has_cause()) {
-    const wire::IntentCause& cause = in.cause();
-    out.cause = {
-        check.text("cause.principal", cause.principal()), {cause.request_id()}, {cause.job_id()}, {cause.revision_number()}};
-  }
-  return out;
-}
-
-Record from_wire(wire::Check& check, const wire::Record& in) {
-  switch (in.record_case()) {
-    case wire::Record::kTerm:
-      return TermRecord{{in.term().term_number()}};
-    case wire::Record::kIntent:
-      return intent_from_wire(check, in.intent());
-    case wire::Record::kCommit: {
-      const auto scope = check.in("commit");
-      return commit_from_wire(check, in.commit());
-    }
-    case wire::Record::kLatch:
-      return LatchRecord{in.latch().lasers_off(), in.latch().order_number()};
-    case wire::Record::RECORD_NOT_SET:
-      break;
-  }
-  check.refuse("record", "", "is missing");
-  return TermRecord{};
 }
 
 }  // namespace
@@ -205,10 +98,16 @@ Result<Envelope> decode_envelope(std::string_view bytes) {
 
 std::string encode(const Record& record) {
   auto& message = scratch().fresh<wire::Record>();
-  to_wire(record, message);
+  wire::to_wire(record, message);
   std::string out;
   serialize(message, out);
   return out;
+}
+
+std::size_t encoded_bytes(const Record& record) {
+  auto& message = scratch().fresh<wire::Record>();
+  wire::to_wire(record, message);
+  return message.ByteSizeLong();
 }
 
 Result<Record> decode_record(std::string_view bytes) {
@@ -219,11 +118,16 @@ Result<Record> decode_record(std::string_view bytes) {
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return malformed("a record", bytes.size(), "no protobuf message");
   }
+  if (message.wire_version_number() > kWireVersion) {
+    return fail(ErrorCode::wrong_version,
+                "it was written by a newer version (wire version " + std::to_string(message.wire_version_number()) +
+                    ", this build, " LOOM_VERSION ", speaks " + std::to_string(kWireVersion) + "): start that one");
+  }
   if (message.wire_version_number() != kWireVersion) {
     return wrong_version("a record", message.wire_version_number());
   }
   wire::Check check;
-  Record record = from_wire(check, message);
+  Record record = wire::from_wire(check, message);
   if (!check.ok()) {
     return std::unexpected(check.error());
   }

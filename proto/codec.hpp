@@ -13,7 +13,7 @@
 //    OCS setpoint, nodes, circuits, changed and touched of a Plan, jobs and drained nodes of an Intent
 //  * one timeline keeps to one kind of setpoint
 //  * Prepare: the plan's node and revision are the envelope's; CommitRecord: a plan has the record's revision, `going` has a
-//  plan
+//  plan; SnapshotRecord: the confirmed plan is of the revision that was kept last
 //
 // Encoding cannot fail: texts are cut to limits::kTextBytes and made UTF-8. Time: about a microsecond each
 // way for small messages; a thread's arena is re-used, so each thread may encode and decode without a lock.
@@ -37,7 +37,9 @@ void encode_to(const Envelope& envelope, std::string& out);
 Result<Envelope> decode_envelope(std::string_view bytes);
 
 std::string encode(const Record& record);
-/// Errors: wrong_version (names both), malformed.
+/// How long encode() would be; costs about half of it.
+std::size_t encoded_bytes(const Record& record);
+/// Errors: wrong_version (names both), malformed (a kind of record that only a newer version knows, too).
 Result<Record> decode_record(std::string_view bytes);
 
 /// What a transport must know of an envelope before anybody decodes it.

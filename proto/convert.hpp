@@ -5,6 +5,7 @@
 #include "core/alarm.hpp"
 #include "core/circuit.hpp"
 #include "core/demand.hpp"
+#include "core/journal.hpp"
 #include "core/message.hpp"
 #include "core/observation.hpp"
 #include "core/plan.hpp"
@@ -98,6 +99,10 @@ void to_wire(const loom::GrantWord& in, GrantWord& out);
 loom::GrantWord from_wire(Check& check, const GrantWord& in);
 /// The stream's end that says such words.
 NodeId speaker_of(const loom::GrantMessage& message);
+
+// wire_journal.cpp
+void to_wire(const loom::Record& in, Record& out);
+loom::Record from_wire(Check& check, const Record& in);
 
 // wire_message.cpp
 void to_wire(const loom::Envelope& in, Envelope& out);

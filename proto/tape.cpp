@@ -47,7 +47,10 @@ struct EventWriter {
     wire::to_wire(in.error, *out.mutable_refusal()->mutable_error());
   }
   void operator()(const TimerFired& in) const { out.set_timer_id(in.timer.value); }
-  void operator()(const Appended& in) const { out.set_appended_count(in.count); }
+  void operator()(const Appended& in) const {
+    out.set_appended_count(in.count);
+    out.set_snapshot_due(in.snapshot_due);
+  }
   void operator()(const AppendFailed& in) const { wire::to_wire(in.error, *out.mutable_append_failed()); }
   void operator()(const Planned& in) const {
     out.mutable_planned()->set_revision_number(in.outcome.revision.value);
@@ -93,7 +96,7 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
       out.event = TimerFired{{in.timer_id()}};
       break;
     case wire::TapedEvent::kAppendedCount:
-      out.event = Appended{in.appended_count()};
+      out.event = Appended{in.appended_count(), in.snapshot_due()};
       break;
     case wire::TapedEvent::kAppendFailed:
       out.event = AppendFailed{wire::from_wire(check, in.append_failed())};
@@ -117,7 +120,8 @@ Result<TapeEntry> read_head(const wire::TapeHead& in) {
     return fail(ErrorCode::wrong_version, "the tape has wire version " + std::to_string(in.wire_version_number()) +
                                               ", this build speaks version " + std::to_string(kWireVersion));
   }
-  return TapeEntry{TapeHead{in.software(), in.scenario_path(), in.setup_digest_number()}};
+  return TapeEntry{
+      TapeHead{in.software(), in.scenario_path(), in.setup_digest_number(), in.part_number(), in.events_before_count()}};
 }
 
 }  // namespace
@@ -128,6 +132,8 @@ std::string encode(const TapeHead& head) {
   entry.mutable_head()->set_software(wire::sendable(head.software));
   entry.mutable_head()->set_scenario_path(wire::sendable(head.scenario));
   entry.mutable_head()->set_setup_digest_number(head.setup_digest);
+  entry.mutable_head()->set_part_number(head.part);
+  entry.mutable_head()->set_events_before_count(head.events_before);
   return entry.SerializeAsString();
 }
 

@@ -94,7 +94,7 @@ loom::StreamGrant grant_from_wire(Check& check, const StreamGrant& in) {
   loom::StreamGrant grant;
   grant.number = counting(check, "request_number", in.request_number());
   grant.key = key_from_wire(check, in.has_key(), in.key());
-  grant.start = check.instant("start_ns", in.start_ns());
+  grant.start = instant_from_ns(check.between("start_ns", in.start_ns(), 0, limits::kInstantNs - 1));  // its end is later
   grant.end = check.instant("end_ns", in.end_ns());
   check.between("end_ns", in.end_ns(), ns_of(grant.start) + 1, ns_of(grant.start) + limits::kGrantWindowNs);
   grant.bytes = {check.between("granted_bytes", in.granted_bytes(), 1, limits::kStreamBytes)};

@@ -72,7 +72,7 @@ void fold_event(Digest& digest, const BusReplied& event) {
   fold_bytes(digest, event.reply.bytes);
 }
 
-void fold_event(Digest& digest, const Appended& event) { digest.add(event.count); }
+void fold_event(Digest& digest, const Appended& event) { digest.add(event.count ^ std::uint64_t{event.snapshot_due} << 63); }
 void fold_event(Digest& digest, const AppendFailed& event) { digest.add(word_of(event.error.code)); }
 
 void fold_event(Digest& digest, const Planned& event) {

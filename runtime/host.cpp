@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/journal_state.hpp"
 #include "proto/codec.hpp"
 #include "runtime/fold.hpp"
 
@@ -67,9 +69,14 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   void perform(const RaiseAlarm& effect);
 
   void fire(TimerId timer, std::uint64_t generation);
-  void journal_answered(Result<void> result);
+  void journal_answered(StorageSeam::RowKind kind, Result<void> result);
   void raise(const Alarm& alarm) const;
-  std::vector<Record> decode_journal(const StorageSeam::Contents& contents);
+  struct Journal;
+  Result<void> take_row(Journal& journal, std::uint64_t number, std::string_view row);
+  void measure_tail(bool is_snapshot, std::size_t bytes);
+  bool is_snapshot_due() const {
+    return tail_rows_ > options_.tail.rows || tail_bytes_ > std::max(options_.tail.bytes, 2 * snapshot_bytes_);
+  }
   void fold_bytes(std::uint64_t tag, const Peer& to, std::string_view bytes);
 
   HostOptions options_;
@@ -80,10 +87,13 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   std::deque<Pending> pending_;  ///< what arrived while the machine was busy
   Timers timers_;                ///< only those that are set
   std::vector<Timers::node_type> spare_timers_;
-  std::uint64_t generation_ = 0;  ///< of the timer that was set last
-  std::uint64_t durable_ = 0;     ///< appends of this life, all durable
-  bool journal_failed_ = false;   ///< since then no row is written: the journal stays a prefix of what was asked for
-  std::string buffer_;            ///< encodings, one after the other
+  std::uint64_t generation_ = 0;          ///< of the timer that was set last
+  std::uint64_t durable_ = 0;             ///< appends of this life, all durable
+  std::optional<Error> journal_failure_;  ///< since then no row is written: the journal stays a prefix of what was asked for
+  std::uint64_t tail_rows_ = 0;           ///< behind the last snapshot
+  std::uint64_t tail_bytes_ = 0;
+  std::uint64_t snapshot_bytes_ = 0;
+  std::string buffer_;  ///< encodings, one after the other
   bool busy_ = false;
   bool closed_ = false;
 };
@@ -133,14 +143,30 @@ void Host::Core::fire(TimerId timer, std::uint64_t generation) {
 }
 
 /// Rows are answered in their order. Behind one that failed nothing is covered by a count, even if it is durable: an act that
-/// waits for the failed row would be taken for recorded.
-void Host::Core::journal_answered(Result<void> result) {
+/// waits for the failed row would be taken for recorded. A snapshot that failed takes nothing along: nobody waits for it.
+void Host::Core::journal_answered(StorageSeam::RowKind kind, Result<void> result) {
+  if (!result && kind == StorageSeam::RowKind::snapshot) {
+    raise({AlarmCode::journal_damaged, std::nullopt, std::nullopt,
+           "the journal grows, as its snapshot cannot be written: " + result.error().message, result.error().next_command});
+    result = {};
+  }
   if (!result) {
-    journal_failed_ = true;
-    deliver(AppendFailed{std::move(result).error()});
-  } else if (!journal_failed_) {
+    journal_failure_ = std::move(result).error();
+    deliver(AppendFailed{*journal_failure_});
+  } else if (!journal_failure_) {
     ++durable_;
-    deliver(Appended{durable_});
+    deliver(Appended{durable_, is_snapshot_due()});
+  }
+}
+
+void Host::Core::measure_tail(bool is_snapshot, std::size_t bytes) {
+  if (is_snapshot) {
+    tail_rows_ = 0;
+    tail_bytes_ = 0;
+    snapshot_bytes_ = bytes;
+  } else {
+    ++tail_rows_;
+    tail_bytes_ += bytes;
   }
 }
 
@@ -271,13 +297,16 @@ void Host::Core::perform(const Append& effect) {
     deliver(AppendFailed{{ErrorCode::unsupported, "this host was started without a journal"}});
     return;
   }
-  if (journal_failed_) {
-    deliver(
-        AppendFailed{{ErrorCode::storage, "the journal refused an earlier row, so it takes none behind it until a restart"}});
+  if (journal_failure_) {
+    deliver(AppendFailed{*journal_failure_});
     return;
   }
-  seams_.storage->append(std::move(row),
-                         [core = shared_from_this()](Result<void> result) { core->journal_answered(std::move(result)); });
+  const bool is_snapshot = std::holds_alternative<SnapshotRecord>(effect.record);
+  const auto kind = is_snapshot ? StorageSeam::RowKind::snapshot : StorageSeam::RowKind::addition;
+  measure_tail(is_snapshot, row.size());
+  seams_.storage->append(std::move(row), kind, [core = shared_from_this(), kind](Result<void> result) {
+    core->journal_answered(kind, std::move(result));
+  });
 }
 
 void Host::Core::perform(MakePlan& effect) {
@@ -311,44 +340,53 @@ void Host::Core::raise(const Alarm& alarm) const {
 
 // --- the beginning -------------------------------------------------------------------------------------------------------
 
+/// What is read of a journal, while it is read: what it says, and the rows themselves only for a recorder.
+struct Host::Core::Journal {
+  SnapshotRecord state;
+  std::vector<std::string> rows;
+  Digest digest;
+};
+
 Result<void> Host::Core::start(std::uint64_t boot_id) {
-  StorageSeam::Contents contents;
+  Journal journal;
+  StorageSeam::Loaded loaded;
   if (seams_.storage != nullptr) {
-    Result<StorageSeam::Contents> loaded = seams_.storage->load();
-    if (!loaded) {
-      return std::unexpected(std::move(loaded).error());
+    auto read =
+        seams_.storage->load([&](std::uint64_t number, std::string_view row) { return take_row(journal, number, row); });
+    if (!read) {
+      return std::unexpected(std::move(read).error());
     }
-    contents = std::move(*loaded);
-  }
-  Digest rows;
-  for (const std::string& row : contents.rows) {
-    rows.add(row);
+    loaded = std::move(*read);
   }
   listen();
-  std::vector<Record> records = decode_journal(contents);
-  deliver(Started{boot_id, seams_.time->clock(), std::move(records), seams_.time->wall_offset()}, rows.value(),
-          std::move(contents.rows));
+  if (!loaded.damage.empty()) {
+    raise({AlarmCode::journal_damaged, std::nullopt, std::nullopt, std::move(loaded.damage), "loom alarm list"});
+  }
+  Started started{boot_id, seams_.time->clock(), {}, seams_.time->wall_offset()};
+  if (loaded.rows > 0) {
+    started.records.emplace_back(std::move(journal.state));
+  }
+  deliver(std::move(started), journal.digest.value(), std::move(journal.rows));
   return {};
 }
 
-/// The records of the rows that are sound, up to the first that is not; what comes after it may rest on what is lost.
-std::vector<Record> Host::Core::decode_journal(const StorageSeam::Contents& contents) {
-  std::vector<Record> records;
-  records.reserve(contents.rows.size());
-  std::string damage = contents.damage;
-  for (const std::string& row : contents.rows) {
-    Result<Record> record = decode_record(row);
-    if (!record) {
-      damage = "journal row " + std::to_string(records.size() + 1) + " of " + std::to_string(contents.rows.size()) +
-               " does not decode: " + record.error().message + "; the rows before it are kept";
-      break;
-    }
-    records.push_back(std::move(*record));
+/// Refuses what does not decode: what comes after it may rest on what is lost, so whoever stores it must not go on behind it.
+Result<void> Host::Core::take_row(Journal& journal, std::uint64_t number, std::string_view row) {
+  Result<Record> record = decode_record(row);
+  if (!record) {
+    return std::unexpected(std::move(record).error());
   }
-  if (!damage.empty()) {
-    raise({AlarmCode::journal_damaged, std::nullopt, std::nullopt, std::move(damage), "loom alarm list"});
+  const bool is_snapshot = std::holds_alternative<SnapshotRecord>(*record);
+  if (number > 1 && tail_rows_ == 0 && snapshot_bytes_ == 0 && !is_snapshot) {
+    return fail(ErrorCode::malformed, "it is the first one and no snapshot, so what came before it is lost");
   }
-  return records;
+  measure_tail(is_snapshot, row.size());
+  journal.digest.add(row);
+  if (seams_.record) {
+    journal.rows.emplace_back(row);
+  }
+  apply(journal.state, *std::move(record));
+  return {};
 }
 
 // --- the host ------------------------------------------------------------------------------------------------------------
@@ -361,5 +399,7 @@ Host::~Host() { core_->close(); }
 Result<void> Host::start(std::uint64_t boot_id) { return core_->start(boot_id); }
 void Host::deliver(const Event& event) { core_->deliver(event); }
 const HostCounters& Host::counters() const { return core_->counters(); }
+
+std::size_t row_bytes(const Record& record) { return encoded_bytes(record); }
 
 }  // namespace loom

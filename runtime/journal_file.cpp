@@ -1,12 +1,13 @@
-// Rows, their chain, and what is said when a row is not what was written.
+// Transactions: what is durable together, what leaves the file, and what is said when the disk or a row is not as it should be.
 #include "runtime/journal_file.hpp"
 
 #include <fcntl.h>
 #include <sodium.h>
+#include <sqlite3.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -18,23 +19,23 @@
 namespace loom {
 namespace {
 
-constexpr int kSchemaVersion = 1;
+/// Pages of 4 KiB that stay in the file for the rows to come, 64 MiB.
+constexpr std::uint64_t kFreePagesKept = 16'384;
 constexpr const char* kSchema = R"(
   CREATE TABLE journal (stream TEXT NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL, crc INTEGER NOT NULL,
                         chain BLOB NOT NULL, PRIMARY KEY (stream, number)) STRICT, WITHOUT ROWID;
-  CREATE TABLE head (stream TEXT PRIMARY KEY, count INTEGER NOT NULL, chain BLOB NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE head (stream TEXT PRIMARY KEY, count INTEGER NOT NULL, chain BLOB NOT NULL,
+                     base INTEGER NOT NULL DEFAULT 0, base_chain BLOB NOT NULL DEFAULT 
+                       x'0000000000000000000000000000000000000000000000000000000000000000') STRICT, WITHOUT ROWID;
   CREATE TABLE moved_aside (moved INTEGER PRIMARY KEY, stream TEXT, number INTEGER, bytes BLOB, crc INTEGER, chain BLOB) STRICT;
-  PRAGMA user_version = 1;
+  PRAGMA user_version = 2;
 )";
-
-std::uint32_t crc_of(std::string_view bytes) {
-  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
-template <class Array>
-std::string_view view_of(const Array& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+/// From version 1: no stream has a snapshot yet.
+constexpr const char* kUpgrade = R"(
+  ALTER TABLE head ADD COLUMN base INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE head ADD COLUMN base_chain BLOB NOT NULL DEFAULT x'0000000000000000000000000000000000000000000000000000000000000000';
+  PRAGMA user_version = 2;
+)";
 
 /// One process a file. Released by the kernel with the process.
 Result<int> take_lock(const std::filesystem::path& path) {
@@ -61,9 +62,9 @@ Result<void> remember(int lock, const std::filesystem::path& path) {
   return {};
 }
 
-int user_version(sqlite3* database) {
-  SqliteStatement statement(database, "PRAGMA user_version");
-  return statement.step() == SQLITE_ROW ? static_cast<int>(statement.number(0)) : -1;
+std::uint64_t number_of(sqlite3* database, const char* sql) {
+  SqliteStatement statement(database, sql);
+  return statement.step() == SQLITE_ROW ? statement.number(0) : 0;
 }
 
 }  // namespace
@@ -86,11 +87,6 @@ JournalFile::~JournalFile() {
   if (lock_ >= 0) {
     ::close(lock_);
   }
-}
-
-std::unexpected<Error> JournalFile::broken(std::string_view what) {
-  return fail(ErrorCode::storage,
-              "journal " + options_.path.string() + ": " + std::string{what} + ": " + sqlite3_errmsg(database_.get()));
 }
 
 Result<void> JournalFile::run(const char* sql) {
@@ -116,16 +112,35 @@ Result<JournalFile> JournalFile::open(JournalOptions options) {
     return file.broken("cannot be opened");
   }
   sqlite3_busy_timeout(opened, 1000);  // a reader that looks at it while we start
+  const int version = journal_schema_of(opened);
+  if (version == 0) {
+    LOOM_TRY(file.run("PRAGMA auto_vacuum = INCREMENTAL"));  // before the first table, or never
+  }
   LOOM_TRY(file.run("PRAGMA journal_mode = WAL"));
+  LOOM_TRY(file.run("PRAGMA journal_size_limit = 67108864"));  // a log that a large snapshot made long is cut again
   LOOM_TRY(file.run("PRAGMA synchronous = FULL"));
-  const int version = user_version(opened);
   if (version == 0) {
     LOOM_TRY(file.begin());
-  } else if (version != kSchemaVersion) {
-    return fail(ErrorCode::wrong_version, "journal " + file.options_.path.string() + " has schema " + std::to_string(version) +
-                                              "; this program reads " + std::to_string(kSchemaVersion));
+  } else if (version == 1) {
+    LOOM_TRY(file.upgrade());
+  } else if (version != kJournalSchema) {
+    return fail(ErrorCode::wrong_version, file.where() + " has schema " + std::to_string(version) + "; this program reads " +
+                                              std::to_string(kJournalSchema) +
+                                              (version > kJournalSchema ? ": a newer version wrote it, start that one" : ""));
   }
   return file;
+}
+
+Result<void> JournalFile::upgrade() {
+  LOOM_TRY(run("BEGIN IMMEDIATE"));
+  LOOM_TRY(run(kUpgrade));
+  LOOM_TRY(run("COMMIT"));
+  // Only a rewritten file can give space back. That it has no room for it is no reason to refuse: pages are used again.
+  const bool rewritten = run("PRAGMA auto_vacuum = INCREMENTAL").has_value() && run("VACUUM").has_value();
+  if (!rewritten) {
+    log_warning(where() + " keeps the size that it has: " + sqlite3_errmsg(database_.get()));
+  }
+  return {};
 }
 
 /// An empty file becomes a journal, unless it was one.
@@ -143,79 +158,35 @@ Result<void> JournalFile::begin() {
 
 // --- reading -------------------------------------------------------------------------------------------------------------
 
-JournalFile::Hash JournalFile::next_chain(const Hash& previous, std::string_view stream, std::uint64_t number,
-                                          std::string_view bytes) {
-  std::array<unsigned char, 8> place{};
-  for (std::size_t index = 0; index < place.size(); ++index) {
-    place[index] = static_cast<unsigned char>(number >> (8 * index));
-  }
-  crypto_generichash_state state;
-  Hash chain{};
-  crypto_generichash_init(&state, nullptr, 0, chain.size());
-  for (const std::string_view part : {view_of(previous), stream, view_of(place), bytes}) {
-    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(part.data()), part.size());
-  }
-  crypto_generichash_final(&state, chain.data(), chain.size());
-  return chain;
-}
-
-Result<JournalFile::Contents> JournalFile::load(std::string_view stream) {
+Result<StorageSeam::Loaded> JournalFile::load(std::string_view stream, const StorageSeam::TakeRow& take) {
   Head head;
-  Result<Contents> contents = verify(stream, head);
-  if (!contents) {
-    return contents;
-  }
-  if (!contents->damage.empty()) {
-    contents->damage = "journal " + options_.path.string() + ", stream '" + std::string{stream} + "': " + contents->damage +
-                       "; the " + std::to_string(head.count) + " rows before it are sound";
-    if (options_.restore) {
-      LOOM_TRY(move_aside(stream, head));
-      LOOM_TRY(witness_.record(stream, {head.count, head.chain}));
-      contents->damage += "; the rest was moved aside, into table moved_aside";
-    } else {
-      contents->damage += "; it takes no new rows until it is restored: " + options_.restore_command;
-      head.damage = contents->damage;
-    }
-  }
-  heads_.insert_or_assign(std::string{stream}, std::move(head));
-  return contents;
-}
-
-/// Walks the chain. `head` ends at the last row that is sound.
-Result<JournalFile::Contents> JournalFile::verify(std::string_view stream, Head& head) {
-  Contents contents;
-  SqliteStatement rows(database_.get(), "SELECT number, bytes, crc, chain FROM journal WHERE stream = ? ORDER BY number");
-  rows.text(1, stream);
-  int status = rows.step();
-  for (; status == SQLITE_ROW; status = rows.step()) {
-    const std::uint64_t number = head.count + 1;
-    const std::string_view bytes = rows.blob(1);
-    const Hash chain = next_chain(head.chain, stream, number, bytes);
-    const std::string row = "row " + std::to_string(number);
-    if (rows.number(0) != number) {
-      contents.damage = row + " is missing";
-    } else if (rows.number(2) != crc_of(bytes)) {
-      contents.damage = row + " fails its checksum";
-    } else if (rows.blob(3) != view_of(chain)) {
-      contents.damage = row + " does not continue the row before it";
-    }
-    if (!contents.damage.empty()) {
-      return contents;
-    }
-    contents.rows.emplace_back(bytes);
-    head.count = number;
-    head.chain = chain;
-  }
-  if (status != SQLITE_DONE) {
-    contents.damage = "row " + std::to_string(head.count + 1) + " cannot be read (" + sqlite3_errmsg(database_.get()) + ")";
-    return contents;
-  }
-  Result<std::string> damage = compare_with_recorded_head(stream, head);
+  Result<std::string> damage = damage_of(stream, head, take);
   if (!damage) {
     return std::unexpected(std::move(damage).error());
   }
-  contents.damage = damage->empty() ? compare_with_witness(stream, head) : std::move(*damage);
-  return contents;
+  StorageSeam::Loaded loaded{head.count - head.base, std::move(*damage)};
+  if (!loaded.damage.empty()) {
+    loaded.damage = where() + ", stream '" + std::string{stream} + "': " + loaded.damage + "; the " +
+                    std::to_string(loaded.rows) + " rows before it are sound";
+    if (head.base > 0 && loaded.rows == 0) {
+      loaded.damage += " (what came before was in that row: only a copy made by `loom backup` has it)";
+    }
+    if (options_.restore) {
+      LOOM_TRY(restore(stream, head));
+      loaded.damage += "; the rest was moved aside, into table moved_aside";
+    } else {
+      loaded.damage += "; it takes no new rows until it is restored: " + options_.restore_command;
+      head.damage = loaded.damage;
+    }
+  }
+  heads_.insert_or_assign(std::string{stream}, std::move(head));
+  return loaded;
+}
+
+/// Walks the chain. `head` ends at the last row that is sound.
+Result<std::string> JournalFile::damage_of(std::string_view stream, Head& head, const StorageSeam::TakeRow& take) {
+  Result<std::string> damage = walk_journal(database_.get(), where(), stream, head, take);
+  return !damage || !damage->empty() ? damage : compare_with_witness(stream, head);
 }
 
 /// What had been answered as durable before this life. The witness may lag behind (power cuts), so more rows are no fault.
@@ -226,31 +197,20 @@ std::string JournalFile::compare_with_witness(std::string_view stream, const Hea
   }
   if (witnessed->count > head.count) {
     return "row " + std::to_string(head.count + 1) + " of " + std::to_string(witnessed->count) +
-           " was durable and is gone (the write-ahead log, " + options_.path.string() + "-wal, is damaged or was removed)";
+           " was durable and is gone (the write-ahead log, " + options_.path.string() +
+           "-wal, is damaged or was removed, or this is an older copy)";
   }
   return witnessed->chain == head.chain ? std::string{}
                                         : "row " + std::to_string(head.count) + " is not the one that was written";
 }
 
-/// A chain that is sound but shorter (or longer) than what was recorded with its last row.
-Result<std::string> JournalFile::compare_with_recorded_head(std::string_view stream, const Head& head) {
-  SqliteStatement recorded(database_.get(), "SELECT count, chain FROM head WHERE stream = ?");
-  recorded.text(1, stream);
-  const int status = recorded.step();
-  if (status == SQLITE_DONE) {
-    return head.count == 0 ? std::string{} : "its recorded length is missing after row " + std::to_string(head.count);
+/// A segment without a sound row says nothing, its beginning included: the stream begins anew.
+Result<void> JournalFile::restore(std::string_view stream, Head& head) {
+  if (head.count == head.base) {
+    head = {};
   }
-  if (status != SQLITE_ROW) {
-    return broken("its recorded length cannot be read");
-  }
-  const std::uint64_t count = recorded.number(0);
-  if (count > head.count) {
-    return "row " + std::to_string(head.count + 1) + " of " + std::to_string(count) + " is missing";
-  }
-  if (count != head.count || recorded.blob(1) != view_of(head.chain)) {
-    return "its recorded length of " + std::to_string(count) + " does not agree with row " + std::to_string(head.count);
-  }
-  return std::string{};
+  LOOM_TRY(move_aside(stream, head));
+  return witness_.record(stream, {head.count, head.chain});
 }
 
 Result<void> JournalFile::move_aside(std::string_view stream, const Head& head) {
@@ -273,10 +233,12 @@ Result<void> JournalFile::move_aside(std::string_view stream, const Head& head) 
 
 // --- writing -------------------------------------------------------------------------------------------------------------
 
+/// A stream that nobody has loaded is proven first; what its rows mean is nobody's question then.
 Result<JournalFile::Head*> JournalFile::head_of(std::string_view stream) {
   if (!heads_.contains(stream)) {
-    if (const Result<Contents> contents = load(stream); !contents) {
-      return std::unexpected(contents.error());
+    const auto take = [](std::uint64_t, std::string_view) -> Result<void> { return {}; };
+    if (const auto loaded = load(stream, take); !loaded) {
+      return std::unexpected(loaded.error());
     }
   }
   return &heads_.find(stream)->second;
@@ -284,29 +246,47 @@ Result<JournalFile::Head*> JournalFile::head_of(std::string_view stream) {
 
 Result<void> JournalFile::insert(const Row& row, Head& head) {
   const std::uint64_t number = head.count + 1;
-  const Hash chain = next_chain(head.chain, row.stream, number, row.bytes);
+  const JournalHash chain = next_journal_chain(head.chain, row.stream, number, row.bytes);
   SqliteStatement insert_row(database_.get(), "INSERT INTO journal (stream, number, bytes, crc, chain) VALUES (?, ?, ?, ?, ?)");
-  insert_row.text(1, row.stream).number(2, number).blob(3, row.bytes).number(4, crc_of(row.bytes)).blob(5, view_of(chain));
+  insert_row.text(1, row.stream).number(2, number).blob(3, row.bytes).number(4, journal_crc(row.bytes)).blob(5, view_of(chain));
   if (insert_row.step() != SQLITE_DONE) {
     return broken("row " + std::to_string(number) + " of '" + std::string{row.stream} + "' cannot be written");
+  }
+  if (row.kind == StorageSeam::RowKind::snapshot) {
+    head.base = head.count;
+    head.base_chain = head.chain;
+    LOOM_TRY(drop_before_snapshot(row.stream, head));
   }
   head.count = number;
   head.chain = chain;
   return {};
 }
 
+Result<void> JournalFile::drop_before_snapshot(std::string_view stream, const Head& head) {
+  SqliteStatement drop(database_.get(), "DELETE FROM journal WHERE stream = ? AND number <= ?");
+  if (drop.text(1, stream).number(2, head.base).step() != SQLITE_DONE) {
+    return broken("the rows before a snapshot cannot be dropped");
+  }
+  return {};
+}
+
 Result<void> JournalFile::record_head(std::string_view stream, const Head& head) {
-  SqliteStatement record(database_.get(), "INSERT OR REPLACE INTO head (stream, count, chain) VALUES (?, ?, ?)");
-  record.text(1, stream).number(2, head.count).blob(3, view_of(head.chain));
+  SqliteStatement record(database_.get(),
+                         "INSERT OR REPLACE INTO head (stream, count, chain, base, base_chain) VALUES (?, ?, ?, ?, ?)");
+  record.text(1, stream)
+      .number(2, head.count)
+      .blob(3, view_of(head.chain))
+      .number(4, head.base)
+      .blob(5, view_of(head.base_chain));
   return record.step() == SQLITE_DONE ? Result<void>{} : Result<void>{broken("a stream's length cannot be written")};
 }
 
 /// Inside a transaction. `heads`: how the streams end if it commits.
-Result<void> JournalFile::insert_all(std::span<const Row> rows, std::map<std::string, Head, std::less<>>& heads) {
+Result<void> JournalFile::insert_all(std::span<const Row> rows, Heads& heads) {
   for (const Row& row : rows) {
-    if (row.bytes.size() > limits::kFrameBytes) {
-      return fail(ErrorCode::out_of_range, "a journal row of " + std::to_string(row.bytes.size()) +
-                                               " bytes exceeds kFrameBytes = " + std::to_string(limits::kFrameBytes));
+    if (row.bytes.size() > limits::kRecordBytes) {
+      return fail(ErrorCode::out_of_range, where() + ": a row of " + std::to_string(row.bytes.size()) +
+                                               " bytes exceeds kRecordBytes = " + std::to_string(limits::kRecordBytes));
     }
     auto head = heads.find(row.stream);
     if (head == heads.end()) {
@@ -317,7 +297,7 @@ Result<void> JournalFile::insert_all(std::span<const Row> rows, std::map<std::st
       head = heads.emplace(row.stream, **known).first;
     }
     if (!head->second.damage.empty()) {
-      return fail(ErrorCode::storage, head->second.damage);
+      return fail(ErrorCode::storage, head->second.damage, options_.restore_command);
     }
     LOOM_TRY(insert(row, head->second));
   }
@@ -329,14 +309,14 @@ Result<void> JournalFile::insert_all(std::span<const Row> rows, std::map<std::st
 
 Result<void> JournalFile::append(std::span<const Row> rows) {
   if (!failed_.empty()) {
-    return fail(ErrorCode::storage, failed_);
+    return fail(ErrorCode::storage, failed_, options_.start_command);
   }
   for (const Row& row : rows) {  // verified outside the transaction: restoring has one of its own
     if (const Result<Head*> known = head_of(row.stream); !known) {
       return std::unexpected(known.error());
     }
   }
-  std::map<std::string, Head, std::less<>> heads;
+  Heads heads;
   Result<void> done = run("BEGIN IMMEDIATE");
   if (done) {
     done = insert_all(rows, heads);
@@ -345,22 +325,56 @@ Result<void> JournalFile::append(std::span<const Row> rows) {
     done = run("COMMIT");
   }
   if (done) {
-    for (auto& [stream, head] : heads) {
-      if (const auto witnessed = witness_.record(stream, {head.count, head.chain}); !witnessed) {
-        log_warning(witnessed.error().message + "; rows are durable, but a damaged write-ahead log may pass unnoticed");
-      }
-      heads_.insert_or_assign(stream, std::move(head));
-    }
+    finish_append(rows, std::move(heads));
     return done;
   }
-  if ((sqlite3_errcode(database_.get()) & 0xFF) == SQLITE_IOERR) {
-    failed_ =
-        done.error().message + "; the disk failed, restart to read back what it kept";  // a failed fsync may have lost pages
-  }
+  Error error = explained(std::move(done).error());
   if (sqlite3_get_autocommit(database_.get()) == 0) {
     sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
   }
-  return done;
+  return std::unexpected(std::move(error));
+}
+
+/// It is durable: what follows can fail without harm.
+void JournalFile::finish_append(std::span<const Row> rows, Heads heads) {
+  for (auto& [stream, head] : heads) {
+    if (const auto witnessed = witness_.record(stream, {head.count, head.chain}); !witnessed) {
+      log_warning(witnessed.error().message + "; rows are durable, but a damaged write-ahead log may pass unnoticed");
+    }
+    heads_.insert_or_assign(stream, std::move(head));
+  }
+  const auto is_snapshot = [](const Row& row) { return row.kind == StorageSeam::RowKind::snapshot; };
+  if (std::any_of(rows.begin(), rows.end(), is_snapshot)) {
+    give_space_back();
+  }
+}
+
+/// The rows to come use the pages of those that are gone; the file system gets what they will not need.
+void JournalFile::give_space_back() {
+  const std::uint64_t free_pages = number_of(database_.get(), "PRAGMA freelist_count");
+  if (free_pages <= kFreePagesKept) {
+    return;
+  }
+  const std::string sql = "PRAGMA incremental_vacuum(" + std::to_string(free_pages - kFreePagesKept) + ")";
+  if (const auto done = run(sql.c_str()); !done) {
+    log_warning(done.error().message);
+  }
+}
+
+/// What to free, and what to start then. A failed fsync may have lost pages: after one nothing is believed but what a new life
+/// reads.
+Error JournalFile::explained(Error error) {
+  const int status = sqlite3_errcode(database_.get()) & 0xFF;
+  if (status == SQLITE_FULL) {
+    const std::string folder = options_.path.has_parent_path() ? options_.path.parent_path().string() : ".";
+    error.message += "; free space on the disk of " + folder + ", then " + options_.start_command;
+    error.next_command = "df -h " + folder;
+  } else if (status == SQLITE_IOERR) {
+    error.message += "; the disk failed, so read back what it kept: " + options_.start_command;
+    error.next_command = options_.start_command;
+    failed_ = error.message;
+  }
+  return error;
 }
 
 }  // namespace loom

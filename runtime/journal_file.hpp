@@ -1,10 +1,9 @@
-// JournalFile: append-only streams of opaque rows in one SQLite file (WAL, synchronous=FULL). Each row carries a CRC and a
-// hash over its predecessor's, each stream its length, so a flipped bit, a lost tail and a swapped row are all noticed; a
-// witness beside the database knows of rows that a damaged write-ahead log took along.
-// Single-threaded; it blocks. It never deletes a row.
+// JournalFile: streams of opaque rows in one SQLite file (WAL, synchronous=FULL). Each row carries a CRC and a hash over its
+// predecessor's, each stream its length, so a flipped bit, a lost tail and a swapped row are all noticed; a witness beside the
+// database knows of rows that a damaged write-ahead log took along. Rows leave it only as a snapshot takes their place.
+// Single-threaded; it blocks.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "core/result.hpp"
+#include "runtime/journal_chain.hpp"
 #include "runtime/journal_witness.hpp"
 #include "runtime/seams.hpp"
 
@@ -25,15 +25,15 @@ struct JournalOptions {
   std::filesystem::path path;
   bool restore = false;  ///< move what follows the first damaged row aside and go on behind the sound prefix
   std::string restore_command = "start once with --restore-journal";  ///< what the damage sentence tells people to do
+  std::string start_command = "start it again";                       ///< what has to follow once a full disk has room
 };
 
 class JournalFile {
  public:
-  using Contents = StorageSeam::Contents;
-
   struct Row {
     std::string_view stream;
     std::string_view bytes;
+    StorageSeam::RowKind kind = StorageSeam::RowKind::addition;
   };
 
   /// Creates what is missing but the directory. Errors: conflict (another process has it), wrong_version, storage.
@@ -42,20 +42,20 @@ class JournalFile {
   JournalFile& operator=(JournalFile&&) = delete;
   ~JournalFile();
 
-  /// The verified prefix. Damage is a sentence in `damage`, and then the stream takes no rows until it is restored.
+  /// As StorageSeam::load. A stream with damage takes no rows until it is restored.
   /// Errors: storage (SQLite cannot read the file at all).
-  Result<Contents> load(std::string_view stream);
+  Result<StorageSeam::Loaded> load(std::string_view stream, const StorageSeam::TakeRow& take);
 
-  /// All of them or none, durable when it returns. Errors: storage (full, damaged, or the disk failed once: then for good).
+  /// All of them or none, durable when it returns; with a snapshot the stream's rows before it are gone, in the same
+  /// transaction. Errors: storage (full, damaged, or the disk failed once: then for good), out_of_range (kRecordBytes). They
+  /// say what to type next.
   Result<void> append(std::span<const Row> rows);
 
  private:
-  using Hash = std::array<unsigned char, 32>;
-  struct Head {
-    std::uint64_t count = 0;
-    Hash chain{};
+  struct Head : JournalHead {
     std::string damage;  ///< not empty: takes no rows
   };
+  using Heads = std::map<std::string, Head, std::less<>>;
   struct Closer {
     void operator()(sqlite3* database) const;
   };
@@ -63,23 +63,28 @@ class JournalFile {
 
   JournalFile(JournalOptions options, Database database, int lock);
   Result<void> begin();
-  static Hash next_chain(const Hash& previous, std::string_view stream, std::uint64_t number, std::string_view bytes);
-  Result<Contents> verify(std::string_view stream, Head& head);
-  Result<std::string> compare_with_recorded_head(std::string_view stream, const Head& head);
+  Result<void> upgrade();
+  Result<std::string> damage_of(std::string_view stream, Head& head, const StorageSeam::TakeRow& take);
   std::string compare_with_witness(std::string_view stream, const Head& head) const;
+  Result<void> restore(std::string_view stream, Head& head);
   Result<void> move_aside(std::string_view stream, const Head& head);
   Result<Head*> head_of(std::string_view stream);
   Result<void> insert(const Row& row, Head& head);
+  Result<void> drop_before_snapshot(std::string_view stream, const Head& head);
   Result<void> record_head(std::string_view stream, const Head& head);
-  Result<void> insert_all(std::span<const Row> rows, std::map<std::string, Head, std::less<>>& heads);
+  Result<void> insert_all(std::span<const Row> rows, Heads& heads);
+  void finish_append(std::span<const Row> rows, Heads heads);
+  void give_space_back();
+  Error explained(Error error);
   Result<void> run(const char* sql);
-  std::unexpected<Error> broken(std::string_view what);
+  std::string where() const { return "journal " + options_.path.string(); }
+  std::unexpected<Error> broken(std::string_view what) const { return journal_error(database_.get(), where(), what); }
 
   JournalOptions options_;
   Database database_;
   int lock_ = -1;
   JournalWitness witness_;  ///< in the lock file
-  std::map<std::string, Head, std::less<>> heads_;
+  Heads heads_;
   std::string failed_;  ///< the disk failed: nothing more is believed
 };
 

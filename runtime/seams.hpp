@@ -55,18 +55,29 @@ class RegisterSeam {
   virtual void submit(BusId bus, const Transaction& transaction, Done done) = 0;
 };
 
-/// STORAGE. An append-only journal of opaque rows; rows carry CRC and hash chain below this line.
+/// STORAGE. A journal of opaque rows, numbered from 1; rows carry CRC and hash chain below this line. Nothing is changed in it
+/// but by rows that are added behind the last one, and by snapshots.
 class StorageSeam {
  public:
   virtual ~StorageSeam() = default;
-  /// The verified prefix, oldest first. A damaged tail is an alarm in `damage` (empty: sound), never a crash.
-  struct Contents {
-    std::vector<std::string> rows;
-    std::string damage;
+  /// Called for one row after the other, oldest first; `row` is valid during the call. An error: the row is sound and yet of no
+  /// use to its reader. Then it is damage as any other: nothing behind it is read, and nothing is written behind it.
+  using TakeRow = std::function<Result<void>(std::uint64_t number, std::string_view row)>;
+  struct Loaded {
+    std::uint64_t rows = 0;  ///< taken
+    std::string damage;      ///< empty: that was all. Else: which row of which journal, why, and the command that restores it
   };
-  virtual Result<Contents> load() = 0;
+  /// Reads the verified prefix, one row in memory at a time. A damaged journal is a sentence, never a crash; until it is
+  /// restored it takes no rows. Errors: storage (it cannot be read at all).
+  virtual Result<Loaded> load(const TakeRow& take) = 0;
+
+  enum class RowKind : std::uint8_t {
+    addition,
+    snapshot,  ///< says all that the rows before it say: they are dropped as it is written, in one transaction
+  };
   /// `done` is called once when every row up to this one is durable (group commit), on the loop's thread, never from inside.
-  virtual void append(std::string row, std::function<void(Result<void>)> done) = 0;
+  /// A row that is refused ends what this stream takes until load(); a refused snapshot does not, as nothing is lost with it.
+  virtual void append(std::string row, RowKind kind, std::function<void(Result<void>)> done) = 0;
 };
 
 /// Carries out planning orders off the step; `done` is called once, on the loop's thread, never from inside.

@@ -22,11 +22,11 @@ constexpr std::size_t kWaitingMax = 4096;
 class SqliteStore::Stream : public StorageSeam {
  public:
   Stream(Writer& writer, std::string name) : writer_(writer), name_(std::move(name)) {}
-  Result<Contents> load() override;
-  void append(std::string row, std::function<void(Result<void>)> done) override;
+  Result<Loaded> load(const TakeRow& take) override;
+  void append(std::string row, RowKind kind, std::function<void(Result<void>)> done) override;
 
   const std::string& name() const { return name_; }
-  /// A row was refused, so none behind it is taken until load(): what is durable is a prefix of what was appended.
+  /// An addition was refused, so nothing behind it is taken until load(): what is durable is a prefix of what was appended.
   std::atomic<bool> failed = false;
 
  private:
@@ -39,15 +39,16 @@ class SqliteStore::Writer {
   struct Order {
     Stream* stream = nullptr;
     std::string bytes;
+    StorageSeam::RowKind kind = StorageSeam::RowKind::addition;
     std::function<void(Result<void>)> done;
   };
 
   Writer(JournalFile file, Post post)
       : file_(std::move(file)), post_(std::move(post)), thread_([this](std::stop_token stop) { work(stop); }) {}
 
-  Result<StorageSeam::Contents> load(std::string_view stream) {
+  Result<StorageSeam::Loaded> load(std::string_view stream, const StorageSeam::TakeRow& take) {
     const std::lock_guard lock(file_mutex_);
-    return file_.load(stream);
+    return file_.load(stream, take);
   }
 
   void push(Order order) {
@@ -59,7 +60,7 @@ class SqliteStore::Writer {
         return;
       }
     }
-    order.stream->failed = true;
+    order.stream->failed = order.stream->failed || order.kind == StorageSeam::RowKind::addition;
     answer(std::move(order.done),
            fail(ErrorCode::busy, "the journal does not keep up: " + std::to_string(kWaitingMax) + " rows wait"));
   }
@@ -92,7 +93,7 @@ class SqliteStore::Writer {
     std::vector<JournalFile::Row> rows;
     bool hindered = false;
     for (const Order& order : group) {
-      rows.push_back({order.stream->name(), order.bytes});
+      rows.push_back({order.stream->name(), order.bytes, order.kind});
       hindered = hindered || order.stream->failed;
     }
     const std::lock_guard lock(file_mutex_);
@@ -105,14 +106,14 @@ class SqliteStore::Writer {
     }
   }
 
-  /// One stream's trouble is not another's: after a failed group every row stands for itself.
+  /// One stream's trouble is not another's, nor a snapshot's a row's: after a failed group every row stands for itself.
   void commit_one_by_one(std::vector<Order>& group, const std::vector<JournalFile::Row>& rows) {
     for (std::size_t index = 0; index < group.size(); ++index) {
       Stream& stream = *group[index].stream;
       Result<void> result =
           stream.failed ? Result<void>{fail(ErrorCode::storage, "an earlier row of '" + stream.name() + "' was refused")}
                         : file_.append({&rows[index], 1});
-      stream.failed = !result.has_value();
+      stream.failed = stream.failed || (!result && group[index].kind == StorageSeam::RowKind::addition);
       answer(std::move(group[index].done), std::move(result));
     }
   }
@@ -131,13 +132,13 @@ class SqliteStore::Writer {
   std::jthread thread_;  ///< last: it uses all of the above
 };
 
-Result<StorageSeam::Contents> SqliteStore::Stream::load() {
+Result<StorageSeam::Loaded> SqliteStore::Stream::load(const TakeRow& take) {
   failed = false;
-  return writer_.load(name_);
+  return writer_.load(name_, take);
 }
 
-void SqliteStore::Stream::append(std::string row, std::function<void(Result<void>)> done) {
-  writer_.push({this, std::move(row), std::move(done)});
+void SqliteStore::Stream::append(std::string row, RowKind kind, std::function<void(Result<void>)> done) {
+  writer_.push({this, std::move(row), kind, std::move(done)});
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}

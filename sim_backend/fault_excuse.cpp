@@ -8,8 +8,7 @@ namespace loom {
 namespace {
 
 constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk});
-constexpr RuleSet kUnruly =
-    rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off});
+constexpr RuleSet kUnruly = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off});
 
 constexpr FaultExcuse kNothing{};
 /// Light beside its place; it is back with the end of the fault.

@@ -93,20 +93,20 @@ class Account {
   }
 
   /// The plan of an operator who ordered lasers off; when they are on again, a commit is due.
-  void stay_off(TimeSpan span) {
+  void stay_off(TimeSpan span, const char* otherwise = "lasers are on again, and no commit has lit it") {
     TimeSpans off = history_.lasers_off();
     for (TimeSpan& each : off) {
       each.to = each.to == kNever ? kNever : each.to + kFirstLightBound;
     }
     off = united(std::move(off));
     add_dark(intersection(TimeSpans{span}, off), true, kOff);
-    add_dark(difference(TimeSpans{span}, off), false, "lasers are on again, and no commit has lit it");
+    add_dark(difference(TimeSpans{span}, off), false, otherwise);
   }
 
   /// No plan has light for the job: not yet, or not any more.
   void wait(TimeSpan span) {
     if (was_lit_) {
-      add_dark({span}, false, "no confirmed plan has light for it");
+      stay_off(span, "no confirmed plan has light for it");
       return;
     }
     const Instant patience = life_.from + kFirstLightBound;

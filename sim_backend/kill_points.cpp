@@ -118,10 +118,12 @@ class Trial {
     std::erase_if(unchanged_, [&](const LitWindow& window) { return passes(window, device); });
     const Instant power = world_.loop_now() + experiment_.down_for;
     power_returns_ = power;
-    DeviceFault fault;
-    fault.kind = DeviceFaultKind::reboot;
-    fault.until = power;
-    world_.bus().inject(device, fault);
+    ScenarioFault fault;
+    fault.at = world_.loop_now().time_since_epoch();
+    fault.device = device;
+    fault.kind = ScenarioFaultKind::reboot;
+    fault.lasts = experiment_.down_for;
+    world_.begin_fault(fault);
     world_.run_until(power);
     const Duration bound = experiment_.power_bound + extra_of(*experiment_.fabric);
     await_rest(power, bound, "after the power cycle");

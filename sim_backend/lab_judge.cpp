@@ -54,7 +54,8 @@ std::vector<OpticalChange> power_lost(const Fabric& fabric, const std::vector<No
   return changes;
 }
 
-std::vector<Violation> judge_light(std::shared_ptr<const Fabric> fabric, LightEvidence evidence, const CheckerOptions& options) {
+std::vector<Violation> judge_light(std::shared_ptr<const Fabric> fabric, LightEvidence evidence,
+                                   const CheckerOptions& options) {
   std::ranges::stable_sort(evidence.light, {}, &OpticalChange::at);
   LightModel light(std::move(fabric));
   LightChecker checker(light, options);

@@ -1,5 +1,5 @@
-// LabJudge: the judge of the simulation over what real processes leave behind: the light logs of the devices that they host, and
-// what the controller decided, from its tape. Instants of both are of one clock, that of the lab's host.
+// LabJudge: the judge of the simulation over what real processes leave behind: the light logs of the devices that they host,
+// and what the controller decided, from its tape. Instants of both are of one clock, that of the lab's host.
 #pragma once
 
 #include <filesystem>

@@ -232,8 +232,7 @@ void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
     const PlanSet planned = plans_to(light.transmitter, light.frequency, end);
     if (own_plans != 0 && planned == 0) {
       report(now, {SafetyRule::stray, light.transmitter, end, fibre},
-             describe(light) + " is at receiver " + fabric.element(end).name +
-                 ", where no circuit of an active plan ends it");
+             describe(light) + " is at receiver " + fabric.element(end).name + ", where no circuit of an active plan ends it");
     }
     own_plans = planned;
   }
@@ -285,9 +284,8 @@ const Excuse* LightChecker::excuse_on_path(ElementId transmitter, FibreId fibre,
 /// Has its light, anywhere, a reason to leak more than was planned?
 bool LightChecker::is_leak_excused(ElementId transmitter, Instant now) const {
   const std::span<const LightHop> path = light_.path_of(transmitter);
-  return std::ranges::any_of(path, [&](const LightHop& hop) {
-    return excuse_on_path(transmitter, hop.fibre, SafetyRule::crosstalk, now) != nullptr;
-  });
+  return std::ranges::any_of(
+      path, [&](const LightHop& hop) { return excuse_on_path(transmitter, hop.fibre, SafetyRule::crosstalk, now) != nullptr; });
 }
 
 /// Of a receiver that hears one planned signal: what leaks there, beside what a fault explains.
@@ -331,8 +329,8 @@ const Excuse* LightChecker::excuse_of(const Breach& breach, Instant now) const {
   const bool meets = breach.rule == SafetyRule::collision || breach.rule == SafetyRule::mixed;
   const std::array<ElementId, 2> lights{breach.subject, meets ? breach.other : breach.subject};
   for (const ElementId transmitter : lights) {
-    const Excuse* excuse = breach.fibre ? excuse_on_path(transmitter, *breach.fibre, breach.rule, now)
-                                        : excuse_at(transmitter, breach.rule, now);
+    const Excuse* excuse =
+        breach.fibre ? excuse_on_path(transmitter, *breach.fibre, breach.rule, now) : excuse_at(transmitter, breach.rule, now);
     if (excuse != nullptr) {
       return excuse;
     }

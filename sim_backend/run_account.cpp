@@ -137,7 +137,8 @@ IterationLook judge_iterations(const CarriedIterations& carried, std::uint32_t w
   IterationLook look;
   look.is_done = carried.count >= wanted && !is_foreseen;
   look.is_hopeless = is_refused(word) || is_played || (is_at_rest(word) && !is_foreseen && looks >= kLooksInVain);
-  look.again = is_foreseen ? carried.due : now + std::min(kLongestPause, kFirstPause * (std::int64_t{1} << std::min(looks, 10U)));
+  look.again =
+      is_foreseen ? carried.due : now + std::min(kLongestPause, kFirstPause * (std::int64_t{1} << std::min(looks, 10U)));
   return look;
 }
 

@@ -90,7 +90,8 @@ class Shrinker {
     };
     std::erase_if(scenario.actions, [&](const ScenarioAction& action) { return is_gone(action.job); });
     std::vector<JobSubmission> kept;
-    std::ranges::copy_if(scenario.jobs, std::back_inserter(kept), [&](const JobSubmission& job) { return !is_gone(job.changes); });
+    std::ranges::copy_if(scenario.jobs, std::back_inserter(kept),
+                         [&](const JobSubmission& job) { return !is_gone(job.changes); });
     scenario.jobs = std::move(kept);
   }
 
@@ -131,8 +132,9 @@ class Shrinker {
 
   bool shorten_run() {
     bool smaller = false;
-    while (best_.scenario.duration > 2 * kShortestRun &&
-           attempt([](SwarmDraw& draw) { draw.scenario.duration = draw.scenario.duration * 3 / 4 / milliseconds{1} * milliseconds{1}; })) {
+    while (best_.scenario.duration > 2 * kShortestRun && attempt([](SwarmDraw& draw) {
+             draw.scenario.duration = draw.scenario.duration * 3 / 4 / milliseconds{1} * milliseconds{1};
+           })) {
       smaller = true;
     }
     return smaller;

@@ -1,5 +1,5 @@
-// Shrink: of a run that found something, the smallest that still finds it: fewer jobs, fewer and shorter faults, a smaller fabric,
-// a shorter run. What is left is written as files that `loom sim run S --faults F` runs.
+// Shrink: of a run that found something, the smallest that still finds it: fewer jobs, fewer and shorter faults, a smaller
+// fabric, a shorter run. What is left is written as files that `loom sim run S --faults F` runs.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct Shrunk {
   std::uint32_t runs = 0;
 };
 
-/// Precondition: run_draw(draw) found a violation; its first one's rule is kept. A function of its arguments. Errors: as run_draw.
+/// Precondition: run_draw(draw) found a violation; its first one's rule is kept. A function of its arguments. Errors: as
+/// run_draw.
 Result<Shrunk> shrink(const SwarmDraw& draw, const ShrinkOptions& options);
 
 struct DrawFiles {

@@ -1,6 +1,7 @@
 // One flush at a time; rows that arrive while it runs wait for the next one, as with a real group commit.
 #include "sim_backend/sim_disk.hpp"
 
+#include <iterator>
 #include <utility>
 
 namespace loom {
@@ -8,30 +9,47 @@ namespace loom {
 SimDisk::SimDisk(TimeSeam& time, DiskOptions options, std::uint64_t seed)
     : time_(time), options_(options), random_(Random::of_part(seed, 0x6469736b)) {}
 
-Result<StorageSeam::Contents> SimDisk::load() {
-  Contents contents;
-  contents.rows.assign(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(durable_));
-  contents.damage = damage_;
-  return contents;
+Result<StorageSeam::Loaded> SimDisk::load(const TakeRow& take) {
+  Loaded loaded;
+  damage_ = tear_;
+  for (const std::string& row : durable_.rows) {
+    const std::uint64_t number = durable_.base + loaded.rows + 1;
+    if (const auto taken = take(number, row); !taken) {
+      damage_ = "row " + std::to_string(number) + " cannot be used: " + taken.error().message;
+      break;
+    }
+    ++loaded.rows;
+  }
+  loaded.damage = damage_;
+  if (!damage_.empty() && restores_) {
+    durable_.rows.resize(loaded.rows);
+    durable_.base = loaded.rows == 0 ? 0 : durable_.base;
+    loaded.damage += "; the rest was moved aside";
+    tear_.clear();
+    damage_.clear();
+  } else if (!damage_.empty()) {
+    loaded.damage += "; it takes no new rows until it is restored: start once with --restore-journal";
+  }
+  restores_ = false;
+  return loaded;
 }
 
-void SimDisk::append(std::string row, std::function<void(Result<void>)> done) {
-  if (!append_fault_.empty()) {
-    Error error{ErrorCode::storage, append_fault_};
-    time_.call_at(time_.now(), Precision::ordinary,
-                  [done = std::move(done), error = std::move(error)] { done(std::unexpected(error)); });
-    return;
+void SimDisk::answer_later(const std::function<void(Result<void>)>& done, const std::string& sentence) {
+  time_.call_at(time_.now(), Precision::ordinary, [done, sentence] { done(fail(ErrorCode::storage, sentence)); });
+}
+
+void SimDisk::append(std::string row, RowKind kind, std::function<void(Result<void>)> done) {
+  if (!append_fault_.empty() || !damage_.empty()) {
+    return answer_later(done, append_fault_.empty() ? damage_ : append_fault_);
   }
-  rows_.push_back(std::move(row));
-  waiting_.push_back({rows_.size(), std::move(done)});
-  if (!flushing_) {
+  waiting_.push_back({std::move(row), kind, std::move(done)});
+  if (flushing_ == 0) {
     begin_flush();
   }
 }
 
 void SimDisk::begin_flush() {
-  flushing_ = true;
-  flushing_to_ = rows_.size();
+  flushing_ = waiting_.size();
   const Duration latency = random_.between(options_.latency_min, options_.latency_max);
   time_.call_at(time_.now() + latency, Precision::ordinary, [this, life = life_] { finish_flush(life); });
 }
@@ -40,14 +58,17 @@ void SimDisk::finish_flush(std::uint64_t life) {
   if (life != life_) {
     return;
   }
-  flushing_ = false;
-  durable_ = flushing_to_;
-  std::vector<Waiting> still_waiting;
-  std::vector<Waiting> finished;
-  for (Waiting& waiting : waiting_) {
-    (waiting.row <= durable_ ? finished : still_waiting).push_back(std::move(waiting));
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(flushing_);
+  std::vector<Waiting> finished(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
+  waiting_.erase(waiting_.begin(), end);
+  flushing_ = 0;
+  for (Waiting& waiting : finished) {
+    if (waiting.kind == RowKind::snapshot) {
+      durable_.base += durable_.rows.size();
+      durable_.rows.clear();
+    }
+    durable_.rows.push_back(std::move(waiting.row));
   }
-  waiting_ = std::move(still_waiting);
   if (!waiting_.empty()) {
     begin_flush();
   }
@@ -58,31 +79,31 @@ void SimDisk::finish_flush(std::uint64_t life) {
 
 void SimDisk::crash() {
   ++life_;
-  flushing_ = false;
-  rows_.resize(durable_);
+  flushing_ = 0;
   waiting_.clear();
 }
 
 std::unique_ptr<SimDisk> SimDisk::copy(std::uint64_t seed) const {
   auto made = std::make_unique<SimDisk>(time_, options_, seed);
-  made->rows_.assign(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(durable_));
   made->durable_ = durable_;
   return made;
 }
 
-void SimDisk::wipe() {
+void SimDisk::wipe() { replace({}); }
+
+void SimDisk::replace(DiskImage image) {
   crash();
-  rows_.clear();
-  durable_ = 0;
+  durable_ = std::move(image);
+  tear_.clear();
+  damage_.clear();
 }
 
 void SimDisk::tear_last_row() {
-  if (durable_ == 0) {
+  if (durable_.rows.empty()) {
     return;
   }
-  --durable_;
-  rows_.resize(durable_);
-  damage_ = "row " + std::to_string(durable_ + 1) + " is torn: its check sum does not match; the rows before it are kept";
+  durable_.rows.pop_back();
+  tear_ = "row " + std::to_string(durable_rows() + 1) + " is torn: its check sum does not match; the rows before it are kept";
 }
 
 }  // namespace loom

@@ -29,8 +29,8 @@ class SimNetwork::Endpoint final : public MessageSeam {
   Faults faults_;
   bool joined_ = true;
   Receive receive_;
-  Endpoint* first_ = nullptr;  ///< of a second process that speaks as the same peer: the one that it took over from
-  Instant moves_over_{};       ///< of an agent: until then it is connected to the first
+  Endpoint* first_ = nullptr;    ///< of a second process that speaks as the same peer: the one that it took over from
+  Instant moves_over_{};         ///< of an agent: until then it is connected to the first
   std::vector<Instant> latest_;  ///< by destination: when the last message in order arrives there
 };
 

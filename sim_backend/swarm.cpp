@@ -18,8 +18,8 @@ constexpr Duration kCutMax = seconds{2};  ///< longest partition
 constexpr std::uint32_t kHalf = 500'000;
 constexpr std::uint32_t kSometimes = 250'000;
 constexpr std::uint32_t kSeldom = 100'000;
-constexpr std::array kStatic{"vgg19", "resnet50", "bert-base"};      ///< rings: light that stays
-constexpr std::array kExchanging{"dlrm", "ncf", "moe"};              ///< all-to-all
+constexpr std::array kStatic{"vgg19", "resnet50", "bert-base"};  ///< rings: light that stays
+constexpr std::array kExchanging{"dlrm", "ncf", "moe"};          ///< all-to-all
 constexpr std::array kDeviceFaults{ScenarioFaultKind::detune, ScenarioFaultKind::dim,     ScenarioFaultKind::fail,
                                    ScenarioFaultKind::stick,  ScenarioFaultKind::silence, ScenarioFaultKind::refuse,
                                    ScenarioFaultKind::late};
@@ -424,10 +424,9 @@ void count(SwarmResult& result, FaultClass fault, std::uint64_t times = 1) {
 }  // namespace
 
 std::string_view to_string(FaultClass fault) {
-  static constexpr std::array<std::string_view, kFaultClasses> kWords{"network",     "partition", "controller_crash",
-                                                                      "agent_crash", "device",    "disk",
-                                                                      "power",       "untrue",    "slow",
-                                                                      "clock",       "takeover"};
+  static constexpr std::array<std::string_view, kFaultClasses> kWords{
+      "network", "partition", "controller_crash", "agent_crash", "device", "disk", "power", "untrue",
+      "slow",    "clock",     "takeover"};
   return kWords[static_cast<std::size_t>(fault)];
 }
 

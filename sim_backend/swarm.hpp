@@ -1,6 +1,7 @@
-// Swarm: from one seed a whole run under faults: the fabric (of every architecture), the work, which classes of faults are on and
-// how hard they hit. What is drawn is a scenario, faults included, and nothing else: it is run as any scenario is, and can be
-// written down, shrunk (shrink.hpp) and handed on. Two phases: safety while faults last, then they stop and it must converge.
+// Swarm: from one seed a whole run under faults: the fabric (of every architecture), the work, which classes of faults are on
+// and how hard they hit. What is drawn is a scenario, faults included, and nothing else: it is run as any scenario is, and can
+// be written down, shrunk (shrink.hpp) and handed on. Two phases: safety while faults last, then they stop and it must
+// converge.
 #pragma once
 
 #include <array>
@@ -17,17 +18,17 @@
 namespace loom {
 
 enum class FaultClass : std::uint8_t {
-  network,           ///< messages lost, doubled, reordered
+  network,  ///< messages lost, doubled, reordered
   partition,
   controller_crash,
   agent_crash,
-  device,            ///< detuned, dim, dead, stuck, silent, refusing, late
-  disk,              ///< the controller's is full
-  power,             ///< a device's power is cut
-  untrue,            ///< light is not what registers say: misrouted, false read-back, exchanged fibres
-  slow,              ///< an agent's host
-  clock,             ///< an agent's clock steps or drifts
-  takeover,          ///< a second controller, while the old one goes on speaking
+  device,    ///< detuned, dim, dead, stuck, silent, refusing, late
+  disk,      ///< the controller's is full
+  power,     ///< a device's power is cut
+  untrue,    ///< light is not what registers say: misrouted, false read-back, exchanged fibres
+  slow,      ///< an agent's host
+  clock,     ///< an agent's clock steps or drifts
+  takeover,  ///< a second controller, while the old one goes on speaking
 };
 inline constexpr std::size_t kFaultClasses = 11;
 std::string_view to_string(FaultClass fault);

@@ -1,5 +1,5 @@
-// The fabrics that the swarm draws from: every architecture in several sizes, as texts of fabric files, so that whatever was found
-// on one of them can be written down and run again by anybody.
+// The fabrics that the swarm draws from: every architecture in several sizes, as texts of fabric files, so that whatever was
+// found on one of them can be written down and run again by anybody.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 namespace loom {
 
 enum class FabricFamily : std::uint8_t {
-  oddl,          ///< combiners inside groups, ring filters before receivers
-  oddl_planes,   ///< the same, two or three planes
-  oddl_open,     ///< receivers without ring filters
-  oddl_awgr,     ///< a cyclic router inside each group
+  oddl,         ///< combiners inside groups, ring filters before receivers
+  oddl_planes,  ///< the same, two or three planes
+  oddl_open,    ///< receivers without ring filters
+  oddl_awgr,    ///< a cyclic router inside each group
   sip_ring,
   sip_ocs,
   topoopt,

@@ -55,8 +55,16 @@ class TapeMessages final : public MessageSeam {
 /// The journal as the life found it; whether rows became durable is for the tape to say.
 class TapeStorage final : public StorageSeam {
  public:
-  Result<Contents> load() override { return Contents{std::move(rows_), {}}; }
-  void append(std::string, std::function<void(Result<void>)>) override {}
+  Result<Loaded> load(const TakeRow& take) override {
+    Loaded loaded;
+    for (const std::string& row : rows_) {
+      LOOM_TRY(take(loaded.rows + 1, row));
+      ++loaded.rows;
+    }
+    rows_.clear();
+    return loaded;
+  }
+  void append(std::string, RowKind, std::function<void(Result<void>)>) override {}
 
   void set(std::vector<std::string> rows) { rows_ = std::move(rows); }
 
@@ -84,7 +92,7 @@ class Life {
   Life(const Scenario& scenario, ReplayVerdict& verdict, const OnAppend& on_append)
       : verdict_(verdict),
         on_append_(on_append),
-        controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt}) {
+        controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt, row_bytes}) {
     HostSeams seams;
     seams.time = &time_;
     seams.messages = &messages_;
@@ -160,17 +168,23 @@ class Life {
   std::unique_ptr<Host> host_;
 };
 
-/// Calls `visit` for every entry in turn until it says false. Fills `damage`.
+/// What a whole tape says of itself, beside its entries.
+struct TapeCondition {
+  std::string damage;
+  std::uint64_t skipped = 0;  ///< events of lives whose beginning is gone
+};
+
+/// Calls `visit` for every entry in turn until it says false.
 template <class Visit>
-Result<void> read_tape(const std::filesystem::path& path, std::string& damage, Visit visit) {
-  auto reader = TapeReader::open(path);
+Result<TapeCondition> read_tape(const std::filesystem::path& path, Visit visit) {
+  auto reader = TapeSequence::open(path);
   if (!reader) {
     return std::unexpected(reader.error());
   }
   while (true) {
-    auto entry = reader->next_entry();
+    auto entry = reader->next();
     if (!entry) {
-      return fail(entry.error().code, path.string() + ": " + entry.error().message);
+      return std::unexpected(entry.error());
     }
     if (!*entry) {
       break;
@@ -180,11 +194,10 @@ Result<void> read_tape(const std::filesystem::path& path, std::string& damage, V
       return fail(more.error().code, path.string() + ": " + more.error().message);
     }
     if (!*more) {
-      return {};
+      return TapeCondition{};
     }
   }
-  damage = reader->damage();
-  return {};
+  return TapeCondition{reader->damage(), reader->skipped_events()};
 }
 
 Result<void> check_setup(const TapeHead& head, const Scenario& scenario) {
@@ -200,15 +213,18 @@ Result<void> check_setup(const TapeHead& head, const Scenario& scenario) {
 
 Result<TapeHead> head_of_tape(const std::filesystem::path& path) {
   std::optional<TapeHead> head;
-  std::string damage;
-  LOOM_TRY(read_tape(path, damage, [&](TapeEntry& entry) -> Result<bool> {
+  const auto condition = read_tape(path, [&](TapeEntry& entry) -> Result<bool> {
     if (auto* found = std::get_if<TapeHead>(&entry)) {
       head = std::move(*found);
     }
     return true;
-  }));
+  });
+  if (!condition) {
+    return std::unexpected(condition.error());
+  }
   if (!head) {
-    return fail(ErrorCode::malformed, path.string() + " has no session on it" + (damage.empty() ? "" : ": " + damage));
+    return fail(ErrorCode::malformed,
+                path.string() + " has no session on it" + (condition->damage.empty() ? "" : ": " + condition->damage));
   }
   return *std::move(head);
 }
@@ -243,7 +259,12 @@ Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scena
     verdict.digest = life->digest();
     return true;
   };
-  LOOM_TRY(read_tape(path, verdict.damage, play));
+  auto condition = read_tape(path, play);
+  if (!condition) {
+    return std::unexpected(std::move(condition).error());
+  }
+  verdict.damage = std::move(condition->damage);
+  verdict.skipped = condition->skipped;
   return verdict;
 }
 

@@ -36,7 +36,8 @@ struct ReplayVerdict {
   Duration covered{};         ///< from the first to the last event, sum of the lives
   std::uint64_t digest = 0;   ///< after the last event that agreed
   std::optional<Divergence> divergence;
-  std::string damage;  ///< of the tape, empty: sound to its end; what is before it was replayed
+  std::uint64_t skipped = 0;  ///< events of lives whose beginning is gone, and the replay began behind them
+  std::string damage;         ///< of the tape, empty: sound to its end; what lies before it in its life was replayed
 };
 
 /// The scenario that the last life of a tape was started with, as its daemon was told. Errors: as replay_tape.

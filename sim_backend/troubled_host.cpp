@@ -18,9 +18,11 @@ class TroubledHost::Clock final : public TimeSeam {
 
   Instant now() const override {
     const Duration run = host_.true_time_.now() - since_;
-    return since_ + offset_ + run + Duration{run.count() / kMillion * drift_ppm_ + run.count() % kMillion * drift_ppm_ / kMillion};
+    return since_ + offset_ + run +
+           Duration{run.count() / kMillion * drift_ppm_ + run.count() % kMillion * drift_ppm_ / kMillion};
   }
   ClockId clock() const override { return host_.true_time_.clock(); }
+  Duration wall_offset() const override { return host_.true_time_.wall_offset(); }
 
   void call_at(Instant at, Precision precision, std::function<void()> task) override {
     const std::uint64_t number = ++last_;
@@ -48,7 +50,8 @@ class TroubledHost::Clock final : public TimeSeam {
     const Waiting& waiting = waiting_.at(number);
     // True time until then, as the clock runs now; with rounding it may be a moment early, and looks again.
     const std::int64_t left = std::max<std::int64_t>(0, (waiting.at - now()).count());
-    const Duration wait{left / (kMillion + drift_ppm_) * kMillion + left % (kMillion + drift_ppm_) * kMillion / (kMillion + drift_ppm_)};
+    const Duration wait{left / (kMillion + drift_ppm_) * kMillion +
+                        left % (kMillion + drift_ppm_) * kMillion / (kMillion + drift_ppm_)};
     host_.true_time_.call_at(host_.true_time_.now() + wait, waiting.precision, [this, number] { look(number); });
   }
 
@@ -81,15 +84,16 @@ class TroubledHost::Messages final : public MessageSeam {
   Messages(TroubledHost& host, MessageSeam& below) : host_(host), below_(below) {}
 
   void on_receive(Receive receive) override {
-    below_.on_receive([this, receive = std::move(receive)](Peer from, std::string_view principal, Role role, std::string_view bytes) {
-      if (host_.is_well()) {
-        receive(from, principal, role, bytes);
-        return;
-      }
-      host_.tell([receive, from, principal = std::string(principal), role, bytes = std::string(bytes)] {
-        receive(from, principal, role, bytes);
-      });
-    });
+    below_.on_receive(
+        [this, receive = std::move(receive)](Peer from, std::string_view principal, Role role, std::string_view bytes) {
+          if (host_.is_well()) {
+            receive(from, principal, role, bytes);
+            return;
+          }
+          host_.tell([receive, from, principal = std::string(principal), role, bytes = std::string(bytes)] {
+            receive(from, principal, role, bytes);
+          });
+        });
   }
   void on_refuse(std::function<void(Peer, Error)> refuse) override { below_.on_refuse(std::move(refuse)); }
   void send(Peer to, std::string_view bytes) override { below_.send(to, bytes); }

@@ -1,5 +1,5 @@
-// TroubledHost: the seams of one machine whose host is slow or whose clock is wrong: decorators on time, messages and registers.
-// While it is well they pass everything on at once, so that a run without such faults is the run that it was.
+// TroubledHost: the seams of one machine whose host is slow or whose clock is wrong: decorators on time, messages and
+// registers. While it is well they pass everything on at once, so that a run without such faults is the run that it was.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class TroubledHost {
   /// Everything that the machine is told from now on (messages, replies of buses, timers) it is told `delay` later, in the same
   /// order; zero: it has recovered.
   void set_delay(Duration delay) { delay_ = delay; }
-  /// From now on its clock stands `offset` beside true time and runs `drift_ppm` too fast. A timer fires when its own clock says
-  /// so, as a loop on TAI does.
+  /// From now on its clock stands `offset` beside true time and runs `drift_ppm` too fast. A timer fires when its own clock
+  /// says so, as a loop on TAI does.
   void set_clock(Duration offset, std::int64_t drift_ppm);
 
   TimeSeam& time();

@@ -8,7 +8,7 @@ loom_room(loom_sim_seams
     light_checker.cpp
     fault_excuse.cpp
     fault_model.cpp
-  LINKS loom_core loom_sim_devices loom_light)
+  LINKS loom_core loom_config loom_sim_devices loom_light)
 loom_room(loom_sim_world
   SOURCES
     operator_script.cpp

@@ -88,17 +88,17 @@ HostSeams World::seams_of(Place& place) {
 }
 
 void World::make_controller() {
-  controller_ = std::make_unique<Controller>(ControllerOptions{fabric_, algorithm_, timings_, drift_policy_, adapt_policy_});
+  controller_ =
+      std::make_unique<Controller>(ControllerOptions{fabric_, algorithm_, timings_, drift_policy_, adapt_policy_, row_bytes});
   HostSeams seams = seams_of(controller_place_);
   seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     plan(std::move(request), std::move(done));
   };
-  controller_place_.host = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"},
-                                                  std::move(seams),
-                                                  [this, machine = controller_.get()](Instant now, const Event& event,
-                                                                                      EffectSink& sink) {
-                                                    step_controller(*machine, now, event, sink);
-                                                  });
+  controller_place_.host = std::make_unique<Host>(
+      HostOptions{controller_peer(), Role::controller, "controller", options_.journal_tail}, std::move(seams),
+      [this, machine = controller_.get()](Instant now, const Event& event, EffectSink& sink) {
+        step_controller(*machine, now, event, sink);
+      });
 }
 
 void World::step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink) {
@@ -134,19 +134,20 @@ void World::make_agent(NodeId node) {
   agent.machine = std::make_unique<Agent>(options, std::move(drivers));
   HostSeams seams = seams_of(agent.place);
   seams.registers = agent.place.trouble ? &agent.place.trouble->over(*bus_) : bus_.get();
-  agent.place.host = std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node)}, std::move(seams),
-                                            [this, node](Instant now, const Event& event, EffectSink& sink) {
-                                              AgentPlace& self = agents_[node.value];
-                                              if (self.place.dying) {
-                                                return;
-                                              }
-                                              self.machine->step(now, event, sink);
-                                              if (options_.agent_saboteur) {
-                                                options_.agent_saboteur(node, sink);
-                                              }
-                                              pass_kill_points(agent_peer(node), sink);
-                                              watch_agent(now, node, sink);
-                                            });
+  agent.place.host =
+      std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node), options_.journal_tail},
+                             std::move(seams), [this, node](Instant now, const Event& event, EffectSink& sink) {
+                               AgentPlace& self = agents_[node.value];
+                               if (self.place.dying) {
+                                 return;
+                               }
+                               self.machine->step(now, event, sink);
+                               if (options_.agent_saboteur) {
+                                 options_.agent_saboteur(node, sink);
+                               }
+                               pass_kill_points(agent_peer(node), sink);
+                               watch_agent(now, node, sink);
+                             });
 }
 
 /// One iteration of a job that runs, told to its nodes' agents; then the next one. A launcher knows which rank is where.

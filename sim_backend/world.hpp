@@ -33,6 +33,7 @@ struct WorldOptions {
   SimDeviceOptions devices;
   CheckerOptions checker;
   DiskOptions disk;
+  JournalTail journal_tail;                          ///< of controller and agents: short ones have snapshots taken all the time
   Duration plan_min = std::chrono::milliseconds{2};  ///< how long the planning worker takes, in virtual time
   Duration plan_max = std::chrono::milliseconds{20};
   Duration operator_patience = std::chrono::seconds{3};  ///< see OperatorScript
@@ -82,6 +83,8 @@ class World {
 
   /// From now on light may be what it likes where this device makes it or lets it pass: somebody tampered with it.
   void excuse(const Device& device);
+  /// A device's fault begins now, as if the scenario had it; it excuses what such a fault explains.
+  void begin_fault(const ScenarioFault& fault);
 
   VirtualLoop& loop() { return loop_; }
   Instant loop_now() const { return loop_.now(); }
@@ -117,7 +120,7 @@ class World {
     std::unique_ptr<SimDisk> disk;
     MessageSeam* messages = nullptr;
     std::unique_ptr<TroubledHost> trouble;  ///< null: this host is never slow and its clock never wrong
-    std::unique_ptr<Host> host;  ///< null: down
+    std::unique_ptr<Host> host;             ///< null: down
     KillSwitch kill;
     bool dying = false;  ///< until its host is gone, it hears nothing more
   };
@@ -132,7 +135,6 @@ class World {
   // world_faults.cpp: what is done to devices and machines, and what that excuses
   void schedule_faults(const Scenario& scenario);
   void still_network();
-  void begin_fault(const ScenarioFault& fault);
   void note_change(DeviceId device);
   bool is_excused(ElementId transmitter, ElementId receiver) const;
   void befall(const MachineFault& fault);

@@ -51,8 +51,8 @@ void World::trouble(const MachineFault& fault) {
   loop_.call_at(end, Precision::ordinary, [&host] { host.set_clock({}, 0); });
 }
 
-/// An order about lasers does not reach who is cut off, dead or slow, and not before it is told again afterwards; of a controller
-/// in such a state it reaches nobody.
+/// An order about lasers does not reach who is cut off, dead or slow, and not before it is told again afterwards; of a
+/// controller in such a state it reaches nobody.
 void World::excuse_orders(const MachineFault& fault) {
   const Instant until = loop_.now() + fault.lasts + kRestartAndRetry + options_.checker.lasers_off_bound;
   for (const Node& node : fabric_->nodes) {

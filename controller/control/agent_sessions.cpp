@@ -64,7 +64,11 @@ void AgentSessions::beat(EffectSink& sink) const {
   }
 }
 
-Greeting AgentSessions::greet(NodeId node, const Hello& hello) {
+bool AgentSessions::all_greeted() const {
+  return std::none_of(sessions_.begin(), sessions_.end(), [](const AgentSession& session) { return session.boot_id == 0; });
+}
+
+Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown) {
   AgentSession& session = sessions_[node.value];
   Greeting greeting;
   greeting.is_new_incarnation = session.boot_id != hello.boot_id;
@@ -77,7 +81,8 @@ Greeting AgentSessions::greet(NodeId node, const Hello& hello) {
   if (greeting.is_new_incarnation) {
     begin_incarnation(node);
   }
-  greeting.lost_its_plan = hello.applied.value == 0 && confirmed_.exists() && greeting.is_new_incarnation;
+  const bool holds_another_plan = hello.applied.value == 0 || is_unknown;
+  greeting.lost_its_plan = holds_another_plan && confirmed_.exists() && greeting.is_new_incarnation;
   session.lacks_plan = greeting.lost_its_plan || (session.lacks_plan && !greeting.is_new_incarnation);
   return greeting;
 }

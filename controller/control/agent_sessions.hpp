@@ -52,7 +52,10 @@ class AgentSessions {
   void beat(EffectSink& sink) const;
 
   void count_malformed() { ++malformed_; }
-  Greeting greet(NodeId node, const Hello& hello);
+  /// `is_unknown`: what it has applied is a revision that the journal does not know.
+  Greeting greet(NodeId node, const Hello& hello, bool is_unknown);
+  /// Has every agent said hello to this incarnation of the controller?
+  bool all_greeted() const;
   /// Any other message. False: nobody has greeted this agent; it is asked to say hello.
   bool admit(NodeId node, EffectSink& sink);
   /// `moving`: the commit that changes light now; null: none does.

@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t kHistoryKept = 4'096;
 
+/// What an agent applied that the journal does not know may have been followed by so many revisions that nobody applied: their
+/// numbers are not given again either.
+constexpr std::uint64_t kRevisionsBehindApplied = 1'000;
+/// No older copy is as old as that; whoever claims more is not believed, lest one hello uses up all numbers.
+constexpr std::uint64_t kRevisionJumpMax = 1ULL << 32;
+
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 /// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
@@ -70,28 +76,53 @@ bool CommitRunner::is_returning(NodeId node) const {
 
 // --- the journal's last word ---------------------------------------------------------------------------------------------
 
-void CommitRunner::restore(const CommitRecord& record) {
-  next_revision_ = Revision{std::max(next_revision_.value, record.revision.value + 1)};
-  next_circuit_ = std::max(next_circuit_, record.next_circuit);
-  if (record.plan != nullptr) {
-    end_restore();
-    restored_going_ = record.plan;
-  }
-  const bool is_confirmed = record.decision == CommitDecision::confirmed && restored_going_ != nullptr &&
-                            restored_going_->revision == record.revision;
-  if (is_confirmed) {
+void CommitRunner::restore(const SnapshotRecord& state) {
+  next_revision_ = state.next_revision;
+  next_circuit_ = state.next_circuit;
+  if (state.confirmed != nullptr) {
     auto result = std::make_shared<PlanResult>();
-    result->plan = *std::exchange(restored_going_, nullptr);
-    result->intent = desired_.intent();
-    result->next_circuit = next_circuit_;
+    result->plan = *state.confirmed;
+    result->intent = *state.kept.back().intent;
+    result->next_circuit = state.confirmed_next_circuit;
     confirmed_.confirm(std::move(result));
-    uncertain_.clear();
+  }
+  greeted_by_ = state.next_revision.value > 1 ? facts_.now + facts_.timings.dead_after : Instant{};
+  uncertain_.add(RepairScope{state.uncertain.nodes, state.uncertain.devices, state.uncertain.steering});
+  if (state.going != nullptr) {
+    uncertain_.add(state.going);
   }
 }
 
-void CommitRunner::end_restore() {
-  if (restored_going_ != nullptr) {
-    uncertain_.add(std::exchange(restored_going_, nullptr));
+bool CommitRunner::go_beyond(NodeId node, Revision applied, EffectSink& sink) {
+  if (applied < next_revision_) {
+    return applied >= first_unknown_ && applied < first_above_unknown_;
+  }
+  Alarm alarm;
+  alarm.code = AlarmCode::journal_damaged;
+  alarm.evidence = "node " + number(node.value) + " has applied revision " + number(applied.value) +
+                   ", of which this journal knows nothing: ";
+  alarm.next_command = "loom device list";
+  if (applied.value - next_revision_.value > kRevisionJumpMax) {
+    alarm.node = node;
+    alarm.evidence += "that is more than " + number(kRevisionJumpMax) + " above its own, and not believed";
+    alarms_.raise(std::move(alarm), facts_.now, sink);
+    return true;
+  }
+  first_unknown_ = first_above_unknown_ == Revision{} ? next_revision_ : first_unknown_;
+  next_revision_ = Revision{applied.value + 1 + kRevisionsBehindApplied};
+  first_above_unknown_ = next_revision_;
+  alarm.evidence += "it is an older copy or another controller's; numbers go on at " + number(next_revision_.value) +
+                    ", and light that revision " + number(confirmed_.revision().value) +
+                    " does not have is reported as foreign";
+  alarms_.raise(std::move(alarm), facts_.now, sink);
+  return true;
+}
+
+void CommitRunner::on_journal_failed(EffectSink& sink) {
+  const auto* committing = std::get_if<Committing>(&phase_);
+  const bool has_gone = committing != nullptr && committing->commit->stage() > CommitStage::firing;
+  if (!has_gone) {
+    fail_with("the journal takes no rows", sink);
   }
 }
 
@@ -104,13 +135,18 @@ void CommitRunner::want_plan(std::string reason, EffectSink& sink) {
   consider_planning(sink);
 }
 
-void CommitRunner::consider_planning(EffectSink& sink) {
-  if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty()) {
-    return;  // whoever ends that state considers again
-  }
+/// The number of the first revision after a start is given when every agent that is there has said what it applied.
+Instant CommitRunner::earliest_plan() const {
   const Instant due = awaits_reading() ? facts_.now + facts_.timings.beat_interval
                                        : std::max(wanted_->since + facts_.timings.debounce, not_before_);
-  if (facts_.now < due) {
+  return sessions_.all_greeted() ? due : std::max(due, greeted_by_);
+}
+
+void CommitRunner::consider_planning(EffectSink& sink) {
+  if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure()) {
+    return;  // whoever ends that state considers again
+  }
+  if (const Instant due = earliest_plan(); facts_.now < due) {
     sink.emit(SetTimer{timers::kPlan, due});
     return;
   }
@@ -138,6 +174,10 @@ bool CommitRunner::on_planned(const PlanOutcome& outcome, EffectSink& sink) {
     refuse_plan(planned, outcome.result.error(), sink);
   } else if (planned.intent.lasers_off != desired_.intent().lasers_off) {
     want_plan("lasers were switched while planning", sink);
+  } else if (journal_.failure()) {
+    want_plan(std::move(planned.reason), sink);
+  } else if (const auto refusal = journal_.refusal_of(going_record(*outcome.result))) {
+    refuse_plan(planned, *refusal, sink);
   } else {
     start_commit(*outcome.result, std::move(planned.reason), outcome.elapsed, sink);
   }
@@ -231,7 +271,11 @@ void CommitRunner::begin_if_ready(EffectSink& sink) {
   committing->step = CommitStep::waiting_for_agents;
   const auto& changed = committing->commit->plan().plan.changed;
   const auto absent = std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !sessions_.is_ready(node); });
-  if (absent == changed.end()) {
+  if (absent == changed.end() && committing->commit->revision() < first_above_unknown_) {
+    std::string reason = committing->commit->report(facts_.now).reason;
+    phase_ = Idle{};
+    want_plan(std::move(reason), sink);  // an agent knows another revision of this number
+  } else if (absent == changed.end()) {
     committing->step = CommitStep::running;
     committing->commit->begin(facts_.now, facts_.header, sink);
     follow_commit(sink);
@@ -316,6 +360,14 @@ void CommitRunner::fail_with(std::string why, EffectSink& sink) {
   }
 }
 
+CommitRecord CommitRunner::going_record(const std::shared_ptr<const PlanResult>& plan) const {
+  CommitRecord record{CommitDecision::going, plan->plan.revision, next_circuit_, {plan, &plan->plan}};
+  if (plan->intent != desired_.intent()) {  // an operator has changed it since
+    record.intent = {plan, &plan->intent};
+  }
+  return record;
+}
+
 /// What the commit's verdict asks for now.
 void CommitRunner::follow_commit(EffectSink& sink) {
   Committing& committing = std::get<Committing>(phase_);
@@ -326,10 +378,8 @@ void CommitRunner::follow_commit(EffectSink& sink) {
     case CommitVerdict::wants_going:
       if (committing.step == CommitStep::running) {
         committing.step = CommitStep::recording_going;
-        const auto plan = commit.shared_plan();
         journal_.append(desired_.record(), sink);
-        journal_.append(CommitRecord{CommitDecision::going, commit.revision(), next_circuit_, {plan, &plan->plan}},
-                        GoAct{commit.revision()}, sink);
+        journal_.append(going_record(commit.shared_plan()), GoAct{commit.revision()}, sink);
       }
       break;
     case CommitVerdict::applied:

@@ -74,10 +74,14 @@ class CommitRunner {
   /// The end of a commit, once each.
   std::optional<CommitEnd> take_end() { return std::exchange(end_, std::nullopt); }
 
-  // What was found in the journal.
-  void restore(const CommitRecord& record);
-  /// After the last row: a revision that was going and never confirmed leaves its agents in an uncertain state.
-  void end_restore();
+  /// An agent says which revision it has applied. True: the journal knows nothing of it, as it was restored from an older copy,
+  /// so numbers go on above it.
+  bool go_beyond(NodeId node, Revision applied, EffectSink& sink);
+  /// The journal takes no more rows: a commit that has not gone cannot go any more, and no other one begins.
+  void on_journal_failed(EffectSink& sink);
+
+  /// What was found in the journal. A revision that was going and never confirmed leaves its agents in an uncertain state.
+  void restore(const SnapshotRecord& state);
 
   // What others may know.
   /// Nothing is wanted, planned, under way or waiting for the journal.
@@ -132,7 +136,9 @@ class CommitRunner {
                                                                const KnownState& known) const;
   bool awaits_quiet(const Committing& committing, EffectSink& sink);
   bool awaits_reading() const;
+  Instant earliest_plan() const;
   void follow_commit(EffectSink& sink);
+  CommitRecord going_record(const std::shared_ptr<const PlanResult>& plan) const;
   void record_history(CommitReport report);
 
   // commit_runner_ends.cpp: confirmation, automatic return, stages
@@ -164,9 +170,11 @@ class CommitRunner {
   RepairScope repair_;  ///< what the next plan shall touch beside what changes
   std::uint32_t return_attempts_ = 0;
   Revision next_revision_{1};
+  Revision first_unknown_;        ///< the journal knows nothing of what agents applied from here on ...
+  Revision first_above_unknown_;  ///< ... to here; 0: there is no such revision
+  Instant greeted_by_{};          ///< the first plan after a start waits until then for agents to say hello
   CircuitId next_circuit_{1};
   std::deque<CommitReport> history_;
-  std::shared_ptr<const Plan> restored_going_;  ///< while the journal is read: not confirmed yet
 };
 
 }  // namespace loom

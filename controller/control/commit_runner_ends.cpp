@@ -75,8 +75,10 @@ void CommitRunner::finish_failed(EffectSink& sink) {
     }
   }
   const ControllerTimings& timings = facts_.timings;
-  const bool is_wanted_again = (failed->was_interrupted() && return_attempts_ < timings.return_attempts) ||
-                               ((failed->was_late() || failed->was_surprised()) && return_attempts_ < timings.late_attempts);
+  const bool is_late = failed->was_late() || failed->was_surprised();
+  const bool is_wanted_again = journal_.failure() ||  // nobody's fault; a new incarnation finds what was wanted
+                               (failed->was_interrupted() && return_attempts_ < timings.return_attempts) ||
+                               (is_late && return_attempts_ < timings.late_attempts);
   if (is_wanted_again) {
     jobs_.want_again(failed->plan().intent.jobs);
   } else {

@@ -1,16 +1,9 @@
-// The newest few revisions are kept.
+// Look-ups in the plan.
 #include "controller/control/confirmed_plans.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace loom {
-namespace {
-
-constexpr std::size_t kRevisionsKept = 16;
-
-}  // namespace
-
 std::shared_ptr<const Plan> ConfirmedPlans::base() const {
   return exists() ? std::shared_ptr<const Plan>(present_, &present_->plan) : nullptr;
 }
@@ -29,14 +22,6 @@ const DevicePlan* ConfirmedPlans::desired_of(const Fabric& fabric, DeviceId devi
   const auto found = std::lower_bound(devices.begin(), devices.end(), device,
                                       [](const DevicePlan& plan, DeviceId wanted) { return plan.device < wanted; });
   return found == devices.end() || found->device != device ? nullptr : &*found;
-}
-
-void ConfirmedPlans::confirm(std::shared_ptr<const PlanResult> plan) {
-  present_ = std::move(plan);
-  kept_[revision()] = {present_->intent, base()};
-  if (kept_.size() > kRevisionsKept) {
-    kept_.erase(kept_.begin());
-  }
 }
 
 }  // namespace loom

@@ -1,9 +1,9 @@
-// ConfirmedPlans: the plan whose light is confirmed, and the earlier revisions that an operator may go back to. It is told what
-// was confirmed and never judges whether the light is so.
+// ConfirmedPlans: the plan whose light is confirmed. It is told what was confirmed and never judges whether the light is so.
+// Earlier revisions that an operator may go back to stand in the journal's state (JournalQueue).
 #pragma once
 
-#include <map>
 #include <memory>
+#include <utility>
 
 #include "core/planning.hpp"
 
@@ -11,12 +11,6 @@ namespace loom {
 
 class ConfirmedPlans {
  public:
-  /// A confirmed revision that an operator may go back to.
-  struct Kept {
-    Intent intent;
-    std::shared_ptr<const Plan> plan;
-  };
-
   /// Of the plan in light; 0: nothing was ever confirmed.
   Revision revision() const { return present_ == nullptr ? Revision{} : present_->plan.revision; }
   /// Null: nothing was ever confirmed.
@@ -33,13 +27,10 @@ class ConfirmedPlans {
   const DevicePlan* desired_of(const Fabric& fabric, DeviceId device) const;
   bool has_light_at(NodeId node) const { return exists() && !plan().nodes[node.value].ends.empty(); }
 
-  const std::map<Revision, Kept>& kept() const { return kept_; }
-
-  void confirm(std::shared_ptr<const PlanResult> plan);
+  void confirm(std::shared_ptr<const PlanResult> plan) { present_ = std::move(plan); }
 
  private:
   std::shared_ptr<const PlanResult> present_;
-  std::map<Revision, Kept> kept_;
 };
 
 }  // namespace loom

@@ -2,38 +2,16 @@
 #include "controller/control/controller.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "controller/control/timers.hpp"
 
 namespace loom {
-namespace {
-
-/// A job's stage that was confirmed in light, and since when: agents speak of it under that revision or a later one.
-struct LitStage {
-  std::uint32_t stage = 0;
-  Revision revision;
-};
-
-void note_stages(const Intent& intent, const Plan& plan, std::map<JobId, LitStage>& lit) {
-  std::set<JobId> jobs;
-  for (const Circuit& circuit : plan.circuits) {
-    jobs.insert(circuit.job);
-  }
-  for (const Job& job : intent.jobs) {
-    const auto known = lit.find(job.id);
-    if (jobs.contains(job.id) && (known == lit.end() || known->second.stage != job.stage)) {
-      lit[job.id] = {job.stage, plan.revision};
-    }
-  }
-}
-
-}  // namespace
-
 Controller::Controller(ControllerOptions options)
     : facts_{std::move(options.fabric), std::move(options.algorithm), options.timings},
+      journal_(std::move(options.record_bytes)),
       sessions_(facts_, desired_, confirmed_, alarms_),
       jobs_(desired_),
       found_(facts_, desired_, confirmed_, sessions_, options.drift),
@@ -57,23 +35,18 @@ void Controller::step(Instant now, const Event& event, EffectSink& sink) {
 
 /// The journal's last word on each subject.
 void Controller::restore(const std::vector<Record>& records) {
-  std::map<JobId, LitStage> lit;
-  for (const Record& record : records) {
-    if (const auto* term = std::get_if<TermRecord>(&record)) {
-      facts_.header.term = std::max(facts_.header.term, term->term);
-    } else if (const auto* intent = std::get_if<IntentRecord>(&record)) {
-      desired_.restore(*intent);
-      if (intent->cause) {
-        answers_.restore(*intent->cause);
-      }
-    } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
-      commits_.restore(*commit);
-      if (commit->decision == CommitDecision::confirmed && confirmed_.exists() && confirmed_.revision() == commit->revision) {
-        note_stages(confirmed_.intent(), confirmed_.plan(), lit);
-      }
-    }
+  journal_.restore(records);
+  const SnapshotRecord& state = journal_.state();
+  facts_.header.term = state.term;
+  desired_.restore({state.intent, state.laser_order, state.next_job, state.probation, {}});
+  for (const IntentCause& cause : state.answered) {
+    answers_.restore(cause);
   }
-  commits_.end_restore();
+  commits_.restore(state);
+  std::map<JobId, LitStage> lit;
+  for (const LitStage& stage : state.lit) {
+    lit[stage.job] = stage;
+  }
   for (const Job& job : desired_.intent().jobs) {
     const auto since = lit.find(job.id);
     const bool was_lit = since != lit.end() && since->second.stage == job.stage;
@@ -149,7 +122,7 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
 }
 
 void Controller::on_hello(NodeId node, const Hello& hello, EffectSink& sink) {
-  const Greeting greeting = sessions_.greet(node, hello);
+  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, hello.applied, sink));
   if (greeting.is_new_incarnation) {
     demand_.forget(node);
     reconciler_.forget(node);
@@ -165,6 +138,7 @@ void Controller::on_hello(NodeId node, const Hello& hello, EffectSink& sink) {
     commits_.interrupt(node, sink);
   }
   commits_.begin_if_ready(sink);
+  commits_.consider_planning(sink);  // it may have waited for the last agent to say hello
 }
 
 void Controller::on(const MessageRefused& refused, EffectSink& sink) {
@@ -236,15 +210,28 @@ void Controller::on(const Appended& appended, EffectSink& sink) {
     perform(*act, sink);
     reconciler_.follow_commits(sink);
   }
+  if (appended.snapshot_due) {
+    journal_.append_snapshot(sink);
+  }
 }
 
+/// Nothing acts on what is not durable: the light stays as it is, whoever waits for an answer gets it, and no commit begins.
 void Controller::on(const AppendFailed& failed, EffectSink& sink) {
-  // Nothing acts on what is not durable: the acts stay pending, the light stays as it is.
+  const bool is_first = !journal_.failure();
+  for (JournalAct& act : journal_.fail(failed.error)) {
+    if (auto* answer = std::get_if<ReplyAct>(&act)) {
+      requests_.on_not_recorded(*answer, sink);
+    }
+  }
+  if (!is_first) {
+    return;
+  }
   Alarm alarm;
   alarm.code = AlarmCode::journal_damaged;
   alarm.evidence = "the journal refuses new rows: " + failed.error.message;
-  alarm.next_command = "loom status";
+  alarm.next_command = failed.error.next_command.empty() ? "loom status" : failed.error.next_command;
   alarms_.raise(std::move(alarm), facts_.now, sink);
+  commits_.on_journal_failed(sink);
 }
 
 void Controller::perform(JournalAct& act, EffectSink& sink) {

@@ -23,6 +23,7 @@ struct ControllerOptions {
   ControllerTimings timings;
   DriftPolicy drift{};
   AdaptPolicy adapt{};
+  RecordBytes record_bytes{};  ///< of the journal's codec
 };
 
 class Controller {

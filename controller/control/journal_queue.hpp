@@ -1,12 +1,18 @@
 // JournalQueue: what is durable before what. A row goes out as an Append effect together with the act that waits for it; acts
-// become due in order, once the journal says that their row is durable. It does not know what an act means.
+// become due in order, once the journal says that their row is durable. It also knows what the journal says with all these
+// rows, which is what a snapshot of it has to say, and whether the journal takes rows at all. It does not know what an act
+// means.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "controller/control/requester.hpp"
 #include "core/step.hpp"
@@ -17,6 +23,8 @@ namespace loom {
 struct ReplyAct {
   Requester to;
   OperatorReply reply;
+  bool submits = false;        ///< the job of the reply is new with it
+  std::string already_done{};  ///< what did not wait for the journal, for the answer if that takes no row
 };
 /// Lets the commit of this revision go.
 struct GoAct {
@@ -33,35 +41,46 @@ struct WelcomeAct {
 struct PlanAct {};
 using JournalAct = std::variant<ReplyAct, GoAct, ConfirmAct, WelcomeAct, PlanAct>;
 
+/// How many bytes a record's row has. Empty: rows may have any length.
+using RecordBytes = std::function<std::size_t(const Record&)>;
+
 class JournalQueue {
  public:
-  void append(Record record, JournalAct act, EffectSink& sink) {
-    append(std::move(record), sink);
-    acts_.push_back({appended_, std::move(act)});
-  }
+  explicit JournalQueue(RecordBytes bytes) : bytes_(std::move(bytes)) {}
+
+  /// What an earlier incarnation left.
+  void restore(const std::vector<Record>& records);
+  /// What the journal says, with the rows that are under way.
+  const SnapshotRecord& state() const { return state_; }
+
+  void append(Record record, JournalAct act, EffectSink& sink);
   /// A row that nothing waits for but what the next row lets happen.
-  void append(Record record, EffectSink& sink) {
-    sink.emit(Append{std::move(record)});
-    ++appended_;
-  }
+  void append(Record record, EffectSink& sink);
+  /// One row that stands for all before it. Earlier revisions are dropped from it, oldest first, until it fits into a row.
+  void append_snapshot(EffectSink& sink);
   /// The oldest act whose row is among the first `durable` ones; empty: none is due.
-  std::optional<JournalAct> take_due(std::uint64_t durable) {
-    if (acts_.empty() || acts_.front().row > durable) {
-      return std::nullopt;
-    }
-    JournalAct act = std::move(acts_.front().act);
-    acts_.pop_front();
-    return act;
-  }
+  std::optional<JournalAct> take_due(std::uint64_t durable);
   bool is_empty() const { return acts_.empty(); }
+
+  /// The journal takes no more rows: the acts that wait for one will never be due.
+  std::vector<JournalAct> fail(Error why);
+  /// Since when the journal takes no rows: why, and what brings it back.
+  const std::optional<Error>& failure() const { return failure_; }
+  /// Why this intent cannot be recorded: the journal takes no rows, or not one of this length.
+  std::optional<Error> refusal_of(const IntentRecord& record) const;
+  /// Nor this plan.
+  std::optional<Error> refusal_of(const CommitRecord& record) const;
 
  private:
   struct PendingAct {
     std::uint64_t row;
     JournalAct act;
   };
+  RecordBytes bytes_;
+  SnapshotRecord state_;
   std::uint64_t appended_ = 0;  ///< Append effects of this incarnation
   std::deque<PendingAct> acts_;
+  std::optional<Error> failure_;
 };
 
 }  // namespace loom

@@ -15,7 +15,7 @@
 #include "controller/control/self_kill.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/config/scenario_file.hpp"
-#include "proto/tape.hpp"
+#include "proto/codec.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/fold.hpp"
 #include "runtime/host.hpp"
@@ -35,8 +35,11 @@ struct Order {
   std::string state = "run/lab";
   bool restore_journal = false;
   bool record = false;
+  std::uint64_t record_limit_mib = 8'192;
   std::string listen = "tcp://127.0.0.1:*";
   std::optional<std::uint64_t> kill_self_at;  ///< a testing aid, see self_kill.hpp
+
+  std::string command() const { return "lightloomd --scenario " + scenario + " --state " + state; }
 };
 
 int give_up(const Error& error) {
@@ -63,18 +66,18 @@ Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, cons
 
 /// A tape of everything that the controller hears, for `loom sim replay`.
 Result<EventRecorder> open_tape(const Order& order, const cli::LabFiles& files, const Scenario& scenario) {
-  auto tape = TapeWriter::open(files.tape());
+  auto tape =
+      TapeWriter::open({.path = files.tape(), .limit_bytes = order.record_limit_mib << 20},
+                       {"lightloomd " LOOM_VERSION, order.scenario, setup_digest(*scenario.fabric, scenario.algorithm), 0, 0});
   if (!tape) {
     return std::unexpected(tape.error());
   }
   auto writer = std::make_shared<TapeWriter>(std::move(*tape));
-  writer->write(
-      encode(TapeHead{"lightloomd " LOOM_VERSION, order.scenario, setup_digest(*scenario.fabric, scenario.algorithm)}));
   return EventRecorder([writer, told = false](Instant at, const Event& event, const std::vector<std::string>& bytes,
                                               std::uint64_t digest) mutable {
-    writer->write(encode_taped(at, event, bytes, digest));
-    if (writer->failed() && !std::exchange(told, true)) {
-      log_warning("the tape cannot be written any more; this session will not replay to its end");
+    writer->record(at, event, bytes, digest);
+    if (!writer->trouble().empty() && !std::exchange(told, true)) {
+      log_warning(writer->trouble());
     }
   });
 }
@@ -116,13 +119,17 @@ int run(const Order& order) {
   if (!transport) {
     return give_up(transport.error());
   }
-  auto store = SqliteStore::open({.path = files.controller_journal(), .restore = order.restore_journal}, (*loop)->poster());
+  auto store = SqliteStore::open({.path = files.controller_journal(),
+                                  .restore = order.restore_journal,
+                                  .restore_command = order.command() + " --restore-journal",
+                                  .start_command = order.command()},
+                                 (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }
   Planner planner((*loop)->poster(), make_plan);
   Controller controller({scenario.value->fabric, scenario.value->algorithm, scenario.value->controller, scenario.value->drift,
-                         scenario.value->adapt});
+                         scenario.value->adapt, encoded_bytes});
   HostSeams seams;
   seams.time = loop->get();
   seams.messages = transport->get();
@@ -172,6 +179,10 @@ int main(int argc, char** argv) {
   app.add_flag("--restore-journal", order.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
   app.add_flag("--record", order.record, "Keep a tape of everything heard, for loom sim replay");
+  app.add_option("--record-limit", order.record_limit_mib,
+                 "MiB for the tape; earlier lives make room, this one then stops recording")
+      ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 24))
+      ->capture_default_str();
   app.add_option(
          "--kill-self-at", order.kill_self_at,
          "For tests: SIGKILL to itself at this kill point. A step of m effects has m + 1 points, before each effect and "

@@ -13,6 +13,18 @@ namespace {
 
 constexpr std::uint32_t kAttempts = 4;  ///< of one request while others change what it is planned on
 
+/// Must something be durable before this request is answered? Darkness waits for no disk.
+template <class Request>
+bool needs_row(const Request& request) {
+  if constexpr (std::is_same_v<Request, OrderLasers>) {
+    return request.on;
+  } else if constexpr (requires { request.dry_run; }) {
+    return !request.dry_run;
+  } else {
+    return std::is_same_v<Request, ConfirmSchedule>;
+  }
+}
+
 }  // namespace
 
 OperatorRequests::OperatorRequests(const OperatorRequestParts& parts)
@@ -50,6 +62,9 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
   std::visit(
       [&]<class Request>(const Request& asked) {
         if constexpr (!std::is_same_v<Request, Query>) {
+          if (journal_.failure() && needs_row(asked)) {
+            return refuse(requester, *journal_.failure(), sink);
+          }
           handle(requester, asked, sink);
         }
       },
@@ -57,9 +72,20 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
 }
 
 /// The present intent and its answer: sent once the intent is durable, and again to whoever repeats the request.
-void OperatorRequests::answer_when_durable(const Requester& requester, OperatorReply answered, EffectSink& sink) {
-  IntentRecord record = desired_.record(IntentCause{requester.principal, requester.request, answered.job, answered.revision});
-  journal_.append(std::move(record), ReplyAct{requester, std::move(answered)}, sink);
+void OperatorRequests::answer_when_durable(ReplyAct answer, EffectSink& sink) {
+  const OperatorReply& reply = answer.reply;
+  IntentRecord record = desired_.record(IntentCause{answer.to.principal, answer.to.request, reply.job, reply.revision});
+  journal_.append(std::move(record), std::move(answer), sink);
+}
+
+void OperatorRequests::on_not_recorded(const ReplyAct& act, EffectSink& sink) {
+  Error why = *journal_.failure();
+  if (act.submits) {
+    jobs_.refuse(act.reply.job, why.message);
+    desired_.remove_job(act.reply.job);
+  }
+  why.message = act.already_done + why.message;
+  refuse(act.to, std::move(why), sink);
 }
 
 // --- tentative plans -----------------------------------------------------------------------------------------------------
@@ -117,6 +143,9 @@ void OperatorRequests::on_tried(TentativeOutcome outcome, EffectSink& sink) {
     answered.rows = std::move(report);
     return answers_.answer(change.requester, std::move(answered), sink);
   }
+  if (auto refusal = journal_.refusal_of(IntentRecord{(*outcome.result)->intent, 0, {}, {}, {}})) {
+    return refuse(change.requester, *std::move(refusal), sink);
+  }
   if (plan.before == intent()) {
     return adopt(plan, **outcome.result, sink);
   }
@@ -147,7 +176,7 @@ void OperatorRequests::adopt(const TentativePlan& plan, const PlanResult& tried,
   OperatorReply answered;
   answered.job = change.job;
   answered.revision = needs_revision ? commits_.next_revision() : Revision{};
-  answer_when_durable(change.requester, std::move(answered), sink);
+  answer_when_durable({change.requester, std::move(answered)}, sink);
   if (needs_revision) {
     commits_.want_plan(plan.reason, sink);
   }

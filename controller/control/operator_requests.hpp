@@ -39,6 +39,8 @@ class OperatorRequests {
   void on_request(Peer from, const Envelope& envelope, const OperatorRequest& request, EffectSink& sink);
   /// The tentative plan of a request was made, or refused.
   void on_tried(TentativeOutcome outcome, EffectSink& sink);
+  /// The journal did not take the row that this answer waited for.
+  void on_not_recorded(const ReplyAct& act, EffectSink& sink);
   /// The time of a schedule that nobody confirmed may be over: what was pinned before is pinned again.
   void watch_probation(EffectSink& sink);
 
@@ -49,7 +51,7 @@ class OperatorRequests {
   void begin(TentativePlan plan, EffectSink& sink);
   ChangeReport change_by(const TentativeOutcome& outcome) const;
   void adopt(const TentativePlan& plan, const PlanResult& tried, EffectSink& sink);
-  void answer_when_durable(const Requester& requester, OperatorReply answered, EffectSink& sink);
+  void answer_when_durable(ReplyAct answer, EffectSink& sink);
 
   // requests_jobs.cpp
   void handle(const Requester& requester, const SubmitJob& request, EffectSink& sink);
@@ -76,6 +78,7 @@ class OperatorRequests {
   void handle(const Requester& requester, const ConfirmSchedule& request, EffectSink& sink);
   void handle(const Requester& requester, const RollBackSchedule& request, EffectSink& sink);
   void handle(const Requester& requester, const DiffSchedule& request, EffectSink& sink);
+  const KeptRevision* revision_before_present() const;
   Candidate pinning(std::vector<ScheduledCircuit> circuits, ApplyMode mode) const;
   Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& circuits, ApplyMode mode) const;
 

@@ -40,6 +40,11 @@ void OperatorRequests::handle(const Requester& requester, const SubmitJob& reque
                                     "job submitted", true);
     return begin(std::move(plan), sink);
   }
+  IntentRecord with = desired_.record();
+  with.intent.jobs.push_back(job);
+  if (auto refusal = journal_.refusal_of(with)) {
+    return refuse(requester, *std::move(refusal), sink);
+  }
   desired_.take_job_id();
   jobs_.submitted(job.id);
   OperatorReply answered;
@@ -47,7 +52,7 @@ void OperatorRequests::handle(const Requester& requester, const SubmitJob& reque
   answered.revision = commits_.next_revision();
   const std::string reason = "job " + number(job.id.value) + " (" + job.spec.name + ") submitted";
   desired_.add_job(std::move(job));
-  answer_when_durable(requester, std::move(answered), sink);
+  answer_when_durable({requester, std::move(answered), true}, sink);
   commits_.want_plan(reason, sink);
 }
 
@@ -78,7 +83,7 @@ void OperatorRequests::handle(const Requester& requester, const CancelJob& reque
   OperatorReply answered;
   answered.job = request.job;
   answered.revision = commits_.next_revision();
-  answer_when_durable(requester, std::move(answered), sink);
+  answer_when_durable({requester, std::move(answered)}, sink);
   commits_.want_plan("job " + number(request.job.value) + " cancelled", sink);
 }
 

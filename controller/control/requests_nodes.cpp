@@ -72,7 +72,9 @@ void OperatorRequests::handle(const Requester& requester, const OrderLasers& req
   if (!request.on) {
     sessions_.darken_all(sink);  // darkness does not wait for the disk; only light does
   }
-  answer_when_durable(requester, std::move(answered), sink);
+  const std::string dark =
+      request.on ? "" : "lasers are told to go dark, and agents keep them so; that cannot be recorded here: ";
+  answer_when_durable({requester, std::move(answered), false, dark}, sink);
   if (!request.on) {
     commits_.fail_with("lasers off was ordered", sink);
     reconciler_.follow_commits(sink);
@@ -187,7 +189,7 @@ void OperatorRequests::release(const Requester& requester, const OrderNode& requ
     answered.revision = commits_.next_revision();
   }
   const bool needs_revision = answered.revision.value != 0;
-  answer_when_durable(requester, std::move(answered), sink);
+  answer_when_durable({requester, std::move(answered)}, sink);
   if (needs_revision) {
     commits_.want_plan("node " + number(node.value) + " comes back from maintenance", sink);
   }

@@ -5,6 +5,7 @@
 #include "controller/control/change_report.hpp"
 #include "controller/control/operator_requests.hpp"
 #include "controller/control/timers.hpp"
+#include "core/journal_state.hpp"
 
 namespace loom {
 namespace {
@@ -190,7 +191,7 @@ void OperatorRequests::handle(const Requester& requester, const ConfirmSchedule&
   OperatorReply answered;
   answered.revision = desired_.probation()->revision;
   desired_.end_probation();
-  answer_when_durable(requester, std::move(answered), sink);
+  answer_when_durable({requester, std::move(answered)}, sink);
 }
 
 void OperatorRequests::watch_probation(EffectSink& sink) {
@@ -208,15 +209,18 @@ void OperatorRequests::watch_probation(EffectSink& sink) {
   commits_.want_plan("revision " + number(over.revision.value) + " was not confirmed in time", sink);
 }
 
+/// Null: there is none.
+const KeptRevision* OperatorRequests::revision_before_present() const {
+  const KeptRevision* present = kept_revision(journal_.state(), confirmed_.revision());
+  return present == nullptr || present == journal_.state().kept.data() ? nullptr : present - 1;
+}
+
 void OperatorRequests::handle(const Requester& requester, const RollBackSchedule& request, EffectSink& sink) {
-  auto kept = confirmed_.kept().find(request.to);
-  if (request.to.value == 0 && confirmed_.kept().size() > 1) {
-    kept = std::prev(confirmed_.kept().find(confirmed_.revision()));
-  }
-  if (kept == confirmed_.kept().end() || confirmed_.kept().empty() || (request.to.value == 0 && confirmed_.kept().size() < 2)) {
+  const KeptRevision* kept = request.to.value == 0 ? revision_before_present() : kept_revision(journal_.state(), request.to);
+  if (kept == nullptr) {
     std::string known;
-    for (const auto& [revision, what] : confirmed_.kept()) {
-      known += (known.empty() ? "" : ", ") + number(revision.value);
+    for (const KeptRevision& each : journal_.state().kept) {
+      known += (known.empty() ? "" : ", ") + number(each.revision.value);
     }
     return refuse(
         requester,
@@ -228,8 +232,8 @@ void OperatorRequests::handle(const Requester& requester, const RollBackSchedule
         sink);
   }
   TentativePlan plan = change_for(
-      requester, {[then = kept->second.intent](const Intent& intent) -> Result<Intent> {
-        Intent back = then;
+      requester, {[then = kept->intent](const Intent& intent) -> Result<Intent> {
+        Intent back = *then;
         back.lasers_off = intent.lasers_off;
         back.drained = intent.drained;
         back.maintenance = intent.maintenance;
@@ -247,14 +251,14 @@ void OperatorRequests::handle(const Requester& requester, const RollBackSchedule
         }
         return back;
       }},
-      "back to revision " + number(kept->first.value), request.dry_run);
+      "back to revision " + number(kept->revision.value), request.dry_run);
   begin(std::move(plan), sink);
 }
 
 void OperatorRequests::handle(const Requester& requester, const DiffSchedule& request, EffectSink& sink) {
   if (request.revision) {
-    const auto kept = confirmed_.kept().find(*request.revision);
-    if (kept == confirmed_.kept().end() || !confirmed_.exists()) {
+    const KeptRevision* kept = kept_revision(journal_.state(), *request.revision);
+    if (kept == nullptr || !confirmed_.exists()) {
       return refuse(
           requester,
           {ErrorCode::not_found, "revision " + number(request.revision->value) + " was not confirmed or is no longer kept",
@@ -262,7 +266,7 @@ void OperatorRequests::handle(const Requester& requester, const DiffSchedule& re
           sink);
     }
     OperatorReply answered;
-    ChangeReport report = change_between(kept->second.plan->circuits, confirmed_.plan().circuits, SameLight::by_ends);
+    ChangeReport report = change_between(kept->circuits, confirmed_.plan().circuits, SameLight::by_ends);
     report.base = *request.revision;
     report.certificate = named(confirmed_.plan().certificate, *facts_.fabric);
     answered.rows = std::move(report);

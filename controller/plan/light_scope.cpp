@@ -56,7 +56,9 @@ class ScopeWalk {
     }
     for (const DeviceId id : moving) {
       moves_[id.value] = true;
-      is_unknown_[id.value] = states.others.empty() && states.observations[id.value] == nullptr;
+      const Observation* seen = states.observations[id.value];
+      const bool is_read = seen != nullptr && !std::holds_alternative<std::monostate>(seen->reading);
+      is_unknown_[id.value] = states.others.empty() && !is_read;
     }
   }
 

@@ -59,9 +59,8 @@ void take_part(NodeId node, Plan& plan) {
 std::vector<ObservedLight> unwanted(const std::vector<ObservedLight>& observed, const Intent& intent) {
   std::vector<ObservedLight> rest;
   std::copy_if(observed.begin(), observed.end(), std::back_inserter(rest), [&](const ObservedLight& light) {
-    return std::none_of(intent.overrides.begin(), intent.overrides.end(), [&](const DeviceOverride& each) {
-      return each.device == light.laser && emits(each.setpoint);
-    });
+    return std::none_of(intent.overrides.begin(), intent.overrides.end(),
+                        [&](const DeviceOverride& each) { return each.device == light.laser && emits(each.setpoint); });
   });
   return rest;
 }
@@ -88,6 +87,17 @@ Plan base_beside(const Fabric& fabric, const Plan* base, const std::vector<Obser
     }
   }
   return plan;
+}
+
+/// Whoever reads the refusal learns what may be in the way.
+Error beside_light(const Fabric& fabric, const std::vector<ObservedLight>& occupied, Error error) {
+  constexpr std::size_t kNamed = 3;
+  for (std::size_t i = 0; i < std::min(occupied.size(), kNamed); ++i) {
+    error.message += (i == 0 ? "; beside light that is there and that nobody can take away now: " : ", ") +
+                     fabric.device(occupied[i].laser).name;
+  }
+  error.message += occupied.size() > kNamed ? ", ..." : "";
+  return error;
 }
 
 /// Only a scheduler whose stages are maps (a wavelength leads to one place, whoever is lit) can leave the rest to grants.
@@ -198,7 +208,7 @@ class Pipeline {
       std::erase_if(order.occupied, [](const ObservedLight& light) { return light.may_darken; });
       judged = lower_and_verify(order);
     }
-    return judged;
+    return judged ? std::move(judged) : std::unexpected(beside_light(fabric_, order.occupied, std::move(judged).error()));
   }
 
   /// Everything but the intent.

@@ -38,7 +38,8 @@ class ActionReader {
     }
     if (named != 1 && item.kind == YamlNode::Kind::map) {
       map.error_at(item, "the action has " + std::to_string(named) +
-                             " verbs; expected one of: drain, undrain, maintain, release, cancel, resize, lasers, reset, darken, clear, schedule");
+                             " verbs; expected one of: drain, undrain, maintain, release, cancel, resize, lasers, reset, "
+                             "darken, clear, schedule");
     }
     const bool is_resize = map.find("nodes") != nullptr || action.kind == ActionKind::resize;
     if (is_resize && named == 1) {
@@ -83,7 +84,8 @@ class ActionReader {
 
   void read_device(YamlMap& map, const std::string& key, ScenarioAction& action) {
     const std::string text = map.name(key, Rule::required);
-    const auto number = place_.fabric != nullptr && !text.empty() ? devices_.resolve(text, map.place_of(key), errors_) : std::nullopt;
+    const auto number =
+        place_.fabric != nullptr && !text.empty() ? devices_.resolve(text, map.place_of(key), errors_) : std::nullopt;
     if (!number) {
       return;
     }

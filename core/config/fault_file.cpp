@@ -170,7 +170,8 @@ class FaultReader {
     }
     const auto& fibres = place_.fabric->fibre_in[*element];
     if (port >= fibres.size() || !fibres[port]) {
-      errors_.add(item, "ends: there is no fibre at input " + std::to_string(port) + " of '" + item.text.substr(0, colon) + "'");
+      errors_.add(item,
+                  "ends: there is no fibre at input " + std::to_string(port) + " of '" + item.text.substr(0, colon) + "'");
       return std::nullopt;
     }
     return fibres[port];
@@ -230,9 +231,9 @@ std::vector<ConfigError> add_fault_file(const std::filesystem::path& path, const
 
 std::vector<ConfigError> check_fault_file(const std::filesystem::path& path, const YamlNode& root) {
   Scenario nowhere;
-  return read_root(path, root,
-                   {nullptr, nowhere.network, nowhere.device_faults, nowhere.machine_faults, nowhere.fibre_faults,
-                    nowhere.faults_darken});
+  return read_root(
+      path, root,
+      {nullptr, nowhere.network, nowhere.device_faults, nowhere.machine_faults, nowhere.fibre_faults, nowhere.faults_darken});
 }
 
 std::vector<ConfigError> add_faults(const std::filesystem::path& path, Scenario& scenario) {

@@ -95,14 +95,14 @@ struct NetworkFaults {
 };
 
 enum class ScenarioFaultKind : std::uint8_t {
-  detune,   ///< light or resonance lies `offset` beside what the registers say
-  dim,      ///< emits or passes `loss` less
-  fail,     ///< goes dark and says so in its status registers
-  stick,    ///< accepts writes and does not move
-  silence,  ///< answers nothing
-  refuse,   ///< answers every write with the protocol's error
-  late,     ///< answers `delay` later than it should
-  reboot,   ///< its power is cut for `lasts`: everything is as at power-up, and nothing is answered meanwhile
+  detune,          ///< light or resonance lies `offset` beside what the registers say
+  dim,             ///< emits or passes `loss` less
+  fail,            ///< goes dark and says so in its status registers
+  stick,           ///< accepts writes and does not move
+  silence,         ///< answers nothing
+  refuse,          ///< answers every write with the protocol's error
+  late,            ///< answers `delay` later than it should
+  reboot,          ///< its power is cut for `lasts`: everything is as at power-up, and nothing is answered meanwhile
   misroute,        ///< a WSS or OCS: light leaves by the next port, not by the one that the registers say
   false_readback,  ///< registers say what was written, light stays what it was at `at`
 };
@@ -122,9 +122,9 @@ struct ScenarioFault {
 };
 
 enum class MachineFaultKind : std::uint8_t {
-  crash,      ///< as `kill -9`; its next life begins after `lasts`
-  partition,  ///< nobody hears it and it hears nobody
-  disk_full,  ///< its journal refuses rows; then its process is started again
+  crash,        ///< as `kill -9`; its next life begins after `lasts`
+  partition,    ///< nobody hears it and it hears nobody
+  disk_full,    ///< its journal refuses rows; then its process is started again
   slow,         ///< an agent's host is busy: all that it is told it hears `delay` later
   clock_step,   ///< an agent's clock stands `offset` beside the true one, then steps back
   clock_drift,  ///< an agent's clock runs `drift_ppm` too fast (below 0: too slow), then is set
@@ -181,15 +181,15 @@ std::string_view to_string(ActionKind kind);
 struct ScenarioAction {
   Duration at{};
   ActionKind kind = ActionKind::drain;
-  NodeId node{};            ///< of drain, undrain, maintain, release
-  std::string job{};        ///< of cancel, resize
-  std::uint32_t nodes = 0;  ///< of resize
-  bool lasers_on = false;   ///< of lasers: rearm
-  DeviceId device{};        ///< of reset, darken, clear
+  NodeId node{};                       ///< of drain, undrain, maintain, release
+  std::string job{};                   ///< of cancel, resize
+  std::uint32_t nodes = 0;             ///< of resize
+  bool lasers_on = false;              ///< of lasers: rearm
+  DeviceId device{};                   ///< of reset, darken, clear
   std::optional<Setpoint> setpoint{};  ///< of darken
   bool rolls_back = false;             ///< of schedule
-  bool force = false;       ///< of drain, maintain
-  std::string refused{};    ///< not empty: it is expected to be refused, with this in the reason
+  bool force = false;                  ///< of drain, maintain
+  std::string refused{};               ///< not empty: it is expected to be refused, with this in the reason
   bool operator==(const ScenarioAction&) const = default;
 };
 /// What `darken` sets a laser to. Precondition: the device is one.

@@ -359,8 +359,8 @@ class ScenarioReader {
 
   /// Those of the file that `faults` names, then its own.
   void read_faults() {
-    const FaultPlace place{fabric_known_ ? &fabric_ : nullptr, scenario_.network, scenario_.device_faults,
-                           scenario_.machine_faults, scenario_.fibre_faults, scenario_.faults_darken};
+    const FaultPlace place{fabric_known_ ? &fabric_ : nullptr, scenario_.network,      scenario_.device_faults,
+                           scenario_.machine_faults,           scenario_.fibre_faults, scenario_.faults_darken};
     if (const std::string relative = file_.text("faults", std::string{}); !relative.empty()) {
       const std::vector<ConfigError> errors = add_fault_file(path_from_here(relative), place);
       if (!errors.empty()) {

@@ -244,8 +244,9 @@ std::string fibre_fault_text(const Fabric& fabric, const FibreFault& fault) {
 }  // namespace
 
 std::string scenario_text(const Scenario& scenario, const std::string& fabric) {
-  std::string text = head("scenario", scenario.name) + "mode: " + std::string(to_string(scenario.mode)) + "\nfabric: " + fabric +
-                     "\nalgorithm: " + scenario.algorithm + "\nseed: " + std::to_string(scenario.seed) + "\n";
+  std::string text = head("scenario", scenario.name) + "mode: " + std::string(to_string(scenario.mode)) +
+                     "\nfabric: " + fabric + "\nalgorithm: " + scenario.algorithm + "\nseed: " + std::to_string(scenario.seed) +
+                     "\n";
   if (scenario.duration != kForever) {
     text += "duration: " + text_of(scenario.duration) + "\n";
   }

@@ -21,18 +21,18 @@ struct ModelReply {
 };
 
 enum class DeviceFaultKind : std::uint8_t {
-  detune,       ///< light is `offset` away from where it should be (laser frequency, ring resonance of `channel`)
-  drift,        ///< as detune, growing from 0 to `offset` between now and `until`, then back to 0
-  dim,          ///< light is `loss` weaker (laser)
-  fail,         ///< the light part is dead: a laser is dark, rings are cold, a switch passes nothing; the protocol tells so
-  stick,        ///< says OK to every write and ignores it
-  silence,      ///< answers nothing (commands do not arrive either)
-  late,         ///< answers `delay` late; beyond the deadline the late frame is taken for the answer to the next request
-  nack,         ///< "not now"
-  garbage,      ///< damaged answers; commands do arrive
-  slow_settle,  ///< everything that settles takes `factor` times as long
-  reboot,       ///< power is cut for a moment: everything is as at power-up at once, and nothing is answered before `until`
-  misroute,     ///< a switch: light leaves by the next port, while the registers name the right one
+  detune,          ///< light is `offset` away from where it should be (laser frequency, ring resonance of `channel`)
+  drift,           ///< as detune, growing from 0 to `offset` between now and `until`, then back to 0
+  dim,             ///< light is `loss` weaker (laser)
+  fail,            ///< the light part is dead: a laser is dark, rings are cold, a switch passes nothing; the protocol tells so
+  stick,           ///< says OK to every write and ignores it
+  silence,         ///< answers nothing (commands do not arrive either)
+  late,            ///< answers `delay` late; beyond the deadline the late frame is taken for the answer to the next request
+  nack,            ///< "not now"
+  garbage,         ///< damaged answers; commands do arrive
+  slow_settle,     ///< everything that settles takes `factor` times as long
+  reboot,          ///< power is cut for a moment: everything is as at power-up at once, and nothing is answered before `until`
+  misroute,        ///< a switch: light leaves by the next port, while the registers name the right one
   false_readback,  ///< registers take and tell what is written, light stays what it was; a reboot ends it
 };
 

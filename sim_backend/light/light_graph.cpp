@@ -192,7 +192,8 @@ void LightGraph::pass_wss(const Element& element, PortNumber input, const Ray& r
     return;
   }
   const FrequencyOffset passband{width_of(route.slot).mhz - 2 * wss.passband_edge.mhz};
-  leave(passage.exits, route.output, ray, element.insertion_loss + route.attenuation, cuts(ray, centre_of(route.slot), passband));
+  leave(passage.exits, route.output, ray, element.insertion_loss + route.attenuation,
+        cuts(ray, centre_of(route.slot), passband));
 }
 
 void LightGraph::pass_ocs(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const {

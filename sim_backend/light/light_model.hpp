@@ -53,7 +53,8 @@ struct Leak {
 
 /// Summed crosstalk that a receiver still bears, over its signal: at -20 dB a PAM4 receiver of 100G is lost (SYSTEMS.md C2).
 inline constexpr Db kCrosstalkBorne{-2000};
-/// Powers here are rounded to 0.01 dB at each of at most a few dozen elements; a plan at its limit is not to be blamed for that.
+/// Powers here are rounded to 0.01 dB at each of at most a few dozen elements; a plan at its limit is not to be blamed for
+/// that.
 inline constexpr Db kCrosstalkRounding{10};
 
 /// A usable link as of now.

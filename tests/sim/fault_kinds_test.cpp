@@ -1,5 +1,5 @@
-// What the kinds of faults do that part light from registers, a machine from its clock, or a controller from its agents: seen in
-// ground truth, and over when they are over.
+// What the kinds of faults do that part light from registers, a machine from its clock, or a controller from its agents: seen
+// in ground truth, and over when they are over.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -219,8 +219,8 @@ TEST_CASE("an_agent_that_is_slow_or_whose_clock_is_wrong_is_back_in_step_when_th
   second.name = "second";
   second.at = milliseconds{3'200};  // its commit falls into the fault
   scenario.jobs.push_back(second);
-  MachineFault fault = machine_fault(GENERATE(MachineFaultKind::slow, MachineFaultKind::clock_step, MachineFaultKind::clock_drift),
-                                     NodeId{GENERATE(1U, 5U)});
+  MachineFault fault = machine_fault(
+      GENERATE(MachineFaultKind::slow, MachineFaultKind::clock_step, MachineFaultKind::clock_drift), NodeId{GENERATE(1U, 5U)});
   fault.delay = milliseconds{120};
   fault.offset = fault.kind == MachineFaultKind::clock_step ? milliseconds{40} : milliseconds{0};
   fault.drift_ppm = fault.kind == MachineFaultKind::clock_drift ? 20'000 : 0;

@@ -142,6 +142,41 @@ TEST_CASE(
   CHECK(lab.lab().light({"agents-0"}).size() == others);  // no device of the other process changed
 }
 
+TEST_CASE("a controller that starts from a backup under living agents finds its jobs again, and their light goes on") {
+  const KillLab lab;
+  const std::filesystem::path state = lab.lab().state();
+  const std::string backup = (state / "copy.db").string();
+  REQUIRE(lab.submit("kept", " --wait").code == 0);
+  const auto made = lab.lab().ask("backup " + backup);  // while all three processes write
+  REQUIRE(made["journals"].size() == 3);
+  CHECK(made["revision"].get<int>() >= 1);
+  CHECK(made["journals"][0]["rows"].get<int>() > 3);
+  CHECK(made["journals"][0]["bytes"].get<std::uintmax_t>() == std::filesystem::file_size(backup));
+  CHECK(std::filesystem::status(backup).permissions() ==
+        (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+  CHECK(std::filesystem::exists(backup + ".agents-1"));
+  const Finished again = lab.lab().run("backup " + backup);
+  CHECK(again.code != 0);
+  CHECK(again.words.find("--force") != std::string::npos);
+  CHECK(lab.lab().run("backup --force " + backup).code == 0);
+
+  REQUIRE(lab.submit("probe", " --wait").code == 0);  // of which the copy knows nothing
+  REQUIRE(comes_true([&] { return lit_at(lab.light(), now(), false).size() == kJobNodes; }));
+  const LightTimeline before = lab.kept_light();
+  const int doomed = lab.pid_of("lightloomd");
+  REQUIRE(kill(doomed, SIGKILL) == 0);
+  REQUIRE(comes_true([&] { return !KillLab::is_alive(doomed); }));
+  for (const char* beside : {"-wal", "-shm", ".lock"}) {
+    std::filesystem::remove((state / "controller.db").string() + beside);
+  }
+  std::filesystem::copy_file(backup, state / "controller.db", std::filesystem::copy_options::overwrite_existing);
+  lab.start_controller();
+  REQUIRE(comes_true([&] { return lab.live_agents() == 8 && lab.is_lit("kept"); }));
+  CHECK(lab.job_states().size() == 1);
+  REQUIRE(comes_true([&] { return lit_at(lab.light(), now(), false).empty(); }));  // foreign to this journal
+  CHECK(lab.kept_light() == before);
+}
+
 TEST_CASE("a switch that loses its state in a running mixed lab is found missing and set again, and the light is back") {
   const int port = free_ports(6);
   const auto at = [&](int offset) { return "tcp://127.0.0.1:" + std::to_string(port + offset) + "\n"; };

@@ -47,10 +47,10 @@ TEST_CASE("a lab refuses by name what only a simulation can do, before it starts
   const std::string crash = refusal_of("machine_faults: [{at: 1 s, machine: node-2, kind: crash}]\n");
   CHECK(crash.find("crash of node 2: its process hosts nodes 0 to 3") != std::string::npos);
   const int port = free_ports(1);
-  const Finished finished = lab.run(
-      "lab run " +
-      lab.write_scenario("mode: mixed\ninventory:\n  bus-heater-5: modbus-tcp://127.0.0.1:" + std::to_string(port) +
-                         "\ndevice_faults: [{at: 1 s, device: heater-5, kind: silence}]\n"));
+  const Finished finished =
+      lab.run("lab run " +
+              lab.write_scenario("mode: mixed\ninventory:\n  bus-heater-5: modbus-tcp://127.0.0.1:" + std::to_string(port) +
+                                 "\ndevice_faults: [{at: 1 s, device: heater-5, kind: silence}]\n"));
   CHECK(finished.words.find("device_faults: heater-5 is at modbus-tcp") != std::string::npos);
 }
 
@@ -67,14 +67,14 @@ TEST_CASE("a scenario of mode sim runs in a lab if it says so, and says in which
 
 TEST_CASE("a lab submits, drains, cancels and switches lasers at the scenario's times") {
   const Lab lab;
-  const Finished finished = lab.run("--json lab run " +
-                                    lab.write_scenario("mode: soft\nduration: 9 s\njobs:\n"
-                                                       "  - {name: early, workload: vgg19, nodes: 4, runs_for: 2 s}\n"
-                                                       "  - {name: late, workload: vgg19, nodes: 4, at: 3 s}\n"
-                                                       "actions:\n"
-                                                       "  - {at: 4500 ms, drain: 0}\n"
-                                                       "  - {at: 6 s, lasers: off}\n"
-                                                       "  - {at: 7 s, lasers: rearm}\n"));
+  const Finished finished =
+      lab.run("--json lab run " + lab.write_scenario("mode: soft\nduration: 9 s\njobs:\n"
+                                                     "  - {name: early, workload: vgg19, nodes: 4, runs_for: 2 s}\n"
+                                                     "  - {name: late, workload: vgg19, nodes: 4, at: 3 s}\n"
+                                                     "actions:\n"
+                                                     "  - {at: 4500 ms, drain: 0}\n"
+                                                     "  - {at: 6 s, lasers: off}\n"
+                                                     "  - {at: 7 s, lasers: rearm}\n"));
   const json object = answer_of(finished);
   INFO(object.dump(1));
   CHECK(finished.code == 0);

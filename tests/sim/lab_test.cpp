@@ -52,11 +52,12 @@ TEST_CASE("a small soft lab brings a ring and an all-to-all into light and repla
 
 TEST_CASE("a lab keeps a job that a later submission changes, while another comes and goes") {
   const Lab lab;
-  const std::string scenario = lab.write_scenario_on(std::filesystem::absolute("configs/fabrics/topoopt_16.yaml").string(),
-                                                     "mode: soft\njobs:\n"
-                                                     "  - {name: a, workload: vgg19, nodes: 8}\n"
-                                                     "  - {name: beside, workload: bert-base, nodes: 6, at: 2 s, runs_for: 2 s}\n"
-                                                     "  - {name: a-changed, changes: a, workload: dlrm, nodes: 8, at: 5 s}\n");
+  const std::string scenario =
+      lab.write_scenario_on(std::filesystem::absolute("configs/fabrics/topoopt_16.yaml").string(),
+                            "mode: soft\njobs:\n"
+                            "  - {name: a, workload: vgg19, nodes: 8}\n"
+                            "  - {name: beside, workload: bert-base, nodes: 6, at: 2 s, runs_for: 2 s}\n"
+                            "  - {name: a-changed, changes: a, workload: dlrm, nodes: 8, at: 5 s}\n");
   const auto object = lab.ask("lab run " + scenario);
   REQUIRE(object["jobs"].size() == 3);
   CHECK(object["jobs"][0]["revisions"][0]["touched"] == 32);
@@ -83,7 +84,9 @@ TEST_CASE("a recorded session decides the same again from its tape, and a tape t
   auto reader = loom::TapeReader::open(lab.tape());
   REQUIRE(reader);
   const fs::path shorter = lab.tape().string() + ".short";
-  auto writer = loom::TapeWriter::open(shorter);
+  const auto head = loom::decode_tape_entry(reader->next().value());
+  REQUIRE(head);
+  auto writer = loom::TapeWriter::open({.path = shorter}, std::get<loom::TapeHead>(*head));
   REQUIRE(writer);
   bool dropped = false;
   while (const auto bytes = reader->next()) {

@@ -159,11 +159,12 @@ LeakSums recompute_leaks(const Fabric& fabric, const Settings& settings) {
   LeakSums sums;
   for (const Element& element : fabric.elements) {
     const auto* kind = std::get_if<Transmitter>(&element.kind);
-    const LaserLight light = kind == nullptr ? LaserLight{} : std::get<LaserLight>(settings.at(*fabric.device_of_element[element.id.value]));
+    const LaserLight light =
+        kind == nullptr ? LaserLight{} : std::get<LaserLight>(settings.at(*fabric.device_of_element[element.id.value]));
     if (light.emitting) {
       std::set<std::uint32_t> lit;
-      spread_leaks(fabric, settings, {element.id, 0}, {light.frequency.mhz, kind->signal_width.mhz / 2, light.power.centi, false}, 0,
-                   lit, sums);
+      spread_leaks(fabric, settings, {element.id, 0},
+                   {light.frequency.mhz, kind->signal_width.mhz / 2, light.power.centi, false}, 0, lit, sums);
     }
   }
   return sums;

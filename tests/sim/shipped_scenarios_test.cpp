@@ -18,8 +18,7 @@ TEST_CASE("each_shipped_scenario_goes_as_expected_in_virtual_time") {
     CAPTURE(shipped.name);
     const auto scenario = load_scenario(shipped.path, Mode::sim);
     REQUIRE(scenario);
-    const auto result = run_simulation(
-        *scenario.value, {.seed = scenario.value->seed, .run_for = kForever, .trace_path = {}});
+    const auto result = run_simulation(*scenario.value, {.seed = scenario.value->seed, .run_for = kForever, .trace_path = {}});
     REQUIRE(result);
     for (const Violation& violation : result->violations) {
       FAIL_CHECK(to_string(violation.rule) << ": " << violation.evidence);

@@ -114,7 +114,8 @@ TEST_CASE("of_two_processes_that_speak_as_one_peer_each_hears_the_agents_that_ar
   std::vector<int> first;
   std::vector<int> second;
   const auto listen = [](MessageSeam& seam, std::vector<int>& heard) {
-    seam.on_receive([&heard](Peer, std::string_view, Role, std::string_view bytes) { heard.push_back(std::stoi(std::string(bytes))); });
+    seam.on_receive(
+        [&heard](Peer, std::string_view, Role, std::string_view bytes) { heard.push_back(std::stoi(std::string(bytes))); });
   };
   listen(pair.controller, first);
   MessageSeam& newer = pair.network.take_over(controller_peer(), std::chrono::milliseconds{100});

@@ -151,19 +151,30 @@ TEST_CASE("switches that a commit was going to move are waited for by the first 
   ControllerBench bench = interrupted(2);
   const std::shared_ptr<const Plan> going = last_commit(bench).plan;
   REQUIRE(going != nullptr);
-  REQUIRE_FALSE(going->moved_switches.empty());
+  REQUIRE_FALSE(going->moved_steering.empty());
   bench.start(Revision{1});
   bench.ask(CancelJob{JobId{2}, false});
   bench.pass(seconds{2});
   REQUIRE(bench.controller->confirmed_plan() != nullptr);
-  const std::vector<DeviceId>& moved = bench.controller->confirmed_plan()->plan.moved_switches;
-  for (const DeviceId id : going->moved_switches) {
+  const std::vector<DeviceId>& moved = bench.controller->confirmed_plan()->plan.moved_steering;
+  for (const DeviceId id : going->moved_steering) {
     CHECK(std::find(moved.begin(), moved.end(), id) != moved.end());
   }
 }
 
 TEST_CASE("a commit that had not gone yet leaves nothing behind") {
-  ControllerBench bench = interrupted(1);  // prepared, and nobody has armed
+  ControllerBench bench;
+  bench.submit(4);
+  bench.pass(seconds{1});
+  REQUIRE(bench.controller->confirmed() == Revision{1});
+  bench.stops_at = 1;
+  bench.submit(4);
+  bench.sent.clear();
+  for (int i = 0; i < 10 && bench.count_sent<Arm>() == 0; ++i) {
+    bench.pass(milliseconds{50});
+  }
+  bench.stops_at.reset();
+  REQUIRE(bench.count_sent<Arm>() > 0);  // prepared, and nobody has armed; T is not there yet, after which it would be returned
   CHECK(last_commit(bench).decision == CommitDecision::confirmed);
   bench.start(Revision{1});
   bench.ask(CancelJob{JobId{2}, false});

@@ -5,8 +5,10 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
@@ -29,7 +31,7 @@ class DeskBench {
     timers_.clear();
     events_.clear();
     appended_ = 0;
-    controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}});
+    controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}, {}, {}, record_bytes});
     feed(Started{++boots_, clock, records});
     for (const Node& node : fabric->nodes) {
       greet(node.id);
@@ -180,6 +182,9 @@ class DeskBench {
   bool resets_answered = true;                                             ///< agents answer ResetDevice
   std::function<std::optional<Error>(NodeId, const NodePlan&)> objection;  ///< what an agent has against a Prepare
   std::uint64_t last_request = 0;
+  std::optional<Error> journal_refuses;  ///< every row from now on
+  bool snapshot_due = false;             ///< says the next answer of the journal
+  RecordBytes record_bytes;              ///< of the next incarnation
 
  private:
   void take(Send& send) {
@@ -227,8 +232,15 @@ class DeskBench {
   void take(SetTimer& timer) { timers_[timer.timer] = timer.at; }
   void take(CancelTimer& timer) { timers_.erase(timer.timer); }
   void take(Append& append) {
+    if (journal_refuses) {
+      events_.push_back(AppendFailed{*journal_refuses});
+      return;
+    }
+    if (std::holds_alternative<SnapshotRecord>(append.record)) {
+      records.clear();  // as storage does
+    }
     records.push_back(std::move(append.record));
-    events_.push_back(Appended{++appended_});
+    events_.push_back(Appended{++appended_, std::exchange(snapshot_due, false)});
   }
   void take(MakePlan& order) {
     events_.push_back(Planned{{order.request->revision, make_plan(*order.request), std::chrono::milliseconds{2}}});

@@ -84,12 +84,26 @@ class RecordingRegisters : public RegisterSeam {
 class RecordingStorage : public StorageSeam {
  public:
   explicit RecordingStorage(std::vector<std::string>& order) : order_(order) {}
-  Result<Contents> load() override { return contents; }
-  void append(std::string, std::function<void(Result<void>)> done) override {
-    order_.push_back("append");
+  /// As a real one: what its reader refuses is damage, and so is what is said to lie behind `rows`.
+  Result<Loaded> load(const TakeRow& take) override {
+    Loaded loaded;
+    for (const std::string& row : rows) {
+      if (const auto taken = take(first + loaded.rows, row); !taken) {
+        loaded.damage = "row " + std::to_string(first + loaded.rows) + " cannot be used: " + taken.error().message;
+        return loaded;
+      }
+      ++loaded.rows;
+    }
+    loaded.damage = damage;
+    return loaded;
+  }
+  void append(std::string, RowKind kind, std::function<void(Result<void>)> done) override {
+    order_.push_back(kind == RowKind::snapshot ? "snapshot" : "append");
     waiting.push_back(std::move(done));
   }
-  Contents contents;
+  std::vector<std::string> rows;
+  std::uint64_t first = 1;
+  std::string damage;
   std::deque<std::function<void(Result<void>)>> waiting;
 
  private:
@@ -162,35 +176,62 @@ Envelope heartbeat() {
 
 }  // namespace
 
-TEST_CASE("delivers_started_first_with_clock_and_journal") {
+TEST_CASE("delivers_started_first_with_clock_and_what_the_journal_says") {
   Bench bench;
-  bench.storage.contents.rows = {encode(Record{TermRecord{Term{4}}}), encode(Record{LatchRecord{true, 9}})};
+  bench.storage.rows = {encode(Record{TermRecord{Term{4}}}), encode(Record{LatchRecord{true, 9}})};
   bench.start();
   REQUIRE(bench.heard.size() == 1);
   const auto& started = std::get<Started>(bench.heard.front());
   CHECK(started.boot_id == 11);
   CHECK(started.clock == kVirtualClock);
-  REQUIRE(started.records.size() == 2);
-  CHECK(std::get<TermRecord>(started.records[0]).term == Term{4});
-  CHECK(std::get<LatchRecord>(started.records[1]).order == 9);
+  REQUIRE(started.records.size() == 1);
+  const auto& state = std::get<SnapshotRecord>(started.records[0]);
+  CHECK(state.term == Term{4});
+  CHECK(state.latch == LatchRecord{true, 9});
   CHECK(bench.alarms.empty());
 }
 
-TEST_CASE("keeps_the_sound_prefix_of_a_journal_whose_row_does_not_decode") {
+TEST_CASE("an_empty_journal_says_nothing") {
   Bench bench;
-  bench.storage.contents.rows = {encode(Record{TermRecord{Term{4}}}), std::string("\xff\xff no record"),
-                                 encode(Record{TermRecord{Term{5}}})};
+  bench.start();
+  CHECK(std::get<Started>(bench.heard.front()).records.empty());
+}
+
+TEST_CASE("refuses_a_row_that_does_not_decode_so_that_its_storage_takes_it_for_damage") {
+  Bench bench;
+  bench.storage.rows = {encode(Record{TermRecord{Term{4}}}), std::string("\xff\xff no record"),
+                        encode(Record{TermRecord{Term{5}}})};
   bench.start();
   const auto& started = std::get<Started>(bench.heard.front());
   REQUIRE(started.records.size() == 1);
+  CHECK(std::get<SnapshotRecord>(started.records[0]).term == Term{4});
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].code == AlarmCode::journal_damaged);
-  CHECK(bench.alarms[0].evidence.find("row 2 of 3") != std::string::npos);
+  CHECK_THAT(bench.alarms[0].evidence, Catch::Contains("row 2 cannot be used") && Catch::Contains("no protobuf message"));
+}
+
+TEST_CASE("a_journal_that_lost_its_first_rows_is_damaged_unless_a_snapshot_stands_for_them") {
+  SnapshotRecord snapshot;
+  snapshot.term = Term{7};
+  for (const bool has_snapshot : {true, false}) {
+    Bench bench;
+    bench.storage.first = 41;
+    bench.storage.rows = {encode(has_snapshot ? Record{snapshot} : Record{TermRecord{Term{4}}}),
+                          encode(Record{LatchRecord{true, 2}})};
+    bench.start();
+    CHECK(bench.alarms.empty() == has_snapshot);
+    const auto& records = std::get<Started>(bench.heard.front()).records;
+    REQUIRE(records.empty() != has_snapshot);
+    if (has_snapshot) {
+      CHECK(std::get<SnapshotRecord>(records[0]).term == Term{7});
+      CHECK(std::get<SnapshotRecord>(records[0]).latch == LatchRecord{true, 2});
+    }
+  }
 }
 
 TEST_CASE("passes_on_the_damage_that_the_storage_found") {
   Bench bench;
-  bench.storage.contents.damage = "row 17 is torn";
+  bench.storage.damage = "row 17 is torn";
   bench.start();
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].evidence == "row 17 is torn");
@@ -353,6 +394,93 @@ TEST_CASE("a_count_never_covers_a_row_that_failed_nor_what_came_behind_it") {
   CHECK(bench.storage.waiting.size() == 3);  // nothing is written behind the hole
   CHECK(bench.count<AppendFailed>() == 2);
   CHECK(bench.count<Appended>() == 1);
+}
+
+TEST_CASE("every_append_behind_a_refused_one_is_answered_with_the_same_cause_and_command") {
+  Bench bench{[](Instant, const Event& event, EffectSink& sink) {
+    if (is_start(event) || std::holds_alternative<InterlockChanged>(event)) {
+      sink.emit(Append{TermRecord{Term{1}}});
+    }
+  }};
+  bench.start();
+  const Error full{ErrorCode::storage, "journal x.db: row 1: database or disk is full", "df -h ."};
+  bench.storage.waiting[0](std::unexpected(full));
+  bench.host->deliver(InterlockChanged{});
+  REQUIRE(bench.count<AppendFailed>() == 2);
+  CHECK(std::get<AppendFailed>(bench.heard.back()).error == full);
+}
+
+TEST_CASE("a_snapshot_is_due_when_the_tail_behind_the_last_one_is_long_and_longer_than_twice_that") {
+  SnapshotRecord large;
+  large.intent.jobs.emplace_back().spec.assumptions.resize(1'024, std::string(4'096, 'x'));
+  IntentRecord row;
+  row.intent = large.intent;  // 4 MiB
+  std::vector<Record> records(1, large);
+  records.resize(1 + 3, row);
+  Bench bench{[&records](Instant, const Event& event, EffectSink& sink) {
+    for (const Record& record : records) {
+      if (is_start(event)) {
+        sink.emit(Append{record});
+      }
+    }
+  }};
+  bench.start();
+  REQUIRE(bench.storage.waiting.size() == 4);
+  CHECK(bench.order == std::vector<std::string>{"snapshot", "append", "append", "append"});
+  // What is due is judged when an answer comes, of all rows that are under way.
+  bench.storage.waiting[0]({});
+  CHECK(std::get<Appended>(bench.heard.back()).snapshot_due);
+  records.resize(1 + 2);
+  Bench shorter{bench.script};
+  shorter.start();
+  shorter.storage.waiting[0]({});
+  CHECK_FALSE(std::get<Appended>(shorter.heard.back()).snapshot_due);  // 8 MiB behind a snapshot of 4
+}
+
+TEST_CASE("a_short_tail_wants_no_snapshot_and_a_long_one_of_small_rows_does") {
+  std::size_t rows = 1;
+  Bench bench{[&rows](Instant, const Event& event, EffectSink& sink) {
+    for (std::size_t i = 0; i < rows && !std::holds_alternative<Appended>(event); ++i) {
+      sink.emit(Append{TermRecord{Term{1}}});
+    }
+  }};
+  bench.start();
+  bench.storage.waiting[0]({});
+  CHECK_FALSE(std::get<Appended>(bench.heard.back()).snapshot_due);
+  rows = 4'096;
+  bench.host->deliver(InterlockChanged{});
+  bench.storage.waiting[1]({});
+  CHECK(std::get<Appended>(bench.heard.back()).snapshot_due);
+}
+
+TEST_CASE("rows_that_were_read_count_for_the_next_snapshot") {
+  Bench bench{[](Instant, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(Append{TermRecord{Term{1}}});
+    }
+  }};
+  bench.storage.rows.assign(4'096, encode(Record{TermRecord{Term{4}}}));
+  bench.start();
+  bench.storage.waiting[0]({});
+  CHECK(std::get<Appended>(bench.heard.back()).snapshot_due);
+}
+
+TEST_CASE("a_snapshot_that_cannot_be_written_is_said_and_stops_nothing") {
+  Bench bench{[](Instant, const Event& event, EffectSink& sink) {
+    if (is_start(event)) {
+      sink.emit(Append{TermRecord{Term{1}}});
+      sink.emit(Append{SnapshotRecord{}});
+      sink.emit(Append{TermRecord{Term{2}}});
+    }
+  }};
+  bench.start();
+  bench.storage.waiting[0]({});
+  bench.storage.waiting[1](fail(ErrorCode::storage, "too large"));
+  bench.storage.waiting[2]({});
+  CHECK(bench.count<AppendFailed>() == 0);
+  CHECK(std::get<Appended>(bench.heard.back()).count == 3);
+  REQUIRE(bench.alarms.size() == 1);
+  CHECK_THAT(bench.alarms[0].evidence, Catch::Contains("snapshot cannot be written: too large"));
 }
 
 TEST_CASE("answers_a_plan_order_even_without_a_planner") {

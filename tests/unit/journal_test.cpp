@@ -2,65 +2,21 @@
 #include <sqlite3.h>
 
 #include <catch2/catch.hpp>
-#include <condition_variable>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "runtime/journal_file.hpp"
+#include "core/limits.hpp"
 #include "runtime/sqlite_store.hpp"
+#include "tests/unit/journal_folder.hpp"
 
 namespace loom {
+
+using namespace loom::test;
+
 namespace {
-
-using Rows = std::vector<std::string>;
-
-/// A directory of its own for each test, gone with it.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "loom-journal-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path journal() const { return path_ / "journal.sqlite"; }
-
- private:
-  std::filesystem::path path_;
-};
-
-JournalFile open_journal(const Folder& folder, bool restore = false) {
-  auto file = JournalFile::open({.path = folder.journal(), .restore = restore});
-  REQUIRE(file.has_value());
-  return std::move(*file);
-}
-
-void write(const Folder& folder, const Rows& rows, std::string_view stream = "controller") {
-  JournalFile file = open_journal(folder);
-  for (const std::string& row : rows) {
-    const JournalFile::Row one{stream, row};
-    REQUIRE(file.append({&one, 1}).has_value());
-  }
-}
-
-StorageSeam::Contents read(const Folder& folder, std::string_view stream = "controller") {
-  auto contents = open_journal(folder).load(stream);
-  REQUIRE(contents.has_value());
-  return std::move(*contents);
-}
-
-void tamper(const Folder& folder, const std::string& sql) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(folder.journal().c_str(), &database) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
-  REQUIRE(sqlite3_changes(database) > 0);
-  sqlite3_close(database);
-}
 
 Rows five_rows() { return {"one", "two", std::string(3, '\0'), "", "five"}; }
 
@@ -176,8 +132,8 @@ TEST_CASE("notices_a_file_cut_anywhere") {
       CHECK(file.error().code == ErrorCode::storage);
       continue;
     }
-    const auto contents = file->load("controller");
-    CHECK((!contents.has_value() || !contents->damage.empty()));
+    const auto loaded = file->load("controller", [](std::uint64_t, std::string_view) -> Result<void> { return {}; });
+    CHECK((!loaded.has_value() || !loaded->damage.empty()));
   }
 }
 
@@ -189,7 +145,7 @@ TEST_CASE("a_damaged_stream_takes_no_rows_until_it_is_restored") {
   const JournalFile::Row more{"controller", "more"};
   {
     JournalFile file = open_journal(folder);
-    REQUIRE(file.load("controller").has_value());
+    CHECK_FALSE(load(file).damage.empty());
     const auto refused = file.append({&more, 1});
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == ErrorCode::storage);
@@ -199,9 +155,7 @@ TEST_CASE("a_damaged_stream_takes_no_rows_until_it_is_restored") {
   }
   {
     JournalFile file = open_journal(folder, true);
-    const auto restored = file.load("controller");
-    REQUIRE(restored.has_value());
-    CHECK_THAT(restored->damage, Catch::Contains("moved aside"));
+    CHECK_THAT(load(file).damage, Catch::Contains("moved aside"));
     CHECK(file.append({&more, 1}).has_value());
   }
   const auto contents = read(folder);
@@ -214,7 +168,7 @@ TEST_CASE("a_group_of_rows_is_written_as_one_or_not_at_all") {
   const Folder folder;
   {
     JournalFile file = open_journal(folder);
-    const std::string too_long(65u << 20, 'x');
+    const std::string too_long(limits::kRecordBytes + 1, 'x');
     const std::vector<JournalFile::Row> rows{{"controller", "first"}, {"controller", too_long}};
     CHECK_FALSE(file.append(rows).has_value());
     const std::vector<JournalFile::Row> good{{"controller", "a"}, {"other", "b"}, {"controller", "c"}};
@@ -261,37 +215,6 @@ TEST_CASE("a_journal_of_another_schema_is_refused") {
 
 // --- the store with its writer thread ------------------------------------------------------------------------------------
 
-namespace {
-
-/// A loop that a test turns by hand: wait_for(n) runs tasks until n have run.
-class HandLoop {
- public:
-  Post post() {
-    return [this](std::function<void()> task) {
-      const std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-      arrived_.notify_one();
-    };
-  }
-  void run(std::size_t count) {
-    for (; count > 0; --count) {
-      std::unique_lock lock(mutex_);
-      arrived_.wait(lock, [this] { return !tasks_.empty(); });
-      const std::function<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<std::function<void()>> tasks_;
-};
-
-}  // namespace
-
 TEST_CASE("answers_appends_in_order_and_only_when_they_are_durable") {
   const Folder folder;
   HandLoop loop;
@@ -301,9 +224,9 @@ TEST_CASE("answers_appends_in_order_and_only_when_they_are_durable") {
     REQUIRE(store.has_value());
     StorageSeam& stream = (*store)->stream("controller");
     CHECK(&stream == &(*store)->stream("controller"));
-    REQUIRE(stream.load().has_value());
+    CHECK(load(stream).rows.empty());
     for (int i = 0; i < 200; ++i) {
-      stream.append("row " + std::to_string(i), [&answered, i](const Result<void>& result) {
+      stream.append("row " + std::to_string(i), kAddition, [&answered, i](const Result<void>& result) {
         CHECK(result.has_value());
         answered.push_back(i);
       });
@@ -323,7 +246,7 @@ TEST_CASE("writes_what_waits_before_it_closes") {
     auto store = SqliteStore::open({.path = folder.journal()}, loop.post());
     REQUIRE(store.has_value());
     for (int i = 0; i < 20; ++i) {
-      (*store)->stream("controller").append("row", [](const Result<void>&) {});
+      (*store)->stream("controller").append("row", kAddition, [](const Result<void>&) {});
     }
   }
   CHECK(read(folder).rows.size() == 20);
@@ -339,8 +262,9 @@ TEST_CASE("one_streams_damage_does_not_fail_anothers_appends") {
   int good = 0;
   int bad = 0;
   for (int i = 0; i < 10; ++i) {
-    (*store)->stream("good").append("row", [&good](const Result<void>& result) { good += result.has_value() ? 1 : 0; });
-    (*store)->stream("bad").append("row", [&bad](const Result<void>& result) { bad += result.has_value() ? 0 : 1; });
+    (*store)->stream("good").append("row", kAddition,
+                                    [&good](const Result<void>& result) { good += result.has_value() ? 1 : 0; });
+    (*store)->stream("bad").append("row", kAddition, [&bad](const Result<void>& result) { bad += result.has_value() ? 0 : 1; });
   }
   loop.run(20);
   CHECK(good == 10);
@@ -355,13 +279,13 @@ TEST_CASE("what_is_durable_is_a_prefix_of_what_was_appended") {
   REQUIRE(store.has_value());
   StorageSeam& stream = (*store)->stream("controller");
   const auto keep = [&answers](const Result<void>& result) { answers.push_back(result.has_value()); };
-  stream.append("one", keep);
-  stream.append(std::string(65u << 20, 'x'), keep);
-  stream.append("three", keep);
+  stream.append("one", kAddition, keep);
+  stream.append(std::string(limits::kRecordBytes + 1, 'x'), kAddition, keep);
+  stream.append("three", kAddition, keep);
   loop.run(3);
   CHECK(answers == std::vector<bool>{true, false, false});
-  CHECK(stream.load()->rows == Rows{"one"});
-  stream.append("two", keep);
+  CHECK(load(stream).rows == Rows{"one"});
+  stream.append("two", kAddition, keep);
   loop.run(1);
   CHECK(answers.back());
 }

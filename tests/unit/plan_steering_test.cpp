@@ -414,6 +414,7 @@ TEST_CASE("observed_light_is_occupied_until_it_is_proven_dark") {
   CHECK(refused.error().code == ErrorCode::unverified);
   CAPTURE(refused.error().message);
   CHECK(refused.error().message.find("inputs 0 and 3 both carry") != std::string::npos);
+  CHECK(refused.error().message.ends_with("nobody can take away now: laser-3"));
   lab.request.observed.front().may_darken = true;
   const auto after = lab.plan();
   CHECK(has(touched_lasers(*lab.fabric, after->plan), "laser-3"));

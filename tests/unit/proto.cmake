@@ -1,5 +1,6 @@
 loom_test(proto_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/journal_state_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_codec_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_equal.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_limits_test.cpp

@@ -10,9 +10,34 @@ bool equal(const Plan& a, const Plan& b) {
          a.certificate == b.certificate;
 }
 
+/// Where they lie does not matter.
+bool equal(const std::shared_ptr<const Plan>& a, const std::shared_ptr<const Plan>& b) {
+  return a && b ? equal(*a, *b) : !a && !b;
+}
+
+bool equal(const std::shared_ptr<const Intent>& a, const std::shared_ptr<const Intent>& b) {
+  return a && b ? *a == *b : !a && !b;
+}
+
 bool equal(const CommitRecord& a, const CommitRecord& b) {
-  const bool is_plan_equal = a.plan && b.plan ? equal(*a.plan, *b.plan) : !a.plan && !b.plan;
-  return a.decision == b.decision && a.revision == b.revision && a.next_circuit == b.next_circuit && is_plan_equal;
+  return a.decision == b.decision && a.revision == b.revision && a.next_circuit == b.next_circuit && equal(a.plan, b.plan) &&
+         equal(a.intent, b.intent);
+}
+
+bool equal(const KeptRevision& a, const KeptRevision& b) {
+  return a.revision == b.revision && equal(a.intent, b.intent) && a.circuits == b.circuits;
+}
+
+bool equal(const SnapshotRecord& a, const SnapshotRecord& b) {
+  const bool same_orders = a.intent == b.intent && a.laser_order == b.laser_order && a.next_job == b.next_job &&
+                           a.probation == b.probation && a.answered == b.answered;
+  const bool same_light = equal(a.confirmed, b.confirmed) && a.confirmed_next_circuit == b.confirmed_next_circuit &&
+                          equal(a.going, b.going) && equal(a.going_intent, b.going_intent) && a.uncertain == b.uncertain &&
+                          a.lit == b.lit;
+  return a.term == b.term && a.next_revision == b.next_revision && a.next_circuit == b.next_circuit && same_orders &&
+         same_light && a.latch == b.latch &&
+         std::equal(a.kept.begin(), a.kept.end(), b.kept.begin(), b.kept.end(),
+                    [](const KeptRevision& x, const KeptRevision& y) { return equal(x, y); });
 }
 
 }  // namespace
@@ -29,6 +54,9 @@ bool equal(const Record& a, const Record& b) {
   }
   if (const auto* latch = std::get_if<LatchRecord>(&a)) {
     return *latch == std::get<LatchRecord>(b);
+  }
+  if (const auto* snapshot = std::get_if<SnapshotRecord>(&a)) {
+    return equal(*snapshot, std::get<SnapshotRecord>(b));
   }
   return equal(std::get<CommitRecord>(a), std::get<CommitRecord>(b));
 }

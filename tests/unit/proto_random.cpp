@@ -24,8 +24,13 @@ Hello hello(Random& random) {
 
 CommunicatorTraffic communicator(Random& random) {
   CommunicatorTraffic out;
-  out.ranks = random.number<std::uint32_t>(1, limits::kNodes);
-  out.rank = random.number<std::uint32_t>(0, out.ranks - 1);
+  if (random.coin()) {
+    out.ranks = limits::kNodes;  // any rank may be one of so many
+    out.rank = 0;                // and any number of ranks has a first one
+  } else {
+    out.ranks = random.number<std::uint32_t>(1, limits::kNodes);
+    out.rank = random.number<std::uint32_t>(0, out.ranks - 1);
+  }
   out.period = some<RepeatedCollective>(random, [&] {
     RepeatedCollective each;
     each.kind = random.any(CollectiveKind::point_to_point);
@@ -72,16 +77,69 @@ DeviceReset device_reset(Random& random) {
   return out;
 }
 
-GrantWord grant_word(Random& random) {
+std::uint64_t counting(Random& random) { return random.number<std::uint64_t>(1, 1'000'000); }
+
+GrantKey grant_key(Random& random) { return {counting(random), counting(random)}; }
+
+/// At the start of the clock, at the end of it, or anywhere.
+StreamGrant stream_grant(Random& random) {
   StreamGrant out;
-  out.stream = {job(random), random.word(), {1}, {2}};
-  out.sender_epoch = random.number<std::uint64_t>(1, 1'000'000);
-  out.number = random.number<std::uint64_t>(1, 1'000'000);
-  out.key = {random.number<std::uint64_t>(1, 1'000'000), random.number<std::uint64_t>(1, 1'000'000)};
-  out.start = instant_from_ns(random.between(0, 1'000'000'000));
-  out.end = out.start + within_window(random);
+  out.number = counting(random);
+  out.key = grant_key(random);
+  switch (random.between(0, 2)) {
+    case 0:
+      out.start = instant_from_ns(0);
+      out.end = out.start + within_window(random);
+      break;
+    case 1:
+      out.end = instant_from_ns(limits::kInstantNs);
+      out.start = out.end - within_window(random);
+      break;
+    default:
+      out.start = instant_from_ns(random.between(0, limits::kInstantNs - limits::kGrantWindowNs));
+      out.end = out.start + within_window(random);
+      break;
+  }
   out.bytes = {random.between(1, limits::kStreamBytes)};
-  return {out};
+  return out;
+}
+
+using MakeWord = GrantMessage (*)(Random&);
+constexpr MakeWord kWords[] = {
+    [](Random& random) -> GrantMessage {
+      return StreamRequest{{}, 0, counting(random), {random.between(1, limits::kStreamBytes)}, instant(random), random.coin()};
+    },
+    [](Random& random) -> GrantMessage { return StreamAccept{{}, 0, grant_key(random), instant(random)}; },
+    [](Random& random) -> GrantMessage {
+      return StreamRefusal{{}, 0, grant_key(random), random.any(RefusalReason::unknown), instant(random), instant(random)};
+    },
+    [](Random& random) -> GrantMessage {
+      return StreamRelease{{}, 0, grant_key(random), instant(random), {random.between(0, limits::kStreamBytes)}};
+    },
+    [](Random& random) -> GrantMessage { return StreamQueued{{}, 0, counting(random), counting(random), random.coin()}; },
+    [](Random& random) -> GrantMessage { return stream_grant(random); },
+};
+static_assert(std::size(kWords) == std::variant_size_v<GrantMessage>);
+
+GrantWord grant_word(Random& random) {
+  GrantWord out{kWords[random.between(0, std::size(kWords) - 1)](random)};
+  StreamId stream{job(random), random.word(), node(random), node(random)};
+  if (stream.source == stream.destination) {
+    stream.destination.value ^= 1;
+  }
+  std::visit(
+      [&](auto& word) {
+        word.stream = stream;
+        word.sender_epoch = counting(random);
+      },
+      out.message);
+  return out;
+}
+
+/// The stream's end that says it.
+NodeId speaker_of(const GrantMessage& message) {
+  const bool is_of_arbiter = std::holds_alternative<StreamQueued>(message) || std::holds_alternative<StreamGrant>(message);
+  return std::visit([&](const auto& word) { return is_of_arbiter ? word.stream.destination : word.stream.source; }, message);
 }
 
 Heartbeat heartbeat(Random& random) {
@@ -135,6 +193,7 @@ CommitRecord commit(Random& random) {
   out.next_circuit = {random.word()};
   if (out.decision == CommitDecision::going) {
     out.plan = std::make_shared<const Plan>(plan(random, out.revision));
+    out.intent = random.coin() ? nullptr : std::make_shared<const Intent>(intent(random));
   }
   return out;
 }
@@ -157,10 +216,59 @@ Envelope random_envelope(Random& random, std::size_t alternative) {
     prepare->plan.revision = out.revision;
   }
   if (const auto* word = std::get_if<GrantWord>(&out.body)) {
-    out.node = std::get<StreamGrant>(word->message).stream.destination;
+    out.node = speaker_of(word->message);
   }
   return out;
 }
+
+namespace {
+
+IntentCause intent_cause(Random& random) {
+  IntentCause cause;
+  cause.principal = text(random);
+  cause.request = {random.word()};
+  cause.job = job(random);
+  cause.revision = revision(random);
+  return cause;
+}
+
+std::vector<DeviceId> ascending_devices(Random& random) {
+  std::vector<DeviceId> out;
+  for (const auto value : ascending<std::uint32_t>(random, limits::kDevices, random.coin() ? 1 : 5)) {
+    out.push_back({value});
+  }
+  return out;
+}
+
+SnapshotRecord snapshot(Random& random) {
+  SnapshotRecord out;
+  out.term = {random.word()};
+  out.next_revision = revision(random);
+  out.next_circuit = {random.word()};
+  auto wanted = std::get<IntentRecord>(random_record(random, 1));
+  out.intent = std::move(wanted.intent);
+  out.laser_order = wanted.laser_order;
+  out.next_job = wanted.next_job;
+  out.probation = std::move(wanted.probation);
+  out.answered = {intent_cause(random), intent_cause(random)};
+  const auto going = std::make_shared<const Plan>(plan(random, revision(random)));
+  out.confirmed = std::make_shared<const Plan>(plan(random, revision(random)));
+  out.kept.push_back({revision(random), std::make_shared<const Intent>(intent(random)), going->circuits});
+  out.kept.push_back({out.confirmed->revision, std::make_shared<const Intent>(intent(random)), out.confirmed->circuits});
+  out.confirmed_next_circuit = {random.word()};
+  if (random.coin()) {
+    out.going = going;
+    out.going_intent = std::make_shared<const Intent>(intent(random));
+  }
+  out.uncertain = {ascending_nodes(random), ascending_devices(random), ascending_devices(random)};
+  for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
+    out.lit.push_back({{id}, random.number<std::uint32_t>(0, limits::kStagesPerJob - 1), revision(random)});
+  }
+  out.latch = {random.coin(), random.word()};
+  return out;
+}
+
+}  // namespace
 
 Record random_record(Random& random, std::size_t alternative) {
   switch (alternative) {
@@ -180,19 +288,16 @@ Record random_record(Random& random, std::size_t alternative) {
         record.probation = std::move(trial);
       }
       if (random.coin()) {
-        IntentCause cause;
-        cause.principal = text(random);
-        cause.request = {random.word()};
-        cause.job = job(random);
-        cause.revision = revision(random);
-        record.cause = std::move(cause);
+        record.cause = intent_cause(random);
       }
       return record;
     }
     case 2:
       return commit(random);
-    default:
+    case 3:
       return LatchRecord{true, random.word()};
+    default:
+      return snapshot(random);
   }
 }
 

@@ -323,7 +323,7 @@ inline Intent intent(Random& random) {
     one.spec = spec(random);
     one.nodes = nodes(random);
     one.stage = random.number<std::uint32_t>(0, limits::kStagesPerJob - 1);
-    one.planes = random.coin() ? std::vector<std::uint32_t>{0, 3} : std::vector<std::uint32_t>{};
+    one.planes = ascending<std::uint32_t>(random, limits::kTransmittersPerNode);
     one.orders = ascending<std::uint32_t>(random, limits::kAwgOrders);
     one.measured = collectives(random);
     out.jobs.push_back(std::move(one));

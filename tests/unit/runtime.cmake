@@ -1,10 +1,13 @@
 loom_test(runtime_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/host_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/journal_copy_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/journal_snapshot_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/journal_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lanes_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/loop_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/tape_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/watched_vfs.cpp
   LINKS loom_runtime)
 loom_test(inspector_feed_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/inspector_feed_test.cpp LINKS loom_runtime)
 loom_test(journal_offsets_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/journal_offsets_test.cpp LINKS loom_runtime)

@@ -186,7 +186,7 @@ struct VerifyBench {
   /// Says of the plan what verify demands of one: ends, who is touched, who takes part. By comparison with the base.
   void declare() {
     plan.changed.clear();
-    plan.moved_switches.clear();
+    plan.moved_steering.clear();
     plan.touched.clear();
     plan.base = base ? base->revision : Revision{};
     for (NodePlan& slice : plan.nodes) {
@@ -202,15 +202,19 @@ struct VerifyBench {
         const std::vector<TimedSetpoint> dark{{{}, {}, kForever, dark_setpoint(of)}};
         one.touched = one.timeline != (before == nullptr ? dark : before->devices[i].timeline);
         takes_part = takes_part || one.touched;
-        if (one.touched && (of.kind == DeviceKind::wss || of.kind == DeviceKind::ocs)) {
-          plan.moved_switches.push_back(one.device);
+        one.may_hold.clear();
+        if (one.touched && of.kind != DeviceKind::itla_laser) {
+          one.may_hold = {before == nullptr ? dark_setpoint(of) : before->devices[i].timeline.front().setpoint};
+        }
+        if (one.touched && fabric.steers_others[one.device.value]) {
+          plan.moved_steering.push_back(one.device);
         }
       }
       if (takes_part) {
         plan.changed.push_back(slice.node);
       }
     }
-    std::sort(plan.moved_switches.begin(), plan.moved_switches.end());
+    std::sort(plan.moved_steering.begin(), plan.moved_steering.end());
     for (const Circuit& each : plan.circuits) {
       plan.nodes[each.source.value].ends.push_back({each.id, each.job, true});
       plan.nodes[each.destination.value].ends.push_back({each.id, each.job, false});

@@ -1,0 +1,77 @@
+// Rows, acts, limits.
+#include "controller/control/journal_queue.hpp"
+
+#include "core/journal_state.hpp"
+#include "core/limits.hpp"
+
+namespace loom {
+
+void JournalQueue::restore(const std::vector<Record>& records) { state_ = state_of(records); }
+
+void JournalQueue::append(Record record, JournalAct act, EffectSink& sink) {
+  append(std::move(record), sink);
+  acts_.push_back({appended_, std::move(act)});
+}
+
+void JournalQueue::append(Record record, EffectSink& sink) {
+  apply(state_, record);
+  sink.emit(Append{std::move(record)});
+  ++appended_;
+}
+
+void JournalQueue::append_snapshot(EffectSink& sink) {
+  SnapshotRecord snapshot = state_;
+  while (bytes_ && snapshot.kept.size() > 1 && bytes_(snapshot) > limits::kRecordBytes) {
+    snapshot.kept.erase(snapshot.kept.begin());
+  }
+  sink.emit(Append{std::move(snapshot)});
+  ++appended_;
+}
+
+std::optional<JournalAct> JournalQueue::take_due(std::uint64_t durable) {
+  if (acts_.empty() || acts_.front().row > durable) {
+    return std::nullopt;
+  }
+  JournalAct act = std::move(acts_.front().act);
+  acts_.pop_front();
+  return act;
+}
+
+std::vector<JournalAct> JournalQueue::fail(Error why) {
+  if (!failure_) {
+    failure_ = std::move(why);
+  }
+  std::vector<JournalAct> acts;
+  for (PendingAct& pending : std::exchange(acts_, {})) {
+    acts.push_back(std::move(pending.act));
+  }
+  return acts;
+}
+
+std::optional<Error> JournalQueue::refusal_of(const IntentRecord& record) const {
+  if (failure_) {
+    return failure_;
+  }
+  const std::size_t bytes = bytes_ ? bytes_(record) : 0;
+  if (bytes <= limits::kIntentBytes) {
+    return std::nullopt;
+  }
+  return Error{ErrorCode::out_of_range,
+               "with this, what all operators want takes " + std::to_string(bytes) +
+                   " bytes of the journal; the limit, kIntentBytes, is " + std::to_string(limits::kIntentBytes) +
+                   ": cancel jobs, or submit this one with fewer collectives",
+               "loom job list"};
+}
+
+std::optional<Error> JournalQueue::refusal_of(const CommitRecord& record) const {
+  const std::size_t bytes = bytes_ ? bytes_(record) : 0;
+  if (bytes <= limits::kRecordBytes) {
+    return std::nullopt;
+  }
+  return Error{ErrorCode::out_of_range,
+               "the plan takes " + std::to_string(bytes) + " bytes of the journal; the limit, kRecordBytes, is " +
+                   std::to_string(limits::kRecordBytes),
+               "loom job list"};
+}
+
+}  // namespace loom
