@@ -4,6 +4,9 @@
 #include <algorithm>
 
 #include "cli/lab_journal.hpp"
+#include "runtime/clock.hpp"
+#include "sim_backend/fault_excuse.hpp"
+#include "sim_backend/light/light_model.hpp"
 
 namespace loom::cli {
 
@@ -27,10 +30,11 @@ Result<void> LabHistory::read() {
   if (!records) {
     return std::unexpected(records.error());
   }
-  for (; learned_ < records->size(); ++learned_) {
-    const Record& record = (*records)[learned_];
-    last_ = std::max(last_, time_of(record));
-    run_.learn(last_, record);
+  for (std::size_t i = decisions_.size(); i < records->size(); ++i) {
+    const Record& record = (*records)[i];
+    const Instant at = std::max(last(), time_of(record));
+    decisions_.emplace_back(at, record);
+    run_.learn(at, record);
   }
   auto changes = light_.changes();
   if (!changes) {
@@ -41,19 +45,44 @@ Result<void> LabHistory::read() {
   return {};
 }
 
+SafetyVerdict LabHistory::judge() const {
+  LightModel light(lab_.scenario.fabric);
+  LightChecker checker(light, CheckerOptions{});
+  auto decision = decisions_.begin();
+  auto fault = lab_.scenario.device_faults.begin();
+  const auto advance = [&](Instant to) {
+    for (; fault != lab_.scenario.device_faults.end() && Instant{fault->at} <= to; ++fault) {
+      for (Excuse& excuse : excuses_of(*fault, *lab_.scenario.fabric, mend_bound(lab_.scenario.controller))) {
+        checker.excuse(std::move(excuse));
+      }
+    }
+    for (; decision != decisions_.end() && decision->first <= to; ++decision) {
+      checker.learn(decision->first, decision->second);
+    }
+  };
+  for (OpticalChange change : changes_) {
+    change.at = in_run(change.at);
+    advance(change.at);
+    const auto changed = light.apply(change);
+    checker.judge(change.at, changed);
+  }
+  advance(kNever);
+  return {checker.violations(), checker.excused(), checker.excused_count()};
+}
+
 Instant LabHistory::time_of(const Record& record) {
   if (const auto* commit = std::get_if<CommitRecord>(&record)) {
     return time_of(*commit);
   }
   const auto* intent = std::get_if<IntentRecord>(&record);
-  return intent == nullptr ? last_ : time_of(*intent);
+  return intent == nullptr ? last() : time_of(*intent);
 }
 
 /// From its beginning: nothing is dark before it fires.
 Instant LabHistory::time_of(const CommitRecord& record) {
   const auto found = commits_.find(record.revision);
-  if (found == commits_.end()) {
-    return last_;  // of a controller that was killed before anybody asked it
+  if (found == commits_.end()) {  // of a controller that was killed before anybody asked it
+    return record.decision == CommitDecision::going ? last() : std::max(last(), in_run(monotonic_now()));
   }
   const CommitReport& report = found->second;
   return record.decision == CommitDecision::going ? report.started : report.started + report.total;
@@ -61,12 +90,12 @@ Instant LabHistory::time_of(const CommitRecord& record) {
 
 Instant LabHistory::time_of(const IntentRecord& record) {
   if (record.intent.lasers_off == lasers_off_) {
-    return last_;
+    return last();
   }
   lasers_off_ = record.intent.lasers_off;
   const auto order = std::ranges::find(laser_orders_, !lasers_off_, &LaserOrder::on);
   if (order == laser_orders_.end()) {
-    return last_;
+    return last();
   }
   const Instant at = order->at;
   laser_orders_.erase(laser_orders_.begin(), order + 1);

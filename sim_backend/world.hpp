@@ -134,7 +134,6 @@ class World {
   void note_change(DeviceId device);
   bool is_excused(ElementId transmitter, ElementId receiver) const;
   void befall(const MachineFault& fault);
-  Duration mend_bound() const { return poll_bound(timings_) + timings_.reconcile_interval + std::chrono::seconds{2}; }
   /// Jobs of so many iterations end when their light has carried them.
   void watch_iterations(std::size_t entry, std::uint32_t looks);
   void tell_traffic(const std::string& job);
