@@ -22,11 +22,6 @@ namespace {
 constexpr std::uint64_t kSendTag = 64;
 constexpr std::uint64_t kAppendTag = 68;
 
-// A journal that is longer than this behind its last snapshot, and longer than twice that, is due for the next one: at 1024
-// nodes a row is up to 100 kB, and 8 MiB are read in a tenth of a second.
-constexpr std::uint64_t kTailRows = 4'096;
-constexpr std::uint64_t kTailBytes = 8u << 20;
-
 std::uint64_t digest_of(std::string_view bytes) {
   Digest digest;
   digest.add(bytes);
@@ -79,7 +74,9 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   struct Journal;
   Result<void> take_row(Journal& journal, std::uint64_t number, std::string_view row);
   void measure_tail(bool is_snapshot, std::size_t bytes);
-  bool is_snapshot_due() const { return tail_rows_ > kTailRows || tail_bytes_ > std::max(kTailBytes, 2 * snapshot_bytes_); }
+  bool is_snapshot_due() const {
+    return tail_rows_ > options_.tail.rows || tail_bytes_ > std::max(options_.tail.bytes, 2 * snapshot_bytes_);
+  }
   void fold_bytes(std::uint64_t tag, const Peer& to, std::string_view bytes);
 
   HostOptions options_;

@@ -14,10 +14,18 @@
 
 namespace loom {
 
+/// A journal that is longer than this behind its last snapshot, and has more than twice the snapshot's bytes there, is due for
+/// the next one. At 1024 nodes a row has up to 100 kB, and 8 MiB are read in a tenth of a second.
+struct JournalTail {
+  std::uint64_t rows = 4'096;  ///< small ones
+  std::uint64_t bytes = 8u << 20;
+};
+
 struct HostOptions {
   Peer self;  ///< who this machine is
   Role role = Role::agent;
   std::string principal;  ///< stamped on what it sends; the receiving transport overwrites it with what the key proves
+  JournalTail tail{};
 };
 
 /// Told of every event once its effects have been carried out. `bytes`: what the event was decoded from (Started: the journal's

@@ -113,19 +113,20 @@ void World::make_controller() {
   seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     plan(std::move(request), std::move(done));
   };
-  controller_place_.host = std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller"},
-                                                  std::move(seams), [this](Instant now, const Event& event, EffectSink& sink) {
-                                                    if (controller_place_.dying) {
-                                                      return;
-                                                    }
-                                                    controller_->step(now, event, sink);
-                                                    if (options_.controller_saboteur) {
-                                                      options_.controller_saboteur(now, sink);
-                                                    }
-                                                    pass_kill_points(controller_peer(), sink);
-                                                    relearn(event);
-                                                    watch_controller(now, sink);
-                                                  });
+  controller_place_.host =
+      std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller", options_.journal_tail},
+                             std::move(seams), [this](Instant now, const Event& event, EffectSink& sink) {
+                               if (controller_place_.dying) {
+                                 return;
+                               }
+                               controller_->step(now, event, sink);
+                               if (options_.controller_saboteur) {
+                                 options_.controller_saboteur(now, sink);
+                               }
+                               pass_kill_points(controller_peer(), sink);
+                               relearn(event);
+                               watch_controller(now, sink);
+                             });
 }
 
 void World::make_agent(NodeId node) {
@@ -144,19 +145,20 @@ void World::make_agent(NodeId node) {
   agent.machine = std::make_unique<Agent>(options, std::move(drivers));
   HostSeams seams = seams_of(agent.place);
   seams.registers = bus_.get();
-  agent.place.host = std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node)}, std::move(seams),
-                                            [this, node](Instant now, const Event& event, EffectSink& sink) {
-                                              AgentPlace& self = agents_[node.value];
-                                              if (self.place.dying) {
-                                                return;
-                                              }
-                                              self.machine->step(now, event, sink);
-                                              if (options_.agent_saboteur) {
-                                                options_.agent_saboteur(node, sink);
-                                              }
-                                              pass_kill_points(agent_peer(node), sink);
-                                              watch_agent(now, node, sink);
-                                            });
+  agent.place.host =
+      std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node), options_.journal_tail},
+                             std::move(seams), [this, node](Instant now, const Event& event, EffectSink& sink) {
+                               AgentPlace& self = agents_[node.value];
+                               if (self.place.dying) {
+                                 return;
+                               }
+                               self.machine->step(now, event, sink);
+                               if (options_.agent_saboteur) {
+                                 options_.agent_saboteur(node, sink);
+                               }
+                               pass_kill_points(agent_peer(node), sink);
+                               watch_agent(now, node, sink);
+                             });
 }
 
 /// One iteration of a job that runs, told to its nodes' agents; then the next one. A launcher knows which rank is where.

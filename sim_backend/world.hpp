@@ -29,6 +29,7 @@ struct WorldOptions {
   SimDeviceOptions devices;
   CheckerOptions checker;
   DiskOptions disk;
+  JournalTail journal_tail;  ///< of controller and agents: short ones have snapshots taken all the time
   Duration plan_min = std::chrono::milliseconds{2};  ///< how long the planning worker takes, in virtual time
   Duration plan_max = std::chrono::milliseconds{20};
   Duration operator_patience = std::chrono::seconds{3};  ///< see OperatorScript

@@ -46,7 +46,7 @@ struct Rig {
   Scenario scenario = three_jobs();
   World world;
 
-  Rig() : world(scenario, *script_of(scenario), WorldOptions{}) { REQUIRE(world.start()); }
+  explicit Rig(const WorldOptions& options = {}) : world(scenario, *script_of(scenario), options) { REQUIRE(world.start()); }
   void run_to(Duration at) { world.run_until(Instant{at}); }
   const Plan& plan() const { return world.controller().confirmed_plan()->plan; }
   std::set<std::uint64_t> revisions() const {
@@ -123,6 +123,26 @@ TEST_CASE("a_controller_that_starts_from_a_snapshot_changes_no_light") {
   CHECK(rig.interrupted(Instant{seconds{11}}, Instant{seconds{30}}) == 0);
   CHECK(differences(rig.world.light(), &rig.plan()).empty());
   CHECK(rig.world.controller().drift().counts() == DriftCounts{});
+}
+
+TEST_CASE("machines_that_take_snapshots_all_the_time_lose_nothing_to_crashes_at_any_effect") {
+  WorldOptions options;
+  options.journal_tail = {2, 1};
+  for (std::uint64_t point = 0; point < 240; point += 16) {
+    INFO("kill point " << point);
+    Rig rig(options);
+    rig.run_to(milliseconds{5'900});
+    rig.world.crash_at(controller_peer(), point, milliseconds{100});
+    rig.run_to(milliseconds{7'900});
+    rig.world.crash_at(controller_peer(), 240 - point, milliseconds{100});
+    rig.run_to(seconds{25});
+    CHECK(rig.world.crashes() == 2);
+    CHECK(rig.world.disk(controller_peer()).image().base > 10);
+    CHECK(rig.world.disk(controller_peer()).image().rows.size() < 12);
+    CHECK(rig.world.unsettled().empty());
+    CHECK(rig.world.controller().intent().jobs.size() == 3);
+    CHECK(rig.world.checker().violations().empty());
+  }
 }
 
 TEST_CASE("a_full_disk_keeps_the_light_and_the_next_start_goes_on") {
