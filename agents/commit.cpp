@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "agents/steering.hpp"
+
 namespace loom {
 
 namespace {
@@ -47,6 +49,8 @@ void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const s
     prepared.outcome.error = latch;
   } else if (auto lawful = check_node_plan(plan, voice_.node, lanes_); !lawful) {
     prepared.outcome.error = lawful.error();
+  } else {
+    prepared.outcome.error = surprise(plan);
   }
   if (prepared.outcome.ok()) {
     plan_ = std::make_shared<const NodePlan>(plan);
@@ -56,6 +60,29 @@ void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const s
   error_ = prepared.outcome.error;
   answers_.prepared = prepared;
   voice_.say(turn, revision, std::move(prepared));
+}
+
+/// What is known already to be other than the plan takes it for costs nobody his light. Before it moves it is read once more.
+std::optional<Error> Commit::surprise(const NodePlan& plan) const {
+  for (const DevicePlan& device : plan.devices) {
+    const Lane& lane = lanes_[*lanes_.index_of(device.device)];
+    const Reading reading = lane.driver->observe().reading;
+    const bool at_rest = lane.progress != Progress::under_way && !std::holds_alternative<std::monostate>(reading);
+    if (!lane.is_laser() && device.touched && at_rest) {
+      if (auto error = surprise(lane, device, reading)) {
+        return error;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Commit::surprise(const Lane& lane, const DevicePlan& device, const Reading& reading) const {
+  const auto found = unexpected(lanes_.fabric(), device, reading);
+  return found ? std::optional(Error{ErrorCode::busy, "device " + std::to_string(lane.device->id.value) + " (" +
+                                                          lane.device->name + ") " + *found +
+                                                          "; nothing was moved: light may meet it that is not dark"})
+               : std::nullopt;
 }
 
 std::optional<Error> Commit::refusal_to_arm(Turn turn, ClockId clock, Instant fire_at) const {
@@ -111,7 +138,7 @@ void Commit::fence(Turn) {
 void Commit::proceed(Turn turn, Revision revision, ClockId clock, const Proceed& proceed) {
   if (proceed.phase == CommitPhase::move) {
     if (hear(turn, revision, RevisionWord::move)) {
-      may_move_switches_ = true;
+      may_steer_ = true;
     }
     return;
   }
@@ -244,7 +271,7 @@ void Commit::forget(bool keep_answers) {
   answers_ = {};
   error_.reset();
   report_ = {};
-  went_ = may_move_switches_ = switches_move_ = light_given_ = false;
+  went_ = may_steer_ = light_given_ = false;
 }
 
 }  // namespace loom

@@ -55,7 +55,9 @@ class Commit {
   /// One lane in this revision.
   struct Part {
     const DevicePlan* plan = nullptr;
-    bool changes = false;  ///< takes part: goes dark if it is a laser, moves, is lit again
+    bool changes = false;   ///< takes part: goes dark if it is a laser, moves, is lit again
+    bool is_asked = false;  ///< no laser: it is read before it moves
+    bool has_moved = false;
     const TimedSetpoint& first() const { return plan->timeline.front(); }
   };
   struct Answers {
@@ -73,6 +75,8 @@ class Commit {
   void forget(bool keep_answers);
   void withdraw_light(Turn turn);
   bool event(RevisionWord word);
+  std::optional<Error> surprise(const NodePlan& plan) const;
+  std::optional<Error> surprise(const Lane& lane, const DevicePlan& device, const Reading& reading) const;
   std::optional<Error> refusal_to_arm(Turn turn, ClockId clock, Instant fire_at) const;
 
   // commit_stages.cpp: what happens to the devices
@@ -83,7 +87,8 @@ class Commit {
   void fire(Turn turn);
   void say_darkened(Turn turn);
   void move_in_dark(Turn turn);
-  void move_switches(Turn turn);
+  bool is_as_expected(Turn turn, std::size_t lane);
+  bool move_expected(Turn turn);
   void say_settled(Turn turn);
   void light(Turn turn);
   void say_applied(Turn turn);
@@ -116,9 +121,8 @@ class Commit {
   Deadline relight_at_{kRelightTimer, Precision::exact};
   Instant fired_at_{};
   Instant fire_planned_{};
-  bool went_ = false;  ///< Go was heard
-  bool may_move_switches_ = false;
-  bool switches_move_ = false;
+  bool went_ = false;       ///< Go was heard
+  bool may_steer_ = false;  ///< Proceed{move} was heard: everybody's light that meets what moves is proven dark
   bool light_given_ = false;
   FireReport report_;
   std::uint32_t writes_before_ = 0;

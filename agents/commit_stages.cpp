@@ -25,7 +25,7 @@ void Commit::choose_parts() {
     const auto device = std::find_if(plan_->devices.begin(), plan_->devices.end(),
                                      [&](const DevicePlan& each) { return each.device == lanes_[i].device->id; });
     LOOM_ASSERT(device != plan_->devices.end());  // check_node_plan said so
-    parts_[i] = Part{&*device, !goes_on_under_grants(*device) && must_change(lanes_[i], *plan_, *device)};
+    parts_[i] = Part{&*device, !goes_on_under_grants(*device) && must_change(lanes_, lanes_[i], *plan_, *device), false, false};
   }
 }
 
@@ -61,7 +61,6 @@ void Commit::fire(Turn turn) {
     if (parts_[i].changes) {
       timelines_.stop(i);
       lanes_.forget_programme(i);
-      switches_move_ = switches_move_ || lanes_[i].is_switch();
     }
   }
   if (report_.lateness > options_.late_limit) {
@@ -70,7 +69,7 @@ void Commit::fire(Turn turn) {
                        {},
                        "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
                            " after its instant, the limit is " + in_microseconds(options_.late_limit),
-                       "loom node show " + std::to_string(voice_.node.value)});
+                       "loom node show " + std::to_string(voice_.node.value), revision_});
   }
 }
 
@@ -80,7 +79,7 @@ template <class Selects>
 bool Commit::all_proven(Turn turn, Selects selects) {
   bool all = true;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].changes || !selects(lanes_[i])) {
+    if (!parts_[i].changes || !selects(i)) {
       continue;
     }
     if (lanes_[i].progress == Progress::failed) {
@@ -106,7 +105,7 @@ void Commit::say_darkened(Turn turn) {
 
 void Commit::move_in_dark(Turn turn) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].changes || lanes_[i].is_switch()) {
+    if (!parts_[i].changes || !lanes_[i].is_laser()) {
       continue;
     }
     const Setpoint target = darkened(parts_[i].first().setpoint);
@@ -116,13 +115,46 @@ void Commit::move_in_dark(Turn turn) {
   }
 }
 
-void Commit::move_switches(Turn turn) {
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].changes && lanes_[i].is_switch()) {
-      aim(turn, i, parts_[i].first().setpoint);
-    }
+/// It is read while the light goes dark, so that nothing moves from where nobody expects it: whoever planned the move took away
+/// the light that meets it from where he thought that it stood. Its power may have gone since, or an earlier life moved it.
+bool Commit::is_as_expected(Turn turn, std::size_t index) {
+  const Lane& lane = lanes_[index];
+  if (lane.polling || lane.progress == Progress::under_way) {
+    return false;  // what an abandoned revision began comes to rest first
   }
-  switches_move_ = false;
+  const Observation seen = lane.driver->observe();
+  const bool is_fresh = seen.read_at >= fired_at_ && seen.health != DeviceHealth::moving;
+  if (!is_fresh) {
+    if (parts_[index].is_asked && seen.health == DeviceHealth::failed) {
+      device_trouble(turn, index);
+      return false;
+    }
+    parts_[index].is_asked = true;
+    lanes_.poll(turn, index);
+    return false;
+  }
+  if (const auto error = surprise(lane, *parts_[index].plan, seen.reading)) {
+    trouble(turn, *error);
+    return false;
+  }
+  return true;
+}
+
+/// What steers nobody else's light moves now, the rest with Proceed{move}. True: all of it moves.
+bool Commit::move_expected(Turn turn) {
+  bool all = true;
+  for (std::size_t i = 0; i < parts_.size() && state_ == RevisionState::moving; ++i) {
+    Part& part = parts_[i];
+    if (!part.changes || part.has_moved || lanes_[i].is_laser()) {
+      continue;
+    }
+    if (is_as_expected(turn, i) && (may_steer_ || !lanes_[i].steers)) {
+      aim(turn, i, part.first().setpoint);
+      part.has_moved = true;
+    }
+    all = all && part.has_moved;
+  }
+  return all;
 }
 
 void Commit::say_settled(Turn turn) {
@@ -198,13 +230,13 @@ bool Commit::all_lit(Turn turn) {
       return false;
     }
   }
-  return all_proven(turn, [&](const Lane& lane) { return lane.claim.owner() == Activity::commit; });
+  return all_proven(turn, [this](std::size_t i) { return lanes_[i].claim.owner() == Activity::commit; });
 }
 
 void Commit::say_applied(Turn turn) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes) {
-      if (is_as_found(lanes_[i], *parts_[i].plan) && lanes_[i].aim != parts_[i].first().setpoint) {
+      if (is_as_found(lanes_, lanes_[i], *parts_[i].plan) && lanes_[i].aim != parts_[i].first().setpoint) {
         lanes_.keep_as_found(i, parts_[i].first().setpoint, Programme{plan_, parts_[i].plan});
       }
       continue;
@@ -223,11 +255,10 @@ void Commit::say_applied(Turn turn) {
 }
 
 bool Commit::advance_moving(Turn turn) {
-  const bool others_settled = all_proven(turn, [](const Lane& lane) { return !lane.is_switch(); });
-  if (state_ == RevisionState::moving && switches_move_ && may_move_switches_) {
-    move_switches(turn);
-  }
-  const bool settled = others_settled && !switches_move_ && all_proven(turn, [](const Lane& lane) { return lane.is_switch(); });
+  const bool all_move = move_expected(turn);
+  const bool settled = state_ == RevisionState::moving &&
+                       all_proven(turn, [this](std::size_t i) { return lanes_[i].is_laser() || parts_[i].has_moved; }) &&
+                       all_move;
   if (!settled || !event(RevisionWord::all_settled)) {
     return false;
   }
@@ -236,7 +267,7 @@ bool Commit::advance_moving(Turn turn) {
 }
 
 bool Commit::advance_once(Turn turn) {
-  const auto lasers = [](const Lane& lane) { return lane.is_laser(); };
+  const auto lasers = [this](std::size_t i) { return lanes_[i].is_laser(); };
   switch (state_) {
     case RevisionState::armed:
     case RevisionState::going:

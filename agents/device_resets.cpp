@@ -4,7 +4,20 @@
 #include <string>
 #include <utility>
 
+#include "agents/steering.hpp"
+
 namespace loom {
+
+namespace {
+
+std::string command_that_shows(const Device& device) { return "loom device show " + std::to_string(device.id.value); }
+
+std::string fault_of(const Lane& lane) {
+  const std::string fault = lane.driver->observe().fault;
+  return lane.device->name + ": " + (fault.empty() ? "its driver gave up" : fault);
+}
+
+}  // namespace
 
 Outcome DeviceResets::refusal(std::size_t lane) const {
   const Device& device = *lanes_[lane].device;
@@ -37,7 +50,28 @@ void DeviceResets::order(Turn turn, const ResetDevice& order) {
     return finish(turn, *lane, refusal(*lane));
   }
   row.phase = Phase::reading;
+  row.asked_at = turn.now;
   lanes_.poll(turn, *lane);
+}
+
+/// Light may pass it, and no reset takes that away: what is not as it was set is left to a commit that does.
+std::optional<Error> DeviceResets::must_not_be_set(std::size_t index) const {
+  const Lane& lane = lanes_[index];
+  const Observation seen = lane.driver->observe();
+  if (lane.is_laser()) {
+    return std::nullopt;
+  }
+  if (seen.read_at < rows_[index].asked_at) {
+    return Error{ErrorCode::device_error, fault_of(lane), command_that_shows(*lane.device)};
+  }
+  if (!agrees(lanes_.fabric(), lane.device->id, seen.reading, *lane.aim)) {
+    return Error{ErrorCode::refused,
+                 lane.device->name +
+                     " is not as it was set, and light may pass it: it was read, and is set again by a repair that "
+                     "takes that light away first",
+                 command_that_shows(*lane.device)};
+  }
+  return std::nullopt;
 }
 
 void DeviceResets::advance(Turn turn) {
@@ -52,6 +86,8 @@ void DeviceResets::advance(Turn turn) {
     } else if (row.phase == Phase::reading && !lane.polling) {
       if (!lane.aim) {
         finish(turn, i, {});  // nobody ever told it anything: read back is all there is
+      } else if (auto error = must_not_be_set(i)) {
+        finish(turn, i, {std::move(error)});
       } else {
         row.phase = Phase::setting;
         const Setpoint again = *lane.aim;
@@ -61,10 +97,7 @@ void DeviceResets::advance(Turn turn) {
     if (row.phase == Phase::setting && lane.progress == Progress::proven) {
       finish(turn, i, {});
     } else if (row.phase == Phase::setting && lane.progress == Progress::failed) {
-      const std::string fault = lane.driver->observe().fault;
-      finish(turn, i,
-             {Error{ErrorCode::device_error, lane.device->name + ": " + (fault.empty() ? "its driver gave up" : fault),
-                    "loom device show " + std::to_string(lane.device->id.value)}});
+      finish(turn, i, {Error{ErrorCode::device_error, fault_of(lane), command_that_shows(*lane.device)}});
     }
   }
 }

@@ -1,9 +1,10 @@
-// DeviceResets: an operator's order to find a device anew: it is read back, then brought to its setpoint again. Stands below
-// timelines and commits, which take the device away from it, and above the audit. An order is obeyed once; repeated, it is
-// answered again.
+// DeviceResets: an operator's order to find a device anew: it is read back, then brought to its setpoint again; what
+// light passes is not moved for it. Stands below timelines and commits, which take the device away from it, and above the
+// audit. An order is obeyed once; repeated, it is answered again.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "agents/lanes.hpp"
@@ -25,11 +26,13 @@ class DeviceResets {
     Phase phase = Phase::idle;
     std::uint64_t order = 0;  ///< obeyed last
     std::uint32_t writes_before = 0;
+    Instant asked_at{};
     DeviceReset answer;
   };
 
   void finish(Turn turn, std::size_t lane, Outcome outcome);
   Outcome refusal(std::size_t lane) const;
+  std::optional<Error> must_not_be_set(std::size_t lane) const;
 
   const Voice& voice_;
   DeviceLanes& lanes_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agents/steering.hpp"
 #include "core/result.hpp"
 
 namespace loom {
@@ -38,6 +39,7 @@ DeviceLanes::DeviceLanes(std::shared_ptr<const Fabric> fabric, NodeId node, std:
   for (std::size_t i = 0; i < devices.size(); ++i) {
     LOOM_ASSERT(drivers[i] != nullptr);
     lanes_[i].device = &fabric_->device(devices[i]);
+    lanes_[i].steers = fabric_->steers_others[devices[i].value];
     lanes_[i].driver = std::move(drivers[i]);
   }
 }
@@ -81,6 +83,9 @@ Setpoint DeviceLanes::dark(std::size_t index) const {
 void DeviceLanes::aim(Turn turn, std::size_t index, Activity activity, const Setpoint& setpoint) {
   Lane& lane = lanes_[index];
   LOOM_ASSERT(lane.claim.owner() == activity);
+  // Whoever else fires it has read that it is so: that writes nothing.
+  LOOM_ASSERT(lane.is_laser() || activity == Activity::commit ||
+              agrees(*fabric_, lane.device->id, lane.driver->observe().reading, setpoint));
   lane.aim = light_barred_ ? darkened(setpoint) : setpoint;
   lane.progress = Progress::under_way;
   lane.polling = false;

@@ -27,6 +27,7 @@ struct Programme {
 
 struct Lane {
   const Device* device = nullptr;
+  bool steers = false;  ///< light of other agents can pass it (Fabric::steers_others): it moves in everybody's dark
   std::unique_ptr<Driver> driver;
   Claim claim;
   std::optional<Setpoint> aim;  ///< fired last; empty: nothing since start
@@ -42,7 +43,6 @@ struct Lane {
   std::uint32_t writes = 0;   ///< transactions since start that were not plain register reads
 
   bool is_laser() const { return device->kind == DeviceKind::itla_laser; }
-  bool is_switch() const { return device->kind == DeviceKind::wss || device->kind == DeviceKind::ocs; }
   bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && aim == setpoint; }
 };
 
@@ -53,6 +53,7 @@ class DeviceLanes {
 
   std::size_t size() const { return lanes_.size(); }
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(fabric_->nodes.size()); }  ///< of the fabric
+  const Fabric& fabric() const { return *fabric_; }
   const Lane& operator[](std::size_t index) const { return lanes_[index]; }
   std::optional<std::size_t> index_of(DeviceId device) const;
 
@@ -70,8 +71,9 @@ class DeviceLanes {
 
   /// What blank means here: the last setpoint darkened, else the observed frequency, else the first lawful one.
   Setpoint dark(std::size_t index) const;
-  /// Stages, fires and hands out the first transaction. Precondition: `activity` owns the lane, the driver's check() was ok.
-  /// Real-time safe for lasers as far as this side goes: a Transaction's bytes are the driver's.
+  /// Stages, fires and hands out the first transaction. Precondition: `activity` owns the lane, the driver's check() was ok;
+  /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
+  /// this side goes: a Transaction's bytes are the driver's.
   void aim(Turn turn, std::size_t index, Activity activity, const Setpoint& setpoint);
   /// Reads the device when nothing else is under way there.
   void poll(Turn turn, std::size_t index);

@@ -1,8 +1,10 @@
 // lightloom-agent: a process that hosts the agents of many nodes over real time and ZeroMQ. Their devices are simulated, or
 // lie behind real buses where the inventory says so. Wires step machines to the seams and does nothing else.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@
 #include "runtime/sqlite_store.hpp"
 #include "runtime/zmq/agent_transport.hpp"
 #include "runtime/zmq/peer_links.hpp"
+#include "sim_backend/fault_model.hpp"
 #include "sim_backend/light_log.hpp"
 #include "sim_backend/sim_bus.hpp"
 
@@ -40,6 +43,7 @@ struct Order {
   std::string controller;
   std::uint32_t process = 0;
   std::string inspector_dir;  ///< empty: nobody tells of traffic
+  bool faults = false;        ///< the scenario's device faults happen
 
   std::string command() const {
     return "lightloom-agent --scenario " + scenario + " --state " + state + " --process " + std::to_string(process);
@@ -54,8 +58,7 @@ int give_up(const Error& error) {
 /// Ground truth of the simulated devices on disk, in the order of its happening; flushed a few times a second and at the end.
 class LightLogFile {
  public:
-  LightLogFile(AsioLoop& loop, const std::string& path)
-      : loop_(loop), path_(path), file_(path, std::ios::binary | std::ios::trunc) {
+  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), path_(path), file_(opened(path)) {
     flush_now_and_then();
   }
   ~LightLogFile() { flush(); }
@@ -64,6 +67,11 @@ class LightLogFile {
   void add(const OpticalChange& change) { append_line(text_, change); }
 
  private:
+  /// What an earlier incarnation of this process wrote stays true; a line that it was killed in goes.
+  static std::ofstream opened(const std::string& path) {
+    drop_partial_line(path);
+    return std::ofstream(path, std::ios::binary | std::ios::app);
+  }
   void flush() {
     const Instant now = loop_.now();
     if (!text_.empty()) {
@@ -113,6 +121,49 @@ class GrantLogFile {
   AsioLoop& loop_;
   std::ofstream file_;
   const std::vector<Hosted>& hosted_;
+};
+
+/// The scenario's faults of our simulated devices, from the start of the run on, which whoever runs the lab announces in a
+/// file.
+class FaultInjector {
+ public:
+  FaultInjector(AsioLoop& loop, SimBus& bus, const Scenario& scenario, const cli::LabFiles& files)
+      : loop_(loop), bus_(bus), files_(files) {
+    for (const ScenarioFault& fault : scenario.device_faults) {
+      if (bus.has_model(fault.device)) {
+        faults_.push_back(fault);
+      }
+    }
+    await_start();
+  }
+
+ private:
+  void await_start() {
+    if (faults_.empty()) {
+      return;
+    }
+    if (const auto start = files_.read_start()) {
+      schedule(*start);
+      return;
+    }
+    loop_.call_at(loop_.now() + std::chrono::milliseconds{20}, Precision::ordinary, [this] { await_start(); });
+  }
+
+  /// Faults that are over have happened to the devices of an earlier incarnation.
+  void schedule(Instant start) {
+    for (const ScenarioFault& fault : faults_) {
+      const DeviceFault model = model_fault(fault, start);
+      if (model.until > loop_.now()) {
+        loop_.call_at(std::max(loop_.now(), start + fault.at), Precision::ordinary,
+                      [this, device = fault.device, model] { bus_.inject(device, model); });
+      }
+    }
+  }
+
+  AsioLoop& loop_;
+  SimBus& bus_;
+  const cli::LabFiles& files_;
+  std::vector<ScenarioFault> faults_;
 };
 
 /// Lanes for the buses of our nodes that are not simulated.
@@ -303,6 +354,10 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
     return give_up(hosted.error());
   }
   log_info("lightloom-agent: nodes " + std::to_string(span.first) + "-" + std::to_string(span.end - 1));
+  std::optional<FaultInjector> faults;
+  if (order.faults) {
+    faults.emplace(**loop, simulated, scenario, files);
+  }
   const GrantLogFile grant_log(**loop, files.grant_log(order.process), *hosted);
   const auto feeds = watch_traffic(order.inspector_dir, (*loop)->poster(), *scenario.fabric, nodes, *hosted);
   if (!feeds) {
@@ -343,6 +398,8 @@ int main(int argc, char** argv) {
   app.add_option("--controller", order.controller, "ZeroMQ endpoint, instead of the state folder's");
   app.add_option("--inspector-dir", order.inspector_dir,
                  "Folder of NCCL Inspector's dumps (NCCL_INSPECTOR_DUMP_DIR); {node} in it stands for the node's name");
+  app.add_flag("--faults", order.faults,
+               "The scenario's device faults happen to simulated devices once a run has begun (lab run)");
   app.add_flag("--restore-journal", order.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
   CLI11_PARSE(app, argc, argv);

@@ -5,16 +5,13 @@
 #include <string>
 
 #include "agents/grant/plane.hpp"
+#include "agents/steering.hpp"
 #include "agents/voice.hpp"
 #include "core/limits.hpp"
 
 namespace loom {
 
 namespace {
-
-/// OIF-ITLA-MSA-01.3 table 5.2-1 (frequency error to ITU grid, 50 GHz class), MHz; and what a power meter in a laser is worth.
-constexpr FrequencyOffset kFrequencyTolerance{2'500};
-constexpr Db kPowerTolerance{100};
 
 std::string named(const Lane& lane) {
   return "device " + std::to_string(lane.device->id.value) + " (" + lane.device->name + ")";
@@ -74,26 +71,19 @@ Result<void> check_device(const Lane& lane, const DevicePlan& device, const Node
                     " timeslots exceed kTimelineEntries = " + std::to_string(limits::kTimelineEntries));
   }
   if (!is_static(device)) {
-    if (lane.is_switch()) {
+    if (!lane.is_laser()) {
       return fail(ErrorCode::unsupported,
-                  named(lane) + ": a switch holds one setpoint within a revision, the plan has timeslots");
+                  named(lane) + ": what steers light holds one setpoint within a revision, the plan has timeslots");
     }
     LOOM_TRY(check_times(lane, device, plan));
   }
   for (const TimedSetpoint& entry : device.timeline) {
     LOOM_TRY(check_entry(lane, entry));
   }
-  return {};
-}
-
-/// Dark is dark, wherever it is tuned.
-bool agrees(const LaserObservation& reading, const LaserSetpoint& setpoint) {
-  if (!setpoint.emit) {
-    return !reading.emitting;
+  if (!lane.is_laser() && device.touched && device.may_hold.empty()) {
+    return fail(ErrorCode::invalid_argument, named(lane) + ": it is to move, but the plan does not say from where");
   }
-  const Db off = reading.power - setpoint.power;
-  return reading.emitting && magnitude(reading.frequency - centre_of(setpoint.slot)) <= kFrequencyTolerance &&
-         off <= kPowerTolerance && -off <= kPowerTolerance;
+  return {};
 }
 
 }  // namespace
@@ -143,34 +133,24 @@ bool emits(const NodePlan& plan) {
   });
 }
 
-bool agrees(const Reading& reading, const Setpoint& setpoint) {
-  if (const auto* laser = std::get_if<LaserObservation>(&reading)) {
-    const auto* wanted = std::get_if<LaserSetpoint>(&setpoint);
-    return wanted != nullptr && agrees(*laser, *wanted);
-  }
-  if (const auto* wss = std::get_if<WssObservation>(&reading)) {
-    const auto* wanted = std::get_if<WssSetpoint>(&setpoint);
-    return wanted != nullptr && wss->settled && wss->routes == wanted->routes;
-  }
-  if (const auto* ocs = std::get_if<OcsObservation>(&reading)) {
-    const auto* wanted = std::get_if<OcsSetpoint>(&setpoint);
-    return wanted != nullptr && ocs->settled && ocs->connects == wanted->connects;
-  }
-  return false;
-}
-
-bool is_as_found(const Lane& lane, const DevicePlan& device) {
+bool is_as_found(const DeviceLanes& lanes, const Lane& lane, const DevicePlan& device) {
   const bool plays = lane.programme.device != nullptr && !is_static(*lane.programme.device);
   const bool at_rest = lane.progress != Progress::under_way && lane.progress != Progress::failed;
   return !device.touched && at_rest && !plays && is_static(device) &&
-         agrees(lane.driver->observe().reading, device.timeline.front().setpoint);
+         agrees(lanes.fabric(), lane.device->id, lane.driver->observe().reading, device.timeline.front().setpoint);
 }
 
-bool must_change(const Lane& lane, const NodePlan& plan, const DevicePlan& device) {
+bool must_change(const DeviceLanes& lanes, const Lane& lane, const NodePlan& plan, const DevicePlan& device) {
+  if (device.left_alone) {
+    return false;
+  }
+  if (!lane.is_laser()) {
+    return device.touched;
+  }
   if (device.touched || lane.progress == Progress::under_way || lane.progress == Progress::failed) {
     return true;
   }
-  if (is_as_found(lane, device)) {
+  if (is_as_found(lanes, lane, device)) {
     return false;
   }
   if (lane.programme.device != nullptr) {
@@ -182,7 +162,7 @@ bool must_change(const Lane& lane, const NodePlan& plan, const DevicePlan& devic
     return true;
   }
   const Setpoint& wanted = device.timeline.front().setpoint;
-  return lane.aim ? *lane.aim != wanted : !agrees(lane.driver->observe().reading, wanted);
+  return lane.aim ? *lane.aim != wanted : !agrees(lanes.fabric(), lane.device->id, lane.driver->observe().reading, wanted);
 }
 
 }  // namespace loom

@@ -188,6 +188,7 @@ void Timelines::miss(Turn turn, std::size_t lane, std::uint64_t timeslots) {
                    " was not settled at the end of its guard time in revision " + std::to_string(revision_.value) +
                    ": its timeslot stays dark";
   alarm.next_command = "loom device show " + std::to_string(lanes_[lane].device->id.value);
+  alarm.revision = revision_;
   voice_.warn(turn, std::move(alarm));
 }
 

@@ -73,7 +73,7 @@ void print(const char* what, const Made& made) {
   }
   std::printf("  %-34s %9.1f ms  circuits %5zu  touched %5zu  agents %4zu  switches %3zu  routes %6zu  waiting %u\n", what,
               made.ms, made.plan->plan.circuits.size(), made.plan->plan.touched.size(), made.plan->plan.changed.size(),
-              made.plan->plan.moved_switches.size(), routes, waiting);
+              made.plan->plan.moved_steering.size(), routes, waiting);
 }
 
 void run(const char* title, const TopooptParameters& parameters, std::uint32_t large, std::uint32_t small) {

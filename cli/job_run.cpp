@@ -119,12 +119,13 @@ extern "C" void pass_on(int number) { wanted_signal = number; }
 /// Stands by a running command: answers the controller's wish for quiet by the hooks, passes signals on.
 class Attendance {
  public:
-  Attendance(const Globals& globals, const LaunchOrder& order, Connection connection, JobReport job, Variables variables)
+  Attendance(const Globals& globals, const LaunchOrder& order, Connection connection, JobReport job,
+             std::vector<std::string> names)
       : globals_(globals),
         order_(order),
         connection_(std::move(connection)),
         job_(std::move(job)),
-        variables_(std::move(variables)) {}
+        names_(std::move(names)) {}
 
   int follow(pid_t command) {
     while (true) {
@@ -178,11 +179,20 @@ class Attendance {
     if (command.empty()) {
       return end_hook(0);
     }
-    Variables variables = variables_;
+    Variables variables = variables_now();
     variables.emplace_back("LOOM_PHASE", phase);
     variables.emplace_back("LOOM_QUIESCE_REVISION", number(asked_for_.value));
     const auto pid = start({"/bin/sh", "-c", command}, variables);
     pid ? static_cast<void>(hook_ = *pid) : end_hook(127);
+  }
+
+  /// The job may have moved and been lit again since its command began. A controller that does not answer leaves the names as
+  /// they were.
+  Variables variables_now() {
+    if (auto names = names_of(connection_, job_)) {
+      names_ = *std::move(names);
+    }
+    return variables_of(job_, names_, globals_.state_dir);
   }
 
   void finish_hook() {
@@ -226,7 +236,7 @@ class Attendance {
   const LaunchOrder& order_;
   Connection connection_;
   JobReport job_;
-  Variables variables_;
+  std::vector<std::string> names_;  ///< of its nodes, in rank order
   std::string phase_;
   pid_t hook_ = 0;       ///< 0: none runs
   Revision asked_for_;   ///< the wish that the present hook answers
@@ -301,7 +311,7 @@ int run_with_job(const Globals& globals, const LaunchOrder& order) {
   if (!command) {
     return give_up(command.error());
   }
-  const int code = Attendance(globals, order, std::move(*connection), std::move(*job), variables).follow(*command);
+  const int code = Attendance(globals, order, std::move(*connection), std::move(*job), *names).follow(*command);
   if (order.keep) {
     say("  job " + number(id->job.value) + " keeps its light; end it: loom job cancel " + number(id->job.value));
     return code;

@@ -1,6 +1,7 @@
 // Starting and stopping a lab's processes.
 #include "cli/lab.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -8,6 +9,7 @@
 #include <thread>
 
 #include "cli/connection.hpp"
+#include "cli/lab_faults.hpp"
 #include "cli/lab_files.hpp"
 #include "cli/lab_session.hpp"
 #include "cli/process.hpp"
@@ -48,7 +50,7 @@ Result<void> start_emulator(const LabSession& lab, const ProcessOrder& order, co
 /// Emulated heater banks: every Modbus/TCP bus of the inventory that lies on this host's loopback.
 Result<void> start_heaters(const LabSession& lab) {
   std::set<std::string> ports;
-  for (const BusOverride& bus : lab.scenario.inventory) {
+  for (const Bus& bus : lab.scenario.fabric->buses) {
     if (bus.endpoint.starts_with("modbus-tcp://127.0.0.1:")) {
       ports.insert(port_of(bus.endpoint));
     }
@@ -111,41 +113,10 @@ Result<void> start_emulators(const LabSession& lab) {
   return {};
 }
 
-Result<void> start_controller(LabSession& lab) {
-  ProcessOrder order{"lightloomd",
-                     {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}};
-  if (lab.record) {
-    order.command.push_back("--record");
-  }
-  auto pid = start_process(lab.files.folder(), order);
-  if (!pid) {
-    return std::unexpected(pid.error());
-  }
-  lab.controller_pid = *pid;
-  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
-  while (!lab.files.read_address()) {
-    if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
-      return fail(ErrorCode::unreachable,
-                  "lightloomd did not start; its last words:" + tail_of_log(lab.files.folder(), "lightloomd"));
-    }
-    std::this_thread::sleep_for(kPollInterval);
-  }
-  return {};
-}
-
 Result<void> start_agents(LabSession& lab) {
+  lab.agent_pids.assign(lab.scenario.agents.processes, 0);
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
-    ProcessOrder order{"agents-" + std::to_string(process),
-                       {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
-                        std::to_string(process), "--state", lab.files.folder()}};
-    if (!lab.inspector_dir.empty()) {
-      order.command.insert(order.command.end(), {"--inspector-dir", lab.inspector_dir});
-    }
-    auto pid = start_process(lab.files.folder(), order);
-    if (!pid) {
-      return std::unexpected(pid.error());
-    }
-    lab.agent_pids.push_back(*pid);
+    LOOM_TRY(start_agent_process(lab, process));
   }
   return {};
 }
@@ -208,21 +179,83 @@ Result<void> start_everything(LabSession& lab, const Globals& globals) {
   return wait_for_agents(lab);
 }
 
-}  // namespace
-
-Result<LabSession> open_lab(const Globals& globals, const LabOrder& order) {
-  const std::string& scenario_path = order.scenario;
-  auto scenario = load_scenario(scenario_path);
+/// The mode of its processes: its own, or soft where that is the simulation.
+Result<Scenario> load_for_lab(const std::string& path) {
+  auto scenario = load_scenario(path);
+  if (scenario && scenario.value->mode == Mode::sim) {
+    if (std::ranges::find(scenario.value->modes, Mode::soft) == scenario.value->modes.end()) {
+      return fail(ErrorCode::invalid_argument, path + " runs in: " + modes_text(*scenario.value) +
+                                                   "; a lab has processes, which are mode soft, mixed or hard; use loom sim run");
+    }
+    scenario = load_scenario(path, Mode::soft);
+  }
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       say(to_string(error));
     }
-    return fail(ErrorCode::invalid_config, scenario_path + " has errors");
+    return fail(ErrorCode::invalid_config, path + " has errors");
   }
-  if (scenario.value->mode == Mode::sim) {
-    return fail(ErrorCode::invalid_argument, scenario_path + " is of mode sim, which has no processes; use loom sim run");
+  return std::move(*scenario.value);
+}
+
+}  // namespace
+
+Result<void> start_controller(LabSession& lab) {
+  ProcessOrder order{"lightloomd",
+                     {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}};
+  if (lab.record) {
+    order.command.push_back("--record");
   }
-  LabSession lab{LabFiles(globals.state_dir), scenario_path, std::move(*scenario.value), order.record, order.inspector_dir};
+  if (const auto address = lab.files.read_address()) {  // it was killed: whoever knew it looks for it there
+    order.command.insert(order.command.end(), {"--listen", *address});
+  }
+  auto pid = start_process(lab.files.folder(), order);
+  if (!pid) {
+    return std::unexpected(pid.error());
+  }
+  lab.controller_pid = *pid;
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  while (!lab.files.read_address()) {
+    if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
+      return fail(ErrorCode::unreachable,
+                  "lightloomd did not start; its last words:" + tail_of_log(lab.files.folder(), "lightloomd"));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return {};
+}
+
+Result<void> start_agent_process(LabSession& lab, std::uint32_t process) {
+  ProcessOrder order{"agents-" + std::to_string(process),
+                     {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
+                      std::to_string(process), "--state", lab.files.folder(), "--faults"}};
+  if (!lab.inspector_dir.empty()) {
+    order.command.insert(order.command.end(), {"--inspector-dir", lab.inspector_dir});
+  }
+  auto pid = start_process(lab.files.folder(), order);
+  if (!pid) {
+    return std::unexpected(pid.error());
+  }
+  lab.agent_pids[process] = *pid;
+  return {};
+}
+
+Result<LabSession> open_lab(const Globals& globals, const LabOrder& order) {
+  const std::string& scenario_path = order.scenario;
+  auto scenario = load_for_lab(scenario_path);
+  if (!scenario) {
+    return std::unexpected(scenario.error());
+  }
+  if (order.runs_jobs) {
+    std::string all;
+    for (const std::string& sentence : not_in_a_lab(*scenario)) {
+      all += "\n  " + sentence;
+    }
+    if (!all.empty()) {
+      return fail(ErrorCode::unsupported, scenario_path + " asks for what a lab does not do:" + all);
+    }
+  }
+  LabSession lab{LabFiles(globals.state_dir), scenario_path, std::move(*scenario), order.record, order.inspector_dir};
   if (stop_processes(lab.files.folder(), kStopPatienceMs) > 0) {
     say("  stopped an earlier lab in " + lab.files.folder());
   }
@@ -249,7 +282,8 @@ int lab_down(const Globals& globals) {
   return kDone;
 }
 
-int run_lab(const Globals& globals, const LabOrder& order) {
+int run_lab(const Globals& globals, LabOrder order) {
+  order.runs_jobs = true;
   auto lab = open_lab(globals, order);
   if (!lab) {
     return give_up(lab.error());

@@ -44,6 +44,22 @@ Result<void> LabFiles::make_keys(const Scenario& scenario) const {
   return {};
 }
 
+Result<void> LabFiles::write_start(Instant at) const {
+  const std::string draft = start() + ".new";  // it appears whole or not at all
+  std::ofstream file(draft, std::ios::trunc);
+  file << ns_of(at) << "\n";
+  file.close();
+  std::error_code problem;
+  std::filesystem::rename(draft, start(), problem);
+  return file && !problem ? Result<void>{} : fail(ErrorCode::storage, start() + " cannot be written");
+}
+
+std::optional<Instant> LabFiles::read_start() const {
+  std::ifstream file(start());
+  std::int64_t ns = 0;
+  return file >> ns ? std::optional(instant_from_ns(ns)) : std::nullopt;
+}
+
 Result<std::string> LabFiles::read_agents_address(std::uint32_t process) const {
   std::ifstream file(agents_address(process));
   std::string line;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/config/scenario.hpp"
@@ -33,6 +34,13 @@ class LabFiles {
   std::string light_log(const Device& device) const { return state_ + "/" + device.name + ".light"; }
   /// One line: the address that the controller is bound to, written when it is.
   std::string address() const { return state_ + "/controller.address"; }
+
+  /// One line: the instant of this host's monotonic clock at which a run began, written when it does.
+  std::string start() const { return state_ + "/run.start"; }
+  /// Errors: storage.
+  Result<void> write_start(Instant at) const;
+  /// Nothing: no run has begun yet.
+  std::optional<Instant> read_start() const;
 
   /// Keys of the controller, an operator and every agent process, and the keyring that knows them; what exists is kept, apart
   /// from grants whose nodes changed. Errors: storage, refused, malformed (files of another hand).

@@ -50,8 +50,9 @@ std::string comparison(const JobOutcome& outcome) {
   const Prediction& predicted = outcome.predicted;
   const std::string own = predicted.fabric + (predicted.fabric == "oddl" ? " (reconstruction)" : "");
   row(own + ", predicted", predicted.iteration, predicted.compute, predicted.exposed, predicted.dark);
-  const Replay& replayed = outcome.replayed;
-  row(own + ", replayed in light", replayed.iteration, replayed.compute, replayed.exposed, replayed.dark);
+  if (const auto& replayed = outcome.replayed) {
+    row(own + ", replayed in light", replayed->iteration, replayed->compute, replayed->exposed, replayed->dark);
+  }
   for (const Prediction& other : outcome.beside) {
     row(other.fabric + (other.fabric == "ideal-switch" ? ", predicted" : " (uncalibrated), predicted"), other.iteration,
         other.compute, other.exposed, other.dark);
@@ -138,6 +139,49 @@ Json control_json(const ControlTimes& control) {
           {"used", control.used}};
 }
 
+std::string tables_of(const JobOutcome& outcome) {
+  std::string text = "\n" + outcome.row.name + ": " + outcome.row.workload + " on " + std::to_string(outcome.row.nodes.size()) +
+                     " nodes, " + text_of(outcome.predicted.rate) + " a circuit, " + text_of(outcome.node_rate) +
+                     " a node, one iteration\n";
+  text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
+  text += "light skew " + text_of(light_skew(outcome.light, outcome.begin)) +
+          " (ground truth, begin of standing light); timeslots left dark: " + std::to_string(outcome.row.underflows) + "\n";
+  if (outcome.transmit == Transmit::grants) {
+    text += control_text(outcome.control);
+  }
+  text += "\nassumptions\n";
+  for (const std::string& assumption : assumptions_of(outcome)) {
+    text += "  - " + assumption + "\n";
+  }
+  return text;
+}
+
+std::string footprint_text(const LabFootprint& footprint) {
+  std::string text = "\nagents joined in " + text_of(footprint.join) + "; memory: controller " +
+                     text_of(Bytes{footprint.controller_bytes}) + ", agent processes";
+  for (const long long bytes : footprint.agent_bytes) {
+    text += " " + text_of(Bytes{bytes});
+  }
+  return text + "\n";
+}
+
+void add_tables(Json& job, const JobOutcome& outcome) {
+  Json beside = Json::array();
+  for (const Prediction& other : outcome.beside) {
+    beside.push_back(predict_json(other));
+  }
+  job["job"] = outcome.job.value;
+  job["predicted"] = predict_json(outcome.predicted);
+  job["replayed"] = outcome.replayed ? Json(replay_json(*outcome.replayed)) : Json();
+  job["beside"] = std::move(beside);
+  job["revisions"] = json_of(outcome.commits)["revisions"];
+  job["light_skew_ns"] = light_skew(outcome.light, outcome.begin).count();
+  job["underflows"] = outcome.row.underflows;
+  if (outcome.transmit == Transmit::grants) {
+    job["control"] = control_json(outcome.control);
+  }
+}
+
 }  // namespace
 
 BitRate rate_of(const Fabric& fabric) {
@@ -158,56 +202,33 @@ BitRate node_rate_of(const Fabric& fabric) {
   return total;
 }
 
-std::string text_of(const JobOutcome& outcome) {
-  std::string text = "\n" + outcome.row.name + ": " + outcome.row.workload + " on " + std::to_string(outcome.row.nodes.size()) +
-                     " nodes, " + text_of(outcome.predicted.rate) + " a circuit, " + text_of(outcome.node_rate) +
-                     " a node, one iteration\n";
-  text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
-  text += "light skew " + text_of(light_skew(outcome.light, outcome.begin)) +
-          " (ground truth, begin of standing light); timeslots left dark: " + std::to_string(outcome.row.underflows) + "\n";
-  if (outcome.transmit == Transmit::grants) {
-    text += control_text(outcome.control);
+std::string text_of(const LabReport& report) {
+  std::string text;
+  for (const auto& outcome : report.outcomes) {
+    text += outcome ? tables_of(*outcome) : "";
   }
-  text += "\nassumptions\n";
-  for (const std::string& assumption : assumptions_of(outcome)) {
-    text += "  - " + assumption + "\n";
-  }
-  return text;
+  return text + "\n" + text_of(report.account) + footprint_text(report.footprint);
 }
 
-std::string text_of(const LabFootprint& footprint) {
-  std::string text = "\nagents joined in " + text_of(footprint.join) + "; memory: controller " +
-                     text_of(Bytes{footprint.controller_bytes}) + ", agent processes";
-  for (const long long bytes : footprint.agent_bytes) {
-    text += " " + text_of(Bytes{bytes});
-  }
-  return text + "\n";
-}
-
-Json json_of(const std::vector<JobOutcome>& outcomes, const LabFootprint& footprint) {
+Json json_of(const LabReport& report) {
   Json object = answer();
   Json jobs = Json::array();
-  for (const JobOutcome& outcome : outcomes) {
-    Json beside = Json::array();
-    for (const Prediction& other : outcome.beside) {
-      beside.push_back(predict_json(other));
+  for (std::size_t i = 0; i < report.account.jobs.size(); ++i) {
+    Json job = Json::parse(json_of(report.account.jobs[i]));
+    if (report.outcomes[i]) {
+      add_tables(job, *report.outcomes[i]);
     }
-    jobs.push_back({{"job", outcome.job.value},
-                    {"name", outcome.row.name},
-                    {"predicted", predict_json(outcome.predicted)},
-                    {"replayed", replay_json(outcome.replayed)},
-                    {"beside", std::move(beside)},
-                    {"revisions", json_of(outcome.commits)["revisions"]},
-                    {"light_skew_ns", light_skew(outcome.light, outcome.begin).count()},
-                    {"underflows", outcome.row.underflows}});
-    if (outcome.transmit == Transmit::grants) {
-      jobs.back()["control"] = control_json(outcome.control);
-    }
+    jobs.push_back(std::move(job));
   }
+  object["as_expected"] = report.account.is_as_expected();
   object["jobs"] = std::move(jobs);
-  object["join_ns"] = footprint.join.count();
-  object["controller_bytes"] = footprint.controller_bytes;
-  object["agent_bytes"] = footprint.agent_bytes;
+  object["actions"] = Json::array();
+  for (const ActionAccount& action : report.account.actions) {
+    object["actions"].push_back(Json::parse(json_of(action)));
+  }
+  object["join_ns"] = report.footprint.join.count();
+  object["controller_bytes"] = report.footprint.controller_bytes;
+  object["agent_bytes"] = report.footprint.agent_bytes;
   return object;
 }
 

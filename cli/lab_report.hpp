@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,19 +12,19 @@
 #include "core/light.hpp"
 #include "core/report.hpp"
 #include "core/timings.hpp"
+#include "sim_backend/job_account.hpp"
 
 namespace loom::cli {
 
 struct JobOutcome {
   BitRate node_rate;  ///< of all its transmitters together: what the electrical fabrics beside it are given
   JobId job;
-  Instant begin{};       ///< when it was asked for
-  bool is_over = false;  ///< cancelled: nothing later wants it
-  JobReport row;
+  Instant begin{};  ///< when it was acknowledged
+  JobReport row;    ///< the last while it was placed
   std::vector<CommitReport> commits;  ///< that brought it into light
   LightTimeline light;                ///< ground truth between its nodes
   Prediction predicted;
-  Replay replayed;
+  std::optional<Replay> replayed;  ///< none: its light did not carry an iteration
   std::vector<Prediction> beside;  ///< other fabrics, for comparison
   Transmit transmit = Transmit::slots;
   ControlTimes control{};  ///< under grants
@@ -35,13 +36,19 @@ struct LabFootprint {
   std::vector<long long> agent_bytes;
 };
 
+/// What a run leaves to be printed.
+struct LabReport {
+  std::vector<std::optional<JobOutcome>> outcomes;  ///< by submission; none: it never had light
+  RunAccount account;
+  LabFootprint footprint;
+};
+
 /// The rate of the fabric's first transmitter.
 BitRate rate_of(const Fabric& fabric);
 /// What all transmitters of its first node send together.
 BitRate node_rate_of(const Fabric& fabric);
 
-std::string text_of(const JobOutcome& outcome);
-std::string text_of(const LabFootprint& footprint);
-nlohmann::ordered_json json_of(const std::vector<JobOutcome>& outcomes, const LabFootprint& footprint);
+std::string text_of(const LabReport& report);
+nlohmann::ordered_json json_of(const LabReport& report);
 
 }  // namespace loom::cli

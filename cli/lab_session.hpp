@@ -20,15 +20,20 @@ struct LabSession {
   bool record = false;
   std::string inspector_dir{};  ///< see LabOrder
   std::unique_ptr<Connection> connection = nullptr;
-  int controller_pid = 0;
-  std::vector<int> agent_pids = {};
+  int controller_pid = 0;             ///< 0: down
+  std::vector<int> agent_pids = {};   ///< by process; 0: down
   Duration join_time{};
 };
 
 /// Starts everything; on an error nothing is left running.
 Result<LabSession> open_lab(const Globals& globals, const LabOrder& order);
 
-/// Submits the scenario's jobs one after the other, follows each into light, replays it and prints. The exit code.
+/// Errors: unreachable (it ended, or did not start in time). A second start is at the address of the first.
+Result<void> start_controller(LabSession& lab);
+Result<void> start_agent_process(LabSession& lab, std::uint32_t process);
+
+/// Does what the scenario says when it says it, follows the jobs into light, accounts for them, replays them and prints. The
+/// exit code: kFailed if something became of a job that the scenario does not expect.
 int run_jobs(LabSession& lab, const Globals& globals);
 
 }  // namespace loom::cli

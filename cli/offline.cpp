@@ -147,7 +147,7 @@ int generate_keys(const Globals& globals, const std::string& scenario_path) {
 }
 
 int simulate(const Globals& globals, const SimOrder& order) {
-  auto scenario = load_scenario(order.scenario);
+  auto scenario = load_scenario(order.scenario, Mode::sim);
   if (!scenario) {
     return complain_of(scenario.errors);
   }
@@ -185,16 +185,19 @@ int simulate(const Globals& globals, const SimOrder& order) {
                 static_cast<unsigned long long>(result->revisions.returned),
                 static_cast<unsigned long long>(result->revisions.mixed));
     std::printf("underflows   %llu\n", static_cast<unsigned long long>(result->underflows));
-    std::printf("violations   %zu\n", result->violations.size());
-  }
-  for (const std::string& refusal : result->refusals) {
-    say("refused: " + refusal);
+    std::printf("violations   %zu, and %llu that injected faults excuse\n", result->violations.size(),
+                static_cast<unsigned long long>(result->excused_count));
+    std::fputs(text_of(result->account).c_str(), stdout);
   }
   for (const Violation& violation : result->violations) {
     say("violation at " + std::to_string(seconds_of(violation.at.time_since_epoch())) +
         " s: " + std::string(to_string(violation.rule)) + ": " + violation.evidence);
   }
-  return result->violations.empty() ? kDone : kFailed;
+  for (const ExcusedViolation& excused : result->excused) {
+    say("excused by " + excused.fault + " at " + std::to_string(seconds_of(excused.violation.at.time_since_epoch())) +
+        " s: " + std::string(to_string(excused.violation.rule)) + ": " + excused.violation.evidence);
+  }
+  return result->is_as_expected() ? kDone : kFailed;
 }
 
 }  // namespace loom::cli

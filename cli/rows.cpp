@@ -124,17 +124,19 @@ std::string text_of(const std::vector<DeviceReport>& rows) {
                row.adopted   ? "ADOPTED"
                : row.by_hand ? "HAND"
                              : "plan",
-               row.drift == Drift::none ? "" : std::string(loom::to_string(row.drift)), row.observation.fault});
+               row.drift == Drift::none ? "" : std::string(loom::to_string(row.drift)),
+               row.observation.fault.empty() ? row.unusable : row.observation.fault});
   }
   return table.text();
 }
 
 std::string text_of(const std::vector<CircuitReport>& rows) {
-  Table table({"circuit", "job", "from", "to", "frequency", "rate", "timeslot", "state"});
+  Table table({"circuit", "job", "from", "to", "frequency", "rate", "timeslot", "light", "age", "why"});
   for (const CircuitReport& row : rows) {
     table.add({number(row.circuit.id.value), number(row.circuit.job.value), number(row.circuit.source.value),
                number(row.circuit.destination.value), loom::to_string(centre_of(row.circuit.slot)), text_of(row.circuit.rate),
-               number(row.timeslot), row.state});
+               number(row.timeslot), std::string(loom::to_string(row.light)), row.age < Duration{} ? "-" : text_of(row.age),
+               row.light == LightState::lit ? "" : row.why});
   }
   return table.text();
 }
@@ -154,7 +156,7 @@ std::string adaptation_text(const JobReport& row) {
 
 std::string text_of(const std::vector<JobReport>& rows) {
   Table table(
-      {"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "forwarding", "schedule", "reason"});
+      {"job", "name", "workload", "state", "stage", "nodes", "revision", "underflows", "forwarding", "schedule", "why"});
   for (const JobReport& row : rows) {
     table.add({number(row.job.value), row.name, row.workload, row.state,
                row.stages == 0 ? "-" : number(row.stage + 1) + " of " + number(row.stages), nodes_text(row.nodes),
@@ -168,16 +170,16 @@ std::string text_of(const std::vector<JobReport>& rows) {
 }
 
 std::string text_of(const std::vector<CommitReport>& rows) {
-  Table table({"revision", "outcome", "agents", "touched", "plan", "prepare", "arm", "wait", "darken", "move", "relight",
-               "total", "resent", "isolation", "link margin", "crosstalk", "reason"});
+  Table table({"revision", "started", "outcome", "agents", "touched", "plan", "prepare", "arm", "wait", "darken", "move",
+               "relight", "total", "resent", "isolation", "link margin", "crosstalk", "ordered by", "reason"});
   for (const CommitReport& row : rows) {
     const LightMargins& light = row.certificate.light;
     const bool has_light = light.circuits > 0;
-    table.add({number(row.revision.value), std::string(to_string(row.outcome)), number(row.agents), number(row.touched),
-               text_of(row.plan), text_of(row.prepare), text_of(row.arm), text_of(row.wait), text_of(row.darken),
-               text_of(row.move), text_of(row.relight), text_of(row.total), number(row.resent), isolation_word(row.certificate),
-               has_light ? loom::to_string(light.link_margin) : "-", has_light ? loom::to_string(light.crosstalk) : "-",
-               row.reason});
+    table.add({number(row.revision.value), loom::to_string(row.started_wall), std::string(to_string(row.outcome)),
+               number(row.agents), number(row.touched), text_of(row.plan), text_of(row.prepare), text_of(row.arm),
+               text_of(row.wait), text_of(row.darken), text_of(row.move), text_of(row.relight), text_of(row.total),
+               number(row.resent), isolation_word(row.certificate), has_light ? loom::to_string(light.link_margin) : "-",
+               has_light ? loom::to_string(light.crosstalk) : "-", row.ordered_by.empty() ? "-" : row.ordered_by, row.reason});
   }
   return table.text();
 }

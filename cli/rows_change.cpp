@@ -32,12 +32,15 @@ std::string text_of(const std::vector<StandingAlarm>& rows) {
   if (rows.empty()) {
     return {};
   }
-  Table table({"id", "alarm", "state", "node", "device", "count", "evidence", "next"});
+  Table table({"id", "alarm", "state", "node", "device", "count", "first seen", "last seen", "evidence", "next"});
   for (const StandingAlarm& row : rows) {
     const Alarm& alarm = row.alarm;
     table.add({number(row.id.value), std::string(loom::to_string(alarm.code)), std::string(state_of(row)),
-               alarm.node ? number(alarm.node->value) : "-", alarm.device ? number(alarm.device->value) : "-",
-               number(row.count), alarm.evidence, alarm.next_command});
+               row.node_count > 1 ? number(row.node_count) + " nodes"
+               : alarm.node       ? number(alarm.node->value)
+                                  : "-",
+               alarm.device ? number(alarm.device->value) : "-", number(row.count), loom::to_string(row.first_seen_wall),
+               loom::to_string(row.last_seen_wall), alarm.evidence, alarm.next_command});
   }
   return table.text();
 }
@@ -88,7 +91,7 @@ std::string text_of(const CircuitExplanation& it) {
                      (it.job_name.empty() ? "" : " (" + it.job_name + ")") + ": node " + number(circuit.source.value) +
                      " -> node " + number(circuit.destination.value) + " at " + loom::to_string(centre_of(circuit.slot)) +
                      ", " + text_of(circuit.rate) + ", timeslot " + number(it.circuit.timeslot) + ", revision " +
-                     number(it.revision.value) + ", " + it.circuit.state + "\n";
+                     number(it.revision.value) + ", " + std::string(loom::to_string(it.circuit.light)) + "\n";
   Table table(
       {"element", "kind", "in", "out", "loss", "power", "device", "desired", "applied", "observed", "drift", "problem"});
   for (const HopReport& hop : it.hops) {
@@ -110,12 +113,20 @@ Json json_of(const std::vector<StandingAlarm>& rows) {
                 {"evidence", alarm.evidence},
                 {"next_command", alarm.next_command},
                 {"count", row.count},
+                {"first_seen", loom::to_string(row.first_seen_wall)},
+                {"last_seen", loom::to_string(row.last_seen_wall)},
                 {"first_seen_ns", ns_of(row.first_seen)},
                 {"last_seen_ns", ns_of(row.last_seen)},
                 {"acknowledged_by", row.acknowledged_by},
                 {"cleared", row.cleared}};
     object["node"] = alarm.node ? Json(alarm.node->value) : Json(nullptr);
     object["device"] = alarm.device ? Json(alarm.device->value) : Json(nullptr);
+    object["revision"] = alarm.revision ? Json(alarm.revision->value) : Json(nullptr);
+    object["nodes"] = Json::array();
+    for (const NodeId node : row.nodes) {
+      object["nodes"].push_back(node.value);
+    }
+    object["node_count"] = row.node_count;
     list.push_back(std::move(object));
   }
   Json object = answer();
@@ -188,7 +199,8 @@ Json json_of(const CircuitExplanation& it) {
                  {"destination", circuit.destination.value},
                  {"frequency_mhz", centre_of(circuit.slot).mhz},
                  {"timeslot", it.circuit.timeslot},
-                 {"state", it.circuit.state},
+                 {"light", loom::to_string(it.circuit.light)},
+                 {"oper_state", it.circuit.state},
                  {"revision", it.revision.value},
                  {"sensitivity_dbm", it.sensitivity.centi / 100.0},
                  {"hops", std::move(hops)},

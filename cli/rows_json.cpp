@@ -8,6 +8,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json ns(Duration duration) { return duration.count(); }
+/// Null: something on its way was never read.
+Json age_ms(Duration age) { return age < Duration{} ? Json(nullptr) : Json(age / std::chrono::milliseconds{1}); }
 
 Json json_of(const Spread& spread) {
   return {{"min_ns", ns(spread.min)},
@@ -165,6 +167,7 @@ Json json_of(const std::vector<DeviceReport>& rows) {
             {"by_hand", row.by_hand},
             {"adopted", row.adopted},
             {"lit_ways", row.lit_ways},
+            {"unusable", row.unusable},
             {"fault", row.observation.fault}};
   });
 }
@@ -182,23 +185,37 @@ Json json_of(const std::vector<CircuitReport>& rows) {
             {"slot_m", row.circuit.slot.m},
             {"rate_bps", row.circuit.rate.bits_per_second},
             {"timeslot", row.timeslot},
-            {"state", row.state}};
+            {"light", loom::to_string(row.light)},
+            {"oper_state", row.state},
+            {"age_ms", age_ms(row.age)},
+            {"why", row.why}};
   });
 }
 
 Json json_of(const std::vector<JobReport>& rows) {
   return listing("jobs", rows, [](const JobReport& row) -> Json {
-    return {{"job", row.job.value},           {"name", row.name},
-            {"workload", row.workload},       {"state", row.state},
-            {"reason", row.reason},           {"stage", row.stage},
-            {"stages", row.stages},           {"nodes", node_list(row.nodes)},
-            {"revision", row.revision.value}, {"underflows", row.underflows},
-            {"pinned", row.pinned},           {"forwarded_pairs", row.forwarded_pairs},
-            {"hops_most", row.hops_most},     {"waiting_circuits", row.waiting_circuits},
-            {"schedule", row.note},           {"attended", row.attended},
-            {"quiesce", row.quiesce.value},   {"adapts", row.adapts},
-            {"declared", row.declared},       {"measured", row.measured},
-            {"made_for", row.made_for},       {"decision", row.decision}};
+    return {{"job", row.job.value},
+            {"name", row.name},
+            {"workload", row.workload},
+            {"state", row.state},
+            {"why", row.reason},
+            {"stage", row.stage},
+            {"stages", row.stages},
+            {"nodes", node_list(row.nodes)},
+            {"revision", row.revision.value},
+            {"underflows", row.underflows},
+            {"pinned", row.pinned},
+            {"forwarded_pairs", row.forwarded_pairs},
+            {"hops_most", row.hops_most},
+            {"waiting_circuits", row.waiting_circuits},
+            {"schedule", row.note},
+            {"attended", row.attended},
+            {"quiesce", row.quiesce.value},
+            {"adapts", row.adapts},
+            {"declared", row.declared},
+            {"measured", row.measured},
+            {"made_for", row.made_for},
+            {"decision", row.decision}};
   });
 }
 
@@ -208,6 +225,9 @@ Json json_of(const std::vector<CommitReport>& rows) {
             {"base", row.base.value},
             {"outcome", to_string(row.outcome)},
             {"reason", row.reason},
+            {"ordered_by", row.ordered_by},
+            {"started", to_string(row.started_wall)},
+            {"started_ns", ns_of(row.started)},
             {"agents", row.agents},
             {"circuits", row.circuits},
             {"touched", row.touched},

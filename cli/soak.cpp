@@ -8,6 +8,7 @@
 #include "cli/rows.hpp"
 #include "cli/term.hpp"
 #include "sim_backend/kill_points.hpp"
+#include "sim_backend/shrink.hpp"
 #include "sim_backend/swarm.hpp"
 
 namespace loom::cli {
@@ -26,6 +27,13 @@ struct Sums {
   Duration virtual_time{};
   Duration slowest{};  ///< from the end of the faults to rest
   std::array<std::uint64_t, kFaultClasses> faults{};
+  struct OfFamily {
+    std::uint64_t seeds = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t committed = 0;
+    std::uint64_t faults = 0;  ///< messages lost, doubled or reordered aside
+  };
+  std::array<OfFamily, kFabricFamilies> families{};
 };
 
 Result<std::array<bool, kFaultClasses>> classes_of(const std::vector<std::string>& words) {
@@ -49,6 +57,20 @@ Result<std::array<bool, kFaultClasses>> classes_of(const std::vector<std::string
   return allowed;
 }
 
+Result<std::optional<FabricFamily>> family_of(const std::string& word) {
+  std::string known;
+  for (std::size_t i = 0; i < kFabricFamilies; ++i) {
+    const auto family = static_cast<FabricFamily>(i);
+    if (word == to_string(family)) {
+      return std::optional{family};
+    }
+    known += (i == 0 ? "" : ", ") + std::string(to_string(family));
+  }
+  return word.empty() ? Result<std::optional<FabricFamily>>(std::nullopt)
+                      : fail(ErrorCode::invalid_argument,
+                             "there is no family of fabrics '" + word + "'; expected one of " + known);
+}
+
 void add(Sums& sums, const SwarmResult& result) {
   ++sums.seeds;
   sums.events += result.events;
@@ -56,26 +78,43 @@ void add(Sums& sums, const SwarmResult& result) {
   sums.returned += result.returned;
   sums.virtual_time += result.virtual_time;
   sums.slowest = result.settled_after == kForever ? sums.slowest : std::max(sums.slowest, result.settled_after);
+  Sums::OfFamily& family = sums.families[static_cast<std::size_t>(result.draw.fabric.family)];
+  ++family.seeds;
+  family.failed += result.violations.empty() ? 0 : 1;
+  family.committed += result.committed;
   for (std::size_t i = 0; i < kFaultClasses; ++i) {
     sums.faults[i] += result.faults[i];
+    family.faults += i == static_cast<std::size_t>(FaultClass::network) ? 0 : result.faults[i];
   }
 }
 
+/// What failed, and the command that finds it again; made small first if that is wanted.
 void tell(const SwarmResult& result, const SoakOrder& order) {
+  const Scenario& scenario = result.draw.scenario;
   for (const Violation& violation : result.violations) {
-    say("seed " + std::to_string(result.seed) + " at " + std::to_string(seconds_of(violation.at.time_since_epoch())) +
-        " s: " + std::string(to_string(violation.rule)) + ": " + violation.evidence);
+    say("seed " + std::to_string(scenario.seed) + ", " + scenario.fabric->name + ", at " +
+        std::to_string(seconds_of(violation.at.time_since_epoch())) + " s: " + std::string(to_string(violation.rule)) + ": " +
+        violation.evidence);
   }
-  std::string replay = "  replay: loom sim soak --seeds 1 --first " + std::to_string(result.seed);
+  std::string replay = "  replay: loom sim soak --seeds 1 --first " + std::to_string(scenario.seed);
+  replay += order.fault_files ? " --fault-files" : "";
+  replay += order.fabric.empty() ? "" : " --fabric " + order.fabric;
   for (const std::string& word : order.faults) {
     replay += " --faults " + word;
   }
-  std::string work;
-  for (const std::string& word : result.work) {
-    work += (work.empty() ? "" : ", ") + word;
-  }
-  say("  work: " + work);
   say(replay);
+  if (order.shrink.empty()) {
+    return;
+  }
+  const auto shrunk = shrink(result.draw, {400, order.configs});
+  const auto files = shrunk ? write_draw(shrunk->draw, order.configs, order.shrink)
+                            : Result<DrawFiles>(std::unexpected(shrunk.error()));
+  if (!files) {
+    say("  not shrunk: " + files.error().message);
+    return;
+  }
+  say("  after " + std::to_string(shrunk->runs) + " runs: " + std::string(to_string(shrunk->rule)) + ": " + shrunk->evidence);
+  say("  loom sim run " + files->scenario + " --faults " + files->faults + " --seed " + std::to_string(scenario.seed));
 }
 
 void print_sums(const Globals& globals, const Sums& sums) {
@@ -92,6 +131,13 @@ void print_sums(const Globals& globals, const Sums& sums) {
     for (std::size_t i = 0; i < kFaultClasses; ++i) {
       object["faults"][std::string(to_string(static_cast<FaultClass>(i)))] = sums.faults[i];
     }
+    for (std::size_t i = 0; i < kFabricFamilies; ++i) {
+      const Sums::OfFamily& family = sums.families[i];
+      object["fabrics"][std::string(to_string(static_cast<FabricFamily>(i)))] = {{"seeds", family.seeds},
+                                                                                   {"failed", family.failed},
+                                                                                   {"committed", family.committed},
+                                                                                   {"faults", family.faults}};
+    }
     std::printf("%s\n", object.dump(2).c_str());
     return;
   }
@@ -106,6 +152,13 @@ void print_sums(const Globals& globals, const Sums& sums) {
   for (std::size_t i = 0; i < kFaultClasses; ++i) {
     std::printf("faults       %llu %s\n", static_cast<unsigned long long>(sums.faults[i]),
                 std::string(to_string(static_cast<FaultClass>(i))).c_str());
+  }
+  for (std::size_t i = 0; i < kFabricFamilies; ++i) {
+    const Sums::OfFamily& family = sums.families[i];
+    std::printf("fabric       %-14s %llu seeds, %llu failed, %llu committed, %llu faults\n",
+                std::string(to_string(static_cast<FabricFamily>(i))).c_str(), static_cast<unsigned long long>(family.seeds),
+                static_cast<unsigned long long>(family.failed), static_cast<unsigned long long>(family.committed),
+                static_cast<unsigned long long>(family.faults));
   }
 }
 
@@ -157,39 +210,52 @@ Result<PowerSums> cycle_all_power(const KillExperiment& experiment, std::uint64_
   return sums;
 }
 
-std::shared_ptr<const Fabric> circuit_switch_fabric() {
-  SipOcsParameters parameters;
-  parameters.nodes = 8;
-  return std::make_shared<const Fabric>(make_sip_ocs(parameters));
-}
+struct KillSums {
+  std::uint64_t points = 0;
+  std::uint64_t power_cycles = 0;
+  std::size_t failed = 0;
+};
 
-std::shared_ptr<const Fabric> oddl_fabric(std::uint32_t nodes, std::uint32_t group_size) {
-  OddlParameters parameters;
-  parameters.nodes = nodes;
-  parameters.group_size = group_size;
-  parameters.channels = static_cast<std::int32_t>(group_size + group_size / 2);
-  return std::make_shared<const Fabric>(make_oddl(parameters));
+/// Every machine and every device that the change writes.
+Result<void> try_change(const KillExperiment& experiment, std::uint64_t every, KillSums& sums) {
+  for (std::size_t machine = 0; machine <= experiment.fabric->nodes.size(); ++machine) {
+    const NodeId node{static_cast<std::uint32_t>(machine == 0 ? 0 : machine - 1)};
+    const auto report = try_kill_points(experiment, machine == 0 ? controller_peer() : agent_peer(node), every);
+    if (!report) {
+      return std::unexpected(report.error());
+    }
+    print_kills(*report, experiment.fabric->name + ", " + (machine == 0 ? "controller" : "agent " + std::to_string(node.value)),
+                experiment);
+    sums.points += report->covered;
+    sums.failed += report->failures.size();
+  }
+  const auto power = cycle_all_power(experiment, every);
+  if (!power) {
+    return std::unexpected(power.error());
+  }
+  sums.power_cycles += power->tried;
+  sums.failed += power->failed;
+  return {};
 }
-
-std::shared_ptr<const Fabric> kill_fabric() { return oddl_fabric(8, 4); }
-/// Both jobs' light passes the same pair of switches.
-std::shared_ptr<const Fabric> one_group_fabric() { return oddl_fabric(16, 8); }
 
 }  // namespace
 
 int soak(const Globals& globals, const SoakOrder& order) {
   const auto allowed = classes_of(order.faults);
-  if (!allowed) {
-    return give_up(allowed.error());
+  const auto family = family_of(order.fabric);
+  if (!allowed || !family) {
+    return give_up(!allowed ? allowed.error() : family.error());
   }
   Sums sums;
   for (std::uint64_t seed = order.first; seed < order.first + order.seeds; seed += order.step) {
-    auto result = run_swarm({seed, *allowed});
+    const SwarmOptions options{seed, *allowed, *family, order.configs};
+    const auto draw = order.fault_files ? draw_fault_file(options) : draw_swarm(options);
+    auto result = draw ? run_draw(*draw) : Result<SwarmResult>(std::unexpected(draw.error()));
     if (!result) {
       return give_up(result.error());
     }
     if (order.twice_every > 0 && sums.seeds % order.twice_every == 0) {
-      const auto again = run_swarm({seed, *allowed});
+      const auto again = run_draw(*draw);
       ++sums.compared;
       if (!again || again->digest != result->digest || again->events != result->events) {
         result->violations.push_back({Instant{}, SafetyRule::unsettled, "the same seed was another run the second time"});
@@ -209,43 +275,32 @@ int soak(const Globals& globals, const SoakOrder& order) {
 }
 
 int try_kills(const Globals&, const KillOrder& order) {
-  KillExperiment experiment;
-  experiment.fabric = kill_fabric();
-  experiment.seed = order.seed;
-  std::uint64_t points = 0;
-  std::size_t failed = 0;
-  for (const IntentChange change : {IntentChange::submit, IntentChange::cancel}) {
-    experiment.change = change;
-    for (std::size_t machine = 0; machine <= experiment.fabric->nodes.size(); ++machine) {
-      const bool is_controller = machine == 0;
-      const NodeId node{static_cast<std::uint32_t>(machine == 0 ? 0 : machine - 1)};
-      const auto report = try_kill_points(experiment, is_controller ? controller_peer() : agent_peer(node),
-                                          std::max<std::uint64_t>(1, order.every));
-      if (!report) {
-        return give_up(report.error());
+  const auto only = family_of(order.fabric);
+  if (!only) {
+    return give_up(only.error());
+  }
+  KillSums all;
+  for (std::size_t i = 0; i < kFabricFamilies; ++i) {
+    const auto family = static_cast<FabricFamily>(i);
+    for (std::uint32_t size = 0; size < std::min(2U, sizes_of(family)) && family == only->value_or(family); ++size) {
+      KillExperiment experiment;
+      experiment.seed = order.seed;
+      const auto fabric = make_fabric({family, size}, order.configs);
+      if (!fabric) {
+        return give_up(fabric.error());
       }
-      print_kills(*report, is_controller ? "controller" : "agent " + std::to_string(node.value), experiment);
-      points += report->covered;
-      failed += report->failures.size();
+      experiment.fabric = *fabric;
+      for (const IntentChange change : {IntentChange::submit, IntentChange::cancel}) {
+        experiment.change = change;
+        if (const auto done = try_change(experiment, std::max<std::uint64_t>(1, order.every), all); !done) {
+          return give_up(done.error());
+        }
+      }
     }
   }
-  std::printf("%llu kill points tried, %zu failed\n", static_cast<unsigned long long>(points), failed);
-  PowerSums power;
-  for (const auto& fabric : {experiment.fabric, one_group_fabric(), circuit_switch_fabric()}) {
-    experiment.fabric = fabric;
-    for (const IntentChange change : {IntentChange::submit, IntentChange::cancel}) {
-      experiment.change = change;
-      const auto sums = cycle_all_power(experiment, std::max<std::uint64_t>(1, order.every));
-      if (!sums) {
-        return give_up(sums.error());
-      }
-      power.tried += sums->tried;
-      power.failed += sums->failed;
-    }
-  }
-  std::printf("%llu power cycles tried, %zu failed\n", static_cast<unsigned long long>(power.tried), power.failed);
-  failed += power.failed;
-  return failed == 0 ? kDone : kFailed;
+  std::printf("%llu kill points and %llu power cycles tried, %zu failed\n", static_cast<unsigned long long>(all.points),
+              static_cast<unsigned long long>(all.power_cycles), all.failed);
+  return all.failed == 0 ? kDone : kFailed;
 }
 
 }  // namespace loom::cli

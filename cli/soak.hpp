@@ -16,11 +16,17 @@ struct SoakOrder {
   std::uint64_t step = 1;           ///< every step-th seed, so that several processes share a range
   std::uint64_t twice_every = 10;   ///< of so many seeds one is run twice, and the digests are compared
   std::vector<std::string> faults;  ///< classes that may be on; empty: all
+  std::string fabric;               ///< a family; empty: all
+  bool fault_files = false;         ///< plain jobs under random fault files instead
+  std::string shrink;               ///< folder; not empty: what fails is made small and written there
+  std::string configs = "configs";
 };
 
 struct KillOrder {
   std::uint64_t seed = 1;
-  std::uint64_t every = 1;  ///< every so-manieth point
+  std::uint64_t every = 1;  ///< every n-th point
+  std::string fabric;       ///< a family; empty: all
+  std::string configs = "configs";
 };
 
 /// kFailed if a seed found something.

@@ -249,18 +249,19 @@ void add_soak(CLI::App& sim, Session& session) {
   CLI::App* swarm = sim.add_subcommand("soak", "Runs drawn from seeds, under faults that the seeds choose");
   swarm->add_option("--seeds", session.soak.seeds, "How many")->check(CLI::PositiveNumber)->capture_default_str();
   swarm->add_option("--first", session.soak.first, "The first seed")->capture_default_str();
-  swarm->add_option("--step", session.soak.step, "Every so-manieth seed only")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  swarm->add_option("--step", session.soak.step, "Every n-th seed only")->check(CLI::PositiveNumber)->capture_default_str();
   swarm->add_option("--twice-every", session.soak.twice_every, "Of so many seeds one is run twice; 0: none")
       ->capture_default_str();
   swarm->add_option("--faults", session.soak.faults, "Only these classes, repeatable: network, partition, ...");
+  swarm->add_option("--fabric", session.soak.fabric, "Only this family: oddl, sip_ring, ...");
+  swarm->add_flag("--fault-files", session.soak.fault_files, "Plain jobs under random fault files of any kinds");
+  swarm->add_option("--shrink", session.soak.shrink, "Folder: write what fails there, made small, as scenario and fault file");
+  swarm->add_option("--configs", session.soak.configs, "Where fabrics/all_elements.yaml is")->capture_default_str();
   swarm->callback([&session] { session.command = [&session] { return soak(session.globals, session.soak); }; });
   CLI::App* kills = sim.add_subcommand("kill-points", "One change: machines killed at each step, devices power-cycled");
   kills->add_option("--seed", session.kills.seed, "Of every trial")->capture_default_str();
-  kills->add_option("--every", session.kills.every, "Try every so-manieth point")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  kills->add_option("--every", session.kills.every, "Try every n-th point")->check(CLI::PositiveNumber)->capture_default_str();
+  kills->add_option("--fabric", session.kills.fabric, "Only this family: oddl, sip_ring, ...");
   kills->callback([&session] { session.command = [&session] { return try_kills(session.globals, session.kills); }; });
 }
 
@@ -338,7 +339,8 @@ void add_pure_commands(CLI::App& app, Session& session) {
   trace->callback([&session] { session.command = [&session] { return import(session.globals, session.path); }; });
   CLI::App* sim = app.add_subcommand("sim", "The whole system in virtual time");
   sim->require_subcommand(1);
-  CLI::App* run = sim->add_subcommand("run", "Run a scenario; prints a digest of everything that happened");
+  CLI::App* run =
+      sim->add_subcommand("run", "Run a scenario: when each job was lit, dark, and why. Exit 1: not as it expects (expect:)");
   run->add_option("SCENARIO", session.sim.scenario, "YAML file")->required();
   run->add_option("--seed", session.sim.seed, "Instead of the scenario's");
   run->add_option("--faults", session.sim.faults, "Fault file beside the scenario's own, e.g. configs/faults/everything.yaml");
@@ -366,7 +368,8 @@ void add_pure_commands(CLI::App& app, Session& session) {
 void add_lab(CLI::App& app, Session& session) {
   CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
   lab->require_subcommand(1);
-  CLI::App* run = lab->add_subcommand("run", "Start, submit the scenario's jobs, follow them into light, replay, print, stop");
+  CLI::App* run = lab->add_subcommand(
+      "run", "Start, do what the scenario says when it says it, account for its jobs, replay, stop. Exit 1: not as it expects");
   run->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
   run->add_flag("--keep", session.lab.keep, "Leave everything running");
   run->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");

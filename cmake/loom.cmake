@@ -1,5 +1,6 @@
 # loom_room(NAME SOURCES ... LINKS ...): a room's library, with the warnings and flags that all of Lightloom shares.
-# loom_test(NAME SOURCES ... LINKS ...): a Catch2 test program whose cases CTest sees one by one.
+# loom_test(NAME [ALONE] [SLOW] SOURCES ... LINKS ...): a Catch2 test program whose cases CTest sees one by one. ALONE: nothing
+# else runs beside it; SLOW: labelled slow, and left out of the suite (./dev test -L slow).
 add_library(loom_flags INTERFACE)
 target_compile_options(loom_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror
@@ -33,10 +34,14 @@ function(loom_program name)
 endfunction()
 
 function(loom_test name)
-  cmake_parse_arguments(TEST "ALONE" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(TEST "ALONE;SLOW" "" "SOURCES;LINKS" ${ARGN})
+  set(labels "")
+  if(TEST_SLOW)
+    set(labels LABELS slow)
+  endif()
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE loom_flags loom_catch_main ${TEST_LINKS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: "
-    PROPERTIES TIMEOUT 300 RUN_SERIAL "${TEST_ALONE}")
+    PROPERTIES TIMEOUT 300 RUN_SERIAL "${TEST_ALONE}" SKIP_RETURN_CODE 77 ${labels})  # tests/skip.hpp
 endfunction()

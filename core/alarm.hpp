@@ -26,6 +26,7 @@ enum class AlarmCode : std::uint8_t {
   confirm_overdue,  ///< a schedule on trial was not confirmed in time and has been taken back
   job_not_quiet,    ///< an attended job was not quiet in time before its light went dark
   demand_unsteady,  ///< a job's demand changes faster than its light may follow
+  device_unusable,  ///< a device follows no order: plans do without it and its circuits
 };
 
 std::string_view to_string(AlarmCode code);
@@ -36,6 +37,8 @@ struct Alarm {
   std::optional<DeviceId> device;
   std::string evidence;      ///< one sentence: what, where, value and limit
   std::string next_command;  ///< what to type, e.g. "loom device show 17"
+  /// The commit that caused it: what all of its agents say of it is one alarm, whichever node says it.
+  std::optional<Revision> revision{};
   bool operator==(const Alarm&) const = default;
 };
 

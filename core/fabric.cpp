@@ -273,6 +273,7 @@ void build_index(Fabric& fabric) {
       }
     }
   }
+  fabric.steers_others = find_steering(fabric);
 }
 
 }  // namespace loom

@@ -78,6 +78,7 @@ struct RingFilter {
 
 struct OpticalCircuitSwitch {  ///< one input to at most one output, any frequency
   Duration settle_max{};
+  Db isolation{0};  ///< how far below an input's light its rest lies at every other output; 0: no rest
 };
 
 struct PatchPanel {
@@ -180,6 +181,9 @@ struct Fabric {
   std::vector<std::uint16_t> index_in_device;                  ///< [element]: its place in Device::elements
   std::vector<std::optional<NodeId>> node_of_element;          ///< [element]: owner of a transmitter or receiver
   std::vector<std::vector<DeviceId>> devices_of_agent;         ///< [node]
+  /// [device]: light of a laser that another agent drives can come to one of its elements, however switches and rings stand.
+  /// Such a device moves only when everybody has proven that light dark; who else is lit decides, not what kind it is of.
+  std::vector<bool> steers_others;
 
   const Element& element(ElementId id) const { return elements[id.value]; }
   const Device& device(DeviceId id) const { return devices[id.value]; }
@@ -187,6 +191,8 @@ struct Fabric {
 
 /// Fills the derived fields. Precondition: ids are dense and references valid (check_fabric says so).
 void build_index(Fabric& fabric);
+/// The last of them, from the others.
+std::vector<bool> find_steering(const Fabric& fabric);
 
 /// Every broken reference or unlawful value, one sentence each; empty means lawful.
 std::vector<std::string> check_fabric(const Fabric& fabric);

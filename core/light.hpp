@@ -17,6 +17,8 @@ struct LitWindow {
   Instant begin{};
   Instant end = kNever;
   BitRate rate;
+  ElementId transmitter{};  ///< whose light it was
+  ElementId receiver{};     ///< where it arrived
   bool operator==(const LitWindow&) const = default;
 };
 

@@ -1,6 +1,8 @@
 // What "dark" means for a setpoint.
 #include "core/plan.hpp"
 
+#include <algorithm>
+
 namespace loom {
 
 std::string_view to_string(Transmit transmit) { return transmit == Transmit::grants ? "grants" : "slots"; }
@@ -16,6 +18,17 @@ Setpoint darkened(const Setpoint& setpoint) {
 bool emits(const Setpoint& setpoint) {
   const auto* laser = std::get_if<LaserSetpoint>(&setpoint);
   return laser != nullptr && laser->emit;
+}
+
+std::uint32_t switches_moved_by(const Plan& plan) {
+  std::uint32_t count = 0;
+  for (const NodePlan& node : plan.nodes) {
+    count += static_cast<std::uint32_t>(std::count_if(node.devices.begin(), node.devices.end(), [](const DevicePlan& device) {
+      const Setpoint& setpoint = device.timeline.front().setpoint;
+      return device.touched && (std::holds_alternative<WssSetpoint>(setpoint) || std::holds_alternative<OcsSetpoint>(setpoint));
+    }));
+  }
+  return count;
 }
 
 }  // namespace loom

@@ -79,8 +79,12 @@ struct TimedSetpoint {
 
 struct DevicePlan {
   DeviceId device;
-  bool touched = false;                 ///< its light goes out at T and returns at relight
+  bool touched = false;                 ///< its light goes out at T and returns at relight; or it may move while that is dark
   std::vector<TimedSetpoint> timeline;  ///< ascending offset; one entry with hold = kForever is static
+  bool left_alone = false;              ///< it follows no order at present: its agent asks nothing of it for this revision
+  /// Of a touched device that light passes: what it may hold when this plan finds it. Light that meets what differs between
+  /// any of these and the timeline is dark for it; whatever else it is found to be, it does not move.
+  std::vector<Setpoint> may_hold{};
   bool operator==(const DevicePlan&) const = default;
 };
 
@@ -135,9 +139,12 @@ struct Plan {
   std::vector<NodePlan> nodes;           ///< ascending node; every node of the fabric
   std::vector<Circuit> circuits;         ///< of every timeslot, ascending id
   std::vector<NodeId> changed;           ///< nodes whose agent must take part in this commit, ascending
-  std::vector<DeviceId> moved_switches;  ///< switches that move in this revision
+  std::vector<DeviceId> moved_steering;  ///< devices that move in this revision and steer light of other agents, ascending
   std::vector<CircuitId> touched;        ///< circuits that go dark for it (old or new), ascending
   IsolationCertificate certificate;
 };
+
+/// WSS and circuit switches that a commit of this plan moves: a figure for people.
+std::uint32_t switches_moved_by(const Plan& plan);
 
 }  // namespace loom

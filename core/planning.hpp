@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/demand.hpp"
 #include "core/fabric.hpp"
@@ -43,9 +44,43 @@ struct Weighed {
   std::string why_not_planned{};
 };
 
+/// A device that follows no order at present: its driver gave up, or a commit failed at it. Observed, not intended.
+struct UnusableDevice {
+  DeviceId device;
+  /// As far as anybody knows it still is what the base plan says, so light that passes it unchanged may stay. False: a commit
+  /// left it somewhere, or it was read to be otherwise, and no light may rely on it.
+  bool holds = true;
+  /// Of a laser: where it may emit all the same, beside what the base says of one that holds. Nobody else may have such light
+  /// where its own can come.
+  std::vector<FrequencySlot> may_emit{};
+  std::string why{};  ///< one sentence, for who waits for it
+  bool operator==(const UnusableDevice&) const = default;
+};
+
+/// A job that the plan does without.
+struct LeftOut {
+  JobId job;
+  Error why;
+  /// Only those circuits that need what is unusable; the others of the job are planned.
+  bool in_part = false;
+  /// What it waits for, ascending; empty: nothing that comes back by itself, it was simply not to be had.
+  std::vector<DeviceId> devices{};
+  std::vector<Circuit> circuits{};  ///< in part: those; they have no id
+  bool operator==(const LeftOut&) const = default;
+};
+
+/// Light that was observed, or that an agent which is away was last told to emit, and that the base does not have.
+struct ObservedLight {
+  DeviceId laser;
+  LaserSetpoint light;
+  /// A commit can prove it dark: its agent is there. Else it is where it is until somebody proves otherwise.
+  bool may_darken = false;
+  bool operator==(const ObservedLight&) const = default;
+};
+
 struct PlanRequest {
   std::shared_ptr<const Fabric> fabric;
-  std::shared_ptr<const Plan> base;  ///< what is confirmed now; null = a dark fabric
+  std::shared_ptr<const Plan> base;  ///< what is confirmed now, or what was found before the first plan; null = a dark fabric
   Intent intent;                     ///< jobs in it without nodes are to be placed
   Revision revision;
   CircuitId next_circuit;  ///< first free circuit id
@@ -53,14 +88,20 @@ struct PlanRequest {
   Budget budget;
   std::string reason;
   std::optional<Weighing> weigh{};
+  std::vector<UnusableDevice> unusable{};  ///< ascending device
+  /// A job without light in the base that cannot be planned is left out, so that the rest goes on; otherwise nothing is
+  /// planned.
+  bool may_leave_out = false;
+  std::vector<ObservedLight> observed{};  ///< ascending laser; occupied until it is proven dark
 };
 
 struct PlanResult {
   Plan plan;
   Schedule schedule;
-  Intent intent;  ///< as asked, with every job placed
+  Intent intent;  ///< as asked, with every job placed; without those that are left out whole
   CircuitId next_circuit;
   std::optional<Weighed> weighed{};  ///< where it was asked for
+  std::vector<LeftOut> left_out{};   ///< ascending job
 };
 
 struct PlanOutcome {

@@ -86,6 +86,8 @@ struct CommitReport {
   Spread dark;
   std::uint64_t resent = 0;  ///< messages repeated because no answer came in time
   CertificateReport certificate{};
+  WallTime started_wall{};   ///< `started` on the wall
+  std::string ordered_by{};  ///< principal whose request led to it; empty: the controller itself
   bool operator==(const CommitReport&) const = default;
 };
 
@@ -147,13 +149,26 @@ struct DeviceReport {
   bool by_hand = false;               ///< an operator's setpoint, see `device set`
   bool adopted = false;               ///< found by the controller, see `reconcile: adopt`
   std::uint32_t lit_ways = 0;         ///< of an OCS: inputs that light passes in the confirmed plan; the others are dark wires
+  std::string unusable{};  ///< why plans do without it; empty: they do not
   bool operator==(const DeviceReport&) const = default;
 };
+
+/// What was last measured of a circuit's light, from best to worst: a circuit is as well as the worst element of its way.
+enum class LightState : std::uint8_t {
+  lit,
+  degraded,  ///< it passes, but weaker or further beside its place than the limits allow
+  unknown,   ///< some element was never read, not for too long, or its driver gave up
+  dark,
+};
+std::string_view to_string(LightState state);
 
 struct CircuitReport {
   Circuit circuit;
   std::uint32_t timeslot = 0;
-  std::string state;  ///< CONNECTED, PENDING_CONNECTION, FAILED (OCP words)
+  std::string state;  ///< OCP's word for `light`: CONNECTED, PENDING_CONNECTION, FAILED; UNKNOWN
+  LightState light = LightState::unknown;
+  Duration age{-1};   ///< of the oldest reading that `light` rests on; -1 ns: some element was never read
+  std::string why{};  ///< one sentence that names the element
   bool operator==(const CircuitReport&) const = default;
 };
 
@@ -184,15 +199,20 @@ struct JobReport {
   bool operator==(const JobReport&) const = default;
 };
 
-/// An alarm as it stands: equal code, node and device are one alarm that is counted.
+/// An alarm as it stands: one cause is one alarm that is counted. A cause is a code with its revision or, without one, with its
+/// node and device.
 struct StandingAlarm {
   AlarmId id;
   Alarm alarm;  ///< as raised last
   Instant first_seen{};
   Instant last_seen{};
   std::uint32_t count = 1;
-  std::string acknowledged_by;  ///< empty: nobody yet
-  bool cleared = false;         ///< its cause is known to be gone
+  std::string acknowledged_by;   ///< empty: nobody yet
+  bool cleared = false;          ///< its cause is known to be gone
+  std::vector<NodeId> nodes{};   ///< that it was raised for, ascending; the first limits::kNodesPerAlarm of them
+  std::uint32_t node_count = 0;  ///< all of them
+  WallTime first_seen_wall{};
+  WallTime last_seen_wall{};
   bool operator==(const StandingAlarm&) const = default;
 };
 

@@ -28,6 +28,7 @@ struct Started {
   std::uint64_t boot_id = 0;
   ClockId clock;
   std::vector<Record> records;
+  Duration wall_offset{};  ///< wall-clock time minus the clock's, as the host found them: for people's eyes only
 };
 struct MessageArrived {
   Peer from;

@@ -47,10 +47,11 @@ std::string_view to_string(Drift drift) {
 }
 
 std::string_view to_string(AlarmCode code) {
-  static constexpr std::array<std::string_view, 15> kWords{
+  static constexpr std::array<std::string_view, 16> kWords{
       "agent_dead",     "agent_duplicate", "stale_term",      "device_failed",     "commit_returned",
       "fire_underflow", "lasers_off",      "journal_damaged", "malformed_message", "clock_unsynchronised",
-      "drift",          "plan_refused",    "confirm_overdue", "job_not_quiet",     "demand_unsteady"};
+      "drift",          "plan_refused",    "confirm_overdue", "job_not_quiet",     "demand_unsteady",
+      "device_unusable"};
   return word(kWords, code);
 }
 
@@ -78,6 +79,27 @@ std::string_view to_string(NodeOrder order) {
 std::string_view to_string(ApplyMode mode) {
   static constexpr std::array<std::string_view, 3> kWords{"safe", "update", "overwrite"};
   return word(kWords, mode);
+}
+
+std::string_view to_string(LightState state) {
+  static constexpr std::array<std::string_view, 4> kWords{"lit", "degraded", "unknown", "dark"};
+  return word(kWords, state);
+}
+
+std::string to_string(WallTime time) {
+  if (time == WallTime{}) {
+    return "-";
+  }
+  const auto since_epoch = std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch());
+  const auto day = std::chrono::floor<std::chrono::days>(since_epoch);
+  const std::chrono::year_month_day date{std::chrono::sys_days{day}};
+  const std::chrono::hh_mm_ss clock{since_epoch - day};
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
+                static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
+                static_cast<int>(clock.subseconds().count()));
+  return text.data();
 }
 
 std::string_view to_string(CircuitChangeKind kind) {

@@ -58,6 +58,9 @@ struct BusReply {
   std::uint8_t exception = 0;
   std::vector<std::uint16_t> words;
   std::vector<std::uint8_t> bytes;
+  /// Of a failure, where the bus knows more than its status says: "/dev/ttyUSB0: Permission denied (errno 13)". Empty on
+  /// success.
+  std::string cause{};
   bool operator==(const BusReply&) const = default;
 };
 

@@ -16,6 +16,8 @@ bool Conversation::may_retry(Instant now) {
   return true;
 }
 
+std::string Conversation::attempt() const { return ", try " + std::to_string(tries_) + " of " + std::to_string(kTries); }
+
 void Conversation::start_over() {
   tries_ = 0;
   resume_at_ = Instant{};
@@ -42,9 +44,9 @@ std::string describe(const BusReply& reply, Duration deadline) {
     case BusStatus::timeout:
       return "no answer within " + describe(deadline);
     case BusStatus::malformed:
-      return "a damaged answer";
+      return "a damaged answer" + (reply.cause.empty() ? "" : ": " + reply.cause);
     case BusStatus::lost:
-      return "the bus is gone";
+      return "the bus is gone" + (reply.cause.empty() ? "" : ": " + reply.cause);
   }
   return "?";
 }

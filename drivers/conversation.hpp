@@ -23,6 +23,8 @@ class Conversation {
   void understood() { tries_ = 0; }
   /// The exchange failed on the wire: pauses, doubling. False: all tries are spent.
   bool may_retry(Instant now);
+  /// ", try 2 of 4": for the sentence of a driver that goes on trying.
+  std::string attempt() const;
   void pause_until(Instant instant) { resume_at_ = instant; }
   /// A new procedure begins; an outstanding transaction stays outstanding.
   void start_over();
@@ -33,7 +35,8 @@ class Conversation {
   Instant resume_at_{};
 };
 
-/// What went wrong on the wire, for a sentence: "no answer within 100 ms", "exception 4 (device failure)".
+/// What went wrong on the wire, for a sentence: "no answer within 100 ms", "exception 4 (device failure)", "the bus is gone:
+/// /dev/ttyUSB0: Permission denied (errno 13)".
 std::string describe(const BusReply& reply, Duration deadline);
 /// Milliseconds with three decimals: "12.500 ms".
 std::string describe(Duration duration);

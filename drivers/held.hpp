@@ -1,26 +1,27 @@
-// What a switch was proven to hold. A change takes no light from what it keeps, so a driver that finds such a thing gone may
-// not set it again: light may enter it. The same target may (a repair), and any that comes after the loss was told: whoever
-// asks for that has seen to the light.
+// What a device that steers light was last seen to hold. A change takes no light from what it keeps, so a driver that finds
+// such a thing gone may not set it again: light may enter it. It says so and gives up; whoever asks for it after that, or after
+// an audit has told the loss, has seen to the light.
 #pragma once
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace loom {
 
-/// `Row`: one thing that is held (a connection, a channel with its port), equality comparable.
+/// `Row`: one thing that is held (a connection, a channel with its port, a heater's voltage), equality comparable.
 template <class Row>
 class Held {
  public:
-  /// The target read back as wanted.
-  void prove(const std::vector<Row>& target) { rows_ = target; }
+  /// What a complete reading at rest found: an audit, or the proof of a fire.
+  void see(std::vector<Row> rows) { rows_ = std::move(rows); }
   /// The loss was told, or what the device holds is not known any more.
   void forget() { rows_.reset(); }
-  /// The first row that was proven, that another `target` keeps and that `is_there` finds gone.
+  /// The first row that was held, that `target` keeps and that `is_there` finds gone.
   template <class IsThere>
   std::optional<Row> lost(const std::vector<Row>& target, IsThere is_there) const {
-    if (!rows_ || *rows_ == target) {
+    if (!rows_) {
       return std::nullopt;
     }
     const auto gone = std::find_if(rows_->begin(), rows_->end(), [&](const Row& row) {

@@ -39,6 +39,13 @@ class Undertaking {
     const bool settled = !auditing_ || (outcome_ == DriverActivity::settled && agrees);
     outcome_ = settled ? DriverActivity::settled : DriverActivity::idle;
     observation_.health = health;
+    observation_.fault.clear();
+  }
+  /// It goes on trying: whoever loses patience before it can say what it was waiting for. `sentence` names the device.
+  void struggle(std::string sentence) {
+    if (!fire_failed_) {
+      observation_.fault = std::move(sentence);
+    }
   }
   /// `sentence` names the device.
   void give_up(std::string sentence) {

@@ -60,9 +60,16 @@ class Check {
   NodeId node(const char* field, std::uint32_t value) { return {below<std::uint32_t>(field, value, limits::kNodes)}; }
   DeviceId device(const char* field, std::uint32_t value) { return {below<std::uint32_t>(field, value, limits::kDevices)}; }
   ElementId element(const char* field, std::uint32_t value) { return {below<std::uint32_t>(field, value, limits::kElements)}; }
+  std::uint32_t timeslot(const char* field, std::uint32_t value) {
+    return below<std::uint32_t>(field, value, limits::kTimelineEntries);
+  }
   std::uint16_t word(const char* field, std::uint32_t value) { return below<std::uint16_t>(field, value, 0x10000); }
   /// 0 ns or later on its clock; kNever is no instant.
   Instant instant(const char* field, std::int64_t ns) { return instant_from_ns(between(field, ns, 0, limits::kInstantNs)); }
+  /// After 1970; 0: not known.
+  WallTime wall_time(const char* field, std::int64_t ns) {
+    return WallTime{Duration{between(field, ns, 0, limits::kInstantNs)}};
+  }
   /// A length of time.
   Duration duration(const char* field, std::int64_t ns) { return Duration{between(field, ns, 0, limits::kDurationNs)}; }
   /// A difference of two instants or clocks, which may be negative.
@@ -137,6 +144,20 @@ std::vector<NodeId> nodes_from_wire(Check& check, const char* field, const WireN
     }
   }
   return nodes;
+}
+
+/// Small numbers of a repeated field, each below `end`.
+template <class WireNumbers>
+std::vector<std::uint32_t> numbers_from_wire(Check& check, const char* field, const WireNumbers& in, std::size_t most,
+                                             std::size_t end) {
+  std::vector<std::uint32_t> numbers;
+  if (check.count(field, in.size(), most)) {
+    numbers.reserve(static_cast<std::size_t>(in.size()));
+    for (const std::uint32_t value : in) {
+      numbers.push_back(static_cast<std::uint32_t>(check.between(field, value, 0, static_cast<std::int64_t>(end) - 1)));
+    }
+  }
+  return numbers;
 }
 
 template <class WireNumbers>

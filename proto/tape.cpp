@@ -29,6 +29,7 @@ struct EventWriter {
     wire::TapedStart& start = *out.mutable_started();
     start.set_boot_id(in.boot_id);
     start.set_clock_id(in.clock.value);
+    start.set_wall_offset_ns(in.wall_offset.count());
     for (const std::string& row : bytes) {
       start.add_journal_rows(row);
     }
@@ -60,8 +61,9 @@ struct EventWriter {
   void operator()(const TrafficHeard&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
 };
 
-void read_start(const wire::TapedStart& in, TapedEvent& out) {
-  out.event = Started{in.boot_id(), {in.clock_id()}, {}};
+void read_start(wire::Check& check, const wire::TapedStart& in, TapedEvent& out) {
+  const Duration wall_offset{check.between("wall_offset_ns", in.wall_offset_ns(), -limits::kInstantNs, limits::kInstantNs)};
+  out.event = Started{in.boot_id(), {in.clock_id()}, {}, wall_offset};
   out.bytes.assign(in.journal_rows().begin(), in.journal_rows().end());
 }
 
@@ -81,7 +83,7 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
   out.digest = in.digest_number();
   switch (in.event_case()) {
     case wire::TapedEvent::kStarted:
-      read_start(in.started(), out);
+      read_start(check, in.started(), out);
       break;
     case wire::TapedEvent::kMessage:
       read_message(check, in.message(), out);

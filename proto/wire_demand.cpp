@@ -23,12 +23,7 @@ static void to_wire(const loom::Collective& in, Collective& out) {
 static loom::Collective from_wire(Check& check, const Collective& in) {
   loom::Collective out;
   out.kind = check.enumeration("kind", in.kind(), loom::CollectiveKind::point_to_point);
-  if (check.count("rank_numbers", in.rank_numbers_size(), limits::kNodes)) {
-    out.ranks.reserve(static_cast<std::size_t>(in.rank_numbers_size()));
-    for (const std::uint32_t rank : in.rank_numbers()) {
-      out.ranks.push_back(static_cast<std::uint32_t>(check.between("rank_numbers", rank, 0, limits::kNodes - 1)));
-    }
-  }
+  out.ranks = numbers_from_wire(check, "rank_numbers", in.rank_numbers(), limits::kNodes, limits::kNodes);
   out.bytes = {check.between("size_bytes", in.size_bytes(), 0, limits::kCollectiveBytes)};
   out.count = static_cast<std::uint32_t>(check.between("repeat_count", in.repeat_count(), 0, limits::kCollectiveRepeats));
   if (in.has_ready_ns()) {
@@ -63,15 +58,12 @@ static loom::Job from_wire(Check& check, const Job& in) {
     out.spec = from_wire(check, in.spec());
   }
   out.nodes = nodes_from_wire(check, "node_ids", in.node_ids());
-  out.stage = in.stage_number();
-  if (check.count("plane_numbers", in.plane_numbers_size(), limits::kTransmittersPerNode)) {
-    out.planes.assign(in.plane_numbers().begin(), in.plane_numbers().end());
-    check.ascending("plane_numbers", out.planes, [](std::uint32_t plane) { return plane; });
-  }
-  if (check.count("order_numbers", in.order_numbers_size(), limits::kAwgOrders)) {
-    out.orders.assign(in.order_numbers().begin(), in.order_numbers().end());
-    check.ascending("order_numbers", out.orders, [](std::uint32_t order) { return order; });
-  }
+  out.stage = static_cast<std::uint32_t>(check.between("stage_number", in.stage_number(), 0, limits::kStagesPerJob - 1));
+  constexpr std::size_t kPlanes = limits::kTransmittersPerNode;
+  out.planes = numbers_from_wire(check, "plane_numbers", in.plane_numbers(), kPlanes, kPlanes);
+  check.ascending("plane_numbers", out.planes, [](std::uint32_t plane) { return plane; });
+  out.orders = numbers_from_wire(check, "order_numbers", in.order_numbers(), limits::kAwgOrders, limits::kAwgOrders);
+  check.ascending("order_numbers", out.orders, [](std::uint32_t order) { return order; });
   out.measured = rows_from_wire<loom::Collective>(check, "measured", in.measured(), limits::kCollectivesPerJob);
   return out;
 }
@@ -106,9 +98,8 @@ loom::JobSpec from_wire(Check& check, const JobSpec& in) {
     }
   }
   out.map = check.enumeration("map", in.map(), loom::MapChoice::custom);
-  if (check.count("custom_map_group_numbers", in.custom_map_group_numbers_size(), limits::kNodes)) {
-    out.custom_map.assign(in.custom_map_group_numbers().begin(), in.custom_map_group_numbers().end());
-  }
+  out.custom_map =
+      numbers_from_wire(check, "custom_map_group_numbers", in.custom_map_group_numbers(), limits::kNodes, limits::kNodes);
   out.transmit = in.transmits_by_grants() ? Transmit::grants : Transmit::slots;
   out.adapt = in.adapt();
   return out;

@@ -13,6 +13,10 @@ void to_wire(const loom::StandingAlarm& in, StandingAlarm& out) {
   out.set_raised_count(in.count);
   out.set_acknowledged_by(sendable(in.acknowledged_by));
   out.set_cleared(in.cleared);
+  nodes_to_wire(in.nodes, *out.mutable_node_ids());
+  out.set_node_count(in.node_count);
+  out.set_first_seen_wall_ns(ns_of(in.first_seen_wall));
+  out.set_last_seen_wall_ns(ns_of(in.last_seen_wall));
 }
 
 loom::StandingAlarm from_wire(Check& check, const StandingAlarm& in) {
@@ -23,6 +27,12 @@ loom::StandingAlarm from_wire(Check& check, const StandingAlarm& in) {
   out.count = in.raised_count();
   out.acknowledged_by = check.text("acknowledged_by", in.acknowledged_by());
   out.cleared = in.cleared();
+  if (check.count("node_ids", in.node_ids_size(), limits::kNodesPerAlarm)) {
+    out.nodes = nodes_from_wire(check, "node_ids", in.node_ids());
+  }
+  out.node_count = in.node_count();
+  out.first_seen_wall = check.wall_time("first_seen_wall_ns", in.first_seen_wall_ns());
+  out.last_seen_wall = check.wall_time("last_seen_wall_ns", in.last_seen_wall_ns());
   const auto scope = check.in("alarm");
   out.alarm = from_wire(check, in.alarm());
   return out;

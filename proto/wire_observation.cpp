@@ -25,7 +25,10 @@ static loom::LaserObservation from_wire(Check& check, const LaserObservation& in
 static loom::HeaterObservation from_wire(Check& check, const HeaterObservation& in) {
   loom::HeaterObservation out;
   if (check.count("ring_millivolts", in.ring_millivolts_size(), limits::kRingsPerBank)) {
-    out.millivolts.assign(in.ring_millivolts().begin(), in.ring_millivolts().end());
+    for (const std::int32_t millivolts : in.ring_millivolts()) {
+      out.millivolts.push_back(
+          static_cast<std::int32_t>(check.between("ring_millivolts", millivolts, -limits::kMillivolts, limits::kMillivolts)));
+    }
   }
   return out;
 }

@@ -82,7 +82,7 @@ static loom::ScheduledCircuit from_wire(Check& check, const ScheduledCircuit& in
   out.destination = check.node("destination_node_id", in.destination_node_id());
   check.present("slot", in.has_slot());
   out.slot = from_wire(check, in.slot());
-  out.timeslot = in.timeslot_number();
+  out.timeslot = check.timeslot("timeslot_number", in.timeslot_number());
   if (in.has_transmitter_element_id()) {
     out.transmitter = check.element("transmitter_element_id", in.transmitter_element_id());
   }

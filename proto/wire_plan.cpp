@@ -103,6 +103,8 @@ static void to_wire(const loom::DevicePlan& in, DevicePlan& out) {
   out.set_device_id(in.device.value);
   out.set_touched(in.touched);
   rows_to_wire(in.timeline, *out.mutable_timeline());
+  out.set_left_alone(in.left_alone);
+  rows_to_wire(in.may_hold, *out.mutable_may_hold());
 }
 
 static loom::DevicePlan from_wire(Check& check, const DevicePlan& in) {
@@ -111,6 +113,8 @@ static loom::DevicePlan from_wire(Check& check, const DevicePlan& in) {
   out.touched = in.touched();
   out.timeline = rows_from_wire<loom::TimedSetpoint>(check, "timeline", in.timeline(), limits::kTimelineEntries);
   check_timeline(check, out.timeline);
+  out.left_alone = in.left_alone();
+  out.may_hold = rows_from_wire<loom::Setpoint>(check, "may_hold", in.may_hold(), limits::kSetpointsHeld);
   return out;
 }
 
@@ -300,8 +304,8 @@ void to_wire(const loom::Plan& in, Plan& out) {
   rows_to_wire(in.nodes, *out.mutable_nodes());
   rows_to_wire(in.circuits, *out.mutable_circuits());
   nodes_to_wire(in.changed, *out.mutable_changed_node_ids());
-  for (const DeviceId device : in.moved_switches) {
-    out.add_moved_switch_device_ids(device.value);
+  for (const DeviceId device : in.moved_steering) {
+    out.add_moved_steering_device_ids(device.value);
   }
   for (const CircuitId circuit : in.touched) {
     out.add_touched_circuit_ids(circuit.value);
@@ -320,9 +324,9 @@ loom::Plan from_wire(Check& check, const Plan& in) {
   check.ascending("circuits.circuit_id", out.circuits, [](const loom::Circuit& circuit) { return circuit.id; });
   out.changed = nodes_from_wire(check, "changed_node_ids", in.changed_node_ids());
   check.ascending("changed_node_ids", out.changed, itself);
-  if (check.count("moved_switch_device_ids", in.moved_switch_device_ids_size(), limits::kDevices)) {
-    for (const std::uint32_t device : in.moved_switch_device_ids()) {
-      out.moved_switches.push_back(check.device("moved_switch_device_ids", device));
+  if (check.count("moved_steering_device_ids", in.moved_steering_device_ids_size(), limits::kDevices)) {
+    for (const std::uint32_t device : in.moved_steering_device_ids()) {
+      out.moved_steering.push_back(check.device("moved_steering_device_ids", device));
     }
   }
   if (check.count("touched_circuit_ids", in.touched_circuit_ids_size(), 2 * limits::kCircuits)) {

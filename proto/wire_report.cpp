@@ -4,10 +4,11 @@
 namespace loom::wire {
 
 static_assert(static_cast<int>(ErrorCode_MAX) == static_cast<int>(loom::ErrorCode::internal) + 1);
-static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::demand_unsteady) + 1);
+static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::device_unusable) + 1);
 static_assert(static_cast<int>(CommitOutcome_MAX) == static_cast<int>(loom::CommitOutcome::refused) + 1);
 static_assert(static_cast<int>(CommitStage_MAX) == static_cast<int>(loom::CommitStage::confirmed) + 1);
 static_assert(static_cast<int>(DeviceKind_MAX) == static_cast<int>(loom::DeviceKind::ocs) + 1);
+static_assert(static_cast<int>(LightState_MAX) == static_cast<int>(loom::LightState::dark) + 1);
 static_assert(static_cast<int>(Drift_MAX) == static_cast<int>(loom::Drift::stale) + 1);
 
 static void to_wire(const loom::Spread& in, Spread& out) {
@@ -70,11 +71,14 @@ void to_wire(const loom::Alarm& in, Alarm& out) {
   }
   out.set_evidence(sendable(in.evidence));
   out.set_next_command(sendable(in.next_command));
+  if (in.revision) {
+    out.set_revision_number(in.revision->value);
+  }
 }
 
 loom::Alarm from_wire(Check& check, const Alarm& in) {
   loom::Alarm out;
-  out.code = check.enumeration("code", in.code(), loom::AlarmCode::demand_unsteady);
+  out.code = check.enumeration("code", in.code(), loom::AlarmCode::device_unusable);
   if (in.has_node_id()) {
     out.node = check.node("node_id", in.node_id());
   }
@@ -83,6 +87,9 @@ loom::Alarm from_wire(Check& check, const Alarm& in) {
   }
   out.evidence = check.text("evidence", in.evidence());
   out.next_command = check.text("next_command", in.next_command());
+  if (in.has_revision_number()) {
+    out.revision = Revision{in.revision_number()};
+  }
   return out;
 }
 
@@ -196,6 +203,7 @@ void to_wire(const loom::DeviceReport& in, DeviceReport& out) {
   out.set_by_hand(in.by_hand);
   out.set_adopted(in.adopted);
   out.set_lit_way_count(in.lit_ways);
+  out.set_unusable(sendable(in.unusable));
 }
 
 loom::DeviceReport from_wire(Check& check, const DeviceReport& in) {
@@ -212,6 +220,7 @@ loom::DeviceReport from_wire(Check& check, const DeviceReport& in) {
   out.by_hand = in.by_hand();
   out.adopted = in.adopted();
   out.lit_ways = in.lit_way_count();
+  out.unusable = check.text("unusable", in.unusable());
   const auto scope = check.in("observation");
   out.observation = from_wire(check, in.observation());
   return out;
@@ -221,12 +230,18 @@ void to_wire(const loom::CircuitReport& in, CircuitReport& out) {
   to_wire(in.circuit, *out.mutable_circuit());
   out.set_timeslot_number(in.timeslot);
   out.set_state(sendable(in.state));
+  out.set_light(enum_to_wire<LightState>(in.light));
+  out.set_age_ns(in.age.count());
+  out.set_why(sendable(in.why));
 }
 
 loom::CircuitReport from_wire(Check& check, const CircuitReport& in) {
   loom::CircuitReport out;
-  out.timeslot = in.timeslot_number();
+  out.timeslot = check.timeslot("timeslot_number", in.timeslot_number());
   out.state = check.text("state", in.state());
+  out.light = check.enumeration("light", in.light(), loom::LightState::dark);
+  out.age = check.difference("age_ns", in.age_ns());
+  out.why = check.text("why", in.why());
   const auto scope = check.in("circuit");
   out.circuit = from_wire(check, in.circuit());
   return out;
@@ -311,6 +326,8 @@ void to_wire(const loom::CommitReport& in, CommitReport& out) {
   to_wire(in.dark, *out.mutable_dark());
   out.set_resent_count(in.resent);
   to_wire(in.certificate, *out.mutable_certificate());
+  out.set_started_wall_ns(ns_of(in.started_wall));
+  out.set_ordered_by(sendable(in.ordered_by));
 }
 
 static loom::Spread spread(Check& check, const char* field, bool is_present, const Spread& in) {
@@ -345,6 +362,8 @@ loom::CommitReport from_wire(Check& check, const CommitReport& in) {
   out.dark = spread(check, "dark", in.has_dark(), in.dark());
   out.resent = in.resent_count();
   out.certificate = from_wire(check, in.certificate());
+  out.started_wall = check.wall_time("started_wall_ns", in.started_wall_ns());
+  out.ordered_by = check.text("ordered_by", in.ordered_by());
   return out;
 }
 

@@ -68,5 +68,6 @@ Result<TaiState> check_tai() {
 
 Instant monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
 Instant tai_now() { return read_clock(CLOCK_TAI); }
+WallTime utc_now() { return WallTime{read_clock(CLOCK_REALTIME).time_since_epoch()}; }
 
 }  // namespace loom

@@ -33,5 +33,6 @@ Result<TaiState> check_tai();
 
 Instant monotonic_now();
 Instant tai_now();
+WallTime utc_now();
 
 }  // namespace loom

@@ -362,7 +362,7 @@ Result<void> Host::Core::start(std::uint64_t boot_id) {
   if (!loaded.damage.empty()) {
     raise({AlarmCode::journal_damaged, std::nullopt, std::nullopt, std::move(loaded.damage), "loom alarm list"});
   }
-  Started started{boot_id, seams_.time->clock(), {}};
+  Started started{boot_id, seams_.time->clock(), {}, seams_.time->wall_offset()};
   if (loaded.rows > 0) {
     started.records.emplace_back(std::move(journal.state));
   }

@@ -54,6 +54,8 @@ AsioLoop::AsioLoop(LoopClock source, ClockId clock, int timer_descriptor)
 
 Instant AsioLoop::now() const { return source_ == LoopClock::tai ? tai_now() : monotonic_now(); }
 
+Duration AsioLoop::wall_offset() const { return utc_now().time_since_epoch() - now().time_since_epoch(); }
+
 bool AsioLoop::later(const Entry& a, const Entry& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
 
 void AsioLoop::call_at(Instant at, Precision precision, std::function<void()> task) {

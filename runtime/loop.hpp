@@ -32,6 +32,7 @@ class AsioLoop : public TimeSeam {
 
   Instant now() const override;
   ClockId clock() const override { return clock_; }
+  Duration wall_offset() const override;
   void call_at(Instant at, Precision precision, std::function<void()> task) override;
 
   /// From any thread; the task runs on the loop's thread.

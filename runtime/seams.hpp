@@ -26,6 +26,8 @@ class TimeSeam {
   virtual Instant now() const = 0;
   /// The clock that now() reads.
   virtual ClockId clock() const = 0;
+  /// Wall-clock time minus now(): for people's eyes, taken once at the start of a life.
+  virtual Duration wall_offset() const = 0;
   /// Runs `task` at or after `at` (in the past: as soon as possible, never from inside this call). No cancelling: callers
   /// ignore what they no longer want.
   virtual void call_at(Instant at, Precision precision, std::function<void()> task) = 0;

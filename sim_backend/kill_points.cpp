@@ -2,10 +2,12 @@
 #include "sim_backend/kill_points.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "sim_backend/simulation.hpp"
+#include "sim_backend/swarm_fabric.hpp"
 
 namespace loom {
 namespace {
@@ -14,27 +16,38 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kLook = milliseconds{5};
-constexpr Duration kOrderBound = seconds{10};  ///< longer than every stage's deadline that a calm commit can meet
+constexpr Duration kOrderBound = seconds{10};  ///< longer than every stage's deadline that a calm commit can meet, robots aside
 constexpr Duration kSecondApply = seconds{2};
 
+/// The longest that a switch of the fabric moves, if that is more than what the times below leave room for: robots.
+Duration extra_of(const Fabric& fabric) {
+  Duration slowest{};
+  for (const Element& element : fabric.elements) {
+    if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind)) {
+      slowest = std::max(slowest, ocs->settle_max);
+    }
+  }
+  return slowest < milliseconds{500} ? Duration{} : slowest * 4;
+}
+
 Scenario scenario_of(const KillExperiment& experiment) {
+  const Duration extra = extra_of(*experiment.fabric);
   Scenario scenario;
   scenario.name = "kill_points";
   scenario.fabric = experiment.fabric;
-  const std::string& architecture = experiment.fabric->architecture;
-  scenario.algorithm = architecture == "sip-ring" || architecture == "sip-ocs" ? architecture : scenario.algorithm;
+  scenario.algorithm = algorithm_of(*experiment.fabric);
   JobSubmission stays;
   stays.name = "stays";
   stays.workload = "vgg19";
-  stays.nodes = 4;
+  stays.nodes = std::min(4U, static_cast<std::uint32_t>(experiment.fabric->nodes.size()) / 2);
   stays.at = milliseconds{500};
   JobSubmission changes = stays;
   changes.name = "changes";
   if (experiment.change == IntentChange::submit) {
-    changes.at = seconds{2};
+    changes.at = seconds{2} + extra;
   } else {
-    changes.at = milliseconds{1'200};
-    changes.runs_for = seconds{1};
+    changes.at = milliseconds{1'200} + extra;
+    changes.runs_for = seconds{1} + extra;
   }
   scenario.jobs = {stays, changes};
   return scenario;
@@ -43,7 +56,9 @@ Scenario scenario_of(const KillExperiment& experiment) {
 /// A world at the instant before the order, all of it as desired.
 class Trial {
  public:
-  static Result<std::unique_ptr<Trial>> at_order(const KillExperiment& experiment) {
+  /// `watch`: told of every step of the controller, before its effects are carried out.
+  static Result<std::unique_ptr<Trial>> at_order(const KillExperiment& experiment,
+                                                 std::function<void(Instant, EffectSink&)> watch = {}) {
     const Scenario scenario = scenario_of(experiment);
     auto jobs = script_of(scenario);
     if (!jobs) {
@@ -52,6 +67,7 @@ class Trial {
     WorldOptions options;
     options.seed = experiment.seed;
     options.devices.keep_actuations = true;
+    options.controller_saboteur = std::move(watch);
     options.operator_patience = kForever;  // what was not answered stays so: either way is right, and the judge looks which
     auto trial = std::make_unique<Trial>(experiment, scenario, std::move(*jobs), options);
     LOOM_TRY(trial->world_.start());
@@ -67,10 +83,10 @@ class Trial {
   /// Without a kill: until the order is confirmed and the controller idle.
   Result<void> finish_calmly() {
     const std::uint64_t confirmed = world_.confirmed();
-    const Instant bound = world_.loop_now() + kOrderBound;
+    const Instant bound = world_.loop_now() + kOrderBound + extra_of(*experiment_.fabric);
     while (world_.confirmed() == confirmed || !world_.controller().is_idle()) {
       if (!world_.loop().run_next(bound)) {
-        return fail(ErrorCode::internal, "the change was not confirmed within 10 s, though nobody was killed");
+        return fail(ErrorCode::internal, "the change was not confirmed in time, though nobody was killed");
       }
     }
     return {};
@@ -79,7 +95,7 @@ class Trial {
   KillTrial kill(Peer machine, std::uint64_t kill_point) {
     trial_.kill_point = kill_point;
     world_.crash_at(machine, kill_point, experiment_.down_for);
-    const Instant bound = world_.loop_now() + kOrderBound;
+    const Instant bound = world_.loop_now() + kOrderBound + extra_of(*experiment_.fabric);
     while (world_.crashes() == 0 && world_.loop().run_next(bound)) {
     }
     if (world_.crashes() == 0) {
@@ -88,8 +104,9 @@ class Trial {
     }
     const Instant restart = world_.loop_now() + experiment_.down_for;
     world_.run_until(restart);
-    await_rest(restart, experiment_.bound, "after the restart");
-    world_.run_until(restart + experiment_.bound);
+    const Duration bound_of_rest = experiment_.bound + extra_of(*experiment_.fabric);
+    await_rest(restart, bound_of_rest, "after the restart");
+    world_.run_until(restart + bound_of_rest);
     judge("after the restart");
     apply_again();
     return std::move(trial_);
@@ -106,8 +123,9 @@ class Trial {
     fault.until = power;
     world_.bus().inject(device, fault);
     world_.run_until(power);
-    await_rest(power, experiment_.power_bound, "after the power cycle");
-    world_.run_until(power + experiment_.power_bound);
+    const Duration bound = experiment_.power_bound + extra_of(*experiment_.fabric);
+    await_rest(power, bound, "after the power cycle");
+    world_.run_until(power + bound);
     judge("after the power cycle");
     apply_again();
     return std::move(trial_);
@@ -143,15 +161,17 @@ class Trial {
   }
 
   Result<void> reach_order() {
-    world_.run_until(Instant{milliseconds{1'900}});
     const OperatorScript::Entry& entry = world_.script().entries().back();
-    const Instant order = experiment_.change == IntentChange::submit ? Instant{entry.scripted.submission.at} : entry.ends_at;
+    const Instant submission{entry.scripted.submission.at};
+    const Duration until_order = experiment_.change == IntentChange::submit ? Duration{} : entry.scripted.submission.runs_for;
+    world_.run_until(submission + until_order - milliseconds{100});
+    const Instant order = experiment_.change == IntentChange::submit ? submission : entry.ends_at;
     if (order == kNever || !world_.unsettled().empty()) {
       return fail(ErrorCode::internal, "the world was not at rest before the order");
     }
     world_.run_until(order - Duration{1});
     for (const LitWindow& window : world_.light().timeline()) {
-      if (window.end == kNever && window.begin < Instant{seconds{1}}) {
+      if (window.end == kNever && window.begin < submission) {
         unchanged_.push_back(window);  // the first job's: it was lit before the second one was asked for
       }
     }
@@ -231,7 +251,7 @@ class Trial {
     }
     const Instant restart = world_.loop_now() + experiment_.down_for;
     world_.run_until(restart);
-    await_rest(restart, experiment_.bound, when);
+    await_rest(restart, experiment_.bound + extra_of(*experiment_.fabric), when);
     trial_.settled_after = std::max(settled_after, trial_.settled_after);
     world_.run_until(restart + kSecondApply);
     judge(when);
@@ -264,6 +284,33 @@ Result<std::uint64_t> count_kill_points(const KillExperiment& experiment, Peer m
   return (*trial)->world().kill_points(machine);
 }
 
+Result<KillSpan> points_while_going(const KillExperiment& experiment) {
+  KillSpan span;
+  World* world = nullptr;
+  const auto watch = [&](Instant, EffectSink& sink) {
+    if (world == nullptr) {
+      return;  // before the order
+    }
+    const std::uint64_t passed = world->kill_points(controller_peer());
+    for (std::size_t i = 0; i < sink.effects().size() && span.end == 0; ++i) {
+      const auto* send = std::get_if<Send>(&sink.effects()[i]);
+      if (send != nullptr && span.first == 0 && std::holds_alternative<Go>(send->envelope.body)) {
+        span.first = passed;
+      } else if (send != nullptr && std::holds_alternative<Proceed>(send->envelope.body)) {
+        span.end = passed + i + 1;  // the point before the send itself is the last one
+      }
+    }
+  };
+  auto trial = Trial::at_order(experiment, watch);
+  if (!trial) {
+    return std::unexpected(std::move(trial).error());
+  }
+  world = &(*trial)->world();
+  world->crash_at(controller_peer(), World::kNoKillPoint, {});
+  LOOM_TRY((*trial)->finish_calmly());
+  return span;
+}
+
 Result<KillTrial> try_kill_point(const KillExperiment& experiment, Peer machine, std::uint64_t kill_point) {
   auto trial = Trial::at_order(experiment);
   if (!trial) {
@@ -272,15 +319,13 @@ Result<KillTrial> try_kill_point(const KillExperiment& experiment, Peer machine,
   return (*trial)->kill(machine, kill_point);
 }
 
-Result<KillReport> try_kill_points(const KillExperiment& experiment, Peer machine, std::uint64_t stride, std::uint64_t first) {
+namespace {
+
+Result<KillReport> try_kills(const KillExperiment& experiment, Peer machine, KillSpan span, std::uint64_t stride) {
   KillReport report;
   report.machine = machine;
-  const Result<std::uint64_t> points = count_kill_points(experiment, machine);
-  if (!points) {
-    return std::unexpected(points.error());
-  }
-  report.points = *points;
-  for (std::uint64_t point = first; point < report.points; point += stride) {
+  report.points = span.end - span.first;
+  for (std::uint64_t point = span.first; point < span.end; point += stride) {
     Result<KillTrial> trial = try_kill_point(experiment, machine, point);
     if (!trial) {
       return std::unexpected(std::move(trial).error());
@@ -293,6 +338,17 @@ Result<KillReport> try_kill_points(const KillExperiment& experiment, Peer machin
     }
   }
   return report;
+}
+
+}  // namespace
+
+Result<KillReport> try_kill_points(const KillExperiment& experiment, Peer machine, std::uint64_t stride) {
+  const Result<std::uint64_t> points = count_kill_points(experiment, machine);
+  return points ? try_kills(experiment, machine, {0, *points}, stride) : Result<KillReport>(std::unexpected(points.error()));
+}
+
+Result<KillReport> try_kill_span(const KillExperiment& experiment, Peer machine, KillSpan span) {
+  return try_kills(experiment, machine, span, 1);
 }
 
 Result<std::vector<DeviceId>> devices_of_change(const KillExperiment& experiment) {

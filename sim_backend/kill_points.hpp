@@ -17,7 +17,7 @@ enum class IntentChange : std::uint8_t { submit, cancel };
 std::string_view to_string(IntentChange change);
 
 struct KillExperiment {
-  std::shared_ptr<const Fabric> fabric;  ///< at least eight nodes
+  std::shared_ptr<const Fabric> fabric;  ///< at least four nodes
   std::uint64_t seed = 1;
   IntentChange change = IntentChange::submit;
   Duration down_for = std::chrono::milliseconds{100};
@@ -45,12 +45,21 @@ struct KillReport {
 /// the change was not confirmed even without a kill.
 Result<std::uint64_t> count_kill_points(const KillExperiment& experiment, Peer machine);
 
+/// The controller's kill points from the step that learns that `going` is durable until before the first Proceed: agents may
+/// have gone dark for a revision of which only the journal knows. Errors: as above.
+struct KillSpan {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;  ///< the first that is not in it
+};
+Result<KillSpan> points_while_going(const KillExperiment& experiment);
+
 /// Errors: those of the workload.
 Result<KillTrial> try_kill_point(const KillExperiment& experiment, Peer machine, std::uint64_t kill_point);
 
-/// Every `stride`-th point, beginning at `first`. Errors: as above.
-Result<KillReport> try_kill_points(const KillExperiment& experiment, Peer machine, std::uint64_t stride,
-                                   std::uint64_t first = 0);
+/// Every `stride`-th point. Errors: as above.
+Result<KillReport> try_kill_points(const KillExperiment& experiment, Peer machine, std::uint64_t stride);
+/// Every point of the span. Errors: as above.
+Result<KillReport> try_kill_span(const KillExperiment& experiment, Peer machine, KillSpan span);
 
 /// The power of one device is cut for KillExperiment::down_for, at instants `step` apart from the order to its confirmation.
 struct PowerReport {

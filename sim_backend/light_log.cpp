@@ -206,6 +206,16 @@ Result<std::vector<OpticalChange>> read_light_log(const std::string& path) {
   return changes;
 }
 
+void drop_partial_line(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::size_t end = text.find_last_of('\n');
+  if (file && !text.empty() && end + 1 != text.size()) {
+    std::error_code ignored;
+    std::filesystem::resize_file(path, end == std::string::npos ? 0 : end + 1, ignored);
+  }
+}
+
 void write_light_log_whole(const std::string& path, Instant through) {
   // Renamed into its place: a reader sees the old number or the new one.
   const std::string fresh = whole_mark(path) + ".new";

@@ -22,6 +22,9 @@ Result<OpticalChange> read_line(std::string_view line);
 /// malformed (file:line).
 Result<std::vector<OpticalChange>> read_light_log(const std::string& path);
 
+/// Before a log is gone on with: a last line without an end was its writer's last. No log: nothing.
+void drop_partial_line(const std::string& path);
+
 /// A writer that gathers its changes says beside its log up to when the file is whole, so that whoever reads need not guess.
 void write_light_log_whole(const std::string& path, Instant through);
 /// What the writer said last; the beginning of time where it has said nothing yet.

@@ -90,6 +90,12 @@ void SimDisk::replace(DiskImage image) {
   damage_.clear();
 }
 
+std::unique_ptr<SimDisk> SimDisk::copy(std::uint64_t seed) const {
+  auto made = std::make_unique<SimDisk>(time_, options_, seed);
+  made->durable_ = durable_;
+  return made;
+}
+
 void SimDisk::tear_last_row() {
   if (durable_.rows.empty()) {
     return;

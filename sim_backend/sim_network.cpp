@@ -29,6 +29,8 @@ class SimNetwork::Endpoint final : public MessageSeam {
   Faults faults_;
   bool joined_ = true;
   Receive receive_;
+  Endpoint* first_ = nullptr;  ///< of a second process that speaks as the same peer: the one that it took over from
+  Instant moves_over_{};       ///< of an agent: until then it is connected to the first
   std::vector<Instant> latest_;  ///< by destination: when the last message in order arrives there
 };
 
@@ -67,14 +69,43 @@ void SimNetwork::set_joined(Peer peer, bool joined) {
 void SimNetwork::crash(Peer peer, std::uint32_t lost_per_million) {
   Endpoint* dead = find(peer);
   LOOM_ASSERT(dead != nullptr);
-  dead->receive_ = nullptr;
+  orphan(*dead, lost_per_million);
+}
+
+MessageSeam& SimNetwork::take_over(Peer peer, Duration over) {
+  Endpoint* first = find(peer);
+  LOOM_ASSERT(first != nullptr && peer.kind != Peer::Kind::agent && first->first_ == nullptr);
+  for (const auto& endpoint : endpoints_) {
+    endpoint->moves_over_ = time_.now() + random_.between(Duration{}, over);
+  }
+  const auto index = static_cast<std::uint32_t>(endpoints_.size());
+  endpoints_.push_back(std::make_unique<Endpoint>(*this, index, peer, first->principal_, first->role_, first->faults_));
+  endpoints_.back()->first_ = first;
+  index_[peer] = index;
+  return *endpoints_.back();
+}
+
+void SimNetwork::end_first(Peer peer) {
+  Endpoint* second = find(peer);
+  LOOM_ASSERT(second != nullptr && second->first_ != nullptr);
+  orphan(*second->first_, 0);
+  second->first_ = nullptr;
+}
+
+SimNetwork::Endpoint& SimNetwork::destination_of(const Endpoint& from, Endpoint& to) {
+  const bool to_first = to.first_ != nullptr && from.self_.kind == Peer::Kind::agent && time_.now() < from.moves_over_;
+  return to_first ? *to.first_ : to;
+}
+
+void SimNetwork::orphan(Endpoint& dead, std::uint32_t lost_per_million) {
+  dead.receive_ = nullptr;
   for (std::size_t place = 0; place < in_flight_.size(); ++place) {
     InFlight& message = in_flight_[place];
     if (!flying_[place]) {
       continue;
     }
-    const bool unsent = message.from == dead->index_ && random_.chance(lost_per_million);
-    message.orphaned = message.orphaned || unsent || message.to == dead->index_;
+    const bool unsent = message.from == dead.index_ && random_.chance(lost_per_million);
+    message.orphaned = message.orphaned || unsent || message.to == dead.index_;
   }
 }
 
@@ -85,6 +116,7 @@ void SimNetwork::send(std::uint32_t from, Peer to, std::string_view bytes) {
     ++counters_.unknown;
     return;
   }
+  destination = &destination_of(*endpoints_[from], *destination);
   const bool lost = random_.chance(options_.loss_per_million);
   const bool doubled = random_.chance(options_.duplication_per_million);
   if (!endpoints_[from]->joined_ || !destination->joined_) {

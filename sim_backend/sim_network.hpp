@@ -52,6 +52,12 @@ class SimNetwork {
   /// The peer's process died: nobody listens, what is under way to it is gone, and of what it sent and what has not arrived
   /// yet each message is gone with this chance (it stood in a buffer of the process). A new life listens by on_receive.
   void crash(Peer peer, std::uint32_t lost_per_million);
+  /// A second process speaks as this peer from now on, from elsewhere, while the first goes on: answers the second one's seam.
+  /// What is sent to the peer reaches the second, except what agents send that are still connected to the first: each of them
+  /// moves over at an instant of its own within `over`. The first may still send to anybody.
+  MessageSeam& take_over(Peer peer, Duration over);
+  /// The first one's process ends, as in crash.
+  void end_first(Peer peer);
   /// The faults from now on; messages under way keep theirs.
   void set_options(NetworkOptions options) { options_ = options; }
   const NetworkOptions& options() const { return options_; }
@@ -69,6 +75,8 @@ class SimNetwork {
   void launch(std::uint32_t from, std::uint32_t to, std::string_view bytes);
   void deliver(std::uint32_t place);
   Endpoint* find(Peer peer);
+  Endpoint& destination_of(const Endpoint& from, Endpoint& to);
+  void orphan(Endpoint& dead, std::uint32_t lost_per_million);
 
   TimeSeam& time_;
   NetworkOptions options_;

@@ -27,6 +27,9 @@ Instant last_action_of(const Scenario& scenario) {
   for (const MachineFault& fault : scenario.machine_faults) {
     last = std::max(last, Instant{fault.at + fault.lasts});
   }
+  for (const ScenarioAction& action : scenario.actions) {
+    last = std::max(last, Instant{action.at});
+  }
   return last;
 }
 
@@ -113,6 +116,7 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   World world(scenario, std::move(*jobs), world_options);
   LOOM_TRY(world.start());
   run_script(world, scenario, options.run_for != kForever ? options.run_for : scenario.duration);
+  const Instant faults_end = world.loop_now();
   const std::vector<std::string> unsettled = settle(world);
 
   SimResult result;
@@ -122,6 +126,8 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   result.events = result.counters.events;
   result.virtual_time = world.loop_now().time_since_epoch();
   result.revisions = {world.confirmed(), world.returned(), world.checker().mixed()};
+  result.settled_after = unsettled.empty() ? world.loop_now() - faults_end : kForever;
+  result.network = world.network().counters();
   result.violations = world.checker().violations();
   for (const std::string& sentence : unsettled) {
     result.violations.push_back({world.loop_now(), SafetyRule::unsettled, sentence});
@@ -134,8 +140,12 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   for (std::string& refused : world.refused_jobs()) {
     result.refusals.push_back(std::move(refused));
   }
+  result.excused = world.checker().excused();
+  result.excused_count = world.checker().excused_count();
   result.underflows = world.underflows();
   result.light = world.light().timeline();
+  result.account = run_account(world.history(), {scenario, world.script(), result.light, world.loop_now(),
+                                                 [&](JobId job) { return world.word_of(job); }});
   if (!options.trace_path.empty()) {
     LOOM_TRY(write_file(options.trace_path, to_trace(world)));
   }

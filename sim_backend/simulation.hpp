@@ -31,11 +31,18 @@ struct SimResult {
   Duration virtual_time{};
   double wall_s = 0;  ///< the caller's
   RevisionCounts revisions;
+  Duration settled_after{};  ///< from the end of all faults until all was at rest; kForever: never
+  NetworkCounters network;
   std::vector<Violation> violations;
+  std::vector<ExcusedViolation> excused;  ///< what injected faults explain; the first hundred
+  std::uint64_t excused_count = 0;
   std::uint64_t underflows = 0;
+  RunAccount account;                 ///< what became of the jobs, and whether that was expected
   std::vector<std::string> refusals;  ///< jobs that were refused, and why
   HostCounters counters;
   LightTimeline light;
+  /// Nothing was unsafe, nothing failed that the scenario does not expect.
+  bool is_as_expected() const { return violations.empty() && account.is_as_expected(); }
 };
 
 /// Blocks for the whole run. Errors: those of the workloads (not_found, invalid_argument, malformed ...), storage (the trace

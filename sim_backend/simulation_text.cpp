@@ -2,33 +2,11 @@
 #include <array>
 #include <cstdio>
 
+#include "sim_backend/json_text.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom {
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') {
-      out += '\\';
-      out += letter;
-    } else if (static_cast<unsigned char>(letter) < 0x20) {
-      std::array<char, 8> escape{};
-      std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(letter));
-      out += escape.data();
-    } else {
-      out += letter;
-    }
-  }
-  return out + '"';
-}
-
-std::string number(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.9g", value);
-  return text.data();
-}
 
 /// Nanoseconds as microseconds, exactly.
 std::string microseconds(Duration duration) {
@@ -40,14 +18,14 @@ std::string microseconds(Duration duration) {
 
 std::string span(std::string_view name, std::string_view lane, std::uint64_t process, std::uint64_t thread, Instant begin,
                  Duration length) {
-  return "{\"ph\":\"X\",\"name\":" + quoted(name) + ",\"cat\":" + quoted(lane) + ",\"pid\":" + std::to_string(process) +
+  return "{\"ph\":\"X\",\"name\":" + json_text(name) + ",\"cat\":" + json_text(lane) + ",\"pid\":" + std::to_string(process) +
          ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + microseconds(begin.time_since_epoch()) +
          ",\"dur\":" + microseconds(length) + "}";
 }
 
 std::string process_name(std::uint64_t process, std::string_view name) {
-  return "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(process) + ",\"args\":{\"name\":" + quoted(name) +
-         "}}";
+  return "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(process) +
+         ",\"args\":{\"name\":" + json_text(name) + "}}";
 }
 
 void add_commit(const CommitReport& report, std::vector<std::string>& events) {
@@ -66,26 +44,43 @@ void add_commit(const CommitReport& report, std::vector<std::string>& events) {
   }
 }
 
+template <class Items, class Print>
+std::string listed(const Items& items, Print print) {
+  std::string text;
+  for (const auto& item : items) {
+    text += (text.empty() ? "" : ",") + print(item);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_json(const SimResult& result) {
   std::array<char, 24> digest{};
   std::snprintf(digest.data(), digest.size(), "%016llx", static_cast<unsigned long long>(result.digest));
-  std::string out = "{\"api_version\":1,\"seed\":" + std::to_string(result.seed) + ",\"digest\":" + quoted(digest.data()) +
+  std::string out = "{\"api_version\":1,\"seed\":" + std::to_string(result.seed) + ",\"digest\":" + json_text(digest.data()) +
                     ",\"events\":" + std::to_string(result.events) +
-                    ",\"virtual_s\":" + number(seconds_of(result.virtual_time)) + ",\"wall_s\":" + number(result.wall_s) +
+                    ",\"virtual_s\":" + json_number(seconds_of(result.virtual_time)) +
+                    ",\"wall_s\":" + json_number(result.wall_s) +
                     ",\"revisions\":{\"committed\":" + std::to_string(result.revisions.committed) +
                     ",\"returned\":" + std::to_string(result.revisions.returned) +
                     ",\"mixed\":" + std::to_string(result.revisions.mixed) + "},\"violations\":[";
-  for (std::size_t i = 0; i < result.violations.size(); ++i) {
-    const Violation& violation = result.violations[i];
-    out += std::string(i == 0 ? "" : ",") + "{\"at_s\":" + number(seconds_of(violation.at.time_since_epoch())) +
-           ",\"rule\":" + quoted(to_string(violation.rule)) + ",\"evidence\":" + quoted(violation.evidence) + "}";
-  }
+  const auto violation_json = [](const Violation& violation) {
+    return "\"at_s\":" + json_number(seconds_of(violation.at.time_since_epoch())) +
+           ",\"rule\":" + json_text(to_string(violation.rule)) + ",\"evidence\":" + json_text(violation.evidence);
+  };
+  out += listed(result.violations, [&](const Violation& each) { return "{" + violation_json(each) + "}"; });
+  out += "],\"excused\":[";
+  out += listed(result.excused, [&](const ExcusedViolation& each) {
+    return "{" + violation_json(each.violation) + ",\"fault\":" + json_text(each.fault) + "}";
+  });
+  out += "],\"excused_count\":" + std::to_string(result.excused_count);
+  out += ",\"as_expected\":" + std::string(result.is_as_expected() ? "true" : "false") + ",\"jobs\":[";
+  out += listed(result.account.jobs, [](const JobAccount& job) { return json_of(job); });
+  out += "],\"actions\":[";
+  out += listed(result.account.actions, [](const ActionAccount& action) { return json_of(action); });
   out += "],\"underflows\":" + std::to_string(result.underflows) + ",\"refusals\":[";
-  for (std::size_t i = 0; i < result.refusals.size(); ++i) {
-    out += std::string(i == 0 ? "" : ",") + quoted(result.refusals[i]);
-  }
+  out += listed(result.refusals, [](const std::string& refusal) { return json_text(refusal); });
   return out + "]}";
 }
 

@@ -1,8 +1,7 @@
-// Drawing a run from its seed, injecting its faults, and asking at the end. Every draw is a statement of its own.
+// Drawing a run from its seed. Every draw is a statement of its own.
 #include "sim_backend/swarm.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "sim_backend/simulation.hpp"
@@ -15,342 +14,502 @@ using std::chrono::seconds;
 
 constexpr Duration kFaultsBegin = milliseconds{600};
 constexpr Duration kFaultsEnd = seconds{9};
-constexpr Duration kLook = milliseconds{20};
 constexpr Duration kCutMax = seconds{2};  ///< longest partition
-/// After the last fault. Every return of a commit that a fault has broken may take a stage's deadline and a backoff.
-constexpr Duration kLivenessBound = seconds{60};
 constexpr std::uint32_t kHalf = 500'000;
+constexpr std::uint32_t kSometimes = 250'000;
+constexpr std::uint32_t kSeldom = 100'000;
+constexpr std::array kStatic{"vgg19", "resnet50", "bert-base"};      ///< rings: light that stays
+constexpr std::array kExchanging{"dlrm", "ncf", "moe"};              ///< all-to-all
+constexpr std::array kDeviceFaults{ScenarioFaultKind::detune, ScenarioFaultKind::dim,     ScenarioFaultKind::fail,
+                                   ScenarioFaultKind::stick,  ScenarioFaultKind::silence, ScenarioFaultKind::refuse,
+                                   ScenarioFaultKind::late};
 
-struct FabricSize {
-  std::uint32_t nodes;
-  std::uint32_t group_size;
-};
-constexpr std::array<FabricSize, 3> kSizes{{{8, 4}, {16, 4}, {16, 8}}};
-
-std::shared_ptr<const Fabric> fabric_of(FabricSize size) {
-  OddlParameters parameters;
-  parameters.nodes = size.nodes;
-  parameters.group_size = size.group_size;
-  parameters.channels = static_cast<std::int32_t>(size.group_size + size.group_size / 2);
-  return std::make_shared<const Fabric>(make_oddl(parameters));
+bool is_oddl(FabricFamily family) {
+  return family == FabricFamily::oddl || family == FabricFamily::oddl_planes || family == FabricFamily::oddl_open ||
+         family == FabricFamily::oddl_awgr;
 }
 
-/// Something that is asked of the system while it is under faults: setup before the world is, start once it runs, check when
-/// all faults have ended and it has had its time.
-class SwarmWork {
+class Draw {
  public:
-  virtual ~SwarmWork() = default;
-  virtual std::string name() const = 0;
-  virtual void setup(Scenario& scenario, Random& random) = 0;
-  virtual void start(World&, Random&) {}
-  /// Called again and again once the faults have stopped, until nothing is left to say.
-  virtual std::vector<std::string> check(World&) { return {}; }
-};
+  Draw(const SwarmOptions& options, std::uint64_t part) : options_(options), random_(Random::of_part(options.seed, part)) {}
 
-JobSubmission submission(std::string name, std::string workload, std::uint32_t nodes, Duration at) {
-  JobSubmission job;
-  job.name = std::move(name);
-  job.workload = std::move(workload);
-  job.nodes = nodes;
-  job.at = at;
-  return job;
-}
-
-/// A ring that comes early and stays: what everything else must leave alone.
-class RingWork final : public SwarmWork {
- public:
-  std::string name() const override { return "ring"; }
-  void setup(Scenario& scenario, Random& random) override {
-    const Duration at = random.between(milliseconds{300}, milliseconds{900});
-    scenario.jobs.push_back(submission("ring", "vgg19", 4, at));
-  }
-};
-
-/// All-to-all in several stages: advances by what agents report.
-class ShuffleWork final : public SwarmWork {
- public:
-  std::string name() const override { return "shuffle"; }
-  void setup(Scenario& scenario, Random& random) override {
-    const Duration at = random.between(milliseconds{800}, seconds{4});
-    scenario.jobs.push_back(submission("shuffle", "dlrm", 4, at));
-  }
-};
-
-/// Submitted and soon cancelled, often in the middle of its commit.
-class CancelWork final : public SwarmWork {
- public:
-  std::string name() const override { return "cancel"; }
-  void setup(Scenario& scenario, Random& random) override {
-    const Duration at = random.between(milliseconds{1'000}, seconds{5});
-    JobSubmission job = submission("cancelled", "vgg19", 4, at);
-    job.runs_for = random.between(milliseconds{5}, milliseconds{400});
-    scenario.jobs.push_back(std::move(job));
-  }
-};
-
-class ChurnWork final : public SwarmWork {
- public:
-  std::string name() const override { return "churn"; }
-  void setup(Scenario& scenario, Random& random) override {
-    scenario.churn.revisions = 4 + random.below(6);
-    scenario.churn.job_nodes = {4, 2};
-    scenario.churn.live_jobs = 1 + random.below(2);
-    scenario.churn.start = random.between(milliseconds{700}, seconds{2});
-    scenario.churn.period = random.between(milliseconds{300}, milliseconds{900});
-  }
-};
-
-/// Lasers off, and on again later. Whoever gave that order sees to it that it is obeyed.
-class LasersWork final : public SwarmWork {
- public:
-  std::string name() const override { return "lasers"; }
-  void setup(Scenario&, Random&) override {}
-  void start(World& world, Random& random) override {
-    const Duration off = random.between(seconds{2}, seconds{6});
-    const Duration on = off + random.between(milliseconds{200}, seconds{2});
-    world.loop().call_at(Instant{off}, Precision::ordinary, [&world] { world.order_lasers(false); });
-    world.loop().call_at(Instant{on}, Precision::ordinary, [&world] { world.order_lasers(true); });
-  }
-  std::vector<std::string> check(World& world) override {
-    if (!world.is_up(controller_peer())) {
-      return {"the controller is down"};
+  Result<void> begin(const std::string& name) {
+    draw_.fabric = draw_fabric(random_);
+    if (options_.family) {
+      draw_.fabric = {*options_.family, draw_.fabric.size % sizes_of(*options_.family)};
     }
-    // An order that a full disk or a crash took from the controller lives on in the agents' latches: their alarm says what to
-    // type, and the operator types it.
-    const bool ordered_off = world.controller().intent().lasers_off;
-    if (!ordered_off && !any_latched(world)) {
-      return {};
+    auto fabric = make_fabric(draw_.fabric, options_.configs);
+    if (!fabric) {
+      return std::unexpected(fabric.error());
     }
-    if (world.loop_now() >= asked_ + seconds{1}) {
-      asked_ = world.loop_now();
-      world.order_lasers(true);
-    }
-    return {ordered_off ? "the lasers are still ordered off" : "the lasers of an agent are still latched off"};
+    Scenario& scenario = draw_.scenario;
+    scenario.name = name;
+    scenario.seed = options_.seed;
+    scenario.fabric = std::move(*fabric);
+    scenario.algorithm = algorithm_of(*scenario.fabric);
+    scenario.controller.stage_deadline = seconds{2};
+    scenario.duration = kFaultsEnd;
+    nodes_ = static_cast<std::uint32_t>(scenario.fabric->nodes.size());
+    return {};
   }
 
- private:
-  static bool any_latched(const World& world) {
-    const auto& nodes = world.light().fabric().nodes;
-    return std::any_of(nodes.begin(), nodes.end(), [&](const Node& node) {
-      return world.is_up(agent_peer(node.id)) && world.agent(node.id).interlock().latched();
-    });
-  }
-
-  Instant asked_{};
-};
-
-std::vector<std::unique_ptr<SwarmWork>> draw_work(Random& random) {
-  std::vector<std::unique_ptr<SwarmWork>> all;
-  all.push_back(std::make_unique<RingWork>());
-  all.push_back(std::make_unique<ShuffleWork>());
-  all.push_back(std::make_unique<CancelWork>());
-  all.push_back(std::make_unique<ChurnWork>());
-  all.push_back(std::make_unique<LasersWork>());
-  std::vector<std::unique_ptr<SwarmWork>> drawn;
-  for (auto& work : all) {
-    if (random.chance(kHalf)) {
-      drawn.push_back(std::move(work));
+  void draw_jobs() {
+    const std::uint32_t jobs = 1 + random_.below(4);
+    for (std::uint32_t i = 0; i < jobs; ++i) {
+      draw_job(i);
     }
-  }
-  if (drawn.empty()) {
-    drawn.push_back(std::make_unique<RingWork>());
-  }
-  return drawn;
-}
-
-class SwarmRun {
- public:
-  explicit SwarmRun(const SwarmOptions& options) : random_(Random::of_part(options.seed, 0x737761726d)) {
-    result_.seed = options.seed;
-    const FabricSize size = kSizes[random_.below(kSizes.size())];
-    scenario_.name = "swarm";
-    scenario_.fabric = fabric_of(size);
-    scenario_.controller.stage_deadline = seconds{2};
-    work_ = draw_work(random_);
-    for (const auto& work : work_) {
-      work->setup(scenario_, random_);
-      result_.work.push_back(work->name());
+    if (random_.chance(kSometimes)) {
+      draw_change();
     }
-    std::ranges::sort(scenario_.jobs, {}, &JobSubmission::at);
+    std::ranges::stable_sort(draw_.scenario.jobs, {}, &JobSubmission::at);
+  }
+
+  void draw_churn() {
+    if (!random_.chance(kHalf)) {
+      return;
+    }
+    Churn& churn = draw_.scenario.churn;
+    churn.revisions = 4 + random_.below(6);
+    churn.job_nodes = {std::min(4U, nodes_), 2};
+    churn.live_jobs = 1 + random_.below(2);
+    churn.start = between(milliseconds{700}, seconds{2});
+    churn.period = between(milliseconds{300}, milliseconds{900});
+  }
+
+  /// What an operator types beside submitting jobs.
+  void draw_actions() {
+    if (random_.chance(kSometimes)) {
+      draw_lasers();
+    }
+    const std::uint32_t actions = random_.below(4);
+    for (std::uint32_t i = 0; i < actions; ++i) {
+      draw_action();
+    }
+    std::ranges::stable_sort(draw_.scenario.actions, {}, &ScenarioAction::at);
+  }
+
+  /// Each class by itself, as often as the class is usual.
+  void draw_classes() {
     for (std::size_t i = 0; i < kFaultClasses; ++i) {
       const bool drawn = random_.chance(kHalf);
-      on_[i] = drawn && options.allowed[i];
+      on_[i] = drawn && options_.allowed[i];
     }
-    // A laser stays as its agent left it. Whoever dies while it plays timeslots leaves its light in one of them, in the way of
-    // the others; no software that is left can prevent that, so it is no finding.
-    const bool plays_timeslots = std::ranges::find(result_.work, "shuffle") != result_.work.end();
-    bool& agents_die = on_[static_cast<std::size_t>(FaultClass::agent_crash)];
-    agents_die = agents_die && !plays_timeslots;
+    spare_agents_of_timeslots();
     draw_network();
-    draw_device_faults();
+    repeat(FaultClass::partition, 4, [this] { add_partition(); });
+    repeat(FaultClass::controller_crash, 4, [this] { add_crash({}); });
+    repeat(FaultClass::agent_crash, 4, [this] { add_crash(any_node()); });
+    repeat(FaultClass::device, 4, [this] { add_device_fault(); });
+    repeat(FaultClass::disk, 1, [this] { add_full_disk(); });
+    repeat(FaultClass::power, 3, [this] { add_power_cycle(); });
+    repeat(FaultClass::untrue, 2, [this] { add_untrue(); });
+    repeat(FaultClass::slow, 2, [this] { add_slow(); });
+    repeat(FaultClass::clock, 2, [this] { add_clock(); });
+    repeat(FaultClass::takeover, 1, [this] { add_takeover(); });
   }
 
-  Result<SwarmResult> run() {
-    auto jobs = script_of(scenario_);
-    if (!jobs) {
-      return std::unexpected(std::move(jobs).error());
+  /// Any kinds, so and so many in all.
+  void draw_any_faults() {
+    on_ = options_.allowed;
+    spare_agents_of_timeslots();
+    if (random_.chance(kSometimes)) {
+      draw_network();
     }
-    WorldOptions options;
-    options.seed = result_.seed;
-    options.checker.lasers_off_bound =
-        kCutMax + kCutMax + seconds{1};  // an order cannot reach who is cut off, or cut off twice
-    world_ = std::make_unique<World>(scenario_, std::move(*jobs), options);
-    LOOM_TRY(world_->start());
-    for (const auto& work : work_) {
-      work->start(*world_, random_);
+    const std::uint32_t faults = 1 + random_.below(6);
+    for (std::uint32_t i = 0; i < faults; ++i) {
+      add_any(static_cast<FaultClass>(1 + random_.below(kFaultClasses - 1)));
     }
-    draw_partitions();
-    draw_crashes();
-    draw_full_disks();
-    world_->run_until(Instant{kFaultsEnd});
-    converge();
-    return report();
+  }
+
+  SwarmDraw finish() {
+    Scenario& scenario = draw_.scenario;
+    std::ranges::stable_sort(scenario.device_faults, {}, &ScenarioFault::at);
+    std::ranges::stable_sort(scenario.machine_faults, {}, &MachineFault::at);
+    std::ranges::stable_sort(scenario.fibre_faults, {}, &FibreFault::at);
+    return std::move(draw_);
   }
 
  private:
-  bool is_on(FaultClass fault) const { return on_[static_cast<std::size_t>(fault)]; }
-  void count(FaultClass fault, std::uint64_t times = 1) {
-    result_.faults[static_cast<std::size_t>(fault)] += static_cast<std::uint32_t>(times);
+  /// In whole microseconds: files are easier to read.
+  Duration between(Duration min, Duration max) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(random_.between(min, max));
   }
-  Duration instant_of_fault(Duration lasts) { return random_.between(kFaultsBegin, kFaultsEnd - lasts); }
-  Peer any_agent() { return agent_peer(NodeId{random_.below(static_cast<std::uint32_t>(scenario_.fabric->nodes.size()))}); }
+  Duration instant_of_fault(Duration lasts) { return between(kFaultsBegin, kFaultsEnd - lasts); }
+  NodeId any_node() { return NodeId{random_.below(nodes_)}; }
+  DeviceId any_device() { return DeviceId{random_.below(static_cast<std::uint32_t>(draw_.scenario.fabric->devices.size()))}; }
+  bool is_on(FaultClass fault) const { return on_[static_cast<std::size_t>(fault)]; }
+
+  template <class Add>
+  void repeat(FaultClass fault, std::uint32_t most, Add add) {
+    const std::uint32_t times = is_on(fault) ? 1 + random_.below(most) : 0;
+    for (std::uint32_t i = 0; i < times; ++i) {
+      add();
+    }
+  }
+
+  /// A laser stays as its agent left it. Whoever dies while it plays timeslots leaves its light in one of them, in the way of
+  /// the others; no software that is left can prevent that, so it is no finding.
+  void spare_agents_of_timeslots() {
+    const auto plays = [&](const JobSubmission& job) {
+      return is_oddl(draw_.fabric.family) && std::ranges::find(kExchanging, job.workload) != kExchanging.end();
+    };
+    if (std::ranges::any_of(draw_.scenario.jobs, plays)) {
+      on_[static_cast<std::size_t>(FaultClass::agent_crash)] = false;
+    }
+  }
+
+  void draw_job(std::uint32_t number) {
+    JobSubmission job;
+    job.name = "job-" + std::to_string(number);
+    const bool exchanges = random_.chance(kHalf * 4 / 5);
+    const std::uint32_t which = random_.below(3);
+    job.workload = exchanges ? kExchanging[which] : kStatic[which];
+    job.nodes = 2 + random_.below(std::max(nodes_ / 2, 2U) - 1);
+    job.at = between(milliseconds{300}, seconds{5});
+    const bool is_cancelled = random_.chance(kSometimes);
+    const bool is_short = random_.chance(kSometimes);
+    const Duration soon = between(milliseconds{5}, milliseconds{400});
+    const Duration later = between(seconds{1}, seconds{4});
+    job.runs_for = is_cancelled ? soon : is_short ? later : kForever;
+    const bool granted = random_.chance(is_oddl(draw_.fabric.family) ? kSometimes : 0);
+    job.transmit = granted ? Transmit::grants : Transmit::slots;
+    draw_.scenario.jobs.push_back(std::move(job));
+  }
+
+  /// The first job moves another workload from then on.
+  void draw_change() {
+    const JobSubmission& changed = draw_.scenario.jobs.front();
+    JobSubmission change;
+    change.name = changed.name + "-changed";
+    change.changes = changed.name;
+    change.workload = kStatic[random_.below(3)];
+    change.nodes = changed.nodes;
+    change.at = changed.at + between(milliseconds{200}, seconds{3});
+    draw_.scenario.jobs.push_back(std::move(change));
+  }
+
+  ScenarioAction& add_action(ActionKind kind, Duration at) {
+    ScenarioAction action;
+    action.kind = kind;
+    action.at = at;
+    draw_.scenario.actions.push_back(action);
+    return draw_.scenario.actions.back();
+  }
+
+  void draw_lasers() {
+    const Duration off = between(seconds{2}, seconds{6});
+    const Duration rearm = off + between(milliseconds{200}, seconds{2});
+    add_action(ActionKind::lasers, off).lasers_on = false;
+    add_action(ActionKind::lasers, rearm).lasers_on = true;
+  }
+
+  /// What is begun is often ended again.
+  void draw_action() {
+    const Duration at = between(seconds{1}, seconds{6});
+    const Duration later = at + between(milliseconds{100}, seconds{2});
+    const NodeId node = any_node();
+    const DeviceId device = any_device();
+    const bool is_ended = random_.chance(kHalf);
+    const bool is_forced = random_.chance(kSeldom);
+    switch (random_.below(6)) {
+      case 0:
+        add_action(ActionKind::drain, at).node = node;
+        draw_.scenario.actions.back().force = is_forced;
+        if (is_ended) {
+          add_action(ActionKind::undrain, later).node = node;
+        }
+        return;
+      case 1:
+        add_action(ActionKind::maintain, at).node = node;
+        add_action(ActionKind::release, later).node = node;
+        return;
+      case 2:
+        return draw_resize(at);
+      case 3:
+        add_action(ActionKind::reset, at).device = device;
+        return;
+      case 4:
+        return draw_setting(at, later, device);
+      default:
+        add_action(ActionKind::schedule, at).rolls_back = false;
+        if (is_ended) {
+          add_action(ActionKind::schedule, later).rolls_back = true;
+        }
+    }
+  }
+
+  void draw_resize(Duration at) {
+    const auto& jobs = draw_.scenario.jobs;
+    const JobSubmission& job = jobs[random_.below(static_cast<std::uint32_t>(jobs.size()))];
+    const std::uint32_t nodes = 2 + random_.below(std::max(nodes_ / 2, 2U) - 1);
+    if (job.changes.empty()) {
+      ScenarioAction& action = add_action(ActionKind::resize, std::max(at, job.at + milliseconds{1}));
+      action.job = job.name;
+      action.nodes = nodes;
+    }
+  }
+
+  void draw_setting(Duration at, Duration later, DeviceId device) {
+    const Fabric& fabric = *draw_.scenario.fabric;
+    if (fabric.device(device).kind == DeviceKind::itla_laser) {
+      ScenarioAction& action = add_action(ActionKind::darken, at);
+      action.device = device;
+      action.setpoint = dark_setpoint(fabric, device);
+      add_action(ActionKind::clear, later).device = device;
+    }
+  }
 
   void draw_network() {
     if (!is_on(FaultClass::network)) {
       return;
     }
-    scenario_.network.loss = random_.below(100'000) * 1e-6;
-    scenario_.network.duplicate = random_.below(50'000) * 1e-6;
-    scenario_.network.reorder = random_.below(100'000) * 1e-6;
-    scenario_.network.delay_max = random_.between(milliseconds{1}, milliseconds{3});
-    scenario_.network.until = kFaultsEnd;
+    NetworkFaults& network = draw_.scenario.network;
+    network.loss = random_.below(100'000) * 1e-6;
+    network.duplicate = random_.below(50'000) * 1e-6;
+    network.reorder = random_.below(100'000) * 1e-6;
+    network.delay_max = between(milliseconds{1}, milliseconds{3});
+    network.until = kFaultsEnd;
   }
 
-  void draw_device_faults() {
-    if (!is_on(FaultClass::device)) {
+  void add_any(FaultClass fault) {
+    if (!is_on(fault)) {
       return;
     }
-    const std::uint32_t faults = 1 + random_.below(4);
-    for (std::uint32_t i = 0; i < faults; ++i) {
-      ScenarioFault fault;
-      fault.device = DeviceId{random_.below(static_cast<std::uint32_t>(scenario_.fabric->devices.size()))};
-      const DeviceKind kind = scenario_.fabric->device(fault.device).kind;
-      fault.kind = static_cast<ScenarioFaultKind>(random_.below(7));
-      if (fault.kind == ScenarioFaultKind::detune && kind != DeviceKind::itla_laser) {
-        fault.kind = ScenarioFaultKind::silence;
-      }
-      fault.offset = FrequencyOffset{30'000};
-      fault.loss = Db{1'200};
-      fault.delay = milliseconds{20};
-      fault.lasts = random_.between(milliseconds{50}, seconds{2});
-      fault.at = instant_of_fault(fault.lasts);
-      scenario_.device_faults.push_back(fault);
-      count(FaultClass::device);
-    }
-    std::ranges::sort(scenario_.device_faults, {}, &ScenarioFault::at);
-  }
-
-  void draw_partitions() {
-    const std::uint32_t times = is_on(FaultClass::partition) ? 1 + random_.below(4) : 0;
-    for (std::uint32_t i = 0; i < times; ++i) {
-      const bool of_controller = random_.chance(kHalf / 2);
-      const Peer agent = any_agent();
-      const Peer peer = of_controller ? controller_peer() : agent;
-      const Duration lasts = random_.between(milliseconds{20}, kCutMax);
-      const Duration at = instant_of_fault(lasts);
-      World& world = *world_;
-      world.loop().call_at(Instant{at}, Precision::ordinary, [&world, peer] { world.network().set_joined(peer, false); });
-      world.loop().call_at(Instant{at + lasts}, Precision::ordinary,
-                           [&world, peer] { world.network().set_joined(peer, true); });
-      count(FaultClass::partition);
+    switch (fault) {
+      case FaultClass::network:
+        return;
+      case FaultClass::partition:
+        return add_partition();
+      case FaultClass::controller_crash:
+        return add_crash({});
+      case FaultClass::agent_crash:
+        return add_crash(any_node());
+      case FaultClass::device:
+        return add_device_fault();
+      case FaultClass::disk:
+        return add_full_disk();
+      case FaultClass::power:
+        return add_power_cycle();
+      case FaultClass::untrue:
+        return add_untrue();
+      case FaultClass::slow:
+        return add_slow();
+      case FaultClass::clock:
+        return add_clock();
+      case FaultClass::takeover:
+        return add_takeover();
     }
   }
 
-  void draw_crashes() {
-    for (const FaultClass fault : {FaultClass::controller_crash, FaultClass::agent_crash}) {
-      const std::uint32_t times = is_on(fault) ? 1 + random_.below(4) : 0;
-      for (std::uint32_t i = 0; i < times; ++i) {
-        const Peer agent = any_agent();
-        const Peer peer = fault == FaultClass::controller_crash ? controller_peer() : agent;
-        const Duration down = random_.between(milliseconds{5}, seconds{1});
-        crash_at(peer, instant_of_fault(down), down);
-        count(fault);
-      }
-    }
+  MachineFault& add_machine_fault(MachineFaultKind kind, std::optional<NodeId> node, Duration lasts) {
+    MachineFault fault;
+    fault.kind = kind;
+    fault.node = node;
+    fault.lasts = lasts;
+    fault.at = instant_of_fault(lasts);
+    draw_.scenario.machine_faults.push_back(fault);
+    return draw_.scenario.machine_faults.back();
+  }
+
+  void add_partition() {
+    const bool of_controller = random_.chance(kSometimes);
+    const NodeId node = any_node();
+    const Duration lasts = between(milliseconds{20}, kCutMax);
+    add_machine_fault(MachineFaultKind::partition, of_controller ? std::nullopt : std::optional(node), lasts);
+  }
+
+  void add_crash(std::optional<NodeId> node) {
+    const Duration down = between(milliseconds{5}, seconds{1});
+    add_machine_fault(MachineFaultKind::crash, node, down);
   }
 
   /// A journal that refused a row takes none until its process starts again, which is what its alarm says.
-  void draw_full_disks() {
-    if (!is_on(FaultClass::disk)) {
-      return;
+  void add_full_disk() {
+    const Duration lasts = between(milliseconds{50}, seconds{1});
+    add_machine_fault(MachineFaultKind::disk_full, {}, lasts);
+  }
+
+  void add_slow() {
+    const NodeId node = any_node();
+    const Duration lasts = between(milliseconds{50}, seconds{2});
+    const Duration delay = between(milliseconds{1}, milliseconds{300});
+    add_machine_fault(MachineFaultKind::slow, node, lasts).delay = delay;
+  }
+
+  void add_clock() {
+    const NodeId node = any_node();
+    const Duration lasts = between(milliseconds{50}, seconds{2});
+    const bool drifts = random_.chance(kHalf);
+    const Duration size = between(milliseconds{1}, milliseconds{200});
+    const bool is_behind = random_.chance(kHalf);
+    const auto ppm = static_cast<std::int64_t>(random_.below(20'000)) - 10'000;
+    MachineFault& fault = add_machine_fault(drifts ? MachineFaultKind::clock_drift : MachineFaultKind::clock_step, node, lasts);
+    fault.offset = drifts ? Duration{} : is_behind ? -size : size;
+    fault.drift_ppm = drifts ? ppm : 0;
+  }
+
+  void add_takeover() {
+    const Duration lasts = between(milliseconds{20}, seconds{2});
+    add_machine_fault(MachineFaultKind::takeover, {}, lasts);
+  }
+
+  void add_fault(DeviceId device, ScenarioFaultKind kind, Duration lasts) {
+    ScenarioFault fault;
+    fault.device = device;
+    fault.kind = kind;
+    fault.lasts = lasts;
+    fault.offset = kind == ScenarioFaultKind::detune ? FrequencyOffset{30'000} : FrequencyOffset{};
+    fault.loss = kind == ScenarioFaultKind::dim ? Db{1'200} : Db{0};
+    fault.delay = kind == ScenarioFaultKind::late ? milliseconds{20} : Duration{};
+    fault.at = instant_of_fault(fault.lasts);
+    draw_.scenario.device_faults.push_back(fault);
+  }
+
+  void add_device_fault() {
+    const DeviceId device = any_device();
+    ScenarioFaultKind kind = kDeviceFaults[random_.below(kDeviceFaults.size())];
+    if (kind == ScenarioFaultKind::detune && draw_.scenario.fabric->device(device).kind != DeviceKind::itla_laser) {
+      kind = ScenarioFaultKind::silence;
     }
-    const Duration lasts = random_.between(milliseconds{50}, seconds{1});
-    const Duration at = instant_of_fault(lasts);
-    SimDisk& disk = world_->disk(controller_peer());
-    world_->loop().call_at(Instant{at}, Precision::ordinary, [&disk] { disk.fail_appends("no space left on device"); });
-    world_->loop().call_at(Instant{at + lasts}, Precision::ordinary, [&disk] { disk.fail_appends({}); });
-    crash_at(controller_peer(), at + lasts, milliseconds{100});
-    count(FaultClass::disk);
+    add_fault(device, kind, between(milliseconds{50}, seconds{2}));
   }
 
-  void crash_at(Peer peer, Duration at, Duration down) {
-    World& world = *world_;
-    world.loop().call_at(Instant{at}, Precision::ordinary, [&world, peer, down] { world.crash(peer, down); });
+  void add_power_cycle() {
+    const DeviceId device = any_device();
+    add_fault(device, ScenarioFaultKind::reboot, between(milliseconds{20}, seconds{1}));
   }
 
-  std::vector<std::string> unsettled() {
-    std::vector<std::string> found = world_->unsettled();
-    for (const auto& work : work_) {
-      for (std::string& sentence : work->check(*world_)) {
-        found.push_back(std::move(sentence));
+  void add_untrue() {
+    const std::uint32_t which = random_.below(3);
+    const DeviceId device = any_device();
+    const Duration lasts = between(milliseconds{50}, seconds{2});
+    const DeviceKind kind = draw_.scenario.fabric->device(device).kind;
+    const bool is_switch = kind == DeviceKind::wss || kind == DeviceKind::ocs;
+    if (which == 2) {
+      return add_exchange(lasts);
+    }
+    add_fault(device, which == 1 && is_switch ? ScenarioFaultKind::misroute : ScenarioFaultKind::false_readback, lasts);
+  }
+
+  /// Of two fibres that end at elements of one kind, as plugs that fit.
+  void add_exchange(Duration lasts) {
+    const Fabric& fabric = *draw_.scenario.fabric;
+    const auto kind_of = [&](FibreId fibre) { return fabric.element(fabric.fibres[fibre.value].to.element).kind.index(); };
+    const auto fibres = static_cast<std::uint32_t>(fabric.fibres.size());
+    FibreFault fault;
+    fault.first = FibreId{random_.below(fibres)};
+    fault.second = FibreId{random_.below(fibres)};
+    fault.lasts = lasts;
+    fault.at = instant_of_fault(lasts);
+    for (std::uint32_t tried = 0; tried < fibres; ++tried) {
+      if (fault.first != fault.second && kind_of(fault.first) == kind_of(fault.second)) {
+        draw_.scenario.fibre_faults.push_back(fault);
+        return;
       }
-    }
-    return found;
-  }
-
-  void converge() {
-    // Machines that die last are up again within a second; whoever is still being asked, is asked until there is an answer.
-    world_->calm();
-    const Instant begin = world_->loop_now();
-    std::vector<std::string> left = unsettled();
-    while (!left.empty() && world_->loop_now() < begin + kLivenessBound) {
-      world_->run_until(world_->loop_now() + kLook);
-      left = unsettled();
-    }
-    result_.settled_after = left.empty() ? world_->loop_now() - begin : kForever;
-    result_.violations = world_->checker().violations();
-    for (std::string& sentence : left) {
-      result_.violations.push_back({world_->loop_now(), SafetyRule::unsettled, std::move(sentence)});
+      fault.second = FibreId{(fault.second.value + 1) % fibres};
     }
   }
 
-  SwarmResult report() {
-    const NetworkCounters& network = world_->network().counters();
-    count(FaultClass::network, network.lost + network.doubled + network.reordered);
-    result_.digest = world_->digest();
-    result_.events = world_->events();
-    result_.virtual_time = world_->loop_now().time_since_epoch();
-    result_.committed = world_->confirmed();
-    result_.returned = world_->returned();
-    return std::move(result_);
-  }
-
+  const SwarmOptions& options_;
   Random random_;
-  Scenario scenario_;
+  SwarmDraw draw_;
+  std::uint32_t nodes_ = 0;
   std::array<bool, kFaultClasses> on_{};
-  std::vector<std::unique_ptr<SwarmWork>> work_;
-  std::unique_ptr<World> world_;
-  SwarmResult result_;
 };
+
+void count(SwarmResult& result, FaultClass fault, std::uint64_t times = 1) {
+  result.faults[static_cast<std::size_t>(fault)] += static_cast<std::uint32_t>(times);
+}
 
 }  // namespace
 
 std::string_view to_string(FaultClass fault) {
   static constexpr std::array<std::string_view, kFaultClasses> kWords{"network",     "partition", "controller_crash",
-                                                                      "agent_crash", "device",    "disk"};
+                                                                      "agent_crash", "device",    "disk",
+                                                                      "power",       "untrue",    "slow",
+                                                                      "clock",       "takeover"};
   return kWords[static_cast<std::size_t>(fault)];
 }
 
-Result<SwarmResult> run_swarm(const SwarmOptions& options) { return SwarmRun(options).run(); }
+FaultClass class_of(ScenarioFaultKind kind) {
+  switch (kind) {
+    case ScenarioFaultKind::reboot:
+      return FaultClass::power;
+    case ScenarioFaultKind::misroute:
+    case ScenarioFaultKind::false_readback:
+      return FaultClass::untrue;
+    default:
+      return FaultClass::device;
+  }
+}
+
+FaultClass class_of(const MachineFault& fault) {
+  switch (fault.kind) {
+    case MachineFaultKind::crash:
+      return fault.node ? FaultClass::agent_crash : FaultClass::controller_crash;
+    case MachineFaultKind::partition:
+      return FaultClass::partition;
+    case MachineFaultKind::disk_full:
+      return FaultClass::disk;
+    case MachineFaultKind::slow:
+      return FaultClass::slow;
+    case MachineFaultKind::clock_step:
+    case MachineFaultKind::clock_drift:
+      return FaultClass::clock;
+    case MachineFaultKind::takeover:
+      return FaultClass::takeover;
+  }
+  return FaultClass::takeover;
+}
+
+Result<SwarmDraw> draw_swarm(const SwarmOptions& options) {
+  Draw draw(options, 0x737761726d);
+  LOOM_TRY(draw.begin("swarm-" + std::to_string(options.seed)));
+  draw.draw_jobs();
+  draw.draw_churn();
+  draw.draw_actions();
+  draw.draw_classes();
+  return draw.finish();
+}
+
+Result<SwarmDraw> draw_fault_file(const SwarmOptions& options) {
+  Draw draw(options, 0x66617565);
+  LOOM_TRY(draw.begin("faults-" + std::to_string(options.seed)));
+  draw.draw_jobs();
+  draw.draw_any_faults();
+  return draw.finish();
+}
+
+Result<SwarmResult> run_draw(const SwarmDraw& draw) {
+  SimOptions options;
+  options.seed = draw.scenario.seed;
+  auto run = run_simulation(draw.scenario, options);
+  if (!run) {
+    return std::unexpected(std::move(run).error());
+  }
+  SwarmResult result;
+  result.draw = draw;
+  result.digest = run->digest;
+  result.events = run->events;
+  result.virtual_time = run->virtual_time;
+  result.settled_after = run->settled_after;
+  result.committed = run->revisions.committed;
+  result.returned = run->revisions.returned;
+  result.violations = std::move(run->violations);
+  count(result, FaultClass::network, run->network.lost + run->network.doubled + run->network.reordered);
+  for (const ScenarioFault& fault : draw.scenario.device_faults) {
+    count(result, class_of(fault.kind));
+  }
+  for (const MachineFault& fault : draw.scenario.machine_faults) {
+    count(result, class_of(fault));
+  }
+  count(result, FaultClass::untrue, draw.scenario.fibre_faults.size());
+  return result;
+}
+
+Result<SwarmResult> run_swarm(const SwarmOptions& options) {
+  auto draw = draw_swarm(options);
+  return draw ? run_draw(*draw) : Result<SwarmResult>(std::unexpected(std::move(draw).error()));
+}
 
 }  // namespace loom

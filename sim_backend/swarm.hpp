@@ -1,30 +1,59 @@
-// Swarm: from one seed a whole run under faults: the fabric, the work, which classes of faults are on and how hard they hit.
-// Two phases: safety while faults last, then they stop and it must converge (liveness). The same seed is the same run; a seed
-// that found something finds it again.
+// Swarm: from one seed a whole run under faults: the fabric (of every architecture), the work, which classes of faults are on and
+// how hard they hit. What is drawn is a scenario, faults included, and nothing else: it is run as any scenario is, and can be
+// written down, shrunk (shrink.hpp) and handed on. Two phases: safety while faults last, then they stop and it must converge.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sim_backend/world.hpp"
+#include "core/config/scenario.hpp"
+#include "sim_backend/light_checker.hpp"
+#include "sim_backend/swarm_fabric.hpp"
 
 namespace loom {
 
-enum class FaultClass : std::uint8_t { network, partition, controller_crash, agent_crash, device, disk };
-inline constexpr std::size_t kFaultClasses = 6;
+enum class FaultClass : std::uint8_t {
+  network,           ///< messages lost, doubled, reordered
+  partition,
+  controller_crash,
+  agent_crash,
+  device,            ///< detuned, dim, dead, stuck, silent, refusing, late
+  disk,              ///< the controller's is full
+  power,             ///< a device's power is cut
+  untrue,            ///< light is not what registers say: misrouted, false read-back, exchanged fibres
+  slow,              ///< an agent's host
+  clock,             ///< an agent's clock steps or drifts
+  takeover,          ///< a second controller, while the old one goes on speaking
+};
+inline constexpr std::size_t kFaultClasses = 11;
 std::string_view to_string(FaultClass fault);
 
 struct SwarmOptions {
   std::uint64_t seed = 1;
   /// Classes that may be on; whether each is, the seed says. All off: the work alone.
-  std::array<bool, kFaultClasses> allowed{true, true, true, true, true, true};
+  std::array<bool, kFaultClasses> allowed = all_classes();
+  std::optional<FabricFamily> family{};  ///< none: the seed draws one
+  std::string configs = "configs";       ///< where all_elements.yaml is
+
+  static constexpr std::array<bool, kFaultClasses> all_classes() {
+    std::array<bool, kFaultClasses> all{};
+    all.fill(true);
+    return all;
+  }
+};
+
+/// A run that was drawn and can be run again.
+struct SwarmDraw {
+  SwarmFabric fabric;
+  Scenario scenario;  ///< with its faults; its seed is the run's
 };
 
 struct SwarmResult {
-  std::uint64_t seed = 0;
+  SwarmDraw draw;
   std::uint64_t digest = 0;
   std::uint64_t events = 0;
   Duration virtual_time{};
@@ -32,11 +61,21 @@ struct SwarmResult {
   std::array<std::uint32_t, kFaultClasses> faults{};  ///< injected, by class (network: messages lost, doubled or reordered)
   std::uint64_t committed = 0;
   std::uint64_t returned = 0;
-  std::vector<std::string> work;  ///< what was asked for
   std::vector<Violation> violations;
 };
 
-/// Errors: storage of the simulated disks, which is a bug.
+/// What a fault of a scenario counts as.
+FaultClass class_of(ScenarioFaultKind kind);
+FaultClass class_of(const MachineFault& fault);
+
+/// Errors: as make_fabric.
+Result<SwarmDraw> draw_swarm(const SwarmOptions& options);
+/// A random scenario of plain jobs under a random fault file: any kinds of faults, up to six of them.
+Result<SwarmDraw> draw_fault_file(const SwarmOptions& options);
+
+/// Errors: those of the workloads; storage of the simulated disks, which is a bug.
+Result<SwarmResult> run_draw(const SwarmDraw& draw);
+/// draw_swarm, then run_draw.
 Result<SwarmResult> run_swarm(const SwarmOptions& options);
 
 }  // namespace loom

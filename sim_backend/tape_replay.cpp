@@ -22,14 +22,19 @@ class TapeTime final : public TimeSeam {
  public:
   Instant now() const override { return now_; }
   ClockId clock() const override { return clock_; }
+  Duration wall_offset() const override { return wall_offset_; }
   void call_at(Instant, Precision, std::function<void()>) override {}
 
   void set(Instant now) { now_ = now; }
-  void set(ClockId clock) { clock_ = clock; }
+  void set(const Started& started) {
+    clock_ = started.clock;
+    wall_offset_ = started.wall_offset;
+  }
 
  private:
   Instant now_{};
   ClockId clock_;
+  Duration wall_offset_{};
 };
 
 class TapeMessages final : public MessageSeam {
@@ -81,10 +86,13 @@ std::string_view kind_of_event(const Event& event) {
   return kNames[event.index()];
 }
 
+using OnAppend = std::function<void(Instant, const Record&)>;
+
 class Life {
  public:
-  Life(const Scenario& scenario, ReplayVerdict& verdict)
+  Life(const Scenario& scenario, ReplayVerdict& verdict, const OnAppend& on_append)
       : verdict_(verdict),
+        on_append_(on_append),
         controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt, encoded_bytes}) {
     HostSeams seams;
     seams.time = &time_;
@@ -104,7 +112,7 @@ class Life {
     time_.set(taped.at);
     answers_.clear();
     if (const auto* started = std::get_if<Started>(&taped.event)) {
-      time_.set(started->clock);
+      time_.set(*started);
       storage_.set(std::move(taped.bytes));
       LOOM_TRY(host_->start(started->boot_id));
     } else if (const auto* message = std::get_if<MessageArrived>(&taped.event)) {
@@ -130,6 +138,9 @@ class Life {
     for (const Effect& effect : sink.effects()) {
       answers_.emplace_back(kind_of_effect(effect));
       const auto* append = std::get_if<Append>(&effect);
+      if (append != nullptr && on_append_) {
+        on_append_(now, append->record);
+      }
       const auto* commit = append == nullptr ? nullptr : std::get_if<CommitRecord>(&append->record);
       verdict_.commits += commit != nullptr && commit->decision == CommitDecision::confirmed ? 1 : 0;
     }
@@ -147,6 +158,7 @@ class Life {
   }
 
   ReplayVerdict& verdict_;
+  const OnAppend& on_append_;
   TapeTime time_;
   TapeMessages messages_;
   TapeStorage storage_;
@@ -218,14 +230,14 @@ Result<TapeHead> head_of_tape(const std::filesystem::path& path) {
   return *std::move(head);
 }
 
-Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario) {
+Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario, const OnAppend& on_append) {
   ReplayVerdict verdict;
   std::unique_ptr<Life> life;
   Instant last{};
   const auto play = [&](TapeEntry& entry) -> Result<bool> {
     if (const auto* head = std::get_if<TapeHead>(&entry)) {
       LOOM_TRY(check_setup(*head, scenario));
-      life = std::make_unique<Life>(scenario, verdict);
+      life = std::make_unique<Life>(scenario, verdict, on_append);
       ++verdict.lives;
       return true;
     }

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/config/scenario.hpp"
+#include "core/journal.hpp"
 #include "core/result.hpp"
 #include "core/tape.hpp"
 #include "core/time.hpp"
@@ -43,6 +45,8 @@ Result<TapeHead> head_of_tape(const std::filesystem::path& path);
 
 /// Errors: not_found, malformed (no tape, or an entry that does not decode: names its number), wrong_version, conflict (another
 /// fabric or algorithm than the tape's).
-Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario);
+/// `on_append`: told of every row that the controller asks its journal to keep, with the instant of the asking.
+Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario,
+                                  const std::function<void(Instant, const Record&)>& on_append = {});
 
 }  // namespace loom

@@ -10,10 +10,14 @@
 
 namespace loom {
 
+/// Every simulated run begins at 2026-01-01T00:00:00Z, so that what people read is a function of the seed too.
+inline constexpr Duration kVirtualEpoch = std::chrono::seconds{1'767'225'600};
+
 class VirtualLoop final : public TimeSeam {
  public:
   Instant now() const override { return now_; }
   ClockId clock() const override { return kVirtualClock; }
+  Duration wall_offset() const override { return kVirtualEpoch; }
   void call_at(Instant at, Precision precision, std::function<void()> task) override;
 
   /// Runs the next task. False: nothing is left, or the next one is later than `end`; time then stands where it stood.

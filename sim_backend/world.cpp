@@ -12,6 +12,7 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kAlarmsKept = 1'000;
+constexpr Duration kFirstPause = std::chrono::milliseconds{20};  ///< until a job that counts iterations runs
 constexpr Peer kOperator{Peer::Kind::operator_, 1};
 constexpr Peer kLaserOperator{Peer::Kind::operator_, 2};
 
@@ -28,28 +29,7 @@ NetworkOptions network_of(const NetworkFaults& faults) {
   return options;
 }
 
-NetworkOptions faultless(NetworkOptions options) {
-  options.loss_per_million = 0;
-  options.duplication_per_million = 0;
-  options.reorder_per_million = 0;
-  return options;
-}
-
 std::string principal_of(NodeId node) { return "agent-" + std::to_string(node.value); }
-
-DeviceFault model_fault(const ScenarioFault& scenario_fault) {
-  static constexpr std::array<DeviceFaultKind, 8> kKinds{
-      DeviceFaultKind::detune,  DeviceFaultKind::dim,  DeviceFaultKind::fail, DeviceFaultKind::stick,
-      DeviceFaultKind::silence, DeviceFaultKind::nack, DeviceFaultKind::late, DeviceFaultKind::reboot};
-  DeviceFault fault;
-  fault.kind = kKinds[static_cast<std::size_t>(scenario_fault.kind)];
-  fault.until = scenario_fault.lasts == kForever ? kNever : Instant{scenario_fault.at + scenario_fault.lasts};
-  fault.offset = scenario_fault.offset;
-  fault.loss = scenario_fault.loss;
-  fault.delay = scenario_fault.delay;
-  fault.hidden = scenario_fault.kind == ScenarioFaultKind::detune;  // "beside what the registers say"
-  return fault;
-}
 
 }  // namespace
 
@@ -61,8 +41,8 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
       adapt_policy_(scenario.adapt),
       options_(options),
       plan_random_(Random::of_part(options.seed, 0x706c616e)),
-      boot_random_(Random::of_part(options.seed, 0x626f6f74)) {
-  faulty_.resize(fabric_->elements.size());
+      boot_random_(Random::of_part(options.seed, 0x626f6f74)),
+      history_(fabric_) {
   network_ = std::make_unique<SimNetwork>(loop_, network_of(scenario.network), options.seed);
   light_ = std::make_unique<LightModel>(fabric_);
   checker_ = std::make_unique<LightChecker>(*light_, options.checker);
@@ -71,15 +51,17 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
   bus.devices.seed = options.seed;
   bus_ = std::make_unique<SimBus>(loop_, fabric_, std::span<const NodeId>{}, bus);
   bus_->on_light([this](const OpticalChange& change) {
+    note_change(change.device);
     const auto changed = light_->apply(change);
     checker_->judge(loop_.now(), changed);
   });
   make_places();
+  make_troubled_hosts(scenario);
   make_controller();
   for (const Node& node : fabric_->nodes) {
     make_agent(node.id);
   }
-  make_operator(std::move(jobs));
+  make_operator(std::move(jobs), scenario.actions);
   schedule_faults(scenario);
 }
 
@@ -98,8 +80,8 @@ void World::make_places() {
 
 HostSeams World::seams_of(Place& place) {
   HostSeams seams;
-  seams.time = &loop_;
-  seams.messages = place.messages;
+  seams.time = place.trouble ? &place.trouble->time() : &loop_;
+  seams.messages = place.trouble ? &place.trouble->over(*place.messages) : place.messages;
   seams.storage = place.disk.get();
   seams.alarm = [this](const Alarm& alarm) { keep_alarm(alarm); };
   seams.digest = &digest_;
@@ -113,20 +95,28 @@ void World::make_controller() {
   seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     plan(std::move(request), std::move(done));
   };
-  controller_place_.host =
-      std::make_unique<Host>(HostOptions{controller_peer(), Role::controller, "controller", options_.journal_tail},
-                             std::move(seams), [this](Instant now, const Event& event, EffectSink& sink) {
-                               if (controller_place_.dying) {
-                                 return;
-                               }
-                               controller_->step(now, event, sink);
-                               if (options_.controller_saboteur) {
-                                 options_.controller_saboteur(now, sink);
-                               }
-                               pass_kill_points(controller_peer(), sink);
-                               relearn(event);
-                               watch_controller(now, sink);
-                             });
+  controller_place_.host = std::make_unique<Host>(
+      HostOptions{controller_peer(), Role::controller, "controller", options_.journal_tail}, std::move(seams),
+      [this, machine = controller_.get()](Instant now, const Event& event, EffectSink& sink) {
+        step_controller(*machine, now, event, sink);
+      });
+}
+
+void World::step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink) {
+  if (&machine == first_controller_.get()) {
+    machine.step(now, event, sink);
+    return watch_first_controller(sink);
+  }
+  if (controller_place_.dying) {
+    return;
+  }
+  machine.step(now, event, sink);
+  if (options_.controller_saboteur) {
+    options_.controller_saboteur(now, sink);
+  }
+  pass_kill_points(controller_peer(), sink);
+  relearn(event);
+  watch_controller(now, sink);
 }
 
 void World::make_agent(NodeId node) {
@@ -144,7 +134,7 @@ void World::make_agent(NodeId node) {
   }
   agent.machine = std::make_unique<Agent>(options, std::move(drivers));
   HostSeams seams = seams_of(agent.place);
-  seams.registers = bus_.get();
+  seams.registers = agent.place.trouble ? &agent.place.trouble->over(*bus_) : bus_.get();
   agent.place.host =
       std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node), options_.journal_tail},
                              std::move(seams), [this, node](Instant now, const Event& event, EffectSink& sink) {
@@ -173,7 +163,7 @@ void World::tell_traffic(const std::string& job) {
     const auto& jobs = controller_->intent().jobs;
     const auto placed = std::find_if(jobs.begin(), jobs.end(), [&](const Job& each) { return each.id == entry->job; });
     if (placed != jobs.end() && !placed->nodes.empty()) {
-      TrafficSource::Iteration iteration = traffic_.play(job, entry->submitted_at, loop_.now());
+      TrafficSource::Iteration iteration = traffic_.play(job, *entry->submitted_at, loop_.now());
       next = iteration.next;
       for (std::size_t rank = 0; rank < iteration.by_rank.size(); ++rank) {
         if (AgentPlace& agent = agents_[placed->nodes[rank].value]; agent.place.host) {
@@ -185,7 +175,7 @@ void World::tell_traffic(const std::string& job) {
   loop_.call_at(loop_.now() + next, Precision::ordinary, [this, job] { tell_traffic(job); });
 }
 
-void World::make_operator(std::vector<ScriptedJob> jobs) {
+void World::make_operator(std::vector<ScriptedJob> jobs, const std::vector<ScenarioAction>& actions) {
   std::map<std::string, std::vector<PlayedTraffic>> traffic;
   for (const ScriptedJob& job : jobs) {
     if (!job.traffic.empty()) {
@@ -195,7 +185,12 @@ void World::make_operator(std::vector<ScriptedJob> jobs) {
     }
   }
   traffic_ = TrafficSource(std::move(traffic));
-  script_ = std::make_unique<OperatorScript>(std::move(jobs), options_.operator_patience);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i].submission.iterations > 0) {
+      loop_.call_at(Instant{jobs[i].submission.at}, Precision::ordinary, [this, i] { watch_iterations(i, 0); });
+    }
+  }
+  script_ = std::make_unique<OperatorScript>(std::move(jobs), options_.operator_patience, actions);
   HostSeams seams;
   seams.time = &loop_;
   laser_desk_ = &network_->attach(kLaserOperator, "laser-operator", Role::operator_, SimNetwork::Faults::spared);
@@ -221,43 +216,6 @@ void World::order_lasers(bool on) {
                   sink.emit(Send{controller_peer(), std::move(envelope)});
                 });
   terminal.deliver(TimerFired{});
-}
-
-void World::schedule_faults(const Scenario& scenario) {
-  for (const ScenarioFault& scenario_fault : scenario.device_faults) {
-    loop_.call_at(Instant{scenario_fault.at}, Precision::ordinary, [this, scenario_fault] {
-      excuse(fabric_->device(scenario_fault.device));
-      if (bus_->has_model(scenario_fault.device)) {
-        bus_->inject(scenario_fault.device, model_fault(scenario_fault));
-      }
-    });
-  }
-  for (const MachineFault& fault : scenario.machine_faults) {
-    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { befall(fault); });
-  }
-  if (scenario.network.until != kForever) {
-    loop_.call_at(Instant{scenario.network.until}, Precision::ordinary,
-                  [this] { network_->set_options(faultless(network_->options())); });
-  }
-}
-
-void World::excuse(const Device& device) {
-  for (const ElementId element : device.elements) {
-    faulty_[element.value] = true;
-    checker_->excuse(element);
-  }
-  // What cannot be lit while it lasts: a laser's own light, what a heater drops, and everybody's light through a switch.
-  const bool is_switch = device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs;
-  for (const Node& node : fabric_->nodes) {
-    const bool behind_switch = is_switch && node.group == fabric_->nodes[device.agent.value].group;
-    const bool behind_heater = device.kind == DeviceKind::heater_bank && node.id == device.agent;
-    for (const ElementId receiver : node.receivers) {
-      faulty_[receiver.value] = faulty_[receiver.value] || behind_switch || behind_heater;
-    }
-    for (const ElementId transmitter : node.transmitters) {
-      faulty_[transmitter.value] = faulty_[transmitter.value] || behind_switch;
-    }
-  }
 }
 
 Result<void> World::start() {
@@ -287,9 +245,11 @@ void World::plan(std::shared_ptr<const PlanRequest> request, std::function<void(
 }
 
 void World::watch_controller(Instant now, EffectSink& sink) {
+  note_schedules(now);
   for (const Effect& effect : sink.effects()) {
     if (const auto* append = std::get_if<Append>(&effect)) {
       checker_->learn(now, append->record);
+      history_.learn(now, append->record);
       if (const auto* commit = std::get_if<CommitRecord>(&append->record)) {
         confirmed_ += commit->decision == CommitDecision::confirmed ? 1 : 0;
         returned_ += commit->decision == CommitDecision::returned ? 1 : 0;
@@ -298,6 +258,42 @@ void World::watch_controller(Instant now, EffectSink& sink) {
       }
     }
   }
+}
+
+/// What was confirmed since the last look.
+void World::note_schedules(Instant now) {
+  if (controller_->confirmed() == scheduled_ || controller_->confirmed_plan() == nullptr) {
+    return;
+  }
+  scheduled_ = controller_->confirmed();
+  for (const JobSchedule& schedule : controller_->confirmed_plan()->schedule.jobs) {
+    history_.note_schedule(now, schedule);
+  }
+}
+
+void World::watch_iterations(std::size_t entry, std::uint32_t looks) {
+  const OperatorScript::Entry& watched = script_->entries()[entry];
+  using State = OperatorScript::State;
+  if (watched.state == State::ended || watched.state == State::refused) {
+    return;
+  }
+  Instant next = loop_.now() + kFirstPause;
+  if (watched.state == State::running) {
+    const Instant now = loop_.now();
+    const CarriedIterations carried = carried_so_far(history_, light_->timeline(), *script_, entry, now);
+    const std::uint32_t wanted = watched.scripted.submission.iterations;
+    const IterationLook look = judge_iterations(carried, wanted, word_of(watched.job), now, looks++);
+    if (look.is_done) {
+      script_->end_job(entry, now);
+      operator_host_->deliver(TimerFired{});
+      return;
+    }
+    if (look.is_hopeless) {
+      script_->await_no_end(entry);
+    }
+    next = look.again;
+  }
+  loop_.call_at(next, Precision::ordinary, [this, entry, looks] { watch_iterations(entry, looks); });
 }
 
 void World::watch_agent(Instant now, NodeId node, EffectSink& sink) {
@@ -326,6 +322,7 @@ void World::relearn(const Event& event) {
     }
   }
   checker_->learn(loop_.now(), last);
+  history_.learn(loop_.now(), last);
   watch_bounds();
 }
 
@@ -348,21 +345,28 @@ void World::keep_alarm(const Alarm& alarm) {
 }
 
 void World::calm() {
-  network_->set_options(faultless(network_->options()));
+  still_network();
   for (const Node& node : fabric_->nodes) {
     network_->set_joined(agent_peer(node.id), true);
   }
   script_->stop();
 }
 
+JobWord World::word_of(JobId job) const {
+  if (!is_up(controller_peer())) {
+    return {};
+  }
+  const JobRecord* record = controller_->jobs().find(job);
+  return record == nullptr ? JobWord{} : JobWord{std::string(to_string(record->state)), record->reason};
+}
+
 std::vector<std::string> World::unlit_jobs() const {
   std::vector<std::string> found;
-  for (const auto& [id, entry] : controller_->jobs().records()) {
-    const bool at_rest = entry.state == JobState::lit || entry.state == JobState::played || entry.state == JobState::ended ||
-                         (entry.state == JobState::refused && !entry.reason.empty());
-    if (!at_rest) {
+  for (const auto& [id, record] : controller_->jobs().records()) {
+    const JobWord word = word_of(id);
+    if (!is_at_rest(word)) {
       found.push_back("job " + std::to_string(id.value) + " (" + controller_->jobs().facts_of(id).name + ") is still " +
-                      std::string(to_string(entry.state)));
+                      word.state);
     }
   }
   return found;
@@ -371,9 +375,9 @@ std::vector<std::string> World::unlit_jobs() const {
 std::vector<std::string> World::refused_jobs() const {
   std::vector<std::string> found;
   if (is_up(controller_peer())) {
-    for (const auto& [id, entry] : controller_->jobs().records()) {
-      if (entry.state == JobState::refused) {
-        found.push_back(controller_->jobs().facts_of(id).name + ": " + entry.reason);
+    for (const auto& [id, record] : controller_->jobs().records()) {
+      if (const JobWord word = word_of(id); is_refused(word)) {
+        found.push_back(controller_->jobs().facts_of(id).name + ": " + word.why);
       }
     }
   }
@@ -392,7 +396,9 @@ std::vector<std::string> World::unsettled() const {
     found.push_back(std::to_string(controller_->present_agents()) + " of " + std::to_string(fabric_->nodes.size()) +
                     " agents are live");
   }
-  for (std::string& difference : differences(*light_, checker_->confirmed(), faulty_)) {
+  for (std::string& difference : differences(*light_, checker_->confirmed(), [this](ElementId transmitter, ElementId receiver) {
+         return is_excused(transmitter, receiver);
+       })) {
     found.push_back(std::move(difference));
   }
   return found;

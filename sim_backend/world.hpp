@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,15 @@
 #include "controller/control/controller.hpp"
 #include "core/config/scenario.hpp"
 #include "runtime/host.hpp"
+#include "sim_backend/fault_excuse.hpp"
 #include "sim_backend/light_checker.hpp"
 #include "sim_backend/operator_script.hpp"
+#include "sim_backend/run_account.hpp"
 #include "sim_backend/sim_bus.hpp"
 #include "sim_backend/sim_disk.hpp"
 #include "sim_backend/sim_network.hpp"
 #include "sim_backend/traffic_source.hpp"
+#include "sim_backend/troubled_host.hpp"
 #include "sim_backend/virtual_loop.hpp"
 
 namespace loom {
@@ -29,7 +33,7 @@ struct WorldOptions {
   SimDeviceOptions devices;
   CheckerOptions checker;
   DiskOptions disk;
-  JournalTail journal_tail;  ///< of controller and agents: short ones have snapshots taken all the time
+  JournalTail journal_tail;                          ///< of controller and agents: short ones have snapshots taken all the time
   Duration plan_min = std::chrono::milliseconds{2};  ///< how long the planning worker takes, in virtual time
   Duration plan_max = std::chrono::milliseconds{20};
   Duration operator_patience = std::chrono::seconds{3};  ///< see OperatorScript
@@ -72,6 +76,11 @@ class World {
   /// Jobs whose plan the controller refused: name and reason.
   std::vector<std::string> refused_jobs() const;
 
+  /// The controller's word about a job; empty while it is down.
+  JobWord word_of(JobId job) const;
+  /// What is kept of the run for the account of its jobs.
+  const RunHistory& history() const { return history_; }
+
   /// From now on light may be what it likes where this device makes it or lets it pass: somebody tampered with it.
   void excuse(const Device& device);
 
@@ -108,7 +117,8 @@ class World {
   struct Place {
     std::unique_ptr<SimDisk> disk;
     MessageSeam* messages = nullptr;
-    std::unique_ptr<Host> host;  ///< null: down
+    std::unique_ptr<TroubledHost> trouble;  ///< null: this host is never slow and its clock never wrong
+    std::unique_ptr<Host> host;             ///< null: down
     KillSwitch kill;
     bool dying = false;  ///< until its host is gone, it hears nothing more
   };
@@ -119,9 +129,24 @@ class World {
   void make_places();
   void make_controller();
   void make_agent(NodeId node);
-  void make_operator(std::vector<ScriptedJob> jobs);
+  void make_operator(std::vector<ScriptedJob> jobs, const std::vector<ScenarioAction>& actions);
+  // world_faults.cpp: what is done to devices and machines, and what that excuses
   void schedule_faults(const Scenario& scenario);
+  void still_network();
+  void begin_fault(const ScenarioFault& fault);
+  void note_change(DeviceId device);
+  bool is_excused(ElementId transmitter, ElementId receiver) const;
   void befall(const MachineFault& fault);
+  // world_machines.cpp: hosts, fibres, and controllers that were replaced
+  void make_troubled_hosts(const Scenario& scenario);
+  void trouble(const MachineFault& fault);
+  void excuse_orders(const MachineFault& fault);
+  void begin_fibre_fault(const FibreFault& fault);
+  void exchange_ends();
+  void take_over(Duration first_goes_on);
+  Duration mend_bound() const { return poll_bound(timings_) + timings_.reconcile_interval + std::chrono::seconds{2}; }
+  /// Jobs of so many iterations end when their light has carried them.
+  void watch_iterations(std::size_t entry, std::uint32_t looks);
   void tell_traffic(const std::string& job);
   Result<void> revive(Peer who);
   void pass_kill_points(Peer who, EffectSink& sink);
@@ -129,13 +154,17 @@ class World {
   const Place& place_of(Peer who) const { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }
   HostSeams seams_of(Place& place);
   void plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done);
+  void step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink);
   void watch_controller(Instant now, EffectSink& sink);
+  /// Of a controller that another has taken over from.
+  void watch_first_controller(EffectSink& sink);
   void watch_agent(Instant now, NodeId node, EffectSink& sink);
   void relearn(const Event& event);
   void watch_bounds();
   void keep_alarm(const Alarm& alarm);
   static void add_counters(HostCounters& sum, const HostCounters& counters);
   std::vector<std::string> unlit_jobs() const;
+  void note_schedules(Instant now);
 
   std::shared_ptr<const Fabric> fabric_;
   std::string algorithm_;
@@ -153,13 +182,28 @@ class World {
   std::unique_ptr<LightChecker> checker_;
   Place controller_place_;
   std::unique_ptr<Controller> controller_;
+  Place first_controller_place_;  ///< while it goes on beside the one that took over from it
+  std::unique_ptr<Controller> first_controller_;
   std::vector<AgentPlace> agents_;  ///< by node
   std::unique_ptr<OperatorScript> script_;
   TrafficSource traffic_{{}};
   std::unique_ptr<Host> operator_host_;
   MessageSeam* laser_desk_ = nullptr;  ///< of whoever orders lasers
   std::uint64_t laser_requests_ = 0;
-  std::vector<bool> faulty_;  ///< by element: a fault was injected there
+  /// A device, or the ends of fibres, under a fault, from its beginning on.
+  struct DeviceTrouble {
+    std::vector<ElementId> elements;
+    std::string text;
+    Instant from{};
+    Instant to = kNever;
+    FaultExcuse excuse;
+  };
+  std::vector<DeviceTrouble> troubles_;
+  std::vector<std::pair<FibreId, FibreId>> exchanged_;  ///< whose far ends are, now
+  RunHistory history_;
+  Revision scheduled_;                            ///< whose schedules history_ has
+  mutable std::shared_ptr<const Plan> paths_of_;  ///< paths_ are of this plan
+  mutable std::map<ElementId, std::set<ElementId>> paths_;
   std::vector<Alarm> alarms_;
   std::uint64_t confirmed_ = 0;
   std::uint64_t returned_ = 0;

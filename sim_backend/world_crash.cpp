@@ -8,8 +8,6 @@ namespace {
 
 /// Of the messages that a process has sent and that are still under way when it dies: how many stood in its own buffers.
 constexpr std::uint32_t kUnsentPerMillion = 500'000;
-/// What a service manager needs to start a process again.
-constexpr Duration kRestart = std::chrono::milliseconds{100};
 
 }  // namespace
 
@@ -51,28 +49,6 @@ Result<void> World::revive(Peer who) {
   }
   const std::uint64_t boot = boot_random_.next();
   return place_of(who).host->start(boot);
-}
-
-/// A journal that refused a row takes none until its process starts again, which is what its alarm says.
-void World::befall(const MachineFault& fault) {
-  const Peer who = fault.node ? agent_peer(*fault.node) : controller_peer();
-  const Instant end = loop_.now() + fault.lasts;
-  switch (fault.kind) {
-    case MachineFaultKind::crash:
-      crash(who, fault.lasts);
-      break;
-    case MachineFaultKind::partition:
-      network_->set_joined(who, false);
-      loop_.call_at(end, Precision::ordinary, [this, who] { network_->set_joined(who, true); });
-      break;
-    case MachineFaultKind::disk_full:
-      disk(who).fail_appends("no space left on device");
-      loop_.call_at(end, Precision::ordinary, [this, who] {
-        disk(who).fail_appends({});
-        crash(who, kRestart);
-      });
-      break;
-  }
 }
 
 void World::crash_at(Peer who, std::uint64_t kill_point, Duration down_for) { place_of(who).kill = {kill_point, 0, down_for}; }

@@ -77,6 +77,7 @@ Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown) 
   session.boot_id = hello.boot_id;
   session.applied = hello.applied;
   session.lasers_latched_off = hello.lasers_latched_off;
+  session.is_said_dark = false;
   if (greeting.is_new_incarnation) {
     begin_incarnation(node);
   }

@@ -73,6 +73,8 @@ class AgentSessions {
   void begin_restore(NodeId node);
   /// Agents that were told to lift their latch are waited for until then.
   void await_rearm(Instant until) { rearm_until_ = until; }
+  /// An operator has seen that the lasers of this absent node are dark. Good until it greets, and for this process.
+  void vouch_dark(NodeId node) { sessions_[node.value].is_said_dark = true; }
   /// Orders about lasers, at once, so that a commit need not wait for the next heartbeats.
   void send_latches(const FabricCommit* moving, EffectSink& sink) const;
   /// Lasers off, to everybody who is there.

@@ -65,7 +65,7 @@ FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTim
   report_.agents = total();
   report_.circuits = static_cast<std::uint32_t>(target.circuits.size());
   report_.touched = static_cast<std::uint32_t>(target.touched.size());
-  report_.switches_moved = static_cast<std::uint32_t>(target.moved_switches.size());
+  report_.switches_moved = switches_moved_by(target);
   report_.started = now;
 }
 
@@ -177,6 +177,7 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
     }
     failed_node_ = node;
     late_ = answer.outcome->error->code == ErrorCode::timed_out;
+    surprised_ = answer.outcome->error->code == ErrorCode::busy;
     fail_with("node " + std::to_string(node.value) + " while " + std::string(to_string(stage_)) + ": " +
               answer.outcome->error->message);
     return;

@@ -56,6 +56,8 @@ class FabricCommit {
   bool was_interrupted() const { return interrupted_; }
   /// An agent was too late for an instant: no fault of what was asked for either, unless it happens again and again.
   bool was_late() const { return late_; }
+  /// A device was found other than the plan took it for: it was read, and with that the same may be planned again.
+  bool was_surprised() const { return surprised_; }
   /// What it took to plan, for the report.
   void set_plan_time(Duration elapsed) { report_.plan = elapsed; }
   /// How long the slowest switch that moves may take beyond the stage's deadline: minutes where a robot does it.
@@ -105,6 +107,7 @@ class FabricCommit {
   bool armed_sent_ = false;
   bool interrupted_ = false;
   bool late_ = false;
+  bool surprised_ = false;
   std::string failure_;
   NodeId failed_node_{~0U};
   std::vector<Duration> prepare_acks_;

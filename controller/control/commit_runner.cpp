@@ -22,10 +22,12 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 /// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
 Duration move_time_of(const Fabric& fabric, const Plan& plan) {
   Duration longest{};
-  for (const DeviceId id : plan.moved_switches) {
-    const Element& element = fabric.element(fabric.device(id).elements[0]);
-    if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind)) {
-      longest = std::max(longest, 2 * ocs->settle_max);
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      const Element& element = fabric.element(fabric.device(device.device).elements[0]);
+      if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind); ocs && device.touched) {
+        longest = std::max(longest, 2 * ocs->settle_max);
+      }
     }
   }
   return longest;
@@ -46,7 +48,8 @@ CommitRunner::CommitRunner(const CommitRunnerParts& parts)
       journal_(parts.journal),
       alarms_(parts.alarms),
       sessions_(parts.sessions),
-      jobs_(parts.jobs) {}
+      jobs_(parts.jobs),
+      found_(parts.found) {}
 
 bool CommitRunner::is_idle() const {
   return facts_.started && std::holds_alternative<Idle>(phase_) && !wanted_ && journal_.is_empty();
@@ -84,9 +87,11 @@ void CommitRunner::restore(const SnapshotRecord& state) {
     confirmed_.confirm(std::move(result));
   }
   greeted_by_ = state.next_revision.value > 1 ? facts_.now + facts_.timings.dead_after : Instant{};
-  uncertain_.add(RepairScope{state.uncertain.nodes, state.uncertain.devices, state.uncertain.switches});
+  for (const auto& plan : state.uncertain) {
+    uncertain_.add(plan);
+  }
   if (state.going != nullptr) {
-    uncertain_.add(*state.going);
+    uncertain_.add(state.going);
   }
 }
 
@@ -149,7 +154,7 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   }
   auto request = std::make_shared<PlanRequest>();
   request->fabric = facts_.fabric;
-  request->base = confirmed_.base();
+  found_.add_to(*request);
   request->intent = desired_.intent();
   request->revision = next_revision_;
   request->next_circuit = next_circuit_;
@@ -205,20 +210,27 @@ void CommitRunner::refuse_plan(const Planning& planned, const Error& error, Effe
 
 // --- the commit under way ------------------------------------------------------------------------------------------------
 
-/// A node in maintenance takes part while it can be heard; nobody waits for one that is switched off.
-std::shared_ptr<const PlanResult> CommitRunner::without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const {
-  const auto is_absent = [&](NodeId node) { return desired_.in_maintenance(node) && !sessions_.is_present(node); };
-  if (std::none_of(plan->plan.changed.begin(), plan->plan.changed.end(), is_absent)) {
+/// A node in maintenance takes part while it can be heard; nobody waits for one that is switched off, unless its light may meet
+/// what moves: that is not steered before it is proven dark.
+std::shared_ptr<const PlanResult> CommitRunner::without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
+                                                                           const KnownState& known) const {
+  const std::vector<NodeId> unproven = found_.unproven_nodes(known, plan->plan);
+  const auto is_absent = [&](NodeId node) {
+    return desired_.in_maintenance(node) && !sessions_.is_present(node) &&
+           !std::binary_search(unproven.begin(), unproven.end(), node);
+  };
+  if (unproven.empty() && std::none_of(plan->plan.changed.begin(), plan->plan.changed.end(), is_absent)) {
     return plan;
   }
   auto narrowed = std::make_shared<PlanResult>(*plan);
+  merge_sorted(narrowed->plan.changed, unproven);
   std::erase_if(narrowed->plan.changed, is_absent);
   return narrowed;
 }
 
 void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, std::string reason, Duration elapsed,
                                 EffectSink& sink) {
-  distrust_what_switches_lost();
+  uncertain_.forget_unread();
   Committing committing;
   committing.is_repair = !repair_.nodes.empty() && uncertain_.empty() && plan->plan.changed.empty() && !jobs_.replays_a_stage();
   std::vector<bool> lacks_plan(sessions_.size());
@@ -226,7 +238,9 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, std::str
     lacks_plan[node.id.value] = sessions_[node.id].lacks_plan;
   }
   const RepairScope repaired = std::exchange(repair_, {});
-  plan = without_absent_maintenance(widened(std::move(plan), *facts_.fabric, uncertain_.scope(), repaired, lacks_plan));
+  const KnownState known = found_.known(uncertain_.plans());
+  plan = widened(std::move(plan), *facts_.fabric, uncertain_.scope(), repaired, known, lacks_plan);
+  plan = without_absent_maintenance(std::move(plan), known);
   next_circuit_ = std::max(next_circuit_, plan->next_circuit);
   for (const Job& placed : plan->intent.jobs) {
     desired_.place(placed);
@@ -405,9 +419,9 @@ void CommitRunner::on_confirmed_recorded(Revision revision, EffectSink& sink) {
   }
 }
 
-// --- uncertain switches --------------------------------------------------------------------------------------------------
+// --- uncertain devices ---------------------------------------------------------------------------------------------------
 
-/// Not longer than one poll: a switch that cannot be read will tell so by itself.
+/// Not longer than one poll: a device that cannot be read will tell so by itself.
 bool CommitRunner::awaits_reading() const {
   const Instant since = uncertain_.unread_since();
   const auto is_unread = [&](DeviceId id) {
@@ -416,24 +430,6 @@ bool CommitRunner::awaits_reading() const {
   };
   return facts_.now < since + poll_bound(facts_.timings) &&
          std::any_of(uncertain_.unread().begin(), uncertain_.unread().end(), is_unread);
-}
-
-/// Light that meets what an uncertain switch has lost goes dark before it is set again, though nobody changed that light.
-void CommitRunner::distrust_what_switches_lost() {
-  std::vector<DeviceId> read = uncertain_.unread();
-  std::erase_if(read, [&](DeviceId id) {
-    const Observation* seen = sessions_.observed(id);
-    return seen == nullptr || seen->read_at < uncertain_.unread_since();
-  });
-  uncertain_.forget_unread();
-  if (read.empty() || !confirmed_.exists()) {
-    return;
-  }
-  std::vector<const Observation*> observations(facts_.fabric->devices.size(), nullptr);
-  for (const DeviceId id : read) {
-    observations[id.value] = sessions_.observed(id);
-  }
-  uncertain_.add(repair_scope(*facts_.fabric, confirmed_.plan(), read, observations, {}));
 }
 
 void CommitRunner::record_history(CommitReport report) {

@@ -18,6 +18,7 @@
 #include "controller/control/confirmed_plans.hpp"
 #include "controller/control/desired_intent.hpp"
 #include "controller/control/facts.hpp"
+#include "controller/control/found_state.hpp"
 #include "controller/control/jobs.hpp"
 #include "controller/control/journal_queue.hpp"
 #include "controller/control/uncertain_state.hpp"
@@ -33,6 +34,7 @@ struct CommitRunnerParts {
   AlarmBoard& alarms;
   AgentSessions& sessions;
   Jobs& jobs;
+  const FoundState& found;
 };
 
 /// A commit that came to its end, for whoever has to follow.
@@ -130,11 +132,11 @@ class CommitRunner {
   // commit_runner.cpp: planning, the commit under way
   void refuse_plan(const Planning& planned, const Error& error, EffectSink& sink);
   void start_commit(std::shared_ptr<const PlanResult> plan, std::string reason, Duration elapsed, EffectSink& sink);
-  std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan) const;
+  std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
+                                                               const KnownState& known) const;
   bool awaits_quiet(const Committing& committing, EffectSink& sink);
   bool awaits_reading() const;
   Instant earliest_plan() const;
-  void distrust_what_switches_lost();
   void follow_commit(EffectSink& sink);
   CommitRecord going_record(const std::shared_ptr<const PlanResult>& plan) const;
   void record_history(CommitReport report);
@@ -158,6 +160,7 @@ class CommitRunner {
   AlarmBoard& alarms_;
   AgentSessions& sessions_;
   Jobs& jobs_;
+  const FoundState& found_;
 
   std::optional<WantedPlan> wanted_;
   Instant not_before_{};  ///< backoff of a return

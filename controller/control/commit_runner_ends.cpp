@@ -66,16 +66,18 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   }
   alarm_of_failure(*failed, sink);
   if (failed->may_have_moved()) {
-    uncertain_.add(failed->plan().plan);
+    const auto plan = failed->shared_plan();
+    uncertain_.add({plan, &plan->plan});
     const NodeId node = failed->failed_node();
-    if (node.value < sessions_.size() && !failed->was_interrupted() && sessions_.is_present(node)) {
-      uncertain_.distrust_switches(*facts_.fabric, node, facts_.now);  // it said that a device failed
+    const bool says_a_device_failed = !failed->was_interrupted() && !failed->was_surprised();  // a surprise was just read
+    if (node.value < sessions_.size() && says_a_device_failed && sessions_.is_present(node)) {
+      uncertain_.distrust_steering(*facts_.fabric, node, facts_.now);
     }
   }
   const ControllerTimings& timings = facts_.timings;
   const bool is_wanted_again = journal_.failure() ||  // nobody's fault; a new incarnation finds what was wanted
                                (failed->was_interrupted() && return_attempts_ < timings.return_attempts) ||
-                               (failed->was_late() && return_attempts_ < timings.late_attempts);
+                               ((failed->was_late() || failed->was_surprised()) && return_attempts_ < timings.late_attempts);
   if (is_wanted_again) {
     jobs_.want_again(failed->plan().intent.jobs);
   } else {

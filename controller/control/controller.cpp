@@ -14,8 +14,9 @@ Controller::Controller(ControllerOptions options)
       journal_(std::move(options.record_bytes)),
       sessions_(facts_, desired_, confirmed_, alarms_),
       jobs_(desired_),
-      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_}),
-      tentative_(facts_, desired_, confirmed_),
+      found_(facts_, desired_, confirmed_, sessions_, options.drift),
+      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_}),
+      tentative_(facts_, desired_, found_),
       reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, commits_, tentative_}, options.drift),
       demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, commits_, tentative_}, options.adapt),
       reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_}),
@@ -210,7 +211,7 @@ void Controller::on(const Appended& appended, EffectSink& sink) {
     reconciler_.follow_commits(sink);
   }
   if (appended.snapshot_due) {
-    journal_.append_snapshot(sink);
+    journal_.append_snapshot([this](const IntentCause& cause) { return !answers_.remembers(cause); }, sink);
   }
 }
 

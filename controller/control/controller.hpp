@@ -71,6 +71,7 @@ class Controller {
   AlarmBoard alarms_;
   AgentSessions sessions_;
   Jobs jobs_;
+  FoundState found_;
   CommitRunner commits_;
   TentativePlans tentative_;
   Reconciler reconciler_;

@@ -56,7 +56,7 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
               "loom --state FOLDER ... (of an operator's key)"};
     return answers_.answer_once(requester, std::move(refused), sink);
   }
-  if (answers_.is_repeated(requester, sink)) {
+  if (answers_.arrive(requester, sink) != RequestAnswers::Arrival::first) {
     return;
   }
   std::visit(
@@ -113,7 +113,7 @@ ChangeReport OperatorRequests::change_by(const TentativeOutcome& outcome) const 
   ChangeReport report = change_between(confirmed_.exists() ? confirmed_.plan().circuits : none, tried.plan.circuits);
   report.base = tried.plan.base;
   report.agents = static_cast<std::uint32_t>(tried.plan.changed.size());
-  report.switches_moved = static_cast<std::uint32_t>(tried.plan.moved_switches.size());
+  report.switches_moved = switches_moved_by(tried.plan);
   report.plan = outcome.elapsed;
   report.moves = moves_between(outcome.plan.before, tried.intent);
   report.certificate = named(tried.plan.certificate, *facts_.fabric);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
+#include "controller/plan/light_scope.hpp"
 
 namespace loom {
 namespace {
@@ -31,6 +32,7 @@ Reconciler::Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy)
       commits_(parts.commits),
       tentative_(parts.tentative),
       policy_(policy),
+      dark_(plan_as_found(*facts_.fabric, std::vector<const Observation*>(facts_.fabric->devices.size(), nullptr))),
       drift_(facts_.fabric->devices.size(), facts_.timings, policy) {}
 
 void Reconciler::start(EffectSink& sink) {
@@ -54,12 +56,18 @@ void Reconciler::forget(NodeId node) {
 bool Reconciler::is_judged(NodeId node) const {
   const FabricCommit* moving = commits_.moving();
   const bool moves = moving != nullptr && moving->takes_part(node);
-  return has_desired_light() && !moves && !commits_.is_returning(node) && !desired_.in_maintenance(node);
+  return judges() && !moves && !commits_.is_returning(node) && !desired_.in_maintenance(node);
+}
+
+const DevicePlan* Reconciler::desired_of(DeviceId id) const {
+  const auto& devices = desired_plan().nodes[facts_.fabric->device(id).agent.value].devices;
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == id; });
+  return found == devices.end() ? nullptr : &*found;
 }
 
 void Reconciler::judge(DeviceId id, EffectSink& sink) {
   const NodeId node = facts_.fabric->device(id).agent;
-  const DevicePlan* plan = is_judged(node) ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
+  const DevicePlan* plan = is_judged(node) ? desired_of(id) : nullptr;
   if (plan == nullptr) {
     if (desired_.in_maintenance(node) && drift_.judge(id, Drift::none, facts_.now) == DriftWatch::News::sound) {
       alarms_.clear(AlarmCode::drift, {}, id);
@@ -72,6 +80,9 @@ void Reconciler::judge(DeviceId id, EffectSink& sink) {
       seen != nullptr && seen->health != DeviceHealth::failed && seen->read_at <= sessions_.light_since(id);
   if (drift != Drift::stale && older_than_light) {
     drift = Drift::none;  // its last commit read it back; this reading is of before
+  }
+  if (drift == Drift::stale && !confirmed_.exists()) {
+    drift = Drift::none;  // nobody has asked anything of it
   }
   const AgentSession& session = sessions_[node];
   if (drift == Drift::stale && session.is_present() && facts_.now - session.greeted_at <= poll_bound(facts_.timings)) {
@@ -113,7 +124,7 @@ void Reconciler::alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink&
 
 /// All devices after a commit; else only those whose reading grew old, for whatever is new has been judged when it came.
 void Reconciler::judge_all(EffectSink& sink) {
-  if (!has_desired_light()) {
+  if (!judges()) {
     return;
   }
   for (const Device& device : facts_.fabric->devices) {
@@ -159,11 +170,14 @@ std::vector<NodeId> Reconciler::to_be_restored() const {
 /// What a repair of these would touch; nothing if somebody would have to take part who cannot.
 std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& devices,
                                                 const std::vector<NodeId>& restored) const {
-  std::vector<const Observation*> observations(facts_.fabric->devices.size(), nullptr);
-  for (const DeviceId id : devices) {
-    observations[id.value] = sessions_.observed(id);
+  std::vector<const Observation*> observations;
+  for (const Device& device : facts_.fabric->devices) {  // of the others too: light goes where they stand, and shines unasked
+    const Observation* seen = sessions_.observed(device.id);
+    const bool is_drifted = std::binary_search(devices.begin(), devices.end(), device.id);
+    const bool is_fresh = seen != nullptr && seen->read_at > sessions_.light_since(device.id);
+    observations.push_back(is_drifted || is_fresh ? seen : nullptr);
   }
-  RepairScope scope = repair_scope(*facts_.fabric, confirmed_.plan(), devices, observations, restored);
+  RepairScope scope = repair_scope(*facts_.fabric, desired_plan(), devices, observations, restored);
   const bool all_can =
       std::all_of(scope.nodes.begin(), scope.nodes.end(), [this](NodeId node) { return sessions_.may_take_part(node); });
   return all_can ? std::optional(std::move(scope)) : std::nullopt;
@@ -185,13 +199,15 @@ void Reconciler::want_repair(RepairScope scope, EffectSink& sink) {
 void Reconciler::reconcile(EffectSink& sink) {
   judge_all(sink);
   alarm_of_given_up(sink);
-  if (!commits_.is_idle() || !has_desired_light() || adopt(sink)) {
+  if (!commits_.is_idle() || !judges() || adopt(sink)) {
     return;
   }
   std::vector<DeviceId> devices = drift_.due(facts_.now);
   std::erase_if(devices, [&](DeviceId id) {
     const NodeId node = facts_.fabric->device(id).agent;
-    return !sessions_.may_take_part(node) || !is_judged(node);
+    // An agent that holds a plan which this controller does not know keeps its light until somebody asks for another.
+    const bool is_anothers = !confirmed_.exists() && sessions_[node].applied != Revision{};
+    return !sessions_.may_take_part(node) || !is_judged(node) || is_anothers;
   });
   const std::vector<NodeId> restored = to_be_restored();
   if (devices.empty() && restored.empty()) {

@@ -42,13 +42,15 @@ class Reconciler {
   void on_adoption(const TentativeOutcome& outcome, EffectSink& sink);
 
   const DriftWatch& drift() const { return drift_; }
-  /// Desired light while the lasers are ordered off is darkness, whatever the confirmed plan says.
-  bool has_desired_light() const { return confirmed_.exists() && !desired_.intent().lasers_off; }
-  DriftCounts counts() const { return has_desired_light() ? drift_.counts() : DriftCounts{}; }
-  Drift drift_of(DeviceId device) const { return has_desired_light() ? drift_.drift_of(device) : Drift::none; }
+  DriftCounts counts() const { return judges() ? drift_.counts() : DriftCounts{}; }
+  Drift drift_of(DeviceId device) const { return judges() ? drift_.drift_of(device) : Drift::none; }
 
  private:
   // reconciler.cpp: judging, repairing
+  /// While the lasers are ordered off nothing is judged: desired is darkness then, whatever the confirmed plan says.
+  bool judges() const { return !desired_.intent().lasers_off; }
+  const Plan& desired_plan() const { return confirmed_.exists() ? confirmed_.plan() : dark_; }
+  const DevicePlan* desired_of(DeviceId device) const;
   bool is_judged(NodeId node) const;
   void judge_all(EffectSink& sink);
   void alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink& sink);
@@ -74,6 +76,7 @@ class Reconciler {
   CommitRunner& commits_;
   TentativePlans& tentative_;
   DriftPolicy policy_;
+  const Plan dark_;  ///< what is desired before anything was confirmed
 
   DriftWatch drift_;
   bool judge_everything_ = false;    ///< a commit ended since

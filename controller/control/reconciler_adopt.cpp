@@ -37,22 +37,23 @@ bool Reconciler::adopt(EffectSink& sink) {
   if (tentative_.has_adoption()) {
     return true;
   }
+  if (!confirmed_.exists()) {
+    return false;  // there is nothing that it could be beside
+  }
   std::vector<DeviceId> devices = drift_.adoptable(facts_.now);
   std::erase_if(devices, [&](DeviceId id) {
     const NodeId node = fabric.device(id).agent;
-    return !sessions_.may_take_part(node) || !is_judged(node) || confirmed_.desired_of(fabric, id) == nullptr ||
-           sessions_.observed(id) == nullptr;
+    return !sessions_.may_take_part(node) || !is_judged(node) || desired_of(id) == nullptr || sessions_.observed(id) == nullptr;
   });
-  std::stable_partition(devices.begin(), devices.end(), [&](DeviceId id) {
-    return fabric.device(id).kind == DeviceKind::wss || fabric.device(id).kind == DeviceKind::ocs;
-  });
+  std::stable_partition(devices.begin(), devices.end(),
+                        [&](DeviceId id) { return fabric.device(id).kind != DeviceKind::itla_laser; });
   if (devices.empty()) {
     return false;
   }
   const DeviceId id = devices.front();
   drift_.repair_begins({id}, facts_.now);
-  auto found = adoption_of(fabric, *confirmed_.desired_of(fabric, id), *sessions_.observed(id), drift_.drift_of(id),
-                           confirmed_.revision(), desired_.override_of(id));
+  auto found = adoption_of(fabric, *desired_of(id), *sessions_.observed(id), drift_.drift_of(id), confirmed_.revision(),
+                           desired_.override_of(id));
   if (!found) {
     cannot_adopt(id, found.error(), sink);
     return false;

@@ -1,37 +1,81 @@
 // A request is known by its principal and number.
 #include "controller/control/request_answers.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "core/limits.hpp"
 
 namespace loom {
-bool RequestAnswers::is_repeated(const Requester& requester, EffectSink& sink) {
-  const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& each) {
-    return each.principal == requester.principal && each.request == requester.request;
-  });
-  if (known != known_.end()) {
-    known->peer = requester.peer;
-    if (known->reply) {
-      send(requester.peer, *known->reply, sink);
+namespace {
+
+/// Twice as long as a client repeats: a repetition may have waited in a queue, ours or the network's.
+constexpr Duration kRemembered{2 * limits::kRequestRepeatNs};
+
+}  // namespace
+
+RequestAnswers::Arrival RequestAnswers::arrive(const Requester& requester, EffectSink& sink) {
+  forget_expired();
+  Key key{requester.principal, requester.request};
+  if (const auto known = known_.find(key); known != known_.end()) {
+    known->second.peer = requester.peer;
+    known->second.heard = facts_.now;
+    if (const auto& answer = known->second.answer) {
+      OperatorReply again;
+      again.request = requester.request;
+      again.outcome.error = answer->error;
+      again.job = answer->job;
+      again.revision = answer->revision;
+      again.writes = answer->writes;
+      send(requester.peer, std::move(again), sink);
     }
-    return true;
+    return Arrival::repeated;
   }
-  known_.push_back({requester.principal, requester.request, requester.peer, std::nullopt});
-  if (known_.size() > limits::kAnswersKept) {
-    known_.pop_front();
+  if (known_.size() >= limits::kRequestsRemembered) {
+    OperatorReply refused;
+    refused.outcome.error =
+        Error{ErrorCode::busy,
+              std::to_string(known_.size()) + " requests came within the last " +
+                  std::to_string(kRemembered / std::chrono::minutes{1}) + " min, as many as are remembered so that none is " +
+                  "carried out twice (limit kRequestsRemembered); this one was not carried out",
+              "loom status"};
+    answer_once(requester, std::move(refused), sink);
+    return Arrival::refused;
   }
-  return false;
+  known_.emplace(std::move(key), Known{requester.peer, facts_.now});
+  return Arrival::first;
+}
+
+void RequestAnswers::keep(Known& known, Key key, Answer answer) {
+  known.answer = std::move(answer);
+  expiries_.push_back({known.heard + kRemembered, std::move(key)});
+}
+
+/// What was repeated meanwhile stays longer; what is not answered yet is not among them.
+void RequestAnswers::forget_expired() {
+  while (!expiries_.empty() && expiries_.front().at <= facts_.now) {
+    Expiry expired = std::move(expiries_.front());
+    expiries_.pop_front();
+    const auto known = known_.find(expired.key);
+    if (known == known_.end()) {
+      continue;
+    }
+    if (const Instant due = known->second.heard + kRemembered; due > facts_.now) {
+      expiries_.push_back({due, std::move(expired.key)});
+    } else {
+      known_.erase(known);
+    }
+  }
 }
 
 void RequestAnswers::answer(const Requester& requester, OperatorReply reply, EffectSink& sink) {
   reply.request = requester.request;
   Peer to = requester.peer;
-  for (Known& known : known_) {
-    if (known.principal == requester.principal && known.request == requester.request && !known.reply) {
-      known.reply = reply;
-      to = known.peer;  // it may have come back over another connection
+  Key key{requester.principal, requester.request};
+  if (const auto known = known_.find(key); known != known_.end() && !known->second.answer) {
+    to = known->second.peer;  // it may have come back over another connection
+    if (std::holds_alternative<std::monostate>(reply.rows)) {
+      known->second.heard = facts_.now;
+      keep(known->second, std::move(key), {reply.outcome.error, reply.job, reply.revision, reply.writes});
+    } else {
+      known_.erase(known);
     }
   }
   send(to, std::move(reply), sink);
@@ -49,12 +93,13 @@ void RequestAnswers::answer_once(const Requester& requester, OperatorReply reply
 }
 
 void RequestAnswers::restore(const IntentCause& cause) {
-  OperatorReply reply;
-  reply.request = cause.request;
-  reply.job = cause.job;
-  reply.revision = cause.revision;
-  known_.push_back({cause.principal, cause.request, Peer{Peer::Kind::operator_, 0}, std::move(reply)});
+  Known known{Peer{Peer::Kind::operator_, 0}, facts_.now};
+  Key key{cause.principal, cause.request};
+  keep(known, key, {{}, cause.job, cause.revision, 0});
+  known_.insert_or_assign(std::move(key), std::move(known));
 }
+
+bool RequestAnswers::remembers(const IntentCause& cause) const { return known_.contains({cause.principal, cause.request}); }
 
 void RequestAnswers::send(Peer to, OperatorReply reply, EffectSink& sink) const {
   if (reply.outcome.error && reply.outcome.error->next_command.empty()) {

@@ -151,6 +151,9 @@ void OperatorRequests::drain(const Requester& requester, const OrderNode& reques
   if (request.force && !maintains) {
     plan.candidates.push_back([mark](const Intent& intent) -> Result<Intent> { return mark(intent); });
   }
+  if (maintains && request.force && !request.dry_run && !sessions_.is_present(node)) {
+    sessions_.vouch_dark(node);  // see above: whoever says so has seen that they are dark
+  }
   if (maintains && !request.dry_run) {
     desired_.take_laser_order(facts_.header.term);
   }

@@ -38,7 +38,7 @@ std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, Circui
   plan.number = Revision{~0ULL - ++made_};
   auto request = std::make_shared<PlanRequest>();
   request->fabric = facts_.fabric;
-  request->base = confirmed_.base();
+  found_.add_to(*request);
   request->intent = *std::move(asked);
   request->revision = plan.number;
   request->next_circuit = next_circuit;

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "controller/control/confirmed_plans.hpp"
 #include "controller/control/desired_intent.hpp"
 #include "controller/control/facts.hpp"
+#include "controller/control/found_state.hpp"
 #include "controller/control/requester.hpp"
 
 namespace loom {
@@ -59,8 +59,8 @@ struct TentativeOutcome {
 
 class TentativePlans {
  public:
-  TentativePlans(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed)
-      : facts_(facts), desired_(desired), confirmed_(confirmed) {}
+  TentativePlans(const ControllerFacts& facts, const DesiredIntent& desired, const FoundState& found)
+      : facts_(facts), desired_(desired), found_(found) {}
 
   bool is_empty() const { return plans_.empty(); }
   bool has_adoption() const;
@@ -73,7 +73,7 @@ class TentativePlans {
  private:
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
-  const ConfirmedPlans& confirmed_;
+  const FoundState& found_;
   std::vector<TentativePlan> plans_;
   std::uint64_t made_ = 0;
 };

@@ -26,7 +26,7 @@ void merge_sorted(std::vector<DeviceId>& into, const std::vector<DeviceId>& more
 void merge_scope(RepairScope& into, const RepairScope& more) {
   merge(into.nodes, more.nodes);
   merge(into.devices, more.devices);
-  merge(into.switches, more.switches);
+  merge(into.steering, more.steering);
 }
 
 bool UncertainState::has_node(NodeId node) const { return std::binary_search(scope_.nodes.begin(), scope_.nodes.end(), node); }
@@ -35,11 +35,13 @@ bool UncertainState::has_device(DeviceId device) const {
   return std::binary_search(scope_.devices.begin(), scope_.devices.end(), device);
 }
 
-void UncertainState::add(const Plan& plan) {
+void UncertainState::add(std::shared_ptr<const Plan> shared) {
+  const Plan& plan = *shared;
+  plans_.push_back(std::move(shared));
   RepairScope more;
   more.nodes = plan.changed;
-  more.switches = plan.moved_switches;
-  std::sort(more.switches.begin(), more.switches.end());
+  more.steering = plan.moved_steering;
+  std::sort(more.steering.begin(), more.steering.end());
   for (const NodePlan& node : plan.nodes) {
     if (!std::binary_search(plan.changed.begin(), plan.changed.end(), node.node)) {
       continue;
@@ -58,21 +60,22 @@ void UncertainState::add(const RepairScope& more) { merge_scope(scope_, more); }
 
 void UncertainState::clear() {
   scope_ = {};
+  plans_.clear();
   unread_.clear();
   since_ = {};
 }
 
-void UncertainState::distrust_switches(const Fabric& fabric, NodeId node, Instant since) {
+void UncertainState::distrust_steering(const Fabric& fabric, NodeId node, Instant since) {
   since_ = since;
   unread_.clear();
-  std::copy_if(scope_.switches.begin(), scope_.switches.end(), std::back_inserter(unread_),
+  std::copy_if(scope_.steering.begin(), scope_.steering.end(), std::back_inserter(unread_),
                [&](DeviceId id) { return fabric.device(id).agent == node; });
 }
 
 std::shared_ptr<const PlanResult> widened(std::shared_ptr<const PlanResult> plan, const Fabric& fabric,
-                                          const RepairScope& uncertain, const RepairScope& repaired,
+                                          const RepairScope& uncertain, const RepairScope& repaired, const KnownState& known,
                                           const std::vector<bool>& lacks_plan) {
-  if (uncertain.nodes.empty() && repaired.nodes.empty()) {
+  if (uncertain.nodes.empty() && repaired.nodes.empty() && is_as_known(fabric, known, plan->plan)) {
     return plan;
   }
   auto wide = std::make_shared<PlanResult>(*plan);
@@ -84,7 +87,7 @@ std::shared_ptr<const PlanResult> widened(std::shared_ptr<const PlanResult> plan
   };
   for (const RepairScope* each : {&uncertain, &repaired}) {
     merge(target.changed, each->nodes);
-    merge(target.moved_switches, each->switches);
+    merge(target.moved_steering, each->steering);
   }
   for (const NodeId node : scope.nodes) {
     for (DevicePlan& device : target.nodes[node.value].devices) {
@@ -99,6 +102,7 @@ std::shared_ptr<const PlanResult> widened(std::shared_ptr<const PlanResult> plan
   }
   std::sort(target.touched.begin(), target.touched.end());
   target.touched.erase(std::unique(target.touched.begin(), target.touched.end()), target.touched.end());
+  see_to_steering(fabric, known, target);
   std::vector<NodeId> restored;
   std::copy_if(target.changed.begin(), target.changed.end(), std::back_inserter(restored),
                [&](NodeId node) { return lacks_plan[node.value]; });

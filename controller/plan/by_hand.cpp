@@ -21,8 +21,6 @@ const DevicePlan* find_device(const Rows& nodes, NodeId agent, DeviceId id) {
   return found == devices.end() ? nullptr : &*found;
 }
 
-bool is_switch(const Device& device) { return device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs; }
-
 /// Routes, connects, rings that are held, or light.
 bool does_something(const Setpoint& setpoint) {
   if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
@@ -56,13 +54,21 @@ std::string users_of(const Plan& plan, NodeId node) {
   return "light of other nodes";
 }
 
+/// What a device does that nobody ever told anything.
+Setpoint idle_of(const Setpoint& setpoint) {
+  if (std::holds_alternative<HeaterSetpoint>(setpoint)) {
+    return HeaterSetpoint{};
+  }
+  return std::holds_alternative<WssSetpoint>(setpoint) ? Setpoint{WssSetpoint{}} : Setpoint{OcsSetpoint{}};
+}
+
 void say_what_changes(const Fabric& fabric, const Plan* base, NodePlan& node, Plan& plan) {
   const NodePlan* before = base == nullptr ? nullptr : &base->nodes[node.node.value];
   bool changed = before == nullptr ? node.cycle > Duration{} : node.cycle != before->cycle || node.cycles != before->cycles;
   for (const DevicePlan& device : node.devices) {
     changed = changed || device.touched;
-    if (is_switch(fabric.device(device.device))) {
-      set_member(plan.moved_switches, device.device, device.touched);
+    if (fabric.steers_others[device.device.value]) {
+      set_member(plan.moved_steering, device.device, device.touched);
     }
   }
   set_member(plan.changed, node.node, changed);
@@ -75,8 +81,14 @@ void touch_if_other(const Fabric& fabric, const Plan* base, DevicePlan& device, 
   const bool begins_light = std::any_of(plan.circuits.begin(), plan.circuits.end(), [&](const Circuit& circuit) {
     return circuit.transmitter == row.elements[0] && std::binary_search(plan.touched.begin(), plan.touched.end(), circuit.id);
   });
-  device.touched = begins_light || (before == nullptr ? does_something(device.timeline.front().setpoint) || !is_switch(row)
+  const bool is_laser = row.kind == DeviceKind::itla_laser;
+  device.touched = begins_light || (before == nullptr ? does_something(device.timeline.front().setpoint) || is_laser
                                                       : before->timeline != device.timeline);
+  device.may_hold.clear();
+  if (device.touched && !is_laser) {
+    const Setpoint& target = device.timeline.front().setpoint;
+    device.may_hold = {before == nullptr ? idle_of(target) : before->timeline.front().setpoint};
+  }
   say_what_changes(fabric, base, node, plan);
 }
 
@@ -160,7 +172,7 @@ Result<void> check_maintenance(const Fabric& fabric, const Intent& intent, const
                   "loom node maintenance " + std::to_string(node.value) + " off");
     }
     for (const DevicePlan& device : slice.devices) {
-      if (is_switch(fabric.device(device.device)) && does_something(device.timeline.front().setpoint) &&
+      if (fabric.steers_others[device.device.value] && does_something(device.timeline.front().setpoint) &&
           !is_set_by_hand(device.device)) {
         return fail(ErrorCode::conflict,
                     fabric.device(device.device).name + " is driven by node " + std::to_string(node.value) +

@@ -10,22 +10,6 @@ namespace {
 
 constexpr std::size_t kHopsMost = 64;
 
-Positions positions_of(const Fabric& fabric, const Plan& plan) {
-  Positions positions(fabric);
-  for (const NodePlan& node : plan.nodes) {
-    for (const DevicePlan& device : node.devices) {
-      const ElementId first = fabric.device(device.device).elements[0];
-      const Setpoint& setpoint = device.timeline.front().setpoint;
-      if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
-        positions.routes[first.value] = wss->routes;
-      } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
-        positions.connects[first.value] = ocs->connects;
-      }
-    }
-  }
-  return positions;
-}
-
 /// Is this hop what the plan sets? Elements without a choice always are.
 bool is_set(const Fabric& fabric, const Positions& positions, const Hop& hop, FrequencySlot slot) {
   const Element& element = fabric.element(hop.element);

@@ -110,7 +110,8 @@ void lay_touched_grants_anew(const Fabric& fabric, const std::vector<NodeId>& re
     node.grants->laid = plan.revision;
     insert_sorted(plan.changed, node.node);
     for (DevicePlan& device : node.devices) {
-      device.touched = device.touched || fabric.device(device.device).kind == DeviceKind::itla_laser;
+      const bool is_laser = fabric.device(device.device).kind == DeviceKind::itla_laser;
+      device.touched = device.touched || (is_laser && !device.left_alone);
     }
   }
   for (const Circuit& circuit : plan.circuits) {

@@ -26,7 +26,7 @@ struct Beam {
 /// What the base plan says, looked up by device, transmitter and element.
 class Base {
  public:
-  Base(const Fabric& fabric, const Plan* plan)
+  Base(const Fabric& fabric, const Plan* plan, const std::vector<ElementId>& lost)
       : plan_(plan),
         positions(fabric),
         resonances(fabric.elements.size()),
@@ -41,8 +41,14 @@ class Base {
         read(fabric.device(device.device), device.timeline.front().setpoint);
       }
     }
+    positions = positions_of(fabric, *plan);
     for (const Circuit& circuit : plan->circuits) {
       circuits_[circuit.transmitter.value].push_back(&circuit);
+    }
+    for (const ElementId element : lost) {
+      positions.routes[element.value].clear();
+      positions.connects[element.value].clear();
+      resonances[element.value].reset();
     }
   }
 
@@ -53,11 +59,7 @@ class Base {
 
  private:
   void read(const Device& device, const Setpoint& setpoint) {
-    if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
-      positions.routes[device.elements[0].value] = wss->routes;
-    } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
-      positions.connects[device.elements[0].value] = ocs->connects;
-    } else if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+    if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
       for (const RingResonance& ring : heater->rings) {
         resonances[device.elements[ring.channel].value] = ring.resonance;
       }
@@ -85,8 +87,8 @@ class Lowering {
   explicit Lowering(const LowerRequest& request)
       : request_(request),
         fabric_(request.fabric),
-        base_(fabric_, request.base),
-        finder_(fabric_, base_.positions),
+        base_(fabric_, request.base, request.lost),
+        finder_(fabric_, base_.positions, request.frozen),
         beam_of_(fabric_.elements.size()),
         fibre_job_(fabric_.fibres.size()),
         amplifier_job_(fabric_.elements.size()),
@@ -96,8 +98,14 @@ class Lowering {
     for (const JobSchedule& job : request_.schedule.jobs) {
       LOOM_TRY(add_job(job));
     }
+    for (const Circuit& circuit : request_.lingering) {
+      add_lingering(circuit);
+    }
     for (Beam& beam : beams_) {
       beam.kept = is_in_base(beam) && !std::binary_search(request_.darken.begin(), request_.darken.end(), beam.transmitter);
+    }
+    for (const ObservedLight& light : request_.occupied) {
+      finder_.hold(fabric_.device(light.laser).elements[0], light.light.slot, base_.resonances);
     }
     LOOM_TRY(hold_wires());
     make_maps();
@@ -164,6 +172,22 @@ class Lowering {
       granted_.push_back({&*job, &stage, {}, false});
     }
     return {};
+  }
+
+  /// Its laser goes on as it is, whatever anybody wants.
+  void add_lingering(const Circuit& circuit) {
+    auto& number = beam_of_[circuit.transmitter.value];
+    if (!number) {
+      number = beams_.size();
+      beams_.push_back({});
+      const NodePlan& node = *base_.node(circuit.source);
+      beams_.back().transmitter = circuit.transmitter;
+      beams_.back().timeline = base_.device(*fabric_.device_of_element[circuit.transmitter.value])->timeline;
+      beams_.back().cycle = node.cycle;
+      beams_.back().cycles = node.cycles;
+    }
+    beams_[*number].circuits.push_back(circuits_.size());
+    circuits_.push_back(circuit);
   }
 
   /// One more colour of the laser's palette.
@@ -446,8 +470,11 @@ class Lowering {
     if (beam && !beams_[*beam].kept && !request_.intent.lasers_off) {
       plan.touched = true;  // the same colour to another place
     }
-    if (plan.touched && (device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs)) {
-      result_.plan.moved_switches.push_back(device.id);
+    if (plan.touched && device.kind != DeviceKind::itla_laser) {
+      plan.may_hold = {before == nullptr ? idle.setpoint : before->timeline.front().setpoint};
+    }
+    if (plan.touched && fabric_.steers_others[device.id.value]) {
+      result_.plan.moved_steering.push_back(device.id);
     }
     return plan;
   }
@@ -477,7 +504,7 @@ class Lowering {
       }
     }
     certificate.physically_isolated = certificate.shared_amplifiers.empty() && !shares_fibre_;
-    std::sort(result_.plan.moved_switches.begin(), result_.plan.moved_switches.end());
+    std::sort(result_.plan.moved_steering.begin(), result_.plan.moved_steering.end());
   }
 
   struct GrantedJob {

@@ -7,6 +7,7 @@
 #include "core/demand.hpp"
 #include "core/fabric.hpp"
 #include "core/plan.hpp"
+#include "core/planning.hpp"
 #include "core/result.hpp"
 #include "core/schedule.hpp"
 
@@ -19,7 +20,11 @@ struct LowerRequest {
   const Plan* base;      ///< null = everything dark, nothing configured
   Revision revision;
   CircuitId next_circuit;
-  std::vector<ElementId> darken{};  ///< transmitters, ascending, whose light goes dark for this revision although it stays
+  std::vector<ElementId> frozen{};   ///< elements, ascending, that follow no order: they stay as the base has them
+  std::vector<Circuit> lingering{};  ///< of the base; nobody wants it, and nobody can put it out
+  std::vector<ElementId> lost{};     ///< of `frozen`, ascending: nobody knows how they are
+  std::vector<ElementId> darken{};   ///< transmitters, ascending, whose light goes dark for this revision although it stays
+  std::vector<ObservedLight> occupied{};  ///< light that nobody takes away: its way through the base stays as it is
 };
 
 struct Lowered {

@@ -36,13 +36,38 @@ bool ocs_admits(const std::vector<CrossConnect>& connects, PortNumber input, Por
 
 }  // namespace
 
-PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred)
+Positions positions_of(const Fabric& fabric, const Plan& plan) {
+  Positions positions(fabric);
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& planned : node.devices) {
+      const auto& elements = fabric.device(planned.device).elements;
+      const Setpoint& setpoint = planned.timeline.front().setpoint;
+      if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+        positions.routes[elements[0].value] = wss->routes;
+      } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+        positions.connects[elements[0].value] = ocs->connects;
+      } else if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+        for (const RingResonance& ring : heater->rings) {
+          const std::int64_t n = (ring.resonance.mhz - kGridAnchor.mhz) / kGridStep.mhz;
+          positions.resonances[elements[ring.channel].value] = FrequencySlot{static_cast<std::int32_t>(n), 0};
+        }
+      }
+    }
+  }
+  return positions;
+}
+
+PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen)
     : fabric_(fabric),
       preferred_(preferred),
       positions_(fabric),
+      frozen_(fabric.elements.size()),
       passing_(fabric.elements.size()),
       tails_(fabric.elements.size()),
       trunk_of_(fabric.elements.size()) {
+  for (const ElementId element : frozen) {
+    frozen_[element.value] = true;
+  }
   std::vector<ElementId> trunks;
   for (const Element& element : fabric.elements) {
     if (std::holds_alternative<Receiver>(element.kind)) {
@@ -147,7 +172,27 @@ bool PathFinder::reaches(FibreId fibre, std::uint32_t trunk) const {
   return ((reach_[fibre.value * words_ + trunk / 64] >> (trunk % 64)) & 1U) != 0;
 }
 
+/// What a frozen element does with this light: what it was set to.
+bool PathFinder::passes_already(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const {
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    const auto& routes = preferred_.routes[element.id.value];
+    return std::any_of(routes.begin(), routes.end(), [&](const WssRoute& route) {
+      return route.slot == slot && route.input == input && route.output == output;
+    });
+  }
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    const auto& connects = preferred_.connects[element.id.value];
+    return std::find(connects.begin(), connects.end(), CrossConnect{input, output}) != connects.end();
+  }
+  const auto& resonance = preferred_.resonances[element.id.value];
+  const bool couples = resonance && centre_of(*resonance) == centre_of(slot);
+  return !std::holds_alternative<RingFilter>(element.kind) || (input == 0 && output == 0 ? !couples : couples);
+}
+
 bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const {
+  if (frozen_[element.id.value] && !passes_already(element, input, output, slot)) {
+    return false;
+  }
   if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
     return wss_admits(positions_.routes[element.id.value], input, output, slot);
   }
@@ -280,6 +325,59 @@ bool PathFinder::wire(ElementId element, CrossConnect connect) {
     add_connect(element, connect);
   }
   return is_free;
+}
+
+void PathFinder::hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) {
+  std::vector<bool> seen(fabric_.fibres.size());
+  Path open{{transmitter, 0, 0}};
+  while (!open.empty()) {
+    const Hop hop = open.back();
+    open.pop_back();
+    claim({hop}, slot);
+    const auto& outputs = fabric_.fibre_out[hop.element.value];
+    if (hop.output >= outputs.size() || !outputs[hop.output] || seen[outputs[hop.output]->value]) {
+      continue;
+    }
+    seen[outputs[hop.output]->value] = true;
+    for (const Hop& next : held_exits(fabric_.fibres[outputs[hop.output]->value].to, slot, resonances)) {
+      open.push_back(next);
+    }
+  }
+}
+
+std::vector<Hop> PathFinder::held_exits(PortRef at, FrequencySlot slot,
+                                        const std::vector<std::optional<Frequency>>& resonances) const {
+  const Element& element = fabric_.element(at.element);
+  std::vector<Hop> hops;
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    for (const WssRoute& route : preferred_.routes[at.element.value]) {
+      if (route.input == at.port && overlaps(route.slot, slot)) {
+        hops.push_back({at.element, at.port, route.output});
+      }
+    }
+    return hops;
+  }
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    for (const CrossConnect& connect : preferred_.connects[at.element.value]) {
+      if (connect.input == at.port) {
+        hops.push_back({at.element, at.port, connect.output});
+      }
+    }
+    return hops;
+  }
+  if (std::holds_alternative<RingFilter>(element.kind)) {
+    const bool is_on = resonances[at.element.value] == centre_of(slot);
+    if (is_on || at.port == 0) {
+      hops.push_back({at.element, at.port, static_cast<PortNumber>(is_on && at.port == 0 ? 1 : 0)});
+    }
+    return hops;
+  }
+  for (PortNumber output = 0; output < element.outputs; ++output) {
+    if (may_pass(element, at.port, output, slot) || std::holds_alternative<Tap>(element.kind)) {
+      hops.push_back({at.element, at.port, output});
+    }
+  }
+  return hops;
 }
 
 void PathFinder::claim(const Path& path, FrequencySlot slot) {

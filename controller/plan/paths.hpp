@@ -31,13 +31,20 @@ struct Positions {
   std::vector<std::vector<CrossConnect>> connects;       ///< ascending input
 };
 
+/// What a plan sets. Of a resonance only the centre is known: its slot has no width.
+Positions positions_of(const Fabric& fabric, const Plan& plan);
+
 class PathFinder {
  public:
-  /// `preferred`: positions of the base plan; among several ways the one that exists is taken.
-  PathFinder(const Fabric& fabric, const Positions& preferred);
+  /// `preferred`: positions of the base plan; among several ways the one that exists is taken. `frozen`: elements, ascending,
+  /// that stay as `preferred` has them: what they do not do already they never do.
+  PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen = {});
 
   /// The first free way, or nothing. Claims it in positions().
   std::optional<Path> lay(const Circuit& circuit);
+  /// Claims all that light which is there already meets on its way through the preferred positions, wherever that leads.
+  /// `resonances`: of the preferred positions, by element.
+  void hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances);
   /// Claims a connection of a circuit switch for whoever comes to its input; false: the input or the output is taken.
   bool wire(ElementId element, CrossConnect connect);
   const Positions& positions() const { return positions_; }
@@ -57,14 +64,17 @@ class PathFinder {
   bool descend(PortRef at, FrequencySlot slot, const Tail& tail, std::uint32_t trunk, Path& path);
   bool finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const;
   bool may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
+  bool passes_already(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
   std::vector<PortNumber> exits(const Element& element, PortNumber input, FrequencySlot slot) const;
   bool may_resonate(const Element& element, FrequencySlot slot) const;
   void claim(const Path& path, FrequencySlot slot);
+  std::vector<Hop> held_exits(PortRef at, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) const;
   void add_connect(ElementId element, CrossConnect connect);
 
   const Fabric& fabric_;
   const Positions& preferred_;
   Positions positions_;
+  std::vector<bool> frozen_;                            ///< by element
   std::vector<std::vector<FrequencySlot>> passing_;     ///< by ring filter: light that goes through it and must go on to
   std::vector<std::optional<Tail>> tails_;              ///< by receiver element
   std::vector<std::optional<std::uint32_t>> trunk_of_;  ///< by element: its number among trunks, one a loop

@@ -2,14 +2,18 @@
 #include "controller/plan/pipeline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "controller/plan/admission.hpp"
 #include "controller/plan/adoption.hpp"
 #include "controller/plan/by_hand.hpp"
 #include "controller/plan/estimate.hpp"
+#include "controller/plan/light_scope.hpp"
 #include "controller/plan/lower.hpp"
+#include "controller/plan/unusable.hpp"
 #include "controller/plan/verify.hpp"
 #include "controller/plan/weigh.hpp"
 #include "controller/schedule/placement.hpp"
@@ -51,18 +55,39 @@ void take_part(NodeId node, Plan& plan) {
   }
 }
 
-/// The schedule as setpoints, with what operators set and what was `found` beside it.
-Result<Lowered> set_all(const LowerRequest& order, const std::vector<DeviceOverride>& found) {
-  auto lowered = lower(order);
-  if (!lowered) {
-    return lowered;
+/// But for light that the intent wants there: an operator set it, or it was adopted.
+std::vector<ObservedLight> unwanted(const std::vector<ObservedLight>& observed, const Intent& intent) {
+  std::vector<ObservedLight> rest;
+  std::copy_if(observed.begin(), observed.end(), std::back_inserter(rest), [&](const ObservedLight& light) {
+    return std::none_of(intent.overrides.begin(), intent.overrides.end(), [&](const DeviceOverride& each) {
+      return each.device == light.laser && emits(each.setpoint);
+    });
+  });
+  return rest;
+}
+
+bool may_darken_any(const std::vector<ObservedLight>& observed) {
+  return std::any_of(observed.begin(), observed.end(), [](const ObservedLight& light) { return light.may_darken; });
+}
+
+/// The base as it is for a commit: light that nobody can take away is none of its own, and stays (see LowerRequest::occupied).
+/// `taken_away`: the rest of it shines, and goes dark with what changes.
+Plan base_beside(const Fabric& fabric, const Plan* base, const std::vector<ObservedLight>& observed, bool taken_away) {
+  const std::vector<const Observation*> nothing(fabric.devices.size(), nullptr);
+  Plan plan = base != nullptr ? *base : plan_as_found(fabric, nothing);
+  for (const ObservedLight& each : observed) {
+    for (DevicePlan& device : plan.nodes[fabric.device(each.laser).agent.value].devices) {
+      if (device.device != each.laser) {
+        continue;
+      }
+      if (!each.may_darken) {
+        device.timeline = {{Duration{}, Duration{}, kForever, darkened(Setpoint{each.light})}};
+      } else if (taken_away) {
+        device.timeline = {{Duration{}, Duration{}, kForever, each.light}};
+      }
+    }
   }
-  LOOM_TRY(apply_overrides(order.fabric, order.intent, order.base, lowered->plan));
-  for (const DeviceOverride& each : found) {
-    take_part(order.fabric.device(each.device).agent, lowered->plan);  // it hears what its device shall be from now on
-  }
-  LOOM_TRY(check_maintenance(order.fabric, order.intent, lowered->plan));
-  return lowered;
+  return plan;
 }
 
 /// Only a scheduler whose stages are maps (a wavelength leads to one place, whoever is lit) can leave the rest to grants.
@@ -77,6 +102,133 @@ Result<void> check_transmit(const PlanRequest& request) {
   return {};
 }
 
+/// One attempt after the other at a request; what they share is found once.
+class Pipeline {
+ public:
+  Pipeline(const PlanRequest& request, const Scheduler& scheduler)
+      : request_(request), fabric_(*request.fabric), scheduler_(scheduler), base_(request.base.get()) {
+    if (base_ != nullptr && !(found_ = found_beside(*base_, request.intent)).empty()) {
+      base_ = &there_.emplace(as_found(fabric_, *base_, found_));
+    }
+    unusable_.emplace(fabric_, base_, request.unusable);
+  }
+
+  Result<std::shared_ptr<const PlanResult>> attempt(const Intent& wanted, std::uint32_t place_tried) const {
+    auto intent = place(fabric_, wanted, {request_.unusable, place_tried});
+    if (!intent) {
+      return std::unexpected(std::move(intent).error());
+    }
+    Demand demand = estimate(*intent, base_);
+    leave_out_pinned(demand, *intent);
+    auto schedule = scheduler_(fabric_, demand, *intent, request_.budget);
+    if (!schedule) {
+      return std::unexpected(std::move(schedule).error());
+    }
+    add_pinned(*schedule, *intent);
+    std::vector<LeftOut> left_out = unusable_->leave_out(*intent, *schedule);
+    auto result = judged(*intent, *std::move(schedule));
+    if (!result) {
+      return std::unexpected(std::move(result).error());
+    }
+    result->left_out = std::move(left_out);
+    result->intent = *std::move(intent);
+    if (request_.weigh) {
+      result->weighed = weigh(*request_.weigh, *result);
+    }
+    return std::make_shared<const PlanResult>(*std::move(result));
+  }
+
+ private:
+  struct Judged {
+    Lowered lowered;
+    Verdict verdict;
+  };
+
+  /// The schedule as setpoints, with what operators set and what was found beside it.
+  Result<Lowered> set_all(const LowerRequest& order) const {
+    auto lowered = lower(order);
+    if (!lowered) {
+      return lowered;
+    }
+    LOOM_TRY(apply_overrides(fabric_, order.intent, order.base, lowered->plan));
+    for (const DeviceOverride& each : found_) {
+      take_part(fabric_.device(each.device).agent, lowered->plan);  // it hears what its device shall be from now on
+    }
+    LOOM_TRY(check_maintenance(fabric_, order.intent, lowered->plan));
+    unusable_->leave_alone(lowered->plan);
+    return lowered;
+  }
+
+  /// A plan that verify has nothing against.
+  Result<Judged> lower_and_verify(LowerRequest& order) const {
+    auto lowered = set_all(order);
+    if (!lowered) {
+      return std::unexpected(std::move(lowered).error());
+    }
+    const auto judge = [&] { return examine(fabric_, lowered->plan, order.base, order.intent, order.occupied); };
+    Verdict verdict = judge();
+    if (!verdict.blinded.empty()) {  // what a reloading hologram would blind goes dark in good order, and counts as touched
+      order.darken = verdict.blinded;
+      lowered = set_all(order);
+      if (!lowered) {
+        return std::unexpected(std::move(lowered).error());
+      }
+      verdict = judge();
+    }
+    if (!verdict.violations.empty()) {
+      return fail(ErrorCode::unverified, "plan of revision " + std::to_string(request_.revision.value) +
+                                             " is refused: " + describe(verdict.violations));
+    }
+    return Judged{*std::move(lowered), std::move(verdict)};
+  }
+
+  /// Beside the light that was observed where there is room; else what of it can be darkened goes dark first.
+  Result<Judged> beside_observed(LowerRequest order) const {
+    const std::vector<ObservedLight> observed = unwanted(request_.observed, order.intent);
+    if (observed.empty()) {
+      return lower_and_verify(order);
+    }
+    order.occupied = observed;
+    Plan beside = base_beside(fabric_, base_, observed, false);
+    order.base = &beside;
+    auto judged = lower_and_verify(order);
+    if (!judged && may_darken_any(observed)) {
+      beside = base_beside(fabric_, base_, observed, true);
+      order.darken.clear();
+      std::erase_if(order.occupied, [](const ObservedLight& light) { return light.may_darken; });
+      judged = lower_and_verify(order);
+    }
+    return judged;
+  }
+
+  /// Everything but the intent.
+  Result<PlanResult> judged(const Intent& intent, Schedule schedule) const {
+    LowerRequest order{fabric_, schedule, intent, base_, request_.revision, request_.next_circuit};
+    order.frozen = unusable_->frozen();
+    order.lost = unusable_->lost();
+    order.lingering = unusable_->lingering(intent, schedule);
+    auto made = beside_observed(std::move(order));
+    if (!made) {
+      return std::unexpected(std::move(made).error());
+    }
+    made->lowered.plan.certificate.light = made->verdict.light;
+    name_circuits(schedule, intent, made->lowered.ids);
+    PlanResult result;
+    result.plan = std::move(made->lowered.plan);
+    result.schedule = std::move(schedule);
+    result.next_circuit = made->lowered.next_circuit;
+    return result;
+  }
+
+  const PlanRequest& request_;
+  const Fabric& fabric_;
+  const Scheduler& scheduler_;
+  const Plan* base_;
+  std::vector<DeviceOverride> found_;
+  std::optional<Plan> there_;  ///< what was adopted is there already: against it nothing has to move, and nothing goes dark
+  std::optional<UnusableDevices> unusable_;
+};
+
 }  // namespace
 
 Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) {
@@ -84,58 +236,13 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) 
     return fail(ErrorCode::invalid_argument,
                 "plan request of revision " + std::to_string(request.revision.value) + ": no fabric");
   }
-  const Fabric& fabric = *request.fabric;
-  const Plan* base = request.base.get();
-  std::vector<DeviceOverride> found;
-  std::optional<Plan> there;  // what was adopted is there already: against it nothing has to move, and nothing goes dark
-  if (base != nullptr && !(found = found_beside(*base, request.intent)).empty()) {
-    base = &there.emplace(as_found(fabric, *base, found));
-  }
-  auto intent = place(fabric, request.intent);
-  if (!intent) {
-    return std::unexpected(std::move(intent).error());
-  }
   auto scheduler = find_scheduler(request.algorithm);
   if (!scheduler) {
     return std::unexpected(std::move(scheduler).error());
   }
   LOOM_TRY(check_transmit(request));
-  Demand demand = estimate(*intent, base);
-  leave_out_pinned(demand, *intent);
-  auto schedule = (**scheduler)(fabric, demand, *intent, request.budget);
-  if (!schedule) {
-    return std::unexpected(std::move(schedule).error());
-  }
-  add_pinned(*schedule, *intent);
-  LowerRequest order{fabric, *schedule, *intent, base, request.revision, request.next_circuit};
-  auto lowered = set_all(order, found);
-  if (!lowered) {
-    return std::unexpected(std::move(lowered).error());
-  }
-  Verdict verdict = examine(fabric, lowered->plan, base, *intent);
-  if (!verdict.blinded.empty()) {  // what a reloading hologram would blind goes dark in good order, and counts as touched
-    order.darken = verdict.blinded;
-    lowered = set_all(order, found);
-    if (!lowered) {
-      return std::unexpected(std::move(lowered).error());
-    }
-    verdict = examine(fabric, lowered->plan, base, *intent);
-  }
-  if (!verdict.violations.empty()) {
-    return fail(ErrorCode::unverified,
-                "plan of revision " + std::to_string(request.revision.value) + " is refused: " + describe(verdict.violations));
-  }
-  lowered->plan.certificate.light = verdict.light;
-  name_circuits(*schedule, *intent, lowered->ids);
-  auto result = std::make_shared<PlanResult>();
-  result->plan = std::move(lowered->plan);
-  result->schedule = *std::move(schedule);
-  result->intent = *std::move(intent);
-  result->next_circuit = lowered->next_circuit;
-  if (request.weigh) {
-    result->weighed = weigh(*request.weigh, *result);
-  }
-  return result;
+  const Pipeline pipeline(request, **scheduler);
+  return admit(request, [&](const Intent& intent, std::uint32_t place_tried) { return pipeline.attempt(intent, place_tried); });
 }
 
 }  // namespace loom

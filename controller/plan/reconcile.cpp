@@ -2,16 +2,15 @@
 #include "controller/plan/reconcile.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "core/ring.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::int32_t kOffMillivolts = 50;  ///< a heater at or below it is off: 2.5 uW, 0.1 GHz
-
 Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
   if (!wanted.emit) {
-    return seen.emitting ? Drift::foreign : Drift::none;
+    return seen.emitting && seen.power > kNoLight ? Drift::foreign : Drift::none;  // an emission that sends nothing is none
   }
   if (!seen.emitting || seen.power <= kNoLight) {  // the audit may have met it between its two registers
     return Drift::missing;
@@ -60,20 +59,13 @@ const RingResonance* ring_of(const HeaterSetpoint& wanted, std::size_t channel) 
   return ring == wanted.rings.end() ? nullptr : &*ring;
 }
 
-/// Distance between a resonance and the nearest tooth of the comb at `wanted`.
-FrequencyOffset distance(const RingFilter& ring, Frequency resonance, Frequency wanted) {
-  const std::int64_t spacing = ring.free_spectral_range.mhz;
-  const std::int64_t off = (resonance - wanted).mhz;
-  return magnitude({spacing <= 0 ? off : off - spacing * ((2 * off + (off < 0 ? -spacing : spacing)) / (2 * spacing))});
-}
-
 Drift drift_of_ring(const RingFilter& ring, const RingResonance* wanted, std::int32_t millivolts,
                     const ReconcileLimits& limits) {
-  const bool is_off = millivolts <= kOffMillivolts;
+  const bool is_off = millivolts <= kHeaterOffMillivolts;
   if (wanted == nullptr) {
     return is_off ? Drift::none : Drift::foreign;
   }
-  const FrequencyOffset off = distance(ring, resonance_at(ring, millivolts), wanted->resonance);
+  const FrequencyOffset off = resonance_distance(ring, resonance_at(ring, millivolts), wanted->resonance);
   if (off.mhz <= ring.fwhm.mhz / limits.ring_width_parts) {
     return Drift::none;
   }
@@ -132,12 +124,6 @@ std::uint32_t* counter_of(DriftCounts& counts, Drift drift) {
 }
 
 }  // namespace
-
-Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts) {
-  const double volts = millivolts / 1000.0;
-  const double milliwatts = volts * volts / ring.heater_ohm * 1000;
-  return {ring.cold_resonance.mhz - std::llround(milliwatts * ring.mhz_per_milliwatt)};
-}
 
 void add(DriftCounts& counts, Drift drift) {
   if (std::uint32_t* counter = counter_of(counts, drift)) {

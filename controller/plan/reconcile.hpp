@@ -9,6 +9,7 @@
 #include "core/observation.hpp"
 #include "core/plan.hpp"
 #include "core/report.hpp"
+#include "core/ring.hpp"
 
 namespace loom {
 
@@ -16,8 +17,7 @@ struct ReconcileLimits {
   Duration stale_after = std::chrono::seconds{10};
   FrequencyOffset detuned_beyond{2'500};  ///< ITLA-MSA end-of-life frequency accuracy, +-2.5 GHz
   Db dim_beyond{300};
-  /// A ring is detuned when its resonance is further off than its width / this: a Lorentzian then drops 0.3 dB less.
-  std::int64_t ring_width_parts = 8;
+  std::int64_t ring_width_parts = kRingWidthParts;  ///< a ring is detuned when it is further off than its width / this
 };
 
 struct DeviceDrift {
@@ -52,16 +52,14 @@ void remove(DriftCounts& counts, Drift drift);
 struct RepairScope {
   std::vector<NodeId> nodes;       ///< ascending: agents that take part
   std::vector<DeviceId> devices;   ///< ascending: the drifted ones, and lasers whose light must not see them move
-  std::vector<DeviceId> switches;  ///< ascending: those of `devices` that are switches
+  std::vector<DeviceId> steering;  ///< ascending: those of `devices` that steer light of other agents
 };
 
-/// `drifted`: ascending devices of `desired`; `observations` by device, null where nothing is known. Light that passes what
-/// differs of a drifted switch or ring goes dark with it; a transmitter that plays timeslots takes its whole job with it, since
-/// timeslots count from one relight. `restored`: agents that lost their plan, whose devices are as desired.
+/// `drifted`: ascending devices of `desired`; `observations` by device, null where nothing is known. Light that may meet what
+/// differs of a drifted switch or ring, light that was observed among it, goes dark with it; a transmitter that plays timeslots
+/// takes its whole job with it, since timeslots count from one relight. `restored`: agents that lost their plan, whose devices
+/// are as desired.
 RepairScope repair_scope(const Fabric& fabric, const Plan& desired, const std::vector<DeviceId>& drifted,
                          const std::vector<const Observation*>& observations, const std::vector<NodeId>& restored);
-
-/// Where the heater of `ring` puts its resonance at `millivolts`: P = V^2 / R, the resonance falls by mhz_per_milliwatt.
-Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts);
 
 }  // namespace loom

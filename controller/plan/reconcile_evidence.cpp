@@ -52,10 +52,16 @@ std::string describe_bank(const Fabric& fabric, const Device& device, const Heat
                           const HeaterObservation& seen, const ReconcileLimits& limits) {
   std::string text;
   std::size_t count = 0;
-  for (std::size_t channel = 0; channel < device.elements.size() && channel < seen.millivolts.size(); ++channel) {
+  for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
     const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
     const auto asked = std::find_if(wanted.rings.begin(), wanted.rings.end(),
                                     [&](const RingResonance& candidate) { return candidate.channel == channel; });
+    if (channel >= seen.millivolts.size()) {
+      if (asked != wanted.rings.end() && count++ == 0) {
+        text = "channel " + std::to_string(channel) + ": desired resonance " + to_string(asked->resonance) + ", not read";
+      }
+      continue;
+    }
     const Frequency found = resonance_at(ring, seen.millivolts[channel]);
     const Frequency target = asked == wanted.rings.end() ? ring.cold_resonance : asked->resonance;
     const std::int64_t limit = ring.fwhm.mhz / limits.ring_width_parts;

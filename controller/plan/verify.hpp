@@ -9,6 +9,7 @@
 #include "core/demand.hpp"
 #include "core/fabric.hpp"
 #include "core/plan.hpp"
+#include "core/planning.hpp"
 
 namespace loom {
 
@@ -37,7 +38,8 @@ inline constexpr std::string_view kJobIsolation = "job_isolation";
 inline constexpr std::string_view kGrantTable = "grant_table";  ///< what nodes may do under grants can never meet
 inline constexpr std::string_view kMovingPort = "moving_port";
 inline constexpr std::string_view kUnchangedUntouched = "unchanged_untouched";
-inline constexpr std::string_view kChangeDeclared = "change_declared";  ///< changed, moved_switches and touched say all
+inline constexpr std::string_view kChangeDeclared =
+    "change_declared";  ///< changed, moved_steering, may_hold and touched say all
 }  // namespace rules
 
 struct PlanViolation {
@@ -54,8 +56,10 @@ struct Verdict {
 };
 
 /// `base`: what is lit now, null = dark. A plan whose slices do not even fit the fabric is judged no further. A plan whose
-/// certificate claims margins already must claim those of its light.
-Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent);
+/// certificate claims margins already must claim those of its light. `occupied`: light that is there although neither base nor
+/// plan has it, and that stays unless the plan touches its laser: nothing may meet it, and nothing on its way may move.
+Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent,
+                const std::vector<ObservedLight>& occupied = {});
 
 /// The violations of examine().
 std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent);

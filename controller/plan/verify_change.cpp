@@ -8,17 +8,15 @@ namespace loom::verifying {
 namespace {
 
 /// Nothing emits, nothing is routed, no ring is held.
-bool is_idle(const DevicePlan& plan) {
-  if (plan.timeline.size() != 1 || emits(plan.timeline[0].setpoint)) {
-    return false;
-  }
-  const Setpoint& setpoint = plan.timeline[0].setpoint;
+bool is_idle(const Setpoint& setpoint) {
   const auto* heater = std::get_if<HeaterSetpoint>(&setpoint);
   const auto* wss = std::get_if<WssSetpoint>(&setpoint);
   const auto* ocs = std::get_if<OcsSetpoint>(&setpoint);
-  return (heater == nullptr || heater->rings.empty()) && (wss == nullptr || wss->routes.empty()) &&
+  return !emits(setpoint) && (heater == nullptr || heater->rings.empty()) && (wss == nullptr || wss->routes.empty()) &&
          (ocs == nullptr || ocs->connects.empty());
 }
+
+bool is_idle(const DevicePlan& plan) { return plan.timeline.size() == 1 && is_idle(plan.timeline[0].setpoint); }
 
 class ChangeRules {
  public:
@@ -44,7 +42,14 @@ class ChangeRules {
     faults_.add(rules::kChangeDeclared, [&] { return std::move(evidence); });
   }
 
+  /// What follows no order changes nothing: it may be planned dark, or as it was.
   bool changes(const DevicePlan& plan) const {
+    if (plan.left_alone &&
+        std::none_of(plan.timeline.begin(), plan.timeline.end(),
+                     [](const TimedSetpoint& entry) { return emits(entry.setpoint); }) &&
+        fabric_.device(plan.device).kind == DeviceKind::itla_laser) {
+      return false;
+    }
     return before_ ? before_->devices[plan.device.value]->timeline != plan.timeline : !is_idle(plan);
   }
 
@@ -56,20 +61,32 @@ class ChangeRules {
                             : slice.cycle != before->cycle || slice.cycles != before->cycles || slice.grants != before->grants;
       for (const DevicePlan& device : slice.devices) {
         const bool changed = changes(device);
-        const DeviceKind kind = fabric_.device(device.device).kind;
         takes_part = takes_part || changed || device.touched;
         if (changed && !device.touched) {
           declare(fabric_.device(device.device).name + " changes but is not marked as touched");
         }
-        const bool moved = std::binary_search(plan_.moved_switches.begin(), plan_.moved_switches.end(), device.device);
-        if ((kind == DeviceKind::wss || kind == DeviceKind::ocs) && moved != changed) {
-          declare(fabric_.device(device.device).name + (changed ? " moves but is not among" : " does not move but is among") +
-                  " the moved switches");
-        }
+        check_steering(device, changed);
       }
       if (takes_part && !std::binary_search(plan_.changed.begin(), plan_.changed.end(), slice.node)) {
         declare(fabric_.nodes[slice.node.value].name + " changes but is not among the nodes that take part");
       }
+    }
+  }
+
+  /// Nobody moves it before everybody is dark, nor from a place that this plan was not judged from.
+  void check_steering(const DevicePlan& device, bool changed) {
+    const std::string& name = fabric_.device(device.device).name;
+    const bool moved = std::binary_search(plan_.moved_steering.begin(), plan_.moved_steering.end(), device.device);
+    if (moved != (changed && fabric_.steers_others[device.device.value])) {
+      declare(name + (changed ? " moves but is not among" : " does not move but is among") +
+              " the devices that wait for everybody's dark");
+    }
+    const auto holds_base = [&](const Setpoint& setpoint) {
+      return before_ ? before_->devices[device.device.value]->timeline.front().setpoint == setpoint : is_idle(setpoint);
+    };
+    const bool is_laser = fabric_.device(device.device).kind == DeviceKind::itla_laser;
+    if (changed && !is_laser && std::none_of(device.may_hold.begin(), device.may_hold.end(), holds_base)) {
+      declare(name + " moves from where the base has it, which is not among what it may hold");
     }
   }
 

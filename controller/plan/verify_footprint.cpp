@@ -36,14 +36,10 @@ class Walk {
 
  private:
   void leave(ElementId element, int output) {
-    const auto& fibres = fabric_.fibre_out[element.value];
-    if (output < 0 || static_cast<std::size_t>(output) >= fibres.size() || !fibres[static_cast<std::size_t>(output)]) {
-      return;
-    }
-    const FibreId fibre = *fibres[static_cast<std::size_t>(output)];
-    if (!seen_[fibre.value]) {
-      seen_[fibre.value] = true;
-      open_.push_back(fabric_.fibres[fibre.value].to);
+    const auto fibre = output < 0 ? std::nullopt : fabric_.fibre_out[element.value][static_cast<std::size_t>(output)];
+    if (fibre && !seen_[fibre->value]) {
+      seen_[fibre->value] = true;
+      open_.push_back(fabric_.fibres[fibre->value].to);
     }
   }
 

@@ -27,10 +27,12 @@ class Margins {
         verdict_(verdict),
         faults_(faults),
         reloads_(fabric.elements.size()) {
-    for (const DeviceId id : plan.moved_switches) {
-      if (id.value < fabric.devices.size() && fabric.device(id).kind == DeviceKind::wss) {
-        reloads_[fabric.device(id).elements[0].value] = true;
-        any_reloads_ = true;
+    for (const NodePlan& node : plan.nodes) {
+      for (const DevicePlan& device : node.devices) {
+        if (device.touched && fabric.device(device.device).kind == DeviceKind::wss) {
+          reloads_[fabric.device(device.device).elements[0].value] = true;
+          any_reloads_ = true;
+        }
       }
     }
   }

@@ -317,9 +317,6 @@ void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& set
     acquisition[circuit.transmitter.value] = std::max(acquisition[circuit.transmitter.value], receiver.acquisition_max);
   }
   for (const DevicePlan* plan_of_device : settings.devices) {
-    if (plan_of_device == nullptr) {
-      continue;
-    }
     const Device& device = fabric.device(plan_of_device->device);
     const ElementId first = device.elements[0];
     Duration need{};

@@ -198,7 +198,7 @@ Field LightTracer::trace(const std::vector<Lit>& lights) {
 /// would for ever, growing if the circle gains), or has come by two ways.
 void LightTracer::follow(const Lit& light) {
   const auto& out = fabric_.fibre_out[light.transmitter.value];
-  if (out.empty() || !out[0]) {
+  if (!out[0]) {
     return;
   }
   ++signal_number_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "controller/schedule/oddl_entries.hpp"
 #include "controller/schedule/oddl_planes.hpp"
 #include "controller/schedule/sip_ring_shape.hpp"
+#include "controller/schedule/usable_nodes.hpp"
 
 namespace loom {
 namespace {
@@ -28,8 +30,13 @@ bool is_resized(const Job& job) {
 
 class Placer {
  public:
-  Placer(const Fabric& fabric, const Intent& intent)
-      : fabric_(fabric), taken_(fabric.nodes.size()), drained_(fabric.nodes.size()), shines_(fabric.nodes.size()) {
+  Placer(const Fabric& fabric, const Intent& intent, const PlaceChoice& choice)
+      : fabric_(fabric),
+        attempt_(choice.attempt),
+        taken_(fabric.nodes.size()),
+        drained_(fabric.nodes.size()),
+        shines_(fabric.nodes.size()),
+        fitness_(fitness_of(fabric, choice.unusable)) {
     for (const NodeId node : intent.drained) {
       if (node.value < drained_.size()) {
         drained_[node.value] = true;
@@ -79,7 +86,7 @@ class Placer {
       return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(needed) + " nodes, " +
                                              std::to_string(count_free()) + " free" + holders() + nearest(job));
     }
-    const std::vector<NodeId> chosen = choose(needed);
+    const std::vector<NodeId> chosen = choose_sound(needed);
     const std::vector<NodeId> nodes = fabric_.architecture == "sip-ring" ? there_and_back(chosen)
                                       : fabric_.architecture == "oddl"   ? entered_well(chosen)
                                                                          : chosen;
@@ -106,14 +113,32 @@ class Placer {
       seen[group] = true;
     }
     LOOM_TRY(claim(job, added));
-    const std::vector<NodeId> rest = choose(more - added.size());
+    const std::vector<NodeId> rest = choose_sound(more - added.size());
     LOOM_TRY(claim(job, rest));
     added.insert(added.end(), rest.begin(), rest.end());
     return added;
   }
 
  private:
-  bool is_free(NodeId node) const { return !taken_[node.value].owner && !drained_[node.value] && !shines_[node.value]; }
+  bool is_free(NodeId node) const {
+    const bool is_avoided = (avoided_ != Avoid::nothing && fitness_.unfit[node.value]) ||
+                            (avoided_ == Avoid::impaired && fitness_.impaired[node.value]);
+    return !taken_[node.value].owner && !drained_[node.value] && !shines_[node.value] && !is_avoided;
+  }
+
+  /// Of nodes with all of their light as long as there are enough; then of those with some; then of any.
+  std::vector<NodeId> choose_sound(std::size_t needed) {
+    for (const Avoid avoided : {Avoid::impaired, Avoid::unfit}) {
+      avoided_ = avoided;
+      if (count_free() >= needed) {
+        std::vector<NodeId> nodes = choose(needed);
+        avoided_ = Avoid::nothing;
+        return nodes;
+      }
+    }
+    avoided_ = Avoid::nothing;
+    return choose(needed);
+  }
 
   std::size_t count_free() const {
     return static_cast<std::size_t>(
@@ -153,11 +178,30 @@ class Placer {
     return free;
   }
 
+  /// Groups in the order in which they are tried: from another one on with each attempt after the second.
+  std::vector<std::size_t> order_of_groups(std::size_t needed) const {
+    std::vector<std::size_t> order(groups_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const std::size_t size = groups_.empty() || groups_[0].empty() ? 1 : groups_[0].size();
+    const std::size_t skipped = attempt_ < 2 ? 0 : (attempt_ - 1) * ((needed + size - 1) / size) % groups_.size();
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(skipped), order.end());
+    return order;
+  }
+
+  /// So many free nodes of a group that it does not fill: the first ones, and further on with each attempt after the second.
+  std::vector<NodeId> some_of(std::size_t group, std::size_t count) const {
+    std::vector<NodeId> free = free_of(groups_[group]);
+    count = std::min(count, free.size());
+    const std::size_t room = free.size() - count;
+    const std::size_t skipped = attempt_ < 2 ? 0 : std::min((attempt_ - 1) * count, room);
+    return {free.begin() + static_cast<std::ptrdiff_t>(skipped), free.begin() + static_cast<std::ptrdiff_t>(skipped + count)};
+  }
+
   /// Precondition: at least `needed` nodes are free.
   std::vector<NodeId> choose(std::size_t needed) const {
     std::vector<NodeId> nodes;
     std::vector<bool> used(groups_.size());
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (const std::size_t g : order_of_groups(needed)) {
       const std::vector<NodeId> free = free_of(groups_[g]);
       if (!free.empty() && free.size() == groups_[g].size() && nodes.size() + free.size() <= needed) {
         nodes.insert(nodes.end(), free.begin(), free.end());
@@ -167,9 +211,9 @@ class Placer {
     // The rest in as few groups as there can be, the last of them the one that it fills best.
     while (nodes.size() < needed) {
       const std::size_t rest = needed - nodes.size();
-      const std::size_t group = tightest(rest, used).value_or(emptiest(used));
-      const std::vector<NodeId> free = free_of(groups_[group]);
-      nodes.insert(nodes.end(), free.begin(), free.begin() + static_cast<std::ptrdiff_t>(std::min(rest, free.size())));
+      const std::size_t group = attempt_ == 0 ? tightest(rest, used).value_or(emptiest(used)) : emptiest(used);
+      const std::vector<NodeId> some = some_of(group, rest);
+      nodes.insert(nodes.end(), some.begin(), some.end());
       used[group] = true;
     }
     return nodes;
@@ -236,7 +280,7 @@ class Placer {
   std::size_t emptiest(const std::vector<bool>& used) const {
     std::size_t best = 0;
     std::size_t best_free = 0;
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (const std::size_t g : order_of_groups(1)) {
       if (const std::size_t free = used[g] ? 0 : free_of(groups_[g]).size(); free > best_free) {
         best = g;
         best_free = free;
@@ -264,17 +308,22 @@ class Placer {
     return {};
   }
 
+  enum class Avoid : std::uint8_t { nothing, unfit, impaired };
+
   const Fabric& fabric_;
+  std::uint32_t attempt_ = 0;
+  Avoid avoided_ = Avoid::nothing;
   std::vector<SeatTaken> taken_;
   std::vector<bool> drained_;
   std::vector<bool> shines_;  ///< with adopted light, which no job may take away
+  NodeFitness fitness_;
   std::vector<std::vector<NodeId>> groups_;
 };
 
 }  // namespace
 
-Result<Intent> place(const Fabric& fabric, const Intent& intent) {
-  Placer placer(fabric, intent);
+Result<Intent> place(const Fabric& fabric, const Intent& intent, const PlaceChoice& choice) {
+  Placer placer(fabric, intent, choice);
   Intent placed = intent;
   for (Job& job : placed.jobs) {
     if (is_resized(job) && job.nodes.size() > job.spec.node_count) {

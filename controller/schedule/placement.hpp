@@ -3,15 +3,26 @@
 // rest, so that its own ring closes within two hops; a placed job never moves. Deterministic: jobs and nodes in id order.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "core/demand.hpp"
 #include "core/fabric.hpp"
+#include "core/planning.hpp"
 #include "core/result.hpp"
 
 namespace loom {
 
+/// Where to look for a job's nodes.
+struct PlaceChoice {
+  std::vector<UnusableDevice> unusable{};  ///< nodes whose light needs one of them are the last that are given
+  /// 0: as described above. Each further one looks elsewhere: first where no other job is, then that many places on.
+  std::uint32_t attempt = 0;
+};
+
 /// The intent with Job::nodes of every job filled, and planes where the fabric has several. Jobs that have nodes keep
 /// them; one whose node_count has changed since loses its last ones or gets more. A spec's own placement is obeyed or refused.
 /// Errors: infeasible (needs N nodes, F free), conflict (two jobs want a node), invalid_argument (no such node, or twice).
-Result<Intent> place(const Fabric& fabric, const Intent& intent);
+Result<Intent> place(const Fabric& fabric, const Intent& intent, const PlaceChoice& choice = {});
 
 }  // namespace loom

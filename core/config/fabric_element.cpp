@@ -148,7 +148,8 @@ const std::array<KindRow, std::variant_size_v<ElementKind>>& kinds() {
       {"ring_filter", Ports{1, 2}, [](YamlMap& map, Ports) -> ElementKind { return read_ring(map); }},
       {"optical_circuit_switch", std::nullopt,
        [](YamlMap& map, Ports) -> ElementKind {
-         return OpticalCircuitSwitch{map.duration("settle_max", kDeviceTime, Duration{})};
+         const Duration settle_max = map.duration("settle_max", kDeviceTime, Duration{});
+         return OpticalCircuitSwitch{settle_max, map.ratio("isolation", {Db{0}, Db{10'000}}, Db{0})};
        }},
       {"patch_panel", std::nullopt, [](YamlMap& map, Ports ports) -> ElementKind { return read_panel(map, ports); }},
       {"attenuator", Ports{1, 1},

@@ -2,8 +2,10 @@
 #include "core/config/fault_file.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <tuple>
 
+#include "core/config/expectation_file.hpp"
 #include "core/config/yaml_document.hpp"
 #include "core/config/yaml_words.hpp"
 
@@ -26,6 +28,7 @@ class FaultReader {
     read_network();
     read_device_faults();
     read_machine_faults();
+    read_fibre_faults();
   }
 
  private:
@@ -68,12 +71,15 @@ class FaultReader {
       map.error("kind", "kind: '" + place_.fabric->device(fault.device).name +
                             "' is a switch; expected a laser or a heater bank to detune");
     }
+    if (fault.kind == ScenarioFaultKind::misroute && kind != DeviceKind::wss && kind != DeviceKind::ocs) {
+      map.error("kind", "kind: '" + place_.fabric->device(fault.device).name + "' is no switch; expected a WSS or an OCS");
+    }
   }
 
   void read_device_faults() {
     const NameIndex devices =
         names_of("device", place_.fabric == nullptr ? std::vector<Device>{} : place_.fabric->devices, errors_);
-    const auto kinds = words_of<ScenarioFaultKind, 8>();
+    const auto kinds = words_of<ScenarioFaultKind, kScenarioFaultKinds>();
     for (const YamlNode& item : file_.list("device_faults", kFaults)) {
       YamlMap map(item, "the device fault", errors_);
       ScenarioFault fault;
@@ -109,9 +115,30 @@ class FaultReader {
     return number ? std::optional(NodeId{*number}) : std::nullopt;
   }
 
+  /// The one key that a kind of machine fault takes beside at, machine, kind and lasts, and whose machine it may be.
+  void read_machine_value(YamlMap& map, MachineFault& fault) {
+    constexpr Range<std::int64_t> kDrift{-100'000, 100'000};
+    constexpr Range<Duration> kOffset{-hours{1}, hours{1}};
+    const bool of_agent = fault.kind == MachineFaultKind::slow || fault.kind == MachineFaultKind::clock_step ||
+                          fault.kind == MachineFaultKind::clock_drift;
+    if (fault.kind == MachineFaultKind::slow) {
+      fault.delay = map.duration("delay", {microseconds{1}, seconds{60}}, Rule::required);
+    } else if (fault.kind == MachineFaultKind::clock_step) {
+      fault.offset = map.duration("offset", kOffset, Rule::required);
+    } else if (fault.kind == MachineFaultKind::clock_drift) {
+      fault.drift_ppm = map.integer("drift_ppm", kDrift, Rule::required);
+    }
+    const bool is_known = place_.fabric != nullptr && map.find("machine") != nullptr;
+    if (is_known && of_agent && !fault.node) {
+      map.error("machine", "machine: the controller; expected a node, whose agent it is");
+    } else if (is_known && fault.kind == MachineFaultKind::takeover && fault.node) {
+      map.error("machine", "machine: a node; expected the controller, of which a second life takes over");
+    }
+  }
+
   void read_machine_faults() {
     const NameIndex nodes = names_of("node", place_.fabric == nullptr ? std::vector<Node>{} : place_.fabric->nodes, errors_);
-    const auto kinds = words_of<MachineFaultKind, 3>();
+    const auto kinds = words_of<MachineFaultKind, kMachineFaultKinds>();
     for (const YamlNode& item : file_.list("machine_faults", kFaults)) {
       YamlMap map(item, "the machine fault", errors_);
       MachineFault fault;
@@ -119,11 +146,61 @@ class FaultReader {
       fault.node = read_node(map, nodes);
       fault.kind = static_cast<MachineFaultKind>(map.word("kind", kinds, Rule::required).value_or(0));
       fault.lasts = map.duration("lasts", {microseconds{1}, hours{1}}, fault.lasts);
+      read_machine_value(map, fault);
       map.finish();
       place_.machine_faults.push_back(fault);
     }
     std::ranges::sort(place_.machine_faults, {},
                       [](const MachineFault& fault) { return std::tuple(fault.at, fault.node, fault.kind); });
+  }
+
+  /// The fibre that ends at an input: ELEMENT (its input 0) or ELEMENT:PORT.
+  std::optional<FibreId> read_end(const YamlNode& item, const NameIndex& elements) {
+    const std::size_t colon = item.text.find(':');
+    const std::string digits = colon == std::string::npos ? "0" : item.text.substr(colon + 1);
+    PortNumber port = 0;
+    const auto [stop, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (code != std::errc{} || stop != digits.data() + digits.size()) {
+      errors_.add(item, "ends: found '" + item.text + "'; expected ELEMENT or ELEMENT:PORT with a port of 0..65535");
+      return std::nullopt;
+    }
+    const auto element = place_.fabric == nullptr ? std::nullopt : elements.resolve(item.text.substr(0, colon), item, errors_);
+    if (!element) {
+      return std::nullopt;
+    }
+    const auto& fibres = place_.fabric->fibre_in[*element];
+    if (port >= fibres.size() || !fibres[port]) {
+      errors_.add(item, "ends: there is no fibre at input " + std::to_string(port) + " of '" + item.text.substr(0, colon) + "'");
+      return std::nullopt;
+    }
+    return fibres[port];
+  }
+
+  void read_fibre_faults() {
+    const NameIndex elements =
+        names_of("element", place_.fabric == nullptr ? std::vector<Element>{} : place_.fabric->elements, errors_);
+    for (const YamlNode& item : file_.list("fibre_faults", kFaults)) {
+      YamlMap map(item, "the fibre fault", errors_);
+      FibreFault fault;
+      fault.at = map.duration("at", kRunTime, Rule::required);
+      const auto kinds = words_of<FibreFaultKind, 1>();
+      fault.kind = static_cast<FibreFaultKind>(map.word("kind", kinds, Rule::required).value_or(0));
+      fault.lasts = map.duration("lasts", {microseconds{1}, kRunTime.max}, fault.lasts);
+      const std::span<const YamlNode> ends = map.list("ends", 2, Rule::required);
+      if (map.find("ends") != nullptr && ends.size() != 2) {
+        map.error("ends", "ends: found " + std::to_string(ends.size()) + "; expected two inputs whose fibres are exchanged");
+      }
+      const auto first = ends.size() == 2 ? read_end(ends[0], elements) : std::nullopt;
+      const auto second = ends.size() == 2 ? read_end(ends[1], elements) : std::nullopt;
+      map.finish();
+      if (first && second) {
+        fault.first = *first;
+        fault.second = *second;
+        place_.fibre_faults.push_back(fault);
+      }
+    }
+    std::ranges::sort(place_.fibre_faults, {},
+                      [](const FibreFault& fault) { return std::tuple(fault.at, fault.first, fault.second); });
   }
 
   YamlMap& file_;
@@ -137,6 +214,7 @@ std::vector<ConfigError> read_root(const std::filesystem::path& path, const Yaml
   check_header(file, "faults");
   file.name("name", Rule::required);
   read_faults_of(file, place, errors);
+  place.faults_darken += read_fault_expectation(file, "expect", errors);
   file.finish();
   return errors.empty() ? std::vector<ConfigError>{} : errors.sorted();
 }
@@ -152,11 +230,14 @@ std::vector<ConfigError> add_fault_file(const std::filesystem::path& path, const
 
 std::vector<ConfigError> check_fault_file(const std::filesystem::path& path, const YamlNode& root) {
   Scenario nowhere;
-  return read_root(path, root, {nullptr, nowhere.network, nowhere.device_faults, nowhere.machine_faults});
+  return read_root(path, root,
+                   {nullptr, nowhere.network, nowhere.device_faults, nowhere.machine_faults, nowhere.fibre_faults,
+                    nowhere.faults_darken});
 }
 
 std::vector<ConfigError> add_faults(const std::filesystem::path& path, Scenario& scenario) {
-  return add_fault_file(path, {scenario.fabric.get(), scenario.network, scenario.device_faults, scenario.machine_faults});
+  return add_fault_file(path, {scenario.fabric.get(), scenario.network, scenario.device_faults, scenario.machine_faults,
+                               scenario.fibre_faults, scenario.faults_darken});
 }
 
 }  // namespace loom

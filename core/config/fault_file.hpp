@@ -1,4 +1,4 @@
-// Faults as configuration: the keys `network`, `device_faults` and `machine_faults` of a scenario, and files that hold nothing
+// Faults as configuration: the keys `network`, `device_faults`, `machine_faults` and `fibre_faults` of a scenario, and files that hold nothing
 // else (`kind: faults`), so that any workload meets any faults. Schema: configs/schema/faults.schema.json.
 #pragma once
 
@@ -17,6 +17,8 @@ struct FaultPlace {
   NetworkFaults& network;                     ///< keys that are absent leave what is there
   std::vector<ScenarioFault>& device_faults;  ///< added to, kept sorted
   std::vector<MachineFault>& machine_faults;  ///< the same
+  std::vector<FibreFault>& fibre_faults;      ///< the same
+  Duration& faults_darken;                    ///< what `expect` of a fault file is added to
 };
 
 void read_faults_of(YamlMap& file, const FaultPlace& place, ErrorList& errors);

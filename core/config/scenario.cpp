@@ -40,16 +40,51 @@ std::string_view to_string(Mode mode) {
 }
 
 std::string_view to_string(ScenarioFaultKind kind) {
-  static constexpr std::array<std::string_view, 8> kWords{"detune",  "dim",    "fail", "stick",
-                                                          "silence", "refuse", "late", "reboot"};
+  static constexpr std::array<std::string_view, kScenarioFaultKinds> kWords{
+      "detune", "dim", "fail", "stick", "silence", "refuse", "late", "reboot", "misroute", "false_readback"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kWords.size() ? kWords[index] : "?";
 }
 
 std::string_view to_string(MachineFaultKind kind) {
-  static constexpr std::array<std::string_view, 3> kWords{"crash", "partition", "disk_full"};
+  static constexpr std::array<std::string_view, kMachineFaultKinds> kWords{
+      "crash", "partition", "disk_full", "slow", "clock_step", "clock_drift", "takeover"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kWords.size() ? kWords[index] : "?";
+}
+
+std::string_view to_string(FibreFaultKind) { return "swap"; }
+
+std::string_view to_string(ActionKind kind) {
+  static constexpr std::array<std::string_view, kActionKinds> kWords{
+      "drain", "undrain", "maintain", "release", "cancel", "resize", "lasers", "reset", "darken", "clear", "schedule"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kWords.size() ? kWords[index] : "?";
+}
+
+Setpoint dark_setpoint(const Fabric& fabric, DeviceId laser) {
+  const auto& transmitter = std::get<Transmitter>(fabric.element(fabric.device(laser).elements.front()).kind);
+  return LaserSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
+}
+
+std::string to_string(const ScenarioAction& action) {
+  const std::string verb(to_string(action.kind));
+  switch (action.kind) {
+    case ActionKind::cancel:
+      return verb + " " + action.job;
+    case ActionKind::resize:
+      return verb + " " + action.job + " to " + std::to_string(action.nodes) + " nodes";
+    case ActionKind::lasers:
+      return verb + (action.lasers_on ? " rearm" : " off");
+    case ActionKind::reset:
+    case ActionKind::darken:
+    case ActionKind::clear:
+      return verb + " device " + std::to_string(action.device.value);
+    case ActionKind::schedule:
+      return verb + (action.rolls_back ? " rollback" : " pin");
+    default:
+      return verb + " node " + std::to_string(action.node.value);
+  }
 }
 
 std::vector<JobSubmission> submissions_of(const Scenario& scenario) {

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "core/adapt_policy.hpp"
+#include "core/config/expectation.hpp"
 #include "core/drift_policy.hpp"
 #include "core/fabric.hpp"
 #include "core/grant.hpp"
 #include "core/ids.hpp"
+#include "core/plan.hpp"
 #include "core/time.hpp"
 #include "core/timings.hpp"
 #include "core/units.hpp"
@@ -64,6 +66,7 @@ struct JobSubmission {
   Transmit transmit = Transmit::slots;
   bool adapt = false;                  ///< its light follows its measured demand
   std::vector<TrueTraffic> traffic{};  ///< ascending `at`
+  std::optional<JobExpectation> expect{};
   bool operator==(const JobSubmission&) const = default;
 };
 
@@ -100,7 +103,10 @@ enum class ScenarioFaultKind : std::uint8_t {
   refuse,   ///< answers every write with the protocol's error
   late,     ///< answers `delay` later than it should
   reboot,   ///< its power is cut for `lasts`: everything is as at power-up, and nothing is answered meanwhile
+  misroute,        ///< a WSS or OCS: light leaves by the next port, not by the one that the registers say
+  false_readback,  ///< registers say what was written, light stays what it was at `at`
 };
+inline constexpr std::size_t kScenarioFaultKinds = 10;
 std::string_view to_string(ScenarioFaultKind kind);
 
 /// One fault of one device, from `at` for `lasts`.
@@ -119,21 +125,82 @@ enum class MachineFaultKind : std::uint8_t {
   crash,      ///< as `kill -9`; its next life begins after `lasts`
   partition,  ///< nobody hears it and it hears nobody
   disk_full,  ///< its journal refuses rows; then its process is started again
+  slow,         ///< an agent's host is busy: all that it is told it hears `delay` later
+  clock_step,   ///< an agent's clock stands `offset` beside the true one, then steps back
+  clock_drift,  ///< an agent's clock runs `drift_ppm` too fast (below 0: too slow), then is set
+  takeover,     ///< a new life of the controller starts elsewhere from its journal; the old one goes on speaking, then ends
 };
+inline constexpr std::size_t kMachineFaultKinds = 7;
 std::string_view to_string(MachineFaultKind kind);
 
-/// One fault of the controller or of one agent, from `at` for `lasts`. In sim mode only.
+/// One fault of the controller or of one agent, from `at` for `lasts`. With real processes a crash of the controller or of a
+/// whole agent process can be had; the others in sim mode only.
 struct MachineFault {
   Duration at{};
   std::optional<NodeId> node;  ///< none: the controller
   MachineFaultKind kind = MachineFaultKind::crash;
   Duration lasts = std::chrono::milliseconds{100};
+  Duration delay{};            ///< of slow
+  Duration offset{};           ///< of clock_step
+  std::int64_t drift_ppm = 0;  ///< of clock_drift
   bool operator==(const MachineFault&) const = default;
 };
 
+enum class FibreFaultKind : std::uint8_t {
+  swap,  ///< the far ends of two fibres are exchanged
+};
+std::string_view to_string(FibreFaultKind kind);
+
+/// Two fibres that somebody plugged wrongly, from `at` for `lasts`. In sim mode only.
+struct FibreFault {
+  Duration at{};
+  FibreFaultKind kind = FibreFaultKind::swap;
+  FibreId first;
+  FibreId second;
+  Duration lasts = kForever;
+  bool operator==(const FibreFault&) const = default;
+};
+
+enum class ActionKind : std::uint8_t {
+  drain,
+  undrain,
+  maintain,
+  release,
+  cancel,
+  resize,
+  lasers,
+  reset,     ///< a device
+  darken,    ///< a laser, set dark by hand
+  clear,     ///< a device: the plan decides again
+  schedule,  ///< pin: what is lit now is applied as an operator's own schedule; rollback: back to the revision before
+};
+inline constexpr std::size_t kActionKinds = 11;
+std::string_view to_string(ActionKind kind);
+
+/// What an operator types beside submitting jobs, at `at` of the run.
+struct ScenarioAction {
+  Duration at{};
+  ActionKind kind = ActionKind::drain;
+  NodeId node{};            ///< of drain, undrain, maintain, release
+  std::string job{};        ///< of cancel, resize
+  std::uint32_t nodes = 0;  ///< of resize
+  bool lasers_on = false;   ///< of lasers: rearm
+  DeviceId device{};        ///< of reset, darken, clear
+  std::optional<Setpoint> setpoint{};  ///< of darken
+  bool rolls_back = false;             ///< of schedule
+  bool force = false;       ///< of drain, maintain
+  std::string refused{};    ///< not empty: it is expected to be refused, with this in the reason
+  bool operator==(const ScenarioAction&) const = default;
+};
+/// What `darken` sets a laser to. Precondition: the device is one.
+Setpoint dark_setpoint(const Fabric& fabric, DeviceId laser);
+/// As an operator would say it: `drain node 17`, `lasers off`.
+std::string to_string(const ScenarioAction& action);
+
 struct Scenario {
   std::string name;
-  Mode mode = Mode::sim;
+  Mode mode = Mode::sim;                 ///< that it is run in
+  std::vector<Mode> modes{Mode::sim};    ///< that it may be run in, the file's own `mode` among them
   std::string fabric_file;               ///< as openable from the working directory
   std::shared_ptr<const Fabric> fabric;  ///< index built, overrides applied; never null after loading
   std::vector<BusOverride> inventory;
@@ -149,6 +216,10 @@ struct Scenario {
   NetworkFaults network;
   std::vector<ScenarioFault> device_faults;  ///< ascending `at`
   std::vector<MachineFault> machine_faults;  ///< ascending `at`
+  std::vector<FibreFault> fibre_faults;      ///< ascending `at`
+  std::vector<ScenarioAction> actions;       ///< ascending `at`
+  std::optional<JobExpectation> expect;      ///< of every job that has none of its own
+  Duration faults_darken{};                  ///< how long fault files say that they may darken each job, beside that
 };
 
 /// Everything that a run submits: `jobs` and the jobs that `churn` stands for, ascending `at` (equal: as written).

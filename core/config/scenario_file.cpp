@@ -5,7 +5,9 @@
 #include <array>
 #include <tuple>
 
+#include "core/config/action_file.hpp"
 #include "core/config/calibration_file.hpp"
+#include "core/config/expectation_file.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/fault_file.hpp"
 #include "core/config/yaml_document.hpp"
@@ -28,14 +30,13 @@ constexpr std::int64_t kRevisions = 1'000'000;
 
 class ScenarioReader {
  public:
-  ScenarioReader(const std::filesystem::path& path, const YamlNode& root)
-      : folder_(path.parent_path()), errors_(path.string()), file_(root, "the scenario file", errors_) {}
+  ScenarioReader(const std::filesystem::path& path, const YamlNode& root, std::optional<Mode> as = {})
+      : folder_(path.parent_path()), errors_(path.string()), file_(root, "the scenario file", errors_), as_(as) {}
 
   Loaded<Scenario> read() {
     check_header(file_, "scenario");
     scenario_.name = file_.name("name", Rule::required);
-    const auto modes = words_of<Mode, 4>();
-    scenario_.mode = static_cast<Mode>(file_.word("mode", modes, Rule::required).value_or(0));
+    read_modes();
     read_fabric_file();
     scenario_.algorithm = file_.name("algorithm", usual_algorithm());
     scenario_.seed = file_.seed("seed", scenario_.seed);
@@ -48,6 +49,9 @@ class ScenarioReader {
     read_jobs();
     read_churn();
     read_faults();
+    const ActionPlace place{fabric_known_ ? &fabric_ : nullptr, scenario_.jobs};
+    scenario_.actions = read_actions(file_, place, errors_);
+    scenario_.expect = read_expectation(file_, "expect", errors_);
     file_.finish();
     if (!errors_.empty()) {
       return {std::nullopt, errors_.sorted()};
@@ -61,6 +65,33 @@ class ScenarioReader {
   std::optional<YamlMap> map_of(std::string_view key) {
     const YamlNode* node = file_.find(key);
     return node == nullptr ? std::nullopt : std::optional<YamlMap>(std::in_place, *node, std::string(key), errors_);
+  }
+
+  /// Without `modes`: its own, and the simulation of it.
+  void read_modes() {
+    const auto words = words_of<Mode, 4>();
+    const auto own = static_cast<Mode>(file_.word("mode", words, Rule::required).value_or(0));
+    scenario_.modes = own == Mode::sim ? std::vector{own} : std::vector{own, Mode::sim};
+    if (const YamlNode* node = file_.find("modes")) {
+      scenario_.modes.clear();
+      for (const std::string& text : file_.texts("modes", words.size())) {
+        const auto at = std::ranges::find(words, text);
+        const auto mode = static_cast<Mode>(at - words.begin());
+        if (at == words.end() || std::ranges::find(scenario_.modes, mode) != scenario_.modes.end()) {
+          errors_.add(*node, "modes: found '" + text + "'; expected each of sim, soft, mixed, hard at most once");
+          continue;
+        }
+        scenario_.modes.push_back(mode);
+      }
+      if (std::ranges::find(scenario_.modes, own) == scenario_.modes.end()) {
+        errors_.add(*node, "modes: expected mode: " + std::string(to_string(own)) + " among them");
+      }
+    }
+    scenario_.mode = as_.value_or(own);
+    if (std::ranges::find(scenario_.modes, scenario_.mode) == scenario_.modes.end()) {
+      file_.error("mode", "this scenario does not run in mode " + std::string(to_string(scenario_.mode)) +
+                              "; it runs in: " + modes_text(scenario_));
+    }
   }
 
   /// A template's architecture is the name of its scheduler.
@@ -264,8 +295,8 @@ class ScenarioReader {
       entry.finish();
       job.traffic.push_back(std::move(traffic));
     }
-    if (!job.traffic.empty() && scenario_.mode != Mode::sim) {
-      map.error("traffic", "traffic: only simulated nodes can be told what to report; expected mode: sim");
+    if (!job.traffic.empty() && scenario_.modes != std::vector{Mode::sim}) {
+      map.error("traffic", "traffic: only simulated nodes can be told what to report; expected mode: sim and no other");
     }
   }
 
@@ -291,6 +322,7 @@ class ScenarioReader {
       read_traffic(map, job);
       job.changes = map.name("changes", std::string{});
       check_change(map, job);
+      job.expect = read_expectation(map, "expect", errors_);
       map.finish();
       names.add(job.name, map.place_of("name"), errors_);
       scenario_.jobs.push_back(std::move(job));
@@ -328,7 +360,7 @@ class ScenarioReader {
   /// Those of the file that `faults` names, then its own.
   void read_faults() {
     const FaultPlace place{fabric_known_ ? &fabric_ : nullptr, scenario_.network, scenario_.device_faults,
-                           scenario_.machine_faults};
+                           scenario_.machine_faults, scenario_.fibre_faults, scenario_.faults_darken};
     if (const std::string relative = file_.text("faults", std::string{}); !relative.empty()) {
       const std::vector<ConfigError> errors = add_fault_file(path_from_here(relative), place);
       if (!errors.empty()) {
@@ -342,6 +374,7 @@ class ScenarioReader {
   std::filesystem::path folder_;
   ErrorList errors_;
   YamlMap file_;
+  std::optional<Mode> as_;
   Scenario scenario_;
   Fabric fabric_;
   bool fabric_known_ = false;
@@ -349,9 +382,17 @@ class ScenarioReader {
 
 }  // namespace
 
-Loaded<Scenario> load_scenario(const std::filesystem::path& path) {
+std::string modes_text(const Scenario& scenario) {
+  std::string text;
+  for (const Mode mode : scenario.modes) {
+    text += (text.empty() ? "" : ", ") + std::string(to_string(mode));
+  }
+  return text;
+}
+
+Loaded<Scenario> load_scenario(const std::filesystem::path& path, std::optional<Mode> as) {
   const Loaded<YamlNode> document = read_yaml(path);
-  return document ? ScenarioReader(path, *document.value).read() : Loaded<Scenario>{std::nullopt, document.errors};
+  return document ? ScenarioReader(path, *document.value, as).read() : Loaded<Scenario>{std::nullopt, document.errors};
 }
 
 std::vector<ConfigError> check_config(const std::filesystem::path& path) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/config/config_error.hpp"
@@ -12,7 +14,11 @@ namespace loom {
 /// All errors of both files at once. Paths in the file are relative to the file. In sim and soft mode every bus is "sim",
 /// whatever the fabric and the inventory say; in mixed at least one is not, in hard none is.
 /// Schema: configs/schema/scenario.schema.json.
-Loaded<Scenario> load_scenario(const std::filesystem::path& path);
+/// `as`: to be run in this mode instead of the file's own `mode`; an error that names the file's modes if it is none of them.
+Loaded<Scenario> load_scenario(const std::filesystem::path& path, std::optional<Mode> as = {});
+
+/// `sim, soft`: the modes that a scenario may be run in, for a sentence.
+std::string modes_text(const Scenario& scenario);
 
 /// For `loom config check`: finds out by `kind` what the file is and reads it; empty means lawful.
 std::vector<ConfigError> check_config(const std::filesystem::path& path);

@@ -127,7 +127,9 @@ YamlMap::YamlMap(const YamlNode& node, std::string noun, ErrorList& errors)
 }
 
 const YamlNode* YamlMap::find(std::string_view key) {
-  known_.emplace_back(key);
+  if (std::ranges::find(known_, key) == known_.end()) {
+    known_.emplace_back(key);
+  }
   const auto at = std::ranges::find(node_.keys, key, &YamlNode::text);
   return at == node_.keys.end() ? nullptr : &node_.items[static_cast<std::size_t>(at - node_.keys.begin())];
 }

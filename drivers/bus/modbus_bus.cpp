@@ -39,7 +39,22 @@ modbus_t* new_context(const Endpoint& endpoint) {
   return modbus_new_rtu(serial.device.c_str(), serial.baud, serial.parity, 8, serial.stop_bits);
 }
 
-BusReply refused(std::uint8_t code) { return {BusStatus::exception, code, {}, {}}; }
+BusReply refused(std::uint8_t code) { return {BusStatus::exception, code, {}, {}, {}}; }
+
+std::string place_of(const Endpoint& endpoint) {
+  if (const auto* tcp = std::get_if<TcpEndpoint>(&endpoint.place)) {
+    return tcp->host + " port " + std::to_string(tcp->port);
+  }
+  return std::get<SerialEndpoint>(endpoint.place).device;
+}
+
+/// libmodbus's own errors have names of their own; the rest are the system's.
+std::string name_of(int error) {
+  return error == EMBBADCRC       ? "wrong checksum"
+         : error > MODBUS_ENOBASE ? modbus_strerror(error)
+         : error == 0             ? "no answer"
+                                  : describe_errno(error);
+}
 
 }  // namespace
 
@@ -95,7 +110,7 @@ BusReply ModbusBus::execute(const Transaction& transaction) {
   const Duration deadline = transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline;
   errno = 0;
   if (!connect(deadline)) {
-    return failure(errno == ETIMEDOUT ? ETIMEDOUT : ENOTCONN);
+    return failure(errno == 0 ? ENOTCONN : errno);
   }
   if (late_reply_until_ != Instant{}) {
     listen_out(modbus_get_socket(context_.get()), late_reply_until_);
@@ -122,7 +137,7 @@ BusReply ModbusBus::exchange(const Registers& order) {
 BusReply ModbusBus::failure(int error) {
   if (error > MODBUS_ENOBASE && error < MODBUS_ENOBASE + MODBUS_EXCEPTION_MAX) {
     const auto code = static_cast<std::uint8_t>(error - MODBUS_ENOBASE);
-    return {code == kBusy ? BusStatus::nack : BusStatus::exception, code, {}, {}};
+    return {code == kBusy ? BusStatus::nack : BusStatus::exception, code, {}, {}, {}};
   }
   const bool garbled = error == EMBBADCRC || error == EMBBADDATA || error == EMBBADEXC || error == EMBUNKEXC ||
                        error == EMBMDATA || error == EMBBADSLAVE;
@@ -132,7 +147,9 @@ BusReply ModbusBus::failure(int error) {
   } else {
     close();
   }
-  return {garbled ? BusStatus::malformed : error == ETIMEDOUT ? BusStatus::timeout : BusStatus::lost, 0, {}, {}};
+  const BusStatus status = garbled ? BusStatus::malformed : error == ETIMEDOUT ? BusStatus::timeout : BusStatus::lost;
+  const std::string cause = status == BusStatus::timeout ? std::string{} : place_of(endpoint_) + ": " + name_of(error);
+  return {status, 0, {}, {}, cause};
 }
 
 }  // namespace loom

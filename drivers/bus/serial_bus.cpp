@@ -22,7 +22,7 @@ BusReply SerialBus::execute(const Transaction& transaction) {
   if (!port_) {
     Result<SerialPort> opened = SerialPort::open(endpoint_);
     if (!opened) {
-      return {BusStatus::lost, 0, {}, {}};
+      return {BusStatus::lost, 0, {}, {}, opened.error().message};
     }
     port_.emplace(std::move(*opened));
   }
@@ -31,17 +31,18 @@ BusReply SerialBus::execute(const Transaction& transaction) {
   }
   tcflush(port_->descriptor(), TCIFLUSH);
   const Duration deadline = transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline;
-  const BusReply reply = exchange_frame(port_->descriptor(), *frame, steady_now() + deadline);
-  return reply.status == BusStatus::ok ? reply : failure(reply.status, deadline);
+  BusReply reply = exchange_frame(port_->descriptor(), *frame, steady_now() + deadline);
+  return reply.status == BusStatus::ok ? reply : failure(std::move(reply), deadline);
 }
 
-BusReply SerialBus::failure(BusStatus status, Duration deadline) {
-  if (status == BusStatus::lost) {
+BusReply SerialBus::failure(BusReply reply, Duration deadline) {
+  if (reply.status == BusStatus::lost) {
     port_.reset();
   } else {
     late_reply_until_ = steady_now() + deadline;
   }
-  return {status, 0, {}, {}};
+  reply.cause = reply.cause.empty() ? reply.cause : endpoint_.device + ": " + reply.cause;
+  return reply;
 }
 
 }  // namespace loom

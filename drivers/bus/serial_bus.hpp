@@ -18,7 +18,7 @@ class SerialBus : public BusDevice {
   BusReply execute(const Transaction& transaction) override;
 
  private:
-  BusReply failure(BusStatus status, Duration deadline);
+  BusReply failure(BusReply reply, Duration deadline);
 
   SerialEndpoint endpoint_;
   std::optional<SerialPort> port_;

@@ -16,12 +16,11 @@ namespace loom {
 namespace {
 
 BusReply failed(const Error& error) {
-  return {error.code == ErrorCode::timed_out ? BusStatus::timeout : BusStatus::lost, 0, {}, {}};
+  const bool is_late = error.code == ErrorCode::timed_out;
+  return {is_late ? BusStatus::timeout : BusStatus::lost, 0, {}, {}, is_late ? std::string{} : error.message};
 }
 
-std::unexpected<Error> gone() {
-  return fail(ErrorCode::unreachable, std::string{"the line is gone: "} + (errno != 0 ? std::strerror(errno) : "end of file"));
-}
+std::unexpected<Error> gone() { return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : "end of file"); }
 
 /// How many bytes the reply has, once it is whole; 0 until then.
 std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& bytes) {
@@ -35,6 +34,10 @@ std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& byt
 
 }  // namespace
 
+std::string describe_errno(int number) {
+  return std::string(std::strerror(number)) + " (errno " + std::to_string(number) + ")";
+}
+
 Instant steady_now() { return Instant{Duration{std::chrono::steady_clock::now().time_since_epoch()}}; }
 
 Result<void> wait_for(int descriptor, short events, Instant until) {
@@ -46,7 +49,7 @@ Result<void> wait_for(int descriptor, short events, Instant until) {
     return fail(ErrorCode::timed_out, "the line did not answer in time");
   }
   if (ready < 0 && errno != EINTR) {
-    return fail(ErrorCode::unreachable, std::string{"the line cannot be waited for: "} + std::strerror(errno));
+    return fail(ErrorCode::unreachable, "the line cannot be waited for: " + describe_errno(errno));
   }
   return {};
 }
@@ -103,7 +106,7 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
   }
   while (whole_reply(frame, reply.bytes) == 0) {
     if (reply.bytes.size() >= kReplyBytesMax) {
-      return {BusStatus::malformed, 0, {}, {}};
+      return {BusStatus::malformed, 0, {}, {}, "more than " + std::to_string(kReplyBytesMax) + " bytes without an end"};
     }
     const Result<std::vector<std::uint8_t>> part = read_some(descriptor, kPart, until);
     if (!part) {
@@ -111,10 +114,13 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
     }
     reply.bytes.insert(reply.bytes.end(), part->begin(), part->end());
     if (steady_now() > until && whole_reply(frame, reply.bytes) == 0) {
-      return {BusStatus::timeout, 0, {}, {}};
+      return {BusStatus::timeout, 0, {}, {}, {}};
     }
   }
-  return whole_reply(frame, reply.bytes) == reply.bytes.size() ? reply : BusReply{BusStatus::malformed, 0, {}, {}};
+  const std::size_t whole = whole_reply(frame, reply.bytes);
+  return whole == reply.bytes.size()
+             ? reply
+             : BusReply{BusStatus::malformed, 0, {}, {}, std::to_string(reply.bytes.size() - whole) + " bytes after its end"};
 }
 
 }  // namespace loom

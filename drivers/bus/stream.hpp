@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/result.hpp"
@@ -13,6 +14,8 @@ namespace loom {
 
 /// CLOCK_MONOTONIC.
 Instant steady_now();
+/// "Permission denied (errno 13)".
+std::string describe_errno(int number);
 
 /// Waits until `descriptor` is ready for poll()'s `events`. Errors: timed_out, unreachable (the line is gone). May return
 /// early.

@@ -22,19 +22,25 @@ constexpr Duration kDefaultDeadline = std::chrono::milliseconds{500};
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-Addresses resolve(const TcpEndpoint& endpoint) {
+struct Resolved {
+  Addresses addresses;
+  std::string fault;  ///< where there are none
+};
+
+Resolved resolve(const TcpEndpoint& endpoint) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  if (getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found) != 0) {
+  const int failure = getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+  if (failure != 0) {
     found = nullptr;
   }
-  return {found, freeaddrinfo};
+  return {{found, freeaddrinfo}, failure == 0 ? std::string{} : gai_strerror(failure)};
 }
 
-/// Waits for a connection under way. Ok, timeout or lost.
+/// Waits for a connection under way. Ok, timeout or lost, and then errno says why.
 BusStatus finish_connecting(int socket, Instant until) {
   while (true) {
     if (const auto ready = wait_for(socket, POLLOUT, until); !ready) {
@@ -45,6 +51,7 @@ BusStatus finish_connecting(int socket, Instant until) {
       int error = 0;
       socklen_t length = sizeof error;
       getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length);
+      errno = error;
       return error == 0 ? BusStatus::ok : BusStatus::lost;
     }
   }
@@ -62,35 +69,42 @@ BusReply TcpBus::execute(const Transaction& transaction) {
     close();
   }
   if (socket_ < 0) {
-    if (const BusStatus status = connect(until); status != BusStatus::ok) {
-      return {status, 0, {}, {}};
+    if (BusReply failure = connect(until); failure.status != BusStatus::ok) {
+      return failure;
     }
   }
   BusReply reply = exchange_frame(socket_, *frame, until);
   if (reply.status != BusStatus::ok) {
+    reply.cause = reply.cause.empty() ? reply.cause : where() + ": " + reply.cause;
     close();
   }
   return reply;
 }
 
-BusStatus TcpBus::connect(Instant until) {
-  BusStatus status = BusStatus::lost;
-  const Addresses addresses = resolve(endpoint_);
-  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+std::string TcpBus::where() const { return endpoint_.host + " port " + std::to_string(endpoint_.port); }
+
+BusReply TcpBus::connect(Instant until) {
+  BusReply reply{BusStatus::lost, 0, {}, {}, {}};
+  const Resolved resolved = resolve(endpoint_);
+  std::string why = resolved.fault;
+  for (const addrinfo* address = resolved.addresses.get(); address != nullptr; address = address->ai_next) {
     socket_ = ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, address->ai_protocol);
     if (socket_ < 0) {
+      why = describe_errno(errno);
       continue;
     }
     const bool connected = ::connect(socket_, address->ai_addr, address->ai_addrlen) == 0;
-    status = connected ? BusStatus::ok : errno == EINPROGRESS ? finish_connecting(socket_, until) : BusStatus::lost;
-    if (status == BusStatus::ok) {
+    reply.status = connected ? BusStatus::ok : errno == EINPROGRESS ? finish_connecting(socket_, until) : BusStatus::lost;
+    if (reply.status == BusStatus::ok) {
       const int at_once = 1;  // a line is a packet; waiting for more only delays it
       setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
-      return status;
+      return reply;
     }
+    why = reply.status == BusStatus::timeout ? std::string{} : describe_errno(errno);
     close();
   }
-  return status;
+  reply.cause = why.empty() ? why : where() + ": " + why;
+  return reply;
 }
 
 bool TcpBus::is_fresh() const {

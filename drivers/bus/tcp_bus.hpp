@@ -20,7 +20,8 @@ class TcpBus final : public BusDevice {
   BusReply execute(const Transaction& transaction) override;
 
  private:
-  BusStatus connect(Instant until);
+  BusReply connect(Instant until);
+  std::string where() const;
   /// Neither closed by the device nor with bytes from before.
   bool is_fresh() const;
   void close();

@@ -124,6 +124,7 @@ Step HeaterBankDriver::step(Instant now, const BusReply* reply) {
     }
     warm_ = true;
     state_ = State::rest;
+    held_.see(by_channel(read_));
     undertaking_.finish(true);
   }
   if (state_ == State::rest) {
@@ -197,12 +198,15 @@ void HeaterBankDriver::hear_failure(Instant now, const BusReply& reply) {
   const std::string what = wrote ? "write of the bank" : "read of registers 0 to " + std::to_string(target_.size() - 1);
   if (reply.status == BusStatus::exception && reply.exception != kModbusBusy) {
     give_up(what + ": refused with " + describe(reply, profile_.reply_deadline));
-  } else if (!conversation_.may_retry(now)) {
-    const std::string why = reply.status == BusStatus::ok ? std::to_string(reply.words.size()) + " words where " +
-                                                                std::to_string(target_.size()) + " were asked"
-                                                          : describe(reply, profile_.reply_deadline);
+    return;
+  }
+  const std::string why = reply.status == BusStatus::ok ? std::to_string(reply.words.size()) + " words where " +
+                                                              std::to_string(target_.size()) + " were asked"
+                                                        : describe(reply, profile_.reply_deadline);
+  if (!conversation_.may_retry(now)) {
     give_up(what + ": " + why + " in " + std::to_string(Conversation::kTries) + " tries");
   } else {
+    undertaking_.struggle(profile_.name + ": " + what + ": " + why + conversation_.attempt());
     state_ = row_of(state_).uncertain;
   }
 }
@@ -224,9 +228,15 @@ void HeaterBankDriver::hear_reading(Instant now, const BusReply& reply) {
 void HeaterBankDriver::compare(Instant now) {
   const auto differing = std::mismatch(read_.begin(), read_.end(), target_.begin());
   const bool agrees = differing.first == read_.end();
+  const auto gone =
+      held_.lost(by_channel(target_), [this](const Voltage& held) { return read_[held.channel] == held.millivolts; });
   if (undertaking_.is_audit()) {
     state_ = State::rest;
+    held_.see(by_channel(read_));
     undertaking_.finish(agrees);
+  } else if (state_ == State::look && gone) {
+    give_up("channel " + std::to_string(gone->channel) + " reads " + volts(read_[gone->channel]) + ", held " +
+            volts(gone->millivolts) + " before (did its power go?); nothing was written: light may pass it still");
   } else if (agrees) {
     enter(State::soak, now);
   } else if (state_ == State::look || ++rounds_ <= kRounds) {
@@ -238,9 +248,18 @@ void HeaterBankDriver::compare(Instant now) {
   }
 }
 
+std::vector<HeaterBankDriver::Voltage> HeaterBankDriver::by_channel(const std::vector<std::int32_t>& millivolts) {
+  std::vector<Voltage> voltages;
+  for (std::size_t channel = 0; channel < millivolts.size(); ++channel) {
+    voltages.push_back({channel, millivolts[channel]});
+  }
+  return voltages;
+}
+
 void HeaterBankDriver::give_up(std::string sentence) {
   undertaking_.give_up(profile_.name + ": " + std::move(sentence));
   state_ = State::rest;
+  held_.forget();
 }
 
 HeaterProfile heater_profile(const Fabric& fabric, const Device& device) {

@@ -12,6 +12,7 @@
 #include "core/fabric.hpp"
 #include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/held.hpp"
 #include "drivers/undertaking.hpp"
 
 namespace loom {
@@ -46,6 +47,11 @@ class HeaterBankDriver final : public Driver {
 
  private:
   enum class State : std::uint8_t { rest, look, write, prove, soak };
+  struct Voltage {
+    std::size_t channel = 0;
+    std::int32_t millivolts = 0;
+    bool operator==(const Voltage&) const = default;
+  };
   struct Row;
   static const Row& row_of(State state);
 
@@ -56,12 +62,14 @@ class HeaterBankDriver final : public Driver {
   void hear_failure(Instant now, const BusReply& reply);
   void hear_reading(Instant now, const BusReply& reply);
   void compare(Instant now);
+  static std::vector<Voltage> by_channel(const std::vector<std::int32_t>& millivolts);
   void give_up(std::string sentence);
 
   HeaterProfile profile_;
   std::vector<std::int32_t> staged_;  ///< millivolts by channel
   std::vector<std::int32_t> target_;
   std::vector<std::int32_t> read_;
+  Held<Voltage> held_;
   bool has_staged_ = false;
   Undertaking undertaking_;
   State state_ = State::rest;

@@ -179,9 +179,7 @@ void ScpiOcsDriver::enter(State state) {
             std::to_string(gone->output) + " before (did its power go?); nothing was moved: light may enter it still");
   } else if (rounds_ <= kAttempts) {
     undertaking_.finish(map_ == target_);
-    if (!undertaking_.is_audit()) {
-      held_.prove(target_);
-    }
+    held_.see(map_);
   } else {
     give_up(difference());
   }
@@ -244,10 +242,15 @@ void ScpiOcsDriver::hear_failure(Instant now, const BusReply& reply, std::string
   const std::string sent = clipped(text_of(state_));
   if (reply.status == BusStatus::exception) {
     give_up(sent + ": refused with " + describe(reply, profile_.reply_deadline));
-  } else if (!conversation_.may_retry(now)) {
-    const std::string why = text.empty() ? describe(reply, profile_.reply_deadline) : clipped(text) + " for an answer";
+    return;
+  }
+  const std::string why = text.empty() ? describe(reply, profile_.reply_deadline) : clipped(text) + " for an answer";
+  if (!conversation_.may_retry(now)) {
     give_up(sent + ": " + why + " in " + std::to_string(Conversation::kTries) + " tries");
-  } else if (!undertaking_.is_overtaken()) {
+    return;
+  }
+  undertaking_.struggle(profile_.name + ": " + sent + ": " + why + conversation_.attempt());
+  if (!undertaking_.is_overtaken()) {
     enter(row_of(state_).uncertain);
   }
 }

@@ -211,6 +211,9 @@ State ItlaDriver::resolve(State state, Instant now) {
       outcome_ = DriverActivity::settled;
       observation_.health = DeviceHealth::ready;
     }
+    if (!fire_failed_) {
+      observation_.fault.clear();
+    }
     observation_.read_at = now;
     purpose_ = Purpose::none;
     state = State::rest;
@@ -276,11 +279,16 @@ void ItlaDriver::hear_failure(Instant now, const BusReply& reply) {
     dark_proven_ = dark_proven_ && asked_.reg != Register::enable;
     lock_proven_ = lock_proven_ && !kTable[index].tunes;
   }
+  const std::string what =
+      (asked_.write ? "write of " : "read of ") + to_string(asked_.reg) +
+      (asked_.write ? " <- " + std::to_string(asked_.data) : "") + ": " +
+      (reply.status == BusStatus::ok ? fault_of(reply.bytes, asked_.reg) : describe(reply, profile_.reply_deadline));
   if (!conversation_.may_retry(now)) {
-    give_up((asked_.write ? "write of " : "read of ") + to_string(asked_.reg) +
-            (asked_.write ? " <- " + std::to_string(asked_.data) : "") + ": " + describe(reply, profile_.reply_deadline) +
-            " in " + std::to_string(Conversation::kTries) + " tries");
+    give_up(what + " in " + std::to_string(Conversation::kTries) + " tries");
     return;
+  }
+  if (!fire_failed_) {
+    observation_.fault = profile_.name + ": " + what + conversation_.attempt();
   }
   met_ = false;
   if (fired_ || purpose_ != Purpose::fire || state_ == State::prove_cut || state_ == State::prove_dark) {
@@ -291,8 +299,7 @@ void ItlaDriver::hear_failure(Instant now, const BusReply& reply) {
   } else if (++meetings_ <= kMeetings) {
     enter(State::decide, now);
   } else {
-    give_up(std::to_string(kMeetings) + " exchanges failed on the way, the last was " + to_string(asked_.reg) + ": " +
-            describe(reply, profile_.reply_deadline));
+    give_up(std::to_string(kMeetings) + " exchanges failed on the way, the last was " + what);
   }
 }
 

@@ -51,6 +51,20 @@ std::optional<Response> decode_response(std::span<const std::uint8_t> bytes) {
                   data_of(bytes)};
 }
 
+std::string fault_of(std::span<const std::uint8_t> bytes, Register asked) {
+  if (bytes.size() != 4) {
+    return std::to_string(bytes.size()) + " bytes where a frame has 4";
+  }
+  const auto response = decode_response(bytes);
+  if (!response) {
+    return "a damaged answer: wrong checksum";
+  }
+  if (response->communication_error) {
+    return "the module found a wrong checksum in the request";
+  }
+  return "an answer about " + to_string(response->reg) + " where " + to_string(asked) + " was asked";
+}
+
 std::string_view to_string(NopError error) {
   switch (error) {
     case NopError::none:

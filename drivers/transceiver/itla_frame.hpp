@@ -84,6 +84,8 @@ FrameBytes encode(const Response& response);
 /// Nothing: not four bytes, or the checksum is wrong.
 std::optional<Request> decode_request(std::span<const std::uint8_t> bytes);
 std::optional<Response> decode_response(std::span<const std::uint8_t> bytes);
+/// What is wrong with bytes that are no answer to a request about `asked`, for a sentence.
+std::string fault_of(std::span<const std::uint8_t> bytes, Register asked);
 
 /// "RVE (value out of range)".
 std::string_view to_string(NopError error);

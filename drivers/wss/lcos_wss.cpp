@@ -292,11 +292,15 @@ void LcosWssDriver::wait_on(Instant now) {
 
 void LcosWssDriver::hear_failure(Instant now, const BusReply& reply, std::string_view text) {
   doubt_write();
+  const std::string what =
+      "\"" + text_of(asked_).substr(0, 40) + "\": " +
+      (text.empty() ? describe(reply, profile_.reply_deadline) : "\"" + std::string(text.substr(0, 40)) + "\" for an answer");
   if (!conversation_.may_retry(now)) {
-    const std::string why =
-        text.empty() ? describe(reply, profile_.reply_deadline) : "\"" + std::string(text.substr(0, 40)) + "\" for an answer";
-    give_up("\"" + text_of(asked_).substr(0, 40) + "\": " + why + " in " + std::to_string(Conversation::kTries) + " tries");
-  } else if (!undertaking_.is_overtaken()) {
+    give_up(what + " in " + std::to_string(Conversation::kTries) + " tries");
+    return;
+  }
+  undertaking_.struggle(profile_.name + ": " + what + conversation_.attempt());
+  if (!undertaking_.is_overtaken()) {
     enter(row_of(state_).uncertain, now);
   }
 }
@@ -459,9 +463,13 @@ void LcosWssDriver::finish() {
   state_ = State::rest;
   const bool agrees = settled_ && grid_covers_target() && differing_ports().empty();
   undertaking_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
-  if (!undertaking_.is_audit()) {
-    held_.prove(target_);
+  std::vector<Wanted> seen;
+  for (std::size_t i = 0; i < grid_.size(); ++i) {
+    if (ports_[i] != PortSetting{}) {
+      seen.push_back({grid_[i], ports_[i]});
+    }
   }
+  held_.see(std::move(seen));
 }
 
 void LcosWssDriver::give_up(std::string sentence) {

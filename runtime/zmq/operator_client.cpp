@@ -60,6 +60,7 @@ class OperatorClient::Core {
 
   Result<OperatorReply> ask(OperatorRequest request, Duration timeout) {
     const auto deadline = Clock::now() + timeout;
+    const auto last_repetition = Clock::now() + std::chrono::nanoseconds{limits::kRequestRepeatNs};
     request.request = {++last_request_};
     const RequestId number = request.request;
     Envelope envelope;
@@ -78,8 +79,10 @@ class OperatorClient::Core {
     }
     while (Clock::now() < deadline) {
       if (!wait_for(socket_, ZMQ_POLLIN, std::min(deadline, Clock::now() + kRepeatInterval))) {
-        // Perhaps it was lost with a connection: the same number is never obeyed twice.
-        zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT);
+        // Perhaps it was lost with a connection: the same number is never carried out twice, while it is remembered.
+        if (Clock::now() < last_repetition) {
+          zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT);
+        }
         continue;
       }
       auto reply = next_reply(number);

@@ -13,7 +13,7 @@ constexpr std::int64_t kDriftSteps = 16;
 
 bool is_optical(DeviceFaultKind kind) {
   return kind == DeviceFaultKind::detune || kind == DeviceFaultKind::drift || kind == DeviceFaultKind::dim ||
-         kind == DeviceFaultKind::fail;
+         kind == DeviceFaultKind::fail || kind == DeviceFaultKind::misroute || kind == DeviceFaultKind::false_readback;
 }
 
 /// splitmix64 (Steele, Lea, Flood 2014).
@@ -43,6 +43,17 @@ const DeviceFault* DeviceModel::active_fault(DeviceFaultKind kind, Instant at) c
     return f.fault.kind == kind && f.since <= at && at < f.fault.until;
   });
   return active == faults_.end() ? nullptr : &active->fault;
+}
+
+OpticalState DeviceModel::true_light(Instant at) const {
+  const auto stays = std::find_if(faults_.begin(), faults_.end(), [&](const ActiveFault& f) {
+    return f.fault.kind == DeviceFaultKind::false_readback && f.since <= at && at < f.fault.until;
+  });
+  OpticalState state = stays == faults_.end() ? light(at) : stays->light;
+  if (!faults_.empty() && has_fault(DeviceFaultKind::misroute, at)) {
+    misroute(state);
+  }
+  return state;
 }
 
 FrequencyOffset DeviceModel::detuning(Instant at, std::uint16_t channel, bool visible_only) const {
@@ -84,7 +95,7 @@ Duration DeviceModel::stretched(Instant at, Duration settle) const {
 /// Keeps in future_ the state now and what lies ahead; drops faults that are over.
 void DeviceModel::forget_past(Instant now) {
   if (future_.empty()) {
-    future_.push_back({now, device_, generation_, light(now)});
+    future_.push_back({now, device_, generation_, true_light(now)});
   }
   std::size_t past = 0;
   while (past + 1 < future_.size() && future_[past + 1].at <= now) {
@@ -127,7 +138,7 @@ void DeviceModel::light_changed(Instant now, Instant at) {
     if (instant < at || instant == kNever) {
       continue;
     }
-    OpticalState state = light(instant);
+    OpticalState state = true_light(instant);
     if (state != future_.back().state) {
       future_.push_back({instant, device_, generation_, std::move(state)});
       changes_.push_back(future_.back());
@@ -142,8 +153,9 @@ std::vector<OpticalChange> DeviceModel::take_changes() { return std::exchange(ch
 
 void DeviceModel::inject(Instant now, const DeviceFault& fault) {
   forget_past(now);
-  faults_.push_back({now, fault});
+  faults_.push_back({now, fault, true_light(now)});
   if (fault.kind == DeviceFaultKind::reboot) {
+    std::erase_if(faults_, [](const ActiveFault& f) { return f.fault.kind == DeviceFaultKind::false_readback; });
     late_reply_waits_ = false;
     power_up(now);
     light_changed(now, now);

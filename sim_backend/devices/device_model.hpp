@@ -32,6 +32,8 @@ enum class DeviceFaultKind : std::uint8_t {
   garbage,      ///< damaged answers; commands do arrive
   slow_settle,  ///< everything that settles takes `factor` times as long
   reboot,       ///< power is cut for a moment: everything is as at power-up at once, and nothing is answered before `until`
+  misroute,     ///< a switch: light leaves by the next port, while the registers name the right one
+  false_readback,  ///< registers take and tell what is written, light stays what it was; a reboot ends it
 };
 
 struct DeviceFault {
@@ -81,8 +83,10 @@ class DeviceModel {
   bool has_changes() const { return !changes_.empty(); }
   /// From now to fault.until. Several faults may be active.
   void inject(Instant now, const DeviceFault& fault);
-  /// Ground truth by itself, from what was commanded so far; the state at power-up is light(Instant{}).
+  /// What its registers make of the light, from what was commanded so far; the state at power-up is light(Instant{}).
   virtual OpticalState light(Instant at) const = 0;
+  /// Ground truth: the same, unless a fault parts light from registers.
+  OpticalState true_light(Instant at) const;
   /// Can this write do nothing but take light away? Such a one is right whatever the device holds.
   virtual bool only_darkens(const Actuation&) const { return false; }
 
@@ -99,6 +103,8 @@ class DeviceModel {
   /// Instants after `from` at which light() may differ from just before; any order, doubles allowed.
   virtual void append_breakpoints(Instant from, std::vector<Instant>& instants) const = 0;
 
+  /// Sends every route to the next port.
+  virtual void misroute(OpticalState&) const {}
   /// The registers changed so that light differs from `at` on: recomputes the future from there.
   void light_changed(Instant now, Instant at);
   void record(Instant at, std::uint32_t address, std::int32_t value);
@@ -116,6 +122,7 @@ class DeviceModel {
   struct ActiveFault {
     Instant since{};
     DeviceFault fault;
+    OpticalState light{};  ///< of false_readback: what stays
   };
   void forget_past(Instant now);
   void damage(BusReply& reply);

@@ -118,6 +118,7 @@ class WssModel final : public DeviceModel {
   ModelReply refuse(Instant now, const Transaction& transaction) override;
   void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+  void misroute(OpticalState& state) const override;
 
  private:
   std::string answer(Instant now, Instant at, std::string_view text);
@@ -130,6 +131,7 @@ class WssModel final : public DeviceModel {
   flexgrid::Dialect dialect_;
   PortNumber ports_limit_ = 1;
   PortNumber inputs_ = 1;
+  PortNumber outputs_ = 1;
   Duration settle_max_{};
   Db reload_dip_{};
   std::vector<flexgrid::Channel> grid_;
@@ -149,6 +151,7 @@ class OcsModel final : public DeviceModel {
   ModelReply refuse(Instant now, const Transaction& transaction) override;
   void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+  void misroute(OpticalState& state) const override;
 
  private:
   using Outputs = std::vector<std::int32_t>;  ///< by input; -1 = open

@@ -81,6 +81,16 @@ OpticalState OcsModel::light(Instant at) const {
 
 void OcsModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(motion_.end()); }
 
+void OcsModel::misroute(OpticalState& state) const {
+  auto& light = std::get<OcsLight>(state);
+  for (auto* ways : {&light.connects, &light.moving}) {
+    for (CrossConnect& way : *ways) {
+      PortNumber& port = size_.outputs > 1 ? way.output : way.input;
+      port = static_cast<PortNumber>((port + 1) % (size_.outputs > 1 ? size_.outputs : size_.inputs));
+    }
+  }
+}
+
 void OcsModel::power_up(Instant) {
   outputs_.assign(outputs_.size(), -1);
   errors_.clear();

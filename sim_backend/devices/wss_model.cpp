@@ -13,6 +13,7 @@ using flexgrid::PortSetting;
 WssModel::WssModel(const Device& device, const Element& element, const SimDeviceOptions& options)
     : DeviceModel(device.id, options),
       inputs_(element.inputs),
+      outputs_(element.outputs),
       settle_max_(std::get<WavelengthSelectiveSwitch>(element.kind).settle_max),
       reload_dip_(std::get<WavelengthSelectiveSwitch>(element.kind).reload_dip) {
   dialect_.map = flexgrid::port_map_of(element.inputs, element.outputs);
@@ -49,6 +50,18 @@ OpticalState WssModel::light(Instant at) const {
 }
 
 void WssModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(motion_.end()); }
+
+/// The next output, or of a switch that has only one the next input.
+void WssModel::misroute(OpticalState& state) const {
+  auto& light = std::get<WssLight>(state);
+  for (auto* routes : {&light.routes, &light.moving}) {
+    for (WssRoute& route : *routes) {
+      PortNumber& port = outputs_ > 1 ? route.output : route.input;
+      port = static_cast<PortNumber>((port + 1) % (outputs_ > 1 ? outputs_ : inputs_));
+    }
+    std::sort(routes->begin(), routes->end(), [](const WssRoute& a, const WssRoute& b) { return ascends(a, b); });
+  }
+}
 
 void WssModel::power_up(Instant) {
   grid_.clear();

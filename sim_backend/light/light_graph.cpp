@@ -1,4 +1,4 @@
-// What every kind of element does to a ray. Leakage is not modelled: light that is not let through is gone.
+// What every kind of element does to a ray, and what of it gets through where it should not.
 #include "sim_backend/light/light_graph.hpp"
 
 #include <algorithm>
@@ -8,13 +8,28 @@ namespace loom {
 namespace {
 
 /// Light leaves through `output` after `loss`; `clipped` adds to what earlier filters did.
-void leave(Passage& passage, PortNumber output, const Ray& ray, Db loss, bool clipped) {
-  passage.exits.push_back({output, ray.power - loss, ray.clipped || clipped});
+void leave(std::vector<Exit>& exits, PortNumber output, const Ray& ray, Db loss, bool clipped) {
+  exits.push_back({output, ray.power - loss, ray.clipped || clipped});
 }
 
 /// Does a filter of this full width around `centre` cut into the signal?
 bool cuts(const Ray& ray, Frequency centre, FrequencyOffset full_width) {
   return magnitude(ray.frequency - centre).mhz + ray.half_width.mhz > full_width.mhz / 2;
+}
+
+/// 0: nothing is known to leak.
+Db isolation_of(const Element& element) {
+  if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
+    return wss->isolation;
+  }
+  if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
+    return grating->isolation;
+  }
+  if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
+    return ring->isolation;
+  }
+  const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind);
+  return ocs == nullptr ? Db{0} : ocs->isolation;
 }
 
 auto order_of(const WssRoute& route) { return std::tuple(route.input, lower_edge_of(route.slot).mhz); }
@@ -30,6 +45,7 @@ LightGraph::LightGraph(std::shared_ptr<const Fabric> fabric) : fabric_(std::move
   switch_place_.assign(count, kNone);
   for (const Element& element : fabric_->elements) {
     first_output_.push_back(static_cast<std::uint32_t>(fibre_of_output_.size()));
+    leaks_.push_back(isolation_of(element) > Db{0});
     fibre_of_output_.resize(fibre_of_output_.size() + element.outputs, kNone);
     if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
       steerable_[element.id.value] = true;
@@ -43,6 +59,7 @@ LightGraph::LightGraph(std::shared_ptr<const Fabric> fabric) : fabric_(std::move
   }
   for (const Fibre& fibre : fabric_->fibres) {
     fibre_of_output_[first_output_[fibre.from.element.value] + fibre.from.port] = fibre.id.value;
+    end_of_fibre_.push_back(fibre.to);
   }
 }
 
@@ -74,6 +91,7 @@ void LightGraph::set_connects(ElementId ocs, std::span<const CrossConnect> conne
 
 void LightGraph::pass(ElementId element_id, PortNumber input, const Ray& ray, Passage& passage) const {
   passage.exits.clear();
+  passage.leaks.clear();
   passage.into_moving_port = false;
   const Element& element = fabric_->element(element_id);
   if (std::holds_alternative<Transmitter>(element.kind) || std::holds_alternative<Receiver>(element.kind) ||
@@ -89,15 +107,30 @@ void LightGraph::pass(ElementId element_id, PortNumber input, const Ray& ray, Pa
   } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
     pass_ocs(element, input, ray, passage);
   } else if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
-    leave(passage, 0, ray, element.insertion_loss - amplifier->gain, false);
+    leave(passage.exits, 0, ray, element.insertion_loss - amplifier->gain, false);
   } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
     if (input < panel->wiring.size() && panel->wiring[input] < element.outputs) {
-      leave(passage, panel->wiring[input], ray, element.insertion_loss, false);
+      leave(passage.exits, panel->wiring[input], ray, element.insertion_loss, false);
     }
   } else {
     // Coupler and tap: every output. An attenuator has one, and no device that would turn it up.
     for (PortNumber output = 0; output < element.outputs; ++output) {
-      leave(passage, output, ray, element.insertion_loss, false);
+      leave(passage.exits, output, ray, element.insertion_loss, false);
+    }
+  }
+}
+
+void LightGraph::leak(ElementId element_id, const Ray& ray, Passage& passage) const {
+  const Element& element = fabric_->element(element_id);
+  if (std::holds_alternative<RingFilter>(element.kind) && (passage.exits.empty() || !passage.on_resonance)) {
+    return;  // beside the resonance a ring has no other way to speak of
+  }
+  const PortNumber none = element.outputs;
+  const PortNumber way = passage.exits.empty() ? none : passage.exits.front().output;
+  const Db loss = element.insertion_loss + isolation_of(element);
+  for (PortNumber output = 0; output < element.outputs; ++output) {
+    if (output != way && fibre_at_output(element_id, output) != kNone) {
+      leave(passage.leaks, output, ray, loss, false);
     }
   }
 }
@@ -119,7 +152,7 @@ void LightGraph::pass_grating(const Element& element, PortNumber input, const Ra
     return;
   }
   const auto output = static_cast<PortNumber>((channel + input) % element.outputs);
-  leave(passage, output, ray, element.insertion_loss, cuts(ray, centre, grating.passband));
+  leave(passage.exits, output, ray, element.insertion_loss, cuts(ray, centre, grating.passband));
 }
 
 void LightGraph::pass_ring(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const {
@@ -129,12 +162,13 @@ void LightGraph::pass_ring(const Element& element, PortNumber input, const Ray& 
     offset = ((offset % period) + period + period / 2) % period - period / 2;
   }
   const bool coupled = magnitude(FrequencyOffset{offset}).mhz <= ring.fwhm.mhz / 2;
+  passage.on_resonance = coupled;
   if (!coupled && input != 0) {
     return;  // added beside the resonance: it never gets onto the bus
   }
   const PortNumber output = coupled && input == 0 ? 1 : 0;
   if (output < element.outputs) {
-    leave(passage, output, ray, coupled ? element.insertion_loss + ring.drop_loss : element.insertion_loss,
+    leave(passage.exits, output, ray, coupled ? element.insertion_loss + ring.drop_loss : element.insertion_loss,
           coupled && cuts(ray, ray.frequency - FrequencyOffset{offset}, ring.fwhm));
   }
 }
@@ -158,7 +192,7 @@ void LightGraph::pass_wss(const Element& element, PortNumber input, const Ray& r
     return;
   }
   const FrequencyOffset passband{width_of(route.slot).mhz - 2 * wss.passband_edge.mhz};
-  leave(passage, route.output, ray, element.insertion_loss + route.attenuation, cuts(ray, centre_of(route.slot), passband));
+  leave(passage.exits, route.output, ray, element.insertion_loss + route.attenuation, cuts(ray, centre_of(route.slot), passband));
 }
 
 void LightGraph::pass_ocs(const Element& element, PortNumber input, const Ray& ray, Passage& passage) const {
@@ -166,7 +200,7 @@ void LightGraph::pass_ocs(const Element& element, PortNumber input, const Ray& r
   if (state.input_moving[input]) {
     passage.into_moving_port = true;
   } else if (state.output[input] != kNone) {
-    leave(passage, static_cast<PortNumber>(state.output[input]), ray, element.insertion_loss, false);
+    leave(passage.exits, static_cast<PortNumber>(state.output[input]), ray, element.insertion_loss, false);
   }
 }
 

@@ -40,7 +40,9 @@ struct Exit {
 /// What an element makes of a ray.
 struct Passage {
   std::vector<Exit> exits;
+  std::vector<Exit> leaks;        ///< by the ways that are closed to it; only where leak() was asked
   bool into_moving_port = false;  ///< the element moves just where this light enters
+  bool on_resonance = false;      ///< of a ring filter
 };
 
 class LightGraph {
@@ -54,6 +56,9 @@ class LightGraph {
   std::uint32_t fibre_at_output(ElementId element, PortNumber output) const {
     return fibre_of_output_[first_output_[element.value] + output];
   }
+  /// Where a fibre leads; not where the fabric says if somebody plugged it elsewhere.
+  PortRef end_of(FibreId fibre) const { return end_of_fibre_[fibre.value]; }
+  void plug(FibreId fibre, PortRef end) { end_of_fibre_[fibre.value] = end; }
   /// Can this element be set, so that light through it must be traced again when it is?
   bool is_steerable(ElementId element) const { return steerable_[element.value]; }
 
@@ -67,6 +72,10 @@ class LightGraph {
 
   /// Where a ray that enters `element` at `input` comes out; `passage` is emptied first and its memory re-used.
   void pass(ElementId element, PortNumber input, const Ray& ray, Passage& passage) const;
+  /// Does light leave this element by closed ways at all?
+  bool leaks(ElementId element) const { return leaks_[element.value]; }
+  /// After pass() of the same ray: what of it leaves by the other outputs that have a fibre, weaker by the isolation.
+  void leak(ElementId element, const Ray& ray, Passage& passage) const;
 
  private:
   struct SwitchState {
@@ -83,6 +92,8 @@ class LightGraph {
   std::shared_ptr<const Fabric> fabric_;
   std::vector<std::uint32_t> first_output_;
   std::vector<std::uint32_t> fibre_of_output_;
+  std::vector<PortRef> end_of_fibre_;
+  std::vector<bool> leaks_;  ///< by element
   std::vector<bool> steerable_;
   std::vector<LaserEmission> emission_;      ///< by element
   std::vector<Frequency> resonance_;         ///< by element

@@ -114,6 +114,55 @@ TEST_CASE("a_wire_that_stays_bad_is_given_up_aloud_and_tried_again_when_fired") 
   }
 }
 
+TEST_CASE("a_driver_that_goes_on_trying_says_why_before_it_gives_up") {
+  for (const Subject& subject : subjects()) {
+    INFO(subject.device);
+    Rig rig = rig_of(subject);
+    std::vector<std::string> faults;
+    rig.wire = [&](const Transaction&) -> std::optional<BusReply> {
+      faults.push_back(rig.driver->observe().fault);
+      BusReply reply = bus_reply(BusStatus::lost);
+      reply.cause = "/dev/ttyUSB0: Permission denied (errno 13)";
+      return reply;
+    };
+    rig.fire(subject.setpoints[0]);
+    REQUIRE(faults.size() >= 3);
+    CHECK(faults[0].empty());
+    CHECK_THAT(faults[1], Catch::StartsWith(std::string(subject.device) + ": ") &&
+                              Catch::Contains("the bus is gone: /dev/ttyUSB0: Permission denied (errno 13), try 1 of 4"));
+    CHECK_THAT(faults[2], Catch::Contains("try 2 of 4"));
+    CHECK_THAT(rig.driver->observe().fault, Catch::Contains("Permission denied (errno 13) in 4 tries"));
+    rig.wire = nullptr;
+    rig.fire(subject.setpoints[0]);
+    CHECK(rig.driver->observe().fault.empty());
+  }
+}
+
+TEST_CASE("one_failed_exchange_leaves_no_fault_behind") {
+  for (const Subject& subject : subjects()) {
+    INFO(subject.device);
+    Rig rig = rig_of(subject);
+    rig.wire = [&](const Transaction&) {
+      return rig.transactions.size() == 1 ? std::optional(bus_reply(BusStatus::timeout)) : std::nullopt;
+    };
+    rig.poll();
+    CHECK(rig.driver->observe().fault.empty());
+    rig.fire(subject.setpoints[0]);
+    CHECK(rig.driver->observe().fault.empty());
+  }
+}
+
+TEST_CASE("a_damaged_frame_and_another_registers_answer_are_told_apart") {
+  const auto fault_with = [](std::vector<std::uint8_t> bytes) { return itla::fault_of(bytes, itla::Register::lf1); };
+  auto bytes = itla::encode(itla::Response{itla::Status::ok, false, itla::Register::opsl, 7});
+  CHECK(fault_with({bytes.begin(), bytes.end()}) == "an answer about OPSL (0x50) where LF1 (0x40) was asked");
+  bytes[3] ^= 1;
+  CHECK(fault_with({bytes.begin(), bytes.end()}) == "a damaged answer: wrong checksum");
+  CHECK(fault_with({1, 2}) == "2 bytes where a frame has 4");
+  bytes = itla::encode(itla::Response{itla::Status::ok, true, itla::Register::lf1, 7});
+  CHECK(fault_with({bytes.begin(), bytes.end()}) == "the module found a wrong checksum in the request");
+}
+
 TEST_CASE("a_failed_audit_recovers_with_the_next_one") {
   for (const Subject& subject : subjects()) {
     INFO(subject.device);

@@ -80,6 +80,7 @@ TEST_CASE("laser_is_blanked_before_it_is_retuned") {
   CHECK(tuned < relit);
   CHECK(relit + 1 == rig.writes());
   CHECK(rig.writes() - before == 3);  // off, channel, on
+  REQUIRE_FALSE(rig.light.changes().empty());
   for (const OpticalChange& change : rig.light.changes()) {
     const auto& state = std::get<LaserLight>(change.state);
     CHECK((!state.emitting || state.frequency == frequency_of(0) || state.frequency == frequency_of(3)));
@@ -109,6 +110,7 @@ TEST_CASE("laser_that_started_again_is_read_anew_and_set_before_it_is_lit") {
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(seen(rig).frequency == frequency_of(3));
   CHECK(rig.writes() > before + 1);
+  REQUIRE_FALSE(rig.light.changes().empty());
   for (const OpticalChange& change : rig.light.changes()) {
     const auto& state = std::get<LaserLight>(change.state);
     CHECK((!state.emitting || state.frequency == frequency_of(3)));
@@ -227,6 +229,7 @@ TEST_CASE("laser_that_does_not_go_dark_is_never_retuned") {
   CHECK(rig.driver->activity() == DriverActivity::failed);
   CHECK_THAT(rig.driver->observe().fault, Catch::Contains("ResEna (0x32) reads 8, wanted SENA off"));
   CHECK(rig.writes() == before);
+  REQUIRE_FALSE(rig.transactions.empty());
   for (const Transaction& transaction : rig.transactions) {
     const auto request = itla::decode_request(std::get<Frame>(transaction.order).request);
     CHECK_FALSE((request->write && request->reg == Register::channel && request->data == 3));
@@ -245,6 +248,7 @@ TEST_CASE("laser_waits_until_its_light_is_really_out") {
   const Actuation& tuned = rig.model->actuations()[before + 1];
   CHECK(wrote(tuned, Register::channel, 4));
   CHECK(tuned.at - cut.at >= std::chrono::milliseconds{10});  // the light goes out after 50 to 100 % of blank_max
+  REQUIRE_FALSE(rig.light.changes().empty());
   for (const OpticalChange& change : rig.light.changes()) {
     const auto& state = std::get<LaserLight>(change.state);
     CHECK((!state.emitting || state.frequency == frequency_of(0) || state.frequency == frequency_of(3)));

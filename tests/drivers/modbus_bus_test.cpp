@@ -119,7 +119,9 @@ TEST_CASE("a_dead_device_is_lost_and_a_new_one_is_found") {
   CHECK(bus->execute(read(0, 1)).status == BusStatus::ok);
   emulator.end();
   CHECK(bus->execute(read(0, 1)).status == BusStatus::lost);
-  CHECK(bus->execute(read(0, 1)).status == BusStatus::lost);
+  const BusReply lost = bus->execute(read(0, 1));
+  CHECK(lost.status == BusStatus::lost);
+  CHECK_THAT(lost.cause, Catch::Contains(" port ") && Catch::EndsWith("Connection refused (errno 111)"));
 }
 
 TEST_CASE("serves_several_clients_at_once") {

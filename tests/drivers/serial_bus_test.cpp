@@ -73,7 +73,9 @@ TEST_CASE("a_reply_longer_than_asked_for_is_malformed") {
 TEST_CASE("a_line_that_is_not_there_is_lost_and_found_when_it_comes") {
   SerialBus bus{{"/dev/there-is-no-such-line", 9600, 'N', 1}};
   CHECK(bus.execute(frame("x", 1, "", milliseconds{100})).status == BusStatus::lost);
-  CHECK(bus.execute(frame("x", 1, "", milliseconds{100})).status == BusStatus::lost);
+  const BusReply lost = bus.execute(frame("x", 1, "", milliseconds{100}));
+  CHECK(lost.status == BusStatus::lost);
+  CHECK(lost.cause == "/dev/there-is-no-such-line: No such file or directory (errno 2)");
 }
 
 TEST_CASE("a_serial_line_refuses_register_transactions") {

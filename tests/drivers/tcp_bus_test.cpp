@@ -173,8 +173,11 @@ TEST_CASE("tcp_a_connection_closed_between_transactions_is_opened_again_unnotice
 }
 
 TEST_CASE("tcp_nobody_there_is_lost_and_registers_are_refused") {
-  TcpBus bus{TcpPeer{}.endpoint()};  // a port that was free a moment ago
-  CHECK(bus.execute(line("*opc?\n")).status == BusStatus::lost);
+  const TcpEndpoint nobody = TcpPeer{}.endpoint();  // a port that was free a moment ago
+  TcpBus bus{nobody};
+  const BusReply lost = bus.execute(line("*opc?\n"));
+  CHECK(lost.status == BusStatus::lost);
+  CHECK(lost.cause == nobody.host + " port " + std::to_string(nobody.port) + ": Connection refused (errno 111)");
   Transaction registers;
   registers.order = Registers{0, 1, {}};
   CHECK(bus.execute(registers).status == BusStatus::exception);

@@ -119,7 +119,7 @@ TEST_CASE("what_is_adopted_is_desired_as_it_was_found_and_nothing_is_written_or_
     CHECK(differences(bench.world.light(), &plan).empty());
     CHECK(plan.circuits == bench.before->plan.circuits);
     CHECK(plan.touched.empty());
-    CHECK(plan.moved_switches.empty());
+    CHECK(plan.moved_steering.empty());
     CHECK(bench.world.bus().register_writes() == bench.writes);
     CHECK(bench.light_ended_since_planted() == 0);
     REQUIRE(bench.alarm() != nullptr);

@@ -37,7 +37,7 @@ std::vector<ConfigError> errors_of(const std::string& lines, Scenario& scenario)
 
 TEST_CASE("a_workload_is_safe_and_converges_under_each_committed_fault_file") {
   const std::string file =
-      GENERATE(as<std::string>{}, "rough_network", "crashing_controller", "rebooting_devices", "everything");
+      GENERATE(as<std::string>{}, "rough_network", "crashing_controller", "rebooting_devices", "everything", "untrue_light");
   CAPTURE(file);
   Scenario scenario = workload();
   REQUIRE(add_faults("configs/faults/" + file + ".yaml", scenario).empty());
@@ -59,6 +59,39 @@ TEST_CASE("faults_of_a_file_are_added_to_the_scenarios_own_in_order_of_time") {
   CHECK(scenario.machine_faults[0] ==
         MachineFault{std::chrono::seconds{1}, NodeId{3}, MachineFaultKind::partition, std::chrono::milliseconds{5}});
   CHECK_FALSE(scenario.machine_faults[1].node.has_value());
+}
+
+TEST_CASE("faults_name_only_what_can_have_them") {
+  Scenario scenario = workload();
+  const auto errors = errors_of(
+      "device_faults:\n"
+      "  - {at: 1 s, device: laser-1, kind: misroute}\n"
+      "machine_faults:\n"
+      "  - {at: 1 s, machine: controller, kind: slow, delay: 5 ms}\n"
+      "  - {at: 1 s, machine: node-1, kind: takeover}\n"
+      "  - {at: 1 s, machine: node-1, kind: clock_step}\n"
+      "fibre_faults:\n"
+      "  - {at: 1 s, kind: swap, ends: [ring-0]}\n"
+      "  - {at: 1 s, kind: swap, ends: ['ring-0', 'ring-0:7']}\n",
+      scenario);
+  REQUIRE(errors.size() == 6);
+  CHECK(errors[0].message.find("no switch") != std::string::npos);
+  CHECK(errors[1].message.find("expected a node") != std::string::npos);
+  CHECK(errors[2].message.find("expected the controller") != std::string::npos);
+  CHECK(errors[3].message.find("offset") != std::string::npos);
+  CHECK(errors[4].message.find("expected two inputs") != std::string::npos);
+  CHECK(errors[5].message.find("no fibre at input 7") != std::string::npos);
+}
+
+TEST_CASE("a_swap_names_the_fibres_at_two_inputs") {
+  Scenario scenario = workload();
+  REQUIRE(errors_of("fibre_faults:\n  - {at: 2 s, kind: swap, ends: [ring-0, 'ring-3:0'], lasts: 5 ms}\n", scenario).empty());
+  REQUIRE(scenario.fibre_faults.size() == 1);
+  const auto ends_at = [&](FibreId fibre) {
+    return scenario.fabric->element(scenario.fabric->fibres[fibre.value].to.element).name;
+  };
+  CHECK(ends_at(scenario.fibre_faults.front().first) == "ring-0");
+  CHECK(ends_at(scenario.fibre_faults.front().second) == "ring-3");
 }
 
 TEST_CASE("a_wrong_fault_file_is_named_with_its_place_and_the_nearest_word") {

@@ -52,11 +52,12 @@ TEST_CASE("a small soft lab brings a ring and an all-to-all into light and repla
 
 TEST_CASE("a lab keeps a job that a later submission changes, while another comes and goes") {
   const Lab lab;
-  const std::string scenario = lab.write_scenario_on(std::filesystem::absolute("configs/fabrics/topoopt_16.yaml").string(),
-                                                     "mode: soft\njobs:\n"
-                                                     "  - {name: a, workload: vgg19, nodes: 8}\n"
-                                                     "  - {name: beside, workload: bert-base, nodes: 6}\n"
-                                                     "  - {name: a-changed, changes: a, workload: dlrm, nodes: 8}\n");
+  const std::string scenario =
+      lab.write_scenario_on(std::filesystem::absolute("configs/fabrics/topoopt_16.yaml").string(),
+                            "mode: soft\njobs:\n"
+                            "  - {name: a, workload: vgg19, nodes: 8}\n"
+                            "  - {name: beside, workload: bert-base, nodes: 6, at: 2 s, runs_for: 2 s}\n"
+                            "  - {name: a-changed, changes: a, workload: dlrm, nodes: 8, at: 5 s}\n");
   const auto object = lab.ask("lab run " + scenario);
   REQUIRE(object["jobs"].size() == 3);
   CHECK(object["jobs"][0]["revisions"][0]["touched"] == 32);
@@ -149,7 +150,10 @@ TEST_CASE("a launcher's command runs in its job's light and is made quiet before
   const Lab lab;
   REQUIRE(lab.run("lab up " + lab.write_scenario("mode: soft\n")).code == 0);
   const fs::path notes = lab.state() / "notes";
-  const auto note = [&](const std::string& word) { return "'echo " + word + " $LOOM_JOB >> " + notes.string() + "'"; };
+  const fs::path moved = lab.state() / "moved";
+  const auto note = [&](const std::string& word) {
+    return "'echo $LOOM_NODES > " + moved.string() + "; echo " + word + " $LOOM_JOB >> " + notes.string() + "'";
+  };
   const std::string wait_for_light = "'until grep -qs resumed " + notes.string() + "; do sleep 0.05; done; echo $LOOM_NODES'";
   auto launcher = std::async(std::launch::async, [&] {
     return lab.run("--timeout 30s job run vgg19 --ranks 3,node-0,6,1 --name train --on-quiesce " + note("quiet") +
@@ -173,6 +177,11 @@ TEST_CASE("a launcher's command runs in its job's light and is made quiet before
   std::stringstream told;
   told << std::ifstream(notes).rdbuf();
   CHECK(told.str() == "quiet 1\nresumed 1\n");
+  std::stringstream places;
+  places << std::ifstream(moved).rdbuf();
+  CHECK(places.str().starts_with("node-3,node-0,"));
+  CHECK(places.str().ends_with(",node-1\n"));
+  CHECK(places.str().find("node-6") == std::string::npos);  // the hook is told where the job is now
   CHECK(lab.ask("job list")["jobs"][0]["state"] == "ended");
 }
 

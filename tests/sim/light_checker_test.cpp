@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sim_backend/fault_excuse.hpp"
 #include "tests/sim/oddl_light.hpp"
 
 using namespace loom;
@@ -218,15 +219,66 @@ TEST_CASE("an_agents_latch_counts_for_its_own_transmitters") {
   CHECK(court.count(SafetyRule::lasers_off) == 1);
 }
 
+constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision});
+
 TEST_CASE("an_injected_fault_excuses_stray_light_but_not_mixing") {
   LitCourt court;
-  court.checker.excuse(court.fabric->nodes[0].transmitters.front());
+  court.checker.excuse({court.fabric->nodes[0].transmitters.front(), kAstray, kNever, "laser-0: detune"});
   court.apply(laser(*court.fabric, 0, NodeId{0}, centre_of(slot_of_channel(1)) + FrequencyOffset{60'000}));
   CHECK(court.checker.violations().empty());
+  REQUIRE(court.checker.excused().size() == 1);  // and it is visible
+  CHECK(court.checker.excused().front().violation.rule == SafetyRule::stray);
+  CHECK(court.checker.excused().front().fault == "laser-0: detune");
   court.emit(0, 1);
   court.journal(CommitDecision::going, 2, {court.circuit(2, 3, 2, 2)});
   court.emit(3, 2);
   CHECK(court.count(SafetyRule::mixed) == 1);
+}
+
+TEST_CASE("a_fault_excuses_until_its_end_and_not_beyond") {
+  LitCourt court;
+  const Instant end = instant_from_ns(court.clock + 100);
+  court.checker.excuse({court.fabric->nodes[0].transmitters.front(), kAstray, end, "laser-0: stick"});
+  court.apply(laser(*court.fabric, 0, NodeId{0}, centre_of(slot_of_channel(1)) + FrequencyOffset{60'000}));
+  court.checker.judge_all(end - Duration{1});
+  CHECK(court.checker.violations().empty());
+  court.checker.judge_all(end);
+  CHECK(court.count(SafetyRule::stray) == 1);
+}
+
+TEST_CASE("a_fault_excuses_the_rules_that_it_explains_and_its_own_light") {
+  LitCourt court;
+  const ElementId own = court.fabric->nodes[0].transmitters.front();
+  const ElementId other = court.fabric->nodes[3].transmitters.front();
+  const auto stray = [&] {
+    court.apply(laser(*court.fabric, 0, NodeId{0}, centre_of(slot_of_channel(1)) + FrequencyOffset{60'000}));
+  };
+  SECTION("another rule") { court.checker.excuse({own, rule_set({SafetyRule::lasers_off}), kNever, "laser-0: silence"}); }
+  SECTION("no rule") { court.checker.excuse({own, 0, kNever, "laser-0: late"}); }
+  SECTION("another laser's light") { court.checker.excuse({other, kAstray, kNever, "laser-3: detune"}); }
+  SECTION("light that has changed meanwhile") {
+    court.checker.excuse({own, kAstray, kNever, "laser-0: silence"});
+    court.checker.withdraw(own, "laser-0: silence");
+  }
+  stray();
+  CHECK(court.count(SafetyRule::stray) == 1);
+  CHECK(court.checker.excused().empty());
+}
+
+TEST_CASE("what_a_fault_explains_follows_from_its_kind_and_its_device") {
+  using Kind = ScenarioFaultKind;
+  for (const DeviceKind device : {DeviceKind::itla_laser, DeviceKind::heater_bank, DeviceKind::wss, DeviceKind::ocs}) {
+    CHECK(excuse_for(Kind::late, device).rules == 0);
+    CHECK(excuse_for(Kind::dim, device).rules == 0);
+    CHECK(excuse_for(Kind::silence, device).as_it_was);
+    CHECK((excuse_for(Kind::silence, device).rules & rule_set({SafetyRule::moving_port, SafetyRule::mixed})) == 0);
+  }
+  CHECK(excuse_for(Kind::detune, DeviceKind::itla_laser).rules == kAstray);
+  CHECK_FALSE(excuse_for(Kind::detune, DeviceKind::itla_laser).must_be_mended);
+  CHECK(excuse_for(Kind::fail, DeviceKind::itla_laser).rules == 0);  // dark light is nowhere
+  CHECK(excuse_for(Kind::fail, DeviceKind::wss).rules == 0);
+  CHECK(excuse_for(Kind::reboot, DeviceKind::wss).rules == 0);
+  CHECK(excuse_for(Kind::reboot, DeviceKind::heater_bank).must_be_mended);
 }
 
 TEST_CASE("ground_truth_that_differs_from_the_confirmed_plan_is_named") {

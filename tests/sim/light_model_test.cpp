@@ -145,8 +145,11 @@ TEST_CASE("windows_begin_after_acquisition_and_end_with_the_light") {
   cross.light.apply(laser(*cross.fabric, 70'000, cross.source, centre_of(cross.slot), Dbm{-500}));
   const LightTimeline timeline = cross.light.timeline();
   REQUIRE(timeline.size() == 2);
-  CHECK(timeline[0] == LitWindow{NodeId{1}, NodeId{6}, instant_from_ns(11'000), instant_from_ns(50'000), gigabits(100)});
-  CHECK(timeline[1] == LitWindow{NodeId{1}, NodeId{6}, instant_from_ns(71'000), kNever, gigabits(100)});
+  const ElementId from = cross.fabric->nodes[1].transmitters.front();
+  const ElementId to = cross.fabric->nodes[6].receivers.front();
+  CHECK(timeline[0] ==
+        LitWindow{NodeId{1}, NodeId{6}, instant_from_ns(11'000), instant_from_ns(50'000), gigabits(100), from, to});
+  CHECK(timeline[1] == LitWindow{NodeId{1}, NodeId{6}, instant_from_ns(71'000), kNever, gigabits(100), from, to});
 }
 
 TEST_CASE("logs_of_several_processes_add_up_in_any_order") {

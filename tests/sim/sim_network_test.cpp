@@ -108,3 +108,32 @@ TEST_CASE("the_same_seed_gives_the_same_arrivals_and_another_gives_others") {
   CHECK(first.arrivals == second.arrivals);
   CHECK(first.received != third.received);
 }
+
+TEST_CASE("of_two_processes_that_speak_as_one_peer_each_hears_the_agents_that_are_connected_to_it") {
+  Pair pair(NetworkOptions{});
+  std::vector<int> first;
+  std::vector<int> second;
+  const auto listen = [](MessageSeam& seam, std::vector<int>& heard) {
+    seam.on_receive([&heard](Peer, std::string_view, Role, std::string_view bytes) { heard.push_back(std::stoi(std::string(bytes))); });
+  };
+  listen(pair.controller, first);
+  MessageSeam& newer = pair.network.take_over(controller_peer(), std::chrono::milliseconds{100});
+  listen(newer, second);
+  for (int i = 0; i < 20; ++i) {
+    pair.loop.call_at(Instant{std::chrono::milliseconds{10 * i}}, Precision::ordinary,
+                      [&pair, i] { pair.agent.send(controller_peer(), std::to_string(i)); });
+  }
+  pair.finish();
+  REQUIRE(first.size() + second.size() == 20);
+  CHECK(second.size() >= 10);  // it has moved over within 100 ms
+  CHECK_FALSE(first.empty());
+  CHECK((first.empty() || first.back() < second.front()));
+  pair.send(1);
+  newer.send(agent_peer(NodeId{4}), "1");
+  pair.finish();
+  CHECK(pair.received == std::vector<int>{0, 1});  // both may speak
+  pair.network.end_first(controller_peer());
+  pair.agent.send(controller_peer(), "20");
+  pair.finish();
+  CHECK(second.back() == 20);
+}

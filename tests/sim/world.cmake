@@ -10,6 +10,9 @@ loom_test(world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_world_test.cpp
   LINKS loom_sim_world)
 loom_test(journal_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/journal_world_test.cpp LINKS loom_sim_world)
+loom_test(run_account_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/job_light_test.cpp ${CMAKE_CURRENT_LIST_DIR}/run_account_test.cpp
+  LINKS loom_sim_world)
 loom_test(live_demand_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/live_demand_test.cpp LINKS loom_sim_world)
 loom_test(grants_world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/grants_world_test.cpp
@@ -27,6 +30,9 @@ find_package(nlohmann_json REQUIRED)
 loom_test(lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_test.cpp LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
 add_dependencies(lab_test loom lightloomd lightloom-agent lightloom-emulate)
+loom_test(lab_scenario_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_scenario_test.cpp LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
+target_compile_definitions(lab_scenario_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
+add_dependencies(lab_scenario_test loom lightloomd lightloom-agent lightloom-emulate)
 loom_test(live_demand_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/live_demand_lab_test.cpp LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
 target_compile_definitions(live_demand_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
 add_dependencies(live_demand_lab_test loom lightloomd lightloom-agent lightloom-emulate)
@@ -37,4 +43,21 @@ add_dependencies(lab_kill_test loom lightloomd lightloom-agent lightloom-emulate
 
 loom_test(kill_points_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/kill_points_test.cpp LINKS loom_sim_world)
 loom_test(swarm_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/swarm_test.cpp LINKS loom_sim_world)
+loom_test(shrink_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/shrink_test.cpp LINKS loom_sim_world)
+loom_test(fault_kinds_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/fault_kinds_test.cpp LINKS loom_sim_world)
 loom_test(fault_files_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/fault_files_test.cpp LINKS loom_sim_world)
+
+# Every shipped scenario in every mode that it names.
+loom_test(shipped_scenarios_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/shipped_scenarios_test.cpp LINKS loom_sim_world)
+loom_test(shipped_scenarios_slow_test ALONE SLOW SOURCES ${CMAKE_CURRENT_LIST_DIR}/shipped_scenarios_test.cpp LINKS loom_sim_world)
+target_compile_definitions(shipped_scenarios_slow_test PRIVATE LOOM_SLOW)
+foreach(pace "" _slow)
+  string(TOUPPER "${pace}" label)
+  string(REPLACE _ "" label "${label}")
+  loom_test(shipped_labs${pace}_test ALONE ${label} SOURCES ${CMAKE_CURRENT_LIST_DIR}/shipped_labs_test.cpp
+    LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
+  target_compile_definitions(shipped_labs${pace}_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
+  add_dependencies(shipped_labs${pace}_test loom lightloomd lightloom-agent lightloom-emulate)
+endforeach()
+target_compile_definitions(shipped_labs_slow_test PRIVATE LOOM_SLOW)
+loom_test(steering_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/steering_world_test.cpp LINKS loom_sim_world)

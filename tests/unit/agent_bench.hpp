@@ -1,5 +1,5 @@
 // A bench for one agent: plays the Host over a virtual clock, one serial lane a bus, and the controller's side by hand.
-// Agent 0 drives two lasers on one bus, two heaters and two WSS.
+// Agent 0 drives two lasers on one bus, two heaters and two WSS; light of a third laser, which agent 1 drives, passes them.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +22,23 @@ inline constexpr NodeId kBenchNode{0};
 
 inline Instant at_ms(std::int64_t ms) { return Instant{milliseconds{ms}}; }
 
-inline std::shared_ptr<const Fabric> bench_fabric() {
+enum class OtherLight : std::uint8_t { none, passes };
+
+/// `none`: two nodes, and agent 0 drives everything.
+inline std::shared_ptr<const Fabric> bench_fabric(OtherLight other) {
   OddlParameters parameters;
-  parameters.nodes = 2;
-  parameters.group_size = 2;
+  parameters.nodes = parameters.group_size = other == OtherLight::none ? 2 : 3;
   Fabric fabric = make_oddl(parameters);
   std::optional<BusId> laser_bus;
   for (Device& device : fabric.devices) {
-    device.agent = kBenchNode;
-    if (device.kind == DeviceKind::itla_laser) {
+    const bool is_other = device.agent == NodeId{2};
+    device.agent = is_other ? NodeId{1} : kBenchNode;
+    fabric.buses[device.bus.value].agent = device.agent;
+    if (device.kind == DeviceKind::itla_laser && !is_other) {
       laser_bus = laser_bus ? laser_bus : device.bus;
       device.bus = *laser_bus;
+      fabric.buses[device.bus.value].agent = kBenchNode;
     }
-  }
-  for (Bus& bus : fabric.buses) {
-    bus.agent = kBenchNode;
   }
   build_index(fabric);
   return std::make_shared<const Fabric>(std::move(fabric));
@@ -48,7 +50,7 @@ inline Setpoint wss_at(std::int32_t n, std::uint16_t output) { return WssSetpoin
 
 class AgentBench {
  public:
-  AgentBench() : fabric(bench_fabric()) {
+  explicit AgentBench(OtherLight other = OtherLight::passes) : fabric(bench_fabric(other)) {
     for (const DeviceId id : fabric->devices_of_agent[kBenchNode.value]) {
       auto device = std::make_shared<FakeDevice>();
       device->id = id;
@@ -61,6 +63,9 @@ class AgentBench {
           break;
         case DeviceKind::heater_bank:
           device->setpoint = HeaterSetpoint{};
+          for (const ElementId ring : fabric->device(id).elements) {
+            device->rings.push_back(std::get<RingFilter>(fabric->element(ring).kind));
+          }
           heaters.push_back(id);
           break;
         default:
@@ -158,7 +163,8 @@ class AgentBench {
         log.begin(), log.end(), [&](const Actuation& each) { return each.device == id && (op == Op::read || each.op == op); }));
   }
 
-  /// Every device with one static setpoint; lasers at n, touched.
+  /// Every device with one static setpoint; lasers at n, touched. What steers is touched where it has to move, from where it
+  /// is.
   NodePlan static_plan(std::uint64_t revision, std::int32_t n, bool touched = true) const {
     NodePlan plan;
     plan.revision = Revision{revision};
@@ -167,15 +173,22 @@ class AgentBench {
       const bool laser = fabric->device(id).kind == DeviceKind::itla_laser;
       Setpoint setpoint = laser ? laser_at(n) : wss_at(n, 1);
       if (fabric->device(id).kind == DeviceKind::heater_bank) {
-        setpoint = heater_at(193'000'000 + n);
+        setpoint = heater_at(193'000'000 + n * 4'000);
       }
-      plan.devices.push_back({id, touched && laser, {{Duration{}, Duration{}, kForever, setpoint}}});
+      const Setpoint& stands = devices.at(id)->setpoint;
+      const bool moves = !laser && stands != setpoint;
+      plan.devices.push_back({id, laser ? touched : moves, {{Duration{}, Duration{}, kForever, setpoint}}});
+      if (moves) {
+        plan.devices.back().may_hold = {stands};
+      }
     }
     return plan;
   }
   static DevicePlan& part(NodePlan& plan, DeviceId id) {
     return *std::find_if(plan.devices.begin(), plan.devices.end(), [&](const DevicePlan& each) { return each.device == id; });
   }
+
+  static Setpoint setpoint(NodePlan plan, DeviceId id) { return part(plan, id).timeline.front().setpoint; }
 
   /// The whole road, answered as a controller would. Returns when Applied or an error came, or after a second.
   void commit(const NodePlan& plan) {

@@ -9,6 +9,7 @@
 
 #include "core/fabric.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/heater/heater_bank.hpp"
 
 namespace loom::test {
 
@@ -32,9 +33,10 @@ struct FakeDevice {
   Instant settled_at{};
   Duration reply_delay = std::chrono::microseconds{100};
   Duration settle_time = std::chrono::milliseconds{3};
-  std::optional<Op> refuses;     ///< answers this with an exception, every time
-  bool silent = false;           ///< answers nothing: the lane reports a timeout
-  std::vector<Setpoint> orders;  ///< what `values[0]` of a write means
+  std::vector<RingFilter> rings;  ///< of a heater bank, by channel
+  std::optional<Op> refuses;      ///< answers this with an exception, every time
+  bool silent = false;            ///< answers nothing: the lane reports a timeout
+  std::vector<Setpoint> orders;   ///< what `values[0]` of a write means
   std::vector<Actuation>* log = nullptr;
 
   BusReply execute(const Registers& order, Instant ordered, Instant now) {
@@ -116,6 +118,13 @@ class FakeDriver : public Driver {
       seen.reading = reading;
     } else if (known_ && std::holds_alternative<WssSetpoint>(known_->setpoint)) {
       seen.reading = WssObservation{std::get<WssSetpoint>(known_->setpoint).routes, !known_->moving};
+    } else if (known_ && std::holds_alternative<HeaterSetpoint>(known_->setpoint)) {
+      HeaterObservation bank;
+      bank.millivolts.resize(device_->rings.size());
+      for (const RingResonance& ring : std::get<HeaterSetpoint>(known_->setpoint).rings) {
+        bank.millivolts[ring.channel] = heater_millivolts(device_->rings[ring.channel], ring.resonance).value();
+      }
+      seen.reading = bank;
     }
     return seen;
   }

@@ -282,7 +282,10 @@ TEST_CASE("an_untouched_timeline_plays_on_through_a_commit") {
   for (DevicePlan& device : plan.devices) {
     device.touched = false;
   }
-  AgentBench::part(plan, bench.heaters[0]).timeline.front().setpoint = heater_at(7);
+  DevicePlan& heater = AgentBench::part(plan, bench.heaters[0]);
+  heater.may_hold = {heater.timeline.front().setpoint};
+  heater.timeline.front().setpoint = heater_at(193'500'000);
+  heater.touched = true;
   bench.log.clear();
   bench.commit(plan);
   bench.run_for(milliseconds{500});

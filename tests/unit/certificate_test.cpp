@@ -63,7 +63,7 @@ TEST_CASE("untouched_light_dips_at_each_wss_that_reloads_for_others") {
   Lab lab(Db{50});
   lab.submit(ring_job(1, 2));
   const Plan second = lab.submit(ring_job(2, 2));  // in the same group: both of its WSS get routes more
-  REQUIRE(second.moved_switches.size() == 2);
+  REQUIRE(switches_moved_by(second) == 2);
   CHECK(second.touched.size() == 2);
   const LightMargins& light = second.certificate.light;
   CHECK(light.circuits == 4);

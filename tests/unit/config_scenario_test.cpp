@@ -1,6 +1,7 @@
 // Scenario files: what they set, what is refused, and the jobs that churn stands for.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -101,6 +102,83 @@ device_faults:
   CHECK(s.device_faults[0].lasts == kForever);
   CHECK(s.device_faults[1].delay == milliseconds{7});
   CHECK(s.fabric->nodes.size() == 8);
+}
+
+TEST_CASE("a_scenario_says_what_it_expects_and_what_an_operator_does") {
+  const auto loaded = read(scenario(R"(modes: [soft, sim]
+expect: {dark_at_most: 2 s}
+jobs:
+  - {name: a, workload: vgg19, nodes: 4, expect: {state: refused, why: no free path, dark: {from: 10 s, to: 30 s}}}
+  - {name: b, workload: vgg19, nodes: 4, iterations: 9, expect: {iterations: 3, dark: [{from: 1 s, to: 2 s}, {from: 5 s}]}}
+actions:
+  - {at: 6 s, lasers: off}
+  - {at: 5 s, drain: 7, force: true}
+  - {at: 5 s, undrain: node-3}
+  - {at: 7 s, lasers: rearm}
+  - {at: 8 s, maintain: 2, refused: not heard}
+  - {at: 9 s, release: 2}
+  - {at: 10 s, resize: a, nodes: 6}
+  - {at: 11 s, cancel: b}
+)"));
+  REQUIRE(loaded);
+  const Scenario& s = *loaded.value;
+  CHECK(s.modes == std::vector{Mode::soft, Mode::sim});
+  REQUIRE(s.expect);
+  CHECK(s.expect->dark_at_most == seconds{2});
+  REQUIRE(s.jobs[0].expect);
+  CHECK(*s.jobs[0].expect == JobExpectation{"refused", "no free path", {{seconds{10}, seconds{30}}}, {}, {}});
+  CHECK(*s.jobs[1].expect == JobExpectation{"", "", {{seconds{1}, seconds{2}}, {seconds{5}, kForever}}, {}, 3});
+  std::vector<std::string> verbs;
+  for (const ScenarioAction& action : s.actions) {
+    verbs.push_back(to_string(action));
+  }
+  CHECK(verbs == std::vector<std::string>{"drain node 7", "undrain node 3", "lasers off", "lasers rearm", "maintain node 2",
+                                          "release node 2", "resize a to 6 nodes", "cancel b"});
+  CHECK(s.actions[0].force);
+  CHECK(s.actions[4].refused == "not heard");
+}
+
+TEST_CASE("unlawful_expectations_and_actions_are_refused_with_line_and_reason") {
+  using Catch::Matchers::Contains;
+  const auto of_job = [](const std::string& expect) {
+    return errors_of(scenario("jobs: [{name: a, workload: vgg19, nodes: 4, expect: {" + expect + "}}]\n"));
+  };
+  CHECK_THAT(of_job("dark: {from: 3 s, to: 2 s}"), Contains("s.yaml:6: to: 2 s; expected later than from = 3 s"));
+  CHECK_THAT(of_job("dark: {to: 2 s}"), Contains("lacks the key 'from'"));
+  CHECK_THAT(of_job("stat: refused"), Contains("unknown key 'stat' in the expectation; did you mean 'state'?"));
+  CHECK_THAT(of_job("why: no reason"), Contains("why: expected beside state"));
+  CHECK_THAT(of_job(""), Contains("expect: found nothing"));
+  const auto of_action = [](const std::string& action) {
+    return errors_of(scenario("jobs: [{name: a, workload: vgg19, nodes: 4}]\nactions: [{" + action + "}]\n"));
+  };
+  CHECK_THAT(of_action("at: 1 s, drain: 8"), Contains("s.yaml:7: drain: found '8'; expected a whole number of 0..7"));
+  CHECK_THAT(of_action("at: 1 s, drain: node-9"), Contains("there is no node 'node-9'"));
+  CHECK_THAT(of_action("at: 1 s"), Contains("the action has 0 verbs; expected one of: drain"));
+  CHECK_THAT(of_action("at: 1 s, drain: 1, undrain: 1"), Contains("the action has 2 verbs"));
+  CHECK_THAT(of_action("drain: 1"), Contains("lacks the key 'at'"));
+  CHECK_THAT(of_action("at: 1 s, cancel: b"), Contains("there is no job 'b'"));
+  CHECK_THAT(of_action("at: 1 s, resize: a"), Contains("lacks the key 'nodes'"));
+  CHECK_THAT(of_action("at: 1 s, drain: 1, nodes: 3"), Contains("only resize has a number of nodes"));
+  CHECK_THAT(of_action("at: 1 s, lasers: on"), Contains("lasers: found 'on'; expected one of: off, rearm"));
+  CHECK_THAT(of_action("at: 1 s, drian: 1"), Contains("did you mean 'drain'?"));
+}
+
+TEST_CASE("a_scenario_runs_in_the_modes_that_it_names_and_in_no_other") {
+  using Catch::Matchers::Contains;
+  const Folder folder;
+  const std::string inventory = "inventory: {bus-heater-3: 'modbus-tcp://127.0.0.1:1502'}\n";
+  const fs::path mixed = folder.write("mixed.yaml", scenario("modes: [mixed]\n" + inventory, "mixed"));
+  const auto refused = load_scenario(mixed, Mode::sim);
+  REQUIRE(refused.errors.size() == 1);
+  CHECK_THAT(refused.errors[0].message, Contains("does not run in mode sim; it runs in: mixed"));
+  const fs::path both = folder.write("both.yaml", scenario("modes: [mixed, sim]\n" + inventory, "mixed"));
+  const auto simulated = load_scenario(both, Mode::sim);
+  REQUIRE(simulated);  // everything is simulated, whatever the inventory says
+  CHECK(simulated.value->mode == Mode::sim);
+  CHECK(std::ranges::all_of(simulated.value->fabric->buses, [](const Bus& bus) { return bus.endpoint == "sim"; }));
+  CHECK(load_scenario(folder.write("plain.yaml", scenario(inventory, "mixed")), Mode::sim));  // as it always was
+  CHECK_THAT(errors_of(scenario("modes: [soft]\n")), Contains("modes: expected mode: sim among them"));
+  CHECK_THAT(errors_of(scenario("modes: [sim, smi]\n")), Contains("modes: found 'smi'"));
 }
 
 TEST_CASE("only_mixed_and_hard_leave_the_simulation") {

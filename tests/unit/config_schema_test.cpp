@@ -277,6 +277,17 @@ TEST_CASE("the_fabric_schema_and_the_reader_know_the_same_keys") {
         defs.at("device").at("properties").at("kind").at("enum").get<Words>());
 }
 
+/// Of each kind that the reader knows; answers how many those are.
+std::size_t agree_on_machine_faults(const Json& defs, const std::string& head) {
+  const Words kinds = ask(head + "machine_faults: [{kind: zzz}]\n").words;
+  for (const std::string& kind : kinds) {
+    const Json& fault = defs.at(defs.contains(kind) ? kind : "plain_machine_fault");
+    agree(fault, head + "machine_faults: [{zzz: 1, kind: " + kind + "}]\n", {"kind"});
+    CHECK(fault.at("properties").at("kind").at("enum").get<Words>().contains(kind));
+  }
+  return kinds.size();
+}
+
 TEST_CASE("the_scenario_schema_and_the_reader_know_the_same_keys") {
   const Json schema = schema_of("scenario");
   const Json defs = schema.at("$defs");
@@ -288,16 +299,22 @@ TEST_CASE("the_scenario_schema_and_the_reader_know_the_same_keys") {
     agree(defs.at(map), head + map + ": {zzz: 1}\n", {});
   }
   agree(defs.at("job"), head + "jobs: [{zzz: 1}]\n", {});
+  agree(defs.at("expect"), head + "expect: {zzz: 1}\n", {});
+  agree(defs.at("dark_window"), head + "expect: {dark: {zzz: 1}}\n", {});
+  agree(defs.at("action"), head + "actions: [{zzz: 1, drain: 1}]\n", {});
+  CHECK(ask(head + "actions: [{at: 1 s, lasers: zzz}]\n").words ==
+        defs.at("action").at("properties").at("lasers").at("enum").get<Words>());
   const Words kinds = ask(head + "device_faults: [{kind: zzz}]\n").words;
-  CHECK(kinds.size() == 8);
+  CHECK(kinds.size() == kScenarioFaultKinds);
   for (const std::string& kind : kinds) {
     const Json& fault = defs.at(defs.contains(kind) ? kind : "plain_fault");
     agree(fault, head + "device_faults: [{zzz: 1, kind: " + kind + "}]\n", {"kind"});
     CHECK(fault.at("properties").at("kind").at("enum").get<Words>().contains(kind));
   }
-  agree(defs.at("machine_fault"), head + "machine_faults: [{zzz: 1}]\n", {});
-  CHECK(ask(head + "machine_faults: [{kind: zzz}]\n").words ==
-        defs.at("machine_fault").at("properties").at("kind").at("enum").get<Words>());
+  CHECK(agree_on_machine_faults(defs, head) == kMachineFaultKinds);
+  agree(defs.at("fibre_fault"), head + "fibre_faults: [{zzz: 1}]\n", {});
+  CHECK(ask(head + "fibre_faults: [{kind: zzz}]\n").words ==
+        defs.at("fibre_fault").at("properties").at("kind").at("enum").get<Words>());
   CHECK(ask("kind: scenario\nmode: zzz\n").words == schema.at("properties").at("mode").at("enum").get<Words>());
 }
 
@@ -306,8 +323,10 @@ TEST_CASE("the_fault_file_schema_and_the_reader_know_the_same_keys") {
   const Json defs = schema.at("$defs");
   const std::string head = "schema_version: 1\nkind: faults\nname: f\n";
   agree(schema, "kind: faults\nzzz: 1\n", {"kind"});
+  agree(defs.at("expect"), head + "expect: {zzz: 1}\n", {});
   agree(defs.at("network"), head + "network: {zzz: 1}\n", {});
-  agree(defs.at("machine_fault"), head + "machine_faults: [{zzz: 1}]\n", {});
+  CHECK(agree_on_machine_faults(defs, head) == kMachineFaultKinds);
+  agree(defs.at("fibre_fault"), head + "fibre_faults: [{zzz: 1}]\n", {});
   for (const std::string& kind : ask(head + "device_faults: [{kind: zzz}]\n").words) {
     const Json& fault = defs.at(defs.contains(kind) ? kind : "plain_fault");
     agree(fault, head + "device_faults: [{zzz: 1, kind: " + kind + "}]\n", {"kind"});

@@ -1,8 +1,21 @@
 loom_test(control_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/session_test.cpp ${CMAKE_CURRENT_LIST_DIR}/controller_test.cpp ${CMAKE_CURRENT_LIST_DIR}/controller_bad_agents_test.cpp ${CMAKE_CURRENT_LIST_DIR}/jobs_test.cpp
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/session_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/session_rows_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/controller_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/controller_bad_agents_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/controller_restart_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/commit_stages_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/jobs_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/job_rows_test.cpp
   LINKS loom_control)
 loom_test(desk_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/desk_attend_test.cpp ${CMAKE_CURRENT_LIST_DIR}/desk_journal_test.cpp
-          ${CMAKE_CURRENT_LIST_DIR}/desk_orders_test.cpp ${CMAKE_CURRENT_LIST_DIR}/desk_schedule_test.cpp
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/controller_steering_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/desk_attend_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/desk_journal_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/desk_orders_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/desk_schedule_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/request_answers_test.cpp
   LINKS loom_control)
 loom_test(demand_watch_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/demand_watch_test.cpp LINKS loom_control)

@@ -3,4 +3,5 @@ loom_test(core_test
     ${CMAKE_CURRENT_LIST_DIR}/core_units_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_values_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_fabric_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/core_steering_test.cpp
   LINKS loom_core)

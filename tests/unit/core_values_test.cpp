@@ -56,6 +56,16 @@ TEST_CASE("every_word_of_an_enumeration_is_its_own") {
   CHECK(to_string(static_cast<Drift>(200)) == "?");
 }
 
+TEST_CASE("wall times are printed as RFC 3339 with microseconds") {
+  CHECK(to_string(LightState::degraded) == "degraded");
+  CHECK(to_string(AlarmCode::device_unusable) == "device_unusable");
+  CHECK(to_string(WallTime{}) == "-");
+  CHECK(to_string(WallTime{std::chrono::seconds{951'782'399} + std::chrono::nanoseconds{999'999'999}}) ==
+        "2000-02-28T23:59:59.999999Z");
+  CHECK(to_string(wall_time(Instant{std::chrono::seconds{1}}, std::chrono::seconds{1'767'225'600})) ==
+        "2026-01-01T00:00:01.000000Z");
+}
+
 std::uint64_t digest_of(std::initializer_list<std::string_view> parts) {
   Digest digest;
   for (const std::string_view part : parts) {

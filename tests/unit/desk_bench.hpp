@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -177,8 +178,9 @@ class DeskBench {
   std::vector<Envelope> sent;
   std::vector<Alarm> alarms;
   std::set<NodeId> latched;
-  std::set<NodeId> silent;      ///< agents that say nothing any more
-  bool resets_answered = true;  ///< agents answer ResetDevice
+  std::set<NodeId> silent;                                                 ///< agents that say nothing any more
+  bool resets_answered = true;                                             ///< agents answer ResetDevice
+  std::function<std::optional<Error>(NodeId, const NodePlan&)> objection;  ///< what an agent has against a Prepare
   std::uint64_t last_request = 0;
   std::optional<Error> journal_refuses;  ///< every row from now on
   bool snapshot_due = false;             ///< says the next answer of the journal
@@ -201,6 +203,9 @@ class DeskBench {
         if (latched.contains(word.node) && emits(device.timeline.front().setpoint)) {
           outcome.error = Error{ErrorCode::refused, "lasers are latched off"};
         }
+      }
+      if (objection) {
+        outcome.error = objection(word.node, prepare->plan);
       }
       hear(word.node, Prepared{outcome, std::chrono::milliseconds{1}}, word.revision);
     } else if (std::holds_alternative<Arm>(word.body)) {

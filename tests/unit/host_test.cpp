@@ -22,6 +22,7 @@ class HandLoop : public TimeSeam {
  public:
   Instant now() const override { return now_; }
   ClockId clock() const override { return kVirtualClock; }
+  Duration wall_offset() const override { return milliseconds{1'000}; }
   void call_at(Instant at, Precision, std::function<void()> task) override {
     tasks_.push_back({std::max(at, now_), std::move(task)});
   }

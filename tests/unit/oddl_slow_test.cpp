@@ -49,7 +49,7 @@ TEST_CASE("latin_map_reaches_every_pair_in_two_hops") {
     }
   }
   CHECK(direct == 4 * 16 - 4);  // each rank reaches one of each port; four of them are themselves
-  CHECK(made->plan.moved_switches.size() == 8);
+  CHECK(switches_moved_by(made->plan) == 8);
 }
 
 TEST_CASE("prediction_counts_what_relays_pass_on") {

@@ -85,6 +85,7 @@ TEST_CASE("an_even_all_to_all_takes_a_map_a_group_and_a_timeslot_a_peer") {
   check_turns(grid, traffic, with_ways(grid, 1), turns);
   CHECK(turns.size() == 6);
   CHECK(slots_of(turns) == 23);
+  REQUIRE_FALSE(turns[0].timeslots[0].empty());
   for (const TurnTransfer& transfer : turns[0].timeslots[0]) {  // the first map keeps each group to itself
     CHECK(grid.place_of[transfer.pair.source] == grid.place_of[transfer.pair.destination]);
   }

@@ -89,7 +89,7 @@ TEST_CASE("a_router_inside_the_group_moves_no_wss") {
   lab.add(1, 4, CollectiveKind::all_to_all);
   const auto made = lab.planned();
   check_lawful(lab, *made);
-  CHECK(made->plan.moved_switches.empty());
+  CHECK(made->plan.moved_steering.empty());
   CHECK(stages_of(*made, 0) == 1);
   CHECK(made->schedule.jobs[0].stages[0].timeslots.size() == 3);
 }

@@ -47,7 +47,7 @@ TEST_CASE("empty_intent_on_a_dark_fabric_changes_nothing") {
   CHECK(made->plan.nodes.size() == 16);
   CHECK(made->plan.changed.empty());
   CHECK(made->plan.circuits.empty());
-  CHECK(made->plan.moved_switches.empty());
+  CHECK(made->plan.moved_steering.empty());
 }
 
 TEST_CASE("ring_lights_every_node_and_moves_every_switch") {
@@ -57,7 +57,7 @@ TEST_CASE("ring_lights_every_node_and_moves_every_switch") {
   CHECK(made->plan.circuits.size() == 16);
   CHECK(made->plan.changed.size() == 16);
   CHECK(made->plan.touched.size() == 16);
-  CHECK(made->plan.moved_switches.size() == 8);
+  CHECK(switches_moved_by(made->plan) == 8);
   for (const NodePlan& node : made->plan.nodes) {
     CHECK(node.ends.size() == 2);
     CHECK(node.cycle == Duration{});
@@ -75,7 +75,7 @@ TEST_CASE("same_intent_again_touches_nothing_and_keeps_every_id") {
   CHECK(second->plan.circuits == first->plan.circuits);
   CHECK(second->plan.changed.empty());
   CHECK(second->plan.touched.empty());
-  CHECK(second->plan.moved_switches.empty());
+  CHECK(second->plan.moved_steering.empty());
   CHECK(second->next_circuit == first->next_circuit);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("all_to_all_plays_its_timeslots_with_lasers_only") {
   }
   road.request.intent.jobs[0].stage = 1;
   const auto second = road.next();
-  CHECK(second->plan.moved_switches.size() == 4);
+  CHECK(switches_moved_by(second->plan) == 4);
   CHECK(second->plan.circuits.front().id > first->plan.circuits.back().id);
   road.request.intent.jobs[0].stage = 2;
   road.request.fabric = road.fabric;
@@ -143,7 +143,7 @@ TEST_CASE("lasers_off_darkens_everything_and_leaves_switches_where_they_are") {
   road.request.intent.lasers_off = true;
   const auto off = road.next();
   CHECK(off->plan.circuits.empty());
-  CHECK(off->plan.moved_switches.empty());
+  CHECK(off->plan.moved_steering.empty());
   CHECK(off->plan.touched.size() == 16);
   for (const NodePlan& node : off->plan.nodes) {
     CHECK_FALSE(emits(node.devices.at(0).timeline.at(0).setpoint));

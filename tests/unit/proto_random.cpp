@@ -194,7 +194,7 @@ SnapshotRecord snapshot(Random& random) {
     out.going = going;
     out.going_intent = std::make_shared<const Intent>(intent(random));
   }
-  out.uncertain = {{{3}, {9}}, {{1}, {2}}, {{7}}};
+  out.uncertain = {std::make_shared<const Plan>(plan(random, revision(random))), going};
   out.lit = {{{random.word() >> 1}, 3, revision(random)}, {{~0ULL}, 4, revision(random)}};
   out.latch = {random.coin(), random.word()};
   return out;

@@ -74,14 +74,18 @@ DeviceReport device_report(Random& random) {
   out.by_hand = random.coin();
   out.adopted = random.coin();
   out.lit_ways = small(random);
+  out.unusable = text(random);
   return out;
 }
 
 CircuitReport circuit_report(Random& random) {
   CircuitReport out;
   out.circuit = circuit(random, {random.word()});
-  out.timeslot = small(random);
+  out.timeslot = random.number<std::uint32_t>(0, limits::kTimelineEntries - 1);
   out.state = text(random);
+  out.light = random.any(LightState::dark);
+  out.age = difference(random);
+  out.why = text(random);
   return out;
 }
 
@@ -118,6 +122,10 @@ StandingAlarm standing_alarm(Random& random) {
   out.count = small(random);
   out.acknowledged_by = text(random);
   out.cleared = random.coin();
+  out.nodes = nodes(random);
+  out.node_count = small(random);
+  out.first_seen_wall = wall_time(instant(random), Duration{});
+  out.last_seen_wall = wall_time(instant(random), Duration{});
   return out;
 }
 
@@ -195,6 +203,8 @@ CommitReport commit_report(Random& random) {
   }
   out.resent = random.word();
   out.certificate = certificate_report(random);
+  out.started_wall = wall_time(instant(random), Duration{});
+  out.ordered_by = text(random);
   return out;
 }
 
@@ -204,7 +214,7 @@ ScheduledCircuit scheduled_circuit(Random& random) {
   out.source = node(random);
   out.destination = node(random);
   out.slot = slot(random);
-  out.timeslot = small(random);
+  out.timeslot = random.number<std::uint32_t>(0, limits::kTimelineEntries - 1);
   if (random.coin()) {
     out.transmitter = element(random);
     out.receiver = element(random);

@@ -144,9 +144,11 @@ inline DevicePlan device_plan(Random& random, DeviceId id) {
     entry.setpoint = setpoint(random, kind);
     out.timeline.push_back(std::move(entry));
   }
+  out.left_alone = random.coin();
   if (!out.timeline.empty() && random.coin()) {
     out.timeline.back().hold = kForever;
   }
+  out.may_hold = some<Setpoint>(random, [&] { return setpoint(random, kind); });
   return out;
 }
 
@@ -226,7 +228,7 @@ inline Plan plan(Random& random, Revision number) {
     out.circuits.push_back(circuit(random, {id}));
   }
   out.changed = ascending_nodes(random);
-  out.moved_switches = some<DeviceId>(random, [&] { return device(random); });
+  out.moved_steering = some<DeviceId>(random, [&] { return device(random); });
   for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
     out.touched.push_back({id});
   }
@@ -237,13 +239,8 @@ inline Plan plan(Random& random, Revision number) {
   return out;
 }
 
-inline JobSpec spec(Random& random) {
-  JobSpec out;
-  out.name = text(random);
-  out.workload = text(random);
-  out.node_count = random.number<std::uint32_t>(0, limits::kNodes);
-  out.placement = nodes(random);
-  out.collectives = some<Collective>(random, [&] {
+inline std::vector<Collective> collectives(Random& random) {
+  return some<Collective>(random, [&] {
     Collective collective;
     collective.kind = random.any(CollectiveKind::point_to_point);
     collective.ranks = some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, limits::kNodes - 1); });
@@ -254,6 +251,15 @@ inline JobSpec spec(Random& random) {
     collective.splits = some<Bytes>(random, [&] { return Bytes{random.between(0, limits::kCollectiveBytes)}; });
     return collective;
   });
+}
+
+inline JobSpec spec(Random& random) {
+  JobSpec out;
+  out.name = text(random);
+  out.workload = text(random);
+  out.node_count = random.number<std::uint32_t>(0, limits::kNodes);
+  out.placement = nodes(random);
+  out.collectives = collectives(random);
   out.compute = length(random);
   out.assumptions = some<std::string>(random, [&] { return text(random); });
   out.map = random.any(MapChoice::custom);
@@ -316,8 +322,10 @@ inline Intent intent(Random& random) {
     one.id = {id};
     one.spec = spec(random);
     one.nodes = nodes(random);
-    one.stage = small(random);
+    one.stage = random.number<std::uint32_t>(0, limits::kStagesPerJob - 1);
     one.planes = random.coin() ? std::vector<std::uint32_t>{0, 3} : std::vector<std::uint32_t>{};
+    one.orders = ascending<std::uint32_t>(random, limits::kAwgOrders);
+    one.measured = collectives(random);
     out.jobs.push_back(std::move(one));
   }
   out.drained = ascending_nodes(random);
@@ -347,7 +355,8 @@ inline Reading reading(Random& random) {
       return laser;
     }
     case 2:
-      return HeaterObservation{some<std::int32_t>(random, [&] { return random.number<std::int32_t>(INT32_MIN, INT32_MAX); })};
+      return HeaterObservation{
+          some<std::int32_t>(random, [&] { return random.number<std::int32_t>(-limits::kMillivolts, limits::kMillivolts); })};
     case 3: {
       WssObservation wss{some<WssRoute>(random, [&] { return route(random); })};
       wss.settled = random.coin();
@@ -385,7 +394,7 @@ inline Outcome outcome(Random& random) { return random.coin() ? Outcome{} : Outc
 
 inline Alarm alarm(Random& random) {
   Alarm out;
-  out.code = random.any(AlarmCode::job_not_quiet);
+  out.code = random.any(AlarmCode::device_unusable);
   if (random.coin()) {
     out.node = node(random);
   }
@@ -394,6 +403,9 @@ inline Alarm alarm(Random& random) {
   }
   out.evidence = text(random);
   out.next_command = text(random);
+  if (random.coin()) {
+    out.revision = revision(random);
+  }
   return out;
 }
 

@@ -80,11 +80,19 @@ TEST_CASE("a_dark_laser_is_missing_and_a_lit_idle_one_is_foreign") {
   World world;
   world.laser(1).emitting = false;
   world.laser(6).emitting = true;
+  world.laser(6).power = Dbm{0};
   const auto found = world.judge();
   CHECK(found.counts.missing == 1);
   CHECK(found.counts.foreign == 1);
   CHECK(found.devices[world.made->plan.nodes[1].devices[0].device.value].drift == Drift::missing);
   CHECK(found.devices[world.made->plan.nodes[6].devices[0].device.value].drift == Drift::foreign);
+}
+
+TEST_CASE("an_emission_without_light_is_nothing_foreign") {
+  World world;
+  world.laser(6).emitting = true;
+  world.laser(6).power = Dbm{kNoLight};
+  CHECK(world.judge().counts == DriftCounts{});
 }
 
 TEST_CASE("detuned_and_dim_are_told_apart") {
@@ -160,7 +168,7 @@ TEST_CASE("a_repair_touches_the_drifted_device_and_the_light_that_passes_what_di
   CHECK(ring.devices.size() == 2);
   CHECK(std::find(ring.devices.begin(), ring.devices.end(), *world.fabric->device_of_element[circuit.transmitter.value]) !=
         ring.devices.end());
-  CHECK(ring.switches.empty());
+  CHECK(ring.steering == std::vector{bank});  // others' light comes to the ring as it does to a switch
 
   // A switch that lost one route: the light of that route, and no other.
   const DeviceId wss = world.made->plan.nodes[0].devices[2].device;
@@ -168,7 +176,7 @@ TEST_CASE("a_repair_touches_the_drifted_device_and_the_light_that_passes_what_di
   world.wss(0).routes.pop_back();
   const RepairScope route = scope(wss);
   CHECK(route.devices.size() == 2);
-  CHECK(route.switches == std::vector{wss});
+  CHECK(route.steering == std::vector{wss});
 }
 
 TEST_CASE("switches_and_rings_drift_too") {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <cstdlib>
 
 #include "controller/schedule/reproduction/oddl_claims.hpp"
 #include "core/config/calibration_file.hpp"
+#include "tests/skip.hpp"
 
 namespace loom {
 namespace {
@@ -27,8 +27,7 @@ const std::vector<std::string> kMisses{"gradients alone capped (code) / SiP-ML, 
 void check_target(std::string_view target) {
   const auto figures = reproduce(target, data_folder());
   if (!figures && figures.error().code == ErrorCode::not_found) {
-    std::fprintf(stderr, "skipped: %s: %s\n", std::string(target).c_str(), figures.error().message.c_str());
-    return;
+    return testing::skip(std::string(target) + ": " + figures.error().message);
   }
   INFO((figures ? std::string{} : figures.error().message));
   REQUIRE(figures);

@@ -3,6 +3,7 @@ loom_test(schedule_test
     ${CMAKE_CURRENT_LIST_DIR}/schedule_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_grants_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/plan_steering_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/certificate_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/oddl_turns_test.cpp
@@ -10,12 +11,27 @@ loom_test(schedule_test
     ${CMAKE_CURRENT_LIST_DIR}/plan_loops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/sip_schedule_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/adoption_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/light_state_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/admission_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/unusable_test.cpp
+  LINKS loom_plan)
+loom_test(reconcile_test
+  SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/reconcile_borders_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/reconcile_scope_test.cpp
+  LINKS loom_plan)
+loom_test(verify_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/verify_setpoints_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_light_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_elements_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_change_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_grants_test.cpp
   LINKS loom_plan)
 loom_test(topoopt_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_rings_test.cpp ${CMAKE_CURRENT_LIST_DIR}/topoopt_finder_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_placement_test.cpp
   LINKS loom_schedule)
-target_compile_definitions(topoopt_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 loom_test(topoopt_road_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_schedule_test.cpp LINKS loom_plan loom_predict)
 loom_test(arena_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/arena_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cluster_graph_test.cpp LINKS loom_schedule)
 loom_test(reproduction_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/reproduction_test.cpp LINKS loom_schedule loom_config)

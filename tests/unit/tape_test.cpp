@@ -297,9 +297,10 @@ TEST_CASE("a_file_that_is_no_tape_is_neither_read_nor_written") {
 }
 
 TEST_CASE("every_event_that_a_controller_hears_survives_the_tape") {
-  const auto started = through_the_wire(Started{5, {6}, {}}, {"row", ""});
+  const auto started = through_the_wire(Started{5, {6}, {}, Duration{-7}}, {"row", ""});
   CHECK(std::get<Started>(started.event).boot_id == 5);
   CHECK(std::get<Started>(started.event).clock == ClockId{6});
+  CHECK(std::get<Started>(started.event).wall_offset == Duration{-7});
   MessageArrived message;
   message.from = agent_peer(NodeId{3});
   message.envelope.principal = "agents-0";

@@ -2,8 +2,6 @@
 // oversubscribed, every pair routed over links that are there, and bad input named.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -17,6 +15,7 @@
 #include "controller/schedule/topoopt/topology_file.hpp"
 #include "controller/schedule/topoopt/topology_finder.hpp"
 #include "core/limits.hpp"
+#include "tests/skip.hpp"
 
 namespace loom {
 namespace {
@@ -356,16 +355,13 @@ TEST_CASE("a_found_topology_is_written_with_a_duplex_link_once_and_a_route_a_pai
   CHECK(refused.error().message.find("one way") != std::string::npos);
 }
 
-/// Of 16 servers, in 100 Gb/s switch strategies; where the data folder is absent, says so and gives nothing.
+/// Of 16 servers, in 100 Gb/s switch strategies. Nothing: the data is absent, and the test is skipped.
 std::optional<TaskGraph> public_graph(const std::string& name) {
-  const char* folder = std::getenv("LOOM_DATA");
-  const std::filesystem::path root = folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
-  const std::filesystem::path file = root / "traces" / "topoopt" / (name + ".fbuf");
-  if (!std::filesystem::exists(file)) {
-    std::fprintf(stderr, "skipped: %s is absent (set LOOM_DATA)\n", file.c_str());
+  const auto file = testing::public_data("traces/topoopt/" + name + ".fbuf");
+  if (!file) {
     return std::nullopt;
   }
-  auto read = import_topoopt_graph(file.string());
+  auto read = import_topoopt_graph(file->string());
   REQUIRE(read);
   return std::move(read->graph);
 }

@@ -62,6 +62,7 @@ TEST_CASE("candidate_rings_are_the_totatives_of_the_group_times_its_stride") {
 
 TEST_CASE("every_candidate_ring_visits_its_whole_group") {
   for (const std::uint32_t nodes : {2U, 12U, 30U, 64U}) {
+    CHECK_FALSE(ring_candidates(nodes, nodes).empty());
     for (std::uint32_t size = 2; size <= nodes; ++size) {
       for (const std::uint32_t jump : ring_candidates(nodes, size)) {
         std::uint32_t steps = 1;

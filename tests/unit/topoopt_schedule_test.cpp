@@ -298,7 +298,7 @@ std::shared_ptr<const Fabric> panel_fabric() {
 /// "panel", "flip": what moves.
 std::set<std::string> moved(const Fabric& fabric, const Plan& plan) {
   std::set<std::string> kinds;
-  for (const DeviceId device : plan.moved_switches) {
+  for (const DeviceId device : plan.moved_steering) {
     const std::string& name = fabric.device(device).name;
     kinds.insert(name.substr(0, name.find('-')) + (name.starts_with("panel") ? name.substr(name.size() - 1) : ""));
   }
@@ -331,9 +331,9 @@ TEST_CASE("a_changed_job_keeps_its_light_while_the_look_ahead_panels_are_wired_a
   CHECK(ends_of(circuits_of(back, 1)) == ends_of(circuits_of(lit, 1)));
   // Its end moves nothing, and whoever wants the same next finds it wired.
   road.intent().jobs.erase(road.intent().jobs.begin());
-  CHECK(road.go().plan.moved_switches.empty());
+  CHECK(road.go().plan.moved_steering.empty());
   road.intent().jobs.push_back(job_of(3, 8, {all_reduce(2'000'000)}));
-  CHECK(road.go().plan.moved_switches.empty());
+  CHECK(road.go().plan.moved_steering.empty());
 }
 
 TEST_CASE("a_job_that_changes_its_mind_while_panels_are_wired_has_them_wired_anew_in_the_dark") {

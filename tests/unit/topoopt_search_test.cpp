@@ -2,13 +2,12 @@
 // model of four towers; on the authors' measurements where the data folder is present (LOOM_DATA).
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "controller/predict/networks/ideal_switch.hpp"
 #include "controller/schedule/topoopt/alternating.hpp"
 #include "controller/schedule/topoopt_network.hpp"
+#include "tests/skip.hpp"
 #include "tests/unit/op_towers.hpp"
 
 namespace loom {
@@ -295,16 +294,13 @@ TEST_CASE("a_problem_that_does_not_fit_together_is_refused") {
 }
 
 TEST_CASE("candle_found_from_a_random_strategy_nears_the_published_time") {
-  const char* folder = std::getenv("LOOM_DATA");
-  const std::filesystem::path root = folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
-  const std::filesystem::path file = root / "measures" / "candle16.json";
-  if (!std::filesystem::exists(file)) {
-    std::fprintf(stderr, "skipped: %s is absent (set LOOM_DATA)\n", file.c_str());
+  const auto file = testing::public_data("measures/candle16.json");
+  if (!file) {
     return;
   }
   SearchProblem problem = towers();
   problem.graph = *topoopt_model("candle-16");
-  problem.times = *times_of(problem.graph, *load_measures(file.string()));
+  problem.times = *times_of(problem.graph, *load_measures(file->string()));
   problem.terms.nodes = 16;
   SearchOptions options = small_options(1);
   options.alpha = 0.2;

@@ -12,6 +12,5 @@ loom_test(workload_test
     ${CMAKE_CURRENT_LIST_DIR}/workload_parallel_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/workload_job_graph_test.cpp
   LINKS loom_workload rapidcheck)
-target_compile_definitions(workload_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_sources(workload_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/topoopt_graph_test.cpp)
 target_sources(workload_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/workload_op_graph_test.cpp)

@@ -1,27 +1,20 @@
 // Operator graphs of TopoOpt's models, the reader of measured times, strategies and their task graphs; against the public task
 // graphs and measurements where the data folder is present (LOOM_DATA), and with measurements made up here.
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 
 #include "controller/workload/strategy.hpp"
 #include "controller/workload/topoopt_graph.hpp"
+#include "tests/skip.hpp"
 
 namespace loom {
 namespace {
 
 std::string data_file(const std::string& name) {
-  const char* folder = std::getenv("LOOM_DATA");
-  const std::filesystem::path root = folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
-  const std::filesystem::path file = root / name;
-  if (!std::filesystem::exists(file)) {
-    std::fprintf(stderr, "skipped: %s is absent (set LOOM_DATA)\n", file.c_str());
-    return {};
-  }
-  return file.string();
+  const auto file = testing::public_data(name);
+  return file ? file->string() : std::string{};
 }
 
 std::string entry(const std::string& name, const std::string& division, double forward, double backward) {

@@ -1,24 +1,17 @@
-// The importers on public traces, where the data folder is present (LOOM_DATA); says so on stderr and passes where not.
+// The importers on public traces, where the data folder is present (LOOM_DATA); skipped where not.
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 
 #include "controller/workload/import.hpp"
+#include "tests/skip.hpp"
 
 namespace loom {
 namespace {
 
 std::string data_file(const std::string& name) {
-  const char* folder = std::getenv("LOOM_DATA");
-  const std::filesystem::path root = folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
-  const std::filesystem::path file = root / "traces" / "pytorch-et" / name;
-  if (!std::filesystem::exists(file)) {
-    std::fprintf(stderr, "skipped: %s is absent (set LOOM_DATA)\n", file.c_str());
-    return {};
-  }
-  return file.string();
+  const auto file = testing::public_data("traces/pytorch-et/" + name);
+  return file ? file->string() : std::string{};
 }
 
 std::uint32_t count_of(const TraceSummary& summary, CollectiveKind kind) {

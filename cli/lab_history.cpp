@@ -1,0 +1,76 @@
+// Rows of the journal have no time of their own: commits have that of their history, orders about lasers that of their order.
+#include "cli/lab_history.hpp"
+
+#include <algorithm>
+
+#include "cli/lab_journal.hpp"
+
+namespace loom::cli {
+
+Result<void> LabHistory::note_commits(Connection& connection) {
+  auto reply = connection.ask(Query{Noun::history, {}});
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  for (CommitReport& row : std::get<std::vector<CommitReport>>(reply->rows)) {
+    row.started = in_run(row.started);
+    const auto [place, is_new] = commits_.insert_or_assign(row.revision, row);
+    if (is_new && row.outcome == CommitOutcome::committed) {
+      LOOM_TRY(light_.read_banks(of_host(row.started)));
+    }
+  }
+  return {};
+}
+
+Result<void> LabHistory::read() {
+  auto records = read_journal(lab_.files);
+  if (!records) {
+    return std::unexpected(records.error());
+  }
+  for (; learned_ < records->size(); ++learned_) {
+    const Record& record = (*records)[learned_];
+    last_ = std::max(last_, time_of(record));
+    run_.learn(last_, record);
+  }
+  auto changes = light_.changes();
+  if (!changes) {
+    return std::unexpected(changes.error());
+  }
+  changes_ = std::move(*changes);
+  windows_ = windows_of(*lab_.scenario.fabric, changes_, zero_);
+  return {};
+}
+
+Instant LabHistory::time_of(const Record& record) {
+  if (const auto* commit = std::get_if<CommitRecord>(&record)) {
+    return time_of(*commit);
+  }
+  const auto* intent = std::get_if<IntentRecord>(&record);
+  return intent == nullptr ? last_ : time_of(*intent);
+}
+
+/// From its beginning: nothing is dark before it fires.
+Instant LabHistory::time_of(const CommitRecord& record) {
+  const auto found = commits_.find(record.revision);
+  if (found == commits_.end()) {
+    return last_;  // of a controller that was killed before anybody asked it
+  }
+  const CommitReport& report = found->second;
+  return record.decision == CommitDecision::going ? report.started : report.started + report.total;
+}
+
+Instant LabHistory::time_of(const IntentRecord& record) {
+  if (record.intent.lasers_off == lasers_off_) {
+    return last_;
+  }
+  lasers_off_ = record.intent.lasers_off;
+  const auto order = std::ranges::find(laser_orders_, !lasers_off_, &LaserOrder::on);
+  if (order == laser_orders_.end()) {
+    return last_;
+  }
+  const Instant at = order->at;
+  laser_orders_.erase(laser_orders_.begin(), order + 1);
+  return at;
+}
+
+}  // namespace loom::cli

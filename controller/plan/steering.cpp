@@ -1,0 +1,231 @@
+// What devices may hold, and whose light that may meet.
+#include "controller/plan/steering.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "controller/plan/light_scope.hpp"
+#include "core/ring.hpp"
+
+namespace loom {
+namespace {
+
+const DevicePlan* device_of(const Fabric& fabric, const Plan& plan, DeviceId id) {
+  const auto& devices = plan.nodes[fabric.device(id).agent.value].devices;
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == id; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+bool is_same_ring(const RingFilter& ring, const HeaterSetpoint& a, const HeaterSetpoint& b, std::uint16_t channel) {
+  const auto stands = [&](const HeaterSetpoint& bank) {
+    const auto named =
+        std::find_if(bank.rings.begin(), bank.rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
+    return named == bank.rings.end() ? ring.cold_resonance : named->resonance;
+  };
+  return resonance_distance(ring, stands(a), stands(b)).mhz <= ring.fwhm.mhz / kRingWidthParts;
+}
+
+/// As far as light can tell: a heater's voltage is read in whole millivolts.
+bool is_same(const Fabric& fabric, DeviceId id, const Setpoint& a, const Setpoint& b) {
+  const auto* some = std::get_if<HeaterSetpoint>(&a);
+  const auto* other = std::get_if<HeaterSetpoint>(&b);
+  if (some == nullptr || other == nullptr) {
+    return a == b;
+  }
+  const auto& rings = fabric.device(id).elements;
+  for (std::size_t channel = 0; channel < rings.size(); ++channel) {
+    const auto& ring = std::get<RingFilter>(fabric.element(rings[channel]).kind);
+    if (!is_same_ring(ring, *some, *other, static_cast<std::uint16_t>(channel))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// What is known, device by device.
+class KnownDevices {
+ public:
+  KnownDevices(const Fabric& fabric, const KnownState& known) : fabric_(fabric), known_(known), plans_(known.uncertain) {
+    if (known.confirmed != nullptr) {
+      plans_.push_back(known.confirmed);
+    }
+  }
+
+  const std::vector<const Plan*>& plans() const { return plans_; }
+
+  std::optional<Setpoint> found(DeviceId id) const {
+    const Observation* seen = known_.observations[id.value];
+    return seen == nullptr ? std::nullopt : found_setpoint(fabric_, id, seen->reading);
+  }
+
+  bool is_among(DeviceId id, const std::vector<Setpoint>& states, const Setpoint& setpoint) const {
+    return std::any_of(states.begin(), states.end(),
+                       [&](const Setpoint& other) { return is_same(fabric_, id, setpoint, other); });
+  }
+
+  /// What the plans say that a device which moves may hold.
+  std::vector<Setpoint> states_of(const DevicePlan& device) const {
+    std::vector<Setpoint> states = device.may_hold;
+    const auto add = [&](const Setpoint& setpoint) {
+      if (!is_among(device.device, states, setpoint)) {
+        states.push_back(setpoint);
+      }
+    };
+    for (const Plan* plan : plans_) {
+      if (const DevicePlan* there = device_of(fabric_, *plan, device.device)) {
+        add(there->timeline.front().setpoint);
+      }
+    }
+    for (const Plan* plan : known_.uncertain) {  // it may not have left where that revision found it
+      if (const DevicePlan* there = device_of(fabric_, *plan, device.device)) {
+        std::for_each(there->may_hold.begin(), there->may_hold.end(), add);
+      }
+    }
+    return states;
+  }
+
+  /// A device that moves was read to be what no plan says, or a laser that stays was read to emit what none says.
+  bool deviates(const DevicePlan& device) const {
+    const auto seen = found(device.device);
+    if (!seen) {
+      return false;
+    }
+    if (const auto* laser = std::get_if<LaserSetpoint>(&*seen)) {
+      return !device.touched && laser->emit && !is_planned(device.device, laser->slot);
+    }
+    return device.touched && !is_among(device.device, states_of(device), *seen);
+  }
+
+ private:
+  bool is_planned(DeviceId laser, FrequencySlot slot) const {
+    return std::any_of(plans_.begin(), plans_.end(), [&](const Plan* plan) {
+      const DevicePlan* there = device_of(fabric_, *plan, laser);
+      return there != nullptr && std::any_of(there->timeline.begin(), there->timeline.end(), [&](const TimedSetpoint& entry) {
+               return emits(entry.setpoint) && std::get<LaserSetpoint>(entry.setpoint).slot == slot;
+             });
+    });
+  }
+
+  const Fabric& fabric_;
+  const KnownState& known_;
+  std::vector<const Plan*> plans_;
+};
+
+bool is_moving(const Fabric& fabric, const DevicePlan& device) {
+  return device.touched && fabric.device(device.device).kind != DeviceKind::itla_laser;
+}
+
+bool any_deviates(const KnownDevices& devices, const Plan& plan) {
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& node) {
+    return std::any_of(node.devices.begin(), node.devices.end(),
+                       [&](const DevicePlan& device) { return devices.deviates(device); });
+  });
+}
+
+class SteeringCompleter {
+ public:
+  SteeringCompleter(const Fabric& fabric, const KnownState& known, Plan& plan)
+      : fabric_(fabric), known_(known), devices_(fabric, known), plan_(plan) {}
+
+  void run() {
+    const bool deviates = any_deviates(devices_, plan_);
+    for (NodePlan& node : plan_.nodes) {
+      for (DevicePlan& device : node.devices) {
+        if (is_moving(fabric_, device)) {
+          moving_.push_back(device.device);
+          add_states(device);
+        }
+      }
+    }
+    std::sort(moving_.begin(), moving_.end());
+    if (deviates) {
+      take_light_away();
+    }
+  }
+
+ private:
+  void add_states(DevicePlan& device) const {
+    device.may_hold = devices_.states_of(device);
+    const auto found = devices_.found(device.device);
+    if (found && !devices_.is_among(device.device, device.may_hold, *found)) {
+      device.may_hold.push_back(*found);
+    }
+  }
+
+  void take_light_away() {
+    std::set<DeviceId> lasers;
+    std::set<JobId> jobs;
+    for (const DeviceId id : lasers_that_meet({fabric_, plan_, devices_.plans(), known_.observations}, moving_)) {
+      lasers.insert(id);
+    }
+    const auto laser_of = [&](const Circuit& circuit) { return fabric_.device_of_element[circuit.transmitter.value]; };
+    for (const Circuit& circuit : plan_.circuits) {
+      const auto laser = laser_of(circuit);
+      const DevicePlan* device = laser ? device_of(fabric_, plan_, *laser) : nullptr;
+      if (device != nullptr && lasers.contains(*laser) && device->timeline.back().hold != kForever) {
+        jobs.insert(circuit.job);  // timeslots of a job count from one relight
+      }
+    }
+    for (const Circuit& circuit : plan_.circuits) {
+      if (const auto laser = laser_of(circuit); laser && jobs.contains(circuit.job)) {
+        lasers.insert(*laser);
+      }
+    }
+    for (const DeviceId laser : lasers) {
+      touch(laser);
+    }
+    for (const Circuit& circuit : plan_.circuits) {
+      if (const auto laser = laser_of(circuit); laser && lasers.contains(*laser)) {
+        insert(plan_.touched, circuit.id);
+      }
+    }
+  }
+
+  void touch(DeviceId laser) {
+    const NodeId node = fabric_.device(laser).agent;
+    for (DevicePlan& device : plan_.nodes[node.value].devices) {
+      device.touched = device.touched || device.device == laser;
+    }
+    insert(plan_.changed, node);
+  }
+
+  template <class T>
+  static void insert(std::vector<T>& sorted, T value) {
+    const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
+    if (place == sorted.end() || *place != value) {
+      sorted.insert(place, value);
+    }
+  }
+
+  const Fabric& fabric_;
+  const KnownState& known_;
+  KnownDevices devices_;
+  Plan& plan_;
+  std::vector<DeviceId> moving_;
+};
+
+}  // namespace
+
+std::vector<DeviceId> lasers_that_meet(const Fabric& fabric, const KnownState& known, const Plan& plan) {
+  std::vector<DeviceId> moving;
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (is_moving(fabric, device)) {
+        moving.push_back(device.device);
+      }
+    }
+  }
+  std::sort(moving.begin(), moving.end());
+  return lasers_that_meet({fabric, plan, KnownDevices(fabric, known).plans(), known.observations}, moving);
+}
+
+bool is_as_known(const Fabric& fabric, const KnownState& known, const Plan& plan) {
+  return known.uncertain.empty() && !any_deviates(KnownDevices(fabric, known), plan);
+}
+
+void see_to_steering(const Fabric& fabric, const KnownState& known, Plan& plan) {
+  SteeringCompleter(fabric, known, plan).run();
+}
+
+}  // namespace loom

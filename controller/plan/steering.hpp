@@ -1,0 +1,30 @@
+// Steering: makes a plan that is about to be committed fit for a fabric that is not quite as confirmed. It says what each
+// device that moves may hold when it is found, and takes along the light that may meet what differs of it: whoever owns that
+// light has to prove it dark before anything moves. Pure.
+#pragma once
+
+#include <vector>
+
+#include "core/fabric.hpp"
+#include "core/observation.hpp"
+#include "core/plan.hpp"
+
+namespace loom {
+
+/// What is known of the fabric beside a plan.
+struct KnownState {
+  const Plan* confirmed = nullptr;               ///< or what was found before the first plan; null: a dark fabric
+  std::vector<const Plan*> uncertain{};          ///< went, and were not confirmed: carried out nowhere, in part or in full
+  std::vector<const Observation*> observations;  ///< by device; null: not read since it was last set
+};
+
+/// Nothing that is known asks more of the plan than it says itself.
+bool is_as_known(const Fabric& fabric, const KnownState& known, const Plan& plan);
+
+/// Lasers, ascending, touched or not, whose light may meet what the plan moves.
+std::vector<DeviceId> lasers_that_meet(const Fabric& fabric, const KnownState& known, const Plan& plan);
+
+/// Precondition: what uncertain plans touched is touched by `plan`, and their nodes take part.
+void see_to_steering(const Fabric& fabric, const KnownState& known, Plan& plan);
+
+}  // namespace loom

@@ -1,0 +1,28 @@
+// What a fault of a device explains about light, by kind of fault and of device: one literal table. Whatever it does not name
+// is the control plane's to answer for.
+#pragma once
+
+#include "core/config/scenario.hpp"
+#include "core/fabric.hpp"
+#include "sim_backend/light_checker.hpp"
+
+namespace loom {
+
+/// What light may do that is not what the registers say: nobody could know.
+inline constexpr RuleSet kUntrueLight = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk,
+                                                  SafetyRule::lasers_off, SafetyRule::mixed, SafetyRule::moving_port});
+
+struct FaultExcuse {
+  RuleSet rules = 0;
+  /// It explains light that stays as it was when the fault began; a device whose light changes meanwhile is obeying somebody.
+  bool as_it_was = false;
+  /// Its light is wrong until somebody mends it: it is excused beyond the end of the fault for kMendBound (of the world).
+  bool must_be_mended = false;
+};
+FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceKind device);
+
+/// `wss-in-0: fail`.
+std::string text_of(const ScenarioFault& fault, const Fabric& fabric);
+std::string text_of(const MachineFault& fault);
+
+}  // namespace loom

@@ -1,0 +1,241 @@
+// Who is planned when not everybody can be: what runs keeps its light, what comes is given another place before it is refused.
+#include "controller/plan/admission.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+
+#include "small_fabrics.hpp"
+
+namespace loom::test {
+namespace {
+
+std::map<JobId, std::size_t> light_of(const Plan* plan) {
+  std::map<JobId, std::size_t> light;
+  for (std::size_t i = 0; plan != nullptr && i < plan->circuits.size(); ++i) {
+    ++light[plan->circuits[i].job];
+  }
+  return light;
+}
+
+/// Jobs come and go, nodes are drained and their jobs move, schedules are pinned as `schedule apply` pins them.
+class OperatorWalk {
+ public:
+  OperatorWalk(std::uint64_t seed, std::uint32_t nodes, std::uint32_t group_size)
+      : group_size_(group_size),
+        chance_(seed),
+        planning_(std::make_shared<const Fabric>([&] { return small_oddl(nodes, group_size); }())) {}
+
+  void step() {
+    const Intent before = planning_.request.intent;
+    const auto lit = light_of(planning_.request.base.get());
+    const std::uint32_t kind = before.jobs.empty() ? 0 : below(4);
+    bool submits = false;
+    if (kind == 0) {
+      submits = true;
+      const auto nodes = 2 + below(group_size_ - 1);
+      planning_.request.intent.jobs.push_back(
+          job_of(next_++, nodes, below(3) == 0 ? CollectiveKind::all_to_all : CollectiveKind::all_reduce));
+    } else if (kind == 1) {
+      drain(planning_.request.intent.jobs[below(static_cast<std::uint32_t>(before.jobs.size()))]);
+    } else if (kind == 2) {
+      pin();
+    } else {
+      cancel(before.jobs[below(static_cast<std::uint32_t>(before.jobs.size()))].id);
+    }
+    const bool has_room = free_group();
+    const auto made = planning_.attempt();
+    if (!made) {
+      planning_.request.intent = before;
+      refused_with_room_ += submits && has_room ? 1 : 0;
+      refused_ += submits ? 1 : 0;
+      return;
+    }
+    last_ = *made;
+    for (const auto& [job, circuits] : submits ? lit : std::map<JobId, std::size_t>{}) {
+      costs_light_ = costs_light_ || light_of(&last_->plan)[job] < circuits;
+    }
+  }
+
+  int refused_with_room() const { return refused_with_room_; }
+  bool costs_light() const { return costs_light_; }
+
+ private:
+  std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(chance_() % limit); }
+
+  std::vector<bool> used() const {
+    std::vector<bool> used(planning_.fabric->nodes.size());
+    for (const Job& job : planning_.request.intent.jobs) {
+      for (const NodeId node : job.nodes) {
+        used[node.value] = true;
+      }
+    }
+    for (const NodeId node : planning_.request.intent.drained) {
+      used[node.value] = true;
+    }
+    return used;
+  }
+
+  bool free_group() const {
+    const std::vector<bool> taken = used();
+    std::vector<bool> busy(taken.size() / group_size_);
+    for (std::size_t node = 0; node < taken.size(); ++node) {
+      busy[planning_.fabric->nodes[node].group] = busy[planning_.fabric->nodes[node].group] || taken[node];
+    }
+    return std::find(busy.begin(), busy.end(), false) != busy.end();
+  }
+
+  void drain(Job& job) {
+    const std::vector<bool> taken = used();
+    std::vector<NodeId> free;
+    for (std::uint32_t node = 0; node < taken.size(); ++node) {
+      if (!taken[node]) {
+        free.push_back(NodeId{node});
+      }
+    }
+    if (free.empty()) {
+      return;
+    }
+    NodeId& moved = job.nodes[below(static_cast<std::uint32_t>(job.nodes.size()))];
+    auto& drained = planning_.request.intent.drained;
+    drained.push_back(moved);
+    std::sort(drained.begin(), drained.end());
+    moved = free[below(static_cast<std::uint32_t>(free.size()))];
+    std::erase_if(planning_.request.intent.pinned, [&](const JobSchedule& pin) { return pin.job == job.id; });
+  }
+
+  void pin() {
+    auto& pinned = planning_.request.intent.pinned;
+    for (std::size_t i = 0; last_ != nullptr && i < last_->schedule.jobs.size(); ++i) {
+      const JobSchedule& schedule = last_->schedule.jobs[i];
+      const auto is_it = [&](const JobSchedule& pin) { return pin.job == schedule.job; };
+      const auto runs = [&](const Job& job) { return job.id == schedule.job; };
+      const auto& jobs = planning_.request.intent.jobs;
+      if (below(2) == 0 && std::none_of(pinned.begin(), pinned.end(), is_it) && std::any_of(jobs.begin(), jobs.end(), runs)) {
+        pinned.push_back(schedule);
+      }
+    }
+    std::sort(pinned.begin(), pinned.end(), [](const JobSchedule& a, const JobSchedule& b) { return a.job < b.job; });
+  }
+
+  void cancel(JobId id) {
+    std::erase_if(planning_.request.intent.jobs, [&](const Job& job) { return job.id == id; });
+    std::erase_if(planning_.request.intent.pinned, [&](const JobSchedule& pin) { return pin.job == id; });
+  }
+
+  std::uint32_t group_size_;
+  std::mt19937_64 chance_;
+  Planning planning_;
+  std::shared_ptr<const PlanResult> last_;
+  std::uint64_t next_ = 1;
+  int refused_ = 0;
+  int refused_with_room_ = 0;
+  bool costs_light_ = false;
+};
+
+TEST_CASE("after drains and applied schedules a job that fits a free group is never refused, and costs nobody light") {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
+    INFO("seed " << seed);
+    OperatorWalk walk(seed, 64, 8);
+    for (int i = 0; i < 12; ++i) {
+      walk.step();
+    }
+    CHECK(walk.refused_with_room() == 0);
+    CHECK_FALSE(walk.costs_light());
+  }
+}
+
+/// An admission over made-up attempts: `fits` says which jobs can be planned together, and where.
+struct Attempts {
+  std::vector<std::vector<std::uint64_t>> made;  ///< jobs of each attempt
+  std::vector<std::uint32_t> places;
+  std::function<bool(const std::vector<std::uint64_t>& jobs, std::uint32_t place)> fits;
+
+  Result<std::shared_ptr<const PlanResult>> admit(const PlanRequest& request) {
+    return loom::admit(request, [this](const Intent& intent, std::uint32_t place) -> Result<std::shared_ptr<const PlanResult>> {
+      std::vector<std::uint64_t> jobs;
+      for (const Job& job : intent.jobs) {
+        jobs.push_back(job.id.value);
+      }
+      made.push_back(jobs);
+      places.push_back(place);
+      if (!fits(jobs, place)) {
+        return fail(ErrorCode::infeasible, "no room for " + std::to_string(jobs.size()) + " jobs");
+      }
+      auto result = std::make_shared<PlanResult>();
+      result->intent = intent;
+      return result;
+    });
+  }
+};
+
+bool has(const std::vector<std::uint64_t>& jobs, std::uint64_t id) {
+  return std::find(jobs.begin(), jobs.end(), id) != jobs.end();
+}
+
+PlanRequest request_of(std::uint64_t running, std::uint64_t all) {
+  PlanRequest request;
+  auto base = std::make_shared<Plan>();
+  for (std::uint64_t id = 1; id <= all; ++id) {
+    request.intent.jobs.push_back(job_of(id, 2));
+    if (id <= running) {
+      request.intent.jobs.back().nodes = {NodeId{0}, NodeId{1}};
+      Circuit circuit;
+      circuit.id = CircuitId{id};
+      circuit.job = JobId{id};
+      base->circuits.push_back(circuit);
+    }
+  }
+  request.base = base;
+  return request;
+}
+
+TEST_CASE("what fits as a whole is planned once") {
+  Attempts attempts{{}, {}, [](const auto&, std::uint32_t) { return true; }};
+  REQUIRE(attempts.admit(request_of(2, 4)));
+  CHECK(attempts.made.size() == 1);
+}
+
+TEST_CASE("only the job that does not fit is left out, and what runs is planned first") {
+  Attempts attempts{{}, {}, [](const auto& jobs, std::uint32_t) { return !has(jobs, 3); }};
+  PlanRequest request = request_of(2, 5);
+  request.may_leave_out = true;
+  const auto made = attempts.admit(request);
+  REQUIRE(made);
+  REQUIRE((*made)->left_out.size() == 1);
+  CHECK((*made)->left_out[0].job == JobId{3});
+  CHECK_FALSE((*made)->left_out[0].in_part);
+  CHECK((*made)->left_out[0].why.message == "no room for 3 jobs");
+  CHECK((*made)->intent.jobs.size() == 4);
+  CHECK(attempts.made[1] == std::vector<std::uint64_t>{1, 2});
+}
+
+TEST_CASE("other places are tried before a job is refused") {
+  Attempts attempts{{}, {}, [](const auto& jobs, std::uint32_t place) { return !has(jobs, 2) || place == 2; }};
+  REQUIRE(attempts.admit(request_of(1, 2)));
+  CHECK(attempts.places == std::vector<std::uint32_t>{0, 1, 2});
+  PlanRequest fixed = request_of(1, 2);
+  fixed.intent.jobs[1].spec.placement = {NodeId{2}, NodeId{3}};
+  CHECK_FALSE(attempts.admit(fixed));
+}
+
+TEST_CASE("two jobs that do not fit together are not both refused") {
+  Attempts attempts{{}, {}, [](const auto& jobs, std::uint32_t) { return !(has(jobs, 2) && has(jobs, 3)); }};
+  PlanRequest request = request_of(1, 3);
+  request.may_leave_out = true;
+  const auto made = attempts.admit(request);
+  REQUIRE(made);
+  REQUIRE((*made)->left_out.size() == 1);
+  CHECK((*made)->left_out[0].job == JobId{3});
+}
+
+TEST_CASE("where what runs cannot be planned nothing is, whoever comes") {
+  Attempts attempts{{}, {}, [](const auto& jobs, std::uint32_t) { return !has(jobs, 1); }};
+  PlanRequest request = request_of(1, 3);
+  request.may_leave_out = true;
+  CHECK_FALSE(attempts.admit(request));
+}
+
+}  // namespace
+}  // namespace loom::test

@@ -1,0 +1,228 @@
+// Plans around devices that follow no order: only the job that needs one does without its light, and nobody asks the device.
+#include "controller/plan/unusable.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "controller/schedule/usable_nodes.hpp"
+#include "small_fabrics.hpp"
+
+namespace loom::test {
+namespace {
+
+DeviceId laser_of(const Fabric& fabric, std::uint32_t node) {
+  return *fabric.device_of_element[fabric.nodes[node].transmitters[0].value];
+}
+
+const DevicePlan& planned(const Fabric& fabric, const Plan& plan, DeviceId id) {
+  const auto& devices = plan.nodes[fabric.device(id).agent.value].devices;
+  return *std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == id; });
+}
+
+std::vector<JobId> jobs_in(const Plan& plan) {
+  std::vector<JobId> jobs;
+  for (const Circuit& circuit : plan.circuits) {
+    if (std::find(jobs.begin(), jobs.end(), circuit.job) == jobs.end()) {
+      jobs.push_back(circuit.job);
+    }
+  }
+  std::sort(jobs.begin(), jobs.end());
+  return jobs;
+}
+
+std::vector<Circuit> circuits_of(const Plan& plan, JobId job) {
+  std::vector<Circuit> circuits;
+  std::copy_if(plan.circuits.begin(), plan.circuits.end(), std::back_inserter(circuits),
+               [&](const Circuit& circuit) { return circuit.job == job; });
+  return circuits;
+}
+
+/// Three jobs, each on a group of its own.
+Planning three_groups() {
+  Planning planning(small_fabric(0));
+  planning.request.intent.jobs = {placed_job(1, {0, 1, 2, 3}), placed_job(2, {4, 5, 6, 7}), placed_job(3, {8, 9, 10, 11})};
+  return planning;
+}
+
+TEST_CASE("one dead laser leaves out only the job that needs it") {
+  Planning planning = three_groups();
+  planning.request.may_leave_out = true;
+  planning.request.unusable = {{laser_of(*planning.fabric, 5), false, {}, "laser-5: no answer"}};
+  const auto made = planning.attempt();
+  REQUIRE(made);
+  CHECK(jobs_in((*made)->plan) == std::vector<JobId>{JobId{1}, JobId{3}});
+  REQUIRE((*made)->left_out.size() == 1);
+  const LeftOut& left_out = (*made)->left_out[0];
+  CHECK(left_out.job == JobId{2});
+  CHECK_FALSE(left_out.in_part);
+  CHECK(left_out.devices == std::vector<DeviceId>{laser_of(*planning.fabric, 5)});
+  CHECK_THAT(left_out.why.message, Catch::Contains("job 2 (job-2)") && Catch::Contains("laser-5: no answer"));
+  CHECK(std::none_of((*made)->intent.jobs.begin(), (*made)->intent.jobs.end(),
+                     [](const Job& job) { return job.id == JobId{2}; }));
+}
+
+TEST_CASE("a job without a place of its own moves away from what is unusable") {
+  for (std::size_t index = 0; index < kSmallFabrics; ++index) {
+    Planning planning(small_fabric(index));
+    INFO(planning.fabric->architecture << " " << index);
+    planning.request.intent.jobs = {job_of(1, 4)};
+    for (const ElementId transmitter : planning.fabric->nodes[1].transmitters) {
+      planning.request.unusable.push_back({*planning.fabric->device_of_element[transmitter.value], false, {}, {}});
+    }
+    std::sort(planning.request.unusable.begin(), planning.request.unusable.end(),
+              [](const UnusableDevice& a, const UnusableDevice& b) { return a.device < b.device; });
+    CHECK(fitness_of(*planning.fabric, planning.request.unusable).unfit[1]);
+    CHECK_FALSE(fitness_of(*planning.fabric, planning.request.unusable).unfit[0]);
+    const auto made = planning.attempt();
+    INFO((made ? "" : made.error().message));
+    REQUIRE(made);
+    const auto& nodes = (*made)->intent.jobs[0].nodes;
+    CHECK(std::find(nodes.begin(), nodes.end(), NodeId{1}) == nodes.end());
+    CHECK((*made)->left_out.empty());
+  }
+}
+
+TEST_CASE("a switch of a group keeps new jobs out of the group, whatever its nodes") {
+  Planning planning(small_fabric(0));
+  const auto wss = std::find_if(planning.fabric->devices.begin(), planning.fabric->devices.end(),
+                                [](const Device& device) { return device.kind == DeviceKind::wss; });
+  planning.request.unusable = {{wss->id, true, {}, {}}};
+  planning.request.intent.jobs = {job_of(1, 4)};
+  const auto made = planning.attempt();
+  REQUIRE(made);
+  CHECK(planning.fabric->nodes[(*made)->intent.jobs[0].nodes[0].value].group != planning.fabric->nodes[wss->agent.value].group);
+}
+
+TEST_CASE("a running job loses what needs the device, and only that") {
+  Planning planning = three_groups();
+  const auto before = planning.attempt();
+  REQUIRE(before);
+  const DeviceId laser = laser_of(*planning.fabric, 5);
+  planning.request.unusable = {{laser, false, {}, {}}};
+  const auto made = planning.attempt();
+  REQUIRE(made);
+  REQUIRE((*made)->left_out.size() == 1);
+  CHECK((*made)->left_out[0].in_part);
+  REQUIRE((*made)->left_out[0].circuits.size() == 1);
+  CHECK((*made)->left_out[0].circuits[0].source == NodeId{5});
+  CHECK(circuits_of((*made)->plan, JobId{1}) == circuits_of((*before)->plan, JobId{1}));
+  CHECK(circuits_of((*made)->plan, JobId{3}) == circuits_of((*before)->plan, JobId{3}));
+  CHECK(circuits_of((*made)->plan, JobId{2}).size() == 3);
+  CHECK((*made)->intent.jobs.size() == 3);
+  const DevicePlan& plan = planned(*planning.fabric, (*made)->plan, laser);
+  CHECK(plan.left_alone);
+  CHECK_FALSE(plan.touched);
+  CHECK_FALSE(emits(plan.timeline.front().setpoint));
+  for (const NodeId node : (*made)->plan.changed) {
+    CHECK(planning.fabric->nodes[node.value].group == 1);
+  }
+
+  planning.request.unusable.clear();  // it answers again
+  const auto back = planning.attempt();
+  REQUIRE(back);
+  CHECK((*back)->left_out.empty());
+  CHECK(circuits_of((*back)->plan, JobId{2}).size() == 4);
+  CHECK(planned(*planning.fabric, (*back)->plan, laser).touched);
+  CHECK_FALSE(planned(*planning.fabric, (*back)->plan, laser).left_alone);
+}
+
+TEST_CASE("light that passes what is merely silent stays as it is") {
+  for (std::size_t index = 0; index < kSmallFabrics; ++index) {
+    Planning planning(small_fabric(index));
+    planning.request.intent.jobs = {job_of(1, 4)};
+    const auto before = planning.attempt();
+    REQUIRE(before);
+    for (const DeviceId device : planning.fabric->devices_of_agent[1]) {
+      planning.request.unusable.push_back({device, true, {}, "its agent is away"});
+    }
+    planning.request.intent.jobs.push_back(job_of(2, 3));
+    planning.request.may_leave_out = true;
+    const auto made = planning.attempt();
+    INFO(planning.fabric->architecture << " " << index << (made ? "" : ": " + made.error().message));
+    REQUIRE(made);
+    CHECK(circuits_of((*made)->plan, JobId{1}) == circuits_of((*before)->plan, JobId{1}));
+    const auto& changed = (*made)->plan.changed;
+    CHECK(std::find(changed.begin(), changed.end(), NodeId{1}) == changed.end());
+    for (const LeftOut& each : (*made)->left_out) {
+      CHECK(each.job == JobId{2});
+      CHECK_FALSE(each.devices.empty());
+    }
+  }
+}
+
+TEST_CASE("light that nobody can put out stays in the plan until somebody can") {
+  Planning planning = three_groups();
+  const auto before = planning.attempt();
+  REQUIRE(before);
+  const DeviceId laser = laser_of(*planning.fabric, 5);
+  planning.request.unusable = {{laser, true, {}, "its agent is away"}};
+  std::erase_if(planning.request.intent.jobs, [](const Job& job) { return job.id == JobId{2}; });
+  planning.request.intent.jobs.push_back(placed_job(4, {4, 6, 7}));
+  planning.request.may_leave_out = true;
+  const auto made = planning.attempt();
+  INFO((made ? "" : made.error().message));
+  REQUIRE(made);
+  const std::vector<Circuit> lingering = circuits_of((*made)->plan, JobId{2});
+  REQUIRE(lingering.size() == 1);
+  CHECK(lingering[0].source == NodeId{5});
+  CHECK(emits(planned(*planning.fabric, (*made)->plan, laser).timeline.front().setpoint));
+  for (const Circuit& circuit : circuits_of((*made)->plan, JobId{4})) {
+    CHECK(circuit.receiver != lingering[0].receiver);
+    CHECK_FALSE(overlaps(circuit.slot, lingering[0].slot));
+  }
+  planning.request.unusable.clear();
+  const auto back = planning.attempt();
+  REQUIRE(back);
+  CHECK(circuits_of((*back)->plan, JobId{2}).empty());
+  CHECK(planned(*planning.fabric, (*back)->plan, laser).touched);
+}
+
+TEST_CASE("no new light comes where a laser may shine that follows no order") {
+  Planning planning(small_fabric(0));
+  planning.request.intent.jobs = {placed_job(1, {0, 1, 2, 3})};
+  const auto free = Planning(planning).attempt();
+  REQUIRE(free);
+  const FrequencySlot slot = circuits_of((*free)->plan, JobId{1})[0].slot;
+  std::uint32_t source = circuits_of((*free)->plan, JobId{1})[0].source.value;
+  planning.request.intent.jobs = {placed_job(1, {source, (source + 1) % 4})};
+  planning.request.unusable = {{laser_of(*planning.fabric, (source + 2) % 4), false, {slot}, {}}};
+  planning.request.may_leave_out = true;
+  const auto made = planning.attempt();
+  REQUIRE(made);
+  for (const Circuit& circuit : (*made)->plan.circuits) {
+    CHECK_FALSE(overlaps(circuit.slot, slot));
+  }
+}
+
+TEST_CASE("nobody asks anything of unusable devices, on any fabric and whichever they are") {
+  for (std::size_t index = 0; index < kSmallFabrics; ++index) {
+    const auto fabric = small_fabric(index);
+    Planning lit(fabric);
+    lit.request.intent.jobs = {job_of(1, 4), job_of(2, 3)};
+    REQUIRE(lit.attempt());
+    for (const Device& device : fabric->devices) {
+      for (const bool holds : {true, false}) {
+        for (const bool cancels : {true, false}) {
+          Planning planning = lit;
+          planning.request.unusable = {{device.id, holds, {}, {}}};
+          planning.request.may_leave_out = true;
+          if (cancels) {
+            planning.request.intent.jobs.erase(planning.request.intent.jobs.begin());
+          }
+          planning.request.intent.jobs.push_back(job_of(3, 2));
+          const auto made = planning.attempt();
+          INFO(fabric->architecture << " " << index << ", device " << device.name << (holds ? " holds" : " is in doubt")
+                                    << (cancels ? ", job 1 ends" : "") << (made ? "" : ": " + made.error().message));
+          REQUIRE(made);
+          const DevicePlan& plan = planned(*fabric, (*made)->plan, device.id);
+          CHECK(plan.left_alone);
+          CHECK_FALSE(plan.touched);
+          const auto& moved = (*made)->plan.moved_steering;
+          CHECK(std::find(moved.begin(), moved.end(), device.id) == moved.end());
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace loom::test
