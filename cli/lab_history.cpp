@@ -6,6 +6,12 @@
 #include "cli/lab_journal.hpp"
 
 namespace loom::cli {
+namespace {
+
+/// Rows are read before a snapshot takes their place, which it does after a hundred commits of 1024 nodes at the earliest.
+constexpr std::size_t kCommitsUnread = 32;
+
+}  // namespace
 
 Result<void> LabHistory::note_commits(Connection& connection) {
   auto reply = connection.ask(Query{Noun::history, {}});
@@ -19,19 +25,50 @@ Result<void> LabHistory::note_commits(Connection& connection) {
       LOOM_TRY(light_.read_banks(of_host(row.started)));
     }
   }
+  return commits_.size() < learned_at_ + kCommitsUnread ? Result<void>{} : learn_rows();
+}
+
+/// Rows that are new since. A snapshot that took the place of rows which nobody has read tells of them what it knows.
+Result<void> LabHistory::learn_rows() {
+  auto rows = read_journal(lab_.files);
+  if (!rows) {
+    return std::unexpected(rows.error());
+  }
+  for (const JournalRow& row : *rows) {
+    if (row.number <= learned_) {
+      continue;
+    }
+    const auto* snapshot = std::get_if<SnapshotRecord>(&row.record);
+    if (snapshot != nullptr && row.number > learned_ + 1) {
+      learn(*snapshot);
+    } else {
+      learn(row.record);
+    }
+    learned_ = row.number;
+  }
+  learned_at_ = commits_.size();
   return {};
 }
 
+void LabHistory::learn(const Record& record) {
+  last_ = std::max(last_, time_of(record));
+  run_.learn(last_, record);
+}
+
+void LabHistory::learn(const SnapshotRecord& snapshot) {
+  learn(Record{IntentRecord{snapshot.intent, snapshot.laser_order, snapshot.next_job, {}, {}}});
+  if (snapshot.confirmed != nullptr) {
+    const Revision revision = snapshot.confirmed->revision;
+    learn(Record{CommitRecord{CommitDecision::going, revision, {}, snapshot.confirmed}});
+    learn(Record{CommitRecord{CommitDecision::confirmed, revision, {}, nullptr}});
+  }
+  if (snapshot.going != nullptr) {
+    learn(Record{CommitRecord{CommitDecision::going, snapshot.going->revision, {}, snapshot.going}});
+  }
+}
+
 Result<void> LabHistory::read() {
-  auto records = read_journal(lab_.files);
-  if (!records) {
-    return std::unexpected(records.error());
-  }
-  for (; learned_ < records->size(); ++learned_) {
-    const Record& record = (*records)[learned_];
-    last_ = std::max(last_, time_of(record));
-    run_.learn(last_, record);
-  }
+  LOOM_TRY(learn_rows());
   auto changes = light_.changes();
   if (!changes) {
     return std::unexpected(changes.error());

@@ -40,6 +40,9 @@ class LabHistory {
     Instant at{};
     bool on = false;
   };
+  Result<void> learn_rows();
+  void learn(const Record& record);
+  void learn(const SnapshotRecord& snapshot);
   Instant time_of(const Record& record);
   Instant time_of(const CommitRecord& record);
   Instant time_of(const IntentRecord& record);
@@ -50,8 +53,9 @@ class LabHistory {
   RunHistory run_;
   std::map<Revision, CommitReport> commits_;
   std::vector<LaserOrder> laser_orders_;
-  std::size_t learned_ = 0;  ///< rows of the journal
-  Instant last_{};           ///< of the last row that was learned
+  std::uint64_t learned_ = 0;   ///< number of the last row of the journal that was learned
+  std::size_t learned_at_ = 0;  ///< as many commits were known then
+  Instant last_{};              ///< of the last row that was learned
   bool lasers_off_ = false;
   LightTimeline windows_;
   std::vector<OpticalChange> changes_;
