@@ -70,7 +70,8 @@ void Commit::fire(Turn turn) {
                        {},
                        "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
                            " after its instant, the limit is " + in_microseconds(options_.late_limit),
-                       "loom node show " + std::to_string(voice_.node.value), revision_});
+                       "loom node show " + std::to_string(voice_.node.value),
+                       revision_});
   }
 }
 
@@ -94,9 +95,12 @@ bool Commit::all_proven(Turn turn, Selects selects) {
 
 void Commit::device_trouble(Turn turn, std::size_t lane) {
   const std::string fault = lanes_[lane].driver->observe().fault;
-  trouble(turn,
-          {ErrorCode::device_error, "device " + std::to_string(lanes_[lane].device->id.value) + " (" +
-                                        lanes_[lane].device->name + "): " + (fault.empty() ? "its driver gave up" : fault)});
+  const Device& device = *lanes_[lane].device;
+  trouble(turn, {ErrorCode::device_error,
+                 "device " + std::to_string(device.id.value) + " (" + device.name +
+                     "): " + (fault.empty() ? "its driver gave up" : fault),
+                 {},
+                 device.id});
 }
 
 void Commit::say_darkened(Turn turn) {

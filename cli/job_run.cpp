@@ -121,11 +121,7 @@ class Attendance {
  public:
   Attendance(const Globals& globals, const LaunchOrder& order, Connection connection, JobReport job,
              std::vector<std::string> names)
-      : globals_(globals),
-        order_(order),
-        connection_(std::move(connection)),
-        job_(std::move(job)),
-        names_(std::move(names)) {}
+      : globals_(globals), order_(order), connection_(std::move(connection)), job_(std::move(job)), names_(std::move(names)) {}
 
   int follow(pid_t command) {
     while (true) {

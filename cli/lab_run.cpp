@@ -56,7 +56,7 @@ Result<JobReport> follow(LabSession& lab, JobId job, bool under_grants) {
     }
     const bool is_last = row->stages > 0 && row->stage + 1 >= row->stages;
     const bool is_static = !under_grants;  // light that stays; granted light comes and goes until all is sent
-    if (row->state == "played" || (row->state == "lit" && is_last && is_static && row->waiting_circuits == 0)) {
+    if (row->state == "ended" || (row->state == "lit" && is_last && is_static && row->waiting_circuits == 0)) {
       progress.finish("job " + row->name + " is in light, revision " + std::to_string(row->revision.value));
       return row;
     }

@@ -149,7 +149,7 @@ struct DeviceReport {
   bool by_hand = false;               ///< an operator's setpoint, see `device set`
   bool adopted = false;               ///< found by the controller, see `reconcile: adopt`
   std::uint32_t lit_ways = 0;         ///< of an OCS: inputs that light passes in the confirmed plan; the others are dark wires
-  std::string unusable{};  ///< why plans do without it; empty: they do not
+  std::string unusable{};             ///< why plans do without it; empty: they do not
   bool operator==(const DeviceReport&) const = default;
 };
 
@@ -211,6 +211,7 @@ struct StandingAlarm {
   bool cleared = false;          ///< its cause is known to be gone
   std::vector<NodeId> nodes{};   ///< that it was raised for, ascending; the first limits::kNodesPerAlarm of them
   std::uint32_t node_count = 0;  ///< all of them
+  bool from_agent = false;       ///< its text is an agent's; else the controller's own
   WallTime first_seen_wall{};
   WallTime last_seen_wall{};
   bool operator==(const StandingAlarm&) const = default;

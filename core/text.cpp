@@ -51,7 +51,7 @@ std::string_view to_string(AlarmCode code) {
       "agent_dead",     "agent_duplicate", "stale_term",      "device_failed",     "commit_returned",
       "fire_underflow", "lasers_off",      "journal_damaged", "malformed_message", "clock_unsynchronised",
       "drift",          "plan_refused",    "confirm_overdue", "job_not_quiet",     "demand_unsteady",
-      "device_unusable"};
+      "receiver_withheld"};
   return word(kWords, code);
 }
 

@@ -69,7 +69,9 @@ class Controller {
   JournalQueue journal_;
   AlarmBoard alarms_;
   AgentSessions sessions_;
+  UnusableWatch unusable_;
   Jobs jobs_;
+  LightWatch light_;
   CommitRunner commits_;
   TentativePlans tentative_;
   Reconciler reconciler_;

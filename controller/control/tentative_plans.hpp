@@ -13,7 +13,9 @@
 #include "controller/control/confirmed_plans.hpp"
 #include "controller/control/desired_intent.hpp"
 #include "controller/control/facts.hpp"
+#include "controller/control/jobs.hpp"
 #include "controller/control/requester.hpp"
+#include "controller/control/unusable_watch.hpp"
 
 namespace loom {
 
@@ -59,8 +61,9 @@ struct TentativeOutcome {
 
 class TentativePlans {
  public:
-  TentativePlans(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed)
-      : facts_(facts), desired_(desired), confirmed_(confirmed) {}
+  TentativePlans(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed, const Jobs& jobs,
+                 const UnusableWatch& unusable)
+      : facts_(facts), desired_(desired), confirmed_(confirmed), jobs_(jobs), unusable_(unusable) {}
 
   bool is_empty() const { return plans_.empty(); }
   bool has_adoption() const;
@@ -73,7 +76,12 @@ class TentativePlans {
  private:
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
+  /// A job that would lose light by it which it has now, and why; nothing: none.
+  std::optional<Error> costs_light(const PlanResult& made) const;
+
   const ConfirmedPlans& confirmed_;
+  const Jobs& jobs_;
+  const UnusableWatch& unusable_;
   std::vector<TentativePlan> plans_;
   std::uint64_t made_ = 0;
 };

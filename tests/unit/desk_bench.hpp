@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -29,7 +30,7 @@ class DeskBench {
     events_.clear();
     appended_ = 0;
     controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}});
-    feed(Started{++boots_, clock, records});
+    feed(Started{++boots_, clock, records, wall_offset});
     for (const Node& node : fabric->nodes) {
       greet(node.id);
     }
@@ -171,12 +172,15 @@ class DeskBench {
   std::unique_ptr<Controller> controller;
   Instant now{std::chrono::seconds{1}};
   std::vector<Record> records;
+  Duration wall_offset = std::chrono::hours{1'000};
   std::vector<OperatorReply> replies;
   std::vector<Envelope> sent;
   std::vector<Alarm> alarms;
   std::set<NodeId> latched;
   std::set<NodeId> silent;      ///< agents that say nothing any more
   bool resets_answered = true;  ///< agents answer ResetDevice
+  /// What an agent answers instead of obeying; nothing: it obeys.
+  std::function<std::optional<Body>(const Envelope&)> misbehave{};
   std::uint64_t last_request = 0;
 
  private:
@@ -189,6 +193,9 @@ class DeskBench {
     sent.push_back(word);
     if (silent.contains(word.node)) {
       return;
+    }
+    if (auto answer = misbehave ? misbehave(word) : std::nullopt) {
+      return hear(word.node, *std::move(answer), word.revision);
     }
     if (const auto* prepare = std::get_if<Prepare>(&word.body)) {
       Outcome outcome;
