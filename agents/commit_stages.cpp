@@ -114,9 +114,12 @@ void Commit::device_trouble(Turn turn, std::size_t lane) {
     }
   }
   const std::string& fault = seen.fault;
-  trouble(turn,
-          {ErrorCode::device_error, "device " + std::to_string(lanes_[lane].device->id.value) + " (" +
-                                        lanes_[lane].device->name + "): " + (fault.empty() ? "its driver gave up" : fault)});
+  const Device& device = *lanes_[lane].device;
+  trouble(turn, {ErrorCode::device_error,
+                 "device " + std::to_string(device.id.value) + " (" + device.name +
+                     "): " + (fault.empty() ? "its driver gave up" : fault),
+                 {},
+                 device.id});
 }
 
 void Commit::say_darkened(Turn turn) {

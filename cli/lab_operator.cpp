@@ -33,7 +33,7 @@ Instant last_action_of(const Scenario& scenario) {
 bool is_in_light(const JobReport& row, const JobSubmission& submission) {
   const bool is_last = row.stages > 0 && row.stage + 1 >= row.stages;
   const bool is_static = submission.transmit != Transmit::grants;
-  return row.state == "played" || (row.state == "lit" && is_last && is_static && row.waiting_circuits == 0);
+  return row.state == "ended" || (row.state == "lit" && is_last && is_static && row.waiting_circuits == 0);
 }
 
 }  // namespace

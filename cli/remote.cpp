@@ -134,7 +134,11 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
       return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was refused: " + row.reason},
                      "loom schedule history");
     }
-    if (row.state == "played" || (row.state == "lit" && row.stage + 1 >= row.stages)) {
+    if (row.state == "ended" && row.reason.empty()) {
+      return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was cancelled before it was in light"},
+                     "loom schedule history");
+    }
+    if (row.state == "ended" || (row.state == "lit" && row.stage + 1 >= row.stages)) {
       progress.finish("job " + std::to_string(job.value) + " is " + row.state + " by revision " +
                       std::to_string(row.revision.value));
       return kDone;
@@ -145,8 +149,9 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
     }
     if (std::chrono::steady_clock::now() >= deadline) {
       return give_up(
-          {ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " + text_of(timeout)},
-          "loom status");
+          {ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " + text_of(timeout) +
+                                     (row.reason.empty() ? "" : ": " + row.reason)},
+          "loom job show " + std::to_string(job.value));
     }
     std::this_thread::sleep_for(kPollInterval);
   }

@@ -127,6 +127,7 @@ Json json_of(const std::vector<StandingAlarm>& rows) {
       object["nodes"].push_back(node.value);
     }
     object["node_count"] = row.node_count;
+    object["raised_by"] = row.from_agent ? "agent" : "controller";
     list.push_back(std::move(object));
   }
   Json object = answer();

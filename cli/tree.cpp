@@ -15,9 +15,26 @@ constexpr const char* kFooter =
     "interrupted.\n"
     "Start here: ./dev run --keep, then loom status.";
 
+/// What the states of its rows mean.
+const char* states_of(Noun noun) {
+  switch (noun) {
+    case Noun::circuits:
+      return "light, by the latest reading of every element of its way: lit, degraded (weak, beside its place), unknown (not "
+             "read, "
+             "or nobody is there to read it) or dark. oper_state is OCP's word for it.";
+    case Noun::jobs:
+      return "state: pending (being planned or committed), waiting (why says for whom), lit, degraded or dark (by its circuits "
+             "and "
+             "the laser latch), ended (played to the end, or gone), refused.";
+    default:
+      return "";
+  }
+}
+
 void add_reading(CLI::App& app, Session& session, const char* noun_word, const char* plural, Noun noun) {
   CLI::App* group = app.add_subcommand(noun_word, std::string("The controller's ") + plural);
   group->require_subcommand(1);
+  group->footer(states_of(noun));
   group->add_subcommand("list", std::string("All ") + plural)->callback([&session, noun] {
     session.command = [&session, noun] { return show(session.globals, noun, {}); };
   });

@@ -23,10 +23,10 @@ enum class AlarmCode : std::uint8_t {
   clock_unsynchronised,
   drift,
   plan_refused,
-  confirm_overdue,  ///< a schedule on trial was not confirmed in time and has been taken back
-  job_not_quiet,    ///< an attended job was not quiet in time before its light went dark
-  demand_unsteady,  ///< a job's demand changes faster than its light may follow
-  device_unusable,  ///< a device follows no order: plans do without it and its circuits
+  confirm_overdue,    ///< a schedule on trial was not confirmed in time and has been taken back
+  job_not_quiet,      ///< an attended job was not quiet in time before its light went dark
+  demand_unsteady,    ///< a job's demand changes faster than its light may follow
+  receiver_withheld,  ///< a receiver is granted to nobody, because a laser that was granted it may still be lit
 };
 
 std::string_view to_string(AlarmCode code);

@@ -89,19 +89,28 @@ struct PlanRequest {
   std::string reason;
   std::optional<Weighing> weigh{};
   std::vector<UnusableDevice> unusable{};  ///< ascending device
-  /// A job without light in the base that cannot be planned is left out, so that the rest goes on; otherwise nothing is
-  /// planned.
-  bool may_leave_out = false;
+  /// Ascending: jobs without light of the stage that they are to have. One of them that cannot be planned is left out, so that
+  /// the others go on. What is not named here is planned, or nothing is.
+  std::vector<JobId> may_leave_out{};
   std::vector<ObservedLight> observed{};  ///< ascending laser; occupied until it is proven dark
 };
 
 struct PlanResult {
   Plan plan;
   Schedule schedule;
-  Intent intent;  ///< as asked, with every job placed; without those that are left out whole
+  Intent intent;  ///< as asked, with every job that is planned in its place
   CircuitId next_circuit;
   std::optional<Weighed> weighed{};  ///< where it was asked for
   std::vector<LeftOut> left_out{};   ///< ascending job
+  /// The plan has nothing of this job.
+  bool is_without(JobId job) const {
+    for (const LeftOut& each : left_out) {
+      if (each.job == job) {
+        return !each.in_part;
+      }
+    }
+    return false;
+  }
 };
 
 struct PlanOutcome {

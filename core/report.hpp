@@ -211,6 +211,7 @@ struct StandingAlarm {
   bool cleared = false;          ///< its cause is known to be gone
   std::vector<NodeId> nodes{};   ///< that it was raised for, ascending; the first limits::kNodesPerAlarm of them
   std::uint32_t node_count = 0;  ///< all of them
+  bool from_agent = false;       ///< its text is an agent's; else the controller's own
   WallTime first_seen_wall{};
   WallTime last_seen_wall{};
   bool operator==(const StandingAlarm&) const = default;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/ids.hpp"
+
 namespace loom {
 
 enum class ErrorCode : std::uint8_t {
@@ -42,6 +44,7 @@ struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
   std::string next_command{};  ///< what to type next, e.g. "loom node list"; empty: whoever prints it finds one by the code
+  std::optional<DeviceId> device{};  ///< that could not do it
   bool operator==(const Error&) const = default;
 };
 

@@ -50,7 +50,7 @@ std::string_view to_string(AlarmCode code) {
   static constexpr std::array<std::string_view, 16> kWords{
       "agent_dead",      "agent_duplicate", "stale_term",        "device_failed",        "commit_returned", "fire_underflow",
       "lasers_off",      "journal_damaged", "malformed_message", "clock_unsynchronised", "drift",           "plan_refused",
-      "confirm_overdue", "job_not_quiet",   "demand_unsteady",   "device_unusable"};
+      "confirm_overdue", "job_not_quiet",   "demand_unsteady",   "receiver_withheld"};
   return word(kWords, code);
 }
 

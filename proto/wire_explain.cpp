@@ -15,6 +15,7 @@ void to_wire(const loom::StandingAlarm& in, StandingAlarm& out) {
   out.set_cleared(in.cleared);
   nodes_to_wire(in.nodes, *out.mutable_node_ids());
   out.set_node_count(in.node_count);
+  out.set_from_agent(in.from_agent);
   out.set_first_seen_wall_ns(ns_of(in.first_seen_wall));
   out.set_last_seen_wall_ns(ns_of(in.last_seen_wall));
 }
@@ -31,6 +32,7 @@ loom::StandingAlarm from_wire(Check& check, const StandingAlarm& in) {
     out.nodes = nodes_from_wire(check, "node_ids", in.node_ids());
   }
   out.node_count = in.node_count();
+  out.from_agent = in.from_agent();
   out.first_seen_wall = check.wall_time("first_seen_wall_ns", in.first_seen_wall_ns());
   out.last_seen_wall = check.wall_time("last_seen_wall_ns", in.last_seen_wall_ns());
   const auto scope = check.in("alarm");

@@ -4,7 +4,7 @@
 namespace loom::wire {
 
 static_assert(static_cast<int>(ErrorCode_MAX) == static_cast<int>(loom::ErrorCode::internal) + 1);
-static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::device_unusable) + 1);
+static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::receiver_withheld) + 1);
 static_assert(static_cast<int>(CommitOutcome_MAX) == static_cast<int>(loom::CommitOutcome::refused) + 1);
 static_assert(static_cast<int>(CommitStage_MAX) == static_cast<int>(loom::CommitStage::confirmed) + 1);
 static_assert(static_cast<int>(DeviceKind_MAX) == static_cast<int>(loom::DeviceKind::ocs) + 1);
@@ -40,11 +40,18 @@ void to_wire(const loom::Error& in, Error& out) {
   out.set_code(enum_to_wire<ErrorCode>(in.code));
   out.set_message(sendable(in.message));
   out.set_next_command(sendable(in.next_command));
+  if (in.device) {
+    out.set_device_id(in.device->value);
+  }
 }
 
 loom::Error from_wire(Check& check, const Error& in) {
-  return {check.enumeration("code", in.code(), loom::ErrorCode::internal), check.text("message", in.message()),
-          check.text("next_command", in.next_command())};
+  loom::Error out{check.enumeration("code", in.code(), loom::ErrorCode::internal), check.text("message", in.message()),
+                  check.text("next_command", in.next_command())};
+  if (in.has_device_id()) {
+    out.device = check.device("device_id", in.device_id());
+  }
+  return out;
 }
 
 void to_wire(const loom::Outcome& in, Outcome& out) {
@@ -78,7 +85,7 @@ void to_wire(const loom::Alarm& in, Alarm& out) {
 
 loom::Alarm from_wire(Check& check, const Alarm& in) {
   loom::Alarm out;
-  out.code = check.enumeration("code", in.code(), loom::AlarmCode::device_unusable);
+  out.code = check.enumeration("code", in.code(), loom::AlarmCode::receiver_withheld);
   if (in.has_node_id()) {
     out.node = check.node("node_id", in.node_id());
   }

@@ -272,7 +272,7 @@ CarriedIterations carried_by(const PlanHistory& history, const LightTimeline& li
 bool is_refused(const JobWord& word) { return word.state == "refused"; }
 
 bool is_at_rest(const JobWord& word) {
-  static const std::set<std::string, std::less<>> kAtRest{"lit", "played", "ended"};
+  static const std::set<std::string, std::less<>> kAtRest{"lit", "ended"};
   return kAtRest.contains(word.state) || (is_refused(word) && !word.why.empty());
 }
 

@@ -424,11 +424,10 @@ void GrantPlane::tell_overdue(Turn turn) {
                   " and has not said that it is dark again: nobody else is granted it until then");
 }
 
-/// About a peer, not about us.
+/// Of our own receiver; whether the peer is alive is not ours to say.
 void GrantPlane::tell_silent(Turn turn, NodeId peer, std::string evidence) const {
-  Alarm alarm{AlarmCode::agent_dead, peer, {}, std::move(evidence), "loom node show " + std::to_string(peer.value)};
-  turn.sink->emit(RaiseAlarm{alarm});
-  voice_.say(turn, Revision{}, AlarmReport{std::move(alarm)});
+  voice_.warn(turn,
+              {AlarmCode::receiver_withheld, {}, {}, std::move(evidence), "loom node show " + std::to_string(peer.value)});
 }
 
 // --- what became of it ---------------------------------------------------------------------------------------------------

@@ -40,6 +40,17 @@ bool AgentSessions::is_ready(NodeId node) const {
   return session.is_present() && (facts_.now >= rearm_until_ || !session.lasers_latched_off || wants_dark(node));
 }
 
+bool AgentSessions::is_given_up(NodeId node) const {
+  const AgentSession& session = sessions_[node.value];
+  const Instant heard = std::max(session.last_heard(), facts_.started_at);
+  return !session.is_present() && facts_.now - heard >= facts_.timings.stage_deadline && !desired_.in_maintenance(node);
+}
+
+bool AgentSessions::is_latched_by_itself(NodeId node) const {
+  const AgentSession& session = sessions_[node.value];
+  return session.is_present() && session.lasers_latched_off && !wants_dark(node) && facts_.now >= rearm_until_;
+}
+
 bool AgentSessions::may_be_restored(NodeId node) const {
   const AgentSession& session = sessions_[node.value];
   const auto& own = facts_.fabric->devices_of_agent[node.value];
@@ -132,11 +143,22 @@ void AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   }
 }
 
+/// An agent speaks for its own node and devices; what to type next is the controller's to say.
 void AgentSessions::keep(NodeId node, const AlarmReport& report, EffectSink& sink) {
+  Alarm alarm = report.alarm;
+  const auto& own = facts_.fabric->devices_of_agent[node.value];
+  const bool is_anothers =
+      (alarm.node && *alarm.node != node) || (alarm.device && std::find(own.begin(), own.end(), *alarm.device) == own.end());
+  if (is_anothers) {
+    ++malformed_;
+    return;
+  }
+  alarm.node = node;
+  alarm.next_command = next_command_for(alarm);
   const bool was_ordered =
-      report.alarm.code == AlarmCode::lasers_off && (desired_.intent().lasers_off || desired_.in_maintenance(node));
+      alarm.code == AlarmCode::lasers_off && (desired_.intent().lasers_off || desired_.in_maintenance(node));
   if (!was_ordered) {
-    alarms_.raise(report.alarm, facts_.now, sink);
+    alarms_.raise(std::move(alarm), facts_.now, sink, AlarmSource::agent);
   }
 }
 

@@ -37,6 +37,8 @@ class AgentSessions {
   const std::vector<std::optional<Observation>>& observations() const { return observations_; }
   /// The confirmation of the last commit that touched the device: what was read before it says nothing of that light.
   Instant light_since(DeviceId device) const { return light_since_[device.value]; }
+  /// The same, by device.
+  const std::vector<Instant>& light_since() const { return light_since_; }
   /// Messages that nobody could have sent in good faith.
   std::uint64_t malformed() const { return malformed_; }
 
@@ -44,6 +46,10 @@ class AgentSessions {
   bool may_take_part(NodeId node) const;
   /// Present, and not still latched by an order that has just been lifted. A latch of another reason is the agent's to explain.
   bool is_ready(NodeId node) const;
+  /// Away for longer than anybody waits for it; a node in maintenance is not waited for at all.
+  bool is_given_up(NodeId node) const;
+  /// Present, and its lasers are latched although nobody orders it.
+  bool is_latched_by_itself(NodeId node) const;
   /// Came back without its plan, and all its devices have been read since: it may be given it again.
   bool may_be_restored(NodeId node) const;
 

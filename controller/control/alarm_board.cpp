@@ -9,38 +9,75 @@
 namespace loom {
 namespace {
 
+/// Of the controller's own, and as many of agents'.
 constexpr std::size_t kAlarmsKept = 1'024;
+
+/// What all agents of a commit say of it has one cause; anything else is of a node or a device.
+bool is_same_cause(const Alarm& a, const Alarm& b) {
+  if (a.code != b.code || a.revision.has_value() != b.revision.has_value()) {
+    return false;
+  }
+  return a.revision ? a.revision == b.revision : a.node == b.node && a.device == b.device;
+}
+
+/// Something that broke and stays so: what was said of it first knows most.
+bool is_damage(AlarmCode code) {
+  return code == AlarmCode::journal_damaged || code == AlarmCode::device_failed || code == AlarmCode::fire_underflow;
+}
 
 }  // namespace
 
-void AlarmBoard::raise(Alarm alarm, Instant now, EffectSink& sink) {
+void AlarmBoard::raise(Alarm alarm, Instant now, EffectSink& sink, AlarmSource source) {
   if (alarm.next_command.empty()) {
     alarm.next_command = next_command_for(alarm);
   }
   sink.emit(RaiseAlarm{alarm});
-  keep(std::move(alarm), now);
+  keep(std::move(alarm), now, source);
 }
 
-void AlarmBoard::keep(Alarm alarm, Instant now) {
-  LOOM_ASSERT(!alarm.next_command.empty());
-  const auto same = std::find_if(rows_.begin(), rows_.end(), [&](const StandingAlarm& row) {
-    return row.alarm.code == alarm.code && row.alarm.node == alarm.node && row.alarm.device == alarm.device;
-  });
-  if (same == rows_.end()) {
-    rows_.push_back({AlarmId{++last_id_}, std::move(alarm), now, now, 1, {}, false});
-    if (rows_.size() > kAlarmsKept) {
-      const auto settled = std::find_if(rows_.begin(), rows_.end(), [](const StandingAlarm& row) { return row.cleared; });
-      rows_.erase(settled == rows_.end() ? rows_.begin() : settled);
-    }
+void AlarmBoard::make_room(AlarmSource source) {
+  const bool from_agent = source == AlarmSource::agent;
+  const auto is_its = [&](const StandingAlarm& row) { return row.from_agent == from_agent; };
+  if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_its)) < kAlarmsKept) {
     return;
+  }
+  const auto settled =
+      std::find_if(rows_.begin(), rows_.end(), [&](const StandingAlarm& row) { return is_its(row) && row.cleared; });
+  rows_.erase(settled == rows_.end() ? std::find_if(rows_.begin(), rows_.end(), is_its) : settled);
+}
+
+void AlarmBoard::keep(Alarm alarm, Instant now, AlarmSource source) {
+  LOOM_ASSERT(!alarm.next_command.empty());
+  const bool from_agent = source == AlarmSource::agent;
+  const auto same =
+      std::find_if(rows_.begin(), rows_.end(), [&](const StandingAlarm& row) { return is_same_cause(row.alarm, alarm); });
+  if (same == rows_.end()) {
+    make_room(source);
+    StandingAlarm row{AlarmId{++last_id_}, std::move(alarm), now, now, 1, {}, false};
+    row.nodes = row.alarm.node ? std::vector{*row.alarm.node} : std::vector<NodeId>{};
+    row.node_count = static_cast<std::uint32_t>(row.nodes.size());
+    row.from_agent = from_agent;
+    rows_.push_back(std::move(row));
+    return;
+  }
+  same->last_seen = now;
+  ++same->count;
+  if (alarm.node) {
+    const auto place = std::lower_bound(same->nodes.begin(), same->nodes.end(), *alarm.node);
+    if (place == same->nodes.end() || *place != *alarm.node) {
+      same->nodes.insert(place, *alarm.node);
+      same->node_count = static_cast<std::uint32_t>(same->nodes.size());
+    }
+  }
+  const bool is_better_known = same->from_agent ? from_agent && is_damage(alarm.code) : from_agent || is_damage(alarm.code);
+  if (!is_better_known || same->cleared) {
+    same->alarm = std::move(alarm);
+    same->from_agent = from_agent;
   }
   if (same->cleared) {  // it came back: what was acknowledged was the time before
     same->acknowledged_by.clear();
     same->cleared = false;
   }
-  same->alarm = std::move(alarm);
-  same->last_seen = now;
-  ++same->count;
 }
 
 void AlarmBoard::clear(AlarmCode code, std::optional<NodeId> node, std::optional<DeviceId> device) {

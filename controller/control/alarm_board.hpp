@@ -1,8 +1,9 @@
-// AlarmBoard: the alarms that stand at a controller. Equal code, node and device are one alarm that is counted; it goes when
-// its cause is known to be gone and somebody has acknowledged it. Soft state: a controller that starts again raises anew what
-// is still wrong, so nothing of this is journalled. It never decides what is wrong.
+// AlarmBoard: the alarms that stand at a controller. One cause is one alarm that is counted; it goes when its cause is known to
+// be gone and somebody has acknowledged it. Soft state: a controller that starts again raises anew what is still wrong, so
+// nothing of this is journalled. It never decides what is wrong.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -14,10 +15,14 @@
 
 namespace loom {
 
+/// Who says so. What agents say never takes the place of what the controller says itself.
+enum class AlarmSource : std::uint8_t { controller, agent };
+
 class AlarmBoard {
  public:
-  /// Tells the host, and counts it or puts it up. An alarm that does not say what to type next gets its code's command.
-  void raise(Alarm alarm, Instant now, EffectSink& sink);
+  /// Tells the host, and counts it or puts it up. An alarm that does not say what to type next gets its code's command. The
+  /// text of a damage stays while it stands: the first of an agent, until the controller itself says more.
+  void raise(Alarm alarm, Instant now, EffectSink& sink, AlarmSource source = AlarmSource::controller);
   /// The cause of this alarm is gone. Without a node (device): of any.
   void clear(AlarmCode code, std::optional<NodeId> node = {}, std::optional<DeviceId> device = {});
   /// False: no alarm has this id.
@@ -28,7 +33,8 @@ class AlarmBoard {
   const std::deque<StandingAlarm>& rows() const { return rows_; }
 
  private:
-  void keep(Alarm alarm, Instant now);
+  void keep(Alarm alarm, Instant now, AlarmSource source);
+  void make_room(AlarmSource source);
   void drop_settled();
 
   std::deque<StandingAlarm> rows_;

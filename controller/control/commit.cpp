@@ -178,6 +178,7 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
     failed_node_ = node;
     late_ = answer.outcome->error->code == ErrorCode::timed_out;
     surprised_ = answer.outcome->error->code == ErrorCode::busy;
+    failed_device_ = late_ || surprised_ ? std::nullopt : answer.outcome->error->device;
     fail_with("node " + std::to_string(node.value) + " while " + std::string(to_string(stage_)) + ": " +
               answer.outcome->error->message);
     return;

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/control/facts.hpp"
@@ -67,6 +69,10 @@ class FabricCommit {
   CommitVerdict verdict() const;
   const std::string& failure() const { return failure_; }
   NodeId failed_node() const { return failed_node_; }
+  /// That a failed driver of a participant named; nothing: it failed for another reason.
+  std::optional<DeviceId> failed_device() const { return failed_device_; }
+  void set_ordered_by(std::string principal) { report_.ordered_by = std::move(principal); }
+  void set_wall(WallTime started) { report_.started_wall = started; }
   /// Something may have gone dark or moved: the fabric needs a return.
   bool may_have_moved() const { return armed_sent_; }
   Instant next_tick() const { return next_tick_; }
@@ -110,6 +116,7 @@ class FabricCommit {
   bool surprised_ = false;
   std::string failure_;
   NodeId failed_node_{~0U};
+  std::optional<DeviceId> failed_device_;
   std::vector<Duration> prepare_acks_;
   std::vector<Duration> arm_acks_;
   std::vector<Duration> slacks_;

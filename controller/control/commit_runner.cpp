@@ -49,7 +49,8 @@ CommitRunner::CommitRunner(const CommitRunnerParts& parts)
       alarms_(parts.alarms),
       sessions_(parts.sessions),
       jobs_(parts.jobs),
-      found_(parts.found) {}
+      found_(parts.found),
+      unusable_(parts.unusable) {}
 
 bool CommitRunner::is_idle() const {
   return facts_.started && std::holds_alternative<Idle>(phase_) && !wanted_ && journal_.is_empty();
@@ -128,9 +129,9 @@ void CommitRunner::on_journal_failed(EffectSink& sink) {
 
 // --- planning ------------------------------------------------------------------------------------------------------------
 
-void CommitRunner::want_plan(std::string reason, EffectSink& sink) {
+void CommitRunner::want_plan(std::string reason, EffectSink& sink, std::string ordered_by) {
   if (!wanted_) {
-    wanted_ = WantedPlan{std::move(reason), facts_.now};
+    wanted_ = WantedPlan{std::move(reason), facts_.now, std::move(ordered_by)};
   }
   consider_planning(sink);
 }
@@ -158,7 +159,10 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->next_circuit = next_circuit_;
   request->algorithm = facts_.algorithm;
   request->reason = wanted_->reason;
-  phase_ = Planning{next_revision_, std::move(wanted_->reason), desired_.intent()};
+  request->unusable = unusable_.devices();
+  request->may_leave_out = jobs_.unlit();
+  unusable_.planned_without(request->unusable);
+  phase_ = Planning{next_revision_, std::move(wanted_->reason), std::move(wanted_->ordered_by), desired_.intent()};
   wanted_.reset();
   next_revision_.value += 1;
   sink.emit(MakePlan{std::move(request)});
@@ -179,7 +183,7 @@ bool CommitRunner::on_planned(const PlanOutcome& outcome, EffectSink& sink) {
   } else if (const auto refusal = journal_.refusal_of(going_record(*outcome.result))) {
     refuse_plan(planned, *refusal, sink);
   } else {
-    start_commit(*outcome.result, std::move(planned.reason), outcome.elapsed, sink);
+    start_commit(*outcome.result, std::move(planned), outcome.elapsed, sink);
   }
   return true;
 }
@@ -197,6 +201,8 @@ void CommitRunner::refuse_plan(const Planning& planned, const Error& error, Effe
   report.outcome = CommitOutcome::refused;
   report.reason = planned.reason + ": " + error.message;
   report.started = facts_.now;
+  report.started_wall = facts_.wall(facts_.now);
+  report.ordered_by = planned.ordered_by;
   record_history(std::move(report));
   const bool refused = refuse_new_jobs(error.message, planned.intent);
   take_back_orders(planned.intent);
@@ -226,8 +232,48 @@ std::shared_ptr<const PlanResult> CommitRunner::without_absent_maintenance(std::
   return narrowed;
 }
 
-void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, std::string reason, Duration elapsed,
-                                EffectSink& sink) {
+/// What of a scope can be asked: agents that nobody waits for any more, and devices that the plan leaves alone, are found as
+/// they are when they come back.
+RepairScope CommitRunner::reachable(RepairScope scope, const Plan& plan) const {
+  std::erase_if(scope.nodes, [this](NodeId node) { return sessions_.is_given_up(node); });
+  const auto is_left = [&](DeviceId id) {
+    const NodeId agent = facts_.fabric->device(id).agent;
+    const auto& devices = plan.nodes[agent.value].devices;
+    return sessions_.is_given_up(agent) || std::any_of(devices.begin(), devices.end(), [&](const DevicePlan& device) {
+             return device.device == id && device.left_alone;
+           });
+  };
+  std::erase_if(scope.devices, is_left);
+  std::erase_if(scope.steering, is_left);
+  return scope;
+}
+
+/// Jobs that the plan is without: whoever waits for something that may come back goes on waiting, as does whoever had light
+/// before; any other job is refused.
+void CommitRunner::follow_left_out(const PlanResult& plan, EffectSink& sink) {
+  for (const LeftOut& each : plan.left_out) {
+    if (each.in_part || desired_.job(each.job) == nullptr) {
+      continue;
+    }
+    if (!each.devices.empty() || jobs_.had_light(each.job)) {
+      jobs_.leave_out(each.job, each.why.message);
+      if (!jobs_.had_light(each.job)) {
+        desired_.unplace(each.job);
+      }
+      continue;
+    }
+    jobs_.refuse(each.job, each.why.message);
+    desired_.remove_job(each.job);
+    Alarm alarm;
+    alarm.code = AlarmCode::plan_refused;
+    alarm.evidence = each.why.message;
+    alarm.next_command = "loom job show " + number(each.job.value);
+    alarms_.raise(std::move(alarm), facts_.now, sink);
+  }
+}
+
+void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink) {
+  follow_left_out(*plan, sink);
   uncertain_.forget_unread();
   Committing committing;
   committing.is_repair = !repair_.nodes.empty() && uncertain_.empty() && plan->plan.changed.empty() && !jobs_.replays_a_stage();
@@ -235,20 +281,25 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, std::str
   for (const Node& node : facts_.fabric->nodes) {
     lacks_plan[node.id.value] = sessions_[node.id].lacks_plan;
   }
-  const RepairScope repaired = std::exchange(repair_, {});
+  const RepairScope repaired = reachable(std::exchange(repair_, {}), plan->plan);
+  const RepairScope uncertain = reachable(uncertain_.scope(), plan->plan);
   const KnownState known = found_.known(uncertain_.plans());
-  plan = widened(std::move(plan), *facts_.fabric, uncertain_.scope(), repaired, known, lacks_plan);
+  plan = widened(std::move(plan), *facts_.fabric, uncertain, repaired, known, lacks_plan);
   plan = without_absent_maintenance(std::move(plan), known);
   next_circuit_ = std::max(next_circuit_, plan->next_circuit);
   for (const Job& placed : plan->intent.jobs) {
-    desired_.place(placed);
+    if (!plan->is_without(placed.id)) {
+      desired_.place(placed);
+    }
   }
   jobs_.planned(*plan);
   ControllerTimings timings = facts_.timings;
   timings.lead_margin *=
       1 << 2 * std::min(return_attempts_, timings.late_attempts);  // who was too late gets four times as long
-  committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(reason), facts_.now);
+  committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(planned.reason), facts_.now);
   FabricCommit& commit = *committing.commit;
+  commit.set_ordered_by(std::move(planned.ordered_by));
+  commit.set_wall(facts_.wall(facts_.now));
   commit.set_plan_time(elapsed);
   commit.set_move_time(move_time_of(*facts_.fabric, commit.plan().plan));
   commit.certify(named(commit.plan().plan.certificate, *facts_.fabric));
@@ -310,6 +361,37 @@ bool CommitRunner::awaits_quiet(const Committing& committing, EffectSink& sink) 
                   facts_.now, sink);
   }
   return false;
+}
+
+bool CommitRunner::misses_something() const {
+  if (jobs_.any_waits() || !uncertain_.empty() || !confirmed_.exists()) {
+    return true;
+  }
+  const auto& circuits = confirmed_.plan().circuits;
+  return !confirmed_.present()->left_out.empty() ||
+         std::any_of(circuits.begin(), circuits.end(),
+                     [this](const Circuit& circuit) { return desired_.job(circuit.job) == nullptr; });
+}
+
+std::string CommitRunner::waits_for() const {
+  const auto* committing = std::get_if<Committing>(&phase_);
+  if (committing == nullptr || !committing->is_waiting()) {
+    return {};
+  }
+  const std::string revision = "revision " + number(committing->commit->revision().value) + " waits for ";
+  if (committing->step == CommitStep::waiting_for_quiet) {
+    for (const auto& [id, record] : jobs_.records()) {
+      if (facts_.now < record.attended_until && record.quiet_for < quiesce_of(id)) {
+        return revision + "job " + number(id.value) + " to be quiet";
+      }
+    }
+  }
+  for (const NodeId node : committing->commit->plan().plan.changed) {
+    if (!sessions_.is_ready(node)) {
+      return revision + "the agent of node " + number(node.value);
+    }
+  }
+  return {};
 }
 
 Revision CommitRunner::quiesce_of(JobId job) const {

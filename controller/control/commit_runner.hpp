@@ -22,6 +22,7 @@
 #include "controller/control/jobs.hpp"
 #include "controller/control/journal_queue.hpp"
 #include "controller/control/uncertain_state.hpp"
+#include "controller/control/unusable_watch.hpp"
 
 namespace loom {
 
@@ -35,6 +36,7 @@ struct CommitRunnerParts {
   AgentSessions& sessions;
   Jobs& jobs;
   const FoundState& found;
+  UnusableWatch& unusable;
 };
 
 /// A commit that came to its end, for whoever has to follow.
@@ -49,8 +51,8 @@ class CommitRunner {
   explicit CommitRunner(const CommitRunnerParts& parts);
 
   // What is wanted.
-  /// The first reason of what becomes one plan is kept.
-  void want_plan(std::string reason, EffectSink& sink);
+  /// The first reason of what becomes one plan is kept, and who ordered it; nobody: the controller itself.
+  void want_plan(std::string reason, EffectSink& sink, std::string ordered_by = {});
   /// The next plan also touches this, though nothing of it changes.
   void repair_with_next_plan(RepairScope scope) { repair_ = std::move(scope); }
   /// Plans if something is wanted and nothing is under way.
@@ -95,11 +97,15 @@ class CommitRunner {
   Revision next_revision() const { return next_revision_; }
   CircuitId next_circuit() const { return next_circuit_; }
   bool has_uncertain_state() const { return !uncertain_.empty(); }
+  /// A job waits, or the confirmed plan does without something that is wanted, or has light that nobody wants.
+  bool misses_something() const;
   /// The node's light is on its way back after a commit that failed.
   bool is_returning(NodeId node) const;
   /// The revision that darkens light of the job, now or next: a commit that touches its circuits, or the one that will bring
   /// back what a failed commit left dark. None for a job that has no light to lose.
   Revision quiesce_of(JobId job) const;
+  /// Whom the commit that is to light the job waits for; empty: nobody.
+  std::string waits_for() const;
   const std::deque<CommitReport>& history() const { return history_; }
 
  private:
@@ -107,6 +113,7 @@ class CommitRunner {
   struct Planning {
     Revision revision;
     std::string reason;
+    std::string ordered_by;
     Intent intent;  ///< as it was planned for
   };
   enum class CommitStep : std::uint8_t {
@@ -127,11 +134,14 @@ class CommitRunner {
   struct WantedPlan {
     std::string reason;
     Instant since{};
+    std::string ordered_by;
   };
 
   // commit_runner.cpp: planning, the commit under way
   void refuse_plan(const Planning& planned, const Error& error, EffectSink& sink);
-  void start_commit(std::shared_ptr<const PlanResult> plan, std::string reason, Duration elapsed, EffectSink& sink);
+  void start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink);
+  void follow_left_out(const PlanResult& plan, EffectSink& sink);
+  RepairScope reachable(RepairScope scope, const Plan& plan) const;
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
                                                                const KnownState& known) const;
   bool awaits_quiet(const Committing& committing, EffectSink& sink);
@@ -149,6 +159,7 @@ class CommitRunner {
   bool refuse_new_jobs(const std::string& reason, const Intent& asked);
   void take_back_orders(const Intent& failed);
   bool has_unlit_jobs() const;
+  void place_anew(const PlanResult& plan);
   std::string next_after(const FabricCommit& failed, const std::string& otherwise) const;
   void advance_stage(JobId job, EffectSink& sink);
   bool play_again(JobId job, EffectSink& sink);
@@ -161,6 +172,7 @@ class CommitRunner {
   AgentSessions& sessions_;
   Jobs& jobs_;
   const FoundState& found_;
+  UnusableWatch& unusable_;
 
   std::optional<WantedPlan> wanted_;
   Instant not_before_{};  ///< backoff of a return

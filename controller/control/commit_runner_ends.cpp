@@ -22,6 +22,7 @@ const Job* job_of(const Intent& intent, JobId id) {
 void CommitRunner::finish_confirmed(EffectSink& sink) {
   const std::unique_ptr<FabricCommit> commit = std::move(std::get<Committing>(phase_).commit);
   confirmed_.confirm(commit->shared_plan());
+  unusable_.commit_confirmed();
   alarms_.clear(AlarmCode::plan_refused);
   alarms_.clear(AlarmCode::commit_returned);
   alarms_.clear(AlarmCode::confirm_overdue);
@@ -36,8 +37,8 @@ void CommitRunner::finish_confirmed(EffectSink& sink) {
   sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.debounce});
   return_attempts_ = 0;
   not_before_ = {};
-  jobs_.confirmed(confirmed_.intent().jobs);
-  for (const JobId id : jobs_.all(JobState::lit)) {
+  jobs_.confirmed(*confirmed_.present());
+  for (const JobId id : jobs_.all_in_light()) {
     advance_stage(id, sink);
   }
   const auto waits = [](const JobSchedule& schedule) { return schedule.waiting > 0; };
@@ -60,6 +61,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   report.outcome = failed->may_have_moved() ? CommitOutcome::returned : CommitOutcome::abandoned;
   report.reason += ": " + failed->failure();
   record_history(std::move(report));
+  const bool is_contained = unusable_.commit_failed(*failed, sink);
   const CommitRecord returned{CommitDecision::returned, failed->revision(), next_circuit_, nullptr};
   if (is_repair) {  // there is no revision to return to
     return journal_.append(returned, PlanAct{}, sink);
@@ -77,10 +79,13 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   const ControllerTimings& timings = facts_.timings;
   const bool is_late = failed->was_late() || failed->was_surprised();
   const bool is_wanted_again = journal_.failure() ||  // nobody's fault; a new incarnation finds what was wanted
-                               (failed->was_interrupted() && return_attempts_ < timings.return_attempts) ||
+                               ((failed->was_interrupted() || is_contained) && return_attempts_ < timings.return_attempts) ||
                                (is_late && return_attempts_ < timings.late_attempts);
   if (is_wanted_again) {
-    jobs_.want_again(failed->plan().intent.jobs);
+    jobs_.want_again(failed->plan());
+    if (is_contained) {
+      place_anew(failed->plan());
+    }
   } else {
     refuse_new_jobs(failed->failure(), failed->plan().intent);
     take_back_orders(failed->plan().intent);
@@ -129,16 +134,31 @@ std::string CommitRunner::next_after(const FabricCommit& failed, const std::stri
   return away == nodes.end() ? otherwise : "loom node maintenance " + number(away->value) + " on --force";
 }
 
+/// What follows no order is not needed everywhere: jobs that never had light may go elsewhere.
+void CommitRunner::place_anew(const PlanResult& plan) {
+  for (const Job& job : plan.intent.jobs) {
+    if (!jobs_.had_light(job.id)) {
+      desired_.unplace(job.id);
+    }
+  }
+}
+
 /// Jobs that were asked for and were not in light before; a refusal is theirs to bear. True: there was one.
 bool CommitRunner::refuse_new_jobs(const std::string& reason, const Intent& asked) {
   bool refused = false;
   for (const Job& job : asked.jobs) {
-    const Job* lit = confirmed_.exists() ? job_of(confirmed_.intent(), job.id) : nullptr;
+    const bool has_light = confirmed_.exists() && !confirmed_.present()->is_without(job.id);
+    const Job* lit = has_light ? job_of(confirmed_.intent(), job.id) : nullptr;
+    if (desired_.job(job.id) == nullptr || jobs_.at(job.id).state == JobState::waiting) {
+      continue;  // it went, or the plan that failed was none of its
+    }
     if (lit != nullptr && lit->stage == job.stage) {
       jobs_.keep_light(job.id);
     } else if (lit != nullptr && lit->measured != job.measured) {  // nobody asked for it: what it had before goes on
       desired_.keep_stage(*lit);
       jobs_.keep_stage(*lit);
+    } else if (lit != nullptr) {  // it runs, and its next stage comes with a later plan
+      jobs_.leave_out(job.id, "stage " + number(job.stage + 1) + " did not come into light: " + reason);
     } else {
       jobs_.refuse(job.id, reason);
       desired_.remove_job(job.id);

@@ -13,22 +13,25 @@ Controller::Controller(ControllerOptions options)
     : facts_{std::move(options.fabric), std::move(options.algorithm), options.timings},
       journal_(std::move(options.record_bytes)),
       sessions_(facts_, desired_, confirmed_, alarms_),
+      unusable_(facts_, confirmed_, sessions_, alarms_),
       jobs_(desired_),
+      light_(facts_, desired_, confirmed_, sessions_, jobs_),
       found_(facts_, desired_, confirmed_, sessions_, options.drift),
-      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_}),
-      tentative_(facts_, desired_, found_),
-      reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, commits_, tentative_}, options.drift),
+      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_}),
+      tentative_(facts_, desired_, confirmed_, found_, jobs_, unusable_),
+      reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, commits_, tentative_, unusable_}, options.drift),
       demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, commits_, tentative_}, options.adapt),
-      reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_}),
+      reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_, light_, unusable_}),
       answers_(facts_, confirmed_),
-      resets_(facts_, sessions_, answers_, reports_),
+      resets_(facts_, sessions_, answers_, reports_, unusable_),
       requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, commits_, tentative_, reconciler_, answers_,
-                 resets_, reports_}) {}
+                 resets_, reports_, unusable_}) {}
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
   facts_.now = now;
   std::visit([&](const auto& what) { on(what, sink); }, event);
   reconciler_.follow_commits(sink);
+  light_.follow();
 }
 
 // --- start ---------------------------------------------------------------------------------------------------------------
@@ -56,6 +59,8 @@ void Controller::restore(const std::vector<Record>& records) {
 
 void Controller::on(const Started& started, EffectSink& sink) {
   facts_.header.clock = started.clock;
+  facts_.started_at = facts_.now;
+  facts_.wall_offset = started.wall_offset;
   restore(started.records);
   facts_.header.term = Term{facts_.header.term.value + 1};
   journal_.append(TermRecord{facts_.header.term}, PlanAct{}, sink);
@@ -105,6 +110,7 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
     for (const Observation& observation : report->observations) {
       if (sessions_.keep(node, observation)) {
+        unusable_.observe(observation, sink);
         reconciler_.judge(observation.device, sink);
       }
     }
@@ -126,6 +132,7 @@ void Controller::on_hello(NodeId node, const Hello& hello, EffectSink& sink) {
   if (greeting.is_new_incarnation) {
     demand_.forget(node);
     reconciler_.forget(node);
+    unusable_.forget(node);
   }
   if (hello.term_seen > facts_.header.term) {
     // Somebody commanded this agent under a higher term: take one above it, durably, before speaking to it.
@@ -183,6 +190,10 @@ void Controller::sweep(EffectSink& sink) {
   sessions_.sweep(sink);
   commits_.begin_if_ready(sink);
   reconciler_.follow_commits(sink);
+  light_.look();
+  if (const auto name = unusable_.take_recovery(); name && commits_.misses_something()) {
+    commits_.want_plan(*name + " follows orders again", sink);
+  }
   demand_.look(sink);
 }
 

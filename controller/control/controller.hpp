@@ -70,7 +70,9 @@ class Controller {
   JournalQueue journal_;
   AlarmBoard alarms_;
   AgentSessions sessions_;
+  UnusableWatch unusable_;
   Jobs jobs_;
+  LightWatch light_;
   FoundState found_;
   CommitRunner commits_;
   TentativePlans tentative_;

@@ -61,7 +61,7 @@ Duration DemandFollower::dark_time() const { return dark_time_of(*facts_.fabric,
 bool DemandFollower::is_at_rest(JobId job) const {
   const JobRecord* record = jobs_.find(job);
   return commits_.is_idle() && tentative_.is_empty() && record != nullptr &&
-         (record->state == JobState::played || (record->state == JobState::lit && record->stages <= 1));
+         (record->state == JobState::played || (is_in_light(record->state) && record->stages <= 1));
 }
 
 void DemandFollower::look(EffectSink& sink) {

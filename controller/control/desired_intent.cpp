@@ -76,6 +76,14 @@ void DesiredIntent::place(const Job& placed) {
   }
 }
 
+void DesiredIntent::unplace(JobId id) {
+  if (Job* job = find(id); job != nullptr && job->spec.placement.empty()) {
+    job->nodes.clear();
+    job->planes.clear();
+    job->orders.clear();
+  }
+}
+
 void DesiredIntent::go_to_stage(JobId id, std::uint32_t stage) {
   Job* job = find(id);
   LOOM_ASSERT(job != nullptr);

@@ -30,6 +30,8 @@ class DesiredIntent {
   void unpin(JobId id);
   /// Where the job was placed, unless it has a place already: one that has been moved since stays where it was moved to.
   void place(const Job& placed);
+  /// It is to be placed anew, unless it named its nodes itself: it never had light where it was.
+  void unplace(JobId id);
   void go_to_stage(JobId id, std::uint32_t stage);
   /// The job is where its confirmed light is.
   void keep_stage(const Job& lit);

@@ -26,6 +26,10 @@ struct ControllerFacts {
   EnvelopeHeader header{};
   Instant now{};         ///< of the event in hand
   bool started = false;  ///< the journal has been read
+  Instant started_at{};
+  Duration wall_offset{};  ///< wall-clock time minus the clock's, for people's eyes
+
+  WallTime wall(Instant instant) const { return wall_time(instant, wall_offset); }
 };
 
 }  // namespace loom

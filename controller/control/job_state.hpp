@@ -9,29 +9,41 @@ namespace loom {
 
 enum class JobState : std::uint8_t {
   pending,     ///< wanted, and no plan with it is on its way
+  waiting,     ///< plans go on without it, for whom or what it needs is not there; see the reason
   committing,  ///< a plan with it is on its way into light
-  lit,
-  played,   ///< all cycles of its last stage have been played; its light stands
-  refused,  ///< see the reason
+  lit,         ///< its light is confirmed, and every element of it was read as planned
+  degraded,    ///< ... and some of it is weak, beside its place, or not known
+  dark,        ///< ... and some of it is dark, or its lasers are latched off; see the reason
+  played,      ///< all cycles of its last stage have been played; nothing more is to come
+  refused,     ///< see the reason
   ended,
 };
 
 enum class JobTrigger : std::uint8_t {
-  planned,        ///< a commit with it begins
-  confirmed,      ///< the light of its present stage is confirmed
-  light_kept,     ///< a commit with it failed; its light is what it was
-  stage_kept,     ///< its change failed: it is back in an earlier stage than its last, which is in light
-  end_kept,       ///< its change failed: it is back in its last stage, which is in light
-  interrupted,    ///< a commit with it failed through no fault of the job: planned again
-  next_stage,     ///< another stage, or the present one again, is wanted
-  played_to_end,  ///< its last stage has been played
-  changed,        ///< an operator, or its measured demand, made it another job
+  planned,            ///< a commit with it begins
+  left_out,           ///< a plan was made without it
+  confirmed,          ///< the light of its present stage is confirmed
+  measured_lit,       ///< the worst of its circuits by the latest readings
+  measured_degraded,  ///< likewise
+  measured_dark,      ///< likewise
+  light_kept,         ///< a commit with it failed; its light is what it was
+  stage_kept,         ///< its change failed: it is back in an earlier stage than its last, which is in light
+  end_kept,           ///< its change failed: it is back in its last stage, which is in light
+  interrupted,        ///< a commit with it failed through no fault of the job: planned again
+  next_stage,         ///< another stage, or the present one again, is wanted
+  played_to_end,      ///< its last stage has been played
+  changed,            ///< an operator, or its measured demand, made it another job
   refused,
   ended,
 };
 
-/// The words of reports.
+/// The words of reports: pending (being planned or committed), waiting, lit, degraded, dark, ended (played, or gone), refused.
 std::string_view to_string(JobState state);
+
+/// Its light was confirmed and is measured: lit, degraded or dark.
+constexpr bool is_in_light(JobState state) {
+  return state == JobState::lit || state == JobState::degraded || state == JobState::dark;
+}
 
 struct JobRow {
   JobState state;

@@ -65,14 +65,35 @@ bool Jobs::replays_a_stage() const {
                      [](const auto& row) { return row.second.stage_repeats > 0 && row.second.state == JobState::committing; });
 }
 
-std::vector<JobId> Jobs::all(JobState state) const {
+std::vector<JobId> Jobs::all_in_light() const {
   std::vector<JobId> ids;
   for (const auto& [id, record] : records_) {
-    if (record.state == state) {
+    if (is_in_light(record.state)) {
       ids.push_back(id);
     }
   }
   return ids;
+}
+
+bool Jobs::any_waits() const {
+  return std::any_of(records_.begin(), records_.end(), [](const auto& row) { return row.second.state == JobState::waiting; });
+}
+
+std::vector<JobId> Jobs::unlit() const {
+  std::vector<JobId> ids;
+  for (const Job& job : desired_.intent().jobs) {
+    const JobRecord* record = find(job.id);
+    if (record == nullptr || record->lit_stage != job.stage) {
+      ids.push_back(job.id);
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+bool Jobs::had_light(JobId id) const {
+  const JobRecord* record = find(id);
+  return record != nullptr && record->lit_stage.has_value();
 }
 
 void Jobs::apply(JobId id, JobTrigger trigger) {
@@ -89,6 +110,7 @@ void Jobs::keep_last(const Job& job) {
 void Jobs::restored(JobId id, std::optional<Revision> lit_since) {
   JobRecord& record = records_[id];
   record.was_lit = lit_since.has_value();
+  record.lit_stage = lit_since ? std::optional(stage_of(id)) : std::nullopt;
   record.revision = lit_since.value_or(Revision{});
 }
 
@@ -113,8 +135,8 @@ void Jobs::follow(const Intent& before, Revision revision) {
 
 void Jobs::planned(const PlanResult& plan) {
   for (const Job& placed : plan.intent.jobs) {
-    if (desired_.job(placed.id) == nullptr) {
-      continue;  // it went while it was planned
+    if (desired_.job(placed.id) == nullptr || plan.is_without(placed.id)) {
+      continue;  // it went while it was planned, or nothing of it was
     }
     JobRecord& record = record_of(placed.id);
     const JobSchedule* schedule = schedule_of(plan.schedule, placed.id);
@@ -125,25 +147,53 @@ void Jobs::planned(const PlanResult& plan) {
       record.was_lit = false;
     }
     apply(placed.id, JobTrigger::planned);
+    if (record.state == JobState::committing) {
+      record.reason.clear();
+    }
   }
 }
 
-void Jobs::confirmed(const std::vector<Job>& lit) {
-  for (const Job& job : lit) {
+void Jobs::leave_out(JobId id, std::string why) {
+  apply(id, JobTrigger::left_out);
+  record_of(id).reason = std::move(why);
+}
+
+void Jobs::confirmed(const PlanResult& plan) {
+  for (const Job& job : plan.intent.jobs) {
     // A job that has gone on to another stage since waits for the light of that one.
     const bool is_present_stage = at(job.id).state == JobState::pending || stage_of(job.id) == job.stage;
-    if (is_present_stage) {
+    if (is_present_stage && !plan.is_without(job.id)) {
+      JobRecord& record = record_of(job.id);
+      record.is_stage_played = record.is_stage_played && record.state != JobState::committing;
       apply(job.id, JobTrigger::confirmed);
+      record.lit_stage = job.stage;
     }
   }
+}
+
+void Jobs::measured(JobId id, LightState light, const std::string& why) {
+  JobRecord& record = record_of(id);
+  if (!is_in_light(record.state)) {
+    return;
+  }
+  apply(id, light == LightState::lit    ? JobTrigger::measured_lit
+            : light == LightState::dark ? JobTrigger::measured_dark
+                                        : JobTrigger::measured_degraded);
+  record.reason = light == LightState::lit ? std::string{} : why;
+}
+
+void Jobs::played_to_end(JobId id) {
+  apply(id, JobTrigger::played_to_end);
+  record_of(id).reason =
+      "its timeslots were played to the end; cancel it to free its nodes: loom job cancel " + std::to_string(id.value);
 }
 
 void Jobs::keep_stage(const Job& lit) {
   apply(lit.id, lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
 }
 
-void Jobs::want_again(const std::vector<Job>& jobs) {
-  for (const Job& job : jobs) {
+void Jobs::want_again(const PlanResult& plan) {
+  for (const Job& job : plan.intent.jobs) {
     const JobRecord* record = find(job.id);
     if (record != nullptr && record->state == JobState::committing) {
       apply(job.id, JobTrigger::interrupted);
@@ -162,12 +212,13 @@ void Jobs::refuse(JobId id, std::string reason) {
 
 void Jobs::end(const Job& job) {
   apply(job.id, JobTrigger::ended);
+  record_of(job.id).reason.clear();
   keep_last(job);
 }
 
 std::optional<JobId> Jobs::keep_cycle(NodeId node, Revision revision, std::uint32_t underflows) {
   for (auto& [id, record] : records_) {
-    const bool plays = record.state == JobState::lit || record.state == JobState::committing || record.was_lit;
+    const bool plays = is_in_light(record.state) || record.state == JobState::committing || record.was_lit;
     if (!plays || revision < record.revision) {
       continue;
     }
@@ -182,7 +233,7 @@ std::optional<JobId> Jobs::keep_cycle(NodeId node, Revision revision, std::uint3
     record.cycles_done.insert(place, node);
     record.underflows += underflows;
     record.stage_underflows += underflows;
-    return record.state == JobState::lit ? std::optional(id) : std::nullopt;
+    return is_in_light(record.state) ? std::optional(id) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -194,6 +245,7 @@ bool Jobs::take_played_stage(JobId id) {
     return false;
   }
   record.cycles_done.clear();
+  record.is_stage_played = true;
   return true;
 }
 

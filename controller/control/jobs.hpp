@@ -11,6 +11,7 @@
 #include "controller/control/desired_intent.hpp"
 #include "controller/control/job_state.hpp"
 #include "core/planning.hpp"
+#include "core/report.hpp"
 
 namespace loom {
 
@@ -25,18 +26,20 @@ struct JobFacts {
 /// What the Intent does not say of a job.
 struct JobRecord {
   JobState state = JobState::pending;
-  std::string reason;  ///< of a refusal
+  std::string reason{};  ///< why it waits, is dark or degraded, was refused, or has nothing more to come
   std::uint32_t stages = 0;
   Revision revision;                  ///< that lights its present stage
   std::vector<NodeId> cycles_done{};  ///< nodes that have played all cycles of the present stage, ascending
   std::uint32_t underflows = 0;
-  std::uint32_t stage_underflows = 0;  ///< of the present stage's last playing
-  std::uint32_t stage_repeats = 0;     ///< playings of the present stage after its first
-  std::string note{};                  ///< of its schedule
-  bool was_lit = false;                ///< before this incarnation of the controller, in its present stage, by `revision`
-  Instant attended_until{};            ///< by a launcher, unless it says so again
-  Revision quiet_for;                  ///< what that launcher has let its job be dark for
-  std::optional<JobFacts> last{};      ///< of a job that has gone
+  std::uint32_t stage_underflows = 0;        ///< of the present stage's last playing
+  std::uint32_t stage_repeats = 0;           ///< playings of the present stage after its first
+  bool is_stage_played = false;              ///< all cycles of the stage in light are over
+  std::string note{};                        ///< of its schedule
+  bool was_lit = false;                      ///< before this incarnation of the controller, in its present stage, by `revision`
+  std::optional<std::uint32_t> lit_stage{};  ///< the last stage whose light was confirmed, in any incarnation
+  Instant attended_until{};                  ///< by a launcher, unless it says so again
+  Revision quiet_for;                        ///< what that launcher has let its job be dark for
+  std::optional<JobFacts> last{};            ///< of a job that has gone
 };
 
 class Jobs {
@@ -54,7 +57,12 @@ class Jobs {
   std::uint32_t stage_of(JobId id) const;
   /// A stage whose timeslots stayed dark is on its way to be played again.
   bool replays_a_stage() const;
-  std::vector<JobId> all(JobState state) const;
+  std::vector<JobId> all_in_light() const;
+  bool any_waits() const;
+  /// Wanted jobs without light of the stage that they are to have, ascending.
+  std::vector<JobId> unlit() const;
+  /// Its light was confirmed once, be it in an earlier stage or incarnation.
+  bool had_light(JobId id) const;
 
   void submitted(JobId id) { records_.try_emplace(id); }
   /// `lit_since`: the revision that had lit its present stage before this incarnation; empty: none had.
@@ -63,14 +71,18 @@ class Jobs {
   void follow(const Intent& before, Revision revision);
   /// A commit with these jobs begins.
   void planned(const PlanResult& plan);
-  /// Their light is confirmed.
-  void confirmed(const std::vector<Job>& lit);
+  /// A plan was made that has nothing of it.
+  void leave_out(JobId id, std::string why);
+  /// The light of the plan's jobs is confirmed.
+  void confirmed(const PlanResult& plan);
+  /// What the worst of its circuits read last, and why that is not lit. Of a job that is not in light it changes nothing.
+  void measured(JobId id, LightState light, const std::string& why);
   /// A commit with it failed, and its light is what it was.
   void keep_light(JobId id) { apply(id, JobTrigger::light_kept); }
   /// The Intent has it back in its earlier stage.
   void keep_stage(const Job& lit);
   /// What interrupted commits were to bring is still to come.
-  void want_again(const std::vector<Job>& jobs);
+  void want_again(const PlanResult& plan);
   /// Before the Intent loses it.
   void refuse(JobId id, std::string reason);
   /// `job` as the Intent had it last.
@@ -87,7 +99,7 @@ class Jobs {
   void repeat_stage(JobId id, Revision revision);
   void next_stage(JobId id, Revision revision);
   void forget_repeats(JobId id) { record_of(id).stage_repeats = 0; }
-  void played_to_end(JobId id) { apply(id, JobTrigger::played_to_end); }
+  void played_to_end(JobId id);
 
   /// A launcher stands by it, and has let it be dark for a revision.
   void attend(JobId id, Instant until, Revision quiet_for);

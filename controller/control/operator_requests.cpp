@@ -40,7 +40,8 @@ OperatorRequests::OperatorRequests(const OperatorRequestParts& parts)
       reconciler_(parts.reconciler),
       answers_(parts.answers),
       resets_(parts.resets),
-      reports_(parts.reports) {}
+      reports_(parts.reports),
+      unusable_(parts.unusable) {}
 
 void OperatorRequests::on_request(Peer from, const Envelope& envelope, const OperatorRequest& request, EffectSink& sink) {
   const Requester requester{from, envelope.principal, request.request};
@@ -178,7 +179,7 @@ void OperatorRequests::adopt(const TentativePlan& plan, const PlanResult& tried,
   answered.revision = needs_revision ? commits_.next_revision() : Revision{};
   answer_when_durable({change.requester, std::move(answered)}, sink);
   if (needs_revision) {
-    commits_.want_plan(plan.reason, sink);
+    commits_.want_plan(plan.reason, sink, change.requester.principal);
   }
 }
 

@@ -30,6 +30,7 @@ struct OperatorRequestParts {
   RequestAnswers& answers;
   ResetRequests& resets;
   const Reports& reports;
+  UnusableWatch& unusable;
 };
 
 class OperatorRequests {
@@ -95,6 +96,7 @@ class OperatorRequests {
   RequestAnswers& answers_;
   ResetRequests& resets_;
   const Reports& reports_;
+  UnusableWatch& unusable_;
 };
 
 /// A request's change, not begun yet. `only_asks`: a dry run, nothing of it becomes intent.

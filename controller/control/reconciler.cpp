@@ -31,6 +31,7 @@ Reconciler::Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy)
       sessions_(parts.sessions),
       commits_(parts.commits),
       tentative_(parts.tentative),
+      unusable_(parts.unusable),
       policy_(policy),
       dark_(plan_as_found(*facts_.fabric, std::vector<const Observation*>(facts_.fabric->devices.size(), nullptr))),
       drift_(facts_.fabric->devices.size(), facts_.timings, policy) {}
@@ -105,11 +106,12 @@ void Reconciler::judge(DeviceId id, EffectSink& sink) {
   }
 }
 
-/// Not where another alarm says it for the whole node: its agent is gone, or its lasers are latched off.
+/// Not where another alarm says it: its agent is gone, its lasers are latched off, or it follows no order.
 void Reconciler::alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink& sink) {
   const Device& device = facts_.fabric->device(plan.device);
   const AgentSession& session = sessions_[device.agent];
-  if (!session.is_present() || (session.lasers_latched_off && drift == Drift::missing)) {
+  const bool is_said = !session.is_present() || (session.lasers_latched_off && drift == Drift::missing);
+  if (is_said || unusable_.is_unusable(device.id)) {
     return;
   }
   Alarm alarm;
@@ -139,6 +141,9 @@ void Reconciler::judge_all(EffectSink& sink) {
 
 void Reconciler::alarm_of_given_up(EffectSink& sink) {
   for (const DeviceId id : drift_.take_given_up(facts_.now)) {
+    if (unusable_.is_unusable(id)) {
+      continue;  // its alarm stands, and says when it is tried again
+    }
     const bool is_adopting = policy_.answer_to(drift_.drift_of(id)) == DriftAnswer::adopt;
     const Device& device = facts_.fabric->device(id);
     Alarm alarm;
@@ -179,7 +184,8 @@ std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& dev
   }
   RepairScope scope = repair_scope(*facts_.fabric, desired_plan(), devices, observations, restored);
   const bool all_can =
-      std::all_of(scope.nodes.begin(), scope.nodes.end(), [this](NodeId node) { return sessions_.may_take_part(node); });
+      std::all_of(scope.nodes.begin(), scope.nodes.end(), [this](NodeId node) { return sessions_.may_take_part(node); }) &&
+      std::none_of(scope.devices.begin(), scope.devices.end(), [this](DeviceId id) { return unusable_.may_shine(id); });
   return all_can ? std::optional(std::move(scope)) : std::nullopt;
 }
 
@@ -207,7 +213,7 @@ void Reconciler::reconcile(EffectSink& sink) {
     const NodeId node = facts_.fabric->device(id).agent;
     // An agent that holds a plan which this controller does not know keeps its light until somebody asks for another.
     const bool is_anothers = !confirmed_.exists() && sessions_[node].applied != Revision{};
-    return !sessions_.may_take_part(node) || !is_judged(node) || is_anothers;
+    return !sessions_.may_take_part(node) || !is_judged(node) || is_anothers || unusable_.is_unusable(id);
   });
   const std::vector<NodeId> restored = to_be_restored();
   if (devices.empty() && restored.empty()) {

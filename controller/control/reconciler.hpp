@@ -22,6 +22,7 @@ struct ReconcilerParts {
   AgentSessions& sessions;
   CommitRunner& commits;
   TentativePlans& tentative;
+  const UnusableWatch& unusable;
 };
 
 class Reconciler {
@@ -75,6 +76,7 @@ class Reconciler {
   AgentSessions& sessions_;
   CommitRunner& commits_;
   TentativePlans& tentative_;
+  const UnusableWatch& unusable_;
   DriftPolicy policy_;
   const Plan dark_;  ///< what is desired before anything was confirmed
 

@@ -28,13 +28,13 @@ std::size_t bytes_of(const Observation& seen) {
 
 std::size_t bytes_of(const NodeReport& row) { return 96 + row.name.size() + 10 * row.jobs.size(); }
 std::size_t bytes_of(const DeviceReport& row) { return 96 + row.name.size() + 2 * bytes_of(row.observation); }
-std::size_t bytes_of(const CircuitReport& row) { return 128 + row.state.size(); }
+std::size_t bytes_of(const CircuitReport& row) { return 144 + row.state.size() + row.why.size(); }
 std::size_t bytes_of(const JobReport& row) {
   return 128 + row.name.size() + row.workload.size() + row.reason.size() + 5 * row.nodes.size();
 }
-std::size_t bytes_of(const CommitReport& row) { return 512 + row.reason.size(); }
+std::size_t bytes_of(const CommitReport& row) { return 512 + row.reason.size() + row.ordered_by.size(); }
 std::size_t bytes_of(const StandingAlarm& row) {
-  return 128 + row.alarm.evidence.size() + row.alarm.next_command.size() + row.acknowledged_by.size();
+  return 160 + row.alarm.evidence.size() + row.alarm.next_command.size() + row.acknowledged_by.size() + 5 * row.nodes.size();
 }
 
 /// Keeps the rows from `offset` on that were asked for and fit; at least one, so that every page goes on.
@@ -105,37 +105,29 @@ StatusReport Reports::status() const {
   return report;
 }
 
-/// OCP's words, from what the transmitter was last seen to do; a laser that plays timeslots is pending between them.
-std::string Reports::state_of(const Circuit& circuit, bool plays_timeslots) const {
-  const auto device = from_.facts.fabric->device_of_element[circuit.transmitter.value];
-  const Observation* seen = device.has_value() ? from_.sessions.observed(*device) : nullptr;
-  if (!from_.sessions.is_present(circuit.source) || seen == nullptr) {
-    return "UNKNOWN";
-  }
-  const auto* laser = std::get_if<LaserObservation>(&seen->reading);
-  const bool is_lit = laser != nullptr && laser->emitting && laser->frequency == centre_of(circuit.slot);
-  return is_lit ? "CONNECTED" : plays_timeslots ? "PENDING_CONNECTION" : "FAILED";
-}
-
 std::vector<CircuitReport> Reports::circuit_rows(const Query& query) const {
   std::vector<CircuitReport> rows;
   if (!from_.confirmed.exists() || from_.confirmed.intent().lasers_off) {
     return rows;
   }
+  std::vector<std::pair<Circuit, std::uint32_t>> wanted;
   for (const JobSchedule& job : from_.confirmed.present()->schedule.jobs) {
     const std::uint32_t stage = from_.jobs.stage_of(job.job);
-    if (stage >= job.stages.size()) {
-      continue;
-    }
-    for (std::uint32_t slot = 0; slot < job.stages[stage].timeslots.size(); ++slot) {
+    for (std::uint32_t slot = 0; stage < job.stages.size() && slot < job.stages[stage].timeslots.size(); ++slot) {
       for (const Circuit& circuit : job.stages[stage].timeslots[slot].circuits) {
         if (is_wanted(query, circuit.id.value)) {
-          rows.push_back({circuit, slot, state_of(circuit, job.stages[stage].timeslots.size() > 1)});
+          wanted.emplace_back(circuit, slot);
         }
       }
     }
+    if (!query.id.has_value()) {
+      const auto left_out = from_.light.left_out_of(job.job);
+      rows.insert(rows.end(), left_out.begin(), left_out.end());
+    }
   }
-  return rows;
+  std::vector<CircuitReport> measured = from_.light.reports_of(wanted);
+  measured.insert(measured.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  return measured;
 }
 
 std::vector<NodeReport> Reports::node_rows(const Query& query) const {
@@ -177,6 +169,7 @@ std::vector<DeviceReport> Reports::device_rows(const Query& query) const {
                     from_.reconciler.drift_of(device.id),
                     plan == nullptr ? std::nullopt : std::optional(plan->timeline.front().setpoint),
                     override != nullptr && !override->is_adopted(), override != nullptr && override->is_adopted()});
+    rows.back().unusable = from_.unusable.why(device.id);
   }
   if (from_.confirmed.exists()) {
     const std::vector<std::uint32_t> lit = lit_ways(fabric, from_.confirmed.plan());
@@ -196,6 +189,11 @@ JobReport Reports::job_row(JobId id, const JobRecord& record) const {
   row.workload = std::move(facts.workload);
   row.state = to_string(record.state);
   row.reason = record.reason;
+  const std::string held_by = record.state == JobState::committing ? from_.commits.waits_for() : std::string{};
+  if (!held_by.empty()) {
+    row.state = to_string(JobState::waiting);
+    row.reason = held_by;
+  }
   row.stage = facts.stage;
   row.stages = record.stages;
   row.nodes = std::move(facts.nodes);
@@ -253,6 +251,11 @@ ReplyRows Reports::all_rows(const Query& query) const {
       const auto& alarms = from_.alarms.rows();
       std::copy_if(alarms.begin(), alarms.end(), std::back_inserter(rows),
                    [&](const StandingAlarm& row) { return is_wanted(query, row.id.value); });
+      for (StandingAlarm& row : rows) {
+        row.nodes.resize(std::min(row.nodes.size(), limits::kNodesPerAlarm));
+        row.first_seen_wall = from_.facts.wall(row.first_seen);
+        row.last_seen_wall = from_.facts.wall(row.last_seen);
+      }
       return rows;
     }
     case Noun::explanation:

@@ -7,6 +7,7 @@
 
 #include "controller/control/commit_runner.hpp"
 #include "controller/control/demand_follower.hpp"
+#include "controller/control/light_watch.hpp"
 #include "controller/control/reconciler.hpp"
 
 namespace loom {
@@ -24,6 +25,8 @@ struct ReportSources {
   const CommitRunner& commits;
   const Reconciler& reconciler;
   const DemandFollower& demand;
+  const LightWatch& light;
+  const UnusableWatch& unusable;
 };
 
 class Reports {
@@ -40,7 +43,6 @@ class Reports {
   StatusReport status() const;
   std::vector<NodeReport> node_rows(const Query& query) const;
   JobReport job_row(JobId id, const JobRecord& record) const;
-  std::string state_of(const Circuit& circuit, bool plays_timeslots) const;
   std::vector<CircuitReport> circuit_rows(const Query& query) const;
 
   // reports_explain.cpp

@@ -121,8 +121,8 @@ void Reports::conclude(CircuitExplanation& it, Dbm sensitivity) const {
   } else if (wrong != it.hops.end()) {
     it.verdict = "first thing wrong: " + wrong->name + ": " + wrong->problem;
     it.next_command = "loom device show " + number(wrong->device->value);
-  } else if (it.circuit.state == "PENDING_CONNECTION") {
-    it.verdict = "dark between its timeslots; nothing on its way is wrong";
+  } else if (it.circuit.light != LightState::lit) {
+    it.verdict = std::string(to_string(it.circuit.light)) + ": " + it.circuit.why;
     it.next_command = "loom job show " + number(it.circuit.circuit.job.value);
   } else {
     it.verdict = "nothing on its way is wrong: " + to_string(received) + " expected at the receiver, which needs " +

@@ -53,7 +53,7 @@ void OperatorRequests::handle(const Requester& requester, const SubmitJob& reque
   const std::string reason = "job " + number(job.id.value) + " (" + job.spec.name + ") submitted";
   desired_.add_job(std::move(job));
   answer_when_durable({requester, std::move(answered), true}, sink);
-  commits_.want_plan(reason, sink);
+  commits_.want_plan(reason, sink, requester.principal);
 }
 
 void OperatorRequests::handle(const Requester& requester, const CancelJob& request, EffectSink& sink) {
@@ -84,7 +84,7 @@ void OperatorRequests::handle(const Requester& requester, const CancelJob& reque
   answered.job = request.job;
   answered.revision = commits_.next_revision();
   answer_when_durable({requester, std::move(answered)}, sink);
-  commits_.want_plan("job " + number(request.job.value) + " cancelled", sink);
+  commits_.want_plan("job " + number(request.job.value) + " cancelled", sink, requester.principal);
 }
 
 void OperatorRequests::handle(const Requester& requester, const ChangeJob& request, EffectSink& sink) {

@@ -25,8 +25,11 @@ std::vector<bool> taken_nodes(const Fabric& fabric, const Intent& intent) {
 }
 
 /// The first way to drain: each of its jobs gets one free node instead, of the same group if there is one.
-Result<Intent> swap_node(const Fabric& fabric, Intent intent, NodeId drained) {
+Result<Intent> swap_node(const Fabric& fabric, Intent intent, NodeId drained, const std::vector<bool>& unsound) {
   std::vector<bool> taken = taken_nodes(fabric, intent);
+  for (std::size_t node = 0; node < taken.size(); ++node) {
+    taken[node] = taken[node] || unsound[node];
+  }
   const std::uint32_t group = fabric.nodes[drained.value].group;
   for (Job& job : intent.jobs) {
     if (!is_on(job, drained)) {
@@ -79,7 +82,7 @@ void OperatorRequests::handle(const Requester& requester, const OrderLasers& req
     commits_.fail_with("lasers off was ordered", sink);
     reconciler_.follow_commits(sink);
   }
-  commits_.want_plan(request.on ? "lasers rearmed" : "lasers off", sink);
+  commits_.want_plan(request.on ? "lasers rearmed" : "lasers off", sink, requester.principal);
 }
 
 void OperatorRequests::handle(const Requester& requester, const OrderNode& request, EffectSink& sink) {
@@ -143,8 +146,13 @@ void OperatorRequests::drain(const Requester& requester, const OrderNode& reques
   };
   TentativePlan plan =
       change_for(requester, {}, "node " + name + (maintains ? " goes into maintenance" : " drained"), request.dry_run);
-  plan.candidates.push_back(
-      [mark, node, fabric = facts_.fabric](const Intent& intent) { return swap_node(*fabric, mark(intent), node); });
+  std::vector<bool> unsound;
+  for (const Node& each : facts_.fabric->nodes) {
+    unsound.push_back(!unusable_.is_sound(each.id));
+  }
+  plan.candidates.push_back([mark, node, unsound, fabric = facts_.fabric](const Intent& intent) {
+    return swap_node(*fabric, mark(intent), node, unsound);
+  });
   if (has_jobs) {
     plan.candidates.push_back([mark, node](const Intent& intent) -> Result<Intent> { return place_anew(mark(intent), node); });
   }
@@ -191,7 +199,7 @@ void OperatorRequests::release(const Requester& requester, const OrderNode& requ
   const bool needs_revision = answered.revision.value != 0;
   answer_when_durable({requester, std::move(answered)}, sink);
   if (needs_revision) {
-    commits_.want_plan("node " + number(node.value) + " comes back from maintenance", sink);
+    commits_.want_plan("node " + number(node.value) + " comes back from maintenance", sink, requester.principal);
   }
 }
 

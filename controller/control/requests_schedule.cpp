@@ -97,6 +97,15 @@ void pin(Intent& intent, std::vector<JobSchedule> pins, bool replace_all) {
   }
 }
 
+/// Restored from a journal, which keeps plans and no schedules.
+bool has_unknown_schedule(const PlanResult& plan) {
+  const auto& schedules = plan.schedule.jobs;
+  return std::any_of(plan.intent.jobs.begin(), plan.intent.jobs.end(), [&](const Job& job) {
+    return !plan.is_without(job.id) &&
+           std::none_of(schedules.begin(), schedules.end(), [&](const JobSchedule& each) { return each.job == job.id; });
+  });
+}
+
 }  // namespace
 
 /// The schedules of the jobs that the circuits are about, with those circuits in the jobs' present stages. `overwrite`: of
@@ -104,7 +113,7 @@ void pin(Intent& intent, std::vector<JobSchedule> pins, bool replace_all) {
 Result<std::vector<JobSchedule>> OperatorRequests::pins_of(const std::vector<ScheduledCircuit>& circuits,
                                                            ApplyMode mode) const {
   const Fabric& fabric = *facts_.fabric;
-  if (!confirmed_.exists() || confirmed_.present()->schedule.jobs.size() < confirmed_.intent().jobs.size()) {
+  if (!confirmed_.exists() || has_unknown_schedule(*confirmed_.present())) {
     return fail(ErrorCode::busy, "no schedule has been confirmed since the controller started", "loom schedule history");
   }
   std::map<JobId, JobSchedule> pins;

@@ -42,6 +42,9 @@ void ResetRequests::on_answer(NodeId node, const DeviceReset& done, EffectSink& 
   const Requester requester = pending->second.requester;
   pending_.erase(pending);
   sessions_.keep_reset(done.observation);
+  if (done.outcome.ok()) {
+    unusable_.forget(done.device);  // it has just followed an order
+  }
   OperatorReply answered;
   answered.outcome = done.outcome;
   answered.writes = done.writes;

@@ -13,8 +13,9 @@ namespace loom {
 
 class ResetRequests {
  public:
-  ResetRequests(const ControllerFacts& facts, AgentSessions& sessions, RequestAnswers& answers, const Reports& reports)
-      : facts_(facts), sessions_(sessions), answers_(answers), reports_(reports) {}
+  ResetRequests(const ControllerFacts& facts, AgentSessions& sessions, RequestAnswers& answers, const Reports& reports,
+                UnusableWatch& unusable)
+      : facts_(facts), sessions_(sessions), answers_(answers), reports_(reports), unusable_(unusable) {}
 
   /// Refused if its agent cannot be heard, or it is being reset already.
   void begin(const Requester& requester, const Device& device, EffectSink& sink);
@@ -33,6 +34,7 @@ class ResetRequests {
   AgentSessions& sessions_;
   RequestAnswers& answers_;
   const Reports& reports_;
+  UnusableWatch& unusable_;
   std::map<DeviceId, Pending> pending_;
   std::uint64_t made_ = 0;
 };

@@ -45,9 +45,25 @@ std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, Circui
   request->algorithm = facts_.algorithm;
   request->reason = "trial of: " + plan.reason;
   request->weigh = plan.weigh;
+  request->unusable = unusable_.devices();
+  request->may_leave_out = jobs_.unlit();  // what waits already goes on waiting; what this change is about is planned
+  if (const auto* change = std::get_if<OperatorChange>(&plan.purpose)) {
+    std::erase(request->may_leave_out, change->job);
+  }
   plans_.push_back(std::move(plan));
   sink.emit(MakePlan{std::move(request)});
   return std::nullopt;
+}
+
+std::optional<Error> TentativePlans::costs_light(const PlanResult& made) const {
+  const auto is_known = [this](const LeftOut& each) {
+    const auto* present = confirmed_.present().get();
+    return present != nullptr && std::any_of(present->left_out.begin(), present->left_out.end(),
+                                             [&](const LeftOut& before) { return before.job == each.job; });
+  };
+  const auto found = std::find_if(made.left_out.begin(), made.left_out.end(),
+                                  [&](const LeftOut& each) { return each.in_part && !is_known(each); });
+  return found == made.left_out.end() ? std::nullopt : std::optional(found->why);
 }
 
 std::optional<TentativeOutcome> TentativePlans::on_planned(const PlanOutcome& outcome, CircuitId next_circuit,
@@ -59,10 +75,11 @@ std::optional<TentativeOutcome> TentativePlans::on_planned(const PlanOutcome& ou
   }
   TentativePlan plan = std::move(*it);
   plans_.erase(it);
-  if (outcome.result) {
+  const std::optional<Error> cost = outcome.result ? costs_light(**outcome.result) : std::nullopt;
+  if (outcome.result && !cost) {
     return TentativeOutcome{std::move(plan), *outcome.result, outcome.elapsed};
   }
-  plan.first_refusal = plan.first_refusal ? plan.first_refusal : std::optional(without_number(outcome));
+  plan.first_refusal = plan.first_refusal ? plan.first_refusal : cost ? cost : std::optional(without_number(outcome));
   ++plan.candidate;
   return begin(std::move(plan), next_circuit, sink);
 }

@@ -10,10 +10,13 @@
 #include <variant>
 #include <vector>
 
+#include "controller/control/confirmed_plans.hpp"
 #include "controller/control/desired_intent.hpp"
 #include "controller/control/facts.hpp"
 #include "controller/control/found_state.hpp"
+#include "controller/control/jobs.hpp"
 #include "controller/control/requester.hpp"
+#include "controller/control/unusable_watch.hpp"
 
 namespace loom {
 
@@ -59,8 +62,9 @@ struct TentativeOutcome {
 
 class TentativePlans {
  public:
-  TentativePlans(const ControllerFacts& facts, const DesiredIntent& desired, const FoundState& found)
-      : facts_(facts), desired_(desired), found_(found) {}
+  TentativePlans(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
+                 const FoundState& found, const Jobs& jobs, const UnusableWatch& unusable)
+      : facts_(facts), desired_(desired), confirmed_(confirmed), found_(found), jobs_(jobs), unusable_(unusable) {}
 
   bool is_empty() const { return plans_.empty(); }
   bool has_adoption() const;
@@ -71,9 +75,15 @@ class TentativePlans {
   std::optional<TentativeOutcome> on_planned(const PlanOutcome& outcome, CircuitId next_circuit, EffectSink& sink);
 
  private:
+  /// A job that would lose light by it which it has now, and why; nothing: none.
+  std::optional<Error> costs_light(const PlanResult& made) const;
+
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
+  const ConfirmedPlans& confirmed_;
   const FoundState& found_;
+  const Jobs& jobs_;
+  const UnusableWatch& unusable_;
   std::vector<TentativePlan> plans_;
   std::uint64_t made_ = 0;
 };

@@ -2,7 +2,6 @@
 #include "controller/plan/admission.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace loom {
@@ -13,14 +12,6 @@ using Made = Result<std::shared_ptr<const PlanResult>>;
 /// Places that are tried for a job, the first included.
 constexpr std::uint32_t kPlacesTried = 4;
 
-std::set<JobId> jobs_in_light(const Plan* base) {
-  std::set<JobId> jobs;
-  for (std::size_t i = 0; base != nullptr && i < base->circuits.size(); ++i) {
-    jobs.insert(base->circuits[i].job);
-  }
-  return jobs;
-}
-
 bool may_go_elsewhere(const Job& job) { return job.nodes.empty() && job.spec.placement.empty(); }
 
 void insert(std::vector<Job>& jobs, const Job& job) {
@@ -29,21 +20,22 @@ void insert(std::vector<Job>& jobs, const Job& job) {
 
 class Admission {
  public:
-  Admission(const PlanRequest& request, const PlanAttempt& attempt)
-      : request_(request), attempt_(attempt), in_light_(jobs_in_light(request.base.get())) {}
+  Admission(const PlanRequest& request, const PlanAttempt& attempt) : request_(request), attempt_(attempt) {}
 
   Made run() {
     Made all = attempt_(request_.intent, 0);
-    const auto comes = [&](const Job& job) { return !in_light_.contains(job.id); };
-    const auto& jobs = request_.intent.jobs;
-    if (is_whole(all) || std::none_of(jobs.begin(), jobs.end(), comes)) {
+    if (is_whole(all)) {
       return all;
     }
-    return request_.may_leave_out ? one_by_one() : elsewhere(std::move(all));
+    return request_.may_leave_out.empty() ? elsewhere(all) : one_by_one();
   }
 
  private:
-  /// Nobody who comes was left out.
+  bool comes(const Job& job) const {
+    return std::binary_search(request_.may_leave_out.begin(), request_.may_leave_out.end(), job.id);
+  }
+
+  /// Nobody was left out whole.
   bool is_whole(const Made& made) const {
     return made &&
            std::all_of((*made)->left_out.begin(), (*made)->left_out.end(), [](const LeftOut& each) { return each.in_part; });
@@ -59,7 +51,7 @@ class Admission {
   }
 
   /// All of it, with other places for what has none yet.
-  Made elsewhere(Made first) {
+  Made elsewhere(const Made& first) {
     const auto& jobs = request_.intent.jobs;
     for (std::uint32_t place = 1; place < kPlacesTried && std::any_of(jobs.begin(), jobs.end(), may_go_elsewhere); ++place) {
       if (Made made = attempt_(request_.intent, place); is_whole(made)) {
@@ -71,11 +63,11 @@ class Admission {
 
   Made one_by_one() {
     Intent kept = request_.intent;
-    std::erase_if(kept.jobs, [&](const Job& job) { return !in_light_.contains(job.id); });
+    std::erase_if(kept.jobs, [&](const Job& job) { return comes(job); });
     Made best = attempt_(kept, 0);
     std::vector<LeftOut> left_out;
     for (const Job& job : request_.intent.jobs) {
-      if (!best || in_light_.contains(job.id)) {
+      if (!best || !comes(job)) {
         continue;
       }
       Intent wider = kept;
@@ -105,8 +97,14 @@ class Admission {
     return own != rows.end() ? *own : LeftOut{job.id, refusal_of(made).error(), false, {}, {}};
   }
 
-  static std::shared_ptr<const PlanResult> with(const std::shared_ptr<const PlanResult>& made, std::vector<LeftOut> left_out) {
+  /// What was left out is still wanted.
+  std::shared_ptr<const PlanResult> with(const std::shared_ptr<const PlanResult>& made, std::vector<LeftOut> left_out) const {
     auto result = std::make_shared<PlanResult>(*made);
+    for (const Job& job : request_.intent.jobs) {
+      if (std::any_of(left_out.begin(), left_out.end(), [&](const LeftOut& each) { return each.job == job.id; })) {
+        insert(result->intent.jobs, job);
+      }
+    }
     result->left_out.insert(result->left_out.end(), std::make_move_iterator(left_out.begin()),
                             std::make_move_iterator(left_out.end()));
     std::sort(result->left_out.begin(), result->left_out.end(),
@@ -116,7 +114,6 @@ class Admission {
 
   const PlanRequest& request_;
   const PlanAttempt& attempt_;
-  std::set<JobId> in_light_;
 };
 
 }  // namespace

@@ -97,25 +97,23 @@ class Judge {
     }
     const DevicePlan* plan = paths_.device(*id);
     const std::optional<Observation>& seen = readings_.devices[id->value];
-    if (plan == nullptr || !seen || std::holds_alternative<std::monostate>(seen->reading)) {
-      return {LightState::unknown, LightCause::never_read};
-    }
+    const bool is_laser = paths_.fabric().device(*id).kind == DeviceKind::itla_laser;
     const AgentLight agent = agent_of(*id);
-    const bool is_laser = std::holds_alternative<LaserObservation>(seen->reading);
     if (agent == AgentLight::latched && is_laser) {
       return {LightState::dark, LightCause::latched};
     }
-    const Finding read = judge_reading(hop, *plan, *seen);
-    if (is_laser && read.cause == LightCause::not_emitting && read_since_proof(*id)) {
+    const bool is_news = is_read(*id) && readings_.devices[id->value]->read_at > proven_at(*id);
+    const Finding read = plan != nullptr && is_news ? judge_reading(hop, *plan, *seen) : kHealthy;
+    if (is_laser && read.cause == LightCause::not_emitting) {
       return read;  // darkness that was read once is darkness until somebody reads light
     }
     if (agent == AgentLight::away) {
       return {LightState::unknown, LightCause::agent_away};
     }
-    if (const auto doubt = doubt_about(*id, *seen)) {
-      return *doubt;
+    if (agent == AgentLight::darkening && is_laser) {
+      return {LightState::unknown, LightCause::darkening};
     }
-    return read_since_proof(*id) ? read : kHealthy;
+    return doubt_about(*id).value_or(read);
   }
 
   /// Since the device was last known to be as it is: read, or read back by a commit. Nothing: never.
@@ -125,8 +123,7 @@ class Judge {
       const ReceivedPower* received = received_at(hop.element);
       return received == nullptr ? Duration{} : readings_.now - received->read_at;
     }
-    const std::optional<Observation>& seen = readings_.devices[id->value];
-    return seen && seen->health != DeviceHealth::unknown ? std::optional(readings_.now - known_at(*id)) : std::nullopt;
+    return known_at(*id) == Instant::min() ? std::nullopt : std::optional(readings_.now - known_at(*id));
   }
 
  private:
@@ -136,18 +133,26 @@ class Judge {
   }
 
   Instant proven_at(DeviceId id) const { return readings_.proven_at.empty() ? Instant::min() : readings_.proven_at[id.value]; }
-  Instant known_at(DeviceId id) const { return std::max(proven_at(id), readings_.devices[id.value]->read_at); }
-  bool read_since_proof(DeviceId id) const { return readings_.devices[id.value]->read_at > proven_at(id); }
+  /// Read at all, by this process of its agent.
+  bool is_read(DeviceId id) const {
+    const std::optional<Observation>& seen = readings_.devices[id.value];
+    return seen && seen->health != DeviceHealth::unknown && !std::holds_alternative<std::monostate>(seen->reading);
+  }
+  /// By a reading, or by the read-back of a commit; Instant::min(): never.
+  Instant known_at(DeviceId id) const {
+    return is_read(id) ? std::max(proven_at(id), readings_.devices[id.value]->read_at) : proven_at(id);
+  }
 
-  /// A reading that nobody may rely on.
-  std::optional<Finding> doubt_about(DeviceId id, const Observation& seen) const {
-    if (seen.health == DeviceHealth::unknown) {
+  /// Why nobody may rely on what is known of it.
+  std::optional<Finding> doubt_about(DeviceId id) const {
+    if (known_at(id) == Instant::min()) {
       return Finding{LightState::unknown, LightCause::never_read};
     }
+    const std::optional<Observation>& seen = readings_.devices[id.value];
     // A module that says that it is broken was read; a driver that gave up knows nothing.
-    const auto* laser = std::get_if<LaserObservation>(&seen.reading);
-    const bool says_so = laser != nullptr && laser->status_fatal != 0 && seen.fault.empty();
-    if (seen.health == DeviceHealth::failed && !says_so) {
+    const auto* laser = seen ? std::get_if<LaserObservation>(&seen->reading) : nullptr;
+    const bool says_so = laser != nullptr && laser->status_fatal != 0 && seen->fault.empty();
+    if (seen && seen->health == DeviceHealth::failed && !says_so) {
       return Finding{LightState::unknown, LightCause::driver_gave_up};
     }
     if (readings_.now - known_at(id) > readings_.limits.stale_after) {

@@ -17,7 +17,12 @@
 namespace loom {
 
 /// What a node's agent said of itself last.
-enum class AgentLight : std::uint8_t { present, away, latched };
+enum class AgentLight : std::uint8_t {
+  present,
+  away,
+  latched,    ///< its lasers are off and stay so
+  darkening,  ///< they were ordered off, and it has not said that they are
+};
 
 /// What a receiver measured of the light that comes to it.
 struct ReceivedPower {
@@ -52,6 +57,7 @@ enum class LightCause : std::uint8_t {
   read_too_long_ago,
   driver_gave_up,
   agent_away,
+  darkening,  ///< lasers off was ordered
   moving,
   not_emitting,
   other_frequency,

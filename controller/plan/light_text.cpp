@@ -77,13 +77,15 @@ class Sentence {
       case LightCause::never_read:
         return "was never read" + fault;
       case LightCause::agent_away:
-        return "belongs to an agent that is away" + read_ago(seen->read_at);
+        return "belongs to an agent that is away" + (seen ? read_ago(seen->read_at) : std::string());
+      case LightCause::darkening:
+        return "was ordered off, and its agent has not said that it is";
       case LightCause::latched:
         return "is latched off by its agent";
       case LightCause::driver_gave_up:
         return "cannot be read" + (fault.empty() ? "; its driver gave up" : fault) + read_ago(seen->read_at);
       case LightCause::read_too_long_ago:
-        return "was read " + in_milliseconds(readings_.now - seen->read_at) + " ago, limit " +
+        return "was read " + in_milliseconds(light_.age) + " ago, limit " +
                in_milliseconds(readings_.limits.stale_after) + fault;
       case LightCause::moving:
         return "is moving" + read_ago(seen->read_at);

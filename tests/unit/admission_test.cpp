@@ -200,14 +200,14 @@ TEST_CASE("what fits as a whole is planned once") {
 TEST_CASE("only the job that does not fit is left out, and what runs is planned first") {
   Attempts attempts{{}, {}, [](const auto& jobs, std::uint32_t) { return !has(jobs, 3); }};
   PlanRequest request = request_of(2, 5);
-  request.may_leave_out = true;
+  request.may_leave_out = {JobId{3}, JobId{4}, JobId{5}};
   const auto made = attempts.admit(request);
   REQUIRE(made);
   REQUIRE((*made)->left_out.size() == 1);
   CHECK((*made)->left_out[0].job == JobId{3});
   CHECK_FALSE((*made)->left_out[0].in_part);
   CHECK((*made)->left_out[0].why.message == "no room for 3 jobs");
-  CHECK((*made)->intent.jobs.size() == 4);
+  CHECK((*made)->intent.jobs.size() == 5);
   CHECK(attempts.made[1] == std::vector<std::uint64_t>{1, 2});
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("other places are tried before a job is refused") {
 TEST_CASE("two jobs that do not fit together are not both refused") {
   Attempts attempts{{}, {}, [](const auto& jobs, std::uint32_t) { return !(has(jobs, 2) && has(jobs, 3)); }};
   PlanRequest request = request_of(1, 3);
-  request.may_leave_out = true;
+  request.may_leave_out = {JobId{2}, JobId{3}};
   const auto made = attempts.admit(request);
   REQUIRE(made);
   REQUIRE((*made)->left_out.size() == 1);
@@ -233,7 +233,7 @@ TEST_CASE("two jobs that do not fit together are not both refused") {
 TEST_CASE("where what runs cannot be planned nothing is, whoever comes") {
   Attempts attempts{{}, {}, [](const auto& jobs, std::uint32_t) { return !has(jobs, 1); }};
   PlanRequest request = request_of(1, 3);
-  request.may_leave_out = true;
+  request.may_leave_out = {JobId{2}, JobId{3}};
   CHECK_FALSE(attempts.admit(request));
 }
 

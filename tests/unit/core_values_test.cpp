@@ -58,7 +58,7 @@ TEST_CASE("every_word_of_an_enumeration_is_its_own") {
 
 TEST_CASE("wall times are printed as RFC 3339 with microseconds") {
   CHECK(to_string(LightState::degraded) == "degraded");
-  CHECK(to_string(AlarmCode::device_unusable) == "device_unusable");
+  CHECK(to_string(AlarmCode::receiver_withheld) == "receiver_withheld");
   CHECK(to_string(WallTime{}) == "-");
   CHECK(to_string(WallTime{std::chrono::seconds{951'782'399} + std::chrono::nanoseconds{999'999'999}}) ==
         "2000-02-28T23:59:59.999999Z");

@@ -32,7 +32,7 @@ class DeskBench {
     events_.clear();
     appended_ = 0;
     controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}, {}, {}, record_bytes});
-    feed(Started{++boots_, clock, records});
+    feed(Started{++boots_, clock, records, wall_offset});
     for (const Node& node : fabric->nodes) {
       greet(node.id);
     }
@@ -174,6 +174,7 @@ class DeskBench {
   std::unique_ptr<Controller> controller;
   Instant now{std::chrono::seconds{1}};
   std::vector<Record> records;
+  Duration wall_offset = std::chrono::hours{1'000};
   std::vector<OperatorReply> replies;
   std::vector<Envelope> sent;
   std::vector<Alarm> alarms;
@@ -181,6 +182,7 @@ class DeskBench {
   std::set<NodeId> silent;                                                 ///< agents that say nothing any more
   bool resets_answered = true;                                             ///< agents answer ResetDevice
   std::function<std::optional<Error>(NodeId, const NodePlan&)> objection;  ///< what an agent has against a Prepare
+  std::function<std::optional<Body>(const Envelope&)> misbehave{};         ///< what an agent answers instead of obeying
   std::uint64_t last_request = 0;
   std::optional<Error> journal_refuses;  ///< every row from now on
   bool snapshot_due = false;             ///< says the next answer of the journal
@@ -196,6 +198,9 @@ class DeskBench {
     sent.push_back(word);
     if (silent.contains(word.node)) {
       return;
+    }
+    if (auto answer = misbehave ? misbehave(word) : std::nullopt) {
+      return hear(word.node, *std::move(answer), word.revision);
     }
     if (const auto* prepare = std::get_if<Prepare>(&word.body)) {
       Outcome outcome;

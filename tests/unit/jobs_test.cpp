@@ -52,9 +52,10 @@ TEST_CASE("a_job_is_lit_only_by_the_confirmation_of_the_stage_that_it_is_in") {
   CHECK(jobs.at(JobId{1}).state == JobState::committing);
   CHECK(jobs.at(JobId{1}).revision == Revision{7});
   desired.go_to_stage(JobId{1}, 1);
-  jobs.confirmed(plan.intent.jobs);
+  jobs.confirmed(plan);
   CHECK(jobs.at(JobId{1}).state == JobState::committing);
-  jobs.confirmed(desired.intent().jobs);
+  plan.intent = desired.intent();
+  jobs.confirmed(plan);
   CHECK(jobs.at(JobId{1}).state == JobState::lit);
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("a_node_counts_once_for_its_stage_and_only_under_the_revision_that_lit
   plan.plan.revision = Revision{7};
   plan.intent = desired.intent();
   jobs.planned(plan);
-  jobs.confirmed(plan.intent.jobs);
+  jobs.confirmed(plan);
   CHECK_FALSE(jobs.keep_cycle(NodeId{0}, Revision{6}, 1).has_value());  // of the light before
   CHECK(jobs.keep_cycle(NodeId{0}, Revision{7}, 1) == JobId{1});
   CHECK_FALSE(jobs.keep_cycle(NodeId{0}, Revision{7}, 1).has_value());  // repeated

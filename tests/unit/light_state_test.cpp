@@ -237,6 +237,10 @@ TEST_CASE("an agent that is away leaves its light unknown, one that is latched l
   CHECK(bench.light().state == LightState::dark);
   CHECK(bench.word() == "PENDING_CONNECTION");
   CHECK_THAT(bench.why(), Catch::Contains("latched off"));
+  bench.agents[source.value] = AgentLight::darkening;
+  CHECK(bench.light().state == LightState::unknown);
+  bench.laser().emitting = false;
+  CHECK(bench.light().state == LightState::dark);
 }
 
 TEST_CASE("what a commit read back since is newer than the reading of before") {
@@ -246,6 +250,20 @@ TEST_CASE("what a commit read back since is newer than the reading of before") {
   CHECK(bench.light().state == LightState::lit);
   bench.reading_at(bench.hop_with(DeviceKind::itla_laser)).read_at = kRead + milliseconds{2};
   CHECK(bench.light().state == LightState::dark);
+}
+
+TEST_CASE("what a commit read back is known without any report since, for as long as a reading is") {
+  Bench bench(0);
+  for (std::optional<Observation>& seen : bench.seen) {
+    seen.reset();
+  }
+  CHECK(bench.light().cause == LightCause::never_read);
+  CHECK(bench.light().age == Duration{-1});
+  bench.proven.assign(bench.proven.size(), kRead);
+  CHECK(bench.light().state == LightState::lit);
+  CHECK(bench.light().age == milliseconds{500});
+  bench.now = kRead + seconds{11};
+  CHECK(bench.light().cause == LightCause::read_too_long_ago);
 }
 
 TEST_CASE("a laser that plays agrees with any of its timeslots, until they are played") {

@@ -124,6 +124,7 @@ StandingAlarm standing_alarm(Random& random) {
   out.cleared = random.coin();
   out.nodes = nodes(random);
   out.node_count = small(random);
+  out.from_agent = random.coin();
   out.first_seen_wall = wall_time(instant(random), Duration{});
   out.last_seen_wall = wall_time(instant(random), Duration{});
   return out;

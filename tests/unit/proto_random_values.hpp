@@ -394,7 +394,7 @@ inline Outcome outcome(Random& random) { return random.coin() ? Outcome{} : Outc
 
 inline Alarm alarm(Random& random) {
   Alarm out;
-  out.code = random.any(AlarmCode::device_unusable);
+  out.code = random.any(AlarmCode::receiver_withheld);
   if (random.coin()) {
     out.node = node(random);
   }

@@ -87,14 +87,8 @@ struct Planning {
     request.revision.value += 1;
     auto made = make_plan(request);
     if (made) {
-      std::vector<Job> jobs = (*made)->intent.jobs;
-      for (const Job& job : request.intent.jobs) {  // what was left out is still wanted
-        if (std::none_of(jobs.begin(), jobs.end(), [&](const Job& each) { return each.id == job.id; })) {
-          jobs.push_back(job);
-        }
-      }
       request.base = {*made, &(*made)->plan};
-      request.intent.jobs = std::move(jobs);
+      request.intent = (*made)->intent;
       request.next_circuit = (*made)->next_circuit;
     }
     return made;
