@@ -272,8 +272,37 @@ void CommitRunner::follow_left_out(const PlanResult& plan, EffectSink& sink) {
   }
 }
 
+/// Without the jobs that it leaves out it is what is confirmed already.
+bool CommitRunner::brings_nothing(const PlanResult& plan) const {
+  const bool is_without_whole =
+      std::any_of(plan.left_out.begin(), plan.left_out.end(), [](const LeftOut& each) { return !each.in_part; });
+  if (!is_without_whole || !confirmed_.exists() || !plan.plan.changed.empty() || !uncertain_.empty() ||
+      !repair_.nodes.empty()) {
+    return false;
+  }
+  const auto planned = [](const PlanResult& result) {
+    Intent intent = result.intent;
+    std::erase_if(intent.jobs, [&](const Job& job) { return result.is_without(job.id); });
+    return intent;
+  };
+  return planned(plan) == planned(*confirmed_.present());
+}
+
 void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink) {
+  const bool is_empty = brings_nothing(*plan);
   follow_left_out(*plan, sink);
+  if (is_empty) {
+    CommitReport report;
+    report.revision = planned.revision;
+    report.base = confirmed_.revision();
+    report.outcome = CommitOutcome::refused;
+    report.reason = planned.reason + ": " + plan->left_out.front().why.message;
+    report.started = facts_.now;
+    report.started_wall = facts_.wall(facts_.now);
+    report.ordered_by = std::move(planned.ordered_by);
+    record_history(std::move(report));
+    return journal_.append(desired_.record(), PlanAct{}, sink);
+  }
   uncertain_.forget_unread();
   Committing committing;
   committing.is_repair = !repair_.nodes.empty() && uncertain_.empty() && plan->plan.changed.empty() && !jobs_.replays_a_stage();

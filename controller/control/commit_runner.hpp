@@ -141,6 +141,7 @@ class CommitRunner {
   void refuse_plan(const Planning& planned, const Error& error, EffectSink& sink);
   void start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink);
   void follow_left_out(const PlanResult& plan, EffectSink& sink);
+  bool brings_nothing(const PlanResult& plan) const;
   RepairScope reachable(RepairScope scope, const Plan& plan) const;
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
                                                                const KnownState& known) const;

@@ -276,6 +276,7 @@ void UnusableDevices::leave_alone(Plan& plan) const {
       continue;  // an operator's own setpoint, which was refused or will fail aloud
     }
     planned.touched = false;
+    planned.may_hold.clear();
     planned.left_alone = true;
     const bool is_touched =
         std::any_of(node.devices.begin(), node.devices.end(), [](const DevicePlan& row) { return row.touched; });
