@@ -2,7 +2,7 @@
 #include "core/config/scenario_text.hpp"
 
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <utility>
 #include <vector>
 
@@ -55,6 +55,13 @@ std::string list_text(std::string_view key, const Rows& rows, Text text) {
   return lines.empty() ? lines : std::string(key) + ":\n" + lines;
 }
 
+/// The fewest digits that are read back as the same probability.
+std::string exact(double value) {
+  std::array<char, 64> text{};
+  const auto [end, code] = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  return code == std::errc{} ? std::string(text.data(), end) : std::to_string(value);
+}
+
 std::string controller_text(const ControllerTimings& timings) {
   const ControllerTimings usual;
   Row row;
@@ -93,8 +100,8 @@ std::string reconcile_text(const ControllerTimings& timings, const DriftPolicy& 
 std::string adaptation_text(const AdaptPolicy& policy) {
   const AdaptPolicy usual;
   Row row;
-  row.add_unless(std::to_string(usual.tolerance), "tolerance", std::to_string(policy.tolerance))
-      .add_unless(std::to_string(usual.margin), "margin", std::to_string(policy.margin))
+  row.add_unless(exact(usual.tolerance), "tolerance", exact(policy.tolerance))
+      .add_unless(exact(usual.margin), "margin", exact(policy.margin))
       .add_unless(std::to_string(usual.hold_times), "hold_times", std::to_string(policy.hold_times))
       .add_unless<std::uint64_t>(usual.restless, "restless", policy.restless)
       .add_unless(usual.fresh, "fresh", policy.fresh);
@@ -182,13 +189,6 @@ std::string churn_text(const Churn& churn) {
     row.add("settings", settings_text(churn.settings));
   }
   return "churn: " + row.text() + "\n";
-}
-
-/// All digits that a probability needs to be read back as it is.
-std::string exact(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.17f", value);
-  return text.data();
 }
 
 std::string network_text(const NetworkFaults& network) {
