@@ -334,6 +334,12 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   commit.certify(named(commit.plan().plan.certificate, *facts_.fabric));
   committing.agents_until = facts_.now + facts_.timings.stage_deadline;
   committing.quiet_until = facts_.now + facts_.timings.quiesce_deadline;
+  if (const auto lasers = unprovable_lasers(*facts_.fabric, known, commit.plan().plan); !lasers.empty()) {
+    commit.fail_with("light of " + facts_.fabric->device(lasers.front()).name +
+                     ", which follows no order, may meet what moves, and nobody can prove it dark");
+    phase_ = std::move(committing);
+    return follow_commit(sink);
+  }
   phase_ = std::move(committing);
   begin_if_ready(sink);
 }

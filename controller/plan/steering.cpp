@@ -185,7 +185,7 @@ class SteeringCompleter {
   void touch(DeviceId laser) {
     const NodeId node = fabric_.device(laser).agent;
     for (DevicePlan& device : plan_.nodes[node.value].devices) {
-      device.touched = device.touched || device.device == laser;
+      device.touched = device.touched || (device.device == laser && !device.left_alone);
     }
     insert(plan_.changed, node);
   }
@@ -218,6 +218,22 @@ std::vector<DeviceId> lasers_that_meet(const Fabric& fabric, const KnownState& k
   }
   std::sort(moving.begin(), moving.end());
   return lasers_that_meet({fabric, plan, KnownDevices(fabric, known).plans(), known.observations}, moving);
+}
+
+std::vector<DeviceId> unprovable_lasers(const Fabric& fabric, const KnownState& known, const Plan& plan) {
+  const auto is_left_alone = [](const DevicePlan& device) { return device.left_alone; };
+  const bool any = std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& node) {
+    return std::any_of(node.devices.begin(), node.devices.end(), is_left_alone);
+  });
+  std::vector<DeviceId> lasers;
+  if (any) {
+    lasers = lasers_that_meet(fabric, known, plan);
+    std::erase_if(lasers, [&](DeviceId laser) {
+      const DevicePlan* device = device_of(fabric, plan, laser);
+      return device == nullptr || !device->left_alone;
+    });
+  }
+  return lasers;
 }
 
 bool is_as_known(const Fabric& fabric, const KnownState& known, const Plan& plan) {

@@ -24,6 +24,9 @@ bool is_as_known(const Fabric& fabric, const KnownState& known, const Plan& plan
 /// Lasers, ascending, touched or not, whose light may meet what the plan moves.
 std::vector<DeviceId> lasers_that_meet(const Fabric& fabric, const KnownState& known, const Plan& plan);
 
+/// Those of them that follow no order (DevicePlan::left_alone): nobody can prove their light dark, so the plan must not go.
+std::vector<DeviceId> unprovable_lasers(const Fabric& fabric, const KnownState& known, const Plan& plan);
+
 /// Precondition: what uncertain plans touched is touched by `plan`, and their nodes take part.
 void see_to_steering(const Fabric& fabric, const KnownState& known, Plan& plan);
 

@@ -319,6 +319,22 @@ TEST_CASE("light_that_was_observed_where_something_moves_is_proven_dark_like_any
   CHECK(std::binary_search(plan.changed.begin(), plan.changed.end(), NodeId{5}));
 }
 
+TEST_CASE("light_of_a_laser_that_follows_no_order_is_not_steered_by_anybody") {
+  Lab lab(ocs_6(), "sip-ocs");
+  lab.request.intent.jobs = {job_of(1, nodes(0, 2))};
+  lab.confirm(lab.plan());
+  lab.request.intent.jobs.push_back(job_of(2, nodes(2, 2)));
+  Plan plan = lab.plan()->plan;
+  const KnownState known{lab.request.base.get(), {}, lab.observations()};
+  CHECK(unprovable_lasers(*lab.fabric, known, plan).empty());
+  const DeviceId laser = lab.device("laser-2-0");
+  for (DevicePlan& device : plan.nodes[2].devices) {
+    device.left_alone = device.left_alone || device.device == laser;
+  }
+  CHECK(unprovable_lasers(*lab.fabric, known, plan) == std::vector{laser});  // it may shine into the ports that are joined
+  see_to_steering(*lab.fabric, known, plan);
+}
+
 TEST_CASE("a_device_that_an_uncertain_revision_moved_may_be_where_that_put_it") {
   Lab lab(oddl_8(), "oddl");
   lab.request.intent.jobs = {job_of(1, nodes(0, 4))};
