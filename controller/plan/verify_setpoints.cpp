@@ -116,6 +116,7 @@ class Structure {
              std::to_string(limits::kWssRoutes));
       return;
     }
+    std::vector<Frequency> taken(element.inputs);  // by input: up to where
     for (std::size_t i = 0; i < routes.size(); ++i) {
       const WssRoute& route = routes[i];
       const bool ascending =
@@ -126,6 +127,12 @@ class Structure {
                " to output " + std::to_string(route.output) + " is out of order or out of range");
         return;
       }
+      if (lower_edge_of(route.slot) < taken[route.input]) {
+        refuse(device.name + ": route of " + to_string(centre_of(route.slot)) + " from input " + std::to_string(route.input) +
+               " overlaps another one of that input");
+        return;
+      }
+      taken[route.input] = upper_edge_of(route.slot);
     }
   }
 

@@ -146,6 +146,24 @@ TEST_CASE("verify: the routes of a WSS ascend") {
   CHECK(with({{{1, 1}, 0, 0, Db{0}}, {{0, 1}, 0, 1, Db{0}}}) == Texts{"node_plan_complete: wss: route of 193.10000 THz" + end});
 }
 
+TEST_CASE("verify: routes of one input share no spectrum, routes of two may") {
+  const auto with = [](WssRoute second) {
+    VerifyBench bench = make_chain();
+    bench.element("wss").inputs = 2;
+    build_index(bench.fabric);
+    bench.set<WssSetpoint>("wss").routes = {{{0, 8}, 0, 0, Db{0}}, second};
+    bench.declare();
+    return bench.verdict();
+  };
+  const auto refusal = [](const std::string& frequency) {
+    return Texts{kWhole + std::string("wss: route of ") + frequency + " THz from input 0 overlaps another one of that input"};
+  };
+  CHECK(with({{16, 8}, 0, 1, Db{0}}) == Texts{});  // edge to edge
+  CHECK(with({{15, 8}, 0, 1, Db{0}}) == refusal("193.19375"));
+  CHECK(with({{16, 9}, 0, 1, Db{0}}) == refusal("193.20000"));
+  CHECK(with({{0, 8}, 1, 1, Db{0}}) == Texts{});
+}
+
 TEST_CASE("verify: a circuit has an id above the one before and ends that its nodes own") {
   const auto with = [](auto change) {
     VerifyBench bench = chain_of_two();
