@@ -3,13 +3,21 @@
 #pragma once
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "cli/lab_light.hpp"
 #include "cli/lab_session.hpp"
+#include "sim_backend/light_checker.hpp"
 #include "sim_backend/run_account.hpp"
 
 namespace loom::cli {
+
+struct SafetyVerdict {
+  std::vector<Violation> violations;
+  std::vector<ExcusedViolation> excused;
+  std::uint64_t excused_count = 0;
+};
 
 class LabHistory {
  public:
@@ -32,6 +40,9 @@ class LabHistory {
   /// As of the last read(): windows, and the changes that they come from (of this host's clock).
   const LightTimeline& light() const { return windows_; }
   const std::vector<OpticalChange>& changes() const { return changes_; }
+  /// Light against the rules of safety, as the simulation judges it: what was read by now. Where the time of a decision is not
+  /// known (of a controller that was killed) the judge is lenient: a plan holds early and an old one ends late.
+  SafetyVerdict judge() const;
   /// By revision, those that were abandoned before anything moved too.
   const std::map<Revision, CommitReport>& commits() const { return commits_; }
 
@@ -40,6 +51,10 @@ class LabHistory {
     Instant at{};
     bool on = false;
   };
+  Instant last() const { return decisions_.empty() ? Instant{} : decisions_.back().first; }
+  Result<void> learn_rows();
+  void learn(const Record& record);
+  void learn(const SnapshotRecord& snapshot);
   Instant time_of(const Record& record);
   Instant time_of(const CommitRecord& record);
   Instant time_of(const IntentRecord& record);
@@ -50,8 +65,10 @@ class LabHistory {
   RunHistory run_;
   std::map<Revision, CommitReport> commits_;
   std::vector<LaserOrder> laser_orders_;
-  std::size_t learned_ = 0;  ///< rows of the journal
-  Instant last_{};           ///< of the last row that was learned
+  std::uint64_t learned_ = 0;   ///< number of the last row of the journal that was learned
+  std::size_t learned_at_ = 0;  ///< as many commits were known then
+  /// What the rows say, each no earlier than the one before it.
+  std::vector<std::pair<Instant, Record>> decisions_;
   bool lasers_off_ = false;
   LightTimeline windows_;
   std::vector<OpticalChange> changes_;

@@ -2,6 +2,7 @@
 // file is not touched. For accounts and judges of a run.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "cli/lab_files.hpp"
@@ -10,7 +11,12 @@
 
 namespace loom::cli {
 
-/// The sound prefix of the rows, oldest first. Errors: storage, malformed.
-Result<std::vector<Record>> read_journal(const LabFiles& files);
+struct JournalRow {
+  std::uint64_t number = 0;  ///< from 1; rows that a snapshot stands for are not there any more
+  Record record;
+};
+
+/// Oldest first. Errors: storage (damage, too), malformed.
+Result<std::vector<JournalRow>> read_journal(const LabFiles& files);
 
 }  // namespace loom::cli

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "cli/process.hpp"
 #include "cli/term.hpp"
@@ -106,11 +107,11 @@ Result<std::vector<OpticalChange>> LabLight::changes() const {
   return changes;
 }
 
-LightTimeline windows_of(const Fabric& fabric, std::vector<OpticalChange> changes, Instant zero) {
+LightTimeline windows_of(std::shared_ptr<const Fabric> fabric, std::vector<OpticalChange> changes, Instant zero) {
   for (OpticalChange& change : changes) {
     change.at -= zero.time_since_epoch();
   }
-  return timeline_of(std::make_shared<const Fabric>(fabric), changes);
+  return timeline_of(std::move(fabric), changes);
 }
 
 }  // namespace loom::cli

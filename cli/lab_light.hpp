@@ -2,6 +2,7 @@
 // truth for accounts, replays and judges. Instants are of this host's monotonic clock.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "cli/lab_session.hpp"
@@ -31,6 +32,6 @@ class LabLight {
 };
 
 /// The windows of `changes`, all instants counted from `zero`.
-LightTimeline windows_of(const Fabric& fabric, std::vector<OpticalChange> changes, Instant zero);
+LightTimeline windows_of(std::shared_ptr<const Fabric> fabric, std::vector<OpticalChange> changes, Instant zero);
 
 }  // namespace loom::cli

@@ -29,11 +29,10 @@ Instant last_action_of(const Scenario& scenario) {
   return last;
 }
 
-/// Light that stays is all there; granted light and timeslots come and go until everything has been sent.
-bool is_in_light(const JobReport& row, const JobSubmission& submission) {
+/// All light of its last stage; whether timeslots and grants have carried everything, the light tells.
+bool is_in_light(const JobReport& row) {
   const bool is_last = row.stages > 0 && row.stage + 1 >= row.stages;
-  const bool is_static = submission.transmit != Transmit::grants;
-  return row.state == "ended" || (row.state == "lit" && is_last && is_static && row.waiting_circuits == 0);
+  return row.state == "ended" || (is_at_rest({row.state, row.reason}) && is_last && row.waiting_circuits == 0);
 }
 
 }  // namespace
@@ -79,9 +78,9 @@ Result<void> LabOperator::run() {
       script_.stop();
       patience = at + kPatience;
     }
-    const bool is_over = end == kNever ? script_.is_done() && at >= last_action_ && faults_.is_over() : at >= end;
-    const bool is_stuck = end == kNever ? at - changed_at_ > kPatience : at > patience;
-    if ((is_over && is_settled()) || is_stuck) {
+    const bool is_done = end == kNever ? script_.is_done() && at >= last_action_ && faults_.is_over() : at >= end;
+    const bool is_stuck = is_done && (end == kNever ? at - changed_at_ > kPatience : at > patience);
+    if ((is_done && is_settled()) || is_stuck) {
       end_ = at;
       progress_.finish(is_stuck ? "not at rest: " + unsettled() : "at rest after " + text_of(at.time_since_epoch()));
       break;
@@ -139,7 +138,7 @@ Result<void> LabOperator::poll() {
     const bool is_news = known == rows_.end() || known->second.state != row.state || known->second.stage != row.stage ||
                          known->second.cycles_done != row.cycles_done || known->second.revision != row.revision;
     changed_at_ = is_news ? now() : changed_at_;
-    if (row.state != "ended" && row.state != "refused") {
+    if (!is_over({row.state, row.reason})) {
       placed_[row.job] = row;
     }
     rows_[row.job] = std::move(row);
@@ -159,7 +158,7 @@ Result<void> LabOperator::look_at_iterations() {
     const auto row = rows_.find(entry.job);
     const bool counts = entry.scripted.submission.iterations > 0 || lab_.scenario.duration == kForever;
     const bool is_due = counts && entry.submitted_at && !watches_[i].is_over && now() >= watches_[i].again;
-    if (!is_due || row == rows_.end() || !is_in_light(row->second, entry.scripted.submission)) {
+    if (!is_due || row == rows_.end() || !is_in_light(row->second)) {
       continue;
     }
     const auto is_over = look_at(i);
@@ -175,6 +174,7 @@ Result<bool> LabOperator::look_at(std::size_t number) {
   const OperatorScript::Entry& entry = script_.entries()[number];
   JobSpec spec = entry.scripted.spec;
   spec.placement = placed_[entry.job].nodes;
+  spec.node_count = static_cast<std::uint32_t>(spec.placement.size());
   auto schedule = schedule_of(lab_.scenario, entry.job, spec);
   if (!schedule) {
     return std::unexpected(schedule.error());
@@ -205,10 +205,9 @@ bool LabOperator::is_carried_through(const OperatorScript::Entry& entry, std::si
   if (entry.state == State::waiting || entry.state == State::refused || row == rows_.end()) {
     return entry.state != State::running;
   }
-  const JobWord word{row->second.state, row->second.reason};
-  const bool is_over = is_refused(word) || word.state == "ended";
+  const bool is_gone = is_over({row->second.state, row->second.reason});
   const bool has_carried = watches_[number].is_over || lab_.scenario.duration != kForever;
-  return is_over || (is_in_light(row->second, entry.scripted.submission) && has_carried);
+  return is_gone || (is_in_light(row->second) && has_carried);
 }
 
 bool LabOperator::is_settled() const {
@@ -237,7 +236,7 @@ void LabOperator::show_progress() {
         row.stages > 1 ? " (stage " + std::to_string(row.stage + 1) + " of " + std::to_string(row.stages) + ")" : "";
     if (!is_at_rest({row.state, row.reason}) && status_.stage != CommitStage::idle) {
       progress_.show(row.name + stage + " " + std::string(to_string(status_.stage)), status_.stage_done, status_.stage_total);
-    } else if (row.state == "lit" && row.stages > 0 && row.stage + 1 < row.stages) {
+    } else if (status_.stage == CommitStage::idle && row.stages > 0 && row.stage + 1 < row.stages) {
       progress_.show(row.name + stage + " plays its timeslots, nodes done", row.cycles_done, row.nodes.size());
     }
   }

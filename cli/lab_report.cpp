@@ -165,6 +165,12 @@ std::string footprint_text(const LabFootprint& footprint) {
   return text + "\n";
 }
 
+Json violation_json(const Violation& violation) {
+  return {{"at_s", seconds_of(violation.at.time_since_epoch())},
+          {"rule", to_string(violation.rule)},
+          {"evidence", violation.evidence}};
+}
+
 void add_tables(Json& job, const JobOutcome& outcome) {
   Json beside = Json::array();
   for (const Prediction& other : outcome.beside) {
@@ -207,7 +213,14 @@ std::string text_of(const LabReport& report) {
   for (const auto& outcome : report.outcomes) {
     text += outcome ? tables_of(*outcome) : "";
   }
-  return text + "\n" + text_of(report.account) + footprint_text(report.footprint);
+  text += "\n" + text_of(report.account);
+  text += "violations " + std::to_string(report.safety.violations.size()) + ", and " +
+          std::to_string(report.safety.excused_count) + " that injected faults excuse (ground truth: the devices' light logs)\n";
+  for (const Violation& violation : report.safety.violations) {
+    text += "  at " + text_of(violation.at.time_since_epoch()) + ": " + std::string(to_string(violation.rule)) + ": " +
+            violation.evidence + "\n";
+  }
+  return text + footprint_text(report.footprint);
 }
 
 Json json_of(const LabReport& report) {
@@ -220,7 +233,17 @@ Json json_of(const LabReport& report) {
     }
     jobs.push_back(std::move(job));
   }
-  object["as_expected"] = report.account.is_as_expected();
+  object["as_expected"] = report.is_as_expected();
+  object["violations"] = Json::array();
+  for (const Violation& violation : report.safety.violations) {
+    object["violations"].push_back(violation_json(violation));
+  }
+  object["excused"] = Json::array();
+  for (const ExcusedViolation& excused : report.safety.excused) {
+    object["excused"].push_back(violation_json(excused.violation));
+    object["excused"].back()["fault"] = excused.fault;
+  }
+  object["excused_count"] = report.safety.excused_count;
   object["jobs"] = std::move(jobs);
   object["actions"] = Json::array();
   for (const ActionAccount& action : report.account.actions) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/grant_log.hpp"
+#include "cli/lab_history.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
 #include "core/light.hpp"
@@ -40,7 +41,9 @@ struct LabFootprint {
 struct LabReport {
   std::vector<std::optional<JobOutcome>> outcomes;  ///< by submission; none: it never had light
   RunAccount account;
+  SafetyVerdict safety;
   LabFootprint footprint;
+  bool is_as_expected() const { return safety.violations.empty() && account.is_as_expected(); }
 };
 
 /// The rate of the fabric's first transmitter.

@@ -86,7 +86,7 @@ Result<std::vector<Prediction>> play_beside(const LabSession& lab, const JobSpec
   return beside;
 }
 
-/// Windows between the job's nodes while it lived; what is open stays open.
+/// Windows between the job's nodes while it lived; what was open at its end stays open.
 LightTimeline light_of_job(const LightTimeline& light, const JobLife& life, std::vector<NodeId> nodes) {
   std::ranges::sort(nodes);
   const auto is_ours = [&](NodeId node) { return std::ranges::binary_search(nodes, node); };
@@ -94,6 +94,9 @@ LightTimeline light_of_job(const LightTimeline& light, const JobLife& life, std:
   std::erase_if(own, [&](const LitWindow& window) {
     return window.end <= life.from || window.begin >= life.until || !is_ours(window.source) || !is_ours(window.destination);
   });
+  for (LitWindow& window : own) {
+    window.end = window.end >= life.until ? kNever : window.end;
+  }
   return own;
 }
 
@@ -231,13 +234,14 @@ int run_jobs(LabSession& lab, const Globals& globals) {
   }
   report.account = run_account(desk.history().run(), {lab.scenario, desk.script(), desk.history().light(), desk.end(),
                                                       [&](JobId job) { return desk.word_of(job); }});
+  report.safety = desk.history().judge();
   report.footprint = footprint_of(lab);
   if (globals.json) {
     std::printf("%s\n", json_of(report).dump(2).c_str());
   } else {
     std::fputs(text_of(report).c_str(), stdout);
   }
-  return report.account.is_as_expected() ? kDone : kFailed;
+  return report.is_as_expected() ? kDone : kFailed;
 }
 
 }  // namespace loom::cli

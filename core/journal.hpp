@@ -74,14 +74,6 @@ struct KeptRevision {
   std::vector<Circuit> circuits;         ///< of its plan
 };
 
-/// What revisions that were going and never confirmed may have left behind, until a later one is confirmed. All ascending.
-struct UncertainLight {
-  std::vector<NodeId> nodes;
-  std::vector<DeviceId> devices;   ///< touched
-  std::vector<DeviceId> steering;  ///< of them: light of other agents may come to them
-  bool operator==(const UncertainLight&) const = default;
-};
-
 /// A stage of a job that was confirmed in light, and since when: agents report on it under that revision or a later one.
 struct LitStage {
   JobId job;
@@ -99,13 +91,14 @@ struct SnapshotRecord {
   std::uint64_t laser_order = 0;
   JobId next_job{1};
   std::optional<Probation> probation{};
-  std::vector<IntentCause> answered;      ///< oldest first, at most limits::kAnswersKept
+  std::vector<IntentCause> answered;      ///< oldest first, at most limits::kRequestsRemembered
   std::vector<KeptRevision> kept;         ///< oldest first, at most limits::kRevisionsKept; the last one is what is confirmed
   std::shared_ptr<const Plan> confirmed;  ///< null: nothing yet
   CircuitId confirmed_next_circuit;       ///< as of its confirmation
   std::shared_ptr<const Plan> going;      ///< null: none, or it was confirmed or returned since
   std::shared_ptr<const Intent> going_intent;  ///< that it carries out
-  UncertainLight uncertain;
+  /// Went and were neither confirmed nor followed by one that was, oldest first: devices may be where any of them wants them.
+  std::vector<std::shared_ptr<const Plan>> uncertain;
   std::vector<LitStage> lit;  ///< ascending job; of jobs that `intent` or a kept revision has
   LatchRecord latch;          ///< an agent's
 };

@@ -2,7 +2,6 @@
 #include "core/journal_state.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -10,15 +9,6 @@
 
 namespace loom {
 namespace {
-
-template <class T>
-void merge_sorted(std::vector<T>& into, std::vector<T> more) {
-  std::sort(more.begin(), more.end());
-  std::vector<T> merged;
-  merged.reserve(into.size() + more.size());
-  std::set_union(into.begin(), into.end(), more.begin(), more.end(), std::back_inserter(merged));
-  into = std::move(merged);
-}
 
 bool has_job(const Intent& intent, JobId id) {
   const auto it = std::lower_bound(intent.jobs.begin(), intent.jobs.end(), id,
@@ -67,15 +57,14 @@ void apply_one(SnapshotRecord& state, IntentRecord record) {
   state.next_job = record.next_job;
   state.probation = std::move(record.probation);
   if (record.cause) {
-    push_bounded(state.answered, *std::move(record.cause), limits::kAnswersKept);
+    push_bounded(state.answered, *std::move(record.cause), limits::kRequestsRemembered);
   }
 }
 
 /// A revision that was going and is neither confirmed nor returned when the next one goes is uncertain as one that returned.
 void leave_going(SnapshotRecord& state) {
   if (state.going != nullptr) {
-    add_uncertain(state.uncertain, *state.going);
-    state.going = nullptr;
+    push_bounded(state.uncertain, std::exchange(state.going, nullptr), limits::kUncertainPlans);
     state.going_intent = nullptr;
   }
 }
@@ -96,7 +85,7 @@ void apply_one(SnapshotRecord& state, CommitRecord record) {
   } else if (record.decision == CommitDecision::confirmed) {
     state.confirmed = std::exchange(state.going, nullptr);
     state.confirmed_next_circuit = state.next_circuit;
-    state.uncertain = {};
+    state.uncertain.clear();
     push_bounded(state.kept, {record.revision, std::exchange(state.going_intent, nullptr), state.confirmed->circuits},
                  limits::kRevisionsKept);
     note_stages(state);
@@ -107,23 +96,6 @@ void apply_one(SnapshotRecord& state, const LatchRecord& record) { state.latch =
 void apply_one(SnapshotRecord& state, SnapshotRecord record) { state = std::move(record); }
 
 }  // namespace
-
-void add_uncertain(UncertainLight& uncertain, const Plan& plan) {
-  std::vector<DeviceId> touched;
-  for (const NodePlan& node : plan.nodes) {
-    if (!std::binary_search(plan.changed.begin(), plan.changed.end(), node.node)) {
-      continue;
-    }
-    for (const DevicePlan& device : node.devices) {
-      if (device.touched) {
-        touched.push_back(device.device);
-      }
-    }
-  }
-  merge_sorted(uncertain.nodes, plan.changed);
-  merge_sorted(uncertain.devices, std::move(touched));
-  merge_sorted(uncertain.steering, plan.moved_steering);
-}
 
 void apply(SnapshotRecord& state, Record record) {
   std::visit([&](auto& one) { apply_one(state, std::move(one)); }, record);

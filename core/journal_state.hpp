@@ -17,7 +17,4 @@ SnapshotRecord state_of(const std::vector<Record>& records);
 /// Null: that revision was never confirmed, or is no longer kept.
 const KeptRevision* kept_revision(const SnapshotRecord& state, Revision revision);
 
-/// What a plan touches and moves: uncertain from the moment that it is going until it or a later one is confirmed.
-void add_uncertain(UncertainLight& uncertain, const Plan& plan);
-
 }  // namespace loom

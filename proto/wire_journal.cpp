@@ -36,16 +36,6 @@ static void to_wire(const loom::LitStage& in, LitStage& out) {
   out.set_revision_number(in.revision.value);
 }
 
-static void to_wire(const loom::UncertainLight& in, UncertainLight& out) {
-  nodes_to_wire(in.nodes, *out.mutable_node_ids());
-  for (const DeviceId device : in.devices) {
-    out.add_device_ids(device.value);
-  }
-  for (const DeviceId device : in.steering) {
-    out.add_switch_ids(device.value);
-  }
-}
-
 namespace {
 
 void write(const loom::TermRecord& in, Record& out) { out.mutable_term()->set_term_number(in.term.value); }
@@ -105,7 +95,9 @@ void write(const loom::SnapshotRecord& in, Record& out) {
     to_wire(*in.going, *record.mutable_going());
     to_wire(*in.going_intent, *record.mutable_going_intent());
   }
-  to_wire(in.uncertain, *record.mutable_uncertain());
+  for (const auto& plan : in.uncertain) {
+    to_wire(*plan, *record.add_uncertain());
+  }
   rows_to_wire(in.lit, *record.mutable_lit());
   write(in.latch, *record.mutable_latch());
 }
@@ -148,29 +140,6 @@ static loom::LitStage from_wire(Check& check, const LitStage& in) {
 }
 
 namespace {
-
-template <class WireNumbers>
-std::vector<DeviceId> devices_from_wire(Check& check, const char* field, const WireNumbers& in) {
-  std::vector<DeviceId> devices;
-  if (check.count(field, in.size(), limits::kDevices)) {
-    for (const std::uint32_t value : in) {
-      devices.push_back(check.device(field, value));
-    }
-  }
-  return devices;
-}
-
-loom::UncertainLight read(Check& check, const UncertainLight& in) {
-  const auto itself = [](const auto& id) { return id; };
-  loom::UncertainLight out;
-  out.nodes = nodes_from_wire(check, "node_ids", in.node_ids());
-  out.devices = devices_from_wire(check, "device_ids", in.device_ids());
-  out.steering = devices_from_wire(check, "switch_ids", in.switch_ids());
-  check.ascending("node_ids", out.nodes, itself);
-  check.ascending("device_ids", out.devices, itself);
-  check.ascending("switch_ids", out.steering, itself);
-  return out;
-}
 
 std::shared_ptr<const loom::Intent> read_intent(Check& check, const char* field, const Intent& in) {
   const auto scope = check.in(field);
@@ -239,7 +208,7 @@ loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
   out.laser_order = intent.laser_order;
   out.next_job = intent.next_job;
   out.probation = std::move(intent.probation);
-  out.answered = rows_from_wire<loom::IntentCause>(check, "answered", in.answered(), limits::kAnswersKept);
+  out.answered = rows_from_wire<loom::IntentCause>(check, "answered", in.answered(), limits::kRequestsRemembered);
   out.kept = rows_from_wire<loom::KeptRevision>(check, "kept", in.kept(), limits::kRevisionsKept);
   if (in.has_confirmed()) {
     out.confirmed = read_plan(check, "confirmed", in.confirmed());
@@ -255,9 +224,10 @@ loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
     out.going = read_plan(check, "going", in.going());
     out.going_intent = read_intent(check, "going_intent", in.going_intent());
   }
-  if (check.present("uncertain", in.has_uncertain())) {
-    const auto scope = check.in("uncertain");
-    out.uncertain = read(check, in.uncertain());
+  if (check.count("uncertain", in.uncertain_size(), limits::kUncertainPlans)) {
+    for (int i = 0; i < in.uncertain_size() && check.ok(); ++i) {
+      out.uncertain.push_back(read_plan(check, "uncertain", in.uncertain(i)));
+    }
   }
   out.lit = rows_from_wire<loom::LitStage>(check, "lit", in.lit(), limits::kJobs * (limits::kRevisionsKept + 1));
   check.ascending("lit.job_id", out.lit, [](const loom::LitStage& lit) { return lit.job; });

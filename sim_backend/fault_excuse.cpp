@@ -54,6 +54,20 @@ FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceKind device) {
   return {};
 }
 
+std::vector<Excuse> excuses_of(const ScenarioFault& fault, const Fabric& fabric, Duration mend_bound) {
+  /// What changes back at the very instant of a fault's end may do so in any order.
+  constexpr Duration kInstant = std::chrono::microseconds{1};
+  const Device& device = fabric.device(fault.device);
+  const FaultExcuse excuse = excuse_for(fault.kind, device.kind);
+  const Duration after = excuse.must_be_mended ? mend_bound : kInstant;
+  const Instant until = fault.lasts == kForever ? kNever : Instant{fault.at + fault.lasts} + after;
+  std::vector<Excuse> excuses;
+  for (const ElementId element : device.elements) {
+    excuses.push_back({element, excuse.rules, until, text_of(fault, fabric)});
+  }
+  return excuses;
+}
+
 std::string text_of(const ScenarioFault& fault, const Fabric& fabric) {
   return fabric.device(fault.device).name + ": " + std::string(to_string(fault.kind));
 }

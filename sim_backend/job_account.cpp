@@ -223,7 +223,9 @@ class Verdict {
     dark = united(std::move(dark));
     TimeSpans windows;
     for (const DarkWindow& window : expected_.dark) {
-      windows.push_back({Instant{window.from}, Instant{window.to}});  // kForever is kNever
+      // A receiver takes its microseconds: windows are as exact as people write them.
+      constexpr Duration kGrain = std::chrono::milliseconds{1};
+      windows.push_back({Instant{window.from} - kGrain, window.to == kForever ? kNever : Instant{window.to} + kGrain});
       if (intersection(dark, TimeSpans{windows.back()}).empty()) {
         failures_.push_back("expected to be dark " + text_of_window(window) + ", and was not");
       }
@@ -270,6 +272,8 @@ CarriedIterations carried_by(const PlanHistory& history, const LightTimeline& li
 }
 
 bool is_refused(const JobWord& word) { return word.state == "refused"; }
+
+bool is_over(const JobWord& word) { return is_refused(word) || word.state == "ended"; }
 
 bool is_at_rest(const JobWord& word) {
   static const std::set<std::string, std::less<>> kAtRest{"lit", "ended"};

@@ -40,8 +40,9 @@ struct JobWord {
   std::string state;
   std::string why;
 };
-/// Nothing more will be done about it.
 bool is_refused(const JobWord& word);
+/// It is gone: ended, or refused.
+bool is_over(const JobWord& word);
 /// It waits for nothing: it has its light, has had it, was ended, or was refused with a reason.
 bool is_at_rest(const JobWord& word);
 

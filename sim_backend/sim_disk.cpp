@@ -83,19 +83,17 @@ void SimDisk::crash() {
   waiting_.clear();
 }
 
-std::unique_ptr<SimDisk> SimDisk::copy(std::uint64_t seed) const {
-  auto made = std::make_unique<SimDisk>(time_, options_, seed);
-  made->durable_ = durable_;
-  return made;
-}
-
-void SimDisk::wipe() { replace({}); }
-
 void SimDisk::replace(DiskImage image) {
   crash();
   durable_ = std::move(image);
   tear_.clear();
   damage_.clear();
+}
+
+std::unique_ptr<SimDisk> SimDisk::copy(std::uint64_t seed) const {
+  auto made = std::make_unique<SimDisk>(time_, options_, seed);
+  made->durable_ = durable_;
+  return made;
 }
 
 void SimDisk::tear_last_row() {

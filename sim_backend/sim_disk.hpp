@@ -34,9 +34,7 @@ class SimDisk final : public StorageSeam {
   /// The power fails: rows that were not durable are gone, and their `done` is never called.
   void crash();
   /// Somebody lost the disk: it is empty from now on.
-  void wipe();
-  /// Another disk with the rows that are durable here: somebody copied the journal.
-  std::unique_ptr<SimDisk> copy(std::uint64_t seed) const;
+  void wipe() { replace({}); }
   /// The last durable row is torn: load() takes what was before it, and names the damage.
   void tear_last_row();
   /// From now on every append fails with `storage` (full); an empty sentence mends it.
@@ -47,6 +45,8 @@ class SimDisk final : public StorageSeam {
   const DiskImage& image() const { return durable_; }
   /// Somebody puts a copy in its place while its machine is down.
   void replace(DiskImage image);
+  /// Another disk with the rows that are durable here: somebody copied the journal.
+  std::unique_ptr<SimDisk> copy(std::uint64_t seed) const;
 
  private:
   struct Waiting {

@@ -145,7 +145,6 @@ class World {
   void begin_fibre_fault(const FibreFault& fault);
   void exchange_ends();
   void take_over(Duration first_goes_on);
-  Duration mend_bound() const { return poll_bound(timings_) + timings_.reconcile_interval + std::chrono::seconds{2}; }
   /// Jobs of so many iterations end when their light has carried them.
   void watch_iterations(std::size_t entry, std::uint32_t looks);
   void tell_traffic(const std::string& job);

@@ -12,8 +12,6 @@ namespace {
 constexpr Duration kRestart = std::chrono::milliseconds{100};
 /// Commands that were on their way when a device fell silent have taken effect by then.
 constexpr Duration kCommandsLanded = std::chrono::milliseconds{200};
-/// What changes back at the very instant of a fault's end may do so in any order.
-constexpr Duration kInstant = std::chrono::microseconds{1};
 constexpr RuleSet kTampered =
     rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off});
 
@@ -48,13 +46,13 @@ void World::begin_fault(const ScenarioFault& fault) {
   const Device& device = fabric_->device(fault.device);
   DeviceTrouble trouble{device.elements, text_of(fault, *fabric_), loop_.now(), kNever, excuse_for(fault.kind, device.kind)};
   trouble.to = fault.lasts == kForever ? kNever : loop_.now() + fault.lasts;
-  const bool has_end = trouble.to != kNever;
-  const Instant until = has_end ? trouble.to + (trouble.excuse.must_be_mended ? mend_bound() : kInstant) : kNever;
-  for (const ElementId element : device.elements) {
-    checker_->excuse({element, trouble.excuse.rules, until, trouble.text});
-  }
-  if (until != kNever) {  // what it excused is judged anew
-    loop_.call_at(until, Precision::ordinary, [this] { checker_->judge_all(loop_.now()); });
+  ScenarioFault now = fault;
+  now.at = loop_.now().time_since_epoch();
+  for (Excuse& excuse : excuses_of(now, *fabric_, mend_bound(timings_))) {
+    if (excuse.until != kNever) {  // what it excused is judged anew
+      loop_.call_at(excuse.until, Precision::ordinary, [this] { checker_->judge_all(loop_.now()); });
+    }
+    checker_->excuse(std::move(excuse));
   }
   history_.note_fault({trouble.from, trouble.to, trouble.text});
   troubles_.push_back(std::move(trouble));

@@ -88,7 +88,9 @@ void CommitRunner::restore(const SnapshotRecord& state) {
     confirmed_.confirm(std::move(result));
   }
   greeted_by_ = state.next_revision.value > 1 ? facts_.now + facts_.timings.dead_after : Instant{};
-  uncertain_.add(RepairScope{state.uncertain.nodes, state.uncertain.devices, state.uncertain.steering});
+  for (const auto& plan : state.uncertain) {
+    uncertain_.add(plan);
+  }
   if (state.going != nullptr) {
     uncertain_.add(state.going);
   }

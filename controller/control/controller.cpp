@@ -222,7 +222,7 @@ void Controller::on(const Appended& appended, EffectSink& sink) {
     reconciler_.follow_commits(sink);
   }
   if (appended.snapshot_due) {
-    journal_.append_snapshot(sink);
+    journal_.append_snapshot([this](const IntentCause& cause) { return !answers_.remembers(cause); }, sink);
   }
 }
 

@@ -19,7 +19,8 @@ void JournalQueue::append(Record record, EffectSink& sink) {
   ++appended_;
 }
 
-void JournalQueue::append_snapshot(EffectSink& sink) {
+void JournalQueue::append_snapshot(const IsForgotten& is_forgotten, EffectSink& sink) {
+  std::erase_if(state_.answered, is_forgotten);
   SnapshotRecord snapshot = state_;
   while (bytes_ && snapshot.kept.size() > 1 && bytes_(snapshot) > limits::kRecordBytes) {
     snapshot.kept.erase(snapshot.kept.begin());

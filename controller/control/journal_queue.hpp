@@ -56,8 +56,10 @@ class JournalQueue {
   void append(Record record, JournalAct act, EffectSink& sink);
   /// A row that nothing waits for but what the next row lets happen.
   void append(Record record, EffectSink& sink);
+  /// Its request is so old that nobody repeats it any more.
+  using IsForgotten = std::function<bool(const IntentCause&)>;
   /// One row that stands for all before it. Earlier revisions are dropped from it, oldest first, until it fits into a row.
-  void append_snapshot(EffectSink& sink);
+  void append_snapshot(const IsForgotten& is_forgotten, EffectSink& sink);
   /// The oldest act whose row is among the first `durable` ones; empty: none is due.
   std::optional<JournalAct> take_due(std::uint64_t durable);
   bool is_empty() const { return acts_.empty(); }

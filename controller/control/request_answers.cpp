@@ -99,15 +99,7 @@ void RequestAnswers::restore(const IntentCause& cause) {
   known_.insert_or_assign(std::move(key), std::move(known));
 }
 
-std::vector<IntentCause> RequestAnswers::remembered() const {
-  std::vector<IntentCause> causes;
-  for (const auto& [key, known] : known_) {
-    if (known.answer && !known.answer->error) {
-      causes.push_back({key.first, key.second, known.answer->job, known.answer->revision});
-    }
-  }
-  return causes;
-}
+bool RequestAnswers::remembers(const IntentCause& cause) const { return known_.contains({cause.principal, cause.request}); }
 
 void RequestAnswers::send(Peer to, OperatorReply reply, EffectSink& sink) const {
   if (reply.outcome.error && reply.outcome.error->next_command.empty()) {

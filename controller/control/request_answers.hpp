@@ -35,8 +35,8 @@ class RequestAnswers {
   void answer_once(const Requester& requester, OperatorReply reply, EffectSink& sink) const;
   /// An answer that an earlier incarnation gave, or its snapshot remembers. It counts as given now: nobody knows when it was.
   void restore(const IntentCause& cause);
-  /// The changes of intent that may still be repeated, for a snapshot; in no order that means anything.
-  std::vector<IntentCause> remembered() const;
+  /// May this request still be repeated? Then a snapshot has to say what became of it.
+  bool remembers(const IntentCause& cause) const;
 
  private:
   using Key = std::pair<std::string, RequestId>;  ///< principal

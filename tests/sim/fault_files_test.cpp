@@ -22,6 +22,9 @@ Scenario workload() {
   REQUIRE(loaded);
   loaded.value->network = {};
   loaded.value->device_faults.clear();
+  for (JobSubmission& job : loaded.value->jobs) {
+    job.expect.reset();
+  }
   return std::move(*loaded.value);
 }
 
@@ -49,6 +52,20 @@ TEST_CASE("a_workload_is_safe_and_converges_under_each_committed_fault_file") {
   }
   CHECK(result->revisions.committed >= 2);
   CHECK(result->revisions.mixed == 0);
+  INFO(text_of(result->account));
+  CHECK(result->account.is_as_expected());  // dark for as long as the file says, at most
+}
+
+TEST_CASE("a_fault_file_that_says_nothing_of_darkness_allows_none") {
+  Scenario scenario = workload();
+  REQUIRE(errors_of("device_faults:\n  - {at: 4 s, device: heater-2, kind: reboot, lasts: 100 ms}\n", scenario).empty());
+  const auto silent = run_simulation(scenario, {});
+  REQUIRE(silent);
+  CHECK_FALSE(silent->account.is_as_expected());
+  REQUIRE(errors_of("expect: {dark_at_most: 3 s}\n", scenario).empty());
+  const auto expected = run_simulation(scenario, {});
+  REQUIRE(expected);
+  CHECK(expected->account.is_as_expected());
 }
 
 TEST_CASE("faults_of_a_file_are_added_to_the_scenarios_own_in_order_of_time") {

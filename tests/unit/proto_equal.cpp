@@ -32,8 +32,9 @@ bool equal(const SnapshotRecord& a, const SnapshotRecord& b) {
   const bool same_orders = a.intent == b.intent && a.laser_order == b.laser_order && a.next_job == b.next_job &&
                            a.probation == b.probation && a.answered == b.answered;
   const bool same_light = equal(a.confirmed, b.confirmed) && a.confirmed_next_circuit == b.confirmed_next_circuit &&
-                          equal(a.going, b.going) && equal(a.going_intent, b.going_intent) && a.uncertain == b.uncertain &&
-                          a.lit == b.lit;
+                          equal(a.going, b.going) && equal(a.going_intent, b.going_intent) && a.lit == b.lit &&
+                          std::equal(a.uncertain.begin(), a.uncertain.end(), b.uncertain.begin(), b.uncertain.end(),
+                                     [](const auto& x, const auto& y) { return equal(x, y); });
   return a.term == b.term && a.next_revision == b.next_revision && a.next_circuit == b.next_circuit && same_orders &&
          same_light && a.latch == b.latch &&
          std::equal(a.kept.begin(), a.kept.end(), b.kept.begin(), b.kept.end(),

@@ -122,7 +122,6 @@ inline const std::vector<Range> kRanges{
     {"StandingAlarm.last_seen_wall_ns", 0, limits::kInstantNs},
     {"CircuitReport.age_ns", -limits::kDurationNs, limits::kDurationNs},
     // The journal.
-    {"UncertainLight.switch_ids", 0, kLastDevice},
     {"LitStage.stage_number", 0, limits::kStagesPerJob - 1},
     // Grants.
     {"GrantTimings.rate_bit_per_s", 1'000'000, limits::kBitPerSecond},
@@ -333,12 +332,10 @@ inline const std::vector<Most> kMost{
     {"Plan.changed_node_ids", limits::kNodes},
     {"Plan.moved_steering_device_ids", limits::kDevices},
     {"Plan.touched_circuit_ids", 2 * limits::kCircuits},
-    {"SnapshotRecord.answered", limits::kAnswersKept},
+    {"SnapshotRecord.answered", limits::kRequestsRemembered},
     {"SnapshotRecord.kept", limits::kRevisionsKept},
+    {"SnapshotRecord.uncertain", limits::kUncertainPlans},
     {"SnapshotRecord.lit", limits::kJobs*(limits::kRevisionsKept + 1)},
-    {"UncertainLight.node_ids", limits::kNodes},
-    {"UncertainLight.device_ids", limits::kDevices},
-    {"UncertainLight.switch_ids", limits::kDevices},
     {"IsolationCertificate.shared_amplifier_element_ids", limits::kElements},
     {"CertificateReport.shared_amplifiers", limits::kElements},
     {"NodeReport.job_ids", limits::kJobs},

@@ -260,7 +260,7 @@ SnapshotRecord snapshot(Random& random) {
     out.going = going;
     out.going_intent = std::make_shared<const Intent>(intent(random));
   }
-  out.uncertain = {ascending_nodes(random), ascending_devices(random), ascending_devices(random)};
+  out.uncertain = {std::make_shared<const Plan>(plan(random, revision(random))), going};
   for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
     out.lit.push_back({{id}, random.number<std::uint32_t>(0, limits::kStagesPerJob - 1), revision(random)});
   }
