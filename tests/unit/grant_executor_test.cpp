@@ -209,6 +209,15 @@ TEST_CASE("executor: whoever takes the laser ends its light here, whatever the r
   bench.run(milliseconds{60});
   CHECK(bench.count(Op::light) == 0);
   CHECK_FALSE(bench.is_lit());
+  ExecutorBench settling;  // its light is due and waits for it to settle
+  settling.laser().settle_time = milliseconds{20};
+  REQUIRE(settling.executor.write(settling.row(kNear, milliseconds{5}, milliseconds{20}, milliseconds{40})).has_value());
+  settling.run(milliseconds{22});
+  REQUIRE(settling.lanes.take(settling.lane(), Activity::interlock));
+  settling.run(milliseconds{60});
+  CHECK(settling.count(Op::move) == 1);
+  CHECK(settling.count(Op::light) == 0);
+  CHECK(settling.lanes[settling.lane()].claim.owner() == Activity::interlock);
   ExecutorBench untuned;
   REQUIRE(untuned.executor.write(untuned.row(kNear, milliseconds{5}, milliseconds{20}, milliseconds{40})).has_value());
   REQUIRE(untuned.lanes.take(untuned.lane(), Activity::commit));
