@@ -69,7 +69,7 @@ TEST_CASE("alarms: one cause is one code of one node and one device, or one code
 
 TEST_CASE("alarms: a cause counts, knows its first and its last time, and its nodes once each in ascending order") {
   BoardBench bench;
-  for (const std::uint32_t node : {5U, 2U, 9U, 2U, 5U, 9U, 0U}) {
+  for (const std::uint32_t node : {5U, 2U, 9U, 2U, 5U, 9U, 1U}) {
     Alarm alarm = alarm_of(AlarmCode::drift, node, {}, "late");
     alarm.revision = Revision{3};
     bench.raise(alarm);
@@ -80,7 +80,7 @@ TEST_CASE("alarms: a cause counts, knows its first and its last time, and its no
   REQUIRE(bench.board.rows().size() == 1);
   const StandingAlarm& row = bench.board.rows()[0];
   CHECK(row.count == 8);
-  CHECK(row.nodes == std::vector{NodeId{0}, NodeId{2}, NodeId{5}, NodeId{9}});
+  CHECK(row.nodes == std::vector{NodeId{1}, NodeId{2}, NodeId{5}, NodeId{9}});
   CHECK(row.node_count == 4);
   CHECK(row.first_seen == Instant{seconds{2}});
   CHECK(row.last_seen == Instant{seconds{9}});

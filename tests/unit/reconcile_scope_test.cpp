@@ -257,6 +257,14 @@ TEST_CASE("repair: an agent that lost its plan takes part, and its timeslots beg
   const Scope still = scope_of(bench, {}, {}, {NodeId{3}});
   CHECK(still.devices.empty());
   CHECK(still.nodes == std::vector{NodeId{3}});
+  VerifyBench undriven = two_jobs();  // tx-4 of node d has no device, and no timeslots that anybody plays
+  undriven.add("tx-4", 0, 1, some_transmitter());
+  undriven.fabric.nodes[3].transmitters.push_back(undriven.element_id("tx-4"));
+  build_index(undriven.fabric);
+  CHECK(scope_of(undriven, {}, {}, {NodeId{3}}).devices.empty());
+  VerifyBench unplanned = two_jobs();
+  unplanned.plan.nodes[1].devices.clear();
+  CHECK(scope_of(unplanned, {}, {}, {NodeId{1}}).devices.empty());
   const Scope none = scope_of(bench, {}, {}, {});
   CHECK(none.devices.empty());
   CHECK(none.nodes.empty());

@@ -19,6 +19,7 @@ loom_test(reconcile_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_borders_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/light_scope_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_scope_test.cpp
   LINKS loom_plan)
 loom_test(verify_test
