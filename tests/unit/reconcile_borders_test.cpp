@@ -271,6 +271,10 @@ TEST_CASE("reconcile: the sentence about a bank names the first ring that is off
             "and 2 more channels (read 1000 ms ago)");
   CHECK(bank_at(kAtOneVolt).evidence(HeaterObservation{{0}}) ==
         head + "missing: channel 1: desired resonance 193.11300 THz, not read (read 1000 ms ago)");
+  VerifyBench two = make_chain();
+  two.set<HeaterSetpoint>("bank").rings = {{1, Frequency{kAtOneVolt}}, {3, Frequency{kAtOneVolt}}};
+  CHECK(Seen(std::move(two), "bank").evidence(HeaterObservation{}) ==
+        head + "missing: channel 1: desired resonance 193.11300 THz, not read; and 1 more channels (read 1000 ms ago)");
 }
 
 TEST_CASE("reconcile: the sentence about a WSS names the first row on each side") {

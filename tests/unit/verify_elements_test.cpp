@@ -160,6 +160,35 @@ TEST_CASE("verify: a transmitter without a fibre lights nothing") {
   CHECK(bench.verdict() == Texts{dark});
 }
 
+// --- light that nobody takes away ---------------------------------------------------------------------------------------
+
+TEST_CASE("verify: light that stays is met by no other, unless its laser is touched or the plan has it anyway") {
+  const auto with = [](VerifyBench bench, std::string_view laser, std::int32_t k) {
+    const DeviceId id = bench.device_plan(laser).device;
+    Texts texts;
+    const std::vector<ObservedLight> occupied{{id, LaserSetpoint{wavelength(k), Dbm{0}, true}, false}};
+    for (const PlanViolation& each : examine(bench.fabric, bench.plan, nullptr, bench.intent, occupied).violations) {
+      texts.push_back(each.rule + ": " + each.evidence);
+    }
+    return texts;
+  };
+  CHECK(with(chain_to_ring(), "laser-1", 1) == Texts{});  // beside everything: no route of the WSS is open for it
+  const Texts met = with(chain_to_ring(), "laser-1", 0);
+  CHECK(std::find(met.begin(), met.end(),
+                  "one_transmitter_per_coupler_wavelength: coupler: inputs 0 and 1 both carry 193.10000 THz") != met.end());
+  VerifyBench darkened = chain_to_ring();
+  darkened.device_plan("laser-1").touched = true;  // its agent proves it dark first
+  darkened.plan.changed = {NodeId{0}, NodeId{1}};
+  CHECK(with(darkened, "laser-1", 0) == Texts{});
+  CHECK(with(chain_to_ring(), "laser-0", 0) == Texts{});
+  VerifyBench kept = chain_to_ring();  // lit by the base already: its own light is no other's
+  kept.confirm();
+  kept.base.reset();
+  kept.device_plan("laser-0").touched = false;
+  const Texts twice = with(kept, "laser-0", 0);
+  CHECK(std::none_of(twice.begin(), twice.end(), [](const std::string& each) { return each.starts_with("one_"); }));
+}
+
 // --- gratings -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a grating passes the whole width of a signal") {
