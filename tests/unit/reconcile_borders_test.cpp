@@ -289,6 +289,25 @@ TEST_CASE("reconcile: the sentence about a WSS names the first row on each side"
         "output 1 (read 1000 ms ago)");
 }
 
+TEST_CASE("reconcile: a reading of another kind of device is none") {
+  VerifyBench bench = chain_of_two();
+  bench.add("ocs", 2, 2, OpticalCircuitSwitch{milliseconds{30}});
+  bench.device("ocs", DeviceKind::ocs, 3, {"ocs"});
+  bench.fabric.buses.clear();
+  bench.finish("chain");
+  const std::vector<std::pair<std::string, Reading>> readings{{"laser-0", kDark},
+                                                              {"bank", HeaterObservation{{0, 0, 0, 0}}},
+                                                              {"wss", WssObservation{{}, true}},
+                                                              {"ocs", OcsObservation{{}, true}}};
+  for (const auto& [device, own] : readings) {
+    for (const auto& [other, reading] : readings) {
+      Seen seen(bench, device);
+      CHECK((seen.drift(reading) == Drift::stale) == (device != other));
+      CHECK_FALSE(seen.evidence(reading).empty());
+    }
+  }
+}
+
 // --- all devices --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("reconcile: of several readings of a device the latest counts, and readings of no device are ignored") {
