@@ -314,14 +314,9 @@ void World::relearn(const Event& event) {
   if (started == nullptr) {
     return;
   }
-  IntentRecord last;
-  for (const Record& record : started->records) {
-    if (const auto* intent = std::get_if<IntentRecord>(&record)) {
-      last = *intent;
-    }
-  }
-  checker_->learn(loop_.now(), last);
-  history_.learn(loop_.now(), last);
+  const Record kept = started->records.empty() ? Record{IntentRecord{}} : started->records.front();  // the host's snapshot
+  checker_->learn(loop_.now(), kept);
+  history_.learn(loop_.now(), kept);
   watch_bounds();
 }
 
