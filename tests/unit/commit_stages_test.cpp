@@ -246,6 +246,20 @@ TEST_CASE("commit: repeated answers, answers of others and other words change no
   bench.advance_to(CommitStage::confirmed);
 }
 
+TEST_CASE("commit: who answers while the journal is waited for is not asked for that any more") {
+  CommitBench bench({2, 5});
+  bench.all(Prepared{{}, milliseconds{10}});
+  bench.all(Armed{{}, milliseconds{100}});
+  REQUIRE(bench.commit.stage() == CommitStage::firing);
+  bench.answer(2, Darkened{{}, milliseconds{1}});
+  CHECK(bench.commit.stage() == CommitStage::firing);
+  CHECK(bench.sent.empty());
+  bench.go();
+  CHECK(bench.asked<Go>() == Nodes{5});
+  bench.answer(5, Darkened{{}, milliseconds{1}});
+  CHECK(bench.commit.stage() == CommitStage::moving);
+}
+
 TEST_CASE("commit: an answer beyond its stage counts for the stages before it") {
   CommitBench bench({2, 5});
   bench.answer(2, Armed{{}, milliseconds{50}});  // it remembers this revision
