@@ -354,8 +354,11 @@ JobWord World::word_of(JobId job) const {
   return record == nullptr ? JobWord{} : JobWord{std::string(to_string(record->state)), record->reason};
 }
 
-/// A fault that lasts is on the way of its light.
+/// By an operator's order about all lasers, or by a fault on the way of its light that lasts.
 bool World::is_held_dark(JobId job) const {
+  if (controller_->intent().lasers_off) {
+    return true;
+  }
   const std::shared_ptr<const Plan> plan = checker_->confirmed_plan();
   return plan != nullptr && std::ranges::any_of(plan->circuits, [&](const Circuit& circuit) {
            return circuit.job == job && is_excused(circuit.transmitter, circuit.receiver);

@@ -279,6 +279,15 @@ TEST_CASE("lasers_that_are_ordered_off_stay_so_for_the_judges_over_a_restart_of_
   }));
 }
 
+TEST_CASE("a_run_whose_lasers_stay_ordered_off_ends_at_rest_in_the_dark") {
+  Scenario scenario = scenario_of({job("ring", "vgg19", 4, seconds{1})}, seconds{6});
+  scenario.actions = {action(ActionKind::lasers, seconds{4})};
+  const SimResult result = run(scenario);
+  CHECK(result.is_as_expected());
+  CHECK(account_of(result, "ring").word.state == "dark");
+  CHECK(std::ranges::none_of(result.light, [](const LitWindow& window) { return window.end == kNever; }));
+}
+
 TEST_CASE("an_order_that_is_refused_fails_the_run_unless_it_is_expected") {
   Scenario scenario = scenario_of({job("ring", "vgg19", 8, seconds{1})}, seconds{4});
   ScenarioAction drain = action(ActionKind::drain, seconds{2});
