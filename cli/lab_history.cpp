@@ -41,9 +41,10 @@ Result<void> LabHistory::learn_rows() {
     if (row.number <= learned_) {
       continue;
     }
-    const auto* snapshot = std::get_if<SnapshotRecord>(&row.record);
-    if (snapshot != nullptr && row.number > learned_ + 1) {
-      learn(*snapshot);
+    if (const auto* snapshot = std::get_if<SnapshotRecord>(&row.record)) {
+      for (const Record& record : unread_records(*snapshot, read_)) {
+        learn(record);
+      }
     } else {
       learn(row.record);
     }
@@ -54,21 +55,10 @@ Result<void> LabHistory::learn_rows() {
 }
 
 void LabHistory::learn(const Record& record) {
+  read_.note(record);
   const Instant at = std::max(last(), time_of(record));
   decisions_.emplace_back(at, record);
   run_.learn(at, record);
-}
-
-void LabHistory::learn(const SnapshotRecord& snapshot) {
-  learn(Record{IntentRecord{snapshot.intent, snapshot.laser_order, snapshot.next_job, {}, {}}});
-  if (snapshot.confirmed != nullptr) {
-    const Revision revision = snapshot.confirmed->revision;
-    learn(Record{CommitRecord{CommitDecision::going, revision, {}, snapshot.confirmed}});
-    learn(Record{CommitRecord{CommitDecision::confirmed, revision, {}, nullptr}});
-  }
-  if (snapshot.going != nullptr) {
-    learn(Record{CommitRecord{CommitDecision::going, snapshot.going->revision, {}, snapshot.going}});
-  }
 }
 
 Result<void> LabHistory::read() {

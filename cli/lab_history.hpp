@@ -10,6 +10,7 @@
 #include "cli/lab_session.hpp"
 #include "sim_backend/light_checker.hpp"
 #include "sim_backend/run_account.hpp"
+#include "sim_backend/snapshot_news.hpp"
 
 namespace loom::cli {
 
@@ -54,7 +55,6 @@ class LabHistory {
   Instant last() const { return decisions_.empty() ? Instant{} : decisions_.back().first; }
   Result<void> learn_rows();
   void learn(const Record& record);
-  void learn(const SnapshotRecord& snapshot);
   Instant time_of(const Record& record);
   Instant time_of(const CommitRecord& record);
   Instant time_of(const IntentRecord& record);
@@ -65,6 +65,7 @@ class LabHistory {
   RunHistory run_;
   std::map<Revision, CommitReport> commits_;
   std::vector<LaserOrder> laser_orders_;
+  RevisionsRead read_;
   std::uint64_t learned_ = 0;   ///< number of the last row of the journal that was learned
   std::size_t learned_at_ = 0;  ///< as many commits were known then
   /// What the rows say, each no earlier than the one before it.

@@ -246,9 +246,9 @@ struct PowerSums {
   std::size_t failed = 0;
 };
 
-/// Every device that the change writes.
+/// Every device that the change or its opposite writes.
 Result<PowerSums> cycle_all_power(const KillExperiment& experiment, std::uint64_t every) {
-  const auto devices = devices_of_change(experiment);
+  const auto devices = devices_of_changes(experiment);
   if (!devices) {
     return std::unexpected(devices.error());
   }
@@ -271,7 +271,7 @@ struct KillSums {
   std::size_t failed = 0;
 };
 
-/// Every machine and every device that the change writes.
+/// Every machine, and every device that the change or its opposite writes.
 Result<void> try_change(const KillExperiment& experiment, std::uint64_t every, KillSums& sums) {
   for (std::size_t machine = 0; machine <= experiment.fabric->nodes.size(); ++machine) {
     const NodeId node{static_cast<std::uint32_t>(machine == 0 ? 0 : machine - 1)};

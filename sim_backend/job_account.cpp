@@ -208,8 +208,8 @@ class Verdict {
       failures_.push_back("was refused");
     } else if (expected_.state.empty() && !account_.submitted) {
       failures_.push_back("was never submitted: " + account_.word.why);
-    } else if (expected_.state.empty() && !is_at_rest(account_.word)) {
-      failures_.push_back(is);
+    } else if (expected_.state.empty() && !is_at_rest(account_.word) && !is_in_light(account_.word)) {
+      failures_.push_back(is);  // how much of its light there was is measured from ground truth below
     }
   }
 
@@ -274,6 +274,8 @@ CarriedIterations carried_by(const PlanHistory& history, const LightTimeline& li
 bool is_refused(const JobWord& word) { return word.state == "refused"; }
 
 bool is_over(const JobWord& word) { return is_refused(word) || word.state == "ended"; }
+
+bool is_in_light(const JobWord& word) { return word.state == "lit" || word.state == "degraded" || word.state == "dark"; }
 
 bool is_at_rest(const JobWord& word) {
   static const std::set<std::string, std::less<>> kAtRest{"lit", "ended"};

@@ -43,6 +43,8 @@ struct JobWord {
 bool is_refused(const JobWord& word);
 /// It is gone: ended, or refused.
 bool is_over(const JobWord& word);
+/// It has a confirmed plan, and the controller says how much of its light is there: lit, degraded or dark.
+bool is_in_light(const JobWord& word);
 /// It waits for nothing: it has its light, has had it, was ended, or was refused with a reason.
 bool is_at_rest(const JobWord& word);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "sim_backend/simulation.hpp"
@@ -353,7 +354,9 @@ Result<KillReport> try_kill_span(const KillExperiment& experiment, Peer machine,
   return try_kills(experiment, machine, span, 1);
 }
 
-Result<std::vector<DeviceId>> devices_of_change(const KillExperiment& experiment) {
+namespace {
+
+Result<std::set<DeviceId>> devices_written(const KillExperiment& experiment) {
   auto trial = Trial::at_order(experiment);
   if (!trial) {
     return std::unexpected(std::move(trial).error());
@@ -364,13 +367,28 @@ Result<std::vector<DeviceId>> devices_of_change(const KillExperiment& experiment
     writes.push_back(world.bus().model(device.id).actuations().size());
   }
   LOOM_TRY((*trial)->finish_calmly());
-  std::vector<DeviceId> written;
+  std::set<DeviceId> written;
   for (const Device& device : experiment.fabric->devices) {
     if (world.bus().model(device.id).actuations().size() > writes[device.id.value]) {
-      written.push_back(device.id);
+      written.insert(device.id);
     }
   }
   return written;
+}
+
+}  // namespace
+
+Result<std::vector<DeviceId>> devices_of_changes(KillExperiment experiment) {
+  std::set<DeviceId> devices;
+  for (const IntentChange change : {IntentChange::submit, IntentChange::cancel}) {
+    experiment.change = change;
+    const auto written = devices_written(experiment);
+    if (!written) {
+      return std::unexpected(written.error());
+    }
+    devices.insert(written->begin(), written->end());
+  }
+  return std::vector(devices.begin(), devices.end());
 }
 
 Result<PowerReport> try_power_cycles(const KillExperiment& experiment, DeviceId device, Duration step, std::uint64_t stride) {

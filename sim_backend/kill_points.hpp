@@ -70,8 +70,9 @@ struct PowerReport {
   std::vector<KillTrial> failures;  ///< kill_point: which instant
 };
 
-/// The devices that the change writes, ascending. Errors: as of count_kill_points.
-Result<std::vector<DeviceId>> devices_of_change(const KillExperiment& experiment);
+/// The devices that either change writes, ascending: what light of the job passes may lose its power in both, though a robot
+/// that keeps its patch when the job ends is written in one. Errors: as of count_kill_points.
+Result<std::vector<DeviceId>> devices_of_changes(KillExperiment experiment);
 
 /// Judged as a kill is, except that light which passes the device may go out, that a switch moves under light when its power
 /// goes, and that the job may be refused with a reason: its device failed. Errors: as of count_kill_points.

@@ -52,6 +52,11 @@ void LightChecker::withdraw(ElementId element, const std::string& fault) {
 }
 
 void LightChecker::learn(Instant now, const Record& record) {
+  if (const auto* snapshot = std::get_if<SnapshotRecord>(&record)) {
+    learn_snapshot(now, *snapshot);
+    return;
+  }
+  read_.note(record);
   if (const auto* commit = std::get_if<CommitRecord>(&record)) {
     reported_.clear();
     if (commit->decision == CommitDecision::going && commit->plan) {
@@ -65,6 +70,19 @@ void LightChecker::learn(Instant now, const Record& record) {
     } else if (lasers_off_since_ == kNever) {
       lasers_off_since_ = now;
     }
+  }
+}
+
+/// First all plans that may be in light, then which of them is confirmed: nothing is judged by half of them.
+void LightChecker::learn_snapshot(Instant now, const SnapshotRecord& snapshot) {
+  const auto is_going = [](const Record& record) {
+    const auto* commit = std::get_if<CommitRecord>(&record);
+    return commit != nullptr && commit->decision == CommitDecision::going;
+  };
+  std::vector<Record> records = unread_records(snapshot, read_);
+  std::ranges::stable_partition(records, is_going);
+  for (const Record& record : records) {
+    learn(now, record);
   }
 }
 
@@ -118,7 +136,8 @@ void LightChecker::confirm(Instant now, Revision revision) {
     return;
   }
   confirmed_ = found->plan;
-  std::erase_if(active_, [&](const ActivePlan& active) { return active.plan != confirmed_ && !active.of_other; });
+  // What went before it is over; what went later may be in light beside it.
+  active_.erase(std::remove_if(active_.begin(), found, [](const ActivePlan& active) { return !active.of_other; }), found);
   classify_all();
   judge_all(now);
 }

@@ -18,6 +18,7 @@
 
 #include "core/journal.hpp"
 #include "sim_backend/light/light_model.hpp"
+#include "sim_backend/snapshot_news.hpp"
 
 namespace loom {
 
@@ -76,7 +77,7 @@ class LightChecker {
  public:
   LightChecker(const LightModel& light, CheckerOptions options);
 
-  /// What the controller asks its journal to keep, as it asks.
+  /// What the controller asks its journal to keep, as it asks. Of a snapshot what the rows before it have not told.
   void learn(Instant now, const Record& record);
   /// Another controller, which has not noticed yet that it was replaced, decided to light this: lawful until dismiss_others().
   void admit(std::shared_ptr<const Plan> plan);
@@ -123,6 +124,7 @@ class LightChecker {
   };
   using PlanSet = std::uint64_t;  ///< bit i: active_[i]
 
+  void learn_snapshot(Instant now, const SnapshotRecord& snapshot);
   void activate(std::shared_ptr<const Plan> plan, bool of_other = false);
   void confirm(Instant now, Revision revision);
   void classify_all();
@@ -153,6 +155,7 @@ class LightChecker {
   CheckerOptions options_;
   std::vector<ActivePlan> active_;
   std::shared_ptr<const Plan> confirmed_;
+  RevisionsRead read_;
   std::vector<PlanSet> plans_;  ///< by element: the active plans that have a circuit for the transmitter's present light
   std::map<ElementId, std::vector<Excuse>> excuses_;
   std::map<FibreId, std::vector<Excuse>> fibre_excuses_;

@@ -88,6 +88,13 @@ class PlanReader {
 }  // namespace
 
 void PlanHistory::learn(Instant now, const Record& record) {
+  if (const auto* snapshot = std::get_if<SnapshotRecord>(&record)) {
+    for (const Record& each : unread_records(*snapshot, read_)) {
+      learn(now, each);
+    }
+    return;
+  }
+  read_.note(record);
   if (const auto* commit = std::get_if<CommitRecord>(&record)) {
     if (commit->decision == CommitDecision::going && commit->plan) {
       begin(now, *commit);

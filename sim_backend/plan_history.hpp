@@ -11,6 +11,7 @@
 
 #include "core/fabric.hpp"
 #include "core/journal.hpp"
+#include "sim_backend/snapshot_news.hpp"
 #include "sim_backend/time_spans.hpp"
 
 namespace loom {
@@ -53,7 +54,7 @@ class PlanHistory {
  public:
   explicit PlanHistory(std::shared_ptr<const Fabric> fabric) : fabric_(std::move(fabric)) {}
 
-  /// Rows in the order of their writing.
+  /// Rows in the order of their writing. Of a snapshot what the rows before it have not told.
   void learn(Instant now, const Record& record);
 
   const Fabric& fabric() const { return *fabric_; }
@@ -75,6 +76,7 @@ class PlanHistory {
   void end(Instant now, Revision revision, bool confirmed);
 
   std::shared_ptr<const Fabric> fabric_;
+  RevisionsRead read_;
   std::vector<PlannedRevision> revisions_;
   TimeSpans lasers_off_;
   std::map<JobId, std::vector<Placement>> placements_;

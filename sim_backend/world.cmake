@@ -6,6 +6,7 @@ loom_room(loom_sim_seams
     sim_disk.cpp
     sim_bus.cpp
     light_checker.cpp
+    snapshot_news.cpp
     fault_excuse.cpp
     fault_model.cpp
   LINKS loom_core loom_config loom_sim_devices loom_light)

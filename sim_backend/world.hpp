@@ -166,6 +166,7 @@ class World {
   void watch_bounds();
   void keep_alarm(const Alarm& alarm);
   static void add_counters(HostCounters& sum, const HostCounters& counters);
+  bool is_held_dark(JobId job) const;
   std::vector<std::string> unlit_jobs() const;
   void note_schedules(Instant now);
 

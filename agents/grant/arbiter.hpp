@@ -58,7 +58,7 @@ struct ArbiterCounters {
   std::uint64_t unanswered = 0;  ///< windows that ended without a word
   std::uint64_t unreleased = 0;  ///< windows that were accepted and ended without a release
   std::uint64_t overdue = 0;     ///< by_word: windows that ended before their sender had said that it is dark
-  std::uint64_t foreign = 0;     ///< answers to no standing grant, or not from its source
+  std::uint64_t foreign = 0;     ///< answers to no standing grant, or not from its source, or of another life of it
   std::uint64_t unlawful = 0;    ///< requests for another receiver, or beyond a limit
 };
 
@@ -106,7 +106,8 @@ class ReceiverArbiter {
   void hear_accept(const StreamAccept& accept);
   void hear_refusal(Instant now, const StreamRefusal& refusal);
   void hear_release(Instant now, const StreamRelease& release);
-  Standing* standing_of(const GrantKey& key, const StreamId& stream);
+  /// That an answer speaks of, from this life of its sender or, without one, from any; null: counted as foreign.
+  Standing* standing_of(const GrantKey& key, const StreamId& stream, std::optional<std::uint64_t> sender_epoch);
   void close(Standing& standing, AskState state);
   void free_from(Instant now, Instant dark_at, const Standing& standing);
   void close_ended(Instant now);

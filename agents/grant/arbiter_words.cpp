@@ -74,9 +74,11 @@ void ReceiverArbiter::hear_request(Instant now, NodeId from, const StreamRequest
   say_queued(from.value, sink);
 }
 
-ReceiverArbiter::Standing* ReceiverArbiter::standing_of(const GrantKey& key, const StreamId& stream) {
+ReceiverArbiter::Standing* ReceiverArbiter::standing_of(const GrantKey& key, const StreamId& stream,
+                                                        std::optional<std::uint64_t> sender_epoch) {
   for (std::size_t i = 0; i < standing_count_; ++i) {
-    if (standing_[i].grant.key == key && standing_[i].grant.stream == stream) {
+    const StreamGrant& grant = standing_[i].grant;
+    if (grant.key == key && grant.stream == stream && grant.sender_epoch == sender_epoch.value_or(grant.sender_epoch)) {
       return &standing_[i];
     }
   }
@@ -85,8 +87,8 @@ ReceiverArbiter::Standing* ReceiverArbiter::standing_of(const GrantKey& key, con
 }
 
 void ReceiverArbiter::hear_accept(const StreamAccept& accept) {
-  Standing* standing = standing_of(accept.key, accept.stream);
-  if (standing == nullptr || accept.sender_epoch != standing->grant.sender_epoch) {
+  Standing* standing = standing_of(accept.key, accept.stream, accept.sender_epoch);
+  if (standing == nullptr) {
     return;
   }
   if (accept.until <= standing->grant.start || accept.until > standing->grant.end) {
@@ -100,9 +102,10 @@ void ReceiverArbiter::hear_accept(const StreamAccept& accept) {
 }
 
 void ReceiverArbiter::hear_refusal(Instant now, const StreamRefusal& refusal) {
-  Standing* standing = standing_of(refusal.key, refusal.stream);
+  // Of a later life as well: a life that refuses an old grant is dark.
+  Standing* standing = standing_of(refusal.key, refusal.stream, std::nullopt);
   if (standing == nullptr) {
-    return;  // of a later life as well: a life that refuses an old grant is dark
+    return;
   }
   ++counters_.refusals;
   free_from(now, refusal.dark_at, *standing);
@@ -122,8 +125,8 @@ void ReceiverArbiter::hear_refusal(Instant now, const StreamRefusal& refusal) {
 }
 
 void ReceiverArbiter::hear_release(Instant now, const StreamRelease& release) {
-  Standing* standing = standing_of(release.key, release.stream);
-  if (standing == nullptr || release.sender_epoch != standing->grant.sender_epoch) {
+  Standing* standing = standing_of(release.key, release.stream, release.sender_epoch);
+  if (standing == nullptr) {
     return;
   }
   ++counters_.releases;

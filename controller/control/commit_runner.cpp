@@ -243,6 +243,13 @@ std::shared_ptr<const PlanResult> CommitRunner::without_absent_maintenance(std::
   return narrowed;
 }
 
+/// A laser that was read dark since it was last ordered anything shines into nothing.
+std::vector<DeviceId> CommitRunner::unproven_lasers(const KnownState& known, const Plan& plan) const {
+  std::vector<DeviceId> lasers = unprovable_lasers(*facts_.fabric, known, plan);
+  std::erase_if(lasers, [this](DeviceId laser) { return unusable_.is_unusable(laser) && !unusable_.may_shine(laser); });
+  return lasers;
+}
+
 /// What of a scope can be asked: agents that nobody waits for any more, and devices that the plan leaves alone, are found as
 /// they are when they come back.
 RepairScope CommitRunner::reachable(RepairScope scope, const Plan& plan) const {
@@ -352,9 +359,13 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   commit.certify(named(commit.plan().plan.certificate, *facts_.fabric));
   committing.agents_until = facts_.now + facts_.timings.stage_deadline;
   committing.quiet_until = facts_.now + facts_.timings.quiesce_deadline;
-  if (const auto lasers = unprovable_lasers(*facts_.fabric, known, commit.plan().plan); !lasers.empty()) {
+  if (const auto lasers = unproven_lasers(known, commit.plan().plan); !lasers.empty()) {
+    for (const DeviceId laser : lasers) {
+      unusable_.hold_back(moved_in_light_of(*facts_.fabric, known, commit.plan().plan, laser), laser);
+    }
     commit.fail_with("light of " + facts_.fabric->device(lasers.front()).name +
                      ", which follows no order, may meet what moves, and nobody can prove it dark");
+    committing.is_held_back = true;
     phase_ = std::move(committing);
     return follow_commit(sink);
   }

@@ -126,7 +126,8 @@ class CommitRunner {
   struct Committing {
     std::unique_ptr<FabricCommit> commit;
     CommitStep step = CommitStep::waiting_for_quiet;
-    bool is_repair = false;  ///< it changes no circuit
+    bool is_repair = false;     ///< it changes no circuit
+    bool is_held_back = false;  ///< it would move what meets light that nobody can prove dark
     Instant quiet_until{};   ///< jobs that it darkens are waited for until then
     Instant agents_until{};  ///< absent agents
     bool is_waiting() const { return step == CommitStep::waiting_for_quiet || step == CommitStep::waiting_for_agents; }
@@ -142,6 +143,7 @@ class CommitRunner {
   void start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink);
   void follow_left_out(const PlanResult& plan, EffectSink& sink);
   bool brings_nothing(const PlanResult& plan) const;
+  std::vector<DeviceId> unproven_lasers(const KnownState& known, const Plan& plan) const;
   RepairScope reachable(RepairScope scope, const Plan& plan) const;
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
                                                                const KnownState& known) const;

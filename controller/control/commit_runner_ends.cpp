@@ -53,6 +53,7 @@ void CommitRunner::finish_confirmed(EffectSink& sink) {
 
 void CommitRunner::finish_failed(EffectSink& sink) {
   const bool is_repair = std::get<Committing>(phase_).is_repair;
+  const bool is_held_back = std::get<Committing>(phase_).is_held_back;
   const std::shared_ptr<const FabricCommit> failed = std::move(std::get<Committing>(phase_).commit);
   phase_ = Idle{};
   end_ = CommitEnd{false, is_repair, failed};
@@ -61,7 +62,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   report.outcome = failed->may_have_moved() ? CommitOutcome::returned : CommitOutcome::abandoned;
   report.reason += ": " + failed->failure();
   record_history(std::move(report));
-  const bool is_contained = unusable_.commit_failed(*failed, sink);
+  const bool is_contained = unusable_.commit_failed(*failed, sink) || is_held_back;
   const CommitRecord returned{CommitDecision::returned, failed->revision(), next_circuit_, nullptr};
   if (is_repair) {  // there is no revision to return to
     return journal_.append(returned, PlanAct{}, sink);
@@ -74,6 +75,9 @@ void CommitRunner::finish_failed(EffectSink& sink) {
     const bool says_a_device_failed = !failed->was_interrupted() && !failed->was_surprised();  // a surprise was just read
     if (node.value < sessions_.size() && says_a_device_failed && sessions_.is_present(node)) {
       uncertain_.distrust_steering(*facts_.fabric, node, facts_.now);
+    }
+    if (const auto device = failed->failed_device(); device && sessions_.is_present(node)) {
+      uncertain_.distrust(*device, facts_.now);
     }
   }
   const ControllerTimings& timings = facts_.timings;

@@ -31,7 +31,8 @@ void Controller::step(Instant now, const Event& event, EffectSink& sink) {
   facts_.now = now;
   std::visit([&](const auto& what) { on(what, sink); }, event);
   reconciler_.follow_commits(sink);
-  light_.follow();
+  const FabricCommit* moving = commits_.moving();
+  light_.follow(moving == nullptr ? nullptr : moving->shared_plan());
 }
 
 // --- start ---------------------------------------------------------------------------------------------------------------
@@ -111,6 +112,7 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
     for (const Observation& observation : report->observations) {
       if (sessions_.keep(node, observation)) {
         unusable_.observe(observation, sink);
+        light_.note_change();
         reconciler_.judge(observation.device, sink);
       }
     }

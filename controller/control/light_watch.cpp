@@ -47,11 +47,20 @@ LightWatch::Sight LightWatch::sight() const {
       sight.played.push_back(id);
     }
   }
+  for (const NodeId node : under_way_ == nullptr ? std::vector<NodeId>{} : under_way_->plan.changed) {
+    for (const DevicePlan& device : under_way_->plan.nodes[node.value].devices) {
+      if (device.touched) {
+        sight.ordered.push_back(device.device);
+      }
+    }
+  }
+  std::sort(sight.ordered.begin(), sight.ordered.end());
   sight.readings.now = facts_.now;
   sight.readings.devices = sessions_.observations();
   sight.readings.proven_at = sessions_.light_since();
   sight.readings.agents = sight.agents;
   sight.readings.played = sight.played;
+  sight.readings.ordered = sight.ordered;
   sight.readings.limits.stale_after = facts_.timings.stale_after;
   return sight;
 }
@@ -98,7 +107,8 @@ void LightWatch::measure_jobs() {
   }
 }
 
-void LightWatch::follow() {
+void LightWatch::follow(std::shared_ptr<const PlanResult> under_way) {
+  under_way_ = std::move(under_way);
   if (measured_ != confirmed_.present() || were_lasers_off_ != desired_.intent().lasers_off) {
     measure_jobs();
   }

@@ -23,8 +23,9 @@ class LightWatch {
              const AgentSessions& sessions, Jobs& jobs)
       : facts_(facts), desired_(desired), confirmed_(confirmed), sessions_(sessions), jobs_(jobs) {}
 
-  /// After every event: what a confirmation or an order about lasers says of jobs is said at once.
-  void follow();
+  /// After every event: what a confirmation or an order about lasers says of jobs is said at once. `under_way`: what a commit
+  /// moves now; null: none does.
+  void follow(std::shared_ptr<const PlanResult> under_way);
   /// Regularly: measures all jobs, sooner after something was read otherwise than before.
   void look();
   void note_change() { is_changed_ = true; }
@@ -39,6 +40,7 @@ class LightWatch {
   struct Sight {
     std::vector<AgentLight> agents;
     std::vector<JobId> played;
+    std::vector<DeviceId> ordered;
     LightReadings readings;
   };
   Sight sight() const;
@@ -56,6 +58,7 @@ class LightWatch {
   mutable std::map<JobId, std::vector<std::size_t>> circuits_;  ///< indices in the plan
   mutable std::shared_ptr<const PlanResult> followed_;          ///< what paths_ and circuits_ are of
   std::shared_ptr<const PlanResult> measured_;
+  std::shared_ptr<const PlanResult> under_way_;
   bool were_lasers_off_ = false;
   bool is_changed_ = false;
   Instant look_at_{};     ///< the next time that everything is measured in any case

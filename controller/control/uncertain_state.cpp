@@ -72,6 +72,11 @@ void UncertainState::distrust_steering(const Fabric& fabric, NodeId node, Instan
                [&](DeviceId id) { return fabric.device(id).agent == node; });
 }
 
+void UncertainState::distrust(DeviceId device, Instant since) {
+  since_ = since;
+  unread_.push_back(device);
+}
+
 std::shared_ptr<const PlanResult> widened(std::shared_ptr<const PlanResult> plan, const Fabric& fabric,
                                           const RepairScope& uncertain, const RepairScope& repaired, const KnownState& known,
                                           const std::vector<bool>& lacks_plan) {

@@ -31,6 +31,8 @@ class UncertainState {
   /// What the agent's devices that steer hold now is not what their last report says: their power may have gone in the middle.
   /// They shall be read after `since`.
   void distrust_steering(const Fabric& fabric, NodeId node, Instant since);
+  /// The same of one device.
+  void distrust(DeviceId device, Instant since);
   Instant unread_since() const { return since_; }
   const std::vector<DeviceId>& unread() const { return unread_; }
   void forget_unread() { unread_.clear(); }

@@ -107,7 +107,14 @@ bool UnusableWatch::commit_failed(const FabricCommit& failed, EffectSink& sink) 
   return is_blamed;
 }
 
+void UnusableWatch::hold_back(const std::vector<DeviceId>& devices, DeviceId laser) {
+  for (const DeviceId device : devices) {
+    held_back_[device] = laser;
+  }
+}
+
 void UnusableWatch::commit_confirmed() {
+  std::erase_if(held_back_, [this](const auto& row) { return !may_shine(row.second); });
   const Plan& plan = confirmed_.plan();
   for (const NodeId node : plan.changed) {
     for (const DevicePlan& device : plan.nodes[node.value].devices) {
@@ -136,9 +143,12 @@ UnusableDevice UnusableWatch::entry(DeviceId id, std::string why) const {
   const Instant done = std::max(sessions_.light_since(id), left == left_.end() ? Instant::min() : left->second.since);
   const bool is_read = seen != nullptr && seen->read_at > done;
   const auto* laser = seen == nullptr ? nullptr : std::get_if<LaserObservation>(&seen->reading);
-  if (laser != nullptr && is_read && !laser->emitting) {
+  const AgentSession& session = sessions_[facts_.fabric->device(id).agent];
+  const bool is_laser = facts_.fabric->device(id).kind == DeviceKind::itla_laser;
+  const bool is_said_dark = is_laser && (session.lasers_latched_off || session.is_said_dark);
+  if (is_said_dark || (laser != nullptr && is_read && !laser->emitting)) {
     device.holds = base_emissions(id).empty();
-  } else if (left != left_.end() && facts_.fabric->device(id).kind == DeviceKind::itla_laser) {
+  } else if (left != left_.end() && is_laser) {
     device.holds = false;
     device.may_emit = left->second.emissions;
     for (const FrequencySlot slot : base_emissions(id)) {
@@ -181,6 +191,10 @@ std::string UnusableWatch::why(DeviceId id) const {
   if (const auto row = rows_.find(id); row != rows_.end() && !row->second.is_tried) {
     return row->second.why;
   }
+  if (const auto held = held_back_.find(id); held != held_back_.end() && may_shine(held->second)) {
+    return "light of " + name_of(facts_.fabric->device(held->second)) +
+           " may meet it, and nobody can prove that dark: " + why(held->second);
+  }
   const AgentSession& session = sessions_[device.agent];
   if (sessions_.is_given_up(device.agent)) {
     return "its agent is " + std::string(to_string(session.state())) + ", node " + std::to_string(device.agent.value) +
@@ -197,7 +211,7 @@ std::vector<UnusableDevice> UnusableWatch::devices() const {
   for (const Node& node : facts_.fabric->nodes) {
     const bool is_node = sessions_.is_given_up(node.id) || sessions_.is_latched_by_itself(node.id);
     for (const DeviceId device : facts_.fabric->devices_of_agent[node.id.value]) {
-      if (std::string because = is_node || rows_.contains(device) ? why(device) : std::string{}; !because.empty()) {
+      if (std::string because = is_node || rows_.contains(device) || held_back_.contains(device) ? why(device) : std::string{}; !because.empty()) {
         devices.push_back(entry(device, std::move(because)));
       }
     }

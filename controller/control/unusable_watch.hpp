@@ -32,6 +32,9 @@ class UnusableWatch {
   /// Takes note of what the commit may have left behind, and of the device that it failed at. True: it failed at something that
   /// follows no order now, so that what it was to bring may be planned without that.
   bool commit_failed(const FabricCommit& failed, EffectSink& sink);
+  /// Light of this laser, which nobody can prove dark, would meet the devices if they moved: they stay as long as it may be
+  /// there.
+  void hold_back(const std::vector<DeviceId>& devices, DeviceId laser);
   /// What the confirmed plan touched was read back.
   void commit_confirmed();
 
@@ -76,6 +79,7 @@ class UnusableWatch {
   AlarmBoard& alarms_;
   std::map<DeviceId, Row> rows_;
   std::map<DeviceId, Left> left_;          ///< until a commit that touches it is confirmed
+  std::map<DeviceId, DeviceId> held_back_;  ///< what stays -> the laser
   std::vector<DeviceId> planned_without_;  ///< ascending
 };
 

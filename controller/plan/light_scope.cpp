@@ -57,7 +57,7 @@ class ScopeWalk {
     for (const DeviceId id : moving) {
       moves_[id.value] = true;
       const Observation* seen = states.observations[id.value];
-      const bool is_read = seen != nullptr && !std::holds_alternative<std::monostate>(seen->reading);
+      const bool is_read = seen != nullptr && found_setpoint(fabric_, id, seen->reading).has_value();
       is_unknown_[id.value] = states.others.empty() && !is_read;
     }
   }
@@ -313,8 +313,11 @@ std::optional<Setpoint> found_setpoint(const Fabric& fabric, DeviceId id, const 
                          laser->emitting};
   }
   if (const auto* bank = std::get_if<HeaterObservation>(&reading); bank && device.kind == DeviceKind::heater_bank) {
+    if (bank->millivolts.size() < device.elements.size()) {
+      return std::nullopt;  // a ring that it does not name may be anywhere, and cold is where light may pass it
+    }
     HeaterSetpoint heater;
-    for (std::size_t channel = 0; channel < device.elements.size() && channel < bank->millivolts.size(); ++channel) {
+    for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
       if (bank->millivolts[channel] > kHeaterOffMillivolts) {
         const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
         heater.rings.push_back({static_cast<std::uint16_t>(channel), resonance_at(ring, bank->millivolts[channel])});

@@ -23,7 +23,7 @@ struct PossibleStates {
 /// Light that would meet a moving device of which nothing at all is known meets what differs.
 std::vector<DeviceId> lasers_that_meet(const PossibleStates& states, const std::vector<DeviceId>& moving);
 
-/// What a device was read to be, as a plan would say it. Nothing: it was not read.
+/// What a device was read to be, as a plan would say it. Nothing: it was not read, or not all of it.
 std::optional<Setpoint> found_setpoint(const Fabric& fabric, DeviceId device, const Reading& reading);
 
 /// Devices of the fabric as they were read, before any plan: revision 0, no circuits. Where nothing was read: idle.

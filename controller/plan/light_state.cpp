@@ -61,7 +61,12 @@ Finding judge_ring(const RingFilter& ring, const Hop& hop, std::int32_t millivol
                                                         : Finding{LightState::dark, LightCause::ring_away};
 }
 
-Finding judge_wss(const WssSetpoint& wanted, const WssObservation& seen, const Hop& hop, FrequencySlot slot,
+/// A switch that does not settle carries nothing that anybody may rely on; that it moves as ordered is no news.
+Finding judge_motion(bool is_ordered) {
+  return is_ordered ? Finding{LightState::unknown, LightCause::moving} : Finding{LightState::dark, LightCause::not_settled};
+}
+
+Finding judge_wss(const WssSetpoint& wanted, const WssObservation& seen, bool is_ordered, const Hop& hop, FrequencySlot slot,
                   const ReconcileLimits& limits) {
   const auto carries = [&](const WssRoute& route) {
     return route.slot == slot && route.input == hop.input && route.output == hop.output;
@@ -71,18 +76,18 @@ Finding judge_wss(const WssSetpoint& wanted, const WssObservation& seen, const H
     return {LightState::dark, LightCause::not_connected};
   }
   if (!seen.settled) {
-    return {LightState::unknown, LightCause::moving};
+    return judge_motion(is_ordered);
   }
   const auto asked = std::find_if(wanted.routes.begin(), wanted.routes.end(), carries);
   const Db planned = asked == wanted.routes.end() ? Db{0} : asked->attenuation;
   return found->attenuation - planned > limits.dim_beyond ? Finding{LightState::degraded, LightCause::attenuated} : kHealthy;
 }
 
-Finding judge_ocs(const OcsObservation& seen, const Hop& hop) {
+Finding judge_ocs(const OcsObservation& seen, bool is_ordered, const Hop& hop) {
   if (std::find(seen.connects.begin(), seen.connects.end(), CrossConnect{hop.input, hop.output}) == seen.connects.end()) {
     return {LightState::dark, LightCause::not_connected};
   }
-  return seen.settled ? kHealthy : Finding{LightState::unknown, LightCause::moving};
+  return seen.settled ? kHealthy : judge_motion(is_ordered);
 }
 
 class Judge {
@@ -164,6 +169,7 @@ class Judge {
   Finding judge_reading(const Hop& hop, const DevicePlan& plan, const Observation& seen) const {
     const Setpoint& wanted = plan.timeline.front().setpoint;
     const Element& element = paths_.fabric().element(hop.element);
+    const bool is_ordered = std::binary_search(readings_.ordered.begin(), readings_.ordered.end(), seen.device);
     if (const auto* laser = std::get_if<LaserObservation>(&seen.reading)) {
       const bool is_played = std::binary_search(readings_.played.begin(), readings_.played.end(), circuit_.job);
       return judge_laser(plan, *laser, is_played, readings_.limits);
@@ -174,10 +180,10 @@ class Judge {
       return judge_ring(std::get<RingFilter>(element.kind), hop, millivolts, circuit_.slot, readings_.limits);
     }
     if (const auto* wss = std::get_if<WssObservation>(&seen.reading)) {
-      return judge_wss(std::get<WssSetpoint>(wanted), *wss, hop, circuit_.slot, readings_.limits);
+      return judge_wss(std::get<WssSetpoint>(wanted), *wss, is_ordered, hop, circuit_.slot, readings_.limits);
     }
     if (const auto* ocs = std::get_if<OcsObservation>(&seen.reading)) {
-      return judge_ocs(*ocs, hop);
+      return judge_ocs(*ocs, is_ordered, hop);
     }
     return {LightState::unknown, LightCause::never_read};
   }

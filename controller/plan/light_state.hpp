@@ -36,6 +36,7 @@ struct LightReadings {
   std::span<const std::optional<Observation>> devices;  ///< nothing: never read
   std::span<const Instant> proven_at;  ///< a commit that touched the device was confirmed then: all of it had been read back
   std::span<const AgentLight> agents;  ///< by node; empty: all present
+  std::span<const DeviceId> ordered;   ///< ascending: a commit under way moves them
   std::span<const JobId> played;       ///< ascending: their timeslots were played through, or their streams sent
   std::span<const std::optional<ReceivedPower>> received{};  ///< by element; empty: no receiver of the fabric measures
   ReconcileLimits limits{};
@@ -58,7 +59,8 @@ enum class LightCause : std::uint8_t {
   driver_gave_up,
   agent_away,
   darkening,  ///< lasers off was ordered
-  moving,
+  moving,        ///< as it was ordered to, and its light was proven dark or left alone
+  not_settled,   ///< though nobody ordered it to move
   not_emitting,
   other_frequency,
   latched,  ///< its agent keeps its lasers dark

@@ -89,6 +89,8 @@ class Sentence {
                in_milliseconds(readings_.limits.stale_after) + fault;
       case LightCause::moving:
         return "is moving" + read_ago(seen->read_at);
+      case LightCause::not_settled:
+        return "does not settle, and nobody has ordered it to move" + read_ago(seen->read_at) + fault;
       case LightCause::not_connected:
         return "does not connect what the plan connects" + read_ago(seen->read_at);
       case LightCause::attenuated:

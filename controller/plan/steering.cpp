@@ -116,6 +116,20 @@ bool is_moving(const Fabric& fabric, const DevicePlan& device) {
   return device.touched && fabric.device(device.device).kind != DeviceKind::itla_laser;
 }
 
+/// Ascending.
+std::vector<DeviceId> moving_of(const Fabric& fabric, const Plan& plan) {
+  std::vector<DeviceId> moving;
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (is_moving(fabric, device)) {
+        moving.push_back(device.device);
+      }
+    }
+  }
+  std::sort(moving.begin(), moving.end());
+  return moving;
+}
+
 bool any_deviates(const KnownDevices& devices, const Plan& plan) {
   return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& node) {
     return std::any_of(node.devices.begin(), node.devices.end(),
@@ -208,16 +222,7 @@ class SteeringCompleter {
 }  // namespace
 
 std::vector<DeviceId> lasers_that_meet(const Fabric& fabric, const KnownState& known, const Plan& plan) {
-  std::vector<DeviceId> moving;
-  for (const NodePlan& node : plan.nodes) {
-    for (const DevicePlan& device : node.devices) {
-      if (is_moving(fabric, device)) {
-        moving.push_back(device.device);
-      }
-    }
-  }
-  std::sort(moving.begin(), moving.end());
-  return lasers_that_meet({fabric, plan, KnownDevices(fabric, known).plans(), known.observations}, moving);
+  return lasers_that_meet({fabric, plan, KnownDevices(fabric, known).plans(), known.observations}, moving_of(fabric, plan));
 }
 
 std::vector<DeviceId> unprovable_lasers(const Fabric& fabric, const KnownState& known, const Plan& plan) {
@@ -234,6 +239,16 @@ std::vector<DeviceId> unprovable_lasers(const Fabric& fabric, const KnownState& 
     });
   }
   return lasers;
+}
+
+std::vector<DeviceId> moved_in_light_of(const Fabric& fabric, const KnownState& known, const Plan& plan, DeviceId laser) {
+  std::vector<DeviceId> devices = moving_of(fabric, plan);
+  const PossibleStates states{fabric, plan, KnownDevices(fabric, known).plans(), known.observations};
+  std::erase_if(devices, [&](DeviceId device) {
+    const std::vector<DeviceId> lasers = lasers_that_meet(states, {device});
+    return !std::binary_search(lasers.begin(), lasers.end(), laser);
+  });
+  return devices;
 }
 
 bool is_as_known(const Fabric& fabric, const KnownState& known, const Plan& plan) {

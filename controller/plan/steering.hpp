@@ -27,6 +27,9 @@ std::vector<DeviceId> lasers_that_meet(const Fabric& fabric, const KnownState& k
 /// Those of them that follow no order (DevicePlan::left_alone): nobody can prove their light dark, so the plan must not go.
 std::vector<DeviceId> unprovable_lasers(const Fabric& fabric, const KnownState& known, const Plan& plan);
 
+/// What the plan moves of which the light of this laser may meet what differs; ascending.
+std::vector<DeviceId> moved_in_light_of(const Fabric& fabric, const KnownState& known, const Plan& plan, DeviceId laser);
+
 /// Precondition: what uncertain plans touched is touched by `plan`, and their nodes take part.
 void see_to_steering(const Fabric& fabric, const KnownState& known, Plan& plan);
 

@@ -77,8 +77,12 @@ class ChangeRules {
   void check_steering(const DevicePlan& device, bool changed) {
     const std::string& name = fabric_.device(device.device).name;
     const bool moved = std::binary_search(plan_.moved_steering.begin(), plan_.moved_steering.end(), device.device);
-    if (moved != (changed && fabric_.steers_others[device.device.value])) {
-      declare(name + (changed ? " moves but is not among" : " does not move but is among") +
+    const bool steers = fabric_.steers_others[device.device.value];
+    if (moved != (changed && steers)) {
+      declare(name +
+              (!moved    ? " moves but is not among"
+               : changed ? " steers nobody else's light but is among"
+                         : " does not move but is among") +
               " the devices that wait for everybody's dark");
     }
     const auto holds_base = [&](const Setpoint& setpoint) {

@@ -124,11 +124,12 @@ def targets():
     return found
 
 
-def generate(only):
+def generate(only, most=None):
     """The mutants, the texts of the changed files, and each file's programs."""
     numbers = itertools.count(1)
     mutants, texts, programs_of = [], {"loom_mutant.hpp": schemata.SWITCH}, {}
     for name, programs in targets().items():
+        programs = programs[:most]
         if only and not any(fnmatch.fnmatch(name, "*" + each + "*") for each in only):
             continue
         file = schemata.Schemata(name, (ROOT / name).read_text(), numbers)
@@ -140,7 +141,7 @@ def generate(only):
 
 
 def judge_generated(options, results):
-    mutants, texts, programs_of = generate(options.only)
+    mutants, texts, programs_of = generate(options.only, options.programs)
     programs = sorted({program for each in programs_of.values() for program in each})
     copy_tree(TREE, texts)
     report("mutate: building %d mutants of %d files into %s" % (len(mutants), len(programs_of), " ".join(programs)))
@@ -250,6 +251,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs at a time")
     parser.add_argument("--again", choices=["none", "survivors", "all"], default="survivors",
                         help="which of the known verdicts to try again (default: what was not caught)")
+    parser.add_argument("--programs", type=int, metavar="N",
+                        help="run only the first N of a file's test programs, the quickest: what survives them is tried with all "
+                             "of them by the next run")
     parser.add_argument("--patches-only", action="store_true")
     parser.add_argument("--generated-only", action="store_true")
     options = parser.parse_args()

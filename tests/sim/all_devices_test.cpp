@@ -58,6 +58,7 @@ class Bench {
     options.software = "test";
     std::vector<std::unique_ptr<Driver>> drivers;
     for (const DeviceId device : fabric->devices_of_agent[kNode.value]) {
+      may_hold_[device] = {idle(fabric->device(device).kind)};
       drivers.push_back(make_driver(*fabric, device));
     }
     agent = std::make_unique<Agent>(options, std::move(drivers));
@@ -92,6 +93,9 @@ class Bench {
   }
   /// Up to where the switches may move.
   void begin(const NodePlan& plan) {
+    for (const DevicePlan& device : plan.devices) {
+      may_hold_[device.device].push_back(device.timeline.front().setpoint);
+    }
     hear(plan.revision, Prepare{plan});
     hear(plan.revision, Arm{loop.now() + milliseconds{5}});
     hear(plan.revision, Go{});
@@ -107,14 +111,22 @@ class Bench {
     hear(plan.revision, Proceed{CommitPhase::relight, loop.now() + milliseconds{2}});
     REQUIRE(await<Applied>().outcome.ok());
     hear(plan.revision, Confirm{});
+    for (const DevicePlan& device : plan.devices) {
+      may_hold_[device.device] = {device.timeline.front().setpoint};
+    }
   }
-  /// Every device another way with each `turn`; everything emits.
+  /// Every device another way with each `turn`; everything emits. What light passes may stand where the plan before has it,
+  /// and where those have it that went since and were not confirmed.
   NodePlan plan(std::uint64_t revision, std::uint16_t turn) const {
     NodePlan plan;
     plan.revision = Revision{revision};
     plan.node = kNode;
     for (const DeviceId id : fabric->devices_of_agent[kNode.value]) {
-      plan.devices.push_back({id, true, {{Duration{}, Duration{}, kForever, setpoint(fabric->device(id), turn)}}});
+      DevicePlan device{id, true, {{Duration{}, Duration{}, kForever, setpoint(fabric->device(id), turn)}}};
+      if (fabric->device(id).kind != DeviceKind::itla_laser) {
+        device.may_hold = may_hold_.at(id);
+      }
+      plan.devices.push_back(std::move(device));
     }
     return plan;
   }
@@ -145,6 +157,19 @@ class Bench {
     }
     return {};
   }
+  static Setpoint idle(DeviceKind kind) {
+    switch (kind) {
+      case DeviceKind::itla_laser:
+        return LaserSetpoint{};
+      case DeviceKind::heater_bank:
+        return HeaterSetpoint{};
+      case DeviceKind::wss:
+        return WssSetpoint{};
+      case DeviceKind::ocs:
+        break;
+    }
+    return OcsSetpoint{};
+  }
   void deliver(const Event& event) {
     EffectSink sink;
     agent->step(loop.now(), event, sink);
@@ -174,6 +199,7 @@ class Bench {
   void interpret(MakePlan&) { FAIL("an agent never plans"); }
 
   std::map<TimerId, Instant> timers_;
+  std::map<DeviceId, std::vector<Setpoint>> may_hold_;  ///< idle, then what went
 };
 
 bool is_switch(const Device& device) { return device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs; }
@@ -237,8 +263,7 @@ bool was_ever_lit_while_moving(const Bench& bench) {
   return both;
 }
 
-// Open: its plans do not say yet from where a device moves (may_hold).
-TEST_CASE("one_commit_touches_lasers_heaters_wss_and_ocs_and_blanks_moves_settles_relights", "[!shouldfail]") {
+TEST_CASE("one_commit_touches_lasers_heaters_wss_and_ocs_and_blanks_moves_settles_relights") {
   Bench bench;
   bench.commit(bench.plan(1, 0));
   for (std::uint16_t turn = 1; turn <= 2; ++turn) {
@@ -258,8 +283,7 @@ TEST_CASE("one_commit_touches_lasers_heaters_wss_and_ocs_and_blanks_moves_settle
   CHECK_FALSE(was_ever_lit_while_moving(bench));
 }
 
-// Open: its plans do not say yet from where a device moves (may_hold).
-TEST_CASE("a_switch_that_reboots_while_it_moves_is_set_again_before_anything_is_relit", "[!shouldfail]") {
+TEST_CASE("a_switch_that_reboots_while_it_moves_is_set_again_before_anything_is_relit") {
   Bench bench;
   bench.commit(bench.plan(1, 0));
   const NodePlan next = bench.plan(2, 1);
@@ -275,8 +299,7 @@ TEST_CASE("a_switch_that_reboots_while_it_moves_is_set_again_before_anything_is_
   CHECK_FALSE(was_ever_lit_while_moving(bench));
 }
 
-// Open: its plans do not say yet from where a device moves (may_hold).
-TEST_CASE("a_switch_that_is_gone_for_long_fails_its_commit_by_name_and_the_next_one_repairs_it", "[!shouldfail]") {
+TEST_CASE("a_switch_that_is_gone_for_long_fails_its_commit_by_name_and_the_next_one_repairs_it") {
   Bench bench;
   bench.commit(bench.plan(1, 0));
   bench.begin(bench.plan(2, 1));

@@ -101,6 +101,52 @@ TEST_CASE("a_clean_commit_breaks_no_rule") {
   CHECK(differences(court.light, court.checker.confirmed()).empty());
 }
 
+TEST_CASE("light_of_a_plan_that_only_a_snapshot_tells_of_is_lawful_and_light_of_what_it_replaced_is_not") {
+  LitCourt court;
+  const auto plan = [&](std::uint64_t revision, std::vector<Circuit> circuits) {
+    auto made = std::make_shared<Plan>();
+    made->revision = Revision{revision};
+    made->circuits = std::move(circuits);
+    return made;
+  };
+  SnapshotRecord snapshot;
+  const Circuit kept = court.circuit(1, 0, 1, 1);
+  snapshot.confirmed = plan(2, {kept});
+  snapshot.uncertain = {plan(3, {kept, court.circuit(2, 3, 2, 2)})};
+  snapshot.going = plan(4, {kept, court.circuit(3, 2, 3, 3)});
+  court.tune_ring(3, 3);
+  court.checker.learn(instant_from_ns(court.clock), snapshot);
+  REQUIRE(court.checker.confirmed() != nullptr);
+  CHECK(court.checker.confirmed()->revision == Revision{2});
+  court.emit(3, 2);
+  court.darken(3);
+  court.emit(2, 3);
+  for (const Violation& violation : court.checker.violations()) {
+    FAIL_CHECK(violation.evidence);
+  }
+  SECTION("once the last one is confirmed, only its light is lawful") {
+    court.journal(CommitDecision::confirmed, 4);
+    CHECK(court.checker.violations().empty());
+    court.emit(3, 2);
+    CHECK(court.count(SafetyRule::stray) > 0);
+  }
+  SECTION("the same snapshot again changes nothing, nor does one that knows less") {
+    court.checker.learn(instant_from_ns(court.clock), snapshot);
+    court.checker.learn(instant_from_ns(court.clock), SnapshotRecord{});
+    CHECK(court.checker.confirmed()->revision == Revision{2});
+    court.darken(2);
+    court.emit(3, 2);
+    CHECK(court.checker.violations().empty());
+  }
+  SECTION("lasers that it says are off must be dark") {
+    snapshot.intent.lasers_off = true;
+    court.checker.learn(instant_from_ns(court.clock), snapshot);
+    court.clock += std::chrono::nanoseconds{CheckerOptions{}.lasers_off_bound}.count();
+    court.checker.judge_all(instant_from_ns(court.clock));
+    CHECK(court.count(SafetyRule::lasers_off) == 2);
+  }
+}
+
 TEST_CASE("two_transmitters_on_one_wavelength_collide_on_the_combiners_fibre") {
   Court court;
   court.journal(CommitDecision::going, 1, {court.circuit(1, 0, 1, 1), court.circuit(2, 2, 1, 1)});

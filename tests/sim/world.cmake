@@ -11,6 +11,7 @@ loom_test(world_test
   LINKS loom_sim_world)
 loom_test(run_account_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/job_light_test.cpp ${CMAKE_CURRENT_LIST_DIR}/run_account_test.cpp
+          ${CMAKE_CURRENT_LIST_DIR}/snapshot_news_test.cpp
   LINKS loom_sim_world)
 loom_test(journal_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/journal_world_test.cpp LINKS loom_sim_world)
 loom_test(live_demand_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/live_demand_test.cpp LINKS loom_sim_world)

@@ -1,6 +1,7 @@
 loom_test(control_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/session_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/alarm_board_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/session_rows_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_bad_agents_test.cpp

@@ -306,19 +306,28 @@ TEST_CASE("two agents that claim one node are an alarm with a command, and the f
   CHECK(bench.controller.present_agents() == present);
 }
 
-TEST_CASE("the circuits of a dead agent are unknown, with an alarm, and the others stay connected") {
-  LitBench bench;
-  const NodeId dead = bench.controller.confirmed_plan()->plan.circuits.front().source;
-  bench.mute = {dead};
-  bench.pass(seconds{1});
-  CHECK(bench.count(AlarmCode::agent_dead) == 1);
-  std::size_t unknown = 0;
-  for (const CircuitReport& circuit : bench.circuits()) {
-    CHECK(circuit.state == (circuit.circuit.source == dead ? "UNKNOWN" : "CONNECTED"));
-    unknown += circuit.state == "UNKNOWN" ? 1 : 0;
-  }
-  CHECK(unknown == 1);
-  CHECK(bench.controller.jobs().at(JobId{1}).state == JobState::lit);
+TEST_CASE("the light that passes what a dead agent drives is unknown, with an alarm, and the rest stays connected") {
+  const auto unknown_without = [](NodeId dead, auto concerns) {
+    LitBench bench;
+    bench.mute = {dead};
+    bench.pass(seconds{1});
+    CHECK(bench.count(AlarmCode::agent_dead) == 1);
+    std::size_t unknown = 0;
+    for (const CircuitReport& row : bench.circuits()) {
+      CHECK(row.state == (concerns(row.circuit) ? "UNKNOWN" : "CONNECTED"));
+      CHECK(row.light == (concerns(row.circuit) ? LightState::unknown : LightState::lit));
+      CHECK((row.why.find("node " + std::to_string(dead.value)) != std::string::npos) == concerns(row.circuit));
+      unknown += row.state == "UNKNOWN" ? 1 : 0;
+    }
+    CHECK(bench.controller.jobs().at(JobId{1}).state == JobState::degraded);
+    return unknown;
+  };
+  // Node 2 drives its own laser and the ring before its own receiver.
+  CHECK(unknown_without(NodeId{2}, [](const Circuit& circuit) {
+          return circuit.source == NodeId{2} || circuit.destination == NodeId{2};
+        }) == 2);
+  // Node 0 drives its group's switches as well: all of this light passes them.
+  CHECK(unknown_without(NodeId{0}, [](const Circuit&) { return true; }) == 4);
 }
 
 TEST_CASE("an agent that lost its plan and finds its devices as they were is given the plan and touches nothing") {

@@ -159,6 +159,7 @@ class Desk {
     return std::get<OperatorReply>(it->envelope.body);
   }
   Controller& controller() { return *controller_; }
+  const std::vector<DeviceId>& devices_of(NodeId node) const { return fabric_->devices_of_agent[node.value]; }
 
   Instant now{milliseconds{1'000}};
   std::vector<Send> sent;
@@ -477,7 +478,7 @@ TEST_CASE("a commit for which a device failed is not tried again by itself") {
   CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::refused);
 }
 
-TEST_CASE("a commit waits for an absent agent, then refuses and names it") {
+TEST_CASE("a commit waits for an absent agent, then the same is planned without its devices, and it is named") {
   Desk desk;
   for (std::uint32_t node = 0; node < 3; ++node) {
     desk.say(NodeId{node}, Hello{"test", node + 1ULL, {}, {}, false, {}});
@@ -494,8 +495,18 @@ TEST_CASE("a commit waits for an absent agent, then refuses and names it") {
     }
     desk.feed(TimerFired{timers::kSweep});
   }
-  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::refused);
-  CHECK(desk.controller().jobs().at(JobId{1}).reason.find("node 3") != std::string::npos);
+  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::pending);  // acknowledged, so it is not refused for that
+  desk.make_durable();
+  desk.tick_to_plan();
+  REQUIRE(desk.order != nullptr);
+  CHECK(desk.order->may_leave_out == std::vector{JobId{1}});
+  std::vector<DeviceId> unusable;
+  for (const UnusableDevice& each : desk.order->unusable) {
+    unusable.push_back(each.device);
+    CHECK(each.why.find("node 3") != std::string::npos);
+  }
+  CHECK(unusable == desk.devices_of(NodeId{3}));
+  CHECK(desk.said<Prepare>() == 0);
   const auto& alarms = desk.controller().alarms();
   const auto returned = std::find_if(alarms.begin(), alarms.end(), [](const StandingAlarm& standing) {
     return standing.alarm.code == AlarmCode::commit_returned;

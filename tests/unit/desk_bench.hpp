@@ -36,7 +36,7 @@ class DeskBench {
     timers_.clear();
     events_.clear();
     appended_ = 0;
-    controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}, {}, {}, record_bytes});
+    controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}, drift, {}, record_bytes});
     feed(Started{++boots_, clock, records, wall_offset});
     for (const Node& node : fabric->nodes) {
       if (!absent.contains(node.id)) {
@@ -193,6 +193,7 @@ class DeskBench {
   std::optional<Error> journal_refuses;  ///< every row from now on
   bool snapshot_due = false;             ///< says the next answer of the journal
   RecordBytes record_bytes;              ///< of the next incarnation
+  DriftPolicy drift;                     ///< likewise
 
  private:
   void take(Send& send) {

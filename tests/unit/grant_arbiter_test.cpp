@@ -198,14 +198,14 @@ TEST_CASE("forged_and_foreign_answers_change_no_window") {
   rig.hear(after_us(1), kSource, accept_of(first, first.start));
   accept = accept_of(first, first.end);
   accept.sender_epoch = 9;
-  rig.hear(after_us(1), kSource, accept);
-  rig.hear(after_us(1), kSource, first);  // a grant, to an arbiter
+  rig.hear(after_us(1), kSource, accept);  // of a life of the source that was granted nothing
+  rig.hear(after_us(1), kSource, first);   // a grant, to an arbiter
   rig.hear(after_us(1), NodeId{77}, request_of(kSource, 4, 1));
   rig.hear(after_us(1), kSource, request_of(kOther, 4, 1));
   rig.hear(after_us(1), kSource, request_of(kSource, 4, 0));
   Digest after;
   rig.machine.fold(after);
   CHECK(after.value() == before.value());
-  CHECK(rig.machine.counters().foreign == 4);
+  CHECK(rig.machine.counters().foreign == 5);
   CHECK(rig.machine.counters().unlawful == 4);
 }

@@ -232,14 +232,6 @@ IntentCause intent_cause(Random& random) {
   return cause;
 }
 
-std::vector<DeviceId> ascending_devices(Random& random) {
-  std::vector<DeviceId> out;
-  for (const auto value : ascending<std::uint32_t>(random, limits::kDevices, random.coin() ? 1 : 5)) {
-    out.push_back({value});
-  }
-  return out;
-}
-
 SnapshotRecord snapshot(Random& random) {
   SnapshotRecord out;
   out.term = {random.word()};

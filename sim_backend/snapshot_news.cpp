@@ -1,0 +1,55 @@
+// Revisions ascend in a journal, so the newest one that was read parts what is news from what is not.
+#include "sim_backend/snapshot_news.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace loom {
+
+void RevisionsRead::note(const Record& record) {
+  if (const auto* snapshot = std::get_if<SnapshotRecord>(&record)) {
+    for (const Record& each : unread_records(*snapshot, *this)) {
+      note(each);
+    }
+    return;
+  }
+  const auto* commit = std::get_if<CommitRecord>(&record);
+  if (commit == nullptr) {
+    return;
+  }
+  if (commit->decision == CommitDecision::going) {
+    going = std::max(going, commit->revision);
+    return;
+  }
+  ended = std::max(ended, commit->revision);
+  if (commit->decision == CommitDecision::confirmed) {
+    confirmed = std::max(confirmed, commit->revision);
+  }
+}
+
+std::vector<Record> unread_records(const SnapshotRecord& snapshot, const RevisionsRead& read) {
+  std::vector<Record> records{IntentRecord{snapshot.intent, snapshot.laser_order, snapshot.next_job, {}, {}}};
+  const auto add_going = [&](const std::shared_ptr<const Plan>& plan) {
+    if (plan->revision > read.going) {
+      records.emplace_back(CommitRecord{CommitDecision::going, plan->revision, snapshot.next_circuit, plan});
+    }
+  };
+  if (snapshot.confirmed != nullptr && snapshot.confirmed->revision > read.confirmed) {
+    add_going(snapshot.confirmed);
+    records.emplace_back(
+        CommitRecord{CommitDecision::confirmed, snapshot.confirmed->revision, snapshot.confirmed_next_circuit, nullptr});
+  }
+  for (const std::shared_ptr<const Plan>& plan : snapshot.uncertain) {
+    add_going(plan);
+    if (plan->revision > read.ended) {
+      records.emplace_back(CommitRecord{CommitDecision::returned, plan->revision, snapshot.next_circuit, nullptr});
+    }
+  }
+  if (snapshot.going != nullptr) {
+    add_going(snapshot.going);
+  }
+  return records;
+}
+
+}  // namespace loom
