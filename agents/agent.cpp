@@ -159,6 +159,7 @@ void Agent::obey(Turn turn, const Envelope& envelope) {
   }
   std::visit(Overloaded{
                  [&](const Welcome& welcome) {
+                   knows_all_ = knows_all_ && session_.state() == SessionState::joined;
                    session_.welcome(turn, welcome.heartbeat_interval);
                    commit_.confirm(turn, welcome.confirmed);
                    timelines_.say_again();
@@ -324,7 +325,8 @@ void Agent::speak(Turn turn) {
   if (session_.state() != SessionState::joined) {
     return;
   }
-  if (report_is_due || reported_applied_ != commit_.applied()) {
+  if (report_is_due || !knows_all_ || reported_applied_ != commit_.applied()) {
+    knows_all_ = true;
     reported_applied_ = commit_.applied();
     audit_.report_all(turn);
   } else {
@@ -338,7 +340,7 @@ void Agent::say_hello(Turn turn) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     hello.devices.push_back({lanes_[i].device->id, lanes_[i].driver->observe().health});
   }
-  voice_.say(turn, commit_.applied(), std::move(hello));
+  voice_.say(turn, commit_.gone(), std::move(hello));
 }
 
 /// What is news with the next heartbeat, everything with every report.

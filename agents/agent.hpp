@@ -104,6 +104,7 @@ class Agent {
   bool started_ = false;
   bool greeted_ = false;       ///< the first hello went out
   Revision reported_applied_;  ///< all observations were reported since this was applied
+  bool knows_all_ = false;     ///< the controller that welcomed us was sent all observations
   Deadline darken_again_{kInterlockTimer};
 };
 

@@ -31,10 +31,11 @@ void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const s
     return refuse(ErrorCode::invalid_argument,
                   "the envelope speaks of " + named(revision) + ", the plan of " + named(plan.revision));
   }
-  if (revision == applied_) {
+  const bool is_repeated = revision > fenced_;
+  if (is_repeated && revision == applied_) {
     return voice_.say(turn, revision, applied_answer_);
   }
-  if (revision == revision_ && answers_.prepared) {
+  if (is_repeated && revision == revision_ && answers_.prepared) {
     return voice_.say(turn, revision, *answers_.prepared);
   }
   if (revision <= newest_) {
@@ -133,7 +134,7 @@ void Commit::fence(Turn) {
   if (in_hand && !went_) {
     forget(false);
   }
-  newest_ = std::max(applied_, went_ ? revision_ : Revision{});
+  newest_ = fenced_ = gone();
 }
 
 void Commit::proceed(Turn turn, Revision revision, ClockId clock, const Proceed& proceed) {

@@ -47,6 +47,8 @@ class Commit {
   RevisionState state() const { return state_; }
   Revision in_hand() const { return revision_; }
   Revision applied() const { return applied_; }
+  /// The highest that was applied, or is on its way into light.
+  Revision gone() const { return went_ ? std::max(applied_, revision_) : applied_; }
   Revision confirmed() const { return confirmed_; }
   std::uint64_t stale() const { return stale_; }  ///< requests refused as stale_revision
   std::uint64_t early() const { return early_; }  ///< requests dropped because their stage has not come
@@ -110,6 +112,7 @@ class Commit {
   RevisionState state_ = RevisionState::idle;
   Revision revision_;  ///< in hand or remembered; 0: none
   Revision newest_;    ///< the highest ever prepared: lower ones are old duplicates
+  Revision fenced_;    ///< went under an older controller: who gives this number now means another plan
   Revision applied_;
   Revision confirmed_;
   Applied applied_answer_;

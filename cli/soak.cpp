@@ -1,8 +1,10 @@
 // Findings go to stderr as they come; the summary is the answer.
 #include "cli/soak.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <optional>
 
 #include "cli/rows.hpp"
@@ -24,6 +26,7 @@ struct Sums {
   std::uint64_t events = 0;
   std::uint64_t committed = 0;
   std::uint64_t returned = 0;
+  std::uint64_t excused = 0;
   Duration virtual_time{};
   Duration slowest{};  ///< from the end of the faults to rest
   std::array<std::uint64_t, kFaultClasses> faults{};
@@ -34,7 +37,50 @@ struct Sums {
     std::uint64_t faults = 0;  ///< messages lost, doubled or reordered aside
   };
   std::array<OfFamily, kFabricFamilies> families{};
+  struct OfKind {
+    std::uint64_t excused = 0;           ///< violations
+    std::uint64_t never = 0;             ///< faults of which nobody was told
+    std::vector<Duration> told_after{};  ///< the others, from their beginning
+  };
+  std::map<std::string, OfKind> kinds{};  ///< of faults that excused something
 };
+
+void add_excused(Sums& sums, const SwarmResult& result) {
+  sums.excused += result.excused_count;
+  for (const ExcusingFault& fault : result.excusing) {
+    Sums::OfKind& kind = sums.kinds[kind_of_fault(fault.fault)];
+    kind.excused += fault.excused;
+    if (fault.told_after == kForever) {
+      ++kind.never;
+    } else {
+      kind.told_after.push_back(fault.told_after);
+    }
+  }
+}
+
+Duration median_of(std::vector<Duration> durations) {
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  return *middle;
+}
+
+std::string text_of(Duration duration) { return std::to_string(duration / std::chrono::milliseconds{1}) + " ms"; }
+
+/// A table: what was excused by which kind of fault, and how long after its beginning an operator was told of it.
+void print_excused(const Sums& sums) {
+  std::printf(
+      "excused      %llu violations, by kind of fault; told: an alarm or a job's state named the device, its node or circuit\n",
+      static_cast<unsigned long long>(sums.excused));
+  for (const auto& [word, kind] : sums.kinds) {
+    const bool any = !kind.told_after.empty();
+    std::printf("excused      %-14s %llu violations by %llu faults, told after p50 %s, worst %s, never %llu\n", word.c_str(),
+                static_cast<unsigned long long>(kind.excused),
+                static_cast<unsigned long long>(kind.told_after.size() + kind.never),
+                any ? text_of(median_of(kind.told_after)).c_str() : "-",
+                any ? text_of(*std::max_element(kind.told_after.begin(), kind.told_after.end())).c_str() : "-",
+                static_cast<unsigned long long>(kind.never));
+  }
+}
 
 Result<std::array<bool, kFaultClasses>> classes_of(const std::vector<std::string>& words) {
   std::array<bool, kFaultClasses> allowed{};
@@ -78,6 +124,7 @@ void add(Sums& sums, const SwarmResult& result) {
   sums.returned += result.returned;
   sums.virtual_time += result.virtual_time;
   sums.slowest = result.settled_after == kForever ? sums.slowest : std::max(sums.slowest, result.settled_after);
+  add_excused(sums, result);
   Sums::OfFamily& family = sums.families[static_cast<std::size_t>(result.draw.fabric.family)];
   ++family.seeds;
   family.failed += result.violations.empty() ? 0 : 1;
@@ -136,6 +183,15 @@ void print_sums(const Globals& globals, const Sums& sums) {
       object["fabrics"][std::string(to_string(static_cast<FabricFamily>(i)))] = {
           {"seeds", family.seeds}, {"failed", family.failed}, {"committed", family.committed}, {"faults", family.faults}};
     }
+    object["excused"] = sums.excused;
+    for (const auto& [word, kind] : sums.kinds) {
+      auto& row = object["excused_by"][word];
+      row = {{"violations", kind.excused}, {"faults", kind.told_after.size() + kind.never}, {"never_told", kind.never}};
+      if (!kind.told_after.empty()) {
+        row["told_p50_ms"] = seconds_of(median_of(kind.told_after)) * 1e3;
+        row["told_worst_ms"] = seconds_of(*std::max_element(kind.told_after.begin(), kind.told_after.end())) * 1e3;
+      }
+    }
     std::printf("%s\n", object.dump(2).c_str());
     return;
   }
@@ -158,6 +214,7 @@ void print_sums(const Globals& globals, const Sums& sums) {
                 static_cast<unsigned long long>(family.failed), static_cast<unsigned long long>(family.committed),
                 static_cast<unsigned long long>(family.faults));
   }
+  print_excused(sums);
 }
 
 void print_kills(const KillReport& report, const std::string& machine, const KillExperiment& experiment) {

@@ -18,16 +18,6 @@ bool is_switch(const Element& element) {
          std::holds_alternative<OpticalCircuitSwitch>(element.kind);
 }
 
-/// On the way of this light; nothing if it does not come there.
-std::optional<FibreId> fibre_into(const LightModel& light, ElementId transmitter, ElementId element) {
-  for (const LightHop& hop : light.path_of(transmitter)) {
-    if (light.graph().end_of(hop.fibre).element == element) {
-      return hop.fibre;
-    }
-  }
-  return std::nullopt;
-}
-
 const Excuse* holding(const std::vector<Excuse>& excuses, SafetyRule rule, Instant now) {
   const auto found = std::ranges::find_if(
       excuses, [&](const Excuse& excuse) { return now < excuse.until && (excuse.rules & rule_set({rule})) != 0; });
@@ -106,6 +96,13 @@ void LightChecker::learn_latch(Instant now, NodeId node, const LatchRecord& latc
 }
 
 void LightChecker::admit(std::shared_ptr<const Plan> plan) { activate(std::move(plan), true); }
+
+void LightChecker::admit_all_but(const std::vector<Revision>& known) {
+  for (ActivePlan& active : active_) {
+    const bool is_known = active.plan == confirmed_ || std::binary_search(known.begin(), known.end(), active.plan->revision);
+    active.of_other = active.of_other || !is_known;
+  }
+}
 
 void LightChecker::dismiss_others(Instant now) {
   std::erase_if(active_, [](const ActivePlan& active) { return active.of_other; });
@@ -217,9 +214,10 @@ void LightChecker::judge_order(Instant now, ElementId transmitter) {
 }
 
 void LightChecker::judge_path(Instant now, ElementId transmitter) {
-  if (const std::optional<ElementId> moving = light_.moving_port_on_path(transmitter)) {
-    report(now, {SafetyRule::moving_port, transmitter, *moving, fibre_into(light_, transmitter, *moving)},
-           "light of " + light_.fabric().element(transmitter).name + " enters " + light_.fabric().element(*moving).name +
+  for (const FibreId fibre : light_.moving_ports_on_path(transmitter)) {
+    const ElementId moving = light_.graph().end_of(fibre).element;
+    report(now, {SafetyRule::moving_port, transmitter, moving, fibre},
+           "light of " + light_.fabric().element(transmitter).name + " enters " + light_.fabric().element(moving).name +
                " at a port that moves");
   }
   if (const std::optional<FibreId> fibre = light_.meets_itself(transmitter)) {

@@ -81,6 +81,8 @@ class LightChecker {
   void learn(Instant now, const Record& record);
   /// Another controller, which has not noticed yet that it was replaced, decided to light this: lawful until dismiss_others().
   void admit(std::shared_ptr<const Plan> plan);
+  /// The same for what it had decided already, and the journal of the one that replaces it does not know. `known`: ascending.
+  void admit_all_but(const std::vector<Revision>& known);
   void dismiss_others(Instant now);
   /// What an agent asks its journal to keep.
   void learn_latch(Instant now, NodeId node, const LatchRecord& latch);

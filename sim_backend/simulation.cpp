@@ -142,6 +142,7 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   }
   result.excused = world.checker().excused();
   result.excused_count = world.checker().excused_count();
+  result.excusing = world.notices().excusing(result.excused);
   result.underflows = world.underflows();
   result.light = world.light().timeline();
   result.account = run_account(world.history(), {scenario, world.script(), result.light, world.loop_now(),

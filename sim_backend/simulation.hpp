@@ -36,6 +36,7 @@ struct SimResult {
   std::vector<Violation> violations;
   std::vector<ExcusedViolation> excused;  ///< what injected faults explain; the first hundred
   std::uint64_t excused_count = 0;
+  std::vector<ExcusingFault> excusing;  ///< of the first hundred: by which fault, and when an operator was told of it
   std::uint64_t underflows = 0;
   RunAccount account;                 ///< what became of the jobs, and whether that was expected
   std::vector<std::string> refusals;  ///< jobs that were refused, and why

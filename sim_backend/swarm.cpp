@@ -495,6 +495,8 @@ Result<SwarmResult> run_draw(const SwarmDraw& draw) {
   result.committed = run->revisions.committed;
   result.returned = run->revisions.returned;
   result.violations = std::move(run->violations);
+  result.excused_count = run->excused_count;
+  result.excusing = std::move(run->excusing);
   count(result, FaultClass::network, run->network.lost + run->network.doubled + run->network.reordered);
   for (const ScenarioFault& fault : draw.scenario.device_faults) {
     count(result, class_of(fault.kind));

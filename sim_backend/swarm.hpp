@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/config/scenario.hpp"
+#include "sim_backend/fault_notices.hpp"
 #include "sim_backend/light_checker.hpp"
 #include "sim_backend/swarm_fabric.hpp"
 
@@ -63,6 +64,8 @@ struct SwarmResult {
   std::uint64_t committed = 0;
   std::uint64_t returned = 0;
   std::vector<Violation> violations;
+  std::uint64_t excused_count = 0;
+  std::vector<ExcusingFault> excusing;
 };
 
 /// What a fault of a scenario counts as.

@@ -27,6 +27,7 @@ loom_room(loom_sim_world
     world_machines.cpp
     troubled_host.cpp
     kill_points.cpp
+    fault_notices.cpp
     swarm.cpp
     swarm_fabric.cpp
     shrink.cpp

@@ -28,6 +28,25 @@ NetworkOptions network_of(const NetworkFaults& faults) {
   return options;
 }
 
+/// Revisions that a journal knows to have gone, ascending.
+std::vector<Revision> gone_revisions(const std::vector<Record>& records) {
+  std::vector<Revision> gone;
+  for (const Record& record : records) {
+    if (const auto* commit = std::get_if<CommitRecord>(&record); commit && commit->decision == CommitDecision::going) {
+      gone.push_back(commit->revision);
+    } else if (const auto* snapshot = std::get_if<SnapshotRecord>(&record)) {
+      for (const auto& plan : snapshot->uncertain) {
+        gone.push_back(plan->revision);
+      }
+      if (snapshot->going != nullptr) {
+        gone.push_back(snapshot->going->revision);
+      }
+    }
+  }
+  std::ranges::sort(gone);
+  return gone;
+}
+
 std::string principal_of(NodeId node) { return "agent-" + std::to_string(node.value); }
 
 }  // namespace
@@ -41,7 +60,8 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
       options_(options),
       plan_random_(Random::of_part(options.seed, 0x706c616e)),
       boot_random_(Random::of_part(options.seed, 0x626f6f74)),
-      history_(fabric_) {
+      history_(fabric_),
+      notices_(*fabric_) {
   network_ = std::make_unique<SimNetwork>(loop_, network_of(scenario.network), options.seed);
   light_ = std::make_unique<LightModel>(fabric_);
   checker_ = std::make_unique<LightChecker>(*light_, options.checker);
@@ -245,7 +265,11 @@ void World::plan(std::shared_ptr<const PlanRequest> request, std::function<void(
 
 void World::watch_controller(Instant now, EffectSink& sink) {
   note_schedules(now);
+  notices_.look(now, controller_->jobs());
   for (const Effect& effect : sink.effects()) {
+    if (const auto* alarm = std::get_if<RaiseAlarm>(&effect)) {
+      notices_.hear(now, alarm->alarm);
+    }
     if (const auto* append = std::get_if<Append>(&effect)) {
       checker_->learn(now, append->record);
       history_.learn(now, append->record);
@@ -313,6 +337,9 @@ void World::relearn(const Event& event) {
   const auto* started = std::get_if<Started>(&event);
   if (started == nullptr) {
     return;
+  }
+  if (first_controller_) {
+    checker_->admit_all_but(gone_revisions(started->records));
   }
   const Record kept = started->records.empty() ? Record{IntentRecord{}} : started->records.front();  // the host's snapshot
   checker_->learn(loop_.now(), kept);

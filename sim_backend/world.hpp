@@ -16,6 +16,7 @@
 #include "core/config/scenario.hpp"
 #include "runtime/host.hpp"
 #include "sim_backend/fault_excuse.hpp"
+#include "sim_backend/fault_notices.hpp"
 #include "sim_backend/light_checker.hpp"
 #include "sim_backend/operator_script.hpp"
 #include "sim_backend/run_account.hpp"
@@ -80,6 +81,8 @@ class World {
   JobWord word_of(JobId job) const;
   /// What is kept of the run for the account of its jobs.
   const RunHistory& history() const { return history_; }
+  /// When operators were told of what was injected.
+  const FaultNotices& notices() const { return notices_; }
 
   /// From now on light may be what it likes where this device makes it or lets it pass: somebody tampered with it.
   void excuse(const Device& device);
@@ -202,6 +205,7 @@ class World {
   std::vector<DeviceTrouble> troubles_;
   std::vector<std::pair<FibreId, FibreId>> exchanged_;  ///< whose far ends are, now
   RunHistory history_;
+  FaultNotices notices_;
   Revision scheduled_;                            ///< whose schedules history_ has
   mutable std::shared_ptr<const Plan> paths_of_;  ///< paths_ are of this plan
   mutable std::map<ElementId, std::set<ElementId>> paths_;

@@ -55,6 +55,7 @@ void World::begin_fault(const ScenarioFault& fault) {
     checker_->excuse(std::move(excuse));
   }
   history_.note_fault({trouble.from, trouble.to, trouble.text});
+  notices_.begin(trouble.from, trouble.text, trouble.elements);
   troubles_.push_back(std::move(trouble));
   if (bus_->has_model(fault.device)) {
     bus_->inject(fault.device, model_fault(fault, Instant{}));
@@ -110,6 +111,9 @@ void World::befall(const MachineFault& fault) {
   const Peer who = fault.node ? agent_peer(*fault.node) : controller_peer();
   const Instant end = loop_.now() + fault.lasts;
   excuse_orders(fault);
+  if (fault.node) {
+    notices_.begin(loop_.now(), text_of(fault), *fault.node);
+  }
   switch (fault.kind) {
     case MachineFaultKind::crash:
       crash(who, fault.lasts);

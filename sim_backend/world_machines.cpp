@@ -73,6 +73,7 @@ void World::begin_fibre_fault(const FibreFault& fault) {
     checker_->excuse(fibre, {{}, kUntrueLight, end, text});
   }
   history_.note_fault({loop_.now(), end, text});
+  notices_.begin(loop_.now(), text, {end_of(fault.first), end_of(fault.second)});
   troubles_.push_back({{end_of(fault.first), end_of(fault.second)}, text, loop_.now(), end, {kUntrueLight, false, false}});
   exchanged_.push_back(pair);
   exchange_ends();

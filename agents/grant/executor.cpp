@@ -143,8 +143,10 @@ void SoftwareExecutor::follow(Turn turn, Laser& laser, std::vector<RowEnded>& en
     tuned_.push_back({transmitter, *laser.ahead});
     laser.ahead.reset();
   }
-  if (laser.awaiting_proof.empty() && table_->rows(transmitter).count == 0 && owns(laser) && is_dark(laser)) {
-    lanes_.release(laser.lane, Activity::timeline);  // audits may read it until the next row
+  // Audits may read it until the next row; also one that failed, or nobody would learn that it answers again.
+  const bool is_at_rest = (laser.awaiting_proof.empty() && is_dark(laser)) || lane.progress == Progress::failed;
+  if (table_->rows(transmitter).count == 0 && owns(laser) && is_at_rest) {
+    lanes_.release(laser.lane, Activity::timeline);
   }
 }
 

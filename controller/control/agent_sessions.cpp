@@ -53,10 +53,7 @@ bool AgentSessions::is_latched_by_itself(NodeId node) const {
 
 bool AgentSessions::may_be_restored(NodeId node) const {
   const AgentSession& session = sessions_[node.value];
-  const auto& own = facts_.fabric->devices_of_agent[node.value];
-  return session.lacks_plan && may_take_part(node) &&
-         std::all_of(own.begin(), own.end(), [&](DeviceId id) { return observed(id) != nullptr; }) &&
-         session.restore_after <= facts_.now;
+  return session.lacks_plan && may_take_part(node) && has_reported(node) && session.restore_after <= facts_.now;
 }
 
 void AgentSessions::send(NodeId node, Body body, EffectSink& sink) const {
@@ -75,8 +72,17 @@ void AgentSessions::beat(EffectSink& sink) const {
   }
 }
 
-bool AgentSessions::all_greeted() const {
-  return std::none_of(sessions_.begin(), sessions_.end(), [](const AgentSession& session) { return session.boot_id == 0; });
+bool AgentSessions::has_reported(NodeId node) const {
+  const auto& own = facts_.fabric->devices_of_agent[node.value];
+  return std::all_of(own.begin(), own.end(), [&](DeviceId id) { return observed(id) != nullptr; });
+}
+
+bool AgentSessions::are_all_known() const {
+  const auto& nodes = facts_.fabric->nodes;
+  return std::all_of(nodes.begin(), nodes.end(), [&](const Node& node) {
+    const AgentSession& session = sessions_[node.id.value];
+    return session.boot_id != 0 && (!session.is_unknown || has_reported(node.id));
+  });
 }
 
 Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown) {
@@ -89,6 +95,7 @@ Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown) 
   session.applied = hello.applied;
   session.lasers_latched_off = hello.lasers_latched_off;
   session.is_said_dark = false;
+  session.is_unknown = is_unknown;
   if (greeting.is_new_incarnation) {
     begin_incarnation(node);
   }

@@ -60,8 +60,9 @@ class AgentSessions {
   void count_malformed() { ++malformed_; }
   /// `is_unknown`: what it has applied is a revision that the journal does not know.
   Greeting greet(NodeId node, const Hello& hello, bool is_unknown);
-  /// Has every agent said hello to this incarnation of the controller?
-  bool all_greeted() const;
+  /// Every agent has said hello to this incarnation of the controller and, where it holds a revision that the journal does not
+  /// know, reported all of its devices.
+  bool are_all_known() const;
   /// Any other message. False: nobody has greeted this agent; it is asked to say hello.
   bool admit(NodeId node, EffectSink& sink);
   /// `moving`: the commit that changes light now; null: none does.
@@ -89,6 +90,7 @@ class AgentSessions {
  private:
   bool wants_dark(NodeId node) const;
   bool latch_differs(NodeId node, const FabricCommit* moving) const;
+  bool has_reported(NodeId node) const;
   void begin_incarnation(NodeId node);
 
   const ControllerFacts& facts_;

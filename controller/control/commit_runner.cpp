@@ -87,32 +87,37 @@ void CommitRunner::restore(const SnapshotRecord& state) {
     result->next_circuit = state.confirmed_next_circuit;
     confirmed_.confirm(std::move(result));
   }
-  greeted_by_ = state.next_revision.value > 1 ? facts_.now + facts_.timings.dead_after : Instant{};
+  known_by_ =
+      state.next_revision.value > 1 ? facts_.now + facts_.timings.stage_deadline + facts_.timings.dead_after : Instant{};
   for (const auto& plan : state.uncertain) {
     uncertain_.add(plan);
   }
   if (state.going != nullptr) {
     uncertain_.add(state.going);
   }
+  gone_ = confirmed_.revision();
+  for (const auto& plan : uncertain_.plans()) {
+    gone_ = std::max(gone_, plan->revision);
+  }
 }
 
-bool CommitRunner::go_beyond(NodeId node, Revision applied, EffectSink& sink) {
-  if (applied < next_revision_) {
-    return applied >= first_unknown_ && applied < first_above_unknown_;
+bool CommitRunner::go_beyond(NodeId node, Revision gone, EffectSink& sink) {
+  if (gone <= gone_ || gone < first_above_unknown_) {  // its row is older than any word about it
+    return gone >= first_unknown_ && gone < first_above_unknown_;
   }
   Alarm alarm;
   alarm.code = AlarmCode::journal_damaged;
-  alarm.evidence = "node " + number(node.value) + " has applied revision " + number(applied.value) +
-                   ", of which this journal knows nothing: ";
+  alarm.evidence =
+      "node " + number(node.value) + " has applied revision " + number(gone.value) + ", of which this journal knows nothing: ";
   alarm.next_command = "loom device list";
-  if (applied.value - next_revision_.value > kRevisionJumpMax) {
+  if (gone > next_revision_ && gone.value - next_revision_.value > kRevisionJumpMax) {
     alarm.node = node;
     alarm.evidence += "that is more than " + number(kRevisionJumpMax) + " above its own, and not believed";
     alarms_.raise(std::move(alarm), facts_.now, sink);
     return true;
   }
-  first_unknown_ = first_above_unknown_ == Revision{} ? next_revision_ : first_unknown_;
-  next_revision_ = Revision{applied.value + 1 + kRevisionsBehindApplied};
+  first_unknown_ = first_above_unknown_ == Revision{} ? Revision{gone_.value + 1} : first_unknown_;
+  next_revision_ = std::max(next_revision_, Revision{gone.value + 1 + kRevisionsBehindApplied});
   first_above_unknown_ = next_revision_;
   alarm.evidence += "it is an older copy or another controller's; numbers go on at " + number(next_revision_.value) +
                     ", and light that revision " + number(confirmed_.revision().value) +
@@ -138,16 +143,20 @@ void CommitRunner::want_plan(std::string reason, EffectSink& sink, std::string o
   consider_planning(sink);
 }
 
-/// The number of the first revision after a start is given when every agent that is there has said what it applied.
+/// The first plan after a start is made when every agent has said what it applied, or is given up. Nobody knows whether this
+/// journal is the newest copy: who has not greeted this controller may still be lit and steered by another one.
 Instant CommitRunner::earliest_plan() const {
   const Instant due = awaits_reading() ? facts_.now + facts_.timings.beat_interval
                                        : std::max(wanted_->since + facts_.timings.debounce, not_before_);
-  return sessions_.all_greeted() ? due : std::max(due, greeted_by_);
+  return std::max(due, known_by_);
 }
 
 void CommitRunner::consider_planning(EffectSink& sink) {
   if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure()) {
     return;  // whoever ends that state considers again
+  }
+  if (facts_.now < known_by_ && sessions_.are_all_known()) {
+    known_by_ = {};
   }
   if (const Instant due = earliest_plan(); facts_.now < due) {
     sink.emit(SetTimer{timers::kPlan, due});
@@ -281,12 +290,18 @@ void CommitRunner::follow_left_out(const PlanResult& plan, EffectSink& sink) {
   }
 }
 
-/// Without the jobs that it leaves out it is what is confirmed already.
+/// Without the jobs that it leaves out it is what is confirmed already, and known to be in light.
 bool CommitRunner::brings_nothing(const PlanResult& plan) const {
   const bool is_without_whole =
       std::any_of(plan.left_out.begin(), plan.left_out.end(), [](const LeftOut& each) { return !each.in_part; });
   if (!is_without_whole || !confirmed_.exists() || !plan.plan.changed.empty() || !uncertain_.empty() ||
       !repair_.nodes.empty()) {
+    return false;
+  }
+  const auto awaits_confirmation = [&](const Job& job) {  // after a start: lit is what was confirmed since
+    return !plan.is_without(job.id) && jobs_.at(job.id).state == JobState::pending;
+  };
+  if (std::any_of(plan.intent.jobs.begin(), plan.intent.jobs.end(), awaits_confirmation)) {
     return false;
   }
   const auto planned = [](const PlanResult& result) {
@@ -319,7 +334,8 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   for (const Node& node : facts_.fabric->nodes) {
     lacks_plan[node.id.value] = sessions_[node.id].lacks_plan;
   }
-  const RepairScope repaired = reachable(std::exchange(repair_, {}), plan->plan);
+  RepairScope repaired = reachable(std::exchange(repair_, {}), plan->plan);
+  merge_scope(repaired, reachable(found_.otherwise(plan->plan), plan->plan));
   const RepairScope uncertain = reachable(uncertain_.scope(), plan->plan);
   const KnownState known = found_.known(uncertain_.plans());
   plan = widened(std::move(plan), *facts_.fabric, uncertain, repaired, known, lacks_plan);
@@ -508,6 +524,7 @@ void CommitRunner::follow_commit(EffectSink& sink) {
     case CommitVerdict::wants_going:
       if (committing.step == CommitStep::running) {
         committing.step = CommitStep::recording_going;
+        gone_ = std::max(gone_, commit.revision());
         journal_.append(desired_.record(), sink);
         journal_.append(going_record(commit.shared_plan()), GoAct{commit.revision()}, sink);
       }

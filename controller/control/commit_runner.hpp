@@ -76,9 +76,9 @@ class CommitRunner {
   /// The end of a commit, once each.
   std::optional<CommitEnd> take_end() { return std::exchange(end_, std::nullopt); }
 
-  /// An agent says which revision it has applied. True: the journal knows nothing of it, as it was restored from an older copy,
-  /// so numbers go on above it.
-  bool go_beyond(NodeId node, Revision applied, EffectSink& sink);
+  /// An agent says which revision it has applied, or has on its way into light. True: the journal knows nothing of it, as it
+  /// was restored from an older copy, so numbers go on above it.
+  bool go_beyond(NodeId node, Revision gone, EffectSink& sink);
   /// The journal takes no more rows: a commit that has not gone cannot go any more, and no other one begins.
   void on_journal_failed(EffectSink& sink);
 
@@ -185,9 +185,10 @@ class CommitRunner {
   RepairScope repair_;  ///< what the next plan shall touch beside what changes
   std::uint32_t return_attempts_ = 0;
   Revision next_revision_{1};
+  Revision gone_;                 ///< the highest that ever went
   Revision first_unknown_;        ///< the journal knows nothing of what agents applied from here on ...
   Revision first_above_unknown_;  ///< ... to here; 0: there is no such revision
-  Instant greeted_by_{};          ///< the first plan after a start waits until then for agents to say hello
+  Instant known_by_{};            ///< the first plan after a start waits until then for agents and their reports
   CircuitId next_circuit_{1};
   std::deque<CommitReport> history_;
 };

@@ -100,7 +100,7 @@ void Controller::on(const MessageArrived& message, EffectSink& sink) {
 
 void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sink) {
   if (const auto* hello = std::get_if<Hello>(&envelope.body)) {
-    return on_hello(node, *hello, sink);
+    return on_hello(node, *hello, envelope.revision, sink);
   }
   if (!sessions_.admit(node, sink)) {
     return;
@@ -116,6 +116,7 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
         reconciler_.judge(observation.device, sink);
       }
     }
+    commits_.consider_planning(sink);  // it may have waited for what devices hold
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
     commits_.on_cycle_done(node, envelope.revision, *done, sink);
   } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
@@ -129,8 +130,8 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
   }
 }
 
-void Controller::on_hello(NodeId node, const Hello& hello, EffectSink& sink) {
-  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, hello.applied, sink));
+void Controller::on_hello(NodeId node, const Hello& hello, Revision gone, EffectSink& sink) {
+  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink));
   if (greeting.is_new_incarnation) {
     demand_.forget(node);
     reconciler_.forget(node);

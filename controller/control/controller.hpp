@@ -60,7 +60,7 @@ class Controller {
   void on(const TrafficHeard&, EffectSink&) {}
   void restore(const std::vector<Record>& records);
   void on_agent(NodeId node, const Envelope& envelope, EffectSink& sink);
-  void on_hello(NodeId node, const Hello& hello, EffectSink& sink);
+  void on_hello(NodeId node, const Hello& hello, Revision gone, EffectSink& sink);
   void sweep(EffectSink& sink);
   void perform(JournalAct& act, EffectSink& sink);
 

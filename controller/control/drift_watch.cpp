@@ -43,6 +43,14 @@ std::vector<DeviceId> DriftWatch::due(DriftAnswer answer, Instant now) const {
   return devices;
 }
 
+std::vector<DeviceId> DriftWatch::stale_among(std::vector<DeviceId> devices, Instant now) const {
+  std::erase_if(devices, [&](DeviceId device) {
+    const auto found = findings_.find(device);
+    return drift_of(device) != Drift::stale || found == findings_.end() || found->second.not_before > now;
+  });
+  return devices;
+}
+
 void DriftWatch::cannot_adopt(DeviceId device) {
   if (const auto found = findings_.find(device); found != findings_.end()) {
     found->second.unlawful = true;

@@ -42,6 +42,8 @@ class DriftWatch {
   std::vector<DeviceId> due(Instant now) const { return due(DriftAnswer::repair, now); }
   /// The same, of those whose answer is to adopt what was found.
   std::vector<DeviceId> adoptable(Instant now) const { return due(DriftAnswer::adopt, now); }
+  /// Those of these that are stale and whose time has come. Stale is nothing to repair, unless somebody knows that they answer.
+  std::vector<DeviceId> stale_among(std::vector<DeviceId> devices, Instant now) const;
   /// It cannot become desired: left to people until it drifts in another way.
   void cannot_adopt(DeviceId device);
   /// When the next of them comes due; kNever: none.

@@ -102,6 +102,29 @@ KnownState FoundState::known(const std::vector<std::shared_ptr<const Plan>>& unc
   return known;
 }
 
+/// Nothing where somebody would have to take part who cannot.
+RepairScope FoundState::otherwise(const Plan& plan) const {
+  const std::vector<const Observation*> observations = fresh();
+  ReconcileLimits limits;
+  limits.stale_after = facts_.timings.stale_after;
+  std::vector<DeviceId> drifted;
+  for (const NodePlan& node : plan.nodes) {
+    const bool holds_another = sessions_[node.node].lacks_plan && sessions_.may_take_part(node.node);
+    for (const DevicePlan& device : holds_another ? node.devices : std::vector<DevicePlan>{}) {
+      const Observation* seen = observations[device.device.value];
+      const Drift drift = seen == nullptr ? Drift::none : drift_of(*facts_.fabric, device, seen, facts_.now, limits);
+      if (!device.touched && !device.left_alone && drift != Drift::none && policy_.answer_to(drift) == DriftAnswer::repair) {
+        drifted.push_back(device.device);
+      }
+    }
+  }
+  std::sort(drifted.begin(), drifted.end());
+  RepairScope scope = drifted.empty() ? RepairScope{} : repair_scope(*facts_.fabric, plan, drifted, observations, {});
+  const bool all_can =
+      std::all_of(scope.nodes.begin(), scope.nodes.end(), [this](NodeId node) { return sessions_.may_take_part(node); });
+  return all_can ? scope : RepairScope{};
+}
+
 std::vector<NodeId> FoundState::unproven_nodes(const KnownState& known, const Plan& plan) const {
   std::vector<NodeId> alone;
   std::copy_if(desired_.intent().maintenance.begin(), desired_.intent().maintenance.end(), std::back_inserter(alone),

@@ -10,6 +10,7 @@
 #include "controller/control/confirmed_plans.hpp"
 #include "controller/control/desired_intent.hpp"
 #include "controller/control/facts.hpp"
+#include "controller/plan/reconcile.hpp"
 #include "controller/plan/steering.hpp"
 #include "core/drift_policy.hpp"
 #include "core/planning.hpp"
@@ -26,6 +27,9 @@ class FoundState {
   void add_to(PlanRequest& request) const;
   /// `uncertain`: what went and was not confirmed. Good as long as it, and no event has come.
   KnownState known(const std::vector<std::shared_ptr<const Plan>>& uncertain) const;
+  /// What a commit of this plan has to set at agents that hold another plan, beside what it changes: it was read to be
+  /// otherwise.
+  RepairScope otherwise(const Plan& plan) const;
   /// Nodes, ascending, that nobody waits for although their light may meet what this plan moves.
   std::vector<NodeId> unproven_nodes(const KnownState& known, const Plan& plan) const;
 

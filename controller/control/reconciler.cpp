@@ -209,6 +209,7 @@ void Reconciler::reconcile(EffectSink& sink) {
     return;
   }
   std::vector<DeviceId> devices = drift_.due(facts_.now);
+  merge_sorted(devices, drift_.stale_among(unusable_.to_be_tried(), facts_.now));
   std::erase_if(devices, [&](DeviceId id) {
     const NodeId node = facts_.fabric->device(id).agent;
     // An agent that holds a plan which this controller does not know keeps its light until somebody asks for another.

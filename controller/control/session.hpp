@@ -44,6 +44,7 @@ class AgentSession {
   bool lasers_latched_off = false;
   bool is_said_dark = false;   ///< by an operator, since nobody can hear it
   Instant greeted_at{};        ///< first hello of this life of the agent
+  bool is_unknown = false;     ///< it holds a revision that the journal does not know
   bool lacks_plan = false;     ///< it started again: it shall have the confirmed plan once its devices have been read
   std::uint32_t restores = 0;  ///< attempts at that
   Instant restore_after{};

@@ -163,6 +163,16 @@ UnusableDevice UnusableWatch::entry(DeviceId id, std::string why) const {
 
 bool UnusableWatch::is_unusable(DeviceId id) const { return !why(id).empty(); }
 
+std::vector<DeviceId> UnusableWatch::to_be_tried() const {
+  std::vector<DeviceId> devices;
+  for (const auto& [device, row] : rows_) {
+    if (row.is_tried) {
+      devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
 bool UnusableWatch::is_sound(NodeId node) const {
   const auto& own = facts_.fabric->devices_of_agent[node.value];
   return std::none_of(own.begin(), own.end(), [this](DeviceId device) { return is_unusable(device); });

@@ -43,6 +43,8 @@ class UnusableWatch {
   /// The same, of which a plan was made.
   void planned_without(const std::vector<UnusableDevice>& devices);
   bool is_unusable(DeviceId device) const;
+  /// Answer again, and are to be ordered to be as planned: their drivers gave up the last order. Ascending.
+  std::vector<DeviceId> to_be_tried() const;
   /// None of the node's own devices is.
   bool is_sound(NodeId node) const;
   /// A laser that may send light, and cannot be told not to.

@@ -503,8 +503,12 @@ void ItlaDriver::absorb(Instant now, const Response& response) {
   }
   reading->power = Dbm{is_known(Register::oop) ? to_signed(value(Register::oop)) : reading->power.centi};
   reading->emitting = (value(Register::enable) & kSoftwareEnable) != 0 || reading->power > kDark;
-  reading->status_fatal = is_known(Register::status_fatal) ? value(Register::status_fatal) : reading->status_fatal;
-  reading->status_warning = is_known(Register::status_warning) ? value(Register::status_warning) : reading->status_warning;
+  // Latched bits stay after what they tell of is over: a reading says what is.
+  const auto present = [this](Register reg, std::uint16_t before) {
+    return is_known(reg) ? static_cast<std::uint16_t>(value(reg) & kStatusPresent) : before;
+  };
+  reading->status_fatal = present(Register::status_fatal, reading->status_fatal);
+  reading->status_warning = present(Register::status_warning, reading->status_warning);
   reading->locked = is_known(Register::status_fatal) && (reading->status_fatal & kStatusFrequency) == 0;
 }
 

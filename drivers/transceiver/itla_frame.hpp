@@ -38,6 +38,7 @@ inline constexpr std::uint16_t kStatusFrequency = 1u << 10;  ///< FFREQ / WFREQ,
 inline constexpr std::uint16_t kStatusPower = 1u << 8;
 inline constexpr std::uint16_t kStatusFatal = 1u << 13;
 inline constexpr std::uint16_t kStatusRestarted = 1u << 5;  ///< MRL: module restarted, latched until it is cleared
+inline constexpr std::uint16_t kStatusPresent = 0x3F00;     ///< what is so now; the rest was so once, or sums up what was
 inline constexpr std::uint16_t kStatusLatches = 0x00FF;     ///< written to StatusF or StatusW: clears what is latched
 inline constexpr std::uint16_t kNopReady = 1u << 4;         ///< MRDY [K]
 inline constexpr std::uint16_t kNopPending = 0xFF00;        ///< one bit a pending operation [K]

@@ -177,7 +177,7 @@ void LightModel::trace(ElementId transmitter, Trace& trace) {
   trace.hops.clear();
   trace.entries.clear();
   trace.leaks.clear();
-  trace.moving.reset();
+  trace.moving.clear();
   trace.meets_itself.reset();
   const LaserEmission& emission = graph_.emission(transmitter);
   trace.frequency = emission.emitting ? emission.frequency : Frequency{};
@@ -218,7 +218,7 @@ void LightModel::follow(Ray ray, FibreId first, Trace& trace) {
       trace.entries.push_back({to.element, to.port});
     }
     if (passage_.into_moving_port) {
-      trace.moving = to.element;
+      trace.moving.push_back(hop.fibre);
     }
     for (const Exit& exit : passage_.exits) {
       const std::uint32_t next = graph_.fibre_at_output(to.element, exit.output);

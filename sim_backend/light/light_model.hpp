@@ -84,8 +84,8 @@ class LightModel {
   std::span<const Light> lights_on(FibreId fibre) const { return on_fibre_[fibre.value]; }
   /// Depth first from the transmitter; empty: dark.
   std::span<const LightHop> path_of(ElementId transmitter) const { return traces_[trace_of_[transmitter.value]].hops; }
-  /// The moving element that this light enters, if any.
-  std::optional<ElementId> moving_port_on_path(ElementId transmitter) const {
+  /// The fibres by which this light enters ports that move.
+  std::span<const FibreId> moving_ports_on_path(ElementId transmitter) const {
     return traces_[trace_of_[transmitter.value]].moving;
   }
   /// The fibre on which this light meets itself, if any: it runs in a circle, or has come by two ways. What it adds to itself
@@ -146,7 +146,7 @@ class LightModel {
     std::vector<LightHop> hops;
     std::vector<Entry> entries;
     std::vector<LeakEnd> leaks;
-    std::optional<ElementId> moving;
+    std::vector<FibreId> moving;  ///< into ports that move
     std::optional<FibreId> meets_itself;
     Frequency frequency;
     bool operator==(const Trace&) const = default;

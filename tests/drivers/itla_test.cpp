@@ -293,6 +293,20 @@ TEST_CASE("laser_audit_sees_detuned_and_dim_light") {
   CHECK(rig.writes() == before);
 }
 
+TEST_CASE("laser_says_that_something_is_wrong_as_long_as_it_is_whatever_its_latches_remember") {
+  Rig rig = laser_rig();
+  rig.fire(laser(1, true));
+  const Instant over = rig.now + std::chrono::seconds{1};
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::dim, .until = over, .loss = Db{1'200}});
+  rig.poll();
+  CHECK((seen(rig).status_fatal & itla::kStatusPower) != 0);
+  rig.now = over;
+  rig.poll();
+  CHECK(seen(rig).status_fatal == 0);
+  CHECK(seen(rig).status_warning == 0);
+  CHECK(seen(rig).power == Dbm{0});
+}
+
 TEST_CASE("laser_too_dim_fails_with_the_power_named") {
   Rig rig = laser_rig();
   rig.model->inject(rig.now, {.kind = DeviceFaultKind::dim, .loss = Db{400}});

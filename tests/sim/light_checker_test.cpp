@@ -311,6 +311,42 @@ TEST_CASE("a_fault_excuses_the_rules_that_it_explains_and_its_own_light") {
   CHECK(court.checker.excused().empty());
 }
 
+TEST_CASE("light_at_a_moving_port_is_excused_by_the_way_on_which_it_came_to_that_port") {
+  // tx-0 enters wss-in-0 by input 0, leaves it, and comes back by input 1, since two fibres are exchanged.
+  LitCourt court;
+  const ElementId wss = element_named(*court.fabric, "wss-in-0");
+  const std::vector exchanged{std::pair{*court.fabric->fibre_out[wss.value][0], *court.fabric->fibre_in[wss.value][1]}};
+  for (const FibreId fibre : {exchanged.front().first, exchanged.front().second}) {
+    court.checker.excuse(fibre, {{}, kUntrueLight, kNever, "exchanged fibres"});
+  }
+  const PortNumber moving = GENERATE(PortNumber{0}, PortNumber{1});
+  CAPTURE(moving);
+  const auto changed = court.light.exchange_ends(instant_from_ns(++court.clock), exchanged);
+  court.checker.judge(instant_from_ns(court.clock), changed);
+  const WssRoute straight{slot_of_channel(1), 0, 0, Db{0}};
+  const WssRoute moves{slot_of_channel(1), moving, 0, Db{0}};
+  court.apply(routes(*court.fabric, 0, "wss-in-0", moving == 0 ? std::vector<WssRoute>{} : std::vector{straight}, {moves}));
+  REQUIRE(court.light.moving_ports_on_path(court.fabric->nodes[0].transmitters.front()).size() == 1);
+  CHECK(court.count(SafetyRule::moving_port) == (moving == 0 ? 1 : 0));
+  const auto& excused = court.checker.excused();
+  CHECK(std::count_if(excused.begin(), excused.end(), [](const ExcusedViolation& each) {
+          return each.violation.rule == SafetyRule::moving_port;
+        }) == (moving == 0 ? 0 : 1));
+}
+
+TEST_CASE("light_of_a_plan_that_another_controller_had_decided_is_lawful_until_that_one_is_dismissed") {
+  LitCourt court;
+  court.journal(CommitDecision::going, 2, {court.circuit(1, 0, 1, 1), court.circuit(2, 3, 2, 2)});
+  const bool is_known = GENERATE(false, true);
+  court.checker.admit_all_but(is_known ? std::vector{Revision{2}} : std::vector<Revision>{});
+  court.emit(3, 2);
+  court.journal(CommitDecision::going, 1'003, {court.circuit(1, 0, 1, 1)});
+  court.journal(CommitDecision::confirmed, 1'003);
+  CHECK(court.count(SafetyRule::stray) == (is_known ? 1 : 0));
+  court.checker.dismiss_others(instant_from_ns(++court.clock));
+  CHECK(court.count(SafetyRule::stray) == 1);
+}
+
 TEST_CASE("what_a_fault_explains_follows_from_its_kind_and_its_device") {
   using Kind = ScenarioFaultKind;
   for (const DeviceKind device : {DeviceKind::itla_laser, DeviceKind::heater_bank, DeviceKind::wss, DeviceKind::ocs}) {

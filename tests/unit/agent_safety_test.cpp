@@ -184,6 +184,58 @@ TEST_CASE("a_newer_term_is_greeted_journalled_and_keeps_the_light") {
   CHECK(bench.log.empty());
 }
 
+TEST_CASE("a_newer_controllers_plan_is_not_answered_with_what_an_older_one_had_lit_under_that_number") {
+  AgentBench bench;
+  bench.start();
+  bench.commit(bench.static_plan(1, 16));
+  const NodePlan older = bench.static_plan(2, 32);
+  const bool is_applied = GENERATE(true, false);
+  CAPTURE(is_applied);
+  if (is_applied) {
+    bench.commit(older);
+  } else {  // on its way into light
+    bench.hear(older.revision, Prepare{older});
+    bench.hear(older.revision, Arm{bench.now + milliseconds{5}});
+    bench.hear(older.revision, Go{});
+    bench.run_for(milliseconds{50});
+  }
+  bench.term = Term{6};
+  bench.hear(Revision{}, Beat{Revision{1}});
+  bench.run_for(milliseconds{1});
+  CHECK(bench.last<Hello>()->applied == Revision{is_applied ? 2U : 1U});
+  const auto hello = std::find_if(bench.sent.rbegin(), bench.sent.rend(),
+                                  [](const Envelope& each) { return std::holds_alternative<Hello>(each.body); });
+  CHECK(hello->revision == Revision{2});  // which the newer one has to go beyond
+  bench.sent.clear();
+  bench.hear(Revision{2}, Prepare{bench.static_plan(2, 48)});
+  REQUIRE(bench.sent.size() == 1);
+  REQUIRE(bench.last<Prepared>() != nullptr);
+  CHECK(bench.last<Prepared>()->outcome.error->code == ErrorCode::stale_revision);
+  bench.hear(Revision{3}, Prepare{bench.static_plan(3, 48)});
+  CHECK(bench.last<Prepared>()->outcome.ok());
+  bench.hear(Revision{3}, Prepare{bench.static_plan(3, 48)});  // repeated
+  CHECK(bench.last<Prepared>()->outcome.ok());
+}
+
+TEST_CASE("a_controller_that_welcomes_an_agent_is_told_at_once_what_its_devices_hold") {
+  AgentBench bench;
+  bench.start();
+  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.commit(bench.static_plan(1, 16));
+  bench.run_for(milliseconds{50});
+  bench.term = Term{6};
+  bench.hear(Revision{}, Beat{Revision{1}});
+  bench.run_for(milliseconds{1});
+  bench.sent.clear();
+  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.run_for(milliseconds{1});
+  REQUIRE(bench.count<ObservationReport>() == 1);
+  CHECK(bench.last<ObservationReport>()->observations.size() == bench.fabric->devices_of_agent[0].size());
+  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});  // repeated
+  bench.run_for(milliseconds{1});
+  CHECK(bench.count<ObservationReport>() == 1);
+}
+
 TEST_CASE("timeslots_are_lit_only_between_guard_end_and_hold_end_and_cycle_done_follows") {
   AgentBench bench;
   bench.start();

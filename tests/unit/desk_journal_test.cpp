@@ -206,6 +206,61 @@ TEST_CASE("after a restart from an older copy no revision number is given that a
   desk.light(2);
 }
 
+TEST_CASE("a number that was planned here and has gone elsewhere is not used") {
+  DeskBench desk;
+  desk.light(2);
+  const Revision taken{desk.controller->confirmed().value + 1};
+  const NodeId away{7};
+  desk.silent.insert(away);
+  desk.run_for(seconds{1});
+  REQUIRE(desk.ask(SubmitJob{ring(6), false}).outcome.ok());
+  desk.run_for(seconds{1});  // planned, and waits for the one that is away
+  REQUIRE(desk.controller->confirmed().value < taken.value);
+  desk.sent.clear();
+  desk.hear(NodeId{3}, Hello{"test", 4, {}, Revision{1}, false, {}}, taken);  // on its way into light there
+  desk.silent.clear();
+  desk.greet(away);
+  desk.settle();
+  CHECK(desk.controller->jobs().at(JobId{2}).state == JobState::lit);
+  CHECK(desk.controller->confirmed() > taken);
+  for (const Envelope& envelope : desk.sent) {
+    CHECK((!std::holds_alternative<Prepare>(envelope.body) || envelope.revision > taken));
+  }
+  CHECK(alarms_about_the_journal(desk) == 1);
+}
+
+TEST_CASE("after a restart nothing is planned before every agent has said what it applied, or is given up") {
+  DeskBench desk;
+  desk.light(2);
+  const bool is_given_up = GENERATE(false, true);
+  CAPTURE(is_given_up);
+  desk.silent.insert(NodeId{7});
+  desk.start_unsettled(kVirtualClock, desk.silent);
+  desk.sent.clear();
+  REQUIRE(desk.ask(SubmitJob{ring(2), false}).outcome.ok());
+  desk.run_for(seconds{5});
+  CHECK(desk.said<Prepare>() == 0);
+  if (!is_given_up) {
+    desk.silent.clear();
+    desk.greet(NodeId{7});
+  }
+  desk.run_for(seconds{1});
+  CHECK(desk.said<Prepare>() > 0);
+  CHECK(desk.controller->jobs().at(JobId{2}).state == JobState::lit);
+}
+
+TEST_CASE("jobs in light are found lit after a restart though another one is refused with the first plan") {
+  DeskBench desk;
+  const JobId first = desk.light(4);
+  const JobId second = desk.light(4);
+  const OperatorReply third = desk.ask(SubmitJob{ring(2), false});
+  REQUIRE(third.outcome.ok());  // on record, not planned yet
+  desk.start(kVirtualClock);
+  CHECK(desk.controller->jobs().at(first).state == JobState::lit);
+  CHECK(desk.controller->jobs().at(second).state == JobState::lit);
+  CHECK(desk.controller->jobs().at(third.job).state == JobState::refused);
+}
+
 TEST_CASE("one hello cannot use up all revision numbers") {
   DeskBench desk;
   desk.light(2);

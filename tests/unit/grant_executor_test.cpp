@@ -161,6 +161,20 @@ TEST_CASE("executor: a row is over only when its darkness is proven") {
   CHECK(bench.executor.is_dark());
 }
 
+TEST_CASE("executor: a laser that failed is read by audits after its row, and its darkness stays unproven") {
+  ExecutorBench bench;
+  REQUIRE(bench.executor.write(bench.row(kNear, milliseconds{5}, milliseconds{20}, milliseconds{40})).has_value());
+  bench.run(milliseconds{2});
+  bench.laser().refuses = Op::read;
+  bench.run(milliseconds{39});
+  CHECK(bench.lanes[bench.lane()].progress == Progress::failed);
+  CHECK(bench.lanes[bench.lane()].claim.owner() == Activity::timeline);  // its order to be dark is still to come
+  bench.run(milliseconds{60});
+  CHECK(bench.lanes[bench.lane()].claim.owner() == Activity::none);
+  CHECK(bench.ended.empty());
+  CHECK_FALSE(bench.executor.is_dark());
+}
+
 TEST_CASE("executor: a laser that settles late lights late, and never after its row's end") {
   ExecutorBench late;
   late.laser().settle_time = milliseconds{20};
