@@ -21,6 +21,7 @@ struct Bench {
   std::vector<std::optional<Observation>> seen;
   std::vector<Instant> proven;
   std::vector<AgentLight> agents;
+  std::vector<DeviceId> ordered;
   std::vector<JobId> played;
   std::vector<std::optional<ReceivedPower>> received;
   Instant now = kRead + milliseconds{500};
@@ -43,7 +44,7 @@ struct Bench {
         agents(fabric->nodes.size(), AgentLight::present) {}
 
   LightReadings readings() const {
-    LightReadings all{now, seen, proven, agents, played, received, {}};
+    LightReadings all{now, seen, proven, agents, ordered, played, received, {}};
     return all;
   }
   MeasuredLight light(std::size_t circuit = 0) const { return measure_light(paths, circuit, readings()); }
@@ -203,11 +204,15 @@ TEST_CASE("a ring that couples where light shall pass takes it off its way") {
   }
 }
 
-TEST_CASE("a switch without the row is dark, one that moves is unknown, one that attenuates more degrades") {
+TEST_CASE("a switch without the row is dark, one that moves as ordered is unknown, one that attenuates more degrades") {
   Bench bench(0);
   const Hop hop = bench.hop_with(DeviceKind::wss);
   auto& wss = std::get<WssObservation>(bench.reading_at(hop).reading);
   wss.settled = false;
+  CHECK(bench.light().cause == LightCause::not_settled);
+  CHECK(bench.light().state == LightState::dark);
+  CHECK_THAT(bench.why(), Catch::Contains("does not settle"));
+  bench.ordered = {bench.reading_at(hop).device};
   CHECK(bench.light().cause == LightCause::moving);
   CHECK(bench.light().state == LightState::unknown);
   wss.settled = true;
