@@ -9,6 +9,9 @@ loom_test(control_test
     ${CMAKE_CURRENT_LIST_DIR}/commit_stages_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/jobs_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/job_rows_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/light_watch_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/uncertain_state_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/unusable_watch_test.cpp
   LINKS loom_control)
 loom_test(desk_test
   SOURCES
