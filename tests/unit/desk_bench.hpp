@@ -12,6 +12,7 @@
 
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
+#include "small_fabrics.hpp"
 
 namespace loom::test {
 
@@ -43,6 +44,22 @@ class DeskBench {
         greet(node.id);
       }
     }
+  }
+
+  /// Every agent reads all that it was ever given, and finds it as it was given last.
+  void read_as_planned() {
+    for (const auto& [node, plan] : given_) {
+      ObservationReport report;
+      for (const DevicePlan& share : plan.devices) {
+        report.observations.push_back({share.device,
+                                       DeviceHealth::ready,
+                                       now,
+                                       reading_of(*fabric, fabric->device(share.device), share.timeline.front().setpoint),
+                                       {}});
+      }
+      hear(node, std::move(report));
+    }
+    pump();
   }
 
   void greet(NodeId node) { hear(node, Hello{"test", node.value + 1ULL, {}, applied_[node], latched.contains(node), {}}); }
@@ -219,6 +236,7 @@ class DeskBench {
       if (objection) {
         outcome.error = objection(word.node, prepare->plan);
       }
+      given_[word.node] = prepare->plan;
       hear(word.node, Prepared{outcome, std::chrono::milliseconds{1}}, word.revision);
     } else if (std::holds_alternative<Arm>(word.body)) {
       hear(word.node, Armed{{}, std::chrono::milliseconds{50}}, word.revision);
@@ -263,6 +281,7 @@ class DeskBench {
   std::deque<Event> events_;
   std::map<TimerId, Instant> timers_;
   std::map<NodeId, Revision> applied_;
+  std::map<NodeId, NodePlan> given_;  ///< the last one
   std::uint64_t appended_ = 0;
   std::uint64_t boots_ = 0;
 };

@@ -256,6 +256,9 @@ TEST_CASE("jobs in light are found lit after a restart though another one is ref
   const OperatorReply third = desk.ask(SubmitJob{ring(2), false});
   REQUIRE(third.outcome.ok());  // on record, not planned yet
   desk.start(kVirtualClock);
+  CHECK(desk.controller->jobs().at(first).state == JobState::degraded);  // confirmed, and nothing of it was read yet
+  desk.read_as_planned();
+  desk.run_for(seconds{1});
   CHECK(desk.controller->jobs().at(first).state == JobState::lit);
   CHECK(desk.controller->jobs().at(second).state == JobState::lit);
   CHECK(desk.controller->jobs().at(third.job).state == JobState::refused);
