@@ -1,0 +1,483 @@
+// A commit under way and how it ends: what is recorded and when, how long a stage may last, what a failure leaves and costs,
+// and what follows a confirmation.
+#include "commit_runner_bench.hpp"
+
+namespace loom::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+using Bench = RunnerBench;
+
+// --- under way -------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a commit that moves a circuit switch has twice its promise of time beyond the deadline, any other has not") {
+  Bench bench;
+  bench.add(1, {2, 3, 4});
+  bench.want();
+  bench.await_order();
+  const auto plan = bench.made();
+  Duration allowed = bench.lead + bench.facts.timings.stage_deadline;
+  const bool moves = GENERATE(true, false);
+  if (moves) {
+    REQUIRE_FALSE(plan->plan.moved_steering.empty());
+    allowed += milliseconds{60};
+  } else {
+    for (NodePlan& node : plan->plan.nodes) {
+      for (DevicePlan& device : node.devices) {
+        device.touched = device.touched && bench.facts.fabric->device(device.device).kind == DeviceKind::itla_laser;
+      }
+    }
+  }
+  bench.planned(plan);
+  bench.obey(CommitStage::moving);
+  const Instant began = bench.facts.now;
+  bench.facts.now = began + allowed - nanoseconds{1};
+  bench.tick();
+  CHECK(bench.runner.under_way() != nullptr);
+  bench.facts.now = began + allowed;
+  bench.tick();
+  CHECK(bench.runner.under_way() == nullptr);
+}
+
+TEST_CASE("a decision is recorded once, and acted upon when its row is durable and not before") {
+  Bench bench;
+  bench.add(1, {2, 3, 4});
+  bench.begin_commit(CommitStage::firing);
+  const Revision revision = bench.runner.under_way()->revision();
+  const std::size_t rows = bench.records.size();
+  bench.timers.clear();
+  bench.say(NodeId{2}, Armed{{}, {}});  // heard twice
+  bench.tick();
+  CHECK(bench.records.size() == rows);
+  CHECK_FALSE(bench.timers.contains(timers::kTick));  // nobody is waited for but the journal
+  bench.perform(GoAct{Revision{revision.value + 1}});
+  bench.perform(ConfirmAct{revision});
+  CHECK(bench.runner.under_way()->stage() == CommitStage::firing);
+  bench.obey(CommitStage::confirmed);
+  REQUIRE(bench.runner.under_way() != nullptr);
+  const std::size_t later = bench.records.size();
+  bench.say(NodeId{2}, Applied{{}, {}});
+  bench.tick();
+  CHECK(bench.records.size() == later);
+  bench.perform(GoAct{revision});
+  bench.perform(ConfirmAct{Revision{revision.value + 1}});
+  REQUIRE(bench.runner.under_way() != nullptr);
+  CHECK_FALSE(bench.confirmed.exists());
+  bench.durable();
+  CHECK(bench.confirmed.revision() == revision);
+  bench.perform(GoAct{revision});
+  bench.perform(ConfirmAct{revision});
+  CHECK(bench.runner.history().size() == 1);
+}
+
+TEST_CASE("the row of a commit has the intent only where that is not the newest") {
+  Bench bench;
+  bench.add(1, {2, 3, 4});
+  SECTION("the newest") {
+    bench.begin_commit(CommitStage::darkening);
+    CHECK(bench.recorded(CommitDecision::going)->intent == nullptr);
+  }
+  SECTION("changed since") {
+    bench.begin_commit(CommitStage::preparing);
+    bench.add(2, {6, 7});
+    bench.obey(CommitStage::darkening);
+    const auto row = bench.recorded(CommitDecision::going);
+    REQUIRE(row->intent != nullptr);
+    CHECK(row->intent->jobs.size() == 1);
+  }
+}
+
+TEST_CASE("a journal that takes no rows ends a commit that has not gone, and no other") {
+  Bench bench;
+  bench.add(1, {2, 3, 4});
+  const auto fail = [&] {
+    bench.journal.fail(Error{ErrorCode::storage, "disk full"});
+    bench.with([&](EffectSink& sink) { bench.runner.on_journal_failed(sink); });
+  };
+  SECTION("it waits for its row") {
+    bench.begin_commit(CommitStage::firing);
+    fail();
+    CHECK(bench.runner.under_way() == nullptr);
+  }
+  SECTION("it has gone") {
+    bench.begin_commit(CommitStage::darkening);
+    fail();
+    CHECK(bench.runner.under_way() != nullptr);
+  }
+  CHECK(bench.state(1) != JobState::refused);
+}
+
+// --- what a failure costs --------------------------------------------------------------------------------------------------
+
+void fail_at(Bench& bench, NodeId node, ErrorCode code, std::optional<DeviceId> device = {}) {
+  bench.say(node, Applied{{Error{code, "no light", {}, device}}, {}});
+  REQUIRE(bench.runner.under_way() == nullptr);
+}
+
+TEST_CASE("a repair that fails is no commit that failed: nobody is refused, nothing returns") {
+  Bench bench;
+  bench.light(1, {2, 3, 4});
+  const RepairScope scope{{NodeId{2}}, {bench.laser(2)}, {}};
+  SECTION("a repair") {
+    bench.runner.repair_with_next_plan(scope);
+    bench.begin_commit();
+    bench.fail_now();
+    CHECK(bench.runner.take_end()->is_repair);
+    CHECK(bench.alarms_with(AlarmCode::commit_returned) == 0);
+    CHECK_FALSE(bench.runner.has_uncertain_state());
+  }
+  SECTION("a commit that repairs as well") {
+    bench.runner.repair_with_next_plan(scope);
+    bench.add(2, {6, 7});
+    bench.begin_commit();
+    bench.fail_now();
+    CHECK_FALSE(bench.runner.take_end()->is_repair);
+    CHECK(bench.alarms_with(AlarmCode::commit_returned) == 1);
+    // Nor is what follows a failure.
+    bench.runner.repair_with_next_plan(scope);
+    bench.durable();
+    bench.begin_commit();
+    bench.fail_now();
+    CHECK_FALSE(bench.runner.take_end()->is_repair);
+    CHECK(bench.alarms_with(AlarmCode::commit_returned) == 2);
+  }
+  SECTION("a commit that changes nothing") {
+    bench.want();
+    bench.await_order();
+    const auto plan = bench.made();
+    plan->plan.changed.clear();
+    bench.planned(plan);
+    bench.fail_now();
+    CHECK_FALSE(bench.runner.take_end()->is_repair);
+  }
+  SECTION("a stage that is played again") {
+    bench.runner.repair_with_next_plan(scope);
+    bench.jobs.repeat_stage(JobId{1}, bench.runner.next_revision());
+    bench.want();
+    bench.await_order();
+    const auto plan = bench.made();
+    REQUIRE(plan->plan.changed.empty());
+    bench.jobs.planned(*plan);
+    bench.planned(plan);
+    bench.obey(CommitStage::relighting);
+    bench.fail_now();
+    CHECK_FALSE(bench.runner.take_end()->is_repair);
+  }
+}
+
+TEST_CASE("the alarm of a failure names the node that it failed at, if it failed at one") {
+  Bench bench;
+  bench.add(1, {2, 3, 4});
+  bench.begin_commit();
+  SECTION("at a node") {
+    fail_at(bench, NodeId{3}, ErrorCode::device_error);
+    CHECK(bench.alarms.rows().back().alarm.node == NodeId{3});
+  }
+  SECTION("at none") {
+    bench.fail_now();
+    CHECK_FALSE(bench.alarms.rows().back().alarm.node);
+  }
+}
+
+/// The first return is planned at once, unless something has to be read again first.
+bool awaits_reading(Bench& bench) {
+  bench.durable();
+  bench.pass(bench.facts.timings.debounce);
+  bench.consider();
+  return bench.orders.empty();
+}
+
+TEST_CASE("what steers at an agent whose device failed is read again before the light returns") {
+  Bench bench;
+  bench.add(1, {0, 1, 2});
+  bench.begin_commit();
+  const DeviceId ocs = bench.device(0, DeviceKind::ocs);
+  REQUIRE(bench.runner.under_way()->takes_part(NodeId{0}));
+  const auto read = [&](DeviceId id, Instant at) {
+    bench.sessions.keep(NodeId{0}, Observation{id, DeviceHealth::ready, at, OcsObservation{{}, true}, {}});
+    bench.consider();
+  };
+  SECTION("its switch") {
+    fail_at(bench, NodeId{0}, ErrorCode::device_error);
+    const Instant failed = bench.facts.now;
+    CHECK(awaits_reading(bench));
+    read(ocs, failed - nanoseconds{1});
+    CHECK(bench.orders.empty());
+    read(ocs, failed);
+    CHECK_FALSE(bench.orders.empty());
+  }
+  SECTION("no longer than one poll") {
+    fail_at(bench, NodeId{0}, ErrorCode::device_error);
+    const Instant failed = bench.facts.now;
+    CHECK(awaits_reading(bench));
+    bench.facts.now = failed + poll_bound(bench.facts.timings) - nanoseconds{1};
+    bench.consider();
+    CHECK(bench.orders.empty());
+    bench.facts.now = failed + poll_bound(bench.facts.timings);
+    bench.consider();
+    CHECK_FALSE(bench.orders.empty());
+  }
+  SECTION("the device that failed, where nothing steers") {
+    fail_at(bench, NodeId{2}, ErrorCode::device_error, bench.laser(2));
+    CHECK(awaits_reading(bench));
+  }
+  SECTION("an agent without switches failed, and names no device") {
+    fail_at(bench, NodeId{2}, ErrorCode::device_error);
+    CHECK_FALSE(awaits_reading(bench));
+  }
+  SECTION("it failed at no agent") {
+    bench.fail_now();
+    CHECK_FALSE(awaits_reading(bench));
+  }
+  SECTION("it was found otherwise than planned: that was just read") {
+    fail_at(bench, NodeId{0}, ErrorCode::busy);
+    CHECK_FALSE(awaits_reading(bench));
+  }
+  SECTION("its process started again: it reads all by itself") {
+    bench.with([&](EffectSink& sink) { bench.runner.interrupt(NodeId{0}, sink); });
+    CHECK_FALSE(awaits_reading(bench));
+  }
+  SECTION("it is away: nobody can read") {
+    bench.pass(bench.facts.timings.dead_after, {NodeId{0}});
+    fail_at(bench, NodeId{0}, ErrorCode::device_error);
+    CHECK_FALSE(awaits_reading(bench));
+  }
+  SECTION("so is one of its devices") {
+    bench.pass(bench.facts.timings.dead_after, {NodeId{2}});
+    fail_at(bench, NodeId{2}, ErrorCode::device_error, bench.laser(2));
+    CHECK_FALSE(awaits_reading(bench));
+  }
+}
+
+TEST_CASE("a commit is tried again as often as its cause allows, then its new jobs are refused") {
+  Bench bench;
+  bench.facts.timings.return_attempts = 2;
+  bench.facts.timings.late_attempts = 1;
+  bench.add(1, {2, 3, 4});
+  const auto again = [&](auto fail) {
+    bench.begin_commit();
+    fail();
+    bench.durable();
+    bench.pass(bench.facts.timings.return_backoff);
+    return bench.state(1) == JobState::pending;
+  };
+  SECTION("interrupted") {
+    const auto interrupt = [&] { bench.with([&](EffectSink& sink) { bench.runner.interrupt(NodeId{2}, sink); }); };
+    CHECK(again(interrupt));
+    CHECK(again(interrupt));
+    CHECK_FALSE(again(interrupt));
+    CHECK(bench.state(1) == JobState::refused);
+  }
+  SECTION("late") {
+    const auto late = [&] { fail_at(bench, NodeId{2}, ErrorCode::timed_out); };
+    CHECK(again(late));
+    CHECK_FALSE(again(late));
+  }
+  SECTION("surprised") {
+    const auto surprised = [&] { fail_at(bench, NodeId{2}, ErrorCode::busy); };
+    CHECK(again(surprised));
+    CHECK_FALSE(again(surprised));
+  }
+  SECTION("refused by an agent") {
+    CHECK_FALSE(again([&] { fail_at(bench, NodeId{2}, ErrorCode::device_error); }));
+  }
+}
+
+TEST_CASE("what a failed commit left comes back, as often as it is tried and no oftener") {
+  Bench bench;
+  bench.facts.timings.return_attempts = 1;
+  bench.add(1, {2, 3, 4});
+  bench.begin_commit();
+  fail_at(bench, NodeId{3}, ErrorCode::device_error);
+  CHECK(bench.runner.is_returning(NodeId{3}));
+  CHECK_FALSE(bench.runner.is_returning(NodeId{7}));
+  bench.durable();
+  bench.pass(poll_bound(bench.facts.timings));
+  bench.begin_commit(CommitStage::preparing);
+  SECTION("at a node") {
+    bench.say(NodeId{3}, Prepared{{Error{ErrorCode::device_error, "no"}}, {}});
+    CHECK(bench.alarms.rows().back().alarm.node == NodeId{3});
+  }
+  SECTION("at none") {
+    bench.fail_now();
+    CHECK_FALSE(bench.alarms.rows().back().alarm.node);
+  }
+  CHECK_THAT(bench.alarms.rows().back().alarm.evidence, Catch::Contains("gave up returning to revision 0 after 1 attempts"));
+  CHECK_FALSE(bench.runner.is_returning(NodeId{3}));
+  bench.durable();
+  bench.pass(seconds{60});
+  bench.consider();
+  CHECK(bench.orders.empty());
+}
+
+TEST_CASE("a job that failed at what follows no order is placed anew, if it never had light; one that had stays") {
+  Bench bench;
+  bench.light(1, {2, 3});
+  bench.add(2, {4, 5});
+  Intent open = bench.desired.intent();
+  for (Job& job : open.jobs) {
+    job.spec.placement.clear();
+  }
+  bench.desired.replace(std::move(open));
+  bench.begin_commit();
+  REQUIRE_FALSE(bench.desired.job(JobId{2})->nodes.empty());
+  const NodeId node = bench.desired.job(JobId{2})->nodes.front();
+  SECTION("a device") {
+    fail_at(bench, node, ErrorCode::device_error, bench.laser(node.value));
+    CHECK(bench.desired.job(JobId{2})->nodes.empty());
+    CHECK(bench.state(2) == JobState::pending);
+  }
+  SECTION("a process that started again is no reason to move") {
+    bench.with([&](EffectSink& sink) { bench.runner.interrupt(node, sink); });
+    CHECK_FALSE(bench.desired.job(JobId{2})->nodes.empty());
+    CHECK(bench.state(2) == JobState::pending);
+  }
+  CHECK_FALSE(bench.desired.job(JobId{1})->nodes.empty());
+}
+
+// --- who bears a refusal ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("a failure is borne by the jobs that it was to bring, and by no other") {
+  Bench bench;
+  bench.light(1, {2, 3});
+  bench.add(2, {4, 5});
+  SECTION("a new one") {
+    bench.begin_commit();
+    bench.fail_now();
+    CHECK(bench.state(2) == JobState::refused);
+    CHECK(is_in_light(bench.state(1)));
+  }
+  SECTION("one that went meanwhile") {
+    bench.begin_commit();
+    const Intent before = bench.desired.intent();
+    bench.desired.remove_job(JobId{2});
+    bench.jobs.follow(before, Revision{9});
+    bench.fail_now();
+    CHECK(bench.state(2) == JobState::ended);
+  }
+  SECTION("one that waits: the plan was none of its") {
+    bench.begin_commit();
+    bench.jobs.leave_out(JobId{2}, "test");
+    REQUIRE(bench.state(2) == JobState::waiting);
+    bench.fail_now();
+    CHECK(bench.state(2) == JobState::waiting);
+    CHECK(bench.desired.job(JobId{2}) != nullptr);
+  }
+  SECTION("one that the confirmed plan was without had no light") {
+    auto plan = std::make_shared<PlanResult>(*bench.confirmed.present());
+    plan->left_out = {{JobId{1}, Error{ErrorCode::infeasible, "test"}, false, {}, {}}};
+    bench.confirmed.confirm(plan);
+    bench.begin_commit();
+    bench.fail_now();
+    CHECK(bench.state(1) == JobState::refused);
+  }
+  const auto fail_with_other_stage = [&](bool is_measured) {
+    bench.want();
+    bench.await_order();
+    const auto plan = bench.made();
+    Intent next = bench.desired.intent();
+    next.jobs.front().stage = 1;
+    if (is_measured) {
+      next.jobs.front().measured = next.jobs.front().spec.collectives;
+    }
+    plan->intent.jobs.front() = next.jobs.front();
+    bench.desired.replace(std::move(next));
+    bench.planned(plan);
+    bench.fail_now();
+  };
+  SECTION("the next stage of one in light") {
+    fail_with_other_stage(false);
+    CHECK(bench.state(1) == JobState::waiting);
+    CHECK_THAT(bench.reason(1), Catch::Contains("stage 2 did not come into light: test"));
+    REQUIRE(bench.desired.job(JobId{1}) != nullptr);
+    CHECK(bench.desired.job(JobId{1})->stage == 1);
+  }
+  SECTION("light by a new measurement, which nobody asked for") {
+    fail_with_other_stage(true);
+    REQUIRE(bench.desired.job(JobId{1}) != nullptr);
+    CHECK(bench.desired.job(JobId{1})->stage == 0);
+    CHECK(bench.state(1) != JobState::waiting);
+  }
+}
+
+// --- after a confirmation --------------------------------------------------------------------------------------------------
+
+TEST_CASE("circuits that wait for a panel are wired by a plan of their own") {
+  Bench bench;
+  bench.light(1, {2, 3});
+  CHECK(bench.runner.is_idle());
+  bench.add(2, {4, 5});
+  bench.want();
+  bench.await_order();
+  const auto plan = bench.made();
+  REQUIRE_FALSE(plan->schedule.jobs.empty());
+  plan->schedule.jobs.back().waiting = 1;
+  bench.planned(plan);
+  bench.obey();
+  bench.await_order();
+  CHECK(bench.orders.back()->reason == "look-ahead panels are wired");
+}
+
+/// A job in light that plays its stage.
+struct StageBench : Bench {
+  explicit StageBench(std::uint32_t stages) {
+    light(1, {2, 3});
+    light(2, {4, 5});
+    set_stages(stages);
+  }
+  void set_stages(std::uint32_t stages) {
+    auto plan = std::make_shared<PlanResult>(*confirmed.present());
+    for (JobSchedule& schedule : plan->schedule.jobs) {
+      schedule.stages.resize(schedule.job == JobId{1} ? stages : 1);
+    }
+    jobs.planned(*plan);
+    jobs.confirmed(*plan);
+    confirmed.confirm(plan);
+  }
+  void play(std::uint32_t underflows) {
+    for (const std::uint32_t node : {2U, 3U}) {
+      with([&](EffectSink& sink) { runner.on_cycle_done(NodeId{node}, confirmed.revision(), CycleDone{1, underflows}, sink); });
+    }
+  }
+};
+
+TEST_CASE("a job goes on to its next stage when all of its nodes have played this one, and is over after the last") {
+  StageBench bench(2);
+  bench.play(0);
+  CHECK(bench.desired.job(JobId{1})->stage == 1);
+  CHECK_FALSE(bench.runner.is_idle());
+  StageBench last(1);
+  last.play(0);
+  CHECK(last.desired.job(JobId{1})->stage == 0);
+  CHECK(last.state(1) == JobState::played);
+  CHECK(last.runner.is_idle());
+}
+
+TEST_CASE("a stage with timeslots that stayed dark is played again by its own lasers, a few times") {
+  StageBench bench(2);
+  bench.facts.timings.late_attempts = 1;
+  bench.play(1);
+  CHECK(bench.desired.job(JobId{1})->stage == 0);
+  bench.durable();
+  bench.await_order();
+  CHECK(bench.orders.back()->reason == "job 1 plays stage 1 again: 2 timeslots stayed dark");
+  bench.planned(bench.made());
+  REQUIRE(bench.runner.under_way() != nullptr);
+  const Plan& plan = bench.runner.under_way()->plan().plan;
+  CHECK(plan.changed == std::vector<NodeId>{NodeId{2}, NodeId{3}});
+  for (const Circuit& circuit : plan.circuits) {
+    const bool is_touched = std::binary_search(plan.touched.begin(), plan.touched.end(), circuit.id);
+    CHECK(is_touched == (circuit.job == JobId{1}));
+  }
+  bench.obey();
+  bench.durable();
+  bench.set_stages(2);
+  bench.play(1);
+  CHECK(bench.desired.job(JobId{1})->stage == 1);  // enough
+}
+
+}  // namespace
+}  // namespace loom::test
