@@ -2,7 +2,9 @@ loom_test(agents_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/agents_parts_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_commit_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/agent_reading_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_reset_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/agent_session_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_safety_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_steering_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_chaos_test.cpp

@@ -42,10 +42,10 @@ class RunnerBench {
     facts.now += time;
     for (const Node& node : facts.fabric->nodes) {
       if (!gone.contains(node.id)) {
-        sessions.admit(node.id, scratch_);
+        sessions.admit(node.id, scratch);
       }
     }
-    sessions.sweep(scratch_);
+    sessions.sweep(scratch);
   }
   template <class Call>
   void with(Call call) {
@@ -216,6 +216,8 @@ class RunnerBench {
   std::map<TimerId, Instant> timers;
   Duration lead = std::chrono::milliseconds{1};  ///< of every agent
 
+  EffectSink scratch;  ///< of what nobody looks at
+
  private:
   void take(EffectSink& sink) {
     for (Effect& effect : sink.effects()) {
@@ -242,8 +244,6 @@ class RunnerBench {
       say(asked.node, moves ? Body(Settled{{}, {}}) : Body(Applied{{}, {}}), asked.revision);
     }
   }
-
-  EffectSink scratch_;
 };
 
 }  // namespace loom::test

@@ -294,6 +294,8 @@ TEST_CASE("what a failed commit left comes back, as often as it is tried and no 
   fail_at(bench, NodeId{3}, ErrorCode::device_error);
   CHECK(bench.runner.is_returning(NodeId{3}));
   CHECK_FALSE(bench.runner.is_returning(NodeId{7}));
+  CHECK_THAT(bench.alarms.rows().back().alarm.evidence, !Catch::Contains("gave up"));
+  CHECK_FALSE(bench.runner.is_idle());
   bench.durable();
   bench.pass(poll_bound(bench.facts.timings));
   bench.begin_commit(CommitStage::preparing);

@@ -147,6 +147,19 @@ TEST_CASE("after a refusal something is planned if a job was refused and there i
     bench.await_order();
     CHECK_THAT(bench.orders.back()->reason, Catch::Contains("without the jobs that were refused"));
   }
+  SECTION("another's next stage is on its way") {
+    bench.add(2, {4, 5});
+    bench.want();
+    bench.await_order();
+    bench.add(3, {6, 7});
+    PlanResult next;
+    next.intent.jobs = {*bench.desired.job(JobId{3})};
+    bench.jobs.planned(next);
+    REQUIRE(bench.state(3) == JobState::committing);
+    bench.refuse_plan();
+    bench.durable();
+    CHECK_FALSE(bench.runner.is_idle());
+  }
   SECTION("nobody was refused") {
     bench.want();
     bench.await_order();
@@ -217,6 +230,19 @@ TEST_CASE("a job that is left out waits for what may come back, and may be place
   CHECK(bench.state(2) == JobState::waiting);
   CHECK(bench.reason(2) == "its laser follows no order");
   REQUIRE(bench.desired.job(JobId{2}) != nullptr);
+  CHECK(bench.desired.job(JobId{2})->nodes.empty());
+}
+
+TEST_CASE("a job that was placed, had no light and is left out loses its place") {
+  LeftOutBench bench;
+  bench.planned(bench.plan);
+  const std::vector<NodeId> nodes = bench.desired.job(JobId{2})->nodes;
+  REQUIRE_FALSE(nodes.empty());
+  bench.with([&](EffectSink& sink) { bench.runner.interrupt(nodes.front(), sink); });
+  bench.durable();
+  bench.await_order();
+  bench.plan = bench.made();
+  bench.leave_out(left_out(2, false, {bench.laser(4)}));
   CHECK(bench.desired.job(JobId{2})->nodes.empty());
 }
 
@@ -519,15 +545,19 @@ TEST_CASE("a commit that waits for agents names them, though an attended job is 
   REQUIRE(bench.is_waiting());
   const Revision revision = bench.runner.under_way()->revision();
   bench.pass(bench.facts.timings.dead_after, {NodeId{5}});
-  bench.jobs.attend(JobId{1}, bench.facts.now + std::chrono::hours{1}, revision);
+  bench.jobs.attend(JobId{1}, bench.facts.now, {});  // its launcher is gone ...
   bench.begin();
   REQUIRE(bench.is_waiting());
+  bench.jobs.attend(JobId{1}, bench.facts.now + seconds{9}, {});  // ... and back
+  CHECK(bench.runner.quiesce_of(JobId{1}) == revision);
   CHECK_THAT(bench.runner.waits_for(), Catch::Contains("the agent of node 5"));
 }
 
 TEST_CASE("light that a failed commit left dark has a revision to be quiet for, of its own job and while that runs") {
   Bench bench;
   CHECK(bench.runner.misses_something());  // nothing was ever confirmed
+  bench.jobs.submitted(JobId{1});
+  CHECK(bench.runner.quiesce_of(JobId{1}) == Revision{});
   bench.light(1, {2, 3});
   bench.light(2, {4, 5});
   CHECK(bench.runner.quiesce_of(JobId{1}) == Revision{});

@@ -1,0 +1,148 @@
+// What a commit can ask of nobody: agents that are away, devices that are left alone, light that nobody can prove dark.
+#include "commit_runner_bench.hpp"
+
+namespace loom::test {
+namespace {
+
+/// A job in light, and a plan that is as confirmed, for the test to change.
+struct Bench : RunnerBench {
+  Bench() { light(1, {2, 3}); }
+  std::shared_ptr<PlanResult> same() const {
+    auto plan = std::make_shared<PlanResult>(*confirmed.present());
+    plan->plan.revision = orders.back()->revision;
+    plan->intent = desired.intent();
+    plan->plan.changed.clear();
+    plan->plan.touched.clear();
+    plan->plan.moved_steering.clear();
+    for (NodePlan& node : plan->plan.nodes) {
+      for (DevicePlan& device : node.devices) {
+        device.touched = false;
+      }
+    }
+    return plan;
+  }
+  DevicePlan& share(PlanResult& plan, DeviceId id) const {
+    for (DevicePlan& device : plan.plan.nodes[facts.fabric->device(id).agent.value].devices) {
+      if (device.device == id) {
+        return device;
+      }
+    }
+    FAIL("no such device");
+    return plan.plan.nodes[0].devices[0];
+  }
+  const Plan& under_way() const {
+    REQUIRE(runner.under_way() != nullptr);
+    return runner.under_way()->plan().plan;
+  }
+  /// The switch that the light of node 2's first circuit passes loses its rows.
+  std::shared_ptr<PlanResult> without_rows() const {
+    auto plan = same();
+    for (const std::uint32_t node : {0U, 1U}) {
+      const DeviceId ocs = device(node, DeviceKind::ocs);
+      DevicePlan& of = share(*plan, ocs);
+      of.touched = true;
+      std::get<OcsSetpoint>(of.timeline.front().setpoint).connects.clear();
+      plan->plan.changed.push_back(NodeId{node});
+      plan->plan.moved_steering.push_back(ocs);
+    }
+    std::sort(plan->plan.moved_steering.begin(), plan->plan.moved_steering.end());
+    return plan;
+  }
+};
+
+TEST_CASE("a repair asks nothing of an agent that is given up, nor of a device that is left alone") {
+  Bench bench;
+  SECTION("given up") {
+    bench.want();
+    bench.await_order();
+    bench.pass(bench.facts.timings.stage_deadline, {NodeId{3}});
+    bench.runner.repair_with_next_plan(
+        {{NodeId{2}, NodeId{3}}, {bench.laser(2), bench.laser(2, 1), bench.laser(3), bench.laser(3, 1)}, {}});
+    bench.planned(bench.same());
+    CHECK(bench.under_way().changed == std::vector<NodeId>{NodeId{2}});
+    for (const Circuit& circuit : bench.under_way().circuits) {
+      const auto& touched = bench.under_way().touched;
+      CHECK(std::binary_search(touched.begin(), touched.end(), circuit.id) == (circuit.source == NodeId{2}));
+    }
+  }
+  SECTION("left alone") {
+    bench.want();
+    bench.await_order();
+    const auto plan = bench.same();
+    bench.share(*plan, bench.laser(2, 1)).left_alone = true;
+    bench.runner.repair_with_next_plan({{NodeId{2}}, {bench.laser(2), bench.laser(2, 1)}, {}});
+    bench.planned(plan);
+    auto copy = bench.runner.under_way()->plan();
+    CHECK(bench.share(copy, bench.laser(2)).touched);
+    CHECK_FALSE(bench.share(copy, bench.laser(2, 1)).touched);
+  }
+}
+
+TEST_CASE("a node in maintenance that is away is waited for only where its light may meet what moves") {
+  Bench bench;
+  Intent intent = bench.desired.intent();
+  intent.maintenance = {NodeId{2}};
+  bench.desired.replace(intent);
+  bench.pass(bench.facts.timings.dead_after, {NodeId{2}});
+  bench.want();
+  bench.pass(bench.facts.timings.debounce, {NodeId{2}});
+  bench.consider();
+  REQUIRE_FALSE(bench.orders.empty());
+  SECTION("it may") {
+    bench.planned(bench.without_rows());
+    const auto& changed = bench.under_way().changed;
+    CHECK(std::find(changed.begin(), changed.end(), NodeId{2}) != changed.end());
+    CHECK_THAT(bench.runner.waits_for(), Catch::Contains("the agent of node 2"));
+  }
+  SECTION("somebody has seen that it is dark") {
+    bench.sessions.vouch_dark(NodeId{2});
+    auto plan = bench.without_rows();
+    plan->plan.changed.push_back(NodeId{2});
+    bench.planned(plan);
+    CHECK(bench.under_way().changed == std::vector<NodeId>{NodeId{0}, NodeId{1}});
+    CHECK(bench.runner.waits_for().empty());
+  }
+}
+
+TEST_CASE("nothing moves in light of a laser that follows no order, unless that was read dark; nobody is refused for it") {
+  Bench bench;
+  bench.add(2, {4, 5});
+  bench.want();
+  bench.await_order();
+  const auto plan = bench.without_rows();
+  for (const std::size_t index : {0U, 1U}) {
+    bench.share(*plan, bench.laser(2, index)).left_alone = true;
+  }
+  const auto give_up = [&] {
+    for (const std::size_t index : {0U, 1U}) {
+      bench.unusable.observe({bench.laser(2, index), DeviceHealth::failed, bench.facts.now, {}, "no light"}, bench.scratch);
+    }
+  };
+  SECTION("it may shine") {
+    give_up();
+    bench.planned(plan);
+    CHECK(bench.runner.under_way() == nullptr);
+    CHECK_THAT(bench.last().reason, Catch::Contains("which follows no order, may meet what moves"));
+    CHECK(bench.state(2) == JobState::pending);
+    const bool is_held = bench.unusable.is_unusable(bench.device(0, DeviceKind::ocs)) ||
+                         bench.unusable.is_unusable(bench.device(1, DeviceKind::ocs));
+    CHECK(is_held);
+  }
+  SECTION("it follows orders again since it was planned, and was not asked") {
+    bench.planned(plan);
+    CHECK(bench.runner.under_way() == nullptr);
+  }
+  SECTION("it was read dark") {
+    give_up();
+    bench.pass(std::chrono::seconds{1});
+    for (const std::size_t index : {0U, 1U}) {
+      bench.sessions.keep(NodeId{2}, Observation{bench.laser(2, index), DeviceHealth::failed, bench.facts.now,
+                                                 LaserObservation{{}, Dbm{kNoLight}, false, false, 0, 0}, "no light"});
+    }
+    bench.planned(plan);
+    CHECK(bench.runner.under_way() != nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace loom::test
