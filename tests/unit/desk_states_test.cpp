@@ -209,6 +209,25 @@ TEST_CASE("nothing is lit while the lasers are off, and everything says why") {
   CHECK(row_of(desk, next).state == "lit");
 }
 
+TEST_CASE("light comes back after lasers off, also where an agent hears late that they are rearmed") {
+  const Duration away = GENERATE(Duration{milliseconds{900}}, Duration{seconds{3}}, Duration{seconds{8}});
+  DeskBench desk;
+  const JobId whole = desk.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
+  const JobId late = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  desk.settle();
+  CHECK(desk.ask(OrderLasers{false}).outcome.ok());
+  desk.settle();
+  desk.silent = {NodeId{5}};
+  CHECK(desk.ask(OrderLasers{true}).outcome.ok());
+  desk.run_for(away);
+  come_back(desk, NodeId{5});
+  desk.run_for(seconds{5});
+  desk.settle();
+  CHECK(row_of(desk, whole).state == "lit");
+  CHECK(row_of(desk, late).state == "lit");
+  CHECK_FALSE(desk.controller->confirmed_plan()->intent.lasers_off);
+}
+
 TEST_CASE("a laser that was read dark makes its circuit and its job dark, and light makes them lit again") {
   DeskBench desk;
   desk.drift.missing = DriftAnswer::report;  // or it would be repaired at once
