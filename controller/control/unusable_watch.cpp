@@ -217,7 +217,8 @@ std::vector<UnusableDevice> UnusableWatch::devices() const {
   for (const Node& node : facts_.fabric->nodes) {
     const bool is_node = sessions_.is_given_up(node.id) || sessions_.is_latched_by_itself(node.id);
     for (const DeviceId device : facts_.fabric->devices_of_agent[node.id.value]) {
-      if (std::string because = is_node || rows_.contains(device) || held_back_.contains(device) ? why(device) : std::string{}; !because.empty()) {
+      if (std::string because = is_node || rows_.contains(device) || held_back_.contains(device) ? why(device) : std::string{};
+          !because.empty()) {
         devices.push_back(entry(device, std::move(because)));
       }
     }

@@ -80,9 +80,9 @@ class UnusableWatch {
   const AgentSessions& sessions_;
   AlarmBoard& alarms_;
   std::map<DeviceId, Row> rows_;
-  std::map<DeviceId, Left> left_;          ///< until a commit that touches it is confirmed
+  std::map<DeviceId, Left> left_;           ///< until a commit that touches it is confirmed
   std::map<DeviceId, DeviceId> held_back_;  ///< what stays -> the laser
-  std::vector<DeviceId> planned_without_;  ///< ascending
+  std::vector<DeviceId> planned_without_;   ///< ascending
 };
 
 }  // namespace loom

@@ -43,8 +43,8 @@ class BrokenDevices {
     for (const DevicePlan& device : plans_[word.node].devices) {
       if (device.touched && !device.left_alone && broken.contains(device.device)) {
         ++asked;
-        const Error error{ErrorCode::device_error, "device " + std::to_string(device.device.value) + ": no light", {},
-                          device.device};
+        const Error error{
+            ErrorCode::device_error, "device " + std::to_string(device.device.value) + ": no light", {}, device.device};
         report(device.device, DeviceHealth::failed, "no light");
         return Applied{{error}, {}};
       }
@@ -343,7 +343,8 @@ TEST_CASE("what all agents of one commit say is one alarm that counts and names 
 TEST_CASE("the text of a damage stays while it lasts, and the controller's own goes before an agent's") {
   AlarmBoard board;
   EffectSink sink;
-  board.raise(alarm_of(AlarmCode::device_failed, 1, "/dev/ttyUSB0: Permission denied (errno 13)"), {}, sink, AlarmSource::agent);
+  board.raise(alarm_of(AlarmCode::device_failed, 1, "/dev/ttyUSB0: Permission denied (errno 13)"), {}, sink,
+              AlarmSource::agent);
   board.raise(alarm_of(AlarmCode::device_failed, 1, "its driver gave up"), {}, sink, AlarmSource::agent);
   CHECK_THAT(board.rows()[0].alarm.evidence, Catch::Contains("errno 13"));
   board.raise(alarm_of(AlarmCode::device_failed, 1, "errno 13; plans do without it"), {}, sink);
@@ -388,8 +389,8 @@ TEST_CASE("only what is in light is measured, and what is measured tells lit, de
       CHECK(next_state(state, JobTrigger::left_out) == JobState::waiting);
       CHECK(next_state(state, JobTrigger::played_to_end) == JobState::played);
     }
-    for (const JobState state : {JobState::pending, JobState::waiting, JobState::committing, JobState::played,
-                                 JobState::refused, JobState::ended}) {
+    for (const JobState state :
+         {JobState::pending, JobState::waiting, JobState::committing, JobState::played, JobState::refused, JobState::ended}) {
       CHECK(next_state(state, trigger) == state);
     }
   }
