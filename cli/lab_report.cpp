@@ -215,7 +215,8 @@ std::string text_of(const LabReport& report) {
   }
   text += "\n" + text_of(report.account);
   text += "violations " + std::to_string(report.safety.violations.size()) + ", and " +
-          std::to_string(report.safety.excused_count) + " that injected faults excuse (ground truth: the devices' light logs)\n";
+          std::to_string(report.safety.excused_count) +
+          " that injected faults excuse (ground truth: the devices' light logs)\n";
   for (const Violation& violation : report.safety.violations) {
     text += "  at " + text_of(violation.at.time_since_epoch()) + ": " + std::string(to_string(violation.rule)) + ": " +
             violation.evidence + "\n";

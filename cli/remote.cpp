@@ -148,10 +148,9 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
       progress.show(to_string(now.stage), now.stage_done, now.stage_total);
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return give_up(
-          {ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " + text_of(timeout) +
-                                     (row.reason.empty() ? "" : ": " + row.reason)},
-          "loom job show " + std::to_string(job.value));
+      return give_up({ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " +
+                                                text_of(timeout) + (row.reason.empty() ? "" : ": " + row.reason)},
+                     "loom job show " + std::to_string(job.value));
     }
     std::this_thread::sleep_for(kPollInterval);
   }

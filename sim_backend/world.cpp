@@ -393,10 +393,17 @@ bool World::is_held_dark(JobId job) const {
 }
 
 std::vector<std::string> World::unlit_jobs() const {
+  // It waits for something that is broken for good, and names it.
+  const auto waits_for_ever = [this](const JobWord& word) {
+    return word.state == "waiting" && std::ranges::any_of(troubles_, [&](const DeviceTrouble& trouble) {
+             const auto device = fabric_->device_of_element[trouble.elements.front().value];
+             return trouble.to == kNever && device && word.why.contains(fabric_->device(*device).name + " (device");
+           });
+  };
   std::vector<std::string> found;
   for (const auto& [id, record] : controller_->jobs().records()) {
     const JobWord word = word_of(id);
-    if (!is_at_rest(word) && !(is_in_light(word) && is_held_dark(id))) {
+    if (!is_at_rest(word) && !waits_for_ever(word) && !(is_in_light(word) && is_held_dark(id))) {
       found.push_back("job " + std::to_string(id.value) + " (" + controller_->jobs().facts_of(id).name + ") is still " +
                       word.state);
     }

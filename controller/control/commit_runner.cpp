@@ -33,6 +33,16 @@ Duration move_time_of(const Fabric& fabric, const Plan& plan) {
   return longest;
 }
 
+/// Ascending. While the lasers are off no job has light to lose.
+std::vector<JobId> ids_of(const Intent& intent) {
+  std::vector<JobId> ids;
+  for (const Job& job : intent.jobs) {
+    ids.push_back(job.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 bool has_circuit_of(const std::vector<Circuit>& circuits, JobId job, const std::vector<CircuitId>& touched) {
   return std::any_of(circuits.begin(), circuits.end(), [&](const Circuit& circuit) {
     return circuit.job == job && std::binary_search(touched.begin(), touched.end(), circuit.id);
@@ -171,7 +181,7 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->algorithm = facts_.algorithm;
   request->reason = wanted_->reason;
   request->unusable = unusable_.devices();
-  request->may_leave_out = jobs_.unlit();
+  request->may_leave_out = confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : jobs_.unlit();
   unusable_.planned_without(request->unusable);
   phase_ = Planning{next_revision_, std::move(wanted_->reason), std::move(wanted_->ordered_by), desired_.intent()};
   wanted_.reset();
@@ -428,7 +438,8 @@ bool CommitRunner::awaits_quiet(const Committing& committing, EffectSink& sink) 
 }
 
 bool CommitRunner::misses_something() const {
-  if (jobs_.any_waits() || !uncertain_.empty() || !confirmed_.exists()) {
+  const bool is_as_ordered = confirmed_.exists() && confirmed_.intent().lasers_off == desired_.intent().lasers_off;
+  if (jobs_.any_waits() || !uncertain_.empty() || !is_as_ordered) {
     return true;
   }
   const auto& circuits = confirmed_.plan().circuits;

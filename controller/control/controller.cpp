@@ -47,6 +47,12 @@ void Controller::restore(const std::vector<Record>& records) {
     answers_.restore(cause);
   }
   commits_.restore(state);
+  for (const auto& plan : state.uncertain) {
+    unusable_.may_have_left(*plan);
+  }
+  if (state.going != nullptr) {
+    unusable_.may_have_left(*state.going);
+  }
   std::map<JobId, LitStage> lit;
   for (const LitStage& stage : state.lit) {
     lit[stage.job] = stage;

@@ -95,7 +95,14 @@ bool UnusableWatch::commit_failed(const FabricCommit& failed, EffectSink& sink) 
   for (const NodeId node : plan.changed) {
     is_blamed = is_blamed || sessions_.is_given_up(node) || sessions_.is_latched_by_itself(node);
   }
-  for (const NodeId node : failed.may_have_moved() ? plan.changed : std::vector<NodeId>{}) {
+  if (failed.may_have_moved()) {
+    may_have_left(plan);
+  }
+  return is_blamed;
+}
+
+void UnusableWatch::may_have_left(const Plan& plan) {
+  for (const NodeId node : plan.changed) {
     for (const DevicePlan& device : plan.nodes[node.value].devices) {
       if (device.touched) {
         Left& left = left_[device.device];
@@ -104,7 +111,6 @@ bool UnusableWatch::commit_failed(const FabricCommit& failed, EffectSink& sink) 
       }
     }
   }
-  return is_blamed;
 }
 
 void UnusableWatch::hold_back(const std::vector<DeviceId>& devices, DeviceId laser) {
@@ -211,7 +217,8 @@ std::vector<UnusableDevice> UnusableWatch::devices() const {
   for (const Node& node : facts_.fabric->nodes) {
     const bool is_node = sessions_.is_given_up(node.id) || sessions_.is_latched_by_itself(node.id);
     for (const DeviceId device : facts_.fabric->devices_of_agent[node.id.value]) {
-      if (std::string because = is_node || rows_.contains(device) || held_back_.contains(device) ? why(device) : std::string{}; !because.empty()) {
+      if (std::string because = is_node || rows_.contains(device) || held_back_.contains(device) ? why(device) : std::string{};
+          !because.empty()) {
         devices.push_back(entry(device, std::move(because)));
       }
     }

@@ -32,6 +32,8 @@ class UnusableWatch {
   /// Takes note of what the commit may have left behind, and of the device that it failed at. True: it failed at something that
   /// follows no order now, so that what it was to bring may be planned without that.
   bool commit_failed(const FabricCommit& failed, EffectSink& sink);
+  /// The plan went and was not confirmed: its devices may be where it wants them, or on the way.
+  void may_have_left(const Plan& plan);
   /// Light of this laser, which nobody can prove dark, would meet the devices if they moved: they stay as long as it may be
   /// there.
   void hold_back(const std::vector<DeviceId>& devices, DeviceId laser);
@@ -78,9 +80,9 @@ class UnusableWatch {
   const AgentSessions& sessions_;
   AlarmBoard& alarms_;
   std::map<DeviceId, Row> rows_;
-  std::map<DeviceId, Left> left_;          ///< until a commit that touches it is confirmed
+  std::map<DeviceId, Left> left_;           ///< until a commit that touches it is confirmed
   std::map<DeviceId, DeviceId> held_back_;  ///< what stays -> the laser
-  std::vector<DeviceId> planned_without_;  ///< ascending
+  std::vector<DeviceId> planned_without_;   ///< ascending
 };
 
 }  // namespace loom

@@ -58,9 +58,9 @@ enum class LightCause : std::uint8_t {
   read_too_long_ago,
   driver_gave_up,
   agent_away,
-  darkening,  ///< lasers off was ordered
-  moving,        ///< as it was ordered to, and its light was proven dark or left alone
-  not_settled,   ///< though nobody ordered it to move
+  darkening,    ///< lasers off was ordered
+  moving,       ///< as it was ordered to, and its light was proven dark or left alone
+  not_settled,  ///< though nobody ordered it to move
   not_emitting,
   other_frequency,
   latched,  ///< its agent keeps its lasers dark

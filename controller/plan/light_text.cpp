@@ -85,8 +85,8 @@ class Sentence {
       case LightCause::driver_gave_up:
         return "cannot be read" + (fault.empty() ? "; its driver gave up" : fault) + read_ago(seen->read_at);
       case LightCause::read_too_long_ago:
-        return "was read " + in_milliseconds(light_.age) + " ago, limit " +
-               in_milliseconds(readings_.limits.stale_after) + fault;
+        return "was read " + in_milliseconds(light_.age) + " ago, limit " + in_milliseconds(readings_.limits.stale_after) +
+               fault;
       case LightCause::moving:
         return "is moving" + read_ago(seen->read_at);
       case LightCause::not_settled:

@@ -102,6 +102,23 @@ TEST_CASE("a_job_whose_circuits_a_dead_switch_holds_is_dark_with_times_and_the_r
   CHECK(text.find("NOT EXPECTED: was dark for 20.000 s") != std::string::npos);
 }
 
+TEST_CASE("one_laser_that_is_dead_from_the_start_costs_one_job_and_that_one_waits_for_it_by_name") {
+  Scenario scenario = scenario_of(
+      {job("g0", "vgg19", 4, seconds{1}), job("g1", "vgg19", 4, seconds{1}), job("g2", "vgg19", 4, seconds{1})}, seconds{30});
+  scenario.fabric = small_oddl(12, 4);
+  scenario.device_faults = {fault(scenario, "laser-9", ScenarioFaultKind::fail, milliseconds{100})};
+  const SimResult result = run(scenario);
+  std::size_t lit = 0;
+  for (const JobAccount& each : result.account.jobs) {
+    CAPTURE(each.name, each.word.state, each.word.why);
+    const bool is_lit = each.word.state == "lit" && each.failures.empty();
+    CHECK((is_lit || (each.word.state == "waiting" && each.word.why.find("laser-9 (device") != std::string::npos)));
+    lit += is_lit ? 1 : 0;
+  }
+  CHECK(lit == 2);
+  CHECK_FALSE(result.is_as_expected());
+}
+
 TEST_CASE("darkness_that_is_expected_fails_nothing_and_an_expectation_that_does_not_happen_fails") {
   Scenario scenario = dark_and_green();
   JobExpectation& expected = scenario.jobs[0].expect.emplace();

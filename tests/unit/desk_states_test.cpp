@@ -43,8 +43,8 @@ class BrokenDevices {
     for (const DevicePlan& device : plans_[word.node].devices) {
       if (device.touched && !device.left_alone && broken.contains(device.device)) {
         ++asked;
-        const Error error{ErrorCode::device_error, "device " + std::to_string(device.device.value) + ": no light", {},
-                          device.device};
+        const Error error{
+            ErrorCode::device_error, "device " + std::to_string(device.device.value) + ": no light", {}, device.device};
         report(device.device, DeviceHealth::failed, "no light");
         return Applied{{error}, {}};
       }
@@ -209,6 +209,28 @@ TEST_CASE("nothing is lit while the lasers are off, and everything says why") {
   CHECK(row_of(desk, next).state == "lit");
 }
 
+TEST_CASE("light comes back after lasers off, also where an agent hears late that they are rearmed") {
+  const Duration away = GENERATE(Duration{milliseconds{900}}, Duration{seconds{3}}, Duration{seconds{8}});
+  DeskBench desk;
+  const JobId whole = desk.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
+  const JobId late = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  desk.settle();
+  CHECK(desk.ask(OrderLasers{false}).outcome.ok());
+  desk.settle();
+  desk.silent = {NodeId{5}};
+  CHECK(desk.ask(OrderLasers{true}).outcome.ok());
+  desk.run_for(away);
+  come_back(desk, NodeId{5});
+  desk.run_for(seconds{5});
+  desk.settle();
+  for (const JobId job : {whole, late}) {
+    CAPTURE(row_of(desk, job).state, row_of(desk, job).reason);
+    const JobState state = desk.controller->jobs().at(job).state;
+    CHECK((state == JobState::lit || state == JobState::degraded));  // confirmed, though these agents read nothing
+  }
+  CHECK_FALSE(desk.controller->confirmed_plan()->intent.lasers_off);
+}
+
 TEST_CASE("a laser that was read dark makes its circuit and its job dark, and light makes them lit again") {
   DeskBench desk;
   desk.drift.missing = DriftAnswer::report;  // or it would be repaired at once
@@ -321,7 +343,8 @@ TEST_CASE("what all agents of one commit say is one alarm that counts and names 
 TEST_CASE("the text of a damage stays while it lasts, and the controller's own goes before an agent's") {
   AlarmBoard board;
   EffectSink sink;
-  board.raise(alarm_of(AlarmCode::device_failed, 1, "/dev/ttyUSB0: Permission denied (errno 13)"), {}, sink, AlarmSource::agent);
+  board.raise(alarm_of(AlarmCode::device_failed, 1, "/dev/ttyUSB0: Permission denied (errno 13)"), {}, sink,
+              AlarmSource::agent);
   board.raise(alarm_of(AlarmCode::device_failed, 1, "its driver gave up"), {}, sink, AlarmSource::agent);
   CHECK_THAT(board.rows()[0].alarm.evidence, Catch::Contains("errno 13"));
   board.raise(alarm_of(AlarmCode::device_failed, 1, "errno 13; plans do without it"), {}, sink);
@@ -366,8 +389,8 @@ TEST_CASE("only what is in light is measured, and what is measured tells lit, de
       CHECK(next_state(state, JobTrigger::left_out) == JobState::waiting);
       CHECK(next_state(state, JobTrigger::played_to_end) == JobState::played);
     }
-    for (const JobState state : {JobState::pending, JobState::waiting, JobState::committing, JobState::played,
-                                 JobState::refused, JobState::ended}) {
+    for (const JobState state :
+         {JobState::pending, JobState::waiting, JobState::committing, JobState::played, JobState::refused, JobState::ended}) {
       CHECK(next_state(state, trigger) == state);
     }
   }
