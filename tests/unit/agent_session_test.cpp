@@ -2,6 +2,7 @@
 #include "agents/session.hpp"
 
 #include <catch2/catch.hpp>
+#include <memory>
 
 namespace loom::test {
 namespace {
@@ -9,8 +10,15 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
+SessionOptions quick_session() {
+  SessionOptions options;
+  options.hello_interval = milliseconds{200};
+  options.heartbeat_interval = milliseconds{100};
+  return options;
+}
+
 struct Bench {
-  Session session{{milliseconds{200}, milliseconds{100}}};
+  Session session{quick_session()};
   EffectSink sink;
   Instant now{std::chrono::seconds{10}};
 
