@@ -370,6 +370,10 @@ TEST_CASE("a laser that a failed commit touched may emit what that asked and wha
     CHECK(bench.entry(laser)->may_emit.empty());
     CHECK_FALSE(bench.entry(laser)->holds);
   }
+  SECTION("a revision that an earlier incarnation let go is one, too") {
+    bench.watch.may_have_left(bench.plan_with({share(laser, light(kSecond), true)})->plan);
+    CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kSecond, kFirst});
+  }
   SECTION("until a commit that touches it is confirmed") {
     bench.fail_commit({share(laser, light(kSecond), true), share(other, light(kSecond), true)}, true);
     bench.confirm({share(laser, light(kFirst), true), share(other, light(kSecond), false)});
