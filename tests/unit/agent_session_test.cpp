@@ -9,8 +9,15 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
+SessionOptions five_and_ten_a_second() {
+  SessionOptions options;
+  options.hello_interval = milliseconds{200};
+  options.heartbeat_interval = milliseconds{100};
+  return options;
+}
+
 struct Bench {
-  Session session{{milliseconds{200}, milliseconds{100}}};
+  Session session{five_and_ten_a_second()};
   EffectSink sink;
   Instant now{std::chrono::seconds{10}};
 

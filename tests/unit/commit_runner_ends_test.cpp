@@ -330,7 +330,7 @@ TEST_CASE("what a failed commit left comes back, as often as it is tried and no 
   CHECK(bench.orders.empty());
 }
 
-TEST_CASE("a job that failed at what follows no order is placed anew, if it never had light; one that had stays") {
+TEST_CASE("a job that failed at what follows no order is placed anew, if it never had light, one that had stays") {
   Bench bench;
   bench.light(1, {2, 3});
   bench.add(2, {4, 5});

@@ -173,7 +173,7 @@ TEST_CASE("a device is tried when its time has come and it has answered since, n
   CHECK(bench.alarms.rows()[0].count == 1);
 }
 
-TEST_CASE("the same failure told twice is one failure; what it says is the newest, and so is what must answer") {
+TEST_CASE("the same failure told twice is one failure, what it says is the newest, and so is what must answer") {
   Bench bench;
   const DeviceId laser = bench.laser(1);
   const Instant began = bench.facts.now;
@@ -279,7 +279,7 @@ TEST_CASE("a commit is blamed on what follows no order: its device, an agent tha
   }
 }
 
-TEST_CASE("who is away or latched is named with the reason; a latch holds lasers only") {
+TEST_CASE("who is away or latched is named with the reason, a latch holds lasers only") {
   Bench bench;
   bench.greet(NodeId{1}, true);
   CHECK_THAT(bench.watch.why(bench.laser(1)), Catch::Contains("lasers of node 1 are latched off"));
