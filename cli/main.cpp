@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/term.hpp"
@@ -14,8 +15,15 @@ namespace {
 bool blame_word(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* here = &app;
   std::string path = "loom";
+  bool is_value = false;  // of the option before it
   for (const std::string& word : words) {
+    const bool was_value = std::exchange(is_value, false);
     if (word.starts_with("-")) {
+      const CLI::Option* option = app.get_option_no_throw(word);
+      is_value = option != nullptr && option->get_expected_min() > 0;
+      continue;
+    }
+    if (was_value) {
       continue;
     }
     std::vector<std::string> known;

@@ -92,7 +92,7 @@ TEST_CASE("a reading of another kind agrees with nothing") {
   CHECK(agree(HeaterObservation{}, HeaterSetpoint{}));
 }
 
-TEST_CASE("a ring is as told within a part of its width; one that is off may have what a heater reads without power") {
+TEST_CASE("a ring is as told within a part of its width, one that is off may have what a heater reads without power") {
   HeaterObservation seen{std::vector<std::int32_t>(rings()->device(bank_of_rings()).elements.size())};
   seen.millivolts[1] = kHeaterOffMillivolts;
   CHECK(agree(seen, HeaterSetpoint{}));

@@ -110,6 +110,21 @@ TEST_CASE("a journal that takes no rows ends a commit that has not gone, and no 
   CHECK(bench.state(1) != JobState::refused);
 }
 
+TEST_CASE("the newest 4096 commits are kept in history") {
+  Bench bench;
+  for (int i = 0; i < 4'097; ++i) {
+    bench.want();
+    bench.await_order();
+    bench.refuse_plan();
+    bench.durable();
+    if (i == 4'095) {
+      CHECK(bench.runner.history().front().revision == Revision{1});
+    }
+  }
+  CHECK(bench.runner.history().size() == 4'096);
+  CHECK(bench.runner.history().front().revision == Revision{2});
+}
+
 // --- what a failure costs --------------------------------------------------------------------------------------------------
 
 void fail_at(Bench& bench, NodeId node, ErrorCode code, std::optional<DeviceId> device = {}) {
@@ -315,7 +330,7 @@ TEST_CASE("what a failed commit left comes back, as often as it is tried and no 
   CHECK(bench.orders.empty());
 }
 
-TEST_CASE("a job that failed at what follows no order is placed anew, if it never had light; one that had stays") {
+TEST_CASE("a job that failed at what follows no order is placed anew, if it never had light, one that had stays") {
   Bench bench;
   bench.light(1, {2, 3});
   bench.add(2, {4, 5});

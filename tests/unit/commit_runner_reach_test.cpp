@@ -104,7 +104,7 @@ TEST_CASE("a node in maintenance that is away is waited for only where its light
   }
 }
 
-TEST_CASE("nothing moves in light of a laser that follows no order, unless that was read dark; nobody is refused for it") {
+TEST_CASE("nothing moves in light of a laser that follows no order, unless that was read dark, nobody is refused for it") {
   Bench bench;
   bench.add(2, {4, 5});
   bench.want();

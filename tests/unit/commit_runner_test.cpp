@@ -184,21 +184,6 @@ TEST_CASE("after a refusal something is planned if a job was refused and there i
   }
 }
 
-TEST_CASE("the newest 4096 commits are kept in history") {
-  Bench bench;
-  for (int i = 0; i < 4'097; ++i) {
-    bench.want();
-    bench.await_order();
-    bench.refuse_plan();
-    bench.durable();
-    if (i == 4'095) {
-      CHECK(bench.runner.history().front().revision == Revision{1});
-    }
-  }
-  CHECK(bench.runner.history().size() == 4'096);
-  CHECK(bench.runner.history().front().revision == Revision{2});
-}
-
 // --- what a plan leaves out ------------------------------------------------------------------------------------------------
 
 LeftOut left_out(std::uint64_t job, bool in_part, std::vector<DeviceId> devices = {}) {
@@ -593,6 +578,10 @@ TEST_CASE("something is missing while a job waits, is left out in part, or light
     auto plan = std::make_shared<PlanResult>(*bench.confirmed.present());
     plan->left_out = {left_out(1, true)};
     bench.confirmed.confirm(plan);
+    CHECK(bench.runner.misses_something());
+  }
+  SECTION("lasers that are ordered otherwise") {
+    bench.desired.set_lasers(false);
     CHECK(bench.runner.misses_something());
   }
   SECTION("light that nobody wants") {

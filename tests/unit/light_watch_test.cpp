@@ -270,7 +270,7 @@ TEST_CASE("an agent that is away, latched or on its way into the dark says so of
   }
 }
 
-TEST_CASE("timeslots that were played through are dark and nothing is wrong; between them it is dark and lit") {
+TEST_CASE("timeslots that were played through are dark and nothing is wrong, between them it is dark and lit") {
   Bench bench;
   const Circuit circuit = bench.circuit(kExchange);
   bench.turn_off(circuit);

@@ -4,6 +4,7 @@ loom_test(schedule_test
     ${CMAKE_CURRENT_LIST_DIR}/plan_grants_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_steering_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/steering_borders_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/certificate_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/oddl_turns_test.cpp

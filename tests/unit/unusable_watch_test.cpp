@@ -173,7 +173,7 @@ TEST_CASE("a device is tried when its time has come and it has answered since, n
   CHECK(bench.alarms.rows()[0].count == 1);
 }
 
-TEST_CASE("the same failure told twice is one failure; what it says is the newest, and so is what must answer") {
+TEST_CASE("the same failure told twice is one failure, what it says is the newest, and so is what must answer") {
   Bench bench;
   const DeviceId laser = bench.laser(1);
   const Instant began = bench.facts.now;
@@ -279,7 +279,7 @@ TEST_CASE("a commit is blamed on what follows no order: its device, an agent tha
   }
 }
 
-TEST_CASE("who is away or latched is named with the reason; a latch holds lasers only") {
+TEST_CASE("who is away or latched is named with the reason, a latch holds lasers only") {
   Bench bench;
   bench.greet(NodeId{1}, true);
   CHECK_THAT(bench.watch.why(bench.laser(1)), Catch::Contains("lasers of node 1 are latched off"));
@@ -369,6 +369,10 @@ TEST_CASE("a laser that a failed commit touched may emit what that asked and wha
     bench.see_laser(laser, false);
     CHECK(bench.entry(laser)->may_emit.empty());
     CHECK_FALSE(bench.entry(laser)->holds);
+  }
+  SECTION("a revision that an earlier incarnation let go is one, too") {
+    bench.watch.may_have_left(bench.plan_with({share(laser, light(kSecond), true)})->plan);
+    CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kSecond, kFirst});
   }
   SECTION("until a commit that touches it is confirmed") {
     bench.fail_commit({share(laser, light(kSecond), true), share(other, light(kSecond), true)}, true);
