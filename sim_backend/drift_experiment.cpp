@@ -307,7 +307,7 @@ Result<DriftResult> run_drift(const Scenario& scenario, const Plant& plant, std:
   result.by_repair = interrupted(world, planted, planted + kOutsidersOwn, kNever);
   result.violations = world.checker().count() - own_violations;
   for (const Alarm& alarm : world.alarms()) {
-    if (alarm.code == AlarmCode::drift && alarm.device == result.device) {
+    if ((alarm.code == AlarmCode::drift || alarm.code == AlarmCode::device_failed) && alarm.device == result.device) {
       result.alarms.push_back(alarm);
     }
   }

@@ -42,7 +42,7 @@ struct DriftResult {
   std::uint32_t by_outsider = 0;  ///< circuits of ground truth that he interrupted (a lit laser tunes through others' colours)
   std::uint32_t by_repair = 0;    ///< and that the repair did
   std::size_t violations = 0;     ///< of the safety judge, after the outsider's own
-  std::vector<Alarm> alarms;      ///< drift alarms of the device
+  std::vector<Alarm> alarms;      ///< of the device: that it drifts, or follows no order
 };
 
 Scenario drift_scenario(DriftFabric fabric = DriftFabric::nodes_16);

@@ -2,6 +2,7 @@
 #include "agents/session.hpp"
 
 #include <catch2/catch.hpp>
+#include <memory>
 
 namespace loom::test {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-SessionOptions five_and_ten_a_second() {
+SessionOptions quick_session() {
   SessionOptions options;
   options.hello_interval = milliseconds{200};
   options.heartbeat_interval = milliseconds{100};
@@ -17,7 +18,7 @@ SessionOptions five_and_ten_a_second() {
 }
 
 struct Bench {
-  Session session{five_and_ten_a_second()};
+  Session session{quick_session()};
   EffectSink sink;
   Instant now{std::chrono::seconds{10}};
 

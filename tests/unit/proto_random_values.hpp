@@ -387,6 +387,9 @@ inline Error error(Random& random) {
   out.code = random.any(ErrorCode::internal);
   out.message = text(random);
   out.next_command = text(random);
+  if (random.coin()) {
+    out.device = device(random);
+  }
   return out;
 }
 
