@@ -256,7 +256,7 @@ std::shared_ptr<const PlanResult> CommitRunner::without_absent_maintenance(std::
 /// A laser that was read dark since it was last ordered anything shines into nothing.
 std::vector<DeviceId> CommitRunner::unproven_lasers(const KnownState& known, const Plan& plan) const {
   std::vector<DeviceId> lasers = unprovable_lasers(*facts_.fabric, known, plan);
-  std::erase_if(lasers, [this](DeviceId laser) { return unusable_.is_unusable(laser) && !unusable_.may_shine(laser); });
+  std::erase_if(lasers, [this](DeviceId laser) { return unusable_.is_proven_dark(laser); });
   return lasers;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/plan/light_scope.hpp"
 #include "controller/plan/reconcile.hpp"
 
 namespace loom {
@@ -141,27 +142,48 @@ std::vector<FrequencySlot> UnusableWatch::base_emissions(DeviceId device) const 
   return slots;
 }
 
+/// The last instant at which an order may have changed it.
+Instant UnusableWatch::done_at(DeviceId id) const {
+  const auto left = left_.find(id);
+  return std::max(sessions_.light_since(id), left == left_.end() ? Instant::min() : left->second.since);
+}
+
+bool UnusableWatch::is_proven_dark(DeviceId id) const {
+  const AgentSession& session = sessions_[facts_.fabric->device(id).agent];
+  const Observation* seen = sessions_.observed(id);
+  const auto* laser = seen == nullptr ? nullptr : std::get_if<LaserObservation>(&seen->reading);
+  return session.lasers_latched_off || session.is_said_dark ||
+         (laser != nullptr && seen->read_at > done_at(id) && !laser->emitting);
+}
+
 /// What is known of it by its last reading, if that is newer than whatever was done to it.
 UnusableDevice UnusableWatch::entry(DeviceId id, std::string why) const {
   UnusableDevice device{id, true, {}, std::move(why)};
   const Observation* seen = sessions_.observed(id);
   const auto left = left_.find(id);
-  const Instant done = std::max(sessions_.light_since(id), left == left_.end() ? Instant::min() : left->second.since);
-  const bool is_read = seen != nullptr && seen->read_at > done;
-  const auto* laser = seen == nullptr ? nullptr : std::get_if<LaserObservation>(&seen->reading);
-  const AgentSession& session = sessions_[facts_.fabric->device(id).agent];
   const bool is_laser = facts_.fabric->device(id).kind == DeviceKind::itla_laser;
-  const bool is_said_dark = is_laser && (session.lasers_latched_off || session.is_said_dark);
-  if (is_said_dark || (laser != nullptr && is_read && !laser->emitting)) {
-    device.holds = base_emissions(id).empty();
-  } else if (left != left_.end() && is_laser) {
-    device.holds = false;
-    device.may_emit = left->second.emissions;
-    for (const FrequencySlot slot : base_emissions(id)) {
-      add(device.may_emit, slot);
+  const std::vector<FrequencySlot> base = base_emissions(id);
+  if (is_laser && is_proven_dark(id)) {
+    device.holds = base.empty();
+    return device;
+  }
+  if (is_laser) {
+    const auto found = seen == nullptr ? std::nullopt : found_setpoint(*facts_.fabric, id, seen->reading);
+    const auto* light = found && emits(*found) ? &std::get<LaserSetpoint>(*found) : nullptr;
+    const bool is_others = light != nullptr && std::find(base.begin(), base.end(), light->slot) == base.end();
+    device.holds = left == left_.end() && !is_others;
+    if (!device.holds) {
+      device.may_emit = left == left_.end() ? std::vector<FrequencySlot>{} : left->second.emissions;
+      for (const FrequencySlot slot : base) {
+        add(device.may_emit, slot);
+      }
+      if (light != nullptr) {
+        add(device.may_emit, light->slot);
+      }
     }
   } else if (left != left_.end()) {
     const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
+    const bool is_read = seen != nullptr && seen->read_at > done_at(id);
     device.holds = is_read && plan != nullptr && drift_of(*facts_.fabric, *plan, seen, seen->read_at, {}) == Drift::none;
   }
   return device;

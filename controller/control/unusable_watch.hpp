@@ -49,6 +49,8 @@ class UnusableWatch {
   std::vector<DeviceId> to_be_tried() const;
   /// None of the node's own devices is.
   bool is_sound(NodeId node) const;
+  /// A laser that was read dark after whatever was done to it, or whose node is known to be dark.
+  bool is_proven_dark(DeviceId laser) const;
   /// A laser that may send light, and cannot be told not to.
   bool may_shine(DeviceId laser) const;
   /// Why plans do without it; empty: they do not.
@@ -72,6 +74,7 @@ class UnusableWatch {
 
   void mark(DeviceId device, std::string why, EffectSink& sink);
   Duration backoff(std::uint32_t failures) const;
+  Instant done_at(DeviceId device) const;
   UnusableDevice entry(DeviceId device, std::string why) const;
   std::vector<FrequencySlot> base_emissions(DeviceId device) const;
 

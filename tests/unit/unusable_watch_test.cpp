@@ -464,6 +464,23 @@ TEST_CASE("a latch of its node's lasers does not make a switch hold that a commi
   CHECK_FALSE(bench.entry(ocs)->holds);
 }
 
+TEST_CASE("a laser of another's light, which no plan knows, may emit what was read of it") {
+  Bench bench;
+  const DeviceId laser = bench.laser(1);
+  bench.give_up(laser);
+  bench.facts.now += nanoseconds{1};
+  bench.see_laser(laser, true);
+  REQUIRE(bench.entry(laser));
+  CHECK(bench.entry(laser)->may_emit.size() == 1);
+  CHECK_FALSE(bench.entry(laser)->holds);
+  CHECK(bench.watch.may_shine(laser));
+  CHECK_FALSE(bench.watch.is_proven_dark(laser));
+  bench.facts.now += nanoseconds{1};
+  bench.see_laser(laser, false);
+  CHECK(bench.watch.is_proven_dark(laser));
+  CHECK_FALSE(bench.watch.may_shine(laser));
+}
+
 // --- what stays for somebody's light, and what is back ---------------------------------------------------------------------
 
 TEST_CASE("what would move in light that nobody can prove dark stays as long as that may be there") {
