@@ -378,6 +378,21 @@ TEST_CASE("an agent that has seen a higher term is welcomed only under a higher 
   CHECK(desk.sent.back().envelope.term == Term{42});
 }
 
+TEST_CASE("an agent that has seen a term beyond belief is not heard, and uses up no terms") {
+  const auto beyond = GENERATE(Term{(1ULL << 32) + 2}, Term{~0ULL - 1}, Term{~0ULL});
+  Desk desk;
+  desk.say(NodeId{0}, Hello{"test", 9, beyond, {}, false, {}});
+  desk.make_durable();
+  CHECK(desk.said<Welcome>() == 0);
+  REQUIRE_FALSE(desk.alarms.empty());
+  CHECK(desk.alarms.back().code == AlarmCode::malformed_message);
+  CHECK(desk.alarms.back().node == NodeId{0});
+  desk.say(NodeId{1}, Hello{"test", 9, Term{(1ULL << 32) + 1}, {}, false, {}});
+  desk.make_durable();
+  REQUIRE(desk.said<Welcome>() == 1);
+  CHECK(desk.sent.back().envelope.term == Term{(1ULL << 32) + 2});
+}
+
 TEST_CASE("the next stage is committed when every node has played its cycles") {
   Desk desk;
   desk.stages_a_job = 2;
