@@ -6,6 +6,7 @@ loom_test(control_test
     ${CMAKE_CURRENT_LIST_DIR}/controller_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_bad_agents_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_restart_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_journal_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/commit_stages_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/jobs_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/job_rows_test.cpp
