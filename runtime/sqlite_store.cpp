@@ -27,6 +27,7 @@ class SqliteStore::Stream : public StorageSeam {
 
   const std::string& name() const { return name_; }
   /// An addition was refused, so nothing behind it is taken until load(): what is durable is a prefix of what was appended.
+  /// Both threads only ever raise it: read and written back it could lose what the other one raised in between.
   std::atomic<bool> failed = false;
 
  private:
@@ -60,7 +61,9 @@ class SqliteStore::Writer {
         return;
       }
     }
-    order.stream->failed = order.stream->failed || order.kind == StorageSeam::RowKind::addition;
+    if (order.kind == StorageSeam::RowKind::addition) {
+      order.stream->failed = true;
+    }
     answer(std::move(order.done),
            fail(ErrorCode::busy, "the journal does not keep up: " + std::to_string(kWaitingMax) + " rows wait"));
   }
@@ -113,7 +116,9 @@ class SqliteStore::Writer {
       Result<void> result =
           stream.failed ? Result<void>{fail(ErrorCode::storage, "an earlier row of '" + stream.name() + "' was refused")}
                         : file_.append({&rows[index], 1});
-      stream.failed = stream.failed || (!result && group[index].kind == StorageSeam::RowKind::addition);
+      if (!result && group[index].kind == StorageSeam::RowKind::addition) {
+        stream.failed = true;
+      }
       answer(std::move(group[index].done), std::move(result));
     }
   }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "controller/plan/pipeline.hpp"
+#include "controller/plan/verify_journal.hpp"
+#include "core/journal_state.hpp"
 
 namespace loom {
 namespace {
@@ -122,6 +124,9 @@ void World::make_controller() {
 }
 
 void World::step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink) {
+  if (const auto* started = std::get_if<Started>(&event)) {  // lightloomd starts only where this holds
+    LOOM_ASSERT(verify_journal(*fabric_, state_of(started->records)).has_value());
+  }
   if (&machine == first_controller_.get()) {
     machine.step(now, event, sink);
     return watch_first_controller(sink);

@@ -10,6 +10,8 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kHistoryKept = 4'096;
+/// A thousand times the lead is 20 s by default; more would be hours, and soon no number at all.
+constexpr std::uint32_t kLeadGrowths = 5;
 
 /// What an agent applied that the journal does not know may have been followed by so many revisions that nobody applied: their
 /// numbers are not given again either.
@@ -357,9 +359,8 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
     }
   }
   jobs_.planned(*plan);
-  ControllerTimings timings = facts_.timings;
-  timings.lead_margin *=
-      1 << 2 * std::min(return_attempts_, timings.late_attempts);  // who was too late gets four times as long
+  ControllerTimings timings = facts_.timings;  // who was too late gets four times as long
+  timings.lead_margin *= 1LL << 2 * std::min({return_attempts_, timings.late_attempts, kLeadGrowths});
   committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(planned.reason), facts_.now);
   FabricCommit& commit = *committing.commit;
   commit.set_ordered_by(std::move(planned.ordered_by));

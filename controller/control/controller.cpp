@@ -9,6 +9,25 @@
 #include "controller/control/timers.hpp"
 
 namespace loom {
+namespace {
+
+/// No controller starts so often. Whoever claims more is not heard, lest one hello uses up all terms: after the last one comes
+/// 0, which no agent obeys.
+constexpr std::uint64_t kTermJumpMax = 1ULL << 32;
+
+Alarm unbelievable_term(NodeId node, Term seen, Term own) {
+  Alarm alarm;
+  alarm.code = AlarmCode::malformed_message;
+  alarm.node = node;
+  alarm.evidence = "node " + std::to_string(node.value) + " says hello with term " + std::to_string(seen.value) +
+                   ", more than " + std::to_string(kTermJumpMax) + " above the controller's " + std::to_string(own.value) +
+                   ": that is not believed, and the node is not heard";
+  alarm.next_command = "loom node show " + std::to_string(node.value);
+  return alarm;
+}
+
+}  // namespace
+
 Controller::Controller(ControllerOptions options)
     : facts_{std::move(options.fabric), std::move(options.algorithm), options.timings},
       journal_(std::move(options.record_bytes)),
@@ -137,6 +156,10 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
 }
 
 void Controller::on_hello(NodeId node, const Hello& hello, Revision gone, EffectSink& sink) {
+  if (hello.term_seen > facts_.header.term && hello.term_seen.value - facts_.header.term.value > kTermJumpMax) {
+    sessions_.count_malformed();
+    return alarms_.raise(unbelievable_term(node, hello.term_seen, facts_.header.term), facts_.now, sink);
+  }
   const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink));
   if (greeting.is_new_incarnation) {
     demand_.forget(node);

@@ -14,7 +14,9 @@
 #include "controller/control/controller.hpp"
 #include "controller/control/self_kill.hpp"
 #include "controller/plan/pipeline.hpp"
+#include "controller/plan/verify_journal.hpp"
 #include "core/config/scenario_file.hpp"
+#include "core/journal_state.hpp"
 #include "proto/codec.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/fold.hpp"
@@ -98,6 +100,20 @@ void die_after_this_step(AsioLoop& loop, std::uint64_t point, const std::string&
   asio::post(turns, [&turns] { asio::post(turns, [] { raise(SIGKILL); }); });
 }
 
+/// The controller is told nothing of a journal that does not fit the fabric, and so writes nothing behind it.
+ControllerStep step_unless_misfit(Controller& controller, const Fabric& fabric, std::optional<Error>& misfit) {
+  return [&controller, &fabric, &misfit](Instant now, const Event& event, EffectSink& sink) {
+    if (const auto* started = std::get_if<Started>(&event)) {
+      if (auto fits = verify_journal(fabric, state_of(started->records)); !fits) {
+        misfit = std::move(fits).error();
+      }
+    }
+    if (!misfit) {
+      controller.step(now, event, sink);
+    }
+  };
+}
+
 int run(const Order& order) {
   auto scenario = load_scenario(order.scenario);
   if (!scenario) {
@@ -146,15 +162,17 @@ int run(const Order& order) {
     log_info("lightloomd: recording to " + files.tape());
   }
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
-  ControllerStep step = [&controller](Instant now, const Event& event, EffectSink& sink) { controller.step(now, event, sink); };
+  std::optional<Error> misfit;
+  ControllerStep step = step_unless_misfit(controller, *scenario.value->fabric, misfit);
   if (order.kill_self_at) {
     step = cut_at_kill_point(std::move(step), *order.kill_self_at, [&loop, &order](const std::string& place) {
       die_after_this_step(**loop, *order.kill_self_at, place);
     });
   }
   Host host({controller_peer(), Role::controller, "controller"}, std::move(seams), std::move(step));
-  if (const auto started = host.start(fresh_boot_id()); !started) {
-    return give_up(started.error());
+  const auto started = host.start(fresh_boot_id());
+  if (!started || misfit) {
+    return give_up(misfit ? *misfit : started.error());
   }
   publish_address(files, (*transport)->endpoints().front());
   log_info("lightloomd: fabric " + scenario.value->fabric->name + ", listening on " + (*transport)->endpoints().front());

@@ -117,13 +117,18 @@ Channel channel_of(const Dialect& dialect, FrequencySlot slot, std::uint16_t inp
 }
 
 std::optional<FrequencySlot> slot_of(const Dialect& dialect, const Channel& channel) {
-  const std::int64_t width = (channel.last - channel.first + 1) * kSlice.mhz;
-  const std::int64_t centre = dialect.window_start.mhz + (channel.first - 1) * kSlice.mhz + width / 2 - kGridAnchor.mhz;
+  const std::int64_t first = channel.first;  // whatever 32 bits a device may say
+  const std::int64_t width = (channel.last - first + 1) * kSlice.mhz;
+  const std::int64_t centre = dialect.window_start.mhz + (first - 1) * kSlice.mhz + width / 2 - kGridAnchor.mhz;
   if (width <= 0 || width % kSlotWidthStep.mhz != 0 || centre % kGridStep.mhz != 0) {
     return std::nullopt;
   }
-  return FrequencySlot{static_cast<std::int32_t>(centre / kGridStep.mhz),
-                       static_cast<std::int32_t>(width / kSlotWidthStep.mhz)};
+  const std::int64_t n = centre / kGridStep.mhz;
+  const std::int64_t m = width / kSlotWidthStep.mhz;
+  if (n < -limits::kSlotN || n > limits::kSlotN || m > limits::kSlotM) {
+    return std::nullopt;
+  }
+  return FrequencySlot{static_cast<std::int32_t>(n), static_cast<std::int32_t>(m)};
 }
 
 PortSetting setting_of(const Dialect& dialect, const WssRoute& route) {

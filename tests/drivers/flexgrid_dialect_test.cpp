@@ -42,6 +42,18 @@ TEST_CASE("slots_become_slices_and_come_back") {
   CHECK(channel_of(dialect, {-290, 8}, 0).first < 1);            // below the window
 }
 
+TEST_CASE("a_channel_that_is_wider_than_any_slot_is_none_whatever_its_device_says") {
+  const Dialect dialect;
+  const auto grid = read_grid("DCC 1=0:2147483647;2=2147483647:0;3=2147483640:2147483647;4=1:8192;5=1:8196");
+  REQUIRE(grid.has_value());
+  REQUIRE(grid->size() == 5);
+  CHECK_FALSE(slot_of(dialect, (*grid)[0]).has_value());
+  CHECK_FALSE(slot_of(dialect, (*grid)[1]).has_value());
+  CHECK_FALSE(slot_of(dialect, (*grid)[2]).has_value());
+  CHECK(slot_of(dialect, (*grid)[3]) == FrequencySlot{-284 + 4'096, 4'096});  // the widest that a message carries
+  CHECK_FALSE(slot_of(dialect, (*grid)[4]).has_value());
+}
+
 TEST_CASE("writes_and_reads_grids_and_ports") {
   const std::vector<Channel> grid{{5, 20, 0}, {21, 36, 0}};
   CHECK(write_grid(Dialect{}, grid) == "DCC 1=5:20;2=21:36");

@@ -57,6 +57,10 @@ void check_flexgrid_line(std::string_view line) {
   dialect.map = flexgrid::PortMap::by_pair;
   if (const auto grid = flexgrid::read_grid(line)) {
     LOOM_ASSERT(flexgrid::read_grid(flexgrid::write_grid(dialect, *grid)) == grid);
+    for (const flexgrid::Channel& channel : *grid) {
+      const auto slot = flexgrid::slot_of(dialect, channel);
+      LOOM_ASSERT(!slot || flexgrid::channel_of(dialect, *slot, channel.input) == channel);
+    }
   }
   if (const auto ports = flexgrid::read_ports(line)) {
     LOOM_ASSERT(flexgrid::read_ports(flexgrid::write_ports(*ports)) == ports);

@@ -23,11 +23,11 @@ std::shared_ptr<const Fabric> small_fabric() {
 /// Plays host, planner, journal and agents; every step is explicit unless `agents_obey`.
 class Desk {
  public:
-  Desk() : fabric_(small_fabric()) { start_controller(); }
+  explicit Desk(const ControllerTimings& timings = {}) : fabric_(small_fabric()), timings_(timings) { start_controller(); }
 
   /// A new life over what its journal has; agents have not spoken to it yet.
   void start_controller() {
-    controller_.emplace(ControllerOptions{fabric_, "oddl", {}});
+    controller_.emplace(ControllerOptions{fabric_, "oddl", timings_});
     durable_ = appended = 0;
     order = nullptr;
     requests.clear();
@@ -190,6 +190,7 @@ class Desk {
   }
 
   std::shared_ptr<const Fabric> fabric_;
+  ControllerTimings timings_;
   std::optional<Controller> controller_;
   std::uint64_t boots_ = 0;
   std::uint64_t durable_ = 0;
@@ -377,6 +378,21 @@ TEST_CASE("an agent that has seen a higher term is welcomed only under a higher 
   CHECK(desk.sent.back().envelope.term == Term{42});
 }
 
+TEST_CASE("an agent that has seen a term beyond belief is not heard, and uses up no terms") {
+  const auto beyond = GENERATE(Term{(1ULL << 32) + 2}, Term{~0ULL - 1}, Term{~0ULL});
+  Desk desk;
+  desk.say(NodeId{0}, Hello{"test", 9, beyond, {}, false, {}});
+  desk.make_durable();
+  CHECK(desk.said<Welcome>() == 0);
+  REQUIRE_FALSE(desk.alarms.empty());
+  CHECK(desk.alarms.back().code == AlarmCode::malformed_message);
+  CHECK(desk.alarms.back().node == NodeId{0});
+  desk.say(NodeId{1}, Hello{"test", 9, Term{(1ULL << 32) + 1}, {}, false, {}});
+  desk.make_durable();
+  REQUIRE(desk.said<Welcome>() == 1);
+  CHECK(desk.sent.back().envelope.term == Term{(1ULL << 32) + 2});
+}
+
 TEST_CASE("the next stage is committed when every node has played its cycles") {
   Desk desk;
   desk.stages_a_job = 2;
@@ -464,6 +480,28 @@ TEST_CASE("a commit for which an agent was too late is tried again, and refused 
     be_late();
     CHECK(desk.controller().jobs().at(job).state == JobState::refused);
     CHECK(desk.controller().jobs().at(job).reason.find("node 2 while relighting: underflow") != std::string::npos);
+  }
+}
+
+TEST_CASE("an agent that is late again and again is given more time before T, and not without end") {
+  ControllerTimings timings;
+  timings.late_attempts = 100;
+  Desk desk(timings);
+  desk.greet_all();
+  desk.ask(SubmitJob{desk.job(4), false});
+  desk.make_durable();
+  std::vector<Duration> leads;
+  for (std::uint32_t attempt = 0; attempt < timings.return_attempts; ++attempt) {
+    desk.tick_to_plan();
+    desk.plan();
+    desk.all_answer(Prepared{{}, milliseconds{1}});
+    leads.push_back(std::get<Arm>(desk.requests.at(NodeId{2}).body).fire_at - desk.now);
+    desk.say(NodeId{2}, Armed{{Error{ErrorCode::timed_out, "underflow"}}, {}}, desk.requests.at(NodeId{2}).revision);
+    desk.make_durable();
+  }
+  const Duration heard = milliseconds{1} + timings.retry_interval * timings.arm_repeats;
+  for (std::size_t attempt = 0; attempt < leads.size(); ++attempt) {
+    CHECK(leads[attempt] == heard + timings.lead_margin * (1LL << 2 * std::min<std::size_t>(attempt, 5)));
   }
 }
 
