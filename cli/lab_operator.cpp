@@ -207,7 +207,13 @@ bool LabOperator::is_carried_through(const OperatorScript::Entry& entry, std::si
   }
   const bool is_gone = is_over({row->second.state, row->second.reason});
   const bool has_carried = watches_[number].is_over || lab_.scenario.duration != kForever;
-  return is_gone || (is_in_light(row->second) && has_carried);
+  // Nobody can light again what a fault that lasts holds dark.
+  const JobWord word{row->second.state, row->second.reason};
+  const bool is_held = (loom::is_in_light(word) || word.state == "waiting") &&
+                       std::ranges::any_of(lab_.scenario.device_faults, [this](const ScenarioFault& fault) {
+                         return fault.lasts == kForever && Instant{fault.at} <= now();
+                       });
+  return is_gone || ((is_in_light(row->second) || is_held) && has_carried);
 }
 
 bool LabOperator::is_settled() const {
