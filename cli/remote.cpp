@@ -64,6 +64,8 @@ const char* word_of(Noun noun) {
       return "job";
     case Noun::history:
       return "schedule history";
+    case Noun::audit:
+      return "audit";
     default:
       return "alarm";
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/alarm.hpp"
+#include "core/audit.hpp"
 #include "core/fabric.hpp"
 #include "core/report.hpp"
 
@@ -24,6 +25,7 @@ nlohmann::ordered_json json_of(const std::vector<CircuitReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<JobReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<CommitReport>& rows);
 nlohmann::ordered_json json_of(const std::vector<StandingAlarm>& rows);
+nlohmann::ordered_json json_of(const std::vector<AuditRecord>& rows);
 nlohmann::ordered_json json_of(const CertificateReport& certificate);
 nlohmann::ordered_json json_of(const ChangeReport& change);
 nlohmann::ordered_json json_of(const CircuitExplanation& explanation);
@@ -35,6 +37,7 @@ std::string text_of(const std::vector<CircuitReport>& rows);
 std::string text_of(const std::vector<JobReport>& rows);
 std::string text_of(const std::vector<CommitReport>& rows);
 std::string text_of(const std::vector<StandingAlarm>& rows);
+std::string text_of(const std::vector<AuditRecord>& rows);
 std::string text_of(const CertificateReport& certificate);
 std::string text_of(const ChangeReport& change);
 std::string text_of(const CircuitExplanation& explanation);

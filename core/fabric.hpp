@@ -123,6 +123,7 @@ struct Fibre {
   PortRef to;
   std::int64_t length_mm = 0;  ///< light takes 5 ns/m
   Db loss{0};
+  std::optional<Dbm> power_limit{};  ///< of all light in it together; none: the fabric's
 };
 
 struct Node {
@@ -157,6 +158,15 @@ struct Bus {
   std::string endpoint = "sim";
 };
 
+/// A contact that is closed while it is safe to emit light (a cover, a door, a key switch). Open, or not readable: the lasers
+/// of its nodes are latched off by the process that hosts them, whatever the controller says.
+struct InterlockContact {
+  std::string name;
+  std::string endpoint;  ///< gpio:///dev/gpiochip0/17, modbus-tcp://host:port/UNIT/INPUT, file:///path
+  NodeId first;          ///< of its nodes
+  NodeId last;           ///< included
+};
+
 /// Circuits are simplex; Ethernet wants to hear from the other end (link state, acknowledgements).
 enum class ReturnPath : std::uint8_t {
   electrical,  ///< over a network beside the circuits
@@ -173,6 +183,9 @@ struct Fabric {
   std::vector<Fibre> fibres;      ///< index = id
   std::vector<Device> devices;    ///< index = id
   std::vector<Bus> buses;         ///< index = id
+  std::vector<InterlockContact> interlocks;
+  std::string hazard_level;          ///< IEC 60825-2, of every accessible fibre; empty: nobody has said
+  std::optional<Dbm> power_limit{};  ///< of all light in any one fibre; from the hazard level, or given
 
   // Derived by build_index(); empty until then.
   std::vector<std::vector<std::optional<FibreId>>> fibre_out;  ///< [element][output port]

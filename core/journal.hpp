@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/audit.hpp"
 #include "core/demand.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
@@ -99,10 +100,11 @@ struct SnapshotRecord {
   std::shared_ptr<const Intent> going_intent;  ///< that it carries out
   /// Went and were neither confirmed nor followed by one that was, oldest first: devices may be where any of them wants them.
   std::vector<std::shared_ptr<const Plan>> uncertain;
-  std::vector<LitStage> lit;  ///< ascending job; of jobs that `intent` or a kept revision has
-  LatchRecord latch;          ///< an agent's
+  std::vector<LitStage> lit;       ///< ascending job; of jobs that `intent` or a kept revision has
+  LatchRecord latch;               ///< an agent's
+  std::vector<AuditRecord> audit;  ///< the newest, oldest of them first, at most limits::kAuditKept
 };
 
-using Record = std::variant<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord>;
+using Record = std::variant<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;
 
 }  // namespace loom

@@ -95,6 +95,8 @@ void apply_one(SnapshotRecord& state, CommitRecord record) {
 void apply_one(SnapshotRecord& state, const LatchRecord& record) { state.latch = record; }
 void apply_one(SnapshotRecord& state, SnapshotRecord record) { state = std::move(record); }
 
+void apply_one(SnapshotRecord& state, AuditRecord record) { push_bounded(state.audit, std::move(record), limits::kAuditKept); }
+
 }  // namespace
 
 void apply(SnapshotRecord& state, Record record) {

@@ -37,15 +37,16 @@ inline constexpr std::size_t kRoutesPerJob = 1u << 20;  ///< pairs of nodes whos
 inline constexpr std::size_t kRoutesPerExplanation = 64;
 inline constexpr std::size_t kStagesPerJob = 65'536;
 inline constexpr std::int64_t kRequestRepeatNs =
-    600'000'000'000;                                            ///< from an operator's first sending of a request to its last
-inline constexpr std::size_t kRequestsRemembered = 65'536;      ///< answered ones that may still be repeated
-inline constexpr std::size_t kRowsPerReply = 1'048'576;         ///< of one answer to an operator
-inline constexpr std::size_t kRecordBytes = 256u << 20;         ///< one row of the journal, written or read
-inline constexpr std::size_t kIntentBytes = 64u << 20;          ///< the row of everything that operators want at once
-inline constexpr std::size_t kRevisionsKept = 16;               ///< confirmed ones that an operator may go back to
-inline constexpr std::size_t kUncertainPlans = 256;             ///< that went and were not confirmed, one after the other
-inline constexpr std::size_t kTapeEntryBytes = 1u << 30;        ///< the largest is a start: it carries the whole journal
-inline constexpr std::int64_t kCollectiveBytes = 1LL << 42;     ///< buffer of one rank; x kCollectiveRepeats fits 63 bits
+    600'000'000'000;                                         ///< from an operator's first sending of a request to its last
+inline constexpr std::size_t kRequestsRemembered = 65'536;   ///< answered ones that may still be repeated
+inline constexpr std::size_t kRowsPerReply = 1'048'576;      ///< of one answer to an operator
+inline constexpr std::size_t kRecordBytes = 256u << 20;      ///< one row of the journal, written or read
+inline constexpr std::size_t kIntentBytes = 64u << 20;       ///< the row of everything that operators want at once
+inline constexpr std::size_t kRevisionsKept = 16;            ///< confirmed ones that an operator may go back to
+inline constexpr std::size_t kAuditKept = 4'096;             ///< records of the audit in a snapshot; the log has the older ones
+inline constexpr std::size_t kUncertainPlans = 256;          ///< that went and were not confirmed, one after the other
+inline constexpr std::size_t kTapeEntryBytes = 1u << 30;     ///< the largest is a start: it carries the whole journal
+inline constexpr std::int64_t kCollectiveBytes = 1LL << 42;  ///< buffer of one rank; x kCollectiveRepeats fits 63 bits
 inline constexpr std::uint32_t kCollectiveRepeats = 1u << 20;   ///< of one collective in one iteration
 inline constexpr std::int64_t kTrafficBytes = 1LL << 60;        ///< from one node to another, in sum
 inline constexpr std::size_t kCommunicatorsPerNode = 64;        ///< that are followed at once

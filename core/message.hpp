@@ -18,15 +18,13 @@
 #include "core/plan.hpp"
 #include "core/report.hpp"
 #include "core/result.hpp"
+#include "core/role.hpp"
 #include "core/time.hpp"
 #include "core/traffic.hpp"
 
 namespace loom {
 
 inline constexpr std::uint32_t kWireVersion = 1;
-
-enum class Role : std::uint8_t { viewer, operator_, admin, agent, controller };
-std::string_view to_string(Role role);
 
 /// Whom a message goes to or came from. Agents by node id, operators by the id that the transport gave their connection.
 struct Peer {

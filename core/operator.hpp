@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/alarm.hpp"
+#include "core/audit.hpp"
 #include "core/demand.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
@@ -18,7 +19,7 @@
 
 namespace loom {
 
-enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms, explanation };
+enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms, explanation, audit };
 
 struct Query {
   Noun noun = Noun::status;
@@ -162,7 +163,7 @@ struct OperatorRequest {
 
 using ReplyRows = std::variant<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
                                std::vector<CircuitReport>, std::vector<JobReport>, std::vector<CommitReport>,
-                               std::vector<StandingAlarm>, ChangeReport, CircuitExplanation>;
+                               std::vector<StandingAlarm>, ChangeReport, CircuitExplanation, std::vector<AuditRecord>>;
 
 struct OperatorReply {
   RequestId request;

@@ -1,6 +1,7 @@
 // Reports: what the controller can tell an operator about itself, as rows. The CLI turns them into tables and JSON.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -100,6 +101,22 @@ struct DriftCounts {
   bool operator==(const DriftCounts&) const = default;
 };
 
+/// Why something that came in was not followed. Each kind is counted from the start of the controller.
+enum class RefusalKind : std::uint8_t {
+  malformed,     ///< does not decode, or is nothing that its kind of sender sends
+  unauthorised,  ///< a key that the keyring does not have, or a node that the key may not speak for
+  conflict,      ///< a second claimant of a node
+  foreign,       ///< an agent that speaks of another node's devices
+  implausible,   ///< a term, revision, instant or number beyond what any honest peer can say
+  over_quota,    ///< more than one key may ask for at a time
+  role,          ///< an order of a viewer's key
+};
+inline constexpr std::size_t kRefusalKinds = 7;
+std::string_view to_string(RefusalKind kind);
+
+/// Index: RefusalKind.
+using RefusalCounts = std::array<std::uint64_t, kRefusalKinds>;
+
 struct StatusReport {
   Term term;
   Revision revision;  ///< the last confirmed one
@@ -116,11 +133,13 @@ struct StatusReport {
   Revision under_way;
   std::uint32_t stage_done = 0;  ///< agents that have answered in this stage
   std::uint32_t stage_total = 0;
-  std::uint64_t malformed = 0;      ///< messages dropped because they did not decode
-  std::uint32_t alarms = 0;         ///< that stand and nobody has acknowledged
-  Revision awaiting_confirm{};      ///< of a schedule on trial; 0: none
-  Duration confirm_left{};          ///< until it returns by itself
-  CertificateReport certificate{};  ///< of the confirmed revision
+  std::uint64_t malformed = 0;       ///< messages dropped because they did not decode
+  std::uint32_t alarms = 0;          ///< that stand and nobody has acknowledged
+  Revision awaiting_confirm{};       ///< of a schedule on trial; 0: none
+  Duration confirm_left{};           ///< until it returns by itself
+  CertificateReport certificate{};   ///< of the confirmed revision
+  RefusalCounts refusals{};          ///< since its start
+  std::uint64_t keyring_digest = 0;  ///< of the keyring in force; 0: not known
   bool operator==(const StatusReport&) const = default;
 };
 

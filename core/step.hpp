@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -38,6 +39,21 @@ struct MessageArrived {
 struct MessageRefused {
   Peer from;
   Error error;
+  RefusalKind kind = RefusalKind::malformed;
+  std::uint64_t count = 1;  ///< refused since this was last said of this sender and kind: a flood is told in sums
+  std::string principal{};  ///< of the key; empty: no key that is known
+};
+/// The keys that the transport lets in are others now. Also the first event after Started, with all keys as added.
+struct KeysChanged {
+  std::uint64_t digest = 0;  ///< of the keyring in force
+  struct Change {
+    std::string principal;
+    Role role = Role::viewer;
+    std::string fingerprint;  ///< of the public key
+    enum class Kind : std::uint8_t { added, removed, altered } kind = Kind::added;
+  };
+  std::vector<Change> changes;
+  std::optional<Error> problem;  ///< the keyring could not be read and the old one stays in force
 };
 struct TimerFired {
   TimerId timer;
@@ -63,6 +79,8 @@ struct Planned {
 /// A hard-wired interlock contact of this agent's host.
 struct InterlockChanged {
   bool open = false;
+  std::string contact{};  ///< its name
+  std::string problem{};  ///< not empty: it cannot be read, which counts as open
 };
 /// Training processes of this agent's node have told of collectives.
 struct TrafficHeard {
@@ -70,7 +88,7 @@ struct TrafficHeard {
 };
 
 using Event = std::variant<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                           InterlockChanged, TrafficHeard>;
+                           InterlockChanged, TrafficHeard, KeysChanged>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 

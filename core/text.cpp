@@ -64,6 +64,12 @@ std::string_view to_string(CommitOutcome outcome) {
   return word(kWords, outcome);
 }
 
+std::string_view to_string(RefusalKind kind) {
+  static constexpr std::array<std::string_view, kRefusalKinds> kWords{"malformed",   "unauthorised", "conflict", "foreign",
+                                                                      "implausible", "over_quota",   "role"};
+  return word(kWords, kind);
+}
+
 std::string_view to_string(CommitStage stage) {
   static constexpr std::array<std::string_view, 9> kWords{"idle",      "planning", "preparing",  "arming",   "firing",
                                                           "darkening", "moving",   "relighting", "confirmed"};

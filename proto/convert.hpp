@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/alarm.hpp"
+#include "core/audit.hpp"
 #include "core/circuit.hpp"
 #include "core/demand.hpp"
 #include "core/journal.hpp"
@@ -61,6 +62,8 @@ void to_wire(const loom::Alarm& in, Alarm& out);
 loom::Alarm from_wire(Check& check, const Alarm& in);
 void to_wire(const loom::FireReport& in, FireReport& out);
 loom::FireReport from_wire(Check& check, const FireReport& in);
+void to_wire(const loom::AuditRecord& in, AuditRecord& out);
+loom::AuditRecord from_wire(Check& check, const AuditRecord& in);
 void to_wire(const loom::StatusReport& in, StatusReport& out);
 loom::StatusReport from_wire(Check& check, const StatusReport& in);
 void to_wire(const loom::NodeReport& in, NodeReport& out);

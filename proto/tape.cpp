@@ -45,6 +45,9 @@ struct EventWriter {
   void operator()(const MessageRefused& in) const {
     to_wire(in.from, *out.mutable_refusal()->mutable_from());
     wire::to_wire(in.error, *out.mutable_refusal()->mutable_error());
+    out.mutable_refusal()->set_kind(wire::enum_to_wire<wire::TapedRefusalKind>(in.kind));
+    out.mutable_refusal()->set_refused_count(in.count);
+    out.mutable_refusal()->set_principal(wire::sendable(in.principal));
   }
   void operator()(const TimerFired& in) const { out.set_timer_id(in.timer.value); }
   void operator()(const Appended& in) const {
@@ -58,6 +61,20 @@ struct EventWriter {
   }
   void operator()(const BusReplied&) const { LOOM_ASSERT(false && "a controller has no bus"); }
   void operator()(const InterlockChanged&) const { LOOM_ASSERT(false && "a controller has no interlock"); }
+  void operator()(const KeysChanged& in) const {
+    wire::TapedKeys& keys = *out.mutable_keys();
+    keys.set_keyring_digest(in.digest);
+    for (const KeysChanged::Change& change : in.changes) {
+      wire::TapedKeyChange& row = *keys.add_changes();
+      row.set_principal(wire::sendable(change.principal));
+      row.set_role(wire::enum_to_wire<wire::Role>(change.role));
+      row.set_fingerprint(wire::sendable(change.fingerprint));
+      row.set_kind(wire::enum_to_wire<wire::TapedKeyChangeKind>(change.kind));
+    }
+    if (in.problem) {
+      wire::to_wire(*in.problem, *keys.mutable_problem());
+    }
+  }
   void operator()(const TrafficHeard&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
 };
 
@@ -77,6 +94,29 @@ void read_message(wire::Check& check, const wire::TapedMessage& in, TapedEvent& 
   out.event = std::move(arrived);
 }
 
+MessageRefused read_refusal(wire::Check& check, const wire::TapedRefusal& in) {
+  check.present("error", in.has_error());
+  MessageRefused out{from_wire(check, in.from()), wire::from_wire(check, in.error())};
+  out.kind = check.enumeration("kind", in.kind(), RefusalKind::role);
+  out.count = in.refused_count();
+  out.principal = check.text("principal", in.principal());
+  return out;
+}
+
+KeysChanged read_keys(wire::Check& check, const wire::TapedKeys& in) {
+  using Kind = KeysChanged::Change::Kind;
+  KeysChanged out;
+  out.digest = in.keyring_digest();
+  for (const wire::TapedKeyChange& row : in.changes()) {
+    out.changes.push_back({check.text("principal", row.principal()), check.enumeration("role", row.role(), Role::controller),
+                           check.text("fingerprint", row.fingerprint()), check.enumeration("kind", row.kind(), Kind::altered)});
+  }
+  if (in.has_problem()) {
+    out.problem = wire::from_wire(check, in.problem());
+  }
+  return out;
+}
+
 TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
   TapedEvent out;
   out.at = check.instant("at_ns", in.at_ns());
@@ -89,8 +129,7 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
       read_message(check, in.message(), out);
       break;
     case wire::TapedEvent::kRefusal:
-      check.present("error", in.refusal().has_error());
-      out.event = MessageRefused{from_wire(check, in.refusal().from()), wire::from_wire(check, in.refusal().error())};
+      out.event = read_refusal(check, in.refusal());
       break;
     case wire::TapedEvent::kTimerId:
       out.event = TimerFired{{in.timer_id()}};
@@ -108,6 +147,9 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
       out.event = std::move(planned);
       break;
     }
+    case wire::TapedEvent::kKeys:
+      out.event = read_keys(check, in.keys());
+      break;
     case wire::TapedEvent::EVENT_NOT_SET:
       check.refuse("event", "", "is missing");
       break;

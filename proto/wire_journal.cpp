@@ -73,6 +73,8 @@ void write(const loom::LatchRecord& in, LatchRecord& out) {
 
 void write(const loom::LatchRecord& in, Record& out) { write(in, *out.mutable_latch()); }
 
+void write(const loom::AuditRecord& in, Record& out) { to_wire(in, *out.mutable_audit()); }
+
 void write(const loom::SnapshotRecord& in, Record& out) {
   SnapshotRecord& record = *out.mutable_snapshot();
   record.set_term_number(in.term.value);
@@ -100,6 +102,7 @@ void write(const loom::SnapshotRecord& in, Record& out) {
   }
   rows_to_wire(in.lit, *record.mutable_lit());
   write(in.latch, *record.mutable_latch());
+  rows_to_wire(in.audit, *record.mutable_audit());
 }
 
 }  // namespace
@@ -233,6 +236,8 @@ loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
   check.ascending("lit.job_id", out.lit, [](const loom::LitStage& lit) { return lit.job; });
   check.present("latch", in.has_latch());
   out.latch = read(in.latch());
+  out.audit = rows_from_wire<loom::AuditRecord>(check, "audit", in.audit(), limits::kAuditKept);
+  check.ascending("audit.record_number", out.audit, [](const loom::AuditRecord& audit) { return audit.number; });
   return out;
 }
 
@@ -250,6 +255,10 @@ loom::Record from_wire(Check& check, const Record& in) {
     }
     case Record::kLatch:
       return read(in.latch());
+    case Record::kAudit: {
+      const auto scope = check.in("audit");
+      return from_wire(check, in.audit());
+    }
     case Record::kSnapshot: {
       const auto scope = check.in("snapshot");
       return read(check, in.snapshot());

@@ -3,7 +3,7 @@
 
 namespace loom::wire {
 
-static_assert(static_cast<int>(Noun_MAX) == static_cast<int>(loom::Noun::explanation) + 1);
+static_assert(static_cast<int>(Noun_MAX) == static_cast<int>(loom::Noun::audit) + 1);
 static_assert(static_cast<int>(NodeOrder_MAX) == static_cast<int>(loom::NodeOrder::release) + 1);
 static_assert(static_cast<int>(ApplyMode_MAX) == static_cast<int>(loom::ApplyMode::overwrite) + 1);
 
@@ -147,7 +147,7 @@ static loom::DiffSchedule from_wire(Check& check, const DiffSchedule& in) {
 
 static loom::Query from_wire(Check& check, const Query& in) {
   loom::Query out;
-  out.noun = check.enumeration("noun", in.noun(), loom::Noun::explanation);
+  out.noun = check.enumeration("noun", in.noun(), loom::Noun::audit);
   out.offset = in.offset_count();
   out.limit = in.limit_count();
   if (in.has_row_id()) {
@@ -259,6 +259,10 @@ static void set_rows(const std::vector<loom::StandingAlarm>& in, OperatorReply& 
 static void set_rows(const loom::ChangeReport& in, OperatorReply& out) { to_wire(in, *out.mutable_change()); }
 static void set_rows(const loom::CircuitExplanation& in, OperatorReply& out) { to_wire(in, *out.mutable_explanation()); }
 
+static void set_rows(const std::vector<loom::AuditRecord>& in, OperatorReply& out) {
+  rows_to_wire(in, *out.mutable_audit()->mutable_rows());
+}
+
 static loom::ReplyRows reply_rows(Check& check, const OperatorReply& in) {
   constexpr std::size_t kMost = limits::kRowsPerReply;
   switch (in.rows_case()) {
@@ -280,6 +284,8 @@ static loom::ReplyRows reply_rows(Check& check, const OperatorReply& in) {
       return from_wire(check, in.change());
     case OperatorReply::kExplanation:
       return from_wire(check, in.explanation());
+    case OperatorReply::kAudit:
+      return rows_from_wire<loom::AuditRecord>(check, "audit", in.audit().rows(), kMost);
     case OperatorReply::ROWS_NOT_SET:
       break;
   }

@@ -113,6 +113,50 @@ loom::FireReport from_wire(Check& check, const FireReport& in) {
           check.duration("settle_ns", in.settle_ns()), check.duration("dark_ns", in.dark_ns()), in.write_count()};
 }
 
+void to_wire(const loom::AuditRecord& in, AuditRecord& out) {
+  out.set_record_number(in.number);
+  out.set_wall_ns(ns_of(in.at));
+  out.set_principal(sendable(in.principal));
+  out.set_role(enum_to_wire<Role>(in.role));
+  out.set_request_id(in.request.value);
+  out.set_asked(sendable(in.asked));
+  to_wire(in.outcome, *out.mutable_outcome());
+  out.set_job_id(in.job.value);
+  out.set_revision_number(in.revision.value);
+}
+
+loom::AuditRecord from_wire(Check& check, const AuditRecord& in) {
+  loom::AuditRecord out;
+  out.number = in.record_number();
+  out.at = check.wall_time("wall_ns", in.wall_ns());
+  out.principal = check.text("principal", in.principal());
+  out.role = check.enumeration("role", in.role(), loom::Role::controller);
+  out.request = {in.request_id()};
+  out.asked = check.text("asked", in.asked());
+  if (check.present("outcome", in.has_outcome())) {
+    out.outcome = from_wire(check, in.outcome());
+  }
+  out.job = {in.job_id()};
+  out.revision = {in.revision_number()};
+  return out;
+}
+
+static void to_wire(const loom::RefusalCounts& in, RefusalCounts& out) {
+  static_assert(loom::kRefusalKinds == 7);
+  out.set_malformed_count(in[0]);
+  out.set_unauthorised_count(in[1]);
+  out.set_conflict_count(in[2]);
+  out.set_foreign_count(in[3]);
+  out.set_implausible_count(in[4]);
+  out.set_over_quota_count(in[5]);
+  out.set_role_count(in[6]);
+}
+
+static loom::RefusalCounts from_wire(const RefusalCounts& in) {
+  return {in.malformed_count(),   in.unauthorised_count(), in.conflict_count(), in.foreign_count(),
+          in.implausible_count(), in.over_quota_count(),   in.role_count()};
+}
+
 void to_wire(const loom::StatusReport& in, StatusReport& out) {
   out.set_term_number(in.term.value);
   out.set_revision_number(in.revision.value);
@@ -134,6 +178,8 @@ void to_wire(const loom::StatusReport& in, StatusReport& out) {
   out.set_awaiting_confirm_revision_number(in.awaiting_confirm.value);
   out.set_confirm_left_ns(in.confirm_left.count());
   to_wire(in.certificate, *out.mutable_certificate());
+  to_wire(in.refusals, *out.mutable_refusals());
+  out.set_keyring_digest(in.keyring_digest);
 }
 
 loom::StatusReport from_wire(Check& check, const StatusReport& in) {
@@ -160,6 +206,10 @@ loom::StatusReport from_wire(Check& check, const StatusReport& in) {
   out.awaiting_confirm = {in.awaiting_confirm_revision_number()};
   out.confirm_left = check.duration("confirm_left_ns", in.confirm_left_ns());
   out.certificate = from_wire(check, in.certificate());
+  if (check.present("refusals", in.has_refusals())) {
+    out.refusals = from_wire(in.refusals());
+  }
+  out.keyring_digest = in.keyring_digest();
   return out;
 }
 

@@ -60,6 +60,13 @@ void fold_event(Digest& digest, const MessageRefused& event) {
   digest.add(word_of(event.from.kind));
   digest.add(event.from.id);
   digest.add(word_of(event.error.code));
+  digest.add(word_of(event.kind));
+  digest.add(event.count);
+}
+
+void fold_event(Digest& digest, const KeysChanged& event) {
+  digest.add(event.digest);
+  digest.add(event.changes.size());
 }
 
 void fold_event(Digest& digest, const TimerFired& event) { digest.add(event.timer.value); }

@@ -80,8 +80,8 @@ std::string_view kind_of_effect(const Effect& effect) {
 
 std::string_view kind_of_event(const Event& event) {
   static constexpr std::array<std::string_view, std::variant_size_v<Event>> kNames{
-      "start",           "message", "refused message", "timer",  "bus reply", "journal answer",
-      "journal failure", "plan",    "interlock",       "traffic"};
+      "start",           "message", "refused message", "timer",   "bus reply", "journal answer",
+      "journal failure", "plan",    "interlock",       "traffic", "keys"};
   return kNames[event.index()];
 }
 

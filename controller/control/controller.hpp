@@ -58,6 +58,7 @@ class Controller {
   void on(const BusReplied&, EffectSink&) {}
   void on(const InterlockChanged&, EffectSink&) {}
   void on(const TrafficHeard&, EffectSink&) {}
+  void on(const KeysChanged&, EffectSink&) {}
   void restore(const std::vector<Record>& records);
   void on_agent(NodeId node, const Envelope& envelope, EffectSink& sink);
   void on_hello(NodeId node, const Hello& hello, Revision gone, EffectSink& sink);

@@ -16,11 +16,12 @@ constexpr std::array<std::string_view, std::variant_size_v<Body>> kBodyNames{
     "Proceed",     "Confirm",       "Abandon",     "SetLasers", "Beat",      "OperatorRequest", "OperatorReply", "ResetDevice",
     "DeviceReset"};
 constexpr std::array<std::string_view, std::variant_size_v<Event>> kEventNames{
-    "Started",  "MessageArrived", "MessageRefused", "TimerFired", "BusReplied",
-    "Appended", "AppendFailed",   "Planned",        "Interlock"};
+    "Started",      "MessageArrived", "MessageRefused", "TimerFired", "BusReplied", "Appended",
+    "AppendFailed", "Planned",        "Interlock",      "Traffic",    "KeysChanged"};
 constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffectNames{
     "Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm"};
-constexpr std::array<std::string_view, std::variant_size_v<Record>> kRecordNames{"term", "intent", "commit", "latch"};
+constexpr std::array<std::string_view, std::variant_size_v<Record>> kRecordNames{"term",  "intent",   "commit",
+                                                                                 "latch", "snapshot", "audit"};
 constexpr std::array<std::string_view, 3> kDecisionNames{"going", "confirmed", "returned"};
 
 std::string name_of(const Event& event) {
