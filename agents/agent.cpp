@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "agents/order_check.hpp"
+#include "core/intake_limits.hpp"
 #include "core/journal_state.hpp"
 
 namespace loom {
@@ -113,6 +115,9 @@ void Agent::hear(Turn turn, const MessageArrived& message) {
     ++counters_.misdirected;
     return;
   }
+  if (const auto fault = implausible(envelope, {turn.now, voice_.term, commit_.newest(), interlock_.record().order})) {
+    return refuse_implausible(turn, envelope, *fault);
+  }
   if (envelope.term < voice_.term) {
     return refuse_stale_term(turn, envelope);
   }
@@ -121,6 +126,23 @@ void Agent::hear(Turn turn, const MessageArrived& message) {
   }
   session_.heard(turn.now);
   obey(turn, envelope);
+}
+
+/// Aloud, but not as often as messages run.
+void Agent::refuse_implausible(Turn turn, const Envelope& envelope, const std::string& fault) {
+  ++counters_.implausible;
+  if (const auto* order = std::get_if<SetLasers>(&envelope.body); order != nullptr && !order->on) {
+    set_lasers(turn, {false, interlock_.record().order});  // whoever says dark is followed; its number is forgotten
+  }
+  if (counters_.implausible > 1 && between(implausible_told_, turn.now) < Duration{limits::kRefusalToldNs}) {
+    return;
+  }
+  implausible_told_ = turn.now;
+  voice_.warn(turn, {AlarmCode::malformed_message,
+                     {},
+                     {},
+                     "the controller is not followed: " + fault + " (" + std::to_string(counters_.implausible) + " so far)",
+                     "loom node show " + std::to_string(options_.node.value)});
 }
 
 void Agent::adopt_term(Turn turn, Term term) {

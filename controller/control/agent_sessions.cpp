@@ -150,16 +150,9 @@ void AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   }
 }
 
-/// An agent speaks for its own node and devices; what to type next is the controller's to say.
+/// What to type next is the controller's to say.
 void AgentSessions::keep(NodeId node, const AlarmReport& report, EffectSink& sink) {
   Alarm alarm = report.alarm;
-  const auto& own = facts_.fabric->devices_of_agent[node.value];
-  const bool is_anothers =
-      (alarm.node && *alarm.node != node) || (alarm.device && std::find(own.begin(), own.end(), *alarm.device) == own.end());
-  if (is_anothers) {
-    ++malformed_;
-    return;
-  }
   alarm.node = node;
   alarm.next_command = next_command_for(alarm);
   const bool was_ordered =
@@ -169,12 +162,8 @@ void AgentSessions::keep(NodeId node, const AlarmReport& report, EffectSink& sin
   }
 }
 
-bool AgentSessions::keep(NodeId node, const Observation& observation) {
+bool AgentSessions::keep(const Observation& observation) {
   const std::size_t index = observation.device.value;
-  if (index >= observations_.size() || facts_.fabric->device(observation.device).agent != node) {
-    ++malformed_;
-    return false;
-  }
   if (observations_[index].has_value() && observation.read_at < observations_[index]->read_at) {
     return false;
   }

@@ -39,8 +39,6 @@ class AgentSessions {
   Instant light_since(DeviceId device) const { return light_since_[device.value]; }
   /// The same, by device.
   const std::vector<Instant>& light_since() const { return light_since_; }
-  /// Messages that nobody could have sent in good faith.
-  std::uint64_t malformed() const { return malformed_; }
 
   /// Present, its lasers not latched, and not in maintenance.
   bool may_take_part(NodeId node) const;
@@ -57,7 +55,6 @@ class AgentSessions {
   void welcome(NodeId node, EffectSink& sink) const;
   void beat(EffectSink& sink) const;
 
-  void count_malformed() { ++malformed_; }
   /// `is_unknown`: what it has applied is a revision that the journal does not know.
   Greeting greet(NodeId node, const Hello& hello, bool is_unknown);
   /// Every agent has said hello to this incarnation of the controller and, where it holds a revision that the journal does not
@@ -68,8 +65,8 @@ class AgentSessions {
   /// `moving`: the commit that changes light now; null: none does.
   void keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink);
   void keep(NodeId node, const AlarmReport& report, EffectSink& sink);
-  /// The newest of each device; one that a network overtook is dropped. Nobody speaks for another agent's devices. True: news.
-  bool keep(NodeId node, const Observation& observation);
+  /// The newest of each device; one that a network overtook is dropped. Precondition: the device is its sender's. True: news.
+  bool keep(const Observation& observation);
   /// Read by a reset that was ordered.
   void keep_reset(const Observation& observation) { observations_[observation.device.value] = observation; }
   /// Agents that have been silent for too long.
@@ -101,7 +98,6 @@ class AgentSessions {
   std::vector<std::optional<Observation>> observations_;  ///< index = device
   std::vector<Instant> light_since_;                      ///< index = device
   Instant rearm_until_{};
-  std::uint64_t malformed_ = 0;
 };
 
 }  // namespace loom

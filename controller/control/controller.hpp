@@ -14,6 +14,7 @@
 #include "core/drift_policy.hpp"
 #include "core/step.hpp"
 #include "core/timings.hpp"
+#include "core/token_bucket.hpp"
 
 namespace loom {
 
@@ -59,9 +60,11 @@ class Controller {
   void on(const InterlockChanged&, EffectSink&) {}
   void on(const TrafficHeard&, EffectSink&) {}
   void on(const KeysChanged&, EffectSink&) {}
+  void take_plan(const Planned& planned, EffectSink& sink);
   void restore(const std::vector<Record>& records);
   void on_agent(NodeId node, const Envelope& envelope, EffectSink& sink);
-  void on_hello(NodeId node, const Hello& hello, Revision gone, EffectSink& sink);
+  void on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink);
+  void keep_observations(NodeId node, const std::string& principal, const ObservationReport& report, EffectSink& sink);
   void sweep(EffectSink& sink);
   void perform(JournalAct& act, EffectSink& sink);
 
@@ -70,6 +73,8 @@ class Controller {
   ConfirmedPlans confirmed_;
   JournalQueue journal_;
   AlarmBoard alarms_;
+  Refusals refusals_;
+  TokenBucket claims_;  ///< hellos that raise terms or revisions
   AgentSessions sessions_;
   UnusableWatch unusable_;
   Jobs jobs_;
