@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,5 +53,8 @@ struct EnvelopeHead {
 /// either, and what decodes has this head.
 /// Errors: malformed.
 Result<EnvelopeHead> peek_head(std::string_view bytes);
+
+/// The number of the operator's request that this is, for whoever refuses it without decoding it. Nothing: it is none.
+std::optional<RequestId> peek_request(std::string_view bytes);
 
 }  // namespace loom

@@ -11,12 +11,15 @@ enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, fixed3
 
 constexpr std::uint64_t kVersionField = 1;
 constexpr std::uint64_t kNodeField = 3;
+constexpr std::uint64_t kRequestField = 37;  // Envelope.operator_request
+constexpr std::uint64_t kRequestIdField = 1;
 
 class Cursor {
  public:
   explicit Cursor(std::string_view bytes) : rest_(bytes) {}
 
   bool is_at_end() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
   /// At most 10 bytes and 64 bits.
   bool read_varint(std::uint64_t& value) {
     value = 0;
@@ -57,6 +60,27 @@ bool skip_value(Cursor& cursor, WireType type) {
   return false;  // groups are no part of proto3
 }
 
+/// The value of the first field of this number and type: a sub-message's bytes, or what begins with the number.
+std::optional<std::string_view> field_of(std::string_view bytes, std::uint64_t field, WireType type) {
+  Cursor cursor{bytes};
+  std::uint64_t tag = 0;
+  while (!cursor.is_at_end() && cursor.read_varint(tag)) {
+    const bool is_it = tag >> 3 == field && static_cast<WireType>(tag & 7u) == type;
+    if (is_it && type == WireType::varint) {
+      return cursor.rest();
+    }
+    std::uint64_t length = 0;
+    if (is_it) {
+      return cursor.read_varint(length) && length <= cursor.rest().size() ? std::optional(cursor.rest().substr(0, length))
+                                                                          : std::nullopt;
+    }
+    if (!skip_value(cursor, static_cast<WireType>(tag & 7u))) {
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<EnvelopeHead> peek_head(std::string_view bytes) {
@@ -92,6 +116,14 @@ Result<EnvelopeHead> peek_head(std::string_view bytes) {
     }
   }
   return head;
+}
+
+/// The first one of several equal fields counts here: nothing is done with the number but to refuse it.
+std::optional<RequestId> peek_request(std::string_view bytes) {
+  const auto inside = field_of(bytes, kRequestField, WireType::bytes);
+  std::uint64_t number = 0;
+  const auto id = inside ? field_of(*inside, kRequestIdField, WireType::varint) : std::nullopt;
+  return id && Cursor{*id}.read_varint(number) ? std::optional(RequestId{number}) : std::nullopt;
 }
 
 }  // namespace loom

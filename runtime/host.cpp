@@ -56,7 +56,6 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   using Timers = std::unordered_map<TimerId, std::uint64_t>;  ///< timer -> its generation
 
   void receive(Peer from, std::string_view principal, Role role, std::string_view bytes);
-  void refuse(Peer from, Error error);
   void step(const Event& event, std::uint64_t encoding, const std::vector<std::string>& bytes);
   void step_pending();
 
@@ -105,7 +104,7 @@ void Host::Core::listen() {
       [core = shared_from_this()](Peer from, std::string_view principal, Role role, std::string_view envelope) {
         core->receive(from, principal, role, envelope);
       });
-  seams_.messages->on_refuse([core = shared_from_this()](Peer from, Error error) { core->refuse(from, std::move(error)); });
+  seams_.messages->on_refuse([core = shared_from_this()](const MessageRefused& refused) { core->deliver(refused); });
 }
 
 void Host::Core::receive(Peer from, std::string_view principal, Role role, std::string_view bytes) {
@@ -116,7 +115,7 @@ void Host::Core::receive(Peer from, std::string_view principal, Role role, std::
   Result<Envelope> envelope = decode_envelope(bytes);
   if (!envelope) {
     ++counters_.malformed;
-    deliver(MessageRefused{from, std::move(envelope).error()});
+    deliver(MessageRefused{from, std::move(envelope).error(), RefusalKind::malformed, 1, std::string(principal)});
     return;
   }
   envelope->principal.assign(principal);
@@ -127,8 +126,6 @@ void Host::Core::receive(Peer from, std::string_view principal, Role role, std::
   }
   deliver(MessageArrived{from, std::move(*envelope)}, seams_.digest != nullptr ? digest_of(bytes) : 0, std::move(kept));
 }
-
-void Host::Core::refuse(Peer from, Error error) { deliver(MessageRefused{from, std::move(error)}); }
 
 void Host::Core::fire(TimerId timer, std::uint64_t generation) {
   if (closed_) {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <zmq.hpp>
 
-#include "core/limits.hpp"
+#include "core/intake_limits.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
@@ -49,7 +49,7 @@ class OperatorClient::Core {
   /// Throws zmq::error_t.
   void connect() {
     set_common_options(socket_);
-    socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket_.set(zmq::sockopt::immediate, true);  // so that POLLOUT says "the controller has accepted us"
     socket_.set(zmq::sockopt::curve_serverkey, options_.controller_key);
     socket_.set(zmq::sockopt::curve_publickey, options_.keys.public_key);

@@ -4,6 +4,7 @@
 
 #include <zmq.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
@@ -13,11 +14,13 @@
 #include <set>
 #include <utility>
 
-#include "core/limits.hpp"
+#include "core/intake_limits.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/authenticator.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
+#include "runtime/zmq/quota.hpp"
+#include "runtime/zmq/refusal_sums.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
 namespace loom {
@@ -58,7 +61,11 @@ std::set<std::string> agent_keys(const Keyring& keyring) {
 
 class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
  public:
-  Core(asio::io_context& io, PeerLinksOptions options) : io_(io), options_(std::move(options)), greeting_(io) {
+  Core(asio::io_context& io, PeerLinksOptions options)
+      : io_(io),
+        options_(std::move(options)),
+        greeting_(io),
+        sums_(io, [this](const MessageRefused& refused) { tell(refused); }) {
     links_.resize(options_.processes.size());
   }
 
@@ -86,10 +93,26 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   void dial(std::size_t process);
   bool take_dialled(std::size_t process, LoopSocket& socket);
   bool take_accepted();
-  void take_words(const Grant& speaker, std::string_view frame);
+  /// Whose words they are: of a process that we dial, or of a key that has dialled us.
+  struct Speaker {
+    std::optional<std::size_t> process{};
+    std::string public_key{};
+    bool operator==(const Speaker&) const = default;
+  };
+  struct Refused {
+    RefusalKind kind = RefusalKind::malformed;
+    Error error;
+    std::uint64_t count = 1;
+  };
+  void take_words(const Speaker& speaker, const Grant& grant, zmq::message_t frame);
+  std::uint64_t number_of(const Speaker& speaker);
+  std::optional<Grant> grant_of(const Speaker& speaker) const;
+  void serve_soon();
+  void serve();
   void take_word(const Grant& speaker, std::string_view word);
   void deliver(NodeId from, NodeId to, const Grant& speaker, std::string_view envelope);
-  void tell(NodeId from, const Error& error);
+  void refuse(const Grant& speaker, NodeId from, Refused why);
+  void tell(const MessageRefused& refused) const;
   void flush();
   void flush(Link& link);
   SendOutcome send_frame(Link& link, std::string_view frame);
@@ -103,7 +126,11 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   std::map<NodeId, std::unique_ptr<Port>> ports_;
   std::vector<std::size_t> dirty_;
   asio::steady_timer greeting_;
+  Intake intake_;  ///< by key of the other process
+  RefusalSums sums_;
+  std::vector<Speaker> speakers_;  ///< by number, as words that wait name them
   bool is_flush_posted_ = false;
+  bool is_serve_posted_ = false;
   bool is_open_ = false;
 };
 
@@ -115,7 +142,7 @@ class PeerLinks::Port final : public MessageSeam {
     controller_.on_receive(receive);
     receive_ = std::move(receive);
   }
-  void on_refuse(std::function<void(Peer from, Error error)> refuse) override {
+  void on_refuse(Refuse refuse) override {
     controller_.on_refuse(refuse);
     refuse_ = std::move(refuse);
   }
@@ -131,9 +158,9 @@ class PeerLinks::Port final : public MessageSeam {
       receive_(agent_peer(from), speaker.principal, speaker.role, envelope);
     }
   }
-  void refuse(NodeId from, const Error& error) const {
+  void refuse(const MessageRefused& refused) const {
     if (refuse_) {
-      refuse_(agent_peer(from), error);
+      refuse_(refused);
     }
   }
 
@@ -142,19 +169,20 @@ class PeerLinks::Port final : public MessageSeam {
   NodeId node_;
   MessageSeam& controller_;
   Receive receive_;
-  std::function<void(Peer, Error)> refuse_;
+  Refuse refuse_;
 };
 
 Result<void> PeerLinks::Core::open() {
-  auto reject = [weak = weak_from_this(), &io = io_](const std::string& address, const std::string& key) {
-    asio::post(io, [weak, address, key] {
-      if (const auto self = weak.lock(); self && self->is_open_) {
-        ++self->counters.unauthorised;
-        self->tell(NodeId{}, {ErrorCode::refused, "a peer at " + address + " has key " + key + ", which is no agent's here"});
-      }
-    });
+  auto reject = [weak = weak_from_this()](std::uint64_t count, const std::string& address, const std::string& key) {
+    if (const auto self = weak.lock(); self && self->is_open_) {
+      self->counters.unauthorised += count;
+      self->refuse({}, NodeId{},
+                   {RefusalKind::unauthorised,
+                    {ErrorCode::refused, "a peer at " + address + " has key " + key + ", which is no agent's here"},
+                    count});
+    }
   };
-  auto authenticator = Authenticator::start(context_, agent_keys(options_.keyring), std::move(reject));
+  auto authenticator = Authenticator::start(context_, agent_keys(options_.keyring), summed_rejects(io_, std::move(reject)));
   if (!authenticator) {
     return std::unexpected(authenticator.error());
   }
@@ -163,8 +191,8 @@ Result<void> PeerLinks::Core::open() {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::router);
     set_common_options(socket);
-    socket.set(zmq::sockopt::router_mandatory, true);
-    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    set_listener_options(socket);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket.set(zmq::sockopt::curve_server, true);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
     socket.set(zmq::sockopt::zap_domain, kZapDomain);
@@ -185,6 +213,7 @@ void PeerLinks::Core::close() {
   }
   flush();
   is_open_ = false;
+  sums_.close();
   greeting_.cancel();
   for (const Link& link : links_) {
     if (link.dialled) {
@@ -224,7 +253,7 @@ void PeerLinks::Core::dial(std::size_t process) {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::dealer);
     set_common_options(socket);
-    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket.set(zmq::sockopt::immediate, true);  // a grant that waited would be late
     socket.set(zmq::sockopt::reconnect_ivl, 20);
     socket.set(zmq::sockopt::reconnect_ivl_max, 320);
@@ -238,12 +267,12 @@ void PeerLinks::Core::dial(std::size_t process) {
     link.dialled = std::make_shared<LoopSocket>(io_, std::move(socket));
     link.address = *address;
   } catch (const zmq::error_t& error) {
-    return tell(NodeId{peer.first},
-                {ErrorCode::unreachable, "cannot connect to agents at " + *address + ": " + std::string(error.what())});
+    return tell({agent_peer(NodeId{peer.first}),
+                 {ErrorCode::unreachable, "cannot connect to agents at " + *address + ": " + std::string(error.what())}});
   }
   LoopSocket& socket = *link.dialled;
   if (auto armed = socket.arm([this, process, &socket] { return take_dialled(process, socket); }); !armed) {
-    tell(NodeId{peer.first}, armed.error());
+    tell({agent_peer(NodeId{peer.first}), armed.error()});
   }
 }
 
@@ -271,7 +300,6 @@ MessageSeam& PeerLinks::Core::port(NodeId node, MessageSeam& controller) {
 
 // --- in ------------------------------------------------------------------------------------------------------------------
 
-/// The pinned key proves which process speaks, and so for which nodes.
 bool PeerLinks::Core::take_dialled(std::size_t process, LoopSocket& socket) {
   zmq::message_t frame;
   if (!socket.receive_part(frame)) {
@@ -281,11 +309,8 @@ bool PeerLinks::Core::take_dialled(std::size_t process, LoopSocket& socket) {
   bool is_whole = !frame.more();
   for (zmq::message_t rest; !is_whole && socket.receive_part(rest) && rest.more();) {
   }
-  const PeerProcess& peer = options_.processes[process];
-  const Grant speaker{
-      peer.public_key, Role::agent, "agents-" + std::to_string(process), {{NodeId{peer.first}, NodeId{peer.end - 1}}}};
   if (is_whole) {
-    take_words(speaker, {frame.data<char>(), frame.size()});
+    take_words({process, {}}, *grant_of({process, {}}), std::move(frame));
   } else {
     ++counters.malformed;
   }
@@ -319,39 +344,106 @@ bool PeerLinks::Core::take_accepted() {
       links_[i].routing_id = routing_id.to_string();
     }
   }
-  take_words(*speaker, {frame.data<char>(), frame.size()});
+  take_words({std::nullopt, speaker->public_key}, *speaker, std::move(frame));
   return true;
 }
 
-void PeerLinks::Core::take_words(const Grant& speaker, std::string_view frame) {
-  const auto words = split_batch(frame);
+/// Into the queue of the speaker's key: what one process sends does not make another one's words wait.
+void PeerLinks::Core::take_words(const Speaker& speaker, const Grant& grant, zmq::message_t frame) {
+  const auto owner = std::make_shared<zmq::message_t>(std::move(frame));
+  auto words = split_batch({owner->data<char>(), owner->size()});
   if (!words) {
     ++counters.malformed;
-    return tell(NodeId{}, words.error());
+    return refuse(grant, NodeId{}, {RefusalKind::malformed, words.error()});
   }
-  for (const std::string_view word : *words) {
-    take_word(speaker, word);
+  static const IntakeQuota quota = peer_quota();
+  const IntakeFrame arrived{number_of(speaker), owner, std::move(*words), owner->size()};
+  const std::size_t admitted = intake_.offer(grant.public_key, quota, arrived, steady_now()).admitted;
+  if (admitted > 0) {
+    serve_soon();
   }
+  if (const std::size_t rest = arrived.messages.size() - admitted; rest > 0) {
+    counters.over_quota += rest;
+    refuse(grant, NodeId{},
+           {RefusalKind::over_quota,
+            {ErrorCode::busy, "agents of " + grant.principal + " send more than " + std::to_string(quota.messages.tokens) +
+                                  " words a second (limit " + std::string(quota.limit) + ")"},
+            rest});
+  }
+}
+
+/// There are as many speakers as processes that we dial and keys that dial us.
+std::uint64_t PeerLinks::Core::number_of(const Speaker& speaker) {
+  const auto known = std::find(speakers_.begin(), speakers_.end(), speaker);
+  if (known == speakers_.end()) {
+    speakers_.push_back(speaker);
+    return speakers_.size() - 1;
+  }
+  return static_cast<std::uint64_t>(known - speakers_.begin());
+}
+
+/// What it may speak for now: a key may have been revoked while its words waited. Nothing: for nobody.
+std::optional<Grant> PeerLinks::Core::grant_of(const Speaker& speaker) const {
+  if (speaker.process) {  // the pinned key proves which process speaks, and so for which nodes
+    const PeerProcess& peer = options_.processes[*speaker.process];
+    return Grant{peer.public_key,
+                 Role::agent,
+                 "agents-" + std::to_string(*speaker.process),
+                 {{NodeId{peer.first}, NodeId{peer.end - 1}}}};
+  }
+  const Grant* grant = options_.keyring.find(speaker.public_key);
+  return grant == nullptr ? std::nullopt : std::optional(*grant);
+}
+
+void PeerLinks::Core::serve_soon() {
+  if (!std::exchange(is_serve_posted_, true)) {
+    asio::post(io_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock(); self && self->is_open_) {
+        self->is_serve_posted_ = false;
+        self->serve();
+      }
+    });
+  }
+}
+
+/// As much as a turn may take; timers and buses of the same loop come between two turns.
+void PeerLinks::Core::serve() {
+  for (std::size_t i = 0; i < limits::kAgentsPerTurn && is_open_; ++i) {
+    const auto message = intake_.next(IntakeRank::agent);
+    if (!message) {
+      return;
+    }
+    if (const auto grant = grant_of(speakers_[message->connection])) {
+      take_word(*grant, message->bytes);
+    } else {
+      ++counters.unauthorised;
+    }
+  }
+  serve_soon();
 }
 
 void PeerLinks::Core::take_word(const Grant& speaker, std::string_view word) {
   ++counters.words_in;
   if (word.size() < kAddressBytes || word.size() > kAddressBytes + limits::kGrantMessageBytes) {
     ++counters.malformed;
-    return tell(NodeId{}, {ErrorCode::malformed, "a word of " + speaker.principal + " has " + std::to_string(word.size()) +
-                                                     " bytes, allowed " + std::to_string(kAddressBytes) + " to " +
-                                                     std::to_string(kAddressBytes + limits::kGrantMessageBytes)});
+    return refuse(speaker, NodeId{},
+                  {RefusalKind::malformed,
+                   {ErrorCode::malformed, "a word of " + speaker.principal + " has " + std::to_string(word.size()) +
+                                              " bytes, allowed " + std::to_string(kAddressBytes) + " to " +
+                                              std::to_string(kAddressBytes + limits::kGrantMessageBytes)}});
   }
   const std::string_view envelope = word.substr(kAddressBytes);
   const auto head = peek_head(envelope);
   if (!head) {
     ++counters.malformed;
-    return tell(NodeId{}, head.error());
+    return refuse(speaker, NodeId{}, {RefusalKind::malformed, head.error()});
   }
   if (!speaker.may_speak_for(head->node)) {
     ++counters.unauthorised;
-    return tell(head->node, {ErrorCode::refused, "the key of " + speaker.principal + " may not speak for node " +
-                                                     std::to_string(head->node.value)});
+    return refuse(speaker, head->node,
+                  {RefusalKind::foreign,
+                   {ErrorCode::refused,
+                    "the key of " + speaker.principal + " may not speak for node " + std::to_string(head->node.value)}});
   }
   deliver(head->node, address_of(word), speaker, envelope);
 }
@@ -365,10 +457,14 @@ void PeerLinks::Core::deliver(NodeId from, NodeId to, const Grant& speaker, std:
   at->second->receive(from, speaker, envelope);
 }
 
+void PeerLinks::Core::refuse(const Grant& speaker, NodeId from, Refused why) {
+  sums_.note({agent_peer(from), std::move(why.error), why.kind, why.count, speaker.principal}, steady_now());
+}
+
 /// The first agent of this process hears of what nobody in particular is to blame for.
-void PeerLinks::Core::tell(NodeId from, const Error& error) {
+void PeerLinks::Core::tell(const MessageRefused& refused) const {
   if (!ports_.empty()) {
-    ports_.begin()->second->refuse(from, error);
+    ports_.begin()->second->refuse(refused);
   }
 }
 

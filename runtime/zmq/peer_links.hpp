@@ -43,6 +43,7 @@ struct PeerLinksCounters {
   std::uint64_t local = 0;      ///< words between agents of this process
   std::uint64_t malformed = 0;
   std::uint64_t unauthorised = 0;  ///< keys that are not in the keyring, words of nodes that a key may not speak for
+  std::uint64_t over_quota = 0;    ///< words beyond what one process may send
   std::uint64_t strangers = 0;     ///< words for a node that is not hosted here
   std::uint64_t dropped = 0;       ///< words that found no link, or a full one
 };

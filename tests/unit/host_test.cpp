@@ -55,13 +55,13 @@ class RecordingMessages : public MessageSeam {
  public:
   explicit RecordingMessages(std::vector<std::string>& order) : order_(order) {}
   void on_receive(Receive receive) override { receive_ = std::move(receive); }
-  void on_refuse(std::function<void(Peer, Error)> refuse) override { refuse_ = std::move(refuse); }
+  void on_refuse(Refuse refuse) override { refuse_ = std::move(refuse); }
   void send(Peer to, std::string_view bytes) override {
     order_.push_back("send " + std::to_string(to.id));
     last = std::string{bytes};
   }
   Receive receive_;
-  std::function<void(Peer, Error)> refuse_;
+  Refuse refuse_;
   std::string last;
 
  private:
@@ -513,7 +513,7 @@ TEST_CASE("stays_silent_after_its_host_is_gone") {
   bench.registers.waiting[0]({});
   bench.storage.waiting[0]({});
   bench.messages.receive_(controller_peer(), "controller", Role::controller, encode(heartbeat()));
-  bench.messages.refuse_(controller_peer(), {});
+  bench.messages.refuse_(MessageRefused{controller_peer(), {}});
   CHECK(bench.heard.size() == 1);
 }
 
