@@ -14,6 +14,7 @@
 #include "runtime/zmq/authenticator.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
+#include "runtime/zmq/peer_socket.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
 namespace loom {
@@ -24,7 +25,8 @@ constexpr std::size_t kFirstSweep = 256;
 
 /// What an operator whose machine it is can do.
 constexpr const char* kKeyRemedy =
-    "if it is ours, remove its key file, run `loom keys generate SCENARIO`, and start it and lightloomd again";
+    "if it is ours, `loom keys grant NAME --key KEY --role ROLE`; a key file of another lab: remove it, run `loom keys generate "
+    "SCENARIO` and start its process again";
 
 std::set<std::string> keys_of(const Keyring& keyring) {
   std::set<std::string> keys;
@@ -56,6 +58,7 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
     std::string routing_id;
     std::uint64_t number = 0;
     Grant grant;
+    PeerSocket socket;
     Instant heard{};
     Batch outgoing;
     bool is_dirty = false;                                ///< listed in dirty_
@@ -67,7 +70,7 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
   }
 
   bool take_message();
-  void take_frame(const std::string& routing_id, const zmq::message_t& frame);
+  void take_frame(const std::string& routing_id, zmq::message_t& frame);
   void take_envelope(Connection& connection, std::string_view envelope);
   Connection* connection_of(const std::string& routing_id, const char* user_id);
   bool claim(Connection& connection, NodeId node);
@@ -172,11 +175,15 @@ bool ControllerTransport::Core::take_message() {
   return true;
 }
 
-void ControllerTransport::Core::take_frame(const std::string& routing_id, const zmq::message_t& frame) {
+void ControllerTransport::Core::take_frame(const std::string& routing_id, zmq::message_t& frame) {
   Connection* connection = connection_of(routing_id, zmq_msg_gets(frame.handle(), "User-Id"));
   if (connection == nullptr) {
     ++counters.unauthorised;  // its key was revoked after it had connected
+    PeerSocket(frame).hang_up();
     return;
+  }
+  if (connection->heard == Instant{}) {
+    connection->socket = PeerSocket(frame);
   }
   connection->heard = options_.now();
   const auto envelopes = split_batch({frame.data<char>(), frame.size()});
@@ -397,15 +404,18 @@ void ControllerTransport::Core::sweep() {
 void ControllerTransport::Core::replace_keyring(Keyring keyring) {
   options_.keyring = std::move(keyring);
   authenticator_->replace_keys(keys_of(options_.keyring));
-  std::vector<Connection*> revoked;
+  std::vector<Connection*> changed;
   for (const auto& [routing_id, connection] : connections_) {
     const Grant* grant = options_.keyring.find(connection->grant.public_key);
     if (grant == nullptr || *grant != connection->grant) {
-      revoked.push_back(connection.get());  // a changed grant begins anew with the next message
+      changed.push_back(connection.get());
     }
   }
-  for (Connection* connection : revoked) {
-    forget(*connection);
+  for (Connection* connection : changed) {
+    if (options_.keyring.find(connection->grant.public_key) == nullptr) {
+      connection->socket.hang_up();  // it may come back, and is turned away at the door
+    }
+    forget(*connection);  // a changed grant begins anew with the next message
   }
 }
 
