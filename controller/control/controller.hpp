@@ -36,6 +36,7 @@ class Controller {
   void step(Instant now, const Event& event, EffectSink& sink);
 
   // What tests and the simulation's script may look at.
+  Term term() const { return facts_.header.term; }
   bool is_idle() const { return commits_.is_idle(); }
   std::uint32_t present_agents() const { return sessions_.present(); }
   Revision confirmed() const { return confirmed_.revision(); }
@@ -46,6 +47,7 @@ class Controller {
   const DriftWatch& drift() const { return reconciler_.drift(); }
   const std::map<JobId, DemandWatch>& demand_watches() const { return demand_.watches(); }
   const std::deque<StandingAlarm>& alarms() const { return alarms_.rows(); }
+  const std::vector<AuditRecord>& audit() const { return audit_.rows(); }
 
  private:
   void on(const Started& started, EffectSink& sink);
@@ -58,17 +60,19 @@ class Controller {
   void on(const BusReplied&, EffectSink&) {}
   void on(const InterlockChanged&, EffectSink&) {}
   void on(const TrafficHeard&, EffectSink&) {}
-  void on(const KeysChanged&, EffectSink&) {}
+  void on(const KeysChanged& changed, EffectSink& sink);
   void restore(const std::vector<Record>& records);
   void on_agent(NodeId node, const Envelope& envelope, EffectSink& sink);
   void on_hello(NodeId node, const Hello& hello, Revision gone, EffectSink& sink);
   void sweep(EffectSink& sink);
+  void tell_keyring_problem(const Error& problem, EffectSink& sink);
   void perform(JournalAct& act, EffectSink& sink);
 
   ControllerFacts facts_;
   DesiredIntent desired_;
   ConfirmedPlans confirmed_;
   JournalQueue journal_;
+  AuditTrail audit_;
   AlarmBoard alarms_;
   AgentSessions sessions_;
   UnusableWatch unusable_;

@@ -29,6 +29,7 @@ struct OperatorRequestParts {
   Reconciler& reconciler;
   RequestAnswers& answers;
   ResetRequests& resets;
+  AuditTrail& audit;
   const Reports& reports;
   UnusableWatch& unusable;
 };
@@ -42,6 +43,9 @@ class OperatorRequests {
   void on_tried(TentativeOutcome outcome, EffectSink& sink);
   /// The journal did not take the row that this answer waited for.
   void on_not_recorded(const ReplyAct& act, EffectSink& sink);
+  /// A key of this principal may no longer order: what it asked for and is still being planned is refused, and the jobs that it
+  /// attends are attended no more. What was accepted stays.
+  void on_key_lost(const std::string& principal, EffectSink& sink);
   /// The time of a schedule that nobody confirmed may be over: what was pinned before is pinned again.
   void watch_probation(EffectSink& sink);
 
@@ -49,6 +53,8 @@ class OperatorRequests {
   // operator_requests.cpp: tentative plans, answers
   const Intent& intent() const { return desired_.intent(); }
   void refuse(const Requester& requester, Error error, EffectSink& sink) { answers_.refuse(requester, std::move(error), sink); }
+  /// Rows of the audit for it: questions are counted, as is a launcher that goes on attending.
+  void open_audit(const Requester& requester, const Envelope& envelope, const OperatorAsk& ask);
   void begin(TentativePlan plan, EffectSink& sink);
   ChangeReport change_by(const TentativeOutcome& outcome) const;
   void adopt(const TentativePlan& plan, const PlanResult& tried, EffectSink& sink);
@@ -95,6 +101,7 @@ class OperatorRequests {
   Reconciler& reconciler_;
   RequestAnswers& answers_;
   ResetRequests& resets_;
+  AuditTrail& audit_;
   const Reports& reports_;
   UnusableWatch& unusable_;
 };

@@ -91,6 +91,7 @@ StatusReport Reports::status() const {
   }
   report.lasers_off = intent.lasers_off;
   report.malformed = from_.sessions.malformed();
+  report.keyring_digest = from_.facts.keyring_digest;
   report.alarms = from_.alarms.open_count();
   report.drift = from_.reconciler.counts();
   if (const auto& probation = from_.desired.probation()) {
@@ -262,8 +263,13 @@ ReplyRows Reports::all_rows(const Query& query) const {
       }
       return rows;
     }
-    case Noun::audit:
-      return std::vector<AuditRecord>{};
+    case Noun::audit: {
+      std::vector<AuditRecord> rows;
+      const auto& audit = from_.journal.state().audit;
+      std::copy_if(audit.begin(), audit.end(), std::back_inserter(rows),
+                   [&](const AuditRecord& record) { return is_wanted(query, record.number); });
+      return rows;
+    }
     case Noun::explanation:
       break;  // explain()
   }

@@ -27,6 +27,7 @@ struct ReportSources {
   const DemandFollower& demand;
   const LightWatch& light;
   const UnusableWatch& unusable;
+  const JournalQueue& journal;
 };
 
 class Reports {

@@ -171,7 +171,7 @@ void OperatorRequests::handle(const Requester& requester, const AttendJob& reque
     return refuse(requester, {ErrorCode::not_found, "job " + number(request.job.value) + " does not exist", "loom job list"},
                   sink);
   }
-  jobs_.attend(request.job, facts_.now + facts_.timings.attend_lease, request.quiet_for);
+  jobs_.attend(request.job, facts_.now + facts_.timings.attend_lease, request.quiet_for, requester.principal);
   OperatorReply answered;
   answered.job = request.job;
   answered.rows = reports_.job_rows(Query{Noun::jobs, request.job.value});

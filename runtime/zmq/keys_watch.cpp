@@ -45,7 +45,8 @@ class KeysWatch::Core : public std::enable_shared_from_this<KeysWatch::Core> {
     asio::error_code ignored;
     events_.close(ignored);
     timer_.cancel();
-    hangups_.cancel(ignored);
+    hangups_.clear(ignored);
+    ignore_hangups();  // also while the process ends
   }
 
  private:
