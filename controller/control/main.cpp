@@ -52,6 +52,16 @@ int give_up(const Error& error) {
   return 1;
 }
 
+/// With the keys that are missing made.
+Result<KeyringFile> open_keyring(const cli::LabFiles& files, const Scenario& scenario) {
+  LOOM_TRY(files.make_keys(scenario));
+  auto keyring = load_keyring(files.keyring());
+  if (!keyring) {
+    return std::unexpected(keyring.error());
+  }
+  return KeyringFile(files.keyring(), std::move(*keyring));
+}
+
 Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files,
                                                             const Keyring& keyring) {
   auto keys = load_keys(files.controller_key());
@@ -82,6 +92,21 @@ Result<EventRecorder> open_tape(const Order& order, const cli::LabFiles& files, 
       log_warning(writer->trouble());
     }
   });
+}
+
+Result<void> record_if_wanted(const Order& order, const cli::LabFiles& files, const Scenario& scenario, Digest& digest,
+                              HostSeams& seams) {
+  if (!order.record) {
+    return {};
+  }
+  auto recorder = open_tape(order, files, scenario);
+  if (!recorder) {
+    return std::unexpected(recorder.error());
+  }
+  seams.record = std::move(*recorder);
+  seams.digest = &digest;
+  log_info("lightloomd: recording to " + files.tape());
+  return {};
 }
 
 /// What stands in the keyring file is in force at once, first at the door and then for the controller.
@@ -152,19 +177,15 @@ int run(const Order& order) {
   }
   raise_file_limit();
   const cli::LabFiles files(order.state);
-  if (const auto made = files.make_keys(*scenario.value); !made) {
-    return give_up(made.error());
+  auto keyring = open_keyring(files, *scenario.value);
+  if (!keyring) {
+    return give_up(keyring.error());
   }
   auto loop = AsioLoop::open();
   if (!loop) {
     return give_up(loop.error());
   }
-  auto known = load_keyring(files.keyring());
-  if (!known) {
-    return give_up(known.error());
-  }
-  KeyringFile keyring(files.keyring(), std::move(*known));
-  auto transport = open_transport(**loop, order, files, keyring.in_force());
+  auto transport = open_transport(**loop, order, files, keyring->in_force());
   if (!transport) {
     return give_up(transport.error());
   }
@@ -185,14 +206,8 @@ int run(const Order& order) {
   seams.storage = &(*store)->stream("controller");
   seams.plan = planner.worker();
   Digest digest;
-  if (order.record) {
-    auto recorder = open_tape(order, files, *scenario.value);
-    if (!recorder) {
-      return give_up(recorder.error());
-    }
-    seams.record = std::move(*recorder);
-    seams.digest = &digest;
-    log_info("lightloomd: recording to " + files.tape());
+  if (const auto recording = record_if_wanted(order, files, *scenario.value, digest, seams); !recording) {
+    return give_up(recording.error());
   }
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
   std::optional<Error> misfit;
@@ -207,9 +222,9 @@ int run(const Order& order) {
   if (!started || misfit) {
     return give_up(misfit ? *misfit : started.error());
   }
-  host.deliver(keys_changed({}, keyring.in_force()));
+  host.deliver(keys_changed({}, keyring->in_force()));
   const KeysWatch watch((*loop)->context(), files.keys(), [&keyring, &transport, &host](KeysWatch::Cause cause) {
-    take_over_keys(keyring, cause, **transport, host);
+    take_over_keys(*keyring, cause, **transport, host);
   });
   publish_address(files, (*transport)->endpoints().front());
   log_info("lightloomd: fabric " + scenario.value->fabric->name + ", listening on " + (*transport)->endpoints().front());
