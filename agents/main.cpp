@@ -23,7 +23,9 @@
 #include "runtime/loop.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/sqlite_store.hpp"
+#include "runtime/zmq/agent_keys.hpp"
 #include "runtime/zmq/agent_transport.hpp"
+#include "runtime/zmq/keys_watch.hpp"
 #include "runtime/zmq/peer_links.hpp"
 #include "sim_backend/fault_model.hpp"
 #include "sim_backend/light_log.hpp"
@@ -203,52 +205,58 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const HostSeams& seams
   return hosted;
 }
 
-Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files) {
-  auto keys = load_keys(files.agents_key(order.process));
-  auto server = load_public_key(files.controller_key() + ".pub");
+/// Where the keys of this process and of whom it speaks to lie.
+AgentKeyFiles key_files(const Order& order, const Scenario& scenario, const cli::LabFiles& files) {
+  AgentKeyFiles keys;
+  keys.own = files.agents_key(order.process);
+  keys.controller = files.controller_key() + ".pub";
+  keys.keyring = files.keyring();
+  keys.process = order.process;
+  for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
+    keys.peers.push_back(files.agents_key(process) + ".pub");
+  }
+  return keys;
+}
+
+Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files,
+                                                       const AgentKeySet& keys) {
   auto address = order.controller.empty() ? files.read_address() : Result<std::string>(order.controller);
-  if (!keys || !server || !address) {
-    return std::unexpected(!keys ? keys.error() : !server ? server.error() : address.error());
+  if (!address) {
+    return std::unexpected(address.error());
   }
   AgentTransportOptions options;
   options.endpoint = *address;
-  options.keys = *keys;
-  options.controller_key = *server;
-  options.on_refused = [key = files.agents_key(order.process), scenario = order.scenario](const Error& error) {
+  options.keys = keys.own;
+  options.controller_key = keys.controller;
+  options.on_refused = [key = files.agents_key(order.process), process = std::to_string(order.process),
+                        scenario = order.scenario](const Error& error) {
     log_warning(error.message + " (our key: " + key +
-                ", the controller's: controller.pub beside it; if a key is not the right "
-                "one, remove its files, run `loom keys generate " +
-                scenario + "`, and start lightloomd and this process again)");
+                ", the controller's: controller.pub beside it; a key that the keyring does not have: `loom keys grant agents-" +
+                process + "`; files of another lab: remove them and run `loom keys generate " + scenario + "`)");
   };
   return AgentTransport::connect(loop.context(), std::move(options));
 }
 
+/// Where this process's agents listen for those of other processes.
+Result<void> publish(const Order& order, const cli::LabFiles& files, const std::string& endpoint) {
+  return write_whole_file({files.agents_address(order.process), endpoint + "\n", 0644, true});
+}
+
 /// Links to the agents of the lab's other processes. Without the lab's keyring nobody else may connect.
 Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const Order& order, const Scenario& scenario,
-                                              const cli::LabFiles& files) {
-  auto keys = load_keys(files.agents_key(order.process));
-  if (!keys) {
-    return std::unexpected(keys.error());
-  }
+                                              const cli::LabFiles& files, const AgentKeySet& keys) {
   PeerLinksOptions options;
   options.process = order.process;
-  options.keys = *keys;
-  if (auto keyring = load_keyring(files.keyring())) {
-    options.keyring = std::move(*keyring);
-  } else {
-    log_warning("agents of other processes cannot connect: " + keyring.error().message);
-  }
+  options.keys = keys.own;
+  options.keyring = keys.keyring;
   for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
     const cli::NodeSpan span = cli::nodes_of_process(scenario, process);
-    auto key = load_public_key(files.agents_key(process) + ".pub");
-    if (!key) {
-      return std::unexpected(key.error());
-    }
-    options.processes.push_back({span.first, span.end, *key, [files, process] { return files.read_agents_address(process); }});
+    options.processes.push_back(
+        {span.first, span.end, keys.peers[process], [files, process] { return files.read_agents_address(process); }});
   }
   auto links = PeerLinks::open(loop.context(), std::move(options));
   if (links) {
-    LOOM_TRY(write_whole_file({files.agents_address(order.process), (*links)->endpoint() + "\n", 0644, true}));
+    LOOM_TRY(publish(order, files, (*links)->endpoint()));
   }
   return links;
 }
@@ -318,14 +326,24 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   if (!loop) {
     return give_up(loop.error());
   }
-  auto transport = open_transport(**loop, order, files);
+  const AgentKeyFiles at = key_files(order, scenario, files);
+  auto keys = load_agent_keys(at);
+  if (!keys) {
+    return give_up(keys.error());
+  }
+  auto transport = open_transport(**loop, order, files, *keys);
   if (!transport) {
     return give_up(transport.error());
   }
-  auto peers = open_peers(**loop, order, scenario, files);
+  auto peers = open_peers(**loop, order, scenario, files, *keys);
   if (!peers) {
     return give_up(peers.error());
   }
+  AgentKeys live_keys(at, *std::move(keys), **transport, **peers,
+                      {[](const std::string& sentence) { log_info("lightloom-agent: " + sentence); },
+                       [](const Error& error) { log_warning(error.message + " (try: " + error.next_command + ")"); },
+                       [&order, &files](const std::string& endpoint) { return publish(order, files, endpoint); }});
+  const KeysWatch watch((*loop)->context(), files.keys(), [&live_keys](KeysWatch::Cause cause) { live_keys.look(cause); });
   auto store = SqliteStore::open({.path = files.agents_journal(order.process),
                                   .restore = order.restore_journal,
                                   .restore_command = order.command() + " --restore-journal",
@@ -390,6 +408,7 @@ int run(const Order& order) {
 }  // namespace loom
 
 int main(int argc, char** argv) {
+  loom::ignore_hangups();
   loom::Order order;
   CLI::App app{"Agents of many nodes: each drives its node's devices as the controller's plan says"};
   app.add_option("--scenario", order.scenario, "YAML file that names fabric and inventory")->required();

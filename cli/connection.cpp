@@ -24,7 +24,7 @@ Result<Connection> Connection::open(const Globals& globals) {
   if (!address) {
     return std::unexpected(address.error());
   }
-  auto keys = load_keys(files.operator_key());
+  auto keys = load_keys(globals.as.empty() ? files.operator_key() : files.key(globals.as));
   if (!keys) {
     return std::unexpected(keys.error());
   }

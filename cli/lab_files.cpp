@@ -10,13 +10,22 @@
 namespace loom::cli {
 namespace {
 
-Result<void> grant_key(const std::string& keyring, const std::string& key_file, Role role, std::string principal,
+/// A key is granted with its making. Later the keyring says what it may be; only an agent's nodes follow the scenario.
+Result<void> grant_key(Keyring& keyring, const std::string& key_file, Role role, std::string principal,
                        std::vector<NodeRange> nodes) {
   auto keys = load_or_generate_keys(key_file);
   if (!keys) {
     return std::unexpected(keys.error());
   }
-  return grant(keyring, {keys->public_key, role, std::move(principal), std::move(nodes)});
+  if (keyring.is_revoked(keys->public_key)) {
+    return {};
+  }
+  if (const Grant* has = keyring.find(keys->public_key)) {
+    role = has->role;
+    principal = has->principal;
+    nodes = role == Role::agent ? nodes : has->nodes;
+  }
+  return keyring.add({keys->public_key, role, std::move(principal), std::move(nodes)});
 }
 
 }  // namespace
@@ -35,13 +44,15 @@ NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process) {
 
 Result<void> LabFiles::make_keys(const Scenario& scenario) const {
   LOOM_TRY(load_or_generate_keys(controller_key()));
-  LOOM_TRY(grant_key(keyring(), operator_key(), Role::admin, "operator", {}));
-  for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
-    const NodeSpan span = nodes_of_process(scenario, process);
-    LOOM_TRY(grant_key(keyring(), agents_key(process), Role::agent, "agents-" + std::to_string(process),
-                       {{NodeId{span.first}, NodeId{span.end - 1}}}));
-  }
-  return {};
+  return change_keyring(keyring(), [&](Keyring& keyring) -> Result<void> {
+    LOOM_TRY(grant_key(keyring, operator_key(), Role::admin, "operator", {}));
+    for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
+      const NodeSpan span = nodes_of_process(scenario, process);
+      LOOM_TRY(grant_key(keyring, agents_key(process), Role::agent, "agents-" + std::to_string(process),
+                         {{NodeId{span.first}, NodeId{span.end - 1}}}));
+    }
+    return {};
+  });
 }
 
 Result<void> LabFiles::write_start(Instant at) const {

@@ -17,6 +17,7 @@ class LabFiles {
 
   const std::string& folder() const { return state_; }
   std::string keys() const { return state_ + "/keys"; }
+  std::string key(const std::string& name) const { return keys() + "/" + name; }
   std::string controller_key() const { return keys() + "/controller"; }
   std::string operator_key() const { return keys() + "/operator"; }
   std::string agents_key(std::uint32_t process) const { return keys() + "/agents-" + std::to_string(process); }
@@ -43,7 +44,8 @@ class LabFiles {
   std::optional<Instant> read_start() const;
 
   /// Keys of the controller, an operator and every agent process, and the keyring that knows them; what exists is kept, apart
-  /// from grants whose nodes changed. Errors: storage, refused, malformed (files of another hand).
+  /// from the nodes of an agent's key, which follow the scenario. A key that was revoked stays so, a role that was changed too.
+  /// Errors: storage, refused, malformed (files of another hand).
   Result<void> make_keys(const Scenario& scenario) const;
   /// Errors: unreachable (no controller has written it).
   Result<std::string> read_address() const;

@@ -1,7 +1,6 @@
 // A copy made as `loom backup` makes one, and gone again.
 #include "cli/lab_journal.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include "proto/codec.hpp"
@@ -10,16 +9,20 @@
 namespace loom::cli {
 
 Result<std::vector<JournalRow>> read_journal(const LabFiles& files) {
-  const std::filesystem::path copy = files.controller_journal() + ".read";
+  return read_journal(std::filesystem::path(files.controller_journal()));
+}
+
+Result<std::vector<JournalRow>> read_journal(const std::filesystem::path& journal) {
+  const std::filesystem::path copy = journal.string() + ".read";
   std::vector<JournalRow> rows;
-  const auto copied = copy_journal(files.controller_journal(), copy,
-                                   [&](std::string_view stream, std::uint64_t number, std::string_view row) -> Result<void> {
-                                     auto record = decode_record(row);
-                                     if (record && stream == "controller") {
-                                       rows.push_back({number, std::move(*record)});
-                                     }
-                                     return record ? Result<void>{} : std::unexpected(std::move(record).error());
-                                   });
+  const auto copied =
+      copy_journal(journal, copy, [&](std::string_view stream, std::uint64_t number, std::string_view row) -> Result<void> {
+        auto record = decode_record(row);
+        if (record && stream == "controller") {
+          rows.push_back({number, std::move(*record)});
+        }
+        return record ? Result<void>{} : std::unexpected(std::move(record).error());
+      });
   std::error_code ignored;
   std::filesystem::remove(copy, ignored);
   if (!copied) {

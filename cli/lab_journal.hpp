@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 #include "cli/lab_files.hpp"
@@ -18,5 +19,7 @@ struct JournalRow {
 
 /// Oldest first. Errors: storage (damage, too), malformed.
 Result<std::vector<JournalRow>> read_journal(const LabFiles& files);
+/// The same of any controller's journal, or of a backup of one.
+Result<std::vector<JournalRow>> read_journal(const std::filesystem::path& journal);
 
 }  // namespace loom::cli

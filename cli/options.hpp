@@ -24,6 +24,7 @@ struct Globals {
   bool json = false;
   bool dry_run = false;
   std::string state_dir;  ///< keys, journal and the controller's address
+  std::string as;         ///< whose key of state_dir/keys; empty: the operator's
   std::string endpoint;   ///< empty: as the controller wrote it into state_dir
   Duration timeout = std::chrono::seconds{10};
 };

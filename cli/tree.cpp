@@ -319,6 +319,8 @@ void add_plan(CLI::App& app, Session& session) {
   plan_word->callback([&session] { session.command = [&session] { return plan(session.globals, session.plan); }; });
 }
 
+void add_keys(CLI::App& app, Session& session);
+
 void add_pure_commands(CLI::App& app, Session& session) {
   add_plan(app, session);
   CLI::App* guess = app.add_subcommand("predict", "One training iteration: total, compute, exposed communication");
@@ -374,8 +376,34 @@ void add_pure_commands(CLI::App& app, Session& session) {
   CLI::App* check = config->add_subcommand("check", "Every error of every file, as file:line:column");
   check->add_option("FILE", session.paths, "YAML files")->required();
   check->callback([&session] { session.command = [&session] { return check_configs(session.globals, session.paths); }; });
-  CLI::App* keys = app.add_subcommand("keys", "CURVE keys");
+  add_keys(app, session);
+}
+
+void add_keys(CLI::App& app, Session& session) {
+  CLI::App* keys = app.add_subcommand("keys", "Who may come in, and as what: in force without a restart");
   keys->require_subcommand(1);
+  keys->add_subcommand("list", "Every key that is let in: whose it is, its role, its nodes, where its file is")
+      ->callback([&session] { session.command = [&session] { return list_keys(session.globals); }; });
+  CLI::App* grant = keys->add_subcommand("grant", "Let a key in, or give it another role or other nodes");
+  grant->add_option("NAME", session.keys.name, "Whose it is: its principal in every answer and in the audit")->required();
+  grant->add_option("--role", session.keys.role, "viewer, operator, admin or agent")->required();
+  grant->add_option("--nodes", session.keys.nodes, "An agent's: nodes that it speaks for, e.g. 0-31,64");
+  grant->add_option("--key", session.keys.key,
+                    "Public key, or a file that has one; without it NAME's, or a new pair in STATE/keys/NAME");
+  CLI::App* revoke = keys->add_subcommand("revoke", "Let a key in no more: its connections end at once");
+  revoke->add_option("NAME_OR_KEY", session.keys.name, "A principal, a public key or its fingerprint")->required();
+  CLI::App* rotate = keys->add_subcommand("rotate", "A new pair in the place of NAME's; the old key is revoked then");
+  rotate->add_option("NAME", session.keys.name, "Whose pair in STATE/keys; agents take theirs over while they run")->required();
+  const auto command = [&session](CLI::App* verb, int (*run)(const Globals&, const KeysOrder&)) {
+    verb->add_flag("--dry-run", session.globals.dry_run, "Say what would change, and do nothing");
+    verb->callback([&session, run] { session.command = [&session, run] { return run(session.globals, session.keys); }; });
+  };
+  command(grant, grant_key);
+  command(revoke, revoke_key);
+  command(rotate, rotate_key);
+  for (CLI::App* verb : {grant, revoke}) {
+    verb->add_flag("--force", session.keys.force, "Although nobody could order anything any more");
+  }
   CLI::App* generate =
       keys->add_subcommand("generate", "Keys of a controller, its agent processes and an operator, where missing");
   generate->add_option("SCENARIO", session.path, "YAML file: says how many agent processes there are")->required();
@@ -400,6 +428,20 @@ void add_lab(CLI::App& app, Session& session) {
   lab->add_subcommand("down", "Stop what a lab left running")->callback([&session] {
     session.command = [&session] { return lab_down(session.globals); };
   });
+}
+
+void add_audit(CLI::App& app, Session& session) {
+  CLI::App* audit = app.add_subcommand("audit", "Who asked what, when, and what was answered");
+  audit->require_subcommand(0, 1);
+  const auto add = [&session](CLI::App* verb) {
+    verb->add_option("--since", session.audit.since, "Ago: 90s, 10m, 2h, 7d; or a time of UTC: 2026-11-22T15:04:05Z");
+    verb->add_option("--principal", session.audit.principal, "Only what this one asked");
+    verb->add_flag("--refused", session.audit.refused, "Only what was refused");
+    verb->add_option("--journal", session.audit.journal, "Of this file: a controller's journal, or a backup of one");
+    verb->callback([&session] { session.command = [&session] { return show_audit(session.globals, session.audit); }; });
+  };
+  add(audit);
+  add(audit->add_subcommand("list", "The same"));
 }
 
 void add_backup(CLI::App& app, Session& session) {
@@ -428,6 +470,7 @@ void build_tree(CLI::App& app, Session& session) {
   app.add_option("--state", session.globals.state_dir, "Folder of keys, journal and address (also LIGHTLOOM_STATE)")
       ->capture_default_str();
   app.add_option("--endpoint", session.globals.endpoint, "Address of the controller, instead of the state folder's");
+  app.add_option("--as", session.globals.as, "Whose key of the state folder's keys, instead of the operator's");
   app.add_option("--timeout", session.timeout, "How long to wait, e.g. 250ms, 10s, 2m")->capture_default_str();
   app.add_option("--color", session.colour, "auto, always or never; auto respects NO_COLOR")
       ->capture_default_str()
@@ -435,6 +478,7 @@ void build_tree(CLI::App& app, Session& session) {
   add_controller_commands(app, session);
   add_pure_commands(app, session);
   add_lab(app, session);
+  add_audit(app, session);
   add_backup(app, session);
   CLI::App* completion = app.add_subcommand("completion", "Completion for your shell: source <(loom completion bash)");
   completion->add_option("SHELL", session.word, "bash, zsh or fish")->required();

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "cli/arena.hpp"
+#include "cli/audit.hpp"
 #include "cli/backup.hpp"
 #include "cli/job_run.hpp"
+#include "cli/keys.hpp"
 #include "cli/lab.hpp"
 #include "cli/offline.hpp"
 #include "cli/options.hpp"
@@ -36,6 +38,7 @@ struct Session {
   ScheduleOrder schedule;
   PredictOrder predict;
   ArenaOrder arena;
+  AuditOrder audit;
   BackupOrder backup;
   PlanOrder plan;
   ReproduceOrder reproduce;
@@ -47,6 +50,7 @@ struct Session {
   LaunchOrder launch;
   EnvOrder env;
   LabOrder lab;
+  KeysOrder keys;
   std::string path;
   std::vector<std::string> paths;
   std::vector<std::string> job_settings;

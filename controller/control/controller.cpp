@@ -21,6 +21,7 @@ constexpr TokenRate kClaims{limits::kClaimsBelieved, 1, Duration{limits::kClaimI
 Controller::Controller(ControllerOptions options)
     : facts_{std::move(options.fabric), std::move(options.algorithm), options.timings},
       journal_(std::move(options.record_bytes)),
+      audit_(facts_, journal_),
       refusals_(facts_, alarms_),
       claims_(kClaims),
       sessions_(facts_, desired_, confirmed_, alarms_),
@@ -33,16 +34,17 @@ Controller::Controller(ControllerOptions options)
       reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, commits_, tentative_, unusable_}, options.drift),
       demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, commits_, tentative_}, options.adapt),
       reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_, light_, unusable_,
-                refusals_}),
-      answers_(facts_, confirmed_),
+                refusals_, journal_}),
+      answers_(facts_, confirmed_, audit_),
       resets_(facts_, sessions_, answers_, reports_, unusable_),
       requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, commits_, tentative_, reconciler_, answers_,
-                 resets_, reports_, unusable_, refusals_}) {}
+                 resets_, audit_, reports_, unusable_, refusals_}) {}
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
   facts_.now = now;
   std::visit([&](const auto& what) { on(what, sink); }, event);
   reconciler_.follow_commits(sink);
+  audit_.follow(commits_.history(), sink);
   const FabricCommit* moving = commits_.moving();
   light_.follow(moving == nullptr ? nullptr : moving->shared_plan());
 }
@@ -82,6 +84,7 @@ void Controller::on(const Started& started, EffectSink& sink) {
   facts_.wall_offset = started.wall_offset;
   restore(started.records);
   facts_.header.term = Term{facts_.header.term.value + 1};
+  audit_.note_own("controller started, term " + std::to_string(facts_.header.term.value), sink);
   journal_.append(TermRecord{facts_.header.term}, PlanAct{}, sink);
   facts_.started = true;
   sink.emit(SetTimer{timers::kSweep, facts_.now + facts_.timings.beat_interval});
@@ -156,6 +159,10 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
     commits_.on_cycle_done(node, envelope.revision, *done, sink);
   } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
+    if (alarm->alarm.code == AlarmCode::lasers_off) {  // an interlock, or a hand at the agent
+      audit_.note(envelope.principal, Role::agent, "node " + std::to_string(node.value) + ": " + alarm->alarm.evidence, {},
+                  sink);
+    }
     sessions_.keep(node, *alarm, sink);
   } else if (const auto* traffic = std::get_if<TrafficReport>(&envelope.body)) {
     demand_.keep(node, *traffic);
@@ -207,6 +214,35 @@ void Controller::on(const MessageRefused& refused, EffectSink& sink) {
     offence.node = NodeId{static_cast<std::uint32_t>(refused.from.id)};
   }
   refusals_.note(offence, sink);
+  audit_.on_refused(refused, sink);
+}
+
+/// The transport has the new keys already. A role that may not order any more is as good as no key.
+void Controller::on(const KeysChanged& changed, EffectSink& sink) {
+  facts_.keyring_digest = changed.digest;
+  audit_.on_keys(changed, sink);
+  if (changed.problem) {
+    return tell_keyring_problem(*changed.problem, sink);
+  }
+  if (keyring_alarm_) {
+    alarms_.clear(*keyring_alarm_);
+  }
+  for (const KeysChanged::Change& change : changed.changes) {
+    const bool may_order = change.role == Role::operator_ || change.role == Role::admin;
+    const bool is_lost =
+        change.kind == KeysChanged::Change::Kind::removed || (change.kind == KeysChanged::Change::Kind::altered && !may_order);
+    if (is_lost) {
+      requests_.on_key_lost(change.principal, sink);
+    }
+  }
+}
+
+void Controller::tell_keyring_problem(const Error& problem, EffectSink& sink) {
+  Alarm alarm;
+  alarm.code = AlarmCode::malformed_message;
+  alarm.evidence = problem.message;
+  alarm.next_command = problem.next_command.empty() ? "loom keys list" : problem.next_command;
+  keyring_alarm_ = alarms_.raise_apart(keyring_alarm_, std::move(alarm), facts_.now, sink);
 }
 
 // --- timers, plans -------------------------------------------------------------------------------------------------------
@@ -242,6 +278,7 @@ void Controller::sweep(EffectSink& sink) {
     commits_.want_plan(*name + " follows orders again", sink);
   }
   demand_.look(sink);
+  audit_.sweep(sink);
 }
 
 void Controller::on(const Planned& planned, EffectSink& sink) {

@@ -37,6 +37,7 @@ class Controller {
   void step(Instant now, const Event& event, EffectSink& sink);
 
   // What tests and the simulation's script may look at.
+  Term term() const { return facts_.header.term; }
   bool is_idle() const { return commits_.is_idle(); }
   std::uint32_t present_agents() const { return sessions_.present(); }
   Revision confirmed() const { return confirmed_.revision(); }
@@ -47,6 +48,7 @@ class Controller {
   const DriftWatch& drift() const { return reconciler_.drift(); }
   const std::map<JobId, DemandWatch>& demand_watches() const { return demand_.watches(); }
   const std::deque<StandingAlarm>& alarms() const { return alarms_.rows(); }
+  const std::vector<AuditRecord>& audit() const { return audit_.rows(); }
 
  private:
   void on(const Started& started, EffectSink& sink);
@@ -59,22 +61,25 @@ class Controller {
   void on(const BusReplied&, EffectSink&) {}
   void on(const InterlockChanged&, EffectSink&) {}
   void on(const TrafficHeard&, EffectSink&) {}
-  void on(const KeysChanged&, EffectSink&) {}
+  void on(const KeysChanged& changed, EffectSink& sink);
   void take_plan(const Planned& planned, EffectSink& sink);
   void restore(const std::vector<Record>& records);
   void on_agent(NodeId node, const Envelope& envelope, EffectSink& sink);
   void on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink);
   void keep_observations(NodeId node, const std::string& principal, const ObservationReport& report, EffectSink& sink);
   void sweep(EffectSink& sink);
+  void tell_keyring_problem(const Error& problem, EffectSink& sink);
   void perform(JournalAct& act, EffectSink& sink);
 
   ControllerFacts facts_;
   DesiredIntent desired_;
   ConfirmedPlans confirmed_;
   JournalQueue journal_;
+  AuditTrail audit_;
   AlarmBoard alarms_;
   Refusals refusals_;
-  TokenBucket claims_;  ///< hellos that raise terms or revisions
+  std::optional<AlarmId> keyring_alarm_;  ///< the keyring file cannot be taken over
+  TokenBucket claims_;                    ///< hellos that raise terms or revisions
   AgentSessions sessions_;
   UnusableWatch unusable_;
   Jobs jobs_;

@@ -2,6 +2,7 @@
 // which term and clock it speaks, and the time of the event in hand. It decides nothing.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -27,7 +28,8 @@ struct ControllerFacts {
   Instant now{};         ///< of the event in hand
   bool started = false;  ///< the journal has been read
   Instant started_at{};
-  Duration wall_offset{};  ///< wall-clock time minus the clock's, for people's eyes
+  std::uint64_t keyring_digest = 0;  ///< of the keys that are let in; 0: nobody has said
+  Duration wall_offset{};            ///< wall-clock time minus the clock's, for people's eyes
 
   WallTime wall(Instant instant) const { return wall_time(instant, wall_offset); }
 };

@@ -263,9 +263,19 @@ void Jobs::next_stage(JobId id, Revision revision) {
   record_of(id).revision = revision;
 }
 
-void Jobs::attend(JobId id, Instant until, Revision quiet_for) {
+void Jobs::end_attendance(const std::string& by) {
+  for (auto& [id, record] : records_) {
+    if (record.attended_by == by) {
+      record.attended_until = {};
+      record.attended_by.clear();
+    }
+  }
+}
+
+void Jobs::attend(JobId id, Instant until, Revision quiet_for, const std::string& by) {
   JobRecord& record = record_of(id);
   record.attended_until = until;
+  record.attended_by = by;
   record.quiet_for = std::max(record.quiet_for, quiet_for);
 }
 

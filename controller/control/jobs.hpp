@@ -38,6 +38,7 @@ struct JobRecord {
   bool was_lit = false;                      ///< before this incarnation of the controller, in its present stage, by `revision`
   std::optional<std::uint32_t> lit_stage{};  ///< the last stage whose light was confirmed, in any incarnation
   Instant attended_until{};                  ///< by a launcher, unless it says so again
+  std::string attended_by{};                 ///< its principal
   Revision quiet_for;                        ///< what that launcher has let its job be dark for
   std::optional<JobFacts> last{};            ///< of a job that has gone
 };
@@ -102,7 +103,9 @@ class Jobs {
   void played_to_end(JobId id);
 
   /// A launcher stands by it, and has let it be dark for a revision.
-  void attend(JobId id, Instant until, Revision quiet_for);
+  void attend(JobId id, Instant until, Revision quiet_for, const std::string& by = {});
+  /// Launchers of this principal stand by nothing any more.
+  void end_attendance(const std::string& by);
 
  private:
   JobRecord& record_of(JobId id);

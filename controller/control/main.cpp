@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/lab_files.hpp"
+#include "controller/control/audit_text.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/control/self_kill.hpp"
 #include "controller/plan/pipeline.hpp"
@@ -28,6 +29,8 @@
 #include "runtime/sqlite_store.hpp"
 #include "runtime/tape_file.hpp"
 #include "runtime/zmq/controller_transport.hpp"
+#include "runtime/zmq/keyring_file.hpp"
+#include "runtime/zmq/keys_watch.hpp"
 
 namespace loom {
 namespace {
@@ -49,19 +52,26 @@ int give_up(const Error& error) {
   return 1;
 }
 
-Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files) {
-  auto keys = load_keys(files.controller_key());
-  if (!keys) {
-    return std::unexpected(keys.error());
-  }
+/// With the keys that are missing made.
+Result<KeyringFile> open_keyring(const cli::LabFiles& files, const Scenario& scenario) {
+  LOOM_TRY(files.make_keys(scenario));
   auto keyring = load_keyring(files.keyring());
   if (!keyring) {
     return std::unexpected(keyring.error());
   }
+  return KeyringFile(files.keyring(), std::move(*keyring));
+}
+
+Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files,
+                                                            const Keyring& keyring) {
+  auto keys = load_keys(files.controller_key());
+  if (!keys) {
+    return std::unexpected(keys.error());
+  }
   ControllerTransportOptions options;
   options.endpoints = {order.listen};
   options.keys = std::move(*keys);
-  options.keyring = std::move(*keyring);
+  options.keyring = keyring;
   options.now = [&loop] { return loop.now(); };
   return ControllerTransport::bind(loop.context(), std::move(options));
 }
@@ -82,6 +92,35 @@ Result<EventRecorder> open_tape(const Order& order, const cli::LabFiles& files, 
       log_warning(writer->trouble());
     }
   });
+}
+
+Result<void> record_if_wanted(const Order& order, const cli::LabFiles& files, const Scenario& scenario, Digest& digest,
+                              HostSeams& seams) {
+  if (!order.record) {
+    return {};
+  }
+  auto recorder = open_tape(order, files, scenario);
+  if (!recorder) {
+    return std::unexpected(recorder.error());
+  }
+  seams.record = std::move(*recorder);
+  seams.digest = &digest;
+  log_info("lightloomd: recording to " + files.tape());
+  return {};
+}
+
+/// What stands in the keyring file is in force at once, first at the door and then for the controller.
+void take_over_keys(KeyringFile& keyring, KeysWatch::Cause cause, ControllerTransport& transport, Host& host) {
+  const auto changed = keyring.look(cause);
+  if (!changed) {
+    return;
+  }
+  if (!changed->problem) {
+    transport.replace_keyring(keyring.in_force());
+    log_info(changed->changes.empty() ? "lightloomd: the keyring can be read again, and says what is in force"
+                                      : "lightloomd: keys: " + sentence_of(*changed));
+  }
+  host.deliver(*changed);
 }
 
 /// The address appears whole or not at all, so that whoever waits for it never reads half of it.
@@ -114,6 +153,20 @@ ControllerStep step_unless_misfit(Controller& controller, const Fabric& fabric, 
   };
 }
 
+/// Every record of the audit is a line of the log as well, also of a journal that takes no more rows: the log is kept for
+/// longer.
+ControllerStep logging_audit(ControllerStep step) {
+  return [step = std::move(step)](Instant now, const Event& event, EffectSink& sink) {
+    step(now, event, sink);
+    for (const Effect& effect : sink.effects()) {
+      const auto* append = std::get_if<Append>(&effect);
+      if (const auto* record = append == nullptr ? nullptr : std::get_if<AuditRecord>(&append->record)) {
+        log_info(log_line(*record));
+      }
+    }
+  };
+}
+
 int run(const Order& order) {
   auto scenario = load_scenario(order.scenario);
   if (!scenario) {
@@ -124,14 +177,15 @@ int run(const Order& order) {
   }
   raise_file_limit();
   const cli::LabFiles files(order.state);
-  if (const auto made = files.make_keys(*scenario.value); !made) {
-    return give_up(made.error());
+  auto keyring = open_keyring(files, *scenario.value);
+  if (!keyring) {
+    return give_up(keyring.error());
   }
   auto loop = AsioLoop::open();
   if (!loop) {
     return give_up(loop.error());
   }
-  auto transport = open_transport(**loop, order, files);
+  auto transport = open_transport(**loop, order, files, keyring->in_force());
   if (!transport) {
     return give_up(transport.error());
   }
@@ -152,18 +206,12 @@ int run(const Order& order) {
   seams.storage = &(*store)->stream("controller");
   seams.plan = planner.worker();
   Digest digest;
-  if (order.record) {
-    auto recorder = open_tape(order, files, *scenario.value);
-    if (!recorder) {
-      return give_up(recorder.error());
-    }
-    seams.record = std::move(*recorder);
-    seams.digest = &digest;
-    log_info("lightloomd: recording to " + files.tape());
+  if (const auto recording = record_if_wanted(order, files, *scenario.value, digest, seams); !recording) {
+    return give_up(recording.error());
   }
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
   std::optional<Error> misfit;
-  ControllerStep step = step_unless_misfit(controller, *scenario.value->fabric, misfit);
+  ControllerStep step = logging_audit(step_unless_misfit(controller, *scenario.value->fabric, misfit));
   if (order.kill_self_at) {
     step = cut_at_kill_point(std::move(step), *order.kill_self_at, [&loop, &order](const std::string& place) {
       die_after_this_step(**loop, *order.kill_self_at, place);
@@ -174,12 +222,16 @@ int run(const Order& order) {
   if (!started || misfit) {
     return give_up(misfit ? *misfit : started.error());
   }
+  host.deliver(keys_changed({}, keyring->in_force()));
+  const KeysWatch watch((*loop)->context(), files.keys(), [&keyring, &transport, &host](KeysWatch::Cause cause) {
+    take_over_keys(*keyring, cause, **transport, host);
+  });
   publish_address(files, (*transport)->endpoints().front());
   log_info("lightloomd: fabric " + scenario.value->fabric->name + ", listening on " + (*transport)->endpoints().front());
   (*loop)->on_signal({});
   (*loop)->run();
   std::remove(files.address().c_str());
-  log_info("lightloomd: stopped; agents keep their light");
+  log_info("lightloomd: stopped in term " + std::to_string(controller.term().value) + "; agents keep their light");
   return 0;
 }
 
@@ -187,6 +239,7 @@ int run(const Order& order) {
 }  // namespace loom
 
 int main(int argc, char** argv) {
+  loom::ignore_hangups();
   loom::Order order;
   CLI::App app{"The controller: computes circuit schedules and has them switched by the agents"};
   app.add_option("--scenario", order.scenario, "YAML file that names fabric and timings")->required();

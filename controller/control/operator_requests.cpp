@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "controller/control/audit_text.hpp"
 #include "controller/control/change_report.hpp"
 #include "controller/control/timers.hpp"
 #include "core/intake_limits.hpp"
@@ -41,6 +42,7 @@ OperatorRequests::OperatorRequests(const OperatorRequestParts& parts)
       reconciler_(parts.reconciler),
       answers_(parts.answers),
       resets_(parts.resets),
+      audit_(parts.audit),
       reports_(parts.reports),
       unusable_(parts.unusable),
       refusals_(parts.refusals) {}
@@ -48,6 +50,7 @@ OperatorRequests::OperatorRequests(const OperatorRequestParts& parts)
 void OperatorRequests::on_request(Peer from, const Envelope& envelope, const OperatorRequest& request, EffectSink& sink) {
   const Requester requester{from, envelope.principal, request.request};
   if (const auto* query = std::get_if<Query>(&request.ask)) {
+    audit_.count_question(envelope.principal, envelope.role);
     return answers_.answer_once(requester, reports_.answer(*query), sink);
   }
   const bool only_reads = std::holds_alternative<DiffSchedule>(request.ask);
@@ -58,11 +61,19 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
         Error{ErrorCode::refused,
               "your key is a " + std::string(to_string(envelope.role)) + "'s; this needs an operator's or an admin's",
               "loom --state FOLDER ... (of an operator's key)"};
+    audit_.begin(requester, envelope.role, request.ask);
+    audit_.end(requester, refused, sink);
     return answers_.answer_once(requester, std::move(refused), sink);
   }
-  if (answers_.arrive(requester, sink) != RequestAnswers::Arrival::first) {
+  const RequestAnswers::Arrival arrival = answers_.arrive(requester, sink);
+  if (arrival == RequestAnswers::Arrival::refused) {
+    const Error busy{ErrorCode::busy, "as many requests as are remembered came before it"};
+    audit_.note(envelope.principal, envelope.role, sentence_of(request.ask), Outcome{busy}, sink);
+  }
+  if (arrival != RequestAnswers::Arrival::first) {
     return;
   }
+  open_audit(requester, envelope, request.ask);
   std::visit(
       [&]<class Request>(const Request& asked) {
         if constexpr (!std::is_same_v<Request, Query>) {
@@ -75,9 +86,33 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
       request.ask);
 }
 
-/// The present intent and its answer: sent once the intent is durable, and again to whoever repeats the request.
+void OperatorRequests::open_audit(const Requester& requester, const Envelope& envelope, const OperatorAsk& ask) {
+  const auto* attend = std::get_if<AttendJob>(&ask);
+  const JobRecord* job = attend == nullptr ? nullptr : jobs_.find(attend->job);
+  const bool goes_on = job != nullptr && facts_.now < job->attended_until && job->attended_by == requester.principal;
+  if (goes_on || std::holds_alternative<DiffSchedule>(ask)) {
+    audit_.count_question(envelope.principal, envelope.role);
+  } else {
+    audit_.begin(requester, envelope.role, ask);
+  }
+}
+
+void OperatorRequests::on_key_lost(const std::string& principal, EffectSink& sink) {
+  for (const Requester& requester : tentative_.withdraw(principal)) {
+    refuse(requester,
+           {ErrorCode::refused, "a key of " + principal + " was revoked while this was being planned; nothing has changed",
+            "loom keys list"},
+           sink);
+  }
+  jobs_.end_attendance(principal);
+  commits_.begin_if_ready(sink);
+}
+
+/// The present intent and its answer: in the audit first, so that no intent is durable without it; sent once the intent is
+/// durable, and again to whoever repeats the request.
 void OperatorRequests::answer_when_durable(ReplyAct answer, EffectSink& sink) {
   const OperatorReply& reply = answer.reply;
+  audit_.record(answer.to, reply, sink);
   IntentRecord record = desired_.record(IntentCause{answer.to.principal, answer.to.request, reply.job, reply.revision});
   journal_.append(std::move(record), std::move(answer), sink);
 }

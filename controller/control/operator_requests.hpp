@@ -30,6 +30,7 @@ struct OperatorRequestParts {
   Reconciler& reconciler;
   RequestAnswers& answers;
   ResetRequests& resets;
+  AuditTrail& audit;
   const Reports& reports;
   UnusableWatch& unusable;
   Refusals& refusals;
@@ -46,6 +47,9 @@ class OperatorRequests {
   void try_waiting(EffectSink& sink);
   /// The journal did not take the row that this answer waited for.
   void on_not_recorded(const ReplyAct& act, EffectSink& sink);
+  /// A key of this principal may no longer order: what it asked for and is still being planned is refused, and the jobs that it
+  /// attends are attended no more. What was accepted stays.
+  void on_key_lost(const std::string& principal, EffectSink& sink);
   /// The time of a schedule that nobody confirmed may be over: what was pinned before is pinned again.
   void watch_probation(EffectSink& sink);
 
@@ -54,6 +58,8 @@ class OperatorRequests {
   const Intent& intent() const { return desired_.intent(); }
   void refuse(const Requester& requester, Error error, EffectSink& sink) { answers_.refuse(requester, std::move(error), sink); }
   std::optional<Error> refusal_to_try(const OperatorChange& change) const;
+  /// Rows of the audit for it: questions are counted, as is a launcher that goes on attending.
+  void open_audit(const Requester& requester, const Envelope& envelope, const OperatorAsk& ask);
   void begin(TentativePlan plan, EffectSink& sink);
   void try_now(TentativePlan plan, EffectSink& sink);
   ChangeReport change_by(const TentativeOutcome& outcome) const;
@@ -101,6 +107,7 @@ class OperatorRequests {
   Reconciler& reconciler_;
   RequestAnswers& answers_;
   ResetRequests& resets_;
+  AuditTrail& audit_;
   const Reports& reports_;
   UnusableWatch& unusable_;
   Refusals& refusals_;

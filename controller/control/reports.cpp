@@ -112,6 +112,7 @@ StatusReport Reports::status() const {
   report.lasers_off = intent.lasers_off;
   report.malformed = from_.refusals.dishonest();
   report.refusals = from_.refusals.counts();
+  report.keyring_digest = from_.facts.keyring_digest;
   report.alarms = from_.alarms.open_count();
   report.drift = from_.reconciler.counts();
   if (const auto& probation = from_.desired.probation()) {
@@ -299,6 +300,14 @@ ReportPage<StandingAlarm> Reports::alarm_rows(const Query& query) const {
   return page.take();
 }
 
+ReportPage<AuditRecord> Reports::audit_rows(const Query& query) const {
+  Page<AuditRecord> page(query);
+  for (const AuditRecord& record : from_.journal.state().audit) {
+    page.add(record.number, [&] { return record; });
+  }
+  return page.take();
+}
+
 OperatorReply Reports::answer(const Query& query) const {
   OperatorReply answered;
   const auto keep = [&](auto page) {
@@ -328,7 +337,7 @@ OperatorReply Reports::answer(const Query& query) const {
       keep(alarm_rows(query));
       break;
     case Noun::audit:
-      answered.rows = std::vector<AuditRecord>{};
+      keep(audit_rows(query));
       break;
     case Noun::explanation:
       return explain(query);

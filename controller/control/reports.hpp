@@ -31,6 +31,7 @@ struct ReportSources {
   const LightWatch& light;
   const UnusableWatch& unusable;
   const Refusals& refusals;
+  const JournalQueue& journal;
 };
 
 /// The rows of one page, and how many there are in all.
@@ -56,6 +57,7 @@ class Reports {
   JobReport job_row(JobId id, const JobRecord& record) const;
   ReportPage<CircuitReport> circuit_rows(const Query& query) const;
   ReportPage<CommitReport> history_rows(const Query& query) const;
+  ReportPage<AuditRecord> audit_rows(const Query& query) const;
   ReportPage<StandingAlarm> alarm_rows(const Query& query) const;
   const std::vector<std::uint32_t>& lit_ways_of_confirmed() const;
 

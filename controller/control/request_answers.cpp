@@ -66,6 +66,7 @@ void RequestAnswers::forget_expired() {
 }
 
 void RequestAnswers::answer(const Requester& requester, OperatorReply reply, EffectSink& sink) {
+  audit_.end(requester, reply, sink);
   reply.request = requester.request;
   Peer to = requester.peer;
   Key key{requester.principal, requester.request};

@@ -1,6 +1,6 @@
 // RequestAnswers: each request of an operator is handled once, however often it comes, and its answer is sent again to whoever
 // repeats it. A request is remembered for as long as its sender may repeat it, which is a matter of time and never of how many
-// others came since. It never handles a request itself.
+// others came since. What it answers goes into the audit. It never handles a request itself.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/control/audit_trail.hpp"
 #include "controller/control/confirmed_plans.hpp"
 #include "controller/control/facts.hpp"
 #include "controller/control/requester.hpp"
@@ -19,7 +20,8 @@ namespace loom {
 
 class RequestAnswers {
  public:
-  RequestAnswers(const ControllerFacts& facts, const ConfirmedPlans& confirmed) : facts_(facts), confirmed_(confirmed) {}
+  RequestAnswers(const ControllerFacts& facts, const ConfirmedPlans& confirmed, AuditTrail& audit)
+      : facts_(facts), confirmed_(confirmed), audit_(audit) {}
 
   enum class Arrival : std::uint8_t {
     first,     ///< to be handled; from now on it is known
@@ -61,6 +63,7 @@ class RequestAnswers {
 
   const ControllerFacts& facts_;
   const ConfirmedPlans& confirmed_;
+  AuditTrail& audit_;
   std::map<Key, Known> known_;
   std::deque<Expiry> expiries_;  ///< of what is answered, ascending; a repetition puts its request off
 };

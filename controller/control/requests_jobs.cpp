@@ -179,7 +179,7 @@ void OperatorRequests::handle(const Requester& requester, const AttendJob& reque
                    "loom job show " + number(request.job.value)},
                   sink);
   }
-  jobs_.attend(request.job, facts_.now + facts_.timings.attend_lease, request.quiet_for);
+  jobs_.attend(request.job, facts_.now + facts_.timings.attend_lease, request.quiet_for, requester.principal);
   OperatorReply answered;
   answered.job = request.job;
   answered.rows = reports_.job_rows(Query{Noun::jobs, request.job.value}).rows;

@@ -214,6 +214,7 @@ void OperatorRequests::watch_probation(EffectSink& sink) {
                  "the schedule of revision " + number(over.revision.value) + " was not confirmed in time and is taken back",
                  "loom schedule history"},
                 facts_.now, sink);
+  audit_.note_own("schedule of revision " + number(over.revision.value) + " taken back: it was not confirmed in time", sink);
   journal_.append(desired_.record(), PlanAct{}, sink);
   commits_.want_plan("revision " + number(over.revision.value) + " was not confirmed in time", sink);
 }

@@ -87,6 +87,19 @@ std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, Circui
   return std::nullopt;
 }
 
+std::vector<Requester> TentativePlans::withdraw(const std::string& principal) {
+  std::vector<Requester> requesters;
+  std::erase_if(plans_, [&](const TentativePlan& plan) {
+    const auto* change = std::get_if<OperatorChange>(&plan.purpose);
+    const bool is_its = change != nullptr && change->requester.principal == principal;
+    if (is_its) {
+      requesters.push_back(change->requester);
+    }
+    return is_its;
+  });
+  return requesters;
+}
+
 std::optional<Error> TentativePlans::costs_light(const PlanResult& made) const {
   const auto is_known = [this](const LeftOut& each) {
     const auto* present = confirmed_.present().get();

@@ -81,6 +81,8 @@ class TentativePlans {
 
   /// Has the plan's present candidate planned on what is confirmed. Given back: no candidate is lawful, and why.
   std::optional<TentativeOutcome> begin(TentativePlan plan, CircuitId next_circuit, EffectSink& sink);
+  /// Forgets what this principal asked for, dry runs too, and gives back whom to tell.
+  std::vector<Requester> withdraw(const std::string& principal);
   /// A plan was made. Empty: it was nobody's, or another candidate is tried now.
   std::optional<TentativeOutcome> on_planned(const PlanOutcome& outcome, CircuitId next_circuit, EffectSink& sink);
 

@@ -45,12 +45,14 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
 
   Result<Link*> open_link();
   Result<MessageSeam*> port(NodeId node);
+  Result<void> replace_keys(KeyPair keys, std::string controller_key);
   void close();
   void send(Link& link, std::string_view bytes);
 
   AgentTransportCounters counters;
 
  private:
+  Result<std::shared_ptr<LoopSocket>> dial();
   bool take_frame(Link& link);
   void serve_soon();
   void serve();
@@ -109,7 +111,19 @@ class AgentTransport::Port : public MessageSeam {
 };
 
 Result<Link*> AgentTransport::Core::open_link() {
+  auto socket = dial();
+  if (!socket) {
+    return std::unexpected(socket.error());
+  }
   auto link = std::make_unique<Link>();
+  link->socket = std::move(*socket);
+  Link& opened = *link;
+  LOOM_TRY(opened.socket->arm([this, &opened] { return take_frame(opened); }));
+  links_.push_back(std::move(link));
+  return &opened;
+}
+
+Result<std::shared_ptr<LoopSocket>> AgentTransport::Core::dial() {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::dealer);
     set_common_options(socket);
@@ -125,14 +139,39 @@ Result<Link*> AgentTransport::Core::open_link() {
       LOOM_TRY(watch(socket));
     }
     socket.connect(options_.endpoint);
-    link->socket = std::make_shared<LoopSocket>(io_, std::move(socket));
+    return std::make_shared<LoopSocket>(io_, std::move(socket));
   } catch (const zmq::error_t& error) {
     return zmq_failure(ErrorCode::unreachable, "cannot connect to " + options_.endpoint, error.num());
   }
-  Link& opened = *link;
-  LOOM_TRY(opened.socket->arm([this, &opened] { return take_frame(opened); }));
-  links_.push_back(std::move(link));
-  return &opened;
+}
+
+/// All new connections exist before the first old one is closed.
+Result<void> AgentTransport::Core::replace_keys(KeyPair keys, std::string controller_key) {
+  LOOM_TRY(check_key("the controller's public key", controller_key));
+  LOOM_TRY(check_key("the agent's public key", keys.public_key));
+  LOOM_TRY(check_key("the agent's secret key", keys.secret_key));
+  std::swap(options_.keys, keys);
+  std::swap(options_.controller_key, controller_key);
+  silence_.cancel();
+  std::unique_ptr<HandshakeWatch> watch_before = std::move(watch_);
+  std::vector<std::shared_ptr<LoopSocket>> sockets;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    auto socket = dial();
+    if (!socket) {
+      watch_ = std::move(watch_before);
+      options_.keys = std::move(keys);
+      options_.controller_key = std::move(controller_key);
+      return std::unexpected(socket.error());
+    }
+    sockets.push_back(std::move(*socket));
+  }
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    Link& link = *links_[i];
+    link.socket->close();
+    link.socket = std::move(sockets[i]);
+    LOOM_TRY(link.socket->arm([this, &link] { return take_frame(link); }));
+  }
+  return {};
 }
 
 /// Before connect(), so that no event is missed.
@@ -331,6 +370,9 @@ Result<std::unique_ptr<AgentTransport>> AgentTransport::connect(asio::io_context
 AgentTransport::AgentTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 AgentTransport::~AgentTransport() { core_->close(); }
 Result<MessageSeam*> AgentTransport::port(NodeId node) { return core_->port(node); }
+Result<void> AgentTransport::replace_keys(KeyPair keys, std::string controller_key) {
+  return core_->replace_keys(std::move(keys), std::move(controller_key));
+}
 const AgentTransportCounters& AgentTransport::counters() const { return core_->counters; }
 
 }  // namespace loom

@@ -47,6 +47,9 @@ class AgentTransport {
   /// The seam of one hosted agent; the same one for the same node. Lives as long as the transport. What arrives is from
   /// controller_peer(), principal "controller". Errors: internal (a connection of its own could not be made).
   Result<MessageSeam*> port(NodeId node);
+  /// Every connection is made anew with these keys, towards a controller of that public key; ports stay. The old connections
+  /// stay when it fails. Errors: as connect().
+  Result<void> replace_keys(KeyPair keys, std::string controller_key);
   const AgentTransportCounters& counters() const;
 
  private:

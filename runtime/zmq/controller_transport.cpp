@@ -15,6 +15,7 @@
 #include "runtime/zmq/authenticator.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
+#include "runtime/zmq/peer_socket.hpp"
 #include "runtime/zmq/refusal_sums.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
@@ -26,7 +27,9 @@ constexpr std::size_t kFirstSweep = 256;
 
 /// What an operator whose machine it is can do.
 constexpr const char* kKeyRemedy =
-    "if it is ours, remove its key file, run `loom keys generate SCENARIO`, and start it and lightloomd again";
+    "if it is ours, `loom keys grant NAME --key KEY --role ROLE`; a key file of another lab: remove it, run `loom keys "
+    "generate "
+    "SCENARIO` and start its process again";
 
 std::set<std::string> keys_of(const Keyring& keyring) {
   std::set<std::string> keys;
@@ -64,6 +67,7 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
     std::uint64_t number = 0;
     Grant grant;
     IntakeQuota quota;
+    PeerSocket socket;
     Instant heard{};
     Batch outgoing;
     bool is_dirty = false;  ///< listed in dirty_
@@ -199,7 +203,13 @@ void ControllerTransport::Core::take_frame(const std::string& routing_id, zmq::m
   const char* user_id = zmq_msg_gets(frame.handle(), "User-Id");
   Connection* connection = connection_of(routing_id, user_id);
   if (connection == nullptr) {
+    if (user_id == nullptr || options_.keyring.find(user_id) == nullptr) {
+      PeerSocket(frame).hang_up();  // its key was revoked after it had connected
+    }
     return;
+  }
+  if (connection->heard == Instant{}) {
+    connection->socket = PeerSocket(frame);
   }
   connection->heard = options_.now();
   const auto owner = std::make_shared<zmq::message_t>(std::move(frame));
@@ -538,15 +548,19 @@ void ControllerTransport::Core::sweep(const std::string& key) {
 void ControllerTransport::Core::replace_keyring(Keyring keyring) {
   options_.keyring = std::move(keyring);
   authenticator_->replace_keys(keys_of(options_.keyring));
-  std::vector<Connection*> revoked;
+  std::vector<Connection*> changed;
   for (const auto& [routing_id, connection] : connections_) {
     const Grant* grant = options_.keyring.find(connection->grant.public_key);
     if (grant == nullptr || *grant != connection->grant) {
-      revoked.push_back(connection.get());  // a changed grant begins anew with the next message
+      changed.push_back(connection.get());
     }
   }
-  for (Connection* connection : revoked) {
-    forget(*connection);
+  for (Connection* connection : changed) {
+    if (options_.keyring.find(connection->grant.public_key) == nullptr) {
+      connection->socket.hang_up();  // it may come back, and is turned away at the door
+    }
+    counters.dropped += intake_.forget(connection->grant.public_key);  // what waits was sent under the old grant and its quota
+    forget(*connection);                                               // a changed grant begins anew with the next message
   }
 }
 

@@ -58,7 +58,8 @@ class ControllerTransport : public MessageSeam {
 
   /// As bound, with the real ports.
   const std::vector<std::string>& endpoints() const;
-  /// Keys that are gone from it are not heard any more, and lose their nodes at once.
+  /// Keys that are gone from it lose their connections and nodes at once: what waited to be sent to them is dropped, and what
+  /// they had sent is not received any more. A key whose role or nodes changed goes by the new ones from its next message on.
   void replace_keyring(Keyring keyring);
   const ControllerTransportCounters& counters() const;
 

@@ -22,7 +22,9 @@ HandshakeWatch::HandshakeWatch(std::string endpoint, HandshakeListener listener)
 Result<std::unique_ptr<HandshakeWatch>> HandshakeWatch::open(asio::io_context& io, zmq::context_t& context,
                                                              zmq::socket_t& socket, std::string endpoint,
                                                              HandshakeListener listener) {
-  const std::string address = "inproc://handshakes-of-" + endpoint;
+  // A socket that took the place of another one to the same endpoint is watched under a name of its own.
+  const std::string address =
+      "inproc://handshakes-of-" + endpoint + "-" + std::to_string(reinterpret_cast<std::uintptr_t>(socket.handle()));
   if (zmq_socket_monitor(socket.handle(), address.c_str(), kEvents) != 0) {
     return zmq_failure(ErrorCode::internal, "cannot watch the handshakes with " + endpoint, zmq_errno());
   }

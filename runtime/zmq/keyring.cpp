@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <zmq.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/digest.hpp"
 #include "core/limits.hpp"
 #include "runtime/zmq/keys.hpp"
 
@@ -22,6 +24,8 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kPrincipalCharacters = 255;
+constexpr std::size_t kKeyringBytes = 16u << 20;  ///< of the file: 65,536 agents' keys take half of it
+constexpr std::string_view kRevoked = "revoked";
 constexpr std::array kGrantable{Role::viewer, Role::operator_, Role::admin, Role::agent};
 
 std::optional<Role> role_of(std::string_view word) {
@@ -41,9 +45,15 @@ Result<NodeId> parse_node(std::string_view text) {
   return NodeId{static_cast<std::uint32_t>(value)};
 }
 
-Result<Grant> parse_line(const std::string& line) {
-  std::istringstream words(line);
+struct KeyLine {
   Grant grant;
+  bool is_revoked = false;
+};
+
+Result<KeyLine> parse_line(const std::string& line) {
+  std::istringstream words(line);
+  KeyLine read;
+  Grant& grant = read.grant;
   std::string role;
   std::string nodes;
   std::string rest;
@@ -51,9 +61,13 @@ Result<Grant> parse_line(const std::string& line) {
   if (grant.principal.empty() || !rest.empty()) {
     return fail(ErrorCode::malformed, "expected: KEY ROLE PRINCIPAL [NODES]");
   }
+  if (role == kRevoked && nodes.empty()) {
+    read.is_revoked = true;
+    return read;
+  }
   const auto known = role_of(role);
   if (!known) {
-    return fail(ErrorCode::malformed, "role '" + role + "' is none of viewer, operator, admin, agent");
+    return fail(ErrorCode::malformed, "role '" + role + "' is none of viewer, operator, admin, agent, revoked");
   }
   grant.role = *known;
   if (!nodes.empty()) {
@@ -63,7 +77,7 @@ Result<Grant> parse_line(const std::string& line) {
     }
     grant.nodes = std::move(*ranges);
   }
-  return grant;
+  return read;
 }
 
 Result<void> check_grant(const Grant& grant) {
@@ -91,8 +105,10 @@ Result<void> check_grant(const Grant& grant) {
   return {};
 }
 
-/// Reads, changes and writes a keyring file while nobody else does.
-Result<void> change(const std::filesystem::path& file, const std::function<Result<void>(Keyring&)>& edit) {
+}  // namespace
+
+/// While nobody else does.
+Result<void> change_keyring(const std::filesystem::path& file, const std::function<Result<void>(Keyring&)>& edit) {
   // A first write makes the directory, so that there is something to lock.
   const auto begun = write_whole_file({file, "", 0600, false});
   if (!begun && begun.error().code != ErrorCode::conflict) {
@@ -108,14 +124,14 @@ Result<void> change(const std::filesystem::path& file, const std::function<Resul
     if (!keyring) {
       return std::unexpected(keyring.error());
     }
+    const std::string before = keyring->to_text();
     LOOM_TRY(edit(*keyring));
-    return write_whole_file({file, keyring->to_text(), 0600, true});
+    const std::string after = keyring->to_text();
+    return after == before ? Result<void>{} : write_whole_file({file, after, 0600, true});
   }();
   ::close(lock);
   return result;
 }
-
-}  // namespace
 
 bool Grant::may_speak_for(NodeId node) const {
   return std::any_of(nodes.begin(), nodes.end(),
@@ -130,6 +146,7 @@ const Grant* Keyring::find(std::string_view public_key) const {
 Result<void> Keyring::add(Grant grant) {
   LOOM_TRY(check_grant(grant));
   std::string key = grant.public_key;
+  revoked_.erase(key);
   grants_.insert_or_assign(std::move(key), std::move(grant));
   return {};
 }
@@ -139,6 +156,7 @@ bool Keyring::remove(std::string_view public_key) {
   if (at == grants_.end()) {
     return false;
   }
+  revoked_.insert_or_assign(at->first, at->second.principal);
   grants_.erase(at);
   return true;
 }
@@ -151,6 +169,32 @@ std::vector<Grant> Keyring::grants() const {
   return all;
 }
 
+std::uint64_t Keyring::digest() const {
+  Digest digest;
+  for (const auto& [key, grant] : grants_) {
+    digest.add(key);
+    digest.add(static_cast<std::uint64_t>(grant.role));
+    digest.add(grant.principal);
+    for (const NodeRange& range : grant.nodes) {
+      digest.add(std::uint64_t{range.first.value} << 32U | range.last.value);
+    }
+  }
+  return digest.value() == 0 ? 1 : digest.value();
+}
+
+std::string fingerprint_of(std::string_view public_key) {
+  static constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<std::uint8_t, 32> bytes{};
+  const std::string terminated{public_key};
+  LOOM_ASSERT(public_key.size() == kKeyCharacters && zmq_z85_decode(bytes.data(), terminated.c_str()) != nullptr);
+  std::string text;
+  for (std::size_t i = 0; i < 8; ++i) {
+    text += kDigits[bytes[i] >> 4U];
+    text += kDigits[bytes[i] & 15U];
+  }
+  return text;
+}
+
 std::string Keyring::to_text() const {
   std::string text = "# public key, role, principal, nodes that it may speak for\n";
   for (const auto& [key, grant] : grants_) {
@@ -160,6 +204,9 @@ std::string Keyring::to_text() const {
           (i == 0 ? " " : ",") + std::to_string(grant.nodes[i].first.value) + "-" + std::to_string(grant.nodes[i].last.value);
     }
     text += '\n';
+  }
+  for (const auto& [key, principal] : revoked_) {
+    text += key + ' ' + std::string{kRevoked} + ' ' + principal + '\n';
   }
   return text;
 }
@@ -173,22 +220,26 @@ Result<Keyring> Keyring::from_text(std::string_view name, std::string_view text)
       continue;
     }
     const std::string where = std::string{name} + ":" + std::to_string(number) + ": ";
-    auto grant = parse_line(line);
-    if (!grant) {
-      return fail(grant.error().code, where + grant.error().message);
+    auto line_of_key = parse_line(line);
+    if (!line_of_key) {
+      return fail(line_of_key.error().code, where + line_of_key.error().message);
     }
-    if (keyring.find(grant->public_key) != nullptr) {
+    const std::string key = line_of_key->grant.public_key;
+    if (keyring.find(key) != nullptr || keyring.is_revoked(key)) {
       return fail(ErrorCode::conflict, where + "this key has a line already");
     }
-    if (auto added = keyring.add(std::move(*grant)); !added) {
+    if (auto added = keyring.add(std::move(line_of_key->grant)); !added) {
       return fail(added.error().code, where + added.error().message);
+    }
+    if (line_of_key->is_revoked) {
+      keyring.remove(key);
     }
   }
   return keyring;
 }
 
 Result<Keyring> load_keyring(const std::filesystem::path& file) {
-  const auto text = read_private_file(file);
+  const auto text = read_private_file(file, kKeyringBytes);
   if (!text) {
     return std::unexpected(text.error());
   }
@@ -196,11 +247,11 @@ Result<Keyring> load_keyring(const std::filesystem::path& file) {
 }
 
 Result<void> grant(const std::filesystem::path& file, const Grant& one) {
-  return change(file, [&](Keyring& keyring) { return keyring.add(one); });
+  return change_keyring(file, [&](Keyring& keyring) { return keyring.add(one); });
 }
 
 Result<void> revoke(const std::filesystem::path& file, std::string_view public_key) {
-  return change(file, [&](Keyring& keyring) -> Result<void> {
+  return change_keyring(file, [&](Keyring& keyring) -> Result<void> {
     if (!keyring.remove(public_key)) {
       return fail(ErrorCode::not_found, "key " + std::string{public_key} + " is not in " + file.string());
     }

@@ -2,12 +2,15 @@
 // a key; a key that is not here never gets a word through.
 //
 //   <public key, Z85> <viewer|operator|admin|agent> <principal> [<nodes, e.g. 0-1023,2000>]
+//   <public key, Z85> revoked <principal>
 //
-// Lines that begin with "# " are comments (a key may begin with '#', but has no space).
+// Lines that begin with "# " are comments (a key may begin with '#', but has no space). A revoked key keeps its line, so that
+// nothing that makes missing keys by itself (a lab that starts, `loom keys generate`) grants it anew.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -42,9 +45,15 @@ class Keyring {
   const Grant* find(std::string_view public_key) const;
   /// Adds, or replaces what the key had. Errors: malformed, out_of_range (a node beyond limits::kNodes).
   Result<void> add(Grant grant);
+  /// False: it has no such key. The key is known as revoked from then on, until it is added again.
   bool remove(std::string_view public_key);
+  /// Had it once, and was told to let it in no more.
+  bool is_revoked(std::string_view public_key) const { return revoked_.contains(public_key); }
   /// By ascending key.
   std::vector<Grant> grants() const;
+  bool is_empty() const { return grants_.empty(); }
+  /// Of what it grants, so that two can be compared without showing them; never 0. No protection against a forger.
+  std::uint64_t digest() const;
 
   std::string to_text() const;
   /// Errors: malformed, out_of_range, conflict (a key twice); each names the line.
@@ -52,10 +61,18 @@ class Keyring {
 
  private:
   std::map<std::string, Grant, std::less<>> grants_;
+  std::map<std::string, std::string, std::less<>> revoked_;  ///< key -> whose it was
 };
+
+/// What people call a key: its first 8 bytes in hexadecimal. Precondition: check_key() has passed it.
+std::string fingerprint_of(std::string_view public_key);
 
 /// Errors: as read_private_file() and Keyring::from_text().
 Result<Keyring> load_keyring(const std::filesystem::path& file);
+
+/// Reads the file (made when it is not there), has it changed and writes it, if that made a difference; several at a time wait
+/// for each other. Blocks on the disk. Errors: as load_keyring() and `edit`, storage.
+Result<void> change_keyring(const std::filesystem::path& file, const std::function<Result<void>(Keyring&)>& edit);
 
 /// Adds one grant to the file (made when it is not there); several at a time wait for each other. Blocks on the disk.
 Result<void> grant(const std::filesystem::path& file, const Grant& grant);

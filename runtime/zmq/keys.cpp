@@ -157,7 +157,7 @@ Result<void> write_whole_file(const WholeFile& order) {
   return {};
 }
 
-Result<std::string> read_private_file(const std::filesystem::path& file) {
+Result<std::string> read_private_file(const std::filesystem::path& file, std::size_t bytes_max) {
   const Descriptor fd{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (!fd.is_open() && errno == ENOENT) {
     return fail(ErrorCode::not_found, file.string() + " does not exist");
@@ -172,6 +172,10 @@ Result<std::string> read_private_file(const std::filesystem::path& file) {
   }
   LOOM_TRY(check_private(file, status, "600"));
   LOOM_TRY(check_private(directory_of(file), folder, "700"));
+  if (static_cast<std::size_t>(status.st_size) > bytes_max) {
+    return fail(ErrorCode::out_of_range, file.string() + " has " + std::to_string(status.st_size) + " bytes, at most " +
+                                             std::to_string(bytes_max) + " are read");
+  }
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
   while (have < text.size()) {
@@ -192,6 +196,20 @@ Result<KeyPair> generate_keys(const std::filesystem::path& file) {
   LOOM_TRY(write_whole_file({file, public_text(keys) + "secret " + keys.secret_key + "\n", 0600, false}));
   LOOM_TRY(write_whole_file({file.string() + ".pub", public_text(keys), 0644, true}));
   return keys;
+}
+
+Result<void> replace_key_files(const std::filesystem::path& fresh, const std::filesystem::path& file) {
+  const auto keys = load_keys(fresh);
+  if (!keys) {
+    return std::unexpected(keys.error());
+  }
+  if (::rename(fresh.c_str(), file.c_str()) != 0) {
+    return storage_error("replace", file, errno);
+  }
+  // Its fsync() of the folder makes both names durable.
+  LOOM_TRY(write_whole_file({file.string() + ".pub", public_text(*keys), 0644, true}));
+  ::unlink((fresh.string() + ".pub").c_str());
+  return {};
 }
 
 Result<KeyPair> load_keys(const std::filesystem::path& file) {

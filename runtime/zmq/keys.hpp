@@ -2,6 +2,7 @@
 // atomically, so that two first starts at a time agree. Never prints a secret.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -26,6 +27,10 @@ KeyPair make_keys();
 /// Errors: conflict (the file exists), storage.
 Result<KeyPair> generate_keys(const std::filesystem::path& file);
 
+/// Puts the pair in `fresh` (as generate_keys() wrote it) in the place of the one in `file`: the pair at once, its public half
+/// right behind it. Errors: as load_keys() of `fresh`, storage.
+Result<void> replace_key_files(const std::filesystem::path& fresh, const std::filesystem::path& file);
+
 /// Errors: not_found; refused (file or directory open to others, another owner, no regular file); malformed (a line, a key's
 /// length or alphabet, halves that do not belong together); storage.
 Result<KeyPair> load_keys(const std::filesystem::path& file);
@@ -49,7 +54,8 @@ struct WholeFile {
 };
 Result<void> write_whole_file(const WholeFile& order);
 
-/// The contents of a file that nobody else may read or change. Errors: not_found, refused, storage.
-Result<std::string> read_private_file(const std::filesystem::path& file);
+/// The contents of a file that nobody else may read or change. Errors: not_found, refused, storage, out_of_range (it has more
+/// than `bytes_max`).
+Result<std::string> read_private_file(const std::filesystem::path& file, std::size_t bytes_max = 1u << 20);
 
 }  // namespace loom

@@ -73,6 +73,9 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   void close();
   MessageSeam& port(NodeId node, MessageSeam& controller);
   void send(NodeId from, NodeId to, std::string_view bytes);
+  void replace_keyring(Keyring keyring);
+  Result<void> replace_keys(KeyPair keys);
+  void replace_peer_key(std::uint32_t process, std::string public_key);
 
   std::string endpoint;
   PeerLinksCounters counters;
@@ -87,6 +90,10 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
     bool is_dirty = false;
   };
 
+  Result<void> listen(const std::string& at);
+  void hang_up(Link& link);
+  /// Without a keyring whoever we dial is known by its pinned key alone.
+  bool may_speak(const std::string& key) const { return options_.keyring.is_empty() || options_.keyring.find(key) != nullptr; }
   bool is_hosted(NodeId node) const;
   std::optional<std::size_t> process_of(NodeId node) const;
   void greet();
@@ -188,6 +195,15 @@ Result<void> PeerLinks::Core::open() {
   }
   authenticator_ = std::move(*authenticator);
   is_open_ = true;
+  LOOM_TRY(listen(options_.endpoint));
+  greet();
+  return {};
+}
+
+/// In place of where we listened before, if that can be done.
+Result<void> PeerLinks::Core::listen(const std::string& at) {
+  std::shared_ptr<LoopSocket> router;
+  std::string bound;
   try {
     zmq::socket_t socket(context_, zmq::socket_type::router);
     set_common_options(socket);
@@ -196,15 +212,70 @@ Result<void> PeerLinks::Core::open() {
     socket.set(zmq::sockopt::curve_server, true);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
     socket.set(zmq::sockopt::zap_domain, kZapDomain);
-    socket.bind(options_.endpoint);
-    endpoint = socket.get(zmq::sockopt::last_endpoint);
-    router_ = std::make_shared<LoopSocket>(io_, std::move(socket));
+    socket.bind(at);
+    bound = socket.get(zmq::sockopt::last_endpoint);
+    router = std::make_shared<LoopSocket>(io_, std::move(socket));
   } catch (const zmq::error_t& error) {
-    return zmq_failure(ErrorCode::unreachable, "cannot listen at " + options_.endpoint, error.num());
+    return zmq_failure(ErrorCode::unreachable, "cannot listen at " + at, error.num());
   }
-  LOOM_TRY(router_->arm([this] { return take_accepted(); }));
-  greet();
+  LOOM_TRY(router->arm([this] { return take_accepted(); }));
+  if (router_) {
+    router_->close();
+  }
+  router_ = std::move(router);
+  endpoint = std::move(bound);
   return {};
+}
+
+// --- keys ----------------------------------------------------------------------------------------------------------------
+
+/// What waited for it is dropped; it is dialled anew, or has to greet us anew.
+void PeerLinks::Core::hang_up(Link& link) {
+  if (link.dialled) {
+    link.dialled->close();
+    link.dialled.reset();
+  }
+  link.address.clear();
+  link.routing_id.clear();
+  counters.dropped += link.outgoing.count();
+  link.outgoing.clear();
+}
+
+void PeerLinks::Core::replace_keyring(Keyring keyring) {
+  options_.keyring = std::move(keyring);
+  authenticator_->replace_keys(agent_keys(options_.keyring));
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (!may_speak(options_.processes[i].public_key)) {
+      hang_up(links_[i]);
+    }
+  }
+}
+
+Result<void> PeerLinks::Core::replace_keys(KeyPair keys) {
+  LOOM_TRY(check_key("the agents' public key", keys.public_key));
+  LOOM_TRY(check_key("the agents' secret key", keys.secret_key));
+  KeyPair before = std::exchange(options_.keys, std::move(keys));
+  const std::size_t port = options_.endpoint.rfind(':');  // the old socket holds its port until the library's thread is done
+  if (auto listening = listen(options_.endpoint.substr(0, port) + ":*"); !listening) {
+    options_.keys = std::move(before);
+    return listening;
+  }
+  options_.processes[options_.process].public_key = options_.keys.public_key;
+  for (Link& link : links_) {
+    hang_up(link);
+  }
+  for (std::size_t process = 0; process < options_.process; ++process) {
+    dial(process);
+  }
+  return {};
+}
+
+void PeerLinks::Core::replace_peer_key(std::uint32_t process, std::string public_key) {
+  LOOM_ASSERT(process < options_.processes.size());
+  if (options_.processes[process].public_key != public_key) {
+    options_.processes[process].public_key = std::move(public_key);
+    hang_up(links_[process]);
+  }
 }
 
 void PeerLinks::Core::close() {
@@ -247,7 +318,7 @@ void PeerLinks::Core::dial(std::size_t process) {
   const PeerProcess& peer = options_.processes[process];
   Link& link = links_[process];
   const auto address = peer.address();
-  if (!address || *address == link.address) {
+  if (!address || *address == link.address || !may_speak(peer.public_key)) {
     return;
   }
   try {
@@ -309,8 +380,11 @@ bool PeerLinks::Core::take_dialled(std::size_t process, LoopSocket& socket) {
   bool is_whole = !frame.more();
   for (zmq::message_t rest; !is_whole && socket.receive_part(rest) && rest.more();) {
   }
-  if (is_whole) {
-    take_words({process, {}}, *grant_of({process, {}}), std::move(frame));
+  const auto grant = grant_of({process, {}});
+  if (!grant) {
+    ++counters.unauthorised;
+  } else if (is_whole) {
+    take_words({process, {}}, *grant, std::move(frame));
   } else {
     ++counters.malformed;
   }
@@ -386,6 +460,9 @@ std::uint64_t PeerLinks::Core::number_of(const Speaker& speaker) {
 std::optional<Grant> PeerLinks::Core::grant_of(const Speaker& speaker) const {
   if (speaker.process) {  // the pinned key proves which process speaks, and so for which nodes
     const PeerProcess& peer = options_.processes[*speaker.process];
+    if (!may_speak(peer.public_key)) {
+      return std::nullopt;
+    }
     return Grant{peer.public_key,
                  Role::agent,
                  "agents-" + std::to_string(*speaker.process),
@@ -554,6 +631,11 @@ Result<std::unique_ptr<PeerLinks>> PeerLinks::open(asio::io_context& io, PeerLin
 PeerLinks::PeerLinks(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 PeerLinks::~PeerLinks() { core_->close(); }
 const std::string& PeerLinks::endpoint() const { return core_->endpoint; }
+void PeerLinks::replace_keyring(Keyring keyring) { core_->replace_keyring(std::move(keyring)); }
+Result<void> PeerLinks::replace_keys(KeyPair keys) { return core_->replace_keys(std::move(keys)); }
+void PeerLinks::replace_peer_key(std::uint32_t process, std::string public_key) {
+  core_->replace_peer_key(process, std::move(public_key));
+}
 MessageSeam& PeerLinks::port(NodeId node, MessageSeam& controller) { return core_->port(node, controller); }
 const PeerLinksCounters& PeerLinks::counters() const { return core_->counters; }
 

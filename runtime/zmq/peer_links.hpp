@@ -31,7 +31,7 @@ struct PeerLinksOptions {
   std::uint32_t process = 0;           ///< which of them we are
   std::vector<PeerProcess> processes;  ///< ours included
   KeyPair keys;
-  Keyring keyring;  ///< whose keys of role agent may connect, and for which nodes each may speak
+  Keyring keyring;  ///< whose keys of role agent may connect, and for which nodes each may speak; empty: nobody may connect
   std::string endpoint{"tcp://127.0.0.1:*"};
 };
 
@@ -56,6 +56,13 @@ class PeerLinks {
 
   /// Where we listen.
   const std::string& endpoint() const;
+  /// Keys that are gone from it are not received from any more, whoever dialled.
+  void replace_keyring(Keyring keyring);
+  /// Our own keys from now on: we listen anew, at a free port, and dial anew. The old keys stay when that fails. Errors: as
+  /// open().
+  Result<void> replace_keys(KeyPair keys);
+  /// Another process has another key from now on, and is dialled anew.
+  void replace_peer_key(std::uint32_t process, std::string public_key);
   /// The seam of one hosted agent: words to agents go over the links, everything else through `controller`, which outlives it.
   /// What arrives of an agent is from agent_peer(node), with the role and the principal that its key proves.
   MessageSeam& port(NodeId node, MessageSeam& controller);

@@ -62,3 +62,7 @@ foreach(pace "" _slow)
 endforeach()
 target_compile_definitions(shipped_labs_slow_test PRIVATE LOOM_SLOW)
 loom_test(steering_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/steering_world_test.cpp LINKS loom_sim_world)
+loom_test(keys_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/keys_lab_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+target_compile_definitions(keys_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
+  LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
+add_dependencies(keys_lab_test loom lightloomd lightloom-agent lightloom-emulate)

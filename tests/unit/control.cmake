@@ -21,6 +21,7 @@ loom_test(control_test
 loom_test(desk_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/controller_steering_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/audit_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_attend_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_journal_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_orders_test.cpp

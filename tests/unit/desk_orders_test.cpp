@@ -52,13 +52,15 @@ TEST_CASE("a dry run of a drain names the moves and the circuits and changes not
   desk.light(4);
   const Intent before = desk.controller->intent();
   const std::size_t records = desk.records.size();
+  const std::size_t audited = desk.controller->audit().size();
   const NodeId node = before.jobs.front().nodes.front();
   const auto change = std::get<ChangeReport>(desk.ask(OrderNode{node, NodeOrder::drain, false, true}).rows);
   REQUIRE_FALSE(change.moves.empty());
   CHECK(change.moves.front().from == node);
   CHECK(change.touched > 0);
   CHECK(desk.controller->intent() == before);
-  CHECK(desk.records.size() == records);
+  CHECK(desk.controller->audit().size() == audited + 1);  // that it was asked is all that is recorded
+  CHECK(desk.records.size() == records + 1);
 }
 
 TEST_CASE("a drain without a free node is refused with the numbers, and force keeps the job") {

@@ -168,3 +168,46 @@ TEST_CASE("a_stranger_key_gets_no_word_through") {
   REQUIRE(pair.run_until([&] { return pair.links[0]->counters().unauthorised > 0; }));
   CHECK(pair.heard[0].size() == before);
 }
+
+TEST_CASE("a_process_whose_key_is_revoked_is_not_heard_over_either_end_of_its_link") {
+  Pair pair;
+  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
+  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 1));
+  const auto lost = GENERATE(0U, 1U);  // the one that listens, the one that dials
+  const std::uint32_t kept = 1 - lost;
+  Keyring fewer = pair.keyring;
+  REQUIRE(fewer.remove(pair.keys[lost].public_key));
+  pair.links[kept]->replace_keyring(fewer);
+  const std::size_t before = pair.heard[2 * kept].size();
+  const auto dropped = pair.links[kept]->counters().dropped;
+  for (std::uint64_t number = 10; number < 60; ++number) {
+    pair.seams[2 * lost]->send(agent_peer(NodeId{2 * kept}), request(NodeId{2 * lost}, NodeId{2 * kept}, number));
+    pair.io.restart();
+    pair.io.run_for(std::chrono::milliseconds{10});
+  }
+  CHECK(pair.heard[2 * kept].size() == before);
+  pair.seams[2 * kept]->send(agent_peer(NodeId{2 * lost}), request(NodeId{2 * kept}, NodeId{2 * lost}, 99));
+  REQUIRE(pair.run_until([&] { return pair.links[kept]->counters().dropped > dropped; }));
+  pair.links[kept]->replace_keyring(pair.keyring);  // granted anew
+  REQUIRE(pair.say_until_heard(NodeId{2 * lost}, NodeId{2 * kept}, 100));
+}
+
+TEST_CASE("processes_take_up_new_pairs_and_find_each_other_again") {
+  Pair pair;
+  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
+  const auto turned = GENERATE(0U, 1U);
+  const KeyPair fresh = make_keys();
+  const KeyPair old = pair.keys[turned];
+  REQUIRE(pair.keyring.add(
+      {fresh.public_key, Role::agent, "agents-" + std::to_string(turned), {{NodeId{2 * turned}, NodeId{2 * turned + 1}}}}));
+  pair.links[0]->replace_keyring(pair.keyring);
+  pair.links[1]->replace_keyring(pair.keyring);
+  REQUIRE(pair.links[turned]->replace_keys(fresh));
+  pair.address[turned] = pair.links[turned]->endpoint();
+  pair.links[1 - turned]->replace_peer_key(turned, fresh.public_key);
+  REQUIRE(pair.keyring.remove(old.public_key));
+  pair.links[0]->replace_keyring(pair.keyring);
+  pair.links[1]->replace_keyring(pair.keyring);
+  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 2));
+  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 3));
+}
