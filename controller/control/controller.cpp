@@ -160,7 +160,7 @@ void Controller::on_hello(NodeId node, const Hello& hello, Revision gone, Effect
     sessions_.count_malformed();
     return alarms_.raise(unbelievable_term(node, hello.term_seen, facts_.header.term), facts_.now, sink);
   }
-  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink));
+  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink), sink);
   if (greeting.is_new_incarnation) {
     demand_.forget(node);
     reconciler_.forget(node);

@@ -152,7 +152,8 @@ std::vector<NodeReport> Reports::node_rows(const Query& query) const {
     rows.push_back({node.id, node.name, std::string(to_string(session.state())), session.applied,
                     was_heard ? from_.facts.now - session.last_heard() : Duration{-1}, session.lasers_latched_off,
                     static_cast<std::uint32_t>(from_.facts.fabric->devices_of_agent[node.id.value].size()),
-                    contains(intent.drained, node.id), contains(intent.maintenance, node.id), std::move(jobs[node.id.value])});
+                    contains(intent.drained, node.id), contains(intent.maintenance, node.id), std::move(jobs[node.id.value]),
+                    session.own_latch.cause});
   }
   return rows;
 }

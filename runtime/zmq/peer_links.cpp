@@ -1,5 +1,6 @@
 // A word on a link: the node that it is for (4 bytes, most significant first), then its envelope. Words of one turn leave as
-// one batch; an empty batch is a greeting, by which a ROUTER learns the way back.
+// one batch; an empty batch is a greeting, by which a ROUTER learns the way back. An operator's frame is a batch of plain
+// envelopes, each for the agent that it names, as a controller would get it.
 #include "runtime/zmq/peer_links.hpp"
 
 #include <zmq.h>
@@ -25,6 +26,8 @@ namespace {
 
 constexpr auto kGreetInterval = std::chrono::milliseconds{200};
 constexpr std::size_t kAddressBytes = 4;
+/// Connections of operators that an answer may still go to.
+constexpr std::size_t kOperatorsMax = 64;
 
 std::string addressed(NodeId to, std::string_view bytes) {
   std::string word;
@@ -44,10 +47,13 @@ NodeId address_of(std::string_view word) {
   return NodeId{value};
 }
 
+bool may_darken(Role role) { return role == Role::operator_ || role == Role::admin; }
+
+/// Of whom the listener lets in.
 std::set<std::string> agent_keys(const Keyring& keyring) {
   std::set<std::string> keys;
   for (const Grant& grant : keyring.grants()) {
-    if (grant.role == Role::agent) {
+    if (grant.role == Role::agent || may_darken(grant.role)) {
       keys.insert(grant.public_key);
     }
   }
@@ -66,6 +72,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   void close();
   MessageSeam& port(NodeId node, MessageSeam& controller);
   void send(NodeId from, NodeId to, std::string_view bytes);
+  void answer(std::uint64_t operator_number, std::string_view bytes);
 
   std::string endpoint;
   PeerLinksCounters counters;
@@ -87,6 +94,8 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   bool take_dialled(std::size_t process, LoopSocket& socket);
   bool take_accepted();
   void take_words(const Grant& speaker, std::string_view frame);
+  void take_requests(const Grant& speaker, const std::string& routing_id, std::string_view frame);
+  std::uint64_t number_of_operator(const std::string& routing_id);
   void take_word(const Grant& speaker, std::string_view word);
   void deliver(NodeId from, NodeId to, const Grant& speaker, std::string_view envelope);
   void tell(NodeId from, const Error& error);
@@ -102,6 +111,8 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   std::vector<Link> links_;  ///< by process
   std::map<NodeId, std::unique_ptr<Port>> ports_;
   std::vector<std::size_t> dirty_;
+  std::map<std::uint64_t, std::string> operators_;  ///< routing ids of those that asked last
+  std::uint64_t last_operator_ = 0;
   asio::steady_timer greeting_;
   bool is_flush_posted_ = false;
   bool is_open_ = false;
@@ -122,13 +133,15 @@ class PeerLinks::Port final : public MessageSeam {
   void send(Peer to, std::string_view bytes) override {
     if (to.kind == Peer::Kind::agent) {
       core_.send(node_, NodeId{static_cast<std::uint32_t>(to.id)}, bytes);
+    } else if (to.kind == Peer::Kind::operator_) {
+      core_.answer(to.id, bytes);
     } else {
       controller_.send(to, bytes);
     }
   }
-  void receive(NodeId from, const Grant& speaker, std::string_view envelope) const {
+  void receive(Peer from, const Grant& speaker, std::string_view envelope) const {
     if (receive_) {
-      receive_(agent_peer(from), speaker.principal, speaker.role, envelope);
+      receive_(from, speaker.principal, speaker.role, envelope);
     }
   }
   void refuse(NodeId from, const Error& error) const {
@@ -314,6 +327,10 @@ bool PeerLinks::Core::take_accepted() {
     ++counters.unauthorised;
     return true;
   }
+  if (may_darken(speaker->role)) {
+    take_requests(*speaker, routing_id.to_string(), {frame.data<char>(), frame.size()});
+    return true;
+  }
   for (std::size_t i = options_.process + 1; i < options_.processes.size(); ++i) {
     if (options_.processes[i].public_key == speaker->public_key) {
       links_[i].routing_id = routing_id.to_string();
@@ -331,6 +348,55 @@ void PeerLinks::Core::take_words(const Grant& speaker, std::string_view frame) {
   }
   for (const std::string_view word : *words) {
     take_word(speaker, word);
+  }
+}
+
+/// What an operator may ask of it is the agent's to decide.
+void PeerLinks::Core::take_requests(const Grant& speaker, const std::string& routing_id, std::string_view frame) {
+  const auto requests = split_batch(frame);
+  if (!requests) {
+    ++counters.malformed;
+    return tell(NodeId{}, requests.error());
+  }
+  const Peer from{Peer::Kind::operator_, number_of_operator(routing_id)};
+  for (const std::string_view envelope : *requests) {
+    ++counters.operators_in;
+    const auto head = peek_head(envelope);
+    const auto port = head ? ports_.find(head->node) : ports_.end();
+    if (!head) {
+      ++counters.malformed;
+    } else if (port == ports_.end()) {
+      ++counters.strangers;
+    } else {
+      port->second->receive(from, speaker, envelope);
+    }
+  }
+}
+
+std::uint64_t PeerLinks::Core::number_of_operator(const std::string& routing_id) {
+  for (const auto& [number, known] : operators_) {
+    if (known == routing_id) {
+      return number;
+    }
+  }
+  if (operators_.size() == kOperatorsMax) {
+    operators_.erase(operators_.begin());
+  }
+  operators_.emplace(++last_operator_, routing_id);
+  return last_operator_;
+}
+
+void PeerLinks::Core::answer(std::uint64_t operator_number, std::string_view bytes) {
+  const auto to = operators_.find(operator_number);
+  Batch batch;
+  if (to == operators_.end() || !batch.fits(bytes.size())) {
+    ++counters.dropped;
+    return;
+  }
+  batch.add(bytes);
+  const std::array<std::string_view, 2> parts{to->second, batch.bytes()};
+  if (router_->send(parts) != SendOutcome::sent) {
+    ++counters.dropped;
   }
 }
 
@@ -362,7 +428,7 @@ void PeerLinks::Core::deliver(NodeId from, NodeId to, const Grant& speaker, std:
     ++counters.strangers;
     return;
   }
-  at->second->receive(from, speaker, envelope);
+  at->second->receive(agent_peer(from), speaker, envelope);
 }
 
 /// The first agent of this process hears of what nobody in particular is to blame for.

@@ -1,5 +1,6 @@
 loom_test(zmq_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/zmq_agents_client_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/zmq_identity_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/zmq_keys_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/zmq_peer_links_test.cpp
