@@ -12,10 +12,13 @@
 #include "agents/traffic/inspector_reader.hpp"
 #include "cli/grant_log.hpp"
 #include "cli/lab_files.hpp"
+#include "core/config/contact_endpoint.hpp"
 #include "core/config/scenario_file.hpp"
 #include "drivers/bus/bus_device.hpp"
+#include "drivers/bus/contact_input.hpp"
 #include "drivers/driver.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/contact_watch.hpp"
 #include "runtime/host.hpp"
 #include "runtime/inspector_feed.hpp"
 #include "runtime/lanes.hpp"
@@ -320,6 +323,45 @@ Result<std::vector<std::unique_ptr<InspectorFeed>>> watch_traffic(const std::str
   return feeds;
 }
 
+/// A watch a contact that covers any of our nodes, whose agents hear of it on the loop's thread. Each process watches for
+/// itself: nobody waits for another process, or for a network, to go dark.
+Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop, const Fabric& fabric,
+                                                                  const std::vector<NodeId>& nodes,
+                                                                  const std::vector<Hosted>& hosted) {
+  std::vector<std::unique_ptr<ContactWatch>> watches;
+  for (const InterlockContact& contact : fabric.interlocks) {
+    std::vector<Host*> covered;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (contact.first <= nodes[i] && nodes[i] <= contact.last) {
+        covered.push_back(hosted[i].host.get());
+      }
+    }
+    if (covered.empty()) {
+      continue;
+    }
+    const auto endpoint = parse_contact_endpoint(contact.endpoint);
+    auto input =
+        endpoint ? make_contact_input(*endpoint) : Result<std::unique_ptr<ContactInput>>(std::unexpected(endpoint.error()));
+    if (!input) {
+      return fail(input.error().code, "interlock contact " + contact.name + ": " + input.error().message);
+    }
+    std::shared_ptr<ContactInput> shared(std::move(*input));
+    ContactPort port{[shared](Duration limit) { return shared->read(limit); },
+                     [shared](Duration limit) { return shared->wait(limit); }};
+    watches.push_back(std::make_unique<ContactWatch>(
+        endpoint->timings, std::move(port), loop, loop.poster(), [covered, name = contact.name](const ContactChange& change) {
+          for (Host* host : covered) {
+            host->deliver(InterlockChanged{change.open, name, change.problem});
+          }
+          log_warning("interlock contact " + name +
+                      (!change.open             ? " is closed"
+                       : change.problem.empty() ? " is open"
+                                                : " counts as open: " + change.problem));
+        }));
+  }
+  return watches;
+}
+
 int host_agents(const Order& order, const Scenario& scenario, const cli::LabFiles& files) {
   const cli::NodeSpan span = cli::nodes_of_process(scenario, order.process);
   auto loop = AsioLoop::open();
@@ -370,6 +412,10 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   const auto hosted = start_agents(nodes, scenario, seams, **transport, **peers, **store);
   if (!hosted) {
     return give_up(hosted.error());
+  }
+  const auto contacts = watch_contacts(**loop, *scenario.fabric, nodes, *hosted);
+  if (!contacts) {
+    return give_up(contacts.error());
   }
   log_info("lightloom-agent: nodes " + std::to_string(span.first) + "-" + std::to_string(span.end - 1));
   std::optional<FaultInjector> faults;

@@ -118,7 +118,13 @@ std::string text_of(const std::vector<NodeReport>& rows) {
                : row.drained   ? "drained"
                                : "open"});
   }
-  return table.text();
+  std::string text = table.text();
+  for (const NodeReport& row : rows) {
+    if (!row.dark_because.empty()) {
+      text += "node " + number(row.node.value) + ": " + row.dark_because + "\n";
+    }
+  }
+  return text;
 }
 
 /// Of a circuit switch: "8 of 12 wires"; the rest is dark: idle, or wired ahead.

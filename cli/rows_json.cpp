@@ -155,11 +155,12 @@ Json json_of(const StatusReport& status) {
 
 Json json_of(const std::vector<NodeReport>& rows) {
   return listing("nodes", rows, [](const NodeReport& row) -> Json {
-    return {{"node", row.node.value},         {"name", row.name},
-            {"session", row.session},         {"applied", row.applied.value},
-            {"silence_ns", ns(row.silence)},  {"lasers_latched_off", row.lasers_latched_off},
-            {"devices", row.devices},         {"drained", row.drained},
-            {"maintenance", row.maintenance}, {"jobs", job_list(row.jobs)}};
+    return {{"node", row.node.value},          {"name", row.name},
+            {"session", row.session},          {"applied", row.applied.value},
+            {"silence_ns", ns(row.silence)},   {"lasers_latched_off", row.lasers_latched_off},
+            {"devices", row.devices},          {"drained", row.drained},
+            {"maintenance", row.maintenance},  {"jobs", job_list(row.jobs)},
+            {"dark_because", row.dark_because}};
   });
 }
 

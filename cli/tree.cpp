@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cli/completion.hpp"
+#include "cli/lasers.hpp"
 #include "cli/term.hpp"
 
 namespace loom::cli {
@@ -91,6 +92,25 @@ void add_device_orders(CLI::App& group, Session& session) {
   CLI::App* reset = group.add_subcommand("reset", "Read it back and bring it to its setpoint again");
   reset->add_option("DEVICE", session.number, "The device's number")->required();
   reset->callback([&session] { session.command = [&session] { return reset_device(session.globals, session.number); }; });
+}
+
+void add_lasers(CLI::App& app, Session& session) {
+  CLI::App* lasers = app.add_subcommand("lasers", "Darken everything, or lift that");
+  lasers->require_subcommand(1);
+  CLI::App* off = lasers->add_subcommand("off", "Darken every laser at once, latched");
+  off->add_flag("--dry-run", session.globals.dry_run, "Say what would happen");
+  off->add_flag("--direct", session.order.direct,
+                "Ask the agents themselves, as is done where no controller answers; exit 4: some are not known to be dark");
+  add_wait(*off, session);
+  off->callback([&session] {
+    session.command = [&session] { return lasers_off(session.globals, session.order.direct, session.order.wait); };
+  });
+  CLI::App* rearm = lasers->add_subcommand("rearm", "Lift the latch; light returns with the next revision");
+  rearm->add_flag("--dry-run", session.globals.dry_run, "Say what would happen");
+  add_wait(*rearm, session);
+  rearm->callback([&session] { session.command = [&session] { return rearm_lasers(session.globals, session.order.wait); }; });
+  lasers->add_subcommand("status", "What the agents themselves say of their latches, without a controller")
+      ->callback([&session] { session.command = [&session] { return show_latches(session.globals); }; });
 }
 
 void add_alarm(CLI::App& app, Session& session) {
@@ -241,17 +261,7 @@ void add_controller_commands(CLI::App& app, Session& session) {
   CLI::App* wait = app.add_subcommand("wait", "Until a revision is confirmed (--timeout)");
   wait->add_option("REVISION", session.id, "Its number")->required();
   wait->callback([&session] { session.command = [&session] { return wait_for_revision(session.globals, session.id); }; });
-  CLI::App* lasers = app.add_subcommand("lasers", "Darken everything, or lift that");
-  lasers->require_subcommand(1);
-  for (const bool on : {false, true}) {
-    CLI::App* verb = on ? lasers->add_subcommand("rearm", "Lift the latch; light returns with the next revision")
-                        : lasers->add_subcommand("off", "Darken every laser at once, latched");
-    verb->add_flag("--dry-run", session.globals.dry_run, "Say what would happen");
-    add_wait(*verb, session);
-    verb->callback([&session, on] {
-      session.command = [&session, on] { return switch_lasers(session.globals, on, session.order.wait); };
-    });
-  }
+  add_lasers(app, session);
   add_schedule_orders(*schedule, session);
   add_node_orders(*app.get_subcommand("node"), session);
   add_device_orders(*app.get_subcommand("device"), session);

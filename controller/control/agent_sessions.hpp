@@ -56,7 +56,7 @@ class AgentSessions {
   void beat(EffectSink& sink) const;
 
   /// `is_unknown`: what it has applied is a revision that the journal does not know.
-  Greeting greet(NodeId node, const Hello& hello, bool is_unknown);
+  Greeting greet(NodeId node, const Hello& hello, bool is_unknown, EffectSink& sink);
   /// Every agent has said hello to this incarnation of the controller and, where it holds a revision that the journal does not
   /// know, reported all of its devices.
   bool are_all_known() const;
@@ -77,6 +77,8 @@ class AgentSessions {
   void begin_restore(NodeId node);
   /// Agents that were told to lift their latch are waited for until then.
   void await_rearm(Instant until) { rearm_until_ = until; }
+  /// The same, of an operator who lifts what agents latched by themselves too, as far as this controller knows of it.
+  void rearm(Instant until);
   /// An operator has seen that the lasers of this absent node are dark. Good until it greets, and for this process.
   void vouch_dark(NodeId node) { sessions_[node.value].is_said_dark = true; }
   /// Orders about lasers, at once, so that a commit need not wait for the next heartbeats.
@@ -89,6 +91,7 @@ class AgentSessions {
   bool latch_differs(NodeId node, const FabricCommit* moving) const;
   bool has_reported(NodeId node) const;
   void begin_incarnation(NodeId node);
+  void note_own_latch(NodeId node, const OwnLatch& latch, EffectSink& sink);
 
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;

@@ -185,7 +185,7 @@ void Controller::on_hello(NodeId node, const Envelope& envelope, const Hello& he
              std::to_string(limits::kClaimIntervalNs / 1'000'000'000) + " s (limit kClaimsBelieved)"},
         sink);
   }
-  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink));
+  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink), sink);
   if (greeting.is_new_incarnation) {
     demand_.forget(node);
     reconciler_.forget(node);

@@ -188,7 +188,8 @@ ReportPage<NodeReport> Reports::node_rows(const Query& query) const {
                         static_cast<std::uint32_t>(from_.facts.fabric->devices_of_agent[node.id.value].size()),
                         contains(intent.drained, node.id),
                         contains(intent.maintenance, node.id),
-                        std::move(jobs[node.id.value])};
+                        std::move(jobs[node.id.value]),
+                        session.own_latch.cause};
     });
   }
   return page.take();

@@ -1,5 +1,6 @@
 // A word on a link: the node that it is for (4 bytes, most significant first), then its envelope. Words of one turn leave as
-// one batch; an empty batch is a greeting, by which a ROUTER learns the way back.
+// one batch; an empty batch is a greeting, by which a ROUTER learns the way back. An operator's frame is a batch of plain
+// envelopes, each for the agent that it names, as a controller would get it.
 #include "runtime/zmq/peer_links.hpp"
 
 #include <zmq.h>
@@ -28,6 +29,8 @@ namespace {
 
 constexpr auto kGreetInterval = std::chrono::milliseconds{200};
 constexpr std::size_t kAddressBytes = 4;
+/// Connections of operators that an answer may still go to.
+constexpr std::size_t kOperatorsMax = 64;
 
 std::string addressed(NodeId to, std::string_view bytes) {
   std::string word;
@@ -47,10 +50,13 @@ NodeId address_of(std::string_view word) {
   return NodeId{value};
 }
 
+bool may_darken(Role role) { return role == Role::operator_ || role == Role::admin; }
+
+/// Of whom the listener lets in.
 std::set<std::string> agent_keys(const Keyring& keyring) {
   std::set<std::string> keys;
   for (const Grant& grant : keyring.grants()) {
-    if (grant.role == Role::agent) {
+    if (grant.role == Role::agent || may_darken(grant.role)) {
       keys.insert(grant.public_key);
     }
   }
@@ -76,6 +82,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   void replace_keyring(Keyring keyring);
   Result<void> replace_keys(KeyPair keys);
   void replace_peer_key(std::uint32_t process, std::string public_key);
+  void answer(std::uint64_t operator_number, std::string_view bytes);
 
   std::string endpoint;
   PeerLinksCounters counters;
@@ -111,11 +118,17 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
     Error error;
     std::uint64_t count = 1;
   };
-  void take_words(const Speaker& speaker, const Grant& grant, zmq::message_t frame);
+  struct OperatorPeer {
+    std::string routing_id;
+    std::string public_key;
+  };
+  void enqueue(const Grant& grant, const IntakeQuota& quota, std::uint64_t number, zmq::message_t frame);
   std::uint64_t number_of(const Speaker& speaker);
+  std::uint64_t number_of_operator(const std::string& routing_id, const std::string& public_key);
   std::optional<Grant> grant_of(const Speaker& speaker) const;
   void serve_soon();
   void serve();
+  void take_request(const IntakeMessage& message);
   void take_word(const Grant& speaker, std::string_view word);
   void deliver(NodeId from, NodeId to, const Grant& speaker, std::string_view envelope);
   void refuse(const Grant& speaker, NodeId from, Refused why);
@@ -132,6 +145,8 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   std::vector<Link> links_;  ///< by process
   std::map<NodeId, std::unique_ptr<Port>> ports_;
   std::vector<std::size_t> dirty_;
+  std::map<std::uint64_t, OperatorPeer> operators_;  ///< those that asked last
+  std::uint64_t last_operator_ = 0;
   asio::steady_timer greeting_;
   Intake intake_;  ///< by key of the other process
   RefusalSums sums_;
@@ -156,13 +171,15 @@ class PeerLinks::Port final : public MessageSeam {
   void send(Peer to, std::string_view bytes) override {
     if (to.kind == Peer::Kind::agent) {
       core_.send(node_, NodeId{static_cast<std::uint32_t>(to.id)}, bytes);
+    } else if (to.kind == Peer::Kind::operator_) {
+      core_.answer(to.id, bytes);
     } else {
       controller_.send(to, bytes);
     }
   }
-  void receive(NodeId from, const Grant& speaker, std::string_view envelope) const {
+  void receive(Peer from, const Grant& speaker, std::string_view envelope) const {
     if (receive_) {
-      receive_(agent_peer(from), speaker.principal, speaker.role, envelope);
+      receive_(from, speaker.principal, speaker.role, envelope);
     }
   }
   void refuse(const MessageRefused& refused) const {
@@ -384,7 +401,7 @@ bool PeerLinks::Core::take_dialled(std::size_t process, LoopSocket& socket) {
   if (!grant) {
     ++counters.unauthorised;
   } else if (is_whole) {
-    take_words({process, {}}, *grant, std::move(frame));
+    enqueue(*grant, peer_quota(), number_of({process, {}}), std::move(frame));
   } else {
     ++counters.malformed;
   }
@@ -413,25 +430,30 @@ bool PeerLinks::Core::take_accepted() {
     ++counters.unauthorised;
     return true;
   }
+  if (may_darken(speaker->role)) {
+    const std::uint64_t number = number_of_operator(routing_id.to_string(), speaker->public_key);
+    enqueue(*speaker, quota_of(*speaker), number, std::move(frame));
+    return true;
+  }
   for (std::size_t i = options_.process + 1; i < options_.processes.size(); ++i) {
     if (options_.processes[i].public_key == speaker->public_key) {
       links_[i].routing_id = routing_id.to_string();
     }
   }
-  take_words({std::nullopt, speaker->public_key}, *speaker, std::move(frame));
+  enqueue(*speaker, peer_quota(), number_of({std::nullopt, speaker->public_key}), std::move(frame));
   return true;
 }
 
-/// Into the queue of the speaker's key: what one process sends does not make another one's words wait.
-void PeerLinks::Core::take_words(const Speaker& speaker, const Grant& grant, zmq::message_t frame) {
+/// Into the queue of the sender's key: what one of them sends does not make another one's messages wait. `number`: who of that
+/// key, for serve().
+void PeerLinks::Core::enqueue(const Grant& grant, const IntakeQuota& quota, std::uint64_t number, zmq::message_t frame) {
   const auto owner = std::make_shared<zmq::message_t>(std::move(frame));
-  auto words = split_batch({owner->data<char>(), owner->size()});
-  if (!words) {
+  auto messages = split_batch({owner->data<char>(), owner->size()});
+  if (!messages) {
     ++counters.malformed;
-    return refuse(grant, NodeId{}, {RefusalKind::malformed, words.error()});
+    return refuse(grant, NodeId{}, {RefusalKind::malformed, messages.error()});
   }
-  static const IntakeQuota quota = peer_quota();
-  const IntakeFrame arrived{number_of(speaker), owner, std::move(*words), owner->size()};
+  const IntakeFrame arrived{number, owner, std::move(*messages), owner->size()};
   const std::size_t admitted = intake_.offer(grant.public_key, quota, arrived, steady_now()).admitted;
   if (admitted > 0) {
     serve_soon();
@@ -440,8 +462,8 @@ void PeerLinks::Core::take_words(const Speaker& speaker, const Grant& grant, zmq
     counters.over_quota += rest;
     refuse(grant, NodeId{},
            {RefusalKind::over_quota,
-            {ErrorCode::busy, "agents of " + grant.principal + " send more than " + std::to_string(quota.messages.tokens) +
-                                  " words a second (limit " + std::string(quota.limit) + ")"},
+            {ErrorCode::busy, "the key of " + grant.principal + " sends more than " + std::to_string(quota.messages.tokens) +
+                                  " messages a second (limit " + std::string(quota.limit) + ")"},
             rest});
   }
 }
@@ -488,7 +510,7 @@ void PeerLinks::Core::serve() {
   for (std::size_t i = 0; i < limits::kAgentsPerTurn && is_open_; ++i) {
     const auto message = intake_.next(IntakeRank::agent);
     if (!message) {
-      return;
+      break;
     }
     if (const auto grant = grant_of(speakers_[message->connection])) {
       take_word(*grant, message->bytes);
@@ -496,7 +518,64 @@ void PeerLinks::Core::serve() {
       ++counters.unauthorised;
     }
   }
-  serve_soon();
+  for (std::size_t i = 0; i < limits::kOperatorsPerTurn && is_open_; ++i) {
+    const auto message = intake_.next(IntakeRank::operator_);
+    if (!message) {
+      break;
+    }
+    take_request(*message);
+  }
+  if (is_open_ && !intake_.is_empty()) {
+    serve_soon();
+  }
+}
+
+/// What an operator may ask of it is the agent's to decide.
+void PeerLinks::Core::take_request(const IntakeMessage& message) {
+  ++counters.operators_in;
+  const auto peer = operators_.find(message.connection);
+  const Grant* speaker = peer == operators_.end() ? nullptr : options_.keyring.find(peer->second.public_key);
+  if (speaker == nullptr || !may_darken(speaker->role)) {
+    ++counters.unauthorised;
+    return;
+  }
+  const auto head = peek_head(message.bytes);
+  const auto port = head ? ports_.find(head->node) : ports_.end();
+  if (!head) {
+    ++counters.malformed;
+    refuse(*speaker, NodeId{}, {RefusalKind::malformed, head.error()});
+  } else if (port == ports_.end()) {
+    ++counters.strangers;
+  } else {
+    port->second->receive(Peer{Peer::Kind::operator_, message.connection}, *speaker, message.bytes);
+  }
+}
+
+std::uint64_t PeerLinks::Core::number_of_operator(const std::string& routing_id, const std::string& public_key) {
+  for (const auto& [number, known] : operators_) {
+    if (known.routing_id == routing_id && known.public_key == public_key) {
+      return number;
+    }
+  }
+  if (operators_.size() == kOperatorsMax) {
+    operators_.erase(operators_.begin());
+  }
+  operators_.emplace(++last_operator_, OperatorPeer{routing_id, public_key});
+  return last_operator_;
+}
+
+void PeerLinks::Core::answer(std::uint64_t operator_number, std::string_view bytes) {
+  const auto to = operators_.find(operator_number);
+  Batch batch;
+  if (to == operators_.end() || !batch.fits(bytes.size())) {
+    ++counters.dropped;
+    return;
+  }
+  batch.add(bytes);
+  const std::array<std::string_view, 2> parts{to->second.routing_id, batch.bytes()};
+  if (router_->send(parts) != SendOutcome::sent) {
+    ++counters.dropped;
+  }
 }
 
 void PeerLinks::Core::take_word(const Grant& speaker, std::string_view word) {
@@ -531,7 +610,7 @@ void PeerLinks::Core::deliver(NodeId from, NodeId to, const Grant& speaker, std:
     ++counters.strangers;
     return;
   }
-  at->second->receive(from, speaker, envelope);
+  at->second->receive(agent_peer(from), speaker, envelope);
 }
 
 void PeerLinks::Core::refuse(const Grant& speaker, NodeId from, Refused why) {

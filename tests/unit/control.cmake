@@ -24,6 +24,7 @@ loom_test(desk_test
     ${CMAKE_CURRENT_LIST_DIR}/audit_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_attend_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_journal_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/desk_latch_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_orders_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_schedule_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_states_test.cpp
