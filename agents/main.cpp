@@ -70,6 +70,7 @@ class LightLogFile {
   /// What an earlier incarnation of this process wrote stays true; a line that it was killed in goes.
   static std::ofstream opened(const std::string& path) {
     drop_partial_line(path);
+    close_to_others(path);
     return std::ofstream(path, std::ios::binary | std::ios::app);
   }
   void flush() {
@@ -103,6 +104,7 @@ class GrantLogFile {
  public:
   GrantLogFile(AsioLoop& loop, const std::string& path, const std::vector<Hosted>& hosted)
       : loop_(loop), file_(path, std::ios::binary | std::ios::trunc), hosted_(hosted) {
+    close_to_others(path);
     flush();
   }
 
@@ -248,7 +250,7 @@ Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const Order& order
   }
   auto links = PeerLinks::open(loop.context(), std::move(options));
   if (links) {
-    LOOM_TRY(write_whole_file({files.agents_address(order.process), (*links)->endpoint() + "\n", 0644, true}));
+    LOOM_TRY(write_whole_file({files.agents_address(order.process), (*links)->endpoint() + "\n", 0600, true}));
   }
   return links;
 }
@@ -383,6 +385,7 @@ int run(const Order& order) {
                                                      ": it has processes 0.." + std::to_string(processes - 1)});
   }
   raise_file_limit();
+  keep_files_private();
   return host_agents(order, *scenario.value, cli::LabFiles(order.state));
 }
 

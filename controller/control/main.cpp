@@ -123,6 +123,7 @@ int run(const Order& order) {
     return 1;
   }
   raise_file_limit();
+  keep_files_private();
   const cli::LabFiles files(order.state);
   if (const auto made = files.make_keys(*scenario.value); !made) {
     return give_up(made.error());
