@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/lab.hpp"
 #include "cli/lab_files.hpp"
 #include "cli/play_inputs.hpp"
 #include "cli/rows.hpp"
@@ -139,6 +140,9 @@ int generate_keys(const Globals& globals, const std::string& scenario_path) {
     return complain_of(scenario.errors);
   }
   const LabFiles files(globals.state_dir);
+  if (const auto marked = mark_key_folder(globals.state_dir); !marked) {
+    return give_up(marked.error());
+  }
   if (const auto made = files.make_keys(*scenario.value); !made) {
     return give_up(made.error());
   }
