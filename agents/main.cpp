@@ -75,6 +75,7 @@ class LightLogFile {
   /// What an earlier incarnation of this process wrote stays true; a line that it was killed in goes.
   static std::ofstream opened(const std::string& path) {
     drop_partial_line(path);
+    close_to_others(path);
     return std::ofstream(path, std::ios::binary | std::ios::app);
   }
   void flush() {
@@ -108,6 +109,7 @@ class GrantLogFile {
  public:
   GrantLogFile(AsioLoop& loop, const std::string& path, const std::vector<Hosted>& hosted)
       : loop_(loop), file_(path, std::ios::binary | std::ios::trunc), hosted_(hosted) {
+    close_to_others(path);
     flush();
   }
 
@@ -447,6 +449,7 @@ int run(const Order& order) {
                                                      ": it has processes 0.." + std::to_string(processes - 1)});
   }
   raise_file_limit();
+  keep_files_private();
   return host_agents(order, *scenario.value, cli::LabFiles(order.state));
 }
 

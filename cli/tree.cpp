@@ -420,24 +420,39 @@ void add_keys(CLI::App& app, Session& session) {
   generate->callback([&session] { session.command = [&session] { return generate_keys(session.globals, session.path); }; });
 }
 
+void add_lab_beginning(CLI::App& verb, Session& session) {
+  verb.add_flag("--replace", session.lab.replace, "Stop the lab that runs in the state folder, if one does");
+  verb.add_flag("--fresh", session.lab.fresh, "Forget the journals and logs of an earlier lab; keys stay");
+}
+
 void add_lab(CLI::App& app, Session& session) {
   CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
   lab->require_subcommand(1);
+  lab->footer(
+      "A lab touches nothing in --state but what STATE/lab.json says that a lab made: a folder of other files is refused (3).\n"
+      "lab up goes on from the journals of an earlier lab up; lab run plays its scenario from the beginning.");
   CLI::App* run = lab->add_subcommand(
       "run", "Start, do what the scenario says when it says it, account for its jobs, replay, stop. Exit 1: not as it expects");
   run->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
   run->add_flag("--keep", session.lab.keep, "Leave everything running");
+  add_lab_beginning(*run, session);
   run->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
   run->add_option("--inspector-dir", session.lab.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   run->callback([&session] { session.command = [&session] { return run_lab(session.globals, session.lab); }; });
   CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
   up->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
+  add_lab_beginning(*up, session);
   up->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
   up->add_option("--inspector-dir", session.lab.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   up->callback([&session] { session.command = [&session] { return lab_up(session.globals, session.lab); }; });
-  lab->add_subcommand("down", "Stop what a lab left running")->callback([&session] {
+  lab->add_subcommand("down", "Stop what a lab left running; journals, logs and keys stay")->callback([&session] {
     session.command = [&session] { return lab_down(session.globals); };
   });
+  lab->add_subcommand("status", "Its processes: number, state, since when, memory. Exit 4: some have ended")
+      ->callback([&session] { session.command = [&session] { return lab_status(session.globals); }; });
+  CLI::App* restart = lab->add_subcommand("restart", "Stop a process and start it again as it was; agents keep their light");
+  restart->add_option("PROCESS", session.lab.process, "controller, agents-0, heater-5020, ... (loom lab status)")->required();
+  restart->callback([&session] { session.command = [&session] { return restart_in_lab(session.globals, session.lab); }; });
 }
 
 void add_audit(CLI::App& app, Session& session) {

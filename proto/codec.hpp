@@ -54,7 +54,8 @@ struct EnvelopeHead {
 /// Errors: malformed.
 Result<EnvelopeHead> peek_head(std::string_view bytes);
 
-/// The number of the operator's request that this is, for whoever refuses it without decoding it. Nothing: it is none.
+/// The number of an operator's request, for whoever refuses it without decoding it, or because it does not decode. Nothing: it
+/// is no request, or its number cannot be read either.
 std::optional<RequestId> peek_request(std::string_view bytes);
 
 }  // namespace loom

@@ -1,6 +1,8 @@
 // Reads the head of an envelope from its bytes by the protobuf encoding (protobuf.dev/programming-guides/encoding), without
 // building a message. The last one of several equal fields counts, as it does for protobuf: a head that named one node to the
 // transport and another one to the decoder would let a key speak for a node that it does not own.
+#include <optional>
+
 #include "core/limits.hpp"
 #include "proto/codec.hpp"
 
@@ -11,15 +13,14 @@ enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, fixed3
 
 constexpr std::uint64_t kVersionField = 1;
 constexpr std::uint64_t kNodeField = 3;
-constexpr std::uint64_t kRequestField = 37;  // Envelope.operator_request
-constexpr std::uint64_t kRequestIdField = 1;
+constexpr std::uint64_t kOperatorRequestField = 37;
+constexpr std::uint64_t kRequestIdField = 1;  // of an OperatorRequest
 
 class Cursor {
  public:
   explicit Cursor(std::string_view bytes) : rest_(bytes) {}
 
   bool is_at_end() const { return rest_.empty(); }
-  std::string_view rest() const { return rest_; }
   /// At most 10 bytes and 64 bits.
   bool read_varint(std::uint64_t& value) {
     value = 0;
@@ -32,6 +33,11 @@ class Cursor {
       }
     }
     return false;
+  }
+  /// Nothing: fewer bytes are left.
+  std::optional<std::string_view> take(std::uint64_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    return skip(count) ? std::optional(taken) : std::nullopt;
   }
   bool skip(std::uint64_t count) {
     if (count > rest_.size()) {
@@ -60,28 +66,45 @@ bool skip_value(Cursor& cursor, WireType type) {
   return false;  // groups are no part of proto3
 }
 
-/// The value of the first field of this number and type: a sub-message's bytes, or what begins with the number.
-std::optional<std::string_view> field_of(std::string_view bytes, std::uint64_t field, WireType type) {
+/// Calls `take(field, type, cursor)` for each field, which reads the value or leaves it. False: no protobuf message, or `take`
+/// could not read.
+template <class Take>
+bool for_each_field(std::string_view bytes, Take take) {
   Cursor cursor{bytes};
-  std::uint64_t tag = 0;
-  while (!cursor.is_at_end() && cursor.read_varint(tag)) {
-    const bool is_it = tag >> 3 == field && static_cast<WireType>(tag & 7u) == type;
-    if (is_it && type == WireType::varint) {
-      return cursor.rest();
-    }
-    std::uint64_t length = 0;
-    if (is_it) {
-      return cursor.read_varint(length) && length <= cursor.rest().size() ? std::optional(cursor.rest().substr(0, length))
-                                                                          : std::nullopt;
-    }
-    if (!skip_value(cursor, static_cast<WireType>(tag & 7u))) {
-      break;
+  while (!cursor.is_at_end()) {
+    std::uint64_t tag = 0;
+    if (!cursor.read_varint(tag) || tag > 0xFFFF'FFFFu || !take(tag >> 3, static_cast<WireType>(tag & 7u), cursor)) {
+      return false;
     }
   }
-  return std::nullopt;
+  return true;
 }
 
 }  // namespace
+
+std::optional<RequestId> peek_request(std::string_view bytes) {
+  std::optional<std::string_view> request;
+  const auto find_request = [&](std::uint64_t field, WireType type, Cursor& cursor) {
+    if (field != kOperatorRequestField || type != WireType::bytes) {
+      return skip_value(cursor, type);
+    }
+    std::uint64_t size = 0;
+    request = cursor.read_varint(size) ? cursor.take(size) : std::nullopt;
+    return request.has_value();
+  };
+  std::optional<RequestId> number;
+  const auto find_number = [&](std::uint64_t field, WireType type, Cursor& cursor) {
+    if (field != kRequestIdField || type != WireType::varint) {
+      return skip_value(cursor, type);
+    }
+    std::uint64_t value = 0;
+    const bool is_read = cursor.read_varint(value);
+    number = is_read ? std::optional(RequestId{value}) : std::nullopt;
+    return is_read;
+  };
+  (void)(for_each_field(bytes, find_request) && request && for_each_field(*request, find_number));
+  return number;
+}
 
 Result<EnvelopeHead> peek_head(std::string_view bytes) {
   const auto malformed = [&](const char* why) {
@@ -116,14 +139,6 @@ Result<EnvelopeHead> peek_head(std::string_view bytes) {
     }
   }
   return head;
-}
-
-/// The first one of several equal fields counts here: nothing is done with the number but to refuse it.
-std::optional<RequestId> peek_request(std::string_view bytes) {
-  const auto inside = field_of(bytes, kRequestField, WireType::bytes);
-  std::uint64_t number = 0;
-  const auto id = inside ? field_of(*inside, kRequestIdField, WireType::varint) : std::nullopt;
-  return id && Cursor{*id}.read_varint(number) ? std::optional(RequestId{number}) : std::nullopt;
 }
 
 }  // namespace loom

@@ -283,6 +283,25 @@ TEST_CASE("counts_and_reports_a_message_that_does_not_decode") {
   CHECK_FALSE(std::get<MessageRefused>(bench.heard[1]).error.message.empty());
 }
 
+TEST_CASE("tells_an_operator_why_its_request_does_not_decode") {
+  Bench bench;
+  bench.start();
+  Envelope envelope;
+  envelope.body = OperatorRequest{{77}, OrderDevice{DeviceId{3}, LaserSetpoint{{1'000'000, 8}, Dbm{0}, true}, false}};
+  bench.messages.receive_(Peer{Peer::Kind::operator_, 5}, "grace", Role::operator_, encode(envelope));
+  CHECK(bench.count<MessageRefused>() == 1);
+  CHECK(bench.count<MessageArrived>() == 0);
+  const Result<Envelope> sent = decode_envelope(bench.messages.last);
+  REQUIRE(sent.has_value());
+  const auto& reply = std::get<OperatorReply>(sent->body);
+  CHECK(reply.request == RequestId{77});
+  REQUIRE(reply.outcome.error.has_value());
+  CHECK(reply.outcome.error->message.find("slot_n = 1000000") != std::string::npos);
+  bench.messages.last.clear();
+  bench.messages.receive_(agent_peer(NodeId{3}), "node3", Role::agent, encode(envelope));  // agents ask nothing
+  CHECK(bench.messages.last.empty());
+}
+
 TEST_CASE("fires_a_moved_timer_once_at_its_new_instant") {
   Bench bench{[](Instant now, const Event& event, EffectSink& sink) {
     if (is_start(event)) {
