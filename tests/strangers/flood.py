@@ -5,6 +5,7 @@ Attackers are processes of their own (flood.py --attack NAME ...), so that they 
 operator asks status every 20 ms, nodes and jobs every 200 ms, open loop: a late answer does not delay the next question.
 """
 import json
+import os
 import random
 import subprocess
 import sys
@@ -21,7 +22,10 @@ ATTACK_S = 2.5
 SETTLE_S = 1.5                # counters are told in sums, about one a second
 MEMORY_GROWTH_MIB = 256       # 64 MiB frames, four in flight: what more than that holds is not bounded
 OPERATOR_LIMIT_S = 1.0
-FIRST, SECOND = range(0, 32), range(32, 64)
+NODES = int(os.environ.get("LOOM_STRANGER_NODES", "64"))  # in two agent processes
+FABRIC = (f"schema_version: 1\nkind: fabric\nname: oddl-{NODES}\ntemplate: oddl\n"
+          f"parameters: {{nodes: {NODES}, group_size: {16 if NODES <= 128 else 32}, channels: {24 if NODES <= 128 else 48}}}\n")
+FIRST, SECOND = range(0, NODES // 2), range(NODES // 2, NODES)
 SEED = 20260214
 KINDS = {"malformed", "unauthorised", "conflict", "foreign", "implausible", "over_quota", "role"}  # RefusalCounts of report.proto
 
@@ -180,7 +184,7 @@ class Attack:
         with self.connect(watch=True) as one:
             one.handshake()
             one.send(*self.hellos_of(SECOND, 1))
-            frame = [peer.agent_envelope(node, heartbeat=wire.Heartbeat()) for node in SECOND] * 8
+            frame = [peer.agent_envelope(node, heartbeat=wire.Heartbeat()) for node in SECOND] * max(1, 256 // len(SECOND))
             while self.time_left() and self.sent < 200000:
                 one.send(*frame)
                 self.sent += len(frame)
@@ -245,7 +249,8 @@ class Watch:
     def __init__(self, operator, nodes, jobs):
         self.operator, self.nodes, self.jobs = operator, nodes, jobs
         self.latencies, self.sent, self.refused = [], {}, 0
-        self.least_live, self.silence_ms, self.unlit, self.asked_jobs = None, 0.0, set(), 0
+        self.silence_ms, self.unlit, self.asked_jobs = 0.0, set(), 0
+        self.seen_nodes, self.not_live, self.least_live = set(), set(), NODES
 
     def run(self, done, least_s):
         begin = due = time.monotonic()
@@ -267,8 +272,8 @@ class Watch:
             self.take()
         return self
 
-    def post(self, noun):
-        self.sent[self.operator.post(query=query(noun))] = time.monotonic()
+    def post(self, noun, offset=0):
+        self.sent[self.operator.post(query=query(noun, offset=offset))] = time.monotonic()
 
     def take(self):
         now = time.monotonic()
@@ -282,19 +287,26 @@ class Watch:
             rows = reply.WhichOneof("rows")
             if rows == "status":
                 self.latencies.append((now - at) * 1e3)
+                self.least_live = min(self.least_live, reply.status.live_count)
             elif rows == "nodes":
-                self.see_nodes(reply.nodes.rows)
+                self.see_nodes(reply.nodes.rows, reply.total_row_count)
             elif rows == "jobs":
                 self.asked_jobs += 1
                 states = {job.job_id: job.state for job in reply.jobs.rows}
                 self.unlit |= {(job, states.get(job, b"gone").decode()) for job in self.jobs if states.get(job) != b"lit"}
         self.operator.replies.clear()
 
-    def see_nodes(self, rows):
+    def see_nodes(self, rows, total):
         mine = [row for row in rows if row.node_id in self.nodes]
-        live = sum(row.session == b"live" for row in mine)
-        self.least_live = live if self.least_live is None else min(self.least_live, live)
+        self.seen_nodes |= {row.node_id for row in mine}
+        self.not_live |= {(row.node_id, row.session.decode()) for row in mine if row.session != b"live"}
         self.silence_ms = max([self.silence_ms, *(row.silence_ns / 1e6 for row in mine)])
+        if rows and rows[-1].node_id + 1 < total:  # a reply is a page
+            self.post(wire.NOUN_NODES, rows[-1].node_id + 1)
+
+    def all_live(self):
+        """Every node that this watch is about, as often as anybody looked."""
+        return self.seen_nodes == set(self.nodes) and not self.not_live and (len(self.nodes) < NODES or self.least_live == NODES)
 
     def figures(self):
         each = self.latencies
@@ -328,8 +340,8 @@ def judge_attack(ledger, lab, watch_arguments, name, text, key, devices):
     high = laboratory.memory_mib(daemon)[1]
     after = counted(before, wait_until(lambda: settled(lab, before, sent), SETTLE_S, 0.2) or lab.refusals())
     ledger.note(f"{text}: {watch.figures()}; sent {sent}; counted {after or 'nothing'}; memory {resident:.0f} -> {high:.0f} MiB")
-    everybody = watch.least_live == len(watch.nodes)
-    ledger.promise(f"{text}: every agent stays live", everybody, f"{watch.least_live} of {len(watch.nodes)} at the least")
+    ledger.promise(f"{text}: every agent stays live", watch.all_live(), f"{len(watch.seen_nodes)} of {len(watch.nodes)} nodes seen, "
+                   f"{len({node for node, _ in watch.not_live})} were not live, {watch.least_live} of {NODES} live at the least")
     ledger.promise(f"{text}: every job stays lit", not watch.unlit and watch.asked_jobs > 0, ", ".join(
         f"job {job} was {state}" for job, state in sorted(watch.unlit)) or f"seen {watch.asked_jobs} times")
     worst = max(watch.latencies, default=float("inf"))
@@ -363,7 +375,7 @@ def judge_counts(ledger, name, text, sent, after):
 # --- the judge --------------------------------------------------------------------------------------------------------------
 
 def judge(ledger, programs):
-    with laboratory.Lab(programs, "flood", fabric="oddl_64") as lab:
+    with laboratory.Lab(programs, "flood", fabric=FABRIC) as lab:
         lab.generate_keys()
         lab.grant("curious", "viewer")
         lab.up()
@@ -389,7 +401,7 @@ def judge(ledger, programs):
 
 
 def stolen_key(ledger, lab, operator, jobs, devices):
-    """agents-1 is stopped and its key used for nodes 32 to 63; nodes 0 to 31 and their job must not notice."""
+    """agents-1 is stopped and its key used for the second half of the nodes; the first half and its job must not notice."""
     lab.kill(lab.pid("lightloom-agent", 1))
     for name, text in AGENT_ATTACKS.items():
         judge_attack(ledger, lab, (operator, set(FIRST), jobs), name, f"a stolen agent key, {text}", "agents-1", devices)

@@ -90,7 +90,7 @@ def forget_high_water(pid):
 
 
 class Lab:
-    """A scenario in soft mode in a temporary folder; state is its state folder."""
+    """A scenario in soft mode in a temporary folder; state is its state folder. fabric: a file's name in configs/fabrics, or a text."""
 
     def __init__(self, programs, name, fabric="oddl_8", processes=2, interlocks=""):
         self.programs = pathlib.Path(programs).resolve()
@@ -99,10 +99,10 @@ class Lab:
         self.scenario = self.folder / "scenario.yaml"
         self.started = []
         fabric_file = peer.ROOT / "configs" / "fabrics" / f"{fabric}.yaml"
-        if interlocks:
-            text = fabric_file.read_text() + interlocks
+        if interlocks or "\n" in fabric:
+            text = fabric if "\n" in fabric else fabric_file.read_text()
             fabric_file = self.folder / "fabric.yaml"
-            fabric_file.write_text(text)
+            fabric_file.write_text(text + interlocks)
         self.scenario.write_text(f"schema_version: 1\nkind: scenario\nname: stranger\nmode: soft\nmodes: [soft, sim]\n"
                                  f"fabric: {fabric_file}\nagents: {{processes: {processes}}}\n")
 
