@@ -244,7 +244,7 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Ord
 
 /// Where this process's agents listen for those of other processes.
 Result<void> publish(const Order& order, const cli::LabFiles& files, const std::string& endpoint) {
-  return write_whole_file({files.agents_address(order.process), endpoint + "\n", 0644, true});
+  return write_whole_file({files.agents_address(order.process), endpoint + "\n", 0600, true});
 }
 
 /// Links to the agents of the lab's other processes. Without the lab's keyring nobody else may connect.
