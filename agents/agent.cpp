@@ -67,6 +67,7 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
   }
   std::visit(Overloaded{
                  [&](const MessageArrived& message) { hear(turn, message); },
+                 [&](const MessageRefused& refused) { note_refused(turn, refused); },
                  [&](const BusReplied& reply) { counters_.foreign_replies += lanes_.replied(turn, reply) ? 0U : 1U; },
                  [&](const InterlockChanged& change) { contact(turn, change); },
                  [&](const TrafficHeard& heard) { traffic_.hear(turn.now, heard.told); },
@@ -155,6 +156,23 @@ void Agent::hear(Turn turn, const MessageArrived& message) {
   }
   session_.heard(turn.now);
   obey(turn, envelope);
+}
+
+/// The transport turned it away, or it did not decode. Aloud, but not as often as messages run: whoever floods us shall not
+/// flood the controller through us.
+void Agent::note_refused(Turn turn, const MessageRefused& refused) {
+  const bool is_first = counters_.refused == 0;
+  counters_.refused += refused.count;
+  if (!is_first && between(refused_told_, turn.now) < Duration{limits::kRefusalToldNs}) {
+    return;
+  }
+  refused_told_ = turn.now;
+  voice_.warn(turn, {AlarmCode::malformed_message,
+                     {},
+                     {},
+                     refused.error.message + " (" + std::string(to_string(refused.kind)) + "; " +
+                         std::to_string(counters_.refused) + " messages refused so far)",
+                     "loom node show " + std::to_string(options_.node.value)});
 }
 
 /// Aloud, but not as often as messages run.

@@ -39,6 +39,7 @@ struct AgentOptions {
 struct AgentCounters {
   std::uint64_t stale_term = 0;       ///< words of a fenced controller
   std::uint64_t misdirected = 0;      ///< words for another node or from somebody else than the controller
+  std::uint64_t refused = 0;          ///< by the transport, or because they did not decode
   std::uint64_t implausible = 0;      ///< words of a controller that no honest one says
   std::uint64_t unexpected = 0;       ///< lawful messages that no agent expects
   std::uint64_t foreign_replies = 0;  ///< bus replies to no transaction of ours
@@ -74,6 +75,7 @@ class Agent {
   void hear_operator(Turn turn, const MessageArrived& message);
   void obey(Turn turn, const Envelope& envelope);
   bool obey_commit(Turn turn, const Envelope& envelope);
+  void note_refused(Turn turn, const MessageRefused& refused);
   void refuse_implausible(Turn turn, const Envelope& envelope, const std::string& fault);
   void refuse_stale_term(Turn turn, const Envelope& envelope);
   void adopt_term(Turn turn, Term term);
@@ -109,6 +111,7 @@ class Agent {
   Instant traffic_said_at_{};
   AgentCounters counters_;
   Instant implausible_told_{};
+  Instant refused_told_{};
   std::uint64_t boot_id_ = 0;
   Duration wall_offset_{};
   bool started_ = false;

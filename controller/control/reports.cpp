@@ -12,7 +12,7 @@ namespace loom {
 namespace {
 
 /// So that no page takes more than a millisecond of the controller's thread to make and to encode; heartbeats wait for it.
-constexpr std::size_t kPageBytes = 128u << 10;
+constexpr std::size_t kPageBytes = 96u << 10;
 
 std::size_t bytes_of(const Observation& seen) {
   std::size_t bytes = 64 + seen.fault.size();

@@ -93,7 +93,9 @@ TEST_CASE("darkness_is_followed_whatever_its_number_and_a_later_order_lifts_it")
   ClaimsBench bench;
   bench.commit(bench.static_plan(1, 16));
   bench.hear(Revision{}, SetLasers{true, 1});
-  bench.expect_refused("kLaserOrderJump", Revision{}, SetLasers{false, kMax});
+  bench.hear(Revision{}, SetLasers{false, kMax});
+  CHECK(bench.agent->counters().implausible == 1);
+  CHECK_THAT(bench.last<AlarmReport>()->alarm.evidence, Contains("kLaserOrderJump"));  // said last: dark first
   bench.run_for(milliseconds{100});
   CHECK(bench.agent->interlock().latched());
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
@@ -110,6 +112,22 @@ TEST_CASE("a_reset_with_a_number_of_another_term_is_refused_and_the_next_one_is_
   bench.hear(Revision{}, ResetDevice{laser, (bench.term.value << 32U) + 1});
   bench.run_for(seconds{1});
   CHECK(bench.count<DeviceReset>() == 1);
+}
+
+TEST_CASE("what_is_turned_away_of_peers_is_reported_once_a_second_with_its_number") {
+  ClaimsBench bench;
+  bench.sent.clear();
+  const MessageRefused flood{
+      agent_peer(NodeId{1}), {ErrorCode::busy, "agents of agents-1 send too much"}, RefusalKind::over_quota, 500, "agents-1"};
+  for (int i = 0; i < 100; ++i) {
+    bench.deliver(flood);
+  }
+  CHECK(bench.count<AlarmReport>() == 1);
+  CHECK(bench.agent->counters().refused == 50'000);
+  bench.run_for(seconds{2});
+  bench.deliver(flood);
+  REQUIRE(bench.count<AlarmReport>() == 2);
+  CHECK_THAT(bench.last<AlarmReport>()->alarm.evidence, Contains("agents-1") && Contains("50500 messages"));
 }
 
 TEST_CASE("a_controller_that_lies_without_end_is_reported_once_a_second") {
