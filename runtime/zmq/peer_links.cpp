@@ -17,6 +17,7 @@
 #include "proto/codec.hpp"
 #include "runtime/zmq/authenticator.hpp"
 #include "runtime/zmq/batch.hpp"
+#include "runtime/zmq/handshake_watch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
@@ -24,6 +25,8 @@ namespace loom {
 namespace {
 
 constexpr auto kGreetInterval = std::chrono::milliseconds{200};
+/// The library gives up a connection whose key was refused for good, but keys may be granted at any time.
+constexpr auto kRedialInterval = std::chrono::seconds{2};
 constexpr std::size_t kAddressBytes = 4;
 
 std::string addressed(NodeId to, std::string_view bytes) {
@@ -77,14 +80,17 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   /// To one other process: a socket of our own if we dial it, else its connection at our ROUTER.
   struct Link {
     std::shared_ptr<LoopSocket> dialled;
-    std::string address;     ///< of `dialled`
-    std::string routing_id;  ///< empty: it has not greeted us
+    std::unique_ptr<HandshakeWatch> watch;               ///< of `dialled`
+    std::chrono::steady_clock::time_point not_before{};  ///< it refused our key: not dialled until then
+    std::string address;                                 ///< of `dialled`
+    std::string routing_id;                              ///< empty: it has not greeted us
     Batch outgoing;
     bool is_dirty = false;
   };
 
   Result<void> listen(const std::string& at);
   void hang_up(Link& link);
+  void watch(std::size_t process, zmq::socket_t& socket, const std::string& address);
   /// Without a keyring whoever we dial is known by its pinned key alone.
   bool may_speak(const std::string& key) const { return options_.keyring.is_empty() || options_.keyring.find(key) != nullptr; }
   bool is_hosted(NodeId node) const;
@@ -203,6 +209,8 @@ Result<void> PeerLinks::Core::listen(const std::string& at) {
 
 /// What waited for it is dropped; it is dialled anew, or has to greet us anew.
 void PeerLinks::Core::hang_up(Link& link) {
+  link.watch.reset();
+  link.not_before = {};
   if (link.dialled) {
     link.dialled->close();
     link.dialled.reset();
@@ -211,6 +219,24 @@ void PeerLinks::Core::hang_up(Link& link) {
   link.routing_id.clear();
   counters.dropped += link.outgoing.count();
   link.outgoing.clear();
+}
+
+/// Before connect(), so that no refusal is missed; a link that cannot be watched is dialled all the same.
+void PeerLinks::Core::watch(std::size_t process, zmq::socket_t& socket, const std::string& address) {
+  HandshakeListener listener;
+  listener.accepted = [] {};
+  listener.lost = [] {};
+  listener.failed = [this, process](const Error&) {
+    asio::post(io_, [weak = weak_from_this(), process] {  // not from inside the watch, which ends with it
+      if (const auto self = weak.lock(); self && self->is_open_) {
+        self->hang_up(self->links_[process]);
+        self->links_[process].not_before = std::chrono::steady_clock::now() + kRedialInterval;
+      }
+    });
+  };
+  if (auto watch = HandshakeWatch::open(io_, context_, socket, address, std::move(listener))) {
+    links_[process].watch = std::move(*watch);
+  }
 }
 
 void PeerLinks::Core::replace_keyring(Keyring keyring) {
@@ -257,7 +283,8 @@ void PeerLinks::Core::close() {
   flush();
   is_open_ = false;
   greeting_.cancel();
-  for (const Link& link : links_) {
+  for (Link& link : links_) {
+    link.watch.reset();
     if (link.dialled) {
       link.dialled->close();
     }
@@ -289,7 +316,8 @@ void PeerLinks::Core::dial(std::size_t process) {
   const PeerProcess& peer = options_.processes[process];
   Link& link = links_[process];
   const auto address = peer.address();
-  if (!address || *address == link.address || !may_speak(peer.public_key)) {
+  if (!address || *address == link.address || !may_speak(peer.public_key) ||
+      std::chrono::steady_clock::now() < link.not_before) {
     return;
   }
   try {
@@ -302,6 +330,8 @@ void PeerLinks::Core::dial(std::size_t process) {
     socket.set(zmq::sockopt::curve_serverkey, peer.public_key);
     socket.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
+    link.watch.reset();
+    watch(process, socket, *address);
     socket.connect(*address);
     if (link.dialled) {
       link.dialled->close();
