@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "agents/order_check.hpp"
+#include "core/intake_limits.hpp"
 #include "core/journal_state.hpp"
 
 namespace loom {
@@ -23,6 +25,17 @@ bool is_news(const TrafficReport& before, const TrafficReport& now) {
                                                       now.communicators.begin(), now.communicators.end(), is_same);
 }
 
+/// Of the interlock contacts that cover this node.
+std::vector<std::string> contacts_of(const Fabric& fabric, NodeId node) {
+  std::vector<std::string> names;
+  for (const InterlockContact& contact : fabric.interlocks) {
+    if (contact.first <= node && node <= contact.last) {
+      names.push_back(contact.name);
+    }
+  }
+  return names;
+}
+
 template <class... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
@@ -38,9 +51,11 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
       executor_(lanes_),
       grants_(voice_, executor_, static_cast<std::uint32_t>(options.fabric->nodes.size())),
       commit_({options.arm_lead, options.late_limit}, voice_, lanes_, timelines_, grants_),
+      interlock_(contacts_of(*options.fabric, options.node)),
       session_(SessionOptions{options.hello_interval, options.heartbeat_interval}),
       audit_({options.audit_interval, options.report_interval}, voice_, lanes_),
-      resets_(voice_, lanes_) {}
+      resets_(voice_, lanes_),
+      orders_here_(voice_, lanes_) {}
 
 void Agent::step(Instant now, const Event& event, EffectSink& sink) {
   const Turn turn{now, &sink};
@@ -53,7 +68,7 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
   std::visit(Overloaded{
                  [&](const MessageArrived& message) { hear(turn, message); },
                  [&](const BusReplied& reply) { counters_.foreign_replies += lanes_.replied(turn, reply) ? 0U : 1U; },
-                 [&](const InterlockChanged& change) { contact(turn, change.open); },
+                 [&](const InterlockChanged& change) { contact(turn, change); },
                  [&](const TrafficHeard& heard) { traffic_.hear(turn.now, heard.told); },
                  [&](const Appended& appended) {
                    if (appended.snapshot_due) {
@@ -79,6 +94,7 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
 void Agent::start(Turn turn, const Started& started) {
   started_ = true;
   boot_id_ = started.boot_id;
+  wall_offset_ = started.wall_offset;
   voice_.clock = started.clock;
   const SnapshotRecord earlier = state_of(started.records);
   voice_.term = std::max(voice_.term, earlier.term);
@@ -87,6 +103,7 @@ void Agent::start(Turn turn, const Started& started) {
   if (interlock_.latched()) {
     latch(turn);
   }
+  lanes_.bar_light(interlock_.bars_light());  // what is lit stays so until a contact is found open, or cannot be read
   audit_.start(turn);
 }
 
@@ -104,14 +121,31 @@ void Agent::hear_peer(Turn turn, const MessageArrived& message) {
   grants_.hear(turn, message.envelope.node, message.envelope, *word);
 }
 
+/// The transport has proven the role of the key; whoever may order darkness needs no controller for it.
+void Agent::hear_operator(Turn turn, const MessageArrived& message) {
+  if (orders_here_.take(turn, message, row()) != OrdersHere::Verdict::darken) {
+    return;
+  }
+  const LatchRecord before = interlock_.record();
+  interlock_.order_here(message.envelope.principal, wall_text(turn));
+  latch(turn);  // also where it is latched already: what is asked for is proof
+  keep_latch(turn, before, true);
+}
+
 void Agent::hear(Turn turn, const MessageArrived& message) {
   if (message.from.kind == Peer::Kind::agent) {
     return hear_peer(turn, message);
+  }
+  if (message.from.kind == Peer::Kind::operator_) {
+    return hear_operator(turn, message);
   }
   const Envelope& envelope = message.envelope;
   if (message.from.kind != Peer::Kind::controller || envelope.node != options_.node) {
     ++counters_.misdirected;
     return;
+  }
+  if (const auto fault = implausible(envelope, {turn.now, voice_.term, commit_.newest(), interlock_.record().order})) {
+    return refuse_implausible(turn, envelope, *fault);
   }
   if (envelope.term < voice_.term) {
     return refuse_stale_term(turn, envelope);
@@ -121,6 +155,23 @@ void Agent::hear(Turn turn, const MessageArrived& message) {
   }
   session_.heard(turn.now);
   obey(turn, envelope);
+}
+
+/// Aloud, but not as often as messages run.
+void Agent::refuse_implausible(Turn turn, const Envelope& envelope, const std::string& fault) {
+  ++counters_.implausible;
+  if (const auto* order = std::get_if<SetLasers>(&envelope.body); order != nullptr && !order->on) {
+    set_lasers(turn, {false, interlock_.record().order});  // whoever says dark is followed; its number is forgotten
+  }
+  if (counters_.implausible > 1 && between(implausible_told_, turn.now) < Duration{limits::kRefusalToldNs}) {
+    return;
+  }
+  implausible_told_ = turn.now;
+  voice_.warn(turn, {AlarmCode::malformed_message,
+                     {},
+                     {},
+                     "the controller is not followed: " + fault + " (" + std::to_string(counters_.implausible) + " so far)",
+                     "loom node show " + std::to_string(options_.node.value)});
 }
 
 void Agent::adopt_term(Turn turn, Term term) {
@@ -189,7 +240,7 @@ bool Agent::obey_commit(Turn turn, const Envelope& envelope) {
   return std::visit(Overloaded{
                         [&](const Prepare& prepare) {
                           const auto latched =
-                              interlock_.latched() ? std::optional(interlock_.refusal(options_.node)) : std::nullopt;
+                              interlock_.bars_light() ? std::optional(interlock_.refusal(options_.node)) : std::nullopt;
                           return commit_.prepare(turn, revision, prepare.plan, latched), true;
                         },
                         [&](const Arm& arm) { return commit_.arm(turn, revision, envelope.clock, arm.fire_at), true; },
@@ -211,7 +262,7 @@ void Agent::set_lasers(Turn turn, const SetLasers& order) {
       latch(turn);
       break;
     case Interlock::Change::lifted:
-      lanes_.bar_light(false);
+      lanes_.bar_light(interlock_.bars_light());
       break;
     case Interlock::Change::held:
       voice_.warn(turn, {AlarmCode::lasers_off, {}, {}, interlock_.refusal(options_.node).message, "loom lasers rearm"});
@@ -228,10 +279,24 @@ void Agent::set_lasers(Turn turn, const SetLasers& order) {
   }
 }
 
-void Agent::contact(Turn turn, bool open) {
-  if (interlock_.contact(open) == Interlock::Change::latched) {
+void Agent::contact(Turn turn, const InterlockChanged& change) {
+  const LatchRecord before = interlock_.record();
+  const bool was_barred = interlock_.bars_light();
+  if (interlock_.contact(change, wall_text(turn)) == Interlock::Change::latched) {
     latch(turn);
+  }
+  keep_latch(turn, before, was_barred);
+}
+
+/// What an event about the latch leaves behind, after darkness.
+void Agent::keep_latch(Turn turn, const LatchRecord& before, bool was_barred) {
+  lanes_.bar_light(interlock_.bars_light());
+  const bool has_changed = interlock_.record() != before;
+  if (has_changed) {
     turn.sink->emit(Append{interlock_.record()});
+  }
+  if ((has_changed || interlock_.bars_light() != was_barred) && session_.state() == SessionState::joined) {
+    say_heartbeat(turn);
   }
 }
 
@@ -287,6 +352,9 @@ void Agent::advance(Turn turn) {
   commit_.advance(turn);
   grants_.advance(turn);
   resets_.advance(turn);
+  if (orders_here_.is_waiting()) {
+    orders_here_.advance(turn, row());
+  }
   audit_.advance(turn);
   tell_failures(turn);
   speak(turn);
@@ -336,7 +404,7 @@ void Agent::speak(Turn turn) {
 
 void Agent::say_hello(Turn turn) {
   greeted_ = true;
-  Hello hello{options_.software, boot_id_, voice_.term, commit_.applied(), interlock_.latched(), {}};
+  Hello hello{options_.software, boot_id_, voice_.term, commit_.applied(), interlock_.bars_light(), {}, interlock_.own_latch()};
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     hello.devices.push_back({lanes_[i].device->id, lanes_[i].driver->observe().health});
   }
@@ -358,7 +426,23 @@ void Agent::say_traffic(Turn turn) {
 }
 
 void Agent::say_heartbeat(Turn turn) {
-  voice_.say(turn, commit_.applied(), Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.latched()});
+  voice_.say(turn, commit_.applied(),
+             Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch()});
+}
+
+std::string Agent::wall_text(Turn turn) const { return to_string(wall_time(turn.now, wall_offset_)); }
+
+/// How this node is, as its agent knows it.
+NodeReport Agent::row() const {
+  NodeReport row;
+  row.node = options_.node;
+  row.name = options_.fabric->nodes[options_.node.value].name;
+  row.session = session_.state() == SessionState::joined ? "joined" : "alone";
+  row.applied = commit_.applied();
+  row.lasers_latched_off = interlock_.bars_light();
+  row.devices = static_cast<std::uint32_t>(lanes_.size());
+  row.dark_because = interlock_.bars_light() ? interlock_.refusal(options_.node).message : std::string();
+  return row;
 }
 
 }  // namespace loom

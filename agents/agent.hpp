@@ -14,6 +14,7 @@
 #include "agents/grant/plane.hpp"
 #include "agents/interlock.hpp"
 #include "agents/lanes.hpp"
+#include "agents/orders_here.hpp"
 #include "agents/session.hpp"
 #include "agents/timelines.hpp"
 #include "agents/traffic/traffic_folder.hpp"
@@ -38,6 +39,7 @@ struct AgentOptions {
 struct AgentCounters {
   std::uint64_t stale_term = 0;       ///< words of a fenced controller
   std::uint64_t misdirected = 0;      ///< words for another node or from somebody else than the controller
+  std::uint64_t implausible = 0;      ///< words of a controller that no honest one says
   std::uint64_t unexpected = 0;       ///< lawful messages that no agent expects
   std::uint64_t foreign_replies = 0;  ///< bus replies to no transaction of ours
 };
@@ -69,12 +71,15 @@ class Agent {
   void start(Turn turn, const Started& started);
   void hear(Turn turn, const MessageArrived& message);
   void hear_peer(Turn turn, const MessageArrived& message);
+  void hear_operator(Turn turn, const MessageArrived& message);
   void obey(Turn turn, const Envelope& envelope);
   bool obey_commit(Turn turn, const Envelope& envelope);
+  void refuse_implausible(Turn turn, const Envelope& envelope, const std::string& fault);
   void refuse_stale_term(Turn turn, const Envelope& envelope);
   void adopt_term(Turn turn, Term term);
   void set_lasers(Turn turn, const SetLasers& order);
-  void contact(Turn turn, bool open);
+  void contact(Turn turn, const InterlockChanged& change);
+  void keep_latch(Turn turn, const LatchRecord& before, bool was_barred);
   void latch(Turn turn);
   void darken_lasers(Turn turn);
   void advance_interlock(Turn turn);
@@ -83,6 +88,8 @@ class Agent {
   void speak(Turn turn);
   void say_hello(Turn turn);
   void say_heartbeat(Turn turn);
+  std::string wall_text(Turn turn) const;
+  NodeReport row() const;
   void say_traffic(Turn turn);
 
   AgentOptions options_;
@@ -96,11 +103,14 @@ class Agent {
   Session session_;
   Audit audit_;
   DeviceResets resets_;
+  OrdersHere orders_here_;
   TrafficFolder traffic_;
   TrafficReport said_traffic_;  ///< the last one
   Instant traffic_said_at_{};
   AgentCounters counters_;
+  Instant implausible_told_{};
   std::uint64_t boot_id_ = 0;
+  Duration wall_offset_{};
   bool started_ = false;
   bool greeted_ = false;       ///< the first hello went out
   Revision reported_applied_;  ///< all observations were reported since this was applied

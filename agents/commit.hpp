@@ -46,6 +46,8 @@ class Commit {
 
   RevisionState state() const { return state_; }
   Revision in_hand() const { return revision_; }
+  /// The highest that was ever prepared: lower ones are old duplicates.
+  Revision newest() const { return newest_; }
   Revision applied() const { return applied_; }
   /// The highest that was applied, or is on its way into light.
   Revision gone() const { return went_ ? std::max(applied_, revision_) : applied_; }

@@ -22,8 +22,9 @@ inline constexpr TimerId kFireTimer{4};
 inline constexpr TimerId kRelightTimer{5};
 inline constexpr TimerId kCycleTimer{6};
 inline constexpr TimerId kInterlockTimer{7};
-inline constexpr TimerId kGrantTimer{8};      ///< requests, repeats, windows
-inline constexpr TimerId kGrantEdgeTimer{9};  ///< triggers of the grant table
+inline constexpr TimerId kGrantTimer{8};        ///< requests, repeats, windows
+inline constexpr TimerId kGrantEdgeTimer{9};    ///< triggers of the grant table
+inline constexpr TimerId kOrdersHereTimer{10};  ///< of operators at this agent's own process
 /// Two timers a device: its driver's wake, and the next edge of its timeline.
 constexpr TimerId wake_timer(std::size_t lane) { return {16 + 2 * lane}; }
 constexpr TimerId edge_timer(std::size_t lane) { return {17 + 2 * lane}; }

@@ -12,10 +12,13 @@
 #include "agents/traffic/inspector_reader.hpp"
 #include "cli/grant_log.hpp"
 #include "cli/lab_files.hpp"
+#include "core/config/contact_endpoint.hpp"
 #include "core/config/scenario_file.hpp"
 #include "drivers/bus/bus_device.hpp"
+#include "drivers/bus/contact_input.hpp"
 #include "drivers/driver.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/contact_watch.hpp"
 #include "runtime/host.hpp"
 #include "runtime/inspector_feed.hpp"
 #include "runtime/lanes.hpp"
@@ -72,6 +75,7 @@ class LightLogFile {
   /// What an earlier incarnation of this process wrote stays true; a line that it was killed in goes.
   static std::ofstream opened(const std::string& path) {
     drop_partial_line(path);
+    close_to_others(path);
     return std::ofstream(path, std::ios::binary | std::ios::app);
   }
   void flush() {
@@ -105,6 +109,7 @@ class GrantLogFile {
  public:
   GrantLogFile(AsioLoop& loop, const std::string& path, const std::vector<Hosted>& hosted)
       : loop_(loop), file_(path, std::ios::binary | std::ios::trunc), hosted_(hosted) {
+    close_to_others(path);
     flush();
   }
 
@@ -239,7 +244,7 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Ord
 
 /// Where this process's agents listen for those of other processes.
 Result<void> publish(const Order& order, const cli::LabFiles& files, const std::string& endpoint) {
-  return write_whole_file({files.agents_address(order.process), endpoint + "\n", 0644, true});
+  return write_whole_file({files.agents_address(order.process), endpoint + "\n", 0600, true});
 }
 
 /// Links to the agents of the lab's other processes. Without the lab's keyring nobody else may connect.
@@ -320,6 +325,45 @@ Result<std::vector<std::unique_ptr<InspectorFeed>>> watch_traffic(const std::str
   return feeds;
 }
 
+/// A watch a contact that covers any of our nodes, whose agents hear of it on the loop's thread. Each process watches for
+/// itself: nobody waits for another process, or for a network, to go dark.
+Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop, const Fabric& fabric,
+                                                                  const std::vector<NodeId>& nodes,
+                                                                  const std::vector<Hosted>& hosted) {
+  std::vector<std::unique_ptr<ContactWatch>> watches;
+  for (const InterlockContact& contact : fabric.interlocks) {
+    std::vector<Host*> covered;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (contact.first <= nodes[i] && nodes[i] <= contact.last) {
+        covered.push_back(hosted[i].host.get());
+      }
+    }
+    if (covered.empty()) {
+      continue;
+    }
+    const auto endpoint = parse_contact_endpoint(contact.endpoint);
+    auto input =
+        endpoint ? make_contact_input(*endpoint) : Result<std::unique_ptr<ContactInput>>(std::unexpected(endpoint.error()));
+    if (!input) {
+      return fail(input.error().code, "interlock contact " + contact.name + ": " + input.error().message);
+    }
+    std::shared_ptr<ContactInput> shared(std::move(*input));
+    ContactPort port{[shared](Duration limit) { return shared->read(limit); },
+                     [shared](Duration limit) { return shared->wait(limit); }};
+    watches.push_back(std::make_unique<ContactWatch>(
+        endpoint->timings, std::move(port), loop, loop.poster(), [covered, name = contact.name](const ContactChange& change) {
+          for (Host* host : covered) {
+            host->deliver(InterlockChanged{change.open, name, change.problem});
+          }
+          log_warning("interlock contact " + name +
+                      (!change.open             ? " is closed"
+                       : change.problem.empty() ? " is open"
+                                                : " counts as open: " + change.problem));
+        }));
+  }
+  return watches;
+}
+
 int host_agents(const Order& order, const Scenario& scenario, const cli::LabFiles& files) {
   const cli::NodeSpan span = cli::nodes_of_process(scenario, order.process);
   auto loop = AsioLoop::open();
@@ -371,6 +415,10 @@ int host_agents(const Order& order, const Scenario& scenario, const cli::LabFile
   if (!hosted) {
     return give_up(hosted.error());
   }
+  const auto contacts = watch_contacts(**loop, *scenario.fabric, nodes, *hosted);
+  if (!contacts) {
+    return give_up(contacts.error());
+  }
   log_info("lightloom-agent: nodes " + std::to_string(span.first) + "-" + std::to_string(span.end - 1));
   std::optional<FaultInjector> faults;
   if (order.faults) {
@@ -401,6 +449,7 @@ int run(const Order& order) {
                                                      ": it has processes 0.." + std::to_string(processes - 1)});
   }
   raise_file_limit();
+  keep_files_private();
   return host_agents(order, *scenario.value, cli::LabFiles(order.state));
 }
 

@@ -10,9 +10,9 @@
 
 namespace loom {
 
-/// Errors: invalid_argument (not ours, missing, unlawful timeline, a move from nobody knows where), out_of_range (too long),
-/// unsupported (timeslots of anything but a laser), or whatever the device's driver says. The sentence names node and device.
-/// Touches nothing.
+/// Errors: invalid_argument (not ours, missing, unlawful timeline, a move from nobody knows where), out_of_range (too long, or
+/// more light than the fibre behind a laser may carry), unsupported (timeslots of anything but a laser), or whatever the
+/// device's driver says. The sentence names node and device. Touches nothing.
 Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLanes& lanes);
 
 /// One entry that is held until the next revision.

@@ -74,7 +74,7 @@ int churn(Scenario scenario, Duration length, const std::string& file) {
 class NoMessages final : public MessageSeam {
  public:
   void on_receive(Receive) override {}
-  void on_refuse(std::function<void(Peer, Error)>) override {}
+  void on_refuse(Refuse) override {}
   void send(Peer, std::string_view) override {}
 };
 

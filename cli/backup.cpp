@@ -83,6 +83,12 @@ void print(const std::vector<Backup>& backups) {
 int back_up(const Globals& globals, const BackupOrder& order) {
   std::vector<Backup> backups = backups_of(LabFiles(globals.state_dir), order.file);
   for (const Backup& backup : backups) {
+    std::error_code not_there;
+    if (fs::equivalent(backup.from, backup.to, not_there)) {
+      return give_up({ErrorCode::refused,
+                      backup.to + " is the journal itself: a copy in its place would part it from its daemon",
+                      "loom backup ANOTHER_FILE"});
+    }
     if (!order.force && fs::exists(backup.to)) {
       return give_up({ErrorCode::conflict, backup.to + " is there already"}, "loom backup " + order.file + " --force");
     }

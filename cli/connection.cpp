@@ -32,7 +32,7 @@ Result<Connection> Connection::open(const Globals& globals) {
   if (!controller) {
     return std::unexpected(controller.error());
   }
-  auto client = OperatorClient::connect({*address, *controller, *keys, globals.timeout});
+  auto client = OperatorClient::connect({*address, *controller, *keys, globals.timeout, globals.is_interrupted});
   if (!client) {
     return std::unexpected(client.error());
   }

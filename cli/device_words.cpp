@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 #include "cli/rows.hpp"
 #include "cli/term.hpp"
 #include "core/config/quantity.hpp"
+#include "core/limits.hpp"
 
 namespace loom::cli {
 namespace {
@@ -45,6 +47,10 @@ Result<Setpoint> set_laser(const DeviceReport& device, LaserSetpoint laser, cons
         return refuse(device, mhz.error().message);
       }
       const std::int64_t offset = *mhz - kGridAnchor.mhz;
+      if (std::abs(offset) > limits::kSlotN * kGridStep.mhz) {
+        return refuse(device, word.value + " is outside of the grid, " + to_string(centre_of({-limits::kSlotN})) + " to " +
+                                  to_string(centre_of({limits::kSlotN})) + " (kSlotN)");
+      }
       if (offset % kGridStep.mhz != 0) {
         return refuse(device, word.value + " is not on the grid of 193.1 THz + n x 6.25 GHz (ITU-T G.694.1)");
       }

@@ -1,11 +1,9 @@
 // Killing and starting processes at their times.
 #include "cli/lab_faults.hpp"
 
-#include <signal.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 
+#include "cli/lab_start.hpp"
 #include "cli/term.hpp"
 #include "runtime/clock.hpp"
 #include "sim_backend/fault_excuse.hpp"
@@ -39,11 +37,7 @@ std::string fault_in_a_lab(const Scenario& scenario, const MachineFault& fault) 
          std::to_string(scenario.fabric->nodes.size()) + "}";
 }
 
-/// The pid file goes with its process, so that nobody waits for it.
-void kill_process(int pid) {
-  kill(pid, SIGKILL);
-  waitpid(pid, nullptr, 0);
-}
+void kill_process(const LabSession& lab, const std::string& name) { (void)stop_processes(lab.started->named(name), 0); }
 
 }  // namespace
 
@@ -94,14 +88,16 @@ Result<void> LabFaults::act(Instant now) {
 Result<void> LabFaults::begin(const MachineFault& fault) {
   if (!fault.node) {
     if (lab_.controller_pid != 0) {
-      kill_process(std::exchange(lab_.controller_pid, 0));
+      lab_.controller_pid = 0;
+      kill_process(lab_, "lightloomd");
       say("  killed the controller");
     }
     return {};
   }
   const std::uint32_t process = process_of(lab_.scenario, *fault.node);
   if (lab_.agent_pids[process] != 0) {
-    kill_process(std::exchange(lab_.agent_pids[process], 0));
+    lab_.agent_pids[process] = 0;
+    kill_process(lab_, "agents-" + std::to_string(process));
     history_.note_death(process, monotonic_now());
     say("  killed the agent of node " + std::to_string(fault.node->value) + ", and its simulated devices with it");
   }

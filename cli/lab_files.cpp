@@ -1,7 +1,6 @@
 // Keys and addresses in a state folder.
 #include "cli/lab_files.hpp"
 
-#include <filesystem>
 #include <fstream>
 
 #include "runtime/zmq/keyring.hpp"
@@ -56,13 +55,7 @@ Result<void> LabFiles::make_keys(const Scenario& scenario) const {
 }
 
 Result<void> LabFiles::write_start(Instant at) const {
-  const std::string draft = start() + ".new";  // it appears whole or not at all
-  std::ofstream file(draft, std::ios::trunc);
-  file << ns_of(at) << "\n";
-  file.close();
-  std::error_code problem;
-  std::filesystem::rename(draft, start(), problem);
-  return file && !problem ? Result<void>{} : fail(ErrorCode::storage, start() + " cannot be written");
+  return write_whole_file({start(), std::to_string(ns_of(at)) + "\n", 0600, true});
 }
 
 std::optional<Instant> LabFiles::read_start() const {

@@ -7,7 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "cli/process.hpp"
 #include "cli/term.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "runtime/clock.hpp"
@@ -75,6 +74,9 @@ Result<void> LabLight::await_logs() const {
   for (std::uint32_t process = 0; process < lab_.scenario.agents.processes; ++process) {
     const std::string path = lab_.files.light_log(process);
     while (lab_.agent_pids[process] != 0 && light_log_whole_through(path) < now) {
+      if (lab_.is_interrupted()) {
+        return fail(ErrorCode::timed_out, "interrupted");
+      }
       if (monotonic_now() - now > kLogPatience) {
         return fail(ErrorCode::timed_out, path + " has not been written for " + text_of(Duration{kLogPatience}), "loom status");
       }

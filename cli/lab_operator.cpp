@@ -66,6 +66,9 @@ Result<void> LabOperator::run() {
   const Instant end = lab_.scenario.duration == kForever ? kNever : Instant{lab_.scenario.duration};
   Instant patience = kNever;
   for (;;) {
+    if (lab_.is_interrupted()) {
+      return fail(ErrorCode::timed_out, "interrupted");
+    }
     LOOM_TRY(faults_.act(now()));
     if (!faults_.controller_is_down()) {
       LOOM_TRY(step(TimerFired{}));

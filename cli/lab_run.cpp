@@ -7,7 +7,6 @@
 #include "cli/lab_operator.hpp"
 #include "cli/lab_report.hpp"
 #include "cli/lab_session.hpp"
-#include "cli/process.hpp"
 #include "cli/term.hpp"
 #include "controller/plan/estimate.hpp"
 #include "controller/predict/predict.hpp"

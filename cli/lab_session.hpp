@@ -1,36 +1,53 @@
 // A running lab as the commands see it, and what is done with its jobs.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/connection.hpp"
 #include "cli/lab.hpp"
 #include "cli/lab_files.hpp"
+#include "cli/lab_folder.hpp"
+#include "cli/lab_processes.hpp"
 #include "core/config/scenario.hpp"
 #include "core/time.hpp"
 
 namespace loom::cli {
 
+/// What this command started, for whoever ends it; any thread.
+class StartedProcesses {
+ public:
+  void note(const LabProcess& process);
+  bool has(const LabProcess& process) const;
+  /// Of one name; none: it was not started here.
+  std::vector<LabProcess> named(const std::string& name) const;
+  Stopped stop(int patience_ms) const;
+
+ private:
+  mutable std::mutex mutex_;
+  LabManifest started_;
+};
+
 struct LabSession {
   LabFiles files;
+  LabFolder folder;
   std::string scenario_path;
   Scenario scenario;
   bool record = false;
-  std::string inspector_dir{};  ///< see LabOrder
+  std::string inspector_dir{};             ///< see LabOrder
+  std::string address{};                   ///< that the controller is at, or was; empty: it takes any
+  Lifetime lifetime = Lifetime::outlasts;  ///< of its processes
+  std::function<bool()> is_interrupted = [] { return false; };
+  std::shared_ptr<StartedProcesses> started = std::make_shared<StartedProcesses>();
   std::unique_ptr<Connection> connection = nullptr;
   int controller_pid = 0;            ///< 0: down
   std::vector<int> agent_pids = {};  ///< by process; 0: down
   Duration join_time{};
 };
-
-/// Starts everything; on an error nothing is left running.
-Result<LabSession> open_lab(const Globals& globals, const LabOrder& order);
-
-/// Errors: unreachable (it ended, or did not start in time). A second start is at the address of the first.
-Result<void> start_controller(LabSession& lab);
-Result<void> start_agent_process(LabSession& lab, std::uint32_t process);
 
 /// Does what the scenario says when it says it, follows the jobs into light, accounts for them, replays them and prints. The
 /// exit code: kFailed if something became of a job that the scenario does not expect.

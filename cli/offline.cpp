@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/config_words.hpp"
+#include "cli/lab.hpp"
 #include "cli/lab_files.hpp"
 #include "cli/play_inputs.hpp"
 #include "cli/rows.hpp"
@@ -113,8 +115,9 @@ int import(const Globals& globals, const std::string& path) {
 int check_configs(const Globals& globals, const std::vector<std::string>& paths) {
   auto list = nlohmann::ordered_json::array();
   std::size_t faults = 0;
+  const ScenarioWords words = scenario_words();
   for (const std::string& path : paths) {
-    for (const ConfigError& error : check_config(path)) {
+    for (const ConfigError& error : check_config(path, &words)) {
       ++faults;
       if (globals.json) {
         list.push_back({{"file", error.file}, {"line", error.line}, {"column", error.column}, {"message", error.message}});
@@ -139,6 +142,9 @@ int generate_keys(const Globals& globals, const std::string& scenario_path) {
     return complain_of(scenario.errors);
   }
   const LabFiles files(globals.state_dir);
+  if (const auto marked = mark_key_folder(globals.state_dir); !marked) {
+    return give_up(marked.error());
+  }
   if (const auto made = files.make_keys(*scenario.value); !made) {
     return give_up(made.error());
   }

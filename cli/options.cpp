@@ -42,7 +42,10 @@ Result<Duration> parse_duration(const std::string& text) {
     if (unit == "s") return Duration{std::chrono::seconds{value}};
     if (unit == "m") return Duration{std::chrono::minutes{value}};
   }
-  return fail(ErrorCode::invalid_argument, "'" + text + "' is not a duration: write it as 250ms, 10s or 2m",
+  const bool lacks_unit = problem == std::errc{} && unit.empty() && value > 0;
+  return fail(ErrorCode::invalid_argument,
+              lacks_unit ? "'" + text + "' has no unit: write '" + text + "s' (units: ms, s, m)"
+                         : "'" + text + "' is not a duration: write it as 250ms, 10s or 2m",
               "loom --timeout 10s ...");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "core/result.hpp"
@@ -27,6 +28,7 @@ struct Globals {
   std::string as;         ///< whose key of state_dir/keys; empty: the operator's
   std::string endpoint;   ///< empty: as the controller wrote it into state_dir
   Duration timeout = std::chrono::seconds{10};
+  std::function<bool()> is_interrupted{};  ///< asked while a controller is waited for; empty: nothing interrupts
 };
 
 /// The exit code that an error stands for.

@@ -15,6 +15,7 @@ namespace loom::cli {
 struct OrderOptions {
   bool wait = false;
   bool force = false;
+  bool direct = false;  ///< to the agents themselves
 };
 
 int order_node(const Globals& globals, const OrderOptions& options, std::uint32_t node, NodeOrder order);

@@ -346,25 +346,6 @@ int cancel_job(const Globals& globals, std::uint64_t job, bool wait) {
   return wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
-int switch_lasers(const Globals& globals, bool on, bool wait) {
-  if (globals.dry_run) {
-    say(on ? "would lift the latch; light returns with the next revision" : "would darken every laser of the fabric at once");
-    return kDone;
-  }
-  auto connection = Connection::open(globals);
-  if (!connection) {
-    return give_up(connection.error());
-  }
-  const auto reply = connection->ask(OrderLasers{on});
-  if (!reply) {
-    return give_up(reply.error());
-  }
-  const std::string revision = std::to_string(reply->revision.value);
-  say(on ? "lasers are rearmed; light returns with revision " + revision
-         : "lasers off is ordered and latched; `loom lasers rearm` lifts it");
-  return wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
-}
-
 int wait_for_revision(const Globals& globals, std::uint64_t revision) {
   auto connection = Connection::open(globals);
   return connection ? follow_revision(globals, *connection, revision) : give_up(connection.error());

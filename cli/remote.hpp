@@ -44,7 +44,6 @@ int change_job(const Globals& globals, std::uint64_t job, const JobOrder& order)
 int cancel_job(const Globals& globals, std::uint64_t job, bool wait);
 /// Of the order only its nodes and whether to wait.
 int resize_job(const Globals& globals, std::uint64_t job, const JobOrder& order);
-int switch_lasers(const Globals& globals, bool on, bool wait);
 /// Until the controller has confirmed this revision or a later one.
 int wait_for_revision(const Globals& globals, std::uint64_t revision);
 /// The light of the confirmed revision: circuits by job and timeslot.

@@ -68,6 +68,17 @@ std::string_view to_string(DeviceKind kind) {
   return kWords.at(static_cast<std::size_t>(kind));
 }
 
+/// "3900 over_quota, 2 foreign"; empty: nothing was refused.
+static std::string refusals_word(const RefusalCounts& counts) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) {
+      text += (text.empty() ? "" : ", ") + number(counts[i]) + " " + std::string(to_string(static_cast<RefusalKind>(i)));
+    }
+  }
+  return text;
+}
+
 std::string text_of(const StatusReport& status) {
   std::string text;
   const auto line = [&](std::string_view name, const std::string& value) {
@@ -91,8 +102,8 @@ std::string text_of(const StatusReport& status) {
     line("on trial", "revision " + number(status.awaiting_confirm.value) + " returns in " + text_of(status.confirm_left) +
                          " (loom schedule confirm)");
   }
-  if (status.malformed > 0) {
-    line("dropped", number(status.malformed) + " malformed messages");
+  if (const std::string refused = refusals_word(status.refusals); !refused.empty()) {
+    line("refused", refused + " (since the controller's start)");
   }
   return text;
 }
@@ -107,7 +118,13 @@ std::string text_of(const std::vector<NodeReport>& rows) {
                : row.drained   ? "drained"
                                : "open"});
   }
-  return table.text();
+  std::string text = table.text();
+  for (const NodeReport& row : rows) {
+    if (!row.dark_because.empty()) {
+      text += "node " + number(row.node.value) + ": " + row.dark_because + "\n";
+    }
+  }
+  return text;
 }
 
 /// Of a circuit switch: "8 of 12 wires"; the rest is dark: idle, or wired ahead.

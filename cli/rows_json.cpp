@@ -115,6 +115,15 @@ Json node_list(const std::vector<NodeId>& nodes) {
 
 Json answer() { return {{"api_version", kApiVersion}}; }
 
+/// By kind, those that never happened as well.
+static Json json_of(const RefusalCounts& counts) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    object[std::string(to_string(static_cast<RefusalKind>(i)))] = counts[i];
+  }
+  return object;
+}
+
 Json json_of(const StatusReport& status) {
   Json object = answer();
   object.update({{"term", status.term.value},
@@ -136,6 +145,7 @@ Json json_of(const StatusReport& status) {
                  {"stage_done", status.stage_done},
                  {"stage_total", status.stage_total},
                  {"malformed_messages", status.malformed},
+                 {"refusals", json_of(status.refusals)},
                  {"alarms", status.alarms},
                  {"awaiting_confirm", status.awaiting_confirm.value},
                  {"confirm_left_ns", ns(status.confirm_left)},
@@ -145,11 +155,12 @@ Json json_of(const StatusReport& status) {
 
 Json json_of(const std::vector<NodeReport>& rows) {
   return listing("nodes", rows, [](const NodeReport& row) -> Json {
-    return {{"node", row.node.value},         {"name", row.name},
-            {"session", row.session},         {"applied", row.applied.value},
-            {"silence_ns", ns(row.silence)},  {"lasers_latched_off", row.lasers_latched_off},
-            {"devices", row.devices},         {"drained", row.drained},
-            {"maintenance", row.maintenance}, {"jobs", job_list(row.jobs)}};
+    return {{"node", row.node.value},          {"name", row.name},
+            {"session", row.session},          {"applied", row.applied.value},
+            {"silence_ns", ns(row.silence)},   {"lasers_latched_off", row.lasers_latched_off},
+            {"devices", row.devices},          {"drained", row.drained},
+            {"maintenance", row.maintenance},  {"jobs", job_list(row.jobs)},
+            {"dark_because", row.dark_because}};
   });
 }
 

@@ -301,7 +301,7 @@ Result<Search> read_search(const std::string& text, const std::string& source) {
 
 Result<void> save_search(const std::filesystem::path& path, const Search& search) {
   std::filesystem::path beside = path;
-  beside += ".part";
+  beside += ".loom-draft";  // a name that no file of the user's has
   {
     std::ofstream file(beside, std::ios::binary | std::ios::trunc);
     file << text_of(search);

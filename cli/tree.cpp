@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cli/completion.hpp"
+#include "cli/lasers.hpp"
 #include "cli/term.hpp"
 
 namespace loom::cli {
@@ -91,6 +92,25 @@ void add_device_orders(CLI::App& group, Session& session) {
   CLI::App* reset = group.add_subcommand("reset", "Read it back and bring it to its setpoint again");
   reset->add_option("DEVICE", session.number, "The device's number")->required();
   reset->callback([&session] { session.command = [&session] { return reset_device(session.globals, session.number); }; });
+}
+
+void add_lasers(CLI::App& app, Session& session) {
+  CLI::App* lasers = app.add_subcommand("lasers", "Darken everything, or lift that");
+  lasers->require_subcommand(1);
+  CLI::App* off = lasers->add_subcommand("off", "Darken every laser at once, latched");
+  off->add_flag("--dry-run", session.globals.dry_run, "Say what would happen");
+  off->add_flag("--direct", session.order.direct,
+                "Ask the agents themselves, as is done where no controller answers; exit 4: some are not known to be dark");
+  add_wait(*off, session);
+  off->callback([&session] {
+    session.command = [&session] { return lasers_off(session.globals, session.order.direct, session.order.wait); };
+  });
+  CLI::App* rearm = lasers->add_subcommand("rearm", "Lift the latch; light returns with the next revision");
+  rearm->add_flag("--dry-run", session.globals.dry_run, "Say what would happen");
+  add_wait(*rearm, session);
+  rearm->callback([&session] { session.command = [&session] { return rearm_lasers(session.globals, session.order.wait); }; });
+  lasers->add_subcommand("status", "What the agents themselves say of their latches, without a controller")
+      ->callback([&session] { session.command = [&session] { return show_latches(session.globals); }; });
 }
 
 void add_alarm(CLI::App& app, Session& session) {
@@ -241,17 +261,7 @@ void add_controller_commands(CLI::App& app, Session& session) {
   CLI::App* wait = app.add_subcommand("wait", "Until a revision is confirmed (--timeout)");
   wait->add_option("REVISION", session.id, "Its number")->required();
   wait->callback([&session] { session.command = [&session] { return wait_for_revision(session.globals, session.id); }; });
-  CLI::App* lasers = app.add_subcommand("lasers", "Darken everything, or lift that");
-  lasers->require_subcommand(1);
-  for (const bool on : {false, true}) {
-    CLI::App* verb = on ? lasers->add_subcommand("rearm", "Lift the latch; light returns with the next revision")
-                        : lasers->add_subcommand("off", "Darken every laser at once, latched");
-    verb->add_flag("--dry-run", session.globals.dry_run, "Say what would happen");
-    add_wait(*verb, session);
-    verb->callback([&session, on] {
-      session.command = [&session, on] { return switch_lasers(session.globals, on, session.order.wait); };
-    });
-  }
+  add_lasers(app, session);
   add_schedule_orders(*schedule, session);
   add_node_orders(*app.get_subcommand("node"), session);
   add_device_orders(*app.get_subcommand("device"), session);
@@ -410,24 +420,39 @@ void add_keys(CLI::App& app, Session& session) {
   generate->callback([&session] { session.command = [&session] { return generate_keys(session.globals, session.path); }; });
 }
 
+void add_lab_beginning(CLI::App& verb, Session& session) {
+  verb.add_flag("--replace", session.lab.replace, "Stop the lab that runs in the state folder, if one does");
+  verb.add_flag("--fresh", session.lab.fresh, "Forget the journals and logs of an earlier lab; keys stay");
+}
+
 void add_lab(CLI::App& app, Session& session) {
   CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
   lab->require_subcommand(1);
+  lab->footer(
+      "A lab touches nothing in --state but what STATE/lab.json says that a lab made: a folder of other files is refused (3).\n"
+      "lab up goes on from the journals of an earlier lab up; lab run plays its scenario from the beginning.");
   CLI::App* run = lab->add_subcommand(
       "run", "Start, do what the scenario says when it says it, account for its jobs, replay, stop. Exit 1: not as it expects");
   run->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
   run->add_flag("--keep", session.lab.keep, "Leave everything running");
+  add_lab_beginning(*run, session);
   run->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
   run->add_option("--inspector-dir", session.lab.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   run->callback([&session] { session.command = [&session] { return run_lab(session.globals, session.lab); }; });
   CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
   up->add_option("SCENARIO", session.lab.scenario, "YAML file")->required();
+  add_lab_beginning(*up, session);
   up->add_flag("--record", session.lab.record, "The controller keeps a tape, for loom sim replay");
   up->add_option("--inspector-dir", session.lab.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   up->callback([&session] { session.command = [&session] { return lab_up(session.globals, session.lab); }; });
-  lab->add_subcommand("down", "Stop what a lab left running")->callback([&session] {
+  lab->add_subcommand("down", "Stop what a lab left running; journals, logs and keys stay")->callback([&session] {
     session.command = [&session] { return lab_down(session.globals); };
   });
+  lab->add_subcommand("status", "Its processes: number, state, since when, memory. Exit 4: some have ended")
+      ->callback([&session] { session.command = [&session] { return lab_status(session.globals); }; });
+  CLI::App* restart = lab->add_subcommand("restart", "Stop a process and start it again as it was; agents keep their light");
+  restart->add_option("PROCESS", session.lab.process, "controller, agents-0, heater-5020, ... (loom lab status)")->required();
+  restart->callback([&session] { session.command = [&session] { return restart_in_lab(session.globals, session.lab); }; });
 }
 
 void add_audit(CLI::App& app, Session& session) {

@@ -64,7 +64,10 @@ struct CommitRecord {
 /// An agent's latch: safety overrides fail-static, and survives a restart.
 struct LatchRecord {
   bool lasers_off = false;
-  std::uint64_t order = 0;
+  std::uint64_t order = 0;      ///< of the controller's orders about lasers, the newest that was followed
+  std::uint64_t own_count = 0;  ///< how often the agent has latched by itself: a contact, or an order given at its process
+  bool is_own = false;          ///< the latch that stands is one of those: only a rearm that names own_count lifts it
+  std::string cause{};          ///< of its own latch, for people: what, and since when
   bool operator==(const LatchRecord&) const = default;
 };
 

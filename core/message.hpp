@@ -45,6 +45,13 @@ struct DeviceState {
   bool operator==(const DeviceState&) const = default;
 };
 
+/// A latch that an agent has closed by itself, while it stands.
+struct OwnLatch {
+  std::uint64_t number = 0;  ///< counted by the agent, from 1; 0: none stands
+  std::string cause;         ///< "interlock contact door is open since ..."
+  bool operator==(const OwnLatch&) const = default;
+};
+
 /// First words of an agent, repeated until welcomed.
 struct Hello {
   std::string software;
@@ -53,6 +60,7 @@ struct Hello {
   Revision applied;  ///< 0: nothing since start
   bool lasers_latched_off = false;
   std::vector<DeviceState> devices;
+  OwnLatch own_latch{};
   bool operator==(const Hello&) const = default;
 };
 
@@ -101,6 +109,7 @@ struct Heartbeat {
   Revision applied;
   Revision confirmed;
   bool lasers_latched_off = false;
+  OwnLatch own_latch{};
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -175,7 +184,8 @@ struct Abandon {
 /// lasers off: darken everything and latch. rearm: lift the latch; light returns only with the next commit.
 struct SetLasers {
   bool on = false;
-  std::uint64_t order = 0;  ///< rises with every order; an older one is ignored
+  std::uint64_t order = 0;      ///< rises with every order; an older one is ignored
+  std::uint64_t own_latch = 0;  ///< of a rearm: the OwnLatch that its operator knew of and means to lift; 0: none
   bool operator==(const SetLasers&) const = default;
 };
 

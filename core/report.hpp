@@ -153,7 +153,8 @@ struct NodeReport {
   std::uint32_t devices = 0;
   bool drained = false;
   bool maintenance = false;
-  std::vector<JobId> jobs{};  ///< placed on it
+  std::vector<JobId> jobs{};   ///< placed on it
+  std::string dark_because{};  ///< of a latch that the agent has closed by itself: what, and since when
   bool operator==(const NodeReport&) const = default;
 };
 

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,5 +53,9 @@ struct EnvelopeHead {
 /// either, and what decodes has this head.
 /// Errors: malformed.
 Result<EnvelopeHead> peek_head(std::string_view bytes);
+
+/// The number of an operator's request, for whoever refuses it without decoding it, or because it does not decode. Nothing: it
+/// is no request, or its number cannot be read either.
+std::optional<RequestId> peek_request(std::string_view bytes);
 
 }  // namespace loom

@@ -1,6 +1,8 @@
 // Reads the head of an envelope from its bytes by the protobuf encoding (protobuf.dev/programming-guides/encoding), without
 // building a message. The last one of several equal fields counts, as it does for protobuf: a head that named one node to the
 // transport and another one to the decoder would let a key speak for a node that it does not own.
+#include <optional>
+
 #include "core/limits.hpp"
 #include "proto/codec.hpp"
 
@@ -11,6 +13,8 @@ enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, fixed3
 
 constexpr std::uint64_t kVersionField = 1;
 constexpr std::uint64_t kNodeField = 3;
+constexpr std::uint64_t kOperatorRequestField = 37;
+constexpr std::uint64_t kRequestIdField = 1;  // of an OperatorRequest
 
 class Cursor {
  public:
@@ -29,6 +33,11 @@ class Cursor {
       }
     }
     return false;
+  }
+  /// Nothing: fewer bytes are left.
+  std::optional<std::string_view> take(std::uint64_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    return skip(count) ? std::optional(taken) : std::nullopt;
   }
   bool skip(std::uint64_t count) {
     if (count > rest_.size()) {
@@ -57,7 +66,45 @@ bool skip_value(Cursor& cursor, WireType type) {
   return false;  // groups are no part of proto3
 }
 
+/// Calls `take(field, type, cursor)` for each field, which reads the value or leaves it. False: no protobuf message, or `take`
+/// could not read.
+template <class Take>
+bool for_each_field(std::string_view bytes, Take take) {
+  Cursor cursor{bytes};
+  while (!cursor.is_at_end()) {
+    std::uint64_t tag = 0;
+    if (!cursor.read_varint(tag) || tag > 0xFFFF'FFFFu || !take(tag >> 3, static_cast<WireType>(tag & 7u), cursor)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+std::optional<RequestId> peek_request(std::string_view bytes) {
+  std::optional<std::string_view> request;
+  const auto find_request = [&](std::uint64_t field, WireType type, Cursor& cursor) {
+    if (field != kOperatorRequestField || type != WireType::bytes) {
+      return skip_value(cursor, type);
+    }
+    std::uint64_t size = 0;
+    request = cursor.read_varint(size) ? cursor.take(size) : std::nullopt;
+    return request.has_value();
+  };
+  std::optional<RequestId> number;
+  const auto find_number = [&](std::uint64_t field, WireType type, Cursor& cursor) {
+    if (field != kRequestIdField || type != WireType::varint) {
+      return skip_value(cursor, type);
+    }
+    std::uint64_t value = 0;
+    const bool is_read = cursor.read_varint(value);
+    number = is_read ? std::optional(RequestId{value}) : std::nullopt;
+    return is_read;
+  };
+  (void)(for_each_field(bytes, find_request) && request && for_each_field(*request, find_number));
+  return number;
+}
 
 Result<EnvelopeHead> peek_head(std::string_view bytes) {
   const auto malformed = [&](const char* why) {

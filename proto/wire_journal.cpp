@@ -69,6 +69,9 @@ void write(const loom::CommitRecord& in, Record& out) {
 void write(const loom::LatchRecord& in, LatchRecord& out) {
   out.set_lasers_off(in.lasers_off);
   out.set_order_number(in.order);
+  out.set_own_latch_count(in.own_count);
+  out.set_is_own(in.is_own);
+  out.set_cause(sendable(in.cause));
 }
 
 void write(const loom::LatchRecord& in, Record& out) { write(in, *out.mutable_latch()); }
@@ -198,7 +201,9 @@ loom::IntentRecord read(Check& check, const IntentRecord& in) {
   return out;
 }
 
-loom::LatchRecord read(const LatchRecord& in) { return {in.lasers_off(), in.order_number()}; }
+loom::LatchRecord read(Check& check, const LatchRecord& in) {
+  return {in.lasers_off(), in.order_number(), in.own_latch_count(), in.is_own(), check.text("cause", in.cause())};
+}
 
 loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
   loom::SnapshotRecord out;
@@ -235,7 +240,7 @@ loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
   out.lit = rows_from_wire<loom::LitStage>(check, "lit", in.lit(), limits::kJobs * (limits::kRevisionsKept + 1));
   check.ascending("lit.job_id", out.lit, [](const loom::LitStage& lit) { return lit.job; });
   check.present("latch", in.has_latch());
-  out.latch = read(in.latch());
+  out.latch = read(check, in.latch());
   out.audit = rows_from_wire<loom::AuditRecord>(check, "audit", in.audit(), limits::kAuditKept);
   check.ascending("audit.record_number", out.audit, [](const loom::AuditRecord& audit) { return audit.number; });
   return out;
@@ -254,7 +259,7 @@ loom::Record from_wire(Check& check, const Record& in) {
       return read(check, in.commit());
     }
     case Record::kLatch:
-      return read(in.latch());
+      return read(check, in.latch());
     case Record::kAudit: {
       const auto scope = check.in("audit");
       return from_wire(check, in.audit());

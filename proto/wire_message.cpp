@@ -34,6 +34,8 @@ static void set_body(const loom::Hello& in, Envelope& out) {
   hello.set_applied_revision_number(in.applied.value);
   hello.set_lasers_latched_off(in.lasers_latched_off);
   rows_to_wire(in.devices, *hello.mutable_devices());
+  hello.set_own_latch_number(in.own_latch.number);
+  hello.set_own_latch_cause(sendable(in.own_latch.cause));
 }
 static loom::Hello from_wire(Check& check, const Hello& in) {
   loom::Hello out;
@@ -43,6 +45,7 @@ static loom::Hello from_wire(Check& check, const Hello& in) {
   out.applied = {in.applied_revision_number()};
   out.lasers_latched_off = in.lasers_latched_off();
   out.devices = rows_from_wire<loom::DeviceState>(check, "devices", in.devices(), limits::kDevicesPerNode);
+  out.own_latch = {in.own_latch_number(), check.text("own_latch_cause", in.own_latch_cause())};
   return out;
 }
 
@@ -102,9 +105,14 @@ static void set_body(const loom::Heartbeat& in, Envelope& out) {
   heartbeat.set_applied_revision_number(in.applied.value);
   heartbeat.set_confirmed_revision_number(in.confirmed.value);
   heartbeat.set_lasers_latched_off(in.lasers_latched_off);
+  heartbeat.set_own_latch_number(in.own_latch.number);
+  heartbeat.set_own_latch_cause(sendable(in.own_latch.cause));
 }
-static loom::Heartbeat from_wire(Check&, const Heartbeat& in) {
-  return {{in.applied_revision_number()}, {in.confirmed_revision_number()}, in.lasers_latched_off()};
+static loom::Heartbeat from_wire(Check& check, const Heartbeat& in) {
+  return {{in.applied_revision_number()},
+          {in.confirmed_revision_number()},
+          in.lasers_latched_off(),
+          {in.own_latch_number(), check.text("own_latch_cause", in.own_latch_cause())}};
 }
 
 static void set_body(const loom::ObservationReport& in, Envelope& out) {
@@ -212,6 +220,7 @@ static loom::Proceed from_wire(Check& check, const Proceed& in) {
 static void set_body(const loom::SetLasers& in, Envelope& out) {
   out.mutable_set_lasers()->set_on(in.on);
   out.mutable_set_lasers()->set_order_number(in.order);
+  out.mutable_set_lasers()->set_own_latch_number(in.own_latch);
 }
 static void set_body(const loom::Beat& in, Envelope& out) {
   out.mutable_beat()->set_confirmed_revision_number(in.confirmed.value);
@@ -296,7 +305,7 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
     case Envelope::kAbandon:
       return loom::Abandon{};
     case Envelope::kSetLasers:
-      return loom::SetLasers{in.set_lasers().on(), in.set_lasers().order_number()};
+      return loom::SetLasers{in.set_lasers().on(), in.set_lasers().order_number(), in.set_lasers().own_latch_number()};
     case Envelope::kBeat:
       return loom::Beat{{in.beat().confirmed_revision_number()}};
     case Envelope::kOperatorRequest:

@@ -226,6 +226,7 @@ void to_wire(const loom::NodeReport& in, NodeReport& out) {
   for (const JobId job : in.jobs) {
     out.add_job_ids(job.value);
   }
+  out.set_dark_because(sendable(in.dark_because));
 }
 
 loom::NodeReport from_wire(Check& check, const NodeReport& in) {
@@ -239,6 +240,7 @@ loom::NodeReport from_wire(Check& check, const NodeReport& in) {
   out.devices = in.device_count();
   out.drained = in.drained();
   out.maintenance = in.maintenance();
+  out.dark_because = check.text("dark_because", in.dark_because());
   if (check.count("job_ids", in.job_ids_size(), limits::kJobs)) {
     for (const std::uint64_t job : in.job_ids()) {
       out.jobs.push_back({job});

@@ -56,7 +56,7 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   using Timers = std::unordered_map<TimerId, std::uint64_t>;  ///< timer -> its generation
 
   void receive(Peer from, std::string_view principal, Role role, std::string_view bytes);
-  void refuse(Peer from, Error error);
+  void answer_undecoded(Peer from, std::string_view bytes, const Error& error);
   void step(const Event& event, std::uint64_t encoding, const std::vector<std::string>& bytes);
   void step_pending();
 
@@ -105,7 +105,7 @@ void Host::Core::listen() {
       [core = shared_from_this()](Peer from, std::string_view principal, Role role, std::string_view envelope) {
         core->receive(from, principal, role, envelope);
       });
-  seams_.messages->on_refuse([core = shared_from_this()](Peer from, Error error) { core->refuse(from, std::move(error)); });
+  seams_.messages->on_refuse([core = shared_from_this()](const MessageRefused& refused) { core->deliver(refused); });
 }
 
 void Host::Core::receive(Peer from, std::string_view principal, Role role, std::string_view bytes) {
@@ -116,7 +116,8 @@ void Host::Core::receive(Peer from, std::string_view principal, Role role, std::
   Result<Envelope> envelope = decode_envelope(bytes);
   if (!envelope) {
     ++counters_.malformed;
-    deliver(MessageRefused{from, std::move(envelope).error()});
+    answer_undecoded(from, bytes, envelope.error());
+    deliver(MessageRefused{from, std::move(envelope).error(), RefusalKind::malformed, 1, std::string(principal)});
     return;
   }
   envelope->principal.assign(principal);
@@ -128,7 +129,21 @@ void Host::Core::receive(Peer from, std::string_view principal, Role role, std::
   deliver(MessageArrived{from, std::move(*envelope)}, seams_.digest != nullptr ? digest_of(bytes) : 0, std::move(kept));
 }
 
-void Host::Core::refuse(Peer from, Error error) { deliver(MessageRefused{from, std::move(error)}); }
+/// An operator that is told nothing would wait until its time is out. Not the machine's affair: it is no part of what a replay
+/// must decide again.
+void Host::Core::answer_undecoded(Peer from, std::string_view bytes, const Error& error) {
+  const auto request = from.kind == Peer::Kind::operator_ ? peek_request(bytes) : std::nullopt;
+  if (!request) {
+    return;
+  }
+  OperatorReply reply;
+  reply.request = *request;
+  reply.outcome.error = error;
+  Envelope envelope;
+  envelope.role = Role::controller;
+  envelope.body = std::move(reply);
+  seams_.messages->send(from, encode(envelope));
+}
 
 void Host::Core::fire(TimerId timer, std::uint64_t generation) {
   if (closed_) {

@@ -144,7 +144,7 @@ Result<JournalCopy> copy_journal(const std::filesystem::path& from, const std::f
   if (!std::filesystem::exists(from, error)) {
     return fail(ErrorCode::not_found, "there is no journal " + from.string());
   }
-  const std::filesystem::path draft = to.string() + ".new";
+  const std::filesystem::path draft = to.string() + kCopyDraft;
   auto copy = make_copy(from, draft, take);
   if (copy) {
     copy->bytes = std::filesystem::file_size(draft, error);

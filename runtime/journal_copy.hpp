@@ -27,6 +27,9 @@ struct JournalCopy {
   std::uint64_t rows() const;
 };
 
+/// Behind the name of a copy that is being made: no user's file is called so, and one that was interrupted is replaced.
+inline constexpr const char* kCopyDraft = ".loom-draft";
+
 /// Called for every row of the copy; an error makes the copy worthless.
 using TakeCopiedRow = std::function<Result<void>(std::string_view stream, std::uint64_t number, std::string_view row)>;
 

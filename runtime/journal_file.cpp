@@ -14,6 +14,7 @@
 
 #include "core/limits.hpp"
 #include "runtime/log.hpp"
+#include "runtime/process_limits.hpp"
 #include "runtime/sqlite_statement.hpp"
 
 namespace loom {
@@ -40,7 +41,7 @@ constexpr const char* kUpgrade = R"(
 /// One process a file. Released by the kernel with the process.
 Result<int> take_lock(const std::filesystem::path& path) {
   const std::string name = path.string() + ".lock";
-  const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) {
     return fail(ErrorCode::storage, "journal " + path.string() + " cannot be locked: " + std::strerror(errno));
   }
@@ -49,6 +50,13 @@ Result<int> take_lock(const std::filesystem::path& path) {
     return fail(ErrorCode::conflict, "journal " + path.string() + " is in use by another process (it holds " + name + ")");
   }
   return lock;
+}
+
+/// What is in it is nobody else's to read: orders, keys' principals, where every job runs.
+void close_journal_to_others(const std::filesystem::path& path) {
+  for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
+    close_to_others(path.string() + suffix);
+  }
 }
 
 /// The lock file remembers that there was a journal, so that one that was cut to nothing does not pass for a new one.
@@ -104,6 +112,7 @@ Result<JournalFile> JournalFile::open(JournalOptions options) {
   if (!lock) {
     return std::unexpected(lock.error());
   }
+  close_journal_to_others(options.path);  // of a version that left it open
   sqlite3* opened = nullptr;
   const int status =
       sqlite3_open_v2(options.path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -111,7 +120,8 @@ Result<JournalFile> JournalFile::open(JournalOptions options) {
   if (status != SQLITE_OK) {
     return file.broken("cannot be opened");
   }
-  sqlite3_busy_timeout(opened, 1000);  // a reader that looks at it while we start
+  close_journal_to_others(file.options_.path);  // before anything is in it; SQLite gives its log the mode of its file
+  sqlite3_busy_timeout(opened, 1000);           // a reader that looks at it while we start
   const int version = journal_schema_of(opened);
   if (version == 0) {
     LOOM_TRY(file.run("PRAGMA auto_vacuum = INCREMENTAL"));  // before the first table, or never

@@ -3,6 +3,7 @@
 
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,6 +15,16 @@ void raise_file_limit() {
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
     files.rlim_cur = files.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &files);
+  }
+}
+
+void keep_files_private() { (void)umask(0077); }
+
+void close_to_others(const std::filesystem::path& file) {
+  struct stat status{};
+  constexpr mode_t kOthers = 0077;
+  if (lstat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & kOthers) != 0) {
+    (void)chmod(file.c_str(), status.st_mode & 0700);
   }
 }
 

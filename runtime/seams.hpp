@@ -14,6 +14,7 @@
 #include "core/message.hpp"
 #include "core/planning.hpp"
 #include "core/result.hpp"
+#include "core/step.hpp"
 #include "core/time.hpp"
 #include "core/transaction.hpp"
 
@@ -40,8 +41,9 @@ class MessageSeam {
   using Receive = std::function<void(Peer from, std::string_view principal, Role role, std::string_view envelope)>;
   /// Called on the loop's thread. `principal` and `role` are what the peer's key proves.
   virtual void on_receive(Receive receive) = 0;
-  /// A peer was turned away (wrong key, not its node, second claimant).
-  virtual void on_refuse(std::function<void(Peer from, Error error)> refuse) = 0;
+  using Refuse = std::function<void(const MessageRefused& refused)>;
+  /// Messages were turned away (wrong key, not its node, second claimant, beyond a quota), some of one sender and kind.
+  virtual void on_refuse(Refuse refuse) = 0;
   /// `bytes` are copied. An unknown or gone peer: dropped and counted.
   virtual void send(Peer to, std::string_view bytes) = 0;
 };

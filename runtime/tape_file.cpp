@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "proto/tape.hpp"
+#include "runtime/process_limits.hpp"
 
 namespace loom {
 namespace {
@@ -121,6 +122,7 @@ Result<void> TapeWriter::begin_segment(std::uint64_t number) {
     segments_.push_back({number, segment_path(options_.path, number), 0});
   }
   file_ = std::ofstream(segments_.back().path, std::ios::binary | std::ios::app);
+  close_to_others(segments_.back().path);
   if (segments_.back().bytes == 0) {
     file_ << kMagic << std::flush;
     segments_.back().bytes = kMagic.size();

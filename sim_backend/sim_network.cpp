@@ -18,7 +18,7 @@ class SimNetwork::Endpoint final : public MessageSeam {
       : network_(network), index_(index), self_(self), principal_(std::move(principal)), role_(role), faults_(faults) {}
 
   void on_receive(Receive receive) override { receive_ = std::move(receive); }
-  void on_refuse(std::function<void(Peer, Error)>) override {}  // every simulated key is right
+  void on_refuse(Refuse) override {}  // every simulated key is right
   void send(Peer to, std::string_view bytes) override { network_.send(index_, to, bytes); }
 
   SimNetwork& network_;

@@ -39,17 +39,17 @@ class TapeTime final : public TimeSeam {
 class TapeMessages final : public MessageSeam {
  public:
   void on_receive(Receive receive) override { receive_ = std::move(receive); }
-  void on_refuse(std::function<void(Peer, Error)> refuse) override { refuse_ = std::move(refuse); }
+  void on_refuse(Refuse refuse) override { refuse_ = std::move(refuse); }
   void send(Peer, std::string_view) override {}
 
   void arrive(const MessageArrived& message, std::string_view bytes) {
     receive_(message.from, message.envelope.principal, message.envelope.role, bytes);
   }
-  void refuse(const MessageRefused& refused) { refuse_(refused.from, refused.error); }
+  void refuse(const MessageRefused& refused) { refuse_(refused); }
 
  private:
   Receive receive_;
-  std::function<void(Peer, Error)> refuse_;
+  Refuse refuse_;
 };
 
 /// The journal as the life found it; whether rows became durable is for the tape to say.

@@ -95,7 +95,7 @@ class TroubledHost::Messages final : public MessageSeam {
           });
         });
   }
-  void on_refuse(std::function<void(Peer, Error)> refuse) override { below_.on_refuse(std::move(refuse)); }
+  void on_refuse(Refuse refuse) override { below_.on_refuse(std::move(refuse)); }
   void send(Peer to, std::string_view bytes) override { below_.send(to, bytes); }
 
  private:

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "agents/grant/arbiter.hpp"
+#include "core/intake_limits.hpp"
 
 namespace loom {
 
@@ -30,11 +31,13 @@ void ReceiverArbiter::hear_request(Instant now, NodeId from, const StreamRequest
   const bool is_lawful = request.stream.source == from && request.stream.destination == options_.node &&
                          request.sender_epoch > 0 && request.number > 0 && request.remaining.count > 0 &&
                          request.remaining.count <= limits::kStreamBytes;
-  if (!is_lawful) {
+  Ask& ask = asks_[from.value];
+  // Numbers rise by one; one that no sender comes to would make all of its later requests old.
+  const std::uint64_t known = ask.sender_epoch == request.sender_epoch ? ask.number : 0;
+  if (!is_lawful || (request.number > known && request.number - known > limits::kGrantRequestJump)) {
     ++counters_.unlawful;
     return;
   }
-  Ask& ask = asks_[from.value];
   const auto order = std::tuple(request.sender_epoch, request.number) <=> std::tuple(ask.sender_epoch, ask.number);
   const RequestAge age = order < 0 ? RequestAge::older : order > 0 ? RequestAge::newer : RequestAge::same;
   switch (react(ask.state, age)) {

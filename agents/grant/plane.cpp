@@ -70,10 +70,12 @@ ArbiterOptions arbiter_options(const GrantMap& map, NodeId node, std::uint32_t n
 Result<void> check_grant_map(const GrantMap& map, NodeId node, std::uint32_t nodes) {
   const auto named = "grants of node " + std::to_string(node.value) + ": ";
   const Duration window = overhead_of(map.timings) + map.quantum + 5 * map.timings.control;
-  if (map.timings.control < std::chrono::microseconds{1} || window > Duration{limits::kGrantWindowNs} ||
+  const Duration around = tuning_of(map.timings) + guard_of(map.timings);
+  if (map.timings.control < std::chrono::microseconds{1} || std::max(window, around) > Duration{limits::kGrantWindowNs} ||
       bytes_in(map.quantum, map.timings.rate).count <= 0) {
-    return fail(ErrorCode::out_of_range, named + "a window of " + std::to_string(window.count()) + " ns, the limit is " +
-                                             std::to_string(limits::kGrantWindowNs) + " ns (and 1 us of control latency)");
+    return fail(ErrorCode::out_of_range, named + "a window of " + std::to_string(std::max(window, around).count()) +
+                                             " ns, the limit is " + std::to_string(limits::kGrantWindowNs) +
+                                             " ns (and 1 us of control latency)");
   }
   if (map.laid == Revision{} || lasers_of(map) > limits::kTransmittersPerNode) {
     return fail(ErrorCode::invalid_argument, named + std::to_string(lasers_of(map)) + " lasers, laid by revision " +
@@ -171,6 +173,22 @@ bool GrantPlane::is_expected(NodeId from, const GrantMessage& message) const {
                      [&](const AllowedWave& wave) { return wave.destination == from; });
 }
 
+/// Epochs of both machines are the revision that laid the light: one above it would make all later words of its sender old.
+bool GrantPlane::is_of_this_light(const GrantMessage& message) const {
+  const std::uint64_t laid = map()->laid.value;
+  return std::visit(
+      [laid]<class Word>(const Word& word) {
+        if constexpr (requires { word.key; }) {
+          return word.key.epoch <= laid;
+        } else if constexpr (requires { word.arbiter_epoch; }) {
+          return word.arbiter_epoch <= laid;
+        } else {
+          return word.sender_epoch <= laid;
+        }
+      },
+      message);
+}
+
 void GrantPlane::hear(Turn turn, NodeId from, const Envelope& envelope, const GrantWord& word) {
   if (!is_on() || envelope.revision != map()->laid) {
     ++counters_.other_revision;
@@ -183,6 +201,12 @@ void GrantPlane::hear(Turn turn, NodeId from, const Envelope& envelope, const Gr
   if (!is_expected(from, word.message)) {
     if (++counters_.strangers == 1) {
       tell_stranger(turn, from);
+    }
+    return;
+  }
+  if (!is_of_this_light(word.message)) {
+    if (++counters_.implausible == 1) {
+      tell_implausible(turn, from);
     }
     return;
   }
@@ -251,6 +275,15 @@ void GrantPlane::tell_unlawful(Turn turn, NodeId from, const GrantMessage& messa
            " bytes of the node that asks";
   }
   voice_.warn(turn, {AlarmCode::malformed_message, {}, {}, std::move(what), "loom node show " + std::to_string(from.value)});
+}
+
+void GrantPlane::tell_implausible(Turn turn, NodeId from) const {
+  voice_.warn(turn, {AlarmCode::malformed_message,
+                     {},
+                     {},
+                     "words of node " + std::to_string(from.value) + " about an epoch above " +
+                         std::to_string(map()->laid.value) + ", the revision that laid this light, are dropped",
+                     "loom node show " + std::to_string(from.value)});
 }
 
 void GrantPlane::tell_stranger(Turn turn, NodeId from) const {

@@ -34,6 +34,7 @@ struct GrantPlaneCounters {
   std::uint64_t other_revision = 0;  ///< words about light that was laid by another revision
   std::uint64_t other_clock = 0;     ///< words whose instants mean nothing here
   std::uint64_t strangers = 0;       ///< from nodes that the plan does not name
+  std::uint64_t implausible = 0;     ///< words about an epoch that is yet to come
   std::uint64_t forged = 0;          ///< grants that no arbiter gives, requests and answers that no sender makes
   std::uint64_t answered_dark = 0;   ///< grants refused because our lasers are latched off
   std::uint64_t unreachable = 0;     ///< streams whose arbiter was silent for too long; offered again
@@ -101,6 +102,8 @@ class GrantPlane {
   void tell_overdue(Turn turn);
   void tell_silent(Turn turn, NodeId peer, std::string evidence) const;
   void say_done(Turn turn) const;
+  bool is_of_this_light(const GrantMessage& message) const;
+  void tell_implausible(Turn turn, NodeId from) const;
   bool is_expected(NodeId from, const GrantMessage& message) const;
   void reset();
 

@@ -36,7 +36,7 @@ constexpr RequestReaction react(AskState state, RequestAge age) {
 /// What a grant is to the sender that hears it; the first that fits.
 enum class GrantKind : std::uint8_t {
   misdirected,   ///< for another source, or not from its destination
-  unlawful,      ///< a window that ends before it starts, or is longer than any lawful one
+  unlawful,      ///< a window that ends before it starts, is longer or further ahead than any lawful one; or a number
   other_life,    ///< of a life of the sender that is yet to come: forged
   former_life,   ///< of a former life of the sender
   former_epoch,  ///< of a former life of the arbiter
@@ -48,7 +48,7 @@ enum class GrantKind : std::uint8_t {
 constexpr std::string_view to_string(GrantKind kind) {
   constexpr std::array<std::string_view, 9> kWords{
       "for another source or not from its destination",
-      "of a window that is none, or longer than any lawful one",
+      "of a window that is none, or longer or further ahead than any lawful one",
       "for a life of this sender that is yet to come",
       "for a former life of this sender",
       "of a former life of the arbiter",

@@ -116,7 +116,8 @@ class StreamSender {
   void hear(Instant now, const GrantHeard& heard, GrantSink& sink);
   void hear_queued(Instant now, NodeId from, const StreamQueued& queued);
   void hear_grant(Instant now, NodeId from, const StreamGrant& grant, GrantSink& sink);
-  GrantKind kind_of(NodeId from, const StreamGrant& grant) const;
+  GrantKind kind_of(Instant now, NodeId from, const StreamGrant& grant) const;
+  bool is_lawful(Instant now, const StreamGrant& grant) const;
   void judge(Instant now, const StreamGrant& grant, GrantSink& sink);
   Fit fit(Instant now, const StreamGrant& grant, Bytes remaining) const;
   bool yields(Instant now, const Stream& stream) const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agents/grant/sender.hpp"
+#include "core/intake_limits.hpp"
 
 namespace loom {
 
@@ -33,12 +34,22 @@ void StreamSender::hear_queued(Instant now, NodeId from, const StreamQueued& que
   destination.repeat_at = now + options_.keepalive;
 }
 
-GrantKind StreamSender::kind_of(NodeId from, const StreamGrant& grant) const {
+/// A window of a length and at an instant that an arbiter can grant, under a number that it can have come to. A window that
+/// begins in a year would hold a transmitter for as long.
+bool StreamSender::is_lawful(Instant now, const StreamGrant& grant) const {
+  const Destination& destination = destinations_[grant.stream.destination.value];
+  const std::uint64_t known = grant.key.epoch == destination.arbiter_epoch ? destination.last_sequence : 0;
+  const bool is_next = grant.key.sequence <= known || grant.key.sequence - known <= limits::kGrantSequenceJump;
+  return grant.start < grant.end && grant.end - grant.start <= Duration{limits::kGrantWindowNs} && grant.bytes.count > 0 &&
+         grant.start <= now + Duration{limits::kGrantAheadNs} && is_next;
+}
+
+GrantKind StreamSender::kind_of(Instant now, NodeId from, const StreamGrant& grant) const {
   const Destination& destination = destinations_[from.value];
   if (grant.stream.source != options_.node || grant.stream.destination != from) {
     return GrantKind::misdirected;
   }
-  if (grant.end <= grant.start || grant.end - grant.start > Duration{limits::kGrantWindowNs} || grant.bytes.count <= 0) {
+  if (!is_lawful(now, grant)) {
     return GrantKind::unlawful;
   }
   if (grant.sender_epoch != options_.epoch) {
@@ -59,7 +70,7 @@ GrantKind StreamSender::kind_of(NodeId from, const StreamGrant& grant) const {
 }
 
 void StreamSender::hear_grant(Instant now, NodeId from, const StreamGrant& grant, GrantSink& sink) {
-  const GrantKind kind = kind_of(from, grant);
+  const GrantKind kind = kind_of(now, from, grant);
   ++counters_.grants[static_cast<std::size_t>(kind)];
   Destination& destination = destinations_[from.value];
   const bool still_asks = kind == GrantKind::seen && destination.is_asking && destination.number == grant.number &&

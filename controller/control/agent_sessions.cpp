@@ -85,7 +85,7 @@ bool AgentSessions::are_all_known() const {
   });
 }
 
-Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown) {
+Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown, EffectSink& sink) {
   AgentSession& session = sessions_[node.value];
   Greeting greeting;
   greeting.is_new_incarnation = session.boot_id != hello.boot_id;
@@ -93,6 +93,7 @@ Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown) 
   alarms_.clear(AlarmCode::agent_dead, node);
   session.boot_id = hello.boot_id;
   session.applied = hello.applied;
+  note_own_latch(node, hello.own_latch, sink);
   session.lasers_latched_off = hello.lasers_latched_off;
   session.is_said_dark = false;
   session.is_unknown = is_unknown;
@@ -128,38 +129,52 @@ bool AgentSessions::admit(NodeId node, EffectSink& sink) {
 void AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink) {
   AgentSession& session = sessions_[node.value];
   session.applied = heartbeat.applied;
+  note_own_latch(node, heartbeat.own_latch, sink);
   if (heartbeat.lasers_latched_off != session.lasers_latched_off) {
     session.lasers_latched_off = heartbeat.lasers_latched_off;
     if (!heartbeat.lasers_latched_off) {
       alarms_.clear(AlarmCode::lasers_off, node);
-    } else if (!desired_.intent().lasers_off && !desired_.in_maintenance(node)) {
+    } else if (session.own_latch.number == 0 && !desired_.intent().lasers_off && !desired_.in_maintenance(node)) {
       Alarm alarm;
       alarm.code = AlarmCode::lasers_off;
       alarm.node = node;
-      alarm.evidence = "node " + std::to_string(node.value) + " has latched its lasers off by itself (interlock)";
+      alarm.evidence = "node " + std::to_string(node.value) +
+                       " keeps its lasers dark by itself (an interlock contact that it has not read closed yet)";
       alarm.next_command = "loom lasers rearm";
       alarms_.raise(std::move(alarm), facts_.now, sink);
     }
   }
   // Orders about lasers are repeated until the agent says that it has followed; an order that it knows is ignored there.
   if (latch_differs(node, moving)) {
-    send(node, SetLasers{!wants_dark(node), desired_.laser_order()}, sink);
+    send(node, SetLasers{!wants_dark(node), desired_.laser_order(), session.rearmed_latch}, sink);
   }
   if (heartbeat.confirmed != confirmed_.revision() && heartbeat.applied == confirmed_.revision()) {
     send(node, Confirm{}, sink);
   }
 }
 
-/// An agent speaks for its own node and devices; what to type next is the controller's to say.
-void AgentSessions::keep(NodeId node, const AlarmReport& report, EffectSink& sink) {
-  Alarm alarm = report.alarm;
-  const auto& own = facts_.fabric->devices_of_agent[node.value];
-  const bool is_anothers =
-      (alarm.node && *alarm.node != node) || (alarm.device && std::find(own.begin(), own.end(), *alarm.device) == own.end());
-  if (is_anothers) {
-    ++malformed_;
+/// What latched itself lights nothing until it is rearmed, whoever started again meanwhile: so it is said at every greeting
+/// too.
+void AgentSessions::note_own_latch(NodeId node, const OwnLatch& latch, EffectSink& sink) {
+  AgentSession& session = sessions_[node.value];
+  if (session.own_latch == latch) {
     return;
   }
+  session.own_latch = latch;
+  if (latch.number == 0) {
+    return;
+  }
+  Alarm alarm;
+  alarm.code = AlarmCode::lasers_off;
+  alarm.node = node;
+  alarm.evidence = "node " + std::to_string(node.value) + " has latched its lasers off by itself: " + latch.cause;
+  alarm.next_command = "loom lasers rearm";
+  alarms_.raise(std::move(alarm), facts_.now, sink);
+}
+
+/// What to type next is the controller's to say.
+void AgentSessions::keep(NodeId node, const AlarmReport& report, EffectSink& sink) {
+  Alarm alarm = report.alarm;
   alarm.node = node;
   alarm.next_command = next_command_for(alarm);
   const bool was_ordered =
@@ -169,12 +184,8 @@ void AgentSessions::keep(NodeId node, const AlarmReport& report, EffectSink& sin
   }
 }
 
-bool AgentSessions::keep(NodeId node, const Observation& observation) {
+bool AgentSessions::keep(const Observation& observation) {
   const std::size_t index = observation.device.value;
-  if (index >= observations_.size() || facts_.fabric->device(observation.device).agent != node) {
-    ++malformed_;
-    return false;
-  }
   if (observations_[index].has_value() && observation.read_at < observations_[index]->read_at) {
     return false;
   }
@@ -236,8 +247,15 @@ bool AgentSessions::latch_differs(NodeId node, const FabricCommit* moving) const
 void AgentSessions::send_latches(const FabricCommit* moving, EffectSink& sink) const {
   for (const Node& node : facts_.fabric->nodes) {
     if (is_present(node.id) && latch_differs(node.id, moving)) {
-      send(node.id, SetLasers{!wants_dark(node.id), desired_.laser_order()}, sink);
+      send(node.id, SetLasers{!wants_dark(node.id), desired_.laser_order(), sessions_[node.id.value].rearmed_latch}, sink);
     }
+  }
+}
+
+void AgentSessions::rearm(Instant until) {
+  rearm_until_ = until;
+  for (AgentSession& session : sessions_) {
+    session.rearmed_latch = session.own_latch.number;
   }
 }
 

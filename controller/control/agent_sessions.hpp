@@ -39,8 +39,6 @@ class AgentSessions {
   Instant light_since(DeviceId device) const { return light_since_[device.value]; }
   /// The same, by device.
   const std::vector<Instant>& light_since() const { return light_since_; }
-  /// Messages that nobody could have sent in good faith.
-  std::uint64_t malformed() const { return malformed_; }
 
   /// Present, its lasers not latched, and not in maintenance.
   bool may_take_part(NodeId node) const;
@@ -57,9 +55,8 @@ class AgentSessions {
   void welcome(NodeId node, EffectSink& sink) const;
   void beat(EffectSink& sink) const;
 
-  void count_malformed() { ++malformed_; }
   /// `is_unknown`: what it has applied is a revision that the journal does not know.
-  Greeting greet(NodeId node, const Hello& hello, bool is_unknown);
+  Greeting greet(NodeId node, const Hello& hello, bool is_unknown, EffectSink& sink);
   /// Every agent has said hello to this incarnation of the controller and, where it holds a revision that the journal does not
   /// know, reported all of its devices.
   bool are_all_known() const;
@@ -68,8 +65,8 @@ class AgentSessions {
   /// `moving`: the commit that changes light now; null: none does.
   void keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink);
   void keep(NodeId node, const AlarmReport& report, EffectSink& sink);
-  /// The newest of each device; one that a network overtook is dropped. Nobody speaks for another agent's devices. True: news.
-  bool keep(NodeId node, const Observation& observation);
+  /// The newest of each device; one that a network overtook is dropped. Precondition: the device is its sender's. True: news.
+  bool keep(const Observation& observation);
   /// Read by a reset that was ordered.
   void keep_reset(const Observation& observation) { observations_[observation.device.value] = observation; }
   /// Agents that have been silent for too long.
@@ -80,6 +77,8 @@ class AgentSessions {
   void begin_restore(NodeId node);
   /// Agents that were told to lift their latch are waited for until then.
   void await_rearm(Instant until) { rearm_until_ = until; }
+  /// The same, of an operator who lifts what agents latched by themselves too, as far as this controller knows of it.
+  void rearm(Instant until);
   /// An operator has seen that the lasers of this absent node are dark. Good until it greets, and for this process.
   void vouch_dark(NodeId node) { sessions_[node.value].is_said_dark = true; }
   /// Orders about lasers, at once, so that a commit need not wait for the next heartbeats.
@@ -92,6 +91,7 @@ class AgentSessions {
   bool latch_differs(NodeId node, const FabricCommit* moving) const;
   bool has_reported(NodeId node) const;
   void begin_incarnation(NodeId node);
+  void note_own_latch(NodeId node, const OwnLatch& latch, EffectSink& sink);
 
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
@@ -101,7 +101,6 @@ class AgentSessions {
   std::vector<std::optional<Observation>> observations_;  ///< index = device
   std::vector<Instant> light_since_;                      ///< index = device
   Instant rearm_until_{};
-  std::uint64_t malformed_ = 0;
 };
 
 }  // namespace loom

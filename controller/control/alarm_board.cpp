@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/intake_limits.hpp"
 #include "core/result.hpp"
 
 namespace loom {
@@ -25,6 +26,26 @@ bool is_damage(AlarmCode code) {
   return code == AlarmCode::journal_damaged || code == AlarmCode::device_failed || code == AlarmCode::fire_underflow;
 }
 
+void note_node(StandingAlarm& row, std::optional<NodeId> node) {
+  if (node) {
+    const auto place = std::lower_bound(row.nodes.begin(), row.nodes.end(), *node);
+    if (place == row.nodes.end() || *place != *node) {
+      row.nodes.insert(place, *node);
+      row.node_count = static_cast<std::uint32_t>(row.nodes.size());
+    }
+  }
+}
+
+/// Once more. One that came back: what was acknowledged was the time before.
+void renew(StandingAlarm& row, Instant now) {
+  row.last_seen = now;
+  ++row.count;
+  if (row.cleared) {
+    row.acknowledged_by.clear();
+    row.cleared = false;
+  }
+}
+
 }  // namespace
 
 void AlarmBoard::raise(Alarm alarm, Instant now, EffectSink& sink, AlarmSource source) {
@@ -33,6 +54,34 @@ void AlarmBoard::raise(Alarm alarm, Instant now, EffectSink& sink, AlarmSource s
   }
   sink.emit(RaiseAlarm{alarm});
   keep(std::move(alarm), now, source);
+}
+
+AlarmId AlarmBoard::raise_apart(std::optional<AlarmId> standing, Alarm alarm, Instant now, EffectSink& sink) {
+  if (alarm.next_command.empty()) {
+    alarm.next_command = next_command_for(alarm);
+  }
+  sink.emit(RaiseAlarm{alarm});
+  const auto same =
+      std::find_if(rows_.begin(), rows_.end(), [&](const StandingAlarm& row) { return standing && row.id == *standing; });
+  if (same == rows_.end()) {
+    make_room(AlarmSource::controller);
+    add(std::move(alarm), now, false);
+    return rows_.back().id;
+  }
+  note_node(*same, alarm.node);
+  same->alarm = std::move(alarm);
+  renew(*same, now);
+  return same->id;
+}
+
+/// An agent that raises alarms without end displaces its own, and nobody else's.
+bool AlarmBoard::make_room_of(NodeId node) {
+  const auto is_its = [&](const StandingAlarm& row) { return row.from_agent && row.alarm.node == node; };
+  if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_its)) < limits::kAlarmsPerNode) {
+    return false;
+  }
+  rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_its));
+  return true;
 }
 
 void AlarmBoard::make_room(AlarmSource source) {
@@ -52,32 +101,32 @@ void AlarmBoard::keep(Alarm alarm, Instant now, AlarmSource source) {
   const auto same =
       std::find_if(rows_.begin(), rows_.end(), [&](const StandingAlarm& row) { return is_same_cause(row.alarm, alarm); });
   if (same == rows_.end()) {
-    make_room(source);
-    StandingAlarm row{AlarmId{++last_id_}, std::move(alarm), now, now, 1, {}, false};
-    row.nodes = row.alarm.node ? std::vector{*row.alarm.node} : std::vector<NodeId>{};
-    row.node_count = static_cast<std::uint32_t>(row.nodes.size());
-    row.from_agent = from_agent;
-    rows_.push_back(std::move(row));
-    return;
-  }
-  same->last_seen = now;
-  ++same->count;
-  if (alarm.node) {
-    const auto place = std::lower_bound(same->nodes.begin(), same->nodes.end(), *alarm.node);
-    if (place == same->nodes.end() || *place != *alarm.node) {
-      same->nodes.insert(place, *alarm.node);
-      same->node_count = static_cast<std::uint32_t>(same->nodes.size());
+    if (!from_agent || !alarm.node || !make_room_of(*alarm.node)) {
+      make_room(source);
     }
+    return add(std::move(alarm), now, from_agent);
   }
+  note_node(*same, alarm.node);
   const bool is_better_known = same->from_agent ? from_agent && is_damage(alarm.code) : from_agent || is_damage(alarm.code);
   if (!is_better_known || same->cleared) {
     same->alarm = std::move(alarm);
     same->from_agent = from_agent;
   }
-  if (same->cleared) {  // it came back: what was acknowledged was the time before
-    same->acknowledged_by.clear();
-    same->cleared = false;
+  renew(*same, now);
+}
+
+void AlarmBoard::add(Alarm alarm, Instant now, bool from_agent) {
+  StandingAlarm row{AlarmId{++last_id_}, std::move(alarm), now, now, 1, {}, false};
+  note_node(row, row.alarm.node);
+  row.from_agent = from_agent;
+  rows_.push_back(std::move(row));
+}
+
+void AlarmBoard::clear(AlarmId id) {
+  for (StandingAlarm& row : rows_) {
+    row.cleared = row.cleared || row.id == id;
   }
+  drop_settled();
 }
 
 void AlarmBoard::clear(AlarmCode code, std::optional<NodeId> node, std::optional<DeviceId> device) {

@@ -23,6 +23,11 @@ class AlarmBoard {
   /// Tells the host, and counts it or puts it up. An alarm that does not say what to type next gets its code's command. The
   /// text of a damage stays while it stands: the first of an agent, until the controller itself says more.
   void raise(Alarm alarm, Instant now, EffectSink& sink, AlarmSource source = AlarmSource::controller);
+  /// One that has a cause of its own, whatever stands with the same code: it takes the place of `standing` if that still
+  /// stands. Returns by which it is renewed and cleared.
+  AlarmId raise_apart(std::optional<AlarmId> standing, Alarm alarm, Instant now, EffectSink& sink);
+  /// The cause of this one is gone.
+  void clear(AlarmId id);
   /// The cause of this alarm is gone. Without a node (device): of any.
   void clear(AlarmCode code, std::optional<NodeId> node = {}, std::optional<DeviceId> device = {});
   /// False: no alarm has this id.
@@ -34,7 +39,9 @@ class AlarmBoard {
 
  private:
   void keep(Alarm alarm, Instant now, AlarmSource source);
+  void add(Alarm alarm, Instant now, bool from_agent);
   void make_room(AlarmSource source);
+  bool make_room_of(NodeId node);
   void drop_settled();
 
   std::deque<StandingAlarm> rows_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
+#include "core/intake_limits.hpp"
 
 namespace loom {
 namespace {
@@ -12,12 +13,6 @@ namespace {
 constexpr std::size_t kHistoryKept = 4'096;
 /// A thousand times the lead is 20 s by default; more would be hours, and soon no number at all.
 constexpr std::uint32_t kLeadGrowths = 5;
-
-/// What an agent applied that the journal does not know may have been followed by so many revisions that nobody applied: their
-/// numbers are not given again either.
-constexpr std::uint64_t kRevisionsBehindApplied = 1'000;
-/// No older copy is as old as that; whoever claims more is not believed, lest one hello uses up all numbers.
-constexpr std::uint64_t kRevisionJumpMax = 1ULL << 32;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
@@ -122,14 +117,14 @@ bool CommitRunner::go_beyond(NodeId node, Revision gone, EffectSink& sink) {
   alarm.evidence =
       "node " + number(node.value) + " has applied revision " + number(gone.value) + ", of which this journal knows nothing: ";
   alarm.next_command = "loom device list";
-  if (gone > next_revision_ && gone.value - next_revision_.value > kRevisionJumpMax) {
+  if (gone > next_revision_ && gone.value - next_revision_.value > limits::kRevisionJump) {
     alarm.node = node;
-    alarm.evidence += "that is more than " + number(kRevisionJumpMax) + " above its own, and not believed";
+    alarm.evidence += "that is more than " + number(limits::kRevisionJump) + " above its own, and not believed";
     alarms_.raise(std::move(alarm), facts_.now, sink);
     return true;
   }
   first_unknown_ = first_above_unknown_ == Revision{} ? Revision{gone_.value + 1} : first_unknown_;
-  next_revision_ = std::max(next_revision_, Revision{gone.value + 1 + kRevisionsBehindApplied});
+  next_revision_ = std::max(next_revision_, Revision{gone.value + 1 + limits::kRevisionsBehindApplied});
   first_above_unknown_ = next_revision_;
   alarm.evidence += "it is an older copy or another controller's; numbers go on at " + number(next_revision_.value) +
                     ", and light that revision " + number(confirmed_.revision().value) +

@@ -6,28 +6,15 @@
 #include <optional>
 #include <utility>
 
+#include "controller/control/plausibility.hpp"
 #include "controller/control/timers.hpp"
+#include "core/intake_limits.hpp"
 
 namespace loom {
 namespace {
 
-/// No controller starts so often. Whoever claims more is not heard, lest one hello uses up all terms: after the last one comes
-/// 0, which no agent obeys.
-constexpr std::uint64_t kTermJumpMax = 1ULL << 32;
-
-/// The keyring file cannot be taken over.
-constexpr AlarmCode kKeyringAlarm = AlarmCode::malformed_message;
-
-Alarm unbelievable_term(NodeId node, Term seen, Term own) {
-  Alarm alarm;
-  alarm.code = AlarmCode::malformed_message;
-  alarm.node = node;
-  alarm.evidence = "node " + std::to_string(node.value) + " says hello with term " + std::to_string(seen.value) +
-                   ", more than " + std::to_string(kTermJumpMax) + " above the controller's " + std::to_string(own.value) +
-                   ": that is not believed, and the node is not heard";
-  alarm.next_command = "loom node show " + std::to_string(node.value);
-  return alarm;
-}
+/// What raises terms or revisions costs a journal row, and everybody under way his commit.
+constexpr TokenRate kClaims{limits::kClaimsBelieved, 1, Duration{limits::kClaimIntervalNs}};
 
 }  // namespace
 
@@ -35,6 +22,8 @@ Controller::Controller(ControllerOptions options)
     : facts_{std::move(options.fabric), std::move(options.algorithm), options.timings},
       journal_(std::move(options.record_bytes)),
       audit_(facts_, journal_),
+      refusals_(facts_, alarms_),
+      claims_(kClaims),
       sessions_(facts_, desired_, confirmed_, alarms_),
       unusable_(facts_, confirmed_, sessions_, alarms_),
       jobs_(desired_),
@@ -45,11 +34,11 @@ Controller::Controller(ControllerOptions options)
       reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, commits_, tentative_, unusable_}, options.drift),
       demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, commits_, tentative_}, options.adapt),
       reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_, light_, unusable_,
-                journal_}),
+                refusals_, journal_}),
       answers_(facts_, confirmed_, audit_),
       resets_(facts_, sessions_, answers_, reports_, unusable_),
       requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, commits_, tentative_, reconciler_, answers_,
-                 resets_, audit_, reports_, unusable_}) {}
+                 resets_, audit_, reports_, unusable_, refusals_}) {}
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
   facts_.now = now;
@@ -118,21 +107,46 @@ void Controller::on(const MessageArrived& message, EffectSink& sink) {
     if (const auto* request = std::get_if<OperatorRequest>(&message.envelope.body)) {
       requests_.on_request(message.from, message.envelope, *request, sink);
     } else {
-      sessions_.count_malformed();
+      refusals_.note({RefusalKind::malformed, message.envelope.principal, {}, "an operator's key sends what no operator sends"},
+                     sink);
     }
     return;
   }
-  const bool is_own_name = message.from.kind == Peer::Kind::agent && message.from.id == message.envelope.node.value;
-  if (!is_own_name || message.envelope.node.value >= sessions_.size()) {
-    sessions_.count_malformed();
+  const NodeId node = message.envelope.node;
+  const bool is_own_name = message.from.kind == Peer::Kind::agent && message.from.id == node.value;
+  if (!is_own_name || node.value >= sessions_.size()) {
+    refusals_.note({RefusalKind::foreign,
+                    message.envelope.principal,
+                    {},
+                    "node " + std::to_string(message.from.id) + " speaks as node " + std::to_string(node.value) + " of " +
+                        std::to_string(sessions_.size())},
+                   sink);
     return;
   }
-  on_agent(message.envelope.node, message.envelope, sink);
+  if (auto refusal = judge(facts_, commits_.next_revision(), node, message.envelope)) {
+    refusals_.note({refusal->kind, message.envelope.principal, node, std::move(refusal->what)}, sink);
+    return;
+  }
+  on_agent(node, message.envelope, sink);
+}
+
+void Controller::keep_observations(NodeId node, const std::string& principal, const ObservationReport& report,
+                                   EffectSink& sink) {
+  for (const Observation& observation : report.observations) {
+    if (auto refusal = judge(facts_, node, observation)) {
+      refusals_.note({refusal->kind, principal, node, std::move(refusal->what)}, sink);
+    } else if (sessions_.keep(observation)) {
+      unusable_.observe(observation, sink);
+      light_.note_change();
+      reconciler_.judge(observation.device, sink);
+    }
+  }
+  commits_.consider_planning(sink);  // it may have waited for what devices hold
 }
 
 void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sink) {
   if (const auto* hello = std::get_if<Hello>(&envelope.body)) {
-    return on_hello(node, *hello, envelope.revision, sink);
+    return on_hello(node, envelope, *hello, sink);
   }
   if (!sessions_.admit(node, sink)) {
     return;
@@ -141,14 +155,7 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
     sessions_.keep(node, *heartbeat, commits_.moving(), sink);
     commits_.begin_if_ready(sink);
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
-    for (const Observation& observation : report->observations) {
-      if (sessions_.keep(node, observation)) {
-        unusable_.observe(observation, sink);
-        light_.note_change();
-        reconciler_.judge(observation.device, sink);
-      }
-    }
-    commits_.consider_planning(sink);  // it may have waited for what devices hold
+    keep_observations(node, envelope.principal, *report, sink);
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
     commits_.on_cycle_done(node, envelope.revision, *done, sink);
   } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
@@ -166,12 +173,19 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
   }
 }
 
-void Controller::on_hello(NodeId node, const Hello& hello, Revision gone, EffectSink& sink) {
-  if (hello.term_seen > facts_.header.term && hello.term_seen.value - facts_.header.term.value > kTermJumpMax) {
-    sessions_.count_malformed();
-    return alarms_.raise(unbelievable_term(node, hello.term_seen, facts_.header.term), facts_.now, sink);
+void Controller::on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink) {
+  const Revision gone = envelope.revision;
+  const bool raises_numbers = hello.term_seen > facts_.header.term || std::max(hello.applied, gone) >= commits_.next_revision();
+  if (raises_numbers && claims_.take(1, facts_.now) == 0) {
+    return refusals_.note(
+        {RefusalKind::implausible, envelope.principal, node,
+         "node " + std::to_string(node.value) + " says hello with term " + std::to_string(hello.term_seen.value) +
+             " and revision " + std::to_string(std::max(hello.applied, gone).value) +
+             ", above the controller's; so many such hellos came before that none is believed for " +
+             std::to_string(limits::kClaimIntervalNs / 1'000'000'000) + " s (limit kClaimsBelieved)"},
+        sink);
   }
-  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink));
+  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink), sink);
   if (greeting.is_new_incarnation) {
     demand_.forget(node);
     reconciler_.forget(node);
@@ -192,18 +206,14 @@ void Controller::on_hello(NodeId node, const Hello& hello, Revision gone, Effect
 }
 
 void Controller::on(const MessageRefused& refused, EffectSink& sink) {
-  sessions_.count_malformed();
-  const bool is_duplicate = refused.error.code == ErrorCode::conflict;
-  Alarm alarm;
-  alarm.code = is_duplicate ? AlarmCode::agent_duplicate : AlarmCode::malformed_message;
-  if (refused.from.kind == Peer::Kind::agent && refused.from.id < sessions_.size()) {
-    alarm.node = NodeId{static_cast<std::uint32_t>(refused.from.id)};
-    alarm.next_command = "loom node show " + std::to_string(refused.from.id);
-  } else {
-    alarm.next_command = "loom status";
+  Offence offence{refused.kind, refused.principal, {}, refused.error.message, refused.count};
+  if (refused.error.code == ErrorCode::conflict) {
+    offence.kind = RefusalKind::conflict;
   }
-  alarm.evidence = refused.error.message;
-  alarms_.raise(std::move(alarm), facts_.now, sink);
+  if (refused.from.kind == Peer::Kind::agent && refused.from.id < sessions_.size()) {
+    offence.node = NodeId{static_cast<std::uint32_t>(refused.from.id)};
+  }
+  refusals_.note(offence, sink);
   audit_.on_refused(refused, sink);
 }
 
@@ -214,7 +224,9 @@ void Controller::on(const KeysChanged& changed, EffectSink& sink) {
   if (changed.problem) {
     return tell_keyring_problem(*changed.problem, sink);
   }
-  alarms_.clear(kKeyringAlarm);
+  if (keyring_alarm_) {
+    alarms_.clear(*keyring_alarm_);
+  }
   for (const KeysChanged::Change& change : changed.changes) {
     const bool may_order = change.role == Role::operator_ || change.role == Role::admin;
     const bool is_lost =
@@ -227,10 +239,10 @@ void Controller::on(const KeysChanged& changed, EffectSink& sink) {
 
 void Controller::tell_keyring_problem(const Error& problem, EffectSink& sink) {
   Alarm alarm;
-  alarm.code = kKeyringAlarm;
+  alarm.code = AlarmCode::malformed_message;
   alarm.evidence = problem.message;
   alarm.next_command = problem.next_command.empty() ? "loom keys list" : problem.next_command;
-  alarms_.raise(std::move(alarm), facts_.now, sink);
+  keyring_alarm_ = alarms_.raise_apart(keyring_alarm_, std::move(alarm), facts_.now, sink);
 }
 
 // --- timers, plans -------------------------------------------------------------------------------------------------------
@@ -258,6 +270,7 @@ void Controller::on(const TimerFired& timer, EffectSink& sink) {
 
 void Controller::sweep(EffectSink& sink) {
   sessions_.sweep(sink);
+  refusals_.sweep();
   commits_.begin_if_ready(sink);
   reconciler_.follow_commits(sink);
   light_.look();
@@ -269,6 +282,11 @@ void Controller::sweep(EffectSink& sink) {
 }
 
 void Controller::on(const Planned& planned, EffectSink& sink) {
+  take_plan(planned, sink);
+  requests_.try_waiting(sink);
+}
+
+void Controller::take_plan(const Planned& planned, EffectSink& sink) {
   if (commits_.on_planned(planned.outcome, sink)) {
     return;
   }

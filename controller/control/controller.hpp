@@ -14,6 +14,7 @@
 #include "core/drift_policy.hpp"
 #include "core/step.hpp"
 #include "core/timings.hpp"
+#include "core/token_bucket.hpp"
 
 namespace loom {
 
@@ -61,9 +62,11 @@ class Controller {
   void on(const InterlockChanged&, EffectSink&) {}
   void on(const TrafficHeard&, EffectSink&) {}
   void on(const KeysChanged& changed, EffectSink& sink);
+  void take_plan(const Planned& planned, EffectSink& sink);
   void restore(const std::vector<Record>& records);
   void on_agent(NodeId node, const Envelope& envelope, EffectSink& sink);
-  void on_hello(NodeId node, const Hello& hello, Revision gone, EffectSink& sink);
+  void on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink);
+  void keep_observations(NodeId node, const std::string& principal, const ObservationReport& report, EffectSink& sink);
   void sweep(EffectSink& sink);
   void tell_keyring_problem(const Error& problem, EffectSink& sink);
   void perform(JournalAct& act, EffectSink& sink);
@@ -74,6 +77,9 @@ class Controller {
   JournalQueue journal_;
   AuditTrail audit_;
   AlarmBoard alarms_;
+  Refusals refusals_;
+  std::optional<AlarmId> keyring_alarm_;  ///< the keyring file cannot be taken over
+  TokenBucket claims_;                    ///< hellos that raise terms or revisions
   AgentSessions sessions_;
   UnusableWatch unusable_;
   Jobs jobs_;

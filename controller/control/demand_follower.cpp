@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controller/plan/estimate.hpp"
+#include "core/intake_limits.hpp"
 
 namespace loom {
 namespace {
@@ -49,8 +50,9 @@ DemandFollower::DemandFollower(const DemandFollowerParts& parts, const AdaptPoli
 
 void DemandFollower::keep(NodeId node, const TrafficReport& report) {
   NodeTraffic& known = traffic_[node];
-  if (known.heard != Instant{} && report.number <= known.report.number) {
-    return;  // a network overtook or doubled it
+  const bool is_lately = known.heard != Instant{} && facts_.now - known.heard < Duration{limits::kOvertakenNs};
+  if (is_lately && report.number <= known.report.number) {
+    return;  // a network overtook or doubled it; one that comes later shows that the higher number was none of this agent's
   }
   known = {report, facts_.now};
 }

@@ -14,6 +14,8 @@ const JobSchedule* schedule_of(const Schedule& schedule, JobId job) {
   return it == schedule.jobs.end() ? nullptr : &*it;
 }
 
+std::uint32_t saturating_sum(std::uint32_t a, std::uint32_t b) { return b > ~a ? ~0U : a + b; }
+
 JobFacts facts_of_job(const Job& job) { return {job.spec.name, job.spec.workload, job.nodes, job.stage}; }
 
 }  // namespace
@@ -231,8 +233,8 @@ std::optional<JobId> Jobs::keep_cycle(NodeId node, Revision revision, std::uint3
       return std::nullopt;
     }
     record.cycles_done.insert(place, node);
-    record.underflows += underflows;
-    record.stage_underflows += underflows;
+    record.underflows = saturating_sum(record.underflows, underflows);
+    record.stage_underflows = saturating_sum(record.stage_underflows, underflows);
     return is_in_light(record.state) ? std::optional(id) : std::nullopt;
   }
   return std::nullopt;

@@ -176,6 +176,7 @@ int run(const Order& order) {
     return 1;
   }
   raise_file_limit();
+  keep_files_private();
   const cli::LabFiles files(order.state);
   auto keyring = open_keyring(files, *scenario.value);
   if (!keyring) {

@@ -8,6 +8,7 @@
 #include "controller/control/audit_text.hpp"
 #include "controller/control/change_report.hpp"
 #include "controller/control/timers.hpp"
+#include "core/intake_limits.hpp"
 
 namespace loom {
 namespace {
@@ -43,7 +44,8 @@ OperatorRequests::OperatorRequests(const OperatorRequestParts& parts)
       resets_(parts.resets),
       audit_(parts.audit),
       reports_(parts.reports),
-      unusable_(parts.unusable) {}
+      unusable_(parts.unusable),
+      refusals_(parts.refusals) {}
 
 void OperatorRequests::on_request(Peer from, const Envelope& envelope, const OperatorRequest& request, EffectSink& sink) {
   const Requester requester{from, envelope.principal, request.request};
@@ -53,6 +55,7 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
   }
   const bool only_reads = std::holds_alternative<DiffSchedule>(request.ask);
   if (!only_reads && envelope.role != Role::operator_ && envelope.role != Role::admin) {
+    refusals_.count(RefusalKind::role);
     OperatorReply refused;
     refused.outcome.error =
         Error{ErrorCode::refused,
@@ -137,7 +140,47 @@ TentativePlan change_for(const Requester& requester, std::vector<Candidate> cand
   return plan;
 }
 
+/// One principal's questions must not keep the planner from everybody's orders.
+std::optional<Error> OperatorRequests::refusal_to_try(const OperatorChange& change) const {
+  const auto busy = [](std::size_t count, const std::string& what, const std::string& limit) {
+    return Error{ErrorCode::busy,
+                 std::to_string(count) + " " + what + " are being planned already (limit " + limit +
+                     "); wait for their answers and ask again",
+                 "loom status"};
+  };
+  const std::string& principal = change.requester.principal;
+  const std::size_t own = tentative_.requested_by(principal, change.only_asks);
+  if (change.only_asks && own >= limits::kDryRunsPerPrincipal) {
+    return busy(own, "dry runs and diffs of " + principal, "kDryRunsPerPrincipal");
+  }
+  if (!change.only_asks && own >= limits::kOrdersPerPrincipal) {
+    return busy(own, "orders of " + principal, "kOrdersPerPrincipal");
+  }
+  if (tentative_.requested() >= limits::kPlansOnTrial) {
+    return busy(tentative_.requested(), "requests", "kPlansOnTrial");
+  }
+  return std::nullopt;
+}
+
 void OperatorRequests::begin(TentativePlan plan, EffectSink& sink) {
+  const OperatorChange& change = std::get<OperatorChange>(plan.purpose);
+  if (auto refusal = refusal_to_try(change)) {
+    refusals_.count(RefusalKind::over_quota);
+    return refuse(change.requester, *std::move(refusal), sink);
+  }
+  if (change.only_asks && tentative_.has_question()) {
+    return tentative_.wait(std::move(plan));
+  }
+  try_now(std::move(plan), sink);
+}
+
+void OperatorRequests::try_waiting(EffectSink& sink) {
+  while (auto question = tentative_.take_waiting()) {
+    try_now(*std::move(question), sink);
+  }
+}
+
+void OperatorRequests::try_now(TentativePlan plan, EffectSink& sink) {
   if (auto refused = tentative_.begin(std::move(plan), commits_.next_circuit(), sink)) {
     on_tried(*std::move(refused), sink);
   }

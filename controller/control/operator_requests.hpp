@@ -3,6 +3,7 @@
 // story.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct OperatorRequestParts {
   AuditTrail& audit;
   const Reports& reports;
   UnusableWatch& unusable;
+  Refusals& refusals;
 };
 
 class OperatorRequests {
@@ -41,6 +43,8 @@ class OperatorRequests {
   void on_request(Peer from, const Envelope& envelope, const OperatorRequest& request, EffectSink& sink);
   /// The tentative plan of a request was made, or refused.
   void on_tried(TentativeOutcome outcome, EffectSink& sink);
+  /// A plan was made: the next question may be tried.
+  void try_waiting(EffectSink& sink);
   /// The journal did not take the row that this answer waited for.
   void on_not_recorded(const ReplyAct& act, EffectSink& sink);
   /// A key of this principal may no longer order: what it asked for and is still being planned is refused, and the jobs that it
@@ -53,9 +57,11 @@ class OperatorRequests {
   // operator_requests.cpp: tentative plans, answers
   const Intent& intent() const { return desired_.intent(); }
   void refuse(const Requester& requester, Error error, EffectSink& sink) { answers_.refuse(requester, std::move(error), sink); }
+  std::optional<Error> refusal_to_try(const OperatorChange& change) const;
   /// Rows of the audit for it: questions are counted, as is a launcher that goes on attending.
   void open_audit(const Requester& requester, const Envelope& envelope, const OperatorAsk& ask);
   void begin(TentativePlan plan, EffectSink& sink);
+  void try_now(TentativePlan plan, EffectSink& sink);
   ChangeReport change_by(const TentativeOutcome& outcome) const;
   void adopt(const TentativePlan& plan, const PlanResult& tried, EffectSink& sink);
   void answer_when_durable(ReplyAct answer, EffectSink& sink);
@@ -104,6 +110,7 @@ class OperatorRequests {
   AuditTrail& audit_;
   const Reports& reports_;
   UnusableWatch& unusable_;
+  Refusals& refusals_;
 };
 
 /// A request's change, not begun yet. `only_asks`: a dry run, nothing of it becomes intent.

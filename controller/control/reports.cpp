@@ -11,8 +11,8 @@
 namespace loom {
 namespace {
 
-/// Of the 4 MB that a message may have (limits::kMessageBytes), so that estimates may be a little wrong.
-constexpr std::size_t kPageBytes = limits::kMessageBytes / 2;
+/// So that no page takes more than a millisecond of the controller's thread to make and to encode; heartbeats wait for it.
+constexpr std::size_t kPageBytes = 128u << 10;
 
 std::size_t bytes_of(const Observation& seen) {
   std::size_t bytes = 64 + seen.fault.size();
@@ -28,7 +28,8 @@ std::size_t bytes_of(const Observation& seen) {
 
 std::size_t bytes_of(const NodeReport& row) { return 96 + row.name.size() + 10 * row.jobs.size(); }
 std::size_t bytes_of(const DeviceReport& row) { return 96 + row.name.size() + 2 * bytes_of(row.observation); }
-std::size_t bytes_of(const CircuitReport& row) { return 144 + row.state.size() + row.why.size(); }
+constexpr std::size_t kCircuitBytes = 144;
+std::size_t bytes_of(const CircuitReport& row) { return kCircuitBytes + row.state.size() + row.why.size(); }
 std::size_t bytes_of(const JobReport& row) {
   return 128 + row.name.size() + row.workload.size() + row.reason.size() + 5 * row.nodes.size();
 }
@@ -37,25 +38,44 @@ std::size_t bytes_of(const StandingAlarm& row) {
   return 160 + row.alarm.evidence.size() + row.alarm.next_command.size() + row.acknowledged_by.size() + 5 * row.nodes.size();
 }
 
-std::size_t bytes_of(const AuditRecord& row) {
+[[maybe_unused]] std::size_t bytes_of(const AuditRecord& row) {
   return 128 + row.principal.size() + row.asked.size() + (row.outcome.error ? row.outcome.error->message.size() : 0);
 }
 
-/// Keeps the rows from `offset` on that were asked for and fit; at least one, so that every page goes on.
-template <class Row>
-void cut_page(std::vector<Row>& rows, const Query& query) {
-  const std::size_t begin = std::min<std::size_t>(query.offset, rows.size());
-  const std::size_t most = query.limit == 0 ? rows.size() : query.limit;
-  std::size_t end = begin;
-  std::size_t bytes = 0;
-  while (end < rows.size() && end - begin < most && (end == begin || bytes + bytes_of(rows[end]) <= kPageBytes)) {
-    bytes += bytes_of(rows[end++]);
-  }
-  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(end), rows.end());
-  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(begin));
-}
-
 bool is_wanted(const Query& query, std::uint64_t id) { return !query.id.has_value() || *query.id == id; }
+
+/// The rows from `offset` on that were asked for and fit; at least one, so that every page goes on. Only those are made: the
+/// others are counted.
+template <class Row>
+class Page {
+ public:
+  explicit Page(const Query& query) : query_(query) {}
+
+  template <class Make>
+  void add(std::uint64_t id, Make make) {
+    if (!is_wanted(query_, id) || total_++ < query_.offset || is_full_) {
+      return;
+    }
+    if (query_.limit != 0 && rows_.size() == query_.limit) {
+      is_full_ = true;
+      return;
+    }
+    Row row = make();
+    bytes_ += bytes_of(row);
+    is_full_ = !rows_.empty() && bytes_ > kPageBytes;
+    if (!is_full_) {
+      rows_.push_back(std::move(row));
+    }
+  }
+  ReportPage<Row> take() { return {std::move(rows_), total_}; }
+
+ private:
+  const Query& query_;
+  std::vector<Row> rows_;
+  std::uint32_t total_ = 0;
+  std::size_t bytes_ = 0;
+  bool is_full_ = false;
+};
 
 template <class Rows>
 bool contains(const Rows& sorted, NodeId node) {
@@ -90,7 +110,8 @@ StatusReport Reports::status() const {
     report.certificate = named(from_.confirmed.plan().certificate, *from_.facts.fabric);
   }
   report.lasers_off = intent.lasers_off;
-  report.malformed = from_.sessions.malformed();
+  report.malformed = from_.refusals.dishonest();
+  report.refusals = from_.refusals.counts();
   report.keyring_digest = from_.facts.keyring_digest;
   report.alarms = from_.alarms.open_count();
   report.drift = from_.reconciler.counts();
@@ -110,32 +131,42 @@ StatusReport Reports::status() const {
   return report;
 }
 
-std::vector<CircuitReport> Reports::circuit_rows(const Query& query) const {
-  std::vector<CircuitReport> rows;
+/// Circuits first, then what plans do without.
+ReportPage<CircuitReport> Reports::circuit_rows(const Query& query) const {
   if (!from_.confirmed.exists() || from_.confirmed.intent().lasers_off) {
-    return rows;
+    return {};
   }
-  std::vector<std::pair<Circuit, std::uint32_t>> wanted;
-  for (const JobSchedule& job : from_.confirmed.present()->schedule.jobs) {
+  Page<CircuitReport> page(query);
+  std::vector<std::pair<Circuit, std::uint32_t>> wanted;  // as many as a page can hold at most; measured together
+  std::uint32_t total = 0;
+  const auto& jobs = from_.confirmed.present()->schedule.jobs;
+  for (const JobSchedule& job : jobs) {
     const std::uint32_t stage = from_.jobs.stage_of(job.job);
     for (std::uint32_t slot = 0; stage < job.stages.size() && slot < job.stages[stage].timeslots.size(); ++slot) {
       for (const Circuit& circuit : job.stages[stage].timeslots[slot].circuits) {
-        if (is_wanted(query, circuit.id.value)) {
+        if (is_wanted(query, circuit.id.value) && total++ >= query.offset && wanted.size() <= kPageBytes / kCircuitBytes) {
           wanted.emplace_back(circuit, slot);
         }
       }
     }
-    if (!query.id.has_value()) {
-      const auto left_out = from_.light.left_out_of(job.job);
-      rows.insert(rows.end(), left_out.begin(), left_out.end());
+  }
+  const std::uint32_t first = std::min(total, query.offset);
+  std::vector<CircuitReport> measured = from_.light.reports_of(wanted);
+  for (std::uint32_t i = 0; i < total; ++i) {
+    page.add(query.id.value_or(0), [&] { return std::move(measured[i - first]); });
+  }
+  for (const LeftOut& each : from_.confirmed.present()->left_out) {
+    const bool is_named = !query.id.has_value() && each.in_part &&
+                          std::any_of(jobs.begin(), jobs.end(), [&](const JobSchedule& job) { return job.job == each.job; });
+    for (std::size_t i = 0; is_named && i < each.circuits.size(); ++i) {
+      page.add(0,
+               [&] { return CircuitReport{each.circuits[i], 0, "FAILED", LightState::dark, Duration{-1}, each.why.message}; });
     }
   }
-  std::vector<CircuitReport> measured = from_.light.reports_of(wanted);
-  measured.insert(measured.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
-  return measured;
+  return page.take();
 }
 
-std::vector<NodeReport> Reports::node_rows(const Query& query) const {
+ReportPage<NodeReport> Reports::node_rows(const Query& query) const {
   const Intent& intent = from_.desired.intent();
   std::vector<std::vector<JobId>> jobs(from_.sessions.size());
   for (const Job& job : intent.jobs) {
@@ -143,46 +174,64 @@ std::vector<NodeReport> Reports::node_rows(const Query& query) const {
       jobs[node.value].push_back(job.id);
     }
   }
-  std::vector<NodeReport> rows;
+  Page<NodeReport> page(query);
   for (const Node& node : from_.facts.fabric->nodes) {
-    if (!is_wanted(query, node.id.value)) {
-      continue;
-    }
-    const AgentSession& session = from_.sessions[node.id];
-    const bool was_heard = session.state() != AgentSessionState::absent;
-    rows.push_back({node.id, node.name, std::string(to_string(session.state())), session.applied,
-                    was_heard ? from_.facts.now - session.last_heard() : Duration{-1}, session.lasers_latched_off,
-                    static_cast<std::uint32_t>(from_.facts.fabric->devices_of_agent[node.id.value].size()),
-                    contains(intent.drained, node.id), contains(intent.maintenance, node.id), std::move(jobs[node.id.value])});
+    page.add(node.id.value, [&] {
+      const AgentSession& session = from_.sessions[node.id];
+      const bool was_heard = session.state() != AgentSessionState::absent;
+      return NodeReport{node.id,
+                        node.name,
+                        std::string(to_string(session.state())),
+                        session.applied,
+                        was_heard ? from_.facts.now - session.last_heard() : Duration{-1},
+                        session.lasers_latched_off,
+                        static_cast<std::uint32_t>(from_.facts.fabric->devices_of_agent[node.id.value].size()),
+                        contains(intent.drained, node.id),
+                        contains(intent.maintenance, node.id),
+                        std::move(jobs[node.id.value]),
+                        session.own_latch.cause};
+    });
   }
-  return rows;
+  return page.take();
 }
 
-std::vector<DeviceReport> Reports::device_rows(const Query& query) const {
-  const Fabric& fabric = *from_.facts.fabric;
-  std::vector<DeviceReport> rows;
-  for (const Device& device : fabric.devices) {
-    if (!is_wanted(query, device.id.value)) {
-      continue;
-    }
-    Observation never;
-    never.device = device.id;
-    const Observation* seen = from_.sessions.observed(device.id);
-    const DevicePlan* plan = from_.confirmed.exists() ? from_.confirmed.desired_of(fabric, device.id) : nullptr;
-    const DeviceOverride* override = from_.desired.override_of(device.id);
-    rows.push_back({device.id, device.name, device.kind, device.agent, seen == nullptr ? never : *seen,
-                    from_.reconciler.drift_of(device.id),
-                    plan == nullptr ? std::nullopt : std::optional(plan->timeline.front().setpoint),
-                    override != nullptr && !override->is_adopted(), override != nullptr && override->is_adopted()});
-    rows.back().unusable = from_.unusable.why(device.id);
+/// One plan's are the same however often they are asked for.
+const std::vector<std::uint32_t>& Reports::lit_ways_of_confirmed() const {
+  if (lit_ways_of_ != from_.confirmed.present()) {
+    lit_ways_of_ = from_.confirmed.present();
+    lit_ways_ = lit_ways(*from_.facts.fabric, from_.confirmed.plan());
   }
-  if (from_.confirmed.exists()) {
-    const std::vector<std::uint32_t> lit = lit_ways(fabric, from_.confirmed.plan());
-    for (DeviceReport& row : rows) {
-      row.lit_ways = lit[row.device.value];
-    }
+  return lit_ways_;
+}
+
+DeviceReport Reports::device_row(const Device& device) const {
+  Observation never;
+  never.device = device.id;
+  const Observation* seen = from_.sessions.observed(device.id);
+  const DevicePlan* plan = from_.confirmed.exists() ? from_.confirmed.desired_of(*from_.facts.fabric, device.id) : nullptr;
+  const DeviceOverride* override = from_.desired.override_of(device.id);
+  DeviceReport row{device.id,
+                   device.name,
+                   device.kind,
+                   device.agent,
+                   seen == nullptr ? never : *seen,
+                   from_.reconciler.drift_of(device.id),
+                   plan == nullptr ? std::nullopt : std::optional(plan->timeline.front().setpoint),
+                   override != nullptr && !override->is_adopted(),
+                   override != nullptr && override->is_adopted()};
+  row.unusable = from_.unusable.why(device.id);
+  if (device.kind == DeviceKind::ocs && from_.confirmed.exists()) {
+    row.lit_ways = lit_ways_of_confirmed()[device.id.value];
   }
-  return rows;
+  return row;
+}
+
+ReportPage<DeviceReport> Reports::device_rows(const Query& query) const {
+  Page<DeviceReport> page(query);
+  for (const Device& device : from_.facts.fabric->devices) {
+    page.add(device.id.value, [&] { return device_row(device); });
+  }
+  return page.take();
 }
 
 JobReport Reports::job_row(JobId id, const JobRecord& record) const {
@@ -222,74 +271,78 @@ JobReport Reports::job_row(JobId id, const JobRecord& record) const {
   return row;
 }
 
-std::vector<JobReport> Reports::job_rows(const Query& query) const {
-  std::vector<JobReport> rows;
+ReportPage<JobReport> Reports::job_rows(const Query& query) const {
+  Page<JobReport> page(query);
   for (const auto& [id, record] : from_.jobs.records()) {
-    if (is_wanted(query, id.value)) {
-      rows.push_back(job_row(id, record));
-    }
+    page.add(id.value, [&, job = id, &of = record] { return job_row(job, of); });
   }
-  return rows;
+  return page.take();
 }
 
-ReplyRows Reports::all_rows(const Query& query) const {
-  switch (query.noun) {
-    case Noun::status:
-      return status();
-    case Noun::nodes:
-      return node_rows(query);
-    case Noun::devices:
-      return device_rows(query);
-    case Noun::circuits:
-      return circuit_rows(query);
-    case Noun::jobs:
-      return job_rows(query);
-    case Noun::history: {
-      std::vector<CommitReport> rows;
-      const auto& history = from_.commits.history();
-      std::copy_if(history.begin(), history.end(), std::back_inserter(rows),
-                   [&](const CommitReport& report) { return is_wanted(query, report.revision.value); });
-      return rows;
-    }
-    case Noun::alarms: {
-      std::vector<StandingAlarm> rows;
-      const auto& alarms = from_.alarms.rows();
-      std::copy_if(alarms.begin(), alarms.end(), std::back_inserter(rows),
-                   [&](const StandingAlarm& row) { return is_wanted(query, row.id.value); });
-      for (StandingAlarm& row : rows) {
-        row.nodes.resize(std::min(row.nodes.size(), limits::kNodesPerAlarm));
-        row.first_seen_wall = from_.facts.wall(row.first_seen);
-        row.last_seen_wall = from_.facts.wall(row.last_seen);
-      }
-      return rows;
-    }
-    case Noun::audit: {
-      std::vector<AuditRecord> rows;
-      const auto& audit = from_.journal.state().audit;
-      std::copy_if(audit.begin(), audit.end(), std::back_inserter(rows),
-                   [&](const AuditRecord& record) { return is_wanted(query, record.number); });
-      return rows;
-    }
-    case Noun::explanation:
-      break;  // explain()
+ReportPage<CommitReport> Reports::history_rows(const Query& query) const {
+  Page<CommitReport> page(query);
+  for (const CommitReport& report : from_.commits.history()) {
+    page.add(report.revision.value, [&] { return report; });
   }
-  return std::monostate{};
+  return page.take();
+}
+
+ReportPage<StandingAlarm> Reports::alarm_rows(const Query& query) const {
+  Page<StandingAlarm> page(query);
+  for (const StandingAlarm& standing : from_.alarms.rows()) {
+    page.add(standing.id.value, [&] {
+      StandingAlarm row = standing;
+      row.nodes.resize(std::min(row.nodes.size(), limits::kNodesPerAlarm));
+      row.first_seen_wall = from_.facts.wall(row.first_seen);
+      row.last_seen_wall = from_.facts.wall(row.last_seen);
+      return row;
+    });
+  }
+  return page.take();
+}
+
+ReportPage<AuditRecord> Reports::audit_rows(const Query& query) const {
+  Page<AuditRecord> page(query);
+  for (const AuditRecord& record : from_.journal.state().audit) {
+    page.add(record.number, [&] { return record; });
+  }
+  return page.take();
 }
 
 OperatorReply Reports::answer(const Query& query) const {
-  if (query.noun == Noun::explanation) {
-    return explain(query);
-  }
   OperatorReply answered;
-  answered.rows = all_rows(query);
-  std::visit(
-      [&]<class Rows>(Rows& rows) {
-        if constexpr (requires { rows.size(); }) {
-          answered.total_rows = static_cast<std::uint32_t>(rows.size());
-          cut_page(rows, query);
-        }
-      },
-      answered.rows);
+  const auto keep = [&](auto page) {
+    answered.rows = std::move(page.rows);
+    answered.total_rows = page.total;
+  };
+  switch (query.noun) {
+    case Noun::status:
+      answered.rows = status();
+      break;
+    case Noun::nodes:
+      keep(node_rows(query));
+      break;
+    case Noun::devices:
+      keep(device_rows(query));
+      break;
+    case Noun::circuits:
+      keep(circuit_rows(query));
+      break;
+    case Noun::jobs:
+      keep(job_rows(query));
+      break;
+    case Noun::history:
+      keep(history_rows(query));
+      break;
+    case Noun::alarms:
+      keep(alarm_rows(query));
+      break;
+    case Noun::audit:
+      keep(audit_rows(query));
+      break;
+    case Noun::explanation:
+      return explain(query);
+  }
   return answered;
 }
 

@@ -2,6 +2,8 @@
 // nothing.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "controller/control/demand_follower.hpp"
 #include "controller/control/light_watch.hpp"
 #include "controller/control/reconciler.hpp"
+#include "controller/control/refusals.hpp"
 
 namespace loom {
 
@@ -27,7 +30,15 @@ struct ReportSources {
   const DemandFollower& demand;
   const LightWatch& light;
   const UnusableWatch& unusable;
+  const Refusals& refusals;
   const JournalQueue& journal;
+};
+
+/// The rows of one page, and how many there are in all.
+template <class Row>
+struct ReportPage {
+  std::vector<Row> rows{};
+  std::uint32_t total = 0;
 };
 
 class Reports {
@@ -35,16 +46,20 @@ class Reports {
   explicit Reports(const ReportSources& from) : from_(from) {}
 
   OperatorReply answer(const Query& query) const;
-  std::vector<JobReport> job_rows(const Query& query) const;
-  std::vector<DeviceReport> device_rows(const Query& query) const;
+  ReportPage<JobReport> job_rows(const Query& query) const;
+  ReportPage<DeviceReport> device_rows(const Query& query) const;
 
  private:
   // reports.cpp
-  ReplyRows all_rows(const Query& query) const;
   StatusReport status() const;
-  std::vector<NodeReport> node_rows(const Query& query) const;
+  ReportPage<NodeReport> node_rows(const Query& query) const;
+  DeviceReport device_row(const Device& device) const;
   JobReport job_row(JobId id, const JobRecord& record) const;
-  std::vector<CircuitReport> circuit_rows(const Query& query) const;
+  ReportPage<CircuitReport> circuit_rows(const Query& query) const;
+  ReportPage<CommitReport> history_rows(const Query& query) const;
+  ReportPage<AuditRecord> audit_rows(const Query& query) const;
+  ReportPage<StandingAlarm> alarm_rows(const Query& query) const;
+  const std::vector<std::uint32_t>& lit_ways_of_confirmed() const;
 
   // reports_explain.cpp
   OperatorReply explain(const Query& query) const;
@@ -53,6 +68,8 @@ class Reports {
   void conclude(CircuitExplanation& it, Dbm sensitivity) const;
 
   ReportSources from_;
+  mutable std::shared_ptr<const PlanResult> lit_ways_of_;  ///< the plan that lit_ways_ is of; null: none
+  mutable std::vector<std::uint32_t> lit_ways_;
 };
 
 }  // namespace loom

@@ -138,7 +138,7 @@ OperatorReply Reports::explain(const Query& query) const {
     answered.outcome.error = std::move(error);
     return answered;
   };
-  const std::vector<CircuitReport> rows = circuit_rows(Query{Noun::circuits, query.id.value_or(0)});
+  const std::vector<CircuitReport> rows = circuit_rows(Query{Noun::circuits, query.id.value_or(0)}).rows;
   if (rows.empty()) {
     return refuse_with({ErrorCode::not_found, "there is no circuit " + number(query.id.value_or(0)) + " in revision " +
                                                   number(from_.confirmed.revision().value)});

@@ -171,10 +171,18 @@ void OperatorRequests::handle(const Requester& requester, const AttendJob& reque
     return refuse(requester, {ErrorCode::not_found, "job " + number(request.job.value) + " does not exist", "loom job list"},
                   sink);
   }
+  if (request.quiet_for > commits_.next_revision()) {  // kept for good: it would be quiet for whatever comes
+    return refuse(requester,
+                  {ErrorCode::out_of_range,
+                   "quiet for revision " + number(request.quiet_for.value) + ", the next one is " +
+                       number(commits_.next_revision().value),
+                   "loom job show " + number(request.job.value)},
+                  sink);
+  }
   jobs_.attend(request.job, facts_.now + facts_.timings.attend_lease, request.quiet_for, requester.principal);
   OperatorReply answered;
   answered.job = request.job;
-  answered.rows = reports_.job_rows(Query{Noun::jobs, request.job.value});
+  answered.rows = reports_.job_rows(Query{Noun::jobs, request.job.value}).rows;
   answers_.answer(requester, std::move(answered), sink);
   commits_.begin_if_ready(sink);
 }

@@ -71,8 +71,10 @@ void OperatorRequests::handle(const Requester& requester, const OrderLasers& req
   desired_.take_laser_order(facts_.header.term);
   OperatorReply answered;
   answered.revision = commits_.next_revision();
-  sessions_.await_rearm(request.on ? facts_.now + facts_.timings.stage_deadline / 2 : Instant{});
-  if (!request.on) {
+  if (request.on) {
+    sessions_.rearm(facts_.now + facts_.timings.stage_deadline / 2);
+  } else {
+    sessions_.await_rearm(Instant{});
     sessions_.darken_all(sink);  // darkness does not wait for the disk; only light does
   }
   const std::string dark =

@@ -37,7 +37,7 @@ void ResetRequests::begin(const Requester& requester, const Device& device, Effe
 void ResetRequests::on_answer(NodeId node, const DeviceReset& done, EffectSink& sink) {
   const auto pending = pending_.find(done.device);
   if (pending == pending_.end() || pending->second.number != done.order || facts_.fabric->device(done.device).agent != node) {
-    return;  // an answer that was repeated
+    return;  // repeated, or an answer to an earlier incarnation's reset
   }
   const Requester requester = pending->second.requester;
   pending_.erase(pending);
@@ -48,7 +48,7 @@ void ResetRequests::on_answer(NodeId node, const DeviceReset& done, EffectSink& 
   OperatorReply answered;
   answered.outcome = done.outcome;
   answered.writes = done.writes;
-  answered.rows = reports_.device_rows(Query{Noun::devices, done.device.value});
+  answered.rows = reports_.device_rows(Query{Noun::devices, done.device.value}).rows;
   if (answered.outcome.error && answered.outcome.error->next_command.empty()) {
     answered.outcome.error->next_command = "loom device show " + number(done.device.value);
   }

@@ -42,11 +42,13 @@ class AgentSession {
   std::uint64_t boot_id = 0;
   Revision applied;
   bool lasers_latched_off = false;
-  bool is_said_dark = false;   ///< by an operator, since nobody can hear it
-  Instant greeted_at{};        ///< first hello of this life of the agent
-  bool is_unknown = false;     ///< it holds a revision that the journal does not know
-  bool lacks_plan = false;     ///< it started again: it shall have the confirmed plan once its devices have been read
-  std::uint32_t restores = 0;  ///< attempts at that
+  OwnLatch own_latch;               ///< that the agent has closed by itself
+  std::uint64_t rearmed_latch = 0;  ///< the own latch that an operator's last rearm knew of, and lifts
+  bool is_said_dark = false;        ///< by an operator, since nobody can hear it
+  Instant greeted_at{};             ///< first hello of this life of the agent
+  bool is_unknown = false;          ///< it holds a revision that the journal does not know
+  bool lacks_plan = false;          ///< it started again: it shall have the confirmed plan once its devices have been read
+  std::uint32_t restores = 0;       ///< attempts at that
   Instant restore_after{};
 
  private:

@@ -24,6 +24,38 @@ bool TentativePlans::has_adoption() const {
                      [](const TentativePlan& plan) { return std::holds_alternative<AdoptionChange>(plan.purpose); });
 }
 
+std::size_t TentativePlans::requested() const {
+  const auto planned = std::count_if(plans_.begin(), plans_.end(), [](const TentativePlan& plan) {
+    return std::holds_alternative<OperatorChange>(plan.purpose);
+  });
+  return static_cast<std::size_t>(planned) + waiting_.size();
+}
+
+std::size_t TentativePlans::requested_by(const std::string& principal, bool only_asks) const {
+  const auto is_its = [&](const TentativePlan& plan) {
+    const auto* change = std::get_if<OperatorChange>(&plan.purpose);
+    return change != nullptr && change->only_asks == only_asks && change->requester.principal == principal;
+  };
+  return static_cast<std::size_t>(std::count_if(plans_.begin(), plans_.end(), is_its) +
+                                  std::count_if(waiting_.begin(), waiting_.end(), is_its));
+}
+
+bool TentativePlans::has_question() const {
+  return std::any_of(plans_.begin(), plans_.end(), [](const TentativePlan& plan) {
+    const auto* change = std::get_if<OperatorChange>(&plan.purpose);
+    return change != nullptr && change->only_asks;
+  });
+}
+
+std::optional<TentativePlan> TentativePlans::take_waiting() {
+  if (waiting_.empty() || has_question()) {
+    return std::nullopt;
+  }
+  TentativePlan next = std::move(waiting_.front());
+  waiting_.pop_front();
+  return next;
+}
+
 std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, CircuitId next_circuit, EffectSink& sink) {
   Result<Intent> asked = fail(ErrorCode::internal, "a change without a candidate");
   while (plan.candidate < plan.candidates.size() && !(asked = plan.candidates[plan.candidate](desired_.intent()))) {

@@ -3,10 +3,12 @@
 // decides what its plan is worth.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -68,6 +70,14 @@ class TentativePlans {
 
   bool is_empty() const { return plans_.empty(); }
   bool has_adoption() const;
+  /// Operators' plans that are made or wait for the planner: all of them, and of one principal those that only ask, or do not.
+  std::size_t requested() const;
+  std::size_t requested_by(const std::string& principal, bool only_asks) const;
+  /// A dry run or a diff is being planned: others wait, so that an order waits behind one question at most.
+  bool has_question() const;
+  void wait(TentativePlan question) { waiting_.push_back(std::move(question)); }
+  /// The next question, once none is being planned.
+  std::optional<TentativePlan> take_waiting();
 
   /// Has the plan's present candidate planned on what is confirmed. Given back: no candidate is lawful, and why.
   std::optional<TentativeOutcome> begin(TentativePlan plan, CircuitId next_circuit, EffectSink& sink);
@@ -87,6 +97,7 @@ class TentativePlans {
   const Jobs& jobs_;
   const UnusableWatch& unusable_;
   std::vector<TentativePlan> plans_;
+  std::deque<TentativePlan> waiting_;  ///< questions that were not begun
   std::uint64_t made_ = 0;
 };
 

@@ -136,13 +136,27 @@ SplitSettings split_settings(const Settings& settings) {
   return split;
 }
 
+namespace {
+
+/// What somebody who left the unit out may have meant: 100 is 100G, 25000000000 is 25G.
+std::string rate_with_unit(std::string_view text, double value) {
+  constexpr double kGiga = 1e9;
+  const bool is_in_bits = value >= kGiga && std::fmod(value, kGiga) == 0;
+  return (is_in_bits ? std::to_string(std::llround(value / kGiga)) : std::string{text.substr(0, 32)}) + "G";
+}
+
+}  // namespace
+
 Result<BitRate> parse_bit_rate(std::string_view text) {
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   std::string unit{end, static_cast<std::size_t>(text.data() + text.size() - end)};
   unit.erase(std::remove(unit.begin(), unit.end(), ' '), unit.end());
-  static constexpr std::array<std::pair<std::string_view, double>, 14> kUnits{{{"", 1},
-                                                                               {"b/s", 1},
+  if (fault == std::errc{} && unit.empty()) {
+    return fail(ErrorCode::invalid_argument, "bandwidth '" + std::string{text.substr(0, 64)} + "' has no unit: write '" +
+                                                 rate_with_unit(text, value) + "' (units: M, G, T, or b/s)");
+  }
+  static constexpr std::array<std::pair<std::string_view, double>, 13> kUnits{{{"b/s", 1},
                                                                                {"bit/s", 1},
                                                                                {"M", 1e6},
                                                                                {"Mb/s", 1e6},

@@ -52,7 +52,8 @@ struct SplitSettings {
 /// Keys that begin with "fabric." apart from the workload's.
 SplitSettings split_settings(const Settings& settings);
 
-/// "100G", "400 Gb/s", "25000000000". Errors: invalid_argument, out_of_range (0 or beyond 100 Tb/s).
+/// "100G", "400 Gb/s"; a number alone is refused, with what it may have meant. Errors: invalid_argument, out_of_range (0 or
+/// beyond 100 Tb/s).
 Result<BitRate> parse_bit_rate(std::string_view text);
 
 }  // namespace loom

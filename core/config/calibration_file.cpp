@@ -1,12 +1,14 @@
 // The keys of a calibration.
 #include "core/config/calibration_file.hpp"
 
+#include "core/config/known_words.hpp"
 #include "core/config/yaml_reader.hpp"
 #include "core/config/yaml_words.hpp"
 
 namespace loom {
 
-Loaded<Calibration> read_calibration(const std::filesystem::path& path, const YamlNode& root) {
+Loaded<Calibration> read_calibration(const std::filesystem::path& path, const YamlNode& root,
+                                     const std::vector<std::string>& known) {
   constexpr std::size_t kSettings = 256;
   ErrorList errors(path.string());
   YamlMap file(root, "the calibration", errors);
@@ -16,6 +18,10 @@ Loaded<Calibration> read_calibration(const std::filesystem::path& path, const Ya
   calibration.note = file.text("note", Rule::required);
   calibration.fitted_to = file.texts("fitted_to", kSettings);
   calibration.settings = file.settings("set", kSettings);
+  const YamlNode* set = known.empty() ? nullptr : file.find("set");
+  for (std::size_t i = 0; set != nullptr && i < set->keys.size(); ++i) {
+    (void)check_word({set->keys[i], "set", set->keys[i].text}, known, errors);
+  }
   file.finish();
   return errors.empty() ? Loaded<Calibration>{std::move(calibration), {}} : Loaded<Calibration>{std::nullopt, errors.sorted()};
 }

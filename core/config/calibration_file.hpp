@@ -20,7 +20,9 @@ struct Calibration {
   std::map<std::string, std::string> settings;  ///< as of --set: key, fabric.key or fabric.NAME.key
 };
 
+/// `known`: what keys of `set` must be among; empty: any.
 Loaded<Calibration> load_calibration(const std::filesystem::path& path);
-Loaded<Calibration> read_calibration(const std::filesystem::path& path, const YamlNode& root);
+Loaded<Calibration> read_calibration(const std::filesystem::path& path, const YamlNode& root,
+                                     const std::vector<std::string>& known = {});
 
 }  // namespace loom

@@ -8,6 +8,7 @@
 
 #include "core/config/fabric_element.hpp"
 #include "core/config/fabric_file.hpp"
+#include "core/config/fabric_safety.hpp"
 #include "core/limits.hpp"
 
 namespace loom {
@@ -29,6 +30,7 @@ class ExplicitReader {
     fabric_.architecture = file_.name("architecture", Rule::required);
     fabric_.assumptions = file_.texts("assumptions", 64);
     fabric_.return_path = read_return_path(file_);
+    const SafetyKeys safety = read_safety_keys(file_);
     const auto nodes = file_.list("nodes", limits::kNodes, Rule::required);
     const auto elements = file_.list("elements", limits::kElements, Rule::required);
     const auto fibres = file_.list("fibres", limits::kFibres);
@@ -50,6 +52,7 @@ class ExplicitReader {
     for (const YamlNode& node : devices) {
       read_device(node);
     }
+    apply_safety(safety, fabric_, errors_);
     return std::move(fabric_);
   }
 
@@ -134,6 +137,7 @@ class ExplicitReader {
     fibre.to = read_port(map, "to", false).value_or(PortRef{});
     fibre.length_mm = map.quantity("length", kLengthUnits, {0, kLongestFibreMm}, 0);
     fibre.loss = map.ratio("loss", {Db{0}, Db{10'000}}, Db{0});
+    fibre.power_limit = read_power_limit(map);
     map.finish();
     fabric_.fibres.push_back(fibre);
   }

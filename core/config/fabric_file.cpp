@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/config/bus_lines.hpp"
 #include "core/config/fabric_explicit.hpp"
 #include "core/config/fabric_template.hpp"
 #include "core/config/yaml_reader.hpp"
@@ -41,6 +42,13 @@ bool is_host_and_port(std::string_view text) {
   const auto [stop, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   return code == std::errc{} && stop == digits.data() + digits.size() && port >= 1 && port <= 65'535 &&
          text.find_first_of(" /") == std::string_view::npos;
+}
+
+/// Item `index` of the list under `key`; the file where there is none.
+const YamlNode& item_of(const YamlNode& root, std::string_view key, std::size_t index) {
+  const auto at = std::ranges::find(root.keys, key, &YamlNode::text);
+  const auto& items = at == root.keys.end() ? root.items : root.items[static_cast<std::size_t>(at - root.keys.begin())].items;
+  return at != root.keys.end() && index < items.size() ? items[index] : root;
 }
 
 }  // namespace
@@ -114,6 +122,10 @@ Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root) {
   if (errors.empty()) {
     for (std::string& fault : check_fabric(fabric)) {
       errors.add(root, std::move(fault));
+    }
+    for (LineFault& fault : check_lines(fabric)) {
+      errors.add(fault.device ? item_of(root, "devices", fault.device->value) : item_of(root, "buses", fault.bus.value),
+                 std::move(fault.message));
     }
   }
   if (!errors.empty()) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/config/fabric_explicit.hpp"
+#include "core/config/fabric_safety.hpp"
 #include "core/config/yaml_words.hpp"
 #include "core/limits.hpp"
 
@@ -211,6 +212,7 @@ Fabric read_template(YamlMap& file, ErrorList& errors) {
   const auto chosen = file.word("template", templates, Rule::required);
   const std::string name = file.name("name", std::string{});
   const ReturnPath return_path = read_return_path(file);
+  const SafetyKeys safety = read_safety_keys(file);
   const YamlNode* parameters = file.find("parameters");
   file.finish();
   if (!chosen) {
@@ -227,6 +229,7 @@ Fabric read_template(YamlMap& file, ErrorList& errors) {
                                  : read_topoopt(map, errors);
   fabric.name = name.empty() ? fabric.name : name;
   fabric.return_path = return_path;
+  apply_safety(safety, fabric, errors);
   return fabric;
 }
 

@@ -6,10 +6,12 @@
 #include <tuple>
 
 #include "core/config/action_file.hpp"
+#include "core/config/bus_lines.hpp"
 #include "core/config/calibration_file.hpp"
 #include "core/config/expectation_file.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/fault_file.hpp"
+#include "core/config/known_words.hpp"
 #include "core/config/yaml_document.hpp"
 #include "core/config/yaml_reader.hpp"
 #include "core/config/yaml_words.hpp"
@@ -30,8 +32,13 @@ constexpr std::int64_t kRevisions = 1'000'000;
 
 class ScenarioReader {
  public:
-  ScenarioReader(const std::filesystem::path& path, const YamlNode& root, std::optional<Mode> as = {})
-      : folder_(path.parent_path()), errors_(path.string()), file_(root, "the scenario file", errors_), as_(as) {}
+  ScenarioReader(const std::filesystem::path& path, const YamlNode& root, std::optional<Mode> as = {},
+                 const ScenarioWords* words = nullptr)
+      : folder_(path.parent_path()),
+        errors_(path.string()),
+        file_(root, "the scenario file", errors_),
+        as_(as),
+        words_(words) {}
 
   Loaded<Scenario> read() {
     check_header(file_, "scenario");
@@ -39,6 +46,9 @@ class ScenarioReader {
     read_modes();
     read_fabric_file();
     scenario_.algorithm = file_.name("algorithm", usual_algorithm());
+    if (words_ != nullptr && file_.find("algorithm") != nullptr) {
+      check_word({file_.place_of("algorithm"), "algorithm", scenario_.algorithm}, words_->algorithms, errors_);
+    }
     scenario_.seed = file_.seed("seed", scenario_.seed);
     scenario_.duration = file_.duration("duration", {milliseconds{1}, kRunTime.max}, scenario_.duration);
     read_inventory();
@@ -135,7 +145,20 @@ class ScenarioReader {
         fabric_.buses[*bus].endpoint = endpoint.text;
       }
     }
+    if (node != nullptr && fabric_known_) {
+      check_lines_of(*node);
+    }
     settle_endpoints();
+  }
+
+  /// Of the fabric and the inventory together; what the inventory does not name was checked with the fabric.
+  void check_lines_of(const YamlNode& inventory) {
+    for (const LineFault& fault : check_lines(fabric_)) {
+      const auto key = std::ranges::find(inventory.keys, fabric_.buses[fault.bus.value].name, &YamlNode::text);
+      const bool is_ours = key != inventory.keys.end();
+      errors_.add(is_ours ? inventory.items[static_cast<std::size_t>(key - inventory.keys.begin())] : inventory,
+                  "inventory: " + fault.message);
+    }
   }
 
   void settle_endpoints() {
@@ -242,6 +265,30 @@ class ScenarioReader {
     }
   }
 
+  /// Workload and settings of a job, a traffic or a churn: known words first, each at its place; then all of it together.
+  void check_job(YamlMap& map, const std::string& workload, std::uint32_t nodes,
+                 const std::map<std::string, std::string>& settings) {
+    if (words_ == nullptr || workload.empty()) {
+      return;
+    }
+    const bool is_file = workload.find('/') != std::string::npos;
+    if (!is_file && !check_word({map.place_of("workload"), "workload", workload}, words_->workloads, errors_)) {
+      return;
+    }
+    const YamlNode* node = map.find("settings");
+    const std::vector<std::string> keys = words_->settings(workload);
+    bool is_known = true;
+    for (std::size_t i = 0; node != nullptr && i < node->keys.size(); ++i) {
+      is_known = check_word({node->keys[i], "settings of " + workload, node->keys[i].text}, keys, errors_) && is_known;
+    }
+    if (!is_known || nodes == 0) {
+      return;
+    }
+    if (const auto made = words_->job(workload, nodes, settings); !made) {
+      errors_.add(node != nullptr ? *node : map.place_of("workload"), "workload: " + made.error().message);
+    }
+  }
+
   std::string read_workload(YamlMap& map, Default<std::string> otherwise) {
     const std::string workload = map.text("workload", std::move(otherwise));
     if (workload.find('/') == std::string::npos) {
@@ -283,6 +330,7 @@ class ScenarioReader {
       traffic.workload = is_own ? job.workload : read_workload(entry, Rule::required);
       traffic.settings = entry.settings("settings", kSettings);
       traffic.settings = is_own && traffic.settings.empty() ? job.settings : traffic.settings;
+      check_job(entry, traffic.workload, job.nodes, traffic.settings);
       traffic.groups = static_cast<std::uint32_t>(entry.integer("groups", {1, std::max(1U, job.nodes)}, 1));
       traffic.every = entry.duration("every", kPositive, traffic.every);
       if (traffic.groups > 0 && job.nodes % traffic.groups != 0) {
@@ -309,6 +357,7 @@ class ScenarioReader {
       job.workload = read_workload(map, Rule::required);
       job.nodes = static_cast<std::uint32_t>(map.integer("nodes", {1, node_limit()}, Rule::required));
       job.settings = map.settings("settings", kSettings);
+      check_job(map, job.workload, job.nodes, job.settings);
       job.at = map.duration("at", kRunTime, job.at);
       job.after = map.name("after", std::string{});
       job.runs_for = map.duration("runs_for", {microseconds{1}, kRunTime.max}, job.runs_for);
@@ -352,6 +401,7 @@ class ScenarioReader {
         map->integer("live_jobs", {1, static_cast<std::int64_t>(limits::kJobs)}, std::int64_t{churn.live_jobs}));
     churn.workload = read_workload(*map, churn.workload);
     churn.settings = map->settings("settings", kSettings);
+    check_job(*map, churn.workload, churn.job_nodes.empty() ? 0 : churn.job_nodes.front(), churn.settings);
     churn.start = map->duration("start", kRunTime, churn.start);
     churn.period = map->duration("period", kPositive, churn.period);
     map->finish();
@@ -375,6 +425,7 @@ class ScenarioReader {
   ErrorList errors_;
   YamlMap file_;
   std::optional<Mode> as_;
+  const ScenarioWords* words_ = nullptr;
   Scenario scenario_;
   Fabric fabric_;
   bool fabric_known_ = false;
@@ -390,12 +441,12 @@ std::string modes_text(const Scenario& scenario) {
   return text;
 }
 
-Loaded<Scenario> load_scenario(const std::filesystem::path& path, std::optional<Mode> as) {
+Loaded<Scenario> load_scenario(const std::filesystem::path& path, std::optional<Mode> as, const ScenarioWords* words) {
   const Loaded<YamlNode> document = read_yaml(path);
-  return document ? ScenarioReader(path, *document.value, as).read() : Loaded<Scenario>{std::nullopt, document.errors};
+  return document ? ScenarioReader(path, *document.value, as, words).read() : Loaded<Scenario>{std::nullopt, document.errors};
 }
 
-std::vector<ConfigError> check_config(const std::filesystem::path& path) {
+std::vector<ConfigError> check_config(const std::filesystem::path& path, const ScenarioWords* words) {
   const Loaded<YamlNode> document = read_yaml(path);
   if (!document) {
     return document.errors;
@@ -412,9 +463,9 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path) {
     return check_fault_file(path, root);
   }
   if (*kind == 3) {
-    return read_calibration(path, root).errors;
+    return read_calibration(path, root, words == nullptr ? std::vector<std::string>{} : words->calibration).errors;
   }
-  return *kind == 0 ? read_fabric(path.string(), root).errors : ScenarioReader(path, root).read().errors;
+  return *kind == 0 ? read_fabric(path.string(), root).errors : ScenarioReader(path, root, {}, words).read().errors;
 }
 
 }  // namespace loom

@@ -108,15 +108,38 @@ BusReply ModbusBus::execute(const Transaction& transaction) {
     return refused(kIllegalValue);  // what the device would say; libmodbus would not even ask it
   }
   const Duration deadline = transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline;
+  if (!make_ready(deadline)) {
+    return failure(errno == 0 ? ENOTCONN : errno);
+  }
+  return prepare(transaction.bus_address, deadline) ? exchange(*order) : refused(kNoSuchPath);
+}
+
+BusReply ModbusBus::read_discrete(std::uint8_t unit, std::uint16_t input, Duration deadline) {
+  if (!make_ready(deadline)) {
+    return failure(errno == 0 ? ENOTCONN : errno);
+  }
+  if (!prepare(unit, deadline)) {
+    return refused(kNoSuchPath);
+  }
+  std::uint8_t bit = 0;
+  if (modbus_read_input_bits(context_.get(), input, 1, &bit) < 0) {
+    return failure(errno);
+  }
+  BusReply reply;
+  reply.words = {static_cast<std::uint16_t>(bit == 0 ? 0 : 1)};
+  return reply;
+}
+
+bool ModbusBus::make_ready(Duration deadline) {
   errno = 0;
   if (!connect(deadline)) {
-    return failure(errno == 0 ? ENOTCONN : errno);
+    return false;
   }
   if (late_reply_until_ != Instant{}) {
     listen_out(modbus_get_socket(context_.get()), late_reply_until_);
     late_reply_until_ = Instant{};
   }
-  return prepare(transaction.bus_address, deadline) ? exchange(*order) : refused(kNoSuchPath);
+  return true;
 }
 
 BusReply ModbusBus::exchange(const Registers& order) {

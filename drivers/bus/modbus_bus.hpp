@@ -1,5 +1,6 @@
-// ModbusBus: holding registers over Modbus/TCP or RTU (functions 03h, 06h, 10h). After a time-out the late reply must not
-// answer the next request: a TCP connection is closed, a serial line is listened to until it has been spoken or is over.
+// ModbusBus: holding registers over Modbus/TCP or RTU (functions 03h, 06h, 10h), and discrete inputs (02h). After a time-out
+// the late reply must not answer the next request: a TCP connection is closed, a serial line is listened to until it has been
+// spoken or is over.
 #pragma once
 
 #include <memory>
@@ -19,12 +20,16 @@ class ModbusBus : public BusDevice {
 
   /// Registers only; BytesAt and Frame are answered `exception` 1 (illegal function), as a device would.
   BusReply execute(const Transaction& transaction) override;
+  /// One discrete input of a unit (function 02h): words = {0} or {1}. Blocks and opens as execute().
+  BusReply read_discrete(std::uint8_t unit, std::uint16_t input, Duration deadline);
 
  private:
   struct Closer {
     void operator()(_modbus* context) const;
   };
 
+  /// Connected, and rid of what still comes from a request that timed out.
+  bool make_ready(Duration deadline);
   bool connect(Duration deadline);
   void close();
   /// False: no device can have this address.

@@ -14,6 +14,8 @@
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/handshake_watch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
+#include "runtime/zmq/quota.hpp"
+#include "runtime/zmq/refusal_sums.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
 namespace loom {
@@ -36,7 +38,12 @@ struct Link {
 
 class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport::Core> {
  public:
-  Core(asio::io_context& io, AgentTransportOptions options) : io_(io), options_(std::move(options)), silence_(io), redial_(io) {
+  Core(asio::io_context& io, AgentTransportOptions options)
+      : io_(io),
+        options_(std::move(options)),
+        silence_(io),
+        sums_(io, [this](const MessageRefused& refused) { tell(refused); }),
+        redial_(io) {
     allow_many_sockets(context_);
   }
 
@@ -51,8 +58,11 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
  private:
   Result<std::shared_ptr<LoopSocket>> dial();
   bool take_frame(Link& link);
+  void serve_soon();
+  void serve();
   void take_envelope(std::string_view envelope);
-  void tell_malformed(const Error& error);
+  void refuse(RefusalKind kind, Error error, std::uint64_t count = 1);
+  void tell(const MessageRefused& refused) const;
   void flush();
   void flush(Link& link);
   Result<void> watch(zmq::socket_t& socket);
@@ -65,11 +75,14 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   std::vector<std::unique_ptr<Link>> links_;
   std::map<NodeId, std::unique_ptr<Port>> ports_;
   std::vector<Link*> dirty_;
-  asio::steady_timer silence_;             ///< set with each accepted connection
+  asio::steady_timer silence_;  ///< set with each accepted connection
+  Intake intake_;               ///< one key: the controller's
+  RefusalSums sums_;
   std::unique_ptr<HandshakeWatch> watch_;  ///< of the first connection: the others have the same keys
   asio::steady_timer redial_;              ///< set while we are refused
   bool is_refused_ = false;                ///< and that was told
   bool is_flush_posted_ = false;
+  bool is_serve_posted_ = false;
   bool is_open_ = true;
 };
 
@@ -78,7 +91,7 @@ class AgentTransport::Port : public MessageSeam {
   Port(Core& core, Link& link) : core_(core), link_(link) {}
 
   void on_receive(Receive receive) override { receive_ = std::move(receive); }
-  void on_refuse(std::function<void(Peer from, Error error)> refuse) override { refuse_ = std::move(refuse); }
+  void on_refuse(Refuse refuse) override { refuse_ = std::move(refuse); }
   void send(Peer to, std::string_view bytes) override {
     if (to == controller_peer()) {
       core_.send(link_, bytes);
@@ -91,9 +104,9 @@ class AgentTransport::Port : public MessageSeam {
       receive_(controller_peer(), "controller", Role::controller, envelope);
     }
   }
-  void refuse(const Error& error) const {
+  void refuse(const MessageRefused& refused) const {
     if (refuse_) {
-      refuse_(controller_peer(), error);
+      refuse_(refused);
     }
   }
 
@@ -101,7 +114,7 @@ class AgentTransport::Port : public MessageSeam {
   Core& core_;
   Link& link_;
   Receive receive_;
-  std::function<void(Peer, Error)> refuse_;
+  Refuse refuse_;
 };
 
 Result<Link*> AgentTransport::Core::open_link() {
@@ -121,7 +134,7 @@ Result<std::shared_ptr<LoopSocket>> AgentTransport::Core::dial() {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::dealer);
     set_common_options(socket);
-    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket.set(zmq::sockopt::immediate, true);    // nothing queues for a controller that is not there
     socket.set(zmq::sockopt::reconnect_ivl, 20);  // ms; 1024 agents shall be back within 2 s of a restart
     socket.set(zmq::sockopt::reconnect_ivl_max, 320);
@@ -232,6 +245,7 @@ Result<MessageSeam*> AgentTransport::Core::port(NodeId node) {
 void AgentTransport::Core::close() {
   flush();
   is_open_ = false;
+  sums_.close();
   silence_.cancel();
   redial_.cancel();
   watch_.reset();
@@ -241,7 +255,8 @@ void AgentTransport::Core::close() {
 }
 
 bool AgentTransport::Core::take_frame(Link& link) {
-  zmq::message_t frame;
+  auto owner = std::make_shared<zmq::message_t>();
+  zmq::message_t& frame = *owner;
   if (!link.socket->receive_part(frame)) {
     return false;
   }
@@ -251,20 +266,55 @@ bool AgentTransport::Core::take_frame(Link& link) {
   for (zmq::message_t rest; frame.more() && link.socket->receive_part(rest) && rest.more();) {
   }
   if (!envelopes) {
-    tell_malformed(envelopes.error());
+    ++counters.malformed;
+    refuse(RefusalKind::malformed, envelopes.error());
     return true;
   }
-  for (const std::string_view envelope : *envelopes) {
-    take_envelope(envelope);
+  const IntakeFrame arrived{0, owner, *envelopes, owner->size()};
+  static const IntakeQuota quota = peer_quota();
+  const std::size_t admitted = intake_.offer(options_.controller_key, quota, arrived, steady_now()).admitted;
+  if (admitted > 0) {
+    serve_soon();
+  }
+  if (const std::size_t rest = arrived.messages.size() - admitted; rest > 0) {
+    counters.over_quota += rest;
+    refuse(RefusalKind::over_quota,
+           {ErrorCode::busy, "the controller sends more than " + std::to_string(quota.messages.tokens) +
+                                 " messages a second (limit " + std::string(quota.limit) + ")"},
+           rest);
   }
   return true;
+}
+
+void AgentTransport::Core::serve_soon() {
+  if (!std::exchange(is_serve_posted_, true)) {
+    asio::post(io_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock(); self && self->is_open_) {
+        self->is_serve_posted_ = false;
+        self->serve();
+      }
+    });
+  }
+}
+
+/// As much as a turn may take; timers and buses of the same loop come between two turns.
+void AgentTransport::Core::serve() {
+  for (std::size_t i = 0; i < limits::kAgentsPerTurn && is_open_; ++i) {
+    const auto message = intake_.next(IntakeRank::agent);
+    if (!message) {
+      return;
+    }
+    take_envelope(message->bytes);
+  }
+  serve_soon();
 }
 
 void AgentTransport::Core::take_envelope(std::string_view envelope) {
   ++counters.envelopes_in;
   const auto head = peek_head(envelope);
   if (!head) {
-    tell_malformed(head.error());
+    ++counters.malformed;
+    refuse(RefusalKind::malformed, head.error());
     return;
   }
   const auto at = ports_.find(head->node);
@@ -275,11 +325,14 @@ void AgentTransport::Core::take_envelope(std::string_view envelope) {
   at->second->receive(envelope);
 }
 
+void AgentTransport::Core::refuse(RefusalKind kind, Error error, std::uint64_t count) {
+  sums_.note({controller_peer(), std::move(error), kind, count, "controller"}, steady_now());
+}
+
 /// Nobody knows for whom it was, so the first agent of this process hears of it.
-void AgentTransport::Core::tell_malformed(const Error& error) {
-  ++counters.malformed;
+void AgentTransport::Core::tell(const MessageRefused& refused) const {
   if (!ports_.empty()) {
-    ports_.begin()->second->refuse(error);
+    ports_.begin()->second->refuse(refused);
   }
 }
 

@@ -32,9 +32,10 @@ struct AgentTransportCounters {
   std::uint64_t frames_out = 0;
   std::uint64_t envelopes_in = 0;
   std::uint64_t envelopes_out = 0;
-  std::uint64_t malformed = 0;  ///< frames that are no batch, envelopes without a head
-  std::uint64_t strangers = 0;  ///< envelopes to a node that is not hosted here
-  std::uint64_t dropped = 0;    ///< envelopes that found no connection, or a full one
+  std::uint64_t malformed = 0;   ///< frames that are no batch, envelopes without a head
+  std::uint64_t over_quota = 0;  ///< envelopes beyond what a turn of ours could ever take
+  std::uint64_t strangers = 0;   ///< envelopes to a node that is not hosted here
+  std::uint64_t dropped = 0;     ///< envelopes that found no connection, or a full one
 };
 
 class AgentTransport {

@@ -12,7 +12,7 @@ constexpr std::size_t kVarintBytesMax = 5;  // lengths are far below 2^35
 
 bool Batch::fits(std::size_t envelope_bytes) const {
   return envelope_bytes <= limits::kMessageBytes && count_ < limits::kEnvelopesPerFrame &&
-         bytes_.size() + kVarintBytesMax + envelope_bytes <= limits::kFrameBytes;
+         bytes_.size() + kVarintBytesMax + envelope_bytes <= limits::kBatchBytes;
 }
 
 void Batch::add(std::string_view envelope) {
@@ -36,8 +36,8 @@ Result<std::vector<std::string_view>> split_batch(std::string_view frame) {
   const auto malformed = [](std::size_t at, const std::string& why) {
     return fail(ErrorCode::malformed, "a frame, byte " + std::to_string(at) + ": " + why);
   };
-  if (frame.size() > limits::kFrameBytes) {
-    return malformed(0, std::to_string(frame.size()) + " bytes, the limit is " + std::to_string(limits::kFrameBytes));
+  if (frame.size() > limits::kBatchBytes) {
+    return malformed(0, std::to_string(frame.size()) + " bytes, the limit is " + std::to_string(limits::kBatchBytes));
   }
   std::vector<std::string_view> envelopes;
   std::size_t at = 0;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/limits.hpp"
+#include "core/intake_limits.hpp"
 #include "core/result.hpp"
 
 namespace loom {

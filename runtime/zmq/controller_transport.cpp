@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <asio/post.hpp>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/peer_socket.hpp"
+#include "runtime/zmq/refusal_sums.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
 namespace loom {
@@ -25,7 +27,8 @@ constexpr std::size_t kFirstSweep = 256;
 
 /// What an operator whose machine it is can do.
 constexpr const char* kKeyRemedy =
-    "if it is ours, `loom keys grant NAME --key KEY --role ROLE`; a key file of another lab: remove it, run `loom keys generate "
+    "if it is ours, `loom keys grant NAME --key KEY --role ROLE`; a key file of another lab: remove it, run `loom keys "
+    "generate "
     "SCENARIO` and start its process again";
 
 std::set<std::string> keys_of(const Keyring& keyring) {
@@ -40,7 +43,12 @@ std::set<std::string> keys_of(const Keyring& keyring) {
 
 class ControllerTransport::Core : public std::enable_shared_from_this<ControllerTransport::Core> {
  public:
-  Core(asio::io_context& io, ControllerTransportOptions options) : io_(io), options_(std::move(options)) {}
+  Core(asio::io_context& io, ControllerTransportOptions options)
+      : io_(io), options_(std::move(options)), sums_(io, [this](const MessageRefused& refused) {
+          if (refuse) {
+            refuse(refused);
+          }
+        }) {}
 
   Result<void> open();
   void close();
@@ -48,7 +56,7 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
   void replace_keyring(Keyring keyring);
 
   Receive receive;
-  std::function<void(Peer, Error)> refuse;
+  Refuse refuse;
   std::vector<std::string> endpoints;
   ControllerTransportCounters counters;
 
@@ -58,11 +66,16 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
     std::string routing_id;
     std::uint64_t number = 0;
     Grant grant;
+    IntakeQuota quota;
     PeerSocket socket;
     Instant heard{};
     Batch outgoing;
-    bool is_dirty = false;                                ///< listed in dirty_
-    std::unordered_map<std::uint32_t, Instant> reported;  ///< node -> when a refusal was last told
+    bool is_dirty = false;  ///< listed in dirty_
+  };
+  struct Refused {
+    RefusalKind kind = RefusalKind::malformed;
+    Error error;
+    std::uint64_t count = 1;
   };
 
   Peer peer_of(const Connection& connection, NodeId node) const {
@@ -70,19 +83,24 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
   }
 
   bool take_message();
-  void take_frame(const std::string& routing_id, zmq::message_t& frame);
-  void take_envelope(Connection& connection, std::string_view envelope);
+  void take_frame(const std::string& routing_id, zmq::message_t frame);
+  void refuse_rest(Connection& connection, const IntakeFrame& frame, const Intake::Admission& admission);
+  void answer_busy(Connection& connection, std::string_view request, const Error& why);
+  void serve_soon();
+  void serve();
+  void take_envelope(const IntakeMessage& message);
   Connection* connection_of(const std::string& routing_id, const char* user_id);
+  bool has_room_for(const Grant& grant);
   bool claim(Connection& connection, NodeId node);
   bool is_live(Connection& connection);
-  void tell_refusal(Connection& connection, NodeId node, Error error);
-  void tell_reject(const std::string& address, const std::string& public_key);
+  void tell(const Connection& connection, NodeId node, Refused why);
+  void tell_stranger(Error error, std::uint64_t count);
   Connection* find(Peer to);
   void flush();
   SendOutcome flush(Connection& connection);
   SendOutcome send_frame(Connection& connection, std::string_view frame);
   void forget(Connection& connection);
-  void sweep();
+  void sweep(const std::string& key);
 
   asio::io_context& io_;
   ControllerTransportOptions options_;
@@ -95,22 +113,26 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
   std::vector<std::uint64_t> dirty_;                       ///< numbers of connections with something to send
   std::uint64_t last_number_ = 0;
   std::size_t next_sweep_ = kFirstSweep;
-  Instant last_reject_told_{};
-  bool was_reject_told_ = false;
+  Instant next_key_sweep_{};
+  std::map<std::string, std::size_t> connections_by_key_;
+  Intake intake_;
+  RefusalSums sums_;
+  std::size_t queued_ = 0;  ///< messages of this turn
   bool is_flush_posted_ = false;
+  bool is_serve_posted_ = false;
   bool is_open_ = false;
 };
 
 Result<void> ControllerTransport::Core::open() {
   allow_many_sockets(context_);
-  auto reject = [weak = weak_from_this(), &io = io_](const std::string& address, const std::string& key) {
-    asio::post(io, [weak, address, key] {
-      if (const auto self = weak.lock()) {
-        self->tell_reject(address, key);
-      }
-    });
+  auto reject = [weak = weak_from_this()](std::uint64_t count, const std::string& address, const std::string& key) {
+    if (const auto self = weak.lock()) {
+      self->tell_stranger(
+          {ErrorCode::refused, "a peer at " + address + " has key " + key + ", which is not in the keyring; " + kKeyRemedy},
+          count);
+    }
   };
-  auto authenticator = Authenticator::start(context_, keys_of(options_.keyring), std::move(reject));
+  auto authenticator = Authenticator::start(context_, keys_of(options_.keyring), summed_rejects(io_, std::move(reject)));
   if (!authenticator) {
     return std::unexpected(authenticator.error());
   }
@@ -120,7 +142,7 @@ Result<void> ControllerTransport::Core::open() {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::router);
     set_common_options(socket);
-    socket.set(zmq::sockopt::router_mandatory, true);
+    set_listener_options(socket);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options_.frame_bytes_max));
     socket.set(zmq::sockopt::backlog, 4'096);
     socket.set(zmq::sockopt::curve_server, true);
@@ -145,6 +167,7 @@ void ControllerTransport::Core::close() {
     return;
   }
   is_open_ = false;
+  sums_.close();
   if (socket_) {
     flush();
     socket_->close();
@@ -166,7 +189,7 @@ bool ControllerTransport::Core::take_message() {
   }
   ++counters.frames_in;
   if (!frame.more()) {
-    take_frame(routing_id.to_string(), frame);
+    take_frame(routing_id.to_string(), std::move(frame));
     return true;
   }
   ++counters.malformed;  // a frame has one part
@@ -175,45 +198,137 @@ bool ControllerTransport::Core::take_message() {
   return true;
 }
 
-void ControllerTransport::Core::take_frame(const std::string& routing_id, zmq::message_t& frame) {
-  Connection* connection = connection_of(routing_id, zmq_msg_gets(frame.handle(), "User-Id"));
+/// Into its key's queue, as far as the key's quota goes.
+void ControllerTransport::Core::take_frame(const std::string& routing_id, zmq::message_t frame) {
+  const char* user_id = zmq_msg_gets(frame.handle(), "User-Id");
+  Connection* connection = connection_of(routing_id, user_id);
   if (connection == nullptr) {
-    ++counters.unauthorised;  // its key was revoked after it had connected
-    PeerSocket(frame).hang_up();
+    if (user_id == nullptr || options_.keyring.find(user_id) == nullptr) {
+      PeerSocket(frame).hang_up();  // its key was revoked after it had connected
+    }
     return;
   }
   if (connection->heard == Instant{}) {
     connection->socket = PeerSocket(frame);
   }
   connection->heard = options_.now();
-  const auto envelopes = split_batch({frame.data<char>(), frame.size()});
+  const auto owner = std::make_shared<zmq::message_t>(std::move(frame));
+  auto envelopes = split_batch({owner->data<char>(), owner->size()});
   if (!envelopes) {
     ++counters.malformed;
-    tell_refusal(*connection, NodeId{}, envelopes.error());
-    return;
+    return tell(*connection, NodeId{}, {RefusalKind::malformed, envelopes.error()});
   }
-  const std::uint64_t number = connection->number;
-  for (const std::string_view envelope : *envelopes) {
-    take_envelope(*connection, envelope);
-    if (!by_number_.contains(number)) {
-      return;  // forgotten by what its envelope set in motion
-    }
+  const IntakeFrame arrived{connection->number, owner, std::move(*envelopes), owner->size()};
+  const auto admission = intake_.offer(connection->grant.public_key, connection->quota, arrived, connection->heard);
+  if (admission.admitted > 0) {
+    serve_soon();
+  }
+  if (admission.admitted < arrived.messages.size()) {
+    refuse_rest(*connection, arrived, admission);
+  }
+  queued_ += arrived.messages.size();
+  if (queued_ >= limits::kQueuedPerTurn) {
+    queued_ = 0;
+    socket_->end_turn();
   }
 }
 
-void ControllerTransport::Core::take_envelope(Connection& connection, std::string_view envelope) {
+void ControllerTransport::Core::refuse_rest(Connection& connection, const IntakeFrame& frame,
+                                            const Intake::Admission& admission) {
+  const IntakeQuota& quota = connection.quota;
+  const std::size_t rest = frame.messages.size() - admission.admitted;
+  const std::string key = "the key of " + connection.grant.principal;
+  std::string why = key + " sends more than " + std::to_string(quota.messages.tokens) + " messages a second, " +
+                    std::to_string(quota.messages.burst) + " at once (limit " + std::string(quota.limit) + ")";
+  if (admission.is_queue_full) {
+    why = key + " has more than " + std::to_string(quota.queue_bytes) + " bytes waiting (limit " +
+          std::string(quota.queue_limit) + ")";
+  } else if (intake_.owes_replies(connection.grant.public_key, connection.heard)) {
+    why = key + " asked for more than " + std::to_string(limits::kReplyBytes) + " bytes of answers a second, " +
+          std::to_string(limits::kReplyBytesBurst) + " at once (limit kReplyBytes)";
+  }
+  counters.over_quota += rest;
+  const Error error{ErrorCode::busy, why + "; wait a second and ask again", "loom status"};
+  for (std::size_t i = admission.admitted; quota.rank == IntakeRank::operator_ && i < frame.messages.size(); ++i) {
+    if (!intake_.may_answer_refusal(connection.grant.public_key, connection.heard)) {
+      break;  // counted all the same
+    }
+    answer_busy(connection, frame.messages[i], error);
+  }
+  tell(connection, NodeId{}, {RefusalKind::over_quota, error, rest});
+}
+
+void ControllerTransport::Core::answer_busy(Connection& connection, std::string_view request, const Error& why) {
+  const auto number = peek_request(request);
+  if (!number) {
+    return;
+  }
+  OperatorReply reply;
+  reply.request = *number;
+  reply.outcome.error = why;
+  Envelope envelope;
+  envelope.principal = "controller";
+  envelope.role = Role::controller;
+  envelope.body = std::move(reply);
+  send(Peer{Peer::Kind::operator_, connection.number}, encode(envelope));
+}
+
+void ControllerTransport::Core::serve_soon() {
+  if (std::exchange(is_serve_posted_, true)) {
+    return;
+  }
+  asio::post(io_, [weak = weak_from_this()] {
+    if (const auto self = weak.lock(); self && self->is_open_) {
+      self->is_serve_posted_ = false;
+      self->serve();
+    }
+  });
+}
+
+/// One turn: agents first, and at least one request of an operator. Timers, plans and sockets come between two turns.
+void ControllerTransport::Core::serve() {
+  constexpr std::size_t kPerReading = 16;
+  const Instant end = options_.now() + Duration{limits::kTurnNs};
+  for (std::size_t i = 0; i < limits::kAgentsPerTurn && is_open_; ++i) {
+    if (i % kPerReading == kPerReading - 1 && options_.now() >= end) {
+      break;
+    }
+    const auto message = intake_.next(IntakeRank::agent);
+    if (!message) {
+      break;
+    }
+    take_envelope(*message);
+  }
+  for (std::size_t i = 0; i < limits::kOperatorsPerTurn && is_open_ && (i == 0 || options_.now() < end); ++i) {
+    const auto message = intake_.next(IntakeRank::operator_);
+    if (!message) {
+      break;
+    }
+    take_envelope(*message);
+  }
+  if (is_open_ && !intake_.is_empty()) {
+    serve_soon();
+  }
+}
+
+void ControllerTransport::Core::take_envelope(const IntakeMessage& message) {
+  const auto at = by_number_.find(message.connection);
+  if (at == by_number_.end()) {
+    ++counters.dropped;  // its connection has gone, or its key was revoked, while it waited
+    return;
+  }
+  Connection& connection = *at->second;
   ++counters.envelopes_in;
-  const auto head = peek_head(envelope);
+  const auto head = peek_head(message.bytes);
   if (!head) {
     ++counters.malformed;
-    tell_refusal(connection, NodeId{}, head.error());
-    return;
+    return tell(connection, NodeId{}, {RefusalKind::malformed, head.error()});
   }
   if (connection.grant.role == Role::agent && !claim(connection, head->node)) {
     return;
   }
   if (receive) {
-    receive(peer_of(connection, head->node), connection.grant.principal, connection.grant.role, envelope);
+    receive(peer_of(connection, head->node), connection.grant.principal, connection.grant.role, message.bytes);
   }
 }
 
@@ -228,19 +343,51 @@ ControllerTransport::Core::Connection* ControllerTransport::Core::connection_of(
   }
   const Grant* grant = user_id == nullptr ? nullptr : options_.keyring.find(user_id);
   if (grant == nullptr) {
+    tell_stranger({ErrorCode::refused, "a peer goes on with a key that is no longer in the keyring"}, 1);
     return nullptr;
   }
   if (connections_.size() >= next_sweep_) {
-    sweep();
+    sweep({});
+  }
+  if (!has_room_for(*grant)) {
+    return nullptr;
   }
   auto fresh = std::make_unique<Connection>();
   fresh->routing_id = routing_id;
   fresh->number = ++last_number_;
   fresh->grant = *grant;
+  fresh->quota = options_.quota(*grant);
+  ++connections_by_key_[grant->public_key];
   Connection* connection = fresh.get();
   by_number_.emplace(connection->number, connection);
   connections_.emplace(routing_id, std::move(fresh));
   return connection;
+}
+
+/// Calls of an operator's tool leave connections behind, so gone ones are looked for before one more is refused.
+bool ControllerTransport::Core::has_room_for(const Grant& grant) {
+  const std::size_t most = connections_of(grant);
+  if (connections_by_key_[grant.public_key] < most) {
+    return true;
+  }
+  const Instant now = options_.now();
+  if (now >= next_key_sweep_) {
+    next_key_sweep_ = now + options_.claim_timeout / 10;
+    sweep(grant.public_key);
+  }
+  if (connections_by_key_[grant.public_key] < most) {
+    return true;
+  }
+  ++counters.over_quota;
+  sums_.note({Peer{Peer::Kind::operator_, 0},
+              {ErrorCode::busy,
+               "the key of " + grant.principal + " has " + std::to_string(most) +
+                   " connections (limits kConnectionsPerKey, kOperatorConnections); what comes over further ones is dropped"},
+              RefusalKind::over_quota,
+              1,
+              grant.principal},
+             now);
+  return false;
 }
 
 bool ControllerTransport::Core::claim(Connection& connection, NodeId node) {
@@ -250,18 +397,20 @@ bool ControllerTransport::Core::claim(Connection& connection, NodeId node) {
   }
   if (!connection.grant.may_speak_for(node)) {
     ++counters.unauthorised;
-    tell_refusal(connection, node,
-                 {ErrorCode::refused, "the key of " + connection.grant.principal + " may not speak for node " +
-                                          std::to_string(node.value) + "; " + kKeyRemedy});
+    tell(connection, node,
+         {RefusalKind::unauthorised,
+          {ErrorCode::refused, "the key of " + connection.grant.principal + " may not speak for node " +
+                                   std::to_string(node.value) + "; " + kKeyRemedy}});
     return false;
   }
   if (holder != holder_.end() && is_live(*holder->second)) {
     ++counters.conflicts;
-    tell_refusal(connection, node,
-                 {ErrorCode::conflict, "node " + std::to_string(node.value) + " is claimed by connection " +
-                                           std::to_string(connection.number) + " of " + connection.grant.principal +
-                                           ", connection " + std::to_string(holder->second->number) + " of " +
-                                           holder->second->grant.principal + " holds it and is alive"});
+    tell(connection, node,
+         {RefusalKind::conflict,
+          {ErrorCode::conflict, "node " + std::to_string(node.value) + " is claimed by connection " +
+                                    std::to_string(connection.number) + " of " + connection.grant.principal + ", connection " +
+                                    std::to_string(holder->second->number) + " of " + holder->second->grant.principal +
+                                    " holds it and is alive"}});
     return false;
   }
   holder_[node.value] = &connection;
@@ -280,30 +429,15 @@ bool ControllerTransport::Core::is_live(Connection& connection) {
   return true;
 }
 
-void ControllerTransport::Core::tell_refusal(Connection& connection, NodeId node, Error error) {
-  const Instant now = options_.now();
-  const auto [at, is_first] = connection.reported.try_emplace(node.value, now);
-  if (!is_first && now - at->second < options_.claim_timeout) {
-    return;
-  }
-  at->second = now;
-  if (refuse) {
-    refuse(peer_of(connection, node), std::move(error));
-  }
+void ControllerTransport::Core::tell(const Connection& connection, NodeId node, Refused why) {
+  sums_.note({peer_of(connection, node), std::move(why.error), why.kind, why.count, connection.grant.principal},
+             options_.now());
 }
 
-void ControllerTransport::Core::tell_reject(const std::string& address, const std::string& public_key) {
-  ++counters.unauthorised;
-  const Instant now = options_.now();
-  if (was_reject_told_ && now - last_reject_told_ < options_.claim_timeout) {
-    return;
-  }
-  was_reject_told_ = true;
-  last_reject_told_ = now;
-  if (refuse) {
-    refuse(Peer{Peer::Kind::operator_, 0}, Error{ErrorCode::refused, "a peer at " + address + " has key " + public_key +
-                                                                         ", which is not in the keyring; " + kKeyRemedy});
-  }
+/// Nobody's key.
+void ControllerTransport::Core::tell_stranger(Error error, std::uint64_t count) {
+  counters.unauthorised += count;
+  sums_.note({Peer{Peer::Kind::operator_, 0}, std::move(error), RefusalKind::unauthorised, count, {}}, options_.now());
 }
 
 // --- out -----------------------------------------------------------------------------------------------------------------
@@ -327,6 +461,9 @@ void ControllerTransport::Core::send(Peer to, std::string_view bytes) {
     flush(*connection);
   }
   connection->outgoing.add(bytes);
+  if (connection->grant.role != Role::agent) {
+    intake_.charge(connection->grant.public_key, bytes.size(), options_.now());
+  }
   if (!connection->is_dirty) {
     connection->is_dirty = true;
     dirty_.push_back(connection->number);
@@ -381,24 +518,31 @@ SendOutcome ControllerTransport::Core::send_frame(Connection& connection, std::s
 
 void ControllerTransport::Core::forget(Connection& connection) {
   counters.dropped += connection.outgoing.count();
+  if (const auto at = connections_by_key_.find(connection.grant.public_key); --at->second == 0) {
+    connections_by_key_.erase(at);
+  }
   std::erase_if(holder_, [&](const auto& entry) { return entry.second == &connection; });
   by_number_.erase(connection.number);
   connections_.erase(std::string{connection.routing_id});  // a copy: the entry owns the name
 }
 
-/// Connections come and go with every call of an operator; whoever is silent is asked for with an empty frame.
-void ControllerTransport::Core::sweep() {
+/// Connections come and go with every call of an operator; whoever is silent is asked for with an empty frame. `key`: of this
+/// one, silent or not; empty: of all.
+void ControllerTransport::Core::sweep(const std::string& key) {
   std::vector<Connection*> gone;
   const Instant now = options_.now();
   for (const auto& [routing_id, connection] : connections_) {
-    if (now - connection->heard > options_.claim_timeout && send_frame(*connection, {}) == SendOutcome::gone) {
+    const bool is_meant = key.empty() ? now - connection->heard > options_.claim_timeout : connection->grant.public_key == key;
+    if (is_meant && send_frame(*connection, {}) == SendOutcome::gone) {
       gone.push_back(connection.get());
     }
   }
   for (Connection* connection : gone) {
     forget(*connection);
   }
-  next_sweep_ = std::max(kFirstSweep, 2 * connections_.size());
+  if (key.empty()) {
+    next_sweep_ = std::max(kFirstSweep, 2 * connections_.size());
+  }
 }
 
 void ControllerTransport::Core::replace_keyring(Keyring keyring) {
@@ -415,7 +559,8 @@ void ControllerTransport::Core::replace_keyring(Keyring keyring) {
     if (options_.keyring.find(connection->grant.public_key) == nullptr) {
       connection->socket.hang_up();  // it may come back, and is turned away at the door
     }
-    forget(*connection);  // a changed grant begins anew with the next message
+    counters.dropped += intake_.forget(connection->grant.public_key);  // what waits was sent under the old grant and its quota
+    forget(*connection);                                               // a changed grant begins anew with the next message
   }
 }
 
@@ -423,7 +568,7 @@ void ControllerTransport::Core::replace_keyring(Keyring keyring) {
 
 Result<std::unique_ptr<ControllerTransport>> ControllerTransport::bind(asio::io_context& io,
                                                                        ControllerTransportOptions options) {
-  LOOM_ASSERT(options.now != nullptr);
+  LOOM_ASSERT(options.now != nullptr && options.quota != nullptr);
   auto core = std::make_shared<Core>(io, std::move(options));
   std::unique_ptr<ControllerTransport> transport(new ControllerTransport(core));
   LOOM_TRY(core->open());
@@ -433,7 +578,7 @@ Result<std::unique_ptr<ControllerTransport>> ControllerTransport::bind(asio::io_
 ControllerTransport::ControllerTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 ControllerTransport::~ControllerTransport() { core_->close(); }
 void ControllerTransport::on_receive(Receive receive) { core_->receive = std::move(receive); }
-void ControllerTransport::on_refuse(std::function<void(Peer from, Error error)> refuse) { core_->refuse = std::move(refuse); }
+void ControllerTransport::on_refuse(Refuse refuse) { core_->refuse = std::move(refuse); }
 void ControllerTransport::send(Peer to, std::string_view bytes) { core_->send(to, bytes); }
 const std::vector<std::string>& ControllerTransport::endpoints() const { return core_->endpoints; }
 void ControllerTransport::replace_keyring(Keyring keyring) { core_->replace_keyring(std::move(keyring)); }

@@ -1,6 +1,7 @@
 // ControllerTransport: the controller's MessageSeam over ZeroMQ. One ROUTER, CURVE on every connection, ZAP at the door; a key
-// speaks for the nodes that the keyring grants it, and a node belongs to one connection at a time. It never decodes an envelope
-// (it peeks at the node), and never blocks. Loop's thread only.
+// speaks for the nodes that the keyring grants it, and a node belongs to one connection at a time. What comes waits by key
+// (Intake): agents before operators, each turn of the loop takes a bounded part of it, and what is beyond a key's quota is
+// refused. It never decodes an envelope (it peeks at the node), and never blocks. Loop's thread only.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -11,11 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "core/limits.hpp"
+#include "core/intake_limits.hpp"
 #include "core/time.hpp"
 #include "runtime/seams.hpp"
 #include "runtime/zmq/keyring.hpp"
 #include "runtime/zmq/keys.hpp"
+#include "runtime/zmq/quota.hpp"
 
 namespace loom {
 
@@ -25,7 +27,8 @@ struct ControllerTransportOptions {
   Keyring keyring;
   std::function<Instant()> now;                       ///< the loop's clock
   Duration claim_timeout = std::chrono::seconds{1};   ///< a holder silent for so long may lose its nodes to a claimant
-  std::size_t frame_bytes_max = limits::kFrameBytes;  ///< whoever sends more is disconnected
+  std::size_t frame_bytes_max = limits::kBatchBytes;  ///< whoever sends more is disconnected
+  std::function<IntakeQuota(const Grant&)> quota = quota_of;
 };
 
 /// Nothing is lost without a number here.
@@ -37,7 +40,8 @@ struct ControllerTransportCounters {
   std::uint64_t malformed = 0;     ///< frames that are no batch, envelopes without a head
   std::uint64_t unauthorised = 0;  ///< keys that are not in the keyring, nodes that are not the key's
   std::uint64_t conflicts = 0;     ///< envelopes of second claimants
-  std::uint64_t dropped = 0;       ///< envelopes to peers that are unknown, gone or too slow
+  std::uint64_t over_quota = 0;    ///< envelopes beyond what their key may send, frames of connections beyond
+  std::uint64_t dropped = 0;       ///< envelopes to peers that are unknown, gone or too slow; or of peers that went meanwhile
 };
 
 class ControllerTransport : public MessageSeam {
@@ -47,8 +51,8 @@ class ControllerTransport : public MessageSeam {
   ~ControllerTransport() override;
 
   void on_receive(Receive receive) override;
-  /// A peer that goes on being refused is reported once a claim_timeout, for each node it names; the counters see each time.
-  void on_refuse(std::function<void(Peer from, Error error)> refuse) override;
+  /// A key that goes on being refused is reported once a second and kind, with how many there were; the counters see each time.
+  void on_refuse(Refuse refuse) override;
   /// Coalesced: leaves at the end of this turn of the loop, in one frame with whatever else goes to that connection.
   void send(Peer to, std::string_view bytes) override;
 

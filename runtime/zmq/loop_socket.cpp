@@ -8,13 +8,10 @@
 #include <cerrno>
 #include <utility>
 
+#include "core/intake_limits.hpp"
+
 namespace loom {
-namespace {
-
-/// Messages a turn: timers and buses of the same loop must not wait for a flood.
-constexpr int kMessagesPerTurn = 256;
-
-}  // namespace
+namespace {}  // namespace
 
 std::unexpected<Error> zmq_failure(ErrorCode code, const std::string& what, int error) {
   return fail(code, what + ": " + zmq_strerror(error));
@@ -79,7 +76,9 @@ void LoopSocket::pump_soon() {
 }
 
 void LoopSocket::pump() {
-  for (int i = 0; i < kMessagesPerTurn; ++i) {
+  // Timers and buses of the same loop must not wait for a flood.
+  is_turn_over_ = false;
+  for (std::size_t i = 0; i < limits::kFramesPerTurn && !is_turn_over_; ++i) {
     if (!is_open_ || !has_message() || !receive_()) {
       return;
     }

@@ -6,6 +6,7 @@
 #include <array>
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <zmq.hpp>
 
 #include "core/result.hpp"
+#include "core/time.hpp"
 
 namespace loom {
 
@@ -32,6 +34,8 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
 
   /// From here on `receive` is called whenever there may be a message. Errors: internal (no descriptor).
   Result<void> arm(Receive receive);
+  /// From inside `receive`: enough was taken for this turn; what is left comes with the next.
+  void end_turn() { is_turn_over_ = true; }
   /// Nothing is called any more; the socket is closed.
   void close();
 
@@ -53,7 +57,11 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
   Receive receive_;
   bool is_open_ = false;
   bool is_pump_posted_ = false;
+  bool is_turn_over_ = false;
 };
+
+/// The time of quotas and sums, where nobody hands it in.
+inline Instant steady_now() { return Instant{std::chrono::steady_clock::now().time_since_epoch()}; }
 
 /// "tcp://..., what: why" of the library's last error.
 std::unexpected<Error> zmq_failure(ErrorCode code, const std::string& what, int error);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <zmq.hpp>
 
-#include "core/limits.hpp"
+#include "core/intake_limits.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
@@ -22,6 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kRepeatInterval = std::chrono::seconds{2};
+constexpr auto kLookInterval = std::chrono::milliseconds{100};  ///< whether somebody interrupts us
 
 std::string in_seconds(Duration duration) {
   const auto tenths = duration.count() / 100'000'000;
@@ -49,14 +50,14 @@ class OperatorClient::Core {
   /// Throws zmq::error_t.
   void connect() {
     set_common_options(socket_);
-    socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket_.set(zmq::sockopt::immediate, true);  // so that POLLOUT says "the controller has accepted us"
     socket_.set(zmq::sockopt::curve_serverkey, options_.controller_key);
     socket_.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
     socket_.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
     socket_.connect(options_.endpoint);
   }
-  bool is_accepted() { return wait_for(socket_, ZMQ_POLLOUT, Clock::now() + options_.connect_timeout); }
+  bool is_accepted() { return wait(ZMQ_POLLOUT, Clock::now() + options_.connect_timeout); }
 
   Result<OperatorReply> ask(OperatorRequest request, Duration timeout) {
     const auto deadline = Clock::now() + timeout;
@@ -67,18 +68,23 @@ class OperatorClient::Core {
     envelope.role = Role::viewer;  // the controller goes by what the key proves
     envelope.body = std::move(request);
     const std::string bytes = encode(envelope);
+    // What the controller's decoder would refuse it would drop: found here, it costs no time-out, and the sentence names field,
+    // value and limit.
+    if (auto lawful = decode_envelope(bytes); !lawful) {
+      return fail(ErrorCode::invalid_argument, "the request is not sent, no controller takes it: " + lawful.error().message);
+    }
     Batch batch;
     if (!batch.fits(bytes.size())) {
       return fail(ErrorCode::out_of_range, "the request has " + std::to_string(bytes.size()) + " bytes, the limit is " +
                                                std::to_string(limits::kMessageBytes));
     }
     batch.add(bytes);
-    if (!wait_for(socket_, ZMQ_POLLOUT, deadline) ||
+    if (!wait(ZMQ_POLLOUT, deadline) ||
         zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT) < 0) {
       return fail(ErrorCode::unreachable, "the connection to " + options_.endpoint + " is gone");
     }
-    while (Clock::now() < deadline) {
-      if (!wait_for(socket_, ZMQ_POLLIN, std::min(deadline, Clock::now() + kRepeatInterval))) {
+    while (Clock::now() < deadline && !is_interrupted()) {
+      if (!wait(ZMQ_POLLIN, std::min(deadline, Clock::now() + kRepeatInterval))) {
         // Perhaps it was lost with a connection: the same number is never carried out twice, while it is remembered.
         if (Clock::now() < last_repetition) {
           zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT);
@@ -98,6 +104,16 @@ class OperatorClient::Core {
   }
 
  private:
+  bool is_interrupted() const { return options_.is_interrupted && options_.is_interrupted(); }
+  bool wait(short events, Clock::time_point deadline) {
+    while (!is_interrupted()) {
+      const auto until = options_.is_interrupted ? std::min(deadline, Clock::now() + kLookInterval) : deadline;
+      if (wait_for(socket_, events, until) || until == deadline) {
+        return wait_for(socket_, events, Clock::now());
+      }
+    }
+    return false;
+  }
   /// The reply to request `number`, if it is in the frame at hand.
   Result<std::optional<OperatorReply>> next_reply(RequestId number) {
     zmq::message_t frame;

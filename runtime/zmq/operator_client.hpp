@@ -2,6 +2,7 @@
 // programs without a loop.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,7 @@ struct OperatorClientOptions {
   std::string controller_key;  ///< public, Z85
   KeyPair keys;
   Duration connect_timeout = std::chrono::seconds{2};
+  std::function<bool()> is_interrupted{};  ///< asked every 100 ms while it waits; true: timed_out at once. Empty: never
 };
 
 class OperatorClient {
@@ -29,7 +31,8 @@ class OperatorClient {
   ~OperatorClient();
 
   /// Numbers the request itself. Replies to earlier requests that come late are thrown away. Errors: timed_out (the order may
-  /// have been carried out), unreachable (the connection is gone), malformed or wrong_version (the answer does not decode).
+  /// have been carried out), invalid_argument (it holds a value that does not decode: it was not sent), unreachable (the
+  /// connection is gone), malformed or wrong_version (the answer does not decode).
   Result<OperatorReply> ask(OperatorRequest request, Duration timeout);
 
  private:

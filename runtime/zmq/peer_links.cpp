@@ -1,9 +1,11 @@
 // A word on a link: the node that it is for (4 bytes, most significant first), then its envelope. Words of one turn leave as
-// one batch; an empty batch is a greeting, by which a ROUTER learns the way back.
+// one batch; an empty batch is a greeting, by which a ROUTER learns the way back. An operator's frame is a batch of plain
+// envelopes, each for the agent that it names, as a controller would get it.
 #include "runtime/zmq/peer_links.hpp"
 
 #include <zmq.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
@@ -13,12 +15,9 @@
 #include <set>
 #include <utility>
 
-#include "core/limits.hpp"
+#include "core/intake_limits.hpp"
 #include "proto/codec.hpp"
-#include "runtime/zmq/authenticator.hpp"
-#include "runtime/zmq/batch.hpp"
-#include "runtime/zmq/handshake_watch.hpp"
-#include "runtime/zmq/loop_socket.hpp"
+#include "runtime/zmq/peer_links_core.hpp"
 #include "runtime/zmq/socket_options.hpp"
 
 namespace loom {
@@ -27,7 +26,6 @@ namespace {
 constexpr auto kGreetInterval = std::chrono::milliseconds{200};
 /// The library gives up a connection whose key was refused for good, but keys may be granted at any time.
 constexpr auto kRedialInterval = std::chrono::seconds{2};
-constexpr std::size_t kAddressBytes = 4;
 
 std::string addressed(NodeId to, std::string_view bytes) {
   std::string word;
@@ -39,18 +37,11 @@ std::string addressed(NodeId to, std::string_view bytes) {
   return word;
 }
 
-NodeId address_of(std::string_view word) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < kAddressBytes; ++i) {
-    value = value << 8 | static_cast<unsigned char>(word[i]);
-  }
-  return NodeId{value};
-}
-
+/// Of whom the listener lets in.
 std::set<std::string> agent_keys(const Keyring& keyring) {
   std::set<std::string> keys;
   for (const Grant& grant : keyring.grants()) {
-    if (grant.role == Role::agent) {
+    if (grant.role == Role::agent || may_darken(grant.role)) {
       keys.insert(grant.public_key);
     }
   }
@@ -59,115 +50,17 @@ std::set<std::string> agent_keys(const Keyring& keyring) {
 
 }  // namespace
 
-class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
- public:
-  Core(asio::io_context& io, PeerLinksOptions options) : io_(io), options_(std::move(options)), greeting_(io) {
-    links_.resize(options_.processes.size());
-  }
-
-  Result<void> open();
-  void close();
-  MessageSeam& port(NodeId node, MessageSeam& controller);
-  void send(NodeId from, NodeId to, std::string_view bytes);
-  void replace_keyring(Keyring keyring);
-  Result<void> replace_keys(KeyPair keys);
-  void replace_peer_key(std::uint32_t process, std::string public_key);
-
-  std::string endpoint;
-  PeerLinksCounters counters;
-
- private:
-  /// To one other process: a socket of our own if we dial it, else its connection at our ROUTER.
-  struct Link {
-    std::shared_ptr<LoopSocket> dialled;
-    std::unique_ptr<HandshakeWatch> watch;               ///< of `dialled`
-    std::chrono::steady_clock::time_point not_before{};  ///< it refused our key: not dialled until then
-    std::string address;                                 ///< of `dialled`
-    std::string routing_id;                              ///< empty: it has not greeted us
-    Batch outgoing;
-    bool is_dirty = false;
-  };
-
-  Result<void> listen(const std::string& at);
-  void hang_up(Link& link);
-  void watch(std::size_t process, zmq::socket_t& socket, const std::string& address);
-  /// Without a keyring whoever we dial is known by its pinned key alone.
-  bool may_speak(const std::string& key) const { return options_.keyring.is_empty() || options_.keyring.find(key) != nullptr; }
-  bool is_hosted(NodeId node) const;
-  std::optional<std::size_t> process_of(NodeId node) const;
-  void greet();
-  void dial(std::size_t process);
-  bool take_dialled(std::size_t process, LoopSocket& socket);
-  bool take_accepted();
-  void take_words(const Grant& speaker, std::string_view frame);
-  void take_word(const Grant& speaker, std::string_view word);
-  void deliver(NodeId from, NodeId to, const Grant& speaker, std::string_view envelope);
-  void tell(NodeId from, const Error& error);
-  void flush();
-  void flush(Link& link);
-  SendOutcome send_frame(Link& link, std::string_view frame);
-
-  asio::io_context& io_;
-  PeerLinksOptions options_;
-  zmq::context_t context_;
-  std::unique_ptr<Authenticator> authenticator_;
-  std::shared_ptr<LoopSocket> router_;
-  std::vector<Link> links_;  ///< by process
-  std::map<NodeId, std::unique_ptr<Port>> ports_;
-  std::vector<std::size_t> dirty_;
-  asio::steady_timer greeting_;
-  bool is_flush_posted_ = false;
-  bool is_open_ = false;
-};
-
-class PeerLinks::Port final : public MessageSeam {
- public:
-  Port(Core& core, NodeId node, MessageSeam& controller) : core_(core), node_(node), controller_(controller) {}
-
-  void on_receive(Receive receive) override {
-    controller_.on_receive(receive);
-    receive_ = std::move(receive);
-  }
-  void on_refuse(std::function<void(Peer from, Error error)> refuse) override {
-    controller_.on_refuse(refuse);
-    refuse_ = std::move(refuse);
-  }
-  void send(Peer to, std::string_view bytes) override {
-    if (to.kind == Peer::Kind::agent) {
-      core_.send(node_, NodeId{static_cast<std::uint32_t>(to.id)}, bytes);
-    } else {
-      controller_.send(to, bytes);
-    }
-  }
-  void receive(NodeId from, const Grant& speaker, std::string_view envelope) const {
-    if (receive_) {
-      receive_(agent_peer(from), speaker.principal, speaker.role, envelope);
-    }
-  }
-  void refuse(NodeId from, const Error& error) const {
-    if (refuse_) {
-      refuse_(agent_peer(from), error);
-    }
-  }
-
- private:
-  Core& core_;
-  NodeId node_;
-  MessageSeam& controller_;
-  Receive receive_;
-  std::function<void(Peer, Error)> refuse_;
-};
-
 Result<void> PeerLinks::Core::open() {
-  auto reject = [weak = weak_from_this(), &io = io_](const std::string& address, const std::string& key) {
-    asio::post(io, [weak, address, key] {
-      if (const auto self = weak.lock(); self && self->is_open_) {
-        ++self->counters.unauthorised;
-        self->tell(NodeId{}, {ErrorCode::refused, "a peer at " + address + " has key " + key + ", which is no agent's here"});
-      }
-    });
+  auto reject = [weak = weak_from_this()](std::uint64_t count, const std::string& address, const std::string& key) {
+    if (const auto self = weak.lock(); self && self->is_open_) {
+      self->counters.unauthorised += count;
+      self->refuse({}, NodeId{},
+                   {RefusalKind::unauthorised,
+                    {ErrorCode::refused, "a peer at " + address + " has key " + key + ", which is no agent's here"},
+                    count});
+    }
   };
-  auto authenticator = Authenticator::start(context_, agent_keys(options_.keyring), std::move(reject));
+  auto authenticator = Authenticator::start(context_, agent_keys(options_.keyring), summed_rejects(io_, std::move(reject)));
   if (!authenticator) {
     return std::unexpected(authenticator.error());
   }
@@ -185,8 +78,8 @@ Result<void> PeerLinks::Core::listen(const std::string& at) {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::router);
     set_common_options(socket);
-    socket.set(zmq::sockopt::router_mandatory, true);
-    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    set_listener_options(socket);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket.set(zmq::sockopt::curve_server, true);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
     socket.set(zmq::sockopt::zap_domain, kZapDomain);
@@ -282,6 +175,7 @@ void PeerLinks::Core::close() {
   }
   flush();
   is_open_ = false;
+  sums_.close();
   greeting_.cancel();
   for (Link& link : links_) {
     link.watch.reset();
@@ -323,7 +217,7 @@ void PeerLinks::Core::dial(std::size_t process) {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::dealer);
     set_common_options(socket);
-    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket.set(zmq::sockopt::immediate, true);  // a grant that waited would be late
     socket.set(zmq::sockopt::reconnect_ivl, 20);
     socket.set(zmq::sockopt::reconnect_ivl_max, 320);
@@ -339,12 +233,12 @@ void PeerLinks::Core::dial(std::size_t process) {
     link.dialled = std::make_shared<LoopSocket>(io_, std::move(socket));
     link.address = *address;
   } catch (const zmq::error_t& error) {
-    return tell(NodeId{peer.first},
-                {ErrorCode::unreachable, "cannot connect to agents at " + *address + ": " + std::string(error.what())});
+    return tell({agent_peer(NodeId{peer.first}),
+                 {ErrorCode::unreachable, "cannot connect to agents at " + *address + ": " + std::string(error.what())}});
   }
   LoopSocket& socket = *link.dialled;
   if (auto armed = socket.arm([this, process, &socket] { return take_dialled(process, socket); }); !armed) {
-    tell(NodeId{peer.first}, armed.error());
+    tell({agent_peer(NodeId{peer.first}), armed.error()});
   }
 }
 
@@ -368,111 +262,6 @@ MessageSeam& PeerLinks::Core::port(NodeId node, MessageSeam& controller) {
     port = std::make_unique<Port>(*this, node, controller);
   }
   return *port;
-}
-
-// --- in ------------------------------------------------------------------------------------------------------------------
-
-/// The pinned key proves which process speaks, and so for which nodes.
-bool PeerLinks::Core::take_dialled(std::size_t process, LoopSocket& socket) {
-  zmq::message_t frame;
-  if (!socket.receive_part(frame)) {
-    return false;
-  }
-  ++counters.frames_in;
-  bool is_whole = !frame.more();
-  for (zmq::message_t rest; !is_whole && socket.receive_part(rest) && rest.more();) {
-  }
-  const PeerProcess& peer = options_.processes[process];
-  const Grant speaker{
-      peer.public_key, Role::agent, "agents-" + std::to_string(process), {{NodeId{peer.first}, NodeId{peer.end - 1}}}};
-  if (!may_speak(peer.public_key)) {
-    ++counters.unauthorised;
-  } else if (is_whole) {
-    take_words(speaker, {frame.data<char>(), frame.size()});
-  } else {
-    ++counters.malformed;
-  }
-  return true;
-}
-
-bool PeerLinks::Core::take_accepted() {
-  zmq::message_t routing_id;
-  if (!router_->receive_part(routing_id)) {
-    return false;
-  }
-  zmq::message_t frame;
-  if (!routing_id.more() || !router_->receive_part(frame)) {
-    return true;
-  }
-  ++counters.frames_in;
-  if (frame.more()) {
-    ++counters.malformed;
-    for (bool has_more = true; has_more && router_->receive_part(frame); has_more = frame.more()) {
-    }
-    return true;
-  }
-  const char* key = zmq_msg_gets(frame.handle(), "User-Id");
-  const Grant* speaker = key == nullptr ? nullptr : options_.keyring.find(key);
-  if (speaker == nullptr) {
-    ++counters.unauthorised;
-    return true;
-  }
-  for (std::size_t i = options_.process + 1; i < options_.processes.size(); ++i) {
-    if (options_.processes[i].public_key == speaker->public_key) {
-      links_[i].routing_id = routing_id.to_string();
-    }
-  }
-  take_words(*speaker, {frame.data<char>(), frame.size()});
-  return true;
-}
-
-void PeerLinks::Core::take_words(const Grant& speaker, std::string_view frame) {
-  const auto words = split_batch(frame);
-  if (!words) {
-    ++counters.malformed;
-    return tell(NodeId{}, words.error());
-  }
-  for (const std::string_view word : *words) {
-    take_word(speaker, word);
-  }
-}
-
-void PeerLinks::Core::take_word(const Grant& speaker, std::string_view word) {
-  ++counters.words_in;
-  if (word.size() < kAddressBytes || word.size() > kAddressBytes + limits::kGrantMessageBytes) {
-    ++counters.malformed;
-    return tell(NodeId{}, {ErrorCode::malformed, "a word of " + speaker.principal + " has " + std::to_string(word.size()) +
-                                                     " bytes, allowed " + std::to_string(kAddressBytes) + " to " +
-                                                     std::to_string(kAddressBytes + limits::kGrantMessageBytes)});
-  }
-  const std::string_view envelope = word.substr(kAddressBytes);
-  const auto head = peek_head(envelope);
-  if (!head) {
-    ++counters.malformed;
-    return tell(NodeId{}, head.error());
-  }
-  if (!speaker.may_speak_for(head->node)) {
-    ++counters.unauthorised;
-    return tell(head->node, {ErrorCode::refused, "the key of " + speaker.principal + " may not speak for node " +
-                                                     std::to_string(head->node.value)});
-  }
-  deliver(head->node, address_of(word), speaker, envelope);
-}
-
-void PeerLinks::Core::deliver(NodeId from, NodeId to, const Grant& speaker, std::string_view envelope) {
-  const auto at = ports_.find(to);
-  if (at == ports_.end()) {
-    ++counters.strangers;
-    return;
-  }
-  at->second->receive(from, speaker, envelope);
-}
-
-/// The first agent of this process hears of what nobody in particular is to blame for.
-void PeerLinks::Core::tell(NodeId from, const Error& error) {
-  if (!ports_.empty()) {
-    ports_.begin()->second->refuse(from, error);
-  }
 }
 
 // --- out -----------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // PeerLinks: how agents speak to agents. One link a pair of host processes over ZeroMQ with CURVE and ZAP: every process
 // listens, and the one with the higher number dials the other, whose key is pinned. Agents of one process speak in memory,
 // through the same seam. What finds no link is dropped and counted: the words of the fast plane are repeated by whoever needs
-// them. Loop's thread only.
+// them. Operators may connect as well, to ask an agent itself for darkness while no controller answers. Loop's thread only.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -31,18 +31,21 @@ struct PeerLinksOptions {
   std::uint32_t process = 0;           ///< which of them we are
   std::vector<PeerProcess> processes;  ///< ours included
   KeyPair keys;
-  Keyring keyring;  ///< whose keys of role agent may connect, and for which nodes each may speak; empty: nobody may connect
+  /// Whose keys of role agent, operator and admin may connect, and for which nodes each may speak; empty: nobody may connect.
+  Keyring keyring;
   std::string endpoint{"tcp://127.0.0.1:*"};
 };
 
 struct PeerLinksCounters {
   std::uint64_t frames_in = 0;
   std::uint64_t frames_out = 0;
-  std::uint64_t words_in = 0;   ///< over links
-  std::uint64_t words_out = 0;  ///< over links
-  std::uint64_t local = 0;      ///< words between agents of this process
+  std::uint64_t words_in = 0;      ///< over links
+  std::uint64_t operators_in = 0;  ///< requests of operators
+  std::uint64_t words_out = 0;     ///< over links
+  std::uint64_t local = 0;         ///< words between agents of this process
   std::uint64_t malformed = 0;
   std::uint64_t unauthorised = 0;  ///< keys that are not in the keyring, words of nodes that a key may not speak for
+  std::uint64_t over_quota = 0;    ///< words beyond what one process may send
   std::uint64_t strangers = 0;     ///< words for a node that is not hosted here
   std::uint64_t dropped = 0;       ///< words that found no link, or a full one
 };
@@ -63,7 +66,8 @@ class PeerLinks {
   /// Another process has another key from now on, and is dialled anew.
   void replace_peer_key(std::uint32_t process, std::string public_key);
   /// The seam of one hosted agent: words to agents go over the links, everything else through `controller`, which outlives it.
-  /// What arrives of an agent is from agent_peer(node), with the role and the principal that its key proves.
+  /// What arrives of an agent is from agent_peer(node), with the role and the principal that its key proves; of an operator
+  /// from a peer of that kind, to which the agent may answer.
   MessageSeam& port(NodeId node, MessageSeam& controller);
   const PeerLinksCounters& counters() const;
 

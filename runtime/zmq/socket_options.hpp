@@ -8,6 +8,20 @@ namespace loom {
 /// Before the context's first socket: the library's limit of 1023 sockets is below one agent process of the benchmarks.
 inline void allow_many_sockets(zmq::context_t& context) { context.set(zmq::ctxopt::max_sockets, 16'384); }
 
+/// Frames that a listener holds of one connection before they are looked at, and for one connection before they leave.
+inline constexpr int kListenerFramesIn = 64;
+inline constexpr int kListenerFramesOut = 4'096;
+/// ms; a peer that takes nothing off its socket for so long is cut off, and what waited for it goes with it.
+inline constexpr int kReadWithin = 5'000;
+
+/// What many may connect to. Throws zmq::error_t.
+inline void set_listener_options(zmq::socket_t& socket) {
+  socket.set(zmq::sockopt::router_mandatory, true);
+  socket.set(zmq::sockopt::rcvhwm, kListenerFramesIn);
+  socket.set(zmq::sockopt::sndhwm, kListenerFramesOut);
+  socket.set(zmq::sockopt::tcp_maxrt, kReadWithin);
+}
+
 /// Throws zmq::error_t.
 inline void set_common_options(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::linger, 0);       // nothing that is said late is worth a slow exit

@@ -9,6 +9,7 @@
 #include <deque>
 #include <utility>
 
+#include "runtime/process_limits.hpp"
 #include "sim_backend/light_log.hpp"
 
 namespace loom {
@@ -146,6 +147,7 @@ Result<void> LineServer::open_light_log() {
   if (!light_log_) {
     return fail(ErrorCode::storage, "light log " + options_.light_log + " cannot be written");
   }
+  close_to_others(options_.light_log);
   bus_.on_light([this](const OpticalChange& change) {
     OpticalChange named = change;
     named.device = DeviceId{options_.light_id};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/process_limits.hpp"
 #include "sim_backend/emulate/heater_server.hpp"
 #include "sim_backend/emulate/line_server.hpp"
 
@@ -146,6 +147,7 @@ int serve_switch(SwitchOrder order, loom::DeviceKind kind) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  loom::keep_files_private();
   CLI::App app{"Device emulators that speak the devices' real protocols.", "lightloom-emulate"};
   app.require_subcommand(1);
   loom::HeaterServerOptions options;

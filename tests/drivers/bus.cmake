@@ -6,6 +6,9 @@ loom_test(bus_test
     ${CMAKE_CURRENT_LIST_DIR}/tcp_bus_test.cpp
   LINKS loom_bus)
 
+loom_test(contact_input_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/contact_input_test.cpp LINKS loom_bus loom_config)
+target_compile_definitions(contact_input_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
 if(TARGET lightloom-emulate)
   loom_test(switch_emulator_test
     SOURCES

@@ -145,7 +145,10 @@ TEST_CASE("unknown_fabrics_settings_and_rates_are_refused_by_name") {
   CHECK(make_fabric_model("oddl", BitRate{0}, 4, {}).error().code == ErrorCode::out_of_range);
   CHECK(parse_bit_rate("100G").value() == gigabits(100));
   CHECK(parse_bit_rate("400 Gb/s").value() == gigabits(400));
-  CHECK(parse_bit_rate("25000000000").value() == gigabits(25));
+  CHECK(parse_bit_rate("25000000000 b/s").value() == gigabits(25));
+  CHECK(parse_bit_rate("100").error().message.find("has no unit: write '100G'") != std::string::npos);
+  CHECK(parse_bit_rate("25000000000").error().message.find("write '25G'") != std::string::npos);
+  CHECK(parse_bit_rate("0.5").error().message.find("write '0.5G'") != std::string::npos);
   CHECK_FALSE(parse_bit_rate("100X"));
   CHECK_FALSE(parse_bit_rate(""));
   CHECK_FALSE(parse_bit_rate("-1G"));

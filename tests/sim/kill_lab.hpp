@@ -18,7 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/process.hpp"
+#include "cli/lab_folder.hpp"
+#include "cli/lab_processes.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/light/light_model.hpp"
 #include "tests/sim/lab.hpp"
@@ -72,23 +73,16 @@ class KillLab {
   int start_controller(const std::vector<std::string>& more = {}) const {
     std::vector<std::string> command{LOOM_CONTROLLER, "--scenario", scenario_, "--state", lab_.state(), "--listen", address_};
     command.insert(command.end(), more.begin(), more.end());
-    const auto pid = cli::start_process(lab_.state(), {"lightloomd", command});
-    REQUIRE(pid);
-    return *pid;
+    return start({"lightloomd", command});
   }
   int start_agents(std::uint32_t process) const {
     const std::string number = std::to_string(process);
-    const auto pid = cli::start_process(
-        lab_.state(),
-        {"agents-" + number, {LOOM_AGENT, "--scenario", scenario_, "--process", number, "--state", lab_.state()}});
-    REQUIRE(pid);
-    return *pid;
+    return start({"agents-" + number, {LOOM_AGENT, "--scenario", scenario_, "--process", number, "--state", lab_.state()}});
   }
   int pid_of(const std::string& name) const {
-    int pid = 0;
-    std::ifstream(lab_.state() / (name + ".pid")) >> pid;
-    REQUIRE(pid > 1);
-    return pid;
+    const auto pids = lab_.pids();
+    REQUIRE(pids.contains(name));
+    return pids.at(name);
   }
   /// A clean end: the address goes last.
   void stop_controller() const {
@@ -96,18 +90,7 @@ class KillLab {
     REQUIRE(comes_true([&] { return !std::filesystem::exists(lab_.state() / "controller.address"); }));
     REQUIRE(comes_true([&] { return !is_alive(pid_of("lightloomd")); }));
   }
-  /// Neither gone nor a zombie that nobody has buried.
-  static bool is_alive(int pid) {
-    if (!cli::is_running(pid)) {
-      return false;
-    }
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string number;
-    std::string name;
-    std::string state;
-    file >> number >> name >> state;
-    return !state.empty() && state != "Z";
-  }
+  static bool is_alive(int pid) { return cli::is_running(pid); }
   std::string words_of(const std::string& process) const {
     std::stringstream text;
     text << std::ifstream(lab_.state() / (process + ".log")).rdbuf();
@@ -161,6 +144,20 @@ class KillLab {
   }
 
  private:
+  /// As a lab's own, so that `loom lab down` ends it.
+  int start(const cli::ProcessOrder& order) const {
+    auto folder = cli::LabFolder::look(lab_.state());
+    REQUIRE(folder);
+    REQUIRE(folder->take("a test"));
+    const auto process = cli::start_process(lab_.state(), order, cli::Lifetime::ours, [&](const cli::LabProcess& started) {
+      cli::LabManifest manifest = *folder->manifest();
+      manifest.note(started);
+      return folder->save(std::move(manifest));
+    });
+    REQUIRE(process);
+    return process->pid;
+  }
+
   Lab lab_;
   std::string scenario_;
   std::string address_;

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -150,13 +151,35 @@ class Lab {
     return order;
   }
 
+  /// The lab's processes by name, as its manifest has them; those of an earlier start have ended.
+  std::map<std::string, int> pids() const {
+    std::map<std::string, int> pids;
+    std::ifstream file(state_ / "lab.json");
+    const auto manifest = nlohmann::json::parse(file, nullptr, false);
+    if (manifest.is_object()) {
+      for (const auto& process : manifest["processes"]) {
+        pids[process["name"]] = process["pid"];
+      }
+    }
+    return pids;
+  }
+  /// Neither gone nor a zombie that nobody has buried.
+  static bool is_alive(int pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string number;
+    std::string name;
+    std::string state;
+    file >> number >> name >> state;
+    return !state.empty() && state != "Z" && state != "X";
+  }
+
   /// Processes that gather their changes are given time to write them; one that was killed has said its last.
   void await_whole(const std::string& process) const {
     const std::string path = (state_ / (process + ".light")).string();
     const Instant now = monotonic_now();
-    int pid = 0;
-    std::ifstream(state_ / (process + ".pid")) >> pid;
-    while (pid > 1 && std::filesystem::exists(path + ".whole") && light_log_whole_through(path) < now && kill(pid, 0) == 0 &&
+    const auto all = pids();
+    const int pid = all.contains(process) ? all.at(process) : 0;
+    while (pid > 1 && std::filesystem::exists(path + ".whole") && light_log_whole_through(path) < now && is_alive(pid) &&
            monotonic_now() - now < std::chrono::seconds{5}) {
       std::this_thread::sleep_for(std::chrono::milliseconds{5});
     }

@@ -220,7 +220,7 @@ class Impostor {
     REQUIRE(Lab::run_in(folder_, "keys generate " + lab.scenario()).code == 0);
   }
   ~Impostor() {
-    cli::stop_processes(folder_, 3'000);
+    cli::stop_processes(started_, 3'000);
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
@@ -232,11 +232,14 @@ class Impostor {
     const std::filesystem::path keys = lab_.lab().state() / "keys";
     std::filesystem::copy_file(keys / file, folder_ / "keys" / as, std::filesystem::copy_options::overwrite_existing);
   }
-  void start() const {
-    const auto pid = cli::start_process(folder_, {"agents-1",
-                                                  {LOOM_AGENT, "--scenario", lab_.scenario(), "--process", "1", "--state",
-                                                   folder_, "--controller", lab_.address()}});
-    REQUIRE(pid);
+  void start() {
+    const auto process = cli::start_process(
+        folder_,
+        {"agents-1",
+         {LOOM_AGENT, "--scenario", lab_.scenario(), "--process", "1", "--state", folder_, "--controller", lab_.address()}},
+        cli::Lifetime::ours, [](const cli::LabProcess&) { return Result<void>{}; });
+    REQUIRE(process);
+    started_.push_back(*process);
   }
   std::string words() const {
     std::stringstream text;
@@ -247,6 +250,7 @@ class Impostor {
  private:
   const KillLab& lab_;
   std::filesystem::path folder_;
+  std::vector<cli::LabProcess> started_;
 };
 
 /// Its log says what is wrong and what to do.
@@ -270,14 +274,14 @@ TEST_CASE(
     return listed.dump().find(words) != std::string::npos;
   };
   {
-    const Impostor unknown(lab);
+    Impostor unknown(lab);
     unknown.take("controller.pub", "controller.pub");
     unknown.start();
     check_words(unknown, "refuses our key: it is not in its keyring");
     CHECK(comes_true([&] { return refused("which is not in the keyring; if it is ours"); }));
   }
   {
-    const Impostor misplaced(lab);
+    Impostor misplaced(lab);
     misplaced.take("controller.pub", "controller.pub");
     misplaced.take("agents-0", "agents-1");
     misplaced.take("agents-0.pub", "agents-1.pub");
@@ -286,7 +290,7 @@ TEST_CASE(
     CHECK(comes_true([&] { return refused("the key of agents-0 may not speak for node 4; if it is ours"); }));
   }
   {
-    const Impostor elsewhere(lab);  // it was given another controller's public key
+    Impostor elsewhere(lab);  // it was given another controller's public key
     elsewhere.start();
     check_words(elsewhere, "does not hold the secret half of the controller's key");
   }

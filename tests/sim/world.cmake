@@ -42,6 +42,15 @@ target_compile_definitions(lab_kill_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loo
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
 add_dependencies(lab_kill_test loom lightloomd lightloom-agent lightloom-emulate)
 
+loom_test(lab_state_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_state_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+target_compile_definitions(lab_state_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
+  LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
+add_dependencies(lab_state_test loom lightloomd lightloom-agent lightloom-emulate)
+loom_test(lab_interrupt_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_interrupt_test.cpp
+  LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
+target_compile_definitions(lab_interrupt_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
+add_dependencies(lab_interrupt_test loom lightloomd lightloom-agent lightloom-emulate)
+
 loom_test(kill_points_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/kill_points_test.cpp LINKS loom_sim_world)
 loom_test(swarm_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/swarm_test.cpp LINKS loom_sim_world)
 loom_test(shrink_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/shrink_test.cpp LINKS loom_sim_world)

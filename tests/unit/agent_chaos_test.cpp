@@ -31,7 +31,7 @@ class Chaos {
     }
     bench_.deliver(InterlockChanged{false});
     bench_.term = Term{1000};
-    bench_.hear(Revision{}, SetLasers{true, 1'000'000});
+    bench_.hear(Revision{}, SetLasers{true, 1'000'000, bench_.agent->interlock().own_latch().number});
     bench_.run_for(seconds{2});
     bench_.commit(bench_.static_plan(1'000'000, 16));
     CHECK(bench_.agent->commit().applied() == Revision{1'000'000});
@@ -210,7 +210,7 @@ class Chaos {
         break;
       default:
         bench_.deliver(InterlockChanged{false});
-        bench_.hear(Revision{}, SetLasers{true, ++order_});
+        bench_.hear(Revision{}, SetLasers{true, ++order_, bench_.agent->interlock().own_latch().number});
         latched_ = false;
         return;
     }

@@ -1,7 +1,9 @@
 loom_test(agents_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/agents_parts_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/agent_claims_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_commit_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/agent_interlock_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_reading_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_reset_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_session_test.cpp

@@ -176,13 +176,13 @@ TEST_CASE("only_a_newer_order_lifts_the_latch") {
 
 TEST_CASE("an_open_contact_latches_and_closing_it_does_not_lift") {
   Interlock interlock;
-  CHECK(interlock.contact(true) == Interlock::Change::latched);
-  CHECK(interlock.order({true, 1}) == Interlock::Change::held);
+  CHECK(interlock.contact({true, "door", {}}, "noon") == Interlock::Change::latched);
+  CHECK(interlock.order({true, 1, 1}) == Interlock::Change::held);
   CHECK(interlock.latched());
-  CHECK(interlock.contact(false) == Interlock::Change::none);
+  CHECK(interlock.contact({false, "door", {}}, "one") == Interlock::Change::none);
   CHECK(interlock.latched());
-  CHECK(interlock.order({true, 1}) == Interlock::Change::none);  // the order that came while it was open is used up
-  CHECK(interlock.order({true, 2}) == Interlock::Change::lifted);
+  CHECK(interlock.order({true, 1, 1}) == Interlock::Change::none);  // the order that came while it was open is used up
+  CHECK(interlock.order({true, 2, 1}) == Interlock::Change::lifted);
 }
 
 TEST_CASE("a_higher_activity_takes_a_device_from_a_lower_one_only") {

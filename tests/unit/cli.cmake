@@ -2,3 +2,6 @@ loom_test(cli_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/cli_test.cpp ${CMAKE_CURREN
 loom_test(plan_command_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/plan_command_test.cpp ${CMAKE_CURRENT_LIST_DIR}/plan_search_test.cpp
   LINKS loom_cli)
+loom_test(lab_manifest_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_manifest_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lab_processes_test.cpp
+  LINKS loom_cli)

@@ -129,13 +129,15 @@ TEST_CASE("one word of device set changes one thing of the setpoint") {
 }
 
 TEST_CASE("a wrong word of device set is refused with what is accepted") {
-  for (const char* word : {"frequency=193.2", "frequency=193.201THz", "emit=maybe", "colour=red", "emit", "=on"}) {
+  for (const char* word : {"frequency=193.2", "frequency=193.201THz", "frequency=500THz", "frequency=1THz", "power=3",
+                           "emit=maybe", "colour=red", "emit", "=on"}) {
     CAPTURE(word);
     const auto set = setpoint_of(laser(), {word});
     REQUIRE_FALSE(set);
     CHECK(set.error().code == ErrorCode::invalid_argument);
     CHECK(set.error().next_command.starts_with("loom "));
   }
+  CHECK(setpoint_of(laser(), {"frequency=500THz"}).error().message.find("90.70000 THz to 295.50000 THz") != std::string::npos);
   CHECK_FALSE(setpoint_of(laser(), {}));
 }
 

@@ -53,6 +53,7 @@ TEST_CASE("durations of the command line need a unit") {
   CHECK(*parse_duration("250ms") == Duration{250'000'000});
   CHECK(*parse_duration("2m") == Duration{120'000'000'000});
   CHECK_FALSE(parse_duration("10"));
+  CHECK(parse_duration("10").error().message.find("'10' has no unit: write '10s'") != std::string::npos);
   CHECK_FALSE(parse_duration("0s"));
   CHECK_FALSE(parse_duration("-1s"));
 }

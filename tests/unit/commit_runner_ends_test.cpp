@@ -212,7 +212,7 @@ TEST_CASE("what steers at an agent whose device failed is read again before the 
   const DeviceId ocs = bench.device(0, DeviceKind::ocs);
   REQUIRE(bench.runner.under_way()->takes_part(NodeId{0}));
   const auto read = [&](DeviceId id, Instant at) {
-    bench.sessions.keep(NodeId{0}, Observation{id, DeviceHealth::ready, at, OcsObservation{{}, true}, {}});
+    bench.sessions.keep(Observation{id, DeviceHealth::ready, at, OcsObservation{{}, true}, {}});
     bench.consider();
   };
   SECTION("its switch") {

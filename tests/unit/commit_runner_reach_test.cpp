@@ -136,8 +136,8 @@ TEST_CASE("nothing moves in light of a laser that follows no order, unless that 
     give_up();
     bench.pass(std::chrono::seconds{1});
     for (const std::size_t index : {0U, 1U}) {
-      bench.sessions.keep(NodeId{2}, Observation{bench.laser(2, index), DeviceHealth::failed, bench.facts.now,
-                                                 LaserObservation{{}, Dbm{kNoLight}, false, false, 0, 0}, "no light"});
+      bench.sessions.keep(Observation{bench.laser(2, index), DeviceHealth::failed, bench.facts.now,
+                                      LaserObservation{{}, Dbm{kNoLight}, false, false, 0, 0}, "no light"});
     }
     bench.planned(plan);
     CHECK(bench.runner.under_way() != nullptr);

@@ -1,5 +1,6 @@
 // From a wanted plan to a commit under way: when planning begins, what is left out, who is waited for, and what is recorded.
 #include "commit_runner_bench.hpp"
+#include "core/intake_limits.hpp"
 
 namespace loom::test {
 namespace {
@@ -10,7 +11,7 @@ using std::chrono::seconds;
 
 using Bench = RunnerBench;
 
-constexpr std::uint64_t kJump = 1ULL << 32;  // more than that above its own numbers the runner believes nobody
+constexpr std::uint64_t kJump = limits::kRevisionJump;  // more than that above its own numbers the runner believes nobody
 
 // --- revision numbers of others --------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@ find_package(nlohmann_json REQUIRED)
 loom_test(config_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/config_quantity_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/config_safety_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_yaml_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_scenario_test.cpp

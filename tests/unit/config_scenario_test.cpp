@@ -248,6 +248,65 @@ TEST_CASE("errors_of_the_fabric_file_come_with_its_own_name") {
   CHECK_THAT(errors[2].message, Catch::Matchers::Contains("did you mean 'seed'?"));
 }
 
+TEST_CASE("words_of_other_rooms_are_checked_at_their_places_where_they_are_known") {
+  ScenarioWords words;
+  words.algorithms = {"oddl", "topoopt"};
+  words.workloads = {"vgg16", "dlrm"};
+  words.calibration = {"compute_ms", "fabric.fat-tree.efficiency"};
+  words.settings = [](const std::string& workload) {
+    return workload == "dlrm" ? std::vector<std::string>{"batch", "map"} : std::vector<std::string>{"batch"};
+  };
+  words.job = [](const std::string&, std::uint32_t nodes, const std::map<std::string, std::string>& settings) -> Result<void> {
+    return settings.contains("batch") && settings.at("batch") == "none" && nodes == 4
+               ? Result<void>(fail(ErrorCode::invalid_argument, "batch 'none' is no number"))
+               : Result<void>{};
+  };
+  const Folder folder;
+  const auto errors = [&](const std::string& rest) {
+    std::string all;
+    for (const ConfigError& error : check_config(folder.write("w.yaml", scenario(rest)), &words)) {
+      all += std::to_string(error.line) + ":" + std::to_string(error.column) + ": " + error.message + "\n";
+    }
+    return all;
+  };
+  const std::string job = "jobs:\n  - {name: a, nodes: 4, workload: ";
+  CHECK(errors("algorithm: topoopt\n" + job + "dlrm, settings: {batch: 4, map: maps}}\n").empty());
+  CHECK(errors("algorithm: topopt\n") == "6:12: algorithm: there is no 'topopt'; did you mean 'topoopt'?\n");
+  CHECK(errors(job + "vgg61}\n") == "7:35: workload: there is no 'vgg61'; did you mean 'vgg16'?\n");
+  CHECK(errors(job + "gpt9}\n").find("; expected one of vgg16, dlrm") != std::string::npos);
+  CHECK(errors(job + "dlrm, settings: {batsh: 4}}\n") ==
+        "7:52: settings of dlrm: there is no 'batsh'; did you mean 'batch'?\n");
+  CHECK(errors(job + "dlrm, settings: {batch: none}}\n") == "7:51: workload: batch 'none' is no number\n");
+  CHECK(errors("churn: {revisions: 4, job_nodes: [2], workload: vgg61}\n").find("did you mean 'vgg16'?") != std::string::npos);
+  const auto calibration = check_config(
+      folder.write("c.yaml", "schema_version: 1\nkind: calibration\nname: c\nnote: n\nset:\n  fabric.fat-tree.eficiency: 1\n"),
+      &words);
+  REQUIRE(calibration.size() == 1);
+  CHECK(calibration.front().line == 6);
+  CHECK(calibration.front().message.find("did you mean 'fabric.fat-tree.efficiency'?") != std::string::npos);
+  CHECK(read(scenario(job + "vgg61}\n")).errors.empty());  // whoever hands no words over takes any
+}
+
+TEST_CASE("an_inventory_gives_a_line_one_protocol_and_a_place_on_it_one_device") {
+  const auto inventory = [](std::string_view lines) { return scenario("inventory:\n" + std::string(lines), "mixed"); };
+  const std::string heater = "  bus-heater-0: modbus-tcp://10.0.0.1:502\n";
+  CHECK(errors_of(inventory(heater + "  bus-wss-out-0: tcp://10.0.0.1:5000\n")).empty());
+  CHECK(errors_of(inventory(heater + "  bus-heater-1: tcp://10.0.0.1:502\n")).find("a line speaks one protocol") !=
+        std::string::npos);
+  CHECK(errors_of(inventory(heater + "  bus-heater-1: modbus-tcp://10.0.0.1:502\n")) ==
+        "s.yaml:8: inventory: 'heater-1' has bus_address 1 at modbus-tcp://10.0.0.1:502, as 'heater-0' has; expected a Modbus "
+        "unit "
+        "for each\n");
+  CHECK(errors_of(inventory("  bus-wss-out-0: tcp://localhost:5000\n  bus-wss-in-0: tcp://127.0.0.1:5000\n"))
+            .find("the line has no addresses, expected one device on it") != std::string::npos);
+  const std::string serial = "  bus-laser-0: serial:///dev/ttyUSB0?baud=9600\n";
+  CHECK(errors_of(inventory(serial + "  bus-laser-1: serial:///dev/ttyUSB0?baud=9600\n")).empty());  // each on its agent's host
+  CHECK(errors_of(inventory(serial + "  bus-heater-0: modbus-rtu:///dev/ttyUSB0?baud=9600\n"))
+            .find("a line speaks one protocol") != std::string::npos);
+  CHECK(errors_of(inventory(serial + "  bus-heater-0: serial:///dev/ttyUSB0?baud=19200\n")).find("the same parameters") !=
+        std::string::npos);
+}
+
 TEST_CASE("check_config_finds_out_what_a_file_is") {
   const Folder folder;
   CHECK(check_config(folder.write("a.yaml", "schema_version: 1\nkind: fabric\ntemplate: oddl\n")).empty());

@@ -264,6 +264,8 @@ TEST_CASE("the_fabric_schema_and_the_reader_know_the_same_keys") {
         defs.at("explicit_file").at("properties").at("return_path").at("enum").get<Words>());
   agree(defs.at("node"), kExplicit + "nodes: [{zzz: 1}]\nelements: []\n", {});
   agree(defs.at("fibre"), kExplicit + kLists + "fibres: [{zzz: 1}]\n", {});
+  agree(defs.at("interlock"), kExplicit + kLists + "interlocks: [{zzz: 1}]\n", {});
+  agree(defs.at("interlock"), "schema_version: 1\nkind: fabric\ntemplate: oddl\ninterlocks: [{zzz: 1}]\n", {});
   agree(defs.at("bus"), kExplicit + kLists + "buses: [{zzz: 1}]\n", {});
   agree(defs.at("device"), kExplicit + kLists + "devices: [{zzz: 1, kind: wss}]\n", {"kind"});
   const Words kinds = ask(kExplicit + "nodes: []\nelements: [{name: a, kind: zzz}]\n").words;

@@ -5,6 +5,7 @@ loom_test(control_test
     ${CMAKE_CURRENT_LIST_DIR}/session_rows_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_bad_agents_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/controller_claims_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_restart_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/commit_runner_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/commit_runner_ends_test.cpp
@@ -23,6 +24,7 @@ loom_test(desk_test
     ${CMAKE_CURRENT_LIST_DIR}/audit_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_attend_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_journal_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/desk_latch_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_orders_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_schedule_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_states_test.cpp

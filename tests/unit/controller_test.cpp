@@ -7,6 +7,7 @@
 
 #include "controller/control/controller.hpp"
 #include "controller/control/timers.hpp"
+#include "core/intake_limits.hpp"
 
 namespace loom {
 namespace {
@@ -379,7 +380,7 @@ TEST_CASE("an agent that has seen a higher term is welcomed only under a higher 
 }
 
 TEST_CASE("an agent that has seen a term beyond belief is not heard, and uses up no terms") {
-  const auto beyond = GENERATE(Term{(1ULL << 32) + 2}, Term{~0ULL - 1}, Term{~0ULL});
+  const auto beyond = GENERATE(Term{limits::kTermJump + 2}, Term{~0ULL - 1}, Term{~0ULL});
   Desk desk;
   desk.say(NodeId{0}, Hello{"test", 9, beyond, {}, false, {}});
   desk.make_durable();
@@ -387,10 +388,10 @@ TEST_CASE("an agent that has seen a term beyond belief is not heard, and uses up
   REQUIRE_FALSE(desk.alarms.empty());
   CHECK(desk.alarms.back().code == AlarmCode::malformed_message);
   CHECK(desk.alarms.back().node == NodeId{0});
-  desk.say(NodeId{1}, Hello{"test", 9, Term{(1ULL << 32) + 1}, {}, false, {}});
+  desk.say(NodeId{1}, Hello{"test", 9, Term{limits::kTermJump + 1}, {}, false, {}});
   desk.make_durable();
   REQUIRE(desk.said<Welcome>() == 1);
-  CHECK(desk.sent.back().envelope.term == Term{(1ULL << 32) + 2});
+  CHECK(desk.sent.back().envelope.term == Term{limits::kTermJump + 2});
 }
 
 TEST_CASE("the next stage is committed when every node has played its cycles") {

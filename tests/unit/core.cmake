@@ -1,5 +1,6 @@
 loom_test(core_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/contact_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_units_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_values_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_fabric_test.cpp

@@ -62,7 +62,20 @@ class DeskBench {
     pump();
   }
 
-  void greet(NodeId node) { hear(node, Hello{"test", node.value + 1ULL, {}, applied_[node], latched.contains(node), {}}); }
+  void greet(NodeId node) {
+    hear(node, Hello{"test", node.value + 1ULL, {}, applied_[node], latched.contains(node), {}, own_latch(node)});
+  }
+  /// An agent latches by itself: `number` counts the openings of its contact.
+  void open_contact(NodeId node, std::uint64_t number) {
+    latched.insert(node);
+    own_latches[node] = {number, "interlock contact door is open since noon"};
+    hear(node, Heartbeat{applied_[node], applied_[node], true, own_latch(node)});
+    pump();
+  }
+  OwnLatch own_latch(NodeId node) const {
+    const auto latch = own_latches.find(node);
+    return latch == own_latches.end() ? OwnLatch{} : latch->second;
+  }
 
   OperatorReply ask(OperatorAsk what, Role role = Role::operator_) {
     return ask_as(RequestId{++last_request}, std::move(what), role);
@@ -130,7 +143,7 @@ class DeskBench {
     now = until;
     for (const Node& node : fabric->nodes) {
       if (!silent.contains(node.id)) {
-        hear(node.id, Heartbeat{applied_[node.id], applied_[node.id], latched.contains(node.id)});
+        hear(node.id, Heartbeat{applied_[node.id], applied_[node.id], latched.contains(node.id), own_latch(node.id)});
       }
     }
     pump();
@@ -202,6 +215,7 @@ class DeskBench {
   std::vector<Envelope> sent;
   std::vector<Alarm> alarms;
   std::set<NodeId> latched;
+  std::map<NodeId, OwnLatch> own_latches;                                  ///< of those, what they closed by themselves
   std::set<NodeId> silent;                                                 ///< agents that say nothing any more
   bool resets_answered = true;                                             ///< agents answer ResetDevice
   std::function<std::optional<Error>(NodeId, const NodePlan&)> objection;  ///< what an agent has against a Prepare
@@ -251,7 +265,12 @@ class DeskBench {
     } else if (std::holds_alternative<Confirm>(word.body)) {
       applied_[word.node] = word.revision;
     } else if (const auto* lasers = std::get_if<SetLasers>(&word.body)) {
-      lasers->on ? latched.erase(word.node) : latched.insert(word.node).second;
+      if (lasers->on && lasers->own_latch == own_latch(word.node).number) {
+        latched.erase(word.node);
+        own_latches.erase(word.node);
+      } else if (!lasers->on) {
+        latched.insert(word.node);
+      }
     } else if (const auto* reset = std::get_if<ResetDevice>(&word.body); reset != nullptr && resets_answered) {
       Observation seen;
       seen.device = reset->device;

@@ -220,9 +220,9 @@ TEST_CASE("plane: a forged grant lights nothing and is told by what is wrong wit
   CHECK(refusal_of([](StreamGrant& grant) { grant.stream.destination = kFar; }) ==
         head + "for another source or not from its destination");
   CHECK(refusal_of([](StreamGrant& grant) { grant.end = grant.start; }) ==
-        head + "of a window that is none, or longer than any lawful one");
+        head + "of a window that is none, or longer or further ahead than any lawful one");
   CHECK(refusal_of([](StreamGrant& grant) { grant.end = grant.start + Duration{limits::kGrantWindowNs + 1}; }) ==
-        head + "of a window that is none, or longer than any lawful one");
+        head + "of a window that is none, or longer or further ahead than any lawful one");
   CHECK(refusal_of([](StreamGrant& grant) { grant.sender_epoch += 1; }) ==
         head + "for a life of this sender that is yet to come");
 }
@@ -254,6 +254,52 @@ TEST_CASE("plane: a request in another node's name, or beyond the limits, is ref
   CHECK(refusal_of([](StreamRequest& request) {
           request.remaining = Bytes{limits::kStreamBytes + 1};
         }).starts_with("a request of node 2 for " + std::to_string(limits::kStreamBytes + 1) + " bytes"));
+}
+
+TEST_CASE("plane: a grant of a window far ahead holds no transmitter, and an honest one is lit") {
+  GrantPlaneBench bench;
+  bench.begin();
+  StreamGrant years_ahead = bench.grant();
+  years_ahead.start += Duration{limits::kDurationNs};
+  years_ahead.end = years_ahead.start + milliseconds{10};
+  bench.receive(kNear, years_ahead);
+  CHECK(bench.sent_of<StreamAccept>().empty());
+  CHECK(bench.plane.counters().forged == 1);
+  bench.receive(kNear, bench.grant());
+  CHECK(bench.sent_of<StreamAccept>().size() == 1);
+  bench.run(milliseconds{60});
+  CHECK(bench.lights() == 1);
+}
+
+TEST_CASE("plane: words of an epoch that is yet to come make no honest word old") {
+  GrantPlaneBench bench;
+  bench.begin();
+  StreamGrant of_later = bench.grant();
+  of_later.key.epoch = ~0ULL;
+  bench.receive(kNear, of_later);
+  bench.receive(kNear, StreamQueued{bench.to_near(), kLaid.value, 1, ~0ULL, true});
+  StreamRequest request = bench.request(kFar);
+  request.sender_epoch = ~0ULL;
+  bench.receive(kFar, request);
+  CHECK(bench.plane.counters().implausible == 3);
+  CHECK(bench.alarms.size() == 1);
+  bench.receive(kNear, bench.grant());
+  CHECK(bench.sent_of<StreamAccept>().size() == 1);
+  bench.receive(kFar, bench.request(kFar));
+  CHECK(bench.sent_of<StreamGrant>().size() == 1);
+}
+
+TEST_CASE("plane: numbers that no peer comes to make no honest word old") {
+  GrantPlaneBench bench;
+  bench.begin();
+  bench.receive(kFar, bench.request(kFar, ~0ULL));
+  CHECK(bench.sent_of<StreamGrant>().empty());
+  bench.receive(kFar, bench.request(kFar, 1));
+  CHECK(bench.sent_of<StreamGrant>().size() == 1);
+  bench.receive(kNear, bench.grant(~0ULL));
+  CHECK(bench.sent_of<StreamAccept>().empty());
+  bench.receive(kNear, bench.grant(1));
+  CHECK(bench.sent_of<StreamAccept>().size() == 1);
 }
 
 TEST_CASE("plane: a promise beyond its window is ignored and told") {

@@ -55,13 +55,13 @@ class RecordingMessages : public MessageSeam {
  public:
   explicit RecordingMessages(std::vector<std::string>& order) : order_(order) {}
   void on_receive(Receive receive) override { receive_ = std::move(receive); }
-  void on_refuse(std::function<void(Peer, Error)> refuse) override { refuse_ = std::move(refuse); }
+  void on_refuse(Refuse refuse) override { refuse_ = std::move(refuse); }
   void send(Peer to, std::string_view bytes) override {
     order_.push_back("send " + std::to_string(to.id));
     last = std::string{bytes};
   }
   Receive receive_;
-  std::function<void(Peer, Error)> refuse_;
+  Refuse refuse_;
   std::string last;
 
  private:
@@ -281,6 +281,25 @@ TEST_CASE("counts_and_reports_a_message_that_does_not_decode") {
   CHECK(bench.count<MessageArrived>() == 0);
   CHECK(bench.host->counters().malformed == 1);
   CHECK_FALSE(std::get<MessageRefused>(bench.heard[1]).error.message.empty());
+}
+
+TEST_CASE("tells_an_operator_why_its_request_does_not_decode") {
+  Bench bench;
+  bench.start();
+  Envelope envelope;
+  envelope.body = OperatorRequest{{77}, OrderDevice{DeviceId{3}, LaserSetpoint{{1'000'000, 8}, Dbm{0}, true}, false}};
+  bench.messages.receive_(Peer{Peer::Kind::operator_, 5}, "grace", Role::operator_, encode(envelope));
+  CHECK(bench.count<MessageRefused>() == 1);
+  CHECK(bench.count<MessageArrived>() == 0);
+  const Result<Envelope> sent = decode_envelope(bench.messages.last);
+  REQUIRE(sent.has_value());
+  const auto& reply = std::get<OperatorReply>(sent->body);
+  CHECK(reply.request == RequestId{77});
+  REQUIRE(reply.outcome.error.has_value());
+  CHECK(reply.outcome.error->message.find("slot_n = 1000000") != std::string::npos);
+  bench.messages.last.clear();
+  bench.messages.receive_(agent_peer(NodeId{3}), "node3", Role::agent, encode(envelope));  // agents ask nothing
+  CHECK(bench.messages.last.empty());
 }
 
 TEST_CASE("fires_a_moved_timer_once_at_its_new_instant") {
@@ -513,7 +532,7 @@ TEST_CASE("stays_silent_after_its_host_is_gone") {
   bench.registers.waiting[0]({});
   bench.storage.waiting[0]({});
   bench.messages.receive_(controller_peer(), "controller", Role::controller, encode(heartbeat()));
-  bench.messages.refuse_(controller_peer(), {});
+  bench.messages.refuse_(MessageRefused{controller_peer(), {}});
   CHECK(bench.heard.size() == 1);
 }
 

@@ -58,7 +58,7 @@ TEST_CASE("a_copy_of_an_open_journal_has_every_row_that_was_answered_and_goes_on
   struct stat status{};
   REQUIRE(stat(backup.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
-  CHECK_FALSE(fs::exists(backup.string() + ".new"));
+  CHECK_FALSE(fs::exists(backup.string() + kCopyDraft));
   CHECK_FALSE(fs::exists(backup.string() + "-wal"));
   const Restored restored(backup);
   CHECK(read(restored.folder).rows == Rows{"all", "three"});
@@ -88,7 +88,7 @@ TEST_CASE("a_damaged_journal_leaves_no_copy_and_says_which_row") {
   REQUIRE_FALSE(made.has_value());
   CHECK_THAT(made.error().message, Catch::Contains("row 2 fails its checksum") && Catch::Contains("controller"));
   CHECK_FALSE(fs::exists(backup));
-  CHECK_FALSE(fs::exists(backup.string() + ".new"));
+  CHECK_FALSE(fs::exists(backup.string() + kCopyDraft));
 }
 
 TEST_CASE("a_copy_that_its_reader_cannot_use_is_none") {

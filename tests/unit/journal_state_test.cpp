@@ -72,7 +72,7 @@ Record random_step(test::Random& random) {
     case 6:
       return returned(revision);
     case 7:
-      return LatchRecord{random.coin(), random.word()};
+      return LatchRecord{random.coin(), random.word(), random.word(), random.coin(), "door"};
     default:
       return confirmed(revision);
   }

@@ -53,7 +53,7 @@ struct Bench {
   }
 
   void greet(NodeId node, bool latched = false) {
-    sessions.greet(node, Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false);
+    sessions.greet(node, Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, sink);
   }
   /// The plan as it is now, or as it was changed since.
   void confirm() {
@@ -64,7 +64,7 @@ struct Bench {
   void read_all() {
     for (const auto& seen : perfect_readings(*facts.fabric, result->plan, facts.now)) {
       if (seen) {
-        sessions.keep(facts.fabric->device(seen->device).agent, *seen);
+        sessions.keep(*seen);
       }
     }
   }
@@ -87,8 +87,7 @@ struct Bench {
   }
   void turn_off(const Circuit& of, bool emits = false) {
     const DeviceId laser = *facts.fabric->device_of_element[of.transmitter.value];
-    sessions.keep(of.source,
-                  Observation{laser,
+    sessions.keep(Observation{laser,
                               DeviceHealth::ready,
                               facts.now,
                               LaserObservation{centre_of(of.slot), emits ? Dbm{-1'500} : Dbm{kNoLight}, emits, true, 0, 0},
@@ -296,7 +295,7 @@ TEST_CASE("a switch that moves as a commit ordered it is no news, one that moves
   const NodeId agent = bench.facts.fabric->device(*wss).agent;
   Observation seen = *bench.sessions.observed(*wss);
   std::get<WssObservation>(seen.reading).settled = false;
-  bench.sessions.keep(agent, seen);
+  bench.sessions.keep(seen);
   CHECK(bench.report(circuit).light == LightState::dark);
   auto next = std::make_shared<PlanResult>(*bench.result);
   next->plan.changed = {agent};

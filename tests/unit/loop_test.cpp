@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -137,6 +138,45 @@ TEST_CASE("refuses_a_tai_that_is_not_synchronised") {
 
 TEST_CASE("a_tai_loop_opens_exactly_when_tai_is_trusted") {
   CHECK(AsioLoop::open(LoopClock::tai).has_value() == check_tai().has_value());
+}
+
+TEST_CASE("a_due_task_runs_between_posts_that_never_end") {
+  const auto loop = open_loop();
+  std::uint64_t posts = 0;
+  std::uint64_t ticks = 0;
+  std::function<void()> flood = [&] {
+    ++posts;
+    loop->post(flood);  // as a transport does whose queue is never empty
+  };
+  std::function<void()> tick = [&] {
+    if (++ticks == 20) {
+      loop->stop();
+      return;
+    }
+    loop->call_at(loop->now() + microseconds{200}, Precision::ordinary, tick);
+  };
+  loop->post(flood);
+  loop->call_at(loop->now(), Precision::ordinary, tick);
+  loop->run();
+  CHECK(ticks == 20);
+  CHECK(posts >= ticks);  // and the other way round: due tasks do not keep posts from being run
+}
+
+TEST_CASE("tasks_that_are_always_due_let_posts_run") {
+  const auto loop = open_loop();
+  std::uint64_t posts = 0;
+  std::function<void()> due = [&] { loop->call_at(loop->now(), Precision::ordinary, due); };
+  std::function<void()> post = [&] {
+    if (++posts == 20) {
+      loop->stop();
+      return;
+    }
+    loop->post(post);
+  };
+  due();
+  loop->post(post);
+  loop->run();
+  CHECK(posts == 20);
 }
 
 }  // namespace loom

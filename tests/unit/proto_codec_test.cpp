@@ -82,6 +82,24 @@ TEST_CASE("peek_agrees_with_decode") {
   }
 }
 
+TEST_CASE("the_number_of_a_request_that_does_not_decode_can_be_read") {
+  Envelope envelope;
+  OperatorRequest request;
+  request.request = {0x1234'5678'9abcULL};
+  request.ask = OrderDevice{DeviceId{3}, LaserSetpoint{{1'000'000, 8}, Dbm{0}, true}, false};
+  envelope.body = request;
+  const std::string bytes = encode(envelope);
+  REQUIRE_FALSE(decode_envelope(bytes).has_value());
+  CHECK(peek_request(bytes) == request.request);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {  // cut short: a number or none, never another one
+    const auto number = peek_request(std::string_view(bytes).substr(0, length));
+    CHECK((!number || *number == request.request));
+  }
+  envelope.body = Heartbeat{};
+  CHECK_FALSE(peek_request(encode(envelope)));
+  CHECK_FALSE(peek_request(""));
+}
+
 TEST_CASE("peek_and_decode_agree_on_a_node_that_is_named_twice") {
   Envelope envelope;
   envelope.node = {5};

@@ -228,6 +228,7 @@ inline const std::vector<Exempt> kAnyValue{
       "SnapshotRecord.term_number"}},
     {"a number of an order or a report: newer or not newer than the last one",
      {"SetLasers.order_number", "ResetDevice.order_number", "DeviceReset.order_number", "LatchRecord.order_number",
+      "Hello.own_latch_number", "Heartbeat.own_latch_number", "SetLasers.own_latch_number", "LatchRecord.own_latch_count",
       "IntentRecord.laser_order_number", "TrafficReport.report_number"}},
     {"the next number to be given away, written by the controller itself and guarded by the journal's chain",
      {"IntentRecord.next_job_id", "CommitRecord.next_circuit_id", "SnapshotRecord.next_revision_number",

@@ -147,6 +147,7 @@ Heartbeat heartbeat(Random& random) {
   out.applied = revision(random);
   out.confirmed = revision(random);
   out.lasers_latched_off = random.coin();
+  out.own_latch = {random.word(), text(random)};
   return out;
 }
 
@@ -176,7 +177,7 @@ constexpr MakeBody kBodies[] = {
     [](Random& random) -> Body { return Proceed{CommitPhase::relight, instant(random)}; },
     [](Random&) -> Body { return Confirm{}; },
     [](Random&) -> Body { return Abandon{}; },
-    [](Random& random) -> Body { return SetLasers{true, random.word()}; },
+    [](Random& random) -> Body { return SetLasers{true, random.word(), random.word()}; },
     [](Random& random) -> Body { return Beat{revision(random)}; },
     [](Random& random) -> Body { return random_request(random); },
     [](Random& random) -> Body { return random_reply(random); },
@@ -287,7 +288,7 @@ Record random_record(Random& random, std::size_t alternative) {
     case 2:
       return commit(random);
     case 3:
-      return LatchRecord{true, random.word()};
+      return LatchRecord{true, random.word(), random.word(), random.coin(), text(random)};
     default:
       return snapshot(random);
   }

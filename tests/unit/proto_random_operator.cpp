@@ -57,6 +57,7 @@ NodeReport node_report(Random& random) {
   out.drained = random.coin();
   out.maintenance = random.coin();
   out.jobs = some<JobId>(random, [&] { return job(random); });
+  out.dark_because = text(random);
   return out;
 }
 

@@ -72,7 +72,7 @@ struct Bench {
   DeviceId ocs(std::uint32_t node) const { return device(NodeId{node}, DeviceKind::ocs); }
 
   void see(DeviceId id, Reading reading, DeviceHealth health = DeviceHealth::ready, const std::string& fault = {}) {
-    sessions.keep(facts.fabric->device(id).agent, Observation{id, health, facts.now, std::move(reading), fault});
+    sessions.keep(Observation{id, health, facts.now, std::move(reading), fault});
   }
   void see_laser(DeviceId id, bool emits) { see(id, LaserObservation{centre_of(kFirst), Dbm{0}, emits, true, 0, 0}); }
   void hear(DeviceId id, DeviceHealth health, const std::string& fault) {

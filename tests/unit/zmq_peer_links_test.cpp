@@ -12,7 +12,7 @@ namespace {
 /// What a controller's transport would be; nothing is ever said to it here.
 struct Nobody final : MessageSeam {
   void on_receive(Receive receive) override { hears = receive != nullptr; }
-  void on_refuse(std::function<void(Peer, Error)>) override {}
+  void on_refuse(Refuse) override {}
   void send(Peer, std::string_view) override { ++sent; }
   bool hears = false;
   int sent = 0;
@@ -63,7 +63,7 @@ class Pair {
         REQUIRE(envelope);
         heard[node].push_back({from, std::string{principal}, role, std::move(*envelope)});
       });
-      seams[node]->on_refuse([this](Peer from, Error error) { refused.push_back({from, std::move(error)}); });
+      seams[node]->on_refuse([this](const MessageRefused& one) { refused.push_back(one); });
     }
   }
   template <class Condition>
@@ -99,7 +99,7 @@ class Pair {
   std::array<std::unique_ptr<PeerLinks>, 2> links;
   std::array<MessageSeam*, 4> seams{};
   std::array<std::vector<Heard>, 4> heard;
-  std::vector<Refused> refused;
+  std::vector<MessageRefused> refused;
 };
 
 }  // namespace

@@ -41,11 +41,6 @@ struct Heard {
   Envelope envelope;
 };
 
-struct Refused {
-  Peer from;
-  Error error;
-};
-
 inline std::string heartbeat(NodeId node, std::uint64_t number) {
   Envelope envelope;
   envelope.node = node;
@@ -63,7 +58,7 @@ class Rig {
   Keyring keyring;
   std::unique_ptr<ControllerTransport> controller;
   std::vector<Heard> heard;
-  std::vector<Refused> refused;
+  std::vector<MessageRefused> refused;
 
   KeyPair known(Role role, std::string principal, std::vector<NodeRange> nodes = {}) {
     KeyPair keys = make_keys();
@@ -71,7 +66,7 @@ class Rig {
     return keys;
   }
 
-  void listen(const std::string& endpoint = "tcp://127.0.0.1:*", std::size_t frame_bytes_max = limits::kFrameBytes) {
+  void listen(const std::string& endpoint = "tcp://127.0.0.1:*", std::size_t frame_bytes_max = limits::kBatchBytes) {
     ControllerTransportOptions options;
     options.endpoints = {endpoint};
     options.keys = controller_keys;
@@ -87,7 +82,7 @@ class Rig {
       REQUIRE(envelope.has_value());
       heard.push_back({from, std::string{principal}, role, std::move(*envelope)});
     });
-    controller->on_refuse([this](Peer from, Error error) { refused.push_back({from, std::move(error)}); });
+    controller->on_refuse([this](const MessageRefused& one) { refused.push_back(one); });
   }
 
   std::string endpoint() const { return controller->endpoints().front(); }

@@ -329,6 +329,31 @@ TEST_CASE("an_operator_asks_and_is_answered") {
   REQUIRE(reply->outcome.error->message == "grace operator");
 }
 
+TEST_CASE("a_request_that_no_controller_takes_is_not_sent_and_an_interrupt_ends_the_wait") {
+  Rig rig;
+  const KeyPair keys = rig.known(Role::operator_, "grace");
+  rig.listen();
+  int heard = 0;
+  rig.controller->on_receive([&](Peer, std::string_view, Role, std::string_view) { ++heard; });
+  Error unlawful;
+  ErrorCode interrupted = ErrorCode::internal;
+  while_serving(rig, [&] {
+    OperatorClientOptions options{rig.endpoint(), rig.controller_keys.public_key, keys};
+    int asked = 0;
+    options.is_interrupted = [&asked] { return ++asked > 3; };
+    auto client = OperatorClient::connect({rig.endpoint(), rig.controller_keys.public_key, keys});
+    OperatorRequest request;
+    request.ask = OrderDevice{DeviceId{0}, LaserSetpoint{{49'104, 8}, Dbm{0}, true}, false};
+    unlawful = client ? client->ask(request, std::chrono::hours{1}).error() : client.error();
+    auto impatient = OperatorClient::connect(std::move(options));
+    interrupted = impatient ? impatient->ask({}, std::chrono::hours{1}).error().code : impatient.error().code;
+  });
+  CHECK(unlawful.code == ErrorCode::invalid_argument);
+  CHECK(unlawful.message.find("slot_n = 49104") != std::string::npos);
+  CHECK((interrupted == ErrorCode::timed_out || interrupted == ErrorCode::unreachable));
+  CHECK(heard <= 1);
+}
+
 TEST_CASE("a_controller_that_does_not_answer_is_a_time_out_and_one_that_is_not_there_is_unreachable") {
   Rig rig;
   const KeyPair keys = rig.known(Role::operator_, "grace");

@@ -1,0 +1,10 @@
+// The words of scenarios that the controller's rooms own, for `loom config check`.
+#pragma once
+
+#include "core/config/scenario_words.hpp"
+
+namespace loom::cli {
+
+ScenarioWords scenario_words();
+
+}  // namespace loom::cli

@@ -1,0 +1,92 @@
+// Endpoints taken apart into protocol and line.
+#include "core/config/bus_lines.hpp"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace loom {
+namespace {
+
+struct Line {
+  std::string_view protocol;  ///< "modbus-tcp", "tcp", "modbus-rtu", "serial"
+  std::string place;          ///< HOST:PORT, or the agent and its device file
+  bool is_serial = false;
+
+  bool has_addresses() const { return protocol.starts_with("modbus-"); }
+};
+
+std::optional<Line> line_of(const Bus& bus) {
+  const std::string_view endpoint = bus.endpoint;
+  const auto scheme = endpoint.find("://");
+  if (scheme == std::string_view::npos) {
+    return std::nullopt;  // sim, or a fault that was named already
+  }
+  const std::string_view place = endpoint.substr(scheme + 3, endpoint.find('?') - scheme - 3);
+  if (place.starts_with("/")) {
+    return Line{endpoint.substr(0, scheme), "agent " + std::to_string(bus.agent.value) + " " + std::string(place), true};
+  }
+  constexpr std::string_view kLocal = "localhost:";
+  const bool is_local = place.starts_with(kLocal);
+  return Line{endpoint.substr(0, scheme),
+              is_local ? "127.0.0.1:" + std::string(place.substr(kLocal.size())) : std::string(place), false};
+}
+
+std::string named(const Bus& bus) { return "bus '" + bus.name + "' at " + bus.endpoint; }
+
+/// Why two buses cannot both be what they say; empty: they can.
+std::string conflict(const Line& line, const Bus& bus, const Bus& other, const Line& its) {
+  if (line.protocol != its.protocol) {
+    return named(bus) + " is the line of " + named(other) + "; a line speaks one protocol, expected " +
+           std::string(line.protocol) + " or " + std::string(its.protocol) + " for both";
+  }
+  if (!line.is_serial) {
+    return {};  // a port may serve several buses
+  }
+  return bus.endpoint != other.endpoint
+             ? named(bus) + " is the line of " + named(other) +
+                   "; expected the same parameters for both, and one bus for all devices"
+             : named(bus) + " is the line of bus '" + other.name + "'; expected one bus for all devices of a serial line";
+}
+
+}  // namespace
+
+std::vector<LineFault> check_lines(const Fabric& fabric) {
+  std::vector<LineFault> faults;
+  std::map<std::string, const Bus*> bus_of_place;
+  for (const Bus& bus : fabric.buses) {
+    const auto line = line_of(bus);
+    if (!line) {
+      continue;
+    }
+    const auto [at, is_new] = bus_of_place.emplace(line->place, &bus);
+    std::string why = is_new ? std::string() : conflict(*line, bus, *at->second, *line_of(*at->second));
+    if (!why.empty()) {
+      faults.push_back({bus.id, std::nullopt, std::move(why)});
+    }
+  }
+  std::map<std::pair<std::string, std::uint32_t>, const Device*> device_at;
+  for (const Device& device : fabric.devices) {
+    if (device.bus.value >= fabric.buses.size()) {
+      continue;
+    }
+    const Bus& bus = fabric.buses[device.bus.value];
+    const auto line = line_of(bus);
+    if (!line) {
+      continue;
+    }
+    const std::uint32_t address = line->has_addresses() ? device.bus_address : 0;
+    const auto [at, is_new] = device_at.emplace(std::pair{line->place, address}, &device);
+    if (!is_new) {
+      faults.push_back({bus.id, device.id,
+                        line->has_addresses()
+                            ? "'" + device.name + "' has bus_address " + std::to_string(address) + " at " + bus.endpoint +
+                                  ", as '" + at->second->name + "' has; expected a Modbus unit for each"
+                            : "'" + device.name + "' is at " + bus.endpoint + ", as '" + at->second->name +
+                                  "' is; the line has no addresses, expected one device on it"});
+    }
+  }
+  return faults;
+}
+
+}  // namespace loom

@@ -1,0 +1,24 @@
+// Lines: what the buses of an inventory really are, wires and ports. Two names for one wire, or two devices that would answer
+// at once, are mistakes that show only as nonsense on the bus; here they are sentences.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/fabric.hpp"
+
+namespace loom {
+
+struct LineFault {
+  BusId bus;                       ///< the later one of the two
+  std::optional<DeviceId> device;  ///< the later one of the two; nothing: it is about the buses
+  std::string message;             ///< names both
+};
+
+/// One line under two protocols or at two speeds, one serial line as two buses, two devices at one Modbus unit, and two devices
+/// on a line that has no addresses (tcp, serial). A serial device file is its agent's host's; HOST:PORT is everybody's. Buses
+/// at `sim` are no lines. Ascending bus, then device.
+std::vector<LineFault> check_lines(const Fabric& fabric);
+
+}  // namespace loom

@@ -1,0 +1,18 @@
+# Judges that share no code with the product: Python, against real processes (docs/testing.md). They look for Debian's own
+# interpreter, whose packages ./dev test installs, and skip where its modules are missing.
+find_program(LOOM_STRANGERS_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+function(loom_stranger name judge)
+  if(NOT LOOM_STRANGERS_PYTHON)
+    message(STATUS "no /usr/bin/python3: ${name} is not judged")
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${LOOM_STRANGERS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/strangers/${judge}.py $<TARGET_FILE_DIR:loom> ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS stranger RUN_SERIAL TRUE TIMEOUT 180 SKIP_RETURN_CODE 77)
+endfunction()
+loom_stranger(stranger_flood flood)
+loom_stranger(stranger_liar_numbers liar terms revisions reports)
+loom_stranger(stranger_liar_words liar commits links)
+loom_stranger(stranger_keys keys)
+loom_stranger(stranger_folders folders)
+loom_stranger(stranger_safety_off safety off)
+loom_stranger(stranger_safety_contacts safety contacts)
