@@ -24,6 +24,9 @@ namespace {
 /// A controller that knows us has welcomed us long before.
 constexpr auto kAnswerPatience = std::chrono::seconds{5};
 
+/// The library gives up a connection whose key was refused for good, but keys may be granted at any time.
+constexpr auto kRedialInterval = std::chrono::seconds{2};
+
 /// One connection and what leaves on it at the end of this turn.
 struct Link {
   std::shared_ptr<LoopSocket> socket;
@@ -39,7 +42,8 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
       : io_(io),
         options_(std::move(options)),
         silence_(io),
-        sums_(io, [this](const MessageRefused& refused) { tell(refused); }) {
+        sums_(io, [this](const MessageRefused& refused) { tell(refused); }),
+        redial_(io) {
     allow_many_sockets(context_);
   }
 
@@ -63,6 +67,7 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   void flush(Link& link);
   Result<void> watch(zmq::socket_t& socket);
   void await_an_answer();
+  void on_refused(Error error);
 
   asio::io_context& io_;
   AgentTransportOptions options_;
@@ -74,6 +79,8 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   Intake intake_;               ///< one key: the controller's
   RefusalSums sums_;
   std::unique_ptr<HandshakeWatch> watch_;  ///< of the first connection: the others have the same keys
+  asio::steady_timer redial_;              ///< set while we are refused
+  bool is_refused_ = false;                ///< and that was told
   bool is_flush_posted_ = false;
   bool is_serve_posted_ = false;
   bool is_open_ = true;
@@ -135,7 +142,7 @@ Result<std::shared_ptr<LoopSocket>> AgentTransport::Core::dial() {
     socket.set(zmq::sockopt::curve_serverkey, options_.controller_key);
     socket.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
-    if (options_.on_refused && !watch_) {
+    if (!watch_) {
       LOOM_TRY(watch(socket));
     }
     socket.connect(options_.endpoint);
@@ -153,6 +160,7 @@ Result<void> AgentTransport::Core::replace_keys(KeyPair keys, std::string contro
   std::swap(options_.keys, keys);
   std::swap(options_.controller_key, controller_key);
   silence_.cancel();
+  redial_.cancel();
   std::unique_ptr<HandshakeWatch> watch_before = std::move(watch_);
   std::vector<std::shared_ptr<LoopSocket>> sockets;
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -177,9 +185,12 @@ Result<void> AgentTransport::Core::replace_keys(KeyPair keys, std::string contro
 /// Before connect(), so that no event is missed.
 Result<void> AgentTransport::Core::watch(zmq::socket_t& socket) {
   HandshakeListener listener;
-  listener.accepted = [this] { await_an_answer(); };
+  listener.accepted = [this] {
+    is_refused_ = false;
+    await_an_answer();
+  };
   listener.lost = [this] { silence_.cancel(); };
-  listener.failed = [this](Error error) { options_.on_refused(std::move(error)); };
+  listener.failed = [this](Error error) { on_refused(std::move(error)); };
   auto watch = HandshakeWatch::open(io_, context_, socket, options_.endpoint, std::move(listener));
   if (!watch) {
     return std::unexpected(watch.error());
@@ -188,12 +199,26 @@ Result<void> AgentTransport::Core::watch(zmq::socket_t& socket) {
   return {};
 }
 
+/// Told once until we are let in; tried again and again.
+void AgentTransport::Core::on_refused(Error error) {
+  if (!std::exchange(is_refused_, true) && options_.on_refused) {
+    options_.on_refused(std::move(error));
+  }
+  redial_.expires_after(kRedialInterval);
+  redial_.async_wait([weak = weak_from_this()](asio::error_code cancelled) {
+    const auto self = weak.lock();
+    if (self && !cancelled && self->is_open_) {
+      (void)self->replace_keys(self->options_.keys, self->options_.controller_key);  // what fails is tried again by nobody else
+    }
+  });
+}
+
 /// A key that is known but speaks for other nodes is let in and never heard; only the silence tells.
 void AgentTransport::Core::await_an_answer() {
   silence_.expires_after(kAnswerPatience);
   silence_.async_wait([weak = weak_from_this(), heard = counters.frames_in](asio::error_code error) {
     const auto self = weak.lock();
-    if (!self || error || !self->is_open_ || self->counters.frames_in != heard) {
+    if (!self || error || !self->is_open_ || self->counters.frames_in != heard || !self->options_.on_refused) {
       return;
     }
     self->options_.on_refused(
@@ -222,6 +247,7 @@ void AgentTransport::Core::close() {
   is_open_ = false;
   sums_.close();
   silence_.cancel();
+  redial_.cancel();
   watch_.reset();
   for (const auto& link : links_) {
     link->socket->close();

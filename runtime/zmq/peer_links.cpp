@@ -24,6 +24,8 @@ namespace loom {
 namespace {
 
 constexpr auto kGreetInterval = std::chrono::milliseconds{200};
+/// The library gives up a connection whose key was refused for good, but keys may be granted at any time.
+constexpr auto kRedialInterval = std::chrono::seconds{2};
 
 std::string addressed(NodeId to, std::string_view bytes) {
   std::string word;
@@ -100,6 +102,8 @@ Result<void> PeerLinks::Core::listen(const std::string& at) {
 
 /// What waited for it is dropped; it is dialled anew, or has to greet us anew.
 void PeerLinks::Core::hang_up(Link& link) {
+  link.watch.reset();
+  link.not_before = {};
   if (link.dialled) {
     link.dialled->close();
     link.dialled.reset();
@@ -108,6 +112,24 @@ void PeerLinks::Core::hang_up(Link& link) {
   link.routing_id.clear();
   counters.dropped += link.outgoing.count();
   link.outgoing.clear();
+}
+
+/// Before connect(), so that no refusal is missed; a link that cannot be watched is dialled all the same.
+void PeerLinks::Core::watch(std::size_t process, zmq::socket_t& socket, const std::string& address) {
+  HandshakeListener listener;
+  listener.accepted = [] {};
+  listener.lost = [] {};
+  listener.failed = [this, process](const Error&) {
+    asio::post(io_, [weak = weak_from_this(), process] {  // not from inside the watch, which ends with it
+      if (const auto self = weak.lock(); self && self->is_open_) {
+        self->hang_up(self->links_[process]);
+        self->links_[process].not_before = std::chrono::steady_clock::now() + kRedialInterval;
+      }
+    });
+  };
+  if (auto watch = HandshakeWatch::open(io_, context_, socket, address, std::move(listener))) {
+    links_[process].watch = std::move(*watch);
+  }
 }
 
 void PeerLinks::Core::replace_keyring(Keyring keyring) {
@@ -155,7 +177,8 @@ void PeerLinks::Core::close() {
   is_open_ = false;
   sums_.close();
   greeting_.cancel();
-  for (const Link& link : links_) {
+  for (Link& link : links_) {
+    link.watch.reset();
     if (link.dialled) {
       link.dialled->close();
     }
@@ -187,7 +210,8 @@ void PeerLinks::Core::dial(std::size_t process) {
   const PeerProcess& peer = options_.processes[process];
   Link& link = links_[process];
   const auto address = peer.address();
-  if (!address || *address == link.address || !may_speak(peer.public_key)) {
+  if (!address || *address == link.address || !may_speak(peer.public_key) ||
+      std::chrono::steady_clock::now() < link.not_before) {
     return;
   }
   try {
@@ -200,6 +224,8 @@ void PeerLinks::Core::dial(std::size_t process) {
     socket.set(zmq::sockopt::curve_serverkey, peer.public_key);
     socket.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
+    link.watch.reset();
+    watch(process, socket, *address);
     socket.connect(*address);
     if (link.dialled) {
       link.dialled->close();

@@ -3,6 +3,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -16,6 +17,7 @@
 
 #include "runtime/zmq/authenticator.hpp"
 #include "runtime/zmq/batch.hpp"
+#include "runtime/zmq/handshake_watch.hpp"
 #include "runtime/zmq/intake.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/peer_links.hpp"
@@ -55,14 +57,17 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   /// To one other process: a socket of our own if we dial it, else its connection at our ROUTER.
   struct Link {
     std::shared_ptr<LoopSocket> dialled;
-    std::string address;     ///< of `dialled`
-    std::string routing_id;  ///< empty: it has not greeted us
+    std::unique_ptr<HandshakeWatch> watch;               ///< of `dialled`
+    std::chrono::steady_clock::time_point not_before{};  ///< it refused our key: not dialled until then
+    std::string address;                                 ///< of `dialled`
+    std::string routing_id;                              ///< empty: it has not greeted us
     Batch outgoing;
     bool is_dirty = false;
   };
 
   Result<void> listen(const std::string& at);
   void hang_up(Link& link);
+  void watch(std::size_t process, zmq::socket_t& socket, const std::string& address);
   /// Without a keyring whoever we dial is known by its pinned key alone.
   bool may_speak(const std::string& key) const { return options_.keyring.is_empty() || options_.keyring.find(key) != nullptr; }
   bool is_hosted(NodeId node) const;

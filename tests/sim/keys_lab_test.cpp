@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/zmq/keyring.hpp"
+#include "runtime/zmq/keys.hpp"
 #include "tests/sim/kill_lab.hpp"
 
 using namespace loom;

@@ -178,6 +178,24 @@ TEST_CASE("a_changed_role_holds_from_the_next_message_on") {
   CHECK(rig.heard[1].role == Role::viewer);
 }
 
+TEST_CASE("an_agent_whose_key_was_refused_comes_back_by_itself_when_it_is_granted_again") {
+  Rig rig;
+  const KeyPair keys = rig.known(Role::agent, "host-a", {{{0}, {9}}});
+  rig.known(Role::operator_, "ada");
+  rig.listen();
+  const auto agents = rig.agents(keys);
+  MessageSeam& port = **agents->port({5});
+  REQUIRE(rig.speak_until(port, {5}, 1));
+  rig.controller->replace_keyring(without(rig.keyring, keys));
+  REQUIRE(rig.run_until([&] { return !rig.refused.empty(); }));
+  rig.heard.clear();
+  rig.controller->replace_keyring(rig.keyring);
+  REQUIRE(rig.run_until([&] {
+    port.send(controller_peer(), heartbeat({5}, 2));
+    return !rig.heard.empty();
+  }));
+}
+
 // --- a new pair ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("an_agent_transport_goes_on_with_another_pair_and_keeps_its_ports") {

@@ -211,3 +211,16 @@ TEST_CASE("processes_take_up_new_pairs_and_find_each_other_again") {
   REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 2));
   REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 3));
 }
+
+TEST_CASE("a_process_that_was_refused_by_another_dials_it_anew_until_its_key_is_granted") {
+  Pair pair;
+  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
+  const Keyring known = pair.keyring;
+  REQUIRE(pair.keyring.remove(pair.keys[1].public_key));
+  pair.links[0].reset();
+  pair.open(0);  // it starts anew and does not know the other's key
+  REQUIRE(pair.run_until([&] { return pair.links[0]->counters().unauthorised > 0; }));
+  pair.links[0]->replace_keyring(known);
+  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 2));
+  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 3));
+}
