@@ -20,7 +20,7 @@ namespace loom::cli {
 namespace {
 
 /// A controller that lives answers within milliseconds; who does not by then is taken for dead.
-constexpr Duration kControllerPatience = std::chrono::milliseconds{700};
+constexpr Duration kControllerPatience = std::chrono::seconds{1};
 constexpr std::size_t kNodesNamed = 20;
 
 /// Of every agent process that the keyring knows: it says which nodes each may speak for.

@@ -7,8 +7,9 @@
 namespace loom {
 namespace {
 
-constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk});
-constexpr RuleSet kUnruly = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off});
+constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::power});
+constexpr RuleSet kUnruly = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off,
+                                      SafetyRule::interlock, SafetyRule::power});
 
 constexpr FaultExcuse kNothing{};
 /// Light beside its place; it is back with the end of the fault.
@@ -19,6 +20,8 @@ constexpr FaultExcuse kDeaf{kUnruly, true, true};
 constexpr FaultExcuse kCold{kAstray, false, true};
 /// Less light than it should be, beside which leaks are more.
 constexpr FaultExcuse kWeak{rule_set({SafetyRule::crosstalk}), false, false};
+/// It goes dark as late as it answers.
+constexpr FaultExcuse kSlow{rule_set({SafetyRule::interlock}), false, false};
 /// Nobody could know where its light is.
 constexpr FaultExcuse kUntrue{kUntrueLight, false, false};
 
@@ -35,7 +38,7 @@ constexpr std::array<Row, kScenarioFaultKinds> kTable{{
     {ScenarioFaultKind::stick, kDeaf, kDeaf, kDeaf},
     {ScenarioFaultKind::silence, kDeaf, kDeaf, kDeaf},
     {ScenarioFaultKind::refuse, kDeaf, kDeaf, kDeaf},
-    {ScenarioFaultKind::late, kNothing, kNothing, kNothing},
+    {ScenarioFaultKind::late, kSlow, kNothing, kNothing},
     {ScenarioFaultKind::reboot, kNothing, kCold, kNothing},
     {ScenarioFaultKind::misroute, kNothing, kNothing, kUntrue},
     {ScenarioFaultKind::false_readback, kUntrue, kUntrue, kUntrue},

@@ -13,8 +13,9 @@
 namespace loom {
 
 /// What light may do that is not what the registers say: nobody could know.
-inline constexpr RuleSet kUntrueLight = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk,
-                                                  SafetyRule::lasers_off, SafetyRule::mixed, SafetyRule::moving_port});
+inline constexpr RuleSet kUntrueLight =
+    rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off, SafetyRule::mixed,
+              SafetyRule::moving_port, SafetyRule::interlock, SafetyRule::power});
 
 struct FaultExcuse {
   RuleSet rules = 0;

@@ -6,17 +6,24 @@
 #include <cmath>
 #include <utility>
 
+#include "core/hazard.hpp"
+
 namespace loom {
 namespace {
 
 /// One bit each in a PlanSet. A controller that has more revisions going without a confirmation is lost anyway.
 constexpr std::size_t kActivePlansMax = 64;
+/// Powers here are rounded to 0.01 dB at every element.
+constexpr Db kPowerRounding{10};
 constexpr ElementId kNobody{LightGraph::kNone};
 
 bool is_switch(const Element& element) {
   return std::holds_alternative<WavelengthSelectiveSwitch>(element.kind) ||
          std::holds_alternative<OpticalCircuitSwitch>(element.kind);
 }
+
+/// From the contact to darkness: what the device takes to blank, and what its bus adds.
+Duration dark_within(const Transmitter& transmitter) { return transmitter.blank_max + transmitter.control_max; }
 
 const Excuse* holding(const std::vector<Excuse>& excuses, SafetyRule rule, Instant now) {
   const auto found = std::ranges::find_if(
@@ -27,8 +34,8 @@ const Excuse* holding(const std::vector<Excuse>& excuses, SafetyRule rule, Insta
 }  // namespace
 
 std::string_view to_string(SafetyRule rule) {
-  static constexpr std::array<std::string_view, 7> kWords{"collision",  "stray",     "mixed",    "moving_port",
-                                                          "lasers_off", "crosstalk", "unsettled"};
+  static constexpr std::array<std::string_view, 9> kWords{"collision", "stray",     "mixed", "moving_port", "lasers_off",
+                                                          "crosstalk", "interlock", "power", "unsettled"};
   return kWords[static_cast<std::size_t>(rule)];
 }
 
@@ -93,6 +100,26 @@ void LightChecker::learn_latch(Instant now, NodeId node, const LatchRecord& latc
   } else if (since == kNever) {
     since = now;
   }
+}
+
+void LightChecker::note_contact(Instant now, NodeId node, bool open) {
+  Contact& contact = contacts_[node];
+  contact.is_open = open;
+  if (open && contact.dark_since == kNever) {
+    contact.dark_since = now;
+  }
+}
+
+void LightChecker::note_rearm() {
+  for (auto& [node, contact] : contacts_) {
+    contact.dark_since = contact.is_open ? contact.dark_since : kNever;
+  }
+}
+
+bool LightChecker::is_interlocked(Instant now, ElementId transmitter, NodeId node) const {
+  const auto contact = contacts_.find(node);
+  return contact != contacts_.end() && contact->second.dark_since != kNever &&
+         now - contact->second.dark_since >= dark_within(std::get<Transmitter>(light_.fabric().element(transmitter).kind));
 }
 
 void LightChecker::admit(std::shared_ptr<const Plan> plan) { activate(std::move(plan), true); }
@@ -204,6 +231,12 @@ void LightChecker::judge_order(Instant now, ElementId transmitter) {
   const bool ordered = lasers_off_since_ != kNever && now - lasers_off_since_ >= options_.lasers_off_bound;
   const bool latched =
       node && latched_since_[node->value] != kNever && now - latched_since_[node->value] >= options_.latch_bound;
+  if (node && is_interlocked(now, transmitter, *node)) {
+    report(now, {SafetyRule::interlock, transmitter, kNobody},
+           light_.fabric().element(transmitter).name + " emits although its interlock contact was opened at " +
+               std::to_string(contacts_.find(*node)->second.dark_since.time_since_epoch() / std::chrono::milliseconds{1}) +
+               " ms and nobody has rearmed it since");
+  }
   if (ordered || latched) {
     report(now, {SafetyRule::lasers_off, transmitter, kNobody},
            light_.fabric().element(transmitter).name + " emits although lasers are off " +
@@ -235,6 +268,22 @@ void LightChecker::judge_path(Instant now, ElementId transmitter) {
       report(now, breach, describe(*own) + " on " + describe(hop.fibre) + " belongs to no circuit of an active plan");
     }
     judge_fibre(now, *own, hop.fibre);
+    judge_power(now, *own, hop.fibre);
+  }
+}
+
+/// All light that has come by open ways, at the fibre's beginning, where there is most. What leaks through closed ports lies
+/// 20 dB and more below it and is left out.
+void LightChecker::judge_power(Instant now, const Light& light, FibreId fibre) {
+  const Fabric& fabric = light_.fabric();
+  Milliwatt sum;
+  for (const Light& each : light_.lights_on(fibre)) {
+    sum = sum + to_milliwatt(each.power + fabric.fibres[fibre.value].loss);
+  }
+  const Dbm limit = power_limit_of(fabric, fibre);
+  if (sum.value > to_milliwatt(limit + kPowerRounding).value) {
+    report(now, {SafetyRule::power, light.transmitter, fabric.fibres[fibre.value].from.element, fibre},
+           describe(fibre) + " carries " + to_string(to_dbm(sum)) + ", limit " + to_string(limit));
   }
 }
 
@@ -389,6 +438,11 @@ Instant LightChecker::next_bound(Instant now) const {
   consider(lasers_off_since_, options_.lasers_off_bound);
   for (const Instant since : latched_since_) {
     consider(since, options_.latch_bound);
+  }
+  for (const auto& [node, contact] : contacts_) {
+    for (const ElementId transmitter : light_.fabric().nodes[node.value].transmitters) {
+      consider(contact.dark_since, dark_within(std::get<Transmitter>(light_.fabric().element(transmitter).kind)));
+    }
   }
   return next;
 }

@@ -29,6 +29,8 @@ enum class SafetyRule : std::uint8_t {
   moving_port,  ///< light enters a port while it moves
   lasers_off,   ///< light although all lasers, or this node's, are ordered off
   crosstalk,    ///< what leaks to a receiver of a planned circuit sums to more than it bears beside its signal
+  interlock,    ///< light although this node's interlock contact was opened, and nobody has rearmed it since
+  power,        ///< more light in a fibre than its limit (core/hazard.hpp)
   unsettled,    ///< liveness: the run did not come to rest where it should
 };
 std::string_view to_string(SafetyRule rule);
@@ -41,7 +43,7 @@ struct Violation {
 };
 
 /// A set of rules.
-using RuleSet = std::uint8_t;
+using RuleSet = std::uint16_t;
 constexpr RuleSet rule_set(std::initializer_list<SafetyRule> rules) {
   RuleSet set = 0;
   for (const SafetyRule rule : rules) {
@@ -86,6 +88,11 @@ class LightChecker {
   void dismiss_others(Instant now);
   /// What an agent asks its journal to keep.
   void learn_latch(Instant now, NodeId node, const LatchRecord& latch);
+  /// This node's interlock contact. Within its devices' blank and control times its light is gone, and stays so until somebody
+  /// has rearmed while the contact was closed, whatever its agent believes.
+  void note_contact(Instant now, NodeId node, bool open);
+  /// An operator's rearm has come to a controller.
+  void note_rearm();
   /// From now on, for the rules that it names: light that this element makes, that enters it, or that has passed it on its way.
   void excuse(Excuse excuse);
   /// The same for light that passes, or has passed, this fibre; the excuse's element counts for nothing.
@@ -134,6 +141,8 @@ class LightChecker {
   void judge_path(Instant now, ElementId transmitter);
   void judge_fibre(Instant now, const Light& light, FibreId fibre);
   void judge_order(Instant now, ElementId transmitter);
+  bool is_interlocked(Instant now, ElementId transmitter, NodeId node) const;
+  void judge_power(Instant now, const Light& light, FibreId fibre);
   void judge_crosstalk(Instant now, ElementId receiver);
   /// Which light breaks a rule, and where.
   struct Breach {
@@ -161,6 +170,11 @@ class LightChecker {
   std::map<FibreId, std::vector<Excuse>> fibre_excuses_;
   Instant lasers_off_since_ = kNever;
   std::vector<Instant> latched_since_;  ///< by node
+  struct Contact {
+    bool is_open = false;
+    Instant dark_since = kNever;  ///< it was opened then and nobody has rearmed since it is closed
+  };
+  std::map<NodeId, Contact> contacts_;
   std::vector<Violation> violations_;
   std::vector<ExcusedViolation> excused_;
   /// Since the last record, and whether it was excused; one sentence each is enough.

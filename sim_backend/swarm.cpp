@@ -24,6 +24,8 @@ constexpr std::array kDeviceFaults{ScenarioFaultKind::detune, ScenarioFaultKind:
                                    ScenarioFaultKind::stick,  ScenarioFaultKind::silence, ScenarioFaultKind::refuse,
                                    ScenarioFaultKind::late};
 
+constexpr std::size_t kInterlock = static_cast<std::size_t>(FaultClass::interlock);
+
 bool is_oddl(FabricFamily family) {
   return family == FabricFamily::oddl || family == FabricFamily::oddl_planes || family == FabricFamily::oddl_open ||
          family == FabricFamily::oddl_awgr;
@@ -90,7 +92,7 @@ class Draw {
 
   /// Each class by itself, as often as the class is usual.
   void draw_classes() {
-    for (std::size_t i = 0; i < kFaultClasses; ++i) {
+    for (std::size_t i = 0; i < kInterlock; ++i) {
       const bool drawn = random_.chance(kHalf);
       on_[i] = drawn && options_.allowed[i];
     }
@@ -106,6 +108,7 @@ class Draw {
     repeat(FaultClass::slow, 2, [this] { add_slow(); });
     repeat(FaultClass::clock, 2, [this] { add_clock(); });
     repeat(FaultClass::takeover, 1, [this] { add_takeover(); });
+    draw_interlocks(kHalf);
   }
 
   /// Any kinds, so and so many in all.
@@ -117,8 +120,9 @@ class Draw {
     }
     const std::uint32_t faults = 1 + random_.below(6);
     for (std::uint32_t i = 0; i < faults; ++i) {
-      add_any(static_cast<FaultClass>(1 + random_.below(kFaultClasses - 1)));
+      add_any(static_cast<FaultClass>(1 + random_.below(kInterlock - 1)));
     }
+    draw_interlocks(kSeldom);
   }
 
   SwarmDraw finish() {
@@ -298,6 +302,8 @@ class Draw {
         return add_clock();
       case FaultClass::takeover:
         return add_takeover();
+      case FaultClass::interlock:
+        return add_interlock();
     }
   }
 
@@ -351,6 +357,19 @@ class Draw {
   void add_takeover() {
     const Duration lasts = between(milliseconds{20}, seconds{2});
     add_machine_fault(MachineFaultKind::takeover, {}, lasts);
+  }
+
+  void add_interlock() {
+    const NodeId node = any_node();
+    const Duration lasts = between(milliseconds{5}, seconds{2});
+    add_machine_fault(MachineFaultKind::interlock_open, node, lasts);
+  }
+
+  /// Drawn last of all classes, so that seeds from before there was this one draw what they drew.
+  void draw_interlocks(std::uint32_t chance) {
+    const bool drawn = random_.chance(chance);
+    on_[kInterlock] = drawn && options_.allowed[kInterlock];
+    repeat(FaultClass::interlock, 2, [this] { add_interlock(); });
   }
 
   void add_fault(DeviceId device, ScenarioFaultKind kind, Duration lasts) {
@@ -426,7 +445,7 @@ void count(SwarmResult& result, FaultClass fault, std::uint64_t times = 1) {
 std::string_view to_string(FaultClass fault) {
   static constexpr std::array<std::string_view, kFaultClasses> kWords{
       "network", "partition", "controller_crash", "agent_crash", "device", "disk", "power", "untrue",
-      "slow",    "clock",     "takeover"};
+      "slow",    "clock",     "takeover",         "interlock"};
   return kWords[static_cast<std::size_t>(fault)];
 }
 
@@ -457,6 +476,8 @@ FaultClass class_of(const MachineFault& fault) {
       return FaultClass::clock;
     case MachineFaultKind::takeover:
       return FaultClass::takeover;
+    case MachineFaultKind::interlock_open:
+      return FaultClass::interlock;
   }
   return FaultClass::takeover;
 }

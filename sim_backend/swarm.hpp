@@ -23,15 +23,16 @@ enum class FaultClass : std::uint8_t {
   partition,
   controller_crash,
   agent_crash,
-  device,    ///< detuned, dim, dead, stuck, silent, refusing, late
-  disk,      ///< the controller's is full
-  power,     ///< a device's power is cut
-  untrue,    ///< light is not what registers say: misrouted, false read-back, exchanged fibres
-  slow,      ///< an agent's host
-  clock,     ///< an agent's clock steps or drifts
-  takeover,  ///< a second controller, while the old one goes on speaking
+  device,     ///< detuned, dim, dead, stuck, silent, refusing, late
+  disk,       ///< the controller's is full
+  power,      ///< a device's power is cut
+  untrue,     ///< light is not what registers say: misrouted, false read-back, exchanged fibres
+  slow,       ///< an agent's host
+  clock,      ///< an agent's clock steps or drifts
+  takeover,   ///< a second controller, while the old one goes on speaking
+  interlock,  ///< an agent's contact is opened
 };
-inline constexpr std::size_t kFaultClasses = 11;
+inline constexpr std::size_t kFaultClasses = 12;
 std::string_view to_string(FaultClass fault);
 
 struct SwarmOptions {

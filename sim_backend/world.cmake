@@ -23,6 +23,7 @@ loom_room(loom_sim_world
     planned_light.cpp
     world.cpp
     world_faults.cpp
+    world_interlocks.cpp
     world_crash.cpp
     world_machines.cpp
     troubled_host.cpp

@@ -127,6 +127,7 @@ void World::step_controller(Controller& machine, Instant now, const Event& event
   if (const auto* started = std::get_if<Started>(&event)) {  // lightloomd starts only where this holds
     LOOM_ASSERT(verify_journal(*fabric_, state_of(started->records)).has_value());
   }
+  note_rearm(event);
   if (&machine == first_controller_.get()) {
     machine.step(now, event, sink);
     return watch_first_controller(sink);
@@ -248,6 +249,9 @@ Result<void> World::start() {
   for (const AgentPlace& agent : agents_) {
     const std::uint64_t boot = boot_random_.next();
     LOOM_TRY(agent.place.host->start(boot));
+  }
+  for (const Node& node : fabric_->nodes) {
+    read_contacts(node.id);
   }
   return operator_host_->start(1);
 }

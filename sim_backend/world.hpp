@@ -144,6 +144,12 @@ class World {
   // world_machines.cpp: hosts, fibres, and controllers that were replaced
   void make_troubled_hosts(const Scenario& scenario);
   void trouble(const MachineFault& fault);
+  // world_interlocks.cpp: contacts, and who closes them again
+  void read_contacts(NodeId node);
+  void set_contact(NodeId node, bool open);
+  void open_interlock(const MachineFault& fault);
+  void rearm_until_lit(NodeId node);
+  void note_rearm(const Event& event);
   void excuse_orders(const MachineFault& fault);
   void begin_fibre_fault(const FibreFault& fault);
   void exchange_ends();
@@ -203,6 +209,7 @@ class World {
     FaultExcuse excuse;
   };
   std::vector<DeviceTrouble> troubles_;
+  std::map<NodeId, int> open_contacts_;                 ///< how many faults hold a node's contact open; absent: none ever did
   std::vector<std::pair<FibreId, FibreId>> exchanged_;  ///< whose far ends are, now
   RunHistory history_;
   FaultNotices notices_;

@@ -48,7 +48,11 @@ Result<void> World::revive(Peer who) {
     make_agent(NodeId{static_cast<std::uint32_t>(who.id)});
   }
   const std::uint64_t boot = boot_random_.next();
-  return place_of(who).host->start(boot);
+  LOOM_TRY(place_of(who).host->start(boot));
+  if (who.kind == Peer::Kind::agent) {
+    read_contacts(NodeId{static_cast<std::uint32_t>(who.id)});
+  }
+  return {};
 }
 
 void World::crash_at(Peer who, std::uint64_t kill_point, Duration down_for) { place_of(who).kill = {kill_point, 0, down_for}; }

@@ -13,7 +13,7 @@ constexpr Duration kRestart = std::chrono::milliseconds{100};
 /// Commands that were on their way when a device fell silent have taken effect by then.
 constexpr Duration kCommandsLanded = std::chrono::milliseconds{200};
 constexpr RuleSet kTampered =
-    rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off});
+    rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off, SafetyRule::interlock});
 
 NetworkOptions faultless(NetworkOptions options) {
   options.loss_per_million = 0;
@@ -110,7 +110,9 @@ bool World::is_excused(ElementId transmitter, ElementId receiver) const {
 void World::befall(const MachineFault& fault) {
   const Peer who = fault.node ? agent_peer(*fault.node) : controller_peer();
   const Instant end = loop_.now() + fault.lasts;
-  excuse_orders(fault);
+  if (fault.kind != MachineFaultKind::interlock_open) {  // which explains no light
+    excuse_orders(fault);
+  }
   if (fault.node) {
     notices_.begin(loop_.now(), text_of(fault), *fault.node);
   }
@@ -136,6 +138,9 @@ void World::befall(const MachineFault& fault) {
       break;
     case MachineFaultKind::takeover:
       take_over(fault.lasts);
+      break;
+    case MachineFaultKind::interlock_open:
+      open_interlock(fault);
       break;
   }
 }

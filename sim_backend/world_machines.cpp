@@ -22,6 +22,12 @@ bool troubles_a_host(const MachineFault& fault) {
          fault.kind == MachineFaultKind::clock_drift;
 }
 
+/// A contact is the agent's own: only an agent that is dead or slow itself darkens late for it, whoever else is cut off.
+bool delays_an_interlock(const MachineFault& fault) {
+  return fault.node && (fault.kind == MachineFaultKind::crash || fault.kind == MachineFaultKind::disk_full ||
+                        fault.kind == MachineFaultKind::slow);
+}
+
 }  // namespace
 
 void World::make_troubled_hosts(const Scenario& scenario) {
@@ -55,9 +61,11 @@ void World::trouble(const MachineFault& fault) {
 /// controller in such a state it reaches nobody.
 void World::excuse_orders(const MachineFault& fault) {
   const Instant until = loop_.now() + fault.lasts + kRestartAndRetry + options_.checker.lasers_off_bound;
+  const RuleSet rules = delays_an_interlock(fault) ? rule_set({SafetyRule::lasers_off, SafetyRule::interlock})
+                                                   : rule_set({SafetyRule::lasers_off});
   for (const Node& node : fabric_->nodes) {
     for (std::size_t i = 0; i < node.transmitters.size() && (!fault.node || *fault.node == node.id); ++i) {
-      checker_->excuse({node.transmitters[i], rule_set({SafetyRule::lasers_off}), until, text_of(fault)});
+      checker_->excuse({node.transmitters[i], rules, until, text_of(fault)});
     }
   }
   loop_.call_at(until, Precision::ordinary, [this] { checker_->judge_all(loop_.now()); });

@@ -30,6 +30,7 @@ inline constexpr std::string_view kOpticalLoop = "optical_loop";  ///< light mee
 inline constexpr std::string_view kPassband = "passband";
 inline constexpr std::string_view kAmplifierInput = "amplifier_input_range";
 inline constexpr std::string_view kLinkBudget = "link_budget";
+inline constexpr std::string_view kFibrePower = "fibre_power";  ///< more light in a fibre than is safe (core/hazard.hpp)
 inline constexpr std::string_view kCrosstalk = "crosstalk";
 inline constexpr std::string_view kReloadDip = "reload_dip";  ///< untouched light loses its margin while a hologram reloads
 inline constexpr std::string_view kCertificateLight = "certificate_light";  ///< margins claimed are not those of the light

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "controller/plan/verify_parts.hpp"
 
@@ -21,7 +22,7 @@ std::string text_of(double value) {
 using JobNumber = std::uint32_t;
 constexpr JobNumber kNobody = ~JobNumber{0};
 
-/// Total power at the input of every amplifier and receiver, by element.
+/// Total power at the input of every amplifier and receiver, by element; then at the end of every fibre, by fibre.
 using Tally = std::vector<double>;
 
 class LightRules {
@@ -39,14 +40,15 @@ class LightRules {
         expected_(fabric.elements.size()),
         owner_(fabric.fibres.size() * std::max<std::size_t>(1, tracer_.colours().size()), 0),
         fibre_job_(fabric.fibres.size(), 0),
-        fibre_shared_(fabric.fibres.size()) {}
+        fibre_shared_(fabric.fibres.size()),
+        alone_(fabric.fibres.size(), 0.0) {}
 
   std::vector<Reception> run() {
     index_circuits();
     group_sources();
     const Field still = tracer_.trace(still_);
     const Tally still_tally = tally(still);
-    std::vector<Tally> worst(moving_.size(), Tally(fabric_.elements.size(), 0.0));
+    std::vector<Tally> worst(moving_.size(), darkness());
     for (std::size_t job = 0; moving_.size() > 1 && job < moving_.size(); ++job) {
       for (const std::vector<Lit>& lights : moments_of(moving_[job])) {
         raise(worst[job], tally(tracer_.trace(lights)));
@@ -66,7 +68,8 @@ class LightRules {
     for (std::size_t job = 0; job < granted_.size(); ++job) {
       judge_granted(job, sum_except(worst, moving_.size() + job, still_tally));
     }
-    judge(still_, still, sum_except(worst, worst.size(), Tally(fabric_.elements.size(), 0.0)));
+    judge(still_, still, sum_except(worst, worst.size(), darkness()));
+    judge_powers(sum_except(worst, worst.size(), still_tally));
     check_all_lit();
     check_certificate();
     return std::move(receptions_);
@@ -125,12 +128,12 @@ class LightRules {
   /// Light of one laser under grants at its worst everywhere but at the receiver that it is for: there it is alone, which is
   /// what the arbiter is for.
   Tally worst_of_granted(const Source& source) {
-    Tally worst(fabric_.elements.size(), 0.0);
+    Tally worst = darkness();
     for (const Emission& emission : source.emissions) {
       Tally here = tally(tracer_.trace({{source.transmitter, emission.laser.slot, emission.laser.power}}));
       for (const std::size_t index : circuits_of_[source.transmitter.value]) {
         if (plan_.circuits[index].slot == emission.laser.slot) {
-          here[plan_.circuits[index].receiver.value] = 0;
+          take_alone(here, plan_.circuits[index].receiver);
         }
       }
       raise(worst, here);
@@ -140,7 +143,7 @@ class LightRules {
 
   /// All of them at once.
   Tally worst_of_granted(const std::vector<const Source*>& sources) {
-    Tally sum(fabric_.elements.size(), 0.0);
+    Tally sum = darkness();
     for (const Source* source : sources) {
       const Tally one = worst_of_granted(*source);
       std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
@@ -160,7 +163,7 @@ class LightRules {
       for (const Emission& emission : source->emissions) {
         const std::vector<Lit> light{{source->transmitter, emission.laser.slot, emission.laser.power}};
         const Field field = tracer_.trace(light);
-        judge(light, field, Tally(fabric_.elements.size(), 0.0));
+        judge(light, field, darkness());
         judge(light, field, beside);
       }
     }
@@ -189,14 +192,34 @@ class LightRules {
     return moments;
   }
 
+  Tally darkness() const { return Tally(fabric_.elements.size() + fabric_.fibres.size(), 0.0); }
+  std::size_t place_of(FibreId fibre) const { return fabric_.elements.size() + fibre.value; }
+
   Tally tally(const Field& field) const {
-    Tally result(fabric_.elements.size(), 0.0);
+    Tally result = darkness();
     for (const Fibre& fibre : fabric_.fibres) {
+      const double power = field.power_on(fibre.id);
+      result[place_of(fibre.id)] = power;
       if (is_measured(fabric_.element(fibre.to.element))) {
-        result[fibre.to.element.value] += field.power_on(fibre.id);
+        result[fibre.to.element.value] += power;
       }
     }
     return result;
+  }
+
+  /// At a receiver, and in the fibre to it, granted lights come one at a time: the arbiter is for that.
+  void take_alone(Tally& here, ElementId receiver) {
+    here[receiver.value] = 0;
+    if (const auto& fibre = fabric_.fibre_in[receiver.value][0]) {
+      double& power = here[place_of(*fibre)];
+      alone_[fibre->value] = std::max(alone_[fibre->value], std::exchange(power, 0.0));
+    }
+  }
+
+  void judge_powers(const Tally& sum) {
+    std::vector<double> powers(sum.begin() + static_cast<std::ptrdiff_t>(fabric_.elements.size()), sum.end());
+    std::transform(powers.begin(), powers.end(), alone_.begin(), powers.begin(), std::plus<>());
+    check_powers(fabric_, plan_, settings_, tracer_, powers, faults_);
   }
 
   static bool is_measured(const Element& element) {
@@ -412,6 +435,7 @@ class LightRules {
   std::vector<JobNumber> owner_;                     ///< [fibre x colour]
   std::vector<JobNumber> fibre_job_;
   std::vector<bool> fibre_shared_;
+  std::vector<double> alone_;  ///< by fibre to a receiver: the strongest light under grants, mW
 };
 
 }  // namespace

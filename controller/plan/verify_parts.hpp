@@ -211,6 +211,9 @@ void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& set
 void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 /// The receptions are by circuit of the plan.
 std::vector<Reception> check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
+/// `powers`: all light that may be in each fibre together, mW at its end, by fibre. The tracer names whose it is.
+void check_powers(const Fabric& fabric, const Plan& plan, const Settings& settings, LightTracer& tracer,
+                  std::span<const double> powers, Faults& faults);
 /// Fills the verdict's light, and names whom a dip would blind.
 void check_margins(const Fabric& fabric, const Plan& plan, const Settings& settings, const std::vector<Reception>& receptions,
                    Verdict& verdict, Faults& faults);

@@ -120,7 +120,7 @@ class FaultReader {
     constexpr Range<std::int64_t> kDrift{-100'000, 100'000};
     constexpr Range<Duration> kOffset{-hours{1}, hours{1}};
     const bool of_agent = fault.kind == MachineFaultKind::slow || fault.kind == MachineFaultKind::clock_step ||
-                          fault.kind == MachineFaultKind::clock_drift;
+                          fault.kind == MachineFaultKind::clock_drift || fault.kind == MachineFaultKind::interlock_open;
     if (fault.kind == MachineFaultKind::slow) {
       fault.delay = map.duration("delay", {microseconds{1}, seconds{60}}, Rule::required);
     } else if (fault.kind == MachineFaultKind::clock_step) {

@@ -47,8 +47,8 @@ std::string_view to_string(ScenarioFaultKind kind) {
 }
 
 std::string_view to_string(MachineFaultKind kind) {
-  static constexpr std::array<std::string_view, kMachineFaultKinds> kWords{"crash",      "partition",   "disk_full", "slow",
-                                                                           "clock_step", "clock_drift", "takeover"};
+  static constexpr std::array<std::string_view, kMachineFaultKinds> kWords{
+      "crash", "partition", "disk_full", "slow", "clock_step", "clock_drift", "takeover", "interlock_open"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kWords.size() ? kWords[index] : "?";
 }

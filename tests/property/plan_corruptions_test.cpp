@@ -454,6 +454,18 @@ bool break_light_certificate(Chance& chance, Case& c) {
   }
 }
 
+bool break_fibre_power(Chance& chance, Case& c) {
+  const Circuit* circuit = any_circuit(chance, c);
+  if (circuit == nullptr) {
+    return false;
+  }
+  const auto& laser = std::get<LaserSetpoint>(laser_of(c, *circuit).timeline[0].setpoint);
+  const FibreId fibre = *c.fabric.fibre_out[circuit->transmitter.value][0];
+  (chance.one_in(2) ? c.fabric.fibres[fibre.value].power_limit : c.fabric.power_limit) =
+      laser.power - Db{1 + static_cast<std::int32_t>(chance.below(2'000))};
+  return true;
+}
+
 /// 2,000 corruptions that apply, each refused by name.
 void refuses(std::string_view rule, Corruption corrupt, std::uint64_t seed) {
   constexpr std::uint32_t kCorruptions = 2'000;
@@ -499,6 +511,7 @@ TEST_CASE("refuses_light_of_another_order") { refuses(rules::kAliasing, break_al
 TEST_CASE("refuses_a_signal_wider_than_its_passband") { refuses(rules::kPassband, break_passband, 113); }
 TEST_CASE("refuses_an_amplifier_out_of_its_input_range") { refuses(rules::kAmplifierInput, break_amplifier, 114); }
 TEST_CASE("refuses_a_link_that_does_not_close") { refuses(rules::kLinkBudget, break_link_budget, 115); }
+TEST_CASE("refuses_more_light_than_a_fibre_may_carry") { refuses(rules::kFibrePower, break_fibre_power, 122); }
 TEST_CASE("refuses_crosstalk_above_the_limit") { refuses(rules::kCrosstalk, break_crosstalk, 116); }
 TEST_CASE("refuses_a_false_isolation_certificate") { refuses(rules::kJobIsolation, break_job_isolation, 117); }
 TEST_CASE("refuses_margins_that_the_light_does_not_have") { refuses(rules::kCertificateLight, break_light_certificate, 121); }

@@ -57,7 +57,8 @@ inline std::set<Ends> lit_at(const LightTimeline& light, Instant at, bool of_kep
 /// Two agent processes over a soft lab of eight nodes; the controller is started by the test, at the address of its first life.
 class KillLab {
  public:
-  explicit KillLab(const std::string& lines = "mode: soft\n") : scenario_(lab_.write_scenario(lines)) {
+  explicit KillLab(const std::string& lines = "mode: soft\n", const std::string& fabric_lines = {})
+      : scenario_(lab_.write_scenario(lines, fabric_lines)) {
     const auto loaded = load_scenario(scenario_);
     REQUIRE(loaded);
     fabric_ = loaded.value->fabric;

@@ -187,10 +187,11 @@ class Lab {
 
   /// Eight nodes in two groups, as configs/fabrics/oddl_8.yaml. Commands to lasers are given 200 ms: timeslots are real time,
   /// and whatever else a host builds and tests must not make them dark.
-  std::string write_scenario(const std::string& lines) const {
+  std::string write_scenario(const std::string& lines, const std::string& fabric_lines = {}) const {
     const std::string fabric = state_.string() + ".fabric.yaml";
     std::ofstream(fabric) << "schema_version: 1\nkind: fabric\nname: oddl-8\ntemplate: oddl\n"
-                             "parameters: {nodes: 8, group_size: 4, channels: 8, laser_control_max: 200ms}\n";
+                             "parameters: {nodes: 8, group_size: 4, channels: 8, laser_control_max: 200ms}\n"
+                          << fabric_lines;
     return write_scenario_on(fabric, lines);
   }
   std::string write_scenario_on(const std::string& fabric, const std::string& lines) const {

@@ -265,6 +265,58 @@ TEST_CASE("an_agents_latch_counts_for_its_own_transmitters") {
   CHECK(court.count(SafetyRule::lasers_off) == 1);
 }
 
+TEST_CASE("an_open_contact_is_dark_within_the_devices_times_and_until_a_rearm_with_the_contact_closed") {
+  LitCourt court;
+  const auto& transmitter = std::get<Transmitter>(court.fabric->element(court.fabric->nodes[0].transmitters.front()).kind);
+  const Instant opened = instant_from_ns(court.clock);
+  court.checker.note_contact(opened, NodeId{1}, true);  // node 1 shines nothing
+  court.checker.note_contact(opened, NodeId{0}, true);
+  const Instant bound = opened + transmitter.blank_max + transmitter.control_max;
+  REQUIRE(court.checker.next_bound(opened) == bound);
+  court.checker.judge_all(bound - Duration{1});
+  CHECK(court.checker.violations().empty());
+  const bool is_dark = GENERATE(true, false);
+  if (is_dark) {
+    court.darken(0);
+  }
+  court.checker.judge_all(bound);
+  CHECK(court.count(SafetyRule::interlock) == (is_dark ? 0 : 1));
+}
+
+TEST_CASE("light_after_an_open_contact_is_unlawful_until_somebody_rearms_while_it_is_closed") {
+  LitCourt court;
+  court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, true);
+  court.darken(0);
+  court.checker.note_rearm();  // too early: it is open
+  court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, false);
+  const bool is_rearmed = GENERATE(true, false);
+  if (is_rearmed) {
+    court.checker.note_rearm();
+  }
+  court.clock += 1'000'000'000;
+  court.emit(0, 1);
+  CHECK(court.count(SafetyRule::interlock) == (is_rearmed ? 0 : 1));
+}
+
+TEST_CASE("more_light_in_a_fibre_than_its_limit_is_found_by_the_sum_of_all_lights") {
+  Court court;
+  Fabric fabric = *court.fabric;
+  const FibreId fibre = *fabric.fibre_out[fabric.nodes[0].transmitters.front().value][0];
+  const ElementId combiner = fabric.fibres[fibre.value].to.element;
+  const FibreId trunk = *fabric.fibre_out[combiner.value][0];
+  const Db loss = fabric.element(combiner).insertion_loss;
+  fabric.fibres[trunk.value].power_limit = Dbm{0} - loss + Db{200};  // one laser of 0 dBm fits, two (+3 dB) do not
+  LightModel light(std::make_shared<const Fabric>(fabric));
+  LightChecker checker(light, CheckerOptions{});
+  const auto emit = [&](std::uint32_t node, std::int32_t channel) {
+    const auto change = laser(fabric, ++court.clock, NodeId{node}, centre_of(slot_of_channel(channel)));
+    checker.judge(change.at, light.apply(change));
+    return std::ranges::count(checker.violations(), SafetyRule::power, &Violation::rule);
+  };
+  CHECK(emit(0, 1) == 0);
+  CHECK(emit(1, 2) == 1);
+}
+
 constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk});
 
 TEST_CASE("an_injected_fault_excuses_stray_light_but_not_mixing") {
@@ -350,12 +402,14 @@ TEST_CASE("light_of_a_plan_that_another_controller_had_decided_is_lawful_until_t
 TEST_CASE("what_a_fault_explains_follows_from_its_kind_and_its_device") {
   using Kind = ScenarioFaultKind;
   for (const DeviceKind device : {DeviceKind::itla_laser, DeviceKind::heater_bank, DeviceKind::wss, DeviceKind::ocs}) {
-    CHECK(excuse_for(Kind::late, device).rules == 0);
+    const RuleSet late =
+        device == DeviceKind::itla_laser ? rule_set({SafetyRule::interlock}) : 0;  // dark as late as it answers
+    CHECK(excuse_for(Kind::late, device).rules == late);
     CHECK((excuse_for(Kind::dim, device).rules & ~rule_set({SafetyRule::crosstalk})) == 0);  // leaks beside weak light
     CHECK(excuse_for(Kind::silence, device).as_it_was);
     CHECK((excuse_for(Kind::silence, device).rules & rule_set({SafetyRule::moving_port, SafetyRule::mixed})) == 0);
   }
-  CHECK(excuse_for(Kind::detune, DeviceKind::itla_laser).rules == kAstray);
+  CHECK(excuse_for(Kind::detune, DeviceKind::itla_laser).rules == (kAstray | rule_set({SafetyRule::power})));
   CHECK_FALSE(excuse_for(Kind::detune, DeviceKind::itla_laser).must_be_mended);
   CHECK(excuse_for(Kind::fail, DeviceKind::itla_laser).rules == 0);  // dark light is nowhere
   CHECK(excuse_for(Kind::fail, DeviceKind::wss).rules == 0);

@@ -9,6 +9,7 @@ loom_test(all_devices_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/all_devices_test.cp
 loom_test(world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_world_test.cpp
   LINKS loom_sim_world)
+loom_test(interlock_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/interlock_world_test.cpp LINKS loom_sim_world)
 loom_test(run_account_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/job_light_test.cpp ${CMAKE_CURRENT_LIST_DIR}/run_account_test.cpp
           ${CMAKE_CURRENT_LIST_DIR}/snapshot_news_test.cpp
@@ -41,6 +42,10 @@ loom_test(lab_kill_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_kill_test.cp
 target_compile_definitions(lab_kill_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
 add_dependencies(lab_kill_test loom lightloomd lightloom-agent lightloom-emulate)
+loom_test(interlock_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/interlock_lab_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+target_compile_definitions(interlock_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
+  LOOM_AGENT="$<TARGET_FILE:lightloom-agent>" LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+add_dependencies(interlock_lab_test loom lightloomd lightloom-agent lightloom-emulate)
 
 loom_test(lab_state_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_state_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_state_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"

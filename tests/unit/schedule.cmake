@@ -27,6 +27,7 @@ loom_test(verify_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/verify_setpoints_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_light_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_power_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_elements_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_change_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_grants_test.cpp
