@@ -209,17 +209,20 @@ LabFootprint footprint_of(const LabSession& lab) {
 }  // namespace
 
 int run_jobs(LabSession& lab, const Globals& globals) {
+  const auto end_with = [&](const Error& error, const std::string& next = {}) {
+    return lab.is_interrupted() ? static_cast<int>(kInterrupted) : give_up(error, next);
+  };
   auto jobs = script_of(lab.scenario);
   if (!jobs) {
-    return give_up(jobs.error());
+    return end_with(jobs.error());
   }
   const Instant zero = monotonic_now();
   if (const auto told = lab.files.write_start(zero); !told) {
-    return give_up(told.error());
+    return end_with(told.error());
   }
   LabOperator desk(lab, std::move(*jobs), zero);
   if (const auto ran = desk.run(); !ran) {
-    return give_up(ran.error(), "loom status");
+    return end_with(ran.error(), "loom status");
   }
   note_schedules(lab, desk);
   LabReport report;
@@ -227,7 +230,7 @@ int run_jobs(LabSession& lab, const Globals& globals) {
   for (std::size_t i = 0; i < desk.script().entries().size(); ++i) {
     auto outcome = maker.make(i);
     if (!outcome) {
-      return give_up(outcome.error(), "loom alarm list");
+      return end_with(outcome.error(), "loom alarm list");
     }
     report.outcomes.push_back(std::move(*outcome));
   }

@@ -86,7 +86,7 @@ class OperatorClient::Core {
     while (Clock::now() < deadline && !is_interrupted()) {
       if (!wait(ZMQ_POLLIN, std::min(deadline, Clock::now() + kRepeatInterval))) {
         // Perhaps it was lost with a connection: the same number is never carried out twice, while it is remembered.
-        if (Clock::now() < last_repetition) {
+        if (Clock::now() < last_repetition && !is_interrupted()) {
           zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT);
         }
         continue;
@@ -98,6 +98,9 @@ class OperatorClient::Core {
       if (*reply) {
         return std::move(**reply);
       }
+    }
+    if (is_interrupted()) {
+      return fail(ErrorCode::timed_out, "interrupted before the controller at " + options_.endpoint + " answered");
     }
     return fail(ErrorCode::timed_out,
                 "the controller at " + options_.endpoint + " did not answer within " + in_seconds(timeout));

@@ -1,12 +1,33 @@
 // What people and programs see of `loom`: tables, durations, JSON keys, exit codes of errors.
 #include <catch2/catch.hpp>
+#include <filesystem>
 
+#include "cli/config_words.hpp"
 #include "cli/lab_files.hpp"
 #include "cli/options.hpp"
 #include "cli/rows.hpp"
 #include "cli/term.hpp"
+#include "core/config/scenario_file.hpp"
 
 namespace loom::cli {
+
+TEST_CASE("every shipped file is sound by the words that the other rooms know, and a wrong one is found") {
+  const ScenarioWords words = scenario_words();
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("configs")) {
+    if (entry.path().extension() != ".yaml") {
+      continue;
+    }
+    ++files;
+    for (const ConfigError& error : check_config(entry.path(), &words)) {
+      FAIL_CHECK(to_string(error));
+    }
+  }
+  CHECK(files >= 40);
+  CHECK_FALSE(words.job("vgg19", 8, {{"batch", "many"}}));
+  CHECK(words.job("vgg19", 8, {{"batch", "32"}}));
+  CHECK(words.settings("dlrm").size() > words.settings("./trace.json").size());
+}
 
 TEST_CASE("durations are printed with three digits and their unit") {
   CHECK(text_of(Duration{999}) == "999 ns");
