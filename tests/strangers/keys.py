@@ -30,20 +30,20 @@ class Asker(threading.Thread):
     def __init__(self, lab, pair):
         super().__init__(daemon=True)
         self.arguments = (lab.address(), pair, lab.key("controller.pub")[0])
-        self.count, self.last_asked, self.stopping, self.errors = 0, 0.0, False, 0
+        self.count, self.last_asked, self.last_wall_ns, self.stopping, self.errors = 0, 0.0, 0, False, 0
         self.start()
 
     def run(self):
         with peer.Peer(*self.arguments) as connection:
             while not self.stopping:
-                at = time.monotonic()
+                at, wall_ns = time.monotonic(), time.time_ns()
                 reply = connection.ask(0.1, query=query(wire.NOUN_STATUS))
                 if reply is None:
                     continue
                 if reply.outcome.HasField("error"):
                     self.errors += 1
                     continue
-                self.count, self.last_asked = self.count + 1, at
+                self.count, self.last_asked, self.last_wall_ns = self.count + 1, at, wall_ns
                 time.sleep(0.002)
 
     def stop(self):
@@ -104,6 +104,23 @@ def revoked(ledger, lab, pair):
         ledger.promise("a revoked key is refused on a new connection", not answered(connection, 0.7), f"handshake {shook}")
 
 
+def revocation_figures(ledger, lab):
+    """From the write of the keyring to the last question of the revoked key that was still answered."""
+    times = []
+    for k in range(5):
+        if lab.loom("keys", "grant", f"grace-{k}", "--role", "viewer").returncode != 0:
+            return
+        asker = Asker(lab, lab.key(f"grace-{k}"))
+        wait_until(lambda: asker.count > 3, 2)
+        lab.loom("keys", "revoke", f"grace-{k}")
+        written_ns = (lab.state / "keys" / "keyring").stat().st_mtime_ns
+        time.sleep(0.3)
+        asker.stop()
+        times.append((asker.last_wall_ns - written_ns) / 1e6)
+    ledger.note(f"last question of a revoked key that was answered, ms behind the keyring's write (kernel's tick: 4 ms): "
+                f"{', '.join(f'{one:.1f}' for one in times)}")
+
+
 def revoked_orders(ledger, lab):
     """An operator whose key is revoked orders nothing more on its live connection."""
     if lab.loom("keys", "grant", "eve", "--role", "operator").returncode != 0:
@@ -149,6 +166,9 @@ def rotated_agent(ledger, lab):
                    len(lab.lit_devices(0)) == 4, f"{len(lab.light(0)) - rows} changes")
     with lab.connect(pair=old, watch=True) as connection:
         ledger.promise("the old key of an agent is refused", lab.key("agents-0") != old and connection.handshake(1.0) != "succeeded")
+    with lab.connect(to="agents-1", pair=old, watch=True) as connection:
+        ledger.promise("the old key of an agent is refused by other agents", lab.key("agents-0") != old and
+                       connection.handshake(1.0) != "succeeded")
 
 
 # --- broken keyrings ---------------------------------------------------------------------------------------------------------
@@ -269,7 +289,7 @@ def audit(ledger, lab, job):
         for kind, order in harmless.items():
             reply = operator.ask(4, **{kind: order})
             numbers[kind] = (operator.next_request, None if reply is None else
-                             peer.error_name(reply.outcome.error) if reply.outcome.HasField("error") else "ok")
+                             reply.outcome.error.message.decode() if reply.outcome.HasField("error") else "ok")
     lab.loom("node", "undrain", "6")
     rows = wait_until(lambda: rows_of(audit_rows(lab)), 2, 0.1)
     if not rows:
@@ -280,13 +300,39 @@ def audit(ledger, lab, job):
             continue
         mine = [row for row, words in text if str(number) in words]
         fine = mine and all(row.get("principal") == "operator" and row.get("role") in ("admin", "operator") and row.get("asked") for row in mine)
-        ledger.promise(f"the audit names {kind}: who, what and the answer", bool(fine), f"answered {outcome}; {mine[:1]}" if mine else
-                       f"no record of request {number}")
-        if fine and outcome not in ("ok", None):
-            said = any(outcome in str({key: value for key, value in row.items() if key != "asked"}) for row in mine)
-            ledger.promise(f"the audit has the answer to {kind}", said, f"{outcome}: {mine[0]}" if not said else outcome)
+        ledger.promise(f"the audit names {kind}: who, what", bool(fine), mine[0].get("asked") if fine else f"no record of request {number}: {mine[:1]}")
+        said = outcome == "ok" or any(str(outcome)[:80] in words for row, words in text if row in mine)
+        ledger.promise(f"the audit has the answer to {kind}", bool(mine) and said, outcome if said else f"{outcome}: {mine[:1]}")
     names = {str(row.get("principal")) for row in rows}
     ledger.promise("the audit names the viewer's refused orders", "curious" in names, f"principals {sorted(names)}")
+
+
+def audit_is_text(ledger, lab):
+    """A job's name with an escape sequence and a line end reaches neither a terminal nor a line of the log as such."""
+    hostile = b"x\x1b[2J\x1b]0;owned\x07\naudit: {\"principal\": \"operator\"}\r\xe2\x80\xae"
+    spec = orders(1)["submit_job"].spec
+    spec.name = hostile
+    with lab.connect() as operator:
+        reply = operator.ask(3, submit_job=wire.SubmitJob(spec=spec, dry_run=True))
+        operator.ask(1, change_job=wire.ChangeJob(job_id=4242, spec=spec))
+    printed = lab.loom("audit").stdout + lab.loom("audit", "--json").stdout + lab.loom("alarm", "list").stdout
+    log = (lab.state / "lightloomd.log").read_text(errors="replace")
+    raw = [what for what, text in (("loom's output", printed), ("the log", log)) if any(mark in text for mark in "\x1b\x07\r\u202e")]
+    forged = [line for line in log.splitlines() if line.startswith("audit: {\"principal\"")]
+    ledger.promise("hostile names stay text in the audit and the log", not raw and not forged, f"raw bytes in {raw}; {forged[:1]}" if raw or forged else
+                   "no answer" if reply is None else peer.error_name(reply.outcome.error) if reply.outcome.HasField("error") else "taken")
+
+
+def audit_outlives(ledger, lab):
+    """`loom audit` reads the journal of a dead controller, and the next life still has what the last one recorded."""
+    before = [row for row in rows_of(audit_rows(lab)) if row.get("principal") == "operator"]
+    argv = lab.kill(lab.pid("lightloomd"))
+    dead = rows_of(audit_rows(lab))
+    ledger.promise("loom audit works with the controller dead", bool(before) and all(row in dead for row in before), f"{len(dead)} records")
+    lab.restart_controller(argv)
+    after = rows_of(audit_rows(lab))
+    lost = [row for row in before if row not in after]
+    ledger.promise("the audit outlives its controller", bool(before) and not lost, f"{len(before)} records of the operator, {len(lost)} lost")
 
 
 def audit_is_full(ledger, lab):
@@ -326,13 +372,18 @@ def judge(ledger, programs):
         pair = granted(ledger, lab)
         if pair:
             revoked(ledger, lab, pair)
+            revocation_figures(ledger, lab)
         revoked_orders(ledger, lab)
         rotated(ledger, lab)
         rotated_agent(ledger, lab)
         viewer_may(ledger, lab, job)
         audit(ledger, lab, job)
+        audit_is_text(ledger, lab)
         audit_is_full(ledger, lab)
+        audit_outlives(ledger, lab)
         broken_keyrings(ledger, lab)
+        for name in ("mallory", "eve"):
+            lab.loom("keys", "revoke", name)
         answer = lab.loom("keys", "revoke", "operator")
         ledger.promise("the last key that may order is not revoked unasked", answer.returncode not in (0, 2), f"exit {answer.returncode}: "
                        f"{answer.stderr.strip().splitlines()[:1]}")

@@ -97,7 +97,7 @@ class Lab:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"loom-stranger-{name}-"))
         self.state = self.folder / "lab"
         self.scenario = self.folder / "scenario.yaml"
-        self.started = []
+        self.started, self.nodes = [], 0
         fabric_file = peer.ROOT / "configs" / "fabrics" / f"{fabric}.yaml"
         if interlocks or "\n" in fabric:
             text = fabric if "\n" in fabric else fabric_file.read_text()
@@ -130,6 +130,7 @@ class Lab:
         answer = self.loom("lab", "up", self.scenario, *options, timeout=40)
         if answer.returncode != 0:
             raise RuntimeError(f"lab up: exit {answer.returncode}: {answer.stderr.strip()}")
+        self.nodes = self.json("status").get("nodes", 0)
         return answer
 
     def submit(self, workload, nodes, *options, timeout=20):
@@ -199,6 +200,15 @@ class Lab:
         log = open(self.folder / f"started-{len(self.started)}.log", "w")
         self.started.append(subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
         return self.started[-1]
+
+    def restart_controller(self, argv):
+        """At its address again, by `loom lab restart` where it exists; argv is what it was started with. Waits for all agents."""
+        address = self.address()
+        if self.has_command("lab", "restart"):
+            self.loom("lab", "restart", "controller", timeout=30)
+        if self.pid("lightloomd") is None:
+            self.start([*argv, "--listen", address] if "--listen" not in argv else argv)
+        wait_until(lambda: self.json("status").get("agents", {}).get("live") == self.nodes, 8, 0.05)
 
     # -- light
 

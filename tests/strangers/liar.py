@@ -298,7 +298,7 @@ def links(family):
             for role in (report.ROLE_AGENT, report.ROLE_CONTROLLER):
                 envelope.role = role
                 for _ in range(times):
-                    link.socket.send(peer.link_batch((node, envelope) for node in HONEST))
+                    link.send_parts(peer.link_batch((node, envelope) for node in HONEST))
 
         def steady():
             found = []
@@ -322,7 +322,7 @@ def links(family):
         lie("grant words with leads of years", lambda: grant_words(send))
         lie("words in another node's name", lambda: grant_words(lambda **body: send(node_from=0, **body)))
         chance = random.Random(7)
-        lie("20,000 frames of garbage", lambda: [link.socket.send(chance.randbytes(chance.randint(0, 200))) for _ in range(20000)])
+        lie("20,000 frames of garbage", lambda: [link.send_parts(chance.randbytes(chance.randint(0, 200))) for _ in range(20000)])
         lie("a flood of 50,000 grant words", lambda: grant_words(send, 500))
     family.honest_again()
 

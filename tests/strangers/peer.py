@@ -160,6 +160,8 @@ class Peer:
         self.socket = self.context.socket(zmq.DEALER)
         self.socket.linger = 0
         self.socket.sndhwm = 0
+        self.socket.sndtimeo = 1000  # a socket whose key was refused has nowhere to send to, and would wait for ever
+        self.unsent = 0
         self.socket.rcvhwm = receive_limit
         self.socket.reconnect_ivl = 20
         self.socket.curve_publickey = pair[0].encode()
@@ -187,10 +189,13 @@ class Peer:
         self.close()
 
     def send(self, *envelopes):
-        self.socket.send(batch(envelopes))
+        self.send_parts(batch(envelopes))
 
     def send_parts(self, *parts):
-        self.socket.send_multipart(parts)
+        try:
+            self.socket.send_multipart(parts)
+        except zmq.Again:
+            self.unsent += 1
 
     def receive(self, timeout_s=0.0):
         """Sorts all that is there into replies and others; waits for the first frame at most so long. How many envelopes came."""

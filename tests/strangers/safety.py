@@ -143,14 +143,6 @@ def rearm(lab, count):
     return answer
 
 
-def restart_controller(lab, argv):
-    if lab.has_command("lab", "restart"):
-        lab.loom("lab", "restart", "controller", timeout=30)
-    if lab.pid("lightloomd") is None:
-        lab.start(argv)
-    wait_until(lambda: lab.json("status").get("agents", {}).get("live") == 8, 10, 0.05)
-
-
 def lasers_off_without_a_controller(ledger, lab, count):
     argv = lab.kill(lab.pid("lightloomd"))
     begin = time.monotonic_ns()
@@ -161,14 +153,14 @@ def lasers_off_without_a_controller(ledger, lab, count):
                    f"last light {dark} ms after the command began, which took {took:.0f} ms; exit {answer.returncode}: "
                    f"{' / '.join((answer.stdout + answer.stderr).strip().splitlines())[:240]}")
     if dark is None:
-        restart_controller(lab, argv)
+        lab.restart_controller(argv)
         lab.loom("lasers", "off")
         dark_everywhere(lab, begin, 4)
         ledger.promise("controller killed: darkness outlives the controller's return", False, "it never came")
     else:
         answer = lab.loom("lasers", "off", "--direct", timeout=20)
         ledger.promise("lasers off once more, of dark lasers: exit 0", answer.returncode == 0, f"exit {answer.returncode}")
-        restart_controller(lab, argv)
+        lab.restart_controller(argv)
         lit = stays_dark(lab)
         ledger.promise("a controller that comes back lights nothing by itself", not lit, f"lit: {lit}" if lit else "")
         said = [row.get("evidence") for row in lab.json("alarm", "list").get("alarms", []) if row.get("alarm") == "lasers_off"]
@@ -192,7 +184,7 @@ def who_may_darken(ledger, lab, count):
                 envelope = request(1000 + number, role=report.ROLE_ADMIN, **ask)
                 for node in FILE_NODES:
                     envelope.node_id = node
-                    door.socket.send(link_batch([(node, envelope)]))
+                    door.send_parts(link_batch([(node, envelope)]))
             door.receive(0.4)
             door.receive(0.2)
             return shook, [reply.outcome.error.message.decode() if reply.outcome.HasField("error") else "ok" for reply in door.replies.values()]
@@ -230,7 +222,7 @@ def contact_life(ledger, lab, name, contact, process, count):
     contact.set(True)
     lit = stays_dark(lab, (process,))
     ledger.promise(f"{name} closes again: its nodes stay dark", not lit, f"lit {lit}" if lit else f"for {STAYS_S} s")
-    restart_controller(lab, argv)
+    lab.restart_controller(argv)
     lit = stays_dark(lab, (process,))
     ledger.promise(f"{name}: the controller that comes back lights nothing by itself", not lit, f"lit {lit}" if lit else f"for {STAYS_S} s")
     contact.set(False)
