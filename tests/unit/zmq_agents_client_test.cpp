@@ -14,7 +14,7 @@ namespace {
 
 struct Nobody final : MessageSeam {
   void on_receive(Receive) override {}
-  void on_refuse(std::function<void(Peer, Error)>) override {}
+  void on_refuse(Refuse) override {}
   void send(Peer, std::string_view) override {}
 };
 
@@ -35,7 +35,7 @@ struct Process {
     place = {"agents-0", links->endpoint(), keys.public_key, {NodeId{0}, NodeId{1}}};
     for (std::uint32_t node = 0; node < 2; ++node) {
       MessageSeam& seam = links->port(NodeId{node}, nobody);
-      seam.on_refuse([](Peer, const Error&) {});
+      seam.on_refuse([](const MessageRefused&) {});
       seam.on_receive([this, &seam, node](Peer from, std::string_view principal, Role as, std::string_view bytes) {
         auto envelope = decode_envelope(bytes);
         REQUIRE(envelope);
