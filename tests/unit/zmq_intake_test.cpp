@@ -17,8 +17,10 @@ using test::Rig;
 /// A DEALER with lawful keys that says what no client of ours would.
 class Dealer {
  public:
-  Dealer(zmq::context_t& context, const Rig& rig, const KeyPair& keys) : socket_(context, zmq::socket_type::dealer) {
+  Dealer(zmq::context_t& context, const Rig& rig, const KeyPair& keys, int frames_in = 1'000)
+      : socket_(context, zmq::socket_type::dealer) {
     socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::rcvhwm, frames_in);
     socket_.set(zmq::sockopt::curve_serverkey, rig.controller_keys.public_key);
     socket_.set(zmq::sockopt::curve_publickey, keys.public_key);
     socket_.set(zmq::sockopt::curve_secretkey, keys.secret_key);
@@ -257,6 +259,27 @@ TEST_CASE("a_key_has_so_many_connections_and_gone_ones_make_room") {
     return rig.heard.size() > before;
   }));
   CHECK(rig.heard.back().principal == "eve");
+}
+
+TEST_CASE("who_reads_no_answers_is_cut_off_and_what_waited_goes_with_it") {
+  Rig rig;
+  const KeyPair keys = rig.known(Role::operator_, "grace");
+  const KeyPair other = rig.known(Role::operator_, "ada");
+  rig.listen();
+  zmq::context_t context;
+  Dealer deaf(context, rig, keys, 1);
+  deaf.send(query(1));
+  REQUIRE(rig.run_until([&] { return rig.heard.size() == 1; }));
+  const Peer peer = rig.heard.front().from;
+  const std::string answer(256u << 10, 'x');
+  REQUIRE(rig.run_until([&] {
+    rig.controller->send(peer, answer);
+    return rig.controller->counters().dropped > 0;
+  }));
+  Dealer reading(context, rig, other);
+  reading.send(query(2));
+  REQUIRE(rig.run_until([&] { return rig.heard.size() == 2; }));
+  CHECK(rig.heard.back().principal == "ada");
 }
 
 TEST_CASE("strangers_at_the_door_are_reported_in_sums") {
