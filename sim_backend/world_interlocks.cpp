@@ -1,5 +1,6 @@
 // Interlock contacts of the simulated world: each node has one of its own beside those of the fabric, so that a fault can open
 // it. A process that starts reads its contacts first, and somebody closes the cover and rearms when a fault is over.
+#include <algorithm>
 #include <string>
 
 #include "sim_backend/world.hpp"
@@ -46,7 +47,7 @@ void World::open_interlock(const MachineFault& fault) {
   loop_.call_at(end + kRearmAfter, Precision::ordinary, [this, node] { rearm_until_lit(node); });
 }
 
-/// Everything off by an order is somebody else's to lift.
+/// Everything off by an order, or a node in maintenance, is somebody else's to lift.
 void World::rearm_until_lit(NodeId node) {
   if (open_contacts_[node] > 0) {
     return;  // another fault has opened it again, and its end looks after it
@@ -55,7 +56,10 @@ void World::rearm_until_lit(NodeId node) {
   if (is_agent_up && agent(node).interlock().own_latch().number == 0) {
     return;
   }
-  if (is_agent_up && is_up(controller_peer()) && !controller_->intent().lasers_off) {
+  const auto is_kept_dark = [&](const Intent& intent) {
+    return intent.lasers_off || std::ranges::find(intent.maintenance, node) != intent.maintenance.end();
+  };
+  if (is_agent_up && is_up(controller_peer()) && !is_kept_dark(controller_->intent())) {
     order_lasers(true);
   }
   loop_.call_at(loop_.now() + kRearmAfter, Precision::ordinary, [this, node] { rearm_until_lit(node); });
