@@ -112,7 +112,7 @@ TEST_CASE("a mixed lab drives one emulated heater bank over Modbus and replays o
   const int port = free_ports(1);
   const std::string scenario =
       lab.write_scenario("mode: mixed\ninventory:\n  bus-heater-5: modbus-tcp://127.0.0.1:" + std::to_string(port) +
-                         "\njobs:\n  - {name: ring, workload: vgg19, nodes: 8, iterations: 1}\n");
+                         "\njobs:\n  - {name: ring, workload: vgg19, nodes: 8}\n");  // it stays, and its bank stays heated
   const Finished finished = lab.run("--json lab run --keep " + scenario);
   REQUIRE(finished.code == 0);
   const auto devices = nlohmann::json::parse(lab.run("--json device list").output);
