@@ -47,7 +47,7 @@ struct Bench {
   }
 
   void greet(NodeId node, bool latched = false) {
-    sessions.greet(node, Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false);
+    sessions.greet(node, Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, sink);
   }
   /// Nobody hears this node any more, nor waits for it.
   void lose(NodeId gone) {
