@@ -270,7 +270,7 @@ TEST_CASE("no source file is an orphan") {
 }
 
 TEST_CASE("no two headers give one name to different types") {
-  static const std::regex kType{R"re(^(?:struct|class|enum class) (\w+) ?(?:final)? ?[:{])re"};
+  static const std::regex kType{R"re(^(?:struct|class|enum class) (\w+(?:::\w+)*) ?(?:final)? ?(?:\{|:(?!:)))re"};
   static const std::regex kNamespace{R"re(^namespace ([\w:]+) \{)re"};
   std::map<std::string, std::string> owner;  // linkers would take either, silently
   std::vector<std::string> faults;

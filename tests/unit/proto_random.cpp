@@ -258,6 +258,10 @@ SnapshotRecord snapshot(Random& random) {
     out.lit.push_back({{id}, random.number<std::uint32_t>(0, limits::kStagesPerJob - 1), revision(random)});
   }
   out.latch = {random.coin(), random.word()};
+  for (const auto number : ascending<std::uint64_t>(random, 1LL << 62)) {
+    out.audit.push_back(audit_record(random));
+    out.audit.back().number = number;
+  }
   return out;
 }
 
@@ -289,8 +293,10 @@ Record random_record(Random& random, std::size_t alternative) {
       return commit(random);
     case 3:
       return LatchRecord{true, random.word(), random.word(), random.coin(), text(random)};
-    default:
+    case 4:
       return snapshot(random);
+    default:
+      return audit_record(random);
   }
 }
 

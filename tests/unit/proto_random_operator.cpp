@@ -42,6 +42,10 @@ StatusReport status(Random& random) {
   out.awaiting_confirm = revision(random);
   out.confirm_left = length(random);
   out.certificate = certificate_report(random);
+  for (std::uint64_t& count : out.refusals) {
+    count = random.word();
+  }
+  out.keyring_digest = random.word();
   return out;
 }
 
@@ -329,7 +333,7 @@ OperatorReply random_reply(Random& random) {
   out.revision = revision(random);
   out.total_rows = small(random);
   out.writes = small(random);
-  switch (random.between(0, 9)) {
+  switch (random.between(0, 10)) {
     case 1:
       out.rows = status(random);
       break;
@@ -356,6 +360,9 @@ OperatorReply random_reply(Random& random) {
       break;
     case 9:
       out.rows = explanation(random);
+      break;
+    case 10:
+      out.rows = some<AuditRecord>(random, [&] { return audit_record(random); });
       break;
     default:
       break;

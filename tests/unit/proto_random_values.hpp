@@ -395,6 +395,20 @@ inline Error error(Random& random) {
 
 inline Outcome outcome(Random& random) { return random.coin() ? Outcome{} : Outcome{error(random)}; }
 
+inline AuditRecord audit_record(Random& random) {
+  AuditRecord out;
+  out.number = random.word();
+  out.at = wall_time(instant(random), Duration{});
+  out.principal = text(random);
+  out.role = random.any(Role::controller);
+  out.request = {random.word()};
+  out.asked = text(random);
+  out.outcome = outcome(random);
+  out.job = job(random);
+  out.revision = revision(random);
+  return out;
+}
+
 inline Alarm alarm(Random& random) {
   Alarm out;
   out.code = random.any(AlarmCode::receiver_withheld);
