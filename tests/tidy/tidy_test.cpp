@@ -308,6 +308,36 @@ TEST_CASE("no test has a semicolon in its name, at which CTest would cut it in t
   INFO(listing(faults));
   CHECK(faults.empty());
 }
+
+TEST_CASE("every test that the threat model names exists") {
+  std::string names;  // a name that takes two lines is two literals, joined
+  for (const SourceFile& file : read_tree({"_test.cpp"})) {
+    for (const std::string& line : file.lines) {
+      names += line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    }
+  }
+  names = std::regex_replace(names, std::regex{R"re("")re"}, "");
+  std::ifstream page("docs/threat_model.md");
+  static const std::regex kName{R"re(`([^`]+)`)re"};
+  std::size_t named = 0;
+  std::vector<std::string> faults;
+  for (std::string line; std::getline(page, line);) {
+    const std::size_t bar = line.size() > 2 ? line.rfind('|', line.size() - 3) : std::string::npos;
+    if (!line.starts_with("| ") || bar == std::string::npos) {
+      continue;
+    }
+    const std::string tests = line.substr(bar);
+    for (std::sregex_iterator each(tests.begin(), tests.end(), kName), end; each != end; ++each, ++named) {
+      if (names.find("\"" + (*each)[1].str() + "\"") == std::string::npos) {
+        faults.push_back((*each)[1].str());
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+  CHECK(named > 40);
+}
+
 TEST_CASE("every number on the wire says its unit") {
   static const std::regex kField{
       R"re(^\s*(?:optional |repeated )?(u?int32|u?int64|sint32|sint64|fixed64|double|float) (\w+) = \d+)re"};
