@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/connection.hpp"
@@ -22,6 +24,9 @@ namespace {
 /// A controller that lives answers within milliseconds; who does not by then is taken for dead.
 constexpr Duration kControllerPatience = std::chrono::seconds{1};
 constexpr std::size_t kNodesNamed = 20;
+/// Agents lift their latches, and say so, with their next heartbeats.
+constexpr auto kLiftPatience = std::chrono::seconds{1};
+constexpr auto kLiftInterval = std::chrono::milliseconds{50};
 
 /// Of every agent process that the keyring knows: it says which nodes each may speak for.
 Result<std::vector<AgentProcess>> agent_processes(const LabFiles& files) {
@@ -124,6 +129,41 @@ int follow(const Globals& globals, const OperatorReply& reply, bool wait) {
   return connection ? follow_revision(globals, *connection, reply.revision.value) : give_up(connection.error());
 }
 
+/// Nodes whose own latch stands although everything was rearmed: a contact is open, or opened again.
+Result<std::vector<NodeReport>> still_latched(Connection& connection) {
+  const auto deadline = std::chrono::steady_clock::now() + kLiftPatience;
+  while (true) {
+    auto reply = connection.ask(Query{Noun::nodes, {}});
+    if (!reply) {
+      return std::unexpected(reply.error());
+    }
+    auto rows = std::get<std::vector<NodeReport>>(std::move(reply->rows));
+    std::erase_if(rows, [](const NodeReport& row) { return row.dark_because.empty(); });
+    if (rows.empty() || std::chrono::steady_clock::now() >= deadline) {
+      return rows;
+    }
+    std::this_thread::sleep_for(kLiftInterval);
+  }
+}
+
+/// A latch that an open contact holds is not lifted by the order, and nobody should have to look for it.
+int report_latched(const Globals& globals) {
+  auto connection = Connection::open(globals);
+  const auto rows =
+      connection ? still_latched(*connection) : Result<std::vector<NodeReport>>(std::unexpected(connection.error()));
+  if (!rows) {
+    return give_up(rows.error());
+  }
+  for (std::size_t i = 0; i < std::min(rows->size(), kNodesNamed); ++i) {
+    say("node " + std::to_string((*rows)[i].node.value) + " stays dark: " + (*rows)[i].dark_because);
+  }
+  if (rows->empty()) {
+    return kDone;
+  }
+  say(std::to_string(rows->size()) + " nodes stay latched off; when their contacts are closed: loom lasers rearm");
+  return kPartial;
+}
+
 }  // namespace
 
 int lasers_off(const Globals& globals, bool direct, bool wait) {
@@ -156,7 +196,8 @@ int rearm_lasers(const Globals& globals, bool wait) {
     return give_up(reply.error());
   }
   say("lasers are rearmed; light returns with revision " + std::to_string(reply->revision.value));
-  return follow(globals, *reply, wait);
+  const int followed = follow(globals, *reply, wait);
+  return wait && followed == kDone ? report_latched(globals) : followed;
 }
 
 int show_latches(const Globals& globals) {

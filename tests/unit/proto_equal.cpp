@@ -36,7 +36,7 @@ bool equal(const SnapshotRecord& a, const SnapshotRecord& b) {
                           std::equal(a.uncertain.begin(), a.uncertain.end(), b.uncertain.begin(), b.uncertain.end(),
                                      [](const auto& x, const auto& y) { return equal(x, y); });
   return a.term == b.term && a.next_revision == b.next_revision && a.next_circuit == b.next_circuit && same_orders &&
-         same_light && a.latch == b.latch &&
+         same_light && a.latch == b.latch && a.audit == b.audit &&
          std::equal(a.kept.begin(), a.kept.end(), b.kept.begin(), b.kept.end(),
                     [](const KeptRevision& x, const KeptRevision& y) { return equal(x, y); });
 }
@@ -58,6 +58,9 @@ bool equal(const Record& a, const Record& b) {
   }
   if (const auto* snapshot = std::get_if<SnapshotRecord>(&a)) {
     return equal(*snapshot, std::get<SnapshotRecord>(b));
+  }
+  if (const auto* audit = std::get_if<AuditRecord>(&a)) {
+    return *audit == std::get<AuditRecord>(b);
   }
   return equal(std::get<CommitRecord>(a), std::get<CommitRecord>(b));
 }
