@@ -143,9 +143,10 @@ Result<Pipe> make_pipe() {
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// Emptied, and nobody else's to read.
-Result<Descriptor> open_log(const std::string& path) {
-  Descriptor log(open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600));
+/// Nobody else's to read.
+Result<Descriptor> open_log(const std::string& path, bool is_extended) {
+  const int what = is_extended ? O_APPEND : O_TRUNC;
+  Descriptor log(open(path.c_str(), O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC | what, 0600));
   if (!log.is_open() || fchmod(log.get(), 0600) != 0) {
     return fail(ErrorCode::storage, "log " + path + " cannot be written: " + std::strerror(errno));
   }
@@ -208,7 +209,7 @@ Result<void> release(const ProcessOrder& order, int pid, Pipe& go, Pipe& report)
 
 Result<LabProcess> start_process(const std::string& folder, const ProcessOrder& order, Lifetime lifetime,
                                  const NoteProcess& note) {
-  auto log = open_log(folder + "/" + order.name + ".log");
+  auto log = open_log(folder + "/" + order.name + ".log", order.extends_log);
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   auto go = make_pipe();
   auto report = make_pipe();

@@ -15,6 +15,7 @@ namespace loom::cli {
 struct ProcessOrder {
   std::string name;  ///< of its log and in the manifest
   std::vector<std::string> command;
+  bool extends_log = false;  ///< what earlier incarnations of it said stays; else it is emptied
 };
 
 enum class Lifetime : std::uint8_t {

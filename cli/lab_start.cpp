@@ -278,6 +278,7 @@ Result<void> start_by_name(LabSession& lab, const std::string& name) {
 Result<void> start_controller(LabSession& lab) {
   const std::string name(kController);
   ProcessOrder order{name, {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}};
+  order.extends_log = true;  // the audit is in it
   if (lab.record) {
     order.command.emplace_back("--record");
   }
@@ -307,6 +308,7 @@ Result<void> start_agent_process(LabSession& lab, std::uint32_t process) {
   ProcessOrder order{agents_name(process),
                      {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
                       std::to_string(process), "--state", lab.files.folder(), "--faults"}};
+  order.extends_log = true;
   if (!lab.inspector_dir.empty()) {
     order.command.insert(order.command.end(), {"--inspector-dir", lab.inspector_dir});
   }

@@ -159,7 +159,7 @@ void AuditTrail::on_keys(const KeysChanged& changed, EffectSink& sink) {
     keep_key(change);
     const std::string key = "key " + change.fingerprint;
     if (is_first && i < kKeysNamed) {
-      all += (i == 0 ? ": " : ", ") + change.principal + " (" + std::string(to_string(change.role)) + ", " + key + ")";
+      all += ", " + change.principal + " (" + std::string(to_string(change.role)) + ", " + key + ")";
     } else if (!is_first && i < kKeysNamed) {
       const char* what = change.kind == Kind::added ? " granted" : change.kind == Kind::removed ? " revoked" : " altered";
       append(draft(change.principal, change.role, key + what), sink);
@@ -172,7 +172,7 @@ void AuditTrail::on_keys(const KeysChanged& changed, EffectSink& sink) {
     }
   }
   if (is_first) {
-    note_own(number(changed.changes.size()) + " keys in force" + all, sink);
+    note_own("keys in force: " + number(changed.changes.size()) + all, sink);
   } else if (changed.changes.size() > kKeysNamed) {
     note_own(number(changed.changes.size() - kKeysNamed) + " more keys changed", sink);
   }

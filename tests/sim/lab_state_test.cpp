@@ -255,6 +255,9 @@ TEST_CASE("a restarted controller is at its address again with its jobs, and no 
   CHECK(after.at("agents-1") == before.at("agents-1"));
   CHECK(after.at("lightloomd") != before.at("lightloomd"));
   CHECK(lab.kept_light() == light);
+  for (const char* start : {"controller started, term 1", "controller started, term 2", "controller started, term 3"}) {
+    CHECK(lab.words_of("lightloomd").find(start) != std::string::npos);  // the audit's lines are not lost with a restart
+  }
   const Finished words = lab.lab().run("lab restart controller");
   CHECK(words.words.find("light was unattended for") != std::string::npos);
   const Finished unknown = lab.lab().run("lab restart agent-1");

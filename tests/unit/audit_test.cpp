@@ -228,7 +228,7 @@ TEST_CASE("the keyring in force is in the status, and its changes are in the aud
   DeskBench desk;
   desk.feed(KeysChanged{11, {{"ada", Role::operator_, "aaaa", Kind::added}, {"grace", Role::viewer, "bbbb", Kind::added}}, {}});
   CHECK(std::get<StatusReport>(desk.ask(Query{Noun::status, {}}).rows).keyring_digest == 11);
-  CHECK(about(desk, "2 keys in force: ada (operator, key aaaa), grace (viewer, key bbbb)").size() == 1);
+  CHECK(about(desk, "keys in force: 2, ada (operator, key aaaa), grace (viewer, key bbbb)").size() == 1);
   desk.feed(KeysChanged{12, {{"grace", Role::viewer, "bbbb", Kind::removed}}, {}});
   const auto rows = about(desk, "key bbbb revoked");
   REQUIRE(rows.size() == 1);
