@@ -126,8 +126,9 @@ bool AgentSessions::admit(NodeId node, EffectSink& sink) {
   return true;
 }
 
-void AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink) {
+bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink) {
   AgentSession& session = sessions_[node.value];
+  const bool is_lifted = session.lasers_latched_off && !heartbeat.lasers_latched_off;
   session.applied = heartbeat.applied;
   note_own_latch(node, heartbeat.own_latch, sink);
   if (heartbeat.lasers_latched_off != session.lasers_latched_off) {
@@ -151,6 +152,7 @@ void AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   if (heartbeat.confirmed != confirmed_.revision() && heartbeat.applied == confirmed_.revision()) {
     send(node, Confirm{}, sink);
   }
+  return is_lifted;
 }
 
 /// What latched itself lights nothing until it is rearmed, whoever started again meanwhile: so it is said at every greeting

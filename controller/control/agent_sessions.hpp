@@ -62,8 +62,8 @@ class AgentSessions {
   bool are_all_known() const;
   /// Any other message. False: nobody has greeted this agent; it is asked to say hello.
   bool admit(NodeId node, EffectSink& sink);
-  /// `moving`: the commit that changes light now; null: none does.
-  void keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink);
+  /// `moving`: the commit that changes light now; null: none does. True: its lasers were latched off, and are not any more.
+  bool keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink);
   void keep(NodeId node, const AlarmReport& report, EffectSink& sink);
   /// The newest of each device; one that a network overtook is dropped. Precondition: the device is its sender's. True: news.
   bool keep(const Observation& observation);

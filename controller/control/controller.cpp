@@ -152,7 +152,9 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
     return;
   }
   if (const auto* heartbeat = std::get_if<Heartbeat>(&envelope.body)) {
-    sessions_.keep(node, *heartbeat, commits_.moving(), sink);
+    if (sessions_.keep(node, *heartbeat, commits_.moving(), sink)) {
+      reconciler_.relight(node, sink);
+    }
     commits_.begin_if_ready(sink);
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
     keep_observations(node, envelope.principal, *report, sink);

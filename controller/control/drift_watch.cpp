@@ -77,6 +77,14 @@ void DriftWatch::repair_begins(const std::vector<DeviceId>& devices, Instant now
   }
 }
 
+void DriftWatch::renew(DeviceId device, Instant now) {
+  if (const auto found = findings_.find(device); found != findings_.end()) {
+    found->second.repairs = 0;
+    found->second.not_before = now;
+    found->second.given_up = false;
+  }
+}
+
 std::vector<DeviceId> DriftWatch::take_given_up(Instant now) {
   std::vector<DeviceId> devices;
   for (auto& [device, finding] : findings_) {

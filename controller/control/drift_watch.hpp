@@ -48,6 +48,8 @@ class DriftWatch {
   void cannot_adopt(DeviceId device);
   /// When the next of them comes due; kNever: none.
   Instant next_due(Instant now) const;
+  /// There was a reason for its drift that is gone: repairs that were tried while it stood do not count.
+  void renew(DeviceId device, Instant now);
   /// A commit with them begins, or their adoption is tried. Precondition: each is drifted.
   void repair_begins(const std::vector<DeviceId>& devices, Instant now);
   /// Those that have used up their repairs and are drifted still: once each.

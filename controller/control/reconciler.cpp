@@ -50,6 +50,13 @@ void Reconciler::forget(NodeId node) {
   }
 }
 
+void Reconciler::relight(NodeId node, EffectSink& sink) {
+  for (const DeviceId device : facts_.fabric->devices_of_agent[node.value]) {
+    drift_.renew(device, facts_.now);
+  }
+  sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.debounce});
+}
+
 // --- judging -------------------------------------------------------------------------------------------------------------
 
 /// A device of an agent that a commit is moving, that is being returned or is in maintenance is not judged: it is not meant to

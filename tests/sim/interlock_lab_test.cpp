@@ -114,6 +114,20 @@ TEST_CASE("a_contact_that_opens_darkens_its_nodes_while_the_controller_is_dead_a
   rearm_and_check(lab, dark);
 }
 
+TEST_CASE("a_contact_that_opens_again_and_again_is_lit_again_by_each_rearm") {
+  FileSwitch door;
+  const KillLab lab("mode: soft\n", door_at(door.endpoint()));
+  light_both(lab);
+  for (int opening = 0; opening < 6; ++opening) {  // more often than a device that stays wrong is repaired
+    INFO(opening);
+    door.set(false);
+    REQUIRE(comes_true([&] { return lit_of_kept(lab) == 0 && !because(lab).empty(); }));
+    door.set(true);
+    REQUIRE(comes_true([&] { return lab.lab().run("lasers rearm --wait").code == 0; }));
+    REQUIRE(comes_true([&] { return lit_of_kept(lab) == kJobNodes; }));
+  }
+}
+
 TEST_CASE("a_discrete_input_of_a_server_of_another_hand_darkens_while_the_controller_is_cut_off") {
   DiscreteInputServer server(true);
   if (!server.is_there()) {
