@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""flood.py FOLDER: a viewer's key and a stolen agent key send as much as they can; agents, jobs and operators must not notice.
+"""flood.py FOLDER [ATTACK...]: a viewer's key and a stolen agent key send as much as they can; agents, jobs and operators must not notice.
 
 Attackers are processes of their own (flood.py --attack NAME ...), so that they do not share the operator's interpreter. Meanwhile an
 operator asks status every 20 ms, nodes and jobs every 200 ms, open loop: a late answer does not delay the next question.
@@ -372,6 +372,11 @@ def judge_counts(ledger, name, text, sent, after):
         ledger.promise(f"{text}: refusals are counted", sum(after.values()) > 0, f"{after}")
 
 
+def chosen(attacks):
+    """Those that the command line names, or all."""
+    return [(name, text) for name, text in attacks.items() if name in sys.argv[2:] or len(sys.argv) < 3]
+
+
 # --- the judge --------------------------------------------------------------------------------------------------------------
 
 def judge(ledger, programs):
@@ -394,16 +399,17 @@ def judge(ledger, programs):
         with lab.connect() as operator:
             everybody = set(FIRST) | set(SECOND)
             ledger.note("without a flood: " + Watch(operator, everybody, jobs).run(lambda: True, 2.0).figures())
-            for name, text in VIEWER_ATTACKS.items():
+            for name, text in chosen(VIEWER_ATTACKS):
                 judge_attack(ledger, lab, (operator, everybody, jobs), name, text, "curious", devices)
-            stolen_key(ledger, lab, operator, jobs[:1], devices)
+            if chosen(AGENT_ATTACKS):
+                stolen_key(ledger, lab, operator, jobs[:1], devices)
         ledger.note(f"memory of lightloomd {begin:.0f} MiB before, {laboratory.memory_mib(daemon)[0]:.0f} MiB behind all floods")
 
 
 def stolen_key(ledger, lab, operator, jobs, devices):
     """agents-1 is stopped and its key used for the second half of the nodes; the first half and its job must not notice."""
     lab.kill(lab.pid("lightloom-agent", 1))
-    for name, text in AGENT_ATTACKS.items():
+    for name, text in chosen(AGENT_ATTACKS):
         judge_attack(ledger, lab, (operator, set(FIRST), jobs), name, f"a stolen agent key, {text}", "agents-1", devices)
 
 

@@ -296,6 +296,22 @@ def crashes(ledger, lab):
             ledger.note(f"meanwhile the agents' lasers changed {len(lab.light(0)) - rows} times")
 
 
+def restarts(ledger, lab):
+    """`loom lab restart controller`, of a living and of a killed one: agents keep their light, jobs come back."""
+    for text in ("a living controller", "a killed controller"):
+        rows, agents = [len(lab.light(k)) for k in (0, 1)], [lab.pid("lightloom-agent", k) for k in (0, 1)]
+        before = lab.pid("lightloomd")
+        if text == "a killed controller":
+            lab.kill(before)
+        answer = lab.loom("lab", "restart", "controller", timeout=30)
+        lit = wait_until(lambda: all_lit(lab), 5, 0.05)
+        changed = [len(lab.light(k)) - rows[k] for k in (0, 1)]
+        same = [lab.pid("lightloom-agent", k) for k in (0, 1)] == agents
+        ledger.promise(f"lab restart controller, of {text}: jobs are lit, agents and their light untouched", answer.returncode == 0 and bool(lit) and
+                       same and not any(changed) and lab.pid("lightloomd") not in (None, before),
+                       f"exit {answer.returncode}: {answer.stderr.strip()[-200:]}; {sum(changed)} changes of lasers")
+
+
 def second_up(ledger, lab):
     before = lab.processes()
     for words in (["up", lab.scenario], ["run", lab.scenario]):
@@ -400,6 +416,7 @@ def judge(ledger, programs):
             else:
                 ledger.promise("a lab's folder has a manifest", False, "no *.json in it")
             second_up(ledger, lab)
+            restarts(ledger, lab)
             crashes(ledger, lab)
             interrupts(ledger, lab)
             killed_run(ledger, lab)

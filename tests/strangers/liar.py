@@ -80,8 +80,16 @@ class Family:
     def __init__(self, ledger, programs, name):
         self.ledger, self.name = ledger, name
         self.lab = laboratory.Lab(programs, f"liar-{name}")
+        self.liar = None
 
     def __enter__(self):
+        try:
+            return self.begun()
+        except BaseException:
+            self.lab.down()
+            raise
+
+    def begun(self):
         lab = self.lab
         lab.up()
         answer = lab.submit("vgg19", list(FIRST_JOB))
@@ -94,8 +102,10 @@ class Family:
         return self
 
     def __exit__(self, *_):
-        self.liar.close()
-        self.lab.down()
+        try:
+            self.liar.close()
+        finally:
+            self.lab.down()
 
     def lie(self, text, tell, kinds=(), listen_s=0.2):
         """tell() lies; kinds: refusals of which one must be counted."""
