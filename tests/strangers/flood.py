@@ -327,7 +327,8 @@ def judge_attack(ledger, lab, watch_arguments, name, text, key, devices):
     daemon, before = lab.pid("lightloomd"), lab.refusals()
     laboratory.forget_high_water(daemon)
     resident = laboratory.memory_mib(daemon)[0]
-    command = [sys.executable, __file__, "--attack", name, *attack_words(lab, key, devices)]
+    # Niced: an attacker elsewhere would take no processor time from the agents; here there may be only two for all of them.
+    command = ["nice", "-n", "10", sys.executable, __file__, "--attack", name, *attack_words(lab, key, devices)]
     attacker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         watch = Watch(*watch_arguments).run(lambda: attacker.poll() is not None, 1.0)
@@ -341,7 +342,7 @@ def judge_attack(ledger, lab, watch_arguments, name, text, key, devices):
     after = counted(before, wait_until(lambda: settled(lab, before, sent), SETTLE_S, 0.2) or lab.refusals())
     ledger.note(f"{text}: {watch.figures()}; sent {sent}; counted {after or 'nothing'}; memory {resident:.0f} -> {high:.0f} MiB")
     ledger.promise(f"{text}: every agent stays live", watch.all_live(), f"{len(watch.seen_nodes)} of {len(watch.nodes)} nodes seen, "
-                   f"{len({node for node, _ in watch.not_live})} were not live, {watch.least_live} of {NODES} live at the least")
+                   f"{len({node for node, _ in watch.not_live})} were not live ({', '.join(sorted({state for _, state in watch.not_live}))}), {watch.least_live} of {NODES} live at the least")
     ledger.promise(f"{text}: every job stays lit", not watch.unlit and watch.asked_jobs > 0, ", ".join(
         f"job {job} was {state}" for job, state in sorted(watch.unlit)) or f"seen {watch.asked_jobs} times")
     worst = max(watch.latencies, default=float("inf"))
@@ -380,7 +381,7 @@ def chosen(attacks):
 # --- the judge --------------------------------------------------------------------------------------------------------------
 
 def judge(ledger, programs):
-    with laboratory.Lab(programs, "flood", fabric=FABRIC) as lab:
+    with laboratory.Lab(programs, "flood", fabric=FABRIC, in_memory=True) as lab:
         lab.generate_keys()
         lab.grant("curious", "viewer")
         lab.up()

@@ -92,9 +92,11 @@ def forget_high_water(pid):
 class Lab:
     """A scenario in soft mode in a temporary folder; state is its state folder. fabric: a file's name in configs/fabrics, or a text."""
 
-    def __init__(self, programs, name, fabric="oddl_8", processes=2, interlocks=""):
+    def __init__(self, programs, name, fabric="oddl_8", processes=2, interlocks="", in_memory=False):
         self.programs = pathlib.Path(programs).resolve()
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"loom-stranger-{name}-"))
+        # In memory: where a disk that is busy with other work (agents wait for it) would be judged instead of what is to be judged.
+        memory = "/dev/shm" if in_memory and os.access("/dev/shm", os.W_OK) else None
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"loom-stranger-{name}-", dir=memory))
         self.state = self.folder / "lab"
         self.scenario = self.folder / "scenario.yaml"
         self.started, self.nodes = [], 0
