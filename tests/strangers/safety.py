@@ -169,6 +169,21 @@ def lasers_off_without_a_controller(ledger, lab, count):
     ledger.promise("loom lasers rearm brings light back", bool(lit_again(lab, count, 1)), f"exit {answer.returncode}: {answer.stderr.strip()[:200]}")
 
 
+def off_again_and_again(ledger, lab, count):
+    """Darkness that agents latched by themselves, lifted each time: no number of times uses up the light."""
+    for times in range(ROUNDS):
+        lab.loom("lasers", "off", "--direct", timeout=6)
+        wait_until(lambda: not any(lab.lit_devices(process) for process in (0, 1)), 2)
+        time.sleep(0.3)
+        begin, answer = time.monotonic(), rearm(lab, count)
+        if not lit_again(lab, count, 0):
+            why = [f"{row['state']}: {row['why']}" for row in lab.jobs().values()]
+            return ledger.promise(f"lasers off --direct and rearm, {ROUNDS} times: light comes back each time", False,
+                                  f"{times} times; then {answer.stderr.strip()}, {why}; {alarms(lab, 'still missing')[:1]}")
+        ledger.note(f"light {time.monotonic() - begin:.2f} s after rearm {times + 1} of lasers off --direct")
+    ledger.promise(f"lasers off --direct and rearm, {ROUNDS} times: light comes back each time", True)
+
+
 def who_may_darken(ledger, lab, count):
     """At an agent's own door: a viewer's key nothing, an agent's key nothing, an operator's key darkness alone."""
     from peer import new_pair, request
@@ -311,6 +326,7 @@ def off(ledger, programs):
         lasers_off_without_a_controller(ledger, lab, count)
         frozen_controller(ledger, lab, count)
         who_may_darken(ledger, lab, count)
+        off_again_and_again(ledger, lab, count)
 
 
 def contacts(ledger, programs):
