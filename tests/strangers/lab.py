@@ -71,7 +71,8 @@ def processes_of(folder):
         except OSError:
             continue
         program = os.path.basename(argv[0]) if argv else ""
-        if program.startswith(("lightloom", "loom")) and any(str(folder) in word for word in argv) and is_alive(int(entry.name)):
+        if program.startswith(("lightloom", "loom")) and any(str(folder) in word
+                                                             for word in argv) and is_alive(int(entry.name)):
             found[int(entry.name)] = argv
     return found
 
@@ -278,7 +279,8 @@ def main(judge, words=None):
     words = sys.argv[1:] if words is None else words
     programs = words[0] if words else os.environ.get("LOOM_BIN", "")
     if not programs or not (pathlib.Path(programs) / "loom").exists():
-        print(f"usage: {sys.argv[0]} FOLDER, or LOOM_BIN=FOLDER: where loom, lightloomd and lightloom-agent are", file=sys.stderr)
+        print(f"usage: {sys.argv[0]} FOLDER, or LOOM_BIN=FOLDER: where loom, lightloomd and lightloom-agent are",
+              file=sys.stderr)
         sys.exit(2)
     signal.signal(signal.SIGALRM, _out_of_time)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -287,7 +289,8 @@ def main(judge, words=None):
     try:
         judge(ledger, programs)
     except Exception as error:  # a judge that cannot go on has not seen its promises kept
-        road = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__) if "strangers" in frame.filename]
+        road = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)
+                if "strangers" in frame.filename]
         ledger.promise("the judge came to its end", False, f"{type(error).__name__}: {error} (in {' > '.join(road[1:])})")
     signal.alarm(0)
     ledger.note(f"{time.monotonic() - ledger.begun:.1f} s")

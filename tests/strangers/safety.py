@@ -164,9 +164,11 @@ def lasers_off_without_a_controller(ledger, lab, count):
         lit = stays_dark(lab)
         ledger.promise("a controller that comes back lights nothing by itself", not lit, f"lit: {lit}" if lit else "")
         said = wait_until(lambda: alarms(lab, "latched"), 2, 0.1)
-        ledger.promise("a controller that comes back says that lasers are latched off", bool(said), f"{(said or ['no alarm'])[0]}")
+        ledger.promise("a controller that comes back says that lasers are latched off", bool(said),
+                       f"{(said or ['no alarm'])[0]}")
     answer = rearm(lab, count)
-    ledger.promise("loom lasers rearm brings light back", bool(lit_again(lab, count, 1)), f"exit {answer.returncode}: {answer.stderr.strip()[:200]}")
+    ledger.promise("loom lasers rearm brings light back", bool(lit_again(lab, count, 1)),
+                   f"exit {answer.returncode}: {answer.stderr.strip()[:200]}")
 
 
 def off_again_and_again(ledger, lab, count):
@@ -202,18 +204,23 @@ def who_may_darken(ledger, lab, count):
                     door.send(envelope)
             door.receive(0.4)
             door.receive(0.2)
-            return shook, [reply.outcome.error.message.decode() if reply.outcome.HasField("error") else "ok" for reply in door.replies.values()]
-    for text, key, role, pair in (("a viewer's key", "curious", report.ROLE_VIEWER, None), ("another agent's key", "agents-1", report.ROLE_AGENT, None),
+            return shook, [reply.outcome.error.message.decode() if reply.outcome.HasField("error") else "ok"
+                           for reply in door.replies.values()]
+    for text, key, role, pair in (("a viewer's key", "curious", report.ROLE_VIEWER, None),
+                                  ("another agent's key", "agents-1", report.ROLE_AGENT, None),
                                   ("an unknown key", "operator", report.ROLE_ADMIN, new_pair())):
         shook, replies = send(key, role, [darkness], pair)
-        ledger.promise(f"{text} darkens nobody at an agent's own door", len(lab.light(0)) == rows and "ok" not in replies, f"handshake {shook}, {replies[:1]}")
+        ledger.promise(f"{text} darkens nobody at an agent's own door", len(lab.light(0)) == rows and "ok" not in replies,
+                       f"handshake {shook}, {replies[:1]}")
     shook, replies = send("operator", report.ROLE_ADMIN, orders.values())
-    ledger.promise("an operator's key orders nothing but darkness at an agent's own door", len(lab.light(0)) == rows and "ok" not in replies,
+    ledger.promise("an operator's key orders nothing but darkness at an agent's own door", len(lab.light(0)) == rows
+                   and "ok" not in replies,
                    f"handshake {shook}, {replies}")
     begin = time.monotonic_ns()
     shook, replies = send("operator", report.ROLE_ADMIN, [darkness])
     dark = lab.dark_ms(0, begin, 2)
-    ledger.promise("an operator's key darkens at an agent's own door, by the protocol as documented", dark is not None and "ok" in replies,
+    ledger.promise("an operator's key darkens at an agent's own door, by the protocol as documented", dark is not None
+                   and "ok" in replies,
                    f"last light after {dark} ms, handshake {shook}, {replies[:1]}")
     rearm(lab, count)
 
@@ -235,13 +242,15 @@ def contact_life(ledger, lab, name, contact, process, count):
     dark = one_opening(lab, contact, process, lambda one: one.set(False), DARK_MS)
     ledger.promise(f"{name} opens, controller dead: its nodes are dark", dark is not None and dark <= DARK_MS, f"{dark} ms")
     other = 1 - process
-    ledger.promise(f"{name} opens: nodes that it does not cover stay lit", len(lab.lit_devices(other)) == 4, f"lit {sorted(lab.lit_devices(other))}")
+    ledger.promise(f"{name} opens: nodes that it does not cover stay lit", len(lab.lit_devices(other)) == 4,
+                   f"lit {sorted(lab.lit_devices(other))}")
     contact.set(True)
     lit = stays_dark(lab, (process,))
     ledger.promise(f"{name} closes again: its nodes stay dark", not lit, f"lit {lit}" if lit else f"for {STAYS_S} s")
     lab.restart_controller(argv)
     lit = stays_dark(lab, (process,))
-    ledger.promise(f"{name}: the controller that comes back lights nothing by itself", not lit, f"lit {lit}" if lit else f"for {STAYS_S} s")
+    ledger.promise(f"{name}: the controller that comes back lights nothing by itself", not lit, f"lit {lit}"
+                   if lit else f"for {STAYS_S} s")
     contact.set(False)
     answer = lab.loom("lasers", "rearm")
     lit = stays_dark(lab, (process,))
@@ -249,7 +258,8 @@ def contact_life(ledger, lab, name, contact, process, count):
     contact.set(True)
     time.sleep(0.3)
     answer = rearm(lab, count)
-    ledger.promise(f"{name}: closed and rearmed, its nodes are lit", bool(lit_again(lab, count, 1)), f"exit {answer.returncode}: {answer.stderr.strip()[:160]}")
+    ledger.promise(f"{name}: closed and rearmed, its nodes are lit", bool(lit_again(lab, count, 1)),
+                   f"exit {answer.returncode}: {answer.stderr.strip()[:160]}")
 
 
 def contact_figures(ledger, lab, name, contact, process, count):
@@ -295,7 +305,8 @@ def agent_restarts(ledger, lab, contact, count):
     lab.start(argv)
     wait_until(lambda: lab.json("status").get("agents", {}).get("live") == 8, 8, 0.05)
     lit = stays_dark(lab, (0,))
-    ledger.promise("a latch outlives the process of its agent", not lit, f"lit {lit}" if lit else f"dark for {STAYS_S} s after all have joined")
+    ledger.promise("a latch outlives the process of its agent", not lit, f"lit {lit}"
+                   if lit else f"dark for {STAYS_S} s after all have joined")
     rearm(lab, count)
     ledger.promise("a latch of a process that started again is lifted by rearm", bool(lit_again(lab, count, 2)))
 
@@ -310,7 +321,8 @@ def frozen_controller(ledger, lab, count):
         dark = dark_everywhere(lab, begin, 3)
     finally:
         os.kill(pid, signal.SIGCONT)
-    ledger.promise("controller stopped (SIGSTOP): loom lasers off darkens every agent", answer.returncode == 0 and dark is not None,
+    ledger.promise("controller stopped (SIGSTOP): loom lasers off darkens every agent", answer.returncode == 0
+                   and dark is not None,
                    f"last light {dark} ms after the command began; exit {answer.returncode}")
     time.sleep(0.5)
     rearm(lab, count)
