@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""flood.py FOLDER: a viewer's key and a stolen agent key send as much as they can; agents, jobs and operators must not notice.
+"""flood.py FOLDER [ATTACK...]: a viewer's key and a stolen agent key send as much as they can; agents, jobs and operators must not notice.
 
 Attackers are processes of their own (flood.py --attack NAME ...), so that they do not share the operator's interpreter. Meanwhile an
 operator asks status every 20 ms, nodes and jobs every 200 ms, open loop: a late answer does not delay the next question.
@@ -27,7 +27,8 @@ FABRIC = (f"schema_version: 1\nkind: fabric\nname: oddl-{NODES}\ntemplate: oddl\
           f"parameters: {{nodes: {NODES}, group_size: {16 if NODES <= 128 else 32}, channels: {24 if NODES <= 128 else 48}}}\n")
 FIRST, SECOND = range(0, NODES // 2), range(NODES // 2, NODES)
 SEED = 20260214
-KINDS = {"malformed", "unauthorised", "conflict", "foreign", "implausible", "over_quota", "role"}  # RefusalCounts of report.proto
+KINDS = {"malformed", "unauthorised", "conflict", "foreign", "implausible", "over_quota",
+         "role"}  # RefusalCounts of report.proto
 
 
 # --- attackers --------------------------------------------------------------------------------------------------------------
@@ -72,7 +73,8 @@ class Attack:
         for at in range(0, count, frames_of):
             if not self.time_left():
                 return
-            part = [peer.request(first + at + k, role=report.ROLE_VIEWER, query=query(noun, **options)) for k in range(frames_of)]
+            part = [peer.request(first + at + k, role=report.ROLE_VIEWER, query=query(noun, **options))
+                    for k in range(frames_of)]
             one.send(*part)
             one.next_request += frames_of
             self.sent += frames_of
@@ -115,7 +117,8 @@ class Attack:
 
     def expensive(self):
         with self.connect() as one:
-            nouns = [wire.NOUN_CIRCUITS, wire.NOUN_DEVICES, wire.NOUN_EXPLANATION, wire.NOUN_AUDIT, wire.NOUN_HISTORY, wire.NOUN_NODES,
+            nouns = [wire.NOUN_CIRCUITS, wire.NOUN_DEVICES, wire.NOUN_EXPLANATION, wire.NOUN_AUDIT, wire.NOUN_HISTORY,
+                     wire.NOUN_NODES,
                      wire.NOUN_JOBS, wire.NOUN_ALARMS]
             while self.time_left() and self.sent < 10000:
                 for noun in nouns:
@@ -156,7 +159,8 @@ class Attack:
             for _ in range(5000):
                 if not self.time_left():
                     break
-                one.send_parts(b"\xff" + self.random.randbytes(self.random.randint(1, 2000)))  # its first length is beyond its end
+                one.send_parts(b"\xff" + self.random.randbytes(self.random.randint(1,
+                        2000)))  # its first length is beyond its end
                 self.frames += 1
             self.drain(one)
 
@@ -178,7 +182,8 @@ class Attack:
 
     def hellos_of(self, nodes, boot):
         return [peer.agent_envelope(node, hello=wire.Hello(software=b"stranger", boot_id=boot, devices=[
-            wire.DeviceState(device_id=device, health=values_ready()) for device in self.devices.get(str(node), [])])) for node in nodes]
+            wire.DeviceState(device_id=device, health=values_ready()) for device in self.devices.get(str(node), [])]))
+            for node in nodes]
 
     def heartbeats(self):
         with self.connect(watch=True) as one:
@@ -197,7 +202,8 @@ class Attack:
             one.send(*self.hellos_of(SECOND, 2))
             frame = []
             for node in SECOND:
-                rows = [peer.values.Observation(device_id=device, health=values_ready(), read_at_ns=time.monotonic_ns(), fault=b"f" * 200,
+                rows = [peer.values.Observation(device_id=device, health=values_ready(), read_at_ns=time.monotonic_ns(),
+                                                fault=b"f" * 200,
                                                 heater=peer.values.HeaterObservation(ring_millivolts=range(0, 4096)))
                         for device in self.devices.get(str(node), [])]
                 frame.append(peer.agent_envelope(node, observation_report=wire.ObservationReport(observations=rows * 32)))
@@ -306,7 +312,8 @@ class Watch:
 
     def all_live(self):
         """Every node that this watch is about, as often as anybody looked."""
-        return self.seen_nodes == set(self.nodes) and not self.not_live and (len(self.nodes) < NODES or self.least_live == NODES)
+        return self.seen_nodes == set(self.nodes) and not self.not_live and (len(self.nodes) < NODES
+                or self.least_live == NODES)
 
     def figures(self):
         each = self.latencies
@@ -327,7 +334,8 @@ def judge_attack(ledger, lab, watch_arguments, name, text, key, devices):
     daemon, before = lab.pid("lightloomd"), lab.refusals()
     laboratory.forget_high_water(daemon)
     resident = laboratory.memory_mib(daemon)[0]
-    command = [sys.executable, __file__, "--attack", name, *attack_words(lab, key, devices)]
+    # Niced: an attacker elsewhere would take no processor time from the agents; here there may be only two for all of them.
+    command = ["nice", "-n", "10", sys.executable, __file__, "--attack", name, *attack_words(lab, key, devices)]
     attacker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         watch = Watch(*watch_arguments).run(lambda: attacker.poll() is not None, 1.0)
@@ -340,13 +348,15 @@ def judge_attack(ledger, lab, watch_arguments, name, text, key, devices):
     high = laboratory.memory_mib(daemon)[1]
     after = counted(before, wait_until(lambda: settled(lab, before, sent), SETTLE_S, 0.2) or lab.refusals())
     ledger.note(f"{text}: {watch.figures()}; sent {sent}; counted {after or 'nothing'}; memory {resident:.0f} -> {high:.0f} MiB")
-    ledger.promise(f"{text}: every agent stays live", watch.all_live(), f"{len(watch.seen_nodes)} of {len(watch.nodes)} nodes seen, "
-                   f"{len({node for node, _ in watch.not_live})} were not live, {watch.least_live} of {NODES} live at the least")
+    ledger.promise(f"{text}: every agent stays live", watch.all_live(),
+                   f"{len(watch.seen_nodes)} of {len(watch.nodes)} nodes seen, "
+                   f"{len({node for node, _ in watch.not_live})} were not live ({', '.join(sorted({state for _, state in watch.not_live}))}), {watch.least_live} of {NODES} live at the least")
     ledger.promise(f"{text}: every job stays lit", not watch.unlit and watch.asked_jobs > 0, ", ".join(
         f"job {job} was {state}" for job, state in sorted(watch.unlit)) or f"seen {watch.asked_jobs} times")
     worst = max(watch.latencies, default=float("inf"))
     late = len(watch.sent)
-    ledger.promise(f"{text}: an operator's status is answered within {OPERATOR_LIMIT_S:.0f} s", not late and not watch.refused and
+    ledger.promise(f"{text}: an operator's status is answered within {OPERATOR_LIMIT_S:.0f} s", not late and not watch.refused
+                   and
                    worst <= OPERATOR_LIMIT_S * 1e3, f"max {worst:.0f} ms, {late} unanswered, {watch.refused} refused")
     ledger.promise(f"{text}: memory stays bounded", high - resident <= MEMORY_GROWTH_MIB, f"+{high - resident:.0f} MiB")
     judge_counts(ledger, name, text, sent, after)
@@ -363,19 +373,26 @@ def judge_counts(ledger, name, text, sent, after):
     answers = sent.get("answers", {})
     if name in ("one_frame", "one_frame_of_devices", "one_connection", "fifty_connections", "expensive"):
         taken, refused = answers.get("ok", 0), sum(after.values())
-        ledger.promise(f"{text}: each is answered, or refused and counted", sent.get("sent", 0) > 0 and taken + refused >= sent["sent"],
+        ledger.promise(f"{text}: each is answered, or refused and counted", sent.get("sent", 0) > 0
+                       and taken + refused >= sent["sent"],
                        f"{sent.get('sent')} sent, {taken} answered, {sum(answers.values()) - taken} refused by an answer, {refused} counted")
     elif name in ("garbage", "huge_frames", "multi_part"):
         ledger.promise(f"{text}: counted as malformed", after.get("malformed", 0) > 0 if name == "huge_frames" else
-                       after.get("malformed", 0) >= sent.get("frames", 1), f"{sent.get('frames')} frames, {after.get('malformed', 0)} counted")
+                       after.get("malformed", 0) >= sent.get("frames", 1),
+                       f"{sent.get('frames')} frames, {after.get('malformed', 0)} counted")
     elif name in ("tiny_envelopes", "never_read", "observations"):
         ledger.promise(f"{text}: refusals are counted", sum(after.values()) > 0, f"{after}")
+
+
+def chosen(attacks):
+    """Those that the command line names, or all."""
+    return [(name, text) for name, text in attacks.items() if name in sys.argv[2:] or len(sys.argv) < 3]
 
 
 # --- the judge --------------------------------------------------------------------------------------------------------------
 
 def judge(ledger, programs):
-    with laboratory.Lab(programs, "flood", fabric=FABRIC) as lab:
+    with laboratory.Lab(programs, "flood", fabric=FABRIC, in_memory=True) as lab:
         lab.generate_keys()
         lab.grant("curious", "viewer")
         lab.up()
@@ -394,16 +411,17 @@ def judge(ledger, programs):
         with lab.connect() as operator:
             everybody = set(FIRST) | set(SECOND)
             ledger.note("without a flood: " + Watch(operator, everybody, jobs).run(lambda: True, 2.0).figures())
-            for name, text in VIEWER_ATTACKS.items():
+            for name, text in chosen(VIEWER_ATTACKS):
                 judge_attack(ledger, lab, (operator, everybody, jobs), name, text, "curious", devices)
-            stolen_key(ledger, lab, operator, jobs[:1], devices)
+            if chosen(AGENT_ATTACKS):
+                stolen_key(ledger, lab, operator, jobs[:1], devices)
         ledger.note(f"memory of lightloomd {begin:.0f} MiB before, {laboratory.memory_mib(daemon)[0]:.0f} MiB behind all floods")
 
 
 def stolen_key(ledger, lab, operator, jobs, devices):
     """agents-1 is stopped and its key used for the second half of the nodes; the first half and its job must not notice."""
     lab.kill(lab.pid("lightloom-agent", 1))
-    for name, text in AGENT_ATTACKS.items():
+    for name, text in chosen(AGENT_ATTACKS):
         judge_attack(ledger, lab, (operator, set(FIRST), jobs), name, f"a stolen agent key, {text}", "agents-1", devices)
 
 

@@ -78,8 +78,10 @@ class Wrong:
 
         linked = self.root / "linked"
         linked.symlink_to(self.outside)
-        return [("a folder with a thesis", thesis), ("a folder with a foreign .pid", foreign), ("a folder with our .pid of a stranger", ours),
-                ("a folder with links to outside", links), ("a folder with files of our names", journal), ("a folder with a hidden .git", hidden),
+        return [("a folder with a thesis", thesis), ("a folder with a foreign .pid", foreign),
+                ("a folder with our .pid of a stranger", ours),
+                ("a folder with links to outside", links), ("a folder with files of our names", journal),
+                ("a folder with a hidden .git", hidden),
                 ("a link to a foreign folder", linked)]
 
     def end(self):
@@ -89,7 +91,8 @@ class Wrong:
 
 def wrong_folders(ledger, lab, wrong):
     for text, folder in wrong.cases():
-        for words in (["lab", "down"], ["lab", "up", lab.scenario], ["lab", "run", lab.scenario], ["keys", "generate", lab.scenario]):
+        for words in (["lab", "down"], ["lab", "up", lab.scenario], ["lab", "run", lab.scenario],
+                      ["keys", "generate", lab.scenario]):
             before = fingerprint(wrong.root)
             answer = lab.loom(*words, state=folder, timeout=15)
             after = fingerprint(wrong.root)
@@ -126,13 +129,16 @@ def keys_beside_a_thesis(ledger, lab, wrong):
     thesis.write_text("six years of work\n")
     (folder / "thesis.tex").write_text("six years of work\n")
     said = []
-    for words in (["keys", "generate", lab.scenario], ["lab", "up", lab.scenario], ["lab", "down"], ["lab", "run", lab.scenario], ["lab", "down"]):
+    for words in (["keys", "generate", lab.scenario], ["lab", "up", lab.scenario], ["lab", "down"],
+                  ["lab", "run", lab.scenario], ["lab", "down"]):
         answer = lab.loom(*words, state=folder, timeout=15)
         said.append(f"{words[0]} {words[1]}: {answer.returncode}")
     for pid in laboratory.processes_of(folder):
         os.kill(pid, signal.SIGKILL)
-    lost = [path.name for path in (thesis, folder / "thesis.tex") if not path.exists() or path.read_text() != "six years of work\n"]
-    ledger.promise("keys generate beside a thesis makes it no lab's to delete", not lost, f"{'lost ' + ', '.join(lost) + '; ' if lost else ''}"
+    lost = [path.name for path in (thesis, folder / "thesis.tex") if not path.exists()
+            or path.read_text() != "six years of work\n"]
+    ledger.promise("keys generate beside a thesis makes it no lab's to delete", not lost,
+                   f"{'lost ' + ', '.join(lost) + '; ' if lost else ''}"
                    f"exit codes {', '.join(said)}")
 
 
@@ -148,7 +154,8 @@ def wrong_files(ledger, lab, wrong):
             answer = lab.loom("lab", verb, *([lab.scenario] if verb == "up" else []), state=folder)
             refused = answer.returncode == REFUSED or text == "a folder below a file" and answer.returncode == 1  # no folder at all
             kept = fingerprint(wrong.root) == before and refused
-            ledger.promise(f"lab {verb} on {text}: refused, nothing touched", kept, f"exit {answer.returncode}: {answer.stderr.strip()[:160]}")
+            ledger.promise(f"lab {verb} on {text}: refused, nothing touched", kept,
+                           f"exit {answer.returncode}: {answer.stderr.strip()[:160]}")
 
 
 def wrong_manifests(ledger, lab, wrong, manifest):
@@ -191,7 +198,8 @@ def wrong_manifests(ledger, lab, wrong, manifest):
              ("names an absolute path", of(lambda data: every_name(data, str(outside)))),
              ("names a stranger's process", of(every_pid)), ("is of a newer version", of(newer)),
              ("is cut off", text[:len(text) // 2].encode()), ("is empty", b""), ("is no JSON", b"\xff\xfe\0"),
-             ("is JSON of another kind", b'{"name": "my-npm-package", "version": "1.0.0"}'), ("is a list nested 20,000 deep", b"[" * 20000)]
+             ("is JSON of another kind", b'{"name": "my-npm-package", "version": "1.0.0"}'),
+             ("is a list nested 20,000 deep", b"[" * 20000)]
     for number, (what, data) in enumerate(cases):
         folder = wrong.folder(f"manifest-{number}")
         (folder / manifest).write_bytes(data)
@@ -235,7 +243,8 @@ def interrupts(ledger, lab):
     for k in range(INSTANTS):
         folder = lab.folder / f"run-{k}"
         with open(lab.folder / f"run-{k}.log", "w") as log:
-            process = subprocess.Popen([lab.programs / "loom", "--state", folder, "lab", "run", run], stdin=subprocess.DEVNULL, stdout=log,
+            process = subprocess.Popen([lab.programs / "loom", "--state", folder, "lab", "run", run], stdin=subprocess.DEVNULL,
+                                       stdout=log,
                                        stderr=log, start_new_session=True)
             time.sleep([0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 1.6, 2.5][k])
             begin = time.monotonic()
@@ -253,7 +262,8 @@ def interrupts(ledger, lab):
         early = k == 0 and code == -signal.SIGINT  # before main() of a program nobody can answer with 130
         if code != INTERRUPTED and not early or left:
             wrong.append(f"instant {k}: exit {code}, {len(left)} processes left")
-    ledger.promise(f"Ctrl-C in lab run, {INSTANTS} instants: exit 130, no process left", not wrong, "; ".join(wrong) or f"slowest {slowest * 1e3:.0f} ms")
+    ledger.promise(f"Ctrl-C in lab run, {INSTANTS} instants: exit 130, no process left", not wrong, "; ".join(wrong)
+                   or f"slowest {slowest * 1e3:.0f} ms")
 
 
 # --- crashes, modes ----------------------------------------------------------------------------------------------------------
@@ -296,11 +306,29 @@ def crashes(ledger, lab):
             ledger.note(f"meanwhile the agents' lasers changed {len(lab.light(0)) - rows} times")
 
 
+def restarts(ledger, lab):
+    """`loom lab restart controller`, of a living and of a killed one: agents keep their light, jobs come back."""
+    for text in ("a living controller", "a killed controller"):
+        rows, agents = [len(lab.light(k)) for k in (0, 1)], [lab.pid("lightloom-agent", k) for k in (0, 1)]
+        before = lab.pid("lightloomd")
+        if text == "a killed controller":
+            lab.kill(before)
+        answer = lab.loom("lab", "restart", "controller", timeout=30)
+        lit = wait_until(lambda: all_lit(lab), 5, 0.05)
+        changed = [len(lab.light(k)) - rows[k] for k in (0, 1)]
+        same = [lab.pid("lightloom-agent", k) for k in (0, 1)] == agents
+        ledger.promise(f"lab restart controller, of {text}: jobs are lit, agents and their light untouched",
+                       answer.returncode == 0 and bool(lit) and
+                       same and not any(changed) and lab.pid("lightloomd") not in (None, before),
+                       f"exit {answer.returncode}: {answer.stderr.strip()[-200:]}; {sum(changed)} changes of lasers")
+
+
 def second_up(ledger, lab):
     before = lab.processes()
     for words in (["up", lab.scenario], ["run", lab.scenario]):
         answer = lab.loom("lab", *words)
-        ledger.promise(f"lab {words[0]} beside a living lab: exit 3, it lives on", answer.returncode == REFUSED and set(lab.processes()) == set(before),
+        ledger.promise(f"lab {words[0]} beside a living lab: exit 3, it lives on", answer.returncode == REFUSED
+                       and set(lab.processes()) == set(before),
                        f"exit {answer.returncode}: {answer.stderr.strip()[:200]}")
         if set(lab.processes()) != set(before):
             before = lab.processes()
@@ -316,7 +344,8 @@ def other_scenario(ledger, lab):
     for words in (["up", other], ["run", other]):
         answer = lab.loom("lab", *words, timeout=30)
         same = journal.exists() and hashlib.sha256(journal.read_bytes()).hexdigest() == before
-        ledger.promise(f"lab {words[0]} of another fabric over a journal: exit 3, the journal stays", answer.returncode == REFUSED and same,
+        ledger.promise(f"lab {words[0]} of another fabric over a journal: exit 3, the journal stays",
+                       answer.returncode == REFUSED and same,
                        f"exit {answer.returncode}: {answer.stderr.strip()[:200]}")
 
 
@@ -332,7 +361,8 @@ def foreign_files_in_our_folder(ledger, lab, wrong):
         links = []
         if words[0] == "up":
             lab.loom("lab", "down")
-            for name in ("agents-0.light", "agents-0.log", "lightloomd.log", "controller.address", "agents-0.grants", "agents-0.db.lock"):
+            for name in ("agents-0.light", "agents-0.log", "lightloomd.log", "controller.address", "agents-0.grants",
+                         "agents-0.db.lock"):
                 link = lab.state / name
                 link.unlink(missing_ok=True)
                 link.symlink_to(thesis)
@@ -350,7 +380,8 @@ def foreign_files_in_our_folder(ledger, lab, wrong):
             if link.is_symlink():
                 link.unlink()
     answer = lab.loom("lab", "up", lab.scenario, "--fresh", timeout=30)
-    ledger.promise("a lab starts afresh in its own folder", answer.returncode == 0 and not lab.jobs(), f"exit {answer.returncode}: {answer.stderr.strip()[-160:]}")
+    ledger.promise("a lab starts afresh in its own folder", answer.returncode == 0 and not lab.jobs(),
+                   f"exit {answer.returncode}: {answer.stderr.strip()[-160:]}")
 
 
 def killed_run(ledger, lab):
@@ -378,7 +409,8 @@ def modes(ledger, lab):
             wrong[path.name] = oct(mode)
     for path in lab.state.glob("backup.db*"):
         path.unlink()
-    ledger.promise("every file of a lab is 0600 and every folder 0700 (public halves of keys aside)", not wrong, f"{wrong}" if wrong else "")
+    ledger.promise("every file of a lab is 0600 and every folder 0700 (public halves of keys aside)", not wrong, f"{wrong}"
+                   if wrong else "")
 
 
 def judge(ledger, programs):
@@ -400,6 +432,7 @@ def judge(ledger, programs):
             else:
                 ledger.promise("a lab's folder has a manifest", False, "no *.json in it")
             second_up(ledger, lab)
+            restarts(ledger, lab)
             crashes(ledger, lab)
             interrupts(ledger, lab)
             killed_run(ledger, lab)

@@ -75,7 +75,8 @@ def granted(ledger, lab):
     """The granted pair, or None."""
     answer, begin, end = timed(lab, "keys", "grant", "grace", "--role", "viewer")
     if answer.returncode != 0:
-        ledger.promise("a granted key works within a second", False, f"keys grant: exit {answer.returncode}: {answer.stderr.strip()}")
+        ledger.promise("a granted key works within a second", False,
+                       f"keys grant: exit {answer.returncode}: {answer.stderr.strip()}")
         return None
     with lab.connect("grace", role=report.ROLE_VIEWER) as connection:
         works = wait_until(lambda: answered(connection), 2, 0)
@@ -95,7 +96,8 @@ def revoked(ledger, lab, pair):
     time.sleep(REFUSED_S)
     still = asker.last_asked > end
     asker.stop()
-    ledger.promise("a revoked key is refused on its live connection when `keys revoke` has returned", answer.returncode == 0 and not still,
+    ledger.promise("a revoked key is refused on its live connection when `keys revoke` has returned", answer.returncode == 0
+                   and not still,
                    f"its last question that was answered was asked {(asker.last_asked - begin) * 1e3:.0f} ms after the command began; "
                    f"the command took {(end - begin) * 1e3:.0f} ms; exit {answer.returncode} {answer.stderr.strip()[:200]}; "
                    f"{asker.count - count} answers behind it")
@@ -132,7 +134,8 @@ def revoked_orders(ledger, lab):
         second = connection.ask(REFUSED_S, order_node=wire.OrderNode(node_id=6, order=wire.NODE_ORDER_DRAIN))
     drained = {row["node"] for row in lab.json("node", "list").get("nodes", []) if row["drained"]}
     ledger.promise("a revoked operator orders nothing on a live connection", answer.returncode == 0 and 6 not in drained and
-                   (second is None or second.outcome.HasField("error")), f"first order answered: {first is not None}; drained: {sorted(drained)}")
+                   (second is None or second.outcome.HasField("error")),
+                   f"first order answered: {first is not None}; drained: {sorted(drained)}")
     lab.loom("node", "undrain", "7")
     lab.loom("node", "undrain", "6")
 
@@ -162,10 +165,12 @@ def rotated_agent(ledger, lab):
     ledger.promise("an agent takes up a rotated key", answer.returncode == 0 and lab.key("agents-0") != old and bool(live),
                    f"exit {answer.returncode}: {(answer.stderr.strip().splitlines() or [''])[-1]}; all live "
                    f"{(time.monotonic() - begin) * 1e3:.0f} ms after the command began")
-    ledger.promise("an agent's rotation touches no light", lab.pid("lightloom-agent", 0) == pid and len(lab.light(0)) == rows and
+    ledger.promise("an agent's rotation touches no light", lab.pid("lightloom-agent", 0) == pid and len(lab.light(0)) == rows
+                   and
                    len(lab.lit_devices(0)) == 4, f"{len(lab.light(0)) - rows} changes")
     with lab.connect(pair=old, watch=True) as connection:
-        ledger.promise("the old key of an agent is refused", lab.key("agents-0") != old and connection.handshake(1.0) != "succeeded")
+        ledger.promise("the old key of an agent is refused", lab.key("agents-0") != old
+                       and connection.handshake(1.0) != "succeeded")
     with lab.connect(to="agents-1", pair=old, watch=True) as connection:
         ledger.promise("the old key of an agent is refused by other agents", lab.key("agents-0") != old and
                        connection.handshake(1.0) != "succeeded")
@@ -223,14 +228,18 @@ def broken_keyrings(ledger, lab):
 # --- what a viewer may -------------------------------------------------------------------------------------------------------
 
 def orders(job, node=6, device=0):
-    setpoint = values.Setpoint(laser=values.LaserSetpoint(slot=values.FrequencySlot(slot_n=-256, slot_m=8), power_centi_dbm=0, emit=False))
-    spec = values.JobSpec(name=b"stranger", workload=b"vgg19", node_count=2, compute_ns=1000000, map=values.MAP_CHOICE_CHEAPEST, collectives=[
+    setpoint = values.Setpoint(laser=values.LaserSetpoint(slot=values.FrequencySlot(slot_n=-256, slot_m=8), power_centi_dbm=0,
+                                                          emit=False))
+    spec = values.JobSpec(name=b"stranger", workload=b"vgg19", node_count=2, compute_ns=1000000,
+                          map=values.MAP_CHOICE_CHEAPEST, collectives=[
         values.Collective(kind=values.COLLECTIVE_KIND_ALL_REDUCE, rank_numbers=[0, 1], size_bytes=1 << 20, repeat_count=1)])
     return {
-        "submit_job": wire.SubmitJob(spec=spec), "cancel_job": wire.CancelJob(job_id=job), "change_job": wire.ChangeJob(job_id=job, spec=spec),
+        "submit_job": wire.SubmitJob(spec=spec), "cancel_job": wire.CancelJob(job_id=job),
+        "change_job": wire.ChangeJob(job_id=job, spec=spec),
         "resize_job": wire.ResizeJob(job_id=job, node_count=2), "attend_job": wire.AttendJob(job_id=job),
         "order_lasers": wire.OrderLasers(on=False), "order_node": wire.OrderNode(node_id=node, order=wire.NODE_ORDER_DRAIN),
-        "order_device": wire.OrderDevice(device_id=device, setpoint=setpoint), "order_reset": wire.OrderReset(device_id=device),
+        "order_device": wire.OrderDevice(device_id=device, setpoint=setpoint),
+        "order_reset": wire.OrderReset(device_id=device),
         "acknowledge_alarm": wire.AcknowledgeAlarm(alarm_id=1), "apply_schedule": wire.ApplySchedule(
             mode=wire.APPLY_MODE_SAFE, circuits=[], confirm_within_ns=0),
         "confirm_schedule": wire.ConfirmSchedule(), "roll_back_schedule": wire.RollBackSchedule(to_revision_number=1),
@@ -246,7 +255,8 @@ def viewer_may(ledger, lab, job):
         for noun in ("STATUS", "NODES", "DEVICES", "CIRCUITS", "JOBS", "HISTORY", "ALARMS", "AUDIT"):
             reply = viewer.ask(2, query=query(wire.Noun.Value(f"NOUN_{noun}")))
             said = "nothing" if reply is None else peer.error_name(reply.outcome.error) if reply.outcome.HasField("error") else "ok"
-            (ledger.note if noun == "AUDIT" else lambda text: ledger.promise(f"a viewer may ask for {noun.lower()}", said == "ok", said))(
+            (ledger.note if noun == "AUDIT" else lambda text: ledger.promise(f"a viewer may ask for {noun.lower()}",
+                    said == "ok", said))(
                 f"a viewer who asks for the audit is answered: {said}")
         reply = viewer.ask(3, diff_schedule=wire.DiffSchedule())
         ledger.note(f"a viewer who asks for a diff is answered: {'nothing' if reply is None else str(reply.outcome).strip() or 'ok'}")
@@ -256,7 +266,8 @@ def viewer_may(ledger, lab, job):
             for kind, order in orders(job).items():
                 reply = viewer.ask(2, **{kind: order})
                 error = reply.outcome.error if reply is not None and reply.outcome.HasField("error") else None
-                ledger.promise(f"a viewer may not {kind}{claims}", error is not None and error.code == report.ERROR_CODE_REFUSED,
+                ledger.promise(f"a viewer may not {kind}{claims}", error is not None
+                               and error.code == report.ERROR_CODE_REFUSED,
                                "no answer" if reply is None else error.message.decode() if error else "obeyed")
         asked = 2 * len(orders(job))
     count = wait_until(lambda: lab.refusals().get("role", 0) - before.get("role", 0) >= asked, 3, 0.1)
@@ -299,10 +310,13 @@ def audit(ledger, lab, job):
         if kind == "attend_job":
             continue
         mine = [row for row, words in text if str(number) in words]
-        fine = mine and all(row.get("principal") == "operator" and row.get("role") in ("admin", "operator") and row.get("asked") for row in mine)
-        ledger.promise(f"the audit names {kind}: who, what", bool(fine), mine[0].get("asked") if fine else f"no record of request {number}: {mine[:1]}")
+        fine = mine and all(row.get("principal") == "operator" and row.get("role") in ("admin", "operator")
+                            and row.get("asked") for row in mine)
+        ledger.promise(f"the audit names {kind}: who, what", bool(fine), mine[0].get("asked")
+                       if fine else f"no record of request {number}: {mine[:1]}")
         said = outcome == "ok" or any(str(outcome)[:80] in words for row, words in text if row in mine)
-        ledger.promise(f"the audit has the answer to {kind}", bool(mine) and said, outcome if said else f"{outcome}: {mine[:1]}")
+        ledger.promise(f"the audit has the answer to {kind}", bool(mine) and said, outcome
+                       if said else f"{outcome}: {mine[:1]}")
     names = {str(row.get("principal")) for row in rows}
     ledger.promise("the audit names the viewer's refused orders", "curious" in names, f"principals {sorted(names)}")
 
@@ -317,10 +331,13 @@ def audit_is_text(ledger, lab):
         operator.ask(1, change_job=wire.ChangeJob(job_id=4242, spec=spec))
     printed = lab.loom("audit").stdout + lab.loom("audit", "--json").stdout + lab.loom("alarm", "list").stdout
     log = (lab.state / "lightloomd.log").read_text(errors="replace")
-    raw = [what for what, text in (("loom's output", printed), ("the log", log)) if any(mark in text for mark in "\x1b\x07\r\u202e")]
+    raw = [what for what, text in (("loom's output", printed), ("the log", log))
+           if any(mark in text for mark in "\x1b\x07\r\u202e")]
     forged = [line for line in log.splitlines() if line.startswith("audit: {\"principal\"")]
-    ledger.promise("hostile names stay text in the audit and the log", not raw and not forged, f"raw bytes in {raw}; {forged[:1]}" if raw or forged else
-                   "no answer" if reply is None else peer.error_name(reply.outcome.error) if reply.outcome.HasField("error") else "taken")
+    ledger.promise("hostile names stay text in the audit and the log", not raw and not forged,
+                   f"raw bytes in {raw}; {forged[:1]}" if raw or forged else
+                   "no answer" if reply is None else peer.error_name(reply.outcome.error)
+                   if reply.outcome.HasField("error") else "taken")
 
 
 def audit_outlives(ledger, lab):
@@ -328,11 +345,13 @@ def audit_outlives(ledger, lab):
     before = [row for row in rows_of(audit_rows(lab)) if row.get("principal") == "operator"]
     argv = lab.kill(lab.pid("lightloomd"))
     dead = rows_of(audit_rows(lab))
-    ledger.promise("loom audit works with the controller dead", bool(before) and all(row in dead for row in before), f"{len(dead)} records")
+    ledger.promise("loom audit works with the controller dead", bool(before) and all(row in dead for row in before),
+                   f"{len(dead)} records")
     lab.restart_controller(argv)
     after = rows_of(audit_rows(lab))
     lost = [row for row in before if row not in after]
-    ledger.promise("the audit outlives its controller", bool(before) and not lost, f"{len(before)} records of the operator, {len(lost)} lost")
+    ledger.promise("the audit outlives its controller", bool(before) and not lost,
+                   f"{len(before)} records of the operator, {len(lost)} lost")
 
 
 def audit_is_full(ledger, lab):
@@ -354,7 +373,8 @@ def audit_is_full(ledger, lab):
     lost = [row for row in first if row.get("principal") == "operator" and row not in rows]
     ledger.promise("a viewer cannot fill the audit", bool(rows) and len(viewers) <= AUDIT_ROWS_OF_VIEWER and not lost,
                    f"{VIEWER_ORDERS} orders, {len(viewers)} rows of the viewer, {len(lost)} rows of the operator lost")
-    ledger.promise("a viewer cannot grow the journal", size() - bytes_before < 1 << 20, f"+{(size() - bytes_before) / 1024:.0f} KiB")
+    ledger.promise("a viewer cannot grow the journal", size() - bytes_before < 1 << 20,
+                   f"+{(size() - bytes_before) / 1024:.0f} KiB")
 
 
 def judge(ledger, programs):
@@ -385,7 +405,8 @@ def judge(ledger, programs):
         for name in ("mallory", "eve"):
             lab.loom("keys", "revoke", name)
         answer = lab.loom("keys", "revoke", "operator")
-        ledger.promise("the last key that may order is not revoked unasked", answer.returncode not in (0, 2), f"exit {answer.returncode}: "
+        ledger.promise("the last key that may order is not revoked unasked", answer.returncode not in (0, 2),
+                       f"exit {answer.returncode}: "
                        f"{answer.stderr.strip().splitlines()[:1]}")
         mode = {path.name: oct(path.stat().st_mode & 0o777) for path in pathlib.Path(lab.state / "keys").iterdir()
                 if not path.name.endswith(".pub") and path.stat().st_mode & 0o077}

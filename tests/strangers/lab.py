@@ -71,7 +71,8 @@ def processes_of(folder):
         except OSError:
             continue
         program = os.path.basename(argv[0]) if argv else ""
-        if program.startswith(("lightloom", "loom")) and any(str(folder) in word for word in argv) and is_alive(int(entry.name)):
+        if program.startswith(("lightloom", "loom")) and any(str(folder) in word
+                                                             for word in argv) and is_alive(int(entry.name)):
             found[int(entry.name)] = argv
     return found
 
@@ -92,9 +93,11 @@ def forget_high_water(pid):
 class Lab:
     """A scenario in soft mode in a temporary folder; state is its state folder. fabric: a file's name in configs/fabrics, or a text."""
 
-    def __init__(self, programs, name, fabric="oddl_8", processes=2, interlocks=""):
+    def __init__(self, programs, name, fabric="oddl_8", processes=2, interlocks="", in_memory=False):
         self.programs = pathlib.Path(programs).resolve()
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"loom-stranger-{name}-"))
+        # In memory: where a disk that is busy with other work (agents wait for it) would be judged instead of what is to be judged.
+        memory = "/dev/shm" if in_memory and os.access("/dev/shm", os.W_OK) else None
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"loom-stranger-{name}-", dir=memory))
         self.state = self.folder / "lab"
         self.scenario = self.folder / "scenario.yaml"
         self.started, self.nodes = [], 0
@@ -276,7 +279,8 @@ def main(judge, words=None):
     words = sys.argv[1:] if words is None else words
     programs = words[0] if words else os.environ.get("LOOM_BIN", "")
     if not programs or not (pathlib.Path(programs) / "loom").exists():
-        print(f"usage: {sys.argv[0]} FOLDER, or LOOM_BIN=FOLDER: where loom, lightloomd and lightloom-agent are", file=sys.stderr)
+        print(f"usage: {sys.argv[0]} FOLDER, or LOOM_BIN=FOLDER: where loom, lightloomd and lightloom-agent are",
+              file=sys.stderr)
         sys.exit(2)
     signal.signal(signal.SIGALRM, _out_of_time)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -285,7 +289,8 @@ def main(judge, words=None):
     try:
         judge(ledger, programs)
     except Exception as error:  # a judge that cannot go on has not seen its promises kept
-        road = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__) if "strangers" in frame.filename]
+        road = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)
+                if "strangers" in frame.filename]
         ledger.promise("the judge came to its end", False, f"{type(error).__name__}: {error} (in {' > '.join(road[1:])})")
     signal.alarm(0)
     ledger.note(f"{time.monotonic() - ledger.begun:.1f} s")

@@ -48,7 +48,8 @@ class Liar:
         return wire.Hello(software=b"stranger", devices=devices, **fields)
 
     def say(self, node, term=None, revision=0, **body):
-        self.peer.send(peer.agent_envelope(node, clock=self.clock, term=self.term if term is None else term, revision=revision, **body))
+        self.peer.send(peer.agent_envelope(node, clock=self.clock, term=self.term if term is None else term, revision=revision,
+                                           **body))
 
     def greet(self, nodes=STOLEN, **fields):
         for node in nodes:
@@ -80,8 +81,16 @@ class Family:
     def __init__(self, ledger, programs, name):
         self.ledger, self.name = ledger, name
         self.lab = laboratory.Lab(programs, f"liar-{name}")
+        self.liar = None
 
     def __enter__(self):
+        try:
+            return self.begun()
+        except BaseException:
+            self.lab.down()
+            raise
+
+    def begun(self):
         lab = self.lab
         lab.up()
         answer = lab.submit("vgg19", list(FIRST_JOB))
@@ -94,8 +103,10 @@ class Family:
         return self
 
     def __exit__(self, *_):
-        self.liar.close()
-        self.lab.down()
+        try:
+            self.liar.close()
+        finally:
+            self.lab.down()
 
     def lie(self, text, tell, kinds=(), listen_s=0.2):
         """tell() lies; kinds: refusals of which one must be counted."""
@@ -149,14 +160,16 @@ class Family:
         sessions = {row["node"]: row["session"] for row in lab.json("node", "list").get("nodes", [])}
         self.ledger.promise(f"{self.name}: afterwards the honest agents join", kept,
                             f"{(time.monotonic() - begin) * 1e3:.0f} ms" if kept else f"{sessions}")
-        waiting = [job for job, row in lab.jobs().items() if set(row["nodes"]) & set(STOLEN) and row["state"] not in ("refused", "ended")]
+        waiting = [job for job, row in lab.jobs().items() if set(row["nodes"]) & set(STOLEN)
+                   and row["state"] not in ("refused", "ended")]
         for job in waiting:
             lab.loom("job", "cancel", job)
         begin = time.monotonic()
         answer = lab.submit("vgg19", list(STOLEN), "--timeout", "10s", timeout=12)
         lit = wait_until(lambda: lab.jobs() and lab.jobs()[max(lab.jobs())]["state"] == "lit", 3, 0.05)
         why = (answer.stderr.strip().splitlines() or [""])[-1]
-        self.ledger.promise(f"{self.name}: afterwards a new job on their nodes gets light", answer.returncode == 0 and bool(lit),
+        self.ledger.promise(f"{self.name}: afterwards a new job on their nodes gets light", answer.returncode == 0
+                            and bool(lit),
                             f"{(time.monotonic() - begin) * 1e3:.0f} ms" if lit else f"exit {answer.returncode}: {why}")
         left = self.wrong()
         self.ledger.promise(f"{self.name}: afterwards the honest job is still lit", not left, "; ".join(left))
@@ -178,14 +191,16 @@ def terms(family):
                 liar.term = max(liar.term, envelope.term_number)
             liar.peer.others.clear()
     family.lie("a thousand hellos that have each seen one term more", creep, ("implausible", "over_quota"))
-    family.lie("a heartbeat of term 2^64-1", lambda: [liar.say(node, term=MOST_U64, heartbeat=wire.Heartbeat()) for node in STOLEN])
+    family.lie("a heartbeat of term 2^64-1", lambda: [liar.say(node, term=MOST_U64, heartbeat=wire.Heartbeat())
+                                                      for node in STOLEN])
     family.honest_again()
 
 
 def revisions(family):
     liar = family.liar
     for text, number in (("2^64-1", MOST_U64), ("2^63", 2**63)):
-        family.lie(f"a hello that has applied revision {text}", lambda: liar.greet(applied_revision_number=number), ("implausible",))
+        family.lie(f"a hello that has applied revision {text}", lambda: liar.greet(applied_revision_number=number),
+                   ("implausible",))
         family.lie(f"heartbeats with revision {text} applied and confirmed", lambda: liar.beat(
             applied_revision_number=number, confirmed_revision_number=number), ("implausible",))
 
@@ -200,7 +215,8 @@ def revisions(family):
 
 def laser(device, read_at_ns, emitting=False):
     return values.Observation(device_id=device, health=values.DEVICE_HEALTH_READY, read_at_ns=read_at_ns,
-                              laser=values.LaserObservation(frequency_mhz=191500000, power_centi_dbm=0, emitting=emitting, locked=True))
+                              laser=values.LaserObservation(frequency_mhz=191500000, power_centi_dbm=0, emitting=emitting,
+                                                            locked=True))
 
 
 def reports(family):
@@ -209,30 +225,43 @@ def reports(family):
 
     def observe(node, *rows):
         liar.say(node, observation_report=wire.ObservationReport(observations=rows))
-    family.lie("a reading of its own device in a hundred years", lambda: observe(4, laser(own[0], now() + 100 * YEAR_NS)), ("implausible",))
-    family.lie("a reading of its own device at 2^63-1", lambda: observe(4, laser(own[0], MOST_I64)), ("implausible", "malformed"))
+    family.lie("a reading of its own device in a hundred years", lambda: observe(4, laser(own[0], now() + 100 * YEAR_NS)),
+               ("implausible",))
+    family.lie("a reading of its own device at 2^63-1", lambda: observe(4, laser(own[0], MOST_I64)),
+               ("implausible", "malformed"))
     family.lie("a reading at a negative instant", lambda: observe(4, laser(own[0], -5)), ("implausible", "malformed"))
-    family.lie("a reading of a device that does not exist", lambda: observe(4, laser(4_000_000_000, now())), ("foreign", "malformed", "implausible"))
+    family.lie("a reading of a device that does not exist", lambda: observe(4, laser(4_000_000_000, now())),
+               ("foreign", "malformed", "implausible"))
     family.lie("a dark laser of another node", lambda: observe(4, laser(foreign[0], now())), ("foreign",))
-    family.lie("a dark laser of another node, in its name", lambda: observe(0, laser(foreign[0], now())), ("unauthorised", "foreign"))
+    family.lie("a dark laser of another node, in its name", lambda: observe(0, laser(foreign[0], now())),
+               ("unauthorised", "foreign"))
     family.lie("an alarm of another node", lambda: liar.say(4, alarm_report=wire.AlarmReport(alarm=report.Alarm(
-        code=report.ALARM_CODE_DEVICE_FAILED, node_id=0, device_id=foreign[0], evidence=b"laser-0 burns", next_command=b"cut node-0"))), ("foreign",))
+        code=report.ALARM_CODE_DEVICE_FAILED, node_id=0, device_id=foreign[0], evidence=b"laser-0 burns",
+        next_command=b"cut node-0"))), ("foreign",))
     texts = [row.get("evidence", "") for row in family.lab.json("alarm", "list").get("alarms", [])]
-    family.ledger.promise("reports: no alarm stands that another node's key made up", not any("laser-0 burns" in text for text in texts))
+    family.ledger.promise("reports: no alarm stands that another node's key made up",
+                          not any("laser-0 burns" in text for text in texts))
     family.lie("an alarm in another node's name", lambda: liar.say(0, alarm_report=wire.AlarmReport(alarm=report.Alarm(
-        code=report.ALARM_CODE_DEVICE_FAILED, node_id=0, evidence=b"node-0 burns", next_command=b"cut node-0"))), ("unauthorised", "foreign"))
+        code=report.ALARM_CODE_DEVICE_FAILED, node_id=0, evidence=b"node-0 burns", next_command=b"cut node-0"))),
+        ("unauthorised", "foreign"))
     family.lie("hellos for nodes of another process", lambda: [liar.say(node, hello=liar.hello(node)) for node in HONEST],
                ("unauthorised", "foreign", "conflict"))
     family.lie("latched lasers of another node", lambda: liar.say(0, heartbeat=wire.Heartbeat(lasers_latched_off=True)),
                ("unauthorised", "foreign", "conflict"))
     family.lie("a reset of another node's device", lambda: liar.say(4, device_reset=wire.DeviceReset(
-        device_id=foreign[0], order_number=1, outcome=report.Outcome(), observation=laser(foreign[0], now()))), ("foreign", "implausible"))
-    family.lie("a hello with devices of another node", lambda: liar.say(4, hello=wire.Hello(software=b"stranger", boot_id=78, devices=[
+        device_id=foreign[0], order_number=1, outcome=report.Outcome(), observation=laser(foreign[0], now()))),
+        ("foreign", "implausible"))
+    family.lie("a hello with devices of another node",
+               lambda: liar.say(4, hello=wire.Hello(software=b"stranger", boot_id=78, devices=[
         wire.DeviceState(device_id=device, health=values.DEVICE_HEALTH_FAILED) for device in foreign])), ("foreign",))
-    family.lie("traffic of 2^63-1 bytes", lambda: liar.say(4, traffic_report=wire.TrafficReport(report_number=MOST_U64, communicators=[
+    family.lie("traffic of 2^63-1 bytes", lambda: liar.say(4,
+                                                           traffic_report=wire.TrafficReport(report_number=MOST_U64,
+                                                                   communicators=[
         wire.CommunicatorTraffic(communicator_id=1, rank_number=0, rank_count=2, period_ns=1, period=[wire.RepeatedCollective(
-            kind=values.COLLECTIVE_KIND_ALL_REDUCE, size_bytes=MOST_I64, repeat_count=2**32 - 1)])])), ("implausible", "malformed", "foreign"))
-    family.lie("an order, with an agent's key", lambda: liar.peer.send(peer.request(1, role=report.ROLE_ADMIN, order_lasers=wire.OrderLasers(on=False))),
+            kind=values.COLLECTIVE_KIND_ALL_REDUCE, size_bytes=MOST_I64, repeat_count=2**32 - 1)])])),
+            ("implausible", "malformed", "foreign"))
+    family.lie("an order, with an agent's key",
+               lambda: liar.peer.send(peer.request(1, role=report.ROLE_ADMIN, order_lasers=wire.OrderLasers(on=False))),
                ("role", "unauthorised"))
     family.honest_again()
 
@@ -241,11 +270,15 @@ def commits(family):
     """Answers to a commit that it does take part in, and to others that do not exist."""
     liar, lab = family.liar, family.lab
     errorless = report.Outcome()
-    bodies = [dict(prepared=wire.Prepared(outcome=errorless, lead_ns=100 * YEAR_NS)), dict(prepared=wire.Prepared(outcome=errorless, lead_ns=-5)),
-              dict(armed=wire.Armed(outcome=errorless, slack_ns=-MOST_I64)), dict(armed=wire.Armed(outcome=errorless, slack_ns=MOST_I64)),
-              dict(darkened=wire.Darkened(outcome=errorless, lateness_ns=MOST_I64)), dict(settled=wire.Settled(outcome=errorless, settle_ns=MOST_I64)),
+    bodies = [dict(prepared=wire.Prepared(outcome=errorless, lead_ns=100 * YEAR_NS)),
+              dict(prepared=wire.Prepared(outcome=errorless, lead_ns=-5)),
+              dict(armed=wire.Armed(outcome=errorless, slack_ns=-MOST_I64)),
+              dict(armed=wire.Armed(outcome=errorless, slack_ns=MOST_I64)),
+              dict(darkened=wire.Darkened(outcome=errorless, lateness_ns=MOST_I64)),
+              dict(settled=wire.Settled(outcome=errorless, settle_ns=MOST_I64)),
               dict(settled=wire.Settled(outcome=errorless, settle_ns=-1)),
-              dict(applied=wire.Applied(outcome=errorless, fire=report.FireReport(slack_ns=MOST_I64, lateness_ns=-MOST_I64, settle_ns=MOST_I64,
+              dict(applied=wire.Applied(outcome=errorless,
+                                        fire=report.FireReport(slack_ns=MOST_I64, lateness_ns=-MOST_I64, settle_ns=MOST_I64,
                                                                                  dark_ns=MOST_I64, write_count=2**32 - 1))),
               dict(cycle_done=wire.CycleDone(cycle_count=2**32 - 1, underflow_count=2**32 - 1))]
 
@@ -254,13 +287,16 @@ def commits(family):
             for body in bodies:
                 liar.say(4, revision=revision, **body)
             liar.peer.receive(0.001)
-    family.lie("answers for a revision that does not exist", lambda: answer_all(family.begin["revision"] + 1000), ("implausible", "foreign", "malformed"))
+    family.lie("answers for a revision that does not exist", lambda: answer_all(family.begin["revision"] + 1000),
+               ("implausible", "foreign", "malformed"))
     family.lie("answers for revision 2^64-1", lambda: answer_all(MOST_U64), ("implausible", "malformed"))
-    family.lie("answers for the confirmed revision, replayed a hundred times", lambda: answer_all(family.begin["revision"], 100))
+    family.lie("answers for the confirmed revision, replayed a hundred times",
+               lambda: answer_all(family.begin["revision"], 100))
 
     def join_in(lead_ns, seconds=2.0):
         """Takes part in a commit: what it is asked it answers at once, twice, with this lead and the most that the fields hold."""
-        answers = {"prepare": dict(prepared=wire.Prepared(outcome=errorless, lead_ns=lead_ns)), "arm": bodies[3], "go": bodies[4],
+        answers = {"prepare": dict(prepared=wire.Prepared(outcome=errorless, lead_ns=lead_ns)), "arm": bodies[3],
+                   "go": bodies[4],
                    "proceed": bodies[7]}
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -271,8 +307,10 @@ def commits(family):
             liar.beat()
     lab.loom("job", "submit", "vgg19", "--ranks", ",".join(map(str, STOLEN)))
     for text, lead_ns in (("a hundred years", 100 * YEAR_NS), ("a year", YEAR_NS), ("an hour", 3600 * 10**9)):
-        family.lie(f"a lead of {text} in a commit that it takes part in", lambda: join_in(lead_ns), ("implausible", "malformed"))
-    order = subprocess.Popen([lab.programs / "loom", "--state", lab.state, "--timeout", "10s", "job", "submit", "vgg19", "--wait", "--ranks",
+        family.lie(f"a lead of {text} in a commit that it takes part in", lambda: join_in(lead_ns),
+                   ("implausible", "malformed"))
+    order = subprocess.Popen([lab.programs / "loom", "--state", lab.state, "--timeout", "10s", "job", "submit", "vgg19",
+                              "--wait", "--ranks",
                               ",".join(map(str, SECOND_JOB))], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     begin = time.monotonic()
     while order.poll() is None and time.monotonic() < begin + 12:
@@ -280,7 +318,8 @@ def commits(family):
     order.kill()
     why = order.communicate()[1].strip().splitlines()[-1:]
     family.ledger.promise("commits: a new job on honest nodes gets light beside the liar", order.returncode == 0,
-                          f"{(time.monotonic() - begin) * 1e3:.0f} ms" if order.returncode == 0 else f"exit {order.returncode}: {why}")
+                          f"{(time.monotonic() - begin) * 1e3:.0f} ms"
+                          if order.returncode == 0 else f"exit {order.returncode}: {why}")
     family.ledger.note(f"commits: the jobs beside the liar: {[(row['nodes'], row['state'], row['why']) for row in lab.jobs().values()]}")
     family.honest_again()
 
@@ -294,7 +333,8 @@ def links(family):
         family.ledger.note(f"links: handshake of the stolen key at agents-0: {link.handshake()}")
 
         def send(term=1, node_from=4, revision=None, times=1, **body):
-            envelope = peer.agent_envelope(node_from, clock=liar.clock, term=term, revision=family.begin["revision"] if revision is None else revision, **body)
+            envelope = peer.agent_envelope(node_from, clock=liar.clock, term=term, revision=family.begin["revision"]
+                                           if revision is None else revision, **body)
             for role in (report.ROLE_AGENT, report.ROLE_CONTROLLER):
                 envelope.role = role
                 for _ in range(times):
@@ -313,16 +353,20 @@ def links(family):
             found = steady()
             family.ledger.promise(f"links: no laser follows {text}", not found, "; ".join(found))
         lie("SetLasers{off}", lambda: send(term=2**40, set_lasers=wire.SetLasers(on=False, order_number=MOST_U64)))
-        lie("Abandon, Go, Arm and Proceed", lambda: [send(abandon=wire.Abandon()), send(go=wire.Go()), send(arm=wire.Arm(fire_at_ns=1)),
+        lie("Abandon, Go, Arm and Proceed", lambda: [send(abandon=wire.Abandon()), send(go=wire.Go()),
+                                                     send(arm=wire.Arm(fire_at_ns=1)),
                                                      send(proceed=wire.Proceed(phase=wire.COMMIT_PHASE_MOVE, at_ns=1))])
         lie("Prepare of an empty plan of revision 2^64-1", lambda: [send(revision=MOST_U64, prepare=wire.Prepare(
             plan=values.NodePlan(revision_number=MOST_U64, node_id=node))) for node in HONEST])
-        lie("a device's reset", lambda: send(reset_device=wire.ResetDevice(device_id=liar.devices[0][0], order_number=MOST_U64)))
-        lie("an operator's order", lambda: send(operator_request=wire.OperatorRequest(request_id=9, order_lasers=wire.OrderLasers(on=False))))
+        lie("a device's reset", lambda: send(reset_device=wire.ResetDevice(device_id=liar.devices[0][0],
+                order_number=MOST_U64)))
+        lie("an operator's order", lambda: send(operator_request=wire.OperatorRequest(request_id=9,
+                order_lasers=wire.OrderLasers(on=False))))
         lie("grant words with leads of years", lambda: grant_words(send))
         lie("words in another node's name", lambda: grant_words(lambda **body: send(node_from=0, **body)))
         chance = random.Random(7)
-        lie("20,000 frames of garbage", lambda: [link.send_parts(chance.randbytes(chance.randint(0, 200))) for _ in range(20000)])
+        lie("20,000 frames of garbage", lambda: [link.send_parts(chance.randbytes(chance.randint(0, 200)))
+                                                 for _ in range(20000)])
         lie("a flood of 50,000 grant words", lambda: grant_words(send, 500))
     family.honest_again()
 
@@ -332,10 +376,12 @@ def grant_words(send, times=1):
     stream = grant.GrantStream(job_id=1, collective_number=0, source_id=4, destination_id=0)
     key = grant.GrantKey(epoch_number=MOST_U64, sequence_number=MOST_U64)
     for word in (dict(request=grant.StreamRequest(request_number=MOST_U64, remaining_bytes=MOST_I64, since_ns=MOST_I64)),
-                 dict(grant=grant.StreamGrant(request_number=1, key=key, start_ns=100 * YEAR_NS, end_ns=101 * YEAR_NS, granted_bytes=MOST_I64)),
+                 dict(grant=grant.StreamGrant(request_number=1, key=key, start_ns=100 * YEAR_NS, end_ns=101 * YEAR_NS,
+                                              granted_bytes=MOST_I64)),
                  dict(accept=grant.StreamAccept(key=key, until_ns=100 * YEAR_NS)),
                  dict(release=grant.StreamRelease(key=key, dark_at_ns=MOST_I64, remaining_bytes=-1)),
-                 dict(refusal=grant.StreamRefusal(key=key, reason=grant.REFUSAL_REASON_TAKEN, dark_at_ns=MOST_I64, free_at_ns=MOST_I64)),
+                 dict(refusal=grant.StreamRefusal(key=key, reason=grant.REFUSAL_REASON_TAKEN, dark_at_ns=MOST_I64,
+                                                  free_at_ns=MOST_I64)),
                  dict(queued=grant.StreamQueued(request_number=1, arbiter_epoch_number=MOST_U64, is_next=True))):
         for epoch in (1, MOST_U64):
             send(times=times, grant_word=grant.GrantWord(stream=stream, sender_epoch_number=epoch, **word))

@@ -114,9 +114,9 @@ class ModbusContact:
 
 # --- with the controller dead ------------------------------------------------------------------------------------------------
 
-def lasers_of(lab):
-    """{process: devices that are lasers}"""
-    return {process: {device for _, device, _ in lab.light(process)} for process in (0, 1)}
+def alarms(lab, word):
+    """What standing alarms say that have this word in them."""
+    return [row["evidence"] for row in lab.json("alarm", "list").get("alarms", []) if word in row.get("evidence", "")]
 
 
 def dark_everywhere(lab, since_ns, seconds):
@@ -135,11 +135,11 @@ def lit_again(lab, count, seconds=10):
 
 
 def rearm(lab, count):
-    """Until everything is lit again; the last answer."""
+    """Until everything is lit again, twice at most; the last answer."""
     answer = lab.loom("lasers", "rearm")
     if not lit_again(lab, count, 3):
         answer = lab.loom("lasers", "rearm")
-    lit_again(lab, count, 5)
+        lit_again(lab, count, 3)
     return answer
 
 
@@ -163,15 +163,32 @@ def lasers_off_without_a_controller(ledger, lab, count):
         lab.restart_controller(argv)
         lit = stays_dark(lab)
         ledger.promise("a controller that comes back lights nothing by itself", not lit, f"lit: {lit}" if lit else "")
-        said = [row.get("evidence") for row in lab.json("alarm", "list").get("alarms", []) if row.get("alarm") == "lasers_off"]
-        ledger.promise("a controller that comes back says that lasers are latched off", bool(said), f"{(said or ['no alarm'])[0]}")
+        said = wait_until(lambda: alarms(lab, "latched"), 2, 0.1)
+        ledger.promise("a controller that comes back says that lasers are latched off", bool(said),
+                       f"{(said or ['no alarm'])[0]}")
     answer = rearm(lab, count)
-    ledger.promise("loom lasers rearm brings light back", bool(lit_again(lab, count, 1)), f"exit {answer.returncode}: {answer.stderr.strip()[:200]}")
+    ledger.promise("loom lasers rearm brings light back", bool(lit_again(lab, count, 1)),
+                   f"exit {answer.returncode}: {answer.stderr.strip()[:200]}")
+
+
+def off_again_and_again(ledger, lab, count):
+    """Darkness that agents latched by themselves, lifted each time: no number of times uses up the light."""
+    for times in range(ROUNDS):
+        lab.loom("lasers", "off", "--direct", timeout=6)
+        wait_until(lambda: not any(lab.lit_devices(process) for process in (0, 1)), 2)
+        time.sleep(0.3)
+        begin, answer = time.monotonic(), rearm(lab, count)
+        if not lit_again(lab, count, 0):
+            why = [f"{row['state']}: {row['why']}" for row in lab.jobs().values()]
+            return ledger.promise(f"lasers off --direct and rearm, {ROUNDS} times: light comes back each time", False,
+                                  f"{times} times; then {answer.stderr.strip()}, {why}; {alarms(lab, 'still missing')[:1]}")
+        ledger.note(f"light {time.monotonic() - begin:.2f} s after rearm {times + 1} of lasers off --direct")
+    ledger.promise(f"lasers off --direct and rearm, {ROUNDS} times: light comes back each time", True)
 
 
 def who_may_darken(ledger, lab, count):
     """At an agent's own door: a viewer's key nothing, an agent's key nothing, an operator's key darkness alone."""
-    from peer import link_batch, new_pair, request
+    from peer import new_pair, request
     orders = {"lasers on": dict(order_lasers=wire.OrderLasers(on=True)), "node drain": dict(order_node=wire.OrderNode(
         node_id=0, order=wire.NODE_ORDER_DRAIN)), "device reset": dict(order_reset=wire.OrderReset(device_id=0))}
     darkness = dict(order_lasers=wire.OrderLasers(on=False))
@@ -184,21 +201,26 @@ def who_may_darken(ledger, lab, count):
                 envelope = request(1000 + number, role=report.ROLE_ADMIN, **ask)
                 for node in FILE_NODES:
                     envelope.node_id = node
-                    door.send_parts(link_batch([(node, envelope)]))
+                    door.send(envelope)
             door.receive(0.4)
             door.receive(0.2)
-            return shook, [reply.outcome.error.message.decode() if reply.outcome.HasField("error") else "ok" for reply in door.replies.values()]
-    for text, key, role, pair in (("a viewer's key", "curious", report.ROLE_VIEWER, None), ("another agent's key", "agents-1", report.ROLE_AGENT, None),
+            return shook, [reply.outcome.error.message.decode() if reply.outcome.HasField("error") else "ok"
+                           for reply in door.replies.values()]
+    for text, key, role, pair in (("a viewer's key", "curious", report.ROLE_VIEWER, None),
+                                  ("another agent's key", "agents-1", report.ROLE_AGENT, None),
                                   ("an unknown key", "operator", report.ROLE_ADMIN, new_pair())):
         shook, replies = send(key, role, [darkness], pair)
-        ledger.promise(f"{text} darkens nobody at an agent's own door", len(lab.light(0)) == rows and "ok" not in replies, f"handshake {shook}, {replies[:1]}")
+        ledger.promise(f"{text} darkens nobody at an agent's own door", len(lab.light(0)) == rows and "ok" not in replies,
+                       f"handshake {shook}, {replies[:1]}")
     shook, replies = send("operator", report.ROLE_ADMIN, orders.values())
-    ledger.promise("an operator's key orders nothing but darkness at an agent's own door", len(lab.light(0)) == rows and "ok" not in replies,
+    ledger.promise("an operator's key orders nothing but darkness at an agent's own door", len(lab.light(0)) == rows
+                   and "ok" not in replies,
                    f"handshake {shook}, {replies}")
     begin = time.monotonic_ns()
     shook, replies = send("operator", report.ROLE_ADMIN, [darkness])
     dark = lab.dark_ms(0, begin, 2)
-    ledger.promise("an operator's key darkens at an agent's own door, by the protocol as documented", dark is not None and "ok" in replies,
+    ledger.promise("an operator's key darkens at an agent's own door, by the protocol as documented", dark is not None
+                   and "ok" in replies,
                    f"last light after {dark} ms, handshake {shook}, {replies[:1]}")
     rearm(lab, count)
 
@@ -206,7 +228,9 @@ def who_may_darken(ledger, lab, count):
 # --- contacts ----------------------------------------------------------------------------------------------------------------
 
 def one_opening(lab, contact, process, act, limit_ms):
-    """(ms or None, what stayed lit of the others) of one opening."""
+    """Milliseconds to darkness, or None: it stayed lit, or there was no light to judge."""
+    if not lab.lit_devices(process):
+        return None
     begin = time.monotonic_ns()
     act(contact)
     return lab.dark_ms(process, begin, limit_ms / 1e3 + 1)
@@ -218,13 +242,15 @@ def contact_life(ledger, lab, name, contact, process, count):
     dark = one_opening(lab, contact, process, lambda one: one.set(False), DARK_MS)
     ledger.promise(f"{name} opens, controller dead: its nodes are dark", dark is not None and dark <= DARK_MS, f"{dark} ms")
     other = 1 - process
-    ledger.promise(f"{name} opens: nodes that it does not cover stay lit", len(lab.lit_devices(other)) == 4, f"lit {sorted(lab.lit_devices(other))}")
+    ledger.promise(f"{name} opens: nodes that it does not cover stay lit", len(lab.lit_devices(other)) == 4,
+                   f"lit {sorted(lab.lit_devices(other))}")
     contact.set(True)
     lit = stays_dark(lab, (process,))
     ledger.promise(f"{name} closes again: its nodes stay dark", not lit, f"lit {lit}" if lit else f"for {STAYS_S} s")
     lab.restart_controller(argv)
     lit = stays_dark(lab, (process,))
-    ledger.promise(f"{name}: the controller that comes back lights nothing by itself", not lit, f"lit {lit}" if lit else f"for {STAYS_S} s")
+    ledger.promise(f"{name}: the controller that comes back lights nothing by itself", not lit, f"lit {lit}"
+                   if lit else f"for {STAYS_S} s")
     contact.set(False)
     answer = lab.loom("lasers", "rearm")
     lit = stays_dark(lab, (process,))
@@ -232,26 +258,37 @@ def contact_life(ledger, lab, name, contact, process, count):
     contact.set(True)
     time.sleep(0.3)
     answer = rearm(lab, count)
-    ledger.promise(f"{name}: closed and rearmed, its nodes are lit", bool(lit_again(lab, count, 1)), f"exit {answer.returncode}: {answer.stderr.strip()[:160]}")
+    ledger.promise(f"{name}: closed and rearmed, its nodes are lit", bool(lit_again(lab, count, 1)),
+                   f"exit {answer.returncode}: {answer.stderr.strip()[:160]}")
 
 
 def contact_figures(ledger, lab, name, contact, process, count):
-    times = []
+    """Opened, closed and rearmed again and again, as a door is on a busy day."""
+    times, back, answer = [], [], None
     for _ in range(ROUNDS):
         dark = one_opening(lab, contact, process, lambda one: one.set(False), DARK_MS)
         if dark is None:
             break
         times.append(dark)
         contact.set(True)
-        time.sleep(0.2)
-        rearm(lab, count)
-    ledger.note(f"{name}: from the opening to darkness, {len(times)} times: p50 {percentile(times, .5):.1f} max {max(times, default=float('nan')):.1f} ms")
+        time.sleep(0.3)
+        begin = time.monotonic()
+        answer = rearm(lab, count)
+        if not lit_again(lab, count, 0):
+            break
+        back.append(time.monotonic() - begin)
+    ledger.note(f"{name}: from the opening to darkness, {len(times)} times: p50 {percentile(times, .5):.1f} max {max(times, default=float('nan')):.1f} ms; "
+                f"from the rearm to light: max {max(back, default=float('nan')):.2f} s")
+    why = [f"{row['state']}: {row['why']}" for row in lab.jobs().values()]
+    ledger.promise(f"{name} opens {ROUNDS} times one after the other: each rearm brings the light back", len(back) == ROUNDS,
+                   f"{len(back)} times; then {answer and answer.stderr.strip()}, {why}; {alarms(lab, 'still missing')[:1]}"
+                   if len(back) < ROUNDS else "")
 
 
 def contact_vanishes(ledger, lab, name, contact, process, count):
     dark = one_opening(lab, contact, process, lambda one: one.vanish(), LOST_MS)
     ledger.promise(f"{name} that vanishes counts as open", dark is not None and dark <= LOST_MS, f"{dark} ms")
-    said = [row.get("evidence") for row in lab.json("alarm", "list").get("alarms", []) if name.split()[0] in str(row.get("evidence"))]
+    said = wait_until(lambda: alarms(lab, name.split()[0]), 2, 0.1)
     ledger.promise(f"{name} that vanishes is named by an alarm", bool(said), f"{(said or ['no alarm'])[0]}")
     contact.back()
     lit = stays_dark(lab, (process,))
@@ -268,7 +305,8 @@ def agent_restarts(ledger, lab, contact, count):
     lab.start(argv)
     wait_until(lambda: lab.json("status").get("agents", {}).get("live") == 8, 8, 0.05)
     lit = stays_dark(lab, (0,))
-    ledger.promise("a latch outlives the process of its agent", not lit, f"lit {lit}" if lit else f"dark for {STAYS_S} s after all have joined")
+    ledger.promise("a latch outlives the process of its agent", not lit, f"lit {lit}"
+                   if lit else f"dark for {STAYS_S} s after all have joined")
     rearm(lab, count)
     ledger.promise("a latch of a process that started again is lifted by rearm", bool(lit_again(lab, count, 2)))
 
@@ -283,7 +321,8 @@ def frozen_controller(ledger, lab, count):
         dark = dark_everywhere(lab, begin, 3)
     finally:
         os.kill(pid, signal.SIGCONT)
-    ledger.promise("controller stopped (SIGSTOP): loom lasers off darkens every agent", answer.returncode == 0 and dark is not None,
+    ledger.promise("controller stopped (SIGSTOP): loom lasers off darkens every agent", answer.returncode == 0
+                   and dark is not None,
                    f"last light {dark} ms after the command began; exit {answer.returncode}")
     time.sleep(0.5)
     rearm(lab, count)
@@ -299,6 +338,7 @@ def off(ledger, programs):
         lasers_off_without_a_controller(ledger, lab, count)
         frozen_controller(ledger, lab, count)
         who_may_darken(ledger, lab, count)
+        off_again_and_again(ledger, lab, count)
 
 
 def contacts(ledger, programs):
@@ -331,6 +371,15 @@ def begin(lab):
     return 8
 
 
+def light_or_restart(lab, count):
+    """Light for the next judgement, if need be by a controller that starts again."""
+    if lit_again(lab, count, 0):
+        return True
+    lab.restart_controller(lab.kill(lab.pid("lightloomd")))
+    rearm(lab, count)
+    return lit_again(lab, count, 3)
+
+
 def judge_contacts(ledger, programs, contacts):
     text = "interlocks:\n" + "".join(
         f"  - {{name: {name.split()[0]}, endpoint: \"{contact.endpoint()}\", first_node: node-{nodes[0]}, last_node: node-{nodes[-1]}}}\n"
@@ -343,9 +392,13 @@ def judge_contacts(ledger, programs, contacts):
         count = begin(lab)
         for name, (contact, process, _) in contacts.items():
             contact_life(ledger, lab, name, contact, process, count)
-            contact_figures(ledger, lab, name, contact, process, count)
             contact_vanishes(ledger, lab, name, contact, process, count)
         agent_restarts(ledger, lab, contacts["door (a file)"][0], count)
+        for name, (contact, process, _) in contacts.items():
+            if not light_or_restart(lab, count):
+                ledger.promise(f"{name}: there is light to judge", False, "not even after a new start")
+                continue
+            contact_figures(ledger, lab, name, contact, process, count)
 
 
 if __name__ == "__main__":
