@@ -193,6 +193,10 @@ bool ControllerTransport::Core::take_message() {
     return true;
   }
   ++counters.malformed;  // a frame has one part
+  if (Connection* connection = connection_of(routing_id.to_string(), zmq_msg_gets(frame.handle(), "User-Id"))) {
+    tell(*connection, NodeId{},
+         {RefusalKind::malformed, {ErrorCode::malformed, "a message of several parts; a batch has one"}});
+  }
   for (bool has_more = true; has_more && socket_->receive_part(frame); has_more = frame.more()) {
   }
   return true;
