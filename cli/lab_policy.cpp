@@ -1,6 +1,8 @@
 // One rule after the other.
 #include "cli/lab_policy.hpp"
 
+#include <algorithm>
+
 namespace loom::cli {
 namespace {
 
@@ -41,8 +43,12 @@ std::string listing(const std::vector<std::string>& words) {
 Result<LabBeginning> decide_beginning(const std::optional<LabManifest>& earlier, const std::vector<std::string>& running,
                                       const LabClaim& claim) {
   if (!running.empty() && !claim.replace) {
+    const bool has_controller =
+        std::any_of(running.begin(), running.end(), [](const std::string& each) { return each.starts_with("lightloomd"); });
+    const std::string controller =
+        has_controller ? "" : " (its controller does not: `loom lab restart controller` starts it again)";
     return fail(ErrorCode::refused,
-                "a lab of " + earlier->scenario + " runs in " + claim.folder + ": " + listing(running) +
+                "a lab of " + earlier->scenario + " runs in " + claim.folder + ": " + listing(running) + controller +
                     "; it is not replaced unasked. `loom lab down` stops it, --replace does that and starts this one",
                 "loom lab down --state " + claim.folder);
   }
