@@ -64,13 +64,16 @@ std::optional<Stat> stat_of(int pid) {
   return rest ? std::optional(stat) : std::nullopt;
 }
 
-std::string program_of(int pid) {
+/// A program that was rebuilt or upgraded while it runs is deleted, and a linker may have renamed it before: of such a one only
+/// its folder is known. Start and boot have told already that it is this very process.
+bool runs_program(int pid, const std::string& executable) {
   std::error_code problem;
   std::string path = fs::read_symlink(proc(pid, "exe"), problem).string();
-  if (path.ends_with(kDeleted)) {
-    path.resize(path.size() - kDeleted.size());
+  if (!path.ends_with(kDeleted)) {
+    return path == executable;
   }
-  return path;
+  path.resize(path.size() - kDeleted.size());
+  return fs::path(path).parent_path() == fs::path(executable).parent_path();
 }
 
 std::string boot_id() { return line_of("/proc/sys/kernel/random/boot_id"); }
@@ -101,7 +104,7 @@ Look look_at(const LabProcess& process) {
   if (stat->start_ticks != process.start_ticks) {
     look.state = ProcessState::another;
   } else if (!is_over && look.pidfd.is_open()) {
-    look.state = program_of(process.pid) == process.executable ? ProcessState::running : ProcessState::another;
+    look.state = runs_program(process.pid, process.executable) ? ProcessState::running : ProcessState::another;
   }
   return look;
 }

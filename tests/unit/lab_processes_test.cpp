@@ -131,7 +131,8 @@ TEST_CASE("a program that was rebuilt while it runs is still itself") {
   fs::copy_file("/bin/sleep", program);
   const auto started = start_process(folder.path(), {"program", {program, "1000"}}, Lifetime::ours, accept);
   REQUIRE(started);
-  fs::remove(program);
+  fs::rename(program, folder.path() + "/.linker-draft");  // as mold does
+  fs::remove(folder.path() + "/.linker-draft");
   fs::copy_file("/bin/sleep", program);
   CHECK(state_of(*started) == ProcessState::running);
   CHECK(stop_processes({*started}, kPatienceMs).stopped.size() == 1);
