@@ -22,6 +22,7 @@ MOST_U64 = 2**64 - 1
 MOST_I64 = 2**63 - 1
 YEAR_NS = 365 * 86400 * 10**9
 TERMS_GRANTED = 64        # what all lies together may cost of 2^64 terms or revisions
+REVISIONS_GRANTED = TERMS_GRANTED * 3_001  # each believed hello raises them by what it says and 1,001
 COUNT_S = 2.0             # refusals are told in sums, about one a second
 JOIN_S = 10
 
@@ -135,8 +136,8 @@ class Family:
         status = lab.json("status")
         if not status:
             return ["the controller does not answer"]
-        for number in ("term", "revision"):
-            if not 0 <= status[number] - self.begin[number] <= TERMS_GRANTED:
+        for number, most in (("term", TERMS_GRANTED), ("revision", REVISIONS_GRANTED)):
+            if not 0 <= status[number] - self.begin[number] <= most:
                 found.append(f"{number} went from {self.begin[number]} to {status[number]}")
         down = {row["node"]: row["session"] for row in lab.json("node", "list")["nodes"]
                 if row["node"] in HONEST and row["session"] != "live"}
