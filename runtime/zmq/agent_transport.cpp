@@ -68,6 +68,7 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   Result<void> watch(zmq::socket_t& socket);
   void await_an_answer();
   void on_refused(Error error);
+  void redial_later();
 
   asio::io_context& io_;
   AgentTransportOptions options_;
@@ -187,10 +188,12 @@ Result<void> AgentTransport::Core::watch(zmq::socket_t& socket) {
   HandshakeListener listener;
   listener.accepted = [this] {
     is_refused_ = false;
+    redial_.cancel();
     await_an_answer();
   };
   listener.lost = [this] { silence_.cancel(); };
   listener.failed = [this](Error error) { on_refused(std::move(error)); };
+  listener.stumbled = [this] { redial_later(); };
   auto watch = HandshakeWatch::open(io_, context_, socket, options_.endpoint, std::move(listener));
   if (!watch) {
     return std::unexpected(watch.error());
@@ -199,11 +202,15 @@ Result<void> AgentTransport::Core::watch(zmq::socket_t& socket) {
   return {};
 }
 
-/// Told once until we are let in; tried again and again.
+/// Told once until we are let in.
 void AgentTransport::Core::on_refused(Error error) {
   if (!std::exchange(is_refused_, true) && options_.on_refused) {
     options_.on_refused(std::move(error));
   }
+}
+
+/// The library does not dial again after every failed handshake.
+void AgentTransport::Core::redial_later() {
   redial_.expires_after(kRedialInterval);
   redial_.async_wait([weak = weak_from_this()](asio::error_code cancelled) {
     const auto self = weak.lock();

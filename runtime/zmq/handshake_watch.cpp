@@ -63,9 +63,16 @@ bool HandshakeWatch::take_event() {
     failures_ = 0;
     was_told_ = false;
     listener_.accepted();
-  } else if (number == ZMQ_EVENT_DISCONNECTED) {
+    return true;
+  }
+  if (number == ZMQ_EVENT_DISCONNECTED) {
     listener_.lost();
-  } else if (number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
+    return true;
+  }
+  if (listener_.stumbled) {
+    listener_.stumbled();
+  }
+  if (number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
     fail_once("the controller at " + endpoint_ + " refuses our key: it is not in its keyring");
   } else if (++failures_ >= kFailuresUntold) {
     fail_once("whoever listens at " + endpoint_ + " does not hold the secret half of the controller's key that we were given");

@@ -18,6 +18,8 @@ struct HandshakeListener {
   std::function<void()> accepted;     ///< the peer and we believe each other's keys; again with each new connection
   std::function<void()> lost;         ///< that connection is gone
   std::function<void(Error)> failed;  ///< refused; once until `accepted` and then again
+  /// Each handshake that came to nothing, told or not: the library may give such a connection up for good.
+  std::function<void()> stumbled{};
 };
 
 class HandshakeWatch {
