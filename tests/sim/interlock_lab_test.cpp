@@ -88,9 +88,8 @@ void rearm_and_check(const KillLab& lab, Instant dark) {
   REQUIRE(comes_true([&] { return because(lab).find("contact door is open since 20") != std::string::npos; }));
   CHECK(is_alarmed(lab, "contact door is open since 20"));
   const Instant ordered = now();
-  const Finished rearmed = lab.lab().run("lasers rearm --wait");
-  INFO(rearmed.words);
-  CHECK(rearmed.code == 0);
+  // one that comes before the closed contact has settled is held, and says so
+  REQUIRE(comes_true([&] { return lab.lab().run("lasers rearm --wait").code == 0; }));
   REQUIRE(comes_true([&] { return lit_of_kept(lab) == kJobNodes; }));
   for (const LitWindow& window : lab.light()) {
     CHECK((window.source.value >= kJobNodes || window.begin < dark || window.begin >= ordered));
@@ -142,7 +141,6 @@ TEST_CASE("a_discrete_input_of_a_server_of_another_hand_darkens_while_the_contro
   const Instant dark = dark_since(lab);
   CHECK(lit_of_probe(lab) == kJobNodes);
   server.set(true);
-  REQUIRE(comes_true([&] { return lab.words_of("agents-0").find("contact door is closed") != std::string::npos; }));
   REQUIRE(kill(controller, SIGCONT) == 0);
   REQUIRE(comes_true([&] { return lab.live_agents() == 8; }));
   rearm_and_check(lab, dark);
