@@ -1,4 +1,5 @@
 // A number is no process: what is ended must be what was started.
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,6 +162,10 @@ TEST_CASE("processes of a command that is killed end with it, unless they shall 
   };
   const LabProcess own = try_lifetime(Lifetime::ours);
   while (state_of(own) == ProcessState::running) {  // the test's time-out is the limit
+  }
+  int looks = 0;
+  while (state_of(own) != ProcessState::ended && ++looks < 100'000) {  // the kernel's signal comes a moment later
+    sched_yield();
   }
   CHECK(state_of(own) == ProcessState::ended);
   const LabProcess lasting = try_lifetime(Lifetime::outlasts);
