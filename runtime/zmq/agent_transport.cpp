@@ -149,6 +149,9 @@ Result<std::shared_ptr<LoopSocket>> AgentTransport::Core::dial() {
     socket.connect(options_.endpoint);
     return std::make_shared<LoopSocket>(io_, std::move(socket));
   } catch (const zmq::error_t& error) {
+    if (watch_) {
+      watch_->detach();
+    }
     return zmq_failure(ErrorCode::unreachable, "cannot connect to " + options_.endpoint, error.num());
   }
 }
@@ -174,6 +177,7 @@ Result<void> AgentTransport::Core::replace_keys(KeyPair keys, std::string contro
     }
     sockets.push_back(std::move(*socket));
   }
+  watch_before.reset();
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = *links_[i];
     link.socket->close();

@@ -29,6 +29,7 @@ Result<std::unique_ptr<HandshakeWatch>> HandshakeWatch::open(asio::io_context& i
     return zmq_failure(ErrorCode::internal, "cannot watch the handshakes with " + endpoint, zmq_errno());
   }
   std::unique_ptr<HandshakeWatch> watch(new HandshakeWatch(std::move(endpoint), std::move(listener)));
+  watch->monitored_ = socket.handle();
   try {
     zmq::socket_t events(context, zmq::socket_type::pair);
     events.set(zmq::sockopt::linger, 0);
@@ -42,6 +43,9 @@ Result<std::unique_ptr<HandshakeWatch>> HandshakeWatch::open(asio::io_context& i
 }
 
 HandshakeWatch::~HandshakeWatch() {
+  if (monitored_ != nullptr) {
+    (void)zmq_socket_monitor(monitored_, nullptr, 0);
+  }
   if (events_) {
     events_->close();
   }

@@ -27,7 +27,11 @@ class HandshakeWatch {
   /// `endpoint` is what the sentences call the peer. Errors: internal.
   static Result<std::unique_ptr<HandshakeWatch>> open(asio::io_context& io, zmq::context_t& context, zmq::socket_t& socket,
                                                       std::string endpoint, HandshakeListener listener);
+  /// Precondition: the socket is open still, or detach() was called. Whoever closes a watched socket ends its watch first:
+  /// the library's thread waits for good for a reader of an event that nobody reads any more.
   ~HandshakeWatch();
+  /// The socket is gone already.
+  void detach() { monitored_ = nullptr; }
   HandshakeWatch(const HandshakeWatch&) = delete;
   HandshakeWatch& operator=(const HandshakeWatch&) = delete;
 
@@ -36,6 +40,7 @@ class HandshakeWatch {
   bool take_event();
   void fail_once(std::string sentence);
 
+  void* monitored_ = nullptr;
   std::string endpoint_;
   HandshakeListener listener_;
   std::shared_ptr<LoopSocket> events_;

@@ -224,6 +224,9 @@ void PeerLinks::Core::dial(std::size_t process) {
     socket.set(zmq::sockopt::curve_serverkey, peer.public_key);
     socket.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
+    if (link.watch && !link.dialled) {
+      link.watch->detach();
+    }
     link.watch.reset();
     watch(process, socket, *address);
     socket.connect(*address);

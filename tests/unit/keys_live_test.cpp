@@ -198,8 +198,7 @@ TEST_CASE("an_agent_whose_key_was_refused_comes_back_by_itself_when_it_is_grante
 
 // --- a new pair ----------------------------------------------------------------------------------------------------------
 
-// Not in the suite: in one of some ten runs the new connection is not made within 20 s.
-TEST_CASE("an_agent_transport_goes_on_with_another_pair_and_keeps_its_ports", "[.unsteady]") {
+TEST_CASE("an_agent_transport_goes_on_with_another_pair_and_keeps_its_ports") {
   const auto connections = GENERATE(Connections::shared, Connections::one_per_agent);
   Rig rig;
   const KeyPair before = rig.known(Role::agent, "host-a", {{{0}, {9}}});
@@ -276,10 +275,9 @@ struct Process {
   }
 };
 
-// Not in the suite: in one of some twenty runs the new connection, whose handshake the revocation of the old key overtakes, is
 // not made again within 20 s. In a lab (keys_lab_test, tests/strangers/keys.py) the old key is revoked once the new one is in
 // use.
-TEST_CASE("an_agent_process_takes_up_a_pair_that_was_replaced_on_disk", "[.unsteady]") {
+TEST_CASE("an_agent_process_takes_up_a_pair_that_was_replaced_on_disk") {
   Process process;
   Rig& rig = process.rig;
   MessageSeam& port = **process.transport->port({5});
