@@ -10,8 +10,6 @@
 
 #include "agents/agent.hpp"
 #include "agents/traffic/inspector_reader.hpp"
-#include "cli/grant_log.hpp"
-#include "cli/lab_files.hpp"
 #include "core/config/contact_endpoint.hpp"
 #include "core/config/scenario_file.hpp"
 #include "drivers/bus/bus_device.hpp"
@@ -26,6 +24,8 @@
 #include "runtime/loop.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/sqlite_store.hpp"
+#include "runtime/state/grant_log.hpp"
+#include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/agent_keys.hpp"
 #include "runtime/zmq/agent_transport.hpp"
 #include "runtime/zmq/keys_watch.hpp"
@@ -118,7 +118,7 @@ class GrantLogFile {
     std::string text;
     for (const Hosted& each : hosted_) {
       for (const GrantTimes& times : each.agent->take_grant_times()) {
-        cli::append_line(text, times);
+        append_line(text, times);
       }
     }
     file_ << text << std::flush;
@@ -134,7 +134,7 @@ class GrantLogFile {
 /// file.
 class FaultInjector {
  public:
-  FaultInjector(AsioLoop& loop, SimBus& bus, const Scenario& scenario, const cli::LabFiles& files)
+  FaultInjector(AsioLoop& loop, SimBus& bus, const Scenario& scenario, const StateFolder& files)
       : loop_(loop), bus_(bus), files_(files) {
     for (const ScenarioFault& fault : scenario.device_faults) {
       if (bus.has_model(fault.device)) {
@@ -169,12 +169,12 @@ class FaultInjector {
 
   AsioLoop& loop_;
   SimBus& bus_;
-  const cli::LabFiles& files_;
+  const StateFolder& files_;
   std::vector<ScenarioFault> faults_;
 };
 
 /// Lanes for the buses of our nodes that are not simulated.
-Result<void> add_real_buses(Lanes& lanes, const Fabric& fabric, cli::NodeSpan span) {
+Result<void> add_real_buses(Lanes& lanes, const Fabric& fabric, NodeSpan span) {
   for (const Bus& bus : fabric.buses) {
     if (bus.endpoint == "sim" || bus.agent.value < span.first || bus.agent.value >= span.end) {
       continue;
@@ -211,7 +211,7 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const HostSeams& seams
 }
 
 /// Where the keys of this process and of whom it speaks to lie.
-AgentKeyFiles key_files(const Order& order, const Scenario& scenario, const cli::LabFiles& files) {
+AgentKeyFiles key_files(const Order& order, const Scenario& scenario, const StateFolder& files) {
   AgentKeyFiles keys;
   keys.own = files.agents_key(order.process);
   keys.controller = files.controller_key() + ".pub";
@@ -223,7 +223,7 @@ AgentKeyFiles key_files(const Order& order, const Scenario& scenario, const cli:
   return keys;
 }
 
-Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files,
+Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Order& order, const StateFolder& files,
                                                        const AgentKeySet& keys) {
   auto address = order.controller.empty() ? files.read_address() : Result<std::string>(order.controller);
   if (!address) {
@@ -243,19 +243,19 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Ord
 }
 
 /// Where this process's agents listen for those of other processes.
-Result<void> publish(const Order& order, const cli::LabFiles& files, const std::string& endpoint) {
+Result<void> publish(const Order& order, const StateFolder& files, const std::string& endpoint) {
   return write_whole_file({files.agents_address(order.process), endpoint + "\n", 0600, true});
 }
 
 /// Links to the agents of the lab's other processes. Without the lab's keyring nobody else may connect.
 Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const Order& order, const Scenario& scenario,
-                                              const cli::LabFiles& files, const AgentKeySet& keys) {
+                                              const StateFolder& files, const AgentKeySet& keys) {
   PeerLinksOptions options;
   options.process = order.process;
   options.keys = keys.own;
   options.keyring = keys.keyring;
   for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
-    const cli::NodeSpan span = cli::nodes_of_process(scenario, process);
+    const NodeSpan span = nodes_of_process(scenario, process);
     options.processes.push_back(
         {span.first, span.end, keys.peers[process], [files, process] { return files.read_agents_address(process); }});
   }
@@ -364,8 +364,8 @@ Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop
   return watches;
 }
 
-int host_agents(const Order& order, const Scenario& scenario, const cli::LabFiles& files) {
-  const cli::NodeSpan span = cli::nodes_of_process(scenario, order.process);
+int host_agents(const Order& order, const Scenario& scenario, const StateFolder& files) {
+  const NodeSpan span = nodes_of_process(scenario, order.process);
   auto loop = AsioLoop::open();
   if (!loop) {
     return give_up(loop.error());
@@ -450,7 +450,7 @@ int run(const Order& order) {
   }
   raise_file_limit();
   keep_files_private();
-  return host_agents(order, *scenario.value, cli::LabFiles(order.state));
+  return host_agents(order, *scenario.value, StateFolder(order.state));
 }
 
 }  // namespace

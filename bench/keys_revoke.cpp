@@ -13,8 +13,8 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "cli/lab_files.hpp"
 #include "proto/codec.hpp"
+#include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/keyring.hpp"
 #include "runtime/zmq/operator_client.hpp"
@@ -35,7 +35,7 @@ constexpr auto kPatience = std::chrono::seconds{10};
 /// The viewer: asks for the status, one question at a time, and notes when it was answered last.
 class Viewer {
  public:
-  Viewer(const cli::LabFiles& files, const KeyPair& keys) : socket_(context_, zmq::socket_type::dealer) {
+  Viewer(const StateFolder& files, const KeyPair& keys) : socket_(context_, zmq::socket_type::dealer) {
     const auto address = files.read_address();
     const auto controller = load_public_key(files.controller_key() + ".pub");
     if (!address || !controller) {
@@ -93,7 +93,7 @@ struct Round {
   std::size_t answers = 0;  ///< that came after `written`
 };
 
-Round revoke_once(const cli::LabFiles& files, const KeyPair& keys) {
+Round revoke_once(const StateFolder& files, const KeyPair& keys) {
   if (const auto granted = grant(files.keyring(), {keys.public_key, Role::viewer, "bench-viewer", {}}); !granted) {
     give_up(granted.error().message);
   }
@@ -134,7 +134,7 @@ Round revoke_once(const cli::LabFiles& files, const KeyPair& keys) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const cli::LabFiles files(argc > 1 ? argv[1] : "run/lab");
+  const StateFolder files(argc > 1 ? argv[1] : "run/lab");
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 50;
   const KeyPair keys = make_keys();
   std::vector<double> refused;

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/lab_files.hpp"
+#include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/operator_client.hpp"
 
 namespace {
@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPatience = std::chrono::seconds{60};
 
-OperatorClientOptions options_of(const cli::LabFiles& files) {
+OperatorClientOptions options_of(const StateFolder& files) {
   OperatorClientOptions options;
   const auto address = files.read_address();
   const auto keys = load_keys(files.operator_key());
@@ -75,7 +75,7 @@ std::pair<std::size_t, std::size_t> jobs_of(OperatorClient& client) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const cli::LabFiles files(argc > 1 ? argv[1] : "run/lab");
+  const StateFolder files(argc > 1 ? argv[1] : "run/lab");
   const std::size_t clients = argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 300;
   const auto stall = std::chrono::seconds{argc > 3 ? std::atoi(argv[3]) : 7};
   const OperatorClientOptions options = options_of(files);

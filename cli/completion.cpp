@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cli/term.hpp"
+#include "cli/render/term.hpp"
 
 namespace loom::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "cli/lab_files.hpp"
+#include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/operator_client.hpp"
 
 namespace loom::cli {
@@ -19,7 +19,7 @@ Connection::Connection(Connection&&) noexcept = default;
 Connection& Connection::operator=(Connection&&) noexcept = default;
 
 Result<Connection> Connection::open(const Globals& globals) {
-  const LabFiles files(globals.state_dir);
+  const StateFolder files(globals.state_dir);
   auto address = globals.endpoint.empty() ? files.read_address() : Result<std::string>(globals.endpoint);
   if (!address) {
     return std::unexpected(address.error());

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/term.hpp"
+#include "cli/render/term.hpp"
 #include "cli/tree.hpp"
 
 namespace loom::cli {

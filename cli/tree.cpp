@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "cli/completion.hpp"
-#include "cli/lasers.hpp"
-#include "cli/term.hpp"
+#include "cli/nouns/lasers.hpp"
+#include "cli/render/term.hpp"
 
 namespace loom::cli {
 namespace {

@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "cli/arena.hpp"
-#include "cli/audit.hpp"
-#include "cli/backup.hpp"
-#include "cli/job_run.hpp"
-#include "cli/keys.hpp"
-#include "cli/lab.hpp"
-#include "cli/offline.hpp"
+#include "cli/keys/keys.hpp"
+#include "cli/lab/lab.hpp"
+#include "cli/nouns/audit.hpp"
+#include "cli/nouns/backup.hpp"
+#include "cli/nouns/job_run.hpp"
+#include "cli/nouns/orders.hpp"
+#include "cli/nouns/remote.hpp"
+#include "cli/offline/arena.hpp"
+#include "cli/offline/offline.hpp"
+#include "cli/offline/reproduce.hpp"
+#include "cli/offline/soak.hpp"
 #include "cli/options.hpp"
-#include "cli/orders.hpp"
-#include "cli/plan.hpp"
-#include "cli/remote.hpp"
-#include "cli/reproduce.hpp"
-#include "cli/soak.hpp"
+#include "cli/plan/plan.hpp"
 
 namespace loom::cli {
 

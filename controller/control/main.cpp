@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/lab_files.hpp"
 #include "controller/control/audit_text.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/control/self_kill.hpp"
@@ -27,6 +26,7 @@
 #include "runtime/planner.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/sqlite_store.hpp"
+#include "runtime/state/state_folder.hpp"
 #include "runtime/tape_file.hpp"
 #include "runtime/zmq/controller_transport.hpp"
 #include "runtime/zmq/keyring_file.hpp"
@@ -53,7 +53,7 @@ int give_up(const Error& error) {
 }
 
 /// With the keys that are missing made.
-Result<KeyringFile> open_keyring(const cli::LabFiles& files, const Scenario& scenario) {
+Result<KeyringFile> open_keyring(const StateFolder& files, const Scenario& scenario) {
   LOOM_TRY(files.make_keys(scenario));
   auto keyring = load_keyring(files.keyring());
   if (!keyring) {
@@ -62,7 +62,7 @@ Result<KeyringFile> open_keyring(const cli::LabFiles& files, const Scenario& sce
   return KeyringFile(files.keyring(), std::move(*keyring));
 }
 
-Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const Order& order, const cli::LabFiles& files,
+Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const Order& order, const StateFolder& files,
                                                             const Keyring& keyring) {
   auto keys = load_keys(files.controller_key());
   if (!keys) {
@@ -77,7 +77,7 @@ Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, cons
 }
 
 /// A tape of everything that the controller hears, for `loom sim replay`.
-Result<EventRecorder> open_tape(const Order& order, const cli::LabFiles& files, const Scenario& scenario) {
+Result<EventRecorder> open_tape(const Order& order, const StateFolder& files, const Scenario& scenario) {
   auto tape =
       TapeWriter::open({.path = files.tape(), .limit_bytes = order.record_limit_mib << 20},
                        {"lightloomd " LOOM_VERSION, order.scenario, setup_digest(*scenario.fabric, scenario.algorithm), 0, 0});
@@ -94,7 +94,7 @@ Result<EventRecorder> open_tape(const Order& order, const cli::LabFiles& files, 
   });
 }
 
-Result<void> record_if_wanted(const Order& order, const cli::LabFiles& files, const Scenario& scenario, Digest& digest,
+Result<void> record_if_wanted(const Order& order, const StateFolder& files, const Scenario& scenario, Digest& digest,
                               HostSeams& seams) {
   if (!order.record) {
     return {};
@@ -124,7 +124,7 @@ void take_over_keys(KeyringFile& keyring, KeysWatch::Cause cause, ControllerTran
 }
 
 /// The address appears whole or not at all, so that whoever waits for it never reads half of it.
-void publish_address(const cli::LabFiles& files, const std::string& address) {
+void publish_address(const StateFolder& files, const std::string& address) {
   const std::string path = files.address();
   const std::string draft = path + ".new";
   std::ofstream(draft) << address << "\n";
@@ -177,7 +177,7 @@ int run(const Order& order) {
   }
   raise_file_limit();
   keep_files_private();
-  const cli::LabFiles files(order.state);
+  const StateFolder files(order.state);
   auto keyring = open_keyring(files, *scenario.value);
   if (!keyring) {
     return give_up(keyring.error());

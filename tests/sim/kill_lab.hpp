@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/lab_folder.hpp"
-#include "cli/lab_processes.hpp"
+#include "cli/lab/folder.hpp"
+#include "cli/lab/processes.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/light/light_model.hpp"
 #include "tests/sim/lab.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/lab_processes.hpp"
+#include "cli/lab/processes.hpp"
 #include "tests/sim/kill_lab.hpp"
 
 namespace fs = std::filesystem;

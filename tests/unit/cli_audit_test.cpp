@@ -1,8 +1,8 @@
 // loom audit: which records are wanted, and that no word in them is obeyed by a terminal.
 #include <catch2/catch.hpp>
 
-#include "cli/audit.hpp"
-#include "cli/rows.hpp"
+#include "cli/nouns/audit.hpp"
+#include "cli/render/rows.hpp"
 
 using namespace loom;
 using namespace loom::cli;

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "cli/completion.hpp"
-#include "cli/device_words.hpp"
-#include "cli/rows.hpp"
-#include "cli/schedule_file.hpp"
+#include "cli/nouns/device_words.hpp"
+#include "cli/nouns/schedule_file.hpp"
+#include "cli/render/rows.hpp"
 #include "cli/tree.hpp"
 
 namespace loom::cli {

@@ -2,12 +2,12 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "cli/config_words.hpp"
-#include "cli/lab_files.hpp"
+#include "cli/offline/config_words.hpp"
 #include "cli/options.hpp"
-#include "cli/rows.hpp"
-#include "cli/term.hpp"
+#include "cli/render/rows.hpp"
+#include "cli/render/term.hpp"
 #include "core/config/scenario_file.hpp"
+#include "runtime/state/state_folder.hpp"
 
 namespace loom::cli {
 

@@ -12,9 +12,9 @@
 #include <set>
 #include <string>
 
-#include "cli/lab_folder.hpp"
-#include "cli/lab_manifest.hpp"
-#include "cli/lab_policy.hpp"
+#include "cli/lab/folder.hpp"
+#include "cli/lab/manifest.hpp"
+#include "cli/lab/policy.hpp"
 
 namespace fs = std::filesystem;
 using namespace loom;

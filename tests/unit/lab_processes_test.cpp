@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/lab_processes.hpp"
+#include "cli/lab/processes.hpp"
 
 namespace fs = std::filesystem;
 using namespace loom;

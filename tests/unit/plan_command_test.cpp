@@ -4,9 +4,9 @@
 #include <fstream>
 #include <set>
 
-#include "cli/plan.hpp"
-#include "cli/plan_search.hpp"
-#include "cli/topology_plot.hpp"
+#include "cli/plan/plan.hpp"
+#include "cli/plan/search.hpp"
+#include "cli/render/topology_plot.hpp"
 #include "controller/schedule/job_check.hpp"
 #include "controller/schedule/permutations.hpp"
 

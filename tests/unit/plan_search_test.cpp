@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/search_file.hpp"
+#include "cli/plan/search_file.hpp"
 #include "tests/unit/op_towers.hpp"
 
 namespace loom::cli {

@@ -1,12 +1,12 @@
 // Drawings: whatever is drawn is well-formed, on one scale, and says what it was given.
-#include "cli/plot.hpp"
+#include "cli/render/bar_plot.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <regex>
 
-#include "cli/line_plot.hpp"
-#include "cli/sweeps.hpp"
+#include "cli/offline/sweeps.hpp"
+#include "cli/render/line_plot.hpp"
 
 namespace loom::cli {
 namespace {

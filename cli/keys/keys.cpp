@@ -1,0 +1,277 @@
+// Who is let in: shown, added to, taken from.
+#include "cli/keys/keys.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "cli/keys/change.hpp"
+#include "cli/render/rows.hpp"
+#include "cli/render/term.hpp"
+#include "runtime/zmq/keys.hpp"
+
+namespace loom::cli {
+namespace {
+
+Result<Role> role_of(const std::string& word) {
+  for (const Role role : {Role::viewer, Role::operator_, Role::admin, Role::agent}) {
+    if (to_string(role) == word) {
+      return role;
+    }
+  }
+  return fail(ErrorCode::invalid_argument, "role '" + word + "' is none of viewer, operator, admin, agent");
+}
+
+/// Public keys whose pair lies in the folder, and where.
+std::map<std::string, std::string> pairs_here(const StateFolder& files) {
+  std::map<std::string, std::string> found;
+  std::error_code problem;
+  for (std::filesystem::directory_iterator it(files.keys(), problem), end; !problem && it != end; it.increment(problem)) {
+    const std::string path = it->path().string();
+    if (it->path().extension() == ".pub") {
+      continue;
+    }
+    if (const auto keys = load_keys(path)) {
+      found.emplace(keys->public_key, path);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+// --- list ----------------------------------------------------------------------------------------------------------------
+
+int list_keys(const Globals& globals) {
+  const StateFolder files(globals.state_dir);
+  const auto keyring = load_keyring(files.keyring());
+  if (!keyring) {
+    return give_up(keyring.error(), "loom keys generate SCENARIO");
+  }
+  KeysController controller(globals);
+  const auto status = controller.status();
+  const bool in_force = status && status->keyring_digest == keyring->digest();
+  const char* word = !status ? "at the next start" : in_force ? "yes" : "not yet";
+  const auto pairs = pairs_here(files);
+  Table table({"principal", "role", "nodes", "key", "file", "in force"});
+  auto rows = nlohmann::ordered_json::array();
+  for (const Grant& grant : keyring->grants()) {
+    const auto pair = pairs.find(grant.public_key);
+    const std::string file = pair == pairs.end() ? "" : pair->second;
+    table.add({grant.principal, std::string(to_string(grant.role)), grant.nodes.empty() ? "-" : nodes_text(grant.nodes),
+               fingerprint_of(grant.public_key), file.empty() ? "-" : file, word});
+    auto row = json_of(grant);
+    row["file"] = file.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(file);
+    row["in_force"] = in_force;
+    rows.push_back(std::move(row));
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["keyring"] = files.keyring();
+    object["controller"] = status.has_value();
+    object["in_force"] = in_force;
+    object["keys"] = std::move(rows);
+    std::printf("%s\n", object.dump(2).c_str());
+    return kDone;
+  }
+  std::fputs(table.text().c_str(), stdout);
+  if (status && !in_force) {
+    complain("the controller goes by another keyring than " + files.keyring(), "loom alarm list");
+  }
+  return kDone;
+}
+
+// --- grant ---------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Errors: conflict (the principal has another key), malformed, storage.
+Result<std::string> key_to_grant(const StateFolder& files, const KeysOrder& order, const Keyring& keyring, bool may_make) {
+  if (!order.key.empty()) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(order.key, ignored)) {
+      return load_public_key(order.key);
+    }
+    LOOM_TRY(check_key("--key", order.key));
+    return order.key;
+  }
+  const std::vector<Grant> its = grants_of(keyring, order.name);
+  if (its.size() == 1) {
+    return its.front().public_key;
+  }
+  if (may_make) {
+    const auto keys = load_or_generate_keys(files.key(order.name));
+    return keys ? Result<std::string>(keys->public_key) : std::unexpected(keys.error());
+  }
+  const auto keys = load_keys(files.key(order.name));
+  return keys ? keys->public_key : std::string{};
+}
+
+Result<Grant> grant_of(const StateFolder& files, const KeysOrder& order, const Keyring& keyring, bool may_make) {
+  LOOM_TRY(check_key_name(order.name));
+  const auto role = role_of(order.role);
+  if (!role) {
+    return std::unexpected(role.error());
+  }
+  Grant grant{{}, *role, order.name, {}};
+  if ((*role == Role::agent) == order.nodes.empty()) {
+    return fail(ErrorCode::invalid_argument, *role == Role::agent ? "an agent's key speaks for nodes: --nodes FIRST-LAST[,...]"
+                                                                  : "only an agent's key speaks for nodes: leave --nodes out");
+  }
+  if (!order.nodes.empty()) {
+    auto nodes = parse_node_ranges(order.nodes);
+    if (!nodes) {
+      return fail(ErrorCode::invalid_argument, "--nodes: " + nodes.error().message);
+    }
+    grant.nodes = *std::move(nodes);
+  }
+  auto key = key_to_grant(files, order, keyring, may_make);
+  if (!key) {
+    return std::unexpected(key.error());
+  }
+  grant.public_key = *std::move(key);
+  for (const Grant& has : grants_of(keyring, order.name)) {
+    if (has.public_key != grant.public_key) {
+      return fail(ErrorCode::conflict,
+                  order.name + " has key " + fingerprint_of(has.public_key) + " already; a principal has one, so that the " +
+                      "audit says whose it was",
+                  "loom keys rotate " + order.name + "  (or another name)");
+    }
+  }
+  if (const Grant* has = keyring.find(grant.public_key); has != nullptr && has->principal != order.name) {
+    return fail(ErrorCode::conflict, "this key is that of " + has->principal, "loom keys revoke " + has->principal);
+  }
+  return grant;
+}
+
+/// Two keys for one node: the second one is refused while the first is alive.
+void warn_of_overlap(const Keyring& keyring, const Grant& grant) {
+  for (const Grant& other : keyring.grants()) {
+    for (const NodeRange& range : other.nodes) {
+      const bool overlaps = std::any_of(grant.nodes.begin(), grant.nodes.end(), [&](const NodeRange& its) {
+        return its.first <= range.last && range.first <= its.last;
+      });
+      if (overlaps && other.public_key != grant.public_key) {
+        say("nodes " + nodes_text({range}) + " are those of " + other.principal + " as well: whoever speaks first holds them");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int grant_key(const Globals& globals, const KeysOrder& order) {
+  const StateFolder files(globals.state_dir);
+  Grant grant;
+  bool makes_pair = false;
+  const auto edit = [&](bool may_make) {
+    return [&, may_make](Keyring& keyring) -> Result<void> {
+      auto made = grant_of(files, order, keyring, may_make);
+      if (!made) {
+        return std::unexpected(made.error());
+      }
+      grant = *std::move(made);
+      makes_pair = grant.public_key.empty();
+      return makes_pair ? Result<void>{} : keyring.add(grant);
+    };
+  };
+  const auto would = tried_keyring(files, edit(false), order.force);
+  if (!would) {
+    return give_up(would.error(), "loom keys grant --help");
+  }
+  warn_of_overlap(*would, grant);
+  if (globals.dry_run) {
+    if (makes_pair) {
+      say("would have made a pair in " + files.key(order.name) + " and granted it to " + order.name + " (" + order.role + ")");
+      say("nothing was changed");
+      return kDone;
+    }
+    return say_dry(globals, "granted", {grant});
+  }
+  const bool loses_own = is_own(globals, files, grant.public_key) && !may_order(grant);
+  KeysController controller(globals);
+  const auto written = write_keyring(files, edit(true), order.force);
+  if (!written) {
+    return give_up(written.error(), "loom keys list");
+  }
+  if (loses_own) {
+    say("it is your own key: from now on you only read");
+  }
+  if (makes_pair) {
+    say("a new pair is in " + files.key(order.name) + "; to use it elsewhere, take it and controller.pub along");
+  }
+  return conclude(globals, "granted", {grant}, controller.await(written->keyring.digest(), written->at, false));
+}
+
+// --- revoke --------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<Grant> meant_by(const Keyring& keyring, const std::string& word) {
+  std::vector<Grant> meant = grants_of(keyring, word);
+  for (const Grant& grant : keyring.grants()) {
+    if (grant.public_key == word || (grant.principal != word && fingerprint_of(grant.public_key) == word)) {
+      meant.push_back(grant);
+    }
+  }
+  return meant;
+}
+
+Result<std::vector<Grant>> remove(Keyring& keyring, const std::string& word) {
+  std::vector<Grant> meant = meant_by(keyring, word);
+  if (meant.empty()) {
+    std::vector<std::string> known;
+    for (const Grant& grant : keyring.grants()) {
+      known.push_back(grant.principal);
+    }
+    const std::string near = nearest(word, known);
+    return fail(
+        ErrorCode::not_found,
+        "no key in force is '" + word + "'s, has this fingerprint or reads so" + (near.empty() ? "" : "; nearest: " + near),
+        "loom keys list");
+  }
+  for (const Grant& grant : meant) {
+    keyring.remove(grant.public_key);
+  }
+  return meant;
+}
+
+}  // namespace
+
+int revoke_key(const Globals& globals, const KeysOrder& order) {
+  const StateFolder files(globals.state_dir);
+  std::vector<Grant> removed;
+  const auto edit = [&](Keyring& keyring) -> Result<void> {
+    auto meant = remove(keyring, order.name);
+    if (!meant) {
+      return std::unexpected(meant.error());
+    }
+    removed = *std::move(meant);
+    return {};
+  };
+  const auto would = tried_keyring(files, edit, order.force);
+  if (!would) {
+    return give_up(would.error());
+  }
+  for (const Grant& grant : removed) {
+    if (!grant.nodes.empty()) {
+      say("nodes " + nodes_text(grant.nodes) + " lose their agent: their light stays as it is, and nobody can change it, not " +
+          "even `loom lasers off`, until an agent with a granted key speaks for them");
+    }
+  }
+  if (globals.dry_run) {
+    return say_dry(globals, "revoked", removed);
+  }
+  const bool loses_own =
+      std::any_of(removed.begin(), removed.end(), [&](const Grant& grant) { return is_own(globals, files, grant.public_key); });
+  KeysController controller(globals);
+  const auto written = write_keyring(files, edit, order.force);
+  if (!written) {
+    return give_up(written.error(), "loom keys list");
+  }
+  return conclude(globals, "revoked", removed, controller.await(written->keyring.digest(), written->at, loses_own));
+}
+
+}  // namespace loom::cli

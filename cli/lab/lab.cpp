@@ -1,0 +1,221 @@
+// Starting and stopping a lab's processes, within what its manifest allows.
+#include "cli/lab/lab.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "cli/lab/interrupt.hpp"
+#include "cli/lab/policy.hpp"
+#include "cli/lab/run/faults.hpp"
+#include "cli/lab/session.hpp"
+#include "cli/lab/start.hpp"
+#include "cli/render/term.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr int kStopPatienceMs = 3'000;
+
+std::string with_number(const LabProcess& process) { return process.name + " (process " + std::to_string(process.pid) + ")"; }
+
+std::vector<std::string> running_in(const LabFolder& folder) {
+  std::vector<std::string> names;
+  for (const LabProcess& process : folder.manifest() ? folder.manifest()->processes : std::vector<LabProcess>{}) {
+    if (state_of(process) == ProcessState::running) {
+      names.push_back(with_number(process));
+    }
+  }
+  return names;
+}
+
+void say_what_stayed(const Stopped& stopped) {
+  for (const std::string& name : stopped.not_ours) {
+    say("  " + name + " has ended; its number is another process's now, which was left alone");
+  }
+  for (const std::string& name : stopped.would_not) {
+    say("  " + name + " was killed and is still there: it waits for the kernel");
+  }
+}
+
+/// Of devices and runs that end with their processes: a lab that starts again from its journals does not go on with them.
+bool is_of_the_processes(std::string_view file) {
+  return file.ends_with(".light") || file.ends_with(".whole") || file.ends_with(".grants") || file.ends_with(".address") ||
+         file.ends_with(".new") || file.ends_with("-draft") || file == "run.start";
+}
+
+/// What was there, stopped and forgotten as far as `beginning` allows; then the manifest of what is about to begin.
+Result<void> prepare(LabSession& lab, const LabBeginning& beginning) {
+  LabManifest manifest = manifest_of(lab);
+  LOOM_TRY(lab.folder.may_make(manifest.files));
+  if (beginning.stops_what_runs) {
+    const Stopped stopped = stop_processes(lab.folder.manifest()->processes, kStopPatienceMs);
+    say("  stopped " + listing(stopped.stopped) + " in " + lab.files.folder());
+    say_what_stayed(stopped);
+  }
+  if (!beginning.sentence.empty()) {
+    say(beginning.sentence);
+  }
+  const auto forgotten =
+      lab.folder.forget([&](const std::string& file) { return !beginning.keeps_journals || is_of_the_processes(file); });
+  if (!forgotten) {
+    return std::unexpected(forgotten.error());
+  }
+  if (beginning.keeps_journals) {
+    const LabManifest& earlier = *lab.folder.manifest();
+    manifest.use = earlier.use;
+    manifest.files.insert(manifest.files.end(), earlier.files.begin(), earlier.files.end());
+    LOOM_TRY(lab.folder.tighten());
+  }
+  return lab.folder.save(std::move(manifest));  // use none until everybody has joined: nothing of worth is in it before
+}
+
+Result<LabSession> load_session(const Globals& globals, const LabOrder& order) {
+  auto scenario = load_for_lab(order.scenario);
+  if (!scenario) {
+    return std::unexpected(scenario.error());
+  }
+  if (order.runs_jobs) {
+    std::string all;
+    for (const std::string& sentence : not_in_a_lab(*scenario)) {
+      all += "\n  " + sentence;
+    }
+    if (!all.empty()) {
+      return fail(ErrorCode::unsupported, order.scenario + " asks for what a lab does not do:" + all);
+    }
+  }
+  auto folder = LabFolder::look(globals.state_dir);
+  if (!folder) {
+    return std::unexpected(folder.error());
+  }
+  return LabSession{StateFolder(folder->path()), std::move(*folder), order.scenario,
+                    std::move(*scenario),        order.record,       order.inspector_dir};
+}
+
+LabUse use_of(const LabOrder& order) { return !order.runs_jobs ? LabUse::up : order.keep ? LabUse::run_kept : LabUse::run; }
+
+/// Starts everything in `lab`; on an error what was started runs on, for the caller to end.
+Result<void> open_lab(LabSession& lab, const Globals& globals, const LabOrder& order) {
+  const LabUse use = use_of(order);
+  LOOM_TRY(lab.folder.take("loom " + std::string(to_string(use)) + " " + order.scenario));
+  const auto beginning = decide_beginning(lab.folder.manifest(), running_in(lab.folder),
+                                          {use, manifest_of(lab), lab.files.folder(), order.replace, order.fresh});
+  if (!beginning) {
+    return std::unexpected(beginning.error());
+  }
+  LOOM_TRY(prepare(lab, *beginning));
+  LOOM_TRY(start_everything(lab, globals));
+  LabManifest manifest = *lab.folder.manifest();
+  manifest.use = use;
+  manifest.address = lab.address;
+  LOOM_TRY(lab.folder.save(std::move(manifest)));
+  lab.folder.release();
+  return {};
+}
+
+/// Everything of this lab: what was started here, and what another command started in its place since (`lab restart`). A lab
+/// that replaced this one shares no process with it and is left alone.
+Stopped stop_lab(const LabSession& lab) {
+  Stopped stopped;
+  const auto folder = LabFolder::look(lab.files.folder());
+  if (folder && folder->manifest() && std::ranges::any_of(folder->manifest()->processes, [&](const LabProcess& process) {
+        return lab.started->has(process);
+      })) {
+    stopped = stop_processes(folder->manifest()->processes, kStopPatienceMs);
+  }
+  const Stopped own = lab.started->stop(kStopPatienceMs);
+  stopped.stopped.insert(stopped.stopped.end(), own.stopped.begin(), own.stopped.end());
+  stopped.would_not = own.would_not;
+  return stopped;
+}
+
+/// Runs `work` on a lab of `order`'s; whatever interrupts it, nothing that was started is left running.
+int with_lab(Globals globals, const LabOrder& order, const std::function<int(LabSession&, const Globals&)>& work) {
+  auto session = load_session(globals, order);
+  if (!session) {
+    return give_up(session.error());
+  }
+  LabSession& lab = *session;
+  Interrupt interrupt([started = lab.started](bool at_once) { say_what_stayed(started->stop(at_once ? 0 : kStopPatienceMs)); });
+  lab.is_interrupted = globals.is_interrupted = [&interrupt] { return interrupt.is_raised(); };
+  lab.lifetime = order.runs_jobs && !order.keep ? Lifetime::ours : Lifetime::outlasts;
+  const auto opened = open_lab(lab, globals, order);
+  const int code = opened ? work(lab, globals) : kFailed;
+  const bool was_interrupted = interrupt.is_raised();
+  if (was_interrupted) {
+    interrupt.take_over();
+  }
+  if (was_interrupted || !opened || lab.lifetime == Lifetime::ours) {
+    const Stopped stopped = stop_lab(lab);
+    say_what_stayed(stopped);
+    if (was_interrupted) {
+      say("  stopped " + std::to_string(stopped.stopped.size()) + " processes; nothing of this lab runs");
+      return kInterrupted;
+    }
+  }
+  return opened ? code : give_up(opened.error());
+}
+
+}  // namespace
+
+int lab_up(const Globals& globals, const LabOrder& order) {
+  return with_lab(globals, order, [](LabSession&, const Globals&) {
+    say("  the lab runs; loom status, loom job submit ..., loom lab down");
+    return static_cast<int>(kDone);
+  });
+}
+
+int run_lab(const Globals& globals, LabOrder order) {
+  order.runs_jobs = true;
+  return with_lab(globals, order, [&](LabSession& lab, const Globals& used) {
+    const int code = run_jobs(lab, used);
+    if (order.keep) {
+      say("  the lab runs on; loom status, loom schedule history, loom lab down");
+    }
+    return code;
+  });
+}
+
+int lab_down(const Globals& globals) {
+  auto folder = LabFolder::look(globals.state_dir);
+  if (!folder) {
+    return give_up(folder.error());
+  }
+  if (!folder->manifest()) {
+    say("nothing was running in " + folder->path() + ": " + (folder->is_there() ? "it is empty" : "there is no such folder"));
+    return kDone;
+  }
+  if (const auto taken = folder->take("loom lab down"); !taken) {
+    return give_up(taken.error());
+  }
+  LabManifest manifest = *folder->manifest();
+  const Stopped stopped = stop_processes(manifest.processes, kStopPatienceMs);
+  say(stopped.stopped.empty() ? "nothing was running in " + folder->path()
+                              : "stopped " + std::to_string(stopped.stopped.size()) +
+                                    (stopped.stopped.size() == 1 ? " process: " : " processes: ") + listing(stopped.stopped));
+  say_what_stayed(stopped);
+  std::erase_if(manifest.processes, [&](const LabProcess& process) {
+    return std::ranges::find(stopped.would_not, process.name) == stopped.would_not.end();
+  });
+  const bool goes_on = manifest.use == LabUse::up || manifest.use == LabUse::run_kept;
+  const std::string scenario = manifest.scenario;
+  if (const auto saved = folder->save(std::move(manifest)); !saved) {
+    return give_up(saved.error());
+  }
+  if (goes_on) {
+    say("  journals, logs and keys stay in " + folder->path() + "; go on from them: loom lab up " + scenario + " --state " +
+        folder->path());
+  }
+  return stopped.would_not.empty() ? kDone : kFailed;
+}
+
+Result<void> mark_key_folder(const std::string& state_dir) {
+  auto folder = LabFolder::look(state_dir);
+  if (!folder || folder->manifest()) {
+    return {};  // ours already, or somebody's whose folder has room for keys and nothing else of ours
+  }
+  LOOM_TRY(folder->take("loom keys generate"));
+  return folder->manifest() ? Result<void>{} : folder->save({});
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,115 @@
+// Killing and starting processes at their times.
+#include "cli/lab/run/faults.hpp"
+
+#include <algorithm>
+
+#include "cli/lab/start.hpp"
+#include "cli/render/term.hpp"
+#include "runtime/clock.hpp"
+#include "sim_backend/fault_excuse.hpp"
+
+namespace loom::cli {
+namespace {
+
+std::uint32_t process_of(const Scenario& scenario, NodeId node) {
+  std::uint32_t process = 0;
+  while (nodes_of_process(scenario, process).end <= node.value) {
+    ++process;
+  }
+  return process;
+}
+
+std::string fault_in_a_lab(const Scenario& scenario, const MachineFault& fault) {
+  const std::string kind(to_string(fault.kind));
+  if (fault.kind != MachineFaultKind::crash) {
+    return "machine_faults: " + kind + " is done to simulated networks and disks; it works in mode sim (loom sim run)";
+  }
+  if (!fault.node) {
+    return {};
+  }
+  const NodeSpan span = nodes_of_process(scenario, process_of(scenario, *fault.node));
+  if (span.end - span.first == 1) {
+    return {};
+  }
+  return "machine_faults: crash of node " + std::to_string(fault.node->value) + ": its process hosts nodes " +
+         std::to_string(span.first) + " to " + std::to_string(span.end - 1) +
+         ", which would die too; it works in mode sim (loom sim run), or with agents: {processes: " +
+         std::to_string(scenario.fabric->nodes.size()) + "}";
+}
+
+void kill_process(const LabSession& lab, const std::string& name) { (void)stop_processes(lab.started->named(name), 0); }
+
+}  // namespace
+
+std::vector<std::string> not_in_a_lab(const Scenario& scenario) {
+  std::vector<std::string> sentences;
+  if (scenario.network != NetworkFaults{}) {
+    sentences.push_back(
+        "network: delays, losses and doubled messages are those of a simulated network; it works in mode sim "
+        "(loom sim run)");
+  }
+  for (const ScenarioFault& fault : scenario.device_faults) {
+    const Device& device = scenario.fabric->device(fault.device);
+    const std::string& endpoint = scenario.fabric->buses[device.bus.value].endpoint;
+    if (endpoint != "sim") {
+      sentences.push_back("device_faults: " + device.name + " is at " + endpoint +
+                          ", and only simulated devices fail on order; it works in modes sim and soft");
+    }
+  }
+  for (const MachineFault& fault : scenario.machine_faults) {
+    if (std::string sentence = fault_in_a_lab(scenario, fault); !sentence.empty()) {
+      sentences.push_back(std::move(sentence));
+    }
+  }
+  return sentences;
+}
+
+LabFaults::LabFaults(LabSession& lab, LabHistory& history) : lab_(lab), history_(history) {
+  for (const MachineFault& fault : lab.scenario.machine_faults) {
+    due_.push_back({Instant{fault.at}, fault, false});
+    due_.push_back({Instant{fault.at + fault.lasts}, fault, true});
+    history.note_fault({Instant{fault.at}, Instant{fault.at + fault.lasts}, text_of(fault)});
+  }
+  for (const ScenarioFault& fault : lab.scenario.device_faults) {
+    const Instant end = fault.lasts == kForever ? kNever : Instant{fault.at + fault.lasts};
+    history.note_fault({Instant{fault.at}, end, text_of(fault, *lab.scenario.fabric)});
+  }
+  std::ranges::stable_sort(due_, {}, &Due::at);
+}
+
+Result<void> LabFaults::act(Instant now) {
+  for (; next_ < due_.size() && due_[next_].at <= now; ++next_) {
+    const Due& due = due_[next_];
+    LOOM_TRY(due.is_end ? end(due.fault) : begin(due.fault));
+  }
+  return {};
+}
+
+Result<void> LabFaults::begin(const MachineFault& fault) {
+  if (!fault.node) {
+    if (lab_.controller_pid != 0) {
+      lab_.controller_pid = 0;
+      kill_process(lab_, "lightloomd");
+      say("  killed the controller");
+    }
+    return {};
+  }
+  const std::uint32_t process = process_of(lab_.scenario, *fault.node);
+  if (lab_.agent_pids[process] != 0) {
+    lab_.agent_pids[process] = 0;
+    kill_process(lab_, "agents-" + std::to_string(process));
+    history_.note_death(process, monotonic_now());
+    say("  killed the agent of node " + std::to_string(fault.node->value) + ", and its simulated devices with it");
+  }
+  return {};
+}
+
+Result<void> LabFaults::end(const MachineFault& fault) {
+  if (!fault.node) {
+    return lab_.controller_pid == 0 ? start_controller(lab_) : Result<void>{};
+  }
+  const std::uint32_t process = process_of(lab_.scenario, *fault.node);
+  return lab_.agent_pids[process] == 0 ? start_agent_process(lab_, process) : Result<void>{};
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,119 @@
+// Reading light logs and banks of heaters.
+#include "cli/lab/run/light.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "cli/render/term.hpp"
+#include "drivers/bus/bus_device.hpp"
+#include "runtime/clock.hpp"
+#include "sim_backend/light/light_model.hpp"
+#include "sim_backend/light_log.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds{20};
+/// Light logs are written out every 50 ms; a busy host takes longer.
+constexpr auto kLogPatience = std::chrono::seconds{20};
+
+Result<RingLight> read_bank(const Fabric& fabric, const Device& device, const std::string& endpoint) {
+  auto bus = make_bus(endpoint);
+  if (!bus) {
+    return std::unexpected(bus.error());
+  }
+  const auto channels = static_cast<std::uint16_t>(device.elements.size());
+  const BusReply reply = (*bus)->execute({device.id, device.bus_address, Registers{0, channels, {}}, std::chrono::seconds{1}});
+  if (reply.status != BusStatus::ok || reply.words.size() != channels) {
+    return fail(ErrorCode::device_silent, device.name + " at " + endpoint + " did not tell its voltages");
+  }
+  RingLight light;
+  for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
+    const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
+    const double volts = reply.words[channel] * 1e-3;
+    const double milliwatts = volts * volts / ring.heater_ohm * 1e3;
+    light.resonances.push_back(ring.cold_resonance - FrequencyOffset{std::llround(milliwatts * ring.mhz_per_milliwatt)});
+  }
+  return light;
+}
+
+}  // namespace
+
+Result<void> LabLight::read_banks(Instant since) {
+  const Fabric& fabric = *lab_.scenario.fabric;
+  for (const Device& device : fabric.devices) {
+    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
+    if (device.kind != DeviceKind::heater_bank || endpoint == "sim") {
+      continue;
+    }
+    auto light = read_bank(fabric, device, endpoint);
+    if (!light) {
+      return std::unexpected(light.error());
+    }
+    noted_.push_back({since, device.id, 0, std::move(*light)});
+  }
+  return {};
+}
+
+void LabLight::note_death(std::uint32_t process, Instant at) {
+  const NodeSpan span = nodes_of_process(lab_.scenario, process);
+  for (const Device& device : lab_.scenario.fabric->devices) {
+    const bool is_gone = device.agent.value >= span.first && device.agent.value < span.end;
+    if (is_gone && device.kind == DeviceKind::itla_laser) {  // without light, what the others do is no matter
+      noted_.push_back({at, device.id, 0, LaserLight{}});
+    }
+  }
+}
+
+/// A process that is down has said its last.
+Result<void> LabLight::await_logs() const {
+  const Instant now = monotonic_now();  // the agents' clock, on this host
+  for (std::uint32_t process = 0; process < lab_.scenario.agents.processes; ++process) {
+    const std::string path = lab_.files.light_log(process);
+    while (lab_.agent_pids[process] != 0 && light_log_whole_through(path) < now) {
+      if (lab_.is_interrupted()) {
+        return fail(ErrorCode::timed_out, "interrupted");
+      }
+      if (monotonic_now() - now > kLogPatience) {
+        return fail(ErrorCode::timed_out, path + " has not been written for " + text_of(Duration{kLogPatience}), "loom status");
+      }
+      std::this_thread::sleep_for(kPollInterval);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<OpticalChange>> LabLight::changes() const {
+  LOOM_TRY(await_logs());
+  std::vector<std::string> paths;
+  for (std::uint32_t process = 0; process < lab_.scenario.agents.processes; ++process) {
+    paths.push_back(lab_.files.light_log(process));
+  }
+  for (const Device& device : lab_.scenario.fabric->devices) {
+    if (is_emulated_switch(*lab_.scenario.fabric, device)) {  // its log is on the clock of this host as the agents' are
+      paths.push_back(lab_.files.light_log(device));
+    }
+  }
+  std::vector<OpticalChange> changes = noted_;
+  for (const std::string& path : paths) {
+    auto part = read_light_log(path);
+    if (!part) {
+      return std::unexpected(part.error());
+    }
+    changes.insert(changes.end(), part->begin(), part->end());
+  }
+  std::ranges::stable_sort(changes, {}, &OpticalChange::at);
+  return changes;
+}
+
+LightTimeline windows_of(std::shared_ptr<const Fabric> fabric, std::vector<OpticalChange> changes, Instant zero) {
+  for (OpticalChange& change : changes) {
+    change.at -= zero.time_since_epoch();
+  }
+  return timeline_of(std::move(fabric), changes);
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,249 @@
+// The main job: a scenario's run with real processes, and what became of its jobs: accounted for, predicted and replayed.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <span>
+
+#include "cli/lab/run/operator.hpp"
+#include "cli/lab/run/report.hpp"
+#include "cli/lab/session.hpp"
+#include "cli/render/term.hpp"
+#include "controller/plan/estimate.hpp"
+#include "controller/predict/predict.hpp"
+#include "controller/predict/replay.hpp"
+#include "controller/schedule/arena.hpp"
+#include "runtime/clock.hpp"
+#include "sim_backend/simulation.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr std::uint32_t kPlayedNodesMost = 128;
+
+/// What became of the grants that were asked for since `begin`.
+Result<std::vector<GrantTimes>> grants_since(const LabSession& lab, Instant begin) {
+  std::vector<GrantTimes> all;
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    auto part = read_grant_log(lab.files.grant_log(process));
+    if (!part) {
+      return std::unexpected(part.error());
+    }
+    std::copy_if(part->begin(), part->end(), std::back_inserter(all),
+                 [&](const GrantTimes& times) { return times.asked >= begin; });
+  }
+  return all;
+}
+
+/// When the replayed iteration begins: a ring when its last circuit is lit; timeslots when their first light comes.
+Instant replay_start(const LightTimeline& light, Instant begin, TransferOrder order) {
+  const bool waits_for_all = order != TransferOrder::merged;
+  Instant start = waits_for_all ? begin : kNever;
+  for (const LitWindow& window : light) {
+    start = waits_for_all ? std::max(start, window.begin) : std::min(start, std::max(begin, window.begin));
+  }
+  return start;
+}
+
+/// The same job on electrical fabrics by closed forms: at 1024 nodes the engine takes seconds for a fat-tree.
+Result<std::vector<Prediction>> reckon_beside(const JobSpec& spec, BitRate rate) {
+  std::vector<Prediction> beside;
+  for (const char* name : {"ideal-switch", "fat-tree"}) {
+    auto model = make_fabric_model(name, rate, spec.node_count, {});
+    auto prediction = model ? loom::predict(spec, {*model}) : Result<Prediction>(std::unexpected(model.error()));
+    if (!prediction) {
+      return std::unexpected(prediction.error());
+    }
+    prediction->assumptions.push_back(std::string(name) + ": closed forms, not played, beyond " +
+                                      std::to_string(kPlayedNodesMost) + " nodes");
+    beside.push_back(std::move(*prediction));
+  }
+  return beside;
+}
+
+/// The same, played by the engine; ways of the tree sprayed, which is its best.
+Result<std::vector<Prediction>> play_beside(const LabSession& lab, const JobSpec& spec) {
+  const Fabric& fabric = *lab.scenario.fabric;
+  const BitRate rate = fabric.nodes.empty() ? gigabits(100) : node_rate_of(fabric);
+  if (spec.node_count > kPlayedNodesMost) {
+    return reckon_beside(spec, rate);
+  }
+  const auto graph = graph_of(spec);
+  const auto compute = graph ? compute_alone(*graph) : Result<Duration>(std::unexpected(graph.error()));
+  if (!compute) {
+    return std::unexpected(compute.error());
+  }
+  std::vector<Prediction> beside;
+  for (const char* name : {"ideal-switch", "fat-tree"}) {
+    const bool is_tree = std::string_view(name) == "fat-tree";
+    auto contestant = make_contestant(name, *graph, rate, is_tree ? Settings{{"ways", "sprayed"}} : Settings{});
+    const auto row = contestant ? play(*contestant, *compute) : Result<ArenaRow>(std::unexpected(contestant.error()));
+    if (!row) {
+      return std::unexpected(row.error());
+    }
+    beside.push_back(prediction_of(*row, *graph, rate));
+  }
+  return beside;
+}
+
+/// Windows between the job's nodes while it lived; what was open at its end stays open.
+LightTimeline light_of_job(const LightTimeline& light, const JobLife& life, std::vector<NodeId> nodes) {
+  std::ranges::sort(nodes);
+  const auto is_ours = [&](NodeId node) { return std::ranges::binary_search(nodes, node); };
+  LightTimeline own = light;
+  std::erase_if(own, [&](const LitWindow& window) {
+    return window.end <= life.from || window.begin >= life.until || !is_ours(window.source) || !is_ours(window.destination);
+  });
+  for (LitWindow& window : own) {
+    window.end = window.end >= life.until ? kNever : window.end;
+  }
+  return own;
+}
+
+/// The commits that moved the job, and those that came to nothing while it waited for one.
+std::vector<CommitReport> commits_of(const LabHistory& history, const JobLife& life) {
+  std::vector<CommitReport> rows;
+  const std::vector<PlanPhase> phases = plan_phases(history.run().plans(), life.job, life.until);
+  for (const auto& [revision, row] : history.commits()) {
+    const bool moved = std::ranges::any_of(
+        phases, [&](const PlanPhase& phase) { return phase.moving != nullptr && phase.moving->revision == revision; });
+    const bool failed = row.outcome != CommitOutcome::committed;
+    const Instant ended = row.started + row.total;
+    if ((moved || failed) && ended > life.from && row.started < life.until) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+class OutcomeMaker {
+ public:
+  OutcomeMaker(const LabSession& lab, LabOperator& desk) : lab_(lab), operator_(desk) {}
+
+  /// The tables of an entry's job; none where it never had light.
+  Result<std::optional<JobOutcome>> make(std::size_t number) const {
+    const OperatorScript::Entry& entry = operator_.script().entries()[number];
+    const auto life = life_of(operator_.script(), number, operator_.end());
+    const JobReport* row = life ? operator_.row_of(life->job) : nullptr;
+    if (row == nullptr || operator_.history().run().schedule(life->job, life->until) == nullptr) {
+      return std::nullopt;
+    }
+    JobOutcome outcome;
+    outcome.job = life->job;
+    outcome.begin = life->from;
+    outcome.row = *row;
+    outcome.commits = commits_of(operator_.history(), *life);
+    outcome.light = light_of_job(operator_.history().light(), *life, row->nodes);
+    outcome.transmit = entry.scripted.submission.transmit;
+    outcome.node_rate = node_rate_of(*lab_.scenario.fabric);
+    JobSpec spec = entry.scripted.spec;
+    spec.placement = row->nodes;
+    spec.node_count = static_cast<std::uint32_t>(row->nodes.size());
+    LOOM_TRY(predict_and_replay(spec, *life, outcome));
+    auto beside = play_beside(lab_, spec);
+    if (!beside) {
+      return std::unexpected(beside.error());
+    }
+    outcome.beside = std::move(*beside);
+    return outcome;
+  }
+
+ private:
+  /// A job whose light did not carry an iteration is not replayed; its account says why.
+  Result<void> predict_and_replay(const JobSpec& spec, const JobLife& life, JobOutcome& outcome) const {
+    const JobSchedule& schedule = *operator_.history().run().schedule(life.job, life.until);
+    ScheduleTimings timings;
+    timings.stage_change = dark_time_of(*lab_.scenario.fabric, lab_.scenario.controller);
+    timings.fabric = lab_.scenario.algorithm;
+    auto predicted = predict_schedule(spec, schedule, timings);
+    if (!predicted) {
+      return std::unexpected(predicted.error());
+    }
+    outcome.predicted = std::move(*predicted);
+    if (spec.transmit == Transmit::grants) {
+      auto grants = grants_since(lab_, operator_.history().of_host(life.from));
+      if (!grants) {
+        return std::unexpected(grants.error());
+      }
+      outcome.control = control_times_of(*grants, rate_of(*lab_.scenario.fabric));
+    }
+    const TransferOrder order = order_of(schedule);
+    const TransferOrder start = spec.transmit == Transmit::grants ? TransferOrder::merged : order;
+    auto replayed = replay(spec, outcome.light,
+                           {replay_start(outcome.light, life.from, start), timings.latency, order, &schedule, timings.forward});
+    if (replayed) {
+      outcome.replayed = std::move(*replayed);
+    }
+    return {};
+  }
+
+  const LabSession& lab_;
+  LabOperator& operator_;
+};
+
+/// What nobody needed to look at during the run.
+void note_schedules(const LabSession& lab, LabOperator& desk) {
+  for (const OperatorScript::Entry& entry : desk.script().entries()) {
+    const JobReport* row = entry.submitted_at ? desk.row_of(entry.job) : nullptr;
+    if (row == nullptr || row->nodes.empty()) {
+      continue;
+    }
+    JobSpec spec = entry.scripted.spec;
+    spec.placement = row->nodes;
+    spec.node_count = static_cast<std::uint32_t>(row->nodes.size());
+    if (auto schedule = schedule_of(lab.scenario, entry.job, spec)) {
+      desk.history().note_schedule(*entry.submitted_at, *schedule);
+    }
+  }
+}
+
+LabFootprint footprint_of(const LabSession& lab) {
+  LabFootprint footprint;
+  footprint.join = lab.join_time;
+  footprint.controller_bytes = resident_bytes(lab.controller_pid);
+  for (const int pid : lab.agent_pids) {
+    footprint.agent_bytes.push_back(resident_bytes(pid));
+  }
+  return footprint;
+}
+
+}  // namespace
+
+int run_jobs(LabSession& lab, const Globals& globals) {
+  const auto end_with = [&](const Error& error, const std::string& next = {}) {
+    return lab.is_interrupted() ? static_cast<int>(kInterrupted) : give_up(error, next);
+  };
+  auto jobs = script_of(lab.scenario);
+  if (!jobs) {
+    return end_with(jobs.error());
+  }
+  const Instant zero = monotonic_now();
+  if (const auto told = lab.files.write_start(zero); !told) {
+    return end_with(told.error());
+  }
+  LabOperator desk(lab, std::move(*jobs), zero);
+  if (const auto ran = desk.run(); !ran) {
+    return end_with(ran.error(), "loom status");
+  }
+  note_schedules(lab, desk);
+  LabReport report;
+  const OutcomeMaker maker(lab, desk);
+  for (std::size_t i = 0; i < desk.script().entries().size(); ++i) {
+    auto outcome = maker.make(i);
+    if (!outcome) {
+      return end_with(outcome.error(), "loom alarm list");
+    }
+    report.outcomes.push_back(std::move(*outcome));
+  }
+  report.account = run_account(desk.history().run(), {lab.scenario, desk.script(), desk.history().light(), desk.end(),
+                                                      [&](JobId job) { return desk.word_of(job); }});
+  report.safety = desk.history().judge();
+  report.footprint = footprint_of(lab);
+  if (globals.json) {
+    std::printf("%s\n", json_of(report).dump(2).c_str());
+  } else {
+    std::fputs(text_of(report).c_str(), stdout);
+  }
+  return report.is_as_expected() ? kDone : kFailed;
+}
+
+}  // namespace loom::cli

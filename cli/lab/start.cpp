@@ -1,0 +1,372 @@
+// Orders of processes out of a scenario, and patience.
+#include "cli/lab/start.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "cli/render/term.hpp"
+#include "core/config/scenario_file.hpp"
+#include "runtime/fold.hpp"
+
+namespace loom::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds{20};
+constexpr auto kStartPatience = std::chrono::seconds{10};
+constexpr auto kJoinPatience = std::chrono::seconds{60};
+constexpr std::string_view kController = "lightloomd";
+constexpr std::string_view kHeaters = "modbus-tcp://127.0.0.1:";
+
+std::string port_of(const std::string& endpoint) {
+  const auto colon = endpoint.rfind(':');
+  return colon == std::string::npos ? std::string() : endpoint.substr(colon + 1);
+}
+
+std::string agents_name(std::uint32_t process) { return "agents-" + std::to_string(process); }
+
+struct Emulator {
+  ProcessOrder order;
+  std::string port;
+  std::string sentence;  ///< that says what it is
+};
+
+/// Emulated heater banks: every Modbus/TCP bus of the inventory that lies on this host's loopback.
+std::vector<Emulator> heaters_of(const LabSession& lab) {
+  std::set<std::string> ports;
+  for (const Bus& bus : lab.scenario.fabric->buses) {
+    if (bus.endpoint.starts_with(kHeaters)) {
+      ports.insert(port_of(bus.endpoint));
+    }
+  }
+  std::vector<Emulator> heaters;
+  for (const std::string& port : ports) {
+    heaters.push_back({{"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}},
+                       port,
+                       "  emulated heater bank at modbus-tcp://127.0.0.1:" + port});
+  }
+  return heaters;
+}
+
+/// An emulator of a switch, of the size and slowness that the fabric gives it.
+Result<Emulator> switch_of(const LabSession& lab, const Device& device, const std::string& port) {
+  const Element& element = lab.scenario.fabric->element(device.elements.front());
+  const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind);
+  const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind);
+  if (wss == nullptr && ocs == nullptr) {
+    return fail(ErrorCode::unsupported, device.name + " is on a tcp:// bus of this host; only switches are emulated there");
+  }
+  const std::string kind = wss != nullptr ? "wss" : "ocs";
+  const Duration settle = wss != nullptr ? wss->settle_max : ocs->settle_max;
+  return Emulator{{kind + "-" + port,
+                   {program_folder() + "/lightloom-emulate", kind, "--port", port, "--inputs", std::to_string(element.inputs),
+                    "--outputs", std::to_string(element.outputs), "--settle-us",
+                    std::to_string(settle / std::chrono::microseconds{1}), "--seed", std::to_string(device.id.value + 1),
+                    "--light-id", std::to_string(device.id.value), "--light-log", lab.files.light_log(device)}},
+                  port,
+                  "  emulated " + device.name + " at tcp://127.0.0.1:" + port};
+}
+
+Result<std::vector<Emulator>> emulators_of(const LabSession& lab) {
+  std::vector<Emulator> emulators = heaters_of(lab);
+  const Fabric& fabric = *lab.scenario.fabric;
+  std::vector<std::pair<std::string, std::string>> device_of_port;
+  for (const Device& device : fabric.devices) {
+    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
+    if (!is_emulated_switch(fabric, device)) {
+      continue;
+    }
+    const std::string port = port_of(endpoint);
+    const auto known = std::ranges::find(device_of_port, port, &std::pair<std::string, std::string>::first);
+    if (known != device_of_port.end()) {
+      return fail(ErrorCode::invalid_config,
+                  known->second + " and " + device.name + " are both at " + endpoint + "; a port has one switch");
+    }
+    device_of_port.emplace_back(port, device.name);
+    auto emulator = switch_of(lab, device, port);
+    if (!emulator) {
+      return std::unexpected(emulator.error());
+    }
+    emulators.push_back(std::move(*emulator));
+  }
+  return emulators;
+}
+
+Result<void> check_interrupt(const LabSession& lab) {
+  return lab.is_interrupted() ? fail(ErrorCode::timed_out, "interrupted") : Result<void>{};
+}
+
+/// Into the manifest, which whoever ends the lab later goes by.
+Result<void> note_process(LabSession& lab, const LabProcess& process) {
+  const bool was_taken = lab.folder.is_taken();
+  if (!was_taken) {
+    LOOM_TRY(lab.folder.take("loom, starting " + process.name));
+  }
+  LabManifest manifest = lab.folder.manifest().value_or(LabManifest{});
+  manifest.note(process);
+  const auto saved = lab.folder.save(std::move(manifest));
+  if (!was_taken) {
+    lab.folder.release();
+  }
+  if (saved) {
+    lab.started->note(process);
+  }
+  return saved;
+}
+
+Result<int> start(LabSession& lab, const ProcessOrder& order) {
+  const auto process = start_process(lab.files.folder(), order, lab.lifetime,
+                                     [&](const LabProcess& started) { return note_process(lab, started); });
+  return process ? Result<int>(process->pid) : std::unexpected(process.error());
+}
+
+/// An emulator is up when it says its port: agents that ask it earlier would report a device that does not answer.
+Result<void> start_emulator(LabSession& lab, const Emulator& emulator) {
+  const std::string& name = emulator.order.name;
+  const auto pid = start(lab, emulator.order);
+  if (!pid) {
+    return std::unexpected(pid.error());
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  while (tail_of_log(lab.files.folder(), name).find("port " + emulator.port) == std::string::npos) {
+    LOOM_TRY(check_interrupt(lab));
+    if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
+      return fail(ErrorCode::unreachable,
+                  "the emulator of " + name + " did not start; its last words:" + tail_of_log(lab.files.folder(), name));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  say(emulator.sentence);
+  return {};
+}
+
+void add(std::vector<std::string>& files, const std::string& path, std::initializer_list<const char*> suffixes) {
+  const std::string name = fs::path(path).filename().string();
+  for (const char* suffix : suffixes) {
+    files.push_back(name + suffix);
+  }
+}
+
+/// With what SQLite lays beside it, and the copies that the account of a run reads.
+void add_journal(std::vector<std::string>& files, const std::string& path) {
+  add(files, path, {"", "-wal", "-shm", "-journal", ".lock", ".read", ".read.loom-draft", ".read.loom-draft-journal"});
+}
+
+/// Whatever the programs of a lab write, beside their logs; keys are not forgotten with a lab.
+std::vector<std::string> files_of(const LabSession& lab) {
+  std::vector<std::string> files;
+  add_journal(files, lab.files.controller_journal());
+  add(files, lab.files.address(), {"", ".new"});
+  add(files, lab.files.start(), {""});
+  add(files, lab.files.tape(), {""});
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    add_journal(files, lab.files.agents_journal(process));
+    add(files, lab.files.light_log(process), {"", ".whole", ".whole.new"});
+    add(files, lab.files.grant_log(process), {""});
+    add(files, lab.files.agents_address(process), {""});
+  }
+  for (const Device& device : lab.scenario.fabric->devices) {
+    if (is_emulated_switch(*lab.scenario.fabric, device)) {
+      add(files, lab.files.light_log(device), {""});
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+void StartedProcesses::note(const LabProcess& process) {
+  const std::lock_guard lock(mutex_);
+  started_.note(process);
+}
+
+bool StartedProcesses::has(const LabProcess& process) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::find(started_.processes, process) != started_.processes.end();
+}
+
+std::vector<LabProcess> StartedProcesses::named(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const LabProcess* process = started_.process(name);
+  return process == nullptr ? std::vector<LabProcess>{} : std::vector{*process};
+}
+
+Stopped StartedProcesses::stop(int patience_ms) const {
+  const std::lock_guard lock(mutex_);
+  return stop_processes(started_.processes, patience_ms);
+}
+
+Result<Scenario> load_for_lab(const std::string& path) {
+  auto scenario = load_scenario(path);
+  if (scenario && scenario.value->mode == Mode::sim) {
+    if (std::ranges::find(scenario.value->modes, Mode::soft) == scenario.value->modes.end()) {
+      return fail(ErrorCode::invalid_argument,
+                  path + " runs in: " + modes_text(*scenario.value) +
+                      "; a lab has processes, which are mode soft, mixed or hard; use loom sim run");
+    }
+    scenario = load_scenario(path, Mode::soft);
+  }
+  if (!scenario) {
+    for (const ConfigError& error : scenario.errors) {
+      say(to_string(error));
+    }
+    return fail(ErrorCode::invalid_config, path + " has errors");
+  }
+  return std::move(*scenario.value);
+}
+
+LabManifest manifest_of(const LabSession& lab) {
+  std::error_code problem;
+  LabManifest manifest;
+  manifest.scenario = fs::weakly_canonical(lab.scenario_path, problem).string();
+  manifest.fabric = lab.scenario.fabric->name;
+  manifest.fabric_digest = setup_digest(*lab.scenario.fabric, lab.scenario.algorithm);
+  manifest.agent_processes = lab.scenario.agents.processes;
+  manifest.record = lab.record;
+  manifest.inspector_dir = lab.inspector_dir;
+  manifest.files = files_of(lab);
+  if (const auto processes = processes_of(lab)) {
+    for (const std::string& name : *processes) {
+      manifest.files.push_back(name + ".log");
+    }
+  }
+  return manifest;
+}
+
+Result<std::vector<std::string>> processes_of(const LabSession& lab) {
+  const auto emulators = emulators_of(lab);
+  if (!emulators) {
+    return std::unexpected(emulators.error());
+  }
+  std::vector<std::string> names;
+  for (const Emulator& emulator : *emulators) {
+    names.push_back(emulator.order.name);
+  }
+  names.emplace_back(kController);
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    names.push_back(agents_name(process));
+  }
+  return names;
+}
+
+Result<void> start_by_name(LabSession& lab, const std::string& name) {
+  if (name == kController) {
+    return start_controller(lab);
+  }
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    if (name == agents_name(process)) {
+      return start_agent_process(lab, process);
+    }
+  }
+  const auto emulators = emulators_of(lab);
+  if (!emulators) {
+    return std::unexpected(emulators.error());
+  }
+  for (const Emulator& emulator : *emulators) {
+    if (name == emulator.order.name) {
+      return start_emulator(lab, emulator);
+    }
+  }
+  return fail(ErrorCode::not_found, "the lab has no process " + name, "loom lab status");
+}
+
+Result<void> start_controller(LabSession& lab) {
+  const std::string name(kController);
+  ProcessOrder order{name, {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}};
+  order.extends_log = true;  // the audit is in it
+  if (lab.record) {
+    order.command.emplace_back("--record");
+  }
+  if (!lab.address.empty()) {  // whoever knew it looks for it there
+    order.command.insert(order.command.end(), {"--listen", lab.address});
+  }
+  std::remove(lab.files.address().c_str());  // of an earlier one that was killed: it does not speak for this one
+  auto pid = start(lab, order);
+  if (!pid) {
+    return std::unexpected(pid.error());
+  }
+  lab.controller_pid = *pid;
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  auto address = lab.files.read_address();
+  for (; !address; address = lab.files.read_address()) {
+    LOOM_TRY(check_interrupt(lab));
+    if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
+      return fail(ErrorCode::unreachable, name + " did not start; its last words:" + tail_of_log(lab.files.folder(), name));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  lab.address = *address;
+  return {};
+}
+
+Result<void> start_agent_process(LabSession& lab, std::uint32_t process) {
+  ProcessOrder order{agents_name(process),
+                     {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
+                      std::to_string(process), "--state", lab.files.folder(), "--faults"}};
+  order.extends_log = true;
+  if (!lab.inspector_dir.empty()) {
+    order.command.insert(order.command.end(), {"--inspector-dir", lab.inspector_dir});
+  }
+  auto pid = start(lab, order);
+  if (!pid) {
+    return std::unexpected(pid.error());
+  }
+  lab.agent_pids.resize(lab.scenario.agents.processes, 0);
+  lab.agent_pids[process] = *pid;
+  return {};
+}
+
+Result<void> wait_for_agents(LabSession& lab, const Joining& joining) {
+  const auto begin = std::chrono::steady_clock::now();
+  Progress progress;
+  while (true) {
+    LOOM_TRY(check_interrupt(lab));
+    const auto reply = lab.connection->ask(Query{Noun::status, {}});
+    if (!reply) {
+      return std::unexpected(reply.error());
+    }
+    const auto& status = std::get<StatusReport>(reply->rows);
+    progress.show(joining.label, status.live, joining.nodes);
+    if (status.live >= joining.nodes) {
+      lab.join_time = std::chrono::steady_clock::now() - begin;
+      progress.finish(std::to_string(status.live) + " " + joining.label + " in " + text_of(lab.join_time));
+      return {};
+    }
+    for (std::size_t i = 0; i < lab.agent_pids.size(); ++i) {
+      if (lab.agent_pids[i] != 0 && !is_running(lab.agent_pids[i])) {
+        const std::string name = agents_name(static_cast<std::uint32_t>(i));
+        return fail(ErrorCode::unreachable, name + " ended; its last words:" + tail_of_log(lab.files.folder(), name));
+      }
+    }
+    if (std::chrono::steady_clock::now() - begin > kJoinPatience) {
+      return fail(ErrorCode::timed_out, std::to_string(status.live) + " of " + std::to_string(joining.nodes) +
+                                            " agents joined within " + text_of(Duration{kJoinPatience}));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+Result<void> start_everything(LabSession& lab, const Globals& globals) {
+  LOOM_TRY(lab.files.make_keys(lab.scenario));
+  const auto names = processes_of(lab);
+  if (!names) {
+    return std::unexpected(names.error());
+  }
+  for (const std::string& name : *names) {
+    LOOM_TRY(check_interrupt(lab));
+    LOOM_TRY(start_by_name(lab, name));
+  }
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return std::unexpected(connection.error());
+  }
+  lab.connection = std::make_unique<Connection>(std::move(*connection));
+  return wait_for_agents(lab, {lab.scenario.fabric->nodes.size()});
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,139 @@
+// Where the records come from, which of them are wanted.
+#include "cli/nouns/audit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+#include <variant>
+
+#include "cli/connection.hpp"
+#include "cli/journal.hpp"
+#include "cli/render/rows.hpp"
+#include "cli/render/term.hpp"
+#include "core/journal_state.hpp"
+#include "runtime/clock.hpp"
+
+namespace loom::cli {
+namespace {
+
+struct Source {
+  std::vector<AuditRecord> records;
+  std::string name;  ///< "controller", or the journal's file
+};
+
+Result<Source> read_from(const std::string& journal) {
+  auto rows = read_journal(std::filesystem::path(journal));
+  if (!rows) {
+    return std::unexpected(rows.error());
+  }
+  SnapshotRecord state;
+  for (JournalRow& row : *rows) {
+    apply(state, std::move(row.record));
+  }
+  return Source{std::move(state.audit), journal};
+}
+
+Result<Source> find_records(const Globals& globals, const AuditOrder& order) {
+  if (!order.journal.empty()) {
+    return read_from(order.journal);
+  }
+  auto connection = Connection::open(globals);
+  if (connection) {
+    auto reply = connection->ask(Query{Noun::audit, {}});
+    if (!reply) {
+      return std::unexpected(reply.error());
+    }
+    return Source{std::get<std::vector<AuditRecord>>(std::move(reply->rows)), "controller"};
+  }
+  const StateFolder files(globals.state_dir);
+  std::error_code ignored;
+  const bool can_read = connection.error().code == ErrorCode::unreachable && globals.endpoint.empty() &&
+                        std::filesystem::exists(files.controller_journal(), ignored);
+  if (!can_read) {
+    return std::unexpected(connection.error());
+  }
+  say("no controller answers; read from " + files.controller_journal());
+  return read_from(files.controller_journal());
+}
+
+/// "2h" and the like.
+std::optional<Duration> parse_ago(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string unit(end, text.data() + text.size());
+  if (problem != std::errc{} || value <= 0 || value > 1'000'000'000) {
+    return std::nullopt;
+  }
+  if (unit == "s") return Duration{std::chrono::seconds{value}};
+  if (unit == "m") return Duration{std::chrono::minutes{value}};
+  if (unit == "h" && value <= 1'000'000) return Duration{std::chrono::hours{value}};
+  if (unit == "d" && value <= 36'500) return Duration{std::chrono::hours{24 * value}};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<WallTime> parse_since(const std::string& text, WallTime now) {
+  if (const auto ago = parse_ago(text)) {
+    return now - *ago;
+  }
+  int year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  unsigned hour = 0;
+  unsigned minute = 0;
+  unsigned second = 0;
+  std::array<char, 2> rest{};
+  const std::string bare = text.ends_with('Z') ? text.substr(0, text.size() - 1) : text;
+  const int read =
+      std::sscanf(bare.c_str(), "%4d-%2u-%2uT%2u:%2u:%2u%1s", &year, &month, &day, &hour, &minute, &second, rest.data());
+  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{month}, std::chrono::day{day}};
+  const bool is_whole =
+      (read == 3 && bare.size() == 10) || (read == 5 && bare.size() == 16) || (read == 6 && bare.size() == 19);
+  if (!is_whole || !date.ok() || hour > 23 || minute > 59 || second > 60) {
+    return fail(ErrorCode::invalid_argument,
+                "'" + text + "' is no time: write 90s, 10m, 2h or 7d (ago), or 2026-11-22T15:04:05Z (UTC)",
+                "loom audit --since 2h");
+  }
+  return WallTime{std::chrono::sys_days{date}.time_since_epoch() + std::chrono::hours{hour} + std::chrono::minutes{minute} +
+                  std::chrono::seconds{second}};
+}
+
+Result<std::vector<AuditRecord>> chosen(std::vector<AuditRecord> records, const AuditOrder& order, WallTime now) {
+  WallTime since{};
+  if (!order.since.empty()) {
+    const auto parsed = parse_since(order.since, now);
+    if (!parsed) {
+      return std::unexpected(parsed.error());
+    }
+    since = *parsed;
+  }
+  std::erase_if(records, [&](const AuditRecord& record) {
+    return record.at < since || (!order.principal.empty() && record.principal != order.principal) ||
+           (order.refused && record.outcome.ok());
+  });
+  return records;
+}
+
+int show_audit(const Globals& globals, const AuditOrder& order) {
+  auto source = find_records(globals, order);
+  if (!source) {
+    return give_up(source.error());
+  }
+  auto records = chosen(std::move(source->records), order, utc_now());
+  if (!records) {
+    return give_up(records.error());
+  }
+  if (globals.json) {
+    auto object = json_of(*records);
+    object["source"] = source->name;
+    std::printf("%s\n", object.dump(2).c_str());
+  } else {
+    std::fputs(text_of(*records).c_str(), stdout);
+  }
+  return kDone;
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,163 @@
+// One function a kind of device.
+#include "cli/nouns/device_words.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "cli/render/rows.hpp"
+#include "cli/render/term.hpp"
+#include "core/config/quantity.hpp"
+#include "core/limits.hpp"
+
+namespace loom::cli {
+namespace {
+
+struct Word {
+  std::string key;
+  std::string value;
+};
+
+std::unexpected<Error> refuse(const DeviceReport& device, std::string message) {
+  return fail(ErrorCode::invalid_argument, device.name + " (a " + std::string(to_string(device.kind)) + "): " + message,
+              "loom device show " + std::to_string(device.device.value));
+}
+
+template <class Integer>
+bool read(std::string_view text, Integer& value) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc{} && end == text.data() + text.size();
+}
+
+/// 193.1THz as well as "193.1 THz".
+Result<std::int64_t> quantity(const std::string& text, const UnitTable& table) {
+  const auto unit = std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  std::string spaced(text.begin(), unit);
+  if (unit != text.end() && !spaced.empty() && spaced.back() != ' ') {
+    spaced += ' ';
+  }
+  return parse_quantity(spaced.append(unit, text.end()), table);
+}
+
+Result<Setpoint> set_laser(const DeviceReport& device, LaserSetpoint laser, const std::vector<Word>& words) {
+  for (const Word& word : words) {
+    if (word.key == "frequency") {
+      const auto mhz = quantity(word.value, kFrequencyUnits);
+      if (!mhz) {
+        return refuse(device, mhz.error().message);
+      }
+      const std::int64_t offset = *mhz - kGridAnchor.mhz;
+      if (std::abs(offset) > limits::kSlotN * kGridStep.mhz) {
+        return refuse(device, word.value + " is outside of the grid, " + to_string(centre_of({-limits::kSlotN})) + " to " +
+                                  to_string(centre_of({limits::kSlotN})) + " (kSlotN)");
+      }
+      if (offset % kGridStep.mhz != 0) {
+        return refuse(device, word.value + " is not on the grid of 193.1 THz + n x 6.25 GHz (ITU-T G.694.1)");
+      }
+      laser.slot.n = static_cast<std::int32_t>(offset / kGridStep.mhz);
+    } else if (word.key == "power") {
+      const auto centi = quantity(word.value, kPowerUnits);
+      if (!centi) {
+        return refuse(device, centi.error().message);
+      }
+      laser.power = Dbm{static_cast<std::int32_t>(*centi)};
+    } else if (word.key == "emit" && (word.value == "on" || word.value == "off")) {
+      laser.emit = word.value == "on";
+    } else {
+      return refuse(device,
+                    "'" + word.key + "=" + word.value + "' is none of frequency=193.1THz, power=-1dBm, emit=on, emit=off");
+    }
+  }
+  return laser;
+}
+
+Result<Setpoint> set_heater(const DeviceReport& device, HeaterSetpoint heater, const std::vector<Word>& words) {
+  for (const Word& word : words) {
+    std::uint16_t channel = 0;
+    if (!word.key.starts_with("ring.") || !read(std::string_view(word.key).substr(5), channel)) {
+      return refuse(device, "'" + word.key + "' is not ring.K with the ring's channel K, as in ring.0=193.05THz or ring.0=off");
+    }
+    std::erase_if(heater.rings, [&](const RingResonance& ring) { return ring.channel == channel; });
+    if (word.value == "off") {
+      continue;
+    }
+    const auto mhz = quantity(word.value, kFrequencyUnits);
+    if (!mhz) {
+      return refuse(device, mhz.error().message);
+    }
+    const auto place = std::lower_bound(heater.rings.begin(), heater.rings.end(), channel,
+                                        [](const RingResonance& ring, std::uint16_t wanted) { return ring.channel < wanted; });
+    heater.rings.insert(place, {channel, Frequency{*mhz}});
+  }
+  return heater;
+}
+
+/// "3-5" to two ports.
+bool read_ports(std::string_view text, std::uint16_t& input, std::uint16_t& output) {
+  const auto dash = text.find('-');
+  return dash != std::string_view::npos && read(text.substr(0, dash), input) && read(text.substr(dash + 1), output);
+}
+
+Result<Setpoint> set_wss(const DeviceReport& device, const std::vector<Word>& words) {
+  WssSetpoint wss;
+  for (const Word& word : words) {
+    WssRoute route;
+    const std::string_view text = word.value;
+    const auto slash = text.find('/');
+    const auto colon = text.find(':');
+    const bool is_read = word.key == "route" && slash < colon && colon != std::string_view::npos &&
+                         read(text.substr(0, slash), route.slot.n) &&
+                         read(text.substr(slash + 1, colon - slash - 1), route.slot.m) &&
+                         read_ports(text.substr(colon + 1), route.input, route.output);
+    if (!is_read) {
+      return refuse(device, "'" + word.key + "=" + word.value + "' is not route=N/M:IN-OUT, as in route=-16/8:0-3");
+    }
+    wss.routes.push_back(route);
+  }
+  std::sort(wss.routes.begin(), wss.routes.end(),
+            [](const WssRoute& a, const WssRoute& b) { return std::pair{a.slot.n, a.input} < std::pair{b.slot.n, b.input}; });
+  return wss;
+}
+
+Result<Setpoint> set_ocs(const DeviceReport& device, const std::vector<Word>& words) {
+  OcsSetpoint ocs;
+  for (const Word& word : words) {
+    CrossConnect connect;
+    if (word.key != "connect" || !read_ports(word.value, connect.input, connect.output)) {
+      return refuse(device, "'" + word.key + "=" + word.value + "' is not connect=IN-OUT, as in connect=0-3");
+    }
+    ocs.connects.push_back(connect);
+  }
+  std::sort(ocs.connects.begin(), ocs.connects.end(),
+            [](const CrossConnect& a, const CrossConnect& b) { return a.input < b.input; });
+  return ocs;
+}
+
+}  // namespace
+
+Result<Setpoint> setpoint_of(const DeviceReport& device, const std::vector<std::string>& words) {
+  std::vector<Word> split;
+  for (const std::string& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) {
+      return refuse(device, "'" + word + "' is not key=value");
+    }
+    split.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  if (split.empty()) {
+    return refuse(device, "nothing to set: give key=value, or --clear");
+  }
+  if (!device.desired) {
+    return fail(ErrorCode::busy,
+                device.name + ": no revision has been confirmed yet, so nobody knows what it is to change from", "loom status");
+  }
+  if (const auto* laser = std::get_if<LaserSetpoint>(&*device.desired)) {
+    return set_laser(device, *laser, split);
+  }
+  if (const auto* heater = std::get_if<HeaterSetpoint>(&*device.desired)) {
+    return set_heater(device, *heater, split);
+  }
+  return std::holds_alternative<WssSetpoint>(*device.desired) ? set_wss(device, split) : set_ocs(device, split);
+}
+
+}  // namespace loom::cli

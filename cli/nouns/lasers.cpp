@@ -1,0 +1,222 @@
+// The controller first, for as long as anybody would wait in the dark; then everybody at once.
+#include "cli/nouns/lasers.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/connection.hpp"
+#include "cli/nouns/remote.hpp"
+#include "cli/render/rows.hpp"
+#include "cli/render/term.hpp"
+#include "runtime/state/state_folder.hpp"
+#include "runtime/zmq/agents_client.hpp"
+#include "runtime/zmq/keyring.hpp"
+
+namespace loom::cli {
+namespace {
+
+/// A controller that lives answers within milliseconds; who does not by then is taken for dead.
+constexpr Duration kControllerPatience = std::chrono::seconds{1};
+constexpr std::size_t kNodesNamed = 20;
+/// Agents lift their latches, and say so, with their next heartbeats.
+constexpr auto kLiftPatience = std::chrono::seconds{1};
+constexpr auto kLiftInterval = std::chrono::milliseconds{50};
+
+/// Of every agent process that the keyring knows: it says which nodes each may speak for.
+Result<std::vector<AgentProcess>> agent_processes(const StateFolder& files) {
+  const auto keyring = load_keyring(files.keyring());
+  if (!keyring) {
+    return std::unexpected(keyring.error());
+  }
+  std::vector<AgentProcess> processes;
+  for (const Grant& grant : keyring->grants()) {
+    constexpr std::string_view kName = "agents-";
+    std::uint32_t number = 0;
+    const std::string_view digits = std::string_view(grant.principal).substr(std::min(kName.size(), grant.principal.size()));
+    const bool is_numbered = std::from_chars(digits.data(), digits.data() + digits.size(), number).ec == std::errc{};
+    if (grant.role != Role::agent || !grant.principal.starts_with(kName) || !is_numbered) {
+      continue;
+    }
+    AgentProcess process{grant.principal, files.read_agents_address(number).value_or(""), grant.public_key, {}};
+    for (const NodeRange& range : grant.nodes) {
+      for (std::uint32_t node = range.first.value; node <= range.last.value; ++node) {
+        process.nodes.push_back(NodeId{node});
+      }
+    }
+    processes.push_back(std::move(process));
+  }
+  return processes;
+}
+
+Result<std::vector<AgentAnswer>> ask_all(const Globals& globals, const OperatorAsk& what) {
+  const StateFolder files(globals.state_dir);
+  const auto keys = load_keys(files.operator_key());
+  const auto processes = agent_processes(files);
+  if (!keys || !processes) {
+    return std::unexpected(!keys ? keys.error() : processes.error());
+  }
+  if (processes->empty()) {
+    return fail(ErrorCode::not_found, files.keyring() + " knows no agent process", "loom keys list");
+  }
+  return ask_agents(*processes, *keys, what, globals.timeout);
+}
+
+const Error* error_of(const AgentAnswer& answer) {
+  return !answer.reply ? &answer.reply.error() : !answer.reply->outcome.ok() ? &*answer.reply->outcome.error : nullptr;
+}
+
+/// Prints who is dark and who is not.
+int report(const Globals& globals, const std::vector<AgentAnswer>& answers) {
+  nlohmann::ordered_json not_dark = nlohmann::ordered_json::array();
+  std::size_t dark = 0;
+  std::size_t answered = 0;
+  for (const AgentAnswer& answer : answers) {
+    const Error* error = error_of(answer);
+    dark += error == nullptr ? 1U : 0U;
+    answered += answer.reply ? 1U : 0U;
+    if (error != nullptr) {
+      not_dark.push_back({{"node", answer.node.value}, {"answered", answer.reply.has_value()}, {"why", error->message}});
+    }
+  }
+  if (globals.json) {
+    const nlohmann::ordered_json object{
+        {"api_version", kApiVersion}, {"agents", answers.size()}, {"dark", dark}, {"not_dark", not_dark}};
+    std::printf("%s\n", object.dump(2).c_str());
+  } else {
+    std::printf("%zu of %zu agents have read their lasers back dark, and keep them latched off\n", dark, answers.size());
+    for (std::size_t i = 0; i < std::min(not_dark.size(), kNodesNamed); ++i) {
+      std::printf("node %u is NOT KNOWN TO BE DARK: %s\n", not_dark[i]["node"].get<unsigned>(),
+                  not_dark[i]["why"].get<std::string>().c_str());
+    }
+    if (not_dark.size() > kNodesNamed) {
+      std::printf("and %zu more (--json names all)\n", not_dark.size() - kNodesNamed);
+    }
+  }
+  if (dark == answers.size()) {
+    say("next, once a controller runs: loom lasers rearm");
+    return kDone;
+  }
+  say("see with your own eyes that they are dark, or cut their power");
+  return answered == 0 ? kNoConnection : kPartial;
+}
+
+int off_directly(const Globals& globals) {
+  const auto answers = ask_all(globals, OrderLasers{false});
+  return answers ? report(globals, *answers) : give_up(answers.error());
+}
+
+/// Nobody there, as far as one can tell; anything else is an answer.
+bool is_silence(const Error& error) { return error.code == ErrorCode::unreachable || error.code == ErrorCode::timed_out; }
+
+Result<OperatorReply> order_by_controller(const Globals& globals, bool on, Duration patience) {
+  Globals hasty = globals;
+  hasty.timeout = std::min(globals.timeout, patience);
+  auto connection = Connection::open(hasty);
+  return connection ? connection->ask(OrderLasers{on}) : Result<OperatorReply>(std::unexpected(connection.error()));
+}
+
+int follow(const Globals& globals, const OperatorReply& reply, bool wait) {
+  if (!wait) {
+    return kDone;
+  }
+  auto connection = Connection::open(globals);
+  return connection ? follow_revision(globals, *connection, reply.revision.value) : give_up(connection.error());
+}
+
+/// Nodes whose own latch stands although everything was rearmed: a contact is open, or opened again.
+Result<std::vector<NodeReport>> still_latched(Connection& connection) {
+  const auto deadline = std::chrono::steady_clock::now() + kLiftPatience;
+  while (true) {
+    auto reply = connection.ask(Query{Noun::nodes, {}});
+    if (!reply) {
+      return std::unexpected(reply.error());
+    }
+    auto rows = std::get<std::vector<NodeReport>>(std::move(reply->rows));
+    std::erase_if(rows, [](const NodeReport& row) { return row.dark_because.empty(); });
+    if (rows.empty() || std::chrono::steady_clock::now() >= deadline) {
+      return rows;
+    }
+    std::this_thread::sleep_for(kLiftInterval);
+  }
+}
+
+/// A latch that an open contact holds is not lifted by the order, and nobody should have to look for it.
+int report_latched(const Globals& globals) {
+  auto connection = Connection::open(globals);
+  const auto rows =
+      connection ? still_latched(*connection) : Result<std::vector<NodeReport>>(std::unexpected(connection.error()));
+  if (!rows) {
+    return give_up(rows.error());
+  }
+  for (std::size_t i = 0; i < std::min(rows->size(), kNodesNamed); ++i) {
+    say("node " + std::to_string((*rows)[i].node.value) + " stays dark: " + (*rows)[i].dark_because);
+  }
+  if (rows->empty()) {
+    return kDone;
+  }
+  say(std::to_string(rows->size()) + " nodes stay latched off; when their contacts are closed: loom lasers rearm");
+  return kPartial;
+}
+
+}  // namespace
+
+int lasers_off(const Globals& globals, bool direct, bool wait) {
+  if (globals.dry_run) {
+    say("would darken every laser of the fabric at once");
+    return kDone;
+  }
+  if (direct) {
+    return off_directly(globals);
+  }
+  const auto reply = order_by_controller(globals, false, kControllerPatience);
+  if (reply) {
+    say("lasers off is ordered and latched; `loom lasers rearm` lifts it");
+    return follow(globals, *reply, wait);
+  }
+  if (!is_silence(reply.error())) {
+    return give_up(reply.error());
+  }
+  say("no controller answers (" + reply.error().message + "); the agents are asked themselves");
+  return off_directly(globals);
+}
+
+int rearm_lasers(const Globals& globals, bool wait) {
+  if (globals.dry_run) {
+    say("would lift the latch; light returns with the next revision");
+    return kDone;
+  }
+  const auto reply = order_by_controller(globals, true, globals.timeout);
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  say("lasers are rearmed; light returns with revision " + std::to_string(reply->revision.value));
+  const int followed = follow(globals, *reply, wait);
+  return wait && followed == kDone ? report_latched(globals) : followed;
+}
+
+int show_latches(const Globals& globals) {
+  const auto answers = ask_all(globals, Query{Noun::nodes, {}});
+  if (!answers) {
+    return give_up(answers.error());
+  }
+  std::vector<NodeReport> rows;
+  for (const AgentAnswer& answer : *answers) {
+    const auto* own = answer.reply ? std::get_if<std::vector<NodeReport>>(&answer.reply->rows) : nullptr;
+    if (own != nullptr && own->size() == 1) {
+      rows.push_back(own->front());
+    } else {
+      say("node " + std::to_string(answer.node.value) + ": " +
+          (answer.reply ? std::string("it answered without a row") : answer.reply.error().message));
+    }
+  }
+  std::fputs((globals.json ? json_of(rows).dump(2) + "\n" : text_of(rows)).c_str(), stdout);
+  return rows.size() == answers->size() ? kDone : rows.empty() ? kNoConnection : kPartial;
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,287 @@
+// Makes contestants, plays them, lays the rows side by side.
+#include "cli/offline/arena.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/offline/play_inputs.hpp"
+#include "cli/render/bar_plot.hpp"
+#include "cli/render/rows.hpp"
+#include "cli/render/term.hpp"
+#include "controller/schedule/arena.hpp"
+#include "core/config/calibration_file.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr std::size_t kLanesMax = 4;  ///< fabrics in the Gantt chart
+
+/// One row, or why there is none.
+struct Standing {
+  std::string fabric;
+  std::optional<ArenaRow> row;
+  std::string refusal;
+  double schedule_ms = 0;  ///< choosing the topology and its circuits, on this machine
+};
+
+struct Round {
+  std::string calibration;  ///< empty: uncalibrated
+  std::string note;
+  std::vector<Standing> standings;
+  std::vector<std::string> workload_assumptions;
+  std::string workload;
+  std::uint32_t nodes = 0;
+};
+
+double milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
+
+Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration compute) {
+  Standing standing;
+  standing.fabric = fabric;
+  const auto begin = std::chrono::steady_clock::now();
+  auto contestant = make_contestant(fabric, inputs.graph, inputs.rate, settings_for(fabric, inputs.fabric));
+  standing.schedule_ms = milliseconds(std::chrono::steady_clock::now() - begin);
+  if (!contestant) {
+    standing.refusal = contestant.error().message;
+    return standing;
+  }
+  auto row = play(*contestant, compute);
+  if (row) {
+    standing.row = std::move(*row);
+  } else {
+    standing.refusal = row.error().message;
+  }
+  return standing;
+}
+
+Result<Round> play_round(const ArenaOrder& order, const Calibration* calibration, Progress& progress) {
+  std::vector<std::string> fabrics = order.fabrics;
+  if (fabrics.empty()) {
+    fabrics.assign(contestant_names().begin(), contestant_names().end());
+  }
+  const auto inputs = read_inputs({order.workload, order.nodes, order.bandwidth, order.settings}, calibration, fabrics);
+  if (!inputs) {
+    return std::unexpected(inputs.error());
+  }
+  const auto compute = compute_alone(inputs->graph);
+  if (!compute) {
+    return std::unexpected(compute.error());
+  }
+  Round round;
+  round.workload = inputs->graph.workload;
+  round.nodes = inputs->graph.nodes;
+  round.workload_assumptions = inputs->graph.assumptions;
+  if (calibration != nullptr) {
+    round.calibration = calibration->name;
+    round.note = calibration->note;
+  }
+  for (std::size_t i = 0; i < fabrics.size(); ++i) {
+    progress.show("playing", i, fabrics.size());
+    round.standings.push_back(stand(fabrics[i], *inputs, *compute));
+  }
+  return round;
+}
+
+/// The ideal switch's iteration, played or not asked for.
+std::optional<double> ideal_of(const Round& round) {
+  for (const Standing& standing : round.standings) {
+    if (standing.fabric == "ideal-switch" && standing.row) {
+      return milliseconds(standing.row->iteration);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string label_of(const std::string& fabric) { return fabric == "oddl" ? "oddl (reconstruction)" : fabric; }
+
+std::string fixed(double value, int digits) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+void print_round(const Round& round, const ArenaOrder& order) {
+  std::printf("%s, %u nodes, %s a node, %s\n", round.workload.c_str(), round.nodes, order.bandwidth.c_str(),
+              round.calibration.empty() ? "uncalibrated" : ("calibrated by " + round.calibration + ": " + round.note).c_str());
+  Table table(
+      {"fabric", "scheduler", "iteration ms", "ratio", "compute ms", "exposed ms", "dark ms", "circuits", "chosen in ms"});
+  const auto ideal = ideal_of(round);
+  for (const Standing& standing : round.standings) {
+    if (!standing.row) {
+      continue;
+    }
+    const ArenaRow& row = *standing.row;
+    table.add({label_of(row.fabric), row.scheduler, fixed(milliseconds(row.iteration), 3),
+               ideal ? fixed(milliseconds(row.iteration) / *ideal, 3) : "-", fixed(milliseconds(row.compute), 3),
+               fixed(milliseconds(row.exposed), 3), fixed(milliseconds(row.dark), 3), std::to_string(row.circuits),
+               fixed(standing.schedule_ms, 1)});
+  }
+  std::fputs(table.text().c_str(), stdout);
+  for (const Standing& standing : round.standings) {
+    if (!standing.row) {
+      const bool is_named = standing.refusal.starts_with(standing.fabric);
+      std::printf("refused: %s%s\n", is_named ? "" : (standing.fabric + ": ").c_str(), standing.refusal.c_str());
+    }
+  }
+  for (const std::string& assumption : round.workload_assumptions) {
+    std::printf("assumed: %s\n", assumption.c_str());
+  }
+  for (const Standing& standing : round.standings) {
+    for (const std::string& assumption : standing.row ? standing.row->assumptions : std::vector<std::string>{}) {
+      std::printf("assumed: %s%s\n", assumption.starts_with(standing.fabric) ? "" : (standing.fabric + ": ").c_str(),
+                  assumption.c_str());
+    }
+  }
+}
+
+nlohmann::ordered_json json_of(const Round& round) {
+  nlohmann::ordered_json object;
+  object["calibration"] = round.calibration.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(round.calibration);
+  object["rows"] = nlohmann::ordered_json::array();
+  object["refused"] = nlohmann::ordered_json::array();
+  const auto ideal = ideal_of(round);
+  for (const Standing& standing : round.standings) {
+    if (!standing.row) {
+      object["refused"].push_back({{"fabric", standing.fabric}, {"reason", standing.refusal}});
+      continue;
+    }
+    const ArenaRow& row = *standing.row;
+    nlohmann::ordered_json entry;
+    entry["fabric"] = row.fabric;
+    entry["scheduler"] = row.scheduler;
+    entry["iteration_ms"] = milliseconds(row.iteration);
+    entry["ratio_to_ideal"] = ideal ? nlohmann::ordered_json(milliseconds(row.iteration) / *ideal) : nlohmann::ordered_json();
+    entry["compute_ms"] = milliseconds(row.compute);
+    entry["exposed_comm_ms"] = milliseconds(row.exposed);
+    entry["dark_ms"] = milliseconds(row.dark);
+    entry["circuits_touched"] = row.circuits;
+    entry["topology_changes"] = row.changes;
+    entry["utilisation"] = row.utilisation;
+    entry["schedule_ms"] = standing.schedule_ms;
+    entry["assumptions"] = row.assumptions;
+    object["rows"].push_back(std::move(entry));
+  }
+  object["assumptions"] = round.workload_assumptions;
+  return object;
+}
+
+std::string drawing_of(const Round& round, const ArenaOrder& order) {
+  BarChart bars;
+  bars.title = round.workload + " on " + std::to_string(round.nodes) + " nodes at " + order.bandwidth + " a node" +
+               (round.calibration.empty() ? " (uncalibrated)" : " (calibrated by " + round.calibration + ")");
+  bars.unit = "ms";
+  bars.series = {"compute", "exposed communication", "dark"};
+  GanttChart gantt;
+  gantt.title = "One iteration on the busiest node: compute and communication";
+  gantt.unit = "ms";
+  const auto ideal = ideal_of(round);
+  for (const Standing& standing : round.standings) {
+    if (!standing.row) {
+      continue;
+    }
+    const ArenaRow& row = *standing.row;
+    const double dark = milliseconds(std::min(row.dark, row.exposed));
+    bars.bars.push_back({label_of(row.fabric),
+                         {{milliseconds(row.compute), 0}, {milliseconds(row.exposed) - dark, 1}, {dark, 2}},
+                         fixed(milliseconds(row.iteration), 1) + " ms" +
+                             (ideal ? ", " + fixed(milliseconds(row.iteration) / *ideal, 2) + "x" : "")});
+    if (gantt.lanes.size() >= 2 * kLanesMax) {
+      continue;
+    }
+    GanttLane compute{row.fabric + ", compute", {}};
+    GanttLane communication{row.fabric + ", comm.", {}};
+    for (const ArenaSpan& span : row.busiest) {
+      (span.is_compute ? compute : communication)
+          .spans.push_back({milliseconds(span.start), milliseconds(span.finish), span.is_compute ? 0U : 1U, span.name});
+    }
+    gantt.lanes.push_back(std::move(compute));
+    gantt.lanes.push_back(std::move(communication));
+  }
+  return draw(bars, gantt);
+}
+
+bool write_plot(const std::string& path, const Round& round, const ArenaOrder& order) {
+  std::ofstream file(path, std::ios::binary);
+  file << drawing_of(round, order);
+  file.flush();
+  if (!file) {
+    complain("cannot write " + path, "give --plot a path that can be written");
+    return false;
+  }
+  say("drawn to " + path);
+  return true;
+}
+
+}  // namespace
+
+std::string arena_fabrics() {
+  std::string names;
+  for (const std::string_view name : contestant_names()) {
+    names += (names.empty() ? "" : ",") + std::string(name);
+  }
+  return names;
+}
+
+int arena(const Globals& globals, const ArenaOrder& order) {
+  std::optional<Calibration> calibration;
+  if (!order.calibration.empty()) {
+    auto loaded = load_calibration(order.calibration);
+    if (!loaded) {
+      for (const ConfigError& error : loaded.errors) {
+        say(to_string(error));
+      }
+      return kFailed;
+    }
+    calibration = std::move(*loaded.value);
+  }
+  std::vector<Round> rounds;
+  {
+    Progress progress;
+    std::vector<const Calibration*> turns{nullptr};
+    if (calibration) {
+      turns.push_back(&*calibration);
+    }
+    for (const Calibration* each : turns) {
+      auto round = play_round(order, each, progress);
+      if (!round) {
+        const bool is_users = round.error().code != ErrorCode::malformed && round.error().code != ErrorCode::internal;
+        complain(round.error().message, "loom arena --help");
+        return is_users ? kUsage : kFailed;
+      }
+      rounds.push_back(std::move(*round));
+    }
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["workload"] = rounds.front().workload;
+    object["nodes"] = rounds.front().nodes;
+    auto uncalibrated = json_of(rounds.front());
+    object["rows"] = uncalibrated["rows"];
+    object["refused"] = uncalibrated["refused"];
+    object["assumptions"] = uncalibrated["assumptions"];
+    if (rounds.size() > 1) {
+      object["calibrated"] = json_of(rounds.back());
+      object["calibrated"]["note"] = rounds.back().note;
+    }
+    std::printf("%s\n", object.dump(2).c_str());
+  } else {
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      std::fputs(i == 0 ? "" : "\n", stdout);
+      print_round(rounds[i], order);
+    }
+  }
+  if (!order.plot.empty() && !write_plot(order.plot, rounds.back(), order)) {
+    return kFailed;
+  }
+  const bool is_partial = std::any_of(rounds.begin(), rounds.end(), [](const Round& round) {
+    return std::any_of(round.standings.begin(), round.standings.end(), [](const Standing& each) { return !each.row; });
+  });
+  return is_partial ? kPartial : kDone;
+}
+
+}  // namespace loom::cli

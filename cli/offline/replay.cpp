@@ -1,0 +1,116 @@
+// loom sim replay: a live session again, from its tape.
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/offline/offline.hpp"
+#include "cli/render/rows.hpp"
+#include "cli/render/term.hpp"
+#include "core/config/scenario_file.hpp"
+#include "sim_backend/tape_replay.hpp"
+
+namespace loom::cli {
+namespace {
+
+std::string hex(std::uint64_t number) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
+  return text.data();
+}
+
+/// "send x3, set timer"
+std::string answers_of(const Divergence& divergence) {
+  std::string text;
+  for (std::size_t i = 0; i < divergence.answers.size();) {
+    std::size_t same = i;
+    while (same < divergence.answers.size() && divergence.answers[same] == divergence.answers[i]) {
+      ++same;
+    }
+    text += (text.empty() ? "" : ", ") + divergence.answers[i];
+    text += same - i > 1 ? " x" + std::to_string(same - i) : "";
+    i = same;
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+nlohmann::ordered_json json_of(const ReplayVerdict& verdict) {
+  auto object = answer();
+  object["agrees"] = !verdict.divergence.has_value();
+  object["lives"] = verdict.lives;
+  object["events"] = verdict.events;
+  object["answers"] = verdict.answers;
+  object["plans"] = verdict.plans;
+  object["commits"] = verdict.commits;
+  object["covered_s"] = seconds_of(verdict.covered);
+  object["digest"] = hex(verdict.digest);
+  object["skipped"] = verdict.skipped;
+  object["damage"] = verdict.damage;
+  if (const auto& divergence = verdict.divergence) {
+    object["divergence"] = {{"event", divergence->event},
+                            {"life", divergence->life},
+                            {"kind", divergence->kind},
+                            {"answered", answers_of(*divergence)}};
+  }
+  return object;
+}
+
+void print(const ReplayVerdict& verdict, double wall_s) {
+  std::printf("digest       %s\n", hex(verdict.digest).c_str());
+  std::printf("lives        %u\n", verdict.lives);
+  std::printf("events       %llu heard, %llu answers\n", static_cast<unsigned long long>(verdict.events),
+              static_cast<unsigned long long>(verdict.answers));
+  std::printf("decisions    %llu plans made again, %llu revisions confirmed\n", static_cast<unsigned long long>(verdict.plans),
+              static_cast<unsigned long long>(verdict.commits));
+  std::printf("time         %.3f s live, %.3f s replayed\n", seconds_of(verdict.covered), wall_s);
+}
+
+}  // namespace
+
+int replay_session(const Globals& globals, const ReplayOrder& order) {
+  std::string path = order.scenario;
+  if (path.empty()) {
+    const auto head = head_of_tape(order.tape);
+    if (!head) {
+      return give_up(head.error(), "loom lab up SCENARIO --record makes a tape");
+    }
+    path = head->scenario;
+  }
+  const auto scenario = load_scenario(path);
+  if (!scenario) {
+    for (const ConfigError& error : scenario.errors) {
+      say(to_string(error));
+    }
+    say("  loom sim replay " + order.tape + " --scenario FILE names another place of the scenario");
+    return kFailed;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto verdict = replay_tape(order.tape, *scenario.value);
+  if (!verdict) {
+    return give_up(verdict.error(), "loom sim replay " + order.tape + " --scenario FILE");
+  }
+  const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (globals.json) {
+    std::printf("%s\n", json_of(*verdict).dump(2).c_str());
+  } else {
+    print(*verdict, wall_s);
+  }
+  if (!verdict->damage.empty()) {
+    say("the tape is damaged: " + verdict->damage);
+  }
+  if (verdict->skipped > 0) {
+    say(std::to_string(verdict->skipped) + " events were passed over: the beginning of their life is gone");
+  }
+  if (const auto& divergence = verdict->divergence) {
+    complain("event " + std::to_string(divergence->event) + " (" + divergence->kind + ", life " +
+                 std::to_string(divergence->life) + ") was answered otherwise than live: here with " + answers_of(*divergence),
+             "loom sim replay with the build that recorded the tape");
+    return kFailed;
+  }
+  if (!globals.json) {
+    std::printf("agrees       %s\n",
+                verdict->damage.empty() ? "every answer is the live session's" : "as far as the tape is sound");
+  }
+  return verdict->damage.empty() ? kDone : kPartial;
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,122 @@
+// Rows and keys.
+#include "cli/plan/answer.hpp"
+
+#include <array>
+#include <cstdio>
+
+#include "cli/render/rows.hpp"
+#include "cli/render/term.hpp"
+
+namespace loom::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string fixed(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string certificate_text(const CertificateAnswer& certificate) {
+  if (!certificate.verified) {
+    return "none: " + certificate.note;
+  }
+  std::string text = "verified; jobs are ";
+  text += certificate.physically_isolated   ? "physically isolated (no fibre or amplifier in common)"
+          : certificate.wavelength_isolated ? "wavelength-isolated (no wavelength twice on a segment)"
+                                            : "not isolated";
+  return certificate.shared_amplifiers == 0
+             ? text
+             : text + ", " + std::to_string(certificate.shared_amplifiers) + " amplifiers shared";
+}
+
+void add_line(std::string& text, const std::string& label, const std::string& value) {
+  text += label + std::string(label.size() < 13 ? 13 - label.size() : 1, ' ') + value + "\n";
+}
+
+Json json_of(const CertificateAnswer& certificate) {
+  Json object{{"verified", certificate.verified},
+              {"wavelength_isolated", certificate.wavelength_isolated},
+              {"physically_isolated", certificate.physically_isolated},
+              {"shared_amplifiers", certificate.shared_amplifiers}};
+  if (!certificate.note.empty()) {
+    object["note"] = certificate.note;
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string seconds_text(double seconds) {
+  return seconds == 0 ? "0 s" : text_of(Duration{static_cast<std::int64_t>(seconds * 1e9 + 0.5)});
+}
+
+nlohmann::ordered_json json_of(const PlanAnswer& answered) {
+  Json object = answer();
+  object["algorithm"] = answered.algorithm;
+  object["objective"] = answered.objective;
+  object["bound"] = answered.bound;
+  object["gap"] = answered.gap ? Json(*answered.gap) : Json();
+  object["elapsed_ms"] = answered.elapsed_ms;
+  object["circuits"] = answered.circuits;
+  object["touched"] = answered.touched;
+  object["jumps"] = answered.jumps;
+  object["wavelengths"] = answered.wavelengths ? Json(*answered.wavelengths) : Json();
+  object["certificate"] = json_of(answered.certificate);
+  object["jobs"] = Json::array();
+  for (const JobSummary& job : answered.jobs) {
+    object["jobs"].push_back({{"job", job.job.value},
+                              {"name", job.name},
+                              {"workload", job.workload},
+                              {"nodes", job.nodes},
+                              {"circuits", job.circuits},
+                              {"touched", job.touched},
+                              {"stages", job.stages},
+                              {"timeslots", job.timeslots}});
+  }
+  object["assumptions"] = answered.assumptions;
+  if (!answered.explanation.empty()) {
+    object["explanation"] = answered.explanation;
+  }
+  return object;
+}
+
+std::string text_of(const PlanAnswer& answered) {
+  std::string text;
+  add_line(text, "algorithm", answered.algorithm + (answered.fabric.empty() ? "" : " on " + answered.fabric));
+  add_line(text, "objective", seconds_text(answered.objective) + " " + answered.subject);
+  add_line(text, "bound", seconds_text(answered.bound));
+  add_line(text, "gap", answered.gap ? fixed(*answered.gap * 100, 1) + " % above the bound" : "-");
+  add_line(text, "planned in", fixed(answered.elapsed_ms, 1) + " ms (" + answered.elapsed_of + ")");
+  add_line(text, "circuits",
+           std::to_string(answered.circuits) + ", touched " + std::to_string(answered.touched) + ", kept lit " +
+               std::to_string(answered.kept));
+  if (answered.wavelengths) {
+    add_line(text, "wavelengths", std::to_string(*answered.wavelengths));
+  }
+  if (!answered.jumps.empty()) {
+    std::string jumps;
+    for (const std::uint32_t jump : answered.jumps) {
+      jumps += (jumps.empty() ? "" : " ") + std::to_string(jump);
+    }
+    add_line(text, "jumps", jumps);
+  }
+  add_line(text, "certificate", certificate_text(answered.certificate));
+  Table table({"job", "name", "nodes", "circuits", "touched", "stages", "timeslots"});
+  for (const JobSummary& job : answered.jobs) {
+    table.add({std::to_string(job.job.value), job.nodes == 0 ? "(ends)" : job.name, std::to_string(job.nodes),
+               std::to_string(job.circuits), std::to_string(job.touched), std::to_string(job.stages),
+               std::to_string(job.timeslots)});
+  }
+  text += table.text();
+  for (const std::string& line : answered.explanation) {
+    text += "why: " + line + "\n";
+  }
+  for (const std::string& assumption : answered.assumptions) {
+    text += "assumed: " + assumption + "\n";
+  }
+  return text;
+}
+
+}  // namespace loom::cli

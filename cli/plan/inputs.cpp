@@ -1,0 +1,325 @@
+// Words to jobs, a fabric and an algorithm.
+#include "cli/plan/inputs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "controller/predict/fabric_model.hpp"
+#include "controller/schedule/contestants.hpp"
+#include "controller/schedule/job_check.hpp"
+#include "controller/schedule/registry.hpp"
+#include "controller/schedule/topoopt/finder_settings.hpp"
+#include "controller/workload/load_graph.hpp"
+#include "controller/workload/model.hpp"
+#include "core/config/fabric_file.hpp"
+#include "core/config/quantity.hpp"
+#include "core/config/scenario_file.hpp"
+#include "core/limits.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr std::int64_t kSipMemory = 100'000'000'000;  ///< of a GPU, SYSTEMS.md A1
+
+std::unexpected<Error> refuse(const std::string& what, const std::string& next = {}) {
+  return fail(ErrorCode::invalid_argument, what, next);
+}
+
+Error joined(const std::vector<ConfigError>& errors) {
+  Error all{ErrorCode::invalid_config, {}};
+  for (const ConfigError& error : errors) {
+    all.message += (all.message.empty() ? "" : "\n") + to_string(error);
+  }
+  return all;
+}
+
+/// One job that was asked for, before its workload is read.
+struct Wanted {
+  std::string workload;
+  std::string name;
+  std::uint32_t nodes = 0;
+  Settings settings;
+};
+
+/// Settings that the workload knows; one that none knows is left to every workload to refuse.
+Settings settings_of(const std::string& workload, const std::vector<std::string>& all, const Settings& settings) {
+  Settings own;
+  for (const auto& [key, value] : settings) {
+    const auto knows = [&](const std::string& name) {
+      const auto keys = workload_keys(name);
+      return std::find(keys.begin(), keys.end(), key) != keys.end();
+    };
+    const bool is_map = key == "map" || key == "map_groups";
+    if (is_map || all.size() == 1 || knows(workload) || std::none_of(all.begin(), all.end(), knows)) {
+      own.emplace(key, value);
+    }
+  }
+  return own;
+}
+
+Result<std::vector<Wanted>> wanted_of(const PlanOrder& order, const Settings& settings) {
+  if (order.workloads.empty()) {
+    return refuse("no workload is named", "loom plan vgg19 --nodes 16 --fabric sip-ring");
+  }
+  if (order.nodes.size() > 1 && order.nodes.size() != order.workloads.size()) {
+    return refuse("--nodes names " + std::to_string(order.nodes.size()) + " counts for " +
+                  std::to_string(order.workloads.size()) + " workloads; nearest: one count for all, or one each");
+  }
+  std::vector<Wanted> wanted;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < order.workloads.size(); ++i) {
+    const std::string& workload = order.workloads[i];
+    std::string name = workload;
+    for (int again = 2; !names.insert(name).second; ++again) {
+      name = workload + "-" + std::to_string(again);
+    }
+    const std::uint32_t nodes = order.nodes.empty() ? 0 : order.nodes[order.nodes.size() == 1 ? 0 : i];
+    wanted.push_back({workload, name, nodes, settings_of(workload, order.workloads, settings)});
+  }
+  return wanted;
+}
+
+Result<std::uint32_t> setting(const Settings& settings, std::string_view key) {
+  const auto value = whole_number(settings, key, key == "zero" ? 0 : 1, 0, 1'000'000);
+  return value ? Result<std::uint32_t>{static_cast<std::uint32_t>(*value)} : std::unexpected(value.error());
+}
+
+/// What the zoo's model keeps; a file does not say.
+Result<void> check_model(const Wanted& wanted, const TaskGraph& graph, std::optional<Bytes> memory) {
+  const auto names = workload_names();
+  if (!memory || graph.parameters == 0 || std::find(names.begin(), names.end(), wanted.workload) == names.end()) {
+    return {};
+  }
+  if (find_model(wanted.workload) == nullptr) {
+    return check_memory({0, graph.parameters, graph.nodes, 1, 0}, *memory);  // tables, with small perceptrons beside them
+  }
+  std::map<std::string_view, std::uint32_t> degrees;
+  for (const std::string_view key : {"tp", "pp", "ep", "zero"}) {
+    const auto value = setting(wanted.settings, key);
+    if (!value) {
+      return std::unexpected(value.error());
+    }
+    degrees[key] = key == "zero" ? *value : std::max(1U, *value);
+  }
+  const auto model = model_of(wanted.workload, wanted.settings);
+  if (!model) {
+    return std::unexpected(model.error());
+  }
+  std::int64_t experts = 0;
+  for (const Block& block : model->blocks) {
+    experts += block.expert_parameters;
+  }
+  const std::int64_t everywhere = graph.parameters - experts;
+  return check_memory({everywhere + experts / degrees["ep"], 0, graph.nodes, degrees["tp"] * degrees["pp"], degrees["zero"]},
+                      *memory);
+}
+
+Result<PlanJob> read_job(const Wanted& wanted, std::optional<Bytes> memory) {
+  if (wanted.nodes == 1) {
+    JobSpec lonely;
+    lonely.name = wanted.name;
+    lonely.node_count = 1;
+    return std::unexpected(check_job(lonely).error());
+  }
+  WorkloadSettings settings{wanted.nodes, wanted.settings};
+  auto map = take_map(settings.values);
+  if (!map) {
+    return std::unexpected(std::move(map).error());
+  }
+  auto graph = load_task_graph(wanted.workload, settings);
+  if (!graph) {
+    return std::unexpected(std::move(graph).error());
+  }
+  auto spec = job_of(*graph);
+  if (!spec) {
+    return std::unexpected(std::move(spec).error());
+  }
+  spec->name = wanted.name;
+  spec->workload = wanted.workload;
+  spec->map = map->map;
+  spec->custom_map = std::move(map->groups);
+  LOOM_TRY(check_job(*spec));
+  LOOM_TRY(check_model(wanted, *graph, memory));
+  return PlanJob{*std::move(graph), *std::move(spec)};
+}
+
+bool is_file(const std::string& word) {
+  return word.find('/') != std::string::npos || word.ends_with(".yaml") || word.ends_with(".yml") ||
+         std::filesystem::exists(word);
+}
+
+/// ODDL's groups are full: as many nodes as fill the last one.
+std::uint32_t nodes_of_template(const std::string& name, std::uint32_t needed, const Settings& settings) {
+  if (name != "oddl") {
+    return needed;
+  }
+  const auto group = whole_number(settings, "group_size", OddlParameters{}.group_size, 1, 1'024);
+  const auto size = static_cast<std::uint32_t>(group ? *group : 1);
+  return (needed + size - 1) / size * size;
+}
+
+/// The template as a fabric file would say it, so that its keys, ranges and errors are the file's.
+Result<Fabric> make_template(const std::string& word, std::uint32_t nodes, const Settings& settings) {
+  std::string name = word;
+  std::replace(name.begin(), name.end(), '-', '_');
+  std::string text = "schema_version: 1\nkind: fabric\ntemplate: \"" + name + "\"\nparameters:\n";
+  if (!settings.contains("nodes")) {
+    text += "  nodes: " + std::to_string(nodes_of_template(name, nodes, settings)) + "\n";
+  }
+  for (const auto& [key, value] : settings) {
+    text += "  " + key + ": " + value + "\n";
+  }
+  const std::string source = "--fabric " + word;
+  auto root = parse_yaml(source, text);
+  if (!root) {
+    return std::unexpected(joined(root.errors));
+  }
+  auto fabric = read_fabric(source, *root.value);
+  if (!fabric) {
+    return std::unexpected(joined(fabric.errors));
+  }
+  return *std::move(fabric.value);
+}
+
+Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanOrder& order, const PlanInputs& inputs) {
+  if (!is_file(order.fabric)) {
+    std::uint32_t nodes = 0;
+    for (const PlanJob& job : inputs.jobs) {
+      nodes += job.spec.node_count;
+    }
+    auto made = make_template(order.fabric, nodes, inputs.fabric_settings);
+    return made ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(made))}
+                : std::unexpected(made.error());
+  }
+  if (!inputs.fabric_settings.empty()) {
+    return refuse("--set fabric." + inputs.fabric_settings.begin()->first + " is for a template; " + order.fabric +
+                  " is a file, which says so itself");
+  }
+  auto loaded = load_fabric(order.fabric);
+  return loaded ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(loaded.value))}
+                : std::unexpected(joined(loaded.errors));
+}
+
+/// TopoOpt where no fabric is named: the finder alone, servers wired straight to each other.
+bool is_finder_alone(const PlanOrder& order, const PlanInputs& inputs) {
+  return inputs.algorithm == "topoopt" && order.fabric.empty();
+}
+
+Result<void> choose_algorithm(const PlanOrder& order, PlanInputs& inputs) {
+  inputs.algorithm = order.algorithm;
+  if (inputs.algorithm.empty()) {
+    inputs.algorithm = is_file(order.fabric) || order.fabric.empty() ? "" : order.fabric;
+    std::replace(inputs.algorithm.begin(), inputs.algorithm.end(), '_', '-');
+  }
+  if (inputs.algorithm.empty()) {
+    return {};
+  }
+  const auto found = find_scheduler(inputs.algorithm);
+  if (found || order.algorithm.empty()) {
+    return {};  // a template that nobody knows is refused as one
+  }
+  const auto names = scheduler_names();
+  std::string all;
+  for (const std::string_view name : names) {
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  }
+  return fail(ErrorCode::not_found, "no algorithm '" + inputs.algorithm.substr(0, 64) + "'; nearest: " +
+                                        std::string(loom::nearest(inputs.algorithm, names)) + " (there are " + all + ")");
+}
+
+Result<std::optional<Bytes>> memory_of(const PlanOrder& order, const std::string& algorithm) {
+  if (!order.memory.empty()) {
+    const auto bytes = parse_quantity(order.memory, kBytesUnits);
+    if (!bytes) {
+      return std::unexpected(Error{ErrorCode::invalid_argument, "--memory: " + bytes.error().message});
+    }
+    return std::optional(Bytes{*bytes});
+  }
+  const bool is_sip = algorithm == "sip-ring" || algorithm == "sip-ocs";
+  return is_sip ? std::optional(Bytes{kSipMemory}) : std::nullopt;
+}
+
+Result<std::vector<Wanted>> wanted_of(const Scenario& scenario) {
+  std::vector<Wanted> wanted;
+  for (const JobSubmission& job : submissions_of(scenario)) {
+    wanted.push_back({job.workload, job.name, job.nodes, {job.settings.begin(), job.settings.end()}});
+  }
+  return wanted;
+}
+
+Result<void> read_jobs(const PlanOrder& order, const std::vector<Wanted>& wanted, PlanInputs& inputs) {
+  const auto memory = memory_of(order, inputs.algorithm);
+  if (!memory) {
+    return std::unexpected(memory.error());
+  }
+  if (wanted.size() > limits::kJobs) {
+    return fail(ErrorCode::out_of_range,
+                std::to_string(wanted.size()) + " jobs; the limit is " + std::to_string(limits::kJobs) + " (kJobs)");
+  }
+  for (const Wanted& each : wanted) {
+    auto job = read_job(each, *memory);
+    if (!job) {
+      return std::unexpected(std::move(job).error());
+    }
+    inputs.jobs.push_back(*std::move(job));
+  }
+  return {};
+}
+
+Result<PlanInputs> read_scenario(const PlanOrder& order) {
+  if (!order.workloads.empty() || !order.fabric.empty()) {
+    return refuse("--scenario brings its workloads and its fabric; nearest: name only the scenario");
+  }
+  auto scenario = load_scenario(order.scenario);
+  if (!scenario) {
+    return std::unexpected(joined(scenario.errors));
+  }
+  PlanInputs inputs;
+  inputs.fabric = scenario.value->fabric;
+  inputs.algorithm = order.algorithm.empty() ? scenario.value->algorithm : order.algorithm;
+  LOOM_TRY(read_jobs(order, *wanted_of(*scenario.value), inputs));
+  return inputs;
+}
+
+}  // namespace
+
+Result<PlanInputs> read_plan_inputs(const PlanOrder& order) {
+  if (!order.scenario.empty()) {
+    return read_scenario(order);
+  }
+  auto settings = parse_settings(order.settings);
+  if (!settings) {
+    return std::unexpected(std::move(settings).error());
+  }
+  SplitSettings split = split_settings(*settings);
+  PlanInputs inputs;
+  inputs.fabric_settings = std::move(split.fabric);
+  LOOM_TRY(choose_algorithm(order, inputs));
+  if (inputs.algorithm.empty() && order.fabric.empty()) {
+    return refuse("neither a fabric nor an algorithm is named", "loom plan vgg19 --nodes 16 --fabric sip-ring");
+  }
+  const auto wanted = wanted_of(order, split.workload);
+  if (!wanted) {
+    return std::unexpected(wanted.error());
+  }
+  LOOM_TRY(read_jobs(order, *wanted, inputs));
+  if (is_finder_alone(order, inputs)) {
+    LOOM_TRY(check_keys(inputs.fabric_settings, "topoopt", kFinderKeys));
+    return inputs;
+  }
+  PlanOrder with_fabric = order;
+  with_fabric.fabric = order.fabric.empty() ? inputs.algorithm : order.fabric;
+  auto fabric = read_fabric_of(with_fabric, inputs);
+  if (!fabric) {
+    return std::unexpected(std::move(fabric).error());
+  }
+  inputs.fabric = *std::move(fabric);
+  inputs.algorithm = inputs.algorithm.empty() ? inputs.fabric->architecture : inputs.algorithm;
+  return inputs;
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,344 @@
+// Reads, plans, answers. Two ways of planning give the same answer: the road (a Schedule, lowered and verified), and TopoOpt's
+// finder by itself where no fabric is named.
+#include "cli/plan/plan.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "cli/plan/answer.hpp"
+#include "cli/plan/explain.hpp"
+#include "cli/plan/inputs.hpp"
+#include "cli/plan/saved_plan.hpp"
+#include "cli/plan/search.hpp"
+#include "cli/render/term.hpp"
+#include "cli/render/topology_plot.hpp"
+#include "controller/plan/estimate.hpp"
+#include "controller/predict/fabric_model.hpp"
+#include "controller/schedule/registry.hpp"
+#include "controller/schedule/topoopt/finder_settings.hpp"
+#include "controller/schedule/topoopt_schedule.hpp"
+
+namespace loom::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+/// Asks a solve to stop when its time is up.
+class Deadline {
+ public:
+  explicit Deadline(Duration limit)
+      : watch_([this, limit] {
+          std::unique_lock lock(mutex_);
+          if (!over_.wait_for(lock, limit, [this] { return done_; })) {
+            stop_ = true;
+          }
+        }) {}
+  ~Deadline() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    over_.notify_one();
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  Stop stop() const { return {&stop_}; }
+
+ private:
+  std::atomic<bool> stop_{false};
+  bool done_ = false;
+  std::mutex mutex_;
+  std::condition_variable over_;
+  std::jthread watch_;  ///< last: it uses everything above
+};
+
+/// What a way of planning hands back.
+struct Planned {
+  PlanAnswer answer;
+  std::string drawing;                       ///< SVG; empty unless asked for
+  std::shared_ptr<const PlanResult> result;  ///< null: not lowered, so there is nothing to save
+};
+
+Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
+  Intent intent;
+  for (std::size_t i = 0; i < inputs.jobs.size(); ++i) {
+    Job job{JobId{i + 1}, inputs.jobs[i].spec, {}, 0};
+    if (base != nullptr) {
+      const auto ranks = base->ranks.find(job.id);
+      if (ranks != base->ranks.end() && ranks->second.size() == job.spec.node_count) {
+        job.nodes = ranks->second;
+      }
+    }
+    intent.jobs.push_back(std::move(job));
+  }
+  return intent;
+}
+
+/// The finder asked once more for what the scheduler asked it: how each job's topology came about, and its jumps.
+Result<void> account_for_topologies(const PlanOrder& order, const PlanInputs& inputs, const Demand& demand, Planned& planned) {
+  for (const JobDemand& job : demand.jobs) {
+    const auto wanted = finder_demand(job);
+    const auto options = topoopt_finder_options(*inputs.fabric, job);
+    if (!wanted || !options) {
+      return std::unexpected(!wanted ? wanted.error() : options.error());
+    }
+    const auto topology = find_topology(*wanted, *options);
+    if (!topology) {
+      return std::unexpected(topology.error());
+    }
+    if (demand.jobs.size() == 1) {
+      planned.answer.jumps = topology->jumps;
+    }
+    if (!order.explain) {
+      continue;
+    }
+    const ElementId interface = inputs.fabric->nodes[job.nodes.front().value].transmitters.front();
+    const BitRate link = std::get<Transmitter>(inputs.fabric->element(interface).kind).rate;
+    const auto account = account_of(*wanted, *topology, *options, link);
+    if (!account) {
+      return std::unexpected(account.error());
+    }
+    const auto nodes = static_cast<std::uint32_t>(job.nodes.size());
+    for (const std::string& line : explain(*account, *options, nodes, link)) {
+      planned.answer.explanation.push_back("job " + std::to_string(job.job.value) + ": " + line);
+    }
+  }
+  return {};
+}
+
+/// Sentences and a drawing of a SiP-ML or TopoOpt plan; of other fabrics the circuits alone are drawn.
+Result<void> account_for(const PlanOrder& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
+  const Demand demand = estimate(result.intent, nullptr);
+  const std::string title = result.schedule.algorithm + " on " + inputs.fabric->name;
+  if (inputs.algorithm == "sip-ring") {
+    const auto account = account_of_rings(*inputs.fabric, demand, result.schedule);
+    if (!account) {
+      return std::unexpected(account.error());
+    }
+    planned.answer.wavelengths = account->wavelengths;
+    planned.answer.explanation = order.explain ? explain(*account) : Sentences{};
+    planned.drawing = order.plot.empty() ? "" : draw(drawing_of(*account, title + ": wavelengths lit on each segment"));
+    return {};
+  }
+  if (inputs.algorithm == "topoopt") {
+    LOOM_TRY(account_for_topologies(order, inputs, demand, planned));
+  } else if (inputs.algorithm == "sip-ocs" && order.explain) {
+    const auto account = account_of_switches(*inputs.fabric, demand, result.schedule);
+    if (!account) {
+      return std::unexpected(account.error());
+    }
+    planned.answer.explanation = explain(*account);
+  } else if (order.explain) {
+    for (const JobSummary& job : planned.answer.jobs) {
+      planned.answer.explanation.push_back("job " + std::to_string(job.job.value) + ": " + std::to_string(job.stages) +
+                                           " stages of " + std::to_string(job.timeslots) +
+                                           " timeslots in sum; its first stage lights " + std::to_string(job.circuits) +
+                                           " circuits");
+    }
+  }
+  const auto nodes = static_cast<std::uint32_t>(inputs.fabric->nodes.size());
+  planned.drawing = order.plot.empty() ? "" : draw(drawing_of(result.plan.circuits, nodes, title));
+  return {};
+}
+
+PlanAnswer answer_of(const PlanInputs& inputs, const PlanResult& result, const Plan* base) {
+  PlanSummary summary = summary_of(result, base);
+  PlanAnswer answered;
+  answered.algorithm = summary.algorithm;
+  answered.fabric = inputs.fabric->name;
+  answered.subject = "on the wire of one iteration, the worst job";
+  answered.objective = summary.objective;
+  answered.bound = summary.bound;
+  answered.gap = summary.gap;
+  answered.elapsed_of = "place, schedule, lower, verify";
+  answered.circuits = summary.circuits;
+  answered.touched = summary.touched;
+  answered.kept = summary.kept;
+  answered.wavelengths = summary.slots;
+  answered.certificate = {true,
+                          summary.certificate.wavelength_isolated,
+                          summary.certificate.physically_isolated,
+                          static_cast<std::uint32_t>(summary.certificate.shared_amplifiers.size()),
+                          {}};
+  answered.jobs = std::move(summary.jobs);
+  answered.assumptions = result.schedule.assumptions;
+  answered.assumptions.insert(answered.assumptions.end(), inputs.fabric->assumptions.begin(), inputs.fabric->assumptions.end());
+  return answered;
+}
+
+/// A fabric of another kind: say which algorithm it has.
+Error with_nearest(Error error, const PlanInputs& inputs) {
+  const std::string& own = inputs.fabric->architecture;
+  if (error.code == ErrorCode::unsupported && own != inputs.algorithm) {
+    error.message += find_scheduler(own) ? "; nearest: --algorithm " + own : std::string{};
+  }
+  return error;
+}
+
+Result<Planned> plan_on_the_road(const PlanOrder& order, const PlanInputs& inputs) {
+  std::optional<BasePlan> base;
+  if (!order.base.empty()) {
+    auto read = read_base(order.base, inputs.fabric, inputs.algorithm);
+    if (!read) {
+      return std::unexpected(with_nearest(std::move(read).error(), inputs));
+    }
+    base = *std::move(read);
+  }
+  auto intent = intent_of(inputs, base ? &*base : nullptr);
+  if (!intent) {
+    return std::unexpected(std::move(intent).error());
+  }
+  PlanRequest request;
+  request.fabric = inputs.fabric;
+  request.base = base ? base->plan : nullptr;
+  request.intent = *std::move(intent);
+  request.revision = Revision{base ? 2U : 1U};
+  request.next_circuit = base ? base->next_circuit : CircuitId{1};
+  request.algorithm = inputs.algorithm;
+  std::optional<Deadline> deadline;
+  if (!order.deadline.empty()) {
+    const auto limit = parse_duration(order.deadline);
+    if (!limit) {
+      return std::unexpected(limit.error());
+    }
+    request.budget.stop = deadline.emplace(*limit).stop();
+  }
+  const auto begin = Clock::now();
+  auto made = make_plan(request);
+  const double elapsed = milliseconds_since(begin);
+  if (!made) {
+    return std::unexpected(with_nearest(std::move(made).error(), inputs));
+  }
+  Planned planned{answer_of(inputs, **made, request.base.get()), {}, *made};
+  planned.answer.elapsed_ms = elapsed;
+  LOOM_TRY(account_for(order, inputs, **made, planned));
+  return planned;
+}
+
+/// TopoOpt's finder by itself: a topology of the job's own, wired from nothing.
+Result<Planned> plan_topology(const PlanOrder& order, const PlanInputs& inputs) {
+  if (inputs.jobs.size() != 1) {
+    return fail(ErrorCode::invalid_argument, "algorithm topoopt wires a topology for one job; " +
+                                                 std::to_string(inputs.jobs.size()) + " are named; nearest: one workload");
+  }
+  if (!order.base.empty() || !order.output.empty()) {
+    return fail(ErrorCode::unsupported,
+                std::string(order.base.empty() ? "-o" : "--base") +
+                    ": a topology by itself has no circuits of a fabric to plan against or to save; nearest: --fabric topoopt");
+  }
+  const auto options = finder_options(inputs.fabric_settings);
+  if (!options) {
+    return std::unexpected(options.error());
+  }
+  const auto rate = parse_bit_rate(order.bandwidth.empty() ? kPlanBandwidth : order.bandwidth);
+  if (!rate) {
+    return std::unexpected(rate.error());
+  }
+  const BitRate link{rate->bits_per_second / options->degree};
+  const PlanJob& job = inputs.jobs.front();
+  const auto begin = Clock::now();
+  const FinderDemand demand = finder_demand(job.graph);
+  const auto topology = find_topology(demand, *options);
+  const double elapsed = milliseconds_since(begin);
+  if (!topology) {
+    return std::unexpected(topology.error());
+  }
+  const auto account = account_of(demand, *topology, *options, link);
+  if (!account) {
+    return std::unexpected(account.error());
+  }
+  Planned planned;
+  PlanAnswer& answered = planned.answer;
+  answered.algorithm = "topoopt";
+  answered.fabric = "direct connections of " + std::to_string(job.graph.nodes) + " servers, degree " +
+                    std::to_string(options->degree) + ", " + text_of(link) + " a link";
+  answered.subject = "on the busiest link in one iteration";
+  answered.objective = account->wire.seconds;
+  answered.bound = account->wire.bound;
+  answered.gap = gap_of(answered.objective, answered.bound);
+  answered.elapsed_ms = elapsed;
+  answered.elapsed_of = "demand, topology finder";
+  for (const DirectLink& each : topology->links()) {
+    answered.circuits += each.count;
+  }
+  answered.touched = answered.circuits;
+  answered.jumps = topology->jumps;
+  answered.certificate.note = "the topology is the job's own, but it is not lowered to devices, so nothing was verified";
+  answered.jobs = {{JobId{1}, job.spec.name, job.spec.workload, job.graph.nodes, answered.circuits, answered.touched, 1, 1}};
+  answered.assumptions = {"topoopt: the job's strategy is taken as given; --search looks for strategy and topology together"};
+  answered.explanation = order.explain ? explain(*account, *options, job.graph.nodes, link) : Sentences{};
+  planned.drawing =
+      order.plot.empty() ? "" : draw(drawing_of(*topology, "topoopt: " + job.spec.name + " on " + answered.fabric));
+  return planned;
+}
+
+Result<void> write_files(const PlanOrder& order, const PlanInputs& inputs, const Planned& planned) {
+  if (!order.output.empty() && planned.result != nullptr) {
+    LOOM_TRY(write_plan(order.output, *inputs.fabric, *planned.result));
+    say("saved to " + order.output + "; plan a change of it: --base " + order.output);
+  }
+  if (!order.plot.empty()) {
+    std::ofstream file(order.plot, std::ios::binary);
+    file << planned.drawing;
+    file.flush();
+    if (!file) {
+      return fail(ErrorCode::storage, "cannot write " + order.plot, "give --plot a path that can be written");
+    }
+    say("drawn to " + order.plot);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PlanAnswer> answer_to(const PlanOrder& order) {
+  const auto inputs = read_plan_inputs(order);
+  if (!inputs) {
+    return std::unexpected(inputs.error());
+  }
+  if (inputs->fabric != nullptr && !order.bandwidth.empty()) {
+    return fail(ErrorCode::invalid_argument, "--bandwidth " + order.bandwidth + " is for TopoOpt without a fabric; fabric " +
+                                                 inputs->fabric->name +
+                                                 " says its rates itself; nearest: --set fabric.rate=...");
+  }
+  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_on_the_road(order, *inputs);
+  if (!planned) {
+    return std::unexpected(std::move(planned).error());
+  }
+  auto& assumptions = planned->answer.assumptions;
+  for (const PlanJob& job : inputs->jobs) {
+    for (const std::string& assumption : job.graph.assumptions) {
+      if (std::find(assumptions.begin(), assumptions.end(), assumption) == assumptions.end()) {
+        assumptions.push_back(assumption);
+      }
+    }
+  }
+  LOOM_TRY(write_files(order, *inputs, *planned));
+  return std::move(planned->answer);
+}
+
+int plan(const Globals& globals, const PlanOrder& order) {
+  if (order.search.wanted || !order.search.resume.empty()) {
+    return plan_by_search(globals, order);
+  }
+  const auto answered = answer_to(order);
+  if (!answered) {
+    return give_up(answered.error(), "loom plan --help");
+  }
+  std::fputs(globals.json ? (json_of(*answered).dump(2) + "\n").c_str() : text_of(*answered).c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,53 @@
+// loom plan: one schedule made offline by the pure planner, with what it is worth, why it is so and what it looks like; and
+// TopoOpt's search for a strategy and a topology together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cli/plan/answer.hpp"
+
+namespace loom::cli {
+
+struct SearchOrder {
+  bool wanted = false;
+  std::string model;                  ///< of topoopt_model_names(); empty: the first workload named
+  std::string measures;               ///< file; empty: the model's in the data folder
+  std::string data;                   ///< folder with measures/
+  std::uint64_t steps = 0;            ///< proposals a chain; 0: 20000, or what a resumed file says
+  std::uint32_t chains = 0;           ///< seeds in a row; 0: 2, or what a resumed file says
+  std::uint32_t threads = 0;          ///< 0: as many as the machine runs at once; no result depends on it
+  std::optional<std::uint64_t> seed;  ///< of chain 0; none: 1, or what a resumed file says
+  std::string save;
+  std::string resume;
+};
+
+inline constexpr const char* kPlanBandwidth = "100G";
+
+struct PlanOrder {
+  std::vector<std::string> workloads;
+  std::vector<std::uint32_t> nodes;  ///< one for all, or one a workload
+  std::string scenario;              ///< instead of workloads and a fabric
+  std::string algorithm;             ///< empty: the fabric's own
+  std::string fabric;                ///< file, or name of a template
+  std::string bandwidth;             ///< TopoOpt without a fabric: a node's total; empty: kPlanBandwidth
+  std::vector<std::string> settings;
+  std::string memory;    ///< of a node; empty: 100 GB for SiP-ML (the authors'), else not looked at
+  std::string base;      ///< saved schedule; empty: darkness
+  std::string output;    ///< file to save to
+  std::string plot;      ///< SVG file
+  std::string deadline;  ///< empty: none
+  bool explain = false;
+  SearchOrder search;
+};
+
+/// Without a search: plans, and writes the files that were asked for. Errors: those of read_plan_inputs, read_base, make_plan
+/// and find_topology; storage (a file cannot be written); timed_out (the deadline).
+Result<PlanAnswer> answer_to(const PlanOrder& order);
+
+int plan(const Globals& globals, const PlanOrder& order);
+
+}  // namespace loom::cli

@@ -1,0 +1,48 @@
+// SVG drawings of who is joined to whom: nodes on a circle with chords, and rings of fibre with the wavelengths that are lit on
+// each segment. Values in, text out, as cli/render/bar_plot.hpp; plain SVG 1.1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "controller/schedule/sip_account.hpp"
+#include "controller/schedule/topoopt/topology_finder.hpp"
+#include "core/circuit.hpp"
+
+namespace loom::cli {
+
+struct Chord {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint32_t series = 0;
+  std::uint32_t count = 1;  ///< parallel links: drawn thicker
+};
+
+struct CircleDrawing {
+  std::string title;
+  std::vector<std::string> series;  ///< names, in the order of colours
+  std::vector<bool> is_dashed;      ///< by series
+  std::uint32_t nodes = 0;
+  std::vector<Chord> chords;
+};
+
+std::string draw(const CircleDrawing& circle);
+
+struct RingsDrawing {
+  std::string title;
+  std::vector<std::string> rings;               ///< names, outermost first
+  std::vector<std::vector<std::uint32_t>> lit;  ///< [ring][segment k, between nodes k and k + 1]
+  std::vector<std::uint32_t> channels;          ///< by ring
+};
+
+std::string draw(const RingsDrawing& rings);
+
+/// Ring jumps each in a colour of its own (both ways of a jump in one), matched pairs dashed.
+CircleDrawing drawing_of(const DirectTopology& topology, const std::string& title);
+/// Circuits as chords, a colour a job.
+CircleDrawing drawing_of(const std::vector<Circuit>& circuits, std::uint32_t nodes, const std::string& title);
+/// A ring a bus, shaded by what is lit.
+RingsDrawing drawing_of(const RingAccount& account, const std::string& title);
+
+}  // namespace loom::cli

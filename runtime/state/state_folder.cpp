@@ -1,0 +1,86 @@
+// Keys and addresses in a state folder.
+#include "runtime/state/state_folder.hpp"
+
+#include <fstream>
+
+#include "runtime/zmq/keyring.hpp"
+#include "runtime/zmq/keys.hpp"
+
+namespace loom {
+namespace {
+
+/// A key is granted with its making. Later the keyring says what it may be; only an agent's nodes follow the scenario.
+Result<void> grant_key(Keyring& keyring, const std::string& key_file, Role role, std::string principal,
+                       std::vector<NodeRange> nodes) {
+  auto keys = load_or_generate_keys(key_file);
+  if (!keys) {
+    return std::unexpected(keys.error());
+  }
+  if (keyring.is_revoked(keys->public_key)) {
+    return {};
+  }
+  if (const Grant* has = keyring.find(keys->public_key)) {
+    role = has->role;
+    principal = has->principal;
+    nodes = role == Role::agent ? nodes : has->nodes;
+  }
+  return keyring.add({keys->public_key, role, std::move(principal), std::move(nodes)});
+}
+
+}  // namespace
+
+bool is_emulated_switch(const Fabric& fabric, const Device& device) {
+  return fabric.buses[device.bus.value].endpoint.starts_with("tcp://127.0.0.1:");
+}
+
+NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process) {
+  const std::uint64_t nodes = scenario.fabric->nodes.size();
+  const std::uint64_t processes = scenario.agents.processes;
+  // Node i belongs to process i * processes / nodes, so process p begins at the first i with i * processes >= p * nodes.
+  const auto first_of = [&](std::uint64_t p) { return static_cast<std::uint32_t>((p * nodes + processes - 1) / processes); };
+  return {first_of(process), first_of(process + 1ULL)};
+}
+
+Result<void> StateFolder::make_keys(const Scenario& scenario) const {
+  LOOM_TRY(load_or_generate_keys(controller_key()));
+  return change_keyring(keyring(), [&](Keyring& keyring) -> Result<void> {
+    LOOM_TRY(grant_key(keyring, operator_key(), Role::admin, "operator", {}));
+    for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
+      const NodeSpan span = nodes_of_process(scenario, process);
+      LOOM_TRY(grant_key(keyring, agents_key(process), Role::agent, "agents-" + std::to_string(process),
+                         {{NodeId{span.first}, NodeId{span.end - 1}}}));
+    }
+    return {};
+  });
+}
+
+Result<void> StateFolder::write_start(Instant at) const {
+  return write_whole_file({start(), std::to_string(ns_of(at)) + "\n", 0600, true});
+}
+
+std::optional<Instant> StateFolder::read_start() const {
+  std::ifstream file(start());
+  std::int64_t ns = 0;
+  return file >> ns ? std::optional(instant_from_ns(ns)) : std::nullopt;
+}
+
+Result<std::string> StateFolder::read_agents_address(std::uint32_t process) const {
+  std::ifstream file(agents_address(process));
+  std::string line;
+  if (!std::getline(file, line) || line.empty()) {
+    return fail(ErrorCode::unreachable,
+                "agent process " + std::to_string(process) + " has written no address into " + agents_address(process));
+  }
+  return line;
+}
+
+Result<std::string> StateFolder::read_address() const {
+  std::ifstream file(address());
+  std::string line;
+  if (!std::getline(file, line) || line.empty()) {
+    return fail(ErrorCode::unreachable, "no controller has written its address into " + address());
+  }
+  return line;
+}
+
+}  // namespace loom

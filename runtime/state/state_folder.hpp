@@ -1,0 +1,70 @@
+// Where a lab's files lie in its state folder: keys, keyring, journals, light logs, logs, and the controller's address. The
+// daemons and the operator's commands agree on this page alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/config/scenario.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+class StateFolder {
+ public:
+  explicit StateFolder(std::string state_dir) : state_(std::move(state_dir)) {}
+
+  const std::string& folder() const { return state_; }
+  std::string keys() const { return state_ + "/keys"; }
+  std::string key(const std::string& name) const { return keys() + "/" + name; }
+  std::string controller_key() const { return keys() + "/controller"; }
+  std::string operator_key() const { return keys() + "/operator"; }
+  std::string agents_key(std::uint32_t process) const { return keys() + "/agents-" + std::to_string(process); }
+  std::string keyring() const { return keys() + "/keyring"; }
+  std::string controller_journal() const { return state_ + "/controller.db"; }
+  std::string agents_journal(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".db"; }
+  std::string light_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".light"; }
+  /// What became of each grant of its agents, see grant_log.hpp.
+  std::string grant_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".grants"; }
+  /// One line: where the agents of this process listen for their peers.
+  std::string agents_address(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".address"; }
+  /// What a recording controller heard, of all its lives.
+  std::string tape() const { return state_ + "/controller.tape"; }
+  /// Of an emulated switch.
+  std::string light_log(const Device& device) const { return state_ + "/" + device.name + ".light"; }
+  /// One line: the address that the controller is bound to, written when it is.
+  std::string address() const { return state_ + "/controller.address"; }
+
+  /// One line: the instant of this host's monotonic clock at which a run began, written when it does.
+  std::string start() const { return state_ + "/run.start"; }
+  /// Errors: storage.
+  Result<void> write_start(Instant at) const;
+  /// Nothing: no run has begun yet.
+  std::optional<Instant> read_start() const;
+
+  /// Keys of the controller, an operator and every agent process, and the keyring that knows them; what exists is kept, apart
+  /// from the nodes of an agent's key, which follow the scenario. A key that was revoked stays so, a role that was changed too.
+  /// Errors: storage, refused, malformed (files of another hand).
+  Result<void> make_keys(const Scenario& scenario) const;
+  /// Errors: unreachable (no controller has written it).
+  Result<std::string> read_address() const;
+  /// Of an agent process. Errors: unreachable (it has not written it).
+  Result<std::string> read_agents_address(std::uint32_t process) const;
+
+ private:
+  std::string state_;
+};
+
+struct NodeSpan {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;  ///< exclusive
+};
+
+/// Does the device lie on a TCP port of this host's loopback? A lab emulates it there.
+bool is_emulated_switch(const Fabric& fabric, const Device& device);
+
+/// The nodes that one agent process hosts.
+NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process);
+
+}  // namespace loom
