@@ -1,0 +1,174 @@
+// What the tree says of itself must be in the tree: pages, headings and files that are named exist, and nothing is named that
+// only somebody's desk has.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct TextFile {
+  std::string path;
+  std::vector<std::string> lines;
+};
+
+/// Every text of the tree, builds and what runs leave behind excepted.
+const std::vector<TextFile>& texts() {
+  static const std::vector<TextFile> kTexts = [] {
+    static const std::set<std::string> kNot{"build", "run"};
+    static const std::set<std::string> kKinds{".cpp", ".hpp",   ".md",  ".yaml", ".json", ".proto",
+                                              ".py",  ".cmake", ".txt", ".fbs",  ""};
+    std::vector<TextFile> files;
+    for (auto each = fs::recursive_directory_iterator("."); each != fs::recursive_directory_iterator(); ++each) {
+      const std::string path = each->path().lexically_normal().generic_string();
+      const std::string name = each->path().filename().string();
+      if (each->is_directory() && (name.front() == '.' || kNot.contains(path) || name == "__pycache__")) {
+        each.disable_recursion_pending();
+      } else if (each->is_regular_file() && name.front() != '.' && kKinds.contains(each->path().extension().string())) {
+        TextFile file{path, {}};
+        std::ifstream stream(path);
+        for (std::string line; std::getline(stream, line);) {
+          file.lines.push_back(line);
+        }
+        files.push_back(std::move(file));
+      }
+    }
+    std::sort(files.begin(), files.end(), [](const TextFile& a, const TextFile& b) { return a.path < b.path; });
+    return files;
+  }();
+  return kTexts;
+}
+
+bool is_page(const TextFile& file) { return file.path.ends_with(".md"); }
+
+/// A heading's anchor as GitHub makes it: lower case, blanks become hyphens, punctuation goes.
+std::string anchor_of(const std::string& heading) {
+  std::string anchor;
+  for (const char c : heading) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == ' ' || c == '-') {
+      anchor += '-';
+    } else if (std::isalnum(byte) != 0 || c == '_' || byte >= 0x80) {
+      anchor += static_cast<char>(std::tolower(byte));
+    }
+  }
+  return anchor;
+}
+
+/// Headings of every page, as anchors.
+const std::map<std::string, std::set<std::string>>& anchors() {
+  static const std::map<std::string, std::set<std::string>> kAnchors = [] {
+    std::map<std::string, std::set<std::string>> pages;
+    for (const TextFile& file : texts()) {
+      if (!is_page(file)) {
+        continue;
+      }
+      std::set<std::string>& here = pages[file.path];
+      for (const std::string& line : file.lines) {
+        const std::size_t text = line.starts_with("#") ? line.find_first_not_of('#') : std::string::npos;
+        if (text != std::string::npos && line[text] == ' ') {
+          here.insert(anchor_of(line.substr(text + 1)));
+        }
+      }
+    }
+    return pages;
+  }();
+  return kAnchors;
+}
+
+std::string at(const TextFile& file, std::size_t line) { return file.path + ":" + std::to_string(line + 1) + ": "; }
+
+std::string listing(const std::vector<std::string>& faults) {
+  std::ostringstream text;
+  for (const std::string& fault : faults) {
+    text << "\n  " << fault;
+  }
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("no file names one that the tree does not have") {
+  // Names of notes that lay beside the tree while it was written, put together so that this file does not name them either.
+  const std::regex outside{std::string{R"re(\b(SYSTEMS|TARGETS|DEVICES|TRAFFIC|OPERATIONS|DESIGN|STYLE)\.m)re"} + "d\\b|/wor" +
+                           "k/"};
+  static const std::string kBeside = std::string{".."} + "/shared";
+  std::vector<std::string> faults;
+  for (const TextFile& file : texts()) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      const std::size_t beside = line.find(kBeside);
+      // Public data is no part of the tree: where it lies is said by LOOM_DATA, and this is where it is looked for without.
+      const bool is_data = beside != std::string::npos && line.compare(beside + kBeside.size(), 5, "/data") == 0;
+      std::smatch match;
+      if (std::regex_search(line, match, outside)) {
+        faults.push_back(at(file, i) + "names " + match[0].str() + ", which is not here; cite a page of docs/");
+      } else if (beside != std::string::npos && !is_data) {
+        faults.push_back(at(file, i) + "names a folder beside the tree; only data may lie there");
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+}
+
+TEST_CASE("pages and headings that comments, messages and configurations cite exist") {
+  static const std::regex kCited{R"re(\bdocs/([a-z_0-9/]+\.md)((?:#[a-z0-9-]+(?:, #[a-z0-9-]+)*)?))re"};
+  static const std::regex kAnchor{R"re(#([a-z0-9-]+))re"};
+  std::size_t cited = 0;
+  std::vector<std::string> faults;
+  for (const TextFile& file : texts()) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      for (std::sregex_iterator each(file.lines[i].begin(), file.lines[i].end(), kCited), end; each != end; ++each, ++cited) {
+        const std::string page = "docs/" + (*each)[1].str();
+        const auto found = anchors().find(page);
+        if (found == anchors().end()) {
+          faults.push_back(at(file, i) + "no page " + page);
+          continue;
+        }
+        const std::string headings = (*each)[2];
+        for (std::sregex_iterator one(headings.begin(), headings.end(), kAnchor); one != end; ++one) {
+          if (!found->second.contains((*one)[1])) {
+            faults.push_back(at(file, i) + page + " has no heading #" + (*one)[1].str());
+          }
+        }
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+  CHECK(cited > 50);
+}
+
+TEST_CASE("links between pages lead somewhere") {
+  static const std::regex kLink{R"re(\]\(([^)#: ]*)(#[^)]*)?\))re"};
+  std::size_t links = 0;
+  std::vector<std::string> faults;
+  for (const TextFile& file : texts()) {
+    for (std::size_t i = 0; is_page(file) && i < file.lines.size(); ++i) {
+      for (std::sregex_iterator each(file.lines[i].begin(), file.lines[i].end(), kLink), end; each != end; ++each, ++links) {
+        const fs::path folder = fs::path(file.path).parent_path();
+        const std::string to =
+            (*each)[1].length() == 0 ? file.path : (folder / (*each)[1].str()).lexically_normal().generic_string();
+        const std::string heading = (*each)[2];
+        if (!fs::exists(to)) {
+          faults.push_back(at(file, i) + "no " + to);
+        } else if (!heading.empty() && !anchors().at(to).contains(heading.substr(1))) {
+          faults.push_back(at(file, i) + to + " has no heading " + heading);
+        }
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+  CHECK(links > 50);
+}
