@@ -1,5 +1,5 @@
-// What the tree says of itself must be in the tree: pages, headings and files that are named exist, and nothing is named that
-// only somebody's desk has.
+// What the tree says of itself must be in the tree: pages, headings and files that are named exist, nothing is named that only
+// somebody's desk has, every page is in an index, and prose is as wide as prose.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cctype>
@@ -15,6 +15,8 @@
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::size_t kProseColumns = 124;  ///< prose wraps at 118; a name that cannot be cut may stand out
 
 struct TextFile {
   std::string path;
@@ -171,4 +173,46 @@ TEST_CASE("links between pages lead somewhere") {
   INFO(listing(faults));
   CHECK(faults.empty());
   CHECK(links > 50);
+}
+
+TEST_CASE("every page is in an index") {
+  std::set<std::string> linked;
+  for (const char* name : {"docs/README.md", "docs/adr/README.md"}) {
+    const fs::path folder = fs::path(name).parent_path();
+    static const std::regex kLink{R"re(\]\(([^)#: ]+)\))re"};
+    std::ifstream page(name);
+    for (std::string line; std::getline(page, line);) {
+      for (std::sregex_iterator each(line.begin(), line.end(), kLink), end; each != end; ++each) {
+        linked.insert((folder / (*each)[1].str()).lexically_normal().generic_string());
+      }
+    }
+  }
+  std::vector<std::string> faults;
+  for (const TextFile& file : texts()) {
+    if (file.path.starts_with("docs/") && is_page(file) && file.path != "docs/README.md" && !linked.contains(file.path)) {
+      faults.push_back(file.path + ": neither docs/README.md nor docs/adr/README.md leads there");
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+}
+
+TEST_CASE("prose is as wide as prose") {
+  std::vector<std::string> faults;
+  for (const TextFile& file : texts()) {
+    bool is_fenced = false;
+    for (std::size_t i = 0; is_page(file) && i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      const std::size_t first = line.find_first_not_of(' ');
+      const bool is_fence = first != std::string::npos && line.compare(first, 3, "```") == 0;
+      is_fenced = is_fenced != is_fence;
+      const bool is_prose = first != std::string::npos && !is_fence && !is_fenced && line[first] != '|';
+      if (is_prose && line.size() > kProseColumns) {
+        faults.push_back(at(file, i) + std::to_string(line.size()) + " columns; prose has at most " +
+                         std::to_string(kProseColumns));
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
 }
