@@ -200,8 +200,9 @@ TEST_CASE("every page is in an index") {
 TEST_CASE("prose is as wide as prose") {
   std::vector<std::string> faults;
   for (const TextFile& file : texts()) {
+    const bool is_read = is_page(file) && !file.path.starts_with("tests/");  // there they are a program's input
     bool is_fenced = false;
-    for (std::size_t i = 0; is_page(file) && i < file.lines.size(); ++i) {
+    for (std::size_t i = 0; is_read && i < file.lines.size(); ++i) {
       const std::string& line = file.lines[i];
       const std::size_t first = line.find_first_not_of(' ');
       const bool is_fence = first != std::string::npos && line.compare(first, 3, "```") == 0;
