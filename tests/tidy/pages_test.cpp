@@ -217,3 +217,61 @@ TEST_CASE("prose is as wide as prose") {
   INFO(listing(faults));
   CHECK(faults.empty());
 }
+
+TEST_CASE("abbreviations of the pages are in the glossary, and a word has one row there") {
+  static const std::regex kAbbreviation{R"re(\b(?!SIG[A-Z])[A-Z][A-Za-z]?[A-Z]+\b)re"};
+  static const std::regex kCode{R"re(`[^`]*`|\]\([^)]*\))re"};
+  static const std::set<std::string> kCommon{
+      "ASCII",     "CI",     "CLI",     "CPU",    "CSV",  "FILE",   "GB",     "GPU",  "HTTP",    "ID",    "IP",
+      "JSON",      "LED",    "MB",      "ML",     "NULL", "OFF",    "PC",     "PCI",  "RFC",     "RPC",   "SVG",
+      "CONNECTED", "FAILED", "UNKNOWN", "NORMAL", "KEY",  "FOLDER", "NUMBER", "RULE", "INSTANT", "EMITS", "TCP",
+      "TB",        "USB",    "UTF",     "YAML",   "XML",  "API",    "OK",     "OS",   "IO"};
+  std::ifstream page("docs/glossary.md");
+  std::set<std::string> known;
+  std::set<std::string> rows;
+  std::vector<std::string> faults;
+  for (std::string line; std::getline(page, line);) {
+    for (std::sregex_iterator each(line.begin(), line.end(), kAbbreviation), end; each != end; ++each) {
+      known.insert((*each)[0]);
+    }
+    const std::string word = line.substr(0, line.find(" |", 1));
+    if (line.starts_with("| ") && word != "| word" && !rows.insert(word).second) {
+      faults.push_back("docs/glossary.md: two rows for" + word.substr(1));
+    }
+  }
+  for (const TextFile& file : texts()) {
+    bool is_fenced = false;
+    for (std::size_t i = 0;
+         i < file.lines.size() && is_page(file) && file.path.starts_with("docs/") && !file.path.starts_with("docs/adr/"); ++i) {
+      is_fenced = is_fenced != file.lines[i].starts_with("```");
+      const std::string prose = is_fenced ? "" : std::regex_replace(file.lines[i], kCode, "");
+      for (std::sregex_iterator each(prose.begin(), prose.end(), kAbbreviation), end; each != end; ++each) {
+        if (!known.contains((*each)[0]) && !kCommon.contains((*each)[0])) {
+          faults.push_back(at(file, i) + (*each)[0].str() + " is not in docs/glossary.md");
+        }
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+}
+
+TEST_CASE("every folder has its sentence in the page of rooms") {
+  std::string page;
+  std::ifstream stream("docs/architecture.md");
+  for (std::string line; std::getline(stream, line);) {
+    page += line + "\n";
+  }
+  std::set<std::string> faults;
+  for (const TextFile& file : texts()) {
+    const fs::path folder = fs::path(file.path).parent_path();
+    const std::string name = folder.generic_string();
+    const std::string family = (folder.parent_path() / "*").generic_string();  // folders of one kind have one sentence
+    if (!name.empty() && !name.starts_with("docs") && page.find("`" + name + "/`") == std::string::npos &&
+        page.find("`" + family + "/`") == std::string::npos) {
+      faults.insert(name + "/: docs/architecture.md says nothing of it");
+    }
+  }
+  INFO(listing({faults.begin(), faults.end()}));
+  CHECK(faults.empty());
+}
