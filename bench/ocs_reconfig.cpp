@@ -1,5 +1,6 @@
-// TopoOpt's static topology beside optical switches that are set anew while the job runs (SYSTEMS.md B2.5): data-parallel DLRM
-// on 16 servers, delays from 10 us to 100 ms, with and without forwarding by the servers. Reads LOOM_DATA as topoopt_search.
+// TopoOpt's static topology beside optical switches that are set anew while the job runs
+// (docs/systems/topoopt.md#reconfigured-baselines): data-parallel DLRM on 16 servers, delays from 10 us to 100 ms, with and
+// without forwarding by the servers. Reads LOOM_DATA as topoopt_search.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

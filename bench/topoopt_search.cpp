@@ -19,7 +19,7 @@ struct Case {
   const char* model;
   const char* measures;
   std::uint32_t degree;
-  double published_ms;  ///< SYSTEMS.md B4.2: best of the seeds; 0: none
+  double published_ms;  ///< docs/systems/topoopt.md#iteration-times: best of the seeds; 0: none
   std::uint64_t steps;
   double target;  ///< proposals a second
 };

@@ -224,7 +224,7 @@ enum class OddlReceiver : std::uint8_t {
 };
 std::string_view to_string(OddlReceiver receiver);
 
-/// Parameters of the ODDL reconstruction (SYSTEMS.md C2). Everything beyond the paper's abstract is inference.
+/// Parameters of the ODDL reconstruction (docs/systems/oddl.md#two-time-scales): all but the abstract is inference.
 struct OddlParameters {
   std::uint32_t nodes = 1024;
   std::uint32_t group_size = 32;
@@ -253,8 +253,8 @@ struct OddlParameters {
 /// reconstruction.
 Fabric make_oddl(const OddlParameters& parameters);
 
-/// Parameters of SiP-Ring (SYSTEMS.md A1, A2.5): every node has a fixed transmitter, a receiver and an add/drop ring filter for
-/// each wavelength of each (ring, direction).
+/// Parameters of SiP-Ring (docs/systems/sipml.md#constants, #ring-programme): every node has a fixed transmitter, a receiver
+/// and an add/drop ring filter for each wavelength of each (ring, direction).
 struct SipRingParameters {
   std::uint32_t nodes = 16;
   std::uint32_t rings = 2;         ///< parallel rings of fibre pairs, R
@@ -279,7 +279,7 @@ struct SipRingParameters {
 /// Within a node, wavelength w of (r, d) is transmitter, receiver and filter number (2 r + d) W / (2 R) + w.
 Fabric make_sip_ring(const SipRingParameters& parameters);
 
-/// Parameters of SiP-OCS (SYSTEMS.md A1, A2.7): every node has a transmitter and a receiver on each of Q circuit switches.
+/// Parameters of SiP-OCS (docs/systems/sipml.md#constants): a transmitter and a receiver of every node on each of Q switches.
 struct SipOcsParameters {
   std::uint32_t nodes = 16;
   std::uint32_t switches = 4;  ///< Q
@@ -299,13 +299,13 @@ struct SipOcsParameters {
 /// node q mod nodes.
 Fabric make_sip_ocs(const SipOcsParameters& parameters);
 
-/// What joins the servers of TopoOpt's fabric (SYSTEMS.md B1).
+/// What joins the servers of TopoOpt's fabric (docs/systems/topoopt.md#architecture).
 enum class TopooptLayer : std::uint8_t {
   circuit_switches,   ///< 3D MEMS, moves in milliseconds
   look_ahead_panels,  ///< patch panels, a robot moves a fibre in minutes; each interface has 1x2 switches to two of them
 };
 
-/// Parameters of TopoOpt's fabric (SYSTEMS.md B1): every server has d interfaces, each of them on one switch or panel.
+/// Parameters of TopoOpt's fabric (docs/systems/topoopt.md#architecture): servers of d interfaces, each on one switch or panel.
 struct TopooptParameters {
   std::uint32_t nodes = 16;                 ///< servers
   std::uint32_t degree = 4;                 ///< d, interfaces of a server
@@ -326,7 +326,7 @@ struct TopooptParameters {
   Duration receiver_acquisition_max = std::chrono::microseconds{1};
 };
 
-inline constexpr std::uint32_t kTopooptPanelPorts = 1'008;  ///< Telescent G4, SYSTEMS.md B1
+inline constexpr std::uint32_t kTopooptPanelPorts = 1'008;  ///< Telescent G4, docs/systems/topoopt.md#architecture
 
 /// Servers that share their switches: as many as a switch has ports for, in blocks of equal size.
 std::uint32_t topoopt_block_size(const TopooptParameters& parameters);

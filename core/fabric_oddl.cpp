@@ -1,7 +1,8 @@
-// The ODDL reconstruction as a fabric (SYSTEMS.md C2): only the paper's abstract is public, so sizes, losses and gains are
-// ours. Light of one transmitter: combiner 1:G, amplifier, WSS at the source, fibre, WSS at the destination, amplifier,
-// cyclic AWG, micro-ring drop filter or none, receiver. In the alternative a cyclic router of G + 1 ports stands inside a
-// group: to a neighbour light passes it once; to another group it leaves by the last port and comes in there by the last port.
+// The ODDL reconstruction as a fabric (docs/systems/oddl.md#two-time-scales): only the paper's abstract is public, so sizes,
+// losses and gains are ours. Light of one transmitter: combiner 1:G, amplifier, WSS at the source, fibre, WSS at the
+// destination, amplifier, cyclic AWG, micro-ring drop filter or none, receiver. In the alternative a cyclic router of G + 1
+// ports stands inside a group: to a neighbour light passes it once; to another group it leaves by the last port and comes in
+// there by the last port.
 #include <cmath>
 #include <string>
 

@@ -1,5 +1,5 @@
-// SiP-ML's two fabrics (SYSTEMS.md A1): rings of fibre with an add/drop filter a node and wavelength, and parallel circuit
-// switches. Sizes, rates and the number of rings and switches are the paper's to choose; losses are ours.
+// SiP-ML's two fabrics (docs/systems/sipml.md#constants): rings of fibre with an add/drop filter a node and wavelength, and
+// parallel circuit switches. Sizes, rates and the number of rings and switches are the paper's to choose; losses are ours.
 #include <algorithm>
 #include <string>
 #include <utility>

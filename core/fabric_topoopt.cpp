@@ -1,5 +1,5 @@
-// TopoOpt's fabric (SYSTEMS.md B1): servers of d interfaces, each cabled to a circuit switch, or through 1x2 switches to two
-// patch panels. Sizes, rates and times are the paper's to choose; losses are ours.
+// TopoOpt's fabric (docs/systems/topoopt.md#architecture): servers of d interfaces, each cabled to a circuit switch, or through
+// 1x2 switches to two patch panels. Sizes, rates and times are the paper's to choose; losses are ours.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -115,7 +115,7 @@ enum class GrantChannel : std::uint8_t { supervisory, in_band };
 
 // --- what both sides know ------------------------------------------------------------------------------------------------
 
-/// The fabric's times. Defaults: oddl (reconstruction), SYSTEMS.md C3; every one of them is ours, not the paper's.
+/// The fabric's times. Defaults: oddl (reconstruction), docs/systems/oddl.md#grants: all of them ours, not the paper's.
 struct GrantTimings {
   BitRate rate = gigabits(100);
   Duration tune{100};                               ///< laser, dark meanwhile

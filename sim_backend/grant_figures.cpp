@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kTestbedNodes = 4;
 constexpr std::uint64_t kTestbedSeeds = 32;
 constexpr std::uint64_t kGroupSeeds = 8;
-constexpr double kMostSlower = 5;  ///< %, SYSTEMS.md T14
+constexpr double kMostSlower = 5;  ///< %, docs/reproduction.md, T14
 
 /// Over seeds 1 .. n.
 struct Played {

@@ -29,7 +29,7 @@ struct GrantLabOptions {
   SenderOptions sender;    ///< node, epoch and nodes are set by the lab
   ArbiterOptions arbiter;  ///< likewise
   GrantTraffic traffic = GrantTraffic::uniform;
-  Bytes stream_bytes{561'200};         ///< VGG19's ring chunk of 1024 nodes, SYSTEMS.md C4
+  Bytes stream_bytes{561'200};         ///< VGG19's ring chunk of 1024 nodes, docs/systems/oddl.md#calibration
   std::uint32_t load_percent = 50;     ///< of every receiver's rate, counted in bytes; > 100 saturates
   std::uint32_t loss_per_million = 0;  ///< of every message, in-band ones included
   Duration apart{};                    ///< listed: a node offers its streams up to so much after the first moment, uniform
@@ -64,8 +64,8 @@ struct GrantLabResult {
 /// nodes that are not there; timed out: streams remain after 100 s of virtual time.
 Result<GrantLabResult> run_grant_lab(const GrantLabOptions& options);
 
-/// SYSTEMS.md C3: L/B / (L/B + t_tune + t_cdr + max(0, t_ctl - overlap)). `overlap`: how much of the control latency hides
-/// under the stream before; kForever hides all of it.
+/// docs/systems/oddl.md#grants: L/B / (L/B + t_tune + t_cdr + max(0, t_ctl - overlap)). `overlap`: how much of the control
+/// latency hides under the stream before; kForever hides all of it.
 double grant_efficiency(const GrantTimings& timings, Bytes bytes, Duration overlap);
 
 }  // namespace loom

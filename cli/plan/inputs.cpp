@@ -23,7 +23,7 @@
 namespace loom::cli {
 namespace {
 
-constexpr std::int64_t kSipMemory = 100'000'000'000;  ///< of a GPU, SYSTEMS.md A1
+constexpr std::int64_t kSipMemory = 100'000'000'000;  ///< of a GPU, docs/systems/sipml.md#constants
 
 std::unexpected<Error> refuse(const std::string& what, const std::string& next = {}) {
   return fail(ErrorCode::invalid_argument, what, next);

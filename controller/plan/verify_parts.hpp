@@ -46,7 +46,7 @@ struct Reception {
   double crosstalk = 0;  ///< highest, other light over the signal
 };
 
-/// Summed in-band crosstalk that a 100G receiver still bears (SYSTEMS.md C2: -20 dB is fatal for PAM4).
+/// Summed in-band crosstalk that a 100G receiver still bears (docs/systems/oddl.md#two-time-scales: -20 dB is fatal for PAM4).
 inline constexpr double kCrosstalkLimit = 0.01;
 
 struct Emission {

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 1> kIdealKeys{"latency_us"};
 constexpr std::array<std::string_view, 2> kFatTreeKeys{"latency_us", "oversubscription"};
 constexpr std::array<std::string_view, 7> kOddlKeys{"acquisition_us", "blank_us",  "control_us",   "group_size",
                                                     "latency_us",     "retune_us", "wss_settle_ms"};
-constexpr double kLatencyMicroseconds = 1;  ///< one link; TARGETS.md predicts with 1 us a link
+constexpr double kLatencyMicroseconds = 1;  ///< one link, as in docs/predictor.md
 constexpr std::uint32_t kFatTreeLinks = 6;  ///< three tiers, to the core and back
 constexpr double kMicrosecondsMax = 60e6;
 constexpr std::int64_t kRateMax = 100'000'000'000'000;

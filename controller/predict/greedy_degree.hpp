@@ -1,5 +1,6 @@
-// The topologies that TopoOpt's baselines choose while a job runs (SYSTEMS.md B2.5): OCS-reconfig, whose servers forward, and
-// SiP-ML as TopoOpt's authors ran it, circuits only. Greedy, link by link, from the bytes that are left. Pure.
+// The topologies that TopoOpt's baselines choose while a job runs (docs/systems/topoopt.md#reconfigured-baselines):
+// OCS-reconfig, whose servers forward, and SiP-ML as TopoOpt's authors ran it, circuits only. Greedy, link by link, from the
+// bytes that are left. Pure.
 #pragma once
 
 #include "controller/predict/reconfiguration.hpp"

@@ -1,4 +1,4 @@
-// Predictions and replays for people (tables) and for programs (JSON; keys of OPERATIONS.md, `predict`).
+// Predictions and replays for people (tables) and for programs (JSON; its keys are fixed: docs/json.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

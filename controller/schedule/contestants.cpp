@@ -25,7 +25,7 @@ namespace loom {
 namespace {
 
 constexpr double kMicrosecondsMax = 60e6;
-constexpr double kWavelength = 25e9;  ///< SiP-ML, SYSTEMS.md A1
+constexpr double kWavelength = 25e9;  ///< SiP-ML, docs/systems/sipml.md#constants
 constexpr std::uint32_t kRingsMax = 5;
 constexpr std::uint32_t kEpisodeNodesMost = 64;  ///< beyond, an iteration of many episodes takes minutes to play
 

@@ -1,5 +1,5 @@
-// Mordia as SiP-ML's authors simulated it (SYSTEMS.md A2.8): one ring on which every wavelength serves one pair at a time in
-// the whole network. What SiP-Ring's re-use of wavelengths is measured against. Pure.
+// Mordia as SiP-ML's authors simulated it (docs/systems/sipml.md#mordia): one ring on which every wavelength serves one pair at
+// a time in the whole network. What SiP-Ring's re-use of wavelengths is measured against. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// ODDL (reconstruction, SYSTEMS.md C2): a transmitter picks its destination by wavelength; per job the WSS pair of every
-// group says which group a wavelength leads to. Rings are one static matching, striped over the job's planes. An all-to-all is
-// either maps in turn (a latin square over the job's groups, P stages), or one map that stands while nodes relay; each
-// map is played as G timeslots in which only lasers move.
+// ODDL (reconstruction, docs/systems/oddl.md#two-time-scales): a transmitter picks its destination by wavelength; per job the
+// WSS pair of every group says which group a wavelength leads to. Rings are one static matching, striped over the job's planes.
+// An all-to-all is either maps in turn (a latin square over the job's groups, P stages), or one map that stands while nodes
+// relay; each map is played as G timeslots in which only lasers move.
 #pragma once
 
 #include "controller/schedule/registry.hpp"

@@ -1,5 +1,6 @@
 // Maps of wavelengths to groups that stand still for a whole all-to-all, nodes passing on what one hop does not reach
-// (SYSTEMS.md C2): ring, latin, or an operator's own. Over the job's own groups, counted 0.. in the order of the fabric.
+// (docs/systems/oddl.md#two-time-scales): ring, latin, or an operator's own. Over the job's own groups, counted 0.. in the
+// order of the fabric.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Circuits over parallel switches (SYSTEMS.md A2.7): how many each pair gets so that the worst-served fares best, and on which
-// switch each of them lies. Exact and polynomial; pure.
+// Circuits over parallel switches (docs/systems/sipml.md#circuits-over-switches): how many each pair gets so that the
+// worst-served fares best, and on which switch each of them lies. Exact and polynomial; pure.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,12 @@ struct SwitchGrant {
 std::vector<SwitchGrant> into_permutations(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
                                            const std::vector<std::uint32_t>& counts, const std::vector<SwitchGrant>& held = {});
 
-/// Multi-shot (SYSTEMS.md A2.7), one interval's circuits: on every switch a matching, chosen for the largest sum of demand x
-/// circuits. In the authors' objective (`carried` 0) nothing keeps the switches apart, so all of them are set to the one
-/// matching of largest demand; with `carried` > 0, what one circuit carries in an interval in the demand's unit, each switch
-/// sees what those before it have left. Pairs that get nothing wait for the next interval; none is promised anything.
-/// Ascending (pair, on). Preconditions: no pair twice, ends below `nodes`. One exact matching a switch (O(n m log n)).
+/// Multi-shot (docs/systems/sipml.md#circuits-over-switches), one interval's circuits: on every switch a matching, chosen for
+/// the largest sum of demand x circuits. In the authors' objective (`carried` 0) nothing keeps the switches apart, so all of
+/// them are set to the one matching of largest demand; with `carried` > 0, what one circuit carries in an interval in the
+/// demand's unit, each switch sees what those before it have left. Pairs that get nothing wait for the next interval; none is
+/// promised anything. Ascending (pair, on). Preconditions: no pair twice, ends below `nodes`. One exact matching a switch (O(n
+/// m log n)).
 std::vector<SwitchGrant> most_throughput(std::uint32_t nodes, std::uint32_t switches, const std::vector<SwitchPair>& pairs,
                                          std::int64_t carried);
 

@@ -1,5 +1,5 @@
-// Closed tours (SYSTEMS.md A2.6): the best set of disjoint arcs for one wavelength, by dynamic programming over the ring cut
-// open. Gives light to whoever is on the tour; moves nobody.
+// Closed tours (docs/systems/sipml.md#closed-tours): the best set of disjoint arcs for one wavelength, by dynamic programming
+// over the ring cut open. Gives light to whoever is on the tour; moves nobody.
 #pragma once
 
 #include <cstdint>

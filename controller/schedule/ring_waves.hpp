@@ -1,6 +1,6 @@
-// Wavelengths on a ring (SYSTEMS.md A2.6): which pair gets which wavelength in which direction of which ring, such that
-// no wavelength lies twice on a segment. Continuity holds by construction: a grant is one arc at one wavelength. Pure; nodes
-// are positions along the ring here.
+// Wavelengths on a ring (docs/systems/sipml.md#closed-tours): which pair gets which wavelength in which direction of which
+// ring, such that no wavelength lies twice on a segment. Continuity holds by construction: a grant is one arc at one
+// wavelength. Pure; nodes are positions along the ring here.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// SiP-ML's episodes (SYSTEMS.md A2.5, A2.7): every interval the bytes that are still queued decide the next light, on the rings
-// or on the circuit switches. These are policies for controller/predict/reconfiguration.hpp, which plays them: all-stop as in
-// the authors' code, or only what changes goes dark. Reactive control at 100 us exists in such play only. Pure.
+// SiP-ML's episodes (docs/systems/sipml.md#ring-programme, #circuits-over-switches): every interval the bytes that are still
+// queued decide the next light, on the rings or on the circuit switches. These are policies for
+// controller/predict/reconfiguration.hpp, which plays them: all-stop as in the authors' code, or only what changes goes dark.
+// Reactive control at 100 us exists in such play only. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// SiP-OCS, one shot (SYSTEMS.md A2.7): every node has one port on each of Q circuit switches; a job's circuits are set once.
+// SiP-OCS, one shot (docs/systems/sipml.md#circuits-over-switches): every node has one port on each of Q circuit switches; a
+// job's circuits are set once.
 #pragma once
 
 #include "controller/schedule/registry.hpp"

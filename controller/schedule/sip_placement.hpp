@@ -1,6 +1,6 @@
-// SiP-ML's op partitioner and degree-aware placement (SYSTEMS.md A2.2, A2.3): operators of one model-parallel group cut into
-// shards, and each shard put on a GPU of a ring so that transfers stay short. Estimates start times to place by; predicts
-// nothing. Which physical nodes the ring is made of is placement.hpp's business. Pure.
+// SiP-ML's op partitioner and degree-aware placement (docs/systems/sipml.md#partition-and-placement): operators of one
+// model-parallel group cut into shards, and each shard put on a GPU of a ring so that transfers stay short. Estimates start
+// times to place by; predicts nothing. Which physical nodes the ring is made of is placement.hpp's business. Pure.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,8 @@ struct SipPlacement {
 /// Places shards in their order: of the GPUs in reach of all predecessors that have memory left, the one that is free first;
 /// of equal ones the first in the range. Errors: infeasible (no memory, or, with PlacementReach::held, no GPU in reach; the
 /// shard and the limit are named), invalid_argument (no GPU, an input that does not come before its shard), out_of_range.
-/// Source: SYSTEMS.md A2.3. What the lines there leave open: the range runs clockwise, and its length is counted clockwise.
+/// Source: docs/systems/sipml.md#partition-and-placement. What the lines there leave open: the range runs clockwise, and its
+/// length is counted clockwise.
 Result<SipPlacement> place_shards(std::span<const Shard> shards, std::span<const Operation> operations,
                                   const SipPlacementOptions& options);
 

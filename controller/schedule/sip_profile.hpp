@@ -27,9 +27,9 @@ struct SipProfile {
   std::vector<ProfiledOperation> operations;
 };
 
-/// The operators at one batch size, times linear between the profiled sizes (SYSTEMS.md A2.1). Errors: out_of_range (a batch
-/// outside the profiled ones, naming them), invalid_argument (a profile whose sizes do not ascend, an operator without a time
-/// for each).
+/// The operators at one batch size, times linear between the profiled sizes (docs/systems/sipml.md#strategy-search). Errors:
+/// out_of_range (a batch outside the profiled ones, naming them), invalid_argument (a profile whose sizes do not ascend, an
+/// operator without a time for each).
 Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uint32_t batch);
 
 /// Synthetic: for each block of the model a memory operator that holds its weights, a forward and a backward operator (one and

@@ -1,5 +1,6 @@
-// SiP-Ring (SYSTEMS.md A2.5, A2.6): static light, decided once a job. Jobs come one after another: what a job has lit stays its
-// own for as long as it still serves every pair that sends, and nobody else's light is ever moved for it.
+// SiP-Ring (docs/systems/sipml.md#ring-programme, #closed-tours): static light, decided once a job. Jobs come one after
+// another: what a job has lit stays its own for as long as it still serves every pair that sends, and nobody else's light is
+// ever moved for it.
 #pragma once
 
 #include "controller/schedule/registry.hpp"

@@ -1,6 +1,6 @@
-// SiP-ML's strategy search (SYSTEMS.md A2.1): how many data-parallel groups of how many model-parallel GPUs reach accuracy
-// first. Each candidate is partitioned and placed; its iteration is the group's time plus the closed form for the gradients
-// (A2.4). What it plays is one group; how groups lie on a fabric is placement.hpp's business. Pure.
+// SiP-ML's strategy search (docs/systems/sipml.md#strategy-search): how many data-parallel groups of how many model-parallel
+// GPUs reach accuracy first. Each candidate is partitioned and placed; its iteration is the group's time plus the closed form
+// for the gradients (#traffic there). What it plays is one group; how groups lie on a fabric is placement.hpp's business. Pure.
 #pragma once
 
 #include <cstdint>

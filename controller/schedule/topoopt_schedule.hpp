@@ -1,5 +1,6 @@
-// TopoOpt as a scheduler (SYSTEMS.md B1, B2.2): each job's servers get a static direct-connect topology of their own from the
-// topology finder, every link of it a circuit on the switch of its interface, and servers forward for pairs without one.
+// TopoOpt as a scheduler (docs/systems/topoopt.md#architecture, #topology-finder): each job's servers get a static
+// direct-connect topology of their own from the topology finder, every link of it a circuit on the switch of its interface, and
+// servers forward for pairs without one.
 #pragma once
 
 #include "controller/schedule/registry.hpp"

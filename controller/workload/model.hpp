@@ -35,7 +35,7 @@ struct Pace {
 
 /// Milliseconds for `batch` samples of `multiply_accumulates` at this pace.
 double milliseconds_at(const Pace& pace, std::int64_t multiply_accumulates, std::int64_t batch);
-/// A pace of so many sustained FLOP/s; training takes 6 FLOP a MAC (SYSTEMS.md part E: 3x forward, 2 a MAC).
+/// A pace of so many sustained FLOP/s; training takes 6 FLOP a MAC (docs/workloads.md#anchors: 3x forward, 2 a MAC).
 Pace pace_of_flops(double flops_per_second, std::string source);
 
 struct Model {

@@ -1,4 +1,5 @@
-// CANDLE (uno) as towers of dense layers: SYSTEMS.md B3 and part E. TopoOpt's 16-server shape is width=4096 feature_layers=12.
+// CANDLE (uno) as towers of dense layers: docs/systems/topoopt.md#models and docs/workloads.md#anchors. TopoOpt's 16-server
+// shape is width=4096 feature_layers=12.
 #include <array>
 
 #include "controller/workload/model.hpp"
@@ -45,7 +46,7 @@ Result<Model> candle(std::string_view name, const Settings& settings) {
   // 64 samples forward in 2.09 ms and backward in 3.79 ms: 3 x 2 x 61 952 x 4096 x 64 FLOP in 5.88 ms
   model.pace = pace_of_flops(16.57e12,
                              "16.6 TFLOP/s sustained on an A100 in fp32: TopoOpt's dense layer of 61 952 x 4096 in 2.09 + "
-                             "3.79 ms, SYSTEMS.md part E");
+                             "3.79 ms, docs/workloads.md#anchors");
   model.assumptions.push_back(
       "candle: one tower of features for each of three inputs (942, 5270, 2048 wide), one after the other, then dense layers "
       "on "

@@ -1,5 +1,5 @@
-// Transformers from one table of shapes. Counts: SYSTEMS.md part E (a layer of hidden H and feed-forward 4H holds 12 H^2 + 13 H
-// parameters; forward 12 S H^2 + 2 S^2 H MAC a layer, S H V for the vocabulary).
+// Transformers from one table of shapes. Counts: docs/workloads.md#anchors (a layer of hidden H and feed-forward 4H holds 12
+// H^2 + 13 H parameters; forward 12 S H^2 + 2 S^2 H MAC a layer, S H V for the vocabulary).
 #include <algorithm>
 #include <array>
 
@@ -62,7 +62,7 @@ constexpr std::string_view kHalfSource =
     "flops replaces it";
 constexpr double kSingleFlops = 17.7e12;
 constexpr std::string_view kSingleSource =
-    "17.7 TFLOP/s sustained on an A100 in fp32: TopoOpt's BERT of 6 layers in 62.20 ms, SYSTEMS.md part E";
+    "17.7 TFLOP/s sustained on an A100 in fp32: TopoOpt's BERT of 6 layers in 62.20 ms, docs/workloads.md#anchors";
 
 struct LayerPart {
   std::int64_t parameters = 0;

@@ -1,4 +1,5 @@
-// VGG and ResNet as blocks. TopoOpt's VGG16 is image=229 pad=2 (SYSTEMS.md B3), its ResNet50 image=229 classes=10.
+// VGG and ResNet as blocks. TopoOpt's VGG16 is image=229 pad=2 (docs/systems/topoopt.md#models), its ResNet50 image=229
+// classes=10.
 #include <array>
 
 #include "controller/workload/layers.hpp"
@@ -10,10 +11,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kVggKeys{"classes", "image", "pad"};
 constexpr std::array<std::string_view, 2> kResnetKeys{"classes", "image"};
 
-/// 64 ms for 32 images of VGG19: SYSTEMS.md C4.
+/// 64 ms for 32 images of VGG19: docs/systems/oddl.md#calibration.
 constexpr double kVgg19Milliseconds = 64;
 constexpr double kVgg19Batch = 32;
-/// 64 images a GPU of VGG16 with 229 pixels and pad 2, measured on an A100: SYSTEMS.md part E (TopoOpt's measures/*.json).
+/// 64 images a GPU of VGG16 with 229 pixels and pad 2, measured on an A100: docs/workloads.md#anchors (TopoOpt's
+/// measures/*.json).
 constexpr double kTopoOptVgg16Milliseconds = 100.48;
 constexpr double kTopoOptVgg16Batch = 64;
 
@@ -36,13 +38,14 @@ Result<Model> vision(std::string_view name, const Settings& settings, std::vecto
                             .boundary = layer.outputs});
   }
   const auto vgg19_macs = static_cast<double>(multiply_accumulates_of(vgg19_layers()));
-  model.pace = {kVgg19Milliseconds, vgg19_macs, kVgg19Batch,
-                name == "vgg19" && *batch == 32
-                    ? "VGG19, 32 images on an A100-class GPU, inferred: SYSTEMS.md C4"
-                    : "inferred: scaled by multiply-accumulates from VGG19's 64 ms for 32 images, SYSTEMS.md C4"};
+  model.pace = {
+      kVgg19Milliseconds, vgg19_macs, kVgg19Batch,
+      name == "vgg19" && *batch == 32
+          ? "VGG19, 32 images on an A100-class GPU, inferred: docs/systems/oddl.md#calibration"
+          : "inferred: scaled by multiply-accumulates from VGG19's 64 ms for 32 images, docs/systems/oddl.md#calibration"};
   if (name == "vgg16" && *side == 229 && *pad == 2) {
     model.pace = {kTopoOptVgg16Milliseconds, static_cast<double>(multiply_accumulates_of(model)), kTopoOptVgg16Batch,
-                  "measured: TopoOpt's VGG16, 64 images on an A100 in 100.48 ms, SYSTEMS.md part E"};
+                  "measured: TopoOpt's VGG16, 64 images on an A100 in 100.48 ms, docs/workloads.md#anchors"};
   }
   if (*pad != 1) {
     model.assumptions.push_back(

@@ -1,5 +1,6 @@
 // Operator graph: a model as operators and the tensors between them, before anybody has decided who computes what. What
-// TopoOpt's strategy search starts from; SYSTEMS.md B3 has its models. Holds no times: those are measured (op_times.hpp).
+// TopoOpt's strategy search starts from; docs/systems/topoopt.md#models has its models. Holds no times: those are measured
+// (op_times.hpp).
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,8 @@ Bytes parameter_bytes(const Operator& of);
 /// out_of_range (kNodes, elements or parameters beyond kCollectiveBytes).
 Result<void> check(const OpGraph& graph);
 
-/// SYSTEMS.md B3: "candle-16", "dlrm-16", "bert-16", "vgg16-16" (shared cluster, 16 servers) and the same with -128
-/// (dedicated). Errors: not_found, listing the names.
+/// docs/systems/topoopt.md#models: "candle-16", "dlrm-16", "bert-16", "vgg16-16" (shared cluster, 16 servers) and the same with
+/// -128 (dedicated). Errors: not_found, listing the names.
 Result<OpGraph> topoopt_model(std::string_view name);
 /// Ascending.
 std::vector<std::string_view> topoopt_model_names();

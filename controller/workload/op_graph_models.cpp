@@ -1,5 +1,6 @@
-// The models of TopoOpt's evaluation (SYSTEMS.md B3), operator by operator as FlexFlow's example programs build them; names are
-// those of the measurements. Checked against the public task graphs: operators in order, all-reduce sizes, transfers.
+// The models of TopoOpt's evaluation (docs/systems/topoopt.md#models), operator by operator as FlexFlow's example programs
+// build them; names are those of the measurements. Checked against the public task graphs: operators in order, all-reduce
+// sizes, transfers.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,4 +1,4 @@
-// One iteration, stage by stage, slot by slot. Tensor parallelism: Shoeybi et al. 2019. Traffic: SYSTEMS.md part E.
+// One iteration, stage by stage, slot by slot. Tensor parallelism: Shoeybi et al. 2019. Traffic: docs/workloads.md#anchors.
 #include "controller/workload/parallel.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A parallelisation strategy: into how many parts each operator of a graph is divided, and which nodes compute them; and the
-// task graph of one iteration that follows from it, as FlexFlow's simulator builds it (SYSTEMS.md B2.3).
+// task graph of one iteration that follows from it, as FlexFlow's simulator builds it (docs/systems/topoopt.md#task-graphs).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct OpPlacement {
 /// One entry an operator.
 using Strategy = std::vector<OpPlacement>;
 
-/// Every operator on as many nodes as were measured; what cannot be divided, on one node, in turn. Where B2.1's search starts.
+/// Every operator on as many nodes as were measured; what cannot be divided, on one node, in turn. Where TopoOpt's search
+/// starts.
 Strategy data_parallel(const OpGraph& graph, const OpTimes& times);
 
 /// Errors, each naming the operator: invalid_argument (another number of operators, parts that do not divide the nodes or were

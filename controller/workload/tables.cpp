@@ -1,4 +1,4 @@
-// DLRM and NCF from their settings. Counts and bytes: SYSTEMS.md part E; NCF's shape: SYSTEMS.md B3.
+// DLRM and NCF from their settings. Counts and bytes: docs/workloads.md#anchors; NCF's shape: docs/systems/topoopt.md#models.
 #include "controller/workload/tables.hpp"
 
 #include <array>
@@ -18,7 +18,7 @@ constexpr std::int64_t kBytesPerParameter = 4;  ///< fp32
 constexpr double kForwardShare = 1.0 / 3.0;
 /// What a GPU of the A100 class sustains on DLRM's small matrix products; inferred, hence a setting (flops) and printed.
 constexpr double kDlrmFlopsPerSecond = 10e12;
-/// TopoOpt's dense layer of 61 952 x 4096 on an A100: 64 samples in 2.09 + 3.79 ms (SYSTEMS.md part E).
+/// TopoOpt's dense layer of 61 952 x 4096 on an A100: 64 samples in 2.09 + 3.79 ms (docs/workloads.md#anchors).
 constexpr double kNcfFlopsPerSecond = 16.57e12;
 
 struct Defaults {
@@ -64,16 +64,16 @@ void finish_ncf(TableModel& model, std::vector<std::int64_t> top) {
   model.flops_per_second = kNcfFlopsPerSecond;
   model.source =
       "inferred: 6 FLOP a parameter of the perceptron and sample at 16.6 TFLOP/s (TopoOpt's dense layers on an A100, "
-      "SYSTEMS.md part E); lookups and updates not counted";
+      "docs/workloads.md#anchors); lookups and updates not counted";
 }
 
 std::vector<std::string> assumptions_of(const TableModel& model, std::string compute) {
   const bool dlrm = model.name == "dlrm";
-  std::string shape = (dlrm ? "dlrm-like: " : model.name + ": ") + std::to_string(model.tables) + " tables of dimension " +
-                      std::to_string(model.dimension) + " spread evenly over the nodes, local batch " +
-                      std::to_string(model.batch) + ", MLPs of " +
-                      std::to_string(model.bottom_parameters + model.top_parameters) + " parameters, fp32 " +
-                      (dlrm ? "(defaults after MLPerf DLRM)" : "(defaults after TopoOpt's NCF, SYSTEMS.md B3)");
+  std::string shape =
+      (dlrm ? "dlrm-like: " : model.name + ": ") + std::to_string(model.tables) + " tables of dimension " +
+      std::to_string(model.dimension) + " spread evenly over the nodes, local batch " + std::to_string(model.batch) +
+      ", MLPs of " + std::to_string(model.bottom_parameters + model.top_parameters) + " parameters, fp32 " +
+      (dlrm ? "(defaults after MLPerf DLRM)" : "(defaults after TopoOpt's NCF, docs/systems/topoopt.md#models)");
   return {std::move(compute), std::move(shape),
           model.overlapped ? "overlap = bucketed: the forward all-to-all hides behind the bottom MLP, gradients behind backward"
                            : "overlap = none: compute stops while bytes move"};

@@ -1,4 +1,4 @@
-// Reads `record_param_comms` and `## process_group:init ##` nodes. What was read on real files is in TRAFFIC.md.
+// Reads `record_param_comms` and `## process_group:init ##` nodes. What was read on real files is in docs/traffic.md.
 #include "controller/workload/trace_pytorch.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A trace's summary for people (a table) and for programs (JSON; keys of OPERATIONS.md, `import`).
+// A trace's summary for people (a table) and for programs (JSON; its keys are fixed: docs/json.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -29,7 +29,8 @@ std::span<const std::string_view> workload_keys(std::string_view name);
 /// ("1-5"), local; and the keys of their shape. dlrm and ncf take batch or l = local batch, compute_ms or flops, overlap,
 /// tables, rows, dim, bottom, top. docs/workloads.md lists all.
 /// Errors: not_found (no such name, with the nearest), invalid_argument (unknown key, with the nearest; not a number; degrees
-/// that do not fit the nodes or the model), out_of_range. Source of the shapes and anchors: SYSTEMS.md part E and C4.
+/// that do not fit the nodes or the model), out_of_range. Source of the shapes and anchors: docs/workloads.md#anchors and
+/// docs/systems/oddl.md#calibration.
 Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings& settings);
 
 /// What the controller schedules of it: job_of(make_task_graph(...)). Errors: as make_task_graph and job_of.

@@ -14,7 +14,7 @@
 namespace loom {
 namespace {
 
-/// The C band that our amplifiers and lasers cover: 96 slots of 50 GHz, as the plan of DEVICES.md.
+/// The C band that our amplifiers and lasers cover: the window of the WSS in docs/devices.md.
 constexpr Range<Frequency> kCBand{{191'325'000}, {196'150'000}};
 constexpr Range<FrequencyOffset> kSpacing{kGridStep, {4'800'000}};
 

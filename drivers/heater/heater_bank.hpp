@@ -22,7 +22,7 @@ struct HeaterProfile {
   std::string name;
   std::uint16_t bus_address = 0;
   std::vector<RingFilter> rings;                             ///< by channel
-  Duration thermal_settle = std::chrono::milliseconds{1};    ///< 5 time constants of an undercut ring (170 us), DEVICES table 1
+  Duration thermal_settle = std::chrono::milliseconds{1};    ///< 5 time constants of an undercut ring (170 us), docs/devices.md
   Duration reply_deadline = std::chrono::milliseconds{500};  ///< libmodbus' default response time-out
   Duration exchange = std::chrono::milliseconds{35};         ///< read of 8 registers at 9600 8N1 with its gaps, for lead()
 };

@@ -63,7 +63,7 @@ struct SimDeviceOptions {
   Duration device_time = std::chrono::microseconds{100};          ///< a device thinks before it answers [K]
   Duration power_up = Duration{};                                 ///< a laser refuses (CII) until then
   Duration laser_enable = std::chrono::milliseconds{1};           ///< SENA to full power [K]
-  Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater (Trento 2022 class), DEVICES: 1..170 us
+  Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater; docs/devices.md: 1..170 us
   bool wss_checksum = false;                                      ///< the WSS frames its lines as ^text$HHHH
   bool keep_actuations = false;                                   ///< for tests; grows without end
 };

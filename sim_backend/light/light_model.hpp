@@ -51,7 +51,8 @@ struct Leak {
   bool operator==(const Leak&) const = default;
 };
 
-/// Summed crosstalk that a receiver still bears, over its signal: at -20 dB a PAM4 receiver of 100G is lost (SYSTEMS.md C2).
+/// Summed crosstalk that a receiver still bears, over its signal: at -20 dB a PAM4 receiver of 100G is lost
+/// (docs/systems/oddl.md#two-time-scales).
 inline constexpr Db kCrosstalkBorne{-2000};
 /// Powers here are rounded to 0.01 dB at each of at most a few dozen elements; a plan at its limit is not to be blamed for
 /// that.

@@ -25,7 +25,8 @@ Prediction predicted(std::string_view workload, std::string_view fabric, std::ui
 }
 
 TEST_CASE("vgg19_on_1024_nodes_equals_the_published_closed_form") {
-  // 2 x 1023/1024 x 574,668,960 B at 100 Gb/s = 91.857 ms, and 2046 latencies (SYSTEMS.md C4: 91.86 ms, 155.9 ms with C = 64).
+  // 2 x 1023/1024 x 574,668,960 B at 100 Gb/s = 91.857 ms, and 2046 latencies (docs/systems/oddl.md#calibration: 91.86 ms,
+  // 155.9 ms with C = 64).
   const Prediction bare = predicted("vgg19", "oddl", 1024, {{"overlap", "none"}}, {{"latency_us", "0"}});
   const double wire_ns = 2.0 * 1023 / 1024 * 574'668'960 * 8 / 100;
   CHECK(static_cast<double>(bare.exposed.count()) == Approx(wire_ns).epsilon(0).margin(1));

@@ -11,7 +11,8 @@
 namespace loom {
 
 enum class WaveSense : std::uint8_t {
-  as_in_code,  ///< SiP-ML's integer programme (SYSTEMS.md A2.5): bounds the load of every segment, colours nothing
+  as_in_code,  ///< SiP-ML's integer programme (docs/systems/sipml.md#ring-programme): bounds the load of every segment, colours
+               ///< nothing
   continuous,  ///< a grant is one wavelength all the way, as filters and lasers have it
 };
 

@@ -1,5 +1,6 @@
 // The best that parallel circuit switches, and a ring without re-use of wavelengths, can do for the worst-served pair, as the
-// authors' integer programmes say it (SYSTEMS.md A2.7, A2.8) and CBC solves it. For tests and benchmarks only.
+// authors' integer programmes say it (docs/systems/sipml.md#circuits-over-switches, #mordia) and CBC solves it. For tests and
+// benchmarks only.
 #pragma once
 
 #include <cstdint>

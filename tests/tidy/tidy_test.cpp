@@ -53,7 +53,7 @@ std::vector<SourceFile> read_tree(const std::vector<std::string>& suffixes) {
   return files;
 }
 
-/// The room of a path: the longest prefix that is a room of its own in DESIGN's arrows.
+/// The room of a path: the longest prefix that is a room of its own in arrows().
 std::string room_of(const std::string& path) {
   static const std::vector<std::string> kRooms{"core/config",
                                                "core",

@@ -113,7 +113,7 @@ TEST_CASE("halving_and_doubling_of_1024_nodes_takes_six_maps") {
   }
   const auto turns = maps_in_turn(grid, traffic, with_ways(grid, 1));
   check_turns(grid, traffic, with_ways(grid, 1), turns);
-  CHECK(turns.size() == 6);      // itself and five other groups (SYSTEMS.md C2)
+  CHECK(turns.size() == 6);      // itself and five other groups (docs/systems/oddl.md#two-time-scales)
   CHECK(slots_of(turns) == 10);  // a matching a step: what is alike is together
 }
 

@@ -265,7 +265,7 @@ TEST_CASE("a_second_run_and_a_changed_op_equal_a_fresh_prediction") {
 }
 
 TEST_CASE("packets_and_step_latency_are_charged_where_they_are_given") {
-  // FlexNetPacket: 2 (N-1) (ceil(chunk / 8936) x 8936 / B + 2 us) within 1 us (TARGETS.md).
+  // FlexNetPacket: 2 (N-1) (ceil(chunk / 8936) x 8936 / B + 2 us) within 1 us (docs/predictor.md#peers).
   NetworkTerms packets = terms(16);
   packets.packets = {8936, 0};
   packets.step_latency = Duration{1000};

@@ -37,7 +37,7 @@ std::map<std::size_t, int> histogram(const Network& network) {
 }
 
 TEST_CASE("jumps_reach_every_offset_in_the_published_number_of_hops") {
-  // SYSTEMS.md B4.5: CoinChangeMod.
+  // docs/systems/topoopt.md#golden-topologies: CoinChangeMod.
   const auto twelve = make_jump_rings(terms(12), {.jumps = {1, 5}});
   REQUIRE(twelve);
   CHECK(histogram(*twelve) == std::map<std::size_t, int>{{1, 4}, {2, 5}, {3, 2}});

@@ -1,5 +1,5 @@
 // Wavelengths on small rings against the proven optimum, in the sense of the authors' integer programme and in that of devices
-// (SYSTEMS.md A2.5, part D T11).
+// (docs/systems/sipml.md#ring-programme and docs/reproduction.md T11).
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -39,7 +39,7 @@ TEST_CASE("golden_rings_have_their_optimum_in_both_senses_and_ours_reaches_it") 
   }
 }
 
-TEST_CASE("a_feasible_load_may_have_no_colouring") {  // SYSTEMS.md A2.5
+TEST_CASE("a_feasible_load_may_have_no_colouring") {  // docs/systems/sipml.md#ring-programme
   const std::vector<RingPair> pairs{{6, 0, 1}, {4, 0, 1}, {6, 3, 1}, {3, 5, 1}, {4, 6, 1}, {6, 2, 1}, {1, 5, 1}};
   CHECK(optimum(7, 2, pairs, WaveSense::as_in_code) == 1);
   CHECK(optimum(7, 2, pairs, WaveSense::continuous) == 0);

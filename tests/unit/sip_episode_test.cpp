@@ -1,5 +1,5 @@
 // SiP-ML's episode loop, played: closed forms of all-stop and of not-all-stop, starvation, multi-shot switches, and the sweep
-// of reconfiguration times (SYSTEMS.md part D T16).
+// of reconfiguration times (docs/reproduction.md, T16).
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -147,11 +147,12 @@ TEST_CASE("episodes_played_twice_take_the_same_time") {
   CHECK(*play(graph, policy, {}) == *play(graph, policy, {}));
 }
 
-/// The Transformer's group of 8 (SYSTEMS.md A3, synthetic profile) on its ring of 40 wavelengths, 1 Tb/s a GPU.
+/// The Transformer's group of 8 (docs/systems/sipml.md#models-and-figures, synthetic profile) on its ring of 40 wavelengths, 1
+/// Tb/s a GPU.
 TaskGraph transformer_group() {
   const auto model = model_of("transformer", {{"seq", "38"}});
   REQUIRE(model);
-  const auto profile = scaled_to(synthetic_profile(*model), 8, 11'264us, "SYSTEMS.md A3");
+  const auto profile = scaled_to(synthetic_profile(*model), 8, 11'264us, "docs/systems/sipml.md#models-and-figures");
   const auto operations = operations_at(*profile, 8);
   const auto shards = partition_operations(*operations, 8, 1us);
   SipPlacementOptions options;

@@ -1,4 +1,4 @@
-// SiP-OCS: the golden cases of SYSTEMS.md part D (T12), the degenerate case, and multi-shot against exhaustive search.
+// SiP-OCS: the golden cases of docs/reproduction.md (T12), the degenerate case, and multi-shot against exhaustive search.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,4 +1,5 @@
-// SiP-Ring and SiP-OCS: golden figures of SYSTEMS.md A2.6, exactness on small cases, and the way through lower and verify.
+// SiP-Ring and SiP-OCS: golden figures of docs/systems/sipml.md#closed-tours, exactness on small cases, and the way through
+// lower and verify.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -22,7 +23,7 @@ double granted(std::uint32_t nodes, std::uint32_t channels, const std::vector<Ri
   return worst_served(pairs, grant_waves(map, pairs, limits).served);
 }
 
-TEST_CASE("closed_tours_give_the_published_figures") {  // SYSTEMS.md A2.6, before repair
+TEST_CASE("closed_tours_give_the_published_figures") {  // docs/systems/sipml.md#closed-tours, before repair
   CHECK(granted(4, 4, neighbours(4), false) == 5);
   CHECK(granted(4, 4, everybody(4), false) == 2);
   CHECK(granted(8, 32, neighbours(8), false) == 36);

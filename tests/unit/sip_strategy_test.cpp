@@ -1,5 +1,6 @@
-// SiP-ML's profiles and strategy search: one group's time explained step by step (SYSTEMS.md part D T18), the closed form's
-// table (A3), what is rejected and why, and the published range as a consistency check (T10).
+// SiP-ML's profiles and strategy search: one group's time explained step by step (docs/reproduction.md, T18), the closed form's
+// table (docs/systems/sipml.md#models-and-figures), what is rejected and why, and the published range as a consistency check
+// (T10).
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -83,7 +84,7 @@ TEST_CASE("synthetic_profiles_hold_the_models_bytes_and_say_that_they_are_synthe
     bytes += operation.parameters.count;
   }
   CHECK(bytes == parameters_of(*model) * model->bytes_per_element);
-  const auto scaled = scaled_to(profile, 64, 39'321us, "SYSTEMS.md A3");
+  const auto scaled = scaled_to(profile, 64, 39'321us, "docs/systems/sipml.md#models-and-figures");
   REQUIRE(scaled);
   Duration total{};
   const auto operations = operations_at(*scaled, 64);
@@ -170,7 +171,7 @@ TEST_CASE("a_search_with_nothing_to_choose_from_says_why") {
   CHECK_FALSE(search_strategy(small_profile(), table, options));
 }
 
-/// SYSTEMS.md A3: what the released scripts fix for each model.
+/// docs/systems/sipml.md#models-and-figures: what the released scripts fix for each model.
 struct Published {
   const char* name;
   const char* zoo;
@@ -213,7 +214,7 @@ TEST_CASE("the_closed_form_gives_the_table_of_the_published_set_up") {
 Duration group_time(const Published& of, std::int64_t rate) {
   const auto model = model_of(of.zoo, of.settings);
   REQUIRE(model);
-  const auto profile = scaled_to(synthetic_profile(*model), of.batch, of.single, "SYSTEMS.md A3");
+  const auto profile = scaled_to(synthetic_profile(*model), of.batch, of.single, "docs/systems/sipml.md#models-and-figures");
   REQUIRE(profile);
   const auto operations = operations_at(*profile, of.batch);
   const auto shards = partition_operations(*operations, 8, of.quantum);

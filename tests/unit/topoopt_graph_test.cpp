@@ -459,7 +459,8 @@ void expect_facts(const PublicGraph& facts) {
 }
 
 TEST_CASE("reads_the_public_task_graphs_behind_figure_16") {
-  // Counts of TRAFFIC.md; bytes, busy times and pairs of SYSTEMS.md B4.4 (all-reduces of one server move nothing).
+  // Counts of docs/traffic.md; bytes, busy times and pairs of docs/systems/topoopt.md#public-graphs (all-reduces of one server
+  // move nothing).
   expect_facts({"100vgg_16", 768, 32, 0, {{16, 1157.41}}, 100.477, 0, 0});
   expect_facts({"100transformer_16", 2'020, 68, 0, {{16, 226.569}}, 62.2018, 0, 0});
   expect_facts({"100candle_16", 1'580, 140, 456, {{4, 2852.83}, {8, 1027.24}, {16, 872.612}}, 113.8055, 18.522, 48});

@@ -1,5 +1,5 @@
-// TotientPerms, geometric selection, CoinChangeMod and the shares of a node's links: golden values of SYSTEMS.md B4.5 (T1, T2),
-// and properties against answers found the slow way.
+// TotientPerms, geometric selection, CoinChangeMod and the shares of a node's links: golden values of
+// docs/systems/topoopt.md#golden-topologies (T1, T2), and properties against answers found the slow way.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>

@@ -273,7 +273,7 @@ TEST_CASE("dlrm_and_ncf_exchange_rows_and_reduce_their_perceptrons") {
 }
 
 TEST_CASE("topoopt_s_testbed_moves_the_published_bytes") {
-  // SYSTEMS.md B4.3: perceptrons of 231, 1159 and 516 MB; l x dim x 4 x 11 bytes of rows from each of 12 ranks
+  // docs/systems/topoopt.md#testbed: perceptrons of 231, 1159 and 516 MB; l x dim x 4 x 11 bytes of rows from each of 12 ranks
   struct Published {
     std::string dimension;
     std::string bottom;

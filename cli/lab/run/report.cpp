@@ -100,7 +100,8 @@ std::vector<std::string> assumptions_of(const JobOutcome& outcome) {
   return all;
 }
 
-/// SYSTEMS.md C3 with the control time that was measured, none of it hidden, and the fast lasers of the reconstruction.
+/// The efficiency of docs/systems/oddl.md#grants with the control time that was measured, none of it hidden, and the fast
+/// lasers of the reconstruction.
 double efficiency_of(const ControlTimes& control, Duration measured) {
   GrantTimings timings;  // 100 ns of tuning, 50 ns of lock: ours, uncalibrated
   timings.control = measured;
@@ -119,7 +120,7 @@ std::string control_text(const ControlTimes& control) {
   text += "control time, measured: REQ to the arbiter's first word p50 " + text_of(control.answer_p50) + ", p99 " +
           text_of(control.answer_p99) + "; REQ to GNT p50 " + text_of(control.grant_p50) + ", p99 " +
           text_of(control.grant_p99) + " (with the wait for others)\n";
-  text += "efficiency that follows (SYSTEMS.md C3, tuning 100 ns and lock 50 ns assumed, nothing hidden): " +
+  text += "efficiency that follows (docs/systems/oddl.md#grants, tuning 100 ns and lock 50 ns assumed, nothing hidden): " +
           number_text(efficiency_of(control, control.answer_p50), 4) + " at p50, " +
           number_text(efficiency_of(control, control.answer_p99), 4) + " at p99; of the time from request to darkness, with " +
           "this lab's lasers: " + number_text(control.used, 4) + "\n";

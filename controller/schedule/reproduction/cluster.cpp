@@ -1,5 +1,5 @@
-// The shared cluster of 432 servers (SYSTEMS.md B2.6): jobs of 16 servers placed at random on a fat-tree of similar cost,
-// beside TopoOpt, which gives each a shard of its own.
+// The shared cluster of 432 servers (docs/systems/topoopt.md#shared-cluster): jobs of 16 servers placed at random on a fat-tree
+// of similar cost, beside TopoOpt, which gives each a shard of its own.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +22,7 @@ constexpr std::uint32_t kServers = 432;
 constexpr std::uint32_t kJobServers = 16;
 constexpr std::uint32_t kTrials = 5;
 constexpr std::uint32_t kDegree = 8;
-constexpr BitRate kTreeRate{120'000'000'000};  ///< of the 115 to 125 Gb/s that SYSTEMS.md B4.2 derives from the published 3.4
+constexpr BitRate kTreeRate{120'000'000'000};  ///< docs/systems/topoopt.md#iteration-times: 115 to 125 Gb/s give the 3.4
 
 /// One kind of job: how often it is drawn, and the strategies that it runs with on either side.
 struct Kind {

@@ -1,4 +1,5 @@
-// ODDL's abstract (SYSTEMS.md C4): a reconstruction, once with knobs that were fitted to it and once as everything comes.
+// ODDL's abstract (docs/systems/oddl.md#calibration): a reconstruction, once with knobs that were fitted to it and once as
+// everything comes.
 #include <algorithm>
 
 #include "controller/predict/fabric_model.hpp"

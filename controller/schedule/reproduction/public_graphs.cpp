@@ -1,4 +1,5 @@
-// TopoOpt's public task graphs, their strategies and measured compute times taken as they are (SYSTEMS.md B4.2, B4.4).
+// TopoOpt's public task graphs, their strategies and measured compute times taken as they are
+// (docs/systems/topoopt.md#iteration-times, #public-graphs).
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -22,7 +23,7 @@ Result<double> on_direct_connect(const std::string& data, const std::string& gra
 
 }  // namespace
 
-/// B4.2: the authors' task graphs on an ideal switch.
+/// docs/systems/topoopt.md#iteration-times: the authors' task graphs on an ideal switch.
 Figures ideal_switches(const std::string& data) {
   struct Row {
     const char* model;
@@ -53,7 +54,8 @@ Figures ideal_switches(const std::string& data) {
   return figures;
 }
 
-/// B4.2, B4.4: nearly all of it is compute, so it says little; the network-bound share is what exceeds 100.477 and 62.20 ms.
+/// #iteration-times and #public-graphs: nearly all of it is compute, so it says little; the network-bound share is what exceeds
+/// 100.477 and 62.20 ms.
 Figures compute_bound_direct(const std::string& data) {
   struct Row {
     const char* graph;

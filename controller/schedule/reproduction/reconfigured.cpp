@@ -1,5 +1,6 @@
-// Optical switches that are set anew while a job runs, beside TopoOpt's static topology (SYSTEMS.md B2.5, T15), and what
-// forwarding by servers costs in bandwidth. DLRM on the dedicated cluster of 128 servers, data parallel.
+// Optical switches that are set anew while a job runs, beside TopoOpt's static topology
+// (docs/systems/topoopt.md#reconfigured-baselines, T15), and what forwarding by servers costs in bandwidth. DLRM on the
+// dedicated cluster of 128 servers, data parallel.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// CANDLE co-optimised: its strategy is not public, so it must be found (SYSTEMS.md B4.2, T7).
+// CANDLE co-optimised: its strategy is not public, so it must be found (docs/systems/topoopt.md#iteration-times, T7).
 #include <array>
 
 #include "controller/predict/networks/ideal_switch.hpp"

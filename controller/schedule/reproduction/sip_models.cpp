@@ -58,8 +58,9 @@ std::vector<SipModel> sip_models() {
 
 Result<SipProfile> profile_of(const SipModel& of, std::uint32_t half_batch) {
   const auto model = model_of(of.zoo, of.settings);
-  return model ? scaled_to(synthetic_profile(*model, half_batch), of.batch, of.single, "SYSTEMS.md A3")
-               : Result<SipProfile>(std::unexpected(model.error()));
+  return model
+             ? scaled_to(synthetic_profile(*model, half_batch), of.batch, of.single, "docs/systems/sipml.md#models-and-figures")
+             : Result<SipProfile>(std::unexpected(model.error()));
 }
 
 Result<TaskGraph> group_of(const SipModel& of) {

@@ -1,5 +1,6 @@
-// SiP-ML's three models (SYSTEMS.md A3) on synthetic profiles: the group that is played, the closed form that is added for
-// gradients, and the sweeps over bandwidth and reconfiguration time that T10 and T16 read. Pure, and alike on every machine.
+// SiP-ML's three models (docs/systems/sipml.md#models-and-figures) on synthetic profiles: the group that is played, the closed
+// form that is added for gradients, and the sweeps over bandwidth and reconfiguration time that T10 and T16 read. Pure, and
+// alike on every machine.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The testbed of twelve nodes: when forwarding over rings loses against a switch (SYSTEMS.md B4.3).
+// The testbed of twelve nodes: when forwarding over rings loses against a switch (docs/systems/topoopt.md#testbed).
 #include <algorithm>
 #include <array>
 
@@ -25,7 +25,7 @@ Result<double> fit_efficiency(const TaskGraph& graph, double wanted_ms) {
 
 }  // namespace
 
-/// B4.3, the 12-node testbed: TopoOpt's 4 x 25 Gb/s against a switch of 100 Gb/s, small configuration. The switch's efficiency
+/// The 12-node testbed: TopoOpt's 4 x 25 Gb/s against a switch of 100 Gb/s, small configuration. The switch's efficiency
 /// is fitted at l = 32; the other five are predicted.
 Figures all_to_all_crossover(const std::string&) {
   static constexpr std::array<std::pair<std::uint32_t, double>, 6> kMeasured{{{32, 60.2 / 80.9},

@@ -1,4 +1,4 @@
-// TopoOpt's golden topologies (SYSTEMS.md B4.5 and B2.2): jumps, hops and matchings, exact.
+// TopoOpt's golden topologies (docs/systems/topoopt.md#golden-topologies, #topology-finder): jumps, hops and matchings, exact.
 #include <algorithm>
 #include <array>
 #include <numeric>

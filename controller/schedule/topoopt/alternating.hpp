@@ -1,6 +1,7 @@
-// TopoOpt's alternating optimisation (SYSTEMS.md B2.1): a Markov chain over strategies by Metropolis' rule, whose topology is
-// found anew from the traffic of what it accepts. A chain is a value that advances by step(); whoever wants several in parallel
-// or a deadline keeps that to himself. Steps are costed by StrategyClock, the best of them judged by the prediction engine.
+// TopoOpt's alternating optimisation (docs/systems/topoopt.md#alternating-optimisation): a Markov chain over strategies by
+// Metropolis' rule, whose topology is found anew from the traffic of what it accepts. A chain is a value that advances by
+// step(); whoever wants several in parallel or a deadline keeps that to himself. Steps are costed by StrategyClock, the best of
+// them judged by the prediction engine.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,7 @@ struct SearchProblem {
   std::optional<Network> fixed{};  ///< a network that stays as it is (a switch, a tree): only the strategy is searched
 };
 
-/// Defaults: the authors', where they are known (SYSTEMS.md B2.1).
+/// Defaults: the authors', where they are known (docs/systems/topoopt.md#alternating-optimisation).
 struct SearchOptions {
   FinderOptions finder = as_in_code_release(4);
   MoveOptions moves{};

@@ -1,5 +1,6 @@
-// How a node's links are shared out (SYSTEMS.md B2.2, steps 1 and 2): between all-reduce rings and model-parallel pairs, and
-// among the rings of different group sizes. Each in the variants of the paper and of the authors' code. Pure.
+// How a node's links are shared out (docs/systems/topoopt.md#topology-finder, steps 1 and 2): between all-reduce rings and
+// model-parallel pairs, and among the rings of different group sizes. Each in the variants of the paper and of the authors'
+// code. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Ways through a direct-connect topology in which servers forward for each other (SYSTEMS.md B2.2, step 4): shortest ones with
-// ties by seed, as in the authors' code, and the k shortest without loops, as in the paper. Counts hops, never bytes. Pure.
+// Ways through a direct-connect topology in which servers forward for each other (docs/systems/topoopt.md#topology-finder, step
+// 4): shortest ones with ties by seed, as in the authors' code, and the k shortest without loops, as in the paper. Counts hops,
+// never bytes. Pure.
 #pragma once
 
 #include <cstdint>

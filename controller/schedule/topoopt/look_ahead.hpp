@@ -1,7 +1,7 @@
-// Look-ahead panels as a state machine (SYSTEMS.md B1), one a job. All light of a job passes panels of one side, the *active*
-// ones; its interfaces' ports of the other side, the *look-ahead* ones, are dark and may be wired by the robot. No state is
-// kept beside the light: where the 1x2 switches stand says which side is active, what the panels hold says how far the wiring
-// is.
+// Look-ahead panels as a state machine (docs/systems/topoopt.md#architecture), one a job. All light of a job passes panels of
+// one side, the *active* ones; its interfaces' ports of the other side, the *look-ahead* ones, are dark and may be wired by the
+// robot. No state is kept beside the light: where the 1x2 switches stand says which side is active, what the panels hold says
+// how far the wiring is.
 //
 //   settled --other links wanted--> wiring: the look-ahead side is wired for all links, the light stays as it is
 //   wiring  --all wires are there--> flip: 1x2 switches to the other side, which is active from now on: settled

@@ -1,5 +1,5 @@
-// Moves of the strategy search, as FlexFlow makes them (SYSTEMS.md B2.1): an operator's placement carried on to its neighbours,
-// or one operator placed anew. Chance is a value: the same draws give the same moves.
+// Moves of the strategy search, as FlexFlow makes them (docs/systems/topoopt.md#alternating-optimisation): an operator's
+// placement carried on to its neighbours, or one operator placed anew. Chance is a value: the same draws give the same moves.
 #pragma once
 
 #include <cstdint>

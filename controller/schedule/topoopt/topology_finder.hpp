@@ -1,6 +1,6 @@
-// TopologyFinder (SYSTEMS.md B2.2): from a job's all-reduces and model-parallel transfers to a direct-connect topology of
-// degree d, its rings, and who forwards for whom. Symbolic wherever the topology looks the same from every node. Pure; the same
-// demand, options and seed give the same topology. Times nothing: controller/predict does.
+// TopologyFinder (docs/systems/topoopt.md#topology-finder): from a job's all-reduces and model-parallel transfers to a
+// direct-connect topology of degree d, its rings, and who forwards for whom. Symbolic wherever the topology looks the same from
+// every node. Pure; the same demand, options and seed give the same topology. Times nothing: controller/predict does.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// TotientPerms (SYSTEMS.md B2.2, step 2): which "+p" rings join every regular group of g of n nodes, and which of them to
-// build. Group theory and arithmetic only: no demand, no link. Pure.
+// TotientPerms (docs/systems/topoopt.md#topology-finder, step 2): which "+p" rings join every regular group of g of n nodes,
+// and which of them to build. Group theory and arithmetic only: no demand, no link. Pure.
 #pragma once
 
 #include <cstdint>
