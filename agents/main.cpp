@@ -10,6 +10,7 @@
 
 #include "agents/agent.hpp"
 #include "agents/traffic/inspector_reader.hpp"
+#include "controller/architectures/registry.hpp"
 #include "core/config/contact_endpoint.hpp"
 #include "core/config/scenario_file.hpp"
 #include "drivers/bus/bus_device.hpp"
@@ -436,7 +437,7 @@ int host_agents(const Order& order, const Scenario& scenario, const StateFolder&
 }
 
 int run(const Order& order) {
-  const auto scenario = load_scenario(order.scenario);
+  const auto scenario = load_scenario(order.scenario, all_templates());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       log_error(to_string(error));

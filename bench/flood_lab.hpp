@@ -18,6 +18,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "controller/architectures/oddl/fabric.hpp"
 #include "controller/control/controller.hpp"
 #include "proto/codec.hpp"
 #include "runtime/host.hpp"

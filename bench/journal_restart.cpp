@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
 #include "core/config/scenario_file.hpp"
 #include "proto/codec.hpp"
@@ -118,7 +119,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: journal_restart churn SCENARIO SECONDS FILE | journal_restart start SCENARIO FILE\n");
     return 2;
   }
-  const auto scenario = loom::load_scenario(argv[2]);
+  const auto scenario = loom::load_scenario(argv[2], all_templates());
   if (!scenario) {
     std::fprintf(stderr, "%s\n", to_string(scenario.errors.front()).c_str());
     return 1;

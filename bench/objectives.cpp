@@ -8,9 +8,9 @@
 #include <optional>
 #include <random>
 
-#include "controller/schedule/mordia.hpp"
-#include "controller/schedule/topoopt/general_matching.hpp"
-#include "controller/schedule/topoopt/pair_links.hpp"
+#include "controller/architectures/mordia/episodes.hpp"
+#include "controller/architectures/topoopt/finder/pair_links.hpp"
+#include "controller/schedule/general_matching.hpp"
 #include "tests/oracle/ring_oracle.hpp"
 #include "tests/oracle/small_rings.hpp"
 #include "tests/oracle/switch_oracle.hpp"

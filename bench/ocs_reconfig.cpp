@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "controller/predict/greedy_degree.hpp"
+#include "controller/architectures/ocs_reconfig/greedy_degree.hpp"
+#include "controller/architectures/topoopt/network.hpp"
+#include "controller/architectures/topoopt/search/alternating.hpp"
 #include "controller/predict/predictor.hpp"
 #include "controller/schedule/pair_bytes.hpp"
-#include "controller/schedule/topoopt/alternating.hpp"
-#include "controller/schedule/topoopt_network.hpp"
 
 using namespace loom;
 

@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <vector>
 
+#include "controller/architectures/oddl/architecture.hpp"
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/oddl/schedule.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/estimate.hpp"
 #include "controller/plan/pipeline.hpp"
-#include "controller/schedule/oddl.hpp"
 #include "controller/schedule/placement.hpp"
 
 namespace {
@@ -65,7 +68,7 @@ bool run(const char* what, const std::shared_ptr<const Fabric>& fabric, const In
   request.intent = before;
   std::shared_ptr<const PlanResult> lit;
   if (!before.jobs.empty()) {
-    auto made = make_plan(request);
+    auto made = make_plan(all_architectures(), request);
     if (!made) {
       std::fprintf(stderr, "%s: %s\n", what, made.error().message.c_str());
       return false;
@@ -79,7 +82,7 @@ bool run(const char* what, const std::shared_ptr<const Fabric>& fabric, const In
   for (std::size_t i = 0; lit && i < request.intent.jobs.size() && i < lit->intent.jobs.size(); ++i) {
     request.intent.jobs[i] = lit->intent.jobs[i];
   }
-  const auto placed = place(*fabric, request.intent);
+  const auto placed = place(*fabric, &kOddl, request.intent);
   if (!placed) {
     std::fprintf(stderr, "%s: %s\n", what, placed.error().message.c_str());
     return false;
@@ -87,7 +90,7 @@ bool run(const char* what, const std::shared_ptr<const Fabric>& fabric, const In
   const Demand demand = estimate(*placed, request.base.get());
   bool works = true;
   const Times map = measure([&] { works = schedule_oddl(*fabric, demand, *placed, {}).has_value() && works; });
-  const Times plan = measure([&] { works = make_plan(request).has_value() && works; });
+  const Times plan = measure([&] { works = make_plan(all_architectures(), request).has_value() && works; });
   print(what, map, plan);
   return works;
 }

@@ -8,10 +8,10 @@
 #include <numeric>
 #include <random>
 
+#include "controller/architectures/electrical/fat_tree.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/collective_time.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
-#include "controller/predict/networks/fat_tree.hpp"
-#include "controller/predict/networks/ideal_switch.hpp"
 #include "controller/predict/predict_graph.hpp"
 #include "controller/predict/transfers.hpp"
 

@@ -12,9 +12,9 @@
 #include <numeric>
 #include <vector>
 
-#include "controller/predict/networks/ideal_switch.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
+#include "controller/architectures/topoopt/network.hpp"
 #include "controller/predict/predictor.hpp"
-#include "controller/schedule/topoopt_network.hpp"
 #include "controller/workload/topoopt_graph.hpp"
 
 namespace {

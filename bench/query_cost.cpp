@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/control/timers.hpp"
 #include "controller/plan/pipeline.hpp"
@@ -108,7 +110,7 @@ class Lab {
       if (!plans_.empty()) {
         const auto request = plans_.front();
         plans_.pop_front();
-        feed(Planned{{request->revision, make_plan(*request), {}}});
+        feed(Planned{{request->revision, make_plan(all_architectures(), *request), {}}});
         continue;
       }
       const Envelope asked = std::move(inbox_.front());

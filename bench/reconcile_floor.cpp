@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/reconcile.hpp"
 #include "controller/workload/zoo.hpp"
@@ -60,7 +62,7 @@ int main() {
   }
   job.spec = *std::move(spec);
   request.intent.jobs = {job};
-  const auto made = make_plan(request);
+  const auto made = make_plan(all_architectures(), request);
   if (!made) {
     std::fprintf(stderr, "%s\n", made.error().message.c_str());
     return 1;

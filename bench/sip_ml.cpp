@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "controller/schedule/reproduction/sip_models.hpp"
+#include "controller/arena/reproduction/sip_models.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/median_time.hpp"
-#include "controller/schedule/ring_waves.hpp"
+#include "controller/architectures/sip_ring/waves.hpp"
 
 namespace {
 

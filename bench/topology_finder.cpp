@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/median_time.hpp"
-#include "controller/schedule/topoopt/general_matching.hpp"
-#include "controller/schedule/topoopt/topology_finder.hpp"
+#include "controller/architectures/topoopt/finder/topology_finder.hpp"
+#include "controller/schedule/general_matching.hpp"
 
 namespace {
 

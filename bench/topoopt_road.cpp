@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/topoopt/fabric.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/workload/zoo.hpp"
 
@@ -33,7 +35,7 @@ class Road {
     Made made;
     for (int i = 0; i < 3; ++i) {
       const std::clock_t begin = std::clock();
-      auto result = make_plan(request_);
+      auto result = make_plan(all_architectures(), request_);
       times.push_back(1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
       if (!result) {
         std::printf("  refused: %s\n", result.error().message.c_str());

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "controller/predict/networks/ideal_switch.hpp"
-#include "controller/schedule/topoopt/alternating.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
+#include "controller/architectures/topoopt/search/alternating.hpp"
 
 using namespace loom;
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,15 +46,12 @@ struct Collective {
   bool operator==(const Collective&) const = default;
 };
 
-/// Which wavelength leads to which group, on fabrics where a WSS says so (ODDL).
-enum class MapChoice : std::uint8_t {
-  cheapest,  ///< the scheduler's choice, by time of an iteration
-  maps,      ///< one map after the other, until every pair of groups had light
-  latin,     ///< wavelength j of group g leads to group g + j; nodes relay, two hops at most
-  ring,      ///< wavelength 0 leads to the next group, all others stay; nodes relay
-  custom,    ///< as JobSpec::custom_map says; nodes relay
-};
-std::string_view to_string(MapChoice choice);
+/// What a job asks of its architecture, by key, as written: which keys there are and what they may be only its folder knows.
+using JobOptions = std::map<std::string, std::string, std::less<>>;
+
+/// What a job was admitted with beside its nodes, where a fabric leaves a choice: ascending numbers by name, whose meaning only
+/// its architecture knows.
+using JobShare = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
 
 /// What an operator submits. Importers and the model zoo make it; the controller places it.
 struct JobSpec {
@@ -63,9 +62,7 @@ struct JobSpec {
   std::vector<Collective> collectives;  ///< of one iteration, in issue order
   Duration compute{};                   ///< of one iteration
   std::vector<std::string> assumptions;
-  MapChoice map = MapChoice::cheapest;
-  /// Row-major: the job's g-th group x receiver port -> the job's h-th group.
-  std::vector<std::uint32_t> custom_map{};
+  JobOptions options{};
   Transmit transmit = Transmit::slots;
   bool adapt = false;  ///< planned anew when its measured demand says so (docs/live_demand.md)
   bool operator==(const JobSpec&) const = default;
@@ -76,11 +73,7 @@ struct Job {
   JobSpec spec;
   std::vector<NodeId> nodes;  ///< rank -> node, once placed
   std::uint32_t stage = 0;    ///< the stage of its schedule that is desired now
-  /// Of its transmitters, on fabrics that have several a node (ODDL): what it was admitted with, ascending; empty: all.
-  std::vector<std::uint32_t> planes{};
-  /// Of the AWGs' orders, where receivers hear several (ODDL): those that were given to it alone for its ports in its groups,
-  /// ascending; empty: it takes wavelengths as it needs them.
-  std::vector<std::uint32_t> orders{};
+  JobShare share{};
   /// What one iteration moves as it was measured, once its light has followed that (JobSpec::adapt); empty: as declared.
   std::vector<Collective> measured{};
   /// What its light is made for.
@@ -117,11 +110,9 @@ struct JobDemand {
   std::vector<Collective> collectives;
   std::uint32_t stage = 0;
   std::vector<Circuit> held;  ///< its light of now: a scheduler keeps these wavelengths wherever they still serve
-  MapChoice map = MapChoice::cheapest;
-  std::vector<std::uint32_t> custom_map{};  ///< see JobSpec
-  std::vector<std::uint32_t> planes{};      ///< see Job
+  JobOptions options{};
   Transmit transmit = Transmit::slots;
-  std::vector<std::uint32_t> orders{};  ///< see Job
+  JobShare share{};
 };
 
 struct Demand {

@@ -83,8 +83,8 @@ struct PlanRequest {
   std::shared_ptr<const Plan> base;  ///< what is confirmed now, or what was found before the first plan; null = a dark fabric
   Intent intent;                     ///< jobs in it without nodes are to be placed
   Revision revision;
-  CircuitId next_circuit;  ///< first free circuit id
-  std::string algorithm = "oddl";
+  CircuitId next_circuit;   ///< first free circuit id
+  std::string algorithm{};  ///< of the scheduler; empty: the fabric's architecture
   Budget budget;
   std::string reason;
   std::optional<Weighing> weigh{};

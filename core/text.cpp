@@ -36,11 +36,6 @@ std::string_view to_string(CollectiveKind kind) {
   return word(kWords, kind);
 }
 
-std::string_view to_string(MapChoice choice) {
-  static constexpr std::array<std::string_view, 5> kWords{"cheapest", "maps", "latin", "ring", "custom"};
-  return word(kWords, choice);
-}
-
 std::string_view to_string(Drift drift) {
   static constexpr std::array<std::string_view, 6> kWords{"none", "missing", "foreign", "detuned", "dim", "stale"};
   return word(kWords, drift);

@@ -1,4 +1,7 @@
 // Jobs and intents on the wire.
+#include <array>
+#include <utility>
+
 #include "proto/convert.hpp"
 
 namespace loom::wire {
@@ -40,13 +43,41 @@ static loom::Collective from_wire(Check& check, const Collective& in) {
   return out;
 }
 
+/// One share's numbers.
+static std::vector<std::uint32_t> shared(Check& check, const char* field,
+                                         const google::protobuf::RepeatedField<std::uint32_t>& in) {
+  std::vector<std::uint32_t> numbers = numbers_from_wire(check, field, in, limits::kSharePerJob, limits::kSharePerJob);
+  check.ascending(field, numbers, [](std::uint32_t number) { return number; });
+  return numbers;
+}
+
+/// Journals of before had two shares by name; both came from one architecture.
+static loom::JobShare share_from_wire(Check& check, const Job& in) {
+  loom::JobShare out;
+  if (auto planes = shared(check, "earlier_plane_numbers", in.earlier_plane_numbers()); !planes.empty()) {
+    out.emplace("planes", std::move(planes));
+  }
+  if (auto orders = shared(check, "earlier_order_numbers", in.earlier_order_numbers()); !orders.empty()) {
+    out.emplace("orders", std::move(orders));
+  }
+  if (check.count("shares", in.shares_size(), limits::kOptionsPerJob)) {
+    for (const JobShare& share : in.shares()) {
+      out.insert_or_assign(check.text("shares.name", share.name()), shared(check, "share_numbers", share.share_numbers()));
+    }
+  }
+  return out;
+}
+
 static void to_wire(const loom::Job& in, Job& out) {
   out.set_job_id(in.id.value);
   to_wire(in.spec, *out.mutable_spec());
   nodes_to_wire(in.nodes, *out.mutable_node_ids());
   out.set_stage_number(in.stage);
-  out.mutable_plane_numbers()->Assign(in.planes.begin(), in.planes.end());
-  out.mutable_order_numbers()->Assign(in.orders.begin(), in.orders.end());
+  for (const auto& [name, numbers] : in.share) {
+    JobShare& share = *out.add_shares();
+    share.set_name(sendable(name));
+    share.mutable_share_numbers()->Assign(numbers.begin(), numbers.end());
+  }
   rows_to_wire(in.measured, *out.mutable_measured());
 }
 
@@ -59,11 +90,7 @@ static loom::Job from_wire(Check& check, const Job& in) {
   }
   out.nodes = nodes_from_wire(check, "node_ids", in.node_ids());
   out.stage = static_cast<std::uint32_t>(check.between("stage_number", in.stage_number(), 0, limits::kStagesPerJob - 1));
-  constexpr std::size_t kPlanes = limits::kTransmittersPerNode;
-  out.planes = numbers_from_wire(check, "plane_numbers", in.plane_numbers(), kPlanes, kPlanes);
-  check.ascending("plane_numbers", out.planes, [](std::uint32_t plane) { return plane; });
-  out.orders = numbers_from_wire(check, "order_numbers", in.order_numbers(), limits::kAwgOrders, limits::kAwgOrders);
-  check.ascending("order_numbers", out.orders, [](std::uint32_t order) { return order; });
+  out.share = share_from_wire(check, in);
   out.measured = rows_from_wire<loom::Collective>(check, "measured", in.measured(), limits::kCollectivesPerJob);
   return out;
 }
@@ -78,10 +105,34 @@ void to_wire(const loom::JobSpec& in, JobSpec& out) {
   for (const std::string& assumption : in.assumptions) {
     out.add_assumptions(sendable(assumption));
   }
-  out.set_map(enum_to_wire<MapChoice>(in.map));
-  out.mutable_custom_map_group_numbers()->Assign(in.custom_map.begin(), in.custom_map.end());
+  for (const auto& [key, value] : in.options) {
+    JobOption& option = *out.add_options();
+    option.set_key(sendable(key));
+    option.set_value(sendable(value));
+  }
   out.set_transmits_by_grants(in.transmit == Transmit::grants);
   out.set_adapt(in.adapt);
+}
+
+/// Journals of before had an enumeration and its groups.
+static JobOptions options_from_wire(Check& check, const JobSpec& in) {
+  static constexpr std::array<const char*, 6> kEarlier{"", "", "maps", "latin", "ring", "custom"};
+  JobOptions out;
+  if (const auto map = check.between("earlier_map_number", in.earlier_map_number(), 0, kEarlier.size() - 1); map > 1) {
+    out.emplace("map", kEarlier.at(static_cast<std::size_t>(map)));
+  }
+  const auto groups =
+      numbers_from_wire(check, "earlier_map_group_numbers", in.earlier_map_group_numbers(), limits::kNodes, limits::kNodes);
+  for (const std::uint32_t group : groups) {
+    std::string& list = out["map_groups"];
+    list += (list.empty() ? "" : "-") + std::to_string(group);
+  }
+  if (check.count("options", in.options_size(), limits::kOptionsPerJob)) {
+    for (const JobOption& option : in.options()) {
+      out.insert_or_assign(check.text("options.key", option.key()), check.text("options.value", option.value()));
+    }
+  }
+  return out;
 }
 
 loom::JobSpec from_wire(Check& check, const JobSpec& in) {
@@ -97,9 +148,7 @@ loom::JobSpec from_wire(Check& check, const JobSpec& in) {
       out.assumptions.push_back(check.text("assumptions", assumption));
     }
   }
-  out.map = check.enumeration("map", in.map(), loom::MapChoice::custom);
-  out.custom_map =
-      numbers_from_wire(check, "custom_map_group_numbers", in.custom_map_group_numbers(), limits::kNodes, limits::kNodes);
+  out.options = options_from_wire(check, in);
   out.transmit = in.transmits_by_grants() ? Transmit::grants : Transmit::slots;
   out.adapt = in.adapt();
   return out;

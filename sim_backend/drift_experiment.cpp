@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/sip_ocs/fabric.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom {

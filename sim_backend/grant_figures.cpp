@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "controller/schedule/reproduction/oddl_claims.hpp"
+#include "controller/arena/reproduction/oddl_claims.hpp"
 #include "sim_backend/granted_iteration.hpp"
 
 namespace loom {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "controller/schedule/reproduction/reproduction.hpp"
-#include "controller/schedule/reproduction/sweep.hpp"
+#include "controller/arena/reproduction/reproduction.hpp"
+#include "controller/arena/reproduction/sweep.hpp"
 #include "core/result.hpp"
 
 namespace loom {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include "controller/architectures/registry.hpp"
 #include "controller/workload/zoo.hpp"
 
 namespace loom {
@@ -89,6 +90,7 @@ Result<std::vector<ScriptedJob>> script_of(const Scenario& scenario) {
   for (JobSubmission& submission : submissions_of(scenario)) {
     WorkloadSettings settings;
     settings.nodes = submission.nodes;
+    settings.option_keys = all_option_keys();
     settings.values.insert(submission.settings.begin(), submission.settings.end());
     Result<JobSpec> spec = load_workload(submission.workload, settings);
     if (!spec) {

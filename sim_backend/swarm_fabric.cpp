@@ -6,6 +6,7 @@
 #include <iterator>
 #include <span>
 
+#include "controller/architectures/registry.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/yaml_document.hpp"
 
@@ -71,8 +72,7 @@ std::uint32_t sizes_of(FabricFamily family) {
 }
 
 std::string algorithm_of(const Fabric& fabric) {
-  const std::string& own = fabric.architecture;
-  return own == "sip-ring" || own == "sip-ocs" || own == "topoopt" ? own : "oddl";
+  return all_architectures().find_scheduler(fabric.architecture) ? fabric.architecture : "oddl";
 }
 
 SwarmFabric draw_fabric(Random& random) {
@@ -106,7 +106,7 @@ Result<std::shared_ptr<const Fabric>> make_fabric(const SwarmFabric& fabric, con
   if (!document) {
     return fail(ErrorCode::internal, document.errors.front().message);
   }
-  Loaded<Fabric> made = read_fabric("the swarm's fabric", *document.value);
+  Loaded<Fabric> made = read_fabric("the swarm's fabric", *document.value, all_templates());
   if (!made) {
     return fail(ErrorCode::internal, made.errors.front().message);
   }

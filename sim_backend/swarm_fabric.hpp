@@ -34,7 +34,7 @@ struct SwarmFabric {
 };
 
 std::uint32_t sizes_of(FabricFamily family);
-/// A template's architecture is the name of its scheduler.
+/// The scheduler that the fabric's architecture is called after; of one that none is called after, ODDL's.
 std::string algorithm_of(const Fabric& fabric);
 SwarmFabric draw_fabric(Random& random);
 

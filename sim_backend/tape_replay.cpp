@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/digest.hpp"
@@ -151,7 +152,7 @@ class Life {
       return fail(ErrorCode::conflict, "the tape has a plan for revision " + std::to_string(outcome.revision.value) +
                                            " that this replay never asked for");
     }
-    outcome.result = make_plan(*order->second);
+    outcome.result = make_plan(all_architectures(), *order->second);
     plans_.erase(order);
     return {};
   }

@@ -39,7 +39,7 @@ loom_room(loom_sim_world
     traffic_source.cpp
     outsider.cpp
     drift_experiment.cpp
-  LINKS loom_sim_seams loom_config loom_predict loom_workload loom_plan loom_control loom_agents loom_drivers loom_runtime)
+  LINKS loom_sim_seams loom_config loom_architectures loom_predict loom_workload loom_plan loom_control loom_agents loom_drivers loom_runtime)
 
 # Ground truth on disk, for processes that host simulated devices and for whoever replays their light.
 loom_room(loom_light_log SOURCES light_log.cpp LINKS loom_core loom_sim_devices)
@@ -47,4 +47,4 @@ loom_room(loom_light_log SOURCES light_log.cpp LINKS loom_core loom_sim_devices)
 # The fast plane at scale needs the grant machines only, and no world.
 loom_room(loom_grant_lab SOURCES grant_lab.cpp LINKS loom_core loom_agents)
 # T14, and jobs over the same machines.
-loom_room(loom_granted SOURCES granted_iteration.cpp grant_figures.cpp LINKS loom_grant_lab loom_schedule loom_predict loom_workload loom_core)
+loom_room(loom_granted SOURCES granted_iteration.cpp grant_figures.cpp LINKS loom_grant_lab loom_arena loom_predict loom_workload loom_core)

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/verify_journal.hpp"
 #include "core/journal_state.hpp"
@@ -261,7 +262,7 @@ void World::run_until(Instant end) { loop_.run_until(end); }
 void World::plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
   auto outcome = std::make_shared<PlanOutcome>();
   outcome->revision = request->revision;
-  outcome->result = make_plan(*request);
+  outcome->result = make_plan(all_architectures(), *request);
   if (options_.plan_saboteur && outcome->result) {
     auto spoilt = std::make_shared<PlanResult>(**outcome->result);
     options_.plan_saboteur(spoilt->plan);

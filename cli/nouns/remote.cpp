@@ -13,6 +13,7 @@
 #include "cli/connection.hpp"
 #include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/workload/zoo.hpp"
 
 namespace loom::cli {
@@ -235,7 +236,7 @@ Result<OperatorReply> request_job(Connection& connection, const JobOrder& order,
     placement = std::move(*placed);
   }
   const auto ranks = static_cast<std::uint32_t>(placement.size());
-  auto spec = load_workload(order.workload, {order.nodes == 0 ? ranks : order.nodes, order.settings});
+  auto spec = load_workload(order.workload, {order.nodes == 0 ? ranks : order.nodes, order.settings, all_option_keys()});
   if (!spec) {
     return std::unexpected(spec.error());
   }
@@ -292,7 +293,7 @@ int change_job(const Globals& globals, std::uint64_t job, const JobOrder& order)
   if (nodes == 0) {
     return give_up({ErrorCode::not_found, "job " + std::to_string(job) + " does not run"}, "loom job list");
   }
-  auto spec = load_workload(order.workload, {nodes, order.settings});
+  auto spec = load_workload(order.workload, {nodes, order.settings, all_option_keys()});
   if (!spec) {
     return give_up(spec.error(), "loom job change --help");
   }

@@ -1,4 +1,4 @@
-// Makes contestants, plays them, lays the rows side by side.
+// Makes entries, plays them, lays the rows side by side.
 #include "cli/offline/arena.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "cli/render/bar_plot.hpp"
 #include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
-#include "controller/schedule/arena.hpp"
+#include "controller/arena/arena.hpp"
 #include "core/config/calibration_file.hpp"
 
 namespace loom::cli {
@@ -44,13 +44,13 @@ Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration com
   Standing standing;
   standing.fabric = fabric;
   const auto begin = std::chrono::steady_clock::now();
-  auto contestant = make_contestant(fabric, inputs.graph, inputs.rate, settings_for(fabric, inputs.fabric));
+  auto entry = make_entry(fabric, inputs.graph, inputs.rate, settings_for(fabric, inputs.fabric));
   standing.schedule_ms = milliseconds(std::chrono::steady_clock::now() - begin);
-  if (!contestant) {
-    standing.refusal = contestant.error().message;
+  if (!entry) {
+    standing.refusal = entry.error().message;
     return standing;
   }
-  auto row = play(*contestant, compute);
+  auto row = play(*entry, compute);
   if (row) {
     standing.row = std::move(*row);
   } else {
@@ -62,7 +62,7 @@ Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration com
 Result<Round> play_round(const ArenaOrder& order, const Calibration* calibration, Progress& progress) {
   std::vector<std::string> fabrics = order.fabrics;
   if (fabrics.empty()) {
-    fabrics.assign(contestant_names().begin(), contestant_names().end());
+    fabrics.assign(arena_names().begin(), arena_names().end());
   }
   const auto inputs = read_inputs({order.workload, order.nodes, order.bandwidth, order.settings}, calibration, fabrics);
   if (!inputs) {
@@ -221,7 +221,7 @@ bool write_plot(const std::string& path, const Round& round, const ArenaOrder& o
 
 std::string arena_fabrics() {
   std::string names;
-  for (const std::string_view name : contestant_names()) {
+  for (const std::string_view name : arena_names()) {
     names += (names.empty() ? "" : ",") + std::string(name);
   }
   return names;

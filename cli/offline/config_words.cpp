@@ -1,8 +1,8 @@
 // Asked of the zoo, the registry of schedulers and the arena.
 #include "cli/offline/config_words.hpp"
 
-#include "controller/schedule/contestants.hpp"
-#include "controller/schedule/registry.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/arena/entries.hpp"
 #include "controller/workload/zoo.hpp"
 
 namespace loom::cli {
@@ -13,15 +13,17 @@ std::vector<std::string> texts(const Words& words) {
   return {words.begin(), words.end()};
 }
 
-/// Any workload's, see take_map.
-void add_map_keys(std::vector<std::string>& keys) { keys.insert(keys.end(), {"map", "map_groups"}); }
+/// Any workload's: what it may ask of the fabric's architecture.
+void add_option_keys(std::vector<std::string>& keys) {
+  keys.insert(keys.end(), all_option_keys().begin(), all_option_keys().end());
+}
 
 std::vector<std::string> settings_of(const std::string& workload) {
   std::vector<std::string> keys = texts(workload_keys(workload));
   if (keys.empty()) {
     keys.emplace_back("compute_ms");  // a trace
   }
-  add_map_keys(keys);
+  add_option_keys(keys);
   return keys;
 }
 
@@ -32,13 +34,13 @@ std::vector<std::string> calibration_keys() {
     const auto own = workload_keys(workload);
     keys.insert(keys.end(), own.begin(), own.end());
   }
-  for (const std::string_view fabric : contestant_names()) {
-    for (const std::string_view key : contestant_keys(fabric)) {
+  for (const std::string_view fabric : arena_names()) {
+    for (const std::string_view key : arena_keys(fabric)) {
       keys.push_back("fabric." + std::string(key));
       keys.push_back("fabric." + std::string(fabric) + "." + std::string(key));
     }
   }
-  add_map_keys(keys);
+  add_option_keys(keys);
   return keys;
 }
 
@@ -46,13 +48,13 @@ std::vector<std::string> calibration_keys() {
 
 ScenarioWords scenario_words() {
   ScenarioWords words;
-  words.algorithms = texts(scheduler_names());
+  words.algorithms = texts(all_architectures().scheduler_names());
   words.calibration = calibration_keys();
   words.workloads = texts(workload_names());
   words.settings = settings_of;
   words.job = [](const std::string& workload, std::uint32_t nodes,
                  const std::map<std::string, std::string>& settings) -> Result<void> {
-    const auto spec = load_workload(workload, {nodes, Settings(settings.begin(), settings.end())});
+    const auto spec = load_workload(workload, {nodes, Settings(settings.begin(), settings.end()), all_option_keys()});
     return spec ? Result<void>{} : std::unexpected(spec.error());
   };
   return words;

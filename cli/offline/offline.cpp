@@ -11,8 +11,9 @@
 #include "cli/offline/play_inputs.hpp"
 #include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/arena/arena.hpp"
 #include "controller/predict/prediction_text.hpp"
-#include "controller/schedule/arena.hpp"
 #include "controller/workload/trace_text.hpp"
 #include "core/config/calibration_file.hpp"
 #include "core/config/fault_file.hpp"
@@ -43,16 +44,16 @@ Result<Predicted> make_prediction(const PredictOrder& order, const Calibration* 
   if (!inputs) {
     return std::unexpected(inputs.error());
   }
-  auto contestant = make_contestant(order.fabric, inputs->graph, inputs->rate, settings_for(order.fabric, inputs->fabric));
-  if (!contestant) {
-    return std::unexpected(std::move(contestant).error());
+  auto entry = make_entry(order.fabric, inputs->graph, inputs->rate, settings_for(order.fabric, inputs->fabric));
+  if (!entry) {
+    return std::unexpected(std::move(entry).error());
   }
   const auto compute = compute_alone(inputs->graph);
   if (!compute) {
     return std::unexpected(compute.error());
   }
   Predicted predicted;
-  const auto row = play(*contestant, *compute, order.trace_path.empty() ? nullptr : &predicted.trace);
+  const auto row = play(*entry, *compute, order.trace_path.empty() ? nullptr : &predicted.trace);
   if (!row) {
     return std::unexpected(row.error());
   }
@@ -117,7 +118,7 @@ int check_configs(const Globals& globals, const std::vector<std::string>& paths)
   std::size_t faults = 0;
   const ScenarioWords words = scenario_words();
   for (const std::string& path : paths) {
-    for (const ConfigError& error : check_config(path, &words)) {
+    for (const ConfigError& error : check_config(path, all_templates(), &words)) {
       ++faults;
       if (globals.json) {
         list.push_back({{"file", error.file}, {"line", error.line}, {"column", error.column}, {"message", error.message}});
@@ -137,7 +138,7 @@ int check_configs(const Globals& globals, const std::vector<std::string>& paths)
 }
 
 int generate_keys(const Globals& globals, const std::string& scenario_path) {
-  const auto scenario = load_scenario(scenario_path);
+  const auto scenario = load_scenario(scenario_path, all_templates());
   if (!scenario) {
     return complain_of(scenario.errors);
   }
@@ -153,7 +154,7 @@ int generate_keys(const Globals& globals, const std::string& scenario_path) {
 }
 
 int simulate(const Globals& globals, const SimOrder& order) {
-  auto scenario = load_scenario(order.scenario, Mode::sim);
+  auto scenario = load_scenario(order.scenario, all_templates(), Mode::sim);
   if (!scenario) {
     return complain_of(scenario.errors);
   }

@@ -1,7 +1,7 @@
 // Words to values.
 #include "cli/offline/play_inputs.hpp"
 
-#include "controller/schedule/contestants.hpp"
+#include "controller/arena/entries.hpp"
 #include "controller/workload/load_graph.hpp"
 
 namespace loom::cli {
@@ -20,9 +20,9 @@ Result<PlayInputs> read_inputs(const PlayWords& words, const Calibration* calibr
     return std::unexpected(rate.error());
   }
   for (const std::string& fabric : fabrics) {
-    if (contestant_keys(fabric).empty()) {
+    if (arena_keys(fabric).empty()) {
       return fail(ErrorCode::not_found, "no fabric '" + fabric.substr(0, 128) + "'; did you mean '" +
-                                            std::string(loom::nearest(fabric, contestant_names())) + "'?");
+                                            std::string(loom::nearest(fabric, arena_names())) + "'?");
     }
   }
   LOOM_TRY(check_arena_keys(split.fabric, fabrics));

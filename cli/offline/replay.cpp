@@ -6,6 +6,7 @@
 #include "cli/offline/offline.hpp"
 #include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
+#include "controller/architectures/registry.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/tape_replay.hpp"
 
@@ -75,7 +76,7 @@ int replay_session(const Globals& globals, const ReplayOrder& order) {
     }
     path = head->scenario;
   }
-  const auto scenario = load_scenario(path);
+  const auto scenario = load_scenario(path, all_templates());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       say(to_string(error));

@@ -12,8 +12,8 @@
 #include "cli/render/line_plot.hpp"
 #include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
-#include "controller/schedule/reproduction/reproduction.hpp"
-#include "controller/schedule/reproduction/sip_models.hpp"
+#include "controller/arena/reproduction/reproduction.hpp"
+#include "controller/arena/reproduction/sip_models.hpp"
 #include "controller/workload/settings.hpp"
 #include "sim_backend/grant_figures.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "cli/render/line_plot.hpp"
 #include "cli/render/term.hpp"
-#include "controller/schedule/reproduction/oddl_claims.hpp"
+#include "controller/arena/reproduction/oddl_claims.hpp"
 #include "controller/workload/settings.hpp"
 #include "sim_backend/grant_figures.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/schedule/reproduction/sweep.hpp"
+#include "controller/arena/reproduction/sweep.hpp"
 #include "core/result.hpp"
 
 namespace loom::cli {

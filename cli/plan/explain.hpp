@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "controller/schedule/sip_account.hpp"
-#include "controller/schedule/topoopt/finder_account.hpp"
+#include "controller/architectures/sip_ml/account.hpp"
+#include "controller/architectures/topoopt/finder/finder_account.hpp"
 #include "core/units.hpp"
 
 namespace loom::cli {

@@ -8,11 +8,12 @@
 #include <set>
 #include <utility>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/topoopt/finder/finder_settings.hpp"
+#include "controller/arena/entries.hpp"
 #include "controller/predict/fabric_model.hpp"
-#include "controller/schedule/contestants.hpp"
 #include "controller/schedule/job_check.hpp"
-#include "controller/schedule/registry.hpp"
-#include "controller/schedule/topoopt/finder_settings.hpp"
 #include "controller/workload/load_graph.hpp"
 #include "controller/workload/model.hpp"
 #include "core/config/fabric_file.hpp"
@@ -53,8 +54,9 @@ Settings settings_of(const std::string& workload, const std::vector<std::string>
       const auto keys = workload_keys(name);
       return std::find(keys.begin(), keys.end(), key) != keys.end();
     };
-    const bool is_map = key == "map" || key == "map_groups";
-    if (is_map || all.size() == 1 || knows(workload) || std::none_of(all.begin(), all.end(), knows)) {
+    const auto options = all_option_keys();
+    const bool is_option = std::find(options.begin(), options.end(), key) != options.end();
+    if (is_option || all.size() == 1 || knows(workload) || std::none_of(all.begin(), all.end(), knows)) {
       own.emplace(key, value);
     }
   }
@@ -126,10 +128,7 @@ Result<PlanJob> read_job(const Wanted& wanted, std::optional<Bytes> memory) {
     return std::unexpected(check_job(lonely).error());
   }
   WorkloadSettings settings{wanted.nodes, wanted.settings};
-  auto map = take_map(settings.values);
-  if (!map) {
-    return std::unexpected(std::move(map).error());
-  }
+  JobOptions options = take_options(settings.values, all_option_keys());
   auto graph = load_task_graph(wanted.workload, settings);
   if (!graph) {
     return std::unexpected(std::move(graph).error());
@@ -140,8 +139,7 @@ Result<PlanJob> read_job(const Wanted& wanted, std::optional<Bytes> memory) {
   }
   spec->name = wanted.name;
   spec->workload = wanted.workload;
-  spec->map = map->map;
-  spec->custom_map = std::move(map->groups);
+  spec->options = std::move(options);
   LOOM_TRY(check_job(*spec));
   LOOM_TRY(check_model(wanted, *graph, memory));
   return PlanJob{*std::move(graph), *std::move(spec)};
@@ -178,7 +176,7 @@ Result<Fabric> make_template(const std::string& word, std::uint32_t nodes, const
   if (!root) {
     return std::unexpected(joined(root.errors));
   }
-  auto fabric = read_fabric(source, *root.value);
+  auto fabric = read_fabric(source, *root.value, all_templates());
   if (!fabric) {
     return std::unexpected(joined(fabric.errors));
   }
@@ -199,7 +197,7 @@ Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanOrder& order, con
     return refuse("--set fabric." + inputs.fabric_settings.begin()->first + " is for a template; " + order.fabric +
                   " is a file, which says so itself");
   }
-  auto loaded = load_fabric(order.fabric);
+  auto loaded = load_fabric(order.fabric, all_templates());
   return loaded ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(loaded.value))}
                 : std::unexpected(joined(loaded.errors));
 }
@@ -218,11 +216,11 @@ Result<void> choose_algorithm(const PlanOrder& order, PlanInputs& inputs) {
   if (inputs.algorithm.empty()) {
     return {};
   }
-  const auto found = find_scheduler(inputs.algorithm);
+  const auto found = all_architectures().find_scheduler(inputs.algorithm);
   if (found || order.algorithm.empty()) {
     return {};  // a template that nobody knows is refused as one
   }
-  const auto names = scheduler_names();
+  const auto names = all_architectures().scheduler_names();
   std::string all;
   for (const std::string_view name : names) {
     all += (all.empty() ? "" : ", ") + std::string(name);
@@ -274,7 +272,7 @@ Result<PlanInputs> read_scenario(const PlanOrder& order) {
   if (!order.workloads.empty() || !order.fabric.empty()) {
     return refuse("--scenario brings its workloads and its fabric; nearest: name only the scenario");
   }
-  auto scenario = load_scenario(order.scenario);
+  auto scenario = load_scenario(order.scenario, all_templates());
   if (!scenario) {
     return std::unexpected(joined(scenario.errors));
   }

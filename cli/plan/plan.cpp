@@ -19,11 +19,11 @@
 #include "cli/plan/search.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/topoopt/finder/finder_settings.hpp"
+#include "controller/architectures/topoopt/schedule.hpp"
 #include "controller/plan/estimate.hpp"
 #include "controller/predict/fabric_model.hpp"
-#include "controller/schedule/registry.hpp"
-#include "controller/schedule/topoopt/finder_settings.hpp"
-#include "controller/schedule/topoopt_schedule.hpp"
 
 namespace loom::cli {
 namespace {
@@ -182,7 +182,7 @@ PlanAnswer answer_of(const PlanInputs& inputs, const PlanResult& result, const P
 Error with_nearest(Error error, const PlanInputs& inputs) {
   const std::string& own = inputs.fabric->architecture;
   if (error.code == ErrorCode::unsupported && own != inputs.algorithm) {
-    error.message += find_scheduler(own) ? "; nearest: --algorithm " + own : std::string{};
+    error.message += all_architectures().find_scheduler(own) ? "; nearest: --algorithm " + own : std::string{};
   }
   return error;
 }
@@ -216,7 +216,7 @@ Result<Planned> plan_on_the_road(const PlanOrder& order, const PlanInputs& input
     request.budget.stop = deadline.emplace(*limit).stop();
   }
   const auto begin = Clock::now();
-  auto made = make_plan(request);
+  auto made = make_plan(all_architectures(), request);
   const double elapsed = milliseconds_since(begin);
   if (!made) {
     return std::unexpected(with_nearest(std::move(made).error(), inputs));

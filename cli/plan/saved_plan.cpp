@@ -8,6 +8,7 @@
 
 #include "cli/nouns/schedule_file.hpp"
 #include "cli/render/rows.hpp"
+#include "controller/architectures/registry.hpp"
 
 namespace loom::cli {
 namespace {
@@ -152,7 +153,7 @@ Result<BasePlan> read_base(const std::filesystem::path& path, std::shared_ptr<co
     request.intent.pinned.push_back({id, {Stage{{Timeslot{std::move(lit)}}, 1}}});
   }
   std::erase_if(base.ranks, [&](const auto& each) { return !circuits.contains(each.first); });
-  auto made = make_plan(request);
+  auto made = make_plan(all_architectures(), request);
   if (!made) {
     return refuse(path, made.error().code, "cannot be lit on this fabric: " + made.error().message);
   }

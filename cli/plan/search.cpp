@@ -17,8 +17,8 @@
 #include "cli/plan/search_file.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
+#include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/predict/fabric_model.hpp"
-#include "controller/schedule/topoopt/finder_settings.hpp"
 
 namespace loom::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/plan/plan.hpp"
-#include "controller/schedule/topoopt/alternating.hpp"
+#include "controller/architectures/topoopt/search/alternating.hpp"
 
 namespace loom::cli {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "controller/schedule/topoopt/topology_parts.hpp"
+#include "controller/architectures/topoopt/finder/topology_parts.hpp"
 #include "core/digest.hpp"
 #include "core/limits.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "controller/schedule/sip_account.hpp"
-#include "controller/schedule/topoopt/topology_finder.hpp"
+#include "controller/architectures/sip_ml/account.hpp"
+#include "controller/architectures/topoopt/finder/topology_finder.hpp"
 #include "core/circuit.hpp"
 
 namespace loom::cli {

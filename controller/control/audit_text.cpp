@@ -28,6 +28,14 @@ std::string nodes_text(const std::vector<NodeId>& nodes) {
 
 std::string slot_text(FrequencySlot slot) { return std::to_string(slot.n) + "/" + std::to_string(slot.m); }
 
+std::string options_text(const JobOptions& options) {
+  std::string text;
+  for (const auto& [key, value] : options) {
+    text += " --set " + key + "=" + value;
+  }
+  return text;
+}
+
 std::string spec_text(const JobSpec& spec) {
   std::uint64_t bytes = 0;
   for (const Collective& collective : spec.collectives) {
@@ -35,8 +43,7 @@ std::string spec_text(const JobSpec& spec) {
   }
   return spec.workload + " --name " + spec.name + " " + number(spec.node_count) + " nodes" +
          (spec.placement.empty() ? "" : " on " + nodes_text(spec.placement)) + ", " + number(spec.collectives.size()) +
-         " collectives of " + number(bytes) + " bytes a rank and iteration" +
-         (spec.map == MapChoice::cheapest ? "" : " --map " + std::string(to_string(spec.map))) +
+         " collectives of " + number(bytes) + " bytes a rank and iteration" + options_text(spec.options) +
          (spec.transmit == Transmit::slots ? "" : " --transmit grants") + (spec.adapt ? " --adapt" : "");
 }
 

@@ -20,7 +20,7 @@ namespace loom {
 
 struct ControllerOptions {
   std::shared_ptr<const Fabric> fabric;
-  std::string algorithm = "oddl";
+  std::string algorithm{};  ///< of the scheduler; empty: the fabric's architecture
   ControllerTimings timings;
   DriftPolicy drift{};
   AdaptPolicy adapt{};

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "controller/plan/estimate.hpp"
+#include "core/dark_time.hpp"
 #include "core/intake_limits.hpp"
 
 namespace loom {

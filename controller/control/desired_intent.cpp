@@ -71,16 +71,14 @@ void DesiredIntent::place(const Job& placed) {
   Job* job = find(placed.id);
   if (job != nullptr && job->nodes.empty()) {
     job->nodes = placed.nodes;
-    job->planes = placed.planes;
-    job->orders = placed.orders;
+    job->share = placed.share;
   }
 }
 
 void DesiredIntent::unplace(JobId id) {
   if (Job* job = find(id); job != nullptr && job->spec.placement.empty()) {
     job->nodes.clear();
-    job->planes.clear();
-    job->orders.clear();
+    job->share.clear();
   }
 }
 

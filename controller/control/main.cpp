@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/architectures/registry.hpp"
 #include "controller/control/audit_text.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/control/self_kill.hpp"
@@ -168,7 +169,7 @@ ControllerStep logging_audit(ControllerStep step) {
 }
 
 int run(const Order& order) {
-  auto scenario = load_scenario(order.scenario);
+  auto scenario = load_scenario(order.scenario, all_templates());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       log_error(to_string(error));
@@ -198,7 +199,7 @@ int run(const Order& order) {
   if (!store) {
     return give_up(store.error());
   }
-  Planner planner((*loop)->poster(), make_plan);
+  Planner planner((*loop)->poster(), [](const PlanRequest& request) { return make_plan(all_architectures(), request); });
   Controller controller({scenario.value->fabric, scenario.value->algorithm, scenario.value->controller, scenario.value->drift,
                          scenario.value->adapt, encoded_bytes});
   HostSeams seams;

@@ -29,16 +29,7 @@ Demand estimate(const Intent& placed, const Plan* base) {
   std::map<JobId, std::size_t> index;
   for (const Job& job : placed.jobs) {
     index.emplace(job.id, demand.jobs.size());
-    demand.jobs.push_back({job.id,
-                           job.nodes,
-                           job.demand(),
-                           job.stage,
-                           {},
-                           job.spec.map,
-                           job.spec.custom_map,
-                           job.planes,
-                           job.spec.transmit,
-                           job.orders});
+    demand.jobs.push_back({job.id, job.nodes, job.demand(), job.stage, {}, job.spec.options, job.spec.transmit, job.share});
   }
   if (base != nullptr) {
     demand.wired = wires_of(*base);
@@ -49,23 +40,6 @@ Demand estimate(const Intent& placed, const Plan* base) {
     }
   }
   return demand;
-}
-
-Duration dark_time_of(const Fabric& fabric, const ControllerTimings& timings) {
-  Duration settle{};
-  Duration blank{};
-  for (const Element& element : fabric.elements) {
-    if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
-      settle = std::max(settle, wss->settle_max);
-    } else if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind)) {
-      settle = std::max(settle, ocs->settle_max);
-    } else if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
-      blank = std::max(blank, transmitter->blank_max);
-    }
-  }
-  // Twice the wait that lets every agent hear an instant (T, and the timeline's start), and the devices' own times.
-  const Duration everybody_hears = timings.retry_interval * timings.arm_repeats + timings.lead_margin + 2 * timings.clock_error;
-  return 2 * everybody_hears + settle + blank;
 }
 
 }  // namespace loom

@@ -16,8 +16,9 @@
 #include "controller/plan/unusable.hpp"
 #include "controller/plan/verify.hpp"
 #include "controller/plan/weigh.hpp"
+#include "controller/schedule/architecture.hpp"
 #include "controller/schedule/placement.hpp"
-#include "controller/schedule/registry.hpp"
+#include "controller/workload/settings.hpp"
 
 namespace loom {
 namespace {
@@ -100,13 +101,27 @@ Error beside_light(const Fabric& fabric, const std::vector<ObservedLight>& occup
   return error;
 }
 
-/// Only a scheduler whose stages are maps (a wavelength leads to one place, whoever is lit) can leave the rest to grants.
-Result<void> check_transmit(const PlanRequest& request) {
-  for (const Job& job : request.intent.jobs) {
-    if (job.spec.transmit == Transmit::grants && request.algorithm != "oddl") {
-      return fail(ErrorCode::unsupported, "job " + std::to_string(job.id.value) + " (" + job.spec.name +
-                                              "): transmit grants needs the scheduler oddl, this lab plans with " +
-                                              request.algorithm + "; nearest: transmit slots");
+/// What a job asks of its architecture is something that it has.
+Result<void> check_job(const Job& job, const Architecture& architecture, const Architectures& known) {
+  const std::string name = "job " + std::to_string(job.id.value) + " (" + job.spec.name + ")";
+  if (job.spec.transmit == Transmit::grants && !architecture.leaves_light_to_grants) {
+    std::string can;
+    for (const Architecture* each : known.all()) {
+      can += each->leaves_light_to_grants ? (can.empty() ? "" : " or ") + std::string(each->name) : "";
+    }
+    return fail(ErrorCode::unsupported, name + ": transmit grants needs the scheduler " + can + ", this lab plans with " +
+                                            std::string(architecture.name) + "; nearest: transmit slots");
+  }
+  std::vector<std::string_view> keys;
+  for (const JobOption& option : architecture.options) {
+    keys.push_back(option.key);
+  }
+  if (const auto lawful = check_keys(job.spec.options, "the scheduler " + std::string(architecture.name), keys); !lawful) {
+    return fail(lawful.error().code, name + ": " + lawful.error().message);
+  }
+  if (architecture.check_options != nullptr) {
+    if (const auto lawful = architecture.check_options(job.spec); !lawful) {
+      return fail(lawful.error().code, name + ": " + lawful.error().message);
     }
   }
   return {};
@@ -115,8 +130,8 @@ Result<void> check_transmit(const PlanRequest& request) {
 /// One attempt after the other at a request; what they share is found once.
 class Pipeline {
  public:
-  Pipeline(const PlanRequest& request, const Scheduler& scheduler)
-      : request_(request), fabric_(*request.fabric), scheduler_(scheduler), base_(request.base.get()) {
+  Pipeline(const PlanRequest& request, Scheduler& scheduler, const Architecture* own)
+      : request_(request), fabric_(*request.fabric), scheduler_(scheduler), own_(own), base_(request.base.get()) {
     if (base_ != nullptr && !(found_ = found_beside(*base_, request.intent)).empty()) {
       base_ = &there_.emplace(as_found(fabric_, *base_, found_));
     }
@@ -124,7 +139,7 @@ class Pipeline {
   }
 
   Result<std::shared_ptr<const PlanResult>> attempt(const Intent& wanted, std::uint32_t place_tried) const {
-    auto intent = place(fabric_, wanted, {request_.unusable, place_tried});
+    auto intent = place(fabric_, own_, wanted, {request_.unusable, place_tried});
     if (!intent) {
       return std::unexpected(std::move(intent).error());
     }
@@ -232,7 +247,8 @@ class Pipeline {
 
   const PlanRequest& request_;
   const Fabric& fabric_;
-  const Scheduler& scheduler_;
+  Scheduler& scheduler_;
+  const Architecture* own_;  ///< the fabric's; null: of a kind that nobody knows
   const Plan* base_;
   std::vector<DeviceOverride> found_;
   std::optional<Plan> there_;  ///< what was adopted is there already: against it nothing has to move, and nothing goes dark
@@ -241,17 +257,20 @@ class Pipeline {
 
 }  // namespace
 
-Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request) {
+Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, const PlanRequest& request) {
   if (!request.fabric) {
     return fail(ErrorCode::invalid_argument,
                 "plan request of revision " + std::to_string(request.revision.value) + ": no fabric");
   }
-  auto scheduler = find_scheduler(request.algorithm);
-  if (!scheduler) {
-    return std::unexpected(std::move(scheduler).error());
+  const std::string& own = request.fabric->architecture;
+  auto architecture = known.find_scheduler(request.algorithm.empty() ? own : request.algorithm);
+  if (!architecture) {
+    return std::unexpected(std::move(architecture).error());
   }
-  LOOM_TRY(check_transmit(request));
-  const Pipeline pipeline(request, **scheduler);
+  for (const Job& job : request.intent.jobs) {
+    LOOM_TRY(check_job(job, **architecture, known));
+  }
+  const Pipeline pipeline(request, *(*architecture)->schedule, known.find(own));
   return admit(request, [&](const Intent& intent, std::uint32_t place_tried) { return pipeline.attempt(intent, place_tried); });
 }
 

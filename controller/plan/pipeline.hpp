@@ -4,14 +4,17 @@
 
 #include <memory>
 
+#include "controller/schedule/architecture.hpp"
 #include "core/planning.hpp"
 #include "core/result.hpp"
 
 namespace loom {
 
-/// Places jobs, estimates, schedules (registry, by PlanRequest::algorithm), lowers and verifies.
-/// Errors: those of placement, registry and scheduler; out_of_range (a job's stage does not exist, a limit of core/limits.hpp);
-/// unverified (names every broken rule once, with evidence): such a plan must never be sent.
-Result<std::shared_ptr<const PlanResult>> make_plan(const PlanRequest& request);
+/// Places jobs, estimates, schedules (by PlanRequest::algorithm among `known`), lowers and verifies. `known` also says what is
+/// particular about the fabric's architecture; one that it does not have is placed as nodes come.
+/// Errors: those of placement, registry and scheduler; invalid_argument (an option that the architecture does not have);
+/// out_of_range (a job's stage does not exist, a limit of core/limits.hpp); unverified (names every broken rule once, with
+/// evidence): such a plan must never be sent.
+Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, const PlanRequest& request);
 
 }  // namespace loom

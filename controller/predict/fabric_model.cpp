@@ -7,23 +7,22 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/fabric.hpp"
 #include "core/limits.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames{"oddl", "ideal-switch", "fat-tree"};
+constexpr std::array<std::string_view, 2> kNames{"ideal-switch", "fat-tree"};
 constexpr std::array<std::string_view, 1> kIdealKeys{"latency_us"};
 constexpr std::array<std::string_view, 2> kFatTreeKeys{"latency_us", "oversubscription"};
-constexpr std::array<std::string_view, 7> kOddlKeys{"acquisition_us", "blank_us",  "control_us",   "group_size",
-                                                    "latency_us",     "retune_us", "wss_settle_ms"};
 constexpr double kLatencyMicroseconds = 1;  ///< one link, as in docs/predictor.md
 constexpr std::uint32_t kFatTreeLinks = 6;  ///< three tiers, to the core and back
 constexpr double kMicrosecondsMax = 60e6;
 constexpr std::int64_t kRateMax = 100'000'000'000'000;
 
 Duration from_us(double microseconds) { return Duration{std::llround(microseconds * 1e3)}; }
+
+}  // namespace
 
 std::string in_us(Duration duration) {
   std::array<char, 48> text{};
@@ -39,6 +38,8 @@ Result<Duration> microseconds(const Settings& settings, std::string_view key, Du
   return from_us(*value);
 }
 
+namespace {
+
 Result<FabricModel> finish_ideal(FabricModel model, const Settings& settings) {
   LOOM_TRY(check_keys(settings, model.name, kIdealKeys));
   model.assumptions = {"ideal-switch: no contention, the switch itself adds nothing; one link of " + in_us(model.link_latency)};
@@ -51,7 +52,7 @@ Result<FabricModel> finish_fat_tree(FabricModel model, const Settings& settings)
   if (!oversubscription) {
     return std::unexpected(oversubscription.error());
   }
-  model.architecture = Architecture::fat_tree;
+  model.form = FabricForm::fat_tree;
   model.links = kFatTreeLinks;
   model.oversubscription = *oversubscription;
   std::array<char, 32> ratio{};
@@ -63,47 +64,11 @@ Result<FabricModel> finish_fat_tree(FabricModel model, const Settings& settings)
   return model;
 }
 
-Result<FabricModel> finish_oddl(FabricModel model, const Settings& settings) {
-  LOOM_TRY(check_keys(settings, model.name, kOddlKeys));
-  const OddlParameters defaults;
-  const auto retune = microseconds(settings, "retune_us", defaults.laser_retune_max);
-  const auto control = microseconds(settings, "control_us", defaults.laser_control_max);
-  const auto blank = microseconds(settings, "blank_us", defaults.laser_blank_max);
-  const auto acquisition = microseconds(settings, "acquisition_us", defaults.receiver_acquisition_max);
-  const auto settle = number(settings, "wss_settle_ms", milliseconds_of(defaults.wss_settle_max), 0, kMicrosecondsMax / 1e3);
-  const auto group = whole_number(settings, "group_size", defaults.group_size, 1, static_cast<std::int64_t>(limits::kNodes));
-  for (const Error* error :
-       {retune ? nullptr : &retune.error(), control ? nullptr : &control.error(), blank ? nullptr : &blank.error(),
-        acquisition ? nullptr : &acquisition.error(), settle ? nullptr : &settle.error(), group ? nullptr : &group.error()}) {
-    if (error != nullptr) {
-      return std::unexpected(*error);
-    }
-  }
-  model.architecture = Architecture::oddl;
-  model.group_size = static_cast<std::uint32_t>(*group);
-  model.guard = *blank + *retune + *control + *acquisition;
-  model.map_change = *blank + from_us(*settle * 1e3) + *acquisition;
-  model.assumptions = {
-      "oddl (reconstruction): only the paper's abstract is public; groups of " + std::to_string(model.group_size) +
-          ", one transmitter and one fixed-filter receiver a node",
-      "oddl: a ring keeps one circuit a neighbour at full rate, no retune; one link of " + in_us(model.link_latency),
-      "oddl: an all-to-all is played in timeslots; guard " + in_us(model.guard) + " each (blank " + in_us(*blank) +
-          ", retune " + in_us(*retune) + ", control " + in_us(*control) + ", acquisition " + in_us(*acquisition) + ")",
-      "oddl: a change of the WSS map darkens the job for " + in_us(model.map_change) +
-          "; the controller's own time is not counted"};
-  return model;
-}
-
 }  // namespace
 
 std::span<const std::string_view> fabric_names() { return kNames; }
 
-Result<FabricModel> make_fabric_model(std::string_view name, BitRate rate, std::uint32_t nodes, const Settings& settings) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) {
-    return fail(ErrorCode::not_found, "no fabric '" + std::string{name.substr(0, 128)} + "' to predict for; did you mean '" +
-                                          std::string{nearest(name, kNames)} + "'?");
-  }
+Result<FabricModel> bare_model(std::string_view name, BitRate rate, std::uint32_t nodes, const Settings& settings) {
   if (rate.bits_per_second < 1 || rate.bits_per_second > kRateMax) {
     return fail(ErrorCode::out_of_range,
                 "bandwidth " + std::to_string(rate.bits_per_second) + " bit/s: outside 1 .. " + std::to_string(kRateMax));
@@ -117,10 +82,20 @@ Result<FabricModel> make_fabric_model(std::string_view name, BitRate rate, std::
     return std::unexpected(latency.error());
   }
   model.link_latency = *latency;
-  if (name == "oddl") {
-    return finish_oddl(std::move(model), settings);
+  return model;
+}
+
+Result<FabricModel> make_fabric_model(std::string_view name, BitRate rate, std::uint32_t nodes, const Settings& settings) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) {
+    return fail(ErrorCode::not_found, "no fabric '" + std::string{name.substr(0, 128)} + "' to predict for; did you mean '" +
+                                          std::string{nearest(name, kNames)} + "'?");
   }
-  return name == "fat-tree" ? finish_fat_tree(std::move(model), settings) : finish_ideal(std::move(model), settings);
+  auto model = bare_model(name, rate, nodes, settings);
+  if (!model) {
+    return model;
+  }
+  return name == "fat-tree" ? finish_fat_tree(*std::move(model), settings) : finish_ideal(*std::move(model), settings);
 }
 
 SplitSettings split_settings(const Settings& settings) {

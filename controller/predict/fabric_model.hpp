@@ -16,17 +16,18 @@
 
 namespace loom {
 
-enum class Architecture : std::uint8_t { ideal_switch, fat_tree, oddl };
+/// Which closed forms.
+enum class FabricForm : std::uint8_t { ideal_switch, fat_tree, timeslots };
 
 struct FabricModel {
-  Architecture architecture = Architecture::ideal_switch;
+  FabricForm form = FabricForm::ideal_switch;
   std::string name;
   std::uint32_t nodes = 0;
   BitRate rate;                 ///< of a node, each direction
   Duration link_latency{};      ///< one link, transceivers and forwarding included
   std::uint32_t links = 1;      ///< on the longest path
   double oversubscription = 1;  ///< fat-tree: every transfer gets rate / this
-  // oddl:
+  // timeslots:
   std::uint32_t group_size = 32;
   Duration guard{};       ///< before a timeslot: blank, retune, acquire
   Duration map_change{};  ///< a WSS map moves: blank, settle, acquire; the whole job is dark
@@ -40,10 +41,17 @@ struct FabricModel {
 
 std::span<const std::string_view> fabric_names();
 
-/// `settings`: the keys of `--set fabric.KEY=VALUE` without "fabric.": latency_us (all), oversubscription (fat-tree),
-/// retune_us, control_us, blank_us, acquisition_us, wss_settle_ms, group_size (oddl). Errors: not_found (nearest name),
-/// invalid_argument, out_of_range.
+/// `settings`: the keys of `--set fabric.KEY=VALUE` without "fabric.": latency_us (all), oversubscription (fat-tree). Errors:
+/// not_found (nearest name), invalid_argument, out_of_range.
 Result<FabricModel> make_fabric_model(std::string_view name, BitRate rate, std::uint32_t nodes, const Settings& settings);
+
+/// What every closed form begins with: rate, nodes, and latency_us of `settings`; the other keys are not looked at. Errors:
+/// invalid_argument, out_of_range.
+Result<FabricModel> bare_model(std::string_view name, BitRate rate, std::uint32_t nodes, const Settings& settings);
+/// A setting in microseconds, 0 .. a minute. Errors: invalid_argument, out_of_range.
+Result<Duration> microseconds(const Settings& settings, std::string_view key, Duration absent);
+/// "12.5 us".
+std::string in_us(Duration duration);
 
 struct SplitSettings {
   Settings workload;

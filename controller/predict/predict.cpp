@@ -84,7 +84,7 @@ Result<Prediction> predict(const JobSpec& job, const PredictOptions& options) {
   Prediction prediction{job.workload, fabric.name, job.node_count, fabric.rate, {}, job.compute, {}, {}, {}, job.assumptions};
   for (const Collective& collective : job.collectives) {
     const double wire = uniform_ns(collective, job.node_count, link) * collective.count;
-    const double dark = fabric.architecture == Architecture::oddl ? planes.dark_ns(collective, job.node_count) : 0;
+    const double dark = fabric.form == FabricForm::timeslots ? planes.dark_ns(collective, job.node_count) : 0;
     const double start = clock.start_of(collective);
     clock.finish(collective, start + wire + dark);
     lit.finish(collective, lit.start_of(collective) + wire);

@@ -6,7 +6,7 @@
 #include <queue>
 #include <utility>
 
-#include "controller/schedule/topoopt/general_matching.hpp"
+#include "controller/schedule/general_matching.hpp"
 #include "core/result.hpp"
 
 namespace loom {

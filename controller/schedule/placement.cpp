@@ -8,10 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "controller/schedule/allotment.hpp"
-#include "controller/schedule/oddl_entries.hpp"
-#include "controller/schedule/oddl_planes.hpp"
-#include "controller/schedule/sip_ring_shape.hpp"
 #include "controller/schedule/usable_nodes.hpp"
 
 namespace loom {
@@ -30,12 +26,13 @@ bool is_resized(const Job& job) {
 
 class Placer {
  public:
-  Placer(const Fabric& fabric, const Intent& intent, const PlaceChoice& choice)
+  Placer(const Fabric& fabric, const Architecture* architecture, const Intent& intent, const PlaceChoice& choice)
       : fabric_(fabric),
+        architecture_(architecture),
         attempt_(choice.attempt),
         taken_(fabric.nodes.size()),
         drained_(fabric.nodes.size()),
-        shines_(fabric.nodes.size()),
+        emitting_(fabric.nodes.size()),
         fitness_(fitness_of(fabric, choice.unusable)) {
     for (const NodeId node : intent.drained) {
       if (node.value < drained_.size()) {
@@ -44,7 +41,7 @@ class Placer {
     }
     for (const DeviceOverride& override : intent.overrides) {
       if (override.is_adopted() && emits(override.setpoint) && override.device.value < fabric.devices.size()) {
-        shines_[fabric.device(override.device).agent.value] = true;
+        emitting_[fabric.device(override.device).agent.value] = true;
       }
     }
     for (const Node& node : fabric.nodes) {
@@ -87,9 +84,8 @@ class Placer {
                                              std::to_string(count_free()) + " free" + holders() + nearest(job));
     }
     const std::vector<NodeId> chosen = choose_sound(needed);
-    const std::vector<NodeId> nodes = fabric_.architecture == "sip-ring" ? there_and_back(chosen)
-                                      : fabric_.architecture == "oddl"   ? entered_well(chosen)
-                                                                         : chosen;
+    const bool has_order = architecture_ != nullptr && architecture_->order_ranks != nullptr;
+    const std::vector<NodeId> nodes = has_order ? architecture_->order_ranks(fabric_, chosen, taken_) : chosen;
     LOOM_TRY(claim(job, nodes));
     return nodes;
   }
@@ -123,7 +119,7 @@ class Placer {
   bool is_free(NodeId node) const {
     const bool is_avoided = (avoided_ != Avoid::nothing && fitness_.unfit[node.value]) ||
                             (avoided_ == Avoid::impaired && fitness_.impaired[node.value]);
-    return !taken_[node.value].owner && !drained_[node.value] && !shines_[node.value] && !is_avoided;
+    return !taken_[node.value].owner && !drained_[node.value] && !emitting_[node.value] && !is_avoided;
   }
 
   /// Of nodes with all of their light as long as there are enough; then of those with some; then of any.
@@ -153,9 +149,9 @@ class Placer {
   /// Who has the nodes: the largest few.
   std::string holders() const {
     std::map<JobId, std::size_t> counts;
-    for (const SeatTaken& seat : taken_) {
-      if (seat.owner) {
-        ++counts[*seat.owner];
+    for (const NodeUse& use : taken_) {
+      if (use.owner) {
+        ++counts[*use.owner];
       }
     }
     std::vector<std::pair<std::size_t, JobId>> largest;
@@ -219,49 +215,6 @@ class Placer {
     return nodes;
   }
 
-  /// Around a ring of fibre whose link budget does not carry the job's last circuit back to its first node: every other node
-  /// on the way out, the others on the way back. So the last rank is as near to the first as any two neighbours; each segment
-  /// is crossed once each way, as it is when the last circuit goes all the way back.
-  std::vector<NodeId> there_and_back(const std::vector<NodeId>& chosen) const {
-    std::vector<NodeId> nodes = chosen;
-    std::sort(nodes.begin(), nodes.end());
-    const auto all = static_cast<std::uint32_t>(fabric_.nodes.size());
-    std::size_t first = 0;
-    std::uint32_t widest = 0;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const std::uint32_t gap = (nodes[i].value + all - nodes[i == 0 ? nodes.size() - 1 : i - 1].value) % all;
-      if (gap > widest) {
-        widest = gap;
-        first = i;
-      }
-    }
-    const std::uint32_t back = std::min(widest, all - widest);
-    if (back <= 2 || back <= reach()) {
-      return chosen;
-    }
-    std::rotate(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(first), nodes.end());
-    std::vector<NodeId> folded;
-    for (std::size_t i = 0; i < nodes.size(); i += 2) {
-      folded.push_back(nodes[i]);
-    }
-    for (std::size_t i = nodes.size() / 2 * 2; i > 0; i -= 2) {
-      folded.push_back(nodes[i - 1]);
-    }
-    return folded;
-  }
-
-  /// Of a fabric that is no ODDL after all, as they come.
-  std::vector<NodeId> entered_well(const std::vector<NodeId>& chosen) const {
-    const auto shape = read_oddl(fabric_);
-    return shape ? enter_groups(*shape, chosen, taken_) : chosen;
-  }
-
-  /// Hops; of a fabric that is no SiP-Ring after all, any number.
-  std::uint32_t reach() const {
-    const auto shape = read_sip_ring(fabric_);
-    return shape ? shape->reach : ~0U;
-  }
-
   /// The group with the fewest free nodes that has enough of them.
   std::optional<std::size_t> tightest(std::size_t rest, const std::vector<bool>& used) const {
     std::optional<std::size_t> best;
@@ -311,19 +264,20 @@ class Placer {
   enum class Avoid : std::uint8_t { nothing, unfit, impaired };
 
   const Fabric& fabric_;
+  const Architecture* architecture_;
   std::uint32_t attempt_ = 0;
   Avoid avoided_ = Avoid::nothing;
-  std::vector<SeatTaken> taken_;
+  std::vector<NodeUse> taken_;
   std::vector<bool> drained_;
-  std::vector<bool> shines_;  ///< with adopted light, which no job may take away
+  std::vector<bool> emitting_;  ///< with adopted light, which no job may take away
   NodeFitness fitness_;
   std::vector<std::vector<NodeId>> groups_;
 };
 
 }  // namespace
 
-Result<Intent> place(const Fabric& fabric, const Intent& intent, const PlaceChoice& choice) {
-  Placer placer(fabric, intent, choice);
+Result<Intent> place(const Fabric& fabric, const Architecture* architecture, const Intent& intent, const PlaceChoice& choice) {
+  Placer placer(fabric, architecture, intent, choice);
   Intent placed = intent;
   for (Job& job : placed.jobs) {
     if (is_resized(job) && job.nodes.size() > job.spec.node_count) {
@@ -350,7 +304,9 @@ Result<Intent> place(const Fabric& fabric, const Intent& intent, const PlaceChoi
     job.nodes = *std::move(nodes);
     arrived.push_back(job.id);
   }
-  allot(fabric, arrived, placed);
+  if (architecture != nullptr && architecture->share_out != nullptr) {
+    architecture->share_out(fabric, arrived, placed);
+  }
   return placed;
 }
 

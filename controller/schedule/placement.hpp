@@ -1,11 +1,12 @@
 // Placement: which nodes a job gets. Whole free groups first, so that jobs meet as seldom as possible in one group's
-// spectrum; around a ring of fibre a job that is too long for its link budget goes out on every other node and back on the
-// rest, so that its own ring closes within two hops; a placed job never moves. Deterministic: jobs and nodes in id order.
+// spectrum; in which order its ranks take them is the architecture's own. A placed job never moves. Deterministic: jobs and
+// nodes in id order.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "controller/schedule/architecture.hpp"
 #include "core/demand.hpp"
 #include "core/fabric.hpp"
 #include "core/planning.hpp"
@@ -20,9 +21,11 @@ struct PlaceChoice {
   std::uint32_t attempt = 0;
 };
 
-/// The intent with Job::nodes of every job filled, and planes where the fabric has several. Jobs that have nodes keep
+/// The intent with Job::nodes of every job filled, and Job::share where `architecture` has something to share out (null: it has
+/// not, and ranks come as nodes do). Jobs that have nodes keep
 /// them; one whose node_count has changed since loses its last ones or gets more. A spec's own placement is obeyed or refused.
 /// Errors: infeasible (needs N nodes, F free), conflict (two jobs want a node), invalid_argument (no such node, or twice).
-Result<Intent> place(const Fabric& fabric, const Intent& intent, const PlaceChoice& choice = {});
+Result<Intent> place(const Fabric& fabric, const Architecture* architecture, const Intent& intent,
+                     const PlaceChoice& choice = {});
 
 }  // namespace loom

@@ -274,33 +274,19 @@ Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& set
   return job;
 }
 
-Result<MapSettings> take_map(Settings& values) {
-  constexpr std::array kChoices{MapChoice::cheapest, MapChoice::maps, MapChoice::latin, MapChoice::ring, MapChoice::custom};
-  std::vector<std::string_view> words;
-  for (const MapChoice each : kChoices) {
-    words.push_back(to_string(each));
+JobOptions take_options(Settings& values, std::span<const std::string_view> keys) {
+  JobOptions taken;
+  for (const std::string_view key : keys) {
+    if (const auto found = values.find(key); found != values.end()) {
+      taken.insert(values.extract(found));
+    }
   }
-  const auto word = choice(values, "map", words[0], words);
-  const auto groups = number_list(values, "map_groups", {}, 0, limits::kNodes - 1);
-  if (!word || !groups) {
-    return std::unexpected(!word ? word.error() : groups.error());
-  }
-  MapSettings taken;
-  taken.map = kChoices.at(static_cast<std::size_t>(std::find(words.begin(), words.end(), *word) - words.begin()));
-  taken.groups.assign(groups->begin(), groups->end());
-  if ((taken.map == MapChoice::custom) == taken.groups.empty()) {
-    return fail(ErrorCode::invalid_argument,
-                "map = " + *word + ", map_groups has " + std::to_string(taken.groups.size()) +
-                    " entries: map = custom, and only that, needs map_groups (group x port -> group, row by row, as 0-1-1-0)");
-  }
-  values.erase("map");
-  values.erase("map_groups");
   return taken;
 }
 
 namespace {
 
-Result<JobSpec> load_without_map(std::string_view name_or_path, const WorkloadSettings& settings) {
+Result<JobSpec> load_without_options(std::string_view name_or_path, const WorkloadSettings& settings) {
   std::error_code ignored;
   if (is_name(name_or_path) || !std::filesystem::is_regular_file(std::filesystem::path{name_or_path}, ignored)) {
     return make_workload(name_or_path, settings);
@@ -329,14 +315,10 @@ Result<JobSpec> load_without_map(std::string_view name_or_path, const WorkloadSe
 
 Result<JobSpec> load_workload(std::string_view name_or_path, const WorkloadSettings& settings) {
   WorkloadSettings rest = settings;
-  auto map = take_map(rest.values);
-  if (!map) {
-    return std::unexpected(std::move(map).error());
-  }
-  auto job = load_without_map(name_or_path, rest);
+  JobOptions options = take_options(rest.values, settings.option_keys);
+  auto job = load_without_options(name_or_path, rest);
   if (job) {
-    job->map = map->map;
-    job->custom_map = std::move(map->groups);
+    job->options = std::move(options);
   }
   return job;
 }

@@ -14,8 +14,9 @@
 namespace loom {
 
 struct WorkloadSettings {
-  std::uint32_t nodes = 0;  ///< 0: the trace says; a name of the zoo needs it
-  Settings values;          ///< key=value; the keys of each workload are listed by workload_keys
+  std::uint32_t nodes = 0;                          ///< 0: the trace says; a name of the zoo needs it
+  Settings values;                                  ///< key=value; the keys of each workload are listed by workload_keys
+  std::span<const std::string_view> option_keys{};  ///< among them: what goes into JobSpec::options
 };
 
 /// Names that make_workload knows, in the order of printing.
@@ -36,14 +37,8 @@ Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings&
 /// What the controller schedules of it: job_of(make_task_graph(...)). Errors: as make_task_graph and job_of.
 Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& settings);
 
-/// The settings that say which wavelengths lead where: any workload's.
-struct MapSettings {
-  MapChoice map = MapChoice::cheapest;
-  std::vector<std::uint32_t> groups;
-};
-
-/// Takes `map` and `map_groups` out of `values`. Errors: invalid_argument.
-Result<MapSettings> take_map(Settings& values);
+/// Takes those of `keys` out of `values`: what is asked of the fabric's architecture, not of the workload.
+JobOptions take_options(Settings& values, std::span<const std::string_view> keys);
 
 /// A name of the zoo, or the path of a trace (whose node count must agree with `settings.nodes` where that is not 0; its
 /// only key is compute_ms). Errors: as make_workload and import_trace.

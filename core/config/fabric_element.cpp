@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config/fabric_explicit.hpp"
+#include "core/config/template_keys.hpp"
 
 namespace loom {
 namespace {

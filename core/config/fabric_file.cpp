@@ -9,6 +9,7 @@
 #include "core/config/bus_lines.hpp"
 #include "core/config/fabric_explicit.hpp"
 #include "core/config/fabric_template.hpp"
+#include "core/config/template_keys.hpp"
 #include "core/config/yaml_reader.hpp"
 
 namespace loom {
@@ -113,12 +114,12 @@ Result<void> check_endpoint(std::string_view endpoint) {
                   "serial:///dev/DEVICE?baud=9600");
 }
 
-Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root) {
+Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, FabricTemplates templates) {
   ErrorList errors{std::string(file)};
   YamlMap map(root, "the fabric file", errors);
   check_header(map, "fabric");
   const bool from_template = std::ranges::find(root.keys, "template", &YamlNode::text) != root.keys.end();
-  Fabric fabric = from_template ? read_template(map, errors) : read_explicit(map, errors);
+  Fabric fabric = from_template ? read_template(map, templates, errors) : read_explicit(map, errors);
   if (errors.empty()) {
     for (std::string& fault : check_fabric(fabric)) {
       errors.add(root, std::move(fault));
@@ -135,9 +136,9 @@ Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root) {
   return {std::move(fabric), {}};
 }
 
-Loaded<Fabric> load_fabric(const std::filesystem::path& path) {
+Loaded<Fabric> load_fabric(const std::filesystem::path& path, FabricTemplates templates) {
   const Loaded<YamlNode> document = read_yaml(path);
-  return document ? read_fabric(path.string(), *document.value) : Loaded<Fabric>{std::nullopt, document.errors};
+  return document ? read_fabric(path.string(), *document.value, templates) : Loaded<Fabric>{std::nullopt, document.errors};
 }
 
 }  // namespace loom

@@ -6,16 +6,18 @@
 #include <string_view>
 
 #include "core/config/config_error.hpp"
+#include "core/config/fabric_template.hpp"
 #include "core/config/yaml_document.hpp"
 #include "core/fabric.hpp"
 
 namespace loom {
 
 /// All errors of the file at once. Schema: configs/schema/fabric.schema.json.
-Loaded<Fabric> load_fabric(const std::filesystem::path& path);
+/// `templates`: those that a file may name.
+Loaded<Fabric> load_fabric(const std::filesystem::path& path, FabricTemplates templates);
 
 /// The same of a document that is parsed already; `file` names it in errors.
-Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root);
+Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, FabricTemplates templates);
 
 /// The endpoints that a bus may have: "sim", "modbus-tcp://host:port", "tcp://host:port",
 /// "modbus-rtu:///dev/ttyUSB0?baud=9600", "serial:///dev/ttyUSB0?baud=9600": what drivers/bus can open. Error: a sentence

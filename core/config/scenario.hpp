@@ -205,7 +205,7 @@ struct Scenario {
   std::string fabric_file;               ///< as openable from the working directory
   std::shared_ptr<const Fabric> fabric;  ///< index built, overrides applied; never null after loading
   std::vector<BusOverride> inventory;
-  std::string algorithm = "oddl";
+  std::string algorithm{};  ///< of the scheduler
   std::uint64_t seed = 1;
   Duration duration = kForever;  ///< of the run; kForever: until every job has ended
   AgentHosting agents;

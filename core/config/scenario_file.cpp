@@ -32,11 +32,12 @@ constexpr std::int64_t kRevisions = 1'000'000;
 
 class ScenarioReader {
  public:
-  ScenarioReader(const std::filesystem::path& path, const YamlNode& root, std::optional<Mode> as = {},
-                 const ScenarioWords* words = nullptr)
+  ScenarioReader(const std::filesystem::path& path, const YamlNode& root, FabricTemplates templates, std::optional<Mode> as,
+                 const ScenarioWords* words)
       : folder_(path.parent_path()),
         errors_(path.string()),
         file_(root, "the scenario file", errors_),
+        templates_(templates),
         as_(as),
         words_(words) {}
 
@@ -45,10 +46,8 @@ class ScenarioReader {
     scenario_.name = file_.name("name", Rule::required);
     read_modes();
     read_fabric_file();
-    scenario_.algorithm = file_.name("algorithm", usual_algorithm());
-    if (words_ != nullptr && file_.find("algorithm") != nullptr) {
-      check_word({file_.place_of("algorithm"), "algorithm", scenario_.algorithm}, words_->algorithms, errors_);
-    }
+    scenario_.algorithm = file_.name("algorithm", fabric_.architecture);
+    check_algorithm();
     scenario_.seed = file_.seed("seed", scenario_.seed);
     scenario_.duration = file_.duration("duration", {milliseconds{1}, kRunTime.max}, scenario_.duration);
     read_inventory();
@@ -104,10 +103,13 @@ class ScenarioReader {
     }
   }
 
-  /// A template's architecture is the name of its scheduler.
-  std::string usual_algorithm() const {
-    const std::string& own = fabric_.architecture;
-    return own == "sip-ring" || own == "sip-ocs" || own == "topoopt" ? own : scenario_.algorithm;
+  /// A fabric's architecture is the name of its scheduler, unless the scenario names one.
+  void check_algorithm() {
+    if (words_ == nullptr || !fabric_known_) {
+      return;
+    }
+    const char* key = file_.find("algorithm") != nullptr ? "algorithm" : "fabric";
+    check_word({file_.place_of(key), "algorithm", scenario_.algorithm}, words_->algorithms, errors_);
   }
 
   std::string path_from_here(const std::string& relative) const { return (folder_ / relative).lexically_normal().string(); }
@@ -118,7 +120,7 @@ class ScenarioReader {
       return;
     }
     scenario_.fabric_file = path_from_here(relative);
-    Loaded<Fabric> fabric = load_fabric(scenario_.fabric_file);
+    Loaded<Fabric> fabric = load_fabric(scenario_.fabric_file, templates_);
     if (fabric) {
       fabric_ = std::move(*fabric.value);
       fabric_known_ = true;
@@ -424,6 +426,7 @@ class ScenarioReader {
   std::filesystem::path folder_;
   ErrorList errors_;
   YamlMap file_;
+  FabricTemplates templates_;
   std::optional<Mode> as_;
   const ScenarioWords* words_ = nullptr;
   Scenario scenario_;
@@ -441,12 +444,15 @@ std::string modes_text(const Scenario& scenario) {
   return text;
 }
 
-Loaded<Scenario> load_scenario(const std::filesystem::path& path, std::optional<Mode> as, const ScenarioWords* words) {
+Loaded<Scenario> load_scenario(const std::filesystem::path& path, FabricTemplates templates, std::optional<Mode> as,
+                               const ScenarioWords* words) {
   const Loaded<YamlNode> document = read_yaml(path);
-  return document ? ScenarioReader(path, *document.value, as, words).read() : Loaded<Scenario>{std::nullopt, document.errors};
+  return document ? ScenarioReader(path, *document.value, templates, as, words).read()
+                  : Loaded<Scenario>{std::nullopt, document.errors};
 }
 
-std::vector<ConfigError> check_config(const std::filesystem::path& path, const ScenarioWords* words) {
+std::vector<ConfigError> check_config(const std::filesystem::path& path, FabricTemplates templates,
+                                      const ScenarioWords* words) {
   const Loaded<YamlNode> document = read_yaml(path);
   if (!document) {
     return document.errors;
@@ -465,7 +471,8 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path, const S
   if (*kind == 3) {
     return read_calibration(path, root, words == nullptr ? std::vector<std::string>{} : words->calibration).errors;
   }
-  return *kind == 0 ? read_fabric(path.string(), root).errors : ScenarioReader(path, root, {}, words).read().errors;
+  return *kind == 0 ? read_fabric(path.string(), root, templates).errors
+                    : ScenarioReader(path, root, templates, {}, words).read().errors;
 }
 
 }  // namespace loom

@@ -13,7 +13,7 @@ if(TARGET lightloom-emulate)
   loom_test(switch_emulator_test
     SOURCES
       ${CMAKE_CURRENT_LIST_DIR}/switch_emulator_test.cpp
-    LINKS loom_bus loom_drivers loom_sim_devices)
+    LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
   add_dependencies(switch_emulator_test lightloom-emulate)
   target_compile_definitions(switch_emulator_test PRIVATE LOOM_EMULATE_PROGRAM="$<TARGET_FILE:lightloom-emulate>")
   loom_test(modbus_bus_test

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/architectures/oddl/fabric.hpp"
 #include "drivers/driver.hpp"
 #include "sim_backend/devices/device_model.hpp"
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "controller/architectures/oddl/closed_form.hpp"
 #include "controller/predict/collective_time.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/prediction_text.hpp"
@@ -17,7 +18,8 @@ Prediction predicted(std::string_view workload, std::string_view fabric, std::ui
                      Settings fabric_settings = {}) {
   const auto job = make_workload(workload, {nodes, std::move(workload_settings)});
   REQUIRE(job);
-  const auto model = make_fabric_model(fabric, gigabits(100), nodes, fabric_settings);
+  const auto model = fabric == "oddl" ? make_oddl_model(gigabits(100), nodes, fabric_settings)
+                                      : make_fabric_model(fabric, gigabits(100), nodes, fabric_settings);
   REQUIRE(model);
   const auto prediction = predict(*job, {*model});
   REQUIRE(prediction);
@@ -141,9 +143,9 @@ TEST_CASE("predict_answers_with_the_fixed_keys") {
 
 TEST_CASE("unknown_fabrics_settings_and_rates_are_refused_by_name") {
   CHECK(make_fabric_model("fattree", gigabits(100), 4, {}).error().message.find("'fat-tree'") != std::string::npos);
-  CHECK(make_fabric_model("oddl", gigabits(100), 4, {{"retune", "1"}}).error().message.find("'retune_us'") !=
+  CHECK(make_oddl_model(gigabits(100), 4, {{"retune", "1"}}).error().message.find("'retune_us'") !=
         std::string::npos);
-  CHECK(make_fabric_model("oddl", BitRate{0}, 4, {}).error().code == ErrorCode::out_of_range);
+  CHECK(make_oddl_model(BitRate{0}, 4, {}).error().code == ErrorCode::out_of_range);
   CHECK(parse_bit_rate("100G").value() == gigabits(100));
   CHECK(parse_bit_rate("400 Gb/s").value() == gigabits(400));
   CHECK(parse_bit_rate("25000000000 b/s").value() == gigabits(25));

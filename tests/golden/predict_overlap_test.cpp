@@ -1,6 +1,7 @@
 // Overlap of compute and communication, small enough to be followed by hand.
 #include <catch2/catch.hpp>
 
+#include "controller/architectures/oddl/closed_form.hpp"
 #include "controller/predict/iteration_clock.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/workload/zoo.hpp"
@@ -67,7 +68,7 @@ TEST_CASE("disjoint_groups_do_not_wait_for_each_other") {
 }
 
 TEST_CASE("bucketed_vgg19_is_faster_than_none_and_never_beats_its_wire") {
-  const auto model = make_fabric_model("oddl", gigabits(100), 1024, {});
+  const auto model = make_oddl_model(gigabits(100), 1024, {});
   REQUIRE(model);
   const auto bucketed = predict(*make_workload("vgg19", {1024, {}}), {*model});
   const auto none = predict(*make_workload("vgg19", {1024, {{"overlap", "none"}}}), {*model});

@@ -1,6 +1,7 @@
 // Predictions from actual schedules: static rings agree with the closed form, timeslots with their guards and holds.
 #include <catch2/catch.hpp>
 
+#include "controller/architectures/oddl/closed_form.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/workload/zoo.hpp"
 
@@ -46,7 +47,7 @@ JobSpec all_to_all_job(std::uint32_t nodes, std::int64_t bytes) {
 TEST_CASE("a_static_ring_is_predicted_as_the_closed_form_says") {
   const auto job = make_workload("vgg19", {64, {}});
   REQUIRE(job);
-  const auto model = make_fabric_model("oddl", gigabits(100), 64, {});
+  const auto model = make_oddl_model(gigabits(100), 64, {});
   REQUIRE(model);
   const auto symbolic = predict(*job, {*model});
   const auto scheduled = predict_schedule(placed(*job), static_ring(64), {});

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "controller/schedule/ring_waves.hpp"
+#include "controller/architectures/sip_ring/waves.hpp"
 
 namespace loom {
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "controller/schedule/ring_waves.hpp"
+#include "controller/architectures/sip_ring/waves.hpp"
 
 namespace loom::small_rings {
 

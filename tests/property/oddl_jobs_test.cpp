@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/verify.hpp"
 #include "tests/property/plan_worlds.hpp"
@@ -28,8 +30,8 @@ Job random_job(Chance& chance, std::uint64_t id, std::uint32_t nodes) {
   job.spec.node_count = 1 + chance.below(nodes);
   const auto kind = chance.one_in(3) ? CollectiveKind::all_to_all : CollectiveKind::all_reduce;
   job.spec.collectives = {{kind, {}, Bytes{1 + chance.below(10'000'000)}, 1}};
-  constexpr std::array kMaps{MapChoice::cheapest, MapChoice::maps, MapChoice::latin};
-  job.spec.map = kMaps.at(chance.below(3));
+  constexpr std::array<const char*, 3> kMaps{"cheapest", "maps", "latin"};
+  job.spec.options["map"] = kMaps.at(chance.below(3));
   return job;
 }
 
@@ -90,7 +92,7 @@ TEST_CASE("whoever_is_not_asked_keeps_his_light_bit_for_bit") {
       const Intent before = request.intent;
       const JobId about = change(chance, request.intent, next_job, nodes);
       request.revision.value += 1;
-      const auto made = make_plan(request);
+      const auto made = make_plan(all_architectures(), request);
       if (!made) {
         INFO(made.error().message);
         REQUIRE(made.error().code == ErrorCode::infeasible);

@@ -1,5 +1,9 @@
 // A random controller: it changes an intent, asks for a plan, and takes it as confirmed.
 #include "tests/property/plan_worlds.hpp"
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/sip_ocs/fabric.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
 
 #include <string>
 
@@ -72,7 +76,7 @@ Walk walk_on(std::shared_ptr<const Fabric> fabric, Chance& chance, std::uint32_t
       change(chance, request.intent, next_job, nodes);
     }
     request.revision.value += 1;
-    auto made = make_plan(request);
+    auto made = make_plan(all_architectures(), request);
     if (!made) {
       const ErrorCode code = made.error().code;
       if (code != ErrorCode::infeasible && code != ErrorCode::out_of_range) {

@@ -4,4 +4,4 @@ loom_test(predict_property_test
     ${CMAKE_CURRENT_LIST_DIR}/predict_engine_random_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/predict_in_step_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/predict_max_min_test.cpp
-  LINKS loom_predict)
+  LINKS loom_architectures loom_predict)

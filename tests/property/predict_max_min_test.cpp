@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/networks/graph_routes.hpp"
-#include "controller/predict/networks/ideal_switch.hpp"
 #include "controller/predict/transfers.hpp"
 #include "tests/property/slow_fluid.hpp"
 

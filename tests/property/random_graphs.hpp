@@ -7,10 +7,10 @@
 #include <numeric>
 #include <random>
 
+#include "controller/architectures/electrical/expander.hpp"
+#include "controller/architectures/electrical/fat_tree.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
-#include "controller/predict/networks/expander.hpp"
-#include "controller/predict/networks/fat_tree.hpp"
-#include "controller/predict/networks/ideal_switch.hpp"
 #include "controller/workload/task_graph.hpp"
 
 namespace loom::random_graphs {

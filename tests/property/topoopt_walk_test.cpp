@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/topoopt/fabric.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "tests/property/plan_worlds.hpp"
 
@@ -150,7 +152,7 @@ TEST_CASE("random_jobs_on_topoopt_fabrics_are_verified_disjoint_and_leave_each_o
       replans = waits ? replans + 1 : 0;
       REQUIRE(replans < 2);  // wired once, then flipped
       ++request.revision.value;
-      const auto made = make_plan(request);
+      const auto made = make_plan(all_architectures(), request);
       if (!made) {
         INFO(made.error().message);
         REQUIRE((made.error().code == ErrorCode::infeasible || made.error().code == ErrorCode::conflict));

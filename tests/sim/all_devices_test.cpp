@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agents/agent.hpp"
+#include "controller/architectures/oddl/fabric.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "sim_backend/sim_bus.hpp"
 #include "sim_backend/virtual_loop.hpp"

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "controller/architectures/registry.hpp"
 #include "controller/predict/replay.hpp"
 #include "controller/workload/zoo.hpp"
 #include "core/config/scenario_file.hpp"
@@ -15,7 +16,7 @@ using std::chrono::seconds;
 namespace {
 
 Scenario committed(const std::string& name) {
-  auto scenario = load_scenario("configs/scenarios/" + name + ".yaml");
+  auto scenario = load_scenario("configs/scenarios/" + name + ".yaml", all_templates());
   REQUIRE(scenario);
   return *scenario.value;
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "controller/architectures/registry.hpp"
 #include "core/config/fault_file.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 
 /// The jobs of small_faults without its own faults.
 Scenario workload() {
-  auto loaded = load_scenario("configs/scenarios/small_faults.yaml");
+  auto loaded = load_scenario("configs/scenarios/small_faults.yaml", all_templates());
   REQUIRE(loaded);
   loaded.value->network = {};
   loaded.value->device_faults.clear();

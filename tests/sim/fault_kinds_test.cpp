@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/architectures/sip_ocs/fabric.hpp"
 #include "sim_backend/simulation.hpp"
 #include "sim_backend/troubled_host.hpp"
 #include "tests/sim/oddl_light.hpp"

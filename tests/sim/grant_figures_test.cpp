@@ -4,7 +4,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "controller/schedule/reproduction/oddl_claims.hpp"
+#include "controller/arena/reproduction/oddl_claims.hpp"
 #include "controller/workload/zoo.hpp"
 #include "sim_backend/grant_lab.hpp"
 #include "sim_backend/granted_iteration.hpp"

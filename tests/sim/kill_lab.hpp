@@ -20,6 +20,7 @@
 
 #include "cli/lab/folder.hpp"
 #include "cli/lab/processes.hpp"
+#include "controller/architectures/registry.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/light/light_model.hpp"
 #include "tests/sim/lab.hpp"
@@ -59,7 +60,7 @@ class KillLab {
  public:
   explicit KillLab(const std::string& lines = "mode: soft\n", const std::string& fabric_lines = {})
       : scenario_(lab_.write_scenario(lines, fabric_lines)) {
-    const auto loaded = load_scenario(scenario_);
+    const auto loaded = load_scenario(scenario_, all_templates());
     REQUIRE(loaded);
     fabric_ = loaded.value->fabric;
     const Finished up = lab_.run("lab up " + scenario_);

@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "controller/architectures/sip_ocs/fabric.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
 #include "sim_backend/light/light_model.hpp"
 #include "sim_backend/random.hpp"
 #include "tests/sim/oddl_light.hpp"

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "controller/architectures/registry.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
 #include "sim_backend/world.hpp"
@@ -19,7 +20,7 @@ namespace {
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 Scenario scenario_at(const std::string& path) {
-  auto scenario = load_scenario(path);
+  auto scenario = load_scenario(path, all_templates());
   for (const ConfigError& error : scenario.errors) {
     UNSCOPED_INFO(to_string(error));
   }

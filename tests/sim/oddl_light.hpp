@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/architectures/oddl/fabric.hpp"
 #include "core/fabric.hpp"
 #include "sim_backend/devices/optical_state.hpp"
 

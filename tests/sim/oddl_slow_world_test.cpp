@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "controller/architectures/oddl/fabric.hpp"
 #include "controller/predict/replay.hpp"
 #include "sim_backend/simulation.hpp"
 #include "sim_backend/world.hpp"

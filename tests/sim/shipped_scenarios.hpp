@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/architectures/registry.hpp"
 #include "core/config/scenario_file.hpp"
 
 namespace loom::test {
@@ -22,7 +23,7 @@ struct ShippedScenario {
 inline std::vector<ShippedScenario> shipped_scenarios() {
   std::vector<ShippedScenario> all;
   for (const auto& entry : std::filesystem::directory_iterator("configs/scenarios")) {
-    const auto loaded = load_scenario(entry.path());
+    const auto loaded = load_scenario(entry.path(), all_templates());
     INFO(entry.path().string());
     REQUIRE(loaded);
     all.push_back({loaded.value->name, entry.path(), loaded.value->modes});

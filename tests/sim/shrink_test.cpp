@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "controller/architectures/registry.hpp"
 #include "core/config/fault_file.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
@@ -27,7 +28,7 @@ class Folder {
 };
 
 Scenario read_back(const DrawFiles& files) {
-  auto loaded = load_scenario(files.scenario);
+  auto loaded = load_scenario(files.scenario, all_templates());
   for (const ConfigError& error : loaded.errors) {
     FAIL_CHECK(to_string(error));
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
 #include "sim_backend/drift_experiment.hpp"
 #include "sim_backend/simulation.hpp"
 #include "sim_backend/swarm_fabric.hpp"

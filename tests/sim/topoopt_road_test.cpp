@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/topoopt/fabric.hpp"
 #include "core/config/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
 
@@ -31,7 +33,7 @@ SimResult run(const Scenario& scenario) {
 }
 
 Scenario committed(const std::string& name) {
-  auto scenario = load_scenario("configs/scenarios/" + name + ".yaml");
+  auto scenario = load_scenario("configs/scenarios/" + name + ".yaml", all_templates());
   REQUIRE(scenario);
   scenario.value->mode = Mode::sim;
   return *scenario.value;

@@ -4,8 +4,8 @@ loom_test(sim_seams_test
     ${CMAKE_CURRENT_LIST_DIR}/sim_network_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/sim_disk_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/light_checker_test.cpp
-  LINKS loom_sim_seams)
-loom_test(all_devices_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/all_devices_test.cpp LINKS loom_sim_seams loom_agents loom_drivers)
+  LINKS loom_architectures loom_sim_seams)
+loom_test(all_devices_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/all_devices_test.cpp LINKS loom_architectures loom_sim_seams loom_agents loom_drivers)
 loom_test(world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/world_test.cpp ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_world_test.cpp
   LINKS loom_sim_world)
@@ -38,16 +38,16 @@ add_dependencies(lab_scenario_test loom lightloomd lightloom-agent lightloom-emu
 loom_test(live_demand_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/live_demand_lab_test.cpp LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
 target_compile_definitions(live_demand_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
 add_dependencies(live_demand_lab_test loom lightloomd lightloom-agent lightloom-emulate)
-loom_test(lab_kill_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_kill_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+loom_test(lab_kill_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_kill_test.cpp LINKS loom_architectures loom_cli nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_kill_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
 add_dependencies(lab_kill_test loom lightloomd lightloom-agent lightloom-emulate)
-loom_test(interlock_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/interlock_lab_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+loom_test(interlock_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/interlock_lab_test.cpp LINKS loom_architectures loom_cli nlohmann_json::nlohmann_json)
 target_compile_definitions(interlock_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>" LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 add_dependencies(interlock_lab_test loom lightloomd lightloom-agent lightloom-emulate)
 
-loom_test(lab_state_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_state_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+loom_test(lab_state_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_state_test.cpp LINKS loom_architectures loom_cli nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_state_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
 add_dependencies(lab_state_test loom lightloomd lightloom-agent lightloom-emulate)
@@ -76,7 +76,7 @@ foreach(pace "" _slow)
 endforeach()
 target_compile_definitions(shipped_labs_slow_test PRIVATE LOOM_SLOW)
 loom_test(steering_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/steering_world_test.cpp LINKS loom_sim_world)
-loom_test(keys_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/keys_lab_test.cpp LINKS loom_cli nlohmann_json::nlohmann_json)
+loom_test(keys_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/keys_lab_test.cpp LINKS loom_architectures loom_cli nlohmann_json::nlohmann_json)
 target_compile_definitions(keys_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
 add_dependencies(keys_lab_test loom lightloomd lightloom-agent lightloom-emulate)

@@ -61,6 +61,8 @@ std::string room_of(const std::string& path) {
                                                "controller/workload",
                                                "controller/predict",
                                                "controller/schedule",
+                                               "controller/architectures",
+                                               "controller/arena",
                                                "controller/plan",
                                                "controller/control",
                                                "agents",
@@ -92,6 +94,9 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"controller/workload", {"core"}},
       {"controller/predict", {"core", "controller/workload"}},
       {"controller/schedule", {"core", "controller/workload", "controller/predict"}},
+      {"controller/architectures", {"core", "core/config", "controller/workload", "controller/predict", "controller/schedule"}},
+      {"controller/arena",
+       {"core", "controller/workload", "controller/predict", "controller/schedule", "controller/architectures"}},
       {"controller/plan", {"core", "controller/workload", "controller/predict", "controller/schedule"}},
       {"controller/control", {"core", "controller/plan"}},
       {"drivers", {"core"}},
@@ -103,7 +108,8 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"sim_backend/devices", {"core", "drivers"}},
       {"sim_backend",
        {"core", "core/config", "drivers", "runtime", "controller/control", "controller/plan", "controller/workload",
-        "controller/predict", "controller/schedule", "agents", "sim_backend/devices"}},
+        "controller/predict", "controller/schedule", "controller/architectures", "controller/arena", "agents",
+        "sim_backend/devices"}},
   };
   return kArrows;
 }

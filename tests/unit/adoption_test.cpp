@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 
 namespace {
@@ -25,7 +27,7 @@ struct Lab {
     job.spec.node_count = 4;
     job.spec.collectives = {{CollectiveKind::all_reduce, {}, Bytes{1'000}, 1}};
     request.intent.jobs = {job};
-    confirmed = *make_plan(request);
+    confirmed = *make_plan(all_architectures(), request);
     request.base = {confirmed, &confirmed->plan};
     request.intent = confirmed->intent;
     request.next_circuit = confirmed->next_circuit;
@@ -68,7 +70,7 @@ struct Lab {
   }
   Result<std::shared_ptr<const PlanResult>> plan_with(const DeviceOverride& adopted) {
     request.intent.overrides = {adopted};
-    return make_plan(request);
+    return make_plan(all_architectures(), request);
   }
 
   PlanRequest request;
@@ -108,7 +110,7 @@ TEST_CASE("the power of a dim laser becomes that of its circuit, which keeps its
 
   lab.request.base = {*made, &(*made)->plan};  // a later plan finds nothing to change
   lab.request.revision = Revision{3};
-  const auto later = make_plan(lab.request);
+  const auto later = make_plan(all_architectures(), lab.request);
   REQUIRE(later);
   CHECK((*later)->plan.changed.empty());
 }
@@ -125,7 +127,7 @@ TEST_CASE("an adoption that is cleared gives the device back to the plan") {
   lab.request.base = {*made, &(*made)->plan};
   lab.request.revision = Revision{3};
   lab.request.intent.overrides.clear();
-  const auto cleared = make_plan(lab.request);
+  const auto cleared = make_plan(all_architectures(), lab.request);
   REQUIRE(cleared);
   CHECK(lab.plan_of((*cleared)->plan, laser).touched);
   CHECK_FALSE(emits(lab.plan_of((*cleared)->plan, laser).timeline.front().setpoint));

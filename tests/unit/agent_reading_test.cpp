@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "agents/steering.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
 #include "core/ring.hpp"
 
 namespace loom::test {

@@ -10,7 +10,7 @@ loom_test(agents_test
     ${CMAKE_CURRENT_LIST_DIR}/agent_safety_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_steering_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_chaos_test.cpp
-  LINKS loom_agents)
+  LINKS loom_architectures loom_agents)
 loom_test(traffic_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/traffic_test.cpp LINKS loom_agents)
 loom_test(grant_test
   SOURCES
@@ -21,5 +21,5 @@ loom_test(grant_test
   LINKS loom_agents loom_proto)
 loom_test(grant_plane_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/grant_executor_test.cpp ${CMAKE_CURRENT_LIST_DIR}/grant_plane_test.cpp
-  LINKS loom_agents)
+  LINKS loom_architectures loom_agents)
 loom_test(grant_allocation_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/grant_allocation_test.cpp LINKS loom_agents)

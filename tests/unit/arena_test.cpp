@@ -1,5 +1,5 @@
 // The arena: every fabric made for a job and played; settings and refusals.
-#include "controller/schedule/arena.hpp"
+#include "controller/arena/arena.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -19,23 +19,23 @@ TaskGraph graph_of_zoo(std::string_view name, std::uint32_t nodes, Settings sett
 }
 
 ArenaRow play_on(std::string_view fabric, const TaskGraph& graph, Settings settings = {}) {
-  auto contestant = make_contestant(fabric, graph, gigabits(100), settings);
-  INFO((contestant ? std::string{} : contestant.error().message));
-  REQUIRE(contestant);
+  auto entry = make_entry(fabric, graph, gigabits(100), settings);
+  INFO((entry ? std::string{} : entry.error().message));
+  REQUIRE(entry);
   const auto compute = compute_alone(graph);
   REQUIRE(compute);
-  auto row = play(*contestant, *compute);
+  auto row = play(*entry, *compute);
   INFO((row ? std::string{} : row.error().message));
   REQUIRE(row);
   return *row;
 }
 
 Error refusal_of(std::string_view fabric, const TaskGraph& graph, const Settings& settings = {}) {
-  auto contestant = make_contestant(fabric, graph, gigabits(100), settings);
-  if (!contestant) {
-    return contestant.error();
+  auto entry = make_entry(fabric, graph, gigabits(100), settings);
+  if (!entry) {
+    return entry.error();
   }
-  const auto row = iteration_time(*contestant);
+  const auto row = iteration_time(*entry);
   REQUIRE_FALSE(row);
   return row.error();
 }
@@ -43,7 +43,7 @@ Error refusal_of(std::string_view fabric, const TaskGraph& graph, const Settings
 TEST_CASE("no_fabric_beats_the_ideal_switch_and_iteration_is_compute_plus_exposed") {
   const TaskGraph graph = graph_of_zoo("vgg19", 16);
   const ArenaRow ideal = play_on("ideal-switch", graph);
-  for (const std::string_view fabric : contestant_names()) {
+  for (const std::string_view fabric : arena_names()) {
     CAPTURE(fabric);
     const ArenaRow row = play_on(fabric, graph);
     CHECK(row.iteration + microseconds{1} >= ideal.iteration);
@@ -57,16 +57,16 @@ TEST_CASE("no_fabric_beats_the_ideal_switch_and_iteration_is_compute_plus_expose
 
 TEST_CASE("topoopt_stripes_an_all_reduce_over_its_rings_at_the_full_rate_of_a_node") {
   const TaskGraph graph = graph_of_zoo("vgg19", 12, {{"overlap", "none"}});
-  auto contestant = make_contestant("topoopt", graph, gigabits(100), {{"variant", "as-in-code"}, {"degree", "4"}});
-  REQUIRE(contestant);
-  CHECK(contestant->circuits == 48);
-  const auto striped = std::find_if(contestant->graph.choices.begin(), contestant->graph.choices.end(),
+  auto entry = make_entry("topoopt", graph, gigabits(100), {{"variant", "as-in-code"}, {"degree", "4"}});
+  REQUIRE(entry);
+  CHECK(entry->circuits == 48);
+  const auto striped = std::find_if(entry->graph.choices.begin(), entry->graph.choices.end(),
                                     [](const CollectiveChoice& choice) { return choice.strides.size() == 4; });
-  REQUIRE(striped != contestant->graph.choices.end());
+  REQUIRE(striped != entry->graph.choices.end());
   auto strides = striped->strides;
   std::sort(strides.begin(), strides.end());
   CHECK(strides == std::vector<std::uint32_t>{1, 5, 7, 11});
-  const auto iteration = iteration_time(*contestant);
+  const auto iteration = iteration_time(*entry);
   REQUIRE(iteration);
   const ArenaRow ideal = play_on("ideal-switch", graph);
   CHECK(*iteration <= ideal.iteration + microseconds{10});
@@ -111,9 +111,9 @@ TEST_CASE("mordia_refuses_more_nodes_than_it_is_played_with") {
 
 TEST_CASE("sip_ring_refuses_a_rate_of_less_than_two_wavelengths") {
   const TaskGraph graph = graph_of_zoo("vgg19", 4);
-  const auto contestant = make_contestant("sip-ring", graph, gigabits(40), {});
-  REQUIRE_FALSE(contestant);
-  CHECK(contestant.error().message.find("1 wavelengths of 25 Gb/s") != std::string::npos);
+  const auto entry = make_entry("sip-ring", graph, gigabits(40), {});
+  REQUIRE_FALSE(entry);
+  CHECK(entry.error().message.find("1 wavelengths of 25 Gb/s") != std::string::npos);
 }
 
 TEST_CASE("dark_time_of_ocs_reconfig_is_charged") {

@@ -1,4 +1,5 @@
 // The audit: what is recorded of an order, of a question, of a key; when it is durable; and that nobody can fill it.
+#include "controller/architectures/registry.hpp"
 #include "controller/control/audit_text.hpp"
 #include "core/journal_state.hpp"
 #include "core/limits.hpp"
@@ -276,7 +277,7 @@ TEST_CASE("a key that is revoked while its order is being planned has it refused
     }
   }
   REQUIRE(wanted != nullptr);
-  const Planned planned{{wanted->revision, make_plan(*wanted), {}}};
+  const Planned planned{{wanted->revision, make_plan(all_architectures(), *wanted), {}}};
   desk.feed(one_key("ada", Role::viewer, loses));
   REQUIRE(desk.replies.size() == 1);  // to a connection that is gone
   CHECK(mentions(desk.replies[0].outcome.error->message, "was revoked while this was being planned"));

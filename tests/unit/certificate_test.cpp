@@ -1,6 +1,8 @@
 // The isolation certificate: whose light shares what, how much room it has, and what a reloading hologram leaves of it.
 #include <catch2/catch.hpp>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/verify.hpp"
 
@@ -29,7 +31,7 @@ struct Lab {
   Plan submit(Job job) {
     request.intent.jobs.push_back(std::move(job));
     request.revision.value += 1;
-    const auto made = make_plan(request);
+    const auto made = make_plan(all_architectures(), request);
     INFO((made ? "" : made.error().message));
     REQUIRE(made);
     request.base = {*made, &(*made)->plan};

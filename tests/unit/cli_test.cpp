@@ -6,6 +6,8 @@
 #include "cli/options.hpp"
 #include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "core/config/scenario_file.hpp"
 #include "runtime/state/state_folder.hpp"
 
@@ -19,7 +21,7 @@ TEST_CASE("every shipped file is sound by the words that the other rooms know, a
       continue;
     }
     ++files;
-    for (const ConfigError& error : check_config(entry.path(), &words)) {
+    for (const ConfigError& error : check_config(entry.path(), all_templates(), &words)) {
       FAIL_CHECK(to_string(error));
     }
   }

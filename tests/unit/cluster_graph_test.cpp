@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "controller/predict/networks/fat_tree.hpp"
-#include "controller/predict/networks/ideal_switch.hpp"
+#include "controller/architectures/electrical/fat_tree.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/predictor.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/architectures/registry.hpp"
 #include "controller/control/commit_runner.hpp"
 #include "controller/control/timers.hpp"
 #include "small_fabrics.hpp"
@@ -74,7 +75,7 @@ class RunnerBench {
   }
   /// What the planner makes of the order, for the test to change.
   std::shared_ptr<PlanResult> made() const {
-    const auto result = make_plan(*orders.back());
+    const auto result = make_plan(all_architectures(), *orders.back());
     INFO((result ? "" : result.error().message));
     REQUIRE(result);
     return std::make_shared<PlanResult>(**result);

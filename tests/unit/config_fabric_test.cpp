@@ -1,6 +1,8 @@
 // Fabric files: both forms, every kind of element, and what is refused.
 #include <catch2/catch.hpp>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "core/config/fabric_file.hpp"
 
 namespace loom {
@@ -8,7 +10,7 @@ namespace {
 
 Loaded<Fabric> read(std::string_view text) {
   const auto document = parse_yaml("f.yaml", text);
-  return document ? read_fabric("f.yaml", *document.value) : Loaded<Fabric>{std::nullopt, document.errors};
+  return document ? read_fabric("f.yaml", *document.value, all_templates()) : Loaded<Fabric>{std::nullopt, document.errors};
 }
 
 std::string errors_of(std::string_view text) {
@@ -26,7 +28,7 @@ std::string oddl(const std::string& parameters) {
 }
 
 TEST_CASE("the_written_defaults_are_the_template_defaults") {
-  const auto written = load_fabric("configs/fabrics/oddl_1024.yaml");
+  const auto written = load_fabric("configs/fabrics/oddl_1024.yaml", all_templates());
   REQUIRE(written);
   const Fabric made = make_oddl({});
   CHECK(written.value->name == made.name);
@@ -103,7 +105,7 @@ TEST_CASE("unlawful_template_parameters_are_refused") {
   CHECK_THAT(errors_of(oddl("laser_retune_max: 100 s")), Contains("expected a duration of 0 ns to 1 min"));
   CHECK_THAT(
       errors_of("schema_version: 1\nkind: fabric\ntemplate: odll\n"),
-      Contains("f.yaml:3:11: template: found 'odll'; expected one of: oddl, sip_ring, sip_ocs, topoopt; did you mean 'oddl'?"));
+      Contains("f.yaml:3:11: template: found 'odll'; expected one of: topoopt, sip_ring, sip_ocs, oddl; did you mean 'oddl'?"));
 }
 
 std::string sip(const std::string& name, const std::string& parameters) {

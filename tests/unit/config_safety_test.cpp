@@ -1,6 +1,7 @@
 // Interlock contacts, hazard levels and power limits of fabric files: what is read, and what is refused where.
 #include <catch2/catch.hpp>
 
+#include "controller/architectures/registry.hpp"
 #include "core/config/contact_endpoint.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/hazard.hpp"
@@ -16,7 +17,7 @@ const std::string kHead =
 Loaded<Fabric> fabric_with(const std::string& lines) {
   const auto document = parse_yaml("fabric.yaml", kHead + lines);
   REQUIRE(document);
-  return read_fabric("fabric.yaml", *document.value);
+  return read_fabric("fabric.yaml", *document.value, all_templates());
 }
 
 std::string only_error(const std::string& lines) {

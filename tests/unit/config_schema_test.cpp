@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 
+#include "controller/architectures/registry.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/scenario_file.hpp"
 #include "core/config/yaml_document.hpp"
@@ -155,7 +156,7 @@ TEST_CASE("every_committed_config_passes_check_and_fits_its_schema") {
     CHECK_FALSE(files.empty());
     for (const fs::path& file : files) {
       CAPTURE(file.string());
-      for (const ConfigError& error : check_config(file)) {
+      for (const ConfigError& error : check_config(file, all_templates())) {
         FAIL_CHECK(to_string(error));
       }
       const auto document = read_yaml(file);
@@ -219,9 +220,10 @@ Heard ask(const std::string& text) {
   const auto document = read_yaml(path);
   REQUIRE(document);
   const auto is_of = [&](const char* kind) { return text.find(std::string("kind: ") + kind + "\n") != std::string::npos; };
-  const Heard heard = listen(is_of("scenario")                         ? load_scenario(path).errors
-                             : is_of("faults") || is_of("calibration") ? check_config(path)
-                                                                       : read_fabric(path.string(), *document.value).errors);
+  const Heard heard =
+      listen(is_of("scenario")                         ? load_scenario(path, all_templates()).errors
+             : is_of("faults") || is_of("calibration") ? check_config(path, all_templates())
+                                                       : read_fabric(path.string(), *document.value, all_templates()).errors);
   fs::remove(path);
   return heard;
 }

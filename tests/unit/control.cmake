@@ -17,7 +17,7 @@ loom_test(control_test
     ${CMAKE_CURRENT_LIST_DIR}/light_watch_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/uncertain_state_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/unusable_watch_test.cpp
-  LINKS loom_control)
+  LINKS loom_architectures loom_control)
 loom_test(desk_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/controller_steering_test.cpp
@@ -29,5 +29,5 @@ loom_test(desk_test
     ${CMAKE_CURRENT_LIST_DIR}/desk_schedule_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/desk_states_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/request_answers_test.cpp
-  LINKS loom_control)
+  LINKS loom_architectures loom_control)
 loom_test(demand_watch_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/demand_watch_test.cpp LINKS loom_control)

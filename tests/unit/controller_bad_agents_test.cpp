@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <deque>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/control/timers.hpp"
 #include "controller/plan/pipeline.hpp"
@@ -141,7 +143,7 @@ class Bench {
       if (!orders_.empty()) {
         const auto order = orders_.front();
         orders_.pop_front();
-        feed(Planned{{order->revision, make_plan(*order), milliseconds{1}}});
+        feed(Planned{{order->revision, make_plan(all_architectures(), *order), milliseconds{1}}});
         continue;
       }
       const Send send = inbox_.front();

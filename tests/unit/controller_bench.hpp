@@ -10,6 +10,8 @@
 #include <set>
 #include <vector>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/control/timers.hpp"
 #include "controller/plan/pipeline.hpp"
@@ -106,7 +108,7 @@ class ControllerBench {
   void make_next_plan() {
     const auto order = orders.front();
     orders.pop_front();
-    feed(Planned{{order->revision, make_plan(*order), milliseconds{1}}});
+    feed(Planned{{order->revision, make_plan(all_architectures(), *order), milliseconds{1}}});
   }
 
   /// What agents were asked to prepare since the last clear of `sent`.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "controller/architectures/oddl/fabric.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/control/timers.hpp"
 #include "core/intake_limits.hpp"

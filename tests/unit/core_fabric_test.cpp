@@ -1,8 +1,9 @@
-// make_oddl makes what core/fabric_oddl.cpp says, at every size; check_fabric finds each planted fault.
+// make_oddl makes what architectures/oddl/fabric.cpp says, at every size; check_fabric finds each planted fault.
 #include <catch2/catch.hpp>
 
 #include <functional>
 
+#include "controller/architectures/oddl/fabric.hpp"
 #include "core/fabric.hpp"
 
 namespace loom {

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/sip_ocs/fabric.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
+#include "controller/architectures/topoopt/fabric.hpp"
 #include "core/fabric.hpp"
 #include "core/ring.hpp"
 

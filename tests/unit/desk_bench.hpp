@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "small_fabrics.hpp"
@@ -292,7 +294,8 @@ class DeskBench {
     events_.push_back(Appended{++appended_, std::exchange(snapshot_due, false)});
   }
   void take(MakePlan& order) {
-    events_.push_back(Planned{{order.request->revision, make_plan(*order.request), std::chrono::milliseconds{2}}});
+    events_.push_back(
+        Planned{{order.request->revision, make_plan(all_architectures(), *order.request), std::chrono::milliseconds{2}}});
   }
   void take(RaiseAlarm& alarm) { alarms.push_back(std::move(alarm.alarm)); }
   void take(Transact&) { FAIL("a controller has no bus"); }

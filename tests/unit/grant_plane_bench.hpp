@@ -10,6 +10,7 @@
 
 #include "agent_fakes.hpp"
 #include "agents/grant/plane.hpp"
+#include "controller/architectures/oddl/fabric.hpp"
 
 namespace loom::testing {
 

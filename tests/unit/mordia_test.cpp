@@ -1,5 +1,5 @@
 // Mordia's shared wavelengths and the switches of SiP-OCS against integer programmes solved by CBC, and Mordia's episodes.
-#include "controller/schedule/mordia.hpp"
+#include "controller/architectures/mordia/episodes.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

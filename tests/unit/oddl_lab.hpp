@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 
 namespace loom::testing {
@@ -15,7 +17,7 @@ struct OddlLab {
 
   Result<std::shared_ptr<const PlanResult>> plan() {
     request.revision.value += 1;
-    auto made = make_plan(request);
+    auto made = make_plan(all_architectures(), request);
     if (made) {
       request.base = {*made, &(*made)->plan};
       request.intent = (*made)->intent;

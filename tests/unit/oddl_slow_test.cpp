@@ -3,8 +3,9 @@
 #include <map>
 #include <set>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/oddl/planes.hpp"
 #include "controller/predict/predict.hpp"
-#include "controller/schedule/oddl_planes.hpp"
 #include "tests/unit/oddl_lab.hpp"
 
 namespace {
@@ -27,7 +28,7 @@ std::map<std::pair<NodeId, NodeId>, std::vector<std::size_t>> timeslots_of(const
 
 TEST_CASE("latin_map_reaches_every_pair_in_two_hops") {
   Lab lab(groups_of(4, 4, 4));
-  lab.add(1, 16, CollectiveKind::all_to_all).spec.map = MapChoice::latin;
+  lab.add(1, 16, CollectiveKind::all_to_all).spec.options["map"] = "latin";
   const auto made = lab.planned();
   const JobSchedule& schedule = made->schedule.jobs[0];
   REQUIRE(schedule.stages.size() == 1);
@@ -54,7 +55,7 @@ TEST_CASE("latin_map_reaches_every_pair_in_two_hops") {
 
 TEST_CASE("prediction_counts_what_relays_pass_on") {
   Lab lab(groups_of(4, 4, 4));
-  lab.add(1, 16, CollectiveKind::all_to_all, 160'000'000).spec.map = MapChoice::latin;
+  lab.add(1, 16, CollectiveKind::all_to_all, 160'000'000).spec.options["map"] = "latin";
   const auto made = lab.planned();
   JobSpec spec = made->intent.jobs[0].spec;
   spec.placement = made->intent.jobs[0].nodes;
@@ -94,25 +95,23 @@ TEST_CASE("the_cheaper_kind_of_all_to_all_is_taken_and_says_why") {
 TEST_CASE("custom_map_is_played_or_refused_by_name") {
   Lab lab(groups_of(2, 2, 2));
   Job& job = lab.add(1, 4, CollectiveKind::all_to_all);
-  job.spec.map = MapChoice::custom;
-  job.spec.custom_map = {0, 1, 1, 0};  // port 0 stays, port 1 crosses
+  job.spec.options = {{"map", "custom"}, {"map_groups", "0-1-1-0"}};  // port 0 stays, port 1 crosses
   const auto made = lab.planned();
   CHECK(made->schedule.jobs[0].stages.size() == 1);
   CHECK(made->schedule.jobs[0].note == "custom, as asked");
 
-  const auto refusal = [](std::vector<std::uint32_t> map) {
+  const auto refusal = [](std::string map) {
     Lab again(groups_of(2, 2, 2));
     Job& asked = again.add(7, 4, CollectiveKind::all_to_all);
-    asked.spec.map = MapChoice::custom;
-    asked.spec.custom_map = std::move(map);
+    asked.spec.options = {{"map", "custom"}, {"map_groups", std::move(map)}};
     const auto refused = again.plan();
     REQUIRE_FALSE(refused);
     return refused.error().message;
   };
-  CHECK(refusal({0, 0, 1, 0}).find("job 7: its map leads port 1 of group 0 and of group 1 to group 0") != std::string::npos);
-  CHECK(refusal({0, 1, 1}).find("nearest: 4 (2 groups x 2 ports)") != std::string::npos);
-  CHECK(refusal({0, 1, 1, 5}).find("it has the groups 0..1") != std::string::npos);
-  CHECK(refusal({0, 0, 1, 1}).find("nearest: map = maps") != std::string::npos);  // nobody ever leaves his group
+  CHECK(refusal("0-0-1-0").find("job 7: its map leads port 1 of group 0 and of group 1 to group 0") != std::string::npos);
+  CHECK(refusal("0-1-1").find("nearest: 4 (2 groups x 2 ports)") != std::string::npos);
+  CHECK(refusal("0-1-1-5").find("it has the groups 0..1") != std::string::npos);
+  CHECK(refusal("0-0-1-1").find("nearest: map = maps") != std::string::npos);  // nobody ever leaves his group
 }
 
 TEST_CASE("rings_are_striped_over_planes") {
@@ -160,12 +159,12 @@ TEST_CASE("planes_go_by_traffic_and_stay") {
   lab.add(1, 4, CollectiveKind::all_reduce, 4'000'000);
   lab.add(2, 4, CollectiveKind::all_reduce, 1'000'000);
   const auto first = lab.planned();
-  CHECK(first->intent.jobs[0].planes == std::vector<std::uint32_t>{0, 1, 2, 3});
-  CHECK(first->intent.jobs[1].planes.size() == 1);
+  CHECK(first->intent.jobs[0].share.at("planes") == std::vector<std::uint32_t>{0, 1, 2, 3});
+  CHECK(first->intent.jobs[1].share.at("planes").size() == 1);
   lab.add(3, 4, CollectiveKind::all_reduce, 400'000'000);
   const auto second = lab.planned();
-  CHECK(second->intent.jobs[0].planes.size() == 4);  // what it was admitted with
-  CHECK(second->plan.touched.size() == 4 * 4);       // the new job's alone
+  CHECK(second->intent.jobs[0].share.at("planes").size() == 4);  // what it was admitted with
+  CHECK(second->plan.touched.size() == 4 * 4);                   // the new job's alone
 }
 
 TEST_CASE("a_job_grows_and_shrinks_while_others_run_untouched") {
@@ -219,8 +218,8 @@ TEST_CASE("jobs_on_planes_of_their_own_are_physically_isolated_within_one_group"
   OddlParameters parameters = groups_of(2, 4, 4);
   parameters.planes = 2;
   Lab lab(parameters);
-  lab.add(1, 2, CollectiveKind::all_reduce).planes = {0};
-  lab.add(2, 2, CollectiveKind::all_reduce).planes = {1};
+  lab.add(1, 2, CollectiveKind::all_reduce).share["planes"] = {0};
+  lab.add(2, 2, CollectiveKind::all_reduce).share["planes"] = {1};
   const auto made = lab.planned();
   CHECK(made->plan.circuits.size() == 4);
   CHECK(made->plan.certificate.physically_isolated);

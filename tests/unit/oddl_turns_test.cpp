@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "controller/schedule/oddl_turns.hpp"
+#include "controller/architectures/oddl/turns.hpp"
 #include "tests/property/plan_worlds.hpp"
 
 namespace {

@@ -2,9 +2,10 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/oddl/planes.hpp"
 #include "controller/plan/verify.hpp"
 #include "controller/predict/predict.hpp"
-#include "controller/schedule/oddl_planes.hpp"
 #include "tests/unit/oddl_lab.hpp"
 
 namespace {
@@ -46,7 +47,7 @@ std::size_t stages_of(const PlanResult& made, std::size_t job) { return made.sch
 TEST_CASE("open_receivers_reach_as_many_groups_in_one_map_as_the_awg_has_orders") {
   const auto stages = [](std::int32_t channels) {
     OddlLab lab(open_groups(3, 4, channels));
-    lab.add(1, 12, CollectiveKind::all_to_all).spec.map = MapChoice::maps;
+    lab.add(1, 12, CollectiveKind::all_to_all).spec.options["map"] = "maps";
     const auto made = lab.planned();
     check_lawful(lab, *made);
     CHECK(made->schedule.jobs[0].forwarding.empty());
@@ -74,11 +75,11 @@ TEST_CASE("orders_go_by_traffic_and_a_guest_always_finds_one") {
   OddlLab lab(open_groups(4, 4, 16));
   lab.add(1, 10, CollectiveKind::all_to_all, 100'000'000);  // two groups and a half: it leaves an order to others
   const auto first = lab.planned();
-  CHECK(first->intent.jobs[0].orders == std::vector<std::uint32_t>{0, 1, 2});
+  CHECK(first->intent.jobs[0].share.at("orders") == std::vector<std::uint32_t>{0, 1, 2});
   lab.add(2, 6, CollectiveKind::all_to_all, 20'000'000);
   const auto second = lab.planned();
-  CHECK(second->intent.jobs[0].orders == std::vector<std::uint32_t>{0, 1, 2});
-  CHECK(second->intent.jobs[1].orders.empty());  // one order: as it needs them
+  CHECK(second->intent.jobs[0].share.at("orders") == std::vector<std::uint32_t>{0, 1, 2});
+  CHECK(second->intent.jobs[1].share.count("orders") == 0);  // one order: as it needs them
   for (const Circuit& circuit : first->plan.circuits) {
     CHECK(std::find(second->plan.circuits.begin(), second->plan.circuits.end(), circuit) != second->plan.circuits.end());
   }
@@ -131,7 +132,7 @@ TEST_CASE("orders_save_maps_behind_routers_too") {
   lab.add(1, 16, CollectiveKind::all_to_all, 16'000'000);
   const auto made = lab.planned();
   check_lawful(lab, *made);
-  CHECK(made->intent.jobs[0].orders == std::vector<std::uint32_t>{0, 1, 2});
+  CHECK(made->intent.jobs[0].share.at("orders") == std::vector<std::uint32_t>{0, 1, 2});
   CHECK(stages_of(*made, 0) == 1);
 }
 

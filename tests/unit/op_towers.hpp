@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "controller/schedule/topoopt/alternating.hpp"
+#include "controller/architectures/topoopt/search/alternating.hpp"
 
 namespace loom {
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/grants.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/verify.hpp"
@@ -31,7 +33,7 @@ Job job_of(std::uint64_t id, std::uint32_t nodes, CollectiveKind kind, Transmit 
 
 std::shared_ptr<const PlanResult> plan_of(PlanRequest& request) {
   request.revision.value += 1;
-  const auto made = make_plan(request);
+  const auto made = make_plan(all_architectures(), request);
   INFO((made ? "" : made.error().message));
   REQUIRE(made);
   request.base = {*made, &(*made)->plan};
@@ -164,7 +166,7 @@ TEST_CASE("a_scheduler_without_maps_refuses_grants_and_says_what_would_do") {
   request.algorithm = "sip-ocs";
   request.revision = Revision{1};
   request.intent.jobs = {job_of(1, 4, CollectiveKind::all_to_all)};
-  const auto made = make_plan(request);
+  const auto made = make_plan(all_architectures(), request);
   REQUIRE_FALSE(made);
   CHECK(made.error().code == ErrorCode::unsupported);
   CHECK(made.error().message.find("nearest: transmit slots") != std::string::npos);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "controller/architectures/sip_ring/fabric.hpp"
 #include "controller/plan/lower.hpp"
 #include "controller/plan/verify.hpp"
 

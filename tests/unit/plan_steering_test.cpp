@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/sip_ocs/fabric.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
 #include "controller/plan/light_scope.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/reconcile.hpp"
@@ -65,7 +69,7 @@ struct Lab {
 
   Result<std::shared_ptr<const PlanResult>> attempt() {
     request.revision.value += 1;
-    return make_plan(request);
+    return make_plan(all_architectures(), request);
   }
 
   std::shared_ptr<const PlanResult> plan() {

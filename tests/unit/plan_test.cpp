@@ -1,6 +1,8 @@
 // make_plan from an intent to setpoints: what is lit, what is kept, what is touched.
 #include <catch2/catch.hpp>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 
 namespace {
@@ -31,7 +33,7 @@ struct Road {
   std::shared_ptr<const PlanResult> next() {
     request.fabric = fabric;
     request.revision.value += 1;
-    const auto made = make_plan(request);
+    const auto made = make_plan(all_architectures(), request);
     INFO((made ? "" : made.error().message));
     REQUIRE(made);
     request.base = {*made, &(*made)->plan};
@@ -115,7 +117,7 @@ TEST_CASE("a_neighbour_that_leaves_does_not_shift_a_wavelength") {
 TEST_CASE("all_to_all_plays_its_timeslots_with_lasers_only") {
   Road road{fabric_of(16, 4)};
   road.request.intent.jobs = {job_of(1, 8, CollectiveKind::all_to_all)};
-  road.request.intent.jobs[0].spec.map = MapChoice::maps;
+  road.request.intent.jobs[0].spec.options["map"] = "maps";
   const auto first = road.next();
   CHECK(first->plan.circuits.size() == 8 * 3);  // the first map keeps each group to itself
   for (const NodePlan& node : first->plan.nodes) {
@@ -131,7 +133,7 @@ TEST_CASE("all_to_all_plays_its_timeslots_with_lasers_only") {
   CHECK(second->plan.circuits.front().id > first->plan.circuits.back().id);
   road.request.intent.jobs[0].stage = 2;
   road.request.fabric = road.fabric;
-  const auto third = make_plan(road.request);
+  const auto third = make_plan(all_architectures(), road.request);
   REQUIRE_FALSE(third);
   CHECK(third.error().code == ErrorCode::out_of_range);
 }

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "controller/architectures/electrical/fat_tree.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/collective_time.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
-#include "controller/predict/networks/fat_tree.hpp"
-#include "controller/predict/networks/ideal_switch.hpp"
 #include "controller/predict/perfetto_trace.hpp"
 #include "controller/predict/predict_graph.hpp"
 #include "controller/workload/zoo.hpp"

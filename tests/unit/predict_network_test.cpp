@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 
+#include "controller/architectures/electrical/expander.hpp"
+#include "controller/architectures/electrical/fat_tree.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
-#include "controller/predict/networks/expander.hpp"
-#include "controller/predict/networks/fat_tree.hpp"
-#include "controller/predict/networks/ideal_switch.hpp"
 #include "controller/predict/networks/matchings.hpp"
 #include "controller/predict/networks/wavelength_map.hpp"
 

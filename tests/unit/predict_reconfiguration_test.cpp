@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "controller/predict/greedy_degree.hpp"
+#include "controller/architectures/ocs_reconfig/greedy_degree.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
 #include "controller/predict/networks/matchings.hpp"
 #include "controller/predict/predict_graph.hpp"

@@ -276,7 +276,8 @@ TEST_CASE("every field of the wire and of the journal is in the random messages,
   }
   Faults faults;
   for (const FieldDescriptor* field : all_fields()) {
-    if (!met.contains(name_of(*field))) {
+    const bool is_read_only = field->name().starts_with("earlier_");  // nobody writes it any more; a test of its own reads it
+    if (!is_read_only && !met.contains(name_of(*field))) {
       faults.push_back(name_of(*field) + " is never set");
     }
   }

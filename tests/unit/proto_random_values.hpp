@@ -262,8 +262,9 @@ inline JobSpec spec(Random& random) {
   out.collectives = collectives(random);
   out.compute = length(random);
   out.assumptions = some<std::string>(random, [&] { return text(random); });
-  out.map = random.any(MapChoice::custom);
-  out.custom_map = some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, limits::kNodes - 1); });
+  for (const std::string& key : some<std::string>(random, [&] { return text(random); })) {
+    out.options[key] = text(random);
+  }
   out.transmit = random.any(Transmit::grants);
   out.adapt = random.coin();
   return out;
@@ -323,8 +324,9 @@ inline Intent intent(Random& random) {
     one.spec = spec(random);
     one.nodes = nodes(random);
     one.stage = random.number<std::uint32_t>(0, limits::kStagesPerJob - 1);
-    one.planes = ascending<std::uint32_t>(random, limits::kTransmittersPerNode);
-    one.orders = ascending<std::uint32_t>(random, limits::kAwgOrders);
+    for (const std::string& name : some<std::string>(random, [&] { return text(random); })) {
+      one.share[name] = ascending<std::uint32_t>(random, limits::kSharePerJob);
+    }
     one.measured = collectives(random);
     out.jobs.push_back(std::move(one));
   }

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "proto/codec.hpp"
+#include "proto/journal.pb.h"
 
 namespace loom {
 namespace {
@@ -64,6 +65,39 @@ TEST_CASE("every_kind_of_message_with_one_byte_damaged_never_crashes") {
       }
     }
   }
+}
+
+/// A job as journals had it before options and shares became generic.
+std::string earlier_record(std::uint32_t map, std::vector<std::uint32_t> groups) {
+  Intent intent;
+  intent.jobs.push_back({.id = JobId{1}, .spec = {}, .nodes = {NodeId{0}, NodeId{1}}});
+  wire::Record record;
+  REQUIRE(record.ParseFromString(encode(Record{IntentRecord{intent, 0, {}, {}, {}}})));
+  wire::Job& job = *record.mutable_intent()->mutable_intent()->mutable_jobs(0);
+  job.mutable_spec()->set_earlier_map_number(map);
+  for (const std::uint32_t group : groups) {
+    job.mutable_spec()->add_earlier_map_group_numbers(group);
+  }
+  job.add_earlier_plane_numbers(0);
+  job.add_earlier_plane_numbers(2);
+  job.add_earlier_order_numbers(1);
+  return record.SerializeAsString();
+}
+
+TEST_CASE("what_a_job_of_an_earlier_journal_asked_for_is_not_lost") {
+  const auto usual = decode_record(earlier_record(1, {}));
+  REQUIRE(usual);
+  const Job& job = std::get<IntentRecord>(*usual).intent.jobs.front();
+  CHECK(job.spec.options.empty());
+  CHECK(job.share == JobShare{{"orders", {1}}, {"planes", {0, 2}}});
+  const auto custom = decode_record(earlier_record(5, {0, 1, 1, 0}));
+  REQUIRE(custom);
+  CHECK(std::get<IntentRecord>(*custom).intent.jobs.front().spec.options ==
+        JobOptions{{"map", "custom"}, {"map_groups", "0-1-1-0"}});
+  const auto again = decode_record(encode(*custom));  // written anew, it is in the present form
+  REQUIRE(again);
+  CHECK(std::get<IntentRecord>(*again) == std::get<IntentRecord>(*custom));
+  CHECK_FALSE(decode_record(earlier_record(6, {})));
 }
 
 }  // namespace

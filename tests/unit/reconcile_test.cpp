@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 
 namespace {
@@ -29,7 +31,7 @@ struct World {
     job.spec.node_count = 4;
     job.spec.collectives = {{CollectiveKind::all_reduce, {}, Bytes{1'000}, 1}};
     request.intent.jobs = {job};
-    made = *make_plan(request);
+    made = *make_plan(all_architectures(), request);
     seen.resize(fabric->devices.size());
     for (const NodePlan& node : made->plan.nodes) {
       for (const DevicePlan& plan : node.devices) {

@@ -1,13 +1,14 @@
 // Published figures: every row that is judged lies within what was accepted before it was run, but for those whose reason
 // docs/reproduction.md gives.
-#include "controller/schedule/reproduction/reproduction.hpp"
+#include "controller/arena/reproduction/reproduction.hpp"
 
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 
-#include "controller/schedule/reproduction/oddl_claims.hpp"
+#include "controller/arena/reproduction/oddl_claims.hpp"
 #include "core/config/calibration_file.hpp"
 #include "tests/skip.hpp"
 
@@ -96,8 +97,8 @@ TEST_CASE("a_sweeps_point_where_the_rows_stand_is_the_row_and_more_compute_makes
   for (std::size_t i = 0; i < sweep->lines.size(); ++i) {
     const std::vector<double>& values = sweep->lines[i].values;
     CHECK(values[1] == (*figures)[i].ours);
-    CHECK(values[0] >= values[1]);
-    CHECK(values[1] >= values[2]);
+    CHECK(std::abs(values[0] - 1) >= std::abs(values[1] - 1));  // a rival without stops is a little below 1
+    CHECK(std::abs(values[1] - 1) >= std::abs(values[2] - 1));
   }
 }
 

@@ -15,14 +15,14 @@ loom_test(schedule_test
     ${CMAKE_CURRENT_LIST_DIR}/light_state_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/admission_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/unusable_test.cpp
-  LINKS loom_plan)
+  LINKS loom_plan loom_architectures)
 loom_test(reconcile_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_borders_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/light_scope_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_scope_test.cpp
-  LINKS loom_plan)
+  LINKS loom_plan loom_architectures)
 loom_test(verify_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/verify_setpoints_test.cpp
@@ -31,16 +31,18 @@ loom_test(verify_test
     ${CMAKE_CURRENT_LIST_DIR}/verify_elements_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_change_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_grants_test.cpp
-  LINKS loom_plan)
+  LINKS loom_plan loom_architectures)
 loom_test(topoopt_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_rings_test.cpp ${CMAKE_CURRENT_LIST_DIR}/topoopt_finder_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_placement_test.cpp
-  LINKS loom_schedule)
-loom_test(topoopt_road_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_schedule_test.cpp LINKS loom_plan loom_predict)
-loom_test(arena_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/arena_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cluster_graph_test.cpp LINKS loom_schedule)
-loom_test(reproduction_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/reproduction_test.cpp LINKS loom_schedule loom_config)
+  LINKS loom_arena)
+loom_test(topoopt_road_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_schedule_test.cpp LINKS loom_plan loom_architectures loom_predict)
+loom_test(architecture_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/architecture_test.cpp
+  LINKS loom_arena loom_plan loom_config nlohmann_json::nlohmann_json)
+loom_test(arena_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/arena_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cluster_graph_test.cpp LINKS loom_arena)
+loom_test(reproduction_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/reproduction_test.cpp LINKS loom_arena loom_config)
 target_compile_definitions(reproduction_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_sources(topoopt_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/topoopt_search_test.cpp)
 loom_test(sip_ml_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/ring_oracle_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_ocs_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/sip_strategy_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_episode_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mordia_test.cpp
-  LINKS loom_schedule loom_ring_oracle)
+  LINKS loom_arena loom_ring_oracle)

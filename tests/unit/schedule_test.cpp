@@ -2,8 +2,11 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "controller/architectures/oddl/architecture.hpp"
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/oddl/schedule.hpp"
+#include "controller/architectures/registry.hpp"
 #include "controller/schedule/placement.hpp"
-#include "controller/schedule/registry.hpp"
 
 namespace {
 
@@ -28,15 +31,15 @@ Job job_of(std::uint64_t id, std::uint32_t nodes, CollectiveKind kind) {
 Demand demand_of(const Intent& intent) {
   Demand demand;
   for (const Job& job : intent.jobs) {
-    demand.jobs.push_back({job.id, job.nodes, job.spec.collectives, job.stage, {}, job.spec.map});
+    demand.jobs.push_back({job.id, job.nodes, job.spec.collectives, job.stage, {}, job.spec.options});
   }
   return demand;
 }
 
 Result<Schedule> schedule(const Fabric& fabric, const Intent& intent) {
-  auto placed = place(fabric, intent);
+  auto placed = place(fabric, &kOddl, intent);
   REQUIRE(placed);
-  return (**find_scheduler("oddl"))(fabric, demand_of(*placed), *placed, {});
+  return schedule_oddl(fabric, demand_of(*placed), *placed, {});
 }
 
 std::vector<NodeId> nodes_of(std::vector<std::uint32_t> numbers) {
@@ -48,7 +51,7 @@ std::vector<NodeId> nodes_of(std::vector<std::uint32_t> numbers) {
 }
 
 TEST_CASE("names_the_nearest_scheduler_when_one_does_not_exist") {
-  const auto found = find_scheduler("odl");
+  const auto found = all_architectures().find_scheduler("odl");
   REQUIRE_FALSE(found);
   CHECK(found.error().code == ErrorCode::not_found);
   CHECK(found.error().message.find("nearest: oddl") != std::string::npos);
@@ -58,13 +61,13 @@ TEST_CASE("places_whole_groups_and_never_moves_a_placed_job") {
   const Fabric fabric = fabric_of(16, 4);
   Intent intent;
   intent.jobs = {job_of(1, 2, CollectiveKind::all_reduce), job_of(2, 8, CollectiveKind::all_reduce)};
-  auto first = place(fabric, intent);
+  auto first = place(fabric, &kOddl, intent);
   REQUIRE(first);
   CHECK(first->jobs[0].nodes == nodes_of({0, 1}));
   CHECK(first->jobs[1].nodes == nodes_of({4, 5, 6, 7, 8, 9, 10, 11}));
   first->jobs.erase(first->jobs.begin());
   first->jobs.push_back(job_of(3, 3, CollectiveKind::all_reduce));
-  const auto second = place(fabric, *first);
+  const auto second = place(fabric, &kOddl, *first);
   REQUIRE(second);
   CHECK(second->jobs[0].nodes == nodes_of({4, 5, 6, 7, 8, 9, 10, 11}));
   CHECK(second->jobs[1].nodes == nodes_of({0, 1, 2}));
@@ -75,7 +78,7 @@ TEST_CASE("refuses_a_job_that_does_not_fit_and_says_how_many_are_free") {
   Intent intent;
   intent.jobs = {job_of(1, 15, CollectiveKind::all_reduce)};
   intent.drained = nodes_of({3, 9});
-  const auto placed = place(fabric, intent);
+  const auto placed = place(fabric, &kOddl, intent);
   REQUIRE_FALSE(placed);
   CHECK(placed.error().code == ErrorCode::infeasible);
   CHECK(placed.error().message.find("needs 15 nodes, 14 free") != std::string::npos);
@@ -87,7 +90,7 @@ TEST_CASE("refuses_two_jobs_that_want_one_node") {
   intent.jobs = {job_of(1, 2, CollectiveKind::all_reduce), job_of(2, 2, CollectiveKind::all_reduce)};
   intent.jobs[0].spec.placement = nodes_of({2, 3});
   intent.jobs[1].spec.placement = nodes_of({3, 4});
-  const auto placed = place(fabric, intent);
+  const auto placed = place(fabric, &kOddl, intent);
   REQUIRE_FALSE(placed);
   CHECK(placed.error().code == ErrorCode::conflict);
   CHECK(placed.error().message.find("node 3 belongs to job 1") != std::string::npos);
@@ -117,7 +120,7 @@ TEST_CASE("all_to_all_meets_every_pair_once_in_matchings") {
   const Fabric fabric = fabric_of(16, 4);
   Intent intent;
   intent.jobs = {job_of(1, 12, CollectiveKind::all_to_all)};
-  intent.jobs[0].spec.map = MapChoice::maps;
+  intent.jobs[0].spec.options["map"] = "maps";
   const auto made = schedule(fabric, intent);
   REQUIRE(made);
   CHECK(made->jobs[0].stages.size() == 3);
@@ -144,7 +147,7 @@ TEST_CASE("ring_after_all_to_all_is_a_stage_of_its_own") {
   const Fabric fabric = fabric_of(16, 4);
   Intent intent;
   intent.jobs = {job_of(1, 8, CollectiveKind::all_to_all)};
-  intent.jobs[0].spec.map = MapChoice::maps;
+  intent.jobs[0].spec.options["map"] = "maps";
   intent.jobs[0].spec.collectives.push_back({CollectiveKind::all_reduce, {}, Bytes{1'000}, 1});
   const auto made = schedule(fabric, intent);
   REQUIRE(made);
@@ -184,8 +187,8 @@ TEST_CASE("scheduler_stops_when_its_budget_is_used_up") {
   const Fabric fabric = fabric_of(16, 4);
   Intent intent;
   intent.jobs = {job_of(1, 16, CollectiveKind::all_reduce)};
-  const auto placed = place(fabric, intent);
-  const auto made = (**find_scheduler("oddl"))(fabric, demand_of(*placed), *placed, Budget{8, {}});
+  const auto placed = place(fabric, &kOddl, intent);
+  const auto made = schedule_oddl(fabric, demand_of(*placed), *placed, Budget{8, {}});
   REQUIRE_FALSE(made);
   CHECK(made.error().code == ErrorCode::timed_out);
 }

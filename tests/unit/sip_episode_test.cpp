@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "controller/architectures/sip_ml/episode.hpp"
+#include "controller/architectures/sip_ml/strategy.hpp"
 #include "controller/predict/predictor.hpp"
-#include "controller/schedule/sip_episode.hpp"
-#include "controller/schedule/sip_strategy.hpp"
 
 namespace loom {
 namespace {

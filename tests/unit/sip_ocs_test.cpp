@@ -5,8 +5,8 @@
 #include <random>
 #include <set>
 
+#include "controller/architectures/sip_ml/placement.hpp"
 #include "controller/schedule/permutations.hpp"
-#include "controller/schedule/sip_placement.hpp"
 
 namespace {
 

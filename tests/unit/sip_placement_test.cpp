@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "controller/schedule/sip_placement.hpp"
+#include "controller/architectures/sip_ml/placement.hpp"
 #include "core/limits.hpp"
 
 namespace loom {

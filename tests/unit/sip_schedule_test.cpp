@@ -5,10 +5,14 @@
 #include <random>
 #include <set>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/sip_ocs/fabric.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
+#include "controller/architectures/sip_ring/shape.hpp"
+#include "controller/architectures/sip_ring/waves.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/schedule/permutations.hpp"
-#include "controller/schedule/ring_waves.hpp"
-#include "controller/schedule/sip_ring_shape.hpp"
 #include "tests/oracle/small_rings.hpp"
 
 namespace {
@@ -218,7 +222,7 @@ struct Road {
 
   std::shared_ptr<const PlanResult> next() {
     request.revision.value += 1;
-    const auto made = make_plan(request);
+    const auto made = make_plan(all_architectures(), request);
     INFO((made ? "" : made.error().message));
     REQUIRE(made);
     request.base = {*made, &(*made)->plan};
@@ -304,7 +308,7 @@ TEST_CASE("a_ring_without_wavelengths_enough_says_which_pair_has_none") {
     all.push_back(i);
   }
   road.request.intent.jobs = {job_of(1, all, CollectiveKind::all_to_all)};
-  const auto made = make_plan(road.request);
+  const auto made = make_plan(all_architectures(), road.request);
   REQUIRE_FALSE(made);
   CHECK(made.error().code == ErrorCode::infeasible);
   CHECK_THAT(made.error().message, Catch::Matchers::Contains("no wavelength from node"));
@@ -330,7 +334,7 @@ TEST_CASE("switch_jobs_come_and_go_and_leave_each_other_alone") {
 TEST_CASE("more_peers_than_switches_are_refused_by_name") {
   Road road{make_sip_ocs({})};
   road.request.intent.jobs = {job_of(1, {3, 4, 5, 6, 7, 8}, CollectiveKind::all_to_all)};
-  const auto made = make_plan(road.request);
+  const auto made = make_plan(all_architectures(), road.request);
   REQUIRE_FALSE(made);
   CHECK(made.error().code == ErrorCode::infeasible);
   CHECK_THAT(made.error().message, Catch::Matchers::Contains("node 3 sends to 5 peers") && Catch::Matchers::Contains("Q = 4"));

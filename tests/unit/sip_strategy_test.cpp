@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "controller/predict/networks/ideal_switch.hpp"
-#include "controller/schedule/sip_strategy.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
+#include "controller/architectures/sip_ml/strategy.hpp"
 
 namespace loom {
 namespace {

@@ -7,6 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/sip_ocs/fabric.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
+#include "controller/architectures/topoopt/fabric.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/observation.hpp"
 
@@ -85,7 +90,7 @@ struct Planning {
 
   Result<std::shared_ptr<const PlanResult>> attempt() {
     request.revision.value += 1;
-    auto made = make_plan(request);
+    auto made = make_plan(all_architectures(), request);
     if (made) {
       request.base = {*made, &(*made)->plan};
       request.intent = (*made)->intent;

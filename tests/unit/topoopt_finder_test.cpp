@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "controller/schedule/topoopt/general_matching.hpp"
-#include "controller/schedule/topoopt/topology_file.hpp"
-#include "controller/schedule/topoopt/topology_finder.hpp"
+#include "controller/architectures/topoopt/finder/topology_file.hpp"
+#include "controller/architectures/topoopt/finder/topology_finder.hpp"
+#include "controller/schedule/general_matching.hpp"
 #include "core/limits.hpp"
 #include "tests/skip.hpp"
 

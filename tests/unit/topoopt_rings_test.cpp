@@ -7,10 +7,10 @@
 #include <queue>
 #include <vector>
 
-#include "controller/schedule/topoopt/coin_change.hpp"
-#include "controller/schedule/topoopt/degree_split.hpp"
-#include "controller/schedule/topoopt/host_routes.hpp"
-#include "controller/schedule/topoopt/totient.hpp"
+#include "controller/architectures/topoopt/finder/coin_change.hpp"
+#include "controller/architectures/topoopt/finder/degree_split.hpp"
+#include "controller/architectures/topoopt/finder/host_routes.hpp"
+#include "controller/architectures/topoopt/finder/totient.hpp"
 
 namespace loom {
 namespace {

@@ -7,9 +7,12 @@
 #include <set>
 #include <string>
 
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
+#include "controller/architectures/topoopt/duplex.hpp"
+#include "controller/architectures/topoopt/fabric.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/predict/forwarded_light.hpp"
-#include "controller/schedule/topoopt/duplex.hpp"
 #include "core/limits.hpp"
 
 namespace {
@@ -46,7 +49,7 @@ class Road {
   Intent& intent() { return request_.intent; }
   Result<std::shared_ptr<const PlanResult>> plan() {
     ++request_.revision.value;
-    auto made = make_plan(request_);
+    auto made = make_plan(all_architectures(), request_);
     if (made) {
       base_ = *made;
       request_.base = {base_, &base_->plan};

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "controller/predict/networks/ideal_switch.hpp"
-#include "controller/schedule/topoopt/alternating.hpp"
-#include "controller/schedule/topoopt_network.hpp"
+#include "controller/architectures/electrical/ideal_switch.hpp"
+#include "controller/architectures/topoopt/network.hpp"
+#include "controller/architectures/topoopt/search/alternating.hpp"
 #include "tests/skip.hpp"
 #include "tests/unit/op_towers.hpp"
 

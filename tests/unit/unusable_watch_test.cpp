@@ -1,5 +1,6 @@
 // What follows no order, for how long it is left alone, and what light may still come from it: each rule at its border.
 #include "controller/control/unusable_watch.hpp"
+#include "controller/architectures/sip_ocs/fabric.hpp"
 
 #include <catch2/catch.hpp>
 

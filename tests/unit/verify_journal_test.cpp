@@ -1,6 +1,7 @@
 // A journal that was written under another fabric: its numbers are of nobody, and no controller believes it.
 #include "controller/plan/verify_journal.hpp"
 
+#include "controller/architectures/oddl/fabric.hpp"
 #include "core/journal_state.hpp"
 #include "tests/unit/controller_bench.hpp"
 

@@ -10,4 +10,4 @@ loom_test(zmq_test
     ${CMAKE_CURRENT_LIST_DIR}/zmq_peer_links_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/zmq_transport_test.cpp
   LINKS loom_zmq)
-loom_test(viewer_flood_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/viewer_flood_test.cpp LINKS loom_control loom_runtime loom_zmq)
+loom_test(viewer_flood_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/viewer_flood_test.cpp LINKS loom_architectures loom_control loom_runtime loom_zmq)

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "runtime/clock.hpp"
 
@@ -44,7 +45,7 @@ Result<JobSchedule> schedule_of(const Scenario& scenario, JobId id, const JobSpe
   request.next_circuit = CircuitId{1};
   request.algorithm = scenario.algorithm;
   request.intent.jobs.push_back({id, placed, {}, 0});  // it arrives: what it is admitted with is decided again
-  auto plan = make_plan(request);
+  auto plan = make_plan(all_architectures(), request);
   if (!plan) {
     return std::unexpected(plan.error());
   }

@@ -8,17 +8,18 @@
 #include "cli/lab/run/report.hpp"
 #include "cli/lab/session.hpp"
 #include "cli/render/term.hpp"
-#include "controller/plan/estimate.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/arena/arena.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
-#include "controller/schedule/arena.hpp"
+#include "controller/schedule/job_alone.hpp"
+#include "controller/workload/load_graph.hpp"
+#include "controller/workload/zoo.hpp"
 #include "runtime/clock.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom::cli {
 namespace {
-
-constexpr std::uint32_t kPlayedNodesMost = 128;
 
 /// What became of the grants that were asked for since `begin`.
 Result<std::vector<GrantTimes>> grants_since(const LabSession& lab, Instant begin) {
@@ -44,45 +45,32 @@ Instant replay_start(const LightTimeline& light, Instant begin, TransferOrder or
   return start;
 }
 
-/// The same job on electrical fabrics by closed forms: at 1024 nodes the engine takes seconds for a fat-tree.
-Result<std::vector<Prediction>> reckon_beside(const JobSpec& spec, BitRate rate) {
-  std::vector<Prediction> beside;
-  for (const char* name : {"ideal-switch", "fat-tree"}) {
-    auto model = make_fabric_model(name, rate, spec.node_count, {});
-    auto prediction = model ? loom::predict(spec, {*model}) : Result<Prediction>(std::unexpected(model.error()));
-    if (!prediction) {
-      return std::unexpected(prediction.error());
-    }
-    prediction->assumptions.push_back(std::string(name) + ": closed forms, not played, beyond " +
-                                      std::to_string(kPlayedNodesMost) + " nodes");
-    beside.push_back(std::move(*prediction));
-  }
-  return beside;
-}
-
-/// The same, played by the engine; ways of the tree sprayed, which is its best.
-Result<std::vector<Prediction>> play_beside(const LabSession& lab, const JobSpec& spec) {
+/// The same job on electrical fabrics, as `loom predict` and `loom arena` play it.
+Result<std::vector<Prediction>> play_beside(const LabSession& lab, const TaskGraph& graph) {
   const Fabric& fabric = *lab.scenario.fabric;
   const BitRate rate = fabric.nodes.empty() ? gigabits(100) : node_rate_of(fabric);
-  if (spec.node_count > kPlayedNodesMost) {
-    return reckon_beside(spec, rate);
-  }
-  const auto graph = graph_of(spec);
-  const auto compute = graph ? compute_alone(*graph) : Result<Duration>(std::unexpected(graph.error()));
+  const auto compute = compute_alone(graph);
   if (!compute) {
     return std::unexpected(compute.error());
   }
   std::vector<Prediction> beside;
   for (const char* name : {"ideal-switch", "fat-tree"}) {
-    const bool is_tree = std::string_view(name) == "fat-tree";
-    auto contestant = make_contestant(name, *graph, rate, is_tree ? Settings{{"ways", "sprayed"}} : Settings{});
-    const auto row = contestant ? play(*contestant, *compute) : Result<ArenaRow>(std::unexpected(contestant.error()));
+    auto entry = make_entry(name, graph, rate, {});
+    const auto row = entry ? play(*entry, *compute) : Result<ArenaRow>(std::unexpected(entry.error()));
     if (!row) {
       return std::unexpected(row.error());
     }
-    beside.push_back(prediction_of(*row, *graph, rate));
+    beside.push_back(prediction_of(*row, graph, rate));
   }
   return beside;
+}
+
+/// The model of an entry's job: of its workload, or, where that is a trace without one, of what was submitted.
+Result<TaskGraph> graph_of_entry(const JobSubmission& submission, const JobSpec& spec) {
+  WorkloadSettings settings{spec.node_count, {submission.settings.begin(), submission.settings.end()}, all_option_keys()};
+  take_options(settings.values, all_option_keys());
+  auto graph = load_task_graph(submission.workload, settings);
+  return graph && graph->nodes == spec.node_count ? std::move(graph) : graph_of(spec);
 }
 
 /// Windows between the job's nodes while it lived; what was open at its end stays open.
@@ -139,7 +127,8 @@ class OutcomeMaker {
     spec.placement = row->nodes;
     spec.node_count = static_cast<std::uint32_t>(row->nodes.size());
     LOOM_TRY(predict_and_replay(spec, *life, outcome));
-    auto beside = play_beside(lab_, spec);
+    const auto graph = graph_of_entry(entry.scripted.submission, spec);
+    auto beside = graph ? play_beside(lab_, *graph) : Result<std::vector<Prediction>>(std::unexpected(graph.error()));
     if (!beside) {
       return std::unexpected(beside.error());
     }
@@ -151,8 +140,7 @@ class OutcomeMaker {
   /// A job whose light did not carry an iteration is not replayed; its account says why.
   Result<void> predict_and_replay(const JobSpec& spec, const JobLife& life, JobOutcome& outcome) const {
     const JobSchedule& schedule = *operator_.history().run().schedule(life.job, life.until);
-    ScheduleTimings timings;
-    timings.stage_change = dark_time_of(*lab_.scenario.fabric, lab_.scenario.controller);
+    ScheduleTimings timings = timings_on(*lab_.scenario.fabric, lab_.scenario.controller);
     timings.fabric = lab_.scenario.algorithm;
     auto predicted = predict_schedule(spec, schedule, timings);
     if (!predicted) {

@@ -1,0 +1,99 @@
+// What the house knows of ODDL.
+#include "controller/architectures/oddl/architecture.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "controller/architectures/oddl/allotment.hpp"
+#include "controller/architectures/oddl/closed_form.hpp"
+#include "controller/architectures/oddl/entries.hpp"
+#include "controller/architectures/oddl/fabric.hpp"
+#include "controller/architectures/oddl/options.hpp"
+#include "controller/architectures/oddl/planes.hpp"
+#include "controller/architectures/oddl/schedule.hpp"
+#include "controller/schedule/arena_entry.hpp"
+#include "controller/schedule/job_alone.hpp"
+
+namespace loom {
+namespace {
+
+/// The fabric of those settings, as large as the job needs: whole groups.
+std::optional<OddlParameters> parameters_of(ArenaBuilder& builder) {
+  const OddlParameters usual;
+  OddlParameters oddl;
+  oddl.rate = builder.rate;
+  oddl.group_size = builder.count("group_size", usual.group_size, 1, 1'024);
+  oddl.nodes = (builder.graph.nodes + oddl.group_size - 1) / oddl.group_size * oddl.group_size;
+  oddl.channels = std::max(usual.channels, static_cast<std::int32_t>(oddl.group_size));
+  const auto time = [&](std::string_view key, Duration absent) {
+    return builder.microseconds(key, static_cast<double>(absent.count()) / 1e3);
+  };
+  oddl.laser_retune_max = time("retune_us", usual.laser_retune_max);
+  oddl.laser_control_max = time("control_us", usual.laser_control_max);
+  oddl.laser_blank_max = time("blank_us", usual.laser_blank_max);
+  oddl.receiver_acquisition_max = time("acquisition_us", usual.receiver_acquisition_max);
+  oddl.wss_settle_max =
+      Duration{std::llround(1e6 * builder.read("wss_settle_ms", milliseconds_of(usual.wss_settle_max), 0, 60e3))};
+  return builder.error ? std::nullopt : std::optional<OddlParameters>(oddl);
+}
+
+/// What its scheduler makes of the job, alone on a fabric of its own.
+void enter_oddl(ArenaBuilder& builder) {
+  const Duration latency = builder.microseconds("latency_us", 1);
+  const auto parameters = parameters_of(builder);
+  if (!parameters) {
+    return;
+  }
+  const Fabric fabric = make_oddl(*parameters);
+  ScheduleTimings timings = timings_on(fabric, {});
+  timings.latency = latency;
+  auto alone = plan_alone(kOddl, fabric, builder.graph, timings);
+  if (!alone) {
+    builder.error = std::move(alone).error();
+    return;
+  }
+  builder.entry.scheduler = "oddl";
+  for (const Stage& stage : alone->schedule.stages) {
+    for (const Timeslot& timeslot : stage.timeslots) {
+      builder.entry.circuits = std::max(builder.entry.circuits, static_cast<std::uint32_t>(timeslot.circuits.size()));
+    }
+  }
+  // What the job assumes is printed with its graph.
+  const auto& known = alone->job.assumptions;
+  for (const std::string& each : alone->prediction.assumptions) {
+    if (std::find(known.begin(), known.end(), each) == known.end()) {
+      builder.assume(each);
+    }
+  }
+  builder.assume("oddl (reconstruction): groups of " + std::to_string(parameters->group_size) +
+                 "; planned by its own scheduler, alone on the fabric; the controller's own time is not counted");
+  builder.entry.predicted = std::move(alone->prediction);
+}
+
+/// Of a fabric that is no ODDL after all, as they come.
+std::vector<NodeId> entered_well(const Fabric& fabric, const std::vector<NodeId>& chosen, const std::vector<NodeUse>& uses) {
+  const auto shape = read_oddl(fabric);
+  return shape ? enter_groups(*shape, chosen, uses) : chosen;
+}
+
+}  // namespace
+
+const Architecture kOddl{.name = "oddl",
+                         .summary = "isolation by wavelength switches, tunable lasers (reconstruction)",
+                         .fabric = &kOddlTemplate,
+                         .schedule = &schedule_oddl,
+                         .leaves_light_to_grants = true,
+                         .order_ranks = entered_well,
+                         .share_out = allot,
+                         .options = kOddlOptions,
+                         .check_options = check_oddl_options,
+                         .compare = enter_oddl,
+                         .compare_keys = kOddlModelKeys,
+                         .has_link_keys = false};
+
+}  // namespace loom

@@ -1,0 +1,308 @@
+// Jobs and rings on ODDL: what is held, what a job may use, and its refusals.
+#include "controller/architectures/oddl/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "controller/architectures/oddl/scheduler.hpp"
+
+namespace loom {
+
+Result<Schedule> OddlScheduler::run() {
+  schedule_.algorithm = "oddl";
+  schedule_.assumptions = {
+      "oddl (reconstruction): WSS map per job, tuned lasers, fixed order of timeslots; the paper's own scheduler is not "
+      "public",
+      "oddl: circuits are simplex; the return path of Ethernet (link state, acknowledgements) runs over the electrical "
+      "network"};
+  for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {
+    auto options = read_oddl_options(demand_.jobs[job].options);
+    if (!options) {
+      return fail(options.error().code, name_of(job) + ": " + options.error().message);
+    }
+    options_.push_back(*std::move(options));
+  }
+  reserve_held();
+  reserve_orders();
+  for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {
+    LOOM_TRY(add_job(job));
+  }
+  return std::move(schedule_);
+}
+
+void OddlScheduler::reserve_held() {
+  held_.resize(demand_.jobs.size());
+  for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {
+    for (const Circuit& circuit : demand_.jobs[job].held) {
+      const std::int32_t channel = shape_.channels.channel_of(circuit.slot);
+      if (channel < 0 || circuit.source.value >= shape_.seats.size() || circuit.destination.value >= shape_.seats.size()) {
+        continue;
+      }
+      const OddlSeat& from = seat(circuit.source);
+      const auto plane = static_cast<std::uint32_t>(
+          std::find(from.transmitters.begin(), from.transmitters.end(), circuit.transmitter) - from.transmitters.begin());
+      if (plane < shape_.planes && owners_.admits(plane, from.group, channel, job)) {
+        owners_.own(plane, from.group, channel, job);
+        held_[job].emplace(Link{circuit.source, circuit.destination, plane}, channel);
+      }
+    }
+  }
+}
+
+void OddlScheduler::reserve_orders() {
+  for (JobIndex job = 0; job < demand_.jobs.size() && !shape_.uplink; ++job) {
+    const JobDemand& demand = demand_.jobs[job];
+    const std::vector<std::uint32_t>& orders = numbers_of(demand.share, kOrdersShare);
+    if (orders.empty()) {
+      continue;
+    }
+    std::vector<bool> is_its(shape_.groups);
+    std::vector<bool> is_port(shape_.ports);
+    for (const NodeId node : demand.nodes) {
+      is_its[seat(node).group] = true;
+      is_port[seat(node).port] = true;
+    }
+    for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
+      for (std::uint32_t group = 0; group < shape_.groups; ++group) {
+        for (std::int32_t channel = 0; is_its[group] && may_use(demand, plane) && channel < shape_.channels.count; ++channel) {
+          const auto order = static_cast<std::uint32_t>(channel / shape_.period);
+          if (is_port[static_cast<std::uint32_t>(channel % shape_.period)] && owners_.admits(plane, group, channel, job) &&
+              std::binary_search(orders.begin(), orders.end(), order)) {
+            owners_.own(plane, group, channel, job);
+          }
+        }
+      }
+    }
+  }
+}
+
+Result<void> OddlScheduler::add_job(JobIndex job) {
+  const JobDemand& demand = demand_.jobs[job];
+  planes_.clear();
+  for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
+    if (may_use(demand, plane)) {
+      planes_.push_back(plane);
+    }
+  }
+  if (planes_.empty()) {
+    return fail(
+        ErrorCode::invalid_argument,
+        name_of(job) + " was admitted to planes that the fabric does not have; it has 0.." + std::to_string(shape_.planes - 1));
+  }
+  const bool under_grants = demand.transmit == Transmit::grants;
+  const MapChoice map = options_[job].map;
+  if (under_grants && map != MapChoice::cheapest && map != MapChoice::maps) {
+    return fail(ErrorCode::unsupported, name_of(job) + ": a map with relays (" + std::string(to_string(map)) +
+                                            ") is played in timeslots only; nearest: map=maps");
+  }
+  if (under_grants) {
+    planes_.resize(1);  // a stream has one receiver and so one arbiter
+  }
+  auto traffic = traffic_of(demand);
+  if (!traffic) {
+    return std::unexpected(std::move(traffic).error());
+  }
+  JobSchedule result{demand.job, {}, {}, {}};
+  if (!traffic->pairs.empty()) {
+    LOOM_TRY(add_all_to_all(job, traffic->pairs, result));
+  }
+  for (std::size_t i = 0; i < traffic->rings.size(); ++i) {
+    const bool last = i + 1 == traffic->rings.size();
+    LOOM_TRY(add_ring(job, traffic->rings[i], last, result));
+  }
+  if (result.stages.empty()) {
+    result.stages.push_back({{Timeslot{}}, 1});  // nothing to move: a job without light is lawful
+  }
+  if (planes_.size() > 1) {
+    result.note += (result.note.empty() ? "striped over " : "; striped over ") + std::to_string(planes_.size()) + " planes";
+  }
+  if (under_grants) {
+    hand_to_grants(demand, *traffic, result);
+  }
+  rate_job(demand, *traffic, result);
+  schedule_.jobs.push_back(std::move(result));
+  return {};
+}
+
+/// What a ring's edge is granted for: its bytes, and as long again as the edges' lights may begin apart, since each step waits
+/// for the neighbour's, and the light of whoever began first must outlast whoever began last.
+std::int64_t OddlScheduler::ring_stream_of(const RingGroup& ring, const Timeslot& timeslot) const {
+  const double apart = seconds_of(guard_of(timeslot));
+  const auto rate = static_cast<double>(timeslot.circuits.front().rate.bits_per_second);
+  return static_cast<std::int64_t>(std::ceil(ring.seconds_at_1_bps / 8)) + std::llround(apart * rate / 8);
+}
+
+void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const {
+  const std::size_t direct = result.stages.size() - std::min(result.stages.size(), traffic.rings.size());
+  std::map<NodeId, std::uint32_t> rank_of;
+  for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
+    rank_of[demand.nodes[rank]] = rank;
+  }
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    Stage& stage = result.stages[i];
+    stage.transmit = Transmit::grants;
+    for (const Timeslot& timeslot : stage.timeslots) {
+      for (const Circuit& circuit : timeslot.circuits) {
+        const RankPair pair{rank_of[circuit.source], rank_of[circuit.destination]};
+        const std::int64_t bytes = i < direct ? traffic.pairs.bytes(pair) : ring_stream_of(traffic.rings[i - direct], timeslot);
+        if (bytes > 0) {
+          stage.streams.push_back({i, circuit.source, circuit.destination, Bytes{bytes}});
+        }
+      }
+    }
+  }
+}
+
+Result<void> OddlScheduler::spend(std::uint64_t steps) {
+  schedule_.steps_used += steps;
+  if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
+    return fail(ErrorCode::timed_out, "scheduler oddl: stopped after " + std::to_string(schedule_.steps_used) +
+                                          " steps; the budget was " + std::to_string(budget_.steps));
+  }
+  return {};
+}
+
+Result<void> OddlScheduler::add_ring(JobIndex job, const RingGroup& ring, bool last, JobSchedule& result) {
+  LOOM_TRY(spend(ring.edges.size() * planes_.size()));
+  Timeslot timeslot;
+  for (const std::uint32_t plane : planes_) {
+    LOOM_TRY(add_ring_on(plane, job, ring, timeslot));
+  }
+  if (!last && !timeslot.circuits.empty()) {
+    timeslot.guard = guard_of(timeslot);
+    timeslot.hold = time_on_wire(ring.seconds_at_1_bps / static_cast<double>(planes_.size()), timeslot.circuits.front().rate);
+  }
+  result.stages.push_back({{std::move(timeslot)}, 1});
+  return {};
+}
+
+Result<void> OddlScheduler::add_ring_on(std::uint32_t plane, JobIndex job, const RingGroup& ring, Timeslot& timeslot) {
+  const JobDemand& demand = demand_.jobs[job];
+  StageMap map(shape_, plane, owners_, job);
+  std::vector<std::int32_t> channels(ring.edges.size(), kNoChannel);
+  for (const bool only_held : {true, false}) {  // held light first: it must not lose its wavelength to a newcomer
+    for (std::size_t i = 0; i < ring.edges.size(); ++i) {
+      const NodeId source = demand.nodes[ring.edges[i].source];
+      const NodeId destination = demand.nodes[ring.edges[i].destination];
+      const std::int32_t preferred = held_channel(job, {source, destination, plane});
+      if ((preferred != kNoChannel) != only_held) {
+        continue;
+      }
+      const auto channel = map.claim(seat(source), seat(destination), preferred, false);
+      if (!channel) {
+        return std::unexpected(refuse(job, plane, source, destination));
+      }
+      channels[i] = *channel;
+    }
+  }
+  for (std::size_t i = 0; i < ring.edges.size(); ++i) {
+    const Link link{demand.nodes[ring.edges[i].source], demand.nodes[ring.edges[i].destination], plane};
+    timeslot.circuits.push_back(circuit(demand.job, link, channels[i]));
+  }
+  return {};
+}
+
+void OddlScheduler::rate_job(const JobDemand& demand, const JobTraffic& traffic, const JobSchedule& result) {
+  if (demand.nodes.empty()) {
+    return;
+  }
+  const ElementId transmitter = seat(demand.nodes[0]).transmitters[0];
+  const double rate = static_cast<double>(planes_.size()) *
+                      static_cast<double>(std::get<Transmitter>(fabric_.element(transmitter).kind).rate.bits_per_second);
+  double rings = 0;
+  for (const RingGroup& ring : traffic.rings) {
+    rings += ring.seconds_at_1_bps / rate;
+  }
+  double slots = 0;
+  std::vector<double> sent(traffic.pairs.empty() ? 0 : demand.nodes.size());
+  for (std::size_t i = 0; i + traffic.rings.size() < result.stages.size(); ++i) {
+    slots += time_of(result.stages[i]);
+  }
+  for (std::uint32_t rank = 0; rank < sent.size(); ++rank) {
+    for (std::uint32_t peer = 0; peer < sent.size(); ++peer) {
+      sent[rank] += static_cast<double>(traffic.pairs.bytes({rank, peer})) * 8 / rate;
+    }
+  }
+  const double pairs_bound = sent.empty() ? 0 : *std::max_element(sent.begin(), sent.end());
+  schedule_.objective = std::max(schedule_.objective, rings + slots);
+  schedule_.bound = std::max(schedule_.bound, rings + pairs_bound);
+}
+
+std::string OddlScheduler::partner_of(const OddlSeat& source, std::uint32_t group) const {
+  for (std::uint32_t node = 0; node < shape_.seats.size(); ++node) {
+    if (shape_.seats[node].group == group && shape_.first_channel(source, shape_.seats[node]) != kNoChannel) {
+      return "node " + std::to_string(node);
+    }
+  }
+  return "none";
+}
+
+Error OddlScheduler::refuse(JobIndex job, std::uint32_t plane, NodeId source, NodeId destination) const {
+  const std::uint32_t group = seat(source).group;
+  const std::int32_t first = shape_.first_channel(seat(source), seat(destination));
+  std::string taken;
+  if (first == kNoChannel) {
+    taken = "behind routers it has one partner in each other group, there " + partner_of(seat(source), seat(destination).group);
+  }
+  for (std::int32_t channel = first; channel != kNoChannel && channel < shape_.channels.count; channel += shape_.period) {
+    const auto owner = owners_.owner(plane, group, channel);
+    taken += (taken.empty() ? "" : ", ") + std::string("(group ") + std::to_string(group) + ", " +
+             to_string(centre_of(shape_.channels.slot(channel))) + ")" +
+             (!owner || *owner == job ? " serves its own light to another group" : " belongs to " + name_of(*owner));
+  }
+  const std::size_t size = demand_.jobs[job].nodes.size();
+  const std::size_t groups = std::max<std::size_t>(1, (size + shape_.ports - 1) / shape_.ports);
+  return {ErrorCode::infeasible,
+          "infeasible: " + name_of(job) + " needs light of group " + std::to_string(group) + " from node " +
+              std::to_string(source.value) + " to node " + std::to_string(destination.value) + " of group " +
+              std::to_string(seat(destination).group) + (shape_.planes > 1 ? " on plane " + std::to_string(plane) : "") +
+              ", but " + taken + "; nearest: " + std::to_string(groups * shape_.ports) + " nodes in " + std::to_string(groups) +
+              (groups == 1 ? " whole group" : " whole groups")};
+}
+
+Circuit OddlScheduler::circuit(JobId job, const Link& link, std::int32_t channel) const {
+  const ElementId transmitter = seat(link.source).transmitters[link.plane];
+  return {{},
+          job,
+          link.source,
+          link.destination,
+          transmitter,
+          seat(link.destination).receivers[link.plane],
+          shape_.channels.slot(channel),
+          std::get<Transmitter>(fabric_.element(transmitter).kind).rate};
+}
+
+Duration OddlScheduler::guard_of(const Timeslot& timeslot) const {
+  Duration guard{};
+  for (const Circuit& circuit : timeslot.circuits) {
+    const auto& transmitter = std::get<Transmitter>(fabric_.element(circuit.transmitter).kind);
+    const auto& receiver = std::get<Receiver>(fabric_.element(circuit.receiver).kind);
+    guard =
+        std::max(guard, transmitter.retune_max + transmitter.blank_max + transmitter.control_max + receiver.acquisition_max);
+  }
+  return guard;
+}
+
+std::int32_t OddlScheduler::held_channel(JobIndex job, const Link& link) const {
+  const auto found = held_[job].find(link);
+  return found == held_[job].end() ? kNoChannel : found->second;
+}
+
+Result<Schedule> schedule_oddl(const Fabric& fabric, const Demand& demand, const Intent&, Budget budget) {
+  auto shape = read_oddl(fabric);
+  if (!shape) {
+    return std::unexpected(std::move(shape).error());
+  }
+  for (const JobDemand& job : demand.jobs) {
+    for (const NodeId node : job.nodes) {
+      if (node.value >= shape->seats.size()) {
+        return fail(ErrorCode::invalid_argument,
+                    "job " + std::to_string(job.job.value) + ": node " + std::to_string(node.value) + " does not exist");
+      }
+    }
+  }
+  return OddlScheduler(fabric, demand, *shape, budget).run();
+}
+
+}  // namespace loom

@@ -1,0 +1,111 @@
+// The scheduler of ODDL at work. Inner header of oddl.cpp (jobs, rings) and oddl_all_to_all.cpp; everybody else wants oddl.hpp.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controller/architectures/oddl/maps.hpp"
+#include "controller/architectures/oddl/options.hpp"
+#include "controller/architectures/oddl/planes.hpp"
+#include "controller/architectures/oddl/schedule.hpp"
+#include "controller/architectures/oddl/turns.hpp"
+#include "controller/schedule/traffic.hpp"
+
+namespace loom {
+
+Duration time_on_wire(double bits, BitRate rate);
+double time_of(const Stage& stage);
+
+/// A timeslot's circuit before its plane is known.
+struct NodeTransfer {
+  NodeId source;
+  NodeId destination;
+  std::int64_t bytes = 0;
+  std::uint32_t way = 0;  ///< see TurnTransfer
+};
+
+class OddlScheduler {
+ public:
+  OddlScheduler(const Fabric& fabric, const Demand& demand, const OddlShape& shape, Budget budget)
+      : fabric_(fabric), demand_(demand), shape_(shape), owners_(shape), budget_(budget) {}
+
+  Result<Schedule> run();
+
+ private:
+  /// One plane's light from node to node.
+  struct Link {
+    NodeId source;
+    NodeId destination;
+    std::uint32_t plane = 0;
+    auto operator<=>(const Link&) const = default;
+  };
+
+  /// [plane of the job][receiver port] -> the channels before the WSS that are the job's own in all of its groups; none: it
+  /// takes as needed.
+  using Ways = std::vector<std::vector<std::vector<std::int32_t>>>;
+
+  /// What a job has lit stays its own before anybody chooses anew.
+  void reserve_held();
+  /// Orders that a job was given alone: its channels for its ports, in its groups.
+  void reserve_orders();
+  Result<void> add_job(JobIndex job);
+  /// The same stages, whose circuits are lit whenever a stream is granted. One stream a stage and pair: rings one after the
+  /// other in the last stages, before them what goes directly.
+  void hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const;
+  std::int64_t ring_stream_of(const RingGroup& ring, const Timeslot& timeslot) const;
+  Result<void> spend(std::uint64_t steps);
+  /// A circuit a plane for every edge, each with its part of the bytes.
+  Result<void> add_ring(JobIndex job, const RingGroup& ring, bool last, JobSchedule& result);
+  Result<void> add_ring_on(std::uint32_t plane, JobIndex job, const RingGroup& ring, Timeslot& timeslot);
+  /// Worst job of all: what it needs and what nobody could undercut (each rank's bytes at its rate, no guard).
+  void rate_job(const JobDemand& demand, const JobTraffic& traffic, const JobSchedule& result);
+  /// In words: the only node of `group` that light of `source` reaches, behind routers.
+  std::string partner_of(const OddlSeat& source, std::uint32_t group) const;
+  /// Who stands in the way, and the nearest request that fits.
+  Error refuse(JobIndex job, std::uint32_t plane, NodeId source, NodeId destination) const;
+  Circuit circuit(JobId job, const Link& link, std::int32_t channel) const;
+  /// Dark time before a timeslot: blank, retune, the commands for both, and the receivers' acquisition, each at its worst.
+  Duration guard_of(const Timeslot& timeslot) const;
+  std::int32_t held_channel(JobIndex job, const Link& link) const;
+  /// As the job asks, or whichever takes less time, WSS moves included.
+  Result<void> add_all_to_all(JobIndex job, const PairTraffic& traffic, JobSchedule& result);
+  /// Dark time while the WSS go from one map to the next, at its worst; the commits' messages are not counted.
+  double moves_between(std::size_t stages) const;
+  /// A timeslot takes longer than that.
+  double least_guard(const JobDemand& demand) const;
+  /// Maps in turn, as few as there can be.
+  Result<void> add_maps(JobIndex job, const RankGrid& grid, PairTraffic traffic, JobSchedule& result);
+  Ways ways_of(JobIndex job) const;
+  TurnRules rules_for(const Ways& ways) const;
+  /// Behind routers: makes `traffic` the hops of what goes by relays.
+  Result<void> relay_by_partners(JobIndex job, const RankGrid& grid, PairTraffic& traffic, JobSchedule& result);
+  /// One map for all, played twice: first every rank sends what it has itself, to its destinations and to relays; then the
+  /// relays send what they hold.
+  Result<void> add_relayed(JobIndex job, MapChoice choice, const RankGrid& grid, const PairTraffic& traffic,
+                           JobSchedule& result);
+  std::vector<StageMap> stage_maps(JobIndex job);
+  /// The transfers together, each split over the job's planes.
+  Result<void> add_timeslot(JobIndex job, const std::vector<NodeTransfer>& transfers, const Ways& ways,
+                            std::vector<StageMap>& maps, Stage& stage);
+
+  std::string name_of(JobIndex job) const { return "job " + std::to_string(demand_.jobs[job].job.value); }
+  static bool may_use(const JobDemand& demand, std::uint32_t plane) {
+    const std::vector<std::uint32_t>& planes = numbers_of(demand.share, kPlanesShare);
+    return planes.empty() || std::binary_search(planes.begin(), planes.end(), plane);
+  }
+  const OddlSeat& seat(NodeId node) const { return shape_.seats[node.value]; }
+
+  const Fabric& fabric_;
+  const Demand& demand_;
+  const OddlShape& shape_;
+  std::vector<OddlOptions> options_;  ///< by job
+  WavelengthOwners owners_;
+  Budget budget_;
+  std::vector<std::uint32_t> planes_;  ///< of the job that is being added, ascending
+  std::vector<std::map<Link, std::int32_t>> held_;
+  Schedule schedule_;
+};
+
+}  // namespace loom

@@ -1,0 +1,30 @@
+// The list.
+#include "controller/architectures/registry.hpp"
+
+#include "controller/architectures/electrical/architecture.hpp"
+#include "controller/architectures/mordia/architecture.hpp"
+#include "controller/architectures/ocs_reconfig/architecture.hpp"
+#include "controller/architectures/oddl/architecture.hpp"
+#include "controller/architectures/sip_ocs/architecture.hpp"
+#include "controller/architectures/sip_ring/architecture.hpp"
+#include "controller/architectures/topoopt/architecture.hpp"
+
+namespace loom {
+
+const Architectures& all_architectures() {
+  static const Architectures kAll({&kIdealSwitch, &kFatTree, &kFatTreeOversubscribed, &kExpander, &kElectricalRing, &kTopoopt,
+                                   &kOcsReconfig, &kSipRing, &kSipOcs, &kMordia, &kOddl});
+  return kAll;
+}
+
+std::span<const FabricTemplate* const> all_templates() {
+  static const std::vector<const FabricTemplate*> kTemplates = all_architectures().templates();
+  return kTemplates;
+}
+
+std::span<const std::string_view> all_option_keys() {
+  static const std::vector<std::string_view> kKeys = all_architectures().option_keys();
+  return kKeys;
+}
+
+}  // namespace loom

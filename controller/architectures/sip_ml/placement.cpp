@@ -1,0 +1,263 @@
+// Cutting by powers of two; placing by list scheduling within reach.
+#include "controller/architectures/sip_ml/placement.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "controller/workload/flows.hpp"
+#include "core/limits.hpp"
+
+namespace loom {
+namespace {
+
+Result<void> check_operations(std::span<const Operation> operations) {
+  if (operations.size() > limits::kTasksPerGraph) {
+    return fail(ErrorCode::out_of_range, std::to_string(operations.size()) + " operators; at most " +
+                                             std::to_string(limits::kTasksPerGraph) + " (kTasksPerGraph)");
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Operation& operation = operations[i];
+    const std::string who = "operator " + std::to_string(i) + " '" + operation.name.substr(0, 128) + "'";
+    if (operation.compute.count() < 0 || operation.compute.count() > limits::kDurationNs) {
+      return fail(ErrorCode::out_of_range, who + " computes " + std::to_string(operation.compute.count()) +
+                                               " ns; it needs 0 .. " + std::to_string(limits::kDurationNs) + " (kDurationNs)");
+    }
+    for (const Bytes bytes : {operation.output, operation.parameters}) {
+      if (bytes.count < 0 || bytes.count > limits::kCollectiveBytes) {
+        return fail(ErrorCode::out_of_range, who + " has " + std::to_string(bytes.count) + " bytes; it needs 0 .. " +
+                                                 std::to_string(limits::kCollectiveBytes) + " (kCollectiveBytes)");
+      }
+    }
+    for (const std::uint32_t input : operation.inputs) {
+      if (input >= i) {
+        return fail(ErrorCode::invalid_argument,
+                    who + " takes input from operator " + std::to_string(input) + ", which does not come before it");
+      }
+    }
+  }
+  return {};
+}
+
+std::vector<std::uint32_t> shard_counts(std::span<const Operation> operations, std::uint32_t gpus, Duration quantum) {
+  constexpr std::uint32_t kOpen = 0;
+  std::vector<std::uint32_t> counts(operations.size(), kOpen);
+  std::vector<std::uint32_t> first_consumer(operations.size(), ~0U);
+  for (std::size_t i = operations.size(); i-- > 0;) {
+    for (const std::uint32_t input : operations[i].inputs) {
+      first_consumer[input] = static_cast<std::uint32_t>(i);
+    }
+  }
+  for (std::size_t i = operations.size(); i-- > 0;) {
+    if (!operations[i].is_memory) {
+      const auto quanta = static_cast<std::uint64_t>(operations[i].compute / quantum);
+      counts[i] = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::bit_floor(quanta), 1, gpus));
+    } else if (first_consumer[i] != ~0U) {
+      counts[i] = counts[first_consumer[i]];  // still open behind a memory operator that nobody consumes
+    }
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (counts[i] == kOpen) {
+      counts[i] = operations[i].inputs.empty() ? 1 : counts[operations[i].inputs.front()];
+    }
+  }
+  return counts;
+}
+
+/// GPUs one after another round the ring.
+struct Range {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+class Placer {
+ public:
+  Placer(std::span<const Shard> shards, std::span<const Operation> operations, const SipPlacementOptions& options)
+      : shards_(shards), operations_(operations), options_(options), free_at_(options.gpus) {
+    result_.memory.resize(options.gpus);
+  }
+
+  Result<SipPlacement> place() {
+    for (std::uint32_t i = 0; i < shards_.size(); ++i) {
+      LOOM_TRY(put(i));
+    }
+    for (const auto& [ends, bytes] : transfers_) {
+      result_.transfers.push_back({ends.first, ends.second, {bytes}});
+      result_.longest_hops = std::max(result_.longest_hops, hops(ends.first, ends.second));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::string named(std::uint32_t shard) const {
+    const std::uint32_t operation = shards_[shard].operation;
+    const std::string name = operation < operations_.size() ? " '" + operations_[operation].name.substr(0, 128) + "'" : "";
+    return "shard " + std::to_string(shards_[shard].index) + " of operator " + std::to_string(operation) + name;
+  }
+
+  std::uint32_t clockwise(std::uint32_t from, std::uint32_t to) const {
+    return to >= from ? to - from : to + options_.gpus - from;
+  }
+  std::uint32_t hops(std::uint32_t a, std::uint32_t b) const { return std::min(clockwise(a, b), clockwise(b, a)); }
+
+  /// The authors' range: from the last predecessor on the shorter arc to d_max behind the first.
+  Range range_of(const Shard& shard) const {
+    if (shard.inputs.empty() || options_.hops_most >= options_.gpus) {
+      return {0, options_.gpus};
+    }
+    std::uint32_t low = options_.gpus;
+    std::uint32_t high = 0;
+    for (const std::uint32_t input : shard.inputs) {
+      low = std::min(low, result_.gpu[input]);
+      high = std::max(high, result_.gpu[input]);
+    }
+    const bool wraps = high - low > low + options_.gpus - high;
+    const std::uint32_t start = wraps ? high : low;
+    const std::uint32_t end = wraps ? low : high;
+    const std::uint32_t length = clockwise(end, (start + options_.hops_most) % options_.gpus);
+    return {end, length > options_.hops_most ? 1 : length + 1};
+  }
+
+  bool is_in_reach(const Shard& shard, std::uint32_t gpu) const {
+    return std::all_of(shard.inputs.begin(), shard.inputs.end(),
+                       [&](std::uint32_t input) { return hops(result_.gpu[input], gpu) <= options_.hops_most; });
+  }
+
+  bool has_room(std::uint32_t gpu, std::int64_t bytes) const {
+    return result_.memory[gpu].count + bytes <= options_.memory.count;
+  }
+
+  Result<std::uint32_t> choose(std::uint32_t i, std::int64_t bytes) const {
+    const Shard& shard = shards_[i];
+    const bool holds = options_.reach == PlacementReach::held;
+    const Range range = holds ? Range{0, options_.gpus} : range_of(shard);
+    std::uint32_t best = ~0U;
+    bool reached = false;
+    for (std::uint32_t k = 0; k < range.count; ++k) {
+      const std::uint32_t gpu = (range.first + k) % options_.gpus;
+      if (holds && !is_in_reach(shard, gpu)) {
+        continue;
+      }
+      reached = true;
+      if (has_room(gpu, bytes) && (best == ~0U || free_at_[gpu] < free_at_[best])) {
+        best = gpu;
+      }
+    }
+    if (!reached) {
+      return fail(ErrorCode::infeasible, named(i) + ": no GPU of " + std::to_string(options_.gpus) + " is within " +
+                                             std::to_string(options_.hops_most) + " hops of all its inputs");
+    }
+    if (best == ~0U && !holds && has_room(0, bytes)) {
+      return 0;
+    }
+    if (best == ~0U) {
+      return fail(ErrorCode::infeasible, named(i) + " needs " + std::to_string(bytes) +
+                                             " bytes; no GPU in its range has them free of " +
+                                             std::to_string(options_.memory.count));
+    }
+    return best;
+  }
+
+  Result<void> put(std::uint32_t i) {
+    const Shard& shard = shards_[i];
+    Duration ready{};
+    for (const std::uint32_t input : shard.inputs) {
+      if (input >= i) {
+        return fail(ErrorCode::invalid_argument,
+                    named(i) + " takes input from shard " + std::to_string(input) + ", which does not come before it");
+      }
+      ready = std::max(ready, result_.end[input]);
+    }
+    const std::int64_t bytes = shard.parameters.count + shard.output.count;
+    const auto gpu = choose(i, bytes);
+    if (!gpu) {
+      return std::unexpected(gpu.error());
+    }
+    result_.memory[*gpu] = result_.memory[*gpu] + Bytes{bytes};
+    const Duration lasts = shard.is_memory ? options_.step : std::max(shard.compute, options_.least_compute) + options_.launch;
+    result_.gpu.push_back(*gpu);
+    result_.start.push_back(std::max(ready, free_at_[*gpu]));
+    result_.end.push_back(result_.start.back() + lasts);
+    free_at_[*gpu] = result_.end.back();
+    if (free_at_[*gpu].count() > limits::kDurationNs) {
+      return fail(ErrorCode::out_of_range, named(i) + " ends " + std::to_string(free_at_[*gpu].count()) +
+                                               " ns after the start; the limit is " + std::to_string(limits::kDurationNs) +
+                                               " (kDurationNs)");
+    }
+    for (const std::uint32_t input : shard.inputs) {
+      if (result_.gpu[input] != *gpu) {
+        transfers_[{result_.gpu[input], *gpu}] += shards_[input].output.count;
+      }
+    }
+    return {};
+  }
+
+  std::span<const Shard> shards_;
+  std::span<const Operation> operations_;
+  SipPlacementOptions options_;
+  std::vector<Duration> free_at_;  ///< by GPU
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> transfers_;
+  SipPlacement result_;
+};
+
+}  // namespace
+
+Result<std::vector<Shard>> partition_operations(std::span<const Operation> operations, std::uint32_t gpus, Duration quantum) {
+  if (gpus == 0 || gpus > limits::kNodes || quantum.count() <= 0) {
+    return fail(ErrorCode::invalid_argument, std::to_string(gpus) + " GPUs and a quantum of " +
+                                                 std::to_string(quantum.count()) + " ns; it needs 1 .. " +
+                                                 std::to_string(limits::kNodes) + " (kNodes) and more than 0");
+  }
+  LOOM_TRY(check_operations(operations));
+  const std::vector<std::uint32_t> counts = shard_counts(operations, gpus, quantum);
+  std::vector<std::uint32_t> first;
+  std::vector<Shard> shards;
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    const Operation& whole = operations[i];
+    const std::uint32_t count = counts[i];
+    first.push_back(static_cast<std::uint32_t>(shards.size()));
+    if (shards.size() + count > limits::kTasksPerGraph) {
+      return fail(ErrorCode::out_of_range, "operator " + std::to_string(i) + " '" + whole.name.substr(0, 128) +
+                                               "' makes it more than " + std::to_string(limits::kTasksPerGraph) +
+                                               " shards (kTasksPerGraph)");
+    }
+    for (std::uint32_t k = 0; k < count; ++k) {
+      Shard shard{i,
+                  k,
+                  Duration{part_of(whole.compute.count(), count, k)},
+                  {part_of(whole.output.count, count, k)},
+                  {part_of(whole.parameters.count, count, k)},
+                  whole.is_memory,
+                  {}};
+      for (const std::uint32_t input : whole.inputs) {
+        // Where the k-th of `count` parts lies among the input's; counts that do not divide meet where they overlap.
+        const std::uint64_t of_input = counts[input];
+        const auto from = static_cast<std::uint32_t>(k * of_input / count);
+        const auto to = static_cast<std::uint32_t>(((k + 1) * of_input + count - 1) / count);
+        for (std::uint32_t j = from; j < to; ++j) {
+          shard.inputs.push_back(first[input] + j);
+        }
+      }
+      shards.push_back(std::move(shard));
+    }
+  }
+  return shards;
+}
+
+Result<SipPlacement> place_shards(std::span<const Shard> shards, std::span<const Operation> operations,
+                                  const SipPlacementOptions& options) {
+  if (options.gpus == 0 || options.gpus > limits::kNodes) {
+    return fail(ErrorCode::invalid_argument,
+                std::to_string(options.gpus) + " GPUs; it needs 1 .. " + std::to_string(limits::kNodes) + " (kNodes)");
+  }
+  for (const Duration each : {options.step, options.least_compute, options.launch}) {
+    if (each.count() < 0 || each.count() > limits::kDurationNs) {
+      return fail(ErrorCode::out_of_range, "a step, least compute or launch of " + std::to_string(each.count()) +
+                                               " ns; it needs 0 .. " + std::to_string(limits::kDurationNs) + " (kDurationNs)");
+    }
+  }
+  return Placer(shards, operations, options).place();
+}
+
+}  // namespace loom

@@ -1,0 +1,122 @@
+// Interpolation, and operators from blocks.
+#include "controller/architectures/sip_ml/profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace loom {
+namespace {
+
+constexpr std::uint32_t kBatchMost = 512;
+constexpr double kForwardPart = 1.0 / 3;  ///< of a training step: the backward pass costs twice the forward one
+
+Duration between(Duration a, Duration b, double part) {
+  return Duration{a.count() + std::llround(static_cast<double>((b - a).count()) * part)};
+}
+
+/// Forward or backward through one block.
+struct Pass {
+  const Block& block;
+  double part = 0;  ///< of the block's time
+  std::int64_t elements = 0;
+};
+
+ProfiledOperation computing(std::string name, const Model& model, const Pass& pass, std::uint32_t half_batch,
+                            const std::vector<std::uint32_t>& batches, std::vector<std::uint32_t> inputs) {
+  ProfiledOperation operation{std::move(name), {}, {pass.elements * model.bytes_per_element}, {}, false, std::move(inputs)};
+  for (const std::uint32_t batch : batches) {
+    const double whole = milliseconds_at(model.pace, pass.block.multiply_accumulates, std::int64_t{batch} + half_batch);
+    operation.compute.push_back(Duration{std::llround(pass.part * whole * 1e6)});
+  }
+  return operation;
+}
+
+}  // namespace
+
+Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uint32_t batch) {
+  const auto& batches = profile.batches;
+  if (batches.empty() || !std::is_sorted(batches.begin(), batches.end(), std::less_equal<>{})) {
+    return fail(ErrorCode::invalid_argument, "profile '" + profile.name + "': its batch sizes do not ascend");
+  }
+  if (batch < batches.front() || batch > batches.back()) {
+    return fail(ErrorCode::out_of_range, "profile '" + profile.name + "' has batches of " + std::to_string(batches.front()) +
+                                             " .. " + std::to_string(batches.back()) + ", not of " + std::to_string(batch));
+  }
+  const auto above = static_cast<std::size_t>(std::lower_bound(batches.begin(), batches.end(), batch) - batches.begin());
+  const std::size_t below = batches[above] == batch ? above : above - 1;
+  const double part = above == below ? 0 : static_cast<double>(batch - batches[below]) / (batches[above] - batches[below]);
+  std::vector<Operation> operations;
+  for (const ProfiledOperation& each : profile.operations) {
+    if (each.compute.size() != batches.size()) {
+      return fail(ErrorCode::invalid_argument, "profile '" + profile.name + "': operator '" + each.name + "' has " +
+                                                   std::to_string(each.compute.size()) + " times for " +
+                                                   std::to_string(batches.size()) + " batch sizes");
+    }
+    operations.push_back({each.name, between(each.compute[below], each.compute[above], part),
+                          Bytes{each.output_per_sample.count * batch}, each.parameters, each.is_memory, each.inputs});
+  }
+  return operations;
+}
+
+SipProfile synthetic_profile(const Model& model, std::uint32_t half_batch) {
+  SipProfile profile{model.name, "synthetic, from layer shapes: " + model.pace.source, {}, {}};
+  if (half_batch > 0) {
+    profile.source += "; assumed: half the speed at a batch of " + std::to_string(half_batch);
+  }
+  for (std::uint32_t batch = 1; batch <= kBatchMost; batch *= 2) {
+    profile.batches.push_back(batch);
+  }
+  auto& operations = profile.operations;
+  const auto last = [&] { return static_cast<std::uint32_t>(operations.size()) - 1; };
+  std::vector<std::uint32_t> weights;
+  std::vector<std::uint32_t> forward;
+  for (const Block& block : model.blocks) {
+    const std::int64_t parameters = (block.parameters + block.expert_parameters) * model.bytes_per_element;
+    operations.push_back(
+        {block.name + ".weights", std::vector<Duration>(profile.batches.size()), Bytes{}, Bytes{parameters}, true, {}});
+    weights.push_back(last());
+    std::vector<std::uint32_t> inputs{weights.back()};
+    if (!forward.empty()) {
+      inputs.push_back(forward.back());
+    }
+    operations.push_back(computing(block.name + ".forward", model, {block, kForwardPart, block.boundary}, half_batch,
+                                   profile.batches, std::move(inputs)));
+    forward.push_back(last());
+  }
+  for (std::size_t i = model.blocks.size(); i-- > 0;) {
+    const Block& block = model.blocks[i];
+    const std::uint32_t before = last();  // the loss, or the backward pass of the block behind
+    std::vector<std::uint32_t> inputs{weights[i], forward[i]};
+    if (before != forward[i]) {
+      inputs.push_back(before);
+    }
+    const std::int64_t handed_back = i == 0 ? 0 : model.blocks[i - 1].boundary;
+    operations.push_back(computing(block.name + ".backward", model, {block, 1 - kForwardPart, handed_back}, half_batch,
+                                   profile.batches, std::move(inputs)));
+  }
+  return profile;
+}
+
+Result<SipProfile> scaled_to(SipProfile profile, std::uint32_t batch, Duration step, const std::string& source) {
+  const auto operations = operations_at(profile, batch);
+  if (!operations) {
+    return std::unexpected(operations.error());
+  }
+  const auto total = std::accumulate(operations->begin(), operations->end(), Duration{},
+                                     [](Duration sum, const Operation& each) { return sum + each.compute; });
+  if (total <= Duration{} || step <= Duration{}) {
+    return fail(ErrorCode::invalid_argument, "profile '" + profile.name + "': no compute to stretch, or to no time");
+  }
+  const double factor = static_cast<double>(step.count()) / static_cast<double>(total.count());
+  for (ProfiledOperation& each : profile.operations) {
+    for (Duration& time : each.compute) {
+      time = Duration{std::llround(static_cast<double>(time.count()) * factor)};
+    }
+  }
+  profile.source += "; stretched so that one GPU takes " + std::to_string(step.count() / 1000) + " us for " +
+                    std::to_string(batch) + " samples (" + source + ")";
+  return profile;
+}
+
+}  // namespace loom

@@ -1,0 +1,226 @@
+// Shares ports, then spreads them over the switches.
+#include "controller/architectures/sip_ocs/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "controller/schedule/permutations.hpp"
+#include "controller/schedule/traffic.hpp"
+
+namespace loom {
+namespace {
+
+struct OcsSeat {
+  ElementId transmitter;
+  ElementId receiver;
+};
+
+/// [node][switch]
+using OcsSeats = std::vector<std::vector<OcsSeat>>;
+
+/// The circuit switch at the other end of a transmitter's or receiver's fibre.
+std::optional<ElementId> switch_at(const Fabric& fabric, ElementId end) {
+  const bool sends = std::holds_alternative<Transmitter>(fabric.element(end).kind);
+  const auto& fibre = sends ? fabric.fibre_out[end.value][0] : fabric.fibre_in[end.value][0];
+  if (!fibre) {
+    return std::nullopt;
+  }
+  const ElementId other = sends ? fabric.fibres[fibre->value].to.element : fabric.fibres[fibre->value].from.element;
+  return std::holds_alternative<OpticalCircuitSwitch>(fabric.element(other).kind) ? std::optional{other} : std::nullopt;
+}
+
+Result<OcsSeats> read_sip_ocs(const Fabric& fabric) {
+  OcsSeats seats;
+  std::vector<ElementId> switches;
+  for (const Element& element : fabric.elements) {
+    if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+      switches.push_back(element.id);
+    }
+  }
+  for (const Node& node : fabric.nodes) {
+    std::map<ElementId, std::pair<std::optional<ElementId>, std::optional<ElementId>>> ends;
+    for (const ElementId transmitter : node.transmitters) {
+      if (const auto on = switch_at(fabric, transmitter)) {
+        ends[*on].first = transmitter;
+      }
+    }
+    for (const ElementId receiver : node.receivers) {
+      if (const auto on = switch_at(fabric, receiver)) {
+        ends[*on].second = receiver;
+      }
+    }
+    seats.emplace_back();
+    for (const ElementId on : switches) {
+      const auto& [transmitter, receiver] = ends[on];
+      if (!transmitter || !receiver) {
+        return fail(ErrorCode::unsupported,
+                    "scheduler sip-ocs: node " + node.name + " has no transmitter and receiver straight at circuit switch " +
+                        fabric.element(on).name + "; fabric \"" + fabric.name + "\" is of architecture " + fabric.architecture);
+      }
+      seats.back().push_back({*transmitter, *receiver});
+    }
+  }
+  if (switches.empty() || seats.empty()) {
+    return fail(ErrorCode::unsupported, "scheduler sip-ocs: fabric \"" + fabric.name + "\" of architecture " +
+                                            fabric.architecture + " has no circuit switch");
+  }
+  return seats;
+}
+
+class SipOcsScheduler {
+ public:
+  SipOcsScheduler(const Fabric& fabric, const OcsSeats& seats, Budget budget)
+      : fabric_(fabric), seats_(seats), switches_(static_cast<std::uint32_t>(seats.front().size())), budget_(budget) {}
+
+  Result<Schedule> run(const Demand& demand) {
+    schedule_.algorithm = "sip-ocs";
+    schedule_.assumptions = {"sip-ocs: one shot; circuits are set once a job, when it comes",
+                             "sip-ocs: circuits are simplex; acknowledgements return over " +
+                                 std::string(fabric_.return_path == ReturnPath::optical ? "light" : "an electrical network")};
+    for (const JobDemand& job : demand.jobs) {
+      LOOM_TRY(add_job(job));
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  Result<void> add_job(const JobDemand& job) {
+    auto traffic = traffic_of(job);
+    if (!traffic) {
+      return std::unexpected(std::move(traffic).error());
+    }
+    const auto loads = loads_of(*traffic, static_cast<std::uint32_t>(job.nodes.size()));
+    std::vector<SwitchPair> pairs;
+    for (const PairLoad& load : loads) {
+      const auto bytes = static_cast<std::int64_t>(std::ceil(load.bits / 8));
+      pairs.push_back({job.nodes[load.pair.source].value, job.nodes[load.pair.destination].value,
+                       std::clamp<std::int64_t>(bytes, 1, (std::int64_t{1} << 50) - 1)});
+    }
+    for (const SwitchPair& pair : pairs) {
+      if (pair.source >= seats_.size() || pair.destination >= seats_.size()) {
+        return fail(ErrorCode::invalid_argument, "job " + std::to_string(job.job.value) + ": node " +
+                                                     std::to_string(std::max(pair.source, pair.destination)) +
+                                                     " does not exist");
+      }
+    }
+    schedule_.steps_used += pairs.size() * switches_;
+    if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
+      return fail(ErrorCode::timed_out, "scheduler sip-ocs: stopped after " + std::to_string(schedule_.steps_used) +
+                                            " steps; the budget was " + std::to_string(budget_.steps));
+    }
+    const HeldLight held = held_by(job, pairs);
+    std::vector<SwitchGrant> grants = held.grants;
+    if (!held.serves_all) {
+      const auto counts = share_ports(static_cast<std::uint32_t>(seats_.size()), switches_, pairs);
+      if (!counts) {
+        return std::unexpected(refuse(job, pairs));
+      }
+      grants = into_permutations(static_cast<std::uint32_t>(seats_.size()), switches_, pairs, *counts, held.grants);
+    }
+    add_schedule(job, pairs, grants);
+    return {};
+  }
+
+  struct HeldLight {
+    std::vector<SwitchGrant> grants;  ///< that pairs still want, ascending
+    bool serves_all = false;          ///< every pair has some, and there is no other
+  };
+
+  HeldLight held_by(const JobDemand& job, const std::vector<SwitchPair>& pairs) const {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> index;
+    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+      index[{pairs[i].source, pairs[i].destination}] = i;
+    }
+    HeldLight held;
+    held.serves_all = !job.held.empty();
+    std::vector<bool> served(pairs.size());
+    for (const Circuit& circuit : job.held) {
+      const auto pair = index.find({circuit.source.value, circuit.destination.value});
+      const auto& row = seats_[circuit.source.value];
+      const auto seat =
+          std::find_if(row.begin(), row.end(), [&](const OcsSeat& each) { return each.transmitter == circuit.transmitter; });
+      if (pair == index.end() || seat == row.end()) {
+        held.serves_all = false;
+        continue;
+      }
+      served[pair->second] = true;
+      held.grants.push_back({pair->second, static_cast<std::uint32_t>(seat - row.begin())});
+    }
+    held.serves_all = held.serves_all && std::find(served.begin(), served.end(), false) == served.end();
+    std::sort(held.grants.begin(), held.grants.end());
+    return held;
+  }
+
+  Error refuse(const JobDemand& job, const std::vector<SwitchPair>& pairs) const {
+    std::map<std::uint32_t, std::uint32_t> sends;
+    std::map<std::uint32_t, std::uint32_t> receives;
+    for (const SwitchPair& pair : pairs) {
+      ++sends[pair.source];
+      ++receives[pair.destination];
+    }
+    for (const auto& [peers, what] : {std::pair{&sends, "sends to "}, std::pair{&receives, "receives from "}}) {
+      for (const auto& [node, count] : *peers) {
+        if (count > switches_) {
+          return {ErrorCode::infeasible, "infeasible: job " + std::to_string(job.job.value) + ": node " + std::to_string(node) +
+                                             " " + what + std::to_string(count) +
+                                             " peers, but has a port on Q = " + std::to_string(switches_) +
+                                             " circuit switches, one a peer; nearest: " + std::to_string(switches_ + 1) +
+                                             " nodes that all exchange, or a ring"};
+        }
+      }
+    }
+    return {ErrorCode::internal, "sip-ocs: demands that no z fits"};
+  }
+
+  void add_schedule(const JobDemand& job, const std::vector<SwitchPair>& pairs, const std::vector<SwitchGrant>& grants) {
+    Timeslot timeslot;
+    std::vector<double> served(pairs.size());
+    for (const SwitchGrant& grant : grants) {
+      const SwitchPair& pair = pairs[grant.pair];
+      const ElementId id = seats_[pair.source][grant.on].transmitter;
+      const auto& transmitter = std::get<Transmitter>(fabric_.element(id).kind);
+      timeslot.circuits.push_back({{},
+                                   job.job,
+                                   NodeId{pair.source},
+                                   NodeId{pair.destination},
+                                   id,
+                                   seats_[pair.destination][grant.on].receiver,
+                                   transmitter.channels.first,
+                                   transmitter.rate});
+      served[grant.pair] += static_cast<double>(transmitter.rate.bits_per_second);
+    }
+    std::map<std::uint32_t, double> sent;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const double bits = 8 * static_cast<double>(pairs[i].demand);
+      schedule_.objective = std::max(schedule_.objective, bits / served[i]);
+      double rate = 0;
+      for (const OcsSeat& seat : seats_[pairs[i].source]) {
+        rate += static_cast<double>(std::get<Transmitter>(fabric_.element(seat.transmitter).kind).rate.bits_per_second);
+      }
+      sent[pairs[i].source] += bits / rate;
+      schedule_.bound = std::max(schedule_.bound, sent[pairs[i].source]);
+    }
+    schedule_.jobs.push_back({job.job, {{{std::move(timeslot)}, 1}}});
+  }
+
+  const Fabric& fabric_;
+  const OcsSeats& seats_;
+  std::uint32_t switches_;
+  Budget budget_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Result<Schedule> schedule_sip_ocs(const Fabric& fabric, const Demand& demand, const Intent&, Budget budget) {
+  auto seats = read_sip_ocs(fabric);
+  if (!seats) {
+    return std::unexpected(std::move(seats).error());
+  }
+  return SipOcsScheduler(fabric, *seats, budget).run(demand);
+}
+
+}  // namespace loom

@@ -1,0 +1,92 @@
+// What the house knows of SiP-Ring.
+#include "controller/architectures/sip_ring/architecture.hpp"
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "controller/architectures/sip_ml/episode.hpp"
+#include "controller/architectures/sip_ring/fabric.hpp"
+#include "controller/architectures/sip_ring/fold.hpp"
+#include "controller/architectures/sip_ring/schedule.hpp"
+#include "controller/predict/networks/direct_connect.hpp"
+#include "controller/schedule/arena_entry.hpp"
+#include "controller/schedule/pair_bytes.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::uint32_t kRingsMax = 5;
+constexpr std::array<std::string_view, 5> kKeys{"all_stop", "directions", "interval_us", "light", "reconfiguration_us"};
+
+/// The rings as a fluid: every segment shared by load, stops charged as a rate.
+void share_segments(ArenaBuilder& builder, double wavelengths, const SipLoop& loop) {
+  const auto interval = static_cast<double>(loop.interval.count());
+  const double duty = loop.all_stop ? interval / (interval + static_cast<double>(loop.reconfiguration.count())) : 1;
+  builder.terms.rate = {std::llround(std::floor(wavelengths / 2) * kSipWavelength * duty)};
+  builder.keep(make_ring(builder.terms));
+  builder.entry.scheduler = "max-min load";
+  builder.assume("sip-ring: segments shared by load, not by whole wavelengths (as the authors' ILP bounds it)" +
+                 (loop.all_stop
+                      ? "; stops charged as a rate of " + printed("%.3f", duty) + ", needed or not (the authors' code)"
+                      : std::string("; nothing changes within the iteration")));
+}
+
+/// SiP-ML's rings: 25 Gb/s a wavelength, half of them each way round. Played episode by episode where the job is small enough.
+void enter_sip_ring(ArenaBuilder& builder) {
+  static constexpr std::array<std::string_view, 2> kStops{"always", "never"};
+  static constexpr std::array<std::string_view, 2> kDirections{"both", "one"};
+  static constexpr std::array<std::string_view, 2> kLights{"episodes", "shared"};
+  SipLoop loop{.interval = Duration{std::llround(builder.read("interval_us", 100, 1, ArenaBuilder::kMicrosecondsMax) * 1e3)},
+               .reconfiguration = builder.microseconds("reconfiguration_us", 20)};
+  loop.all_stop = builder.word("all_stop", "always", kStops) == "always";
+  const bool both = builder.word("directions", "both", kDirections) == "both";
+  const bool is_small = builder.graph.nodes <= kEpisodeNodesMost;
+  const bool by_episodes = builder.word("light", is_small ? "episodes" : "shared", kLights) == "episodes";
+  const double wavelengths = wavelengths_of(builder.rate);
+  if (wavelengths < 2) {
+    builder.error =
+        Error{ErrorCode::invalid_argument,
+              "sip-ring: " + printed("%g", wavelengths) + " wavelengths of 25 Gb/s; a ring in both directions needs 2 or more"};
+  }
+  if (builder.error) {
+    return;
+  }
+  CollectiveChoice way;
+  way.algorithm = both ? CollectiveAlgorithm::bidirectional_ring : CollectiveAlgorithm::ring;
+  carry_rings(builder.entry.graph, way);
+  builder.entry.circuits = static_cast<std::uint32_t>(wavelengths) * builder.graph.nodes;
+  SipRingEpisodes rings;
+  rings.rings = wavelengths >= 2 * kRingsMax ? kRingsMax : 1;
+  rings.channels = static_cast<std::uint32_t>(wavelengths / 2 / rings.rings);
+  if (by_episodes) {
+    rings.terms = builder.terms;
+    rings.terms.rate = {std::llround(kSipWavelength)};
+    rings.keeps_light = !loop.all_stop;
+    builder.entry.scheduler = "episodes, max-min";
+    play_episodes(builder, sip_ring_policy(rings), loop);
+  } else {
+    share_segments(builder, wavelengths, loop);
+  }
+  builder.assume("sip-ring: " + printed("%g", wavelengths) +
+                 " wavelengths of 25 Gb/s, half of them each way, R = " + std::to_string(rings.rings) + " rings; " +
+                 (loop.all_stop ? "all-stop for " : "only what changes goes dark, for ") +
+                 printed("%g", static_cast<double>(loop.reconfiguration.count()) / 1e3) + " us after every " +
+                 printed("%g", static_cast<double>(loop.interval.count()) / 1e3) + " us");
+  builder.assume(both ? "sip-ring: all-reduces go both ways round"
+                      : "sip-ring: all-reduces go one way round (half the wavelengths)");
+}
+
+}  // namespace
+
+const Architecture kSipRing{.name = "sip-ring",
+                            .summary = "rings of fibre whose filters re-use each wavelength on every segment",
+                            .fabric = &kSipRingTemplate,
+                            .schedule = &schedule_sip_ring,
+                            .order_ranks = there_and_back,
+                            .compare = enter_sip_ring,
+                            .compare_keys = kKeys};
+
+}  // namespace loom

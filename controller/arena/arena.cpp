@@ -1,0 +1,196 @@
+// Plays one entry and reads off what people ask for.
+#include "controller/arena/arena.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "controller/architectures/electrical/ideal_switch.hpp"
+#include "controller/predict/perfetto_trace.hpp"
+#include "controller/predict/predict_graph.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kSpansMax = 4'096;
+
+Duration rounded(double ns) { return Duration{std::llround(ns)}; }
+
+Error named(Error error, const std::string& fabric) {
+  error.message = fabric + ": " + error.message;
+  return error;
+}
+
+/// The node that communicates most; the lowest of equals.
+std::uint32_t busiest_node(const std::vector<NodeTimes>& nodes) {
+  const auto most = std::max_element(nodes.begin(), nodes.end(), [](const NodeTimes& a, const NodeTimes& b) {
+    return a.exposed + a.overlap < b.exposed + b.overlap;
+  });
+  return static_cast<std::uint32_t>(most - nodes.begin());
+}
+
+std::vector<ArenaSpan> spans_of(const Predictor& predictor, std::uint32_t node) {
+  std::vector<ArenaSpan> spans;
+  const auto parts = predictor.parts();
+  for (std::uint32_t part = 0; part < parts.size(); ++part) {
+    if (predictor.node_of(part) != node || parts[part].finish < 0) {
+      continue;
+    }
+    const Task& task = predictor.graph().tasks[predictor.task_of(part)];
+    spans.push_back({predictor.graph().names[task.name], task.kind == TaskKind::compute, rounded(parts[part].start),
+                     rounded(parts[part].finish)});
+  }
+  std::stable_sort(spans.begin(), spans.end(), [](const ArenaSpan& a, const ArenaSpan& b) { return a.start < b.start; });
+  if (spans.size() > kSpansMax) {
+    spans.resize(kSpansMax);
+  }
+  return spans;
+}
+
+/// One entry a kind, group size and size: how many, from the first one's start to the last one's finish.
+std::vector<Phase> merged(const std::vector<Phase>& all) {
+  std::vector<Phase> phases;
+  std::map<std::tuple<CollectiveKind, std::uint32_t, std::int64_t>, std::size_t> places;
+  for (const Phase& phase : all) {
+    const auto [place, is_new] = places.try_emplace({phase.kind, phase.ranks, phase.bytes.count}, phases.size());
+    if (is_new) {
+      phases.push_back(phase);
+      continue;
+    }
+    Phase& same = phases[place->second];
+    same.count += phase.count;
+    same.start = std::min(same.start, phase.start);
+    same.finish = std::max(same.finish, phase.finish);
+    same.wire += phase.wire;
+    same.dark += phase.dark;
+  }
+  return phases;
+}
+
+double mean_utilisation(const Predictor& predictor, double iteration_ns) {
+  const std::vector<double> carried = predictor.carried();
+  double bytes = 0;
+  double room = 0;
+  for (std::size_t link = 0; link < carried.size(); ++link) {
+    bytes += carried[link];
+    room += predictor.network().links[link].bytes_per_ns * iteration_ns;
+  }
+  return room > 0 ? bytes / room : 0;
+}
+
+/// What its schedule takes.
+ArenaRow predicted_row(const ArenaEntry& entry) {
+  const Prediction& prediction = *entry.predicted;
+  ArenaRow row;
+  row.fabric = entry.fabric;
+  row.scheduler = entry.scheduler;
+  row.iteration = prediction.iteration;
+  row.compute = prediction.compute;
+  row.exposed = prediction.exposed;
+  row.dark = prediction.dark;
+  row.circuits = entry.circuits;
+  for (const Phase& phase : prediction.phases) {
+    row.busiest.push_back({std::string(to_string(phase.kind)), false, phase.start, phase.finish});
+  }
+  row.phases = prediction.phases;
+  row.assumptions = entry.assumptions;
+  return row;
+}
+
+struct Played {
+  Predictor predictor;
+  double iteration_ns = 0;
+};
+
+/// The engine after one iteration; the entry's graph and network must stay where they are.
+Result<Played> played(ArenaEntry& entry) {
+  auto predictor = Predictor::make(entry.graph, entry.network, {});
+  if (!predictor) {
+    return std::unexpected(named(std::move(predictor).error(), entry.fabric));
+  }
+  const auto iteration = predictor->run(entry.changing ? &*entry.changing : nullptr);
+  return iteration ? Result<Played>({std::move(*predictor), *iteration})
+                   : std::unexpected(named(iteration.error(), entry.fabric));
+}
+
+}  // namespace
+
+Result<Duration> compute_alone(const TaskGraph& graph) {
+  TaskGraph free = graph;
+  for (Task& task : free.tasks) {
+    if (task.kind == TaskKind::communicate) {
+      task.bytes = Bytes{0};
+    }
+  }
+  for (auto& splits : free.splits) {
+    std::fill(splits.begin(), splits.end(), Bytes{0});
+  }
+  NetworkTerms terms;
+  terms.nodes = graph.nodes;
+  terms.rate = gigabits(100);  // nothing is sent over it
+  const auto network = make_ideal_switch(terms);
+  if (!network) {
+    return std::unexpected(network.error());
+  }
+  auto predictor = Predictor::make(free, *network, {});
+  if (!predictor) {
+    return std::unexpected(std::move(predictor).error());
+  }
+  const auto iteration = predictor->run();
+  return iteration ? Result<Duration>(rounded(*iteration)) : std::unexpected(iteration.error());
+}
+
+Result<Duration> iteration_time(ArenaEntry& entry) {
+  if (entry.predicted) {
+    return entry.predicted->iteration;
+  }
+  const auto predictor = played(entry);
+  return predictor ? Result<Duration>(rounded(predictor->iteration_ns)) : std::unexpected(predictor.error());
+}
+
+Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace) {
+  if (entry.predicted) {
+    return trace == nullptr ? Result<ArenaRow>(predicted_row(entry))
+                            : fail(ErrorCode::unsupported, entry.fabric + ": what is predicted from a schedule has no trace");
+  }
+  const auto done = played(entry);
+  if (!done) {
+    return std::unexpected(done.error());
+  }
+  const Predictor& predictor = done->predictor;
+  ArenaRow row;
+  row.fabric = entry.fabric;
+  row.scheduler = entry.scheduler;
+  row.iteration = rounded(done->iteration_ns);
+  row.compute = std::min(compute, row.iteration);
+  row.exposed = row.iteration - row.compute;
+  for (const NodeTimes& node : predictor.nodes()) {
+    row.dark = std::max(row.dark, rounded(node.dark));
+  }
+  row.utilisation = entry.changing ? 0 : mean_utilisation(predictor, done->iteration_ns);
+  row.circuits = entry.circuits;
+  row.changes = entry.changing ? entry.changing->changes() : 0;
+  row.busiest = spans_of(predictor, busiest_node(predictor.nodes()));
+  row.phases = merged(prediction_of(predictor, done->iteration_ns).phases);
+  if (trace != nullptr) {
+    *trace = perfetto_json(predictor, {});
+  }
+  row.assumptions = entry.network.assumptions;
+  for (const Penalty& penalty : entry.network.penalties) {
+    std::string value = std::to_string(penalty.value);
+    value.erase(value.find_last_not_of('0') + 1);
+    row.assumptions.push_back(entry.fabric + ": " + penalty.name + " = " + value + " (" + penalty.source + ")");
+  }
+  row.assumptions.insert(row.assumptions.end(), entry.assumptions.begin(), entry.assumptions.end());
+  return row;
+}
+
+Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate) {
+  Prediction prediction{graph.workload, row.fabric,  graph.nodes, rate,       row.iteration,
+                        row.compute,    row.exposed, row.dark,    row.phases, graph.assumptions};
+  prediction.assumptions.insert(prediction.assumptions.end(), row.assumptions.begin(), row.assumptions.end());
+  return prediction;
+}
+
+}  // namespace loom

@@ -1,0 +1,121 @@
+// ODDL's abstract (docs/systems/oddl.md#calibration): a reconstruction, once with knobs that were fitted to it and once as
+// everything comes.
+#include <algorithm>
+
+#include "controller/arena/arena.hpp"
+#include "controller/arena/reproduction/figures.hpp"
+#include "controller/arena/reproduction/oddl_claims.hpp"
+#include "controller/predict/fabric_model.hpp"
+#include "controller/workload/zoo.hpp"
+
+namespace loom {
+
+const Settings& oddl_calibration() {
+  static const Settings kKnobs{{"compute_ms", "100"},
+                               {"overlap", "none"},
+                               {"fabric.fat-tree.efficiency", "0.444"},
+                               {"fabric.fat-tree.ways", "sprayed"},
+                               {"fabric.sip-ring.directions", "one"},
+                               {"fabric.sip-ring.all_stop", "always"}};
+  return kKnobs;
+}
+
+namespace reproduction {
+namespace {
+
+/// VGG19 on 1024 nodes as `knobs` say, and what its fabrics assume on the way.
+class Claim {
+ public:
+  static Result<Claim> make(const Settings& knobs) {
+    SplitSettings split = split_settings(knobs);
+    auto graph = make_task_graph("vgg19", {1024, split.workload});
+    return graph ? Result<Claim>(Claim(std::move(*graph), std::move(split.fabric))) : std::unexpected(graph.error());
+  }
+
+  Settings knobs_of(std::string_view fabric) const { return settings_for(fabric, fabric_knobs_); }
+
+  Result<double> iteration_on(std::string_view fabric, const Settings& settings) {
+    auto entry = make_entry(fabric, graph_, gigabits(100), settings);
+    const auto row = entry ? play(*entry, Duration{}) : Result<ArenaRow>(std::unexpected(entry.error()));
+    if (!row) {
+      return std::unexpected(row.error());
+    }
+    assume(row->assumptions);
+    return in_ms(row->iteration);
+  }
+
+  const std::vector<std::string>& assumptions() const { return assumptions_; }
+
+ private:
+  Claim(TaskGraph graph, Settings fabric_knobs) : graph_(std::move(graph)), fabric_knobs_(std::move(fabric_knobs)) {
+    assume(graph_.assumptions);
+  }
+  void assume(const std::vector<std::string>& sentences) {
+    for (const std::string& each : sentences) {
+      if (std::find(assumptions_.begin(), assumptions_.end(), each) == assumptions_.end()) {
+        assumptions_.push_back(each);
+      }
+    }
+  }
+
+  TaskGraph graph_;
+  Settings fabric_knobs_;
+  std::vector<std::string> assumptions_;
+};
+
+struct Reading {
+  std::string name;
+  Settings knobs;
+  bool is_judged = false;
+};
+
+Result<void> add_reading(std::vector<Figure>& figures, const Reading& reading) {
+  auto claim = Claim::make(reading.knobs);
+  if (!claim) {
+    return std::unexpected(claim.error());
+  }
+  constexpr Rows kRows{"T13", "fitted"};
+  const std::size_t first = figures.size();
+  const std::string begin = reading.name + ": VGG19, 1024 nodes: ";
+  const auto oddl = claim->iteration_on("oddl", {});
+  const Settings tree_knobs = claim->knobs_of("fat-tree");
+  const auto tree = claim->iteration_on("fat-tree", tree_knobs);
+  if (!oddl || !tree) {
+    return std::unexpected(!oddl ? oddl.error() : tree.error());
+  }
+  const auto efficiency = tree_knobs.find("efficiency");
+  const std::string what = begin + "fat-tree (efficiency " + (efficiency == tree_knobs.end() ? "1" : efficiency->second) +
+                           ") / ODDL (reconstruction)";
+  figures.push_back(reading.is_judged ? kRows.between(what, 1.6, *tree / *oddl, 1.45, 1.75)
+                                      : kRows.unjudged(what, 1.6, *tree / *oddl));
+  const Settings published = kSipRingVariants.front().settings();
+  for (const SipRingVariant& variant : kSipRingVariants) {
+    const auto ring = claim->iteration_on("sip-ring", variant.settings());
+    if (!ring) {
+      return std::unexpected(ring.error());
+    }
+    const bool is_published = variant.settings() == published;
+    const std::string which = begin + "SiP-Ring (" + std::string(variant.name) + ") / ODDL (reconstruction)";
+    figures.push_back(is_published && reading.is_judged ? kRows.between(which, 1.7, *ring / *oddl, 1.5, 1.9)
+                      : is_published                    ? kRows.unjudged(which, 1.7, *ring / *oddl)
+                                                        : kRows.unjudged(which, {}, *ring / *oddl));
+  }
+  for (const std::string& each : claim->assumptions()) {
+    figures[first].assumptions.push_back(reading.name + ": " + each);
+  }
+  return {};
+}
+
+}  // namespace
+
+/// Two knobs (compute time, the fat-tree's efficiency) fitted to two numbers, and all four variants of SiP-Ring; then all of
+/// it with the defaults of everything.
+Figures oddl_claims(const std::string&) {
+  std::vector<Figure> figures;
+  LOOM_TRY(add_reading(figures, {"calibrated reconstruction", oddl_calibration(), true}));
+  LOOM_TRY(add_reading(figures, {"uncalibrated", {}, false}));
+  return figures;
+}
+
+}  // namespace reproduction
+}  // namespace loom

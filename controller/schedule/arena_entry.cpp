@@ -1,0 +1,46 @@
+// Settings of an entry, each within its range.
+#include "controller/schedule/arena_entry.hpp"
+
+#include <cmath>
+
+namespace loom {
+
+double ArenaBuilder::read(std::string_view key, double absent, double least, double most) {
+  const auto value = number(settings, key, absent, least, most);
+  if (!value && !error) {
+    error = value.error();
+  }
+  return value ? *value : absent;
+}
+
+std::uint32_t ArenaBuilder::count(std::string_view key, std::int64_t absent, std::int64_t least, std::int64_t most) {
+  const auto value = whole_number(settings, key, absent, least, most);
+  if (!value && !error) {
+    error = value.error();
+  }
+  return static_cast<std::uint32_t>(value ? *value : absent);
+}
+
+std::string ArenaBuilder::word(std::string_view key, std::string_view absent, std::span<const std::string_view> choices) {
+  const auto value = choice(settings, key, absent, choices);
+  if (!value && !error) {
+    error = value.error();
+  }
+  return value ? *value : std::string{absent};
+}
+
+Duration ArenaBuilder::microseconds(std::string_view key, double absent) {
+  return Duration{std::llround(read(key, absent, 0, kMicrosecondsMax) * 1e3)};
+}
+
+void ArenaBuilder::keep(Result<Network> made) {
+  if (made) {
+    entry.network = std::move(*made);
+  } else if (!error) {
+    error = std::move(made).error();
+  }
+}
+
+BitRate part_of_rate(BitRate rate, double parts) { return {std::llround(static_cast<double>(rate.bits_per_second) / parts)}; }
+
+}  // namespace loom
