@@ -138,9 +138,9 @@ Result<void> LabOperator::poll() {
   }
   const StatusReport before = std::exchange(status_, std::get<StatusReport>(status->rows));
   for (JobReport& row : std::get<std::vector<JobReport>>(jobs->rows)) {
-    const auto known = rows_.find(row.job);
-    const bool is_news = known == rows_.end() || known->second.state != row.state || known->second.stage != row.stage ||
-                         known->second.cycles_done != row.cycles_done || known->second.revision != row.revision;
+    // Only what was never so before: a stage that a busy host has played again and again for missed timeslots, revision after
+    // revision, brings nobody nearer to the end.
+    const bool is_news = met_[row.job].emplace(row.state, row.stage, row.cycles_done).second;
     changed_at_ = is_news ? now() : changed_at_;
     if (!is_over({row.state, row.reason})) {
       placed_[row.job] = row;
@@ -148,7 +148,6 @@ Result<void> LabOperator::poll() {
     rows_[row.job] = std::move(row);
   }
   if (status_.revision != before.revision || status_.under_way != before.under_way) {
-    changed_at_ = now();
     return history_.note_commits(*lab_.connection);
   }
   return {};
@@ -191,7 +190,10 @@ Result<bool> LabOperator::look_at(std::size_t number) {
   const std::uint32_t wanted = entry.scripted.submission.iterations;
   const IterationLook look = judge_iterations(carried, std::max(1U, wanted), word_of(entry.job), at, watches_[number].looks++);
   watches_[number].again = look.again;
-  changed_at_ = at;  // as long as something is to be expected
+  if (carried.count > watches_[number].carried || (carried.due > at && carried.due != kNever)) {
+    changed_at_ = std::max(at, carried.due == kNever ? at : carried.due);  // something is to be expected until then
+  }
+  watches_[number].carried = std::max(watches_[number].carried, carried.count);
   if (look.is_done && wanted > 0) {
     script_.end_job(number, at);
   } else if (look.is_hopeless) {

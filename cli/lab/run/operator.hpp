@@ -4,7 +4,9 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/lab/run/faults.hpp"
@@ -55,11 +57,13 @@ class LabOperator {
   StatusReport status_;
   struct Watch {
     std::uint32_t looks = 0;
+    std::uint64_t carried = 0;  ///< iterations, at most so far
     Instant again{};
     bool is_over = false;  ///< carried, or nothing more is to be expected
   };
   std::vector<Watch> watches_;  ///< by entry
   Instant last_action_{};
+  std::map<JobId, std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>>> met_;  ///< state, stage, cycles
   Instant changed_at_{};  ///< of what the controller says of its jobs
   Instant end_{};
   Progress progress_;
