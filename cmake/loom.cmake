@@ -31,6 +31,15 @@ function(loom_program name)
   cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${PROGRAM_SOURCES})
   target_link_libraries(${name} PRIVATE loom_flags ${PROGRAM_LINKS})
+  if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_OBJCOPY AND CMAKE_STRIP)
+    # Nine tenths of a program are debug information: beside it, in .debug/, where gdb looks.
+    add_custom_command(TARGET ${name} POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E make_directory .debug
+      COMMAND ${CMAKE_OBJCOPY} --only-keep-debug --compress-debug-sections $<TARGET_FILE_NAME:${name}> .debug/${name}.debug
+      COMMAND ${CMAKE_STRIP} --strip-debug $<TARGET_FILE_NAME:${name}>
+      COMMAND ${CMAKE_OBJCOPY} --add-gnu-debuglink=.debug/${name}.debug $<TARGET_FILE_NAME:${name}>
+      WORKING_DIRECTORY $<TARGET_FILE_DIR:${name}> VERBATIM)
+  endif()
 endfunction()
 
 function(loom_test name)
