@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agents/agent.hpp"
+#include "agents/agent_metrics.hpp"
 #include "agents/traffic/inspector_reader.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/contact_endpoint.hpp"
@@ -23,7 +25,10 @@
 #include "runtime/lanes.hpp"
 #include "runtime/log.hpp"
 #include "runtime/loop.hpp"
+#include "runtime/metrics.hpp"
+#include "runtime/metrics_server.hpp"
 #include "runtime/process_limits.hpp"
+#include "runtime/process_metrics.hpp"
 #include "runtime/sqlite_store.hpp"
 #include "runtime/state/grant_log.hpp"
 #include "runtime/state/state_folder.hpp"
@@ -31,6 +36,7 @@
 #include "runtime/zmq/agent_transport.hpp"
 #include "runtime/zmq/keys_watch.hpp"
 #include "runtime/zmq/peer_links.hpp"
+#include "runtime/zmq/transport_metrics.hpp"
 #include "sim_backend/fault_model.hpp"
 #include "sim_backend/light_log.hpp"
 #include "sim_backend/sim_bus.hpp"
@@ -50,6 +56,7 @@ struct Order {
   std::uint32_t process = 0;
   std::string inspector_dir;  ///< empty: nobody tells of traffic
   bool faults = false;        ///< the scenario's device faults happen
+  std::string metrics;        ///< where Prometheus finds them; empty: nowhere
 
   std::string command() const {
     return "lightloom-agent --scenario " + scenario + " --state " + state + " --process " + std::to_string(process);
@@ -365,11 +372,63 @@ Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop
   return watches;
 }
 
+/// What this process counts.
+struct Counted {
+  const AsioLoop& loop;
+  const Lanes& lanes;
+  const Fabric& fabric;
+  const AgentTransport& transport;
+  const PeerLinks& peers;
+  const std::vector<Hosted>& hosted;
+};
+
+/// Plain numbers of machines and threads, copied between two steps.
+void add_metrics(MetricList& list, const Counted& counted) {
+  add_build_info(list, "lightloom-agent");
+  AgentSums agents;
+  HostCounters hosts;
+  for (const Hosted& each : counted.hosted) {
+    agents.add(*each.agent);
+    sum(hosts, each.host->counters());
+  }
+  agents.add_metrics(list);
+  add_metrics(list, hosts);
+  LaneCounters lanes;
+  for (const Bus& bus : counted.fabric.buses) {
+    sum(lanes, counted.lanes.counters(bus.id));
+  }
+  add_metrics(list, lanes);
+  add_metrics(list, counted.loop.counters());
+  add_metrics(list, counted.transport.counters());
+  add_metrics(list, counted.peers.counters());
+}
+
+Result<std::unique_ptr<SqliteStore>> open_store(const Order& order, const StateFolder& files, Post post) {
+  return SqliteStore::open({.path = files.agents_journal(order.process),
+                            .restore = order.restore_journal,
+                            .restore_command = order.command() + " --restore-journal",
+                            .start_command = order.command()},
+                           std::move(post));
+}
+
+std::vector<NodeId> nodes_of(const NodeSpan& span) {
+  std::vector<NodeId> nodes;
+  for (std::uint32_t node = span.first; node < span.end; ++node) {
+    nodes.push_back(NodeId{node});
+  }
+  return nodes;
+}
+
 int host_agents(const Order& order, const Scenario& scenario, const StateFolder& files) {
   const NodeSpan span = nodes_of_process(scenario, order.process);
   auto loop = AsioLoop::open();
   if (!loop) {
     return give_up(loop.error());
+  }
+  Metrics metrics;
+  const auto served = serve_if_wanted(order.metrics, metrics, (*loop)->poster(), "lightloom-agent");
+  if (!served) {
+    return give_up(served.error());
   }
   const AgentKeyFiles at = key_files(order, scenario, files);
   auto keys = load_agent_keys(at);
@@ -389,18 +448,11 @@ int host_agents(const Order& order, const Scenario& scenario, const StateFolder&
                        [](const Error& error) { log_warning(error.message + " (try: " + error.next_command + ")"); },
                        [&order, &files](const std::string& endpoint) { return publish(order, files, endpoint); }});
   const KeysWatch watch((*loop)->context(), files.keys(), [&live_keys](KeysWatch::Cause cause) { live_keys.look(cause); });
-  auto store = SqliteStore::open({.path = files.agents_journal(order.process),
-                                  .restore = order.restore_journal,
-                                  .restore_command = order.command() + " --restore-journal",
-                                  .start_command = order.command()},
-                                 (*loop)->poster());
+  auto store = open_store(order, files, (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }
-  std::vector<NodeId> nodes;
-  for (std::uint32_t node = span.first; node < span.end; ++node) {
-    nodes.push_back(NodeId{node});
-  }
+  const std::vector<NodeId> nodes = nodes_of(span);
   LightLogFile light_log(**loop, files.light_log(order.process));
   SimBus simulated(**loop, scenario.fabric, nodes, {});
   simulated.on_light([&light_log](const OpticalChange& change) { light_log.add(change); });
@@ -416,6 +468,7 @@ int host_agents(const Order& order, const Scenario& scenario, const StateFolder&
   if (!hosted) {
     return give_up(hosted.error());
   }
+  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, lanes, *scenario.fabric, **transport, **peers, *hosted}); });
   const auto contacts = watch_contacts(**loop, *scenario.fabric, nodes, *hosted);
   if (!contacts) {
     return give_up(contacts.error());
@@ -467,6 +520,9 @@ int main(int argc, char** argv) {
   app.add_option("--controller", order.controller, "ZeroMQ endpoint, instead of the state folder's");
   app.add_option("--inspector-dir", order.inspector_dir,
                  "Folder of NCCL Inspector's dumps (NCCL_INSPECTOR_DUMP_DIR); {node} in it stands for the node's name");
+  app.add_option("--metrics", order.metrics,
+                 "Serve Prometheus metrics there, on loopback: 127.0.0.1:9102; port 0 is any free one (docs/metrics.md)")
+      ->type_name("ADDRESS:PORT");
   app.add_flag("--faults", order.faults,
                "The scenario's device faults happen to simulated devices once a run has begun (lab run)");
   app.add_flag("--restore-journal", order.restore_journal,

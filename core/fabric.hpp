@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/grid.hpp"
 #include "core/ids.hpp"
+#include "core/one_of.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 
@@ -98,8 +98,8 @@ struct PacketSwitch {
   Duration latency{};  ///< input to output, unloaded
 };
 
-using ElementKind = std::variant<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier,
-                                 RingFilter, OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;
+using ElementKind = OneOf<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier,
+                          RingFilter, OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;
 
 struct Element {
   ElementId id;

@@ -7,12 +7,12 @@
 #include <compare>
 #include <cstdint>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/grid.hpp"
 #include "core/ids.hpp"
 #include "core/limits.hpp"
+#include "core/one_of.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 
@@ -108,7 +108,7 @@ struct StreamGrant {
   bool operator==(const StreamGrant&) const = default;
 };
 
-using GrantMessage = std::variant<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;
+using GrantMessage = OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;
 
 /// In band: with the light, one flight away. Supervisory: a channel of its own, about `control` away.
 enum class GrantChannel : std::uint8_t { supervisory, in_band };

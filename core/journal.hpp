@@ -7,12 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/audit.hpp"
 #include "core/demand.hpp"
 #include "core/ids.hpp"
+#include "core/one_of.hpp"
 #include "core/plan.hpp"
 
 namespace loom {
@@ -108,6 +108,6 @@ struct SnapshotRecord {
   std::vector<AuditRecord> audit;  ///< the newest, oldest of them first, at most limits::kAuditKept
 };
 
-using Record = std::variant<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;
+using Record = OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;
 
 }  // namespace loom

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/alarm.hpp"
@@ -14,6 +13,7 @@
 #include "core/grant.hpp"
 #include "core/ids.hpp"
 #include "core/observation.hpp"
+#include "core/one_of.hpp"
 #include "core/operator.hpp"
 #include "core/plan.hpp"
 #include "core/report.hpp"
@@ -211,9 +211,9 @@ struct GrantWord {
   bool operator==(const GrantWord&) const = default;
 };
 
-using Body = std::variant<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport,
-                          TrafficReport, AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon,
-                          SetLasers, Beat, OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantWord>;
+using Body = OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
+                   AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
+                   OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantWord>;
 
 /// What every message carries from the first line on.
 struct Envelope {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/ids.hpp"
+#include "core/one_of.hpp"
 #include "core/plan.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
@@ -44,7 +45,7 @@ struct OcsObservation {
   bool operator==(const OcsObservation&) const = default;
 };
 
-using Reading = std::variant<std::monostate, LaserObservation, HeaterObservation, WssObservation, OcsObservation>;
+using Reading = OneOf<std::monostate, LaserObservation, HeaterObservation, WssObservation, OcsObservation>;
 
 struct Observation {
   DeviceId device;

@@ -12,6 +12,7 @@
 #include "core/audit.hpp"
 #include "core/demand.hpp"
 #include "core/ids.hpp"
+#include "core/one_of.hpp"
 #include "core/plan.hpp"
 #include "core/report.hpp"
 #include "core/result.hpp"
@@ -151,9 +152,8 @@ struct DiffSchedule {
   bool operator==(const DiffSchedule&) const = default;
 };
 
-using OperatorAsk =
-    std::variant<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm, ApplySchedule,
-                 ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob>;
+using OperatorAsk = OneOf<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
+                          ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice
@@ -161,9 +161,9 @@ struct OperatorRequest {
   bool operator==(const OperatorRequest&) const = default;
 };
 
-using ReplyRows = std::variant<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
-                               std::vector<CircuitReport>, std::vector<JobReport>, std::vector<CommitReport>,
-                               std::vector<StandingAlarm>, ChangeReport, CircuitExplanation, std::vector<AuditRecord>>;
+using ReplyRows = OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
+                        std::vector<CircuitReport>, std::vector<JobReport>, std::vector<CommitReport>,
+                        std::vector<StandingAlarm>, ChangeReport, CircuitExplanation, std::vector<AuditRecord>>;
 
 struct OperatorReply {
   RequestId request;

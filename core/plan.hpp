@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/circuit.hpp"
 #include "core/grant.hpp"
 #include "core/grid.hpp"
 #include "core/ids.hpp"
+#include "core/one_of.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 
@@ -62,7 +62,7 @@ struct OcsSetpoint {
   bool operator==(const OcsSetpoint&) const = default;
 };
 
-using Setpoint = std::variant<LaserSetpoint, HeaterSetpoint, WssSetpoint, OcsSetpoint>;
+using Setpoint = OneOf<LaserSetpoint, HeaterSetpoint, WssSetpoint, OcsSetpoint>;
 
 /// The same setpoint with every emission off: what "blank" means for it. Setpoints without light return themselves.
 Setpoint darkened(const Setpoint& setpoint);

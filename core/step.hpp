@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/alarm.hpp"
 #include "core/ids.hpp"
 #include "core/journal.hpp"
 #include "core/message.hpp"
+#include "core/one_of.hpp"
 #include "core/planning.hpp"
 #include "core/time.hpp"
 #include "core/traffic.hpp"
@@ -87,8 +87,8 @@ struct TrafficHeard {
   TrafficTold told;
 };
 
-using Event = std::variant<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                           InterlockChanged, TrafficHeard, KeysChanged>;
+using Event = OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
+                    InterlockChanged, TrafficHeard, KeysChanged>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ struct RaiseAlarm {
   Alarm alarm;
 };
 
-using Effect = std::variant<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm>;
+using Effect = OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm>;
 
 /// Collects the effects of one step in order. The host clears and re-uses it, so a warm sink does not allocate.
 class EffectSink {

@@ -36,6 +36,9 @@ class Controller {
   /// Thread: the host's. Never blocks, never plans.
   void step(Instant now, const Event& event, EffectSink& sink);
 
+  /// What `loom status` shows, for whoever publishes it elsewhere (controller_metrics.hpp).
+  StatusReport status() const { return reports_.status(); }
+
   // What tests and the simulation's script may look at.
   Term term() const { return facts_.header.term; }
   bool is_idle() const { return commits_.is_idle(); }

@@ -4,15 +4,19 @@
 #include <CLI/CLI.hpp>
 #include <asio/post.hpp>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "controller/architectures/registry.hpp"
 #include "controller/control/audit_text.hpp"
 #include "controller/control/controller.hpp"
+#include "controller/control/controller_metrics.hpp"
 #include "controller/control/self_kill.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/verify_journal.hpp"
@@ -24,14 +28,18 @@
 #include "runtime/host.hpp"
 #include "runtime/log.hpp"
 #include "runtime/loop.hpp"
+#include "runtime/metrics.hpp"
+#include "runtime/metrics_server.hpp"
 #include "runtime/planner.hpp"
 #include "runtime/process_limits.hpp"
+#include "runtime/process_metrics.hpp"
 #include "runtime/sqlite_store.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/tape_file.hpp"
 #include "runtime/zmq/controller_transport.hpp"
 #include "runtime/zmq/keyring_file.hpp"
 #include "runtime/zmq/keys_watch.hpp"
+#include "runtime/zmq/transport_metrics.hpp"
 
 namespace loom {
 namespace {
@@ -43,6 +51,7 @@ struct Order {
   bool record = false;
   std::uint64_t record_limit_mib = 8'192;
   std::string listen = "tcp://127.0.0.1:*";
+  std::string metrics;                        ///< where Prometheus finds them; empty: nowhere
   std::optional<std::uint64_t> kill_self_at;  ///< a testing aid, see self_kill.hpp
 
   std::string command() const { return "lightloomd --scenario " + scenario + " --state " + state; }
@@ -168,6 +177,67 @@ ControllerStep logging_audit(ControllerStep step) {
   };
 }
 
+CommitObservers observers_of(Metrics& metrics, const std::string& algorithm) {
+  std::map<std::string, Metrics::Observe, std::less<>> stages;
+  for (const char* stage : {"prepare", "arm", "wait", "darken", "move", "relight", "total"}) {
+    stages.emplace(stage, metrics.seconds("lightloom_commit_duration_seconds", "Committed revisions: time of each stage.",
+                                          {{"stage", stage}}));
+  }
+  CommitObservers observers;
+  observers.stage = [stages](std::string_view stage, Duration duration) { stages.find(stage)->second(duration); };
+  observers.plan =
+      metrics.seconds("lightloom_schedule_compute_seconds",
+                      "Worker time to schedule, lower and verify a plan that became a commit.", {{"algorithm", algorithm}});
+  observers.fire_skew = metrics.seconds("lightloom_fire_skew_seconds",
+                                        "A commit's firing: lateness of its latest agent less that of its earliest.");
+  observers.dark = metrics.seconds("lightloom_commit_dark_seconds",
+                                   "Longest that one device of a commit was dark, blanked to light proven.");
+  return observers;
+}
+
+ControllerStep metering_commits(ControllerStep step, const Controller& controller, CommitMeter& meter) {
+  return [step = std::move(step), &controller, &meter](Instant now, const Event& event, EffectSink& sink) {
+    step(now, event, sink);
+    meter.follow(controller.history());
+  };
+}
+
+/// What this process counts.
+struct Counted {
+  const AsioLoop& loop;
+  const ControllerTransport& transport;
+  const Controller& controller;
+  const CommitMeter& commits;
+  const Host& host;
+};
+
+/// Copied between two steps.
+void add_metrics(MetricList& list, const Counted& counted) {
+  add_build_info(list, "lightloomd");
+  add_metrics(list, counted.controller.status());
+  counted.commits.add_metrics(list);
+  add_metrics(list, counted.host.counters());
+  add_metrics(list, counted.loop.counters());
+  add_metrics(list, counted.transport.counters());
+}
+
+ControllerStep killing_itself_if_wanted(ControllerStep step, const Order& order, AsioLoop& loop) {
+  if (!order.kill_self_at) {
+    return step;
+  }
+  return cut_at_kill_point(std::move(step), *order.kill_self_at, [&loop, &order](const std::string& place) {
+    die_after_this_step(loop, *order.kill_self_at, place);
+  });
+}
+
+Result<std::unique_ptr<SqliteStore>> open_store(const Order& order, const StateFolder& files, Post post) {
+  return SqliteStore::open({.path = files.controller_journal(),
+                            .restore = order.restore_journal,
+                            .restore_command = order.command() + " --restore-journal",
+                            .start_command = order.command()},
+                           std::move(post));
+}
+
 int run(const Order& order) {
   auto scenario = load_scenario(order.scenario, all_templates());
   if (!scenario) {
@@ -187,15 +257,16 @@ int run(const Order& order) {
   if (!loop) {
     return give_up(loop.error());
   }
+  Metrics metrics;
+  const auto served = serve_if_wanted(order.metrics, metrics, (*loop)->poster(), "lightloomd");
+  if (!served) {
+    return give_up(served.error());
+  }
   auto transport = open_transport(**loop, order, files, keyring->in_force());
   if (!transport) {
     return give_up(transport.error());
   }
-  auto store = SqliteStore::open({.path = files.controller_journal(),
-                                  .restore = order.restore_journal,
-                                  .restore_command = order.command() + " --restore-journal",
-                                  .start_command = order.command()},
-                                 (*loop)->poster());
+  auto store = open_store(order, files, (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }
@@ -213,13 +284,12 @@ int run(const Order& order) {
   }
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
   std::optional<Error> misfit;
-  ControllerStep step = logging_audit(step_unless_misfit(controller, *scenario.value->fabric, misfit));
-  if (order.kill_self_at) {
-    step = cut_at_kill_point(std::move(step), *order.kill_self_at, [&loop, &order](const std::string& place) {
-      die_after_this_step(**loop, *order.kill_self_at, place);
-    });
-  }
+  CommitMeter commits(observers_of(metrics, scenario.value->algorithm));
+  ControllerStep step =
+      logging_audit(metering_commits(step_unless_misfit(controller, *scenario.value->fabric, misfit), controller, commits));
+  step = killing_itself_if_wanted(std::move(step), order, **loop);
   Host host({controller_peer(), Role::controller, "controller"}, std::move(seams), std::move(step));
+  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, **transport, controller, commits, host}); });
   const auto started = host.start(fresh_boot_id());
   if (!started || misfit) {
     return give_up(misfit ? *misfit : started.error());
@@ -249,6 +319,9 @@ int main(int argc, char** argv) {
   app.add_option("--listen", order.listen,
                  "ZeroMQ endpoint; port * is any free one, so give a number if agents shall find a restarted controller")
       ->capture_default_str();
+  app.add_option("--metrics", order.metrics,
+                 "Serve Prometheus metrics there, on loopback: 127.0.0.1:9101; port 0 is any free one (docs/metrics.md)")
+      ->type_name("ADDRESS:PORT");
   app.add_flag("--restore-journal", order.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
   app.add_flag("--record", order.record, "Keep a tape of everything heard, for loom sim replay");

@@ -46,12 +46,12 @@ class Reports {
   explicit Reports(const ReportSources& from) : from_(from) {}
 
   OperatorReply answer(const Query& query) const;
+  StatusReport status() const;
   ReportPage<JobReport> job_rows(const Query& query) const;
   ReportPage<DeviceReport> device_rows(const Query& query) const;
 
  private:
   // reports.cpp
-  StatusReport status() const;
   ReportPage<NodeReport> node_rows(const Query& query) const;
   DeviceReport device_row(const Device& device) const;
   JobReport job_row(JobId id, const JobRecord& record) const;

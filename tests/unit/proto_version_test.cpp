@@ -13,7 +13,7 @@ namespace {
 
 template <std::size_t... Kind>
 std::vector<Body> one_of_each(std::index_sequence<Kind...>) {
-  return {Body(std::in_place_index<Kind>)...};
+  return {Body(std::variant_alternative_t<Kind, Body>{})...};
 }
 
 std::vector<Body> one_of_each() { return one_of_each(std::make_index_sequence<std::variant_size_v<Body>>{}); }

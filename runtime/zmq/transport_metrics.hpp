@@ -1,0 +1,15 @@
+// What the transports count, as metrics (docs/metrics.md).
+#pragma once
+
+#include "core/metric.hpp"
+#include "runtime/zmq/agent_transport.hpp"
+#include "runtime/zmq/controller_transport.hpp"
+#include "runtime/zmq/peer_links.hpp"
+
+namespace loom {
+
+void add_metrics(MetricList& list, const ControllerTransportCounters& transport);
+void add_metrics(MetricList& list, const AgentTransportCounters& transport);
+void add_metrics(MetricList& list, const PeerLinksCounters& links);
+
+}  // namespace loom

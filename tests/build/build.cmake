@@ -1,0 +1,6 @@
+# What builds, judged from outside: ./dev's arguments, what `cmake --install` leaves.
+find_program(LOOM_BUILD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(LOOM_BUILD_PYTHON)
+  add_test(NAME dev_arguments COMMAND ${LOOM_BUILD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/build/dev_test.py $<TARGET_FILE_DIR:loom>)
+  add_test(NAME install COMMAND ${LOOM_BUILD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/build/install_test.py ${CMAKE_BINARY_DIR})
+endif()
