@@ -155,6 +155,22 @@ TEST_CASE("rooms include only what the arrows allow") {
   CHECK(faults.empty());
 }
 
+TEST_CASE("no architecture is named where every architecture is served") {
+  static const std::regex kNamed{"oddl|topoopt|sip[-_]?(ml|ring|ocs)|mordia", std::regex::icase};
+  static const std::vector<std::string> kServing{"core/", "agents/", "controller/plan/", "controller/control/"};
+  std::vector<std::string> faults;
+  for (const SourceFile& file : read_tree({".hpp", ".cpp"})) {
+    const bool serves = std::ranges::any_of(kServing, [&](const std::string& room) { return file.path.starts_with(room); });
+    for (std::size_t i = 0; serves && i < file.lines.size(); ++i) {
+      if (std::regex_search(without_comment(file.lines[i]), kNamed)) {
+        faults.push_back(file.path + ":" + std::to_string(i + 1) + ": ask its record (controller/schedule/architecture.hpp)");
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+}
+
 TEST_CASE("only the rooms that own a clock, a thread or chance ask for them") {
   static const std::regex kBanned{
       R"re(\b(std::chrono::\w+_clock::now|sleep_for|sleep_until|usleep|nanosleep|std::random_device|std::mt19937|std::rand|std::\w+_distribution|std::thread|std::jthread|clock_gettime|gettimeofday|std::this_thread)\b)re"};
