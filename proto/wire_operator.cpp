@@ -1,5 +1,5 @@
 // What an operator asks and what is answered, on the wire.
-#include "proto/convert.hpp"
+#include "proto/row_codec.hpp"
 
 namespace loom::wire {
 
@@ -235,61 +235,70 @@ loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in) {
   return out;
 }
 
+/// The field of `message` with this name.
+static const FieldDescriptor& named_field(const Message& message, const char* name) {
+  const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
+  LOOM_ASSERT(field != nullptr);
+  return *field;
+}
+
 static void set_rows(const std::monostate&, OperatorReply&) {}
-static void set_rows(const loom::StatusReport& in, OperatorReply& out) { to_wire(in, *out.mutable_status()); }
-static void set_rows(const std::vector<loom::NodeReport>& in, OperatorReply& out) {
-  rows_to_wire(in, *out.mutable_nodes()->mutable_rows());
+template <class Row>
+static void set_rows(const Row& in, OperatorReply& out) {
+  row_to_wire(in, *out.GetReflection()->MutableMessage(&out, &named_field(out, RowFields<Row>::kReply)));
 }
-static void set_rows(const std::vector<loom::DeviceReport>& in, OperatorReply& out) {
-  rows_to_wire(in, *out.mutable_devices()->mutable_rows());
-}
-static void set_rows(const std::vector<loom::CircuitReport>& in, OperatorReply& out) {
-  rows_to_wire(in, *out.mutable_circuits()->mutable_rows());
-}
-static void set_rows(const std::vector<loom::JobReport>& in, OperatorReply& out) {
-  rows_to_wire(in, *out.mutable_jobs()->mutable_rows());
-}
-static void set_rows(const std::vector<loom::CommitReport>& in, OperatorReply& out) {
-  rows_to_wire(in, *out.mutable_commits()->mutable_rows());
-}
-static void set_rows(const std::vector<loom::StandingAlarm>& in, OperatorReply& out) {
-  rows_to_wire(in, *out.mutable_alarms()->mutable_rows());
-}
-
-static void set_rows(const loom::ChangeReport& in, OperatorReply& out) { to_wire(in, *out.mutable_change()); }
-static void set_rows(const loom::CircuitExplanation& in, OperatorReply& out) { to_wire(in, *out.mutable_explanation()); }
-
-static void set_rows(const std::vector<loom::AuditRecord>& in, OperatorReply& out) {
-  rows_to_wire(in, *out.mutable_audit()->mutable_rows());
-}
-
-static loom::ReplyRows reply_rows(Check& check, const OperatorReply& in) {
-  constexpr std::size_t kMost = limits::kRowsPerReply;
-  switch (in.rows_case()) {
-    case OperatorReply::kStatus:
-      return from_wire(check, in.status());
-    case OperatorReply::kNodes:
-      return rows_from_wire<loom::NodeReport>(check, "nodes", in.nodes().rows(), kMost);
-    case OperatorReply::kDevices:
-      return rows_from_wire<loom::DeviceReport>(check, "devices", in.devices().rows(), kMost);
-    case OperatorReply::kCircuits:
-      return rows_from_wire<loom::CircuitReport>(check, "circuits", in.circuits().rows(), kMost);
-    case OperatorReply::kJobs:
-      return rows_from_wire<loom::JobReport>(check, "jobs", in.jobs().rows(), kMost);
-    case OperatorReply::kCommits:
-      return rows_from_wire<loom::CommitReport>(check, "commits", in.commits().rows(), kMost);
-    case OperatorReply::kAlarms:
-      return rows_from_wire<loom::StandingAlarm>(check, "alarms", in.alarms().rows(), kMost);
-    case OperatorReply::kChange:
-      return from_wire(check, in.change());
-    case OperatorReply::kExplanation:
-      return from_wire(check, in.explanation());
-    case OperatorReply::kAudit:
-      return rows_from_wire<loom::AuditRecord>(check, "audit", in.audit().rows(), kMost);
-    case OperatorReply::ROWS_NOT_SET:
-      break;
+template <class Row>
+static void set_rows(const std::vector<Row>& in, OperatorReply& out) {
+  Message& list = *out.GetReflection()->MutableMessage(&out, &named_field(out, RowFields<Row>::kList.wire));
+  const FieldDescriptor& rows = named_field(list, "rows");
+  for (const Row& row : in) {
+    row_to_wire(row, *list.GetReflection()->AddMessage(&list, &rows));
   }
-  return std::monostate{};
+}
+
+/// Takes over what `set` carries if such rows are in it.
+template <class Row>
+static bool take_rows(Check& check, const OperatorReply& in, const FieldDescriptor& set, std::type_identity<Row>,
+                      loom::ReplyRows& out) {
+  if (set.name() != RowFields<Row>::kReply) {
+    return false;
+  }
+  out = row_from_wire<Row>(check, in.GetReflection()->GetMessage(in, &set));
+  return true;
+}
+template <class Row>
+static bool take_rows(Check& check, const OperatorReply& in, const FieldDescriptor& set, std::type_identity<std::vector<Row>>,
+                      loom::ReplyRows& out) {
+  if (set.name() != RowFields<Row>::kList.wire) {
+    return false;
+  }
+  const Message& list = in.GetReflection()->GetMessage(in, &set);
+  const FieldDescriptor& rows = named_field(list, "rows");
+  const int size = list.GetReflection()->FieldSize(list, &rows);
+  std::vector<Row> taken;
+  if (check.count(RowFields<Row>::kList.wire, size, limits::kRowsPerReply)) {
+    taken.reserve(static_cast<std::size_t>(size));
+    for (int i = 0; i < size && check.ok(); ++i) {
+      const auto scope = check.in(RowFields<Row>::kList.wire, i);
+      taken.push_back(row_from_wire<Row>(check, list.GetReflection()->GetRepeatedMessage(list, &rows, i)));
+    }
+  }
+  out = std::move(taken);
+  return true;
+}
+
+/// Every alternative of the variant but the first, which is an answer without rows, is asked whether the rows are its own.
+template <class... Rows>
+static loom::ReplyRows reply_rows(Check& check, const OperatorReply& in,
+                                  std::type_identity<std::variant<std::monostate, Rows...>>) {
+  loom::ReplyRows out;
+  const google::protobuf::OneofDescriptor* rows = in.GetDescriptor()->FindOneofByName("rows");
+  LOOM_ASSERT(rows != nullptr);
+  if (const FieldDescriptor* set = in.GetReflection()->GetOneofFieldDescriptor(in, rows)) {
+    const bool is_taken = (take_rows(check, in, *set, std::type_identity<Rows>{}, out) || ...);
+    LOOM_ASSERT(is_taken);
+  }
+  return out;
 }
 
 void to_wire(const loom::OperatorReply& in, OperatorReply& out) {
@@ -312,7 +321,7 @@ loom::OperatorReply from_wire(Check& check, const OperatorReply& in) {
   out.revision = {in.revision_number()};
   out.total_rows = in.total_row_count();
   out.writes = in.write_count();
-  out.rows = reply_rows(check, in);
+  out.rows = reply_rows(check, in, std::type_identity<loom::ReplyRows>{});
   return out;
 }
 
