@@ -74,6 +74,8 @@ void to_wire(const loom::CertificateReport& in, CertificateReport& out);
 loom::CertificateReport from_wire(Check& check, const CertificateReport& in);
 
 // wire_operator.cpp
+void to_wire(const loom::DiffSchedule& in, DiffSchedule& out);
+loom::DiffSchedule from_wire(Check& check, const DiffSchedule& in);
 void to_wire(const loom::OperatorRequest& in, OperatorRequest& out);
 loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in);
 void to_wire(const loom::OperatorReply& in, OperatorReply& out);

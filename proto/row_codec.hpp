@@ -1,7 +1,8 @@
-// Rows of replies to and from their messages, from the one table of core/report_fields.hpp. Which message a row becomes is its
-// caller's choice; the table names the message's fields and their types say which values may come in: an int64 of nanoseconds
-// is a length of time, a sint64 a difference that may be negative, an enumeration ends where the message's does. A field that a
-// table names and the message has not is a bug that the first row of that kind shows (LOOM_ASSERT).
+// Rows of replies, and requests, to and from their messages, by the tables of core/report_fields.hpp and
+// core/request_fields.hpp. Which message a row becomes is its caller's choice; the table names the message's fields and their
+// types say which values may come in: an int64 of nanoseconds is a length of time, a sint64 a difference that may be negative,
+// an enumeration ends where the message's does. A field that a table names and the message has not is a bug that the first row
+// of that kind shows (LOOM_ASSERT).
 //
 // Through protobuf's reflection, for what people ask; agents' messages, which have deadlines, are written out by hand.
 #pragma once
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "core/report_fields.hpp"
+#include "core/request_fields.hpp"
 #include "core/result.hpp"
 #include "proto/check.hpp"
 #include "proto/convert.hpp"
@@ -44,6 +46,12 @@ struct MessageOf<loom::CertificateReport> : std::type_identity<CertificateReport
 template <>
 struct MessageOf<loom::HostRoute> : std::type_identity<HostRoute> {};
 template <>
+struct MessageOf<loom::FrequencySlot> : std::type_identity<FrequencySlot> {};
+template <>
+struct MessageOf<loom::JobSpec> : std::type_identity<JobSpec> {};
+template <>
+struct MessageOf<loom::DiffSchedule> : std::type_identity<DiffSchedule> {};
+template <>
 struct MessageOf<loom::RefusalCounts> : std::type_identity<RefusalCounts> {};
 
 template <class Value>
@@ -69,7 +77,7 @@ template <DescribedRow Row>
 const auto& fields_on_wire(const Descriptor& message) {
   static const auto kFound = std::apply(
       [&](const auto&... fields) {
-        const auto find = [&](const char* name) {
+        [[maybe_unused]] const auto find = [&](const char* name) {
           const FieldDescriptor* found = message.FindFieldByName(name);
           LOOM_ASSERT(found != nullptr);
           return found;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/report_fields.hpp"
+#include "core/request_fields.hpp"
 #include "proto/lightloom.pb.h"
 #include "proto/report.pb.h"
 
@@ -79,6 +80,15 @@ TEST_CASE("the table of a row and its message name the same fields, and every ke
       {"Spread", "DriftCounts", "Alarm", "StatusReport", "NodeReport", "DeviceReport", "CircuitReport", "JobReport",
        "CommitReport", "StandingAlarm", "AuditRecord", "JobMove", "CircuitChange", "ChangeReport", "HopReport",
        "CircuitExplanation"});
+}
+
+TEST_CASE("the table of a request and its message name the same fields") {
+  compare_all(
+      std::type_identity<
+          std::tuple<Query, SubmitJob, CancelJob, ChangeJob, ResizeJob, AttendJob, OrderLasers, OrderNode, OrderDevice,
+                     OrderReset, AcknowledgeAlarm, ScheduledCircuit, ApplySchedule, ConfirmSchedule, RollBackSchedule>>{},
+      {"Query", "SubmitJob", "CancelJob", "ChangeJob", "ResizeJob", "AttendJob", "OrderLasers", "OrderNode", "OrderDevice",
+       "OrderReset", "AcknowledgeAlarm", "ScheduledCircuit", "ApplySchedule", "ConfirmSchedule", "RollBackSchedule"});
 }
 
 TEST_CASE("every kind of rows has a field of its own in a reply") {
