@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "cli/nouns/rows.hpp"
 #include "cli/offline/config_words.hpp"
 #include "cli/options.hpp"
-#include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
 #include "core/config/scenario_file.hpp"
 #include "runtime/state/state_folder.hpp"
