@@ -69,9 +69,9 @@ extern "C" void interrupted(int) { _Exit(kInterrupted); }
 
 int run(int argc, char** argv) {
   std::signal(SIGINT, interrupted);
-  Session session;
+  CommandLine line;
   CLI::App app;
-  build_tree(app, session);
+  build_tree(app, line);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -85,18 +85,18 @@ int run(int argc, char** argv) {
     say("  try: " + help_of(app, words));
     return kUsage;
   }
-  const auto timeout = parse_duration(session.timeout);
+  const auto timeout = parse_duration(line.timeout);
   if (!timeout) {
     return give_up(timeout.error());
   }
-  session.globals.timeout = *timeout;
-  if (session.colour != "auto") {
-    setenv(session.colour == "always" ? "CLICOLOR_FORCE" : "NO_COLOR", "1", 1);
+  line.globals.timeout = *timeout;
+  if (line.colour != "auto") {
+    setenv(line.colour == "always" ? "CLICOLOR_FORCE" : "NO_COLOR", "1", 1);
   }
-  if (session.colour == "always") {
+  if (line.colour == "always") {
     unsetenv("NO_COLOR");
   }
-  return session.command();
+  return line.command();
 }
 
 }  // namespace

@@ -33,6 +33,13 @@ int give_up(const Error& error, const std::string& next) {
   return exit_code_of(error.code);
 }
 
+int complain_of(const std::vector<ConfigError>& errors) {
+  for (const ConfigError& error : errors) {
+    say(to_string(error));
+  }
+  return kFailed;
+}
+
 Result<Duration> parse_duration(const std::string& text) {
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "core/config/config_error.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 
@@ -36,6 +38,9 @@ int exit_code_of(ErrorCode code);
 
 /// Complains, with what to type next (the error's own, else `next`, else what its code suggests), and returns the exit code.
 int give_up(const Error& error, const std::string& next = {});
+
+/// Says every error of a configuration file; the exit code of that.
+int complain_of(const std::vector<ConfigError>& errors);
 
 /// `10s`, `250ms`, `2m`: what --timeout and --confirm-within take.
 Result<Duration> parse_duration(const std::string& text);

@@ -64,18 +64,8 @@ void to_wire(const loom::FireReport& in, FireReport& out);
 loom::FireReport from_wire(Check& check, const FireReport& in);
 void to_wire(const loom::AuditRecord& in, AuditRecord& out);
 loom::AuditRecord from_wire(Check& check, const AuditRecord& in);
-void to_wire(const loom::StatusReport& in, StatusReport& out);
-loom::StatusReport from_wire(Check& check, const StatusReport& in);
-void to_wire(const loom::NodeReport& in, NodeReport& out);
-loom::NodeReport from_wire(Check& check, const NodeReport& in);
-void to_wire(const loom::DeviceReport& in, DeviceReport& out);
-loom::DeviceReport from_wire(Check& check, const DeviceReport& in);
-void to_wire(const loom::CircuitReport& in, CircuitReport& out);
-loom::CircuitReport from_wire(Check& check, const CircuitReport& in);
-void to_wire(const loom::JobReport& in, JobReport& out);
-loom::JobReport from_wire(Check& check, const JobReport& in);
-void to_wire(const loom::CommitReport& in, CommitReport& out);
-loom::CommitReport from_wire(Check& check, const CommitReport& in);
+void to_wire(const loom::RefusalCounts& in, RefusalCounts& out);
+loom::RefusalCounts from_wire(Check& check, const RefusalCounts& in);
 
 // wire_certificate.cpp
 void to_wire(const loom::IsolationCertificate& in, IsolationCertificate& out);
@@ -83,15 +73,9 @@ loom::IsolationCertificate from_wire(Check& check, const IsolationCertificate& i
 void to_wire(const loom::CertificateReport& in, CertificateReport& out);
 loom::CertificateReport from_wire(Check& check, const CertificateReport& in);
 
-// wire_explain.cpp
-void to_wire(const loom::StandingAlarm& in, StandingAlarm& out);
-loom::StandingAlarm from_wire(Check& check, const StandingAlarm& in);
-void to_wire(const loom::ChangeReport& in, ChangeReport& out);
-loom::ChangeReport from_wire(Check& check, const ChangeReport& in);
-void to_wire(const loom::CircuitExplanation& in, CircuitExplanation& out);
-loom::CircuitExplanation from_wire(Check& check, const CircuitExplanation& in);
-
 // wire_operator.cpp
+void to_wire(const loom::DiffSchedule& in, DiffSchedule& out);
+loom::DiffSchedule from_wire(Check& check, const DiffSchedule& in);
 void to_wire(const loom::OperatorRequest& in, OperatorRequest& out);
 loom::OperatorRequest from_wire(Check& check, const OperatorRequest& in);
 void to_wire(const loom::OperatorReply& in, OperatorReply& out);

@@ -65,7 +65,6 @@ void to_wire(const loom::CertificateReport& in, CertificateReport& out) {
 }
 
 loom::CertificateReport from_wire(Check& check, const CertificateReport& in) {
-  const auto scope = check.in("certificate");
   loom::CertificateReport out;
   out.wavelength_isolated = in.wavelength_isolated();
   out.physically_isolated = in.physically_isolated();

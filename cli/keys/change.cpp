@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "cli/render/rows.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "runtime/zmq/keys.hpp"
 
@@ -123,7 +123,7 @@ int conclude(const Globals& globals, const char* verb, const std::vector<Grant>&
     if (in_force.state == InForce::State::in_force) {
       object["in_force_after_ms"] = in_force.after.count();
     }
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
   }
   return exit_code_of(in_force);
 }
@@ -141,7 +141,7 @@ int say_dry(const Globals& globals, const char* verb, const std::vector<Grant>& 
       keys.push_back(json_of(grant));
     }
     object["keys"] = std::move(keys);
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
   }
   say("nothing was changed");
   return kDone;

@@ -7,9 +7,13 @@
 #include <map>
 #include <utility>
 
+#include "cli/command_line.hpp"
 #include "cli/keys/change.hpp"
-#include "cli/render/rows.hpp"
+#include "cli/lab/lab.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
+#include "controller/architectures/registry.hpp"
+#include "core/config/scenario_file.hpp"
 #include "runtime/zmq/keys.hpp"
 
 namespace loom::cli {
@@ -73,7 +77,7 @@ int list_keys(const Globals& globals) {
     object["controller"] = status.has_value();
     object["in_force"] = in_force;
     object["keys"] = std::move(rows);
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
     return kDone;
   }
   std::fputs(table.text().c_str(), stdout);
@@ -272,6 +276,56 @@ int revoke_key(const Globals& globals, const KeysOrder& order) {
     return give_up(written.error(), "loom keys list");
   }
   return conclude(globals, "revoked", removed, controller.await(written->keyring.digest(), written->at, loses_own));
+}
+
+/// Keys of a lab that is still to be started.
+static int generate_keys(const Globals& globals, const std::string& scenario_path) {
+  const auto scenario = load_scenario(scenario_path, all_templates());
+  if (!scenario) {
+    return complain_of(scenario.errors);
+  }
+  const StateFolder files(globals.state_dir);
+  if (const auto marked = mark_key_folder(globals.state_dir); !marked) {
+    return give_up(marked.error());
+  }
+  if (const auto made = files.make_keys(*scenario.value); !made) {
+    return give_up(made.error());
+  }
+  say("keys are in " + files.keys());
+  return kDone;
+}
+
+void add_keys(CLI::App& app, CommandLine& line) {
+  CLI::App* keys = app.add_subcommand("keys", "Who may come in, and as what: in force without a restart");
+  keys->require_subcommand(1);
+  auto& options = line.keep<KeysOrder>();
+  line.when(*keys->add_subcommand("list", "Every key that is let in: whose it is, its role, its nodes, where its file is"),
+            list_keys);
+  CLI::App* grant = keys->add_subcommand("grant", "Let a key in, or give it another role or other nodes");
+  grant->add_option("NAME", options.name, "Whose it is: its principal in every answer and in the audit")->required();
+  grant->add_option("--role", options.role, "viewer, operator, admin or agent")->required();
+  grant->add_option("--nodes", options.nodes, "An agent's: nodes that it speaks for, e.g. 0-31,64");
+  grant->add_option("--key", options.key,
+                    "Public key, or a file that has one; without it NAME's, or a new pair in STATE/keys/NAME");
+  CLI::App* revoke = keys->add_subcommand("revoke", "Let a key in no more: its connections end at once");
+  revoke->add_option("NAME_OR_KEY", options.name, "A principal, a public key or its fingerprint")->required();
+  CLI::App* rotate = keys->add_subcommand("rotate", "A new pair in the place of NAME's; the old key is revoked then");
+  rotate->add_option("NAME", options.name, "Whose pair in STATE/keys; agents take theirs over while they run")->required();
+  const auto command = [&](CLI::App* verb, int (*run)(const Globals&, const KeysOrder&)) {
+    verb->add_flag("--dry-run", line.globals.dry_run, "Say what would change, and do nothing");
+    line.when(*verb, run, options);
+  };
+  command(grant, grant_key);
+  command(revoke, revoke_key);
+  command(rotate, rotate_key);
+  for (CLI::App* verb : {grant, revoke}) {
+    verb->add_flag("--force", options.force, "Although nobody could order anything any more");
+  }
+  CLI::App* generate =
+      keys->add_subcommand("generate", "Keys of a controller, its agent processes and an operator, where missing");
+  auto& scenario = line.keep<std::string>();
+  generate->add_option("SCENARIO", scenario, "YAML file: says how many agent processes there are")->required();
+  line.when(*generate, generate_keys, scenario);
 }
 
 }  // namespace loom::cli

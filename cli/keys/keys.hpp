@@ -6,7 +6,13 @@
 
 #include "cli/options.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace loom::cli {
+
+class CommandLine;
 
 struct KeysOrder {
   std::string name;   ///< a principal; revoke: or a public key, or its fingerprint
@@ -21,5 +27,7 @@ int grant_key(const Globals& globals, const KeysOrder& order);
 int revoke_key(const Globals& globals, const KeysOrder& order);
 /// A new pair in the place of the present one, which is revoked once the new one is in force.
 int rotate_key(const Globals& globals, const KeysOrder& order);
+
+void add_keys(CLI::App& app, CommandLine& line);
 
 }  // namespace loom::cli

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "cli/command_line.hpp"
 #include "cli/lab/interrupt.hpp"
 #include "cli/lab/policy.hpp"
 #include "cli/lab/run/faults.hpp"
@@ -216,6 +217,40 @@ Result<void> mark_key_folder(const std::string& state_dir) {
   }
   LOOM_TRY(folder->take("loom keys generate"));
   return folder->manifest() ? Result<void>{} : folder->save({});
+}
+
+static void add_beginning(CLI::App& verb, LabOrder& order) {
+  verb.add_flag("--replace", order.replace, "Stop the lab that runs in the state folder, if one does");
+  verb.add_flag("--fresh", order.fresh, "Forget the journals and logs of an earlier lab; keys stay");
+}
+
+void add_lab(CLI::App& app, CommandLine& line) {
+  CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
+  lab->require_subcommand(1);
+  auto& order = line.keep<LabOrder>();
+  lab->footer(
+      "A lab touches nothing in --state but what STATE/lab.json says that a lab made: a folder of other files is refused (3).\n"
+      "lab up goes on from the journals of an earlier lab up; lab run plays its scenario from the beginning.");
+  CLI::App* run = lab->add_subcommand(
+      "run", "Start, do what the scenario says when it says it, account for its jobs, replay, stop. Exit 1: not as it expects");
+  run->add_option("SCENARIO", order.scenario, "YAML file")->required();
+  run->add_flag("--keep", order.keep, "Leave everything running");
+  add_beginning(*run, order);
+  run->add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
+  run->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
+  line.when(*run, [&order](const Globals& globals) { return run_lab(globals, order); });
+  CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
+  up->add_option("SCENARIO", order.scenario, "YAML file")->required();
+  add_beginning(*up, order);
+  up->add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
+  up->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
+  line.when(*up, lab_up, order);
+  line.when(*lab->add_subcommand("down", "Stop what a lab left running; journals, logs and keys stay"), lab_down);
+  line.when(*lab->add_subcommand("status", "Its processes: number, state, since when, memory. Exit 4: some have ended"),
+            lab_status);
+  CLI::App* restart = lab->add_subcommand("restart", "Stop a process and start it again as it was; agents keep their light");
+  restart->add_option("PROCESS", order.process, "controller, agents-0, heater-5020, ... (loom lab status)")->required();
+  line.when(*restart, restart_in_lab, order);
 }
 
 }  // namespace loom::cli

@@ -6,7 +6,13 @@
 
 #include "cli/options.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace loom::cli {
+
+class CommandLine;
 
 struct LabOrder {
   std::string scenario;
@@ -35,5 +41,7 @@ int restart_in_lab(const Globals& globals, const LabOrder& order);
 
 /// Marks a folder of keys as a lab's, so that a lab may be started in it; one that holds anything else stays as it is.
 Result<void> mark_key_folder(const std::string& state_dir);
+
+void add_lab(CLI::App& app, CommandLine& line);
 
 }  // namespace loom::cli

@@ -9,7 +9,7 @@
 #include "cli/lab/policy.hpp"
 #include "cli/lab/session.hpp"
 #include "cli/lab/start.hpp"
-#include "cli/render/rows.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 
 namespace loom::cli {
@@ -190,7 +190,7 @@ int restart_in_lab(const Globals& globals, const LabOrder& order) {
     object["was_running"] = done->was_running;
     object["agents"] = done->nodes;
     object["unattended_ms"] = seconds_of(done->unattended) * 1e3;
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
   }
   const bool is_controller = name == kController;
   say(name + (done->was_running ? " was stopped and runs again" : " did not run, and runs again") + "; " +
@@ -234,7 +234,7 @@ int lab_status(const Globals& globals) {
     object["begun_by"] = to_string(manifest.use);
     object["address"] = manifest.address;
     object["processes"] = std::move(rows);
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
   } else if (!table.empty()) {
     std::fputs(table.text().c_str(), stdout);
   }

@@ -8,15 +8,30 @@
 #include <utility>
 #include <variant>
 
+#include "cli/command_line.hpp"
 #include "cli/connection.hpp"
 #include "cli/journal.hpp"
-#include "cli/render/rows.hpp"
-#include "cli/render/term.hpp"
+#include "cli/nouns/nouns.hpp"
+#include "cli/nouns/rows.hpp"
+#include "controller/control/audit_text.hpp"
 #include "core/journal_state.hpp"
 #include "runtime/clock.hpp"
 
 namespace loom::cli {
 namespace {
+
+/// What other hands wrote is printed so that no terminal obeys it.
+constexpr Column<AuditRecord> kColumns[] = {
+    {"record", kCell<&AuditRecord::number>},
+    {"at", kCell<&AuditRecord::at>},
+    {"who", [](const AuditRecord& row) { return printable(row.principal); }},
+    {"role", kCell<&AuditRecord::role>},
+    {"asked", [](const AuditRecord& row) { return printable(row.asked); }},
+    {"answer",
+     [](const AuditRecord& row) {
+       return row.outcome.error ? "refused: " + printable(row.outcome.error->message) : std::string("ok");
+     }},
+    {"revision", [](const AuditRecord& row) { return row.revision.value == 0 ? "-" : std::to_string(row.revision.value); }}};
 
 struct Source {
   std::vector<AuditRecord> records;
@@ -117,6 +132,8 @@ Result<std::vector<AuditRecord>> chosen(std::vector<AuditRecord> records, const 
   return records;
 }
 
+namespace {
+
 int show_audit(const Globals& globals, const AuditOrder& order) {
   auto source = find_records(globals, order);
   if (!source) {
@@ -129,11 +146,30 @@ int show_audit(const Globals& globals, const AuditOrder& order) {
   if (globals.json) {
     auto object = json_of(*records);
     object["source"] = source->name;
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
   } else {
     std::fputs(text_of(*records).c_str(), stdout);
   }
   return kDone;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<AuditRecord>& rows) { return rows.empty() ? "" : table_of(kColumns, rows); }
+
+void add_audit(CLI::App& app, CommandLine& line) {
+  CLI::App* audit = app.add_subcommand("audit", "Who asked what, when, and what was answered");
+  audit->require_subcommand(0, 1);
+  auto& options = line.keep<AuditOrder>();
+  const auto add = [&](CLI::App* verb) {
+    verb->add_option("--since", options.since, "Ago: 90s, 10m, 2h, 7d; or a time of UTC: 2026-11-22T15:04:05Z");
+    verb->add_option("--principal", options.principal, "Only what this one asked");
+    verb->add_flag("--refused", options.refused, "Only what was refused");
+    verb->add_option("--journal", options.journal, "Of this file: a controller's journal, or a backup of one");
+    line.when(*verb, show_audit, options);
+  };
+  add(audit);
+  add(audit->add_subcommand("list", "The same"));
 }
 
 }  // namespace loom::cli

@@ -19,8 +19,6 @@ struct AuditOrder {
   std::string journal;    ///< file; empty: as the controller says, or the state folder's journal without one
 };
 
-int show_audit(const Globals& globals, const AuditOrder& order);
-
 /// The instant that `text` names, `now` being the present. Errors: invalid_argument.
 Result<WallTime> parse_since(const std::string& text, WallTime now);
 

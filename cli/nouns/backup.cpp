@@ -1,13 +1,14 @@
-// One copy a journal, each proven before it gets its name.
-#include "cli/nouns/backup.hpp"
-
+// loom backup: consistent copies of a state folder's journals, whether or not their daemons run. One copy a journal, each
+// proven before it gets its name.
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "cli/render/rows.hpp"
+#include "cli/command_line.hpp"
+#include "cli/nouns/nouns.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "core/journal_state.hpp"
 #include "proto/codec.hpp"
@@ -16,6 +17,11 @@
 
 namespace loom::cli {
 namespace {
+
+struct BackupOptions {
+  std::string file;    ///< of the controller's journal; agents' get its name with ".agents-N" behind
+  bool force = false;  ///< although there is something
+};
 
 namespace fs = std::filesystem;
 
@@ -69,7 +75,7 @@ nlohmann::ordered_json json_of(const std::vector<Backup>& backups) {
   return object;
 }
 
-void print(const std::vector<Backup>& backups) {
+void print_table(const std::vector<Backup>& backups) {
   std::printf("%-12s %8s %8s %12s  %s\n", "JOURNAL", "ROWS", "REVISION", "BYTES", "COPY");
   for (const Backup& backup : backups) {
     const std::string revision = backup.journal == "controller" ? std::to_string(backup.revision.value) : "-";
@@ -78,9 +84,7 @@ void print(const std::vector<Backup>& backups) {
   }
 }
 
-}  // namespace
-
-int back_up(const Globals& globals, const BackupOrder& order) {
+int back_up(const Globals& globals, const BackupOptions& order) {
   std::vector<Backup> backups = backups_of(StateFolder(globals.state_dir), order.file);
   for (const Backup& backup : backups) {
     std::error_code not_there;
@@ -100,11 +104,24 @@ int back_up(const Globals& globals, const BackupOrder& order) {
     }
   }
   if (globals.json) {
-    std::printf("%s\n", json_of(backups).dump(2).c_str());
+    print(json_of(backups));
   } else {
-    print(backups);
+    print_table(backups);
   }
   return kDone;
+}
+
+}  // namespace
+
+void add_backup(CLI::App& app, CommandLine& line) {
+  CLI::App* backup = app.add_subcommand("backup", "Copy the state folder's journals, proven, while the daemons run or not");
+  auto& options = line.keep<BackupOptions>();
+  backup->add_option("FILE", options.file, "Of the controller's journal; those of agents become FILE.agents-N")->required();
+  backup->add_flag("--force", options.force, "Replace what is there");
+  backup->footer(
+      "To go back to it: stop lightloomd, put FILE in place of STATE/controller.db, remove controller.db-wal,\n"
+      "controller.db-shm and controller.db.lock beside it, start lightloomd. Agents: the same with agents-N.db.");
+  line.when(*backup, back_up, options);
 }
 
 }  // namespace loom::cli

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/render/rows.hpp"
+#include "cli/render/json.hpp"
 #include "cli/render/term.hpp"
 #include "core/config/quantity.hpp"
 #include "core/limits.hpp"

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -13,13 +12,27 @@
 #include <thread>
 #include <utility>
 
+#include "cli/command_line.hpp"
 #include "cli/connection.hpp"
-#include "cli/render/rows.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/workload/zoo.hpp"
 
 namespace loom::cli {
 namespace {
+
+struct EnvOptions {
+  std::uint64_t job = 0;
+  bool hostfile = false;  ///< a node's name a line, in rank order, as MPI launchers read it
+};
+
+struct LaunchOptions {
+  JobOptions job;
+  std::string on_quiesce;  ///< run by /bin/sh when light of the job is about to go dark; the change waits for its end
+  std::string on_resume;   ///< when all of it is back
+  bool keep = false;       ///< the job's light stays when the command has ended
+  std::vector<std::string> command;
+};
 
 constexpr auto kAttendInterval = std::chrono::milliseconds{100};
 
@@ -119,7 +132,7 @@ extern "C" void pass_on(int number) { wanted_signal = number; }
 /// Stands by a running command: answers the controller's wish for quiet by the hooks, passes signals on.
 class Attendance {
  public:
-  Attendance(const Globals& globals, const LaunchOrder& order, Connection connection, JobReport job,
+  Attendance(const Globals& globals, const LaunchOptions& order, Connection connection, JobReport job,
              std::vector<std::string> names)
       : globals_(globals), order_(order), connection_(std::move(connection)), job_(std::move(job)), names_(std::move(names)) {}
 
@@ -229,7 +242,7 @@ class Attendance {
   }
 
   const Globals& globals_;
-  const LaunchOrder& order_;
+  const LaunchOptions& order_;
   Connection connection_;
   JobReport job_;
   std::vector<std::string> names_;  ///< of its nodes, in rank order
@@ -248,9 +261,8 @@ void print_hostfile(const std::vector<std::string>& names) {
   }
 }
 
-}  // namespace
-
-int print_job_env(const Globals& globals, const EnvOrder& order) {
+/// LOOM_* of a job, as lines for a shell's `eval`, as a host file, or as JSON.
+int print_job_env(const Globals& globals, const EnvOptions& order) {
   auto connection = Connection::open(globals);
   if (!connection) {
     return give_up(connection.error());
@@ -272,7 +284,7 @@ int print_job_env(const Globals& globals, const EnvOrder& order) {
       object[name] = value;
     }
     object["ranks"] = *names;
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
     return kDone;
   }
   for (const auto& [name, value] : variables) {
@@ -281,7 +293,9 @@ int print_job_env(const Globals& globals, const EnvOrder& order) {
   return kDone;
 }
 
-int run_with_job(const Globals& globals, const LaunchOrder& order) {
+/// Submits the job, waits for its light, runs the command with LOOM_* in its environment, and cancels the job when it ends.
+/// Returns the command's exit code; 128 + n where signal n ended it.
+int run_with_job(const Globals& globals, const LaunchOptions& order) {
   auto connection = Connection::open(globals);
   if (!connection) {
     return give_up(connection.error());
@@ -314,6 +328,27 @@ int run_with_job(const Globals& globals, const LaunchOrder& order) {
   }
   const int cancelled = cancel_job(globals, id->job.value, false);
   return code != kDone ? code : cancelled;
+}
+
+}  // namespace
+
+void add_launcher(CLI::App& job, CommandLine& line) {
+  CLI::App* env = job.add_subcommand("env", "What a launcher needs to know: rank -> node, for eval, as a host file or as JSON");
+  auto& wanted = line.keep<EnvOptions>();
+  env->add_option("ID", wanted.job, "The job's number")->required();
+  env->add_flag("--hostfile", wanted.hostfile, "A node's name a line, in rank order");
+  line.when(*env, print_job_env, wanted);
+
+  CLI::App* run =
+      job.add_subcommand("run", "Submit a job, run a command when its circuits are ready, cancel the job at its end");
+  auto& options = line.keep<LaunchOptions>();
+  add_job_options(*run, options.job);
+  run->add_option("--on-quiesce", options.on_quiesce,
+                  "Shell command that makes the job quiet; light of the job goes dark only after it has ended");
+  run->add_option("--on-resume", options.on_resume, "Shell command that is run when all light is back");
+  run->add_flag("--keep", options.keep, "Leave the job and its light when the command has ended");
+  run->add_option("COMMAND", options.command, "After --; it finds LOOM_JOB, LOOM_NODES, ... in its environment")->required();
+  line.when(*run, run_with_job, options);
 }
 
 }  // namespace loom::cli

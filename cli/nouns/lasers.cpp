@@ -1,6 +1,6 @@
-// The controller first, for as long as anybody would wait in the dark; then everybody at once.
-#include "cli/nouns/lasers.hpp"
-
+// loom lasers off|rearm|status: darkness by the controller first, for as long as anybody would wait in the dark; then by
+// everybody at once. Exit codes: 0 ordered by the controller, or every agent has proven its lasers dark; 4 some have not; 5
+// none has answered.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -10,9 +10,11 @@
 #include <thread>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "cli/connection.hpp"
-#include "cli/nouns/remote.hpp"
-#include "cli/render/rows.hpp"
+#include "cli/nouns/nouns.hpp"
+#include "cli/nouns/request.hpp"
+#include "cli/nouns/rows.hpp"
 #include "cli/render/term.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/agents_client.hpp"
@@ -20,6 +22,11 @@
 
 namespace loom::cli {
 namespace {
+
+struct LasersOptions {
+  bool wait = false;
+  bool direct = false;  ///< to the agents themselves, whether a controller answers or not
+};
 
 /// A controller that lives answers within milliseconds; who does not by then is taken for dead.
 constexpr Duration kControllerPatience = std::chrono::seconds{1};
@@ -87,7 +94,7 @@ int report(const Globals& globals, const std::vector<AgentAnswer>& answers) {
   if (globals.json) {
     const nlohmann::ordered_json object{
         {"api_version", kApiVersion}, {"agents", answers.size()}, {"dark", dark}, {"not_dark", not_dark}};
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
   } else {
     std::printf("%zu of %zu agents have read their lasers back dark, and keep them latched off\n", dark, answers.size());
     for (std::size_t i = 0; i < std::min(not_dark.size(), kNodesNamed); ++i) {
@@ -164,20 +171,18 @@ int report_latched(const Globals& globals) {
   return kPartial;
 }
 
-}  // namespace
-
-int lasers_off(const Globals& globals, bool direct, bool wait) {
+int lasers_off(const Globals& globals, const LasersOptions& options) {
   if (globals.dry_run) {
     say("would darken every laser of the fabric at once");
     return kDone;
   }
-  if (direct) {
+  if (options.direct) {
     return off_directly(globals);
   }
   const auto reply = order_by_controller(globals, false, kControllerPatience);
   if (reply) {
     say("lasers off is ordered and latched; `loom lasers rearm` lifts it");
-    return follow(globals, *reply, wait);
+    return follow(globals, *reply, options.wait);
   }
   if (!is_silence(reply.error())) {
     return give_up(reply.error());
@@ -186,7 +191,7 @@ int lasers_off(const Globals& globals, bool direct, bool wait) {
   return off_directly(globals);
 }
 
-int rearm_lasers(const Globals& globals, bool wait) {
+int rearm_lasers(const Globals& globals, const LasersOptions& options) {
   if (globals.dry_run) {
     say("would lift the latch; light returns with the next revision");
     return kDone;
@@ -196,8 +201,8 @@ int rearm_lasers(const Globals& globals, bool wait) {
     return give_up(reply.error());
   }
   say("lasers are rearmed; light returns with revision " + std::to_string(reply->revision.value));
-  const int followed = follow(globals, *reply, wait);
-  return wait && followed == kDone ? report_latched(globals) : followed;
+  const int followed = follow(globals, *reply, options.wait);
+  return options.wait && followed == kDone ? report_latched(globals) : followed;
 }
 
 int show_latches(const Globals& globals) {
@@ -215,8 +220,32 @@ int show_latches(const Globals& globals) {
           (answer.reply ? std::string("it answered without a row") : answer.reply.error().message));
     }
   }
-  std::fputs((globals.json ? json_of(rows).dump(2) + "\n" : text_of(rows)).c_str(), stdout);
+  if (globals.json) {
+    print(json_of(rows));
+  } else {
+    std::fputs(text_of(rows).c_str(), stdout);
+  }
   return rows.size() == answers->size() ? kDone : rows.empty() ? kNoConnection : kPartial;
+}
+
+}  // namespace
+
+void add_lasers(CLI::App& app, CommandLine& line) {
+  CLI::App* lasers = app.add_subcommand("lasers", "Darken everything, or lift that");
+  lasers->require_subcommand(1);
+  auto& options = line.keep<LasersOptions>();
+  CLI::App* off = lasers->add_subcommand("off", "Darken every laser at once, latched");
+  off->add_flag("--dry-run", line.globals.dry_run, "Say what would happen");
+  off->add_flag("--direct", options.direct,
+                "Ask the agents themselves, as is done where no controller answers; exit 4: some are not known to be dark");
+  add_wait(*off, options.wait);
+  line.when(*off, lasers_off, options);
+  CLI::App* rearm = lasers->add_subcommand("rearm", "Lift the latch; light returns with the next revision");
+  rearm->add_flag("--dry-run", line.globals.dry_run, "Say what would happen");
+  add_wait(*rearm, options.wait);
+  line.when(*rearm, rearm_lasers, options);
+  line.when(*lasers->add_subcommand("status", "What the agents themselves say of their latches, without a controller"),
+            show_latches);
 }
 
 }  // namespace loom::cli

@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/command_line.hpp"
+#include "cli/offline/offline.hpp"
 #include "cli/offline/play_inputs.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/bar_plot.hpp"
-#include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
 #include "controller/arena/arena.hpp"
 #include "core/config/calibration_file.hpp"
@@ -268,7 +270,7 @@ int arena(const Globals& globals, const ArenaOrder& order) {
       object["calibrated"] = json_of(rounds.back());
       object["calibrated"]["note"] = rounds.back().note;
     }
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
   } else {
     for (std::size_t i = 0; i < rounds.size(); ++i) {
       std::fputs(i == 0 ? "" : "\n", stdout);
@@ -282,6 +284,19 @@ int arena(const Globals& globals, const ArenaOrder& order) {
     return std::any_of(round.standings.begin(), round.standings.end(), [](const Standing& each) { return !each.row; });
   });
   return is_partial ? kPartial : kDone;
+}
+
+void add_arena(CLI::App& app, CommandLine& line) {
+  auto& options = line.keep<ArenaOrder>();
+  CLI::App* verb = app.add_subcommand("arena", "One job on many fabrics, side by side, dark time charged");
+  verb->add_option("--workload", options.workload, "Model of the zoo, TopoOpt task graph (.fbuf) or trace")->required();
+  verb->add_option("--nodes", options.nodes, "How many nodes; a file brings its own");
+  verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
+  verb->add_option("--fabrics", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
+  verb->add_option("--set", options.settings, "key=value, fabric.key=value or fabric.NAME.key=value, repeatable");
+  verb->add_option("--calibration", options.calibration, "File; its figures come after the uncalibrated ones");
+  verb->add_option("--plot", options.plot, "Write an SVG: bars, and a Gantt chart of one iteration");
+  line.when(*verb, arena, options);
 }
 
 }  // namespace loom::cli

@@ -1,6 +1,7 @@
 // Asked of the zoo, the registry of schedulers and the arena.
 #include "cli/offline/config_words.hpp"
 
+#include "cli/workloads.hpp"
 #include "controller/architectures/registry.hpp"
 #include "controller/arena/entries.hpp"
 #include "controller/workload/zoo.hpp"
@@ -54,7 +55,7 @@ ScenarioWords scenario_words() {
   words.settings = settings_of;
   words.job = [](const std::string& workload, std::uint32_t nodes,
                  const std::map<std::string, std::string>& settings) -> Result<void> {
-    const auto spec = load_workload(workload, {nodes, Settings(settings.begin(), settings.end()), all_option_keys()});
+    const auto spec = read_job({workload, nodes, Settings(settings.begin(), settings.end())});
     return spec ? Result<void>{} : std::unexpected(spec.error());
   };
   return words;

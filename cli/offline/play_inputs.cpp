@@ -2,19 +2,14 @@
 #include "cli/offline/play_inputs.hpp"
 
 #include "controller/arena/entries.hpp"
-#include "controller/workload/load_graph.hpp"
 
 namespace loom::cli {
 
 Result<PlayInputs> read_inputs(const PlayWords& words, const Calibration* calibration, std::span<const std::string> fabrics) {
-  auto settings = parse_settings(words.settings);
-  if (!settings) {
-    return std::unexpected(settings.error());
+  auto split = read_settings(words.settings, calibration);
+  if (!split) {
+    return std::unexpected(split.error());
   }
-  if (calibration != nullptr) {
-    settings->insert(calibration->settings.begin(), calibration->settings.end());
-  }
-  SplitSettings split = split_settings(*settings);
   const auto rate = parse_bit_rate(words.bandwidth);
   if (!rate) {
     return std::unexpected(rate.error());
@@ -25,12 +20,12 @@ Result<PlayInputs> read_inputs(const PlayWords& words, const Calibration* calibr
                                             std::string(loom::nearest(fabric, arena_names())) + "'?");
     }
   }
-  LOOM_TRY(check_arena_keys(split.fabric, fabrics));
-  auto graph = load_task_graph(words.workload, {words.nodes, split.workload});
+  LOOM_TRY(check_arena_keys(split->fabric, fabrics));
+  auto graph = read_graph({words.workload, words.nodes, std::move(split->workload)});
   if (!graph) {
     return std::unexpected(std::move(graph).error());
   }
-  return PlayInputs{std::move(*graph), *rate, std::move(split.fabric)};
+  return PlayInputs{std::move(*graph), *rate, std::move(split->fabric)};
 }
 
 }  // namespace loom::cli

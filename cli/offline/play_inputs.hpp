@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/workload/settings.hpp"
-#include "controller/workload/task_graph.hpp"
-#include "core/config/calibration_file.hpp"
+#include "cli/workloads.hpp"
 #include "core/result.hpp"
 #include "core/units.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "cli/offline/offline.hpp"
-#include "cli/render/rows.hpp"
+#include "cli/offline/replay.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario_file.hpp"
@@ -91,7 +91,7 @@ int replay_session(const Globals& globals, const ReplayOrder& order) {
   }
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (globals.json) {
-    std::printf("%s\n", json_of(*verdict).dump(2).c_str());
+    cli::print(json_of(*verdict));
   } else {
     print(*verdict, wall_s);
   }

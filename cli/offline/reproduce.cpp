@@ -8,9 +8,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/command_line.hpp"
+#include "cli/offline/offline.hpp"
 #include "cli/offline/sweeps.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/line_plot.hpp"
-#include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
 #include "controller/arena/reproduction/reproduction.hpp"
 #include "controller/arena/reproduction/sip_models.hpp"
@@ -233,7 +235,7 @@ void print_json(const Findings& findings) {
   }
   object["judged"] = findings.judged;
   object["within"] = findings.within;
-  std::printf("%s\n", object.dump(2).c_str());
+  cli::print(object);
 }
 
 bool write_sweeps(const std::string& folder, const std::vector<Sweep>& sweeps) {
@@ -279,6 +281,18 @@ int reproduce(const Globals& globals, const ReproduceOrder& order) {
     return kFailed;
   }
   return findings->within < findings->judged ? kFailed : findings->skipped.empty() ? kDone : kPartial;
+}
+
+void add_reproduce(CLI::App& app, CommandLine& line) {
+  auto& options = line.keep<ReproduceOrder>();
+  CLI::App* verb = app.add_subcommand("reproduce", "Published figures beside ours, with the tolerance of each");
+  verb->add_option("TARGET", options.targets, published_targets() + "; all if none is named");
+  verb->add_option("--data", options.data, "Folder with traces/topoopt and measures; ./data if not named")
+      ->envname("LOOM_DATA");
+  verb->add_option("--plot", options.plot, "Write an SVG of T10: the sweep of model x bandwidth");
+  verb->add_option("--sweep", options.sweep,
+                   "T13 and T14 against what they assume: tables, and an SVG of each into this folder");
+  line.when(*verb, reproduce, options);
 }
 
 }  // namespace loom::cli

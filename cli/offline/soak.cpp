@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "cli/render/rows.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "sim_backend/kill_points.hpp"
 #include "sim_backend/shrink.hpp"
@@ -192,7 +192,7 @@ void print_sums(const Globals& globals, const Sums& sums) {
         row["told_worst_ms"] = seconds_of(*std::max_element(kind.told_after.begin(), kind.told_after.end())) * 1e3;
       }
     }
-    std::printf("%s\n", object.dump(2).c_str());
+    print(object);
     return;
   }
   std::printf("seeds        %llu, %llu failed, %llu run twice with equal digests\n",

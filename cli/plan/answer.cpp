@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "cli/render/rows.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 
 namespace loom::cli {

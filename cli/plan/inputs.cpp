@@ -12,10 +12,10 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/arena/entries.hpp"
-#include "controller/predict/fabric_model.hpp"
 #include "controller/schedule/job_check.hpp"
-#include "controller/workload/load_graph.hpp"
+
 #include "controller/workload/model.hpp"
+#include "controller/workload/zoo.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/quantity.hpp"
 #include "core/config/scenario_file.hpp"
@@ -38,32 +38,7 @@ Error joined(const std::vector<ConfigError>& errors) {
   return all;
 }
 
-/// One job that was asked for, before its workload is read.
-struct Wanted {
-  std::string workload;
-  std::string name;
-  std::uint32_t nodes = 0;
-  Settings settings;
-};
-
-/// Settings that the workload knows; one that none knows is left to every workload to refuse.
-Settings settings_of(const std::string& workload, const std::vector<std::string>& all, const Settings& settings) {
-  Settings own;
-  for (const auto& [key, value] : settings) {
-    const auto knows = [&](const std::string& name) {
-      const auto keys = workload_keys(name);
-      return std::find(keys.begin(), keys.end(), key) != keys.end();
-    };
-    const auto options = all_option_keys();
-    const bool is_option = std::find(options.begin(), options.end(), key) != options.end();
-    if (is_option || all.size() == 1 || knows(workload) || std::none_of(all.begin(), all.end(), knows)) {
-      own.emplace(key, value);
-    }
-  }
-  return own;
-}
-
-Result<std::vector<Wanted>> wanted_of(const PlanOrder& order, const Settings& settings) {
+Result<std::vector<WorkloadWords>> wanted_of(const PlanOrder& order, const Settings& settings) {
   if (order.workloads.empty()) {
     return refuse("no workload is named", "loom plan vgg19 --nodes 16 --fabric sip-ring");
   }
@@ -71,7 +46,7 @@ Result<std::vector<Wanted>> wanted_of(const PlanOrder& order, const Settings& se
     return refuse("--nodes names " + std::to_string(order.nodes.size()) + " counts for " +
                   std::to_string(order.workloads.size()) + " workloads; nearest: one count for all, or one each");
   }
-  std::vector<Wanted> wanted;
+  std::vector<WorkloadWords> wanted;
   std::set<std::string> names;
   for (std::size_t i = 0; i < order.workloads.size(); ++i) {
     const std::string& workload = order.workloads[i];
@@ -80,7 +55,7 @@ Result<std::vector<Wanted>> wanted_of(const PlanOrder& order, const Settings& se
       name = workload + "-" + std::to_string(again);
     }
     const std::uint32_t nodes = order.nodes.empty() ? 0 : order.nodes[order.nodes.size() == 1 ? 0 : i];
-    wanted.push_back({workload, name, nodes, settings_of(workload, order.workloads, settings)});
+    wanted.push_back({workload, nodes, own_settings(workload, order.workloads, settings), name});
   }
   return wanted;
 }
@@ -91,7 +66,7 @@ Result<std::uint32_t> setting(const Settings& settings, std::string_view key) {
 }
 
 /// What the zoo's model keeps; a file does not say.
-Result<void> check_model(const Wanted& wanted, const TaskGraph& graph, std::optional<Bytes> memory) {
+Result<void> check_model(const WorkloadWords& wanted, const TaskGraph& graph, std::optional<Bytes> memory) {
   const auto names = workload_names();
   if (!memory || graph.parameters == 0 || std::find(names.begin(), names.end(), wanted.workload) == names.end()) {
     return {};
@@ -118,31 +93,6 @@ Result<void> check_model(const Wanted& wanted, const TaskGraph& graph, std::opti
   const std::int64_t everywhere = graph.parameters - experts;
   return check_memory({everywhere + experts / degrees["ep"], 0, graph.nodes, degrees["tp"] * degrees["pp"], degrees["zero"]},
                       *memory);
-}
-
-Result<PlanJob> read_job(const Wanted& wanted, std::optional<Bytes> memory) {
-  if (wanted.nodes == 1) {
-    JobSpec lonely;
-    lonely.name = wanted.name;
-    lonely.node_count = 1;
-    return std::unexpected(check_job(lonely).error());
-  }
-  WorkloadSettings settings{wanted.nodes, wanted.settings};
-  JobOptions options = take_options(settings.values, all_option_keys());
-  auto graph = load_task_graph(wanted.workload, settings);
-  if (!graph) {
-    return std::unexpected(std::move(graph).error());
-  }
-  auto spec = job_of(*graph);
-  if (!spec) {
-    return std::unexpected(std::move(spec).error());
-  }
-  spec->name = wanted.name;
-  spec->workload = wanted.workload;
-  spec->options = std::move(options);
-  LOOM_TRY(check_job(*spec));
-  LOOM_TRY(check_model(wanted, *graph, memory));
-  return PlanJob{*std::move(graph), *std::move(spec)};
 }
 
 bool is_file(const std::string& word) {
@@ -186,7 +136,7 @@ Result<Fabric> make_template(const std::string& word, std::uint32_t nodes, const
 Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanOrder& order, const PlanInputs& inputs) {
   if (!is_file(order.fabric)) {
     std::uint32_t nodes = 0;
-    for (const PlanJob& job : inputs.jobs) {
+    for (const PlannedJob& job : inputs.jobs) {
       nodes += job.spec.node_count;
     }
     auto made = make_template(order.fabric, nodes, inputs.fabric_settings);
@@ -241,15 +191,7 @@ Result<std::optional<Bytes>> memory_of(const PlanOrder& order, const std::string
   return is_sip ? std::optional(Bytes{kSipMemory}) : std::nullopt;
 }
 
-Result<std::vector<Wanted>> wanted_of(const Scenario& scenario) {
-  std::vector<Wanted> wanted;
-  for (const JobSubmission& job : submissions_of(scenario)) {
-    wanted.push_back({job.workload, job.name, job.nodes, {job.settings.begin(), job.settings.end()}});
-  }
-  return wanted;
-}
-
-Result<void> read_jobs(const PlanOrder& order, const std::vector<Wanted>& wanted, PlanInputs& inputs) {
+Result<void> read_jobs(const PlanOrder& order, const std::vector<WorkloadWords>& wanted, PlanInputs& inputs) {
   const auto memory = memory_of(order, inputs.algorithm);
   if (!memory) {
     return std::unexpected(memory.error());
@@ -258,11 +200,12 @@ Result<void> read_jobs(const PlanOrder& order, const std::vector<Wanted>& wanted
     return fail(ErrorCode::out_of_range,
                 std::to_string(wanted.size()) + " jobs; the limit is " + std::to_string(limits::kJobs) + " (kJobs)");
   }
-  for (const Wanted& each : wanted) {
-    auto job = read_job(each, *memory);
+  for (const WorkloadWords& each : wanted) {
+    auto job = read_planned_job(each);
     if (!job) {
       return std::unexpected(std::move(job).error());
     }
+    LOOM_TRY(check_model(each, job->graph, *memory));
     inputs.jobs.push_back(*std::move(job));
   }
   return {};
@@ -279,7 +222,7 @@ Result<PlanInputs> read_scenario(const PlanOrder& order) {
   PlanInputs inputs;
   inputs.fabric = scenario.value->fabric;
   inputs.algorithm = order.algorithm.empty() ? scenario.value->algorithm : order.algorithm;
-  LOOM_TRY(read_jobs(order, *wanted_of(*scenario.value), inputs));
+  LOOM_TRY(read_jobs(order, workloads_of(*scenario.value), inputs));
   return inputs;
 }
 
@@ -289,18 +232,17 @@ Result<PlanInputs> read_plan_inputs(const PlanOrder& order) {
   if (!order.scenario.empty()) {
     return read_scenario(order);
   }
-  auto settings = parse_settings(order.settings);
-  if (!settings) {
-    return std::unexpected(std::move(settings).error());
+  auto split = read_settings(order.settings);
+  if (!split) {
+    return std::unexpected(std::move(split).error());
   }
-  SplitSettings split = split_settings(*settings);
   PlanInputs inputs;
-  inputs.fabric_settings = std::move(split.fabric);
+  inputs.fabric_settings = std::move(split->fabric);
   LOOM_TRY(choose_algorithm(order, inputs));
   if (inputs.algorithm.empty() && order.fabric.empty()) {
     return refuse("neither a fabric nor an algorithm is named", "loom plan vgg19 --nodes 16 --fabric sip-ring");
   }
-  const auto wanted = wanted_of(order, split.workload);
+  const auto wanted = wanted_of(order, split->workload);
   if (!wanted) {
     return std::unexpected(wanted.error());
   }

@@ -7,23 +7,17 @@
 #include <vector>
 
 #include "cli/plan/plan.hpp"
-#include "controller/workload/settings.hpp"
-#include "controller/workload/task_graph.hpp"
+#include "cli/workloads.hpp"
 #include "core/fabric.hpp"
 #include "core/result.hpp"
 #include "core/units.hpp"
 
 namespace loom::cli {
 
-struct PlanJob {
-  TaskGraph graph;
-  JobSpec spec;
-};
-
 struct PlanInputs {
   std::string algorithm;
   std::shared_ptr<const Fabric> fabric;  ///< null: TopoOpt's finder by itself, on as many servers as the job has
-  std::vector<PlanJob> jobs;
+  std::vector<PlannedJob> jobs;
   Settings fabric_settings;  ///< without the prefix
 };
 

@@ -12,11 +12,13 @@
 #include <thread>
 #include <utility>
 
+#include "cli/command_line.hpp"
 #include "cli/plan/answer.hpp"
 #include "cli/plan/explain.hpp"
 #include "cli/plan/inputs.hpp"
 #include "cli/plan/saved_plan.hpp"
 #include "cli/plan/search.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/architectures/registry.hpp"
@@ -247,7 +249,7 @@ Result<Planned> plan_topology(const PlanOrder& order, const PlanInputs& inputs) 
     return std::unexpected(rate.error());
   }
   const BitRate link{rate->bits_per_second / options->degree};
-  const PlanJob& job = inputs.jobs.front();
+  const PlannedJob& job = inputs.jobs.front();
   const auto begin = Clock::now();
   const FinderDemand demand = finder_demand(job.graph);
   const auto topology = find_topology(demand, *options);
@@ -318,7 +320,7 @@ Result<PlanAnswer> answer_to(const PlanOrder& order) {
     return std::unexpected(std::move(planned).error());
   }
   auto& assumptions = planned->answer.assumptions;
-  for (const PlanJob& job : inputs->jobs) {
+  for (const PlannedJob& job : inputs->jobs) {
     for (const std::string& assumption : job.graph.assumptions) {
       if (std::find(assumptions.begin(), assumptions.end(), assumption) == assumptions.end()) {
         assumptions.push_back(assumption);
@@ -337,8 +339,47 @@ int plan(const Globals& globals, const PlanOrder& order) {
   if (!answered) {
     return give_up(answered.error(), "loom plan --help");
   }
-  std::fputs(globals.json ? (json_of(*answered).dump(2) + "\n").c_str() : text_of(*answered).c_str(), stdout);
+  if (globals.json) {
+    print(json_of(*answered));
+  } else {
+    std::fputs(text_of(*answered).c_str(), stdout);
+  }
   return kDone;
+}
+
+void add_plan(CLI::App& app, CommandLine& line) {
+  auto& order = line.keep<PlanOrder>();
+  CLI::App* verb = app.add_subcommand("plan", "A schedule made offline: bound, gap, touched circuits, certificate, and why");
+  verb->add_option("WORKLOAD,--workload", order.workloads, "Models of the zoo, TopoOpt task graphs (.fbuf) or traces");
+  verb->add_option("--nodes", order.nodes, "How many nodes: one count for all, or one a workload, e.g. 8,4")->delimiter(',');
+  verb->add_option("--scenario", order.scenario, "A scenario's fabric and all of its jobs at once, instead");
+  verb->add_option("--algorithm", order.algorithm, "sip-ring, sip-ocs, oddl, topoopt; the fabric's own if not named");
+  verb->add_option("--fabric", order.fabric, "Fabric file, or a template: sip-ring, sip-ocs, oddl, topoopt");
+  verb->add_option("--bandwidth", order.bandwidth,
+                   "TopoOpt without a fabric: a server's total per direction, shared by its links; 100G if not named");
+  verb->add_option("--set", order.settings, "Workload parameter key=value, template's fabric.key=value; repeatable");
+  verb->add_option("--memory", order.memory, "Of a node, e.g. 80 GB; SiP-ML's authors: 100 GB");
+  verb->add_option("--base", order.base, "Plan a change of this: what -o or loom schedule show --json wrote");
+  verb->add_option("-o,--output", order.output, "Save the circuits, for --base and loom schedule apply");
+  verb->add_option("--plot", order.plot, "Write an SVG of the topology");
+  verb->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
+  verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
+  SearchOrder& search = order.search;
+  verb->add_flag("--search", search.wanted, "TopoOpt: strategy and topology together, by a Markov chain");
+  verb->add_option("--model", search.model, "candle-16, dlrm-16, bert-16, vgg16-16, or -128");
+  verb->add_option("--measures", search.measures, "File of measured times, instead of the model's in --data");
+  verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LOOM_DATA");
+  verb->add_option("--steps", search.steps, "Proposals a chain")->check(CLI::PositiveNumber);
+  verb->add_option("--chains", search.chains, "Chains, each with a seed of its own")->check(CLI::PositiveNumber);
+  verb->add_option("--threads", search.threads, "Instead of the machine's number; changes no result");
+  verb->add_option("--seed", search.seed, "Of the first chain");
+  verb->add_option("--save", search.save, "Keep the search in this file");
+  verb->add_option("--resume", search.resume, "Go on from such a file");
+  verb->footer(
+      "loom plan vgg19 --nodes 1024 --fabric configs/fabrics/sip_ring_1024.yaml --explain --plot rings.svg\n"
+      "loom plan dlrm --nodes 16 --algorithm topoopt --bandwidth 400G --set fabric.degree=4 --explain\n"
+      "loom plan --search --model candle-16 --bandwidth 400G --save candle.json --deadline 30s");
+  line.when(*verb, plan, order);
 }
 
 }  // namespace loom::cli

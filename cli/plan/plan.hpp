@@ -10,7 +10,13 @@
 #include "cli/options.hpp"
 #include "cli/plan/answer.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace loom::cli {
+
+class CommandLine;
 
 struct SearchOrder {
   bool wanted = false;
@@ -49,5 +55,7 @@ struct PlanOrder {
 Result<PlanAnswer> answer_to(const PlanOrder& order);
 
 int plan(const Globals& globals, const PlanOrder& order);
+
+void add_plan(CLI::App& app, CommandLine& line);
 
 }  // namespace loom::cli

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "cli/nouns/schedule_file.hpp"
-#include "cli/render/rows.hpp"
+#include "cli/render/answer.hpp"
 #include "controller/architectures/registry.hpp"
 
 namespace loom::cli {

@@ -15,6 +15,7 @@
 #include "cli/plan/answer.hpp"
 #include "cli/plan/explain.hpp"
 #include "cli/plan/search_file.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
@@ -421,7 +422,11 @@ int plan_by_search(const Globals& globals, const PlanOrder& order) {
     return give_up(answered.error());
   }
   answered->elapsed_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-  std::fputs(globals.json ? (json_of(*answered).dump(2) + "\n").c_str() : text_of(*answered).c_str(), stdout);
+  if (globals.json) {
+    print(json_of(*answered));
+  } else {
+    std::fputs(text_of(*answered).c_str(), stdout);
+  }
   if (outcome->was_cut_short) {
     const Tally tally = tally_of(outcome->search, outcome->judged);
     say((interrupted ? "interrupted" : "out of time") + std::string(" after ") + std::to_string(tally.done) + " of " +

@@ -171,6 +171,35 @@ TEST_CASE("no architecture is named where every architecture is served") {
   CHECK(faults.empty());
 }
 
+TEST_CASE("what more than loom needs of cli is in another room") {
+  static const std::regex kInclude{R"re(^#include "cli/)re"};
+  std::vector<std::string> faults;
+  for (const SourceFile& file : read_tree({".hpp", ".cpp"})) {
+    const bool may = file.path.starts_with("cli/") || file.path.starts_with("tests/");
+    for (std::size_t i = 0; i < file.lines.size() && !may; ++i) {
+      if (std::regex_search(file.lines[i], kInclude)) {
+        faults.push_back(file.path + ":" + std::to_string(i + 1) + ": " + file.lines[i]);
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+}
+
+TEST_CASE("a folder of cli has no more files than a reader takes in at a glance") {
+  constexpr std::size_t kFolderWall = 25;
+  std::map<std::string, std::size_t> files;
+  for (const SourceFile& file : read_tree({".hpp", ".cpp"})) {
+    if (file.path.starts_with("cli/")) {
+      ++files[fs::path(file.path).parent_path().string()];
+    }
+  }
+  for (const auto& [folder, count] : files) {
+    INFO(folder << ": " << count << " files, the wall is " << kFolderWall);
+    CHECK(count <= kFolderWall);
+  }
+}
+
 TEST_CASE("only the rooms that own a clock, a thread or chance ask for them") {
   static const std::regex kBanned{
       R"re(\b(std::chrono::\w+_clock::now|sleep_for|sleep_until|usleep|nanosleep|std::random_device|std::mt19937|std::rand|std::\w+_distribution|std::thread|std::jthread|clock_gettime|gettimeofday|std::this_thread)\b)re"};

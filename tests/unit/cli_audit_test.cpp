@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/nouns/audit.hpp"
-#include "cli/render/rows.hpp"
+#include "cli/nouns/rows.hpp"
 
 using namespace loom;
 using namespace loom::cli;

@@ -6,8 +6,8 @@
 
 #include "cli/completion.hpp"
 #include "cli/nouns/device_words.hpp"
+#include "cli/nouns/rows.hpp"
 #include "cli/nouns/schedule_file.hpp"
-#include "cli/render/rows.hpp"
 #include "cli/tree.hpp"
 
 namespace loom::cli {
@@ -54,7 +54,7 @@ DeviceReport laser() {
 
 TEST_CASE("every command of the operator's reference is in the tree") {
   CLI::App app;
-  Session session;
+  CommandLine session;
   build_tree(app, session);
   for (const auto& [noun, verb] : std::vector<std::pair<std::string, std::string>>{{"node", "drain"},
                                                                                    {"node", "undrain"},
@@ -74,7 +74,7 @@ TEST_CASE("every command of the operator's reference is in the tree") {
 
 TEST_CASE("a command line becomes an order") {
   CLI::App app;
-  Session session;
+  CommandLine session;
   build_tree(app, session);
   std::vector<const char*> words{"loom", "node", "maintenance", "7", "on", "--wait", "--json"};
   app.parse(static_cast<int>(words.size()), words.data());
@@ -87,7 +87,7 @@ TEST_CASE("a command line becomes an order") {
 
 TEST_CASE("bash completes nouns, verbs and flags from the tree") {
   CLI::App app;
-  Session session;
+  CommandLine session;
   build_tree(app, session);
   const auto script = completion_script(app, "bash");
   REQUIRE(script);
@@ -101,7 +101,7 @@ TEST_CASE("bash completes nouns, verbs and flags from the tree") {
 
 TEST_CASE("zsh and fish have a script, other shells a refusal") {
   CLI::App app;
-  Session session;
+  CommandLine session;
   build_tree(app, session);
   CHECK(completion_script(app, "zsh")->starts_with("#compdef loom"));
   CHECK(completion_script(app, "fish")->find("-l dry-run") != std::string::npos);

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "cli/nouns/rows.hpp"
 #include "cli/offline/config_words.hpp"
 #include "cli/options.hpp"
-#include "cli/render/rows.hpp"
 #include "cli/render/term.hpp"
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/registry.hpp"

@@ -7,5 +7,6 @@ loom_test(proto_test
     ${CMAKE_CURRENT_LIST_DIR}/proto_random.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_random_operator.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_rules_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/proto_rows_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_version_test.cpp
   LINKS loom_proto loom_wire)

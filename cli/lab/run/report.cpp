@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdio>
 
-#include "cli/render/rows.hpp"
+#include "cli/render/json.hpp"
 #include "cli/render/term.hpp"
 #include "controller/predict/prediction_text.hpp"
 #include "sim_backend/grant_lab.hpp"

@@ -7,6 +7,7 @@
 #include "cli/lab/run/operator.hpp"
 #include "cli/lab/run/report.hpp"
 #include "cli/lab/session.hpp"
+#include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
 #include "controller/arena/arena.hpp"
@@ -227,7 +228,7 @@ int run_jobs(LabSession& lab, const Globals& globals) {
   report.safety = desk.history().judge();
   report.footprint = footprint_of(lab);
   if (globals.json) {
-    std::printf("%s\n", json_of(report).dump(2).c_str());
+    print(json_of(report));
   } else {
     std::fputs(text_of(report).c_str(), stdout);
   }

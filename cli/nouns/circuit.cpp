@@ -1,0 +1,116 @@
+// loom circuit list|show|explain.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/command_line.hpp"
+#include "cli/connection.hpp"
+#include "cli/nouns/nouns.hpp"
+#include "cli/nouns/read.hpp"
+#include "cli/nouns/rows.hpp"
+
+namespace loom::cli {
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+constexpr Column<CircuitReport> kColumns[] = {
+    {"circuit", [](const CircuitReport& row) { return number(row.circuit.id.value); }},
+    {"job", [](const CircuitReport& row) { return number(row.circuit.job.value); }},
+    {"from", [](const CircuitReport& row) { return number(row.circuit.source.value); }},
+    {"to", [](const CircuitReport& row) { return number(row.circuit.destination.value); }},
+    {"frequency", [](const CircuitReport& row) { return loom::to_string(centre_of(row.circuit.slot)); }},
+    {"rate", [](const CircuitReport& row) { return text_of(row.circuit.rate); }},
+    {"timeslot", kCell<&CircuitReport::timeslot>},
+    {"light", kCell<&CircuitReport::light>},
+    {"age", [](const CircuitReport& row) { return row.age < Duration{} ? std::string("-") : text_of(row.age); }},
+    {"why", [](const CircuitReport& row) { return row.light == LightState::lit ? std::string() : row.why; }}};
+
+std::string db_text(Db loss) {
+  std::string text = loss.centi < 0 ? "+" : loss.centi > 0 ? "-" : "";
+  const int size = std::abs(loss.centi);
+  text += number(static_cast<std::uint64_t>(size / 100)) + "." + (size % 100 < 10 ? "0" : "") +
+          number(static_cast<std::uint64_t>(size % 100));
+  return text + " dB";
+}
+
+/// The last element of a way lets nothing out.
+std::string output_of(const HopReport& hop) { return hop.kind == "receiver" ? "-" : number(hop.output); }
+
+constexpr Column<HopReport> kHopColumns[] = {
+    {"element", kCell<&HopReport::name>},
+    {"kind", kCell<&HopReport::kind>},
+    {"in", kCell<&HopReport::input>},
+    {"out", output_of},
+    {"loss", [](const HopReport& hop) { return db_text(hop.loss); }},
+    {"power", kCell<&HopReport::power_out>},
+    {"device", kCell<&HopReport::device>},
+    {"desired", kCell<&HopReport::desired>},
+    {"applied", [](const HopReport& hop) { return hop.device ? number(hop.applied.value) : "-"; }},
+    {"observed", kCell<&HopReport::observed>},
+    {"drift",
+     [](const HopReport& hop) { return hop.drift == Drift::none ? std::string() : std::string(loom::to_string(hop.drift)); }},
+    {"problem", kCell<&HopReport::problem>}};
+
+/// Who else uses this circuit: pairs whose servers forward over it.
+std::string forwarded_text(const CircuitExplanation& it) {
+  constexpr std::size_t kShown = 8;
+  if (it.forwarded_pairs == 0) {
+    return "";
+  }
+  std::string text = "servers forward " + number(it.forwarded_pairs) + " other pairs over it:";
+  for (std::size_t i = 0; i < std::min(kShown, it.forwarded.size()); ++i) {
+    const HostRoute& route = it.forwarded[i];
+    text += (i == 0 ? " " : ", ") + number(route.source.value);
+    for (const NodeId node : route.through) {
+      text += " > " + number(node.value);
+    }
+    text += " > " + number(route.destination.value);
+  }
+  return text + (it.forwarded_pairs > kShown ? ", ..." : "") + "\n";
+}
+
+int explain_circuit(const Globals& globals, const std::uint64_t& circuit) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(Query{Noun::explanation, circuit});
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  const auto& explanation = std::get<CircuitExplanation>(reply->rows);
+  print_rows(globals, *reply);
+  if (!globals.json) {
+    say("  try: " + explanation.next_command);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<CircuitReport>& rows) { return table_of(kColumns, rows); }
+
+std::string text_of(const CircuitExplanation& it) {
+  const Circuit& circuit = it.circuit.circuit;
+  std::string text = "circuit " + number(circuit.id.value) + " of job " + number(circuit.job.value) +
+                     (it.job_name.empty() ? "" : " (" + it.job_name + ")") + ": node " + number(circuit.source.value) +
+                     " -> node " + number(circuit.destination.value) + " at " + loom::to_string(centre_of(circuit.slot)) +
+                     ", " + text_of(circuit.rate) + ", timeslot " + number(it.circuit.timeslot) + ", revision " +
+                     number(it.revision.value) + ", " + std::string(loom::to_string(it.circuit.light)) + "\n";
+  return text + table_of(kHopColumns, it.hops) + forwarded_text(it) + it.verdict + "\n";
+}
+
+void add_circuit(CLI::App& app, CommandLine& line) {
+  CLI::App& group = add_reading(
+      app, line, RowFields<CircuitReport>::kList, "circuits of the confirmed revision",
+      "light, by the latest reading of every element of its way: lit, degraded (weak, beside its place), unknown (not read, "
+      "or nobody is there to read it) or dark. oper_state is OCP's word for it.");
+  CLI::App* explain =
+      group.add_subcommand("explain", "Its way element by element, with powers, and the first thing that is wrong on it");
+  auto& id = line.keep<std::uint64_t>();
+  explain->add_option("ID", id, "The circuit's number")->required();
+  line.when(*explain, explain_circuit, id);
+}
+
+}  // namespace loom::cli

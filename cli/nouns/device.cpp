@@ -1,0 +1,149 @@
+// loom device list|show|set|reset.
+#include <array>
+#include <cstdio>
+#include <variant>
+
+#include "cli/command_line.hpp"
+#include "cli/connection.hpp"
+#include "cli/nouns/device_words.hpp"
+#include "cli/nouns/nouns.hpp"
+#include "cli/nouns/read.hpp"
+#include "cli/nouns/request.hpp"
+#include "cli/nouns/rows.hpp"
+
+namespace loom::cli {
+namespace {
+
+struct DeviceOptions {
+  std::uint32_t device = 0;
+  std::vector<std::string> words;  ///< key=value
+  bool clear = false;
+  bool wait = false;
+};
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+struct ReadingText {
+  std::string operator()(std::monostate) const { return "never read"; }
+  std::string operator()(const LaserObservation& laser) const {
+    return loom::to_string(laser.frequency) + (laser.emitting ? ", " + loom::to_string(laser.power) : ", dark") +
+           (laser.locked ? "" : ", unlocked");
+  }
+  std::string operator()(const HeaterObservation& heater) const {
+    std::string text;
+    for (const std::int32_t millivolts : heater.millivolts) {
+      text += (text.empty() ? "" : " ") + std::to_string(millivolts);
+    }
+    return text + " mV";
+  }
+  std::string operator()(const WssObservation& wss) const {
+    return number(wss.routes.size()) + " routes" + (wss.settled ? "" : ", moving");
+  }
+  std::string operator()(const OcsObservation& ocs) const {
+    return number(ocs.connects.size()) + " connects" + (ocs.settled ? "" : ", moving");
+  }
+};
+
+std::string health_text(DeviceHealth health) {
+  static constexpr std::array<const char*, 4> kWords{"unknown", "ready", "moving", "FAILED"};
+  return kWords.at(static_cast<std::size_t>(health));
+}
+
+/// Of a circuit switch: "8 of 12 wires"; the rest is dark: idle, or wired ahead.
+std::string lit_text(const DeviceReport& row) {
+  const auto* ocs = row.desired ? std::get_if<OcsSetpoint>(&*row.desired) : nullptr;
+  return ocs == nullptr ? "" : number(row.lit_ways) + " of " + number(ocs->connects.size()) + " wires";
+}
+
+constexpr Column<DeviceReport> kColumns[] = {
+    {"device", kCell<&DeviceReport::device>},
+    {"name", kCell<&DeviceReport::name>},
+    {"kind", kCell<&DeviceReport::kind>},
+    {"node", kCell<&DeviceReport::agent>},
+    {"health", [](const DeviceReport& row) { return health_text(row.observation.health); }},
+    {"reading", [](const DeviceReport& row) { return std::visit(ReadingText{}, row.observation.reading); }},
+    {"lit", lit_text},
+    {"set by", [](const DeviceReport& row) { return std::string(row.adopted   ? "ADOPTED"
+                                                                : row.by_hand ? "HAND"
+                                                                              : "plan"); }},
+    {"drift",
+     [](const DeviceReport& row) {
+       return row.drift == Drift::none ? std::string() : std::string(loom::to_string(row.drift));
+     }},
+    {"fault", [](const DeviceReport& row) { return row.observation.fault.empty() ? row.unusable : row.observation.fault; }}};
+
+int set_device(const Globals& globals, const DeviceOptions& order) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  OrderDevice ask{DeviceId{order.device}, {}, globals.dry_run};
+  if (order.clear && !order.words.empty()) {
+    return give_up({ErrorCode::invalid_argument, "--clear and key=value exclude each other", "loom device set --help"});
+  }
+  if (!order.clear) {
+    const auto rows = connection->ask(Query{Noun::devices, order.device});
+    if (!rows) {
+      return give_up(rows.error());
+    }
+    const auto& devices = std::get<std::vector<DeviceReport>>(rows->rows);
+    if (devices.empty()) {
+      return give_up({ErrorCode::not_found, "there is no device " + number(order.device), "loom device list"});
+    }
+    auto setpoint = setpoint_of(devices.front(), order.words);
+    if (!setpoint) {
+      return give_up(setpoint.error());
+    }
+    ask.setpoint = std::move(*setpoint);
+  }
+  const auto reply = connection->ask(std::move(ask));
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  return conclude(globals, *connection, *reply, order.wait,
+                  "device " + number(order.device) + (order.clear ? " is the plan's again" : " is set by hand"));
+}
+
+int reset_device(const Globals& globals, const DeviceOptions& order) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(OrderReset{DeviceId{order.device}});
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  if (globals.json) {
+    auto object = json_of(std::get<std::vector<DeviceReport>>(reply->rows));
+    object["writes"] = reply->writes;
+    print(object);
+    return kDone;
+  }
+  std::fputs(text_of(std::get<std::vector<DeviceReport>>(reply->rows)).c_str(), stdout);
+  say("device " + number(order.device) + " was read back and " +
+      (reply->writes == 0 ? std::string("was as it shall be")
+                          : "set again: " + number(reply->writes) + (reply->writes == 1 ? " write" : " writes")));
+  return kDone;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<DeviceReport>& rows) { return table_of(kColumns, rows); }
+
+void add_device(CLI::App& app, CommandLine& line) {
+  CLI::App& group = add_reading(app, line, RowFields<DeviceReport>::kList, "devices and what they were last seen to be");
+  auto& options = line.keep<DeviceOptions>();
+  CLI::App* set = group.add_subcommand("set", "Give a setpoint by hand; it holds until --clear");
+  set->add_option("DEVICE", options.device, "The device's number")->required();
+  set->add_option("KEY=VALUE", options.words,
+                  "laser: frequency=193.1THz power=-1dBm emit=on; heater: ring.K=193.05THz; wss: route=N/M:IN-OUT; ocs: "
+                  "connect=IN-OUT");
+  set->add_flag("--clear", options.clear, "The plan decides again");
+  add_change_flags(*set, line, options.wait);
+  line.when(*set, set_device, options);
+  CLI::App* reset = group.add_subcommand("reset", "Read it back and bring it to its setpoint again");
+  reset->add_option("DEVICE", options.device, "The device's number")->required();
+  line.when(*reset, reset_device, options);
+}
+
+}  // namespace loom::cli

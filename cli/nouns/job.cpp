@@ -1,0 +1,331 @@
+// loom job list|show|env|run|submit|change|resize|cancel.
+#include "cli/nouns/job.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "cli/command_line.hpp"
+#include "cli/connection.hpp"
+#include "cli/nouns/job_run.hpp"
+#include "cli/nouns/nouns.hpp"
+#include "cli/nouns/read.hpp"
+#include "cli/nouns/request.hpp"
+#include "cli/nouns/rows.hpp"
+#include "cli/workloads.hpp"
+#include "controller/architectures/registry.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds{50};
+constexpr const char* kWorkloads = "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace";
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+/// "30 pairs, 3 hops; 64 circuits wait for panels"
+std::string forwarding_text(const JobReport& row) {
+  std::string text =
+      row.forwarded_pairs == 0 ? "-" : number(row.forwarded_pairs) + " pairs, " + number(row.hops_most) + " hops at most";
+  return row.waiting_circuits == 0 ? text : text + "; " + number(row.waiting_circuits) + " circuits wait for look-ahead panels";
+}
+
+constexpr Column<JobReport> kColumns[] = {
+    {"job", kCell<&JobReport::job>},
+    {"name", kCell<&JobReport::name>},
+    {"workload", kCell<&JobReport::workload>},
+    {"state", kCell<&JobReport::state>},
+    {"stage", [](const JobReport& row) { return row.stages == 0 ? "-" : number(row.stage + 1) + " of " + number(row.stages); }},
+    {"nodes", kCell<&JobReport::nodes>},
+    {"revision", kCell<&JobReport::revision>},
+    {"underflows", kCell<&JobReport::underflows>},
+    {"forwarding", forwarding_text},
+    {"schedule", kCell<&JobReport::note>},
+    {"why", kCell<&JobReport::reason>}};
+
+/// Measured against declared demand, and what is made of it.
+std::string adaptation_text(const JobReport& row) {
+  return "job " + number(row.job.value) + " adapts, light made for " + row.made_for + " demand\n  declared  " + row.declared +
+         "\n  measured  " + (row.measured.empty() ? "-" : row.measured) + "\n  decision  " + row.decision + "\n";
+}
+
+/// The words of a rank map: a file's lines, or what commas part.
+std::vector<std::string> rank_words(const std::string& ranks) {
+  std::vector<std::string> words;
+  std::string text = ranks;
+  if (std::error_code ignored; std::filesystem::is_regular_file(ranks, ignored)) {
+    std::ifstream file(ranks);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  std::string word;
+  for (const char letter : text + ",") {
+    if (letter != ',' && letter != '\n' && letter != ' ' && letter != '\r') {
+      word += letter;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+Result<NodeId> node_of(const std::vector<NodeReport>& nodes, const std::string& word, std::size_t rank) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const NodeReport& node) {
+    return node.name == word || std::to_string(node.node.value) == word;
+  });
+  if (found == nodes.end()) {
+    return fail(ErrorCode::not_found, "rank " + std::to_string(rank) + ": there is no node '" + word + "'", "loom node list");
+  }
+  return found->node;
+}
+
+Result<std::vector<NodeId>> placement_of(Connection& connection, const std::string& ranks) {
+  const auto reply = connection.ask(Query{Noun::nodes, {}});
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  const auto& nodes = std::get<std::vector<NodeReport>>(reply->rows);
+  std::vector<NodeId> placement;
+  for (const std::string& word : rank_words(ranks)) {
+    auto node = node_of(nodes, word, placement.size());
+    if (!node) {
+      return std::unexpected(node.error());
+    }
+    placement.push_back(*node);
+  }
+  return placement;
+}
+
+Result<JobSpec> load_job(const JobOptions& options, std::uint32_t nodes) {
+  auto settings = parse_settings(options.settings);
+  return settings ? read_job({options.workload, nodes, std::move(*settings), options.name}) : std::unexpected(settings.error());
+}
+
+int submit_job(const Globals& globals, const JobOptions& order) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = request_job(*connection, order, globals.dry_run);
+  if (!reply) {
+    return give_up(reply.error(), "loom job submit --help");
+  }
+  if (globals.dry_run) {
+    return print_dry_run(globals, *reply);
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["job"] = reply->job.value;
+    object["revision"] = reply->revision.value;
+    print(object);
+  } else {
+    std::printf("job %llu\n", static_cast<unsigned long long>(reply->job.value));
+  }
+  if (!order.wait) {
+    say("its light comes with revision " + std::to_string(reply->revision.value) + "; follow it: loom wait " +
+        std::to_string(reply->revision.value));
+  }
+  return order.wait ? follow_job(*connection, reply->job, globals.timeout) : kDone;
+}
+
+/// The workload for as many nodes as the job has.
+int change_job(const Globals& globals, const JobOptions& order) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto known = connection->ask(Query{Noun::jobs, order.job});
+  if (!known) {
+    return give_up(known.error());
+  }
+  const auto& rows = std::get<std::vector<JobReport>>(known->rows);
+  const auto nodes = rows.empty() ? 0U : static_cast<std::uint32_t>(rows.front().nodes.size());
+  if (nodes == 0) {
+    return give_up({ErrorCode::not_found, "job " + std::to_string(order.job) + " does not run"}, "loom job list");
+  }
+  auto spec = load_job(order, nodes);
+  if (!spec) {
+    return give_up(spec.error(), "loom job change --help");
+  }
+  const auto reply = connection->ask(ChangeJob{JobId{order.job}, std::move(*spec), globals.dry_run});
+  if (!reply) {
+    return give_up(reply.error(), "loom job list");
+  }
+  if (globals.dry_run) {
+    return print_dry_run(globals, *reply);
+  }
+  say("job " + std::to_string(order.job) + " moves " + order.workload + " from revision " +
+      std::to_string(reply->revision.value) + " on");
+  return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
+}
+
+int resize_job(const Globals& globals, const JobOptions& order) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(ResizeJob{JobId{order.job}, order.nodes, globals.dry_run});
+  if (!reply) {
+    return give_up(reply.error(), "loom job list");
+  }
+  if (globals.dry_run) {
+    return print_dry_run(globals, *reply);
+  }
+  if (reply->revision.value == 0) {
+    say("job " + std::to_string(order.job) + " has " + std::to_string(order.nodes) + " nodes already");
+    return kDone;
+  }
+  say("job " + std::to_string(order.job) + " gets " + std::to_string(order.nodes) + " nodes with revision " +
+      std::to_string(reply->revision.value));
+  return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
+}
+
+/// What is no key=value is refused before anybody is asked.
+void add_settings(CLI::App& verb, JobOptions& options) {
+  verb.add_option("--set", options.settings, "Workload parameter key=value, repeatable")->check([](const std::string& word) {
+    const auto setting = parse_settings(std::span(&word, 1));
+    return setting ? std::string{} : setting.error().message;
+  });
+}
+
+void add_running(CLI::App& job, CommandLine& line) {
+  auto& options = line.keep<JobOptions>();
+  const auto add_number = [&](CLI::App& verb) { verb.add_option("ID", options.job, "The job's number")->required(); };
+  CLI::App* change = job.add_subcommand("change", "Other traffic for a job that runs, on its nodes: a model or a trace file");
+  add_number(*change);
+  change->add_option("WORKLOAD", options.workload, kWorkloads)->required();
+  add_settings(*change, options);
+  add_wait(*change, options.wait);
+  change->add_flag("--dry-run", line.globals.dry_run, "Say what would change");
+  line.when(*change, change_job, options);
+  CLI::App* resize = job.add_subcommand("resize", "More or fewer nodes for a running job; others run on untouched");
+  add_number(*resize);
+  resize->add_option("--nodes", options.nodes, "How many nodes from now on")->required();
+  resize->add_flag("--wait", options.wait, "Return when its light is confirmed");
+  resize->add_flag("--dry-run", line.globals.dry_run, "Say what would change");
+  line.when(*resize, resize_job, options);
+  CLI::App* cancel = job.add_subcommand("cancel", "End a job and its light");
+  add_number(*cancel);
+  add_wait(*cancel, options.wait);
+  cancel->add_flag("--dry-run", line.globals.dry_run, "Say what would change");
+  line.when(*cancel, [&options](const Globals& globals) { return cancel_job(globals, options.job, options.wait); });
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<JobReport>& rows) {
+  std::string text = table_of(kColumns, rows);
+  for (const JobReport& row : rows) {
+    text += row.adapts ? adaptation_text(row) : "";
+  }
+  return text;
+}
+
+int follow_job(Connection& connection, JobId job, Duration timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  Progress progress;
+  while (true) {
+    const auto jobs = connection.ask(Query{Noun::jobs, job.value});
+    if (!jobs) {
+      return give_up(jobs.error());
+    }
+    const auto& rows = std::get<std::vector<JobReport>>(jobs->rows);
+    if (rows.empty()) {
+      return give_up({ErrorCode::not_found, "job " + std::to_string(job.value) + " is gone"}, "loom job list");
+    }
+    const JobReport& row = rows.front();
+    if (row.state == "refused") {
+      return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was refused: " + row.reason},
+                     "loom schedule history");
+    }
+    if (row.state == "ended" && row.reason.empty()) {
+      return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was cancelled before it was in light"},
+                     "loom schedule history");
+    }
+    if (row.state == "ended" || (row.state == "lit" && row.stage + 1 >= row.stages)) {
+      progress.finish("job " + std::to_string(job.value) + " is " + row.state + " by revision " +
+                      std::to_string(row.revision.value));
+      return kDone;
+    }
+    if (const auto status = connection.ask(Query{Noun::status, {}}); status) {
+      const auto& now = std::get<StatusReport>(status->rows);
+      progress.show(to_string(now.stage), now.stage_done, now.stage_total);
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return give_up({ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " +
+                                                text_of(timeout) + (row.reason.empty() ? "" : ": " + row.reason)},
+                     "loom job show " + std::to_string(job.value));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+int cancel_job(const Globals& globals, std::uint64_t job, bool wait) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(CancelJob{JobId{job}, globals.dry_run});
+  if (!reply) {
+    return give_up(reply.error(), "loom job list");
+  }
+  if (globals.dry_run) {
+    return print_dry_run(globals, *reply);
+  }
+  say("job " + std::to_string(job) + " is cancelled; its light goes out with revision " +
+      std::to_string(reply->revision.value));
+  return wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
+}
+
+Result<OperatorReply> request_job(Connection& connection, const JobOptions& order, bool dry_run) {
+  std::vector<NodeId> placement;
+  if (!order.ranks.empty()) {
+    auto placed = placement_of(connection, order.ranks);
+    if (!placed) {
+      return std::unexpected(placed.error());
+    }
+    placement = std::move(*placed);
+  }
+  const auto ranks = static_cast<std::uint32_t>(placement.size());
+  auto spec = load_job(order, order.nodes == 0 ? ranks : order.nodes);
+  if (!spec) {
+    return std::unexpected(spec.error());
+  }
+  if (!placement.empty() && spec->node_count != ranks) {
+    return fail(ErrorCode::invalid_argument,
+                "--ranks names " + std::to_string(ranks) + " nodes, the job has " + std::to_string(spec->node_count));
+  }
+  spec->placement = std::move(placement);
+  spec->adapt = order.adapt;
+  return connection.ask(SubmitJob{std::move(*spec), dry_run});
+}
+
+void add_job_options(CLI::App& verb, JobOptions& options) {
+  verb.add_option("WORKLOAD", options.workload, kWorkloads)->required();
+  verb.add_option("--nodes", options.nodes, "How many nodes; a trace brings its own");
+  verb.add_option("--ranks", options.ranks, "Rank-to-node map: nodes in rank order (3,node-7,...) or a file, one a line");
+  verb.add_option("--name", options.name, "What to call it");
+  verb.add_flag("--adapt", options.adapt, "Its light follows its measured demand (lightloom-agent --inspector-dir)");
+  add_settings(verb, options);
+}
+
+void add_job(CLI::App& app, CommandLine& line) {
+  CLI::App& job = add_reading(
+      app, line, RowFields<JobReport>::kList, "jobs",
+      "state: pending (being planned or committed), waiting (why says for whom), lit, degraded or dark (by its circuits and "
+      "the laser latch), ended (played to the end, or gone), refused.");
+  add_launcher(job, line);
+  CLI::App* submit = job.add_subcommand("submit", "Ask for a job's circuits: a model of the zoo or a trace file");
+  auto& options = line.keep<JobOptions>();
+  add_job_options(*submit, options);
+  submit->add_flag("--wait", options.wait, "Return when its light is confirmed");
+  submit->add_flag("--dry-run", line.globals.dry_run, "Plan only: say what would change");
+  line.when(*submit, submit_job, options);
+  add_running(job, line);
+}
+
+}  // namespace loom::cli

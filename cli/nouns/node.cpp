@@ -1,0 +1,85 @@
+// loom node list|show|drain|undrain|maintenance.
+#include "cli/command_line.hpp"
+#include "cli/nouns/nouns.hpp"
+#include "cli/nouns/read.hpp"
+#include "cli/nouns/request.hpp"
+#include "cli/nouns/rows.hpp"
+
+namespace loom::cli {
+namespace {
+
+struct NodeOptions {
+  RequestOptions request;
+  std::uint32_t node = 0;
+  std::string on_or_off;
+};
+
+std::string use_of(const NodeReport& row) { return row.maintenance ? "MAINTENANCE" : row.drained ? "drained" : "open"; }
+
+constexpr Column<NodeReport> kColumns[] = {
+    {"node", kCell<&NodeReport::node>},
+    {"name", kCell<&NodeReport::name>},
+    {"session", kCell<&NodeReport::session>},
+    {"applied", kCell<&NodeReport::applied>},
+    {"silence",
+     [](const NodeReport& row) { return row.silence < Duration{0} ? std::string("never heard") : text_of(row.silence); }},
+    {"lasers", [](const NodeReport& row) { return std::string(row.lasers_latched_off ? "LATCHED OFF" : "on"); }},
+    {"devices", kCell<&NodeReport::devices>},
+    {"jobs", kCell<&NodeReport::jobs>},
+    {"use", use_of}};
+
+int order_node(const Globals& globals, const NodeOptions& options, NodeOrder order) {
+  const std::string number = std::to_string(options.node);
+  const char* done = order == NodeOrder::drain      ? " is drained"
+                     : order == NodeOrder::undrain  ? " may get jobs again"
+                     : order == NodeOrder::maintain ? " goes into maintenance, its lasers dark and latched"
+                                                    : " leaves maintenance and stays drained";
+  const int code = request(globals, OrderNode{NodeId{options.node}, order, options.request.force, globals.dry_run},
+                           options.request.wait, "node " + number + done);
+  if (code == kDone && order == NodeOrder::release && !globals.dry_run) {
+    say("  to give it jobs again: loom node undrain " + number);
+  }
+  return code;
+}
+
+CLI::App& add_order(CLI::App& group, CommandLine& line, const char* word, const char* what, NodeOrder order,
+                    NodeOptions& options) {
+  CLI::App* verb = group.add_subcommand(word, what);
+  verb->add_option("NODE", options.node, "The node's number")->required();
+  add_change_flags(*verb, line, options.request.wait);
+  line.when(*verb, [order, &options](const Globals& globals) { return order_node(globals, options, order); });
+  return *verb;
+}
+
+int maintain(const Globals& globals, const NodeOptions& options) {
+  return order_node(globals, options, options.on_or_off == "on" ? NodeOrder::maintain : NodeOrder::release);
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<NodeReport>& rows) {
+  std::string text = table_of(kColumns, rows);
+  for (const NodeReport& row : rows) {
+    if (!row.dark_because.empty()) {
+      text += "node " + std::to_string(row.node.value) + ": " + row.dark_because + "\n";
+    }
+  }
+  return text;
+}
+
+void add_node(CLI::App& app, CommandLine& line) {
+  CLI::App& group = add_reading(app, line, RowFields<NodeReport>::kList, "nodes and their agents");
+  auto& options = line.keep<NodeOptions>();
+  add_order(group, line, "drain", "No new jobs; running ones move to free nodes", NodeOrder::drain, options)
+      .add_flag("--force", options.request.force, "Drain it although a job finds no other node and stays");
+  add_order(group, line, "undrain", "It may get jobs again", NodeOrder::undrain, options);
+  CLI::App* maintenance = group.add_subcommand("maintenance", "Drained, dark and latched: nothing repairs it until off");
+  maintenance->add_option("NODE", options.node, "The node's number")->required();
+  maintenance->add_option("ON_OR_OFF", options.on_or_off, "on or off")->required()->check(CLI::IsMember({"on", "off"}));
+  maintenance->add_flag("--force", options.request.force,
+                        "Although it cannot be heard: you have seen that its lasers are dark");
+  add_change_flags(*maintenance, line, options.request.wait);
+  line.when(*maintenance, maintain, options);
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,25 @@
+// Reading: rows of the controller, listed or one of them, as a table or JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/command_line.hpp"
+#include "core/operator.hpp"
+#include "core/report_fields.hpp"
+
+namespace loom::cli {
+
+/// Rows of a reply, on stdout.
+void print_rows(const Globals& globals, const OperatorReply& reply);
+
+/// All rows, or one (not_found complains and fails).
+int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id);
+
+/// `loom NOUN list` and `loom NOUN show ID`. `what`: "nodes and their agents", instead of the plural. `footer`: below the help
+/// of the noun and of its verbs.
+CLI::App& add_reading(CLI::App& app, CommandLine& line, const ListName& name, const std::string& what = {},
+                      const std::string& footer = {});
+
+}  // namespace loom::cli

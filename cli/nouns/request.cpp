@@ -1,0 +1,137 @@
+// Ask, print, follow.
+#include "cli/nouns/request.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "cli/command_line.hpp"
+#include "cli/connection.hpp"
+#include "cli/nouns/read.hpp"
+#include "cli/nouns/rows.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds{50};
+constexpr std::size_t kChangesShown = 40;  ///< of a table; JSON has all
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+constexpr Column<CircuitChange> kColumns[] = {
+    {"change", kCell<&CircuitChange::kind>},
+    {"circuit", [](const CircuitChange& row) { return number(row.circuit.id.value); }},
+    {"job", [](const CircuitChange& row) { return number(row.circuit.job.value); }},
+    {"from", [](const CircuitChange& row) { return number(row.circuit.source.value); }},
+    {"to", [](const CircuitChange& row) { return number(row.circuit.destination.value); }},
+    {"frequency", [](const CircuitChange& row) { return loom::to_string(centre_of(row.circuit.slot)); }}};
+
+}  // namespace
+
+std::string text_of(const ChangeReport& change) {
+  std::string text;
+  for (const JobMove& move : change.moves) {
+    text += "job " + number(move.job.value) + ": node " + number(move.from.value) + " -> node " + number(move.to.value) + "\n";
+  }
+  if (!change.changes.empty()) {
+    const std::size_t shown = std::min(kChangesShown, change.changes.size());
+    const auto first = change.changes.begin();
+    text += table_of(kColumns, std::vector<CircuitChange>(first, first + static_cast<std::ptrdiff_t>(shown)));
+    if (shown < change.changes.size()) {
+      text += "... and " + number(change.changes.size() - shown) + " more (--json has all)\n";
+    }
+  }
+  return text + text_of(change.certificate);
+}
+
+void add_wait(CLI::App& verb, bool& wait) {
+  verb.add_flag("--wait", wait, "Return when the revision that carries it out is confirmed (--timeout)");
+}
+
+void add_change_flags(CLI::App& verb, CommandLine& line, bool& wait) {
+  verb.add_flag("--dry-run", line.globals.dry_run, "Say what would change, and do nothing");
+  add_wait(verb, wait);
+}
+
+int print_dry_run(const Globals& globals, const OperatorReply& reply) {
+  const auto* change = std::get_if<ChangeReport>(&reply.rows);
+  if (change == nullptr) {
+    return give_up({ErrorCode::internal, "the controller answered a dry run without a plan"});
+  }
+  print_rows(globals, reply);
+  if (globals.json) {
+    return kDone;
+  }
+  std::printf(
+      "would change %u agents, touch %u circuits and move %u switches; %u circuits in all, planned in %s; nothing was done\n",
+      change->agents, change->touched, change->switches_moved, change->circuits, text_of(change->plan).c_str());
+  return kDone;
+}
+
+int follow_revision(const Globals& globals, Connection& connection, std::uint64_t revision) {
+  const auto deadline = std::chrono::steady_clock::now() + globals.timeout;
+  Progress progress;
+  while (true) {
+    const auto reply = connection.ask(Query{Noun::status, {}});
+    if (!reply) {
+      return give_up(reply.error());
+    }
+    const auto& status = std::get<StatusReport>(reply->rows);
+    const auto history = connection.ask(Query{Noun::history, revision});
+    if (history) {
+      for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
+        if (row.outcome != CommitOutcome::committed) {
+          return give_up({ErrorCode::refused, "revision " + std::to_string(revision) + " was " +
+                                                  std::string(to_string(row.outcome)) + ": " + row.reason},
+                         "loom schedule history");
+        }
+      }
+    }
+    if (status.revision.value >= revision) {
+      progress.finish("revision " + std::to_string(status.revision.value) + " is confirmed");
+      return kDone;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return give_up(
+          {ErrorCode::timed_out, "revision " + std::to_string(revision) + " is not confirmed after " +
+                                     text_of(globals.timeout) + "; the newest is " + std::to_string(status.revision.value)},
+          "loom status");
+    }
+    progress.show(to_string(status.stage), status.stage_done, status.stage_total);
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+int conclude(const Globals& globals, Connection& connection, const OperatorReply& reply, bool wait, const std::string& done) {
+  if (globals.dry_run) {
+    return print_dry_run(globals, reply);
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["revision"] = reply.revision.value;
+    print(object);
+  } else if (reply.revision.value != 0) {
+    std::printf("revision %s\n", number(reply.revision.value).c_str());
+  }
+  if (reply.revision.value == 0) {
+    say(done + "; no light changes");
+    return kDone;
+  }
+  if (wait) {
+    return follow_revision(globals, connection, reply.revision.value);
+  }
+  say(done + " by revision " + number(reply.revision.value) + "; follow it: loom wait " + number(reply.revision.value));
+  return kDone;
+}
+
+int request(const Globals& globals, OperatorAsk ask, bool wait, const std::string& done) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(std::move(ask));
+  return reply ? conclude(globals, *connection, *reply, wait, done) : give_up(reply.error());
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,108 @@
+// loom predict: one training iteration on one fabric.
+#include <cstdio>
+#include <fstream>
+
+#include "cli/command_line.hpp"
+#include "cli/offline/arena.hpp"
+#include "cli/offline/offline.hpp"
+#include "cli/offline/play_inputs.hpp"
+#include "cli/render/answer.hpp"
+#include "cli/render/term.hpp"
+#include "controller/predict/prediction_text.hpp"
+#include "controller/arena/arena.hpp"
+#include "core/config/calibration_file.hpp"
+
+namespace loom::cli {
+namespace {
+
+struct PredictOptions {
+  std::string workload;
+  std::string fabric;  ///< one of the arena's
+  std::uint32_t nodes = 0;
+  std::string bandwidth = "100G";
+  std::vector<std::string> settings;
+  std::string calibration;  ///< file; settings go before it
+  std::string trace_path;   ///< Perfetto/Chrome trace of the iteration
+};
+
+struct Predicted {
+  Prediction prediction;
+  std::string trace;
+};
+
+Result<Predicted> make_prediction(const PredictOptions& order, const Calibration* calibration) {
+  const auto inputs =
+      read_inputs({order.workload, order.nodes, order.bandwidth, order.settings}, calibration, std::span(&order.fabric, 1));
+  if (!inputs) {
+    return std::unexpected(inputs.error());
+  }
+  auto entry = make_entry(order.fabric, inputs->graph, inputs->rate, settings_for(order.fabric, inputs->fabric));
+  if (!entry) {
+    return std::unexpected(std::move(entry).error());
+  }
+  const auto compute = compute_alone(inputs->graph);
+  if (!compute) {
+    return std::unexpected(compute.error());
+  }
+  Predicted predicted;
+  const auto row = play(*entry, *compute, order.trace_path.empty() ? nullptr : &predicted.trace);
+  if (!row) {
+    return std::unexpected(row.error());
+  }
+  predicted.prediction = prediction_of(*row, inputs->graph, inputs->rate);
+  if (calibration != nullptr) {
+    predicted.prediction.assumptions.insert(predicted.prediction.assumptions.begin(),
+                                            "calibrated by " + calibration->name + ": " + calibration->note);
+  }
+  return predicted;
+}
+
+int predict(const Globals& globals, const PredictOptions& order) {
+  std::optional<Calibration> calibration;
+  if (!order.calibration.empty()) {
+    auto loaded = load_calibration(order.calibration);
+    if (!loaded) {
+      return complain_of(loaded.errors);
+    }
+    calibration = std::move(*loaded.value);
+  }
+  const auto predicted = make_prediction(order, calibration ? &*calibration : nullptr);
+  if (!predicted) {
+    const bool is_users = predicted.error().code != ErrorCode::malformed && predicted.error().code != ErrorCode::internal;
+    complain(predicted.error().message, "loom predict --help");
+    return is_users ? kUsage : kFailed;
+  }
+  if (globals.json) {
+    print(predict_json(predicted->prediction));
+  } else {
+    std::fputs(prediction_table(predicted->prediction).c_str(), stdout);
+  }
+  if (!order.trace_path.empty()) {
+    std::ofstream file(order.trace_path, std::ios::binary);
+    file << predicted->trace;
+    file.flush();
+    if (!file) {
+      complain("cannot write " + order.trace_path, "give --trace a path that can be written");
+      return kFailed;
+    }
+    say("traced to " + order.trace_path + "; open it at ui.perfetto.dev");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, CommandLine& line) {
+  auto& options = line.keep<PredictOptions>();
+  CLI::App* verb = app.add_subcommand("predict", "One training iteration: total, compute, exposed communication");
+  verb->add_option("--workload", options.workload, "Model of the zoo, TopoOpt task graph (.fbuf) or trace")->required();
+  verb->add_option("--fabric", options.fabric, "One of " + arena_fabrics())->required();
+  verb->add_option("--nodes", options.nodes, "How many nodes; a trace brings its own");
+  verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
+  verb->add_option("--set", options.settings, "Parameter key=value or fabric.key=value, repeatable");
+  verb->add_option("--calibration", options.calibration, "File of fitted settings, e.g. configs/calibration/oddl_paper.yaml");
+  verb->add_option("--trace", options.trace_path, "Write a Perfetto trace of the iteration");
+  line.when(*verb, predict, options);
+}
+
+}  // namespace loom::cli

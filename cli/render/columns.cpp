@@ -1,0 +1,31 @@
+// Lists of numbers, short.
+#include "cli/render/columns.hpp"
+
+namespace loom::cli {
+
+std::string ranges_of(const std::vector<NodeId>& nodes) {
+  std::string text;
+  for (std::size_t begin = 0; begin < nodes.size();) {
+    std::size_t end = begin;
+    while (end + 1 < nodes.size() && nodes[end + 1].value == nodes[end].value + 1) {
+      ++end;
+    }
+    text += (text.empty() ? "" : ",") + std::to_string(nodes[begin].value) +
+            (end > begin ? "-" + std::to_string(nodes[end].value) : "");
+    begin = end + 1;
+    if (text.size() > 40 && begin < nodes.size()) {
+      return text + ",... (" + std::to_string(nodes.size()) + ")";
+    }
+  }
+  return text;
+}
+
+std::string list_of(const std::vector<JobId>& jobs) {
+  std::string text;
+  for (const JobId job : jobs) {
+    text += (text.empty() ? "" : ",") + std::to_string(job.value);
+  }
+  return text.empty() ? "-" : text;
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,161 @@
+// What has no table, or other words than its table's.
+#include "cli/render/json.hpp"
+
+#include <array>
+#include <variant>
+
+#include "controller/control/audit_text.hpp"
+#include "core/grid.hpp"
+
+namespace loom::cli {
+namespace {
+
+double decibels(Db ratio) { return ratio.centi / 100.0; }
+
+Json list_of(const std::vector<WssRoute>& rows) {
+  Json routes = Json::array();
+  for (const WssRoute& route : rows) {
+    routes.push_back({{"slot_n", route.slot.n},
+                      {"slot_m", route.slot.m},
+                      {"input", route.input},
+                      {"output", route.output},
+                      {"attenuation_db", decibels(route.attenuation)}});
+  }
+  return routes;
+}
+
+Json list_of(const std::vector<CrossConnect>& rows) {
+  Json connects = Json::array();
+  for (const CrossConnect& connect : rows) {
+    connects.push_back({{"input", connect.input}, {"output", connect.output}});
+  }
+  return connects;
+}
+
+struct SetpointJson {
+  Json operator()(const LaserSetpoint& laser) const {
+    return {{"frequency_mhz", centre_of(laser.slot).mhz},
+            {"slot_n", laser.slot.n},
+            {"slot_m", laser.slot.m},
+            {"power_dbm", laser.power.centi / 100.0},
+            {"emit", laser.emit}};
+  }
+  Json operator()(const HeaterSetpoint& heater) const {
+    Json rings = Json::array();
+    for (const RingResonance& ring : heater.rings) {
+      rings.push_back({{"channel", ring.channel}, {"resonance_mhz", ring.resonance.mhz}});
+    }
+    return {{"rings", std::move(rings)}};
+  }
+  Json operator()(const WssSetpoint& wss) const { return {{"routes", list_of(wss.routes)}}; }
+  Json operator()(const OcsSetpoint& ocs) const { return {{"connects", list_of(ocs.connects)}}; }
+};
+
+struct ReadingJson {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(const LaserObservation& laser) const {
+    return {{"frequency_mhz", laser.frequency.mhz}, {"power_dbm", laser.power.centi / 100.0},
+            {"emitting", laser.emitting},           {"locked", laser.locked},
+            {"status_fatal", laser.status_fatal},   {"status_warning", laser.status_warning}};
+  }
+  Json operator()(const HeaterObservation& heater) const { return {{"millivolts", heater.millivolts}}; }
+  Json operator()(const WssObservation& wss) const { return {{"settled", wss.settled}, {"routes", list_of(wss.routes)}}; }
+  Json operator()(const OcsObservation& ocs) const { return {{"settled", ocs.settled}, {"connects", list_of(ocs.connects)}}; }
+};
+
+std::string_view health_word(DeviceHealth health) {
+  static constexpr std::array<std::string_view, 4> kWords{"unknown", "ready", "moving", "failed"};
+  return kWords.at(static_cast<std::size_t>(health));
+}
+
+}  // namespace
+
+std::string_view to_string(DeviceKind kind) {
+  static constexpr std::array<std::string_view, 4> kWords{"laser", "heater", "wss", "ocs"};
+  return kWords.at(static_cast<std::size_t>(kind));
+}
+
+Json json_of(Duration duration, std::string_view key) {
+  if (key.ends_with("_ms")) {
+    return duration < Duration{} ? Json(nullptr) : Json(duration / std::chrono::milliseconds{1});
+  }
+  return duration.count();
+}
+
+Json json_of(const Setpoint& setpoint) { return std::visit(SetpointJson{}, setpoint); }
+
+/// By kind, those that never happened as well.
+Json json_of(const RefusalCounts& counts) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    object[std::string(to_string(static_cast<RefusalKind>(i)))] = counts[i];
+  }
+  return object;
+}
+
+Json json_of(const HostRoute& route) {
+  Json nodes = Json::array({route.source.value});
+  for (const NodeId node : route.through) {
+    nodes.push_back(node.value);
+  }
+  nodes.push_back(route.destination.value);
+  return nodes;
+}
+
+Json json_of(const CertificateReport& certificate) {
+  const LightMargins& light = certificate.light;
+  Json object{{"wavelength_isolated", certificate.wavelength_isolated},
+              {"physically_isolated", certificate.physically_isolated},
+              {"shared_amplifiers", certificate.shared_amplifiers},
+              {"circuits", light.circuits}};
+  if (light.circuits > 0) {
+    object["link"] = {{"margin_db", decibels(light.link_margin)}, {"receiver", certificate.weakest}};
+    object["crosstalk"] = {{"worst_db", decibels(light.crosstalk)},
+                           {"margin_db", decibels(light.crosstalk_margin)},
+                           {"receiver", certificate.noisiest}};
+    object["reload"] = {{"dipped", light.dipped},
+                        {"dip_db", decibels(light.dip)},
+                        {"dip_ns", light.dip_time.count()},
+                        {"margin_db", light.dipped > 0 ? Json(decibels(light.dip_margin)) : Json(nullptr)}};
+  }
+  return object;
+}
+
+void spread(Json& row, const Circuit& circuit) {
+  row.update({{"circuit", circuit.id.value},
+              {"job", circuit.job.value},
+              {"source", circuit.source.value},
+              {"destination", circuit.destination.value},
+              {"transmitter", circuit.transmitter.value},
+              {"receiver", circuit.receiver.value},
+              {"frequency_mhz", centre_of(circuit.slot).mhz},
+              {"slot_n", circuit.slot.n},
+              {"slot_m", circuit.slot.m},
+              {"rate_bps", circuit.rate.bits_per_second}});
+}
+
+void spread(Json& row, const Observation& observation) {
+  row.update({{"health", health_word(observation.health)},
+              {"reading", std::visit(ReadingJson{}, observation.reading)},
+              {"read_at_ns", ns_of(observation.read_at)},
+              {"fault", observation.fault}});
+}
+
+void spread(Json& row, const Outcome& outcome) {
+  row["refused"] = !outcome.ok();
+  row["answer"] = outcome.error ? Json(printable(outcome.error->message)) : Json(nullptr);
+}
+
+void complete(Json& row, const StatusReport& status) {
+  row["agents"] = {{"live", status.live}, {"suspect", status.suspect}, {"dead", status.dead}};
+}
+
+void complete(Json& row, const StandingAlarm& alarm) { row["raised_by"] = alarm.from_agent ? "agent" : "controller"; }
+
+void complete(Json& row, const AuditRecord& record) {
+  row["at_ns"] = ns_of(record.at);
+  row["principal"] = printable(record.principal);
+  row["asked"] = printable(record.asked);
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,88 @@
+// Words to graphs and jobs.
+#include "cli/workloads.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/architectures/registry.hpp"
+#include "controller/schedule/job_check.hpp"
+#include "controller/workload/load_graph.hpp"
+#include "controller/workload/zoo.hpp"
+
+namespace loom::cli {
+
+std::vector<WorkloadWords> workloads_of(const Scenario& scenario) {
+  std::vector<WorkloadWords> all;
+  for (const JobSubmission& job : submissions_of(scenario)) {
+    all.push_back({job.workload, job.nodes, {job.settings.begin(), job.settings.end()}, job.name});
+  }
+  return all;
+}
+
+Result<SplitSettings> read_settings(const std::vector<std::string>& words, const Calibration* calibration) {
+  auto settings = parse_settings(words);
+  if (!settings) {
+    return std::unexpected(std::move(settings).error());
+  }
+  if (calibration != nullptr) {
+    settings->insert(calibration->settings.begin(), calibration->settings.end());
+  }
+  return split_settings(*settings);
+}
+
+Settings own_settings(const std::string& workload, const std::vector<std::string>& all, const Settings& settings) {
+  Settings own;
+  for (const auto& [key, value] : settings) {
+    const auto knows = [&](const std::string& name) {
+      const auto keys = workload_keys(name);
+      return std::find(keys.begin(), keys.end(), key) != keys.end();
+    };
+    const auto options = all_option_keys();
+    const bool is_option = std::find(options.begin(), options.end(), key) != options.end();
+    if (is_option || all.size() == 1 || knows(workload) || std::none_of(all.begin(), all.end(), knows)) {
+      own.emplace(key, value);
+    }
+  }
+  return own;
+}
+
+Result<TaskGraph> read_graph(const WorkloadWords& words) {
+  return load_task_graph(words.workload, {words.nodes, words.settings, {}});
+}
+
+Result<PlannedJob> read_planned_job(const WorkloadWords& words) {
+  if (words.nodes == 1) {
+    // Refused before its model is, which would say that it has no traffic.
+    JobSpec lonely;
+    lonely.name = words.name;
+    lonely.node_count = 1;
+    return std::unexpected(check_job(lonely).error());
+  }
+  WorkloadWords rest = words;
+  JobOptions options = take_options(rest.settings, all_option_keys());
+  auto graph = read_graph(rest);
+  if (!graph) {
+    return std::unexpected(std::move(graph).error());
+  }
+  auto spec = job_of(*graph);
+  if (!spec) {
+    return std::unexpected(std::move(spec).error());
+  }
+  if (!words.name.empty()) {
+    spec->name = words.name;
+  }
+  spec->workload = words.workload;
+  spec->options = std::move(options);
+  LOOM_TRY(check_job(*spec));
+  return PlannedJob{*std::move(graph), *std::move(spec)};
+}
+
+Result<JobSpec> read_job(const WorkloadWords& words) {
+  auto spec = load_workload(words.workload, {words.nodes, words.settings, all_option_keys()});
+  if (spec && !words.name.empty()) {
+    spec->name = words.name;
+  }
+  return spec;
+}
+
+}  // namespace loom::cli
