@@ -69,7 +69,7 @@ static bool take_ask(Check& check, const OperatorRequest& in, const FieldDescrip
 }
 template <class... Asks>
 static bool take_one(Check& check, const OperatorRequest& in, const FieldDescriptor& set, loom::OperatorAsk& out,
-                     std::type_identity<std::variant<Asks...>>) {
+                     std::type_identity<loom::OneOf<Asks...>>) {
   return (take_ask<Asks>(check, in, set, out) || ...);
 }
 
@@ -135,7 +135,7 @@ static bool take_rows(Check& check, const OperatorReply& in, const FieldDescript
 /// Every alternative of the variant but the first, which is an answer without rows, is asked whether the rows are its own.
 template <class... Rows>
 static loom::ReplyRows reply_rows(Check& check, const OperatorReply& in,
-                                  std::type_identity<std::variant<std::monostate, Rows...>>) {
+                                  std::type_identity<loom::OneOf<std::monostate, Rows...>>) {
   loom::ReplyRows out;
   if (const FieldDescriptor* set = field_of(in, "rows")) {
     const bool is_taken = (take_rows(check, in, *set, std::type_identity<Rows>{}, out) || ...);

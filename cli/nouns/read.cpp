@@ -30,7 +30,7 @@ std::size_t count_of(const OperatorReply& reply) {
 
 /// Calls `visit` with the ListName of every kind of row that can be listed.
 template <class Visit, class... Rows>
-void for_each_list(Visit visit, std::type_identity<std::variant<std::monostate, Rows...>>) {
+void for_each_list(Visit visit, std::type_identity<OneOf<std::monostate, Rows...>>) {
   const auto see = [&]<class Row>(std::type_identity<std::vector<Row>>) { visit(RowFields<Row>::kList); };
   const auto pass = [&]<class Rows_>(std::type_identity<Rows_> rows) {
     if constexpr (requires { see(rows); }) {

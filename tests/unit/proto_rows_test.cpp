@@ -66,7 +66,7 @@ std::string reply_field(std::type_identity<std::vector<Row>>) {
   return RowFields<Row>::kList.wire;
 }
 template <class... Rows>
-std::multiset<std::string> reply_fields(std::type_identity<std::variant<std::monostate, Rows...>>) {
+std::multiset<std::string> reply_fields(std::type_identity<OneOf<std::monostate, Rows...>>) {
   return {reply_field(std::type_identity<Rows>{})...};
 }
 
