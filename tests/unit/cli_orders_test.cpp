@@ -54,8 +54,8 @@ DeviceReport laser() {
 
 TEST_CASE("every command of the operator's reference is in the tree") {
   CLI::App app;
-  CommandLine session;
-  build_tree(app, session);
+  CommandLine line;
+  build_tree(app, line);
   for (const auto& [noun, verb] : std::vector<std::pair<std::string, std::string>>{{"node", "drain"},
                                                                                    {"node", "undrain"},
                                                                                    {"node", "maintenance"},
@@ -74,18 +74,23 @@ TEST_CASE("every command of the operator's reference is in the tree") {
 
 TEST_CASE("a command line becomes an order") {
   CLI::App app;
-  CommandLine session;
-  build_tree(app, session);
+  CommandLine line;
+  build_tree(app, line);
   std::vector<const char*> words{"loom", "node", "maintenance", "7", "on", "--wait", "--json"};
   app.parse(static_cast<int>(words.size()), words.data());
-  CHECK(session.globals.json);
-  CHECK(session.command);
+  const CLI::App& verb = *app.get_subcommand("node")->get_subcommand("maintenance");
+  CHECK(verb.get_option("NODE")->as<std::uint32_t>() == 7);
+  CHECK(verb.get_option("ON_OR_OFF")->as<std::string>() == "on");
+  CHECK(verb.get_option("--wait")->count() == 1);
+  CHECK(verb.get_option("--force")->count() == 0);
+  CHECK(line.globals.json);
+  CHECK(line.command);
 }
 
 TEST_CASE("bash completes nouns, verbs and flags from the tree") {
   CLI::App app;
-  CommandLine session;
-  build_tree(app, session);
+  CommandLine line;
+  build_tree(app, line);
   const auto script = completion_script(app, "bash");
   REQUIRE(script);
   const Draft file("loom_completion_test.bash", *script);
@@ -98,8 +103,8 @@ TEST_CASE("bash completes nouns, verbs and flags from the tree") {
 
 TEST_CASE("zsh and fish have a script, other shells a refusal") {
   CLI::App app;
-  CommandLine session;
-  build_tree(app, session);
+  CommandLine line;
+  build_tree(app, line);
   CHECK(completion_script(app, "zsh")->starts_with("#compdef loom"));
   CHECK(completion_script(app, "fish")->find("-l dry-run") != std::string::npos);
   CHECK(completion_script(app, "tcsh").error().code == ErrorCode::invalid_argument);
