@@ -8,8 +8,8 @@
 #include "cli/offline/play_inputs.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
-#include "controller/predict/prediction_text.hpp"
 #include "controller/arena/arena.hpp"
+#include "controller/predict/prediction_text.hpp"
 #include "core/config/calibration_file.hpp"
 
 namespace loom::cli {

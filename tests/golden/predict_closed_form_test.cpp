@@ -143,8 +143,7 @@ TEST_CASE("predict_answers_with_the_fixed_keys") {
 
 TEST_CASE("unknown_fabrics_settings_and_rates_are_refused_by_name") {
   CHECK(make_fabric_model("fattree", gigabits(100), 4, {}).error().message.find("'fat-tree'") != std::string::npos);
-  CHECK(make_oddl_model(gigabits(100), 4, {{"retune", "1"}}).error().message.find("'retune_us'") !=
-        std::string::npos);
+  CHECK(make_oddl_model(gigabits(100), 4, {{"retune", "1"}}).error().message.find("'retune_us'") != std::string::npos);
   CHECK(make_oddl_model(BitRate{0}, 4, {}).error().code == ErrorCode::out_of_range);
   CHECK(parse_bit_rate("100G").value() == gigabits(100));
   CHECK(parse_bit_rate("400 Gb/s").value() == gigabits(400));

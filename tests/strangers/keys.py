@@ -231,7 +231,7 @@ def orders(job, node=6, device=0):
     setpoint = values.Setpoint(laser=values.LaserSetpoint(slot=values.FrequencySlot(slot_n=-256, slot_m=8), power_centi_dbm=0,
                                                           emit=False))
     spec = values.JobSpec(name=b"stranger", workload=b"vgg19", node_count=2, compute_ns=1000000,
-                          map=values.MAP_CHOICE_CHEAPEST, collectives=[
+                          collectives=[
         values.Collective(kind=values.COLLECTIVE_KIND_ALL_REDUCE, rank_numbers=[0, 1], size_bytes=1 << 20, repeat_count=1)])
     return {
         "submit_job": wire.SubmitJob(spec=spec), "cancel_job": wire.CancelJob(job_id=job),
