@@ -75,6 +75,14 @@ nlohmann::ordered_json json_of(const PlanAnswer& answered) {
                               {"stages", job.stages},
                               {"timeslots", job.timeslots}});
   }
+  if (!answered.iterations.empty()) {
+    object["iterations"] = Json::array();
+    for (const IterationAnswer& each : answered.iterations) {
+      object["iterations"].push_back({{"job", each.job},
+                                      {"iteration_ms", each.iteration ? Json(milliseconds_of(*each.iteration)) : Json()},
+                                      {"compute_ms", milliseconds_of(each.compute)}});
+    }
+  }
   object["assumptions"] = answered.assumptions;
   if (!answered.explanation.empty()) {
     object["explanation"] = answered.explanation;
@@ -101,6 +109,14 @@ std::string text_of(const PlanAnswer& answered) {
       jumps += (jumps.empty() ? "" : " ") + std::to_string(jump);
     }
     add_line(text, "jumps", jumps);
+  }
+  for (const IterationAnswer& each : answered.iterations) {
+    add_line(text, "iteration",
+             each.job + ": " +
+                 (each.iteration ? fixed(milliseconds_of(*each.iteration), 3) + " ms = compute " +
+                                       fixed(milliseconds_of(each.compute), 3) + " ms + exposed communication " +
+                                       fixed(milliseconds_of(*each.iteration - each.compute), 3) + " ms, predicted"
+                                 : each.why_not));
   }
   add_line(text, "certificate", certificate_text(answered.certificate));
   Table table({"job", "name", "nodes", "circuits", "touched", "stages", "timeslots"});

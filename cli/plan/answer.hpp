@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/plan/plan_summary.hpp"
+#include "core/time.hpp"
 
 namespace loom::cli {
 
@@ -18,6 +19,14 @@ struct CertificateAnswer {
   bool physically_isolated = false;
   std::uint32_t shared_amplifiers = 0;
   std::string note;
+};
+
+/// One iteration of a job over its schedule, as a lab's report predicts it; or why there is none.
+struct IterationAnswer {
+  std::string job;
+  std::optional<Duration> iteration;
+  Duration compute{};
+  std::string why_not{};
 };
 
 struct PlanAnswer {
@@ -36,6 +45,7 @@ struct PlanAnswer {
   std::optional<std::uint32_t> wavelengths;  ///< lit; nothing where light has no choice of wavelength
   CertificateAnswer certificate;
   std::vector<JobSummary> jobs;
+  std::vector<IterationAnswer> iterations;  ///< in the order of the schedule; none of a topology by itself
   std::vector<std::string> assumptions;
   std::vector<std::string> explanation;  ///< empty unless asked for
 };

@@ -26,6 +26,8 @@
 #include "controller/architectures/topoopt/schedule.hpp"
 #include "controller/plan/estimate.hpp"
 #include "controller/predict/fabric_model.hpp"
+#include "controller/predict/predict.hpp"
+#include "controller/schedule/job_alone.hpp"
 
 namespace loom::cli {
 namespace {
@@ -155,6 +157,27 @@ Result<void> account_for(const PlanOrder& order, const PlanInputs& inputs, const
   return {};
 }
 
+/// Each job over the schedule that it would be lit with, by the prediction that a lab's report has.
+std::vector<IterationAnswer> iterations_of(const Fabric& fabric, const PlanResult& result) {
+  std::vector<IterationAnswer> all;
+  ScheduleTimings timings = timings_on(fabric, {});
+  timings.fabric = result.schedule.algorithm;
+  for (const JobSchedule& schedule : result.schedule.jobs) {
+    const auto job = std::ranges::find(result.intent.jobs, schedule.job, &Job::id);
+    if (job == result.intent.jobs.end()) {
+      continue;
+    }
+    JobSpec spec = job->spec;
+    spec.collectives = job->demand();
+    spec.placement = job->nodes;
+    spec.node_count = static_cast<std::uint32_t>(job->nodes.size());
+    const auto predicted = predict_schedule(spec, schedule, timings);
+    all.push_back(predicted ? IterationAnswer{spec.name, predicted->iteration, predicted->compute, {}}
+                            : IterationAnswer{spec.name, std::nullopt, spec.compute, predicted.error().message});
+  }
+  return all;
+}
+
 PlanAnswer answer_of(const PlanInputs& inputs, const PlanResult& result, const Plan* base) {
   PlanSummary summary = summary_of(result, base);
   PlanAnswer answered;
@@ -175,6 +198,7 @@ PlanAnswer answer_of(const PlanInputs& inputs, const PlanResult& result, const P
                           static_cast<std::uint32_t>(summary.certificate.shared_amplifiers.size()),
                           {}};
   answered.jobs = std::move(summary.jobs);
+  answered.iterations = iterations_of(*inputs.fabric, result);
   answered.assumptions = result.schedule.assumptions;
   answered.assumptions.insert(answered.assumptions.end(), inputs.fabric->assumptions.begin(), inputs.fabric->assumptions.end());
   return answered;
