@@ -10,18 +10,21 @@
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, std::variant_size_v<Body>> kBodyNames{
-    "Hello",       "Prepared",      "Armed",       "Darkened",  "Settled",   "Applied",         "CycleDone",     "Heartbeat",
-    "Observation", "TrafficReport", "AlarmReport", "Welcome",   "Unwelcome", "Prepare",         "Arm",           "Go",
-    "Proceed",     "Confirm",       "Abandon",     "SetLasers", "Beat",      "OperatorRequest", "OperatorReply", "ResetDevice",
-    "DeviceReset"};
-constexpr std::array<std::string_view, std::variant_size_v<Event>> kEventNames{
-    "Started",      "MessageArrived", "MessageRefused", "TimerFired", "BusReplied", "Appended",
-    "AppendFailed", "Planned",        "Interlock",      "Traffic",    "KeysChanged"};
-constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffectNames{
-    "Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm"};
-constexpr std::array<std::string_view, std::variant_size_v<Record>> kRecordNames{"term",  "intent",   "commit",
-                                                                                 "latch", "snapshot", "audit"};
+constexpr auto kBodyNames = std::to_array<std::string_view>(
+    {"Hello",       "Prepared",      "Armed",       "Darkened",  "Settled",   "Applied",         "CycleDone",     "Heartbeat",
+     "Observation", "TrafficReport", "AlarmReport", "Welcome",   "Unwelcome", "Prepare",         "Arm",           "Go",
+     "Proceed",     "Confirm",       "Abandon",     "SetLasers", "Beat",      "OperatorRequest", "OperatorReply", "ResetDevice",
+     "DeviceReset", "GrantWord"});
+static_assert(kBodyNames.size() == std::variant_size_v<Body>);
+constexpr auto kEventNames =
+    std::to_array<std::string_view>({"Started", "MessageArrived", "MessageRefused", "TimerFired", "BusReplied", "Appended",
+                                     "AppendFailed", "Planned", "Interlock", "Traffic", "KeysChanged"});
+static_assert(kEventNames.size() == std::variant_size_v<Event>);
+constexpr auto kEffectNames =
+    std::to_array<std::string_view>({"Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm"});
+static_assert(kEffectNames.size() == std::variant_size_v<Effect>);
+constexpr auto kRecordNames = std::to_array<std::string_view>({"term", "intent", "commit", "latch", "snapshot", "audit"});
+static_assert(kRecordNames.size() == std::variant_size_v<Record>);
 constexpr std::array<std::string_view, 3> kDecisionNames{"going", "confirmed", "returned"};
 
 std::string name_of(const Event& event) {
