@@ -10,7 +10,7 @@
 #include "controller/plan/admission.hpp"
 #include "controller/plan/adoption.hpp"
 #include "controller/plan/by_hand.hpp"
-#include "controller/plan/estimate.hpp"
+#include "controller/schedule/estimate.hpp"
 #include "controller/plan/light_scope.hpp"
 #include "controller/plan/lower.hpp"
 #include "controller/plan/unusable.hpp"

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "controller/schedule/estimate.hpp"
 #include "controller/schedule/placement.hpp"
 
 namespace loom {
@@ -27,16 +28,7 @@ Result<JobAlone> plan_alone(const Architecture& architecture, const Fabric& fabr
     return std::unexpected(std::move(placed).error());
   }
   Job& job = placed->jobs.front();
-  Demand demand;
-  demand.jobs.push_back({.job = job.id,
-                         .nodes = job.nodes,
-                         .collectives = job.spec.collectives,
-                         .stage = 0,
-                         .held = {},
-                         .options = job.spec.options,
-                         .transmit = job.spec.transmit,
-                         .share = job.share});
-  auto schedule = architecture.schedule(fabric, demand, *placed, {});
+  auto schedule = architecture.schedule(fabric, estimate(*placed, nullptr), *placed, {});
   if (!schedule) {
     return std::unexpected(std::move(schedule).error());
   }

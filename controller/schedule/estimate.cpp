@@ -1,5 +1,5 @@
 // Intent -> Demand.
-#include "controller/plan/estimate.hpp"
+#include "controller/schedule/estimate.hpp"
 
 #include <algorithm>
 #include <map>
