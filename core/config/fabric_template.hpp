@@ -17,7 +17,7 @@ struct TemplateKey {
 };
 
 struct FabricTemplate {
-  std::string_view name;     ///< as files have it: `template: oddl`
+  std::string_view name;     ///< as files have it: `template: NAME`
   std::string_view summary;  ///< a line
   std::span<const TemplateKey> keys;
   /// Reads `parameters` to its end; errors go into the list behind the map. What is returned counts only where `errors` is
