@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/predict/fabric_model.hpp"
+#include "controller/workload/fabric_settings.hpp"
 #include "controller/workload/settings.hpp"
 #include "controller/workload/task_graph.hpp"
 #include "core/config/calibration_file.hpp"

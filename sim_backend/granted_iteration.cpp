@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
+#include "controller/predict/collective_time.hpp"
 #include "controller/predict/iteration_clock.hpp"
-#include "controller/predict/predict.hpp"
 #include "controller/workload/flows.hpp"
 #include "core/digest.hpp"
 #include "sim_backend/grant_lab.hpp"
@@ -109,18 +110,15 @@ double GrantedIteration::slower() const {
 }
 
 Result<GrantedIteration> play_granted(const JobSpec& job, const GrantedOptions& options) {
-  FabricModel ideal;
-  ideal.name = "ideal-switch";
-  ideal.nodes = job.node_count;
-  ideal.rate = options.timings.rate;
-  ideal.link_latency = options.timings.flight;
-  const auto floor = predict(job, {ideal});
-  if (!floor) {
-    return std::unexpected(floor.error());
-  }
   GrantedPlay play{options};
+  const LinkTerms link = link_terms(options.timings.rate, options.timings.flight);
+  IterationClock ideal{job.compute, job.node_count};  // a switch that never stands in anybody's way
   IterationClock clock{job.compute, job.node_count};
   for (const Collective& collective : job.collectives) {
+    if (const std::string fault = fault_of(collective, job.node_count); !fault.empty()) {
+      return fail(ErrorCode::invalid_argument, job.name + ": " + fault);
+    }
+    ideal.finish(collective, ideal.start_of(collective) + uniform_ns(collective, job.node_count, link) * collective.count);
     const auto wire = play.time_of(collective, job.node_count);
     if (!wire) {
       return std::unexpected(wire.error());
@@ -128,7 +126,7 @@ Result<GrantedIteration> play_granted(const JobSpec& job, const GrantedOptions& 
     clock.finish(collective, clock.start_of(collective) + *wire * collective.count);
   }
   GrantedIteration iteration = play.account();
-  iteration.ideal = floor->iteration;
+  iteration.ideal = Duration{std::llround(ideal.end())};
   iteration.granted = Duration{std::llround(clock.end())};
   return iteration;
 }

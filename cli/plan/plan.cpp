@@ -24,10 +24,10 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/architectures/topoopt/schedule.hpp"
-#include "controller/plan/estimate.hpp"
-#include "controller/predict/fabric_model.hpp"
 #include "controller/predict/predict.hpp"
+#include "controller/schedule/estimate.hpp"
 #include "controller/schedule/job_alone.hpp"
+#include "controller/workload/fabric_settings.hpp"
 
 namespace loom::cli {
 namespace {

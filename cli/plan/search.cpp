@@ -19,7 +19,7 @@
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
-#include "controller/predict/fabric_model.hpp"
+#include "controller/workload/fabric_settings.hpp"
 
 namespace loom::cli {
 namespace {

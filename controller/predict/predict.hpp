@@ -1,11 +1,10 @@
-// Predict: a job's iteration time on a fabric, flow level, pure. Two ways: from a FabricModel alone (symbolic, microseconds of
-// work), or from an actual Schedule, whose stages and timeslots are played as agents would play them.
+// Predict: a job's iteration time over a schedule, whose stages and timeslots are played as agents would play them; the
+// engine's front door is predict_graph.hpp. Pure.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "controller/predict/fabric_model.hpp"
 #include "core/demand.hpp"
 #include "core/light.hpp"
 #include "core/result.hpp"
@@ -37,13 +36,6 @@ struct Prediction {
   std::vector<Phase> phases;
   std::vector<std::string> assumptions;
 };
-
-struct PredictOptions {
-  FabricModel fabric;
-};
-
-/// Errors: invalid_argument (a collective that names ranks which the job does not have, no nodes), out_of_range.
-Result<Prediction> predict(const JobSpec& job, const PredictOptions& options);
 
 /// How light is meant to be used. issue: each collective when it is ready, in issue order, `start` = the iteration's start.
 /// merged: a schedule with timeslots moves the bytes of all direct transfers of an iteration together, pair by pair, then the

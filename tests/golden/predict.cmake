@@ -4,4 +4,4 @@ loom_test(predict_test
     ${CMAKE_CURRENT_LIST_DIR}/predict_overlap_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/predict_schedule_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/replay_test.cpp
-  LINKS loom_architectures loom_predict)
+  LINKS loom_closed_form loom_architectures loom_predict)

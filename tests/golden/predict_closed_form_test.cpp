@@ -3,11 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "controller/architectures/oddl/closed_form.hpp"
 #include "controller/predict/collective_time.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/prediction_text.hpp"
+#include "controller/workload/fabric_settings.hpp"
 #include "controller/workload/zoo.hpp"
+#include "tests/oracle/closed_form.hpp"
 
 namespace loom {
 namespace {

@@ -1,10 +1,10 @@
 // Overlap of compute and communication, small enough to be followed by hand.
 #include <catch2/catch.hpp>
 
-#include "controller/architectures/oddl/closed_form.hpp"
 #include "controller/predict/iteration_clock.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/workload/zoo.hpp"
+#include "tests/oracle/closed_form.hpp"
 
 namespace loom {
 namespace {

@@ -1,9 +1,9 @@
 // Predictions from actual schedules: static rings agree with the closed form, timeslots with their guards and holds.
 #include <catch2/catch.hpp>
 
-#include "controller/architectures/oddl/closed_form.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/workload/zoo.hpp"
+#include "tests/oracle/closed_form.hpp"
 
 namespace loom {
 namespace {

@@ -3,4 +3,4 @@ loom_test(predict_unit_test
     ${CMAKE_CURRENT_LIST_DIR}/predict_engine_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/predict_network_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/predict_reconfiguration_test.cpp
-  LINKS loom_architectures loom_predict nlohmann_json::nlohmann_json)
+  LINKS loom_closed_form loom_architectures loom_predict nlohmann_json::nlohmann_json)

@@ -11,6 +11,7 @@
 #include "controller/predict/perfetto_trace.hpp"
 #include "controller/predict/predict_graph.hpp"
 #include "controller/workload/zoo.hpp"
+#include "tests/oracle/closed_form.hpp"
 
 namespace loom {
 namespace {

@@ -2,6 +2,7 @@
 #include "controller/architectures/oddl/architecture.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "controller/architectures/oddl/allotment.hpp"
-#include "controller/architectures/oddl/closed_form.hpp"
 #include "controller/architectures/oddl/entries.hpp"
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/oddl/options.hpp"
@@ -21,6 +21,9 @@
 
 namespace loom {
 namespace {
+
+constexpr std::array<std::string_view, 7> kCompareKeys{"acquisition_us", "blank_us",  "control_us",   "group_size",
+                                                       "latency_us",     "retune_us", "wss_settle_ms"};
 
 /// The fabric of those settings, as large as the job needs: whole groups.
 std::optional<OddlParameters> parameters_of(ArenaBuilder& builder) {
@@ -93,7 +96,7 @@ const Architecture kOddl{.name = "oddl",
                          .options = kOddlOptions,
                          .check_options = check_oddl_options,
                          .compare = enter_oddl,
-                         .compare_keys = kOddlModelKeys,
+                         .compare_keys = kCompareKeys,
                          .has_link_keys = false};
 
 }  // namespace loom

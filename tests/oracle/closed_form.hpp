@@ -1,7 +1,8 @@
-// What the predictor knows of a fabric: rates, latencies and dark times, each a named setting that is printed. No fabric here
-// is calibrated against a measurement; each says so.
+// Closed forms of an iteration, as an oracle of the engine and of schedules: what symmetric collectives take on a fabric that
+// is nothing but rates, latencies and dark times, by formulas that share no code with either. An approximation: no contention.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "controller/predict/predict.hpp"
 #include "controller/workload/settings.hpp"
+#include "core/demand.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
@@ -53,15 +56,14 @@ Result<Duration> microseconds(const Settings& settings, std::string_view key, Du
 /// "12.5 us".
 std::string in_us(Duration duration);
 
-struct SplitSettings {
-  Settings workload;
-  Settings fabric;  ///< without the prefix
-};
-/// Keys that begin with "fabric." apart from the workload's.
-SplitSettings split_settings(const Settings& settings);
+/// `settings`: those of ODDL's entry in the arena. Errors: invalid_argument, out_of_range.
+Result<FabricModel> make_oddl_model(BitRate rate, std::uint32_t nodes, const Settings& settings);
 
-/// "100G", "400 Gb/s"; a number alone is refused, with what it may have meant. Errors: invalid_argument, out_of_range (0 or
-/// beyond 100 Tb/s).
-Result<BitRate> parse_bit_rate(std::string_view text);
+struct PredictOptions {
+  FabricModel fabric;
+};
+
+/// Errors: invalid_argument (a collective that names ranks which the job does not have, no nodes), out_of_range.
+Result<Prediction> predict(const JobSpec& job, const PredictOptions& options);
 
 }  // namespace loom
