@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "agents/order_check.hpp"
+#include "agents/message_check.hpp"
 #include "core/intake_limits.hpp"
 #include "core/journal_state.hpp"
 
@@ -45,176 +45,177 @@ struct Overloaded : Ts... {
 
 Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> drivers)
     : options_(options),
-      voice_{options.node, {}, {}},
-      lanes_(options.fabric, options.node, std::move(drivers)),
-      timelines_(voice_, lanes_),
-      executor_(lanes_),
-      grants_(voice_, executor_, static_cast<std::uint32_t>(options.fabric->nodes.size())),
-      commit_({options.arm_lead, options.late_limit}, voice_, lanes_, timelines_, grants_),
+      envelopes_{options.node, {}, {}},
+      units_(options.fabric, options.node, std::move(drivers)),
+      timelines_(envelopes_, units_),
+      executor_(units_),
+      grants_(envelopes_, executor_, static_cast<std::uint32_t>(options.fabric->nodes.size())),
+      commit_({options.arm_lead, options.late_limit}, envelopes_, units_, timelines_, grants_),
       interlock_(contacts_of(*options.fabric, options.node)),
       session_(SessionOptions{options.hello_interval, options.heartbeat_interval}),
-      audit_({options.audit_interval, options.report_interval}, voice_, lanes_),
-      resets_(voice_, lanes_),
-      orders_here_(voice_, lanes_) {}
+      audit_({options.audit_interval, options.report_interval}, envelopes_, units_),
+      resets_(envelopes_, units_),
+      requests_here_(envelopes_, units_) {}
 
 void Agent::step(Instant now, const Event& event, EffectSink& sink) {
-  const Turn turn{now, &sink};
+  const StepContext context{now, &sink};
   if (const auto* started = std::get_if<Started>(&event)) {
-    start(turn, *started);
+    start(context, *started);
   }
   if (!started_) {
     return;
   }
   std::visit(Overloaded{
-                 [&](const MessageArrived& message) { hear(turn, message); },
-                 [&](const MessageRefused& refused) { note_refused(turn, refused); },
-                 [&](const BusReplied& reply) { counters_.foreign_replies += lanes_.replied(turn, reply) ? 0U : 1U; },
-                 [&](const InterlockChanged& change) { contact(turn, change); },
-                 [&](const TrafficHeard& heard) { traffic_.hear(turn.now, heard.told); },
+                 [&](const MessageArrived& message) { receive(context, message); },
+                 [&](const MessageRefused& refused) { note_refused(context, refused); },
+                 [&](const BusReplied& reply) { counters_.foreign_replies += units_.replied(context, reply) ? 0U : 1U; },
+                 [&](const InterlockChanged& change) { contact(context, change); },
+                 [&](const TrafficReceived& received) { traffic_.receive(context.now, received.reported); },
                  [&](const Appended& appended) {
                    if (appended.snapshot_due) {
                      SnapshotRecord snapshot;
-                     snapshot.term = voice_.term;
+                     snapshot.term = envelopes_.term;
                      snapshot.latch = interlock_.record();
-                     turn.sink->emit(Append{std::move(snapshot)});
+                     context.sink->emit(Append{std::move(snapshot)});
                    }
                  },
                  [&](const AppendFailed& failure) {
-                   voice_.warn(turn, {AlarmCode::journal_damaged,
-                                      {},
-                                      {},
-                                      "the latch of this agent is not durable: " + failure.error.message,
-                                      "loom lasers off"});
+                   envelopes_.warn(context, {AlarmCode::journal_damaged,
+                                             {},
+                                             {},
+                                             "the latch of this agent is not durable: " + failure.error.message,
+                                             "loom lasers off"});
                  },
                  [](const auto&) {},
              },
              event);
-  advance(turn);
+  advance(context);
 }
 
-void Agent::start(Turn turn, const Started& started) {
+void Agent::start(StepContext context, const Started& started) {
   started_ = true;
   boot_id_ = started.boot_id;
   wall_offset_ = started.wall_offset;
-  voice_.clock = started.clock;
+  envelopes_.clock = started.clock;
   const SnapshotRecord earlier = state_of(started.records);
-  voice_.term = std::max(voice_.term, earlier.term);
+  envelopes_.term = std::max(envelopes_.term, earlier.term);
   interlock_.restore(earlier.latch);
-  session_.start(turn);
+  session_.start(context);
   if (interlock_.latched()) {
-    latch(turn);
+    latch(context);
   }
-  lanes_.bar_light(interlock_.bars_light());  // what is lit stays so until a contact is found open, or cannot be read
-  audit_.start(turn);
+  units_.bar_light(interlock_.bars_light());  // what is lit stays so until a contact is found open, or cannot be read
+  audit_.start(context);
 }
 
 // --- words ---------------------------------------------------------------------------------------------------------------
 
 /// The transport has proven that the key behind `from` may speak for that node.
-void Agent::hear_peer(Turn turn, const MessageArrived& message) {
-  const auto* word = std::get_if<GrantWord>(&message.envelope.body);
+void Agent::receive_peer(StepContext context, const MessageArrived& message) {
+  const auto* grant_message = std::get_if<GrantPlaneMessage>(&message.envelope.body);
   const bool is_theirs = message.envelope.role == Role::agent && message.envelope.node.value == message.from.id &&
                          message.envelope.node != options_.node;
-  if (word == nullptr || !is_theirs) {
+  if (grant_message == nullptr || !is_theirs) {
     ++counters_.misdirected;
     return;
   }
-  grants_.hear(turn, message.envelope.node, message.envelope, *word);
+  grants_.receive(context, message.envelope.node, message.envelope, *grant_message);
 }
 
 /// The transport has proven the role of the key; whoever may order darkness needs no controller for it.
-void Agent::hear_operator(Turn turn, const MessageArrived& message) {
-  if (orders_here_.take(turn, message, row()) != OrdersHere::Verdict::darken) {
+void Agent::receive_operator(StepContext context, const MessageArrived& message) {
+  if (requests_here_.take(context, message, row()) != RequestsHere::Verdict::darken) {
     return;
   }
   const LatchRecord before = interlock_.record();
-  interlock_.order_here(message.envelope.principal, wall_text(turn));
-  latch(turn);  // also where it is latched already: what is asked for is proof
-  keep_latch(turn, before, true);
+  interlock_.order_here(message.envelope.principal, wall_text(context));
+  latch(context);  // also where it is latched already: what is asked for is proof
+  keep_latch(context, before, true);
 }
 
-void Agent::hear(Turn turn, const MessageArrived& message) {
+void Agent::receive(StepContext context, const MessageArrived& message) {
   if (message.from.kind == Peer::Kind::agent) {
-    return hear_peer(turn, message);
+    return receive_peer(context, message);
   }
   if (message.from.kind == Peer::Kind::operator_) {
-    return hear_operator(turn, message);
+    return receive_operator(context, message);
   }
   const Envelope& envelope = message.envelope;
   if (message.from.kind != Peer::Kind::controller || envelope.node != options_.node) {
     ++counters_.misdirected;
     return;
   }
-  if (const auto fault = implausible(envelope, {turn.now, voice_.term, commit_.newest(), interlock_.record().order})) {
-    return refuse_implausible(turn, envelope, *fault);
+  if (const auto fault = implausible(envelope, {context.now, envelopes_.term, commit_.newest(), interlock_.record().order})) {
+    return refuse_implausible(context, envelope, *fault);
   }
-  if (envelope.term < voice_.term) {
-    return refuse_stale_term(turn, envelope);
+  if (envelope.term < envelopes_.term) {
+    return refuse_stale_term(context, envelope);
   }
-  if (envelope.term > voice_.term) {
-    adopt_term(turn, envelope.term);
+  if (envelope.term > envelopes_.term) {
+    adopt_term(context, envelope.term);
   }
-  session_.heard(turn.now);
-  obey(turn, envelope);
+  session_.received(context.now);
+  handle(context, envelope);
 }
 
 /// The transport turned it away, or it did not decode. Aloud, but not as often as messages run: whoever floods us shall not
 /// flood the controller through us.
-void Agent::note_refused(Turn turn, const MessageRefused& refused) {
+void Agent::note_refused(StepContext context, const MessageRefused& refused) {
   const bool is_first = counters_.refused == 0;
   counters_.refused += refused.count;
-  if (!is_first && between(refused_told_, turn.now) < Duration{limits::kRefusalToldNs}) {
+  if (!is_first && between(refused_reported_, context.now) < Duration{limits::kRefusalReportedNs}) {
     return;
   }
-  refused_told_ = turn.now;
-  voice_.warn(turn, {AlarmCode::malformed_message,
-                     {},
-                     {},
-                     refused.error.message + " (" + std::string(to_string(refused.kind)) + "; " +
-                         std::to_string(counters_.refused) + " messages refused so far)",
-                     "loom node show " + std::to_string(options_.node.value)});
+  refused_reported_ = context.now;
+  envelopes_.warn(context, {AlarmCode::malformed_message,
+                            {},
+                            {},
+                            refused.error.message + " (" + std::string(to_string(refused.kind)) + "; " +
+                                std::to_string(counters_.refused) + " messages refused so far)",
+                            "loom node show " + std::to_string(options_.node.value)});
 }
 
 /// Aloud, but not as often as messages run.
-void Agent::refuse_implausible(Turn turn, const Envelope& envelope, const std::string& fault) {
+void Agent::refuse_implausible(StepContext context, const Envelope& envelope, const std::string& fault) {
   ++counters_.implausible;
   if (const auto* order = std::get_if<SetLasers>(&envelope.body); order != nullptr && !order->on) {
-    set_lasers(turn, {false, interlock_.record().order});  // whoever says dark is followed; its number is forgotten
+    set_lasers(context, {false, interlock_.record().order});  // whoever says dark is followed; its number is forgotten
   }
-  if (counters_.implausible > 1 && between(implausible_told_, turn.now) < Duration{limits::kRefusalToldNs}) {
+  if (counters_.implausible > 1 && between(implausible_reported_, context.now) < Duration{limits::kRefusalReportedNs}) {
     return;
   }
-  implausible_told_ = turn.now;
-  voice_.warn(turn, {AlarmCode::malformed_message,
-                     {},
-                     {},
-                     "the controller is not followed: " + fault + " (" + std::to_string(counters_.implausible) + " so far)",
-                     "loom node show " + std::to_string(options_.node.value)});
+  implausible_reported_ = context.now;
+  envelopes_.warn(context,
+                  {AlarmCode::malformed_message,
+                   {},
+                   {},
+                   "the controller is not followed: " + fault + " (" + std::to_string(counters_.implausible) + " so far)",
+                   "loom node show " + std::to_string(options_.node.value)});
 }
 
-void Agent::adopt_term(Turn turn, Term term) {
-  voice_.term = term;
-  turn.sink->emit(Append{TermRecord{term}});
-  commit_.fence(turn);
-  session_.newer_term(turn);
+void Agent::adopt_term(StepContext context, Term term) {
+  envelopes_.term = term;
+  context.sink->emit(Append{TermRecord{term}});
+  commit_.fence(context);
+  session_.newer_term(context);
 }
 
-void Agent::refuse_stale_term(Turn turn, const Envelope& envelope) {
+void Agent::refuse_stale_term(StepContext context, const Envelope& envelope) {
   ++counters_.stale_term;
   const Error error{ErrorCode::stale_term, "term " + std::to_string(envelope.term.value) + " is fenced, node " +
-                                               std::to_string(options_.node.value) + " obeys term " +
-                                               std::to_string(voice_.term.value)};
-  const auto say = [&](Body body) { voice_.say(turn, envelope.revision, std::move(body)); };
+                                               std::to_string(options_.node.value) + " follows term " +
+                                               std::to_string(envelopes_.term.value)};
+  const auto send = [&](Body body) { envelopes_.send(context, envelope.revision, std::move(body)); };
   std::visit(Overloaded{
-                 [&](const Prepare&) { say(Prepared{{error}, {}}); },
-                 [&](const Arm&) { say(Armed{{error}, {}}); },
-                 [&](const Go&) { say(Darkened{{error}, {}}); },
+                 [&](const Prepare&) { send(Prepared{{error}, {}}); },
+                 [&](const Arm&) { send(Armed{{error}, {}}); },
+                 [&](const Go&) { send(Darkened{{error}, {}}); },
                  [&](const Proceed& proceed) {
-                   say(proceed.phase == CommitPhase::move ? Body(Settled{{error}, {}}) : Body(Applied{{error}, {}}));
+                   send(proceed.phase == CommitPhase::move ? Body(Settled{{error}, {}}) : Body(Applied{{error}, {}}));
                  },
                  [&](const SetLasers& order) {
                    if (!order.on) {
-                     set_lasers(turn, order);  // whoever says dark is obeyed
+                     set_lasers(context, order);  // whoever says dark is obeyed
                    }
                  },
                  [](const auto&) {},
@@ -222,68 +223,68 @@ void Agent::refuse_stale_term(Turn turn, const Envelope& envelope) {
              envelope.body);
 }
 
-void Agent::obey(Turn turn, const Envelope& envelope) {
-  if (obey_commit(turn, envelope)) {
+void Agent::handle(StepContext context, const Envelope& envelope) {
+  if (handle_commit(context, envelope)) {
     return;
   }
   std::visit(Overloaded{
                  [&](const Welcome& welcome) {
                    knows_all_ = knows_all_ && session_.state() == SessionState::joined;
-                   session_.welcome(turn, welcome.heartbeat_interval);
-                   commit_.confirm(turn, welcome.confirmed);
-                   timelines_.say_again();
-                   grants_.say_again();
+                   session_.welcome(context, welcome.heartbeat_interval);
+                   commit_.confirm(context, welcome.confirmed);
+                   timelines_.send_again();
+                   grants_.send_again();
                  },
                  [&](const Unwelcome& unwelcome) {
                    if (unwelcome.error.code == ErrorCode::busy) {
-                     return session_.newer_term(turn);  // it started again and asks who we are: nobody was turned away
+                     return session_.newer_term(context);  // it started again and asks who we are: nobody was turned away
                    }
-                   session_.unwelcome(turn);
-                   turn.sink->emit(RaiseAlarm{{AlarmCode::agent_duplicate,
-                                               options_.node,
-                                               {},
-                                               "the controller turned this agent away: " + unwelcome.error.message,
-                                               "loom node show " + std::to_string(options_.node.value)}});
+                   session_.unwelcome(context);
+                   context.sink->emit(RaiseAlarm{{AlarmCode::agent_duplicate,
+                                                  options_.node,
+                                                  {},
+                                                  "the controller turned this agent away: " + unwelcome.error.message,
+                                                  "loom node show " + std::to_string(options_.node.value)}});
                  },
-                 [&](const Beat& beat) { commit_.confirm(turn, beat.confirmed); },
-                 [&](const SetLasers& order) { set_lasers(turn, order); },
-                 [&](const ResetDevice& order) { resets_.order(turn, order); },
+                 [&](const Beat& beat) { commit_.confirm(context, beat.confirmed); },
+                 [&](const SetLasers& order) { set_lasers(context, order); },
+                 [&](const ResetDevice& order) { resets_.order(context, order); },
                  [&](const auto&) { ++counters_.unexpected; },
              },
              envelope.body);
 }
 
-bool Agent::obey_commit(Turn turn, const Envelope& envelope) {
+bool Agent::handle_commit(StepContext context, const Envelope& envelope) {
   const Revision revision = envelope.revision;
-  return std::visit(Overloaded{
-                        [&](const Prepare& prepare) {
-                          const auto latched =
-                              interlock_.bars_light() ? std::optional(interlock_.refusal(options_.node)) : std::nullopt;
-                          return commit_.prepare(turn, revision, prepare.plan, latched), true;
-                        },
-                        [&](const Arm& arm) { return commit_.arm(turn, revision, envelope.clock, arm.fire_at), true; },
-                        [&](const Go&) { return commit_.go(turn, revision), true; },
-                        [&](const Proceed& proceed) { return commit_.proceed(turn, revision, envelope.clock, proceed), true; },
-                        [&](const Confirm&) { return commit_.confirm(turn, revision), true; },
-                        [&](const Abandon&) { return commit_.abandon(turn, revision), true; },
-                        [](const auto&) { return false; },
-                    },
-                    envelope.body);
+  return std::visit(
+      Overloaded{
+          [&](const Prepare& prepare) {
+            const auto latched = interlock_.bars_light() ? std::optional(interlock_.refusal(options_.node)) : std::nullopt;
+            return commit_.prepare(context, revision, prepare.plan, latched), true;
+          },
+          [&](const Arm& arm) { return commit_.arm(context, revision, envelope.clock, arm.fire_at), true; },
+          [&](const Go&) { return commit_.go(context, revision), true; },
+          [&](const Proceed& proceed) { return commit_.proceed(context, revision, envelope.clock, proceed), true; },
+          [&](const Confirm&) { return commit_.confirm(context, revision), true; },
+          [&](const Abandon&) { return commit_.abandon(context, revision), true; },
+          [](const auto&) { return false; },
+      },
+      envelope.body);
 }
 
 // --- interlock -----------------------------------------------------------------------------------------------------------
 
-void Agent::set_lasers(Turn turn, const SetLasers& order) {
+void Agent::set_lasers(StepContext context, const SetLasers& order) {
   const LatchRecord before = interlock_.record();
   switch (interlock_.order(order)) {
     case Interlock::Change::latched:
-      latch(turn);
+      latch(context);
       break;
     case Interlock::Change::lifted:
-      lanes_.bar_light(interlock_.bars_light());
+      units_.bar_light(interlock_.bars_light());
       break;
     case Interlock::Change::held:
-      voice_.warn(turn, {AlarmCode::lasers_off, {}, {}, interlock_.refusal(options_.node).message, "loom lasers rearm"});
+      envelopes_.warn(context, {AlarmCode::lasers_off, {}, {}, interlock_.refusal(options_.node).message, "loom lasers rearm"});
       break;
     case Interlock::Change::none:
       break;
@@ -291,164 +292,165 @@ void Agent::set_lasers(Turn turn, const SetLasers& order) {
   if (interlock_.record() == before) {
     return;  // known, or older than what was obeyed: an answer would only be asked again, as fast as messages run
   }
-  turn.sink->emit(Append{interlock_.record()});
+  context.sink->emit(Append{interlock_.record()});
   if (session_.state() == SessionState::joined) {
-    say_heartbeat(turn);  // the answer
+    send_heartbeat(context);  // the answer
   }
 }
 
-void Agent::contact(Turn turn, const InterlockChanged& change) {
+void Agent::contact(StepContext context, const InterlockChanged& change) {
   const LatchRecord before = interlock_.record();
   const bool was_barred = interlock_.bars_light();
-  if (interlock_.contact(change, wall_text(turn)) == Interlock::Change::latched) {
-    latch(turn);
+  if (interlock_.contact(change, wall_text(context)) == Interlock::Change::latched) {
+    latch(context);
   }
-  keep_latch(turn, before, was_barred);
+  keep_latch(context, before, was_barred);
 }
 
 /// What an event about the latch leaves behind, after darkness.
-void Agent::keep_latch(Turn turn, const LatchRecord& before, bool was_barred) {
-  lanes_.bar_light(interlock_.bars_light());
+void Agent::keep_latch(StepContext context, const LatchRecord& before, bool was_barred) {
+  units_.bar_light(interlock_.bars_light());
   const bool has_changed = interlock_.record() != before;
   if (has_changed) {
-    turn.sink->emit(Append{interlock_.record()});
+    context.sink->emit(Append{interlock_.record()});
   }
   if ((has_changed || interlock_.bars_light() != was_barred) && session_.state() == SessionState::joined) {
-    say_heartbeat(turn);
+    send_heartbeat(context);
   }
 }
 
 /// Dark first; words and reasons after.
-void Agent::latch(Turn turn) {
-  lanes_.bar_light(true);
+void Agent::latch(StepContext context) {
+  units_.bar_light(true);
   timelines_.stop_all();
   grants_.halt();
-  darken_lasers(turn);
+  darken_lasers(context);
   const Error refusal = interlock_.refusal(options_.node);
-  commit_.trouble(turn, refusal);
-  voice_.warn(turn, {AlarmCode::lasers_off, {}, {}, refusal.message, "loom lasers rearm"});
+  commit_.trouble(context, refusal);
+  envelopes_.warn(context, {AlarmCode::lasers_off, {}, {}, refusal.message, "loom lasers rearm"});
 }
 
-void Agent::darken_lasers(Turn turn) {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (lanes_[i].is_laser() && lanes_.take(i, Activity::interlock)) {
-      lanes_.aim(turn, i, Activity::interlock, lanes_.dark(i));
-      lanes_.forget_programme(i);
+void Agent::darken_lasers(StepContext context) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i].is_laser() && units_.take(i, Activity::interlock)) {
+      units_.command(context, i, Activity::interlock, units_.dark(i));
+      units_.forget_programme(i);
     }
   }
 }
 
-void Agent::advance_interlock(Turn turn) {
-  const bool again = darken_again_.passed(turn.now);
+void Agent::advance_interlock(StepContext context) {
+  const bool again = darken_again_.passed(context.now);
   bool failed = false;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (lanes_[i].claim.owner() != Activity::interlock) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i].claim.owner() != Activity::interlock) {
       continue;
     }
-    if (again && lanes_[i].progress == Progress::failed) {
-      lanes_.aim(turn, i, Activity::interlock, lanes_.dark(i));
+    if (again && units_[i].progress == Progress::failed) {
+      units_.command(context, i, Activity::interlock, units_.dark(i));
     }
-    if (lanes_[i].progress == Progress::proven) {
-      lanes_.release(i, Activity::interlock);
+    if (units_[i].progress == Progress::proven) {
+      units_.release(i, Activity::interlock);
     }
-    failed = failed || lanes_[i].progress == Progress::failed;
+    failed = failed || units_[i].progress == Progress::failed;
   }
   if (again) {
     darken_again_.forget();
   }
   if (failed && !darken_again_.is_set()) {
-    darken_again_.set(turn, later(turn.now, kDarkenAgain));
+    darken_again_.set(context, later(context.now, kDarkenAgain));
   }
 }
 
 // --- what time and devices bring ------------------------------------------------------------------------------------------
 
-void Agent::advance(Turn turn) {
-  lanes_.advance(turn);
-  advance_interlock(turn);
-  timelines_.advance(turn);
-  commit_.advance(turn);
-  grants_.advance(turn);
-  resets_.advance(turn);
-  if (orders_here_.is_waiting()) {
-    orders_here_.advance(turn, row());
+void Agent::advance(StepContext context) {
+  units_.advance(context);
+  advance_interlock(context);
+  timelines_.advance(context);
+  commit_.advance(context);
+  grants_.advance(context);
+  resets_.advance(context);
+  if (requests_here_.is_waiting()) {
+    requests_here_.advance(context, row());
   }
-  audit_.advance(turn);
-  tell_failures(turn);
-  speak(turn);
+  audit_.advance(context);
+  report_failures(context);
+  speak(context);
 }
 
-void Agent::tell_failures(Turn turn) {
-  for (const std::size_t lane : lanes_.take_new_failures()) {
-    const Device& device = *lanes_[lane].device;
-    const std::string fault = lanes_[lane].driver->observe().fault;
+void Agent::report_failures(StepContext context) {
+  for (const std::size_t unit : units_.take_new_failures()) {
+    const Device& device = *units_[unit].device;
+    const std::string fault = units_[unit].driver->observe().fault;
     Alarm alarm{AlarmCode::device_failed, {}, device.id, {}, "loom device show " + std::to_string(device.id.value)};
     alarm.evidence = "device " + std::to_string(device.id.value) + " (" + device.name +
                      "): " + (fault.empty() ? "its driver gave up" : fault);
-    voice_.warn(turn, std::move(alarm));
+    envelopes_.warn(context, std::move(alarm));
   }
 }
 
-void Agent::speak(Turn turn) {
+void Agent::speak(StepContext context) {
   if (!greeted_ && audit_.has_seen_everything()) {
     greeted_ = true;
-    session_.hurry(turn);
+    session_.hurry(context);
   }
-  switch (session_.advance(turn)) {
+  switch (session_.advance(context)) {
     case Session::Due::hello:
-      say_hello(turn);
+      send_hello(context);
       break;
     case Session::Due::heartbeat:
-      say_heartbeat(turn);
-      say_traffic(turn);
-      timelines_.repeat_cycle_done(turn);
-      grants_.repeat_done(turn);
+      send_heartbeat(context);
+      send_traffic(context);
+      timelines_.repeat_cycle_done(context);
+      grants_.repeat_done(context);
       break;
     case Session::Due::nothing:
       break;
   }
-  const bool report_is_due = audit_.report_is_due(turn);
+  const bool report_is_due = audit_.report_is_due(context);
   if (session_.state() != SessionState::joined) {
     return;
   }
   if (report_is_due || !knows_all_ || reported_applied_ != commit_.applied()) {
     knows_all_ = true;
     reported_applied_ = commit_.applied();
-    audit_.report_all(turn);
+    audit_.report_all(context);
   } else {
-    audit_.report_changes(turn);
+    audit_.report_changes(context);
   }
 }
 
-void Agent::say_hello(Turn turn) {
+void Agent::send_hello(StepContext context) {
   greeted_ = true;
-  Hello hello{options_.software, boot_id_, voice_.term, commit_.applied(), interlock_.bars_light(), {}, interlock_.own_latch()};
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    hello.devices.push_back({lanes_[i].device->id, lanes_[i].driver->observe().health});
+  Hello hello{options_.software,       boot_id_, envelopes_.term,       commit_.applied(),
+              interlock_.bars_light(), {},       interlock_.own_latch()};
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    hello.devices.push_back({units_[i].device->id, units_[i].driver->observe().health});
   }
-  voice_.say(turn, commit_.gone(), std::move(hello));
+  envelopes_.send(context, commit_.gone(), std::move(hello));
 }
 
 /// What is news with the next heartbeat, everything with every report.
-void Agent::say_traffic(Turn turn) {
+void Agent::send_traffic(StepContext context) {
   if (!traffic_.is_fed()) {
     return;
   }
-  TrafficReport report = traffic_.report(turn.now);
-  const bool is_due = turn.now - traffic_said_at_ >= options_.report_interval;
-  if (is_due || is_news(said_traffic_, report)) {
-    traffic_said_at_ = turn.now;
-    said_traffic_ = report;
-    voice_.say(turn, commit_.applied(), std::move(report));
+  TrafficReport report = traffic_.report(context.now);
+  const bool is_due = context.now - traffic_sent_at_ >= options_.report_interval;
+  if (is_due || is_news(sent_traffic_, report)) {
+    traffic_sent_at_ = context.now;
+    sent_traffic_ = report;
+    envelopes_.send(context, commit_.applied(), std::move(report));
   }
 }
 
-void Agent::say_heartbeat(Turn turn) {
-  voice_.say(turn, commit_.applied(),
-             Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch()});
+void Agent::send_heartbeat(StepContext context) {
+  envelopes_.send(context, commit_.applied(),
+                  Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch()});
 }
 
-std::string Agent::wall_text(Turn turn) const { return to_string(wall_time(turn.now, wall_offset_)); }
+std::string Agent::wall_text(StepContext context) const { return to_string(wall_time(context.now, wall_offset_)); }
 
 /// How this node is, as its agent knows it.
 NodeReport Agent::row() const {
@@ -458,7 +460,7 @@ NodeReport Agent::row() const {
   row.session = session_.state() == SessionState::joined ? "joined" : "alone";
   row.applied = commit_.applied();
   row.lasers_latched_off = interlock_.bars_light();
-  row.devices = static_cast<std::uint32_t>(lanes_.size());
+  row.devices = static_cast<std::uint32_t>(units_.size());
   row.dark_because = interlock_.bars_light() ? interlock_.refusal(options_.node).message : std::string();
   return row;
 }

@@ -11,14 +11,14 @@
 #include "agents/audit.hpp"
 #include "agents/commit.hpp"
 #include "agents/device_resets.hpp"
+#include "agents/device_units.hpp"
+#include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
 #include "agents/interlock.hpp"
-#include "agents/lanes.hpp"
-#include "agents/orders_here.hpp"
+#include "agents/requests_here.hpp"
 #include "agents/session.hpp"
 #include "agents/timelines.hpp"
 #include "agents/traffic/traffic_folder.hpp"
-#include "agents/voice.hpp"
 #include "core/step.hpp"
 
 namespace loom {
@@ -56,62 +56,62 @@ class Agent {
   /// driver's Transaction and a sink that has not been warmed.
   void step(Instant now, const Event& event, EffectSink& sink);
 
-  const Commit& commit() const { return commit_; }
+  const AgentCommit& commit() const { return commit_; }
   const Session& session() const { return session_; }
   const Interlock& interlock() const { return interlock_; }
   const Timelines& timelines() const { return timelines_; }
   const GrantPlane& grants() const { return grants_; }
   /// See GrantPlane::take_times(): for whoever measures.
   std::vector<GrantTimes> take_grant_times() { return grants_.take_times(); }
-  const DeviceLanes& lanes() const { return lanes_; }
+  const DeviceUnits& units() const { return units_; }
   const AgentCounters& counters() const { return counters_; }
   const TrafficFolder& traffic() const { return traffic_; }
-  Term term() const { return voice_.term; }
+  Term term() const { return envelopes_.term; }
 
  private:
-  void start(Turn turn, const Started& started);
-  void hear(Turn turn, const MessageArrived& message);
-  void hear_peer(Turn turn, const MessageArrived& message);
-  void hear_operator(Turn turn, const MessageArrived& message);
-  void obey(Turn turn, const Envelope& envelope);
-  bool obey_commit(Turn turn, const Envelope& envelope);
-  void note_refused(Turn turn, const MessageRefused& refused);
-  void refuse_implausible(Turn turn, const Envelope& envelope, const std::string& fault);
-  void refuse_stale_term(Turn turn, const Envelope& envelope);
-  void adopt_term(Turn turn, Term term);
-  void set_lasers(Turn turn, const SetLasers& order);
-  void contact(Turn turn, const InterlockChanged& change);
-  void keep_latch(Turn turn, const LatchRecord& before, bool was_barred);
-  void latch(Turn turn);
-  void darken_lasers(Turn turn);
-  void advance_interlock(Turn turn);
-  void advance(Turn turn);
-  void tell_failures(Turn turn);
-  void speak(Turn turn);
-  void say_hello(Turn turn);
-  void say_heartbeat(Turn turn);
-  std::string wall_text(Turn turn) const;
+  void start(StepContext context, const Started& started);
+  void receive(StepContext context, const MessageArrived& message);
+  void receive_peer(StepContext context, const MessageArrived& message);
+  void receive_operator(StepContext context, const MessageArrived& message);
+  void handle(StepContext context, const Envelope& envelope);
+  bool handle_commit(StepContext context, const Envelope& envelope);
+  void note_refused(StepContext context, const MessageRefused& refused);
+  void refuse_implausible(StepContext context, const Envelope& envelope, const std::string& fault);
+  void refuse_stale_term(StepContext context, const Envelope& envelope);
+  void adopt_term(StepContext context, Term term);
+  void set_lasers(StepContext context, const SetLasers& order);
+  void contact(StepContext context, const InterlockChanged& change);
+  void keep_latch(StepContext context, const LatchRecord& before, bool was_barred);
+  void latch(StepContext context);
+  void darken_lasers(StepContext context);
+  void advance_interlock(StepContext context);
+  void advance(StepContext context);
+  void report_failures(StepContext context);
+  void speak(StepContext context);
+  void send_hello(StepContext context);
+  void send_heartbeat(StepContext context);
+  std::string wall_text(StepContext context) const;
   NodeReport row() const;
-  void say_traffic(Turn turn);
+  void send_traffic(StepContext context);
 
   AgentOptions options_;
-  Voice voice_;
-  DeviceLanes lanes_;
+  EnvelopeSender envelopes_;
+  DeviceUnits units_;
   Timelines timelines_;
   SoftwareExecutor executor_;
   GrantPlane grants_;
-  Commit commit_;
+  AgentCommit commit_;
   Interlock interlock_;
   Session session_;
   Audit audit_;
   DeviceResets resets_;
-  OrdersHere orders_here_;
+  RequestsHere requests_here_;
   TrafficFolder traffic_;
-  TrafficReport said_traffic_;  ///< the last one
-  Instant traffic_said_at_{};
+  TrafficReport sent_traffic_;  ///< the last one
+  Instant traffic_sent_at_{};
   AgentCounters counters_;
-  Instant implausible_told_{};
-  Instant refused_told_{};
+  Instant implausible_reported_{};
+  Instant refused_reported_{};
   std::uint64_t boot_id_ = 0;
   Duration wall_offset_{};
   bool started_ = false;

@@ -17,7 +17,7 @@ void AgentSums::add(const Agent& agent) {
   messages_.foreign_replies += messages.foreign_replies;
   stale_ += agent.commit().stale();
   early_ += agent.commit().early();
-  writes_ += agent.lanes().writes();
+  writes_ += agent.units().writes();
   const GrantPlaneCounters& grants = agent.grants().counters();
   grants_.other_revision += grants.other_revision;
   grants_.other_clock += grants.other_clock;
@@ -27,7 +27,7 @@ void AgentSums::add(const Agent& agent) {
   grants_.answered_dark += grants.answered_dark;
   grants_.unreachable += grants.unreachable;
   const TrafficCounters& traffic = agent.traffic().counters();
-  traffic_.heard += traffic.heard;
+  traffic_.received += traffic.received;
   traffic_.refused += traffic.refused;
 }
 
@@ -72,7 +72,7 @@ void AgentSums::add_metrics(MetricList& list) const {
   list.counter("lightloom_agent_streams_unreachable_total", "Streams whose arbiter was silent for too long.",
                grants_.unreachable);
   list.counter("lightloom_agent_traffic_records_total", "Records of collectives that training processes have told of.",
-               traffic_.heard);
+               traffic_.received);
   list.counter("lightloom_agent_traffic_lines_refused_total", "Lines of training processes that could not be read.",
                traffic_.refused);
 }

@@ -9,86 +9,86 @@
 
 namespace loom {
 
-Audit::Audit(const AuditOptions& options, const Voice& voice, DeviceLanes& lanes)
-    : options_(options), voice_(voice), lanes_(lanes), reported_(lanes.size()) {}
+Audit::Audit(const AuditOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units)
+    : options_(options), envelopes_(envelopes), units_(units), reported_(units.size()) {}
 
-void Audit::start(Turn turn) {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (lanes_[i].claim.owner() == Activity::none && lanes_.take(i, Activity::audit)) {
-      lanes_.poll(turn, i);
+void Audit::start(StepContext context) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i].claim.owner() == Activity::none && units_.take(i, Activity::audit)) {
+      units_.poll(context, i);
     }
   }
-  audit_.set(turn, later(turn.now, options_.audit_interval));
-  report_.set(turn, later(turn.now, options_.report_interval));
+  audit_.set(context, later(context.now, options_.audit_interval));
+  report_.set(context, later(context.now, options_.report_interval));
 }
 
-void Audit::advance(Turn turn) {
+void Audit::advance(StepContext context) {
   bool reading = false;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (!lanes_[i].polling) {
-      lanes_.release(i, Activity::audit);
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (!units_[i].polling) {
+      units_.release(i, Activity::audit);
     }
-    reading = reading || lanes_[i].polling;
+    reading = reading || units_[i].polling;
   }
   seen_everything_ = seen_everything_ || !reading;
-  if (audit_.passed(turn.now)) {
-    read_next(turn);
-    audit_.set(turn, next_period(audit_.at(), options_.audit_interval, turn.now));
+  if (audit_.passed(context.now)) {
+    read_next(context);
+    audit_.set(context, next_period(audit_.at(), options_.audit_interval, context.now));
   }
 }
 
-bool Audit::report_is_due(Turn turn) {
-  if (!report_.passed(turn.now)) {
+bool Audit::report_is_due(StepContext context) {
+  if (!report_.passed(context.now)) {
     return false;
   }
-  report_.set(turn, next_period(report_.at(), options_.report_interval, turn.now));
+  report_.set(context, next_period(report_.at(), options_.report_interval, context.now));
   return true;
 }
 
-void Audit::read_next(Turn turn) {
-  for (std::size_t tried = 0; tried < lanes_.size(); ++tried) {
-    const std::size_t lane = next_;
-    next_ = (next_ + 1) % lanes_.size();
-    if (lanes_[lane].claim.owner() == Activity::none && lanes_[lane].progress != Progress::under_way &&
-        lanes_.take(lane, Activity::audit)) {
-      return lanes_.poll(turn, lane);
+void Audit::read_next(StepContext context) {
+  for (std::size_t tried = 0; tried < units_.size(); ++tried) {
+    const std::size_t unit = next_;
+    next_ = (next_ + 1) % units_.size();
+    if (units_[unit].claim.owner() == Activity::none && units_[unit].progress != Progress::under_way &&
+        units_.take(unit, Activity::audit)) {
+      return units_.poll(context, unit);
     }
   }
 }
 
-void Audit::report_all(Turn turn) {
+void Audit::report_all(StepContext context) {
   std::vector<Observation> all;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    all.push_back(lanes_[i].driver->observe());
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    all.push_back(units_[i].driver->observe());
     reported_[i] = all.back();
-    lanes_.forget_fresh(i);
+    units_.forget_fresh(i);
   }
-  report(turn, std::move(all));
+  report(context, std::move(all));
 }
 
-void Audit::report_changes(Turn turn) {
+void Audit::report_changes(StepContext context) {
   std::vector<Observation> changed;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (!lanes_[i].fresh || lanes_[i].claim.owner() != Activity::none) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (!units_[i].fresh || units_[i].claim.owner() != Activity::none) {
       continue;  // in motion: whoever moves it reports
     }
-    lanes_.forget_fresh(i);
-    Observation now = lanes_[i].driver->observe();
+    units_.forget_fresh(i);
+    Observation now = units_[i].driver->observe();
     if (is_news(reported_[i], now)) {
       reported_[i] = now;
       changed.push_back(std::move(now));
     }
   }
-  report(turn, std::move(changed));
+  report(context, std::move(changed));
 }
 
-void Audit::report(Turn turn, std::vector<Observation> observations) {
+void Audit::report(StepContext context, std::vector<Observation> observations) {
   for (std::size_t begin = 0; begin < observations.size(); begin += limits::kObservationsPerReport) {
     const std::size_t end = std::min(begin + limits::kObservationsPerReport, observations.size());
     ObservationReport report;
     report.observations.assign(observations.begin() + static_cast<std::ptrdiff_t>(begin),
                                observations.begin() + static_cast<std::ptrdiff_t>(end));
-    voice_.say(turn, Revision{}, std::move(report));
+    envelopes_.send(context, Revision{}, std::move(report));
   }
 }
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "agents/lanes.hpp"
-#include "agents/voice.hpp"
+#include "agents/device_units.hpp"
+#include "agents/envelope_sender.hpp"
 
 namespace loom {
 
@@ -16,27 +16,27 @@ struct AuditOptions {
 
 class Audit {
  public:
-  Audit(const AuditOptions& options, const Voice& voice, DeviceLanes& lanes);
+  Audit(const AuditOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units);
 
   /// Reads every device that nobody owns.
-  void start(Turn turn);
-  void advance(Turn turn);
+  void start(StepContext context);
+  void advance(StepContext context);
   /// True once every device has been read, or has failed, since start().
   bool has_seen_everything() const { return seen_everything_; }
   /// The next report_interval is over.
-  bool report_is_due(Turn turn);
+  bool report_is_due(StepContext context);
   /// All observations, now.
-  void report_all(Turn turn);
+  void report_all(StepContext context);
   /// Only the devices that changed what they are (health, light, routes; not noise) since they were reported last.
-  void report_changes(Turn turn);
+  void report_changes(StepContext context);
 
  private:
-  void read_next(Turn turn);
-  void report(Turn turn, std::vector<Observation> observations);
+  void read_next(StepContext context);
+  void report(StepContext context, std::vector<Observation> observations);
 
   AuditOptions options_;
-  const Voice& voice_;
-  DeviceLanes& lanes_;
+  const EnvelopeSender& envelopes_;
+  DeviceUnits& units_;
   std::vector<Observation> reported_;  ///< by lane
   std::size_t next_ = 0;
   bool seen_everything_ = false;

@@ -20,12 +20,13 @@ Error clock_error(ClockId theirs, ClockId ours) {
 
 }  // namespace
 
-Commit::Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines, GrantPlane& grants)
-    : options_(options), voice_(voice), lanes_(lanes), timelines_(timelines), grants_(grants), parts_(lanes.size()) {}
+AgentCommit::AgentCommit(const CommitOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units,
+                         Timelines& timelines, GrantPlane& grants)
+    : options_(options), envelopes_(envelopes), units_(units), timelines_(timelines), grants_(grants), parts_(units.size()) {}
 
-void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const std::optional<Error>& latch) {
+void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan& plan, const std::optional<Error>& latch) {
   const auto refuse = [&](ErrorCode code, std::string message) {
-    voice_.say(turn, revision, Prepared{{Error{code, std::move(message)}}, {}});
+    envelopes_.send(context, revision, Prepared{{Error{code, std::move(message)}}, {}});
   };
   if (plan.revision != revision || revision == Revision{}) {
     return refuse(ErrorCode::invalid_argument,
@@ -33,22 +34,22 @@ void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const s
   }
   const bool is_repeated = revision > fenced_;
   if (is_repeated && revision == applied_) {
-    return voice_.say(turn, revision, applied_answer_);
+    return envelopes_.send(context, revision, applied_answer_);
   }
   if (is_repeated && revision == revision_ && answers_.prepared) {
-    return voice_.say(turn, revision, *answers_.prepared);
+    return envelopes_.send(context, revision, *answers_.prepared);
   }
   if (revision <= newest_) {
     ++stale_;
     return refuse(ErrorCode::stale_revision, named(revision) + " is not newer than " + named(newest_));
   }
-  withdraw_light(turn);
+  withdraw_light(context);
   forget(false);
   revision_ = newest_ = revision;
   Prepared prepared;
   if (latch && emits(plan)) {
     prepared.outcome.error = latch;
-  } else if (auto lawful = check_node_plan(plan, voice_.node, lanes_); !lawful) {
+  } else if (auto lawful = check_node_plan(plan, envelopes_.node, units_); !lawful) {
     prepared.outcome.error = lawful.error();
   } else {
     prepared.outcome.error = surprise(plan);
@@ -60,17 +61,17 @@ void Commit::prepare(Turn turn, Revision revision, const NodePlan& plan, const s
   state_ = prepared.outcome.ok() ? RevisionState::prepared : RevisionState::failed;
   error_ = prepared.outcome.error;
   answers_.prepared = prepared;
-  voice_.say(turn, revision, std::move(prepared));
+  envelopes_.send(context, revision, std::move(prepared));
 }
 
 /// What is known already to be other than the plan takes it for costs nobody his light. Before it moves it is read once more.
-std::optional<Error> Commit::surprise(const NodePlan& plan) const {
+std::optional<Error> AgentCommit::surprise(const NodePlan& plan) const {
   for (const DevicePlan& device : plan.devices) {
-    const Lane& lane = lanes_[*lanes_.index_of(device.device)];
-    const Reading reading = lane.driver->observe().reading;
-    const bool at_rest = lane.progress != Progress::under_way && !std::holds_alternative<std::monostate>(reading);
-    if (!lane.is_laser() && device.touched && at_rest) {
-      if (auto error = surprise(lane, device, reading)) {
+    const DeviceUnit& unit = units_[*units_.index_of(device.device)];
+    const Reading reading = unit.driver->observe().reading;
+    const bool at_rest = unit.progress != Progress::under_way && !std::holds_alternative<std::monostate>(reading);
+    if (!unit.is_laser() && device.touched && at_rest) {
+      if (auto error = surprise(unit, device, reading)) {
         return error;
       }
     }
@@ -78,58 +79,58 @@ std::optional<Error> Commit::surprise(const NodePlan& plan) const {
   return std::nullopt;
 }
 
-std::optional<Error> Commit::surprise(const Lane& lane, const DevicePlan& device, const Reading& reading) const {
-  const auto found = unexpected(lanes_.fabric(), device, reading);
-  return found ? std::optional(Error{ErrorCode::busy, "device " + std::to_string(lane.device->id.value) + " (" +
-                                                          lane.device->name + ") " + *found +
+std::optional<Error> AgentCommit::surprise(const DeviceUnit& unit, const DevicePlan& device, const Reading& reading) const {
+  const auto found = unexpected(units_.fabric(), device, reading);
+  return found ? std::optional(Error{ErrorCode::busy, "device " + std::to_string(unit.device->id.value) + " (" +
+                                                          unit.device->name + ") " + *found +
                                                           "; nothing was moved: light may meet it that is not dark"})
                : std::nullopt;
 }
 
-std::optional<Error> Commit::refusal_to_arm(Turn turn, ClockId clock, Instant fire_at) const {
-  if (clock != voice_.clock) {
-    return clock_error(clock, voice_.clock);
+std::optional<Error> AgentCommit::refusal_to_arm(StepContext context, ClockId clock, Instant fire_at) const {
+  if (clock != envelopes_.clock) {
+    return clock_error(clock, envelopes_.clock);
   }
-  const Duration slack = between(turn.now, fire_at);
+  const Duration slack = between(context.now, fire_at);
   if (slack < options_.arm_lead) {
     return Error{ErrorCode::timed_out, "underflow: " + named(revision_) + " fires " + in_microseconds(slack) +
-                                           " from now, node " + std::to_string(voice_.node.value) + " needs " +
+                                           " from now, node " + std::to_string(envelopes_.node.value) + " needs " +
                                            in_microseconds(options_.arm_lead)};
   }
   return std::nullopt;
 }
 
-void Commit::arm(Turn turn, Revision revision, ClockId clock, Instant fire_at) {
+void AgentCommit::arm(StepContext context, Revision revision, ClockId clock, Instant fire_at) {
   const bool armed = revision == revision_ && state_ == RevisionState::armed;
   const bool prepared = revision == revision_ && state_ == RevisionState::prepared;
-  if (armed && clock == voice_.clock && fire_at <= fire_planned_) {  // T only rises: an earlier one is an old duplicate
-    return fire_at == fire_planned_ ? answer_again(turn, RevisionWord::arm) : void(++early_);
+  if (armed && clock == envelopes_.clock && fire_at <= fire_planned_) {  // T only rises: an earlier one is an old duplicate
+    return fire_at == fire_planned_ ? answer_again(context, RevisionMessage::arm) : void(++early_);
   }
   if (armed || prepared) {
-    if (const auto refusal = refusal_to_arm(turn, clock, fire_at)) {
-      return answer(turn, revision, RevisionWord::arm, *refusal);
+    if (const auto refusal = refusal_to_arm(context, clock, fire_at)) {
+      return answer(context, revision, RevisionMessage::arm, *refusal);
     }
   }
-  if (!hear(turn, revision, RevisionWord::arm)) {
+  if (!receive(context, revision, RevisionMessage::arm)) {
     return;
   }
   fire_planned_ = fire_at;
-  fire_at_.set(turn, fire_at);
-  report_.slack = between(turn.now, fire_at);
+  fire_at_.set(context, fire_at);
+  report_.slack = between(context.now, fire_at);
   choose_parts();
   claim_idle_parts();
-  read_ahead(turn);
+  read_ahead(context);
   answers_.armed = Armed{{}, report_.slack};
-  voice_.say(turn, revision, *answers_.armed);
+  envelopes_.send(context, revision, *answers_.armed);
 }
 
-void Commit::go(Turn turn, Revision revision) {
-  if (hear(turn, revision, RevisionWord::go)) {
+void AgentCommit::go(StepContext context, Revision revision) {
+  if (receive(context, revision, RevisionMessage::go)) {
     went_ = true;
   }
 }
 
-void Commit::fence(Turn) {
+void AgentCommit::fence(StepContext) {
   const bool in_hand = revision_ != Revision{} && state_ != RevisionState::idle && state_ != RevisionState::lit;
   if (in_hand && !went_) {
     forget(false);
@@ -137,54 +138,54 @@ void Commit::fence(Turn) {
   newest_ = fenced_ = gone();
 }
 
-void Commit::proceed(Turn turn, Revision revision, ClockId clock, const Proceed& proceed) {
+void AgentCommit::proceed(StepContext context, Revision revision, ClockId clock, const Proceed& proceed) {
   if (proceed.phase == CommitPhase::move) {
-    if (hear(turn, revision, RevisionWord::move)) {
+    if (receive(context, revision, RevisionMessage::move)) {
       may_steer_ = true;
     }
     return;
   }
-  if (revision == revision_ && clock != voice_.clock && state_ == RevisionState::settled) {
-    return answer(turn, revision, RevisionWord::relight, clock_error(clock, voice_.clock));
+  if (revision == revision_ && clock != envelopes_.clock && state_ == RevisionState::settled) {
+    return answer(context, revision, RevisionMessage::relight, clock_error(clock, envelopes_.clock));
   }
-  if (hear(turn, revision, RevisionWord::relight)) {
-    relight_at_.set(turn, proceed.at);
+  if (receive(context, revision, RevisionMessage::relight)) {
+    relight_at_.set(context, proceed.at);
   }
 }
 
-void Commit::abandon(Turn turn, Revision revision) {
-  if (revision == revision_ && event(RevisionWord::abandon)) {
-    withdraw_light(turn);
+void AgentCommit::abandon(StepContext context, Revision revision) {
+  if (revision == revision_ && event(RevisionMessage::abandon)) {
+    withdraw_light(context);
     forget(false);
   }
 }
 
-void Commit::confirm(Turn, Revision revision) {
+void AgentCommit::confirm(StepContext, Revision revision) {
   if (revision == Revision{}) {
     return;
   }
   if (revision == applied_) {
     confirmed_ = revision;
   }
-  if (revision == revision_ && event(RevisionWord::confirm)) {
+  if (revision == revision_ && event(RevisionMessage::confirm)) {
     forget(true);
   }
 }
 
-std::optional<RevisionStep> Commit::hear(Turn turn, Revision revision, RevisionWord word) {
+std::optional<RevisionStep> AgentCommit::receive(StepContext context, Revision revision, RevisionMessage revision_message) {
   if (revision != revision_ || revision == Revision{}) {
     ++stale_;
-    answer(turn, revision, word,
-           {ErrorCode::stale_revision, named(revision) + " is not prepared on node " + std::to_string(voice_.node.value)});
+    answer(context, revision, revision_message,
+           {ErrorCode::stale_revision, named(revision) + " is not prepared on node " + std::to_string(envelopes_.node.value)});
     return std::nullopt;
   }
-  const RevisionStep step = react(state_, word);
+  const RevisionStep step = react(state_, revision_message);
   switch (step.reaction) {
-    case Reaction::obey:
+    case Reaction::handle:
       state_ = step.next;
       return step;
     case Reaction::again:
-      answer_again(turn, word);
+      answer_again(context, revision_message);
       break;
     case Reaction::early:
       ++early_;
@@ -195,75 +196,75 @@ std::optional<RevisionStep> Commit::hear(Turn turn, Revision revision, RevisionW
   return std::nullopt;
 }
 
-bool Commit::event(RevisionWord word) {
-  const RevisionStep step = react(state_, word);
-  if (step.reaction == Reaction::obey) {
+bool AgentCommit::event(RevisionMessage revision_message) {
+  const RevisionStep step = react(state_, revision_message);
+  if (step.reaction == Reaction::handle) {
     state_ = step.next;
   }
-  return step.reaction == Reaction::obey;
+  return step.reaction == Reaction::handle;
 }
 
-void Commit::answer(Turn turn, Revision revision, RevisionWord word, const Error& error) const {
-  switch (word) {
-    case RevisionWord::arm:
-      return voice_.say(turn, revision, Armed{{error}, {}});
-    case RevisionWord::go:
-      return voice_.say(turn, revision, Darkened{{error}, {}});
-    case RevisionWord::move:
-      return voice_.say(turn, revision, Settled{{error}, {}});
-    case RevisionWord::relight:
-      return voice_.say(turn, revision, Applied{{error}, report_});
+void AgentCommit::answer(StepContext context, Revision revision, RevisionMessage revision_message, const Error& error) const {
+  switch (revision_message) {
+    case RevisionMessage::arm:
+      return envelopes_.send(context, revision, Armed{{error}, {}});
+    case RevisionMessage::go:
+      return envelopes_.send(context, revision, Darkened{{error}, {}});
+    case RevisionMessage::move:
+      return envelopes_.send(context, revision, Settled{{error}, {}});
+    case RevisionMessage::relight:
+      return envelopes_.send(context, revision, Applied{{error}, report_});
     default:
       return;
   }
 }
 
-void Commit::answer_again(Turn turn, RevisionWord word) const {
+void AgentCommit::answer_again(StepContext context, RevisionMessage revision_message) const {
   const auto again = [&](const auto& given) {
     if (given) {
-      voice_.say(turn, revision_, *given);
+      envelopes_.send(context, revision_, *given);
     } else if (error_) {
-      answer(turn, revision_, word, *error_);
+      answer(context, revision_, revision_message, *error_);
     }
   };
-  switch (word) {
-    case RevisionWord::arm:
+  switch (revision_message) {
+    case RevisionMessage::arm:
       return again(answers_.armed);
-    case RevisionWord::go:
+    case RevisionMessage::go:
       return again(answers_.darkened);
-    case RevisionWord::move:
+    case RevisionMessage::move:
       return again(answers_.settled);
-    case RevisionWord::relight:
+    case RevisionMessage::relight:
       return again(answers_.applied);
     default:
       return;
   }
 }
 
-void Commit::trouble(Turn turn, const Error& error) {
+void AgentCommit::trouble(StepContext context, const Error& error) {
   const RevisionState before = state_;
-  if (!event(RevisionWord::trouble)) {
+  if (!event(RevisionMessage::trouble)) {
     return;
   }
   error_ = error;
   fire_at_.forget();
   relight_at_.forget();
-  lanes_.release_all(Activity::commit);
+  units_.release_all(Activity::commit);
   if (before >= RevisionState::armed && before <= RevisionState::darkening) {
-    answer_again(turn, RevisionWord::go);
+    answer_again(context, RevisionMessage::go);
   } else if (before == RevisionState::moving) {
-    answer_again(turn, RevisionWord::move);
+    answer_again(context, RevisionMessage::move);
   } else if (before == RevisionState::settled || before == RevisionState::relighting) {
     answers_.applied = Applied{{error}, report_};
-    answer_again(turn, RevisionWord::relight);
+    answer_again(context, RevisionMessage::relight);
   }
 }
 
-void Commit::forget(bool keep_answers) {
+void AgentCommit::forget(bool keep_answers) {
   state_ = RevisionState::idle;
   fire_at_.forget();
   relight_at_.forget();
-  lanes_.release_all(Activity::commit);
+  units_.release_all(Activity::commit);
   std::fill(parts_.begin(), parts_.end(), Part{});
   plan_.reset();
   if (keep_answers) {

@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "agents/device_units.hpp"
+#include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
-#include "agents/lanes.hpp"
 #include "agents/plan_check.hpp"
 #include "agents/revision.hpp"
 #include "agents/timelines.hpp"
-#include "agents/voice.hpp"
 
 namespace loom {
 
@@ -22,27 +22,28 @@ struct CommitOptions {
   Duration late_limit{};  ///< firing later than this after T is reported aloud
 };
 
-class Commit {
+class AgentCommit {
  public:
-  Commit(const CommitOptions& options, const Voice& voice, DeviceLanes& lanes, Timelines& timelines, GrantPlane& grants);
+  AgentCommit(const CommitOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units, Timelines& timelines,
+              GrantPlane& grants);
 
   // Words of the controller, already fenced by term. `latch`: why nothing may be lit now.
-  void prepare(Turn turn, Revision revision, const NodePlan& plan, const std::optional<Error>& latch);
-  void arm(Turn turn, Revision revision, ClockId clock, Instant fire_at);
-  void go(Turn turn, Revision revision);
-  void proceed(Turn turn, Revision revision, ClockId clock, const Proceed& proceed);
-  void abandon(Turn turn, Revision revision);
+  void prepare(StepContext context, Revision revision, const NodePlan& plan, const std::optional<Error>& latch);
+  void arm(StepContext context, Revision revision, ClockId clock, Instant fire_at);
+  void go(StepContext context, Revision revision);
+  void proceed(StepContext context, Revision revision, ClockId clock, const Proceed& proceed);
+  void abandon(StepContext context, Revision revision);
   /// Also from Beat and Welcome, which repeat it.
-  void confirm(Turn turn, Revision revision);
+  void confirm(StepContext context, Revision revision);
 
   /// A newer controller speaks. What the older one prepared and never let go is void, and so is its number: the newer one may
   /// give that to another plan. What has gone dark for it stays dark.
-  void fence(Turn turn);
+  void fence(StepContext context);
 
   /// Everything that time and the devices make possible now.
-  void advance(Turn turn);
+  void advance(StepContext context);
   /// Somebody above took the light away: the revision in hand fails.
-  void trouble(Turn turn, const Error& error);
+  void trouble(StepContext context, const Error& error);
 
   RevisionState state() const { return state_; }
   Revision in_hand() const { return revision_; }
@@ -73,41 +74,41 @@ class Commit {
   };
 
   // commit.cpp: words and answers
-  std::optional<RevisionStep> hear(Turn turn, Revision revision, RevisionWord word);
-  void answer(Turn turn, Revision revision, RevisionWord word, const Error& error) const;
-  void answer_again(Turn turn, RevisionWord word) const;
+  std::optional<RevisionStep> receive(StepContext context, Revision revision, RevisionMessage revision_message);
+  void answer(StepContext context, Revision revision, RevisionMessage revision_message, const Error& error) const;
+  void answer_again(StepContext context, RevisionMessage revision_message) const;
   void forget(bool keep_answers);
-  void withdraw_light(Turn turn);
-  bool event(RevisionWord word);
+  void withdraw_light(StepContext context);
+  bool event(RevisionMessage revision_message);
   std::optional<Error> surprise(const NodePlan& plan) const;
-  std::optional<Error> surprise(const Lane& lane, const DevicePlan& device, const Reading& reading) const;
-  std::optional<Error> refusal_to_arm(Turn turn, ClockId clock, Instant fire_at) const;
+  std::optional<Error> surprise(const DeviceUnit& unit, const DevicePlan& device, const Reading& reading) const;
+  std::optional<Error> refusal_to_arm(StepContext context, ClockId clock, Instant fire_at) const;
 
   // commit_stages.cpp: what happens to the devices
   bool goes_on_under_grants(const DevicePlan& device) const;
-  void begin_grants(Turn turn);
+  void begin_grants(StepContext context);
   void choose_parts();
   void claim_idle_parts();
-  void read_ahead(Turn turn);
-  void fire(Turn turn);
-  void say_darkened(Turn turn);
-  void move_in_dark(Turn turn);
-  bool is_as_expected(Turn turn, std::size_t lane);
-  bool move_expected(Turn turn);
-  void say_settled(Turn turn);
-  void light(Turn turn);
-  void say_applied(Turn turn);
-  bool advance_once(Turn turn);
-  bool advance_moving(Turn turn);
+  void read_ahead(StepContext context);
+  void fire(StepContext context);
+  void send_darkened(StepContext context);
+  void move_in_dark(StepContext context);
+  bool is_as_expected(StepContext context, std::size_t unit);
+  bool move_expected(StepContext context);
+  void send_settled(StepContext context);
+  void light(StepContext context);
+  void send_applied(StepContext context);
+  bool advance_once(StepContext context);
+  bool advance_moving(StepContext context);
   template <class Selects>
-  bool all_proven(Turn turn, Selects selects);
-  bool all_lit(Turn turn);
-  void device_trouble(Turn turn, std::size_t lane);
-  void aim(Turn turn, std::size_t lane, const Setpoint& setpoint);
+  bool all_proven(StepContext context, Selects selects);
+  bool all_lit(StepContext context);
+  void device_trouble(StepContext context, std::size_t unit);
+  void command(StepContext context, std::size_t unit, const Setpoint& setpoint);
 
   CommitOptions options_;
-  const Voice& voice_;
-  DeviceLanes& lanes_;
+  const EnvelopeSender& envelopes_;
+  DeviceUnits& units_;
   Timelines& timelines_;
   GrantPlane& grants_;
 

@@ -9,132 +9,134 @@
 namespace loom {
 
 /// A laser whose light stays as it was laid retunes and darkens by itself all the time: that is no reason to touch it.
-bool Commit::goes_on_under_grants(const DevicePlan& device) const {
+bool AgentCommit::goes_on_under_grants(const DevicePlan& device) const {
   return !device.touched && grants_.works(device.device) && plan_->grants && *grants_.map() == *plan_->grants;
 }
 
 /// Light of the fast plane begins when all of it is proven dark, and ends when any of it is touched.
-void Commit::begin_grants(Turn turn) {
+void AgentCommit::begin_grants(StepContext context) {
   if (plan_->grants && (!grants_.is_on() || *grants_.map() != *plan_->grants)) {
-    grants_.begin(turn, plan_);
+    grants_.begin(context, plan_);
   }
 }
 
-void Commit::choose_parts() {
+void AgentCommit::choose_parts() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto device = std::find_if(plan_->devices.begin(), plan_->devices.end(),
-                                     [&](const DevicePlan& each) { return each.device == lanes_[i].device->id; });
+                                     [&](const DevicePlan& each) { return each.device == units_[i].device->id; });
     LOOM_ASSERT(device != plan_->devices.end());  // check_node_plan said so
-    parts_[i] = Part{&*device, !goes_on_under_grants(*device) && must_change(lanes_, lanes_[i], *plan_, *device), false, false};
+    parts_[i] = Part{&*device, !goes_on_under_grants(*device) && must_change(units_, units_[i], *plan_, *device), false, false};
   }
 }
 
 /// From arming on no audit may begin on what has to fire at T. What plays a timeline goes on doing so until T.
-void Commit::claim_idle_parts() {
+void AgentCommit::claim_idle_parts() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].changes && lanes_[i].claim.owner() <= Activity::audit) {
-      (void)lanes_.take(i, Activity::commit);
+    if (parts_[i].changes && units_[i].claim.owner() <= Activity::audit) {
+      (void)units_.take(i, Activity::commit);
     }
   }
 }
 
 /// What is to move is read while everybody waits for T; where a laser shares its bus, after that is dark.
-void Commit::read_ahead(Turn turn) {
-  armed_at_ = turn.now;
+void AgentCommit::read_ahead(StepContext context) {
+  armed_at_ = context.now;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     bool is_beside_laser = false;
-    for (std::size_t k = 0; k < lanes_.size(); ++k) {
-      is_beside_laser = is_beside_laser || (lanes_[k].is_laser() && lanes_[k].device->bus == lanes_[i].device->bus);
+    for (std::size_t k = 0; k < units_.size(); ++k) {
+      is_beside_laser = is_beside_laser || (units_[k].is_laser() && units_[k].device->bus == units_[i].device->bus);
     }
-    if (parts_[i].changes && !is_beside_laser && lanes_[i].claim.owner() == Activity::commit) {
-      lanes_.poll(turn, i);
+    if (parts_[i].changes && !is_beside_laser && units_[i].claim.owner() == Activity::commit) {
+      units_.poll(context, i);
     }
   }
 }
 
-void Commit::fire(Turn turn) {
-  fired_at_ = turn.now;
-  report_.lateness = between(fire_planned_, turn.now);
-  writes_before_ = lanes_.writes();
+void AgentCommit::fire(StepContext context) {
+  fired_at_ = context.now;
+  report_.lateness = between(fire_planned_, context.now);
+  writes_before_ = units_.writes();
   fire_at_.forget();
   choose_parts();
   if (grants_.is_on() && (!plan_->grants || *grants_.map() != *plan_->grants)) {
     grants_.end();
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].changes && !lanes_.take(i, Activity::commit)) {
+    if (parts_[i].changes && !units_.take(i, Activity::commit)) {
       return trouble(
-          turn, {ErrorCode::conflict, "device " + std::to_string(lanes_[i].device->id.value) + " is held by the interlock"});
+          context, {ErrorCode::conflict, "device " + std::to_string(units_[i].device->id.value) + " is held by the interlock"});
     }
-    if (parts_[i].changes && lanes_[i].is_laser()) {
+    if (parts_[i].changes && units_[i].is_laser()) {
       timelines_.stop(i);
-      aim(turn, i, lanes_.dark(i));
+      command(context, i, units_.dark(i));
     }
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].changes) {
       timelines_.stop(i);
-      lanes_.forget_programme(i);
+      units_.forget_programme(i);
     }
   }
   if (report_.lateness > options_.late_limit) {
-    voice_.warn(turn, {AlarmCode::fire_underflow,
-                       {},
-                       {},
-                       "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
-                           " after its instant, the limit is " + in_microseconds(options_.late_limit),
-                       "loom node show " + std::to_string(voice_.node.value),
-                       revision_});
+    envelopes_.warn(context, {AlarmCode::fire_underflow,
+                              {},
+                              {},
+                              "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
+                                  " after its instant, the limit is " + in_microseconds(options_.late_limit),
+                              "loom node show " + std::to_string(envelopes_.node.value),
+                              revision_});
   }
 }
 
-void Commit::aim(Turn turn, std::size_t lane, const Setpoint& setpoint) { lanes_.aim(turn, lane, Activity::commit, setpoint); }
+void AgentCommit::command(StepContext context, std::size_t unit, const Setpoint& setpoint) {
+  units_.command(context, unit, Activity::commit, setpoint);
+}
 
 template <class Selects>
-bool Commit::all_proven(Turn turn, Selects selects) {
+bool AgentCommit::all_proven(StepContext context, Selects selects) {
   bool all = true;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes || !selects(i)) {
       continue;
     }
-    if (lanes_[i].progress == Progress::failed) {
-      device_trouble(turn, i);
+    if (units_[i].progress == Progress::failed) {
+      device_trouble(context, i);
       return false;
     }
-    all = all && lanes_[i].progress == Progress::proven;
+    all = all && units_[i].progress == Progress::proven;
   }
   return all;
 }
 
-void Commit::device_trouble(Turn turn, std::size_t lane) {
-  const Observation seen = lanes_[lane].driver->observe();
-  if (!lanes_[lane].is_laser() && seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
-    if (const auto error = surprise(lanes_[lane], *parts_[lane].plan, seen.reading)) {
-      return trouble(turn, *error);
+void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
+  const Observation seen = units_[unit].driver->observe();
+  if (!units_[unit].is_laser() && seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
+    if (const auto error = surprise(units_[unit], *parts_[unit].plan, seen.reading)) {
+      return trouble(context, *error);
     }
   }
   const std::string& fault = seen.fault;
-  const Device& device = *lanes_[lane].device;
-  trouble(turn, {ErrorCode::device_error,
-                 "device " + std::to_string(device.id.value) + " (" + device.name +
-                     "): " + (fault.empty() ? "its driver gave up" : fault),
-                 {},
-                 device.id});
+  const Device& device = *units_[unit].device;
+  trouble(context, {ErrorCode::device_error,
+                    "device " + std::to_string(device.id.value) + " (" + device.name +
+                        "): " + (fault.empty() ? "its driver gave up" : fault),
+                    {},
+                    device.id});
 }
 
-void Commit::say_darkened(Turn turn) {
+void AgentCommit::send_darkened(StepContext context) {
   answers_.darkened = Darkened{{}, report_.lateness};
-  voice_.say(turn, revision_, *answers_.darkened);
+  envelopes_.send(context, revision_, *answers_.darkened);
 }
 
-void Commit::move_in_dark(Turn turn) {
+void AgentCommit::move_in_dark(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].changes || !lanes_[i].is_laser()) {
+    if (!parts_[i].changes || !units_[i].is_laser()) {
       continue;
     }
     const Setpoint target = darkened(parts_[i].first().setpoint);
-    if (!lanes_[i].is_proven(target)) {
-      aim(turn, i, target);
+    if (!units_[i].is_proven(target)) {
+      command(context, i, target);
     }
   }
 }
@@ -142,39 +144,39 @@ void Commit::move_in_dark(Turn turn) {
 /// It is read before it moves, so that nothing moves from where nobody expects it: whoever planned the move took away the light
 /// that meets it from where he thought that it stood. Its power may have gone since, or an earlier life moved it. What happens
 /// after this reading its driver sees: it moves nothing whose kept rows are gone.
-bool Commit::is_as_expected(Turn turn, std::size_t index) {
-  const Lane& lane = lanes_[index];
-  if (lane.polling || lane.progress == Progress::under_way) {
+bool AgentCommit::is_as_expected(StepContext context, std::size_t index) {
+  const DeviceUnit& unit = units_[index];
+  if (unit.polling || unit.progress == Progress::under_way) {
     return false;  // what an abandoned revision began comes to rest first
   }
-  const Observation seen = lane.driver->observe();
+  const Observation seen = unit.driver->observe();
   const bool is_fresh = seen.read_at >= armed_at_ && seen.health != DeviceHealth::moving;
   if (!is_fresh) {
     if (parts_[index].is_asked && seen.health == DeviceHealth::failed) {
-      device_trouble(turn, index);
+      device_trouble(context, index);
       return false;
     }
     parts_[index].is_asked = true;
-    lanes_.poll(turn, index);
+    units_.poll(context, index);
     return false;
   }
-  if (const auto error = surprise(lane, *parts_[index].plan, seen.reading)) {
-    trouble(turn, *error);
+  if (const auto error = surprise(unit, *parts_[index].plan, seen.reading)) {
+    trouble(context, *error);
     return false;
   }
   return true;
 }
 
 /// What steers nobody else's light moves now, the rest with Proceed{move}. True: all of it moves.
-bool Commit::move_expected(Turn turn) {
+bool AgentCommit::move_expected(StepContext context) {
   bool all = true;
   for (std::size_t i = 0; i < parts_.size() && state_ == RevisionState::moving; ++i) {
     Part& part = parts_[i];
-    if (!part.changes || part.has_moved || lanes_[i].is_laser()) {
+    if (!part.changes || part.has_moved || units_[i].is_laser()) {
       continue;
     }
-    if (is_as_expected(turn, i) && (may_steer_ || !lanes_[i].steers)) {
-      aim(turn, i, part.first().setpoint);
+    if (is_as_expected(context, i) && (may_steer_ || !units_[i].steers)) {
+      command(context, i, part.first().setpoint);
       part.has_moved = true;
     }
     all = all && part.has_moved;
@@ -182,17 +184,17 @@ bool Commit::move_expected(Turn turn) {
   return all;
 }
 
-void Commit::say_settled(Turn turn) {
+void AgentCommit::send_settled(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].changes && lanes_[i].fired_at > fired_at_) {
-      report_.settle = std::max(report_.settle, between(lanes_[i].fired_at, lanes_[i].proven_at));
+    if (parts_[i].changes && units_[i].fired_at > fired_at_) {
+      report_.settle = std::max(report_.settle, between(units_[i].fired_at, units_[i].proven_at));
     }
   }
   answers_.settled = Settled{{}, report_.settle};
-  voice_.say(turn, revision_, *answers_.settled);
+  envelopes_.send(context, revision_, *answers_.settled);
 }
 
-void Commit::light(Turn turn) {
+void AgentCommit::light(StepContext context) {
   light_given_ = true;
   const Instant at = relight_at_.at();
   relight_at_.forget();
@@ -201,37 +203,37 @@ void Commit::light(Turn turn) {
     plays = plays || (parts_[i].changes && !is_static(*parts_[i].plan));
   }
   if (!plan_->grants && (plays || !timelines_.plays_any())) {
-    timelines_.begin(turn, *plan_, at);
+    timelines_.begin(context, *plan_, at);
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes) {
       continue;
     }
     if (is_under_grants(*plan_, parts_[i].plan->device)) {
-      lanes_.release(i, Activity::commit);
+      units_.release(i, Activity::commit);
     } else if (!is_static(*parts_[i].plan)) {
-      lanes_.release(i, Activity::commit);
-      timelines_.play(turn, i, plan_, *parts_[i].plan, at);
+      units_.release(i, Activity::commit);
+      timelines_.play(context, i, plan_, *parts_[i].plan, at);
     } else if (emits(parts_[i].first().setpoint)) {
-      aim(turn, i, parts_[i].first().setpoint);
+      command(context, i, parts_[i].first().setpoint);
     }
   }
-  begin_grants(turn);
-  timelines_.advance(turn);  // the first edge may be now
+  begin_grants(context);
+  timelines_.advance(context);  // the first edge may be now
 }
 
 /// A revision that is forgotten while it is being lit ends as dark as one that is forgotten before.
-void Commit::withdraw_light(Turn turn) {
+void AgentCommit::withdraw_light(StepContext context) {
   if (!light_given_ || revision_ == applied_) {
     return;
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].changes || !lanes_.take(i, Activity::commit)) {
+    if (!parts_[i].changes || !units_.take(i, Activity::commit)) {
       continue;
     }
     timelines_.stop(i);
-    if (lanes_[i].is_laser() && lanes_[i].aim && emits(*lanes_[i].aim)) {
-      aim(turn, i, lanes_.dark(i));
+    if (units_[i].is_laser() && units_[i].commanded && emits(*units_[i].commanded)) {
+      command(context, i, units_.dark(i));
     }
   }
   timelines_.withdraw(revision_);
@@ -240,7 +242,7 @@ void Commit::withdraw_light(Turn turn) {
   }
 }
 
-bool Commit::all_lit(Turn turn) {
+bool AgentCommit::all_lit(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes || is_static(*parts_[i].plan) || is_under_grants(*plan_, parts_[i].plan->device)) {
       continue;
@@ -249,76 +251,76 @@ bool Commit::all_lit(Turn turn) {
       return false;
     }
     if (timelines_.first(i) == Timelines::First::missed) {
-      trouble(turn, {ErrorCode::timed_out, "underflow: device " + std::to_string(lanes_[i].device->id.value) +
-                                               " was not settled for its first timeslot of revision " +
-                                               std::to_string(revision_.value)});
+      trouble(context, {ErrorCode::timed_out, "underflow: device " + std::to_string(units_[i].device->id.value) +
+                                                  " was not settled for its first timeslot of revision " +
+                                                  std::to_string(revision_.value)});
       return false;
     }
   }
-  return all_proven(turn, [this](std::size_t i) { return lanes_[i].claim.owner() == Activity::commit; });
+  return all_proven(context, [this](std::size_t i) { return units_[i].claim.owner() == Activity::commit; });
 }
 
-void Commit::say_applied(Turn turn) {
+void AgentCommit::send_applied(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes) {
-      if (is_as_found(lanes_, lanes_[i], *parts_[i].plan) && lanes_[i].aim != parts_[i].first().setpoint) {
-        lanes_.keep_as_found(i, parts_[i].first().setpoint, Programme{plan_, parts_[i].plan});
+      if (is_as_found(units_, units_[i], *parts_[i].plan) && units_[i].commanded != parts_[i].first().setpoint) {
+        units_.keep_as_found(i, parts_[i].first().setpoint, Programme{plan_, parts_[i].plan});
       }
       continue;
     }
-    lanes_.keep_programme(i, Programme{plan_, parts_[i].plan});
-    if (lanes_[i].aim && emits(*lanes_[i].aim)) {
-      report_.dark = std::max(report_.dark, between(fired_at_, lanes_[i].proven_at));
+    units_.keep_programme(i, Programme{plan_, parts_[i].plan});
+    if (units_[i].commanded && emits(*units_[i].commanded)) {
+      report_.dark = std::max(report_.dark, between(fired_at_, units_[i].proven_at));
     }
   }
-  lanes_.release_all(Activity::commit);
-  report_.writes = lanes_.writes() - writes_before_;
+  units_.release_all(Activity::commit);
+  report_.writes = units_.writes() - writes_before_;
   applied_ = revision_;
   applied_answer_ = Applied{{}, report_};
   answers_.applied = applied_answer_;
-  voice_.say(turn, revision_, applied_answer_);
+  envelopes_.send(context, revision_, applied_answer_);
 }
 
-bool Commit::advance_moving(Turn turn) {
-  const bool all_move = move_expected(turn);
+bool AgentCommit::advance_moving(StepContext context) {
+  const bool all_move = move_expected(context);
   const bool settled = state_ == RevisionState::moving &&
-                       all_proven(turn, [this](std::size_t i) { return lanes_[i].is_laser() || parts_[i].has_moved; }) &&
+                       all_proven(context, [this](std::size_t i) { return units_[i].is_laser() || parts_[i].has_moved; }) &&
                        all_move;
-  if (!settled || !event(RevisionWord::all_settled)) {
+  if (!settled || !event(RevisionMessage::all_settled)) {
     return false;
   }
-  say_settled(turn);
+  send_settled(context);
   return true;
 }
 
-bool Commit::advance_once(Turn turn) {
-  const auto lasers = [this](std::size_t i) { return lanes_[i].is_laser(); };
+bool AgentCommit::advance_once(StepContext context) {
+  const auto lasers = [this](std::size_t i) { return units_[i].is_laser(); };
   switch (state_) {
     case RevisionState::armed:
     case RevisionState::going:
-      if (fire_at_.passed(turn.now) && event(RevisionWord::fire)) {
-        fire(turn);
+      if (fire_at_.passed(context.now) && event(RevisionMessage::fire)) {
+        fire(context);
         return true;
       }
       return false;
     case RevisionState::dark:
-      (void)all_proven(turn, lasers);
+      (void)all_proven(context, lasers);
       return false;  // a failure is told at once, proof waits for Go
     case RevisionState::darkening:
-      if (all_proven(turn, lasers) && event(RevisionWord::all_dark)) {
-        say_darkened(turn);
-        move_in_dark(turn);
+      if (all_proven(context, lasers) && event(RevisionMessage::all_dark)) {
+        send_darkened(context);
+        move_in_dark(context);
         return true;
       }
       return false;
     case RevisionState::moving:
-      return advance_moving(turn);
+      return advance_moving(context);
     case RevisionState::relighting:
-      if (!light_given_ && relight_at_.passed(turn.now)) {
-        light(turn);
+      if (!light_given_ && relight_at_.passed(context.now)) {
+        light(context);
       }
-      if (light_given_ && all_lit(turn) && event(RevisionWord::all_lit)) {
-        say_applied(turn);
+      if (light_given_ && all_lit(context) && event(RevisionMessage::all_lit)) {
+        send_applied(context);
       }
       return false;
     default:
@@ -326,8 +328,8 @@ bool Commit::advance_once(Turn turn) {
   }
 }
 
-void Commit::advance(Turn turn) {
-  while (advance_once(turn)) {
+void AgentCommit::advance(StepContext context) {
+  while (advance_once(context)) {
   }
 }
 

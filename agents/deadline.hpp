@@ -10,7 +10,7 @@
 namespace loom {
 
 /// One step of the machine: when it happens, and where its effects go.
-struct Turn {
+struct StepContext {
   Instant now;
   EffectSink* sink = nullptr;
 };
@@ -26,8 +26,8 @@ inline constexpr TimerId kGrantTimer{8};        ///< requests, repeats, windows
 inline constexpr TimerId kGrantEdgeTimer{9};    ///< triggers of the grant table
 inline constexpr TimerId kOrdersHereTimer{10};  ///< of operators at this agent's own process
 /// Two timers a device: its driver's wake, and the next edge of its timeline.
-constexpr TimerId wake_timer(std::size_t lane) { return {16 + 2 * lane}; }
-constexpr TimerId edge_timer(std::size_t lane) { return {17 + 2 * lane}; }
+constexpr TimerId wake_timer(std::size_t unit) { return {16 + 2 * unit}; }
+constexpr TimerId edge_timer(std::size_t unit) { return {17 + 2 * unit}; }
 
 /// Real-time safe.
 constexpr Duration sum(Duration a, Duration b) {
@@ -57,10 +57,10 @@ class Deadline {
   constexpr explicit Deadline(TimerId timer, Precision precision = Precision::ordinary)
       : timer_(timer), precision_(precision) {}
 
-  void set(Turn turn, Instant at) {
+  void set(StepContext context, Instant at) {
     at_ = at;
     if (at != kNever) {
-      turn.sink->emit(SetTimer{timer_, at, precision_});
+      context.sink->emit(SetTimer{timer_, at, precision_});
     }
   }
   void forget() { at_ = kNever; }

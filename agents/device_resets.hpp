@@ -7,17 +7,18 @@
 #include <optional>
 #include <vector>
 
-#include "agents/lanes.hpp"
-#include "agents/voice.hpp"
+#include "agents/device_units.hpp"
+#include "agents/envelope_sender.hpp"
 
 namespace loom {
 
 class DeviceResets {
  public:
-  DeviceResets(const Voice& voice, DeviceLanes& lanes) : voice_(voice), lanes_(lanes), rows_(lanes.size()) {}
+  DeviceResets(const EnvelopeSender& envelopes, DeviceUnits& units)
+      : envelopes_(envelopes), units_(units), rows_(units.size()) {}
 
-  void order(Turn turn, const ResetDevice& order);
-  void advance(Turn turn);
+  void order(StepContext context, const ResetDevice& order);
+  void advance(StepContext context);
 
  private:
   enum class Phase : std::uint8_t { idle, reading, setting };
@@ -30,12 +31,12 @@ class DeviceResets {
     DeviceReset answer;
   };
 
-  void finish(Turn turn, std::size_t lane, Outcome outcome);
-  Outcome refusal(std::size_t lane) const;
-  std::optional<Error> must_not_be_set(std::size_t lane) const;
+  void finish(StepContext context, std::size_t unit, Outcome outcome);
+  Outcome refusal(std::size_t unit) const;
+  std::optional<Error> must_not_be_set(std::size_t unit) const;
 
-  const Voice& voice_;
-  DeviceLanes& lanes_;
+  const EnvelopeSender& envelopes_;
+  DeviceUnits& units_;
   std::vector<Row> rows_;  ///< by lane
 };
 

@@ -80,9 +80,9 @@ Error Interlock::refusal(NodeId node) const {
   }
   const std::string cause = latch_.is_own ? latch_.cause : "order " + std::to_string(latch_.order);
   const bool is_held = contact != nullptr && contact->state != ContactState::closed;
-  const bool is_told = is_held && cause.contains("contact " + contact->name + " ");
+  const bool is_reported = is_held && cause.contains("contact " + contact->name + " ");
   return {ErrorCode::refused, lasers + " are latched off (" + cause +
-                                  (is_held && !is_told ? "; contact " + contact->name + " " + contact->words : "") + "); " +
+                                  (is_held && !is_reported ? "; contact " + contact->name + " " + contact->words : "") + "); " +
                                   (is_held ? "close the contact, then " : "") + "`loom lasers rearm` lifts it"};
 }
 

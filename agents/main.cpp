@@ -48,7 +48,7 @@ namespace {
 /// only a lateness that something unusual causes is worth an alarm.
 constexpr Duration kLateLimit = std::chrono::milliseconds{20};
 
-struct Order {
+struct CommandLine {
   std::string scenario;
   std::string state = "run/lab";
   bool restore_journal = false;
@@ -182,7 +182,7 @@ class FaultInjector {
 };
 
 /// Lanes for the buses of our nodes that are not simulated.
-Result<void> add_real_buses(Lanes& lanes, const Fabric& fabric, NodeSpan span) {
+Result<void> add_real_buses(BusLanes& units, const Fabric& fabric, NodeSpan span) {
   for (const Bus& bus : fabric.buses) {
     if (bus.endpoint == "sim" || bus.agent.value < span.first || bus.agent.value >= span.end) {
       continue;
@@ -192,7 +192,7 @@ Result<void> add_real_buses(Lanes& lanes, const Fabric& fabric, NodeSpan span) {
       return fail(device.error().code, "bus " + bus.name + ": " + device.error().message);
     }
     std::shared_ptr<BusDevice> shared(std::move(*device));
-    lanes.add(bus.id, [shared](const Transaction& transaction) { return shared->execute(transaction); });
+    units.add(bus.id, [shared](const Transaction& transaction) { return shared->execute(transaction); });
     log_info("bus " + bus.name + " is at " + bus.endpoint);
   }
   return {};
@@ -219,21 +219,21 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const HostSeams& seams
 }
 
 /// Where the keys of this process and of whom it speaks to lie.
-AgentKeyFiles key_files(const Order& order, const Scenario& scenario, const StateFolder& files) {
+AgentKeyFiles key_files(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
   AgentKeyFiles keys;
-  keys.own = files.agents_key(order.process);
+  keys.own = files.agents_key(command_line.process);
   keys.controller = files.controller_key() + ".pub";
   keys.keyring = files.keyring();
-  keys.process = order.process;
+  keys.process = command_line.process;
   for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
     keys.peers.push_back(files.agents_key(process) + ".pub");
   }
   return keys;
 }
 
-Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Order& order, const StateFolder& files,
-                                                       const AgentKeySet& keys) {
-  auto address = order.controller.empty() ? files.read_address() : Result<std::string>(order.controller);
+Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const CommandLine& command_line,
+                                                       const StateFolder& files, const AgentKeySet& keys) {
+  auto address = command_line.controller.empty() ? files.read_address() : Result<std::string>(command_line.controller);
   if (!address) {
     return std::unexpected(address.error());
   }
@@ -241,8 +241,8 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Ord
   options.endpoint = *address;
   options.keys = keys.own;
   options.controller_key = keys.controller;
-  options.on_refused = [key = files.agents_key(order.process), process = std::to_string(order.process),
-                        scenario = order.scenario](const Error& error) {
+  options.on_refused = [key = files.agents_key(command_line.process), process = std::to_string(command_line.process),
+                        scenario = command_line.scenario](const Error& error) {
     log_warning(error.message + " (our key: " + key +
                 ", the controller's: controller.pub beside it; a key that the keyring does not have: `loom keys grant agents-" +
                 process + "`; files of another lab: remove them and run `loom keys generate " + scenario + "`)");
@@ -251,15 +251,15 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Ord
 }
 
 /// Where this process's agents listen for those of other processes.
-Result<void> publish(const Order& order, const StateFolder& files, const std::string& endpoint) {
-  return write_whole_file({files.agents_address(order.process), endpoint + "\n", 0600, true});
+Result<void> publish(const CommandLine& command_line, const StateFolder& files, const std::string& endpoint) {
+  return write_whole_file({files.agents_address(command_line.process), endpoint + "\n", 0600, true});
 }
 
 /// Links to the agents of the lab's other processes. Without the lab's keyring nobody else may connect.
-Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const Order& order, const Scenario& scenario,
+Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const CommandLine& command_line, const Scenario& scenario,
                                               const StateFolder& files, const AgentKeySet& keys) {
   PeerLinksOptions options;
-  options.process = order.process;
+  options.process = command_line.process;
   options.keys = keys.own;
   options.keyring = keys.keyring;
   for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
@@ -269,7 +269,7 @@ Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const Order& order
   }
   auto links = PeerLinks::open(loop.context(), std::move(options));
   if (links) {
-    LOOM_TRY(publish(order, files, (*links)->endpoint()));
+    LOOM_TRY(publish(command_line, files, (*links)->endpoint()));
   }
   return links;
 }
@@ -320,15 +320,16 @@ Result<std::vector<std::unique_ptr<InspectorFeed>>> watch_traffic(const std::str
     InspectorSink sink{
         [reader](std::uint64_t file, std::string_view bytes, bool restarted) { reader->read(file, bytes, restarted); },
         [reader](std::uint64_t file) { reader->forget(file); }, [reader] { return reader->take(); }};
-    feeds.push_back(std::make_unique<InspectorFeed>(
-        InspectorFeedOptions{*std::move(folder)}, std::move(sink), [post, host = hosted[i].host.get()](TrafficTold told) {
-          post([host, told = std::move(told)] {
-            if (told.refused > 0) {
-              log_warning("traffic: " + std::to_string(told.refused) + " lines refused, the last: " + told.fault);
-            }
-            host->deliver(TrafficHeard{told});
-          });
-        }));
+    feeds.push_back(std::make_unique<InspectorFeed>(InspectorFeedOptions{*std::move(folder)}, std::move(sink),
+                                                    [post, host = hosted[i].host.get()](TrafficReported reported) {
+                                                      post([host, reported = std::move(reported)] {
+                                                        if (reported.refused > 0) {
+                                                          log_warning("traffic: " + std::to_string(reported.refused) +
+                                                                      " lines refused, the last: " + reported.fault);
+                                                        }
+                                                        host->deliver(TrafficReceived{reported});
+                                                      });
+                                                    }));
   }
   return feeds;
 }
@@ -375,7 +376,7 @@ Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop
 /// What this process counts.
 struct Counted {
   const AsioLoop& loop;
-  const Lanes& lanes;
+  const BusLanes& units;
   const Fabric& fabric;
   const AgentTransport& transport;
   const PeerLinks& peers;
@@ -393,21 +394,21 @@ void add_metrics(MetricList& list, const Counted& counted) {
   }
   agents.add_metrics(list);
   add_metrics(list, hosts);
-  LaneCounters lanes;
+  BusLaneCounters units;
   for (const Bus& bus : counted.fabric.buses) {
-    sum(lanes, counted.lanes.counters(bus.id));
+    sum(units, counted.units.counters(bus.id));
   }
-  add_metrics(list, lanes);
+  add_metrics(list, units);
   add_metrics(list, counted.loop.counters());
   add_metrics(list, counted.transport.counters());
   add_metrics(list, counted.peers.counters());
 }
 
-Result<std::unique_ptr<SqliteStore>> open_store(const Order& order, const StateFolder& files, Post post) {
-  return SqliteStore::open({.path = files.agents_journal(order.process),
-                            .restore = order.restore_journal,
-                            .restore_command = order.command() + " --restore-journal",
-                            .start_command = order.command()},
+Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line, const StateFolder& files, Post post) {
+  return SqliteStore::open({.path = files.agents_journal(command_line.process),
+                            .restore = command_line.restore_journal,
+                            .restore_command = command_line.command() + " --restore-journal",
+                            .start_command = command_line.command()},
                            std::move(post));
 }
 
@@ -419,67 +420,68 @@ std::vector<NodeId> nodes_of(const NodeSpan& span) {
   return nodes;
 }
 
-int host_agents(const Order& order, const Scenario& scenario, const StateFolder& files) {
-  const NodeSpan span = nodes_of_process(scenario, order.process);
+int host_agents(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
+  const NodeSpan span = nodes_of_process(scenario, command_line.process);
   auto loop = AsioLoop::open();
   if (!loop) {
     return give_up(loop.error());
   }
   Metrics metrics;
-  const auto served = serve_if_wanted(order.metrics, metrics, (*loop)->poster(), "lightloom-agent");
+  const auto served = serve_if_wanted(command_line.metrics, metrics, (*loop)->poster(), "lightloom-agent");
   if (!served) {
     return give_up(served.error());
   }
-  const AgentKeyFiles at = key_files(order, scenario, files);
+  const AgentKeyFiles at = key_files(command_line, scenario, files);
   auto keys = load_agent_keys(at);
   if (!keys) {
     return give_up(keys.error());
   }
-  auto transport = open_transport(**loop, order, files, *keys);
+  auto transport = open_transport(**loop, command_line, files, *keys);
   if (!transport) {
     return give_up(transport.error());
   }
-  auto peers = open_peers(**loop, order, scenario, files, *keys);
+  auto peers = open_peers(**loop, command_line, scenario, files, *keys);
   if (!peers) {
     return give_up(peers.error());
   }
-  AgentKeys live_keys(at, *std::move(keys), **transport, **peers,
-                      {[](const std::string& sentence) { log_info("lightloom-agent: " + sentence); },
-                       [](const Error& error) { log_warning(error.message + " (try: " + error.next_command + ")"); },
-                       [&order, &files](const std::string& endpoint) { return publish(order, files, endpoint); }});
+  AgentKeys live_keys(
+      at, *std::move(keys), **transport, **peers,
+      {[](const std::string& sentence) { log_info("lightloom-agent: " + sentence); },
+       [](const Error& error) { log_warning(error.message + " (try: " + error.next_command + ")"); },
+       [&command_line, &files](const std::string& endpoint) { return publish(command_line, files, endpoint); }});
   const KeysWatch watch((*loop)->context(), files.keys(), [&live_keys](KeysWatch::Cause cause) { live_keys.look(cause); });
-  auto store = open_store(order, files, (*loop)->poster());
+  auto store = open_store(command_line, files, (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }
   const std::vector<NodeId> nodes = nodes_of(span);
-  LightLogFile light_log(**loop, files.light_log(order.process));
+  LightLogFile light_log(**loop, files.light_log(command_line.process));
   SimBus simulated(**loop, scenario.fabric, nodes, {});
   simulated.on_light([&light_log](const OpticalChange& change) { light_log.add(change); });
-  Lanes lanes((*loop)->poster(), &simulated);
-  if (const auto added = add_real_buses(lanes, *scenario.fabric, span); !added) {
+  BusLanes units((*loop)->poster(), &simulated);
+  if (const auto added = add_real_buses(units, *scenario.fabric, span); !added) {
     return give_up(added.error());
   }
   HostSeams seams;
   seams.time = loop->get();
-  seams.registers = &lanes;
+  seams.registers = &units;
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
   const auto hosted = start_agents(nodes, scenario, seams, **transport, **peers, **store);
   if (!hosted) {
     return give_up(hosted.error());
   }
-  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, lanes, *scenario.fabric, **transport, **peers, *hosted}); });
+  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, units, *scenario.fabric, **transport, **peers, *hosted}); });
   const auto contacts = watch_contacts(**loop, *scenario.fabric, nodes, *hosted);
   if (!contacts) {
     return give_up(contacts.error());
   }
   log_info("lightloom-agent: nodes " + std::to_string(span.first) + "-" + std::to_string(span.end - 1));
   std::optional<FaultInjector> faults;
-  if (order.faults) {
+  if (command_line.faults) {
     faults.emplace(**loop, simulated, scenario, files);
   }
-  const GrantLogFile grant_log(**loop, files.grant_log(order.process), *hosted);
-  const auto feeds = watch_traffic(order.inspector_dir, (*loop)->poster(), *scenario.fabric, nodes, *hosted);
+  const GrantLogFile grant_log(**loop, files.grant_log(command_line.process), *hosted);
+  const auto feeds = watch_traffic(command_line.inspector_dir, (*loop)->poster(), *scenario.fabric, nodes, *hosted);
   if (!feeds) {
     return give_up(feeds.error());
   }
@@ -489,8 +491,8 @@ int host_agents(const Order& order, const Scenario& scenario, const StateFolder&
   return 0;
 }
 
-int run(const Order& order) {
-  const auto scenario = load_scenario(order.scenario, all_templates());
+int run(const CommandLine& command_line) {
+  const auto scenario = load_scenario(command_line.scenario, all_templates());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       log_error(to_string(error));
@@ -498,13 +500,14 @@ int run(const Order& order) {
     return 1;
   }
   const std::uint32_t processes = scenario.value->agents.processes;
-  if (order.process >= processes) {
-    return give_up({ErrorCode::invalid_argument, "process " + std::to_string(order.process) + " of " + order.scenario +
-                                                     ": it has processes 0.." + std::to_string(processes - 1)});
+  if (command_line.process >= processes) {
+    return give_up({ErrorCode::invalid_argument, "process " + std::to_string(command_line.process) + " of " +
+                                                     command_line.scenario + ": it has processes 0.." +
+                                                     std::to_string(processes - 1)});
   }
   raise_file_limit();
   keep_files_private();
-  return host_agents(order, *scenario.value, StateFolder(order.state));
+  return host_agents(command_line, *scenario.value, StateFolder(command_line.state));
 }
 
 }  // namespace
@@ -512,21 +515,22 @@ int run(const Order& order) {
 
 int main(int argc, char** argv) {
   loom::ignore_hangups();
-  loom::Order order;
+  loom::CommandLine command_line;
   CLI::App app{"Agents of many nodes: each drives its node's devices as the controller's plan says"};
-  app.add_option("--scenario", order.scenario, "YAML file that names fabric and inventory")->required();
-  app.add_option("--process", order.process, "Which of the scenario's agent processes this is, from 0")->capture_default_str();
-  app.add_option("--state", order.state, "Folder of keys, journals and address")->capture_default_str();
-  app.add_option("--controller", order.controller, "ZeroMQ endpoint, instead of the state folder's");
-  app.add_option("--inspector-dir", order.inspector_dir,
+  app.add_option("--scenario", command_line.scenario, "YAML file that names fabric and inventory")->required();
+  app.add_option("--process", command_line.process, "Which of the scenario's agent processes this is, from 0")
+      ->capture_default_str();
+  app.add_option("--state", command_line.state, "Folder of keys, journals and address")->capture_default_str();
+  app.add_option("--controller", command_line.controller, "ZeroMQ endpoint, instead of the state folder's");
+  app.add_option("--inspector-dir", command_line.inspector_dir,
                  "Folder of NCCL Inspector's dumps (NCCL_INSPECTOR_DUMP_DIR); {node} in it stands for the node's name");
-  app.add_option("--metrics", order.metrics,
+  app.add_option("--metrics", command_line.metrics,
                  "Serve Prometheus metrics there, on loopback: 127.0.0.1:9102; port 0 is any free one (docs/metrics.md)")
       ->type_name("ADDRESS:PORT");
-  app.add_flag("--faults", order.faults,
+  app.add_flag("--faults", command_line.faults,
                "The scenario's device faults happen to simulated devices once a run has begun (lab run)");
-  app.add_flag("--restore-journal", order.restore_journal,
+  app.add_flag("--restore-journal", command_line.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
   CLI11_PARSE(app, argc, argv);
-  return loom::run(order);
+  return loom::run(command_line);
 }

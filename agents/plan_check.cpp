@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
+#include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
 #include "agents/steering.hpp"
-#include "agents/voice.hpp"
 #include "core/hazard.hpp"
 #include "core/limits.hpp"
 
@@ -14,8 +14,8 @@ namespace loom {
 
 namespace {
 
-std::string named(const Lane& lane) {
-  return "device " + std::to_string(lane.device->id.value) + " (" + lane.device->name + ")";
+std::string named(const DeviceUnit& unit) {
+  return "device " + std::to_string(unit.device->id.value) + " (" + unit.device->name + ")";
 }
 
 bool fits(const Setpoint& setpoint, DeviceKind kind) {
@@ -34,81 +34,81 @@ bool fits(const Setpoint& setpoint, DeviceKind kind) {
 
 /// What leaves a laser goes into one fibre, at whose beginning the limit holds, whatever the controller's verify has let
 /// through. What other lasers add further on, this agent cannot know.
-Result<void> check_power(const Fabric& fabric, const Lane& lane, const Setpoint& setpoint) {
+Result<void> check_power(const Fabric& fabric, const DeviceUnit& unit, const Setpoint& setpoint) {
   const auto* laser = std::get_if<LaserSetpoint>(&setpoint);
   if (laser == nullptr || !laser->emit) {
     return {};
   }
-  const auto& fibre = fabric.fibre_out[lane.device->elements[0].value][0];
+  const auto& fibre = fabric.fibre_out[unit.device->elements[0].value][0];
   if (!fibre || laser->power <= power_limit_of(fabric, *fibre)) {
     return {};
   }
-  return fail(ErrorCode::out_of_range, named(lane) + ": " + to_string(laser->power) + " into fibre " +
+  return fail(ErrorCode::out_of_range, named(unit) + ": " + to_string(laser->power) + " into fibre " +
                                            std::to_string(fibre->value) + ", whose limit is " +
                                            to_string(power_limit_of(fabric, *fibre)) +
                                            (fabric.hazard_level.empty() ? "" : " (hazard level " + fabric.hazard_level + ")"));
 }
 
-Result<void> check_entry(const Fabric& fabric, const Lane& lane, const TimedSetpoint& entry) {
-  if (!fits(entry.setpoint, lane.device->kind)) {
-    return fail(ErrorCode::invalid_argument, named(lane) + ": the setpoint is for another kind of device");
+Result<void> check_entry(const Fabric& fabric, const DeviceUnit& unit, const TimedSetpoint& entry) {
+  if (!fits(entry.setpoint, unit.device->kind)) {
+    return fail(ErrorCode::invalid_argument, named(unit) + ": the setpoint is for another kind of device");
   }
-  if (auto lawful = lane.driver->check(entry.setpoint); !lawful) {
-    return fail(lawful.error().code, named(lane) + ": " + lawful.error().message);
+  if (auto lawful = unit.driver->check(entry.setpoint); !lawful) {
+    return fail(lawful.error().code, named(unit) + ": " + lawful.error().message);
   }
-  LOOM_TRY(check_power(fabric, lane, entry.setpoint));
-  if (auto lawful = lane.driver->check(darkened(entry.setpoint)); !lawful) {
-    return fail(lawful.error().code, named(lane) + ", darkened: " + lawful.error().message);
+  LOOM_TRY(check_power(fabric, unit, entry.setpoint));
+  if (auto lawful = unit.driver->check(darkened(entry.setpoint)); !lawful) {
+    return fail(lawful.error().code, named(unit) + ", darkened: " + lawful.error().message);
   }
   return {};
 }
 
-Result<void> check_times(const Lane& lane, const DevicePlan& device, const NodePlan& plan) {
+Result<void> check_times(const DeviceUnit& unit, const DevicePlan& device, const NodePlan& plan) {
   Duration free_from = Duration::zero();
   for (const TimedSetpoint& entry : device.timeline) {
     if (entry.offset < free_from || entry.guard < Duration::zero() || entry.hold <= Duration::zero()) {
-      return fail(ErrorCode::invalid_argument, named(lane) + ": timeslot at " + in_microseconds(entry.offset) +
+      return fail(ErrorCode::invalid_argument, named(unit) + ": timeslot at " + in_microseconds(entry.offset) +
                                                    " begins before the one before it ends (" + in_microseconds(free_from) +
                                                    "), or its guard or hold is negative");
     }
     free_from = sum(sum(entry.offset, entry.guard), entry.hold);
   }
   if (plan.cycle > Duration::zero() && free_from > plan.cycle) {
-    return fail(ErrorCode::invalid_argument, named(lane) + ": timeslots end at " + in_microseconds(free_from) +
+    return fail(ErrorCode::invalid_argument, named(unit) + ": timeslots end at " + in_microseconds(free_from) +
                                                  ", after the cycle of " + in_microseconds(plan.cycle));
   }
   return {};
 }
 
-Result<void> check_device(const Fabric& fabric, const Lane& lane, const DevicePlan& device, const NodePlan& plan) {
+Result<void> check_device(const Fabric& fabric, const DeviceUnit& unit, const DevicePlan& device, const NodePlan& plan) {
   if (device.timeline.empty()) {
-    return fail(ErrorCode::invalid_argument, named(lane) + ": the plan has no setpoint for it");
+    return fail(ErrorCode::invalid_argument, named(unit) + ": the plan has no setpoint for it");
   }
   if (device.timeline.size() > limits::kTimelineEntries) {
     return fail(ErrorCode::out_of_range,
-                named(lane) + ": " + std::to_string(device.timeline.size()) +
+                named(unit) + ": " + std::to_string(device.timeline.size()) +
                     " timeslots exceed kTimelineEntries = " + std::to_string(limits::kTimelineEntries));
   }
   if (!is_static(device)) {
-    if (!lane.is_laser()) {
+    if (!unit.is_laser()) {
       return fail(ErrorCode::unsupported,
-                  named(lane) + ": what steers light holds one setpoint within a revision, the plan has timeslots");
+                  named(unit) + ": what steers light holds one setpoint within a revision, the plan has timeslots");
     }
-    LOOM_TRY(check_times(lane, device, plan));
+    LOOM_TRY(check_times(unit, device, plan));
   }
   for (const TimedSetpoint& entry : device.timeline) {
-    LOOM_TRY(check_entry(fabric, lane, entry));
+    LOOM_TRY(check_entry(fabric, unit, entry));
   }
-  if (!lane.is_laser() && device.touched && device.may_hold.empty()) {
-    return fail(ErrorCode::invalid_argument, named(lane) + ": it is to move, but the plan does not say from where");
+  if (!unit.is_laser() && device.touched && device.may_hold.empty()) {
+    return fail(ErrorCode::invalid_argument, named(unit) + ": it is to move, but the plan does not say from where");
   }
   return {};
 }
 
 }  // namespace
 
-Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLanes& lanes) {
-  const std::uint32_t nodes = lanes.nodes();
+Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceUnits& units) {
+  const std::uint32_t nodes = units.nodes();
   if (plan.node != node) {
     return fail(ErrorCode::invalid_argument,
                 "plan of node " + std::to_string(plan.node.value) + " came to node " + std::to_string(node.value));
@@ -118,7 +118,7 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLane
   }
   for (std::size_t i = 0; i < plan.devices.size(); ++i) {
     const DeviceId id = plan.devices[i].device;
-    if (!lanes.index_of(id)) {
+    if (!units.index_of(id)) {
       return fail(ErrorCode::invalid_argument,
                   "device " + std::to_string(id.value) + " is not driven by node " + std::to_string(node.value));
     }
@@ -126,14 +126,14 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLane
       return fail(ErrorCode::invalid_argument, "device " + std::to_string(id.value) + " is out of order or named twice");
     }
   }
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
     const auto device = std::find_if(plan.devices.begin(), plan.devices.end(),
-                                     [&](const DevicePlan& each) { return each.device == lanes[i].device->id; });
+                                     [&](const DevicePlan& each) { return each.device == units[i].device->id; });
     if (device == plan.devices.end()) {
       return fail(ErrorCode::invalid_argument,
-                  named(lanes[i]) + ": missing from the plan of node " + std::to_string(node.value));
+                  named(units[i]) + ": missing from the plan of node " + std::to_string(node.value));
     }
-    LOOM_TRY(check_device(lanes.fabric(), lanes[i], *device, plan));
+    LOOM_TRY(check_device(units.fabric(), units[i], *device, plan));
   }
   return plan.grants ? check_grant_map(*plan.grants, node, nodes) : Result<void>{};
 }
@@ -141,8 +141,8 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLane
 bool is_static(const DevicePlan& plan) { return plan.timeline.size() == 1 && plan.timeline.front().hold == kForever; }
 
 bool is_under_grants(const NodePlan& plan, DeviceId device) {
-  return plan.grants && std::any_of(plan.grants->waves.begin(), plan.grants->waves.end(),
-                                    [&](const AllowedWave& wave) { return wave.laser == device; });
+  return plan.grants && std::any_of(plan.grants->wavelengths.begin(), plan.grants->wavelengths.end(),
+                                    [&](const AllowedWavelength& wavelength) { return wavelength.laser == device; });
 }
 
 bool emits(const NodePlan& plan) {
@@ -152,36 +152,37 @@ bool emits(const NodePlan& plan) {
   });
 }
 
-bool is_as_found(const DeviceLanes& lanes, const Lane& lane, const DevicePlan& device) {
-  const bool plays = lane.programme.device != nullptr && !is_static(*lane.programme.device);
-  const bool at_rest = lane.progress != Progress::under_way && lane.progress != Progress::failed;
+bool is_as_found(const DeviceUnits& units, const DeviceUnit& unit, const DevicePlan& device) {
+  const bool plays = unit.programme.device != nullptr && !is_static(*unit.programme.device);
+  const bool at_rest = unit.progress != Progress::under_way && unit.progress != Progress::failed;
   return !device.touched && at_rest && !plays && is_static(device) &&
-         agrees(lanes.fabric(), lane.device->id, lane.driver->observe().reading, device.timeline.front().setpoint);
+         agrees(units.fabric(), unit.device->id, unit.driver->observe().reading, device.timeline.front().setpoint);
 }
 
-bool must_change(const DeviceLanes& lanes, const Lane& lane, const NodePlan& plan, const DevicePlan& device) {
+bool must_change(const DeviceUnits& units, const DeviceUnit& unit, const NodePlan& plan, const DevicePlan& device) {
   if (device.left_alone) {
     return false;
   }
-  if (!lane.is_laser()) {
+  if (!unit.is_laser()) {
     return device.touched;
   }
-  if (device.touched || lane.progress == Progress::under_way || lane.progress == Progress::failed) {
+  if (device.touched || unit.progress == Progress::under_way || unit.progress == Progress::failed) {
     return true;
   }
-  if (is_as_found(lanes, lane, device)) {
+  if (is_as_found(units, unit, device)) {
     return false;
   }
-  if (lane.programme.device != nullptr) {
-    const NodePlan& played = *lane.programme.plan;
+  if (unit.programme.device != nullptr) {
+    const NodePlan& played = *unit.programme.plan;
     const bool same_pace = is_static(device) || (played.cycle == plan.cycle && played.cycles == plan.cycles);
-    return !same_pace || lane.programme.device->timeline != device.timeline;
+    return !same_pace || unit.programme.device->timeline != device.timeline;
   }
   if (!is_static(device)) {
     return true;
   }
   const Setpoint& wanted = device.timeline.front().setpoint;
-  return lane.aim ? *lane.aim != wanted : !agrees(lanes.fabric(), lane.device->id, lane.driver->observe().reading, wanted);
+  return unit.commanded ? *unit.commanded != wanted
+                        : !agrees(units.fabric(), unit.device->id, unit.driver->observe().reading, wanted);
 }
 
 }  // namespace loom

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "agents/lanes.hpp"
+#include "agents/device_units.hpp"
 #include "core/observation.hpp"
 #include "core/plan.hpp"
 #include "core/result.hpp"
@@ -13,7 +13,7 @@ namespace loom {
 /// Errors: invalid_argument (not ours, missing, unlawful timeline, a move from nobody knows where), out_of_range (too long, or
 /// more light than the fibre behind a laser may carry), unsupported (timeslots of anything but a laser), or whatever the
 /// device's driver says. The sentence names node and device. Touches nothing.
-Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceLanes& lanes);
+Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceUnits& units);
 
 /// One entry that is held until the next revision.
 bool is_static(const DevicePlan& plan);
@@ -22,9 +22,9 @@ bool is_under_grants(const NodePlan& plan, DeviceId device);
 /// Anything in it that emits.
 bool emits(const NodePlan& plan);
 /// Untouched, and by its reading what the setpoint says, whoever made it so (an adoption).
-bool is_as_found(const DeviceLanes& lanes, const Lane& lane, const DevicePlan& device);
+bool is_as_found(const DeviceUnits& units, const DeviceUnit& unit, const DevicePlan& device);
 /// Must this device take part in the commit: touched, or not what it shall be? What light passes only where it is touched:
 /// nobody took that light away otherwise, and what it is instead is for a repair that does.
-bool must_change(const DeviceLanes& lanes, const Lane& lane, const NodePlan& plan, const DevicePlan& device);
+bool must_change(const DeviceUnits& units, const DeviceUnit& unit, const NodePlan& plan, const DevicePlan& device);
 
 }  // namespace loom

@@ -7,12 +7,12 @@ namespace {
 
 using enum RevisionState;
 
-constexpr RevisionStep to(RevisionState next) { return {Reaction::obey, next}; }
+constexpr RevisionStep to(RevisionState next) { return {Reaction::handle, next}; }
 constexpr RevisionStep kAgain{Reaction::again, idle};
 constexpr RevisionStep kEarly{Reaction::early, idle};
 constexpr RevisionStep kDrop{Reaction::drop, idle};
 
-using Row = std::array<RevisionStep, kRevisionWords>;
+using Row = std::array<RevisionStep, kRevisionMessages>;
 
 // clang-format off
 constexpr std::array<Row, kRevisionStates> kTable = {{
@@ -33,8 +33,8 @@ constexpr std::array<Row, kRevisionStates> kTable = {{
 
 }  // namespace
 
-RevisionStep react(RevisionState state, RevisionWord word) {
-  return kTable[static_cast<std::size_t>(state)][static_cast<std::size_t>(word)];
+RevisionStep react(RevisionState state, RevisionMessage message) {
+  return kTable[static_cast<std::size_t>(state)][static_cast<std::size_t>(message)];
 }
 
 std::string_view to_string(RevisionState state) {

@@ -25,7 +25,7 @@ enum class RevisionState : std::uint8_t {
 inline constexpr std::size_t kRevisionStates = 11;
 std::string_view to_string(RevisionState state);
 
-enum class RevisionWord : std::uint8_t {
+enum class RevisionMessage : std::uint8_t {
   arm,
   go,
   move,
@@ -38,13 +38,13 @@ enum class RevisionWord : std::uint8_t {
   all_lit,
   trouble,  ///< of time and of the devices
 };
-inline constexpr std::size_t kRevisionWords = 11;
+inline constexpr std::size_t kRevisionMessages = 11;
 
 enum class Reaction : std::uint8_t {
-  obey,   ///< go to `next` and do what belongs to it
-  again,  ///< the same answer again, if it was given already
-  early,  ///< ahead of its stage: dropped and counted, it will be repeated
-  drop,   ///< means nothing now
+  handle,  ///< go to `next` and do what belongs to it
+  again,   ///< the same answer again, if it was given already
+  early,   ///< ahead of its stage: dropped and counted, it will be repeated
+  drop,    ///< means nothing now
 };
 
 struct RevisionStep {
@@ -54,6 +54,6 @@ struct RevisionStep {
 };
 
 /// Real-time safe.
-RevisionStep react(RevisionState state, RevisionWord word);
+RevisionStep react(RevisionState state, RevisionMessage message);
 
 }  // namespace loom

@@ -21,46 +21,47 @@ void Session::enter(SessionEvent event) {
   state_ = row->to;
 }
 
-void Session::start(Turn turn) { next_.set(turn, later(turn.now, options_.hello_interval)); }
+void Session::start(StepContext context) { next_.set(context, later(context.now, options_.hello_interval)); }
 
-void Session::hurry(Turn turn) {
+void Session::hurry(StepContext context) {
   if (state_ == SessionState::greeting) {
-    next_.set(turn, turn.now);
+    next_.set(context, context.now);
   }
 }
 
-void Session::welcome(Turn turn, Duration heartbeat_interval) {
+void Session::welcome(StepContext context, Duration heartbeat_interval) {
   const bool was_joined = state_ == SessionState::joined;
   enter(SessionEvent::welcome);
   options_.heartbeat_interval = std::max(heartbeat_interval, kHeartbeatMin);
   if (!was_joined) {
-    next_.set(turn, later(turn.now, options_.heartbeat_interval));
+    next_.set(context, later(context.now, options_.heartbeat_interval));
   }
 }
 
-void Session::unwelcome(Turn turn) {
+void Session::unwelcome(StepContext context) {
   enter(SessionEvent::unwelcome);
-  next_.set(turn, later(turn.now, options_.hello_interval * options_.turned_away_factor));
+  next_.set(context, later(context.now, options_.hello_interval * options_.turned_away_factor));
 }
 
-void Session::newer_term(Turn turn) {
+void Session::newer_term(StepContext context) {
   enter(SessionEvent::newer_term);
-  next_.set(turn, turn.now);
+  next_.set(context, context.now);
 }
 
-Session::Due Session::advance(Turn turn) {
-  if (!next_.passed(turn.now)) {
+Session::Due Session::advance(StepContext context) {
+  if (!next_.passed(context.now)) {
     return Due::nothing;
   }
-  if (state_ == SessionState::joined && between(heard_at_, turn.now) >= options_.heartbeat_interval * options_.silence_factor) {
+  if (state_ == SessionState::joined &&
+      between(received_at_, context.now) >= options_.heartbeat_interval * options_.silence_factor) {
     enter(SessionEvent::silence);
   }
   if (state_ == SessionState::joined) {
-    next_.set(turn, next_period(next_.at(), options_.heartbeat_interval, turn.now));
+    next_.set(context, next_period(next_.at(), options_.heartbeat_interval, context.now));
     return Due::heartbeat;
   }
   const std::int64_t factor = state_ == SessionState::turned_away ? options_.turned_away_factor : 1;
-  next_.set(turn, next_period(next_.at(), options_.hello_interval * factor, turn.now));
+  next_.set(context, next_period(next_.at(), options_.hello_interval * factor, context.now));
   return Due::hello;
 }
 

@@ -53,17 +53,17 @@ class Session {
   enum class Due : std::uint8_t { nothing, hello, heartbeat };
 
   /// The first hello no later than one hello interval from now.
-  void start(Turn turn);
+  void start(StepContext context);
   /// The first hello now: everything that it reports is known.
-  void hurry(Turn turn);
-  void welcome(Turn turn, Duration heartbeat_interval);
-  void unwelcome(Turn turn);
+  void hurry(StepContext context);
+  void welcome(StepContext context, Duration heartbeat_interval);
+  void unwelcome(StepContext context);
   /// Any lawful word of the controller.
-  void heard(Instant now) { heard_at_ = now; }
+  void received(Instant now) { received_at_ = now; }
   /// The controller is another one than before: it has to be greeted.
-  void newer_term(Turn turn);
+  void newer_term(StepContext context);
   /// What has to be said now; call again until nothing.
-  Due advance(Turn turn);
+  Due advance(StepContext context);
 
   SessionState state() const { return state_; }
   Duration heartbeat_interval() const { return options_.heartbeat_interval; }
@@ -73,7 +73,7 @@ class Session {
 
   SessionOptions options_;
   SessionState state_ = SessionState::greeting;
-  Instant heard_at_{};
+  Instant received_at_{};
   Deadline next_{kSessionTimer};
 };
 

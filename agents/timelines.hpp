@@ -6,38 +6,39 @@
 #include <optional>
 #include <vector>
 
-#include "agents/lanes.hpp"
+#include "agents/device_units.hpp"
+#include "agents/envelope_sender.hpp"
 #include "agents/timeline.hpp"
-#include "agents/voice.hpp"
 
 namespace loom {
 
 class Timelines {
  public:
-  Timelines(const Voice& voice, DeviceLanes& lanes);
+  Timelines(const EnvelopeSender& envelopes, DeviceUnits& units);
 
   /// What became of the first timeslot of a device.
   enum class First : std::uint8_t { pending, played, missed };
 
   /// A new revision begins to play at `start`; CycleDone will be said about it.
-  void begin(Turn turn, const NodePlan& plan, Instant start);
+  void begin(StepContext context, const NodePlan& plan, Instant start);
   /// Precondition: nobody above Activity::timeline holds the lane; begin() was called.
-  void play(Turn turn, std::size_t lane, std::shared_ptr<const NodePlan> plan, const DevicePlan& device, Instant start);
+  void play(StepContext context, std::size_t unit, std::shared_ptr<const NodePlan> plan, const DevicePlan& device,
+            Instant start);
   /// The lane is no longer played here; its device is left as it is. Real-time safe.
-  void stop(std::size_t lane);
+  void stop(std::size_t unit);
   void stop_all();
   /// No CycleDone about this revision any more.
   void withdraw(Revision revision);
   /// Carries out every edge that has come, and says CycleDone. Real-time safe apart from underflow alarms.
-  void advance(Turn turn);
+  void advance(StepContext context);
   /// CycleDone once more, until the cap: nobody acknowledges it.
-  void repeat_cycle_done(Turn turn);
+  void repeat_cycle_done(StepContext context);
   /// A new life of the controller asks who we are: what was played to its end may not have been heard.
-  void say_again() { repeats_left_ = is_done_ ? kCycleDoneRepeats : repeats_left_; }
+  void send_again() { repeats_left_ = is_done_ ? kCycleDoneRepeats : repeats_left_; }
 
-  bool plays(std::size_t lane) const { return players_[lane].playback.has_value(); }
+  bool plays(std::size_t unit) const { return players_[unit].playback.has_value(); }
   bool plays_any() const;
-  First first(std::size_t lane) const { return players_[lane].first; }
+  First first(std::size_t unit) const { return players_[unit].first; }
   Revision revision() const { return revision_; }  ///< the one that plays, or played last
   std::uint32_t underflows() const { return underflows_; }
   /// Was every cycle of the revision played?
@@ -49,16 +50,16 @@ class Timelines {
     First first = First::pending;
     Deadline edge{TimerId{}};
   };
-  void advance(Turn turn, std::size_t lane);
-  void pass_edge(Turn turn, std::size_t lane);
-  void place(Turn turn, std::size_t lane);
-  void light(Turn turn, std::size_t lane);
-  void blank(Turn turn, std::size_t lane);
-  void miss(Turn turn, std::size_t lane, std::uint64_t timeslots);
-  void say_cycle_done(Turn turn) const;
+  void advance(StepContext context, std::size_t unit);
+  void pass_edge(StepContext context, std::size_t unit);
+  void place(StepContext context, std::size_t unit);
+  void light(StepContext context, std::size_t unit);
+  void blank(StepContext context, std::size_t unit);
+  void miss(StepContext context, std::size_t unit, std::uint64_t timeslots);
+  void send_cycle_done(StepContext context) const;
 
-  const Voice& voice_;
-  DeviceLanes& lanes_;
+  const EnvelopeSender& envelopes_;
+  DeviceUnits& units_;
   std::vector<Player> players_;
   Revision revision_;
   std::uint32_t cycles_ = 0;

@@ -139,7 +139,7 @@ class ControllerThread {
     parameters.group_size = std::min(options_.nodes, parameters.group_size);
     controller_ = std::make_unique<Controller>(ControllerOptions{
         std::make_shared<const Fabric>(make_oddl(parameters)), "oddl", options_.timings, {}, {}, encoded_bytes});
-    heard_.assign(options_.nodes, Instant{});
+    received_.assign(options_.nodes, Instant{});
     MemoryStorage storage(*loop_);
     HostSeams seams;
     seams.time = loop_.get();
@@ -163,11 +163,11 @@ class ControllerThread {
       return;
     }
     if (std::holds_alternative<Heartbeat>(message->envelope.body)) {
-      Instant& heard = heard_[message->envelope.node.value];
-      if (heard != Instant{}) {
-        intervals_.push_back(now - heard);
+      Instant& received = received_[message->envelope.node.value];
+      if (received != Instant{}) {
+        intervals_.push_back(now - received);
       }
-      heard = now;
+      received = now;
     }
     viewer_handled_ += message->envelope.role == Role::viewer ? 1 : 0;
   }
@@ -176,7 +176,7 @@ class ControllerThread {
   std::unique_ptr<AsioLoop> loop_;
   std::unique_ptr<ControllerTransport> transport_;
   std::unique_ptr<Controller> controller_;
-  std::vector<Instant> heard_;
+  std::vector<Instant> received_;
   std::vector<Duration> intervals_;
   std::uint64_t viewer_handled_ = 0;
   std::uint64_t lost_ = 0;

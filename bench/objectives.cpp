@@ -53,13 +53,13 @@ void tally(const char* name, int cases, const Case& play) {
 }
 
 double granted(const small_rings::Drawn& drawn, bool repair) {
-  WaveMap map(drawn.nodes, small_rings::both_ways(drawn.channels));
-  WaveLimits limits;
+  WavelengthUse map(drawn.nodes, small_rings::both_ways(drawn.channels));
+  WavelengthLimits limits;
   limits.repair = repair;
-  return worst_served(drawn.pairs, grant_waves(map, drawn.pairs, limits).served);
+  return worst_served(drawn.pairs, grant_wavelengths(map, drawn.pairs, limits).served);
 }
 
-Case ring_case(WaveSense sense, bool repair) {
+Case ring_case(WavelengthSense sense, bool repair) {
   return [=](std::uint64_t seed) -> std::optional<Scored> {
     const small_rings::Drawn drawn = small_rings::draw(seed);
     const auto best = ring_optimum(drawn.nodes, small_rings::both_ways(drawn.channels), drawn.pairs, sense);
@@ -102,12 +102,12 @@ std::optional<Scored> switch_case(std::uint64_t seed) {
   return best ? std::optional<Scored>({worst_of(pairs, share_ports(nodes, switches, pairs)), *best}) : std::nullopt;
 }
 
-std::optional<Scored> shared_wave_case(std::uint64_t seed) {
+std::optional<Scored> shared_wavelength_case(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto nodes = static_cast<std::uint32_t>(3 + random() % 2);
   const auto wavelengths = static_cast<std::uint32_t>(4 + random() % 9);
   const auto pairs = draw_pairs(random, nodes);
-  const auto best = shared_wave_optimum(wavelengths, pairs);
+  const auto best = shared_wavelength_optimum(wavelengths, pairs);
   return best ? std::optional<Scored>({worst_of(pairs, share_wavelengths(wavelengths, pairs)), *best}) : std::nullopt;
 }
 
@@ -138,11 +138,11 @@ std::optional<Scored> matching_case(std::uint64_t seed) {
 
 int main(int count, char** arguments) {
   const int cases = count > 1 ? std::atoi(arguments[1]) : 1000;
-  tally("SiP-Ring: tours and repair, against continuous (CBC)", cases, ring_case(WaveSense::continuous, true));
-  tally("SiP-Ring: tours alone, against continuous (CBC)", cases, ring_case(WaveSense::continuous, false));
-  tally("SiP-Ring: tours and repair, against as-in-code (CBC)", cases, ring_case(WaveSense::as_in_code, true));
+  tally("SiP-Ring: tours and repair, against continuous (CBC)", cases, ring_case(WavelengthSense::continuous, true));
+  tally("SiP-Ring: tours alone, against continuous (CBC)", cases, ring_case(WavelengthSense::continuous, false));
+  tally("SiP-Ring: tours and repair, against as-in-code (CBC)", cases, ring_case(WavelengthSense::as_in_code, true));
   tally("SiP-OCS one-shot: bisection and Koenig, against CBC", cases, switch_case);
-  tally("Mordia: the worst-served next, against CBC", cases, shared_wave_case);
+  tally("Mordia: the worst-served next, against CBC", cases, shared_wavelength_case);
   tally("TopoOpt: one greedy matching, against Edmonds (LEMON)", cases, matching_case);
   return 0;
 }

@@ -27,7 +27,7 @@ class Lab {
   Lab() : fabric_(std::make_shared<const Fabric>(make_oddl({}))), controller_({fabric_, "oddl", {}, {}, {}, encoded_bytes}) {
     feed(Started{1, kVirtualClock, {}});
     for (const Node& node : fabric_->nodes) {
-      say(node.id, Hello{"bench", 100, {}, {}, false, {}});
+      deliver(node.id, Hello{"bench", 100, {}, {}, false, {}});
     }
     JobSpec spec;
     spec.name = "ring";
@@ -37,7 +37,7 @@ class Lab {
     for (int i = 0; i < 100; ++i) {
       now_ += std::chrono::milliseconds{50};
       for (const Node& node : fabric_->nodes) {
-        say(node.id, Heartbeat{controller_.confirmed(), controller_.confirmed(), false});
+        deliver(node.id, Heartbeat{controller_.confirmed(), controller_.confirmed(), false});
       }
       for (const TimerId timer : {timers::kSweep, timers::kTick, timers::kPlan}) {
         feed(TimerFired{timer});
@@ -45,11 +45,11 @@ class Lab {
       settle();
     }
     for (const Device& device : fabric_->devices) {
-      say(device.agent, ObservationReport{{{device.id, DeviceHealth::ready, now_, reading_of(device), ""}}});
+      deliver(device.agent, ObservationReport{{{device.id, DeviceHealth::ready, now_, reading_of(device), ""}}});
     }
     for (std::uint64_t revision = 1; revision < 1'024; ++revision) {
       const NodeId node{static_cast<std::uint32_t>(revision)};
-      say(node, AlarmReport{{AlarmCode::device_failed, node, fabric_->devices_of_agent[node.value].front(), "burnt", ""}});
+      deliver(node, AlarmReport{{AlarmCode::device_failed, node, fabric_->devices_of_agent[node.value].front(), "burnt", ""}});
     }
   }
 
@@ -66,7 +66,7 @@ class Lab {
   }
 
  private:
-  void say(NodeId node, Body body, Revision revision = {}) {
+  void deliver(NodeId node, Body body, Revision revision = {}) {
     feed(MessageArrived{agent_peer(node),
                         {kWireVersion, "agent", Role::agent, Term{1}, node, kVirtualClock, revision, std::move(body)}});
   }
@@ -116,13 +116,14 @@ class Lab {
       const Envelope asked = std::move(inbox_.front());
       inbox_.pop_front();
       if (std::holds_alternative<Prepare>(asked.body)) {
-        say(asked.node, Prepared{{}, std::chrono::milliseconds{1}}, asked.revision);
+        deliver(asked.node, Prepared{{}, std::chrono::milliseconds{1}}, asked.revision);
       } else if (std::holds_alternative<Arm>(asked.body)) {
-        say(asked.node, Armed{{}, std::chrono::milliseconds{100}}, asked.revision);
+        deliver(asked.node, Armed{{}, std::chrono::milliseconds{100}}, asked.revision);
       } else if (std::holds_alternative<Go>(asked.body)) {
-        say(asked.node, Darkened{{}, {}}, asked.revision);
+        deliver(asked.node, Darkened{{}, {}}, asked.revision);
       } else if (const auto* proceed = std::get_if<Proceed>(&asked.body)) {
-        say(asked.node, proceed->phase == CommitPhase::move ? Body(Settled{{}, {}}) : Body(Applied{{}, {}}), asked.revision);
+        deliver(asked.node, proceed->phase == CommitPhase::move ? Body(Settled{{}, {}}) : Body(Applied{{}, {}}),
+                asked.revision);
       }
     }
   }

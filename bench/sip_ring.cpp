@@ -47,7 +47,7 @@ std::vector<RingPair> demand_of(std::uint32_t peers, std::uint32_t most, std::ui
 }
 
 /// Everything that any schedule must look at: for every wavelength its segments, and whether each pair's arc is free there.
-std::uint64_t look_at_all(const WaveMap& map, const std::vector<RingPair>& pairs) {
+std::uint64_t look_at_all(const WavelengthUse& map, const std::vector<RingPair>& pairs) {
   std::uint64_t sum = 0;
   for (std::uint32_t row = 0; row < map.rows(); ++row) {
     for (std::uint32_t segment = 0; segment < kNodes; ++segment) {
@@ -63,30 +63,30 @@ std::uint64_t look_at_all(const WaveMap& map, const std::vector<RingPair>& pairs
 }
 
 void large(const char* name, const std::vector<RingPair>& pairs) {
-  WaveGrants got;
+  WavelengthGrants got;
   const double cold = milliseconds_of(15, [&] {
-    WaveMap map(kNodes, buses_of(kRings, kChannels));
-    got = grant_waves(map, pairs, {});
+    WavelengthUse map(kNodes, buses_of(kRings, kChannels));
+    got = grant_wavelengths(map, pairs, {});
   });
-  WaveLimits bare;
+  WavelengthLimits bare;
   bare.repair = false;
   std::vector<std::uint32_t> served;
   const double tours = milliseconds_of(15, [&] {
-    WaveMap map(kNodes, buses_of(kRings, kChannels));
-    served = grant_waves(map, pairs, bare).served;
+    WavelengthUse map(kNodes, buses_of(kRings, kChannels));
+    served = grant_wavelengths(map, pairs, bare).served;
   });
   std::vector<RingPair> changed = pairs;  // one in a hundred has twice as much to send
   std::mt19937 random(7);
   for (std::size_t i = 0; i < pairs.size() / 100; ++i) {
     changed[random() % changed.size()].demand *= 2;
   }
-  WaveGrants warm;
+  WavelengthGrants warm;
   const double again = milliseconds_of(15, [&] {
-    WaveMap map(kNodes, buses_of(kRings, kChannels));
-    warm = grant_waves(map, changed, {}, got.grants);
+    WavelengthUse map(kNodes, buses_of(kRings, kChannels));
+    warm = grant_wavelengths(map, changed, {}, got.grants);
   });
   volatile std::uint64_t sink = 0;
-  const WaveMap full(kNodes, buses_of(kRings, kChannels));
+  const WavelengthUse full(kNodes, buses_of(kRings, kChannels));
   const double floor = milliseconds_of(15, [&] { sink = look_at_all(full, pairs); });
   std::printf(
       "%-34s %5zu pairs  cold %7.2f ms  tours alone %7.2f ms  warm %6.2f ms  floor %5.2f ms  unserved %u -> %u, least %.2f "

@@ -38,7 +38,7 @@ bool blame_word(const CLI::App& app, const std::vector<std::string>& words) {
     if (next == nullptr) {
       complain("'" + word + "' is no command of " + path);
       if (const std::string near = nearest(word, known); !near.empty()) {
-        say("  did you mean: " + path + " " + near);
+        print_note("  did you mean: " + path + " " + near);
       }
       return true;
     }
@@ -82,7 +82,7 @@ int run(int argc, char** argv) {
     if (!blame_word(app, words)) {
       complain(error.what());
     }
-    say("  try: " + help_of(app, words));
+    print_note("  try: " + help_of(app, words));
     return kUsage;
   }
   const auto timeout = parse_duration(line.timeout);

@@ -35,7 +35,7 @@ int give_up(const Error& error, const std::string& next) {
 
 int complain_of(const std::vector<ConfigError>& errors) {
   for (const ConfigError& error : errors) {
-    say(to_string(error));
+    print_note(to_string(error));
   }
   return kFailed;
 }

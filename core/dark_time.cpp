@@ -19,8 +19,9 @@ Duration dark_time_of(const Fabric& fabric, const ControllerTimings& timings) {
     }
   }
   // Twice the wait that lets every agent hear an instant (T, and the timeline's start), and the devices' own times.
-  const Duration everybody_hears = timings.retry_interval * timings.arm_repeats + timings.lead_margin + 2 * timings.clock_error;
-  return 2 * everybody_hears + settle + blank;
+  const Duration everybody_receives =
+      timings.retry_interval * timings.arm_repeats + timings.lead_margin + 2 * timings.clock_error;
+  return 2 * everybody_receives + settle + blank;
 }
 
 }  // namespace loom

@@ -139,7 +139,9 @@ constexpr Duration guard_of(const GrantTimings& timings) {
 }
 
 /// The same where the one before is known to be dark: only the next sender may err, to the early side, and the word's reader.
-constexpr Duration guard_after_word_of(const GrantTimings& timings) { return 2 * (timings.clock_error + timings.flight_error); }
+constexpr Duration guard_after_message_of(const GrantTimings& timings) {
+  return 2 * (timings.clock_error + timings.flight_error);
+}
 
 /// What a window has beside its bytes: the receiver's lock, and the lateness of the light.
 constexpr Duration overhead_of(const GrantTimings& timings) { return timings.lock + timings.trigger_late; }
@@ -188,23 +190,23 @@ struct OfferedStream {
 };
 
 /// Light of this laser in this slot leads to this destination and to nobody else.
-struct AllowedWave {
+struct AllowedWavelength {
   NodeId destination;
   DeviceId laser;
   FrequencySlot slot;
-  bool operator==(const AllowedWave&) const = default;
+  bool operator==(const AllowedWavelength&) const = default;
 };
 
 /// What one node may do under grants: which wavelength leads where, who may ask it, and what it has to send. With the grants
 /// that arrive it becomes rows, so this is all that a NIC or an FPGA is given beforehand.
 struct GrantMap {
   JobId job;
-  Revision laid;  ///< the revision that laid this light; words and epochs of another one mean nothing here
+  Revision routed_by;  ///< the revision that laid this light; words and epochs of another one mean nothing here
   GrantTimings timings;
-  Duration quantum{};                ///< the longest stream that is granted whole
-  std::vector<AllowedWave> waves;    ///< ascending (destination, laser)
-  std::vector<NodeId> sources;       ///< who may ask this node for its receiver, ascending
-  std::vector<OfferedStream> sends;  ///< of this node, once
+  Duration quantum{};                          ///< the longest stream that is granted whole
+  std::vector<AllowedWavelength> wavelengths;  ///< ascending (destination, laser)
+  std::vector<NodeId> sources;                 ///< who may ask this node for its receiver, ascending
+  std::vector<OfferedStream> sends;            ///< of this node, once
   bool operator==(const GrantMap&) const = default;
 };
 

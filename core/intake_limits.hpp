@@ -82,18 +82,18 @@ inline constexpr std::size_t kOperatorConnections = 1'024;
 /// Plans on trial that wait or are being made: dry runs and diffs of one principal, its orders, and those of all.
 inline constexpr std::size_t kDryRunsPerPrincipal = 4;
 inline constexpr std::size_t kOrdersPerPrincipal = 64;
-inline constexpr std::size_t kPlansOnTrial = 256;
+inline constexpr std::size_t kTentativePlans = 256;
 /// One turn of a loop: messages of agents, then requests of operators, and how long both may take at most.
-inline constexpr std::size_t kAgentsPerTurn = 256;
-inline constexpr std::size_t kOperatorsPerTurn = 16;
-inline constexpr std::int64_t kTurnNs = 2'000'000;
+inline constexpr std::size_t kAgentsPerRound = 256;
+inline constexpr std::size_t kOperatorsPerRound = 16;
+inline constexpr std::int64_t kRoundNs = 2'000'000;
 /// A batch of messages; as much is held of each connection's frames before they are looked at.
 inline constexpr std::size_t kBatchBytes = 8u << 20;
 /// Frames, and messages in them, that one turn takes off a socket into the queues.
-inline constexpr std::size_t kFramesPerTurn = 256;
-inline constexpr std::size_t kQueuedPerTurn = 8'192;
+inline constexpr std::size_t kFramesPerRound = 256;
+inline constexpr std::size_t kQueuedPerRound = 8'192;
 /// How often a flood is reported: once a key and kind.
-inline constexpr std::int64_t kRefusalToldNs = 1'000'000'000;
+inline constexpr std::int64_t kRefusalReportedNs = 1'000'000'000;
 /// A key of which nothing was refused for so long is well again: its alarm is cleared.
 inline constexpr std::int64_t kRefusalQuietNs = 60'000'000'000;
 /// Principals whose refusals are kept apart.

@@ -43,7 +43,7 @@ struct IntentCause {
 
 struct IntentRecord {
   Intent intent;
-  std::uint64_t laser_order = 0;
+  std::uint64_t laser_request = 0;
   JobId next_job;
   std::optional<Probation> probation{};
   std::optional<IntentCause> cause{};
@@ -92,7 +92,7 @@ struct SnapshotRecord {
   Revision next_revision{1};
   CircuitId next_circuit{1};
   Intent intent;
-  std::uint64_t laser_order = 0;
+  std::uint64_t laser_request = 0;
   JobId next_job{1};
   std::optional<Probation> probation{};
   std::vector<IntentCause> answered;      ///< oldest first, at most limits::kRequestsRemembered

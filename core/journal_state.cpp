@@ -53,7 +53,7 @@ void apply_one(SnapshotRecord& state, const TermRecord& record) { state.term = s
 
 void apply_one(SnapshotRecord& state, IntentRecord record) {
   state.intent = std::move(record.intent);
-  state.laser_order = record.laser_order;
+  state.laser_request = record.laser_request;
   state.next_job = record.next_job;
   state.probation = std::move(record.probation);
   if (record.cause) {

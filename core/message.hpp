@@ -206,14 +206,14 @@ struct ResetDevice {
 // --- agent -> agent ------------------------------------------------------------------------------------------------------
 
 /// A word of the fast plane. The envelope's revision is the one that laid the light in question.
-struct GrantWord {
+struct GrantPlaneMessage {
   GrantMessage message;
-  bool operator==(const GrantWord&) const = default;
+  bool operator==(const GrantPlaneMessage&) const = default;
 };
 
 using Body = OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
                    AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
-                   OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantWord>;
+                   OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage>;
 
 /// What every message carries from the first line on.
 struct Envelope {

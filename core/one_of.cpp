@@ -20,7 +20,7 @@ template class OneOf<LaserSetpoint, HeaterSetpoint, WssSetpoint, OcsSetpoint>;  
 template class OneOf<std::monostate, LaserObservation, HeaterObservation, WssObservation, OcsObservation>;   // Reading
 template class OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;  // GrantMessage
 template class OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;      // Record
-template class OneOf<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
+template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,
                      ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob,
                      AttendJob>;  // OperatorAsk
 template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
@@ -28,9 +28,9 @@ template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std:
                      ChangeReport, CircuitExplanation, std::vector<AuditRecord>>;  // ReplyRows
 template class OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
                      AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
-                     OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantWord>;  // Body
+                     OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage>;  // Body
 template class OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                     InterlockChanged, TrafficHeard, KeysChanged>;                          // Event
+                     InterlockChanged, TrafficReceived, KeysChanged>;                       // Event
 template class OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm>;  // Effect
 
 }  // namespace loom

@@ -66,38 +66,38 @@ struct AttendJob {
   bool operator==(const AttendJob&) const = default;
 };
 
-struct OrderLasers {
+struct LasersRequest {
   bool on = false;
-  bool operator==(const OrderLasers&) const = default;
+  bool operator==(const LasersRequest&) const = default;
 };
 
-enum class NodeOrder : std::uint8_t {
+enum class NodeAction : std::uint8_t {
   drain,     ///< no new jobs; running ones move to free nodes
   undrain,   ///< may get jobs again
   maintain,  ///< drained, dark and latched; nothing repairs it
   release,   ///< end of maintenance; stays drained
 };
-std::string_view to_string(NodeOrder order);
+std::string_view to_string(NodeAction order);
 
-struct OrderNode {
+struct NodeRequest {
   NodeId node;
-  NodeOrder order = NodeOrder::drain;
+  NodeAction order = NodeAction::drain;
   bool force = false;  ///< drain: keep jobs that find no other node; maintain: although it cannot be heard
   bool dry_run = false;
-  bool operator==(const OrderNode&) const = default;
+  bool operator==(const NodeRequest&) const = default;
 };
 
 /// A setpoint by hand; none: the plan decides again.
-struct OrderDevice {
+struct DeviceRequest {
   DeviceId device;
   std::optional<Setpoint> setpoint;
   bool dry_run = false;
-  bool operator==(const OrderDevice&) const = default;
+  bool operator==(const DeviceRequest&) const = default;
 };
 
-struct OrderReset {
+struct ResetRequest {
   DeviceId device;
-  bool operator==(const OrderReset&) const = default;
+  bool operator==(const ResetRequest&) const = default;
 };
 
 struct AcknowledgeAlarm {
@@ -152,8 +152,9 @@ struct DiffSchedule {
   bool operator==(const DiffSchedule&) const = default;
 };
 
-using OperatorAsk = OneOf<Query, SubmitJob, CancelJob, OrderLasers, OrderNode, OrderDevice, OrderReset, AcknowledgeAlarm,
-                          ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob>;
+using OperatorAsk =
+    OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm, ApplySchedule,
+          ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice

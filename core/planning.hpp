@@ -30,14 +30,14 @@ struct Budget {
 };
 
 /// What one iteration of a job takes over the light that it has, asked beside a plan.
-struct Weighing {
+struct ComparisonRequest {
   JobId job;
   JobSchedule present;
   Duration stage_change{};  ///< from one stage's light to the next one's, at worst
 };
 
 /// Predictions of the demand that was planned for; none: why not.
-struct Weighed {
+struct Comparison {
   std::optional<Duration> present{};
   std::optional<Duration> planned{};
   std::string why_not_present{};
@@ -87,7 +87,7 @@ struct PlanRequest {
   std::string algorithm{};  ///< of the scheduler; empty: the fabric's architecture
   Budget budget;
   std::string reason;
-  std::optional<Weighing> weigh{};
+  std::optional<ComparisonRequest> compare{};
   std::vector<UnusableDevice> unusable{};  ///< ascending device
   /// Ascending: jobs without light of the stage that they are to have. One of them that cannot be planned is left out, so that
   /// the others go on. What is not named here is planned, or nothing is.
@@ -100,8 +100,8 @@ struct PlanResult {
   Schedule schedule;
   Intent intent;  ///< as asked, with every job that is planned in its place
   CircuitId next_circuit;
-  std::optional<Weighed> weighed{};  ///< where it was asked for
-  std::vector<LeftOut> left_out{};   ///< ascending job
+  std::optional<Comparison> compared{};  ///< where it was asked for
+  std::vector<LeftOut> left_out{};       ///< ascending job
   /// The plan has nothing of this job.
   bool is_without(JobId job) const {
     for (const LeftOut& each : left_out) {

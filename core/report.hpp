@@ -46,8 +46,8 @@ enum class CommitOutcome : std::uint8_t { under_way, committed, returned, abando
 std::string_view to_string(CommitOutcome outcome);
 
 /// The stages of a commit in the order of their happening.
-enum class CommitStage : std::uint8_t { idle, planning, preparing, arming, firing, darkening, moving, relighting, confirmed };
-std::string_view to_string(CommitStage stage);
+enum class CommitState : std::uint8_t { idle, planning, preparing, arming, firing, darkening, moving, relighting, confirmed };
+std::string_view to_string(CommitState stage);
 
 /// An isolation certificate with names instead of element numbers.
 struct CertificateReport {
@@ -129,7 +129,7 @@ struct StatusReport {
   std::uint32_t circuits = 0;
   bool lasers_off = false;
   DriftCounts drift;
-  CommitStage stage = CommitStage::idle;  ///< of the commit under way
+  CommitState stage = CommitState::idle;  ///< of the commit under way
   Revision under_way;
   std::uint32_t stage_done = 0;  ///< agents that have answered in this stage
   std::uint32_t stage_total = 0;

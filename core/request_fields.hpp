@@ -52,30 +52,30 @@ struct RowFields<AttendJob> {
 };
 
 template <>
-struct RowFields<OrderLasers> {
+struct RowFields<LasersRequest> {
   static constexpr const char* kAsk = "order_lasers";
-  static constexpr auto kFields = std::tuple{field(&OrderLasers::on, "on")};
+  static constexpr auto kFields = std::tuple{field(&LasersRequest::on, "on")};
 };
 
 template <>
-struct RowFields<OrderNode> {
+struct RowFields<NodeRequest> {
   static constexpr const char* kAsk = "order_node";
-  static constexpr auto kFields = std::tuple{field(&OrderNode::node, "node_id"), field(&OrderNode::order, "order"),
-                                             field(&OrderNode::force, "force"), field(&OrderNode::dry_run, "dry_run")};
+  static constexpr auto kFields = std::tuple{field(&NodeRequest::node, "node_id"), field(&NodeRequest::order, "order"),
+                                             field(&NodeRequest::force, "force"), field(&NodeRequest::dry_run, "dry_run")};
 };
 
 template <>
-struct RowFields<OrderDevice> {
+struct RowFields<DeviceRequest> {
   static constexpr const char* kAsk = "order_device";
   static constexpr auto kFields =
-      std::tuple{field(&OrderDevice::device, "device_id"), field(&OrderDevice::setpoint, "setpoint"),
-                 field(&OrderDevice::dry_run, "dry_run")};
+      std::tuple{field(&DeviceRequest::device, "device_id"), field(&DeviceRequest::setpoint, "setpoint"),
+                 field(&DeviceRequest::dry_run, "dry_run")};
 };
 
 template <>
-struct RowFields<OrderReset> {
+struct RowFields<ResetRequest> {
   static constexpr const char* kAsk = "order_reset";
-  static constexpr auto kFields = std::tuple{field(&OrderReset::device, "device_id")};
+  static constexpr auto kFields = std::tuple{field(&ResetRequest::device, "device_id")};
 };
 
 template <>

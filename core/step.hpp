@@ -83,12 +83,12 @@ struct InterlockChanged {
   std::string problem{};  ///< not empty: it cannot be read, which counts as open
 };
 /// Training processes of this agent's node have told of collectives.
-struct TrafficHeard {
-  TrafficTold told;
+struct TrafficReceived {
+  TrafficReported reported;
 };
 
 using Event = OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                    InterlockChanged, TrafficHeard, KeysChanged>;
+                    InterlockChanged, TrafficReceived, KeysChanged>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 

@@ -65,13 +65,13 @@ std::string_view to_string(RefusalKind kind) {
   return word(kWords, kind);
 }
 
-std::string_view to_string(CommitStage stage) {
+std::string_view to_string(CommitState stage) {
   static constexpr std::array<std::string_view, 9> kWords{"idle",      "planning", "preparing",  "arming",   "firing",
                                                           "darkening", "moving",   "relighting", "confirmed"};
   return word(kWords, stage);
 }
 
-std::string_view to_string(NodeOrder order) {
+std::string_view to_string(NodeAction order) {
   static constexpr std::array<std::string_view, 4> kWords{"drain", "undrain", "maintenance on", "maintenance off"};
   return word(kWords, order);
 }

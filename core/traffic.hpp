@@ -25,12 +25,12 @@ struct TrafficRecord {
 };
 
 /// What the training processes of a node have told since the last time, in the order of their telling.
-struct TrafficTold {
+struct TrafficReported {
   std::vector<TrafficRecord> records{};
   std::uint64_t unfolded = 0;  ///< transfers between two ranks: they are traffic that no record stands for
   std::uint64_t refused = 0;   ///< lines that could not be read
   std::string fault{};         ///< of the last of them
-  bool operator==(const TrafficTold&) const = default;
+  bool operator==(const TrafficReported&) const = default;
 };
 
 struct RepeatedCollective {

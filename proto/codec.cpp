@@ -85,8 +85,9 @@ Result<Envelope> decode_envelope(std::string_view bytes) {
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return malformed("an envelope", bytes.size(), "no protobuf message");
   }
-  if (message.has_grant_word() && bytes.size() > limits::kGrantMessageBytes) {
-    return malformed("a grant word", bytes.size(), "the limit is " + std::to_string(limits::kGrantMessageBytes) + " bytes");
+  if (message.has_grant_plane_message() && bytes.size() > limits::kGrantMessageBytes) {
+    return malformed("a message of the grant plane", bytes.size(),
+                     "the limit is " + std::to_string(limits::kGrantMessageBytes) + " bytes");
   }
   wire::Check check;
   Envelope envelope = wire::from_wire(check, message);

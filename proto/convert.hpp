@@ -82,8 +82,8 @@ void to_wire(const loom::OperatorReply& in, OperatorReply& out);
 loom::OperatorReply from_wire(Check& check, const OperatorReply& in);
 
 // wire_grant.cpp
-void to_wire(const loom::GrantWord& in, GrantWord& out);
-loom::GrantWord from_wire(Check& check, const GrantWord& in);
+void to_wire(const loom::GrantPlaneMessage& in, GrantPlaneMessage& out);
+loom::GrantPlaneMessage from_wire(Check& check, const GrantPlaneMessage& in);
 /// The stream's end that says such words.
 NodeId speaker_of(const loom::GrantMessage& message);
 

@@ -75,7 +75,7 @@ struct EventWriter {
       wire::to_wire(*in.problem, *keys.mutable_problem());
     }
   }
-  void operator()(const TrafficHeard&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
+  void operator()(const TrafficReceived&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
 };
 
 void read_start(wire::Check& check, const wire::TapedStart& in, TapedEvent& out) {

@@ -18,7 +18,7 @@ void to_wire(const loom::GrantKey& in, GrantKey& out) {
 
 /// One overload a word.
 struct WordWriter {
-  GrantWord& out;
+  GrantPlaneMessage& out;
 
   void operator()(const loom::StreamRequest& in) const {
     StreamRequest& body = *out.mutable_request();
@@ -110,9 +110,9 @@ loom::StreamRefusal refusal_from_wire(Check& check, const StreamRefusal& in) {
   return refusal;
 }
 
-loom::GrantMessage body_from_wire(Check& check, const GrantWord& in) {
+loom::GrantMessage body_from_wire(Check& check, const GrantPlaneMessage& in) {
   switch (in.body_case()) {
-    case GrantWord::kRequest: {
+    case GrantPlaneMessage::kRequest: {
       loom::StreamRequest request;
       request.number = counting(check, "request_number", in.request().request_number());
       request.remaining = {check.between("remaining_bytes", in.request().remaining_bytes(), 1, limits::kStreamBytes)};
@@ -120,31 +120,31 @@ loom::GrantMessage body_from_wire(Check& check, const GrantWord& in) {
       request.is_tuned = in.request().is_tuned();
       return request;
     }
-    case GrantWord::kAccept: {
+    case GrantPlaneMessage::kAccept: {
       loom::StreamAccept accept;
       accept.key = key_from_wire(check, in.accept().has_key(), in.accept().key());
       accept.until = check.instant("until_ns", in.accept().until_ns());
       return accept;
     }
-    case GrantWord::kRefusal:
+    case GrantPlaneMessage::kRefusal:
       return refusal_from_wire(check, in.refusal());
-    case GrantWord::kRelease: {
+    case GrantPlaneMessage::kRelease: {
       loom::StreamRelease release;
       release.key = key_from_wire(check, in.release().has_key(), in.release().key());
       release.dark_at = check.instant("dark_at_ns", in.release().dark_at_ns());
       release.remaining = {check.between("remaining_bytes", in.release().remaining_bytes(), 0, limits::kStreamBytes)};
       return release;
     }
-    case GrantWord::kQueued: {
+    case GrantPlaneMessage::kQueued: {
       loom::StreamQueued queued;
       queued.number = counting(check, "request_number", in.queued().request_number());
       queued.arbiter_epoch = counting(check, "arbiter_epoch_number", in.queued().arbiter_epoch_number());
       queued.is_next = in.queued().is_next();
       return queued;
     }
-    case GrantWord::kGrant:
+    case GrantPlaneMessage::kGrant:
       return grant_from_wire(check, in.grant());
-    case GrantWord::BODY_NOT_SET:
+    case GrantPlaneMessage::BODY_NOT_SET:
       break;
   }
   check.refuse("body", "", "is missing");
@@ -153,7 +153,7 @@ loom::GrantMessage body_from_wire(Check& check, const GrantWord& in) {
 
 }  // namespace
 
-void to_wire(const loom::GrantWord& in, GrantWord& out) {
+void to_wire(const loom::GrantPlaneMessage& in, GrantPlaneMessage& out) {
   std::visit(
       [&](const auto& body) {
         GrantStream& stream = *out.mutable_stream();
@@ -167,8 +167,8 @@ void to_wire(const loom::GrantWord& in, GrantWord& out) {
   std::visit(WordWriter{out}, in.message);
 }
 
-loom::GrantWord from_wire(Check& check, const GrantWord& in) {
-  loom::GrantWord out{body_from_wire(check, in)};
+loom::GrantPlaneMessage from_wire(Check& check, const GrantPlaneMessage& in) {
+  loom::GrantPlaneMessage out{body_from_wire(check, in)};
   check.present("stream", in.has_stream());
   const StreamId stream = stream_from_wire(check, in.stream());
   const std::uint64_t epoch = counting(check, "sender_epoch_number", in.sender_epoch_number());

@@ -43,7 +43,7 @@ void write(const loom::TermRecord& in, Record& out) { out.mutable_term()->set_te
 void write(const loom::IntentRecord& in, Record& out) {
   IntentRecord& record = *out.mutable_intent();
   to_wire(in.intent, *record.mutable_intent());
-  record.set_laser_order_number(in.laser_order);
+  record.set_laser_request_number(in.laser_request);
   record.set_next_job_id(in.next_job.value);
   if (in.probation) {
     to_wire(*in.probation, *record.mutable_probation());
@@ -68,7 +68,7 @@ void write(const loom::CommitRecord& in, Record& out) {
 
 void write(const loom::LatchRecord& in, LatchRecord& out) {
   out.set_lasers_off(in.lasers_off);
-  out.set_order_number(in.order);
+  out.set_request_number(in.order);
   out.set_own_latch_count(in.own_count);
   out.set_is_own(in.is_own);
   out.set_cause(sendable(in.cause));
@@ -85,7 +85,7 @@ void write(const loom::SnapshotRecord& in, Record& out) {
   record.set_next_circuit_id(in.next_circuit.value);
   IntentRecord& intent = *record.mutable_intent();
   to_wire(in.intent, *intent.mutable_intent());
-  intent.set_laser_order_number(in.laser_order);
+  intent.set_laser_request_number(in.laser_request);
   intent.set_next_job_id(in.next_job.value);
   if (in.probation) {
     to_wire(*in.probation, *intent.mutable_probation());
@@ -188,7 +188,7 @@ loom::IntentRecord read(Check& check, const IntentRecord& in) {
   check.present("intent", in.has_intent());
   const auto scope = check.in("intent");
   out.intent = from_wire(check, in.intent());
-  out.laser_order = in.laser_order_number();
+  out.laser_request = in.laser_request_number();
   out.next_job = {in.next_job_id()};
   if (in.has_probation()) {
     const auto inner = check.in("probation");
@@ -202,7 +202,7 @@ loom::IntentRecord read(Check& check, const IntentRecord& in) {
 }
 
 loom::LatchRecord read(Check& check, const LatchRecord& in) {
-  return {in.lasers_off(), in.order_number(), in.own_latch_count(), in.is_own(), check.text("cause", in.cause())};
+  return {in.lasers_off(), in.request_number(), in.own_latch_count(), in.is_own(), check.text("cause", in.cause())};
 }
 
 loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
@@ -213,7 +213,7 @@ loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
   check.present("intent", in.has_intent());
   loom::IntentRecord intent = read(check, in.intent());
   out.intent = std::move(intent.intent);
-  out.laser_order = intent.laser_order;
+  out.laser_request = intent.laser_request;
   out.next_job = intent.next_job;
   out.probation = std::move(intent.probation);
   out.answered = rows_from_wire<loom::IntentCause>(check, "answered", in.answered(), limits::kRequestsRemembered);

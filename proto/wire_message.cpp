@@ -5,7 +5,7 @@ namespace loom::wire {
 
 static_assert(static_cast<int>(Role_MAX) == static_cast<int>(loom::Role::controller) + 1);
 static_assert(static_cast<int>(CommitPhase_MAX) == static_cast<int>(loom::CommitPhase::relight) + 1);
-static_assert(Envelope::kGrantWord == 16 + std::variant_size_v<loom::Body> - 1);
+static_assert(Envelope::kGrantPlaneMessage == 16 + std::variant_size_v<loom::Body> - 1);
 
 template <class WireBody>
 static loom::Outcome outcome_of(Check& check, const WireBody& in) {
@@ -219,7 +219,7 @@ static loom::Proceed from_wire(Check& check, const Proceed& in) {
 
 static void set_body(const loom::SetLasers& in, Envelope& out) {
   out.mutable_set_lasers()->set_on(in.on);
-  out.mutable_set_lasers()->set_order_number(in.order);
+  out.mutable_set_lasers()->set_request_number(in.order);
   out.mutable_set_lasers()->set_own_latch_number(in.own_latch);
 }
 static void set_body(const loom::Beat& in, Envelope& out) {
@@ -227,23 +227,23 @@ static void set_body(const loom::Beat& in, Envelope& out) {
 }
 static void set_body(const loom::ResetDevice& in, Envelope& out) {
   out.mutable_reset_device()->set_device_id(in.device.value);
-  out.mutable_reset_device()->set_order_number(in.order);
+  out.mutable_reset_device()->set_request_number(in.order);
 }
 static loom::ResetDevice from_wire(Check& check, const ResetDevice& in) {
-  return {check.device("device_id", in.device_id()), in.order_number()};
+  return {check.device("device_id", in.device_id()), in.request_number()};
 }
 
 static void set_body(const loom::DeviceReset& in, Envelope& out) {
   DeviceReset& reset = *out.mutable_device_reset();
   reset.set_device_id(in.device.value);
-  reset.set_order_number(in.order);
+  reset.set_request_number(in.order);
   to_wire(in.outcome, *reset.mutable_outcome());
   reset.set_write_count(in.writes);
   to_wire(in.observation, *reset.mutable_observation());
 }
 static loom::DeviceReset from_wire(Check& check, const DeviceReset& in) {
   loom::DeviceReset out{
-      check.device("device_id", in.device_id()), in.order_number(), outcome_of(check, in), in.write_count(), {}};
+      check.device("device_id", in.device_id()), in.request_number(), outcome_of(check, in), in.write_count(), {}};
   if (check.present("observation", in.has_observation())) {
     const auto scope = check.in("observation");
     out.observation = from_wire(check, in.observation());
@@ -251,7 +251,7 @@ static loom::DeviceReset from_wire(Check& check, const DeviceReset& in) {
   return out;
 }
 
-static void set_body(const loom::GrantWord& in, Envelope& out) { to_wire(in, *out.mutable_grant_word()); }
+static void set_body(const loom::GrantPlaneMessage& in, Envelope& out) { to_wire(in, *out.mutable_grant_plane_message()); }
 static void set_body(const loom::OperatorRequest& in, Envelope& out) { to_wire(in, *out.mutable_operator_request()); }
 static void set_body(const loom::OperatorReply& in, Envelope& out) { to_wire(in, *out.mutable_operator_reply()); }
 
@@ -305,7 +305,7 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
     case Envelope::kAbandon:
       return loom::Abandon{};
     case Envelope::kSetLasers:
-      return loom::SetLasers{in.set_lasers().on(), in.set_lasers().order_number(), in.set_lasers().own_latch_number()};
+      return loom::SetLasers{in.set_lasers().on(), in.set_lasers().request_number(), in.set_lasers().own_latch_number()};
     case Envelope::kBeat:
       return loom::Beat{{in.beat().confirmed_revision_number()}};
     case Envelope::kOperatorRequest:
@@ -316,8 +316,8 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
       return named(check, "reset_device", in.reset_device());
     case Envelope::kDeviceReset:
       return named(check, "device_reset", in.device_reset());
-    case Envelope::kGrantWord:
-      return named(check, "grant_word", in.grant_word());
+    case Envelope::kGrantPlaneMessage:
+      return named(check, "grant_plane_message", in.grant_plane_message());
     case Envelope::BODY_NOT_SET:
       break;
   }
@@ -356,7 +356,7 @@ loom::Envelope from_wire(Check& check, const Envelope& in) {
                    "must be the envelope's revision " + to_text(out.revision));
     }
   }
-  if (const auto* word = std::get_if<loom::GrantWord>(&out.body);
+  if (const auto* word = std::get_if<loom::GrantPlaneMessage>(&out.body);
       word != nullptr && check.ok() && speaker_of(word->message) != out.node) {
     check.refuse("node_id", std::to_string(out.node.value), "must be the stream's end that says such words");
   }

@@ -5,7 +5,7 @@ namespace loom::wire {
 
 // Every noun has its rows; the two kinds of answer besides are one without rows and a change, which answers an order.
 static_assert(static_cast<std::size_t>(Noun_MAX) == std::variant_size_v<loom::ReplyRows> - 2);
-static_assert(static_cast<int>(NodeOrder_MAX) == static_cast<int>(loom::NodeOrder::release) + 1);
+static_assert(static_cast<int>(NodeAction_MAX) == static_cast<int>(loom::NodeAction::release) + 1);
 static_assert(static_cast<int>(ApplyMode_MAX) == static_cast<int>(loom::ApplyMode::overwrite) + 1);
 
 /// The field of `message` with this name.

@@ -197,14 +197,14 @@ loom::OfferedStream from_wire(Check& check, const OfferedStream& in) {
   return out;
 }
 
-static void to_wire(const loom::AllowedWave& in, AllowedWave& out) {
+static void to_wire(const loom::AllowedWavelength& in, AllowedWavelength& out) {
   out.set_destination_node_id(in.destination.value);
   out.set_laser_device_id(in.laser.value);
   to_wire(in.slot, *out.mutable_slot());
 }
 
-static loom::AllowedWave from_wire(Check& check, const AllowedWave& in) {
-  loom::AllowedWave out;
+static loom::AllowedWavelength from_wire(Check& check, const AllowedWavelength& in) {
+  loom::AllowedWavelength out;
   out.destination = check.node("destination_node_id", in.destination_node_id());
   out.laser = check.device("laser_device_id", in.laser_device_id());
   const auto scope = check.in("slot");
@@ -243,10 +243,10 @@ static loom::GrantTimings from_wire(Check& check, const GrantTimings& in) {
 
 static void to_wire(const loom::GrantMap& in, GrantMap& out) {
   out.set_job_id(in.job.value);
-  out.set_laid_revision_number(in.laid.value);
+  out.set_routed_by_revision_number(in.routed_by.value);
   to_wire(in.timings, *out.mutable_timings());
   out.set_quantum_ns(in.quantum.count());
-  rows_to_wire(in.waves, *out.mutable_waves());
+  rows_to_wire(in.wavelengths, *out.mutable_wavelengths());
   nodes_to_wire(in.sources, *out.mutable_source_node_ids());
   rows_to_wire(in.sends, *out.mutable_sends());
 }
@@ -254,14 +254,16 @@ static void to_wire(const loom::GrantMap& in, GrantMap& out) {
 static loom::GrantMap from_wire(Check& check, const GrantMap& in) {
   loom::GrantMap out;
   out.job = {in.job_id()};
-  out.laid = {in.laid_revision_number()};
+  out.routed_by = {in.routed_by_revision_number()};
   if (check.present("timings", in.has_timings())) {
     const auto scope = check.in("timings");
     out.timings = from_wire(check, in.timings());
   }
   out.quantum = Duration{check.between("quantum_ns", in.quantum_ns(), 1, limits::kGrantWindowNs)};
-  out.waves = rows_from_wire<loom::AllowedWave>(check, "waves", in.waves(), limits::kTimelineEntries);
-  check.ascending("waves", out.waves, [](const loom::AllowedWave& wave) { return std::pair{wave.destination, wave.laser}; });
+  out.wavelengths = rows_from_wire<loom::AllowedWavelength>(check, "wavelengths", in.wavelengths(), limits::kTimelineEntries);
+  check.ascending("wavelengths", out.wavelengths, [](const loom::AllowedWavelength& wavelength) {
+    return std::pair{wavelength.destination, wavelength.laser};
+  });
   out.sources = nodes_from_wire(check, "source_node_ids", in.source_node_ids());
   check.ascending("source_node_ids", out.sources, [](NodeId node) { return node; });
   out.sends = rows_from_wire<loom::OfferedStream>(check, "sends", in.sends(), limits::kStreamsPerSender);

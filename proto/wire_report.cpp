@@ -6,7 +6,7 @@ namespace loom::wire {
 static_assert(static_cast<int>(ErrorCode_MAX) == static_cast<int>(loom::ErrorCode::internal) + 1);
 static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::receiver_withheld) + 1);
 static_assert(static_cast<int>(CommitOutcome_MAX) == static_cast<int>(loom::CommitOutcome::refused) + 1);
-static_assert(static_cast<int>(CommitStage_MAX) == static_cast<int>(loom::CommitStage::confirmed) + 1);
+static_assert(static_cast<int>(CommitState_MAX) == static_cast<int>(loom::CommitState::confirmed) + 1);
 static_assert(static_cast<int>(DeviceKind_MAX) == static_cast<int>(loom::DeviceKind::ocs) + 1);
 static_assert(static_cast<int>(LightState_MAX) == static_cast<int>(loom::LightState::dark) + 1);
 static_assert(static_cast<int>(CircuitChangeKind_MAX) == static_cast<int>(loom::CircuitChangeKind::moved) + 1);

@@ -43,7 +43,7 @@ class ContactWatch::Core : public std::enable_shared_from_this<ContactWatch::Cor
       const Result<bool> closed = port_.read(timings_.lost / 2);
       {
         const std::lock_guard lock(mutex_);
-        tell(closed ? judge_.read(begun, *closed) : judge_.failed(monotonic_now(), closed.error().message));
+        report(closed ? judge_.read(begun, *closed) : judge_.failed(monotonic_now(), closed.error().message));
       }
       if (!port_.wait || !port_.wait(timings_.poll)) {
         std::unique_lock lock(mutex_);
@@ -53,7 +53,7 @@ class ContactWatch::Core : public std::enable_shared_from_this<ContactWatch::Cor
   }
 
   /// Posted under the lock: what the loop finds and what the thread finds arrive in the order in which they were believed.
-  void tell(std::optional<ContactChange> change) {
+  void report(std::optional<ContactChange> change) {
     if (!change || is_over_) {
       return;
     }
@@ -70,7 +70,7 @@ class ContactWatch::Core : public std::enable_shared_from_this<ContactWatch::Cor
       if (is_over_) {
         return;
       }
-      tell(judge_.look(monotonic_now()));
+      report(judge_.look(monotonic_now()));
     }
     time_.call_at(time_.now() + timings_.lost / 4, Precision::ordinary, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) {

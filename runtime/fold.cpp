@@ -27,17 +27,17 @@ void fold_bytes(Digest& digest, std::span<const std::uint8_t> bytes) {
   digest.add(std::string_view{reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-void fold_order(Digest& digest, const Registers& order) {
+void fold_request(Digest& digest, const Registers& order) {
   digest.add(std::uint64_t{order.address} << 16 | order.count);
   fold_words(digest, order.values);
 }
 
-void fold_order(Digest& digest, const BytesAt& order) {
+void fold_request(Digest& digest, const BytesAt& order) {
   digest.add(std::uint64_t{order.offset} << 16 | order.count);
   fold_bytes(digest, order.values);
 }
 
-void fold_order(Digest& digest, const Frame& order) {
+void fold_request(Digest& digest, const Frame& order) {
   fold_bytes(digest, order.request);
   digest.add(order.reply_bytes);
   digest.add(order.terminator);
@@ -100,10 +100,10 @@ void fold_event(Digest& digest, const Planned& event) {
 
 void fold_event(Digest& digest, const InterlockChanged& event) { digest.add(event.open ? 1U : 0U); }
 
-void fold_event(Digest& digest, const TrafficHeard& event) {
-  digest.add(event.told.unfolded);
-  digest.add(event.told.refused);
-  for (const TrafficRecord& record : event.told.records) {
+void fold_event(Digest& digest, const TrafficReceived& event) {
+  digest.add(event.reported.unfolded);
+  digest.add(event.reported.refused);
+  for (const TrafficRecord& record : event.reported.records) {
     digest.add(record.communicator);
     digest.add(std::uint64_t{record.rank} << 32 | record.ranks);
     digest.add(record.sequence);
@@ -163,7 +163,7 @@ void fold(Digest& digest, const Transact& effect) {
   digest.add(effect.transaction.value);
   digest.add(std::uint64_t{effect.order.device.value} << 16 | effect.order.bus_address);
   digest.add(effect.order.order.index());
-  std::visit([&](const auto& order) { fold_order(digest, order); }, effect.order.order);
+  std::visit([&](const auto& order) { fold_request(digest, order); }, effect.order.order);
 }
 
 void fold(Digest& digest, const MakePlan& effect) {

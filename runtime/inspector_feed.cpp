@@ -32,8 +32,8 @@ std::vector<std::string> files_of(const std::string& folder) {
 
 }  // namespace
 
-InspectorFeed::InspectorFeed(InspectorFeedOptions options, InspectorSink sink, std::function<void(TrafficTold)> told)
-    : options_(std::move(options)), sink_(std::move(sink)), told_(std::move(told)), thread_([this] { serve(); }) {}
+InspectorFeed::InspectorFeed(InspectorFeedOptions options, InspectorSink sink, std::function<void(TrafficReported)> reported)
+    : options_(std::move(options)), sink_(std::move(sink)), reported_(std::move(reported)), thread_([this] { serve(); }) {}
 
 InspectorFeed::~InspectorFeed() {
   stop_ = true;
@@ -48,10 +48,10 @@ void InspectorFeed::serve() {
       continue;
     }
     look();
-    TrafficTold told = sink_.take();
-    told.refused += std::exchange(complaints_, 0);
-    told.fault = complaint_.empty() ? std::move(told.fault) : std::exchange(complaint_, {});
-    told_(std::move(told));
+    TrafficReported reported = sink_.take();
+    reported.refused += std::exchange(complaints_, 0);
+    reported.fault = complaint_.empty() ? std::move(reported.fault) : std::exchange(complaint_, {});
+    reported_(std::move(reported));
     next = std::max(next + options_.interval, std::chrono::steady_clock::now());
   }
 }

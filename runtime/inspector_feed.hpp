@@ -21,7 +21,7 @@ namespace loom {
 struct InspectorSink {
   std::function<void(std::uint64_t file, std::string_view bytes, bool restarted)> read;
   std::function<void(std::uint64_t file)> forget;
-  std::function<TrafficTold()> take;
+  std::function<TrafficReported()> take;
 };
 
 struct InspectorFeedOptions {
@@ -32,8 +32,8 @@ struct InspectorFeedOptions {
 
 class InspectorFeed {
  public:
-  /// `told`: called by the feed's thread after every look, also when there was nothing; its own to hand on.
-  InspectorFeed(InspectorFeedOptions options, InspectorSink sink, std::function<void(TrafficTold)> told);
+  /// `reported`: called by the feed's thread after every look, also when there was nothing; its own to hand on.
+  InspectorFeed(InspectorFeedOptions options, InspectorSink sink, std::function<void(TrafficReported)> reported);
   /// Waits for the look under way.
   ~InspectorFeed();
   InspectorFeed(const InspectorFeed&) = delete;
@@ -54,7 +54,7 @@ class InspectorFeed {
 
   InspectorFeedOptions options_;
   InspectorSink sink_;
-  std::function<void(TrafficTold)> told_;
+  std::function<void(TrafficReported)> reported_;
   std::map<std::string, File> files_;
   std::uint64_t files_seen_ = 0;
   std::uint64_t complaints_ = 0;

@@ -13,9 +13,9 @@
 
 namespace loom {
 
-class Lanes::Lane {
+class BusLanes::Lane {
  public:
-  Lane(Post post, LaneOptions options, BusExecute execute)
+  Lane(Post post, BusLaneOptions options, BusExecute execute)
       : post_(std::move(post)),
         options_(options),
         execute_(std::move(execute)),
@@ -36,7 +36,7 @@ class Lanes::Lane {
     return true;
   }
 
-  LaneCounters counters() const {
+  BusLaneCounters counters() const {
     const std::lock_guard lock(mutex_);
     return counters_;
   }
@@ -76,26 +76,26 @@ class Lanes::Lane {
   }
 
   Post post_;
-  LaneOptions options_;
+  BusLaneOptions options_;
   BusExecute execute_;
   mutable std::mutex mutex_;
   std::condition_variable_any arrived_;
   std::deque<Order> waiting_;
-  LaneCounters counters_;
+  BusLaneCounters counters_;
   std::jthread thread_;  ///< last: it uses all of the above
 };
 
-Lanes::Lanes(Post post, RegisterSeam* simulated, LaneOptions options)
+BusLanes::BusLanes(Post post, RegisterSeam* simulated, BusLaneOptions options)
     : post_(std::move(post)), simulated_(simulated), options_(options) {}
 
-Lanes::~Lanes() = default;
+BusLanes::~BusLanes() = default;
 
-void Lanes::add(BusId bus, BusExecute execute) {
+void BusLanes::add(BusId bus, BusExecute execute) {
   LOOM_ASSERT(!lanes_.contains(bus));
   lanes_.emplace(bus, std::make_unique<Lane>(post_, options_, std::move(execute)));
 }
 
-void Lanes::submit(BusId bus, const Transaction& transaction, Done done) {
+void BusLanes::submit(BusId bus, const Transaction& transaction, Done done) {
   const auto lane = lanes_.find(bus);
   if (lane == lanes_.end() && simulated_ != nullptr) {
     simulated_->submit(bus, transaction, std::move(done));
@@ -108,9 +108,9 @@ void Lanes::submit(BusId bus, const Transaction& transaction, Done done) {
   post_([done = std::move(done), status] { done({status, 0, {}, {}}); });
 }
 
-LaneCounters Lanes::counters(BusId bus) const {
+BusLaneCounters BusLanes::counters(BusId bus) const {
   const auto lane = lanes_.find(bus);
-  return lane == lanes_.end() ? LaneCounters{} : lane->second->counters();
+  return lane == lanes_.end() ? BusLaneCounters{} : lane->second->counters();
 }
 
 }  // namespace loom

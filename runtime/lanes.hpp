@@ -16,11 +16,11 @@ namespace loom {
 /// Executes one transaction, blocking for at most its deadline. Called by one thread only: drivers/bus makes these.
 using BusExecute = std::function<BusReply(const Transaction& transaction)>;
 
-struct LaneOptions {
+struct BusLaneOptions {
   std::size_t queue_max = 256;  ///< transactions that wait; a submit beyond it is answered `nack` and counted
 };
 
-struct LaneCounters {
+struct BusLaneCounters {
   std::uint64_t executed = 0;
   std::uint64_t overruns = 0;  ///< submits that found the queue full
   std::uint64_t late = 0;      ///< transactions that took longer than their deadline
@@ -28,24 +28,24 @@ struct LaneCounters {
   Duration longest{};  ///< one transaction on the bus
 };
 
-class Lanes : public RegisterSeam {
+class BusLanes : public RegisterSeam {
  public:
   /// `simulated` serves every bus without a lane; null: such a transaction is answered `lost`. Both must outlive this.
-  Lanes(Post post, RegisterSeam* simulated, LaneOptions options = {});
+  BusLanes(Post post, RegisterSeam* simulated, BusLaneOptions options = {});
   /// Waits for the transactions on the buses right now; those that wait in a queue are dropped unanswered.
-  ~Lanes() override;
+  ~BusLanes() override;
 
   /// Precondition: this bus has no lane yet. Starts its thread.
   void add(BusId bus, BusExecute execute);
   void submit(BusId bus, const Transaction& transaction, Done done) override;
   /// Zero for a bus without a lane. Any thread.
-  LaneCounters counters(BusId bus) const;
+  BusLaneCounters counters(BusId bus) const;
 
  private:
   class Lane;
   Post post_;
   RegisterSeam* simulated_;
-  LaneOptions options_;
+  BusLaneOptions options_;
   std::map<BusId, std::unique_ptr<Lane>> lanes_;
 };
 

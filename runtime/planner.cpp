@@ -14,7 +14,7 @@ Planner::~Planner() {
   stop_ = true;
   {
     const std::lock_guard lock(mutex_);
-    orders_.clear();
+    queue_.clear();
   }
   arrived_.notify_one();
   thread_.join();
@@ -24,7 +24,7 @@ PlanWorker Planner::worker() {
   return [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     {
       const std::lock_guard lock(mutex_);
-      orders_.push_back({std::move(request), std::move(done)});
+      queue_.push_back({std::move(request), std::move(done)});
     }
     arrived_.notify_one();
   };
@@ -32,17 +32,17 @@ PlanWorker Planner::worker() {
 
 void Planner::serve() {
   while (true) {
-    Order order;
+    QueuedPlan queued;
     {
       std::unique_lock lock(mutex_);
-      arrived_.wait(lock, [this] { return stop_ || !orders_.empty(); });
+      arrived_.wait(lock, [this] { return stop_ || !queue_.empty(); });
       if (stop_) {
         return;
       }
-      order = std::move(orders_.front());
-      orders_.pop_front();
+      queued = std::move(queue_.front());
+      queue_.pop_front();
     }
-    post_([done = std::move(order.done), outcome = carry_out(*order.request)] { done(outcome); });
+    post_([done = std::move(queued.done), outcome = carry_out(*queued.request)] { done(outcome); });
   }
 }
 

@@ -29,7 +29,7 @@ class Planner {
   PlanWorker worker();
 
  private:
-  struct Order {
+  struct QueuedPlan {
     std::shared_ptr<const PlanRequest> request;
     std::function<void(PlanOutcome)> done;
   };
@@ -41,7 +41,7 @@ class Planner {
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::deque<Order> orders_;
+  std::deque<QueuedPlan> queue_;
   std::thread thread_;  ///< last: it uses everything above
 };
 

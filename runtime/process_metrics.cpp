@@ -29,7 +29,7 @@ void add_metrics(MetricList& list, const HostCounters& hosts) {
   list.gauge("lightloom_longest_step_seconds", "Longest step of a machine since start.", in_seconds(hosts.longest_step));
 }
 
-void add_metrics(MetricList& list, const LaneCounters& lanes) {
+void add_metrics(MetricList& list, const BusLaneCounters& lanes) {
   list.counter("lightloom_bus_transactions_total", "Transactions that real buses have carried out.", lanes.executed);
   list.counter("lightloom_bus_overruns_total", "Transactions that found a bus's queue full and were refused.", lanes.overruns);
   list.counter("lightloom_bus_late_total", "Transactions that took longer than their deadline.", lanes.late);
@@ -49,7 +49,7 @@ void sum(HostCounters& total, const HostCounters& one) {
   total.longest_step = std::max(total.longest_step, one.longest_step);
 }
 
-void sum(LaneCounters& total, const LaneCounters& one) {
+void sum(BusLaneCounters& total, const BusLaneCounters& one) {
   total.executed += one.executed;
   total.overruns += one.overruns;
   total.late += one.late;

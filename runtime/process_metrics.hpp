@@ -16,10 +16,10 @@ void add_metrics(MetricList& list, const LoopCounters& loop);
 /// Of all hosts of the process: see sum().
 void add_metrics(MetricList& list, const HostCounters& hosts);
 /// Of all lanes of the process.
-void add_metrics(MetricList& list, const LaneCounters& lanes);
+void add_metrics(MetricList& list, const BusLaneCounters& lanes);
 
 /// Adds counts, keeps the longest.
 void sum(HostCounters& total, const HostCounters& one);
-void sum(LaneCounters& total, const LaneCounters& one);
+void sum(BusLaneCounters& total, const BusLaneCounters& one);
 
 }  // namespace loom

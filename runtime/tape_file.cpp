@@ -110,7 +110,7 @@ Result<TapeWriter> TapeWriter::open(TapeOptions options, TapeHead head) {
     }
     number += *sound && there.back().bytes < writer.options_.segment_bytes ? 0 : 1;
   }
-  writer.first_of_life_ = number;
+  writer.first_of_incarnation_ = number;
   LOOM_TRY(writer.begin_segment(number));
   writer.make_room();
   return writer;
@@ -140,7 +140,7 @@ void TapeWriter::make_room() {
   for (const TapeSegment& segment : segments_) {
     bytes += segment.bytes;
   }
-  while (bytes + options_.segment_bytes > options_.limit_bytes && segments_.front().number < first_of_life_) {
+  while (bytes + options_.segment_bytes > options_.limit_bytes && segments_.front().number < first_of_incarnation_) {
     std::error_code error;
     std::filesystem::remove(segments_.front().path, error);
     bytes -= segments_.front().bytes;
@@ -148,7 +148,7 @@ void TapeWriter::make_room() {
   }
   if (bytes + options_.segment_bytes > options_.limit_bytes) {
     trouble_ =
-        "the tape of this life fills the " + std::to_string(options_.limit_bytes) +
+        "the tape of this incarnation fills the " + std::to_string(options_.limit_bytes) +
         " bytes that it was given (--record-limit); what is there replays, what follows is not recorded until the next start";
   }
 }
@@ -304,7 +304,7 @@ Result<std::optional<TapeEntry>> TapeSequence::next_of_segment() {
     }
     if (!reader_->damage().empty()) {
       damage_ += (damage_.empty() ? "" : "; ") + path.string() + ": " + reader_->damage();
-      in_life_ = false;  // what comes next of it has a gap before it
+      in_incarnation_ = false;  // what comes next of it has a gap before it
     }
     reader_.reset();
   }
@@ -313,7 +313,7 @@ Result<std::optional<TapeEntry>> TapeSequence::next_of_segment() {
 
 /// Does this head go on with the life in hand, with nothing missing between?
 bool TapeSequence::follows(const TapeHead& head) const {
-  return in_life_ && head.part == part_ + 1 && head.events_before == events_;
+  return in_incarnation_ && head.part == part_ + 1 && head.events_before == events_;
 }
 
 Result<std::optional<TapeEntry>> TapeSequence::next() {
@@ -324,17 +324,17 @@ Result<std::optional<TapeEntry>> TapeSequence::next() {
     }
     const auto* head = std::get_if<TapeHead>(&**entry);
     if (head == nullptr) {
-      ++(in_life_ ? events_ : skipped_);
-      if (in_life_) {
+      ++(in_incarnation_ ? events_ : skipped_);
+      if (in_incarnation_) {
         return entry;
       }
     } else if (head->part == 0) {
-      in_life_ = true;
+      in_incarnation_ = true;
       part_ = 0;
       events_ = 0;
       return entry;
     } else {
-      in_life_ = follows(*head);
+      in_incarnation_ = follows(*head);
       part_ = head->part;
     }
   }

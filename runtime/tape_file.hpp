@@ -58,10 +58,10 @@ class TapeWriter {
   void put(std::string_view entry);
 
   TapeOptions options_;
-  TapeHead head_;                     ///< of the present segment
-  std::deque<TapeSegment> segments_;  ///< the last one is written
-  std::uint64_t first_of_life_ = 0;   ///< number of the segment in which this life begins
-  std::uint64_t events_ = 0;          ///< of this life
+  TapeHead head_;                           ///< of the present segment
+  std::deque<TapeSegment> segments_;        ///< the last one is written
+  std::uint64_t first_of_incarnation_ = 0;  ///< number of the segment in which this life begins
+  std::uint64_t events_ = 0;                ///< of this life
   std::ofstream file_;
   std::string trouble_;
 };
@@ -108,9 +108,9 @@ class TapeSequence {
   std::vector<TapeSegment> segments_;
   std::size_t next_segment_ = 0;
   std::optional<TapeReader> reader_;
-  bool in_life_ = false;      ///< what comes can be replayed
-  std::uint32_t part_ = 0;    ///< of the life in hand
-  std::uint64_t events_ = 0;  ///< of it, so far
+  bool in_incarnation_ = false;  ///< what comes can be replayed
+  std::uint32_t part_ = 0;       ///< of the life in hand
+  std::uint64_t events_ = 0;     ///< of it, so far
   std::uint64_t skipped_ = 0;
   std::string damage_;
 };

@@ -45,14 +45,14 @@ void FaultNotices::begin(Instant now, std::string fault, const std::vector<Eleme
       add_node(row, *node);
     }
   }
-  all_told_ = false;
+  all_reported_ = false;
   rows_.push_back(std::move(row));
 }
 
 void FaultNotices::begin(Instant now, std::string fault, NodeId node) {
   Row row{std::move(fault), now};
   add_node(row, node);
-  all_told_ = false;
+  all_reported_ = false;
   rows_.push_back(std::move(row));
 }
 
@@ -60,19 +60,19 @@ bool FaultNotices::is_named(const Row& row, const std::string& sentence) {
   return std::any_of(row.names.begin(), row.names.end(), [&](const std::string& name) { return has_word(sentence, name); });
 }
 
-void FaultNotices::hear(Instant now, const Alarm& alarm) {
+void FaultNotices::receive(Instant now, const Alarm& alarm) {
   for (Row& row : rows_) {
     const bool is_about = (alarm.node && row.nodes.contains(*alarm.node)) ||
                           (alarm.device && row.devices.contains(*alarm.device)) || is_named(row, alarm.evidence);
-    row.told = is_about ? std::min(row.told, now) : row.told;
+    row.reported = is_about ? std::min(row.reported, now) : row.reported;
   }
 }
 
 void FaultNotices::look(Instant now, const Jobs& jobs) {
-  if (all_told_) {
+  if (all_reported_) {
     return;
   }
-  all_told_ = std::none_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.told == kNever; });
+  all_reported_ = std::none_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.reported == kNever; });
   for (const auto& [job, record] : jobs.records()) {
     Seen& seen = jobs_[job];
     if (seen.state == record.state && seen.reason == record.reason) {
@@ -80,7 +80,7 @@ void FaultNotices::look(Instant now, const Jobs& jobs) {
     }
     seen = {record.state, record.reason};
     for (Row& row : rows_) {
-      row.told = is_named(row, record.reason) ? std::min(row.told, now) : row.told;
+      row.reported = is_named(row, record.reason) ? std::min(row.reported, now) : row.reported;
     }
   }
 }
@@ -88,7 +88,7 @@ void FaultNotices::look(Instant now, const Jobs& jobs) {
 std::vector<ExcusingFault> FaultNotices::excusing(const std::vector<ExcusedViolation>& excused) const {
   std::vector<ExcusingFault> faults;
   for (const Row& row : rows_) {
-    faults.push_back({row.fault, 0, row.told == kNever ? kForever : row.told - row.began});
+    faults.push_back({row.fault, 0, row.reported == kNever ? kForever : row.reported - row.began});
   }
   for (const ExcusedViolation& each : excused) {
     std::size_t latest = rows_.size();  // the same fault may have come twice

@@ -19,7 +19,7 @@ namespace loom {
 struct ExcusingFault {
   std::string fault;          ///< `wss-in-0: stick`
   std::uint64_t excused = 0;  ///< violations
-  Duration told_after{};      ///< from its beginning; kForever: not in this run
+  Duration reported_after{};  ///< from its beginning; kForever: not in this run
   bool operator==(const ExcusingFault&) const = default;
 };
 
@@ -34,7 +34,7 @@ class FaultNotices {
   void begin(Instant now, std::string fault, const std::vector<ElementId>& elements);
   /// Of an agent's host.
   void begin(Instant now, std::string fault, NodeId node);
-  void hear(Instant now, const Alarm& alarm);
+  void receive(Instant now, const Alarm& alarm);
   /// The controller's jobs after one of its steps.
   void look(Instant now, const Jobs& jobs);
   /// Those that excused something, in order of their beginning.
@@ -47,7 +47,7 @@ class FaultNotices {
     std::set<NodeId> nodes{};
     std::set<DeviceId> devices{};
     std::vector<std::string> names{};  ///< as sentences name them
-    Instant told = kNever;
+    Instant reported = kNever;
   };
   struct Seen {
     JobState state = JobState::pending;
@@ -59,7 +59,7 @@ class FaultNotices {
   const Fabric& fabric_;
   std::vector<Row> rows_;
   std::map<JobId, Seen> jobs_;
-  bool all_told_ = true;
+  bool all_reported_ = true;
 };
 
 }  // namespace loom

@@ -78,7 +78,7 @@ class GrantLab {
       sender.nodes = options.nodes;
       ArbiterOptions arbiter = options.arbiter;
       arbiter.node = NodeId{i};
-      arbiter.is_first_life = true;
+      arbiter.is_first_incarnation = true;
       arbiter.nodes = options.nodes;
       nodes_.push_back({StreamSender(sender),
                         ReceiverArbiter(arbiter),
@@ -118,7 +118,7 @@ class GrantLab {
   void carry_out(std::uint32_t node, const GrantSink& sink);
   void send(std::uint32_t node, const SendGrant& order);
   void note(std::uint32_t node, const SendGrant& order);
-  void light(const LaserOrder& order);
+  void light(const LaserCommand& order);
   void dark(const RowEnded& ended);
   GrantLabResult gauge();
 
@@ -188,20 +188,20 @@ void GrantLab::step_arbiter(std::uint32_t node, const GrantEvent& event) {
 }
 
 void GrantLab::step_table(std::uint32_t node) {
-  const TableTurn turn = nodes_[node].table.step(now_);
-  for (std::size_t i = 0; i < turn.order_count; ++i) {
-    if (turn.orders[i].act == LaserAct::light) {
-      light(turn.orders[i]);
+  const TableStep context = nodes_[node].table.step(now_);
+  for (std::size_t i = 0; i < context.order_count; ++i) {
+    if (context.orders[i].act == LaserAct::light) {
+      light(context.orders[i]);
     }
   }
-  for (std::size_t i = 0; i < turn.ended_count; ++i) {
-    dark(turn.ended[i]);
-    step_sender(node, turn.ended[i]);
+  for (std::size_t i = 0; i < context.ended_count; ++i) {
+    dark(context.ended[i]);
+    step_sender(node, context.ended[i]);
   }
-  wake(node, Part::table, turn.wake);
+  wake(node, Part::table, context.wake);
 }
 
-void GrantLab::light(const LaserOrder& order) {
+void GrantLab::light(const LaserCommand& order) {
   ReceiverGauge& receiver = receivers_[order.destination.value];
   result_.collisions += receiver.lit > 0 ? 1 : 0;  // equal flights: lit at once here is lit at once there
   ++receiver.lit;
@@ -282,12 +282,12 @@ void GrantLab::happen(const Happening& happening) {
   now_ = happening.at;
   if (happening.message != 0) {
     const std::uint32_t slot = happening.message - 1;
-    const GrantHeard heard{NodeId{senders_of_messages_[slot]}, messages_[slot].message};
+    const GrantReceived received{NodeId{senders_of_messages_[slot]}, messages_[slot].message};
     free_messages_.push_back(slot);
     digest_.add(static_cast<std::uint64_t>(ns_of(now_)));
-    digest_.add(heard.from.value * 8 + heard.message.index());
+    digest_.add(received.from.value * 8 + received.message.index());
     digest_.add(happening.node);
-    return happening.part == Part::arbiter ? step_arbiter(happening.node, heard) : step_sender(happening.node, heard);
+    return happening.part == Part::arbiter ? step_arbiter(happening.node, received) : step_sender(happening.node, received);
   }
   if (happening.part == Part::traffic) {
     return options_.traffic == GrantTraffic::listed ? offer_listed(happening.node) : offer(happening.node);

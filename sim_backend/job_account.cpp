@@ -25,14 +25,15 @@ std::int64_t bytes_of(const JobSpec& job) {
 
 class IterationCounter {
  public:
-  IterationCounter(const PlanHistory& history, const LightTimeline& light, const JobLife& life, const CarriedQuestion& question)
-      : history_(history), light_(light), life_(life), question_(question) {}
+  IterationCounter(const PlanHistory& history, const LightTimeline& light, const JobHistory& job_history,
+                   const CarriedQuestion& question)
+      : history_(history), light_(light), job_history_(job_history), question_(question) {}
 
   CarriedIterations count(const JobLight& account) {
-    const std::vector<PlanPhase> phases = plan_phases(history_, life_.job, life_.until);
+    const std::vector<PlanPhase> phases = plan_phases(history_, job_history_.job, job_history_.until);
     const auto has = [&](LightKind kind) {
       return std::ranges::any_of(phases, [&](const PlanPhase& phase) {
-        return phase.base != nullptr && phase.span.to > life_.from && phase.base->kind == kind;
+        return phase.base != nullptr && phase.span.to > job_history_.from && phase.base->kind == kind;
       });
     };
     if (question_.schedule == nullptr) {
@@ -60,7 +61,7 @@ class IterationCounter {
 
   JobSpec spec_at(Instant at) const {
     JobSpec spec = question_.spec;
-    if (const auto* placement = history_.placement(life_.job, at)) {
+    if (const auto* placement = history_.placement(job_history_.job, at)) {
       spec.placement = placement->nodes;
       spec.node_count = static_cast<std::uint32_t>(placement->nodes.size());
       spec.collectives = placement->measured.empty() ? spec.collectives : placement->measured;
@@ -73,9 +74,9 @@ class IterationCounter {
     const std::set<NodeId> nodes(spec.placement.begin(), spec.placement.end());
     LightTimeline own;
     for (LitWindow window : light_) {
-      if (window.end > from && window.begin < life_.until && nodes.contains(window.source) &&
+      if (window.end > from && window.begin < job_history_.until && nodes.contains(window.source) &&
           nodes.contains(window.destination)) {
-        window.end = std::min(window.end, life_.until);
+        window.end = std::min(window.end, job_history_.until);
         own.push_back(window);
       }
     }
@@ -106,11 +107,11 @@ class IterationCounter {
 
   /// Windows that come and go: each iteration begins when the one before is done.
   void one_by_one(const char* once) {
-    const JobSpec spec = spec_at(life_.until);
-    const LightTimeline light = light_for(spec, life_.from);
+    const JobSpec spec = spec_at(job_history_.until);
+    const LightTimeline light = light_for(spec, job_history_.from);
     Instant start = kNever;
     for (const LitWindow& window : light) {
-      start = std::min(start, std::max(window.begin, life_.from));
+      start = std::min(start, std::max(window.begin, job_history_.from));
     }
     const std::uint64_t most = question_.wanted == 0 ? kReplaysMost : std::min<std::uint64_t>(question_.wanted, kReplaysMost);
     while (start != kNever && carried_.count < most) {
@@ -174,7 +175,7 @@ class IterationCounter {
 
   const PlanHistory& history_;
   const LightTimeline& light_;
-  JobLife life_;
+  JobHistory job_history_;
   CarriedQuestion question_;
   CarriedIterations carried_;
   std::shared_ptr<const PlannedLight> measured_for_;
@@ -267,17 +268,17 @@ class Verdict {
 }  // namespace
 
 CarriedIterations carried_by(const PlanHistory& history, const LightTimeline& light, const JobLight& account,
-                             const JobLife& life, const CarriedQuestion& question) {
-  return IterationCounter(history, light, life, question).count(account);
+                             const JobHistory& job_history, const CarriedQuestion& question) {
+  return IterationCounter(history, light, job_history, question).count(account);
 }
 
-bool is_refused(const JobWord& word) { return word.state == "refused"; }
+bool is_refused(const JobStatement& word) { return word.state == "refused"; }
 
-bool is_over(const JobWord& word) { return is_refused(word) || word.state == "ended"; }
+bool is_over(const JobStatement& word) { return is_refused(word) || word.state == "ended"; }
 
-bool is_in_light(const JobWord& word) { return word.state == "lit" || word.state == "degraded" || word.state == "dark"; }
+bool is_in_light(const JobStatement& word) { return word.state == "lit" || word.state == "degraded" || word.state == "dark"; }
 
-bool is_at_rest(const JobWord& word) {
+bool is_at_rest(const JobStatement& word) {
   static const std::set<std::string, std::less<>> kAtRest{"lit", "ended"};
   return kAtRest.contains(word.state) || (is_refused(word) && !word.why.empty());
 }

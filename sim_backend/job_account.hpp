@@ -33,24 +33,24 @@ struct CarriedQuestion {
 /// Iterations are replayed over the light of the job's life, one after the other; over standing light one of them is replayed
 /// and the time divided. `light`: of the whole fabric.
 CarriedIterations carried_by(const PlanHistory& history, const LightTimeline& light, const JobLight& account,
-                             const JobLife& life, const CarriedQuestion& question);
+                             const JobHistory& job_history, const CarriedQuestion& question);
 
 /// A job's state in the controller's own words, and its reason. Opaque but for the questions below.
-struct JobWord {
+struct JobStatement {
   std::string state;
   std::string why;
 };
-bool is_refused(const JobWord& word);
+bool is_refused(const JobStatement& word);
 /// It is gone: ended, or refused.
-bool is_over(const JobWord& word);
+bool is_over(const JobStatement& word);
 /// It has a confirmed plan, and the controller says how much of its light is there: lit, degraded or dark.
-bool is_in_light(const JobWord& word);
+bool is_in_light(const JobStatement& word);
 /// It waits for nothing: it has its light, has had it, was ended, or was refused with a reason.
-bool is_at_rest(const JobWord& word);
+bool is_at_rest(const JobStatement& word);
 
 struct JobAccount {
   std::string name;
-  JobWord word;                        ///< at the end
+  JobStatement word;                   ///< at the end
   std::optional<Instant> submitted{};  ///< acknowledged; none: it never was
   Instant ended{};                     ///< of the job, or of the run
   bool was_changed = false;            ///< its account ended because a later submission changed its traffic

@@ -47,12 +47,13 @@ Duration acquisition_of(const Fabric& fabric, const PlannedLight& light) {
 
 class Account {
  public:
-  Account(const PlanHistory& history, const LinkWindows& windows, const JobLife& life, std::span<const FaultNote> faults)
-      : history_(history), windows_(windows), life_(life), faults_(faults) {}
+  Account(const PlanHistory& history, const LinkWindows& windows, const JobHistory& job_history,
+          std::span<const FaultNote> faults)
+      : history_(history), windows_(windows), job_history_(job_history), faults_(faults) {}
 
   JobLight take() {
-    for (const PlanPhase& phase : plan_phases(history_, life_.job, life_.until)) {
-      const TimeSpan span{std::max(phase.span.from, life_.from), std::min(phase.span.to, life_.until)};
+    for (const PlanPhase& phase : plan_phases(history_, job_history_.job, job_history_.until)) {
+      const TimeSpan span{std::max(phase.span.from, job_history_.from), std::min(phase.span.to, job_history_.until)};
       if (span.from < span.to) {
         judge(phase, span);
       }
@@ -109,8 +110,8 @@ class Account {
       stay_off(span, "no confirmed plan has light for it");
       return;
     }
-    const Instant patience = life_.from + kFirstLightBound;
-    const TimeSpans early = intersection(TimeSpans{span}, TimeSpans{{life_.from, patience}});
+    const Instant patience = job_history_.from + kFirstLightBound;
+    const TimeSpans early = intersection(TimeSpans{span}, TimeSpans{{job_history_.from, patience}});
     add_dark(early, true, kWaits);
     add_dark(difference(TimeSpans{span}, early), false, "no plan has light for it");
   }
@@ -127,14 +128,14 @@ class Account {
   /// While a commit moves it: lit is what has all light of the old plan, or all of the new one. What the commit leaves alone
   /// stays lit.
   void move(const PlanPhase& phase, TimeSpan span) {
-    const auto* next = light_of(*phase.moving, life_.job);
+    const auto* next = light_of(*phase.moving, job_history_.job);
     TimeSpans lit;
     const auto add_light = [&](const PlannedLight& light, Instant since) {
       TimeSpans more;
       if (wants_standing(light)) {
         more = all_lit(light.links, span);
       } else if (light.kind != LightKind::dark) {
-        more = intersection(played_span(light, since, windows_, life_.until), TimeSpans{span});
+        more = intersection(played_span(light, since, windows_, job_history_.until), TimeSpans{span});
       }
       lit.insert(lit.end(), more.begin(), more.end());
     };
@@ -172,7 +173,7 @@ class Account {
   void play(const PlanPhase& phase, TimeSpan span) {
     was_lit_ = true;
     const PlannedLight& base = *phase.base;
-    const TimeSpans played = played_span(base, phase.base_since, windows_, life_.until);
+    const TimeSpans played = played_span(base, phase.base_since, windows_, job_history_.until);
     if (played.empty()) {
       const Duration due = base.kind == LightKind::granted ? kGrantedGap : base.cycle * std::max(1U, base.cycles);
       add_dark(intersection(TimeSpans{span}, TimeSpans{{span.from, span.from + due}}), false, "none of its timeslots was lit");
@@ -191,7 +192,7 @@ class Account {
     if (base.kind == LightKind::timeslots && played.back().to - lit.back().to <= gap) {
       lit.back().to = played.back().to;
     }
-    const bool is_over = base.cycles > 0 && played.back().to <= span.to && played.back().to < life_.until;
+    const bool is_over = base.cycles > 0 && played.back().to <= span.to && played.back().to < job_history_.until;
     if (base.kind == LightKind::timeslots && never > 0 && is_over) {
       add_dark(intersection(played, TimeSpans{span}), false,
                number(never) + " of " + number(base.links.size()) + " circuits had no light in any of their timeslots");
@@ -282,7 +283,7 @@ class Account {
 
   const PlanHistory& history_;
   const LinkWindows& windows_;
-  JobLife life_;
+  JobHistory job_history_;
   std::span<const FaultNote> faults_;
   bool was_lit_ = false;
   JobLight light_;
@@ -312,9 +313,9 @@ const TimeSpans* LinkWindows::of(const PlannedLink& link) const {
   return found == windows_.end() ? nullptr : &found->second;
 }
 
-JobLight job_light(const PlanHistory& history, const LinkWindows& windows, const JobLife& life,
+JobLight job_light(const PlanHistory& history, const LinkWindows& windows, const JobHistory& job_history,
                    std::span<const FaultNote> faults) {
-  return Account(history, windows, life, faults).take();
+  return Account(history, windows, job_history, faults).take();
 }
 
 std::vector<PlanPhase> plan_phases(const PlanHistory& history, JobId job, Instant end) {

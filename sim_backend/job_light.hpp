@@ -21,7 +21,7 @@ namespace loom {
 inline constexpr Duration kFirstLightBound = std::chrono::seconds{10};
 
 /// A job, or what a scenario submitted of one: until something else changed its traffic.
-struct JobLife {
+struct JobHistory {
   JobId job;
   Instant from{};   ///< acknowledged
   Instant until{};  ///< cancelled, changed, or the end of the run
@@ -58,7 +58,7 @@ class LinkWindows {
   std::map<std::pair<ElementId, ElementId>, TimeSpans> windows_;
 };
 
-JobLight job_light(const PlanHistory& history, const LinkWindows& windows, const JobLife& life,
+JobLight job_light(const PlanHistory& history, const LinkWindows& windows, const JobHistory& job_history,
                    std::span<const FaultNote> faults);
 
 /// What holds of the job as one plan after the other was decided: for whoever counts what its light carried.

@@ -233,25 +233,25 @@ void OperatorScript::order(Action& action, Instant now, EffectSink& sink) {
 
 OperatorAsk OperatorScript::order_of(const Action& action) const {
   const ScenarioAction& what = action.what;
-  const auto node = [&](NodeOrder order) { return OrderNode{what.node, order, what.force, false}; };
+  const auto node = [&](NodeAction order) { return NodeRequest{what.node, order, what.force, false}; };
   switch (what.kind) {
     case ActionKind::drain:
-      return node(NodeOrder::drain);
+      return node(NodeAction::drain);
     case ActionKind::undrain:
-      return node(NodeOrder::undrain);
+      return node(NodeAction::undrain);
     case ActionKind::maintain:
-      return node(NodeOrder::maintain);
+      return node(NodeAction::maintain);
     case ActionKind::release:
-      return node(NodeOrder::release);
+      return node(NodeAction::release);
     case ActionKind::resize:
       return ResizeJob{job_of(action)->job, what.nodes, false};
     case ActionKind::lasers:
-      return OrderLasers{what.lasers_on};
+      return LasersRequest{what.lasers_on};
     case ActionKind::reset:
-      return OrderReset{what.device};
+      return ResetRequest{what.device};
     case ActionKind::darken:
     case ActionKind::clear:
-      return OrderDevice{what.device, what.setpoint, false};
+      return DeviceRequest{what.device, what.setpoint, false};
     case ActionKind::schedule:
       if (what.rolls_back) {
         return RollBackSchedule{{}, false};

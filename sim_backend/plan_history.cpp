@@ -68,11 +68,11 @@ class PlanReader {
     if (node == nullptr || device == nullptr) {
       return;
     }
-    const auto shines = [](const TimedSetpoint& entry) { return emits(entry.setpoint); };
+    const auto emits_light = [](const TimedSetpoint& entry) { return emits(entry.setpoint); };
     const bool is_granted = node->grants && node->grants->job == circuit.job;
     if (is_granted) {
       light.kind = LightKind::granted;
-    } else if (std::ranges::none_of(device->timeline, shines)) {
+    } else if (std::ranges::none_of(device->timeline, emits_light)) {
       light.kind = LightKind::dark;
     } else if (device->timeline.size() != 1 || device->timeline.front().hold != kForever) {
       light.kind = LightKind::timeslots;

@@ -10,7 +10,7 @@ using Entry = OperatorScript::Entry;
 using State = OperatorScript::State;
 
 /// Why an entry never became a job.
-JobWord word_without_job(const Entry& entry, const OperatorScript& script) {
+JobStatement word_without_job(const Entry& entry, const OperatorScript& script) {
   if (entry.state == State::refused) {
     return {"refused", entry.reason};
   }
@@ -23,11 +23,11 @@ JobWord word_without_job(const Entry& entry, const OperatorScript& script) {
   return {"waiting", entry.state == State::waiting ? "the run ended before its time" : "its submission was not answered"};
 }
 
-CarriedIterations carried(const RunHistory& history, const LightTimeline& light, const JobLight& account, const JobLife& life,
-                          const Entry& entry) {
-  const CarriedQuestion question{entry.scripted.spec, history.schedule(life.job, life.until),
+CarriedIterations carried(const RunHistory& history, const LightTimeline& light, const JobLight& account,
+                          const JobHistory& job_history, const Entry& entry) {
+  const CarriedQuestion question{entry.scripted.spec, history.schedule(job_history.job, job_history.until),
                                  entry.scripted.submission.iterations, ScheduleTimings{}};
-  return carried_by(history.plans(), light, account, life, question);
+  return carried_by(history.plans(), light, account, job_history, question);
 }
 
 /// An order of the scenario, or its clock, ended the job.
@@ -47,18 +47,18 @@ JobAccount account_of(const RunHistory& history, const LinkWindows& windows, con
   account.iterations_wanted = entry.scripted.submission.iterations;
   account.ended = run.end;
   account.was_cut = was_cut(entry, run.script);
-  const auto life = life_of(run.script, number, run.end);
-  if (!life) {
+  const auto job_history = history_of(run.script, number, run.end);
+  if (!job_history) {
     account.word = word_without_job(entry, run.script);
   } else {
-    account.word = run.word_of(life->job);
-    account.ended = life->until;
-    account.was_changed = life->until < run.end && !entry.ended_at;
-    account.light = job_light(history.plans(), windows, *life, history.faults());
+    account.word = run.word_of(job_history->job);
+    account.ended = job_history->until;
+    account.was_changed = job_history->until < run.end && !entry.ended_at;
+    account.light = job_light(history.plans(), windows, *job_history, history.faults());
     if (is_refused(account.word) && account.light.lit.empty()) {
       account.light = {};  // it wanted none
     } else {
-      account.carried = carried(history, run.light, account.light, *life, entry);
+      account.carried = carried(history, run.light, account.light, *job_history, entry);
     }
   }
   account.failures = failures_of(account, entry.scripted.submission, run.scenario);
@@ -97,7 +97,7 @@ const JobSchedule* RunHistory::schedule(JobId job, Instant at) const {
   return after == found->second.begin() ? &after->second : &(after - 1)->second;
 }
 
-std::optional<JobLife> life_of(const OperatorScript& script, std::size_t entry, Instant now) {
+std::optional<JobHistory> history_of(const OperatorScript& script, std::size_t entry, Instant now) {
   const Entry& own = script.entries()[entry];
   if (!own.submitted_at) {
     return std::nullopt;
@@ -114,27 +114,27 @@ std::optional<JobLife> life_of(const OperatorScript& script, std::size_t entry, 
       until = std::min(until, *other.submitted_at);
     }
   }
-  return JobLife{own.job, *own.submitted_at, until};
+  return JobHistory{own.job, *own.submitted_at, until};
 }
 
 CarriedIterations carried_so_far(const RunHistory& history, const LightTimeline& light, const OperatorScript& script,
                                  std::size_t entry, Instant now) {
-  const auto life = life_of(script, entry, now);
-  if (!life) {
+  const auto job_history = history_of(script, entry, now);
+  if (!job_history) {
     return {};
   }
-  const JobLight account = job_light(history.plans(), LinkWindows(light), *life, {});
-  return carried(history, light, account, *life, script.entries()[entry]);
+  const JobLight account = job_light(history.plans(), LinkWindows(light), *job_history, {});
+  return carried(history, light, account, *job_history, script.entries()[entry]);
 }
 
-IterationLook judge_iterations(const CarriedIterations& carried, std::uint32_t wanted, const JobWord& word, Instant now,
-                               std::uint32_t looks) {
+IterationVerdict judge_iterations(const CarriedIterations& carried, std::uint32_t wanted, const JobStatement& word, Instant now,
+                                  std::uint32_t looks) {
   constexpr Duration kFirstPause = std::chrono::milliseconds{20};
   constexpr Duration kLongestPause = std::chrono::seconds{1};
   constexpr std::uint32_t kLooksInVain = 10;  // more than 5 s
   const bool is_foreseen = carried.due > now && carried.due != kNever;
   const bool is_played = carried.count > 0 && !carried.why.empty();  // its timeslots, and no more come
-  IterationLook look;
+  IterationVerdict look;
   look.is_done = carried.count >= wanted && !is_foreseen;
   look.is_hopeless = is_refused(word) || is_played || (is_at_rest(word) && !is_foreseen && looks >= kLooksInVain);
   look.again =

@@ -35,22 +35,22 @@ class RunHistory {
 };
 
 /// The life of an entry's job by now; nothing: it was never acknowledged.
-std::optional<JobLife> life_of(const OperatorScript& script, std::size_t entry, Instant now);
+std::optional<JobHistory> history_of(const OperatorScript& script, std::size_t entry, Instant now);
 
 /// What the light of an entry's job has carried so far.
 CarriedIterations carried_so_far(const RunHistory& history, const LightTimeline& light, const OperatorScript& script,
                                  std::size_t entry, Instant now);
 
 /// What a launcher makes of it.
-struct IterationLook {
+struct IterationVerdict {
   bool is_done = false;      ///< all that were wanted are carried
   bool is_hopeless = false;  ///< nothing more is to be expected of its light, as things are
   Instant again{};           ///< when to look again
 };
 /// `looks`: how often somebody has looked since the job runs; ever more seldom while nothing comes of it, and exactly when the
 /// light that is there will have carried everything.
-IterationLook judge_iterations(const CarriedIterations& carried, std::uint32_t wanted, const JobWord& word, Instant now,
-                               std::uint32_t looks);
+IterationVerdict judge_iterations(const CarriedIterations& carried, std::uint32_t wanted, const JobStatement& word, Instant now,
+                                  std::uint32_t looks);
 
 /// What a run leaves behind.
 struct RunEnd {
@@ -59,7 +59,7 @@ struct RunEnd {
   const LightTimeline& light;  ///< of the whole fabric, ground truth
   Instant end{};
   /// The controller's word about a job.
-  std::function<JobWord(JobId)> word_of;
+  std::function<JobStatement(JobId)> word_of;
 };
 RunAccount run_account(const RunHistory& history, const RunEnd& run);
 

@@ -31,7 +31,7 @@ SimBus::SimBus(TimeSeam& time, std::shared_ptr<const Fabric> fabric, std::span<c
 
 void SimBus::submit(BusId bus, const Transaction& transaction, Done done) {
   LOOM_ASSERT(bus.value < lanes_.size());
-  Lane& lane = lanes_[bus.value];
+  BusQueue& lane = lanes_[bus.value];
   lane.waiting.push_back({transaction, std::move(done)});
   if (lane.waiting.size() == 1) {
     begin(bus);
@@ -39,7 +39,7 @@ void SimBus::submit(BusId bus, const Transaction& transaction, Done done) {
 }
 
 void SimBus::begin(BusId bus) {
-  Lane& lane = lanes_[bus.value];
+  BusQueue& lane = lanes_[bus.value];
   const Transaction& transaction = lane.waiting.front().transaction;
   ++transactions_;
   Duration service = transaction.deadline;
@@ -63,7 +63,7 @@ void SimBus::begin(BusId bus) {
 }
 
 void SimBus::finish(BusId bus) {
-  Lane& lane = lanes_[bus.value];
+  BusQueue& lane = lanes_[bus.value];
   const Done done = std::move(lane.waiting.front().done);
   BusReply reply = std::move(lane.reply);
   lane.waiting.erase(lane.waiting.begin());
@@ -75,7 +75,7 @@ void SimBus::finish(BusId bus) {
 
 void SimBus::abandon(NodeId agent) {
   for (const Bus& bus : fabric_->buses) {
-    Lane& lane = lanes_[bus.id.value];
+    BusQueue& lane = lanes_[bus.id.value];
     if (bus.agent == agent && !lane.waiting.empty()) {
       lane.waiting.erase(lane.waiting.begin() + 1, lane.waiting.end());
       lane.waiting.front().done = [](const BusReply&) {};
@@ -126,7 +126,7 @@ void SimBus::collect_light(DeviceModel& model) {
     std::uint32_t& newest = generation_[change.device.value];
     newest = std::max(newest, change.generation);
     if (change.at <= time_.now()) {
-      shine(change);
+      emit(change);
       continue;
     }
     std::uint32_t place = 0;
@@ -142,13 +142,13 @@ void SimBus::collect_light(DeviceModel& model) {
       OpticalChange due = std::move(ahead_[place]);
       free_ahead_.push_back(place);
       if (due.generation >= generation_[due.device.value]) {
-        shine(due);
+        emit(due);
       }
     });
   }
 }
 
-void SimBus::shine(OpticalChange& change) {
+void SimBus::emit(OpticalChange& change) {
   // Real time may be late for an instant; the log keeps the instant at which the light really changed.
   if (on_light_) {
     on_light_(change);

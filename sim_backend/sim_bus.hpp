@@ -47,26 +47,26 @@ class SimBus final : public RegisterSeam {
   std::uint64_t transactions() const { return transactions_; }
 
  private:
-  struct Order {
+  struct QueuedTransaction {
     Transaction transaction;
     Done done;
   };
-  struct Lane {
-    std::vector<Order> waiting;  ///< front: under way
-    BusReply reply;              ///< of the one under way
+  struct BusQueue {
+    std::vector<QueuedTransaction> waiting;  ///< front: under way
+    BusReply reply;                          ///< of the one under way
   };
   void begin(BusId bus);
   void finish(BusId bus);
   std::vector<OpticalChange> power_up_light() const;
   void collect_light(DeviceModel& model);
-  void shine(OpticalChange& change);
+  void emit(OpticalChange& change);
 
   TimeSeam& time_;
   std::shared_ptr<const Fabric> fabric_;
   SimBusOptions options_;
   std::vector<std::unique_ptr<DeviceModel>> models_;  ///< by device
   std::vector<std::uint32_t> generation_;             ///< by device: of the newest change taken from its model
-  std::vector<Lane> lanes_;                           ///< by bus
+  std::vector<BusQueue> lanes_;                       ///< by bus
   OnLight on_light_;
   std::vector<OpticalChange> light_log_;
   std::vector<OpticalChange> ahead_;  ///< changes that lie ahead, until their instant

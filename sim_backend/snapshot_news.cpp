@@ -29,7 +29,7 @@ void RevisionsRead::note(const Record& record) {
 }
 
 std::vector<Record> unread_records(const SnapshotRecord& snapshot, const RevisionsRead& read) {
-  std::vector<Record> records{IntentRecord{snapshot.intent, snapshot.laser_order, snapshot.next_job, {}, {}}};
+  std::vector<Record> records{IntentRecord{snapshot.intent, snapshot.laser_request, snapshot.next_job, {}, {}}};
   const auto add_going = [&](const std::shared_ptr<const Plan>& plan) {
     if (plan->revision > read.going) {
       records.emplace_back(CommitRecord{CommitDecision::going, plan->revision, snapshot.next_circuit, plan});

@@ -88,9 +88,9 @@ std::string_view kind_of_event(const Event& event) {
 
 using OnAppend = std::function<void(Instant, const Record&)>;
 
-class Life {
+class Incarnation {
  public:
-  Life(const Scenario& scenario, ReplayVerdict& verdict, const OnAppend& on_append)
+  Incarnation(const Scenario& scenario, TapeVerdict& verdict, const OnAppend& on_append)
       : verdict_(verdict),
         on_append_(on_append),
         controller_({scenario.fabric, scenario.algorithm, scenario.controller, scenario.drift, scenario.adapt, row_bytes}) {
@@ -157,7 +157,7 @@ class Life {
     return {};
   }
 
-  ReplayVerdict& verdict_;
+  TapeVerdict& verdict_;
   const OnAppend& on_append_;
   TapeTime time_;
   TapeMessages messages_;
@@ -230,34 +230,34 @@ Result<TapeHead> head_of_tape(const std::filesystem::path& path) {
   return *std::move(head);
 }
 
-Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario, const OnAppend& on_append) {
-  ReplayVerdict verdict;
-  std::unique_ptr<Life> life;
+Result<TapeVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario, const OnAppend& on_append) {
+  TapeVerdict verdict;
+  std::unique_ptr<Incarnation> incarnation;
   Instant last{};
   const auto play = [&](TapeEntry& entry) -> Result<bool> {
     if (const auto* head = std::get_if<TapeHead>(&entry)) {
       LOOM_TRY(check_setup(*head, scenario));
-      life = std::make_unique<Life>(scenario, verdict, on_append);
-      ++verdict.lives;
+      incarnation = std::make_unique<Incarnation>(scenario, verdict, on_append);
+      ++verdict.incarnations;
       return true;
     }
     auto& taped = std::get<TapedEvent>(entry);
-    if (!life) {
-      return fail(ErrorCode::malformed, "an event before the beginning of a life");
+    if (!incarnation) {
+      return fail(ErrorCode::malformed, "an event before the beginning of an incarnation");
     }
     ++verdict.events;
     verdict.covered += std::holds_alternative<Started>(taped.event) ? Duration{} : taped.at - last;
     last = taped.at;
     const std::string kind(kind_of_event(taped.event));
-    const auto agrees = life->play(taped);
+    const auto agrees = incarnation->play(taped);
     if (!agrees) {
       return std::unexpected(agrees.error());
     }
     if (!*agrees) {
-      verdict.divergence = Divergence{verdict.events, verdict.lives, taped.at, kind, life->answers()};
+      verdict.divergence = Divergence{verdict.events, verdict.incarnations, taped.at, kind, incarnation->answers()};
       return false;
     }
-    verdict.digest = life->digest();
+    verdict.digest = incarnation->digest();
     return true;
   };
   auto condition = read_tape(path, play);

@@ -20,15 +20,15 @@ namespace loom {
 
 /// The first event after which the replay is no longer what the live session was.
 struct Divergence {
-  std::uint64_t event = 0;  ///< of the whole tape, from 1
-  std::uint32_t life = 0;   ///< from 1
+  std::uint64_t event = 0;        ///< of the whole tape, from 1
+  std::uint32_t incarnation = 0;  ///< from 1
   Instant at{};
   std::string kind;
   std::vector<std::string> answers;  ///< what the replay answered to it, one word an effect
 };
 
-struct ReplayVerdict {
-  std::uint32_t lives = 0;
+struct TapeVerdict {
+  std::uint32_t incarnations = 0;
   std::uint64_t events = 0;
   std::uint64_t answers = 0;  ///< effects
   std::uint64_t plans = 0;    ///< made again
@@ -46,7 +46,7 @@ Result<TapeHead> head_of_tape(const std::filesystem::path& path);
 /// Errors: not_found, malformed (no tape, or an entry that does not decode: names its number), wrong_version, conflict (another
 /// fabric or algorithm than the tape's).
 /// `on_append`: told of every row that the controller asks its journal to keep, with the instant of the asking.
-Result<ReplayVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario,
-                                  const std::function<void(Instant, const Record&)>& on_append = {});
+Result<TapeVerdict> replay_tape(const std::filesystem::path& path, const Scenario& scenario,
+                                const std::function<void(Instant, const Record&)>& on_append = {});
 
 }  // namespace loom

@@ -32,7 +32,7 @@ TrafficSource::Iteration TrafficSource::play(const std::string& job, Instant sub
     return {{}, kLook};
   }
   const PlayedTraffic& present = *std::prev(next);
-  Iteration iteration{std::vector<TrafficTold>(std::size_t{present.ranks} * present.groups), present.every};
+  Iteration iteration{std::vector<TrafficReported>(std::size_t{present.ranks} * present.groups), present.every};
   for (std::uint32_t group = 0; group < present.groups; ++group) {
     for (const Collective& collective : present.collectives) {
       std::vector<std::uint32_t> members = ranks_of(collective, present.ranks);

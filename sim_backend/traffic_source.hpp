@@ -32,7 +32,7 @@ class TrafficSource {
   /// What each rank of the job has told when the iteration that ends at `now` is over, and how long the next one takes. Empty:
   /// the job's first entry is still to come.
   struct Iteration {
-    std::vector<TrafficTold> by_rank{};
+    std::vector<TrafficReported> by_rank{};
     Duration next{};
   };
   Iteration play(const std::string& job, Instant submitted, Instant now);

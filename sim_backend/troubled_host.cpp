@@ -68,7 +68,7 @@ class TroubledHost::Clock final : public TimeSeam {
     }
     std::function<void()> task = std::move(found->second.task);
     waiting_.erase(found);
-    host_.tell(std::move(task));
+    host_.report(std::move(task));
   }
 
   TroubledHost& host_;
@@ -90,7 +90,7 @@ class TroubledHost::Messages final : public MessageSeam {
             receive(from, principal, role, bytes);
             return;
           }
-          host_.tell([receive, from, principal = std::string(principal), role, bytes = std::string(bytes)] {
+          host_.report([receive, from, principal = std::string(principal), role, bytes = std::string(bytes)] {
             receive(from, principal, role, bytes);
           });
         });
@@ -113,7 +113,7 @@ class TroubledHost::Buses final : public RegisterSeam {
         done(std::move(reply));
         return;
       }
-      host_.tell([done, reply = std::move(reply)] { done(reply); });
+      host_.report([done, reply = std::move(reply)] { done(reply); });
     });
   }
 
@@ -143,15 +143,15 @@ RegisterSeam& TroubledHost::over(RegisterSeam& registers) {
   return *buses_;
 }
 
-bool TroubledHost::is_well() const { return delay_ == Duration{} && told_last_ < true_time_.now(); }
+bool TroubledHost::is_well() const { return delay_ == Duration{} && reported_last_ < true_time_.now(); }
 
-void TroubledHost::tell(std::function<void()> task) {
+void TroubledHost::report(std::function<void()> task) {
   if (is_well()) {
     task();
     return;
   }
-  told_last_ = std::max(told_last_, true_time_.now() + delay_);
-  true_time_.call_at(told_last_, Precision::ordinary, std::move(task));
+  reported_last_ = std::max(reported_last_, true_time_.now() + delay_);
+  true_time_.call_at(reported_last_, Precision::ordinary, std::move(task));
 }
 
 }  // namespace loom

@@ -36,11 +36,11 @@ class TroubledHost {
   class Buses;
   bool is_well() const;
   /// Runs `task` now, or when the host comes to it.
-  void tell(std::function<void()> task);
+  void report(std::function<void()> task);
 
   TimeSeam& true_time_;
   Duration delay_{};
-  Instant told_last_ = Instant{Duration{-1}};  ///< true time: nothing overtakes what is told then
+  Instant reported_last_ = Instant{Duration{-1}};  ///< true time: nothing overtakes what is told then
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Messages> messages_;
   std::unique_ptr<Buses> buses_;

@@ -90,8 +90,8 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
 World::~World() = default;
 
 void World::make_places() {
-  controller_place_.disk = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed);
-  controller_place_.messages = &network_->attach(controller_peer(), "controller", Role::controller);
+  controller_machine_.disk = std::make_unique<SimDisk>(loop_, options_.disk, options_.seed);
+  controller_machine_.messages = &network_->attach(controller_peer(), "controller", Role::controller);
   agents_.resize(fabric_->nodes.size());
   for (const Node& node : fabric_->nodes) {
     Place& place = agents_[node.id.value].place;
@@ -113,11 +113,11 @@ HostSeams World::seams_of(Place& place) {
 void World::make_controller() {
   controller_ =
       std::make_unique<Controller>(ControllerOptions{fabric_, algorithm_, timings_, drift_policy_, adapt_policy_, row_bytes});
-  HostSeams seams = seams_of(controller_place_);
+  HostSeams seams = seams_of(controller_machine_);
   seams.plan = [this](std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
     plan(std::move(request), std::move(done));
   };
-  controller_place_.host = std::make_unique<Host>(
+  controller_machine_.host = std::make_unique<Host>(
       HostOptions{controller_peer(), Role::controller, "controller", options_.journal_tail}, std::move(seams),
       [this, machine = controller_.get()](Instant now, const Event& event, EffectSink& sink) {
         step_controller(*machine, now, event, sink);
@@ -133,7 +133,7 @@ void World::step_controller(Controller& machine, Instant now, const Event& event
     machine.step(now, event, sink);
     return watch_first_controller(sink);
   }
-  if (controller_place_.dying) {
+  if (controller_machine_.dying) {
     return;
   }
   machine.step(now, event, sink);
@@ -146,7 +146,7 @@ void World::step_controller(Controller& machine, Instant now, const Event& event
 }
 
 void World::make_agent(NodeId node) {
-  AgentPlace& agent = agents_[node.value];
+  AgentMachine& agent = agents_[node.value];
   AgentOptions options;
   options.node = node;
   options.fabric = fabric_;
@@ -164,7 +164,7 @@ void World::make_agent(NodeId node) {
   agent.place.host =
       std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node), options_.journal_tail},
                              std::move(seams), [this, node](Instant now, const Event& event, EffectSink& sink) {
-                               AgentPlace& self = agents_[node.value];
+                               AgentMachine& self = agents_[node.value];
                                if (self.place.dying) {
                                  return;
                                }
@@ -178,7 +178,7 @@ void World::make_agent(NodeId node) {
 }
 
 /// One iteration of a job that runs, told to its nodes' agents; then the next one. A launcher knows which rank is where.
-void World::tell_traffic(const std::string& job) {
+void World::report_traffic(const std::string& job) {
   constexpr Duration kLook = std::chrono::milliseconds{100};
   const auto& entries = script_->entries();
   const auto entry = std::find_if(entries.begin(), entries.end(), [&](const OperatorScript::Entry& each) {
@@ -192,13 +192,13 @@ void World::tell_traffic(const std::string& job) {
       TrafficSource::Iteration iteration = traffic_.play(job, *entry->submitted_at, loop_.now());
       next = iteration.next;
       for (std::size_t rank = 0; rank < iteration.by_rank.size(); ++rank) {
-        if (AgentPlace& agent = agents_[placed->nodes[rank].value]; agent.place.host) {
-          agent.place.host->deliver(TrafficHeard{std::move(iteration.by_rank[rank])});
+        if (AgentMachine& agent = agents_[placed->nodes[rank].value]; agent.place.host) {
+          agent.place.host->deliver(TrafficReceived{std::move(iteration.by_rank[rank])});
         }
       }
     }
   }
-  loop_.call_at(loop_.now() + next, Precision::ordinary, [this, job] { tell_traffic(job); });
+  loop_.call_at(loop_.now() + next, Precision::ordinary, [this, job] { report_traffic(job); });
 }
 
 void World::make_operator(std::vector<ScriptedJob> jobs, const std::vector<ScenarioAction>& actions) {
@@ -207,7 +207,7 @@ void World::make_operator(std::vector<ScriptedJob> jobs, const std::vector<Scena
     if (!job.traffic.empty()) {
       traffic.emplace(job.submission.name, job.traffic);
       loop_.call_at(Instant{job.submission.at}, Precision::ordinary,
-                    [this, name = job.submission.name] { tell_traffic(name); });
+                    [this, name = job.submission.name] { report_traffic(name); });
     }
   }
   traffic_ = TrafficSource(std::move(traffic));
@@ -219,7 +219,7 @@ void World::make_operator(std::vector<ScriptedJob> jobs, const std::vector<Scena
   script_ = std::make_unique<OperatorScript>(std::move(jobs), options_.operator_patience, actions);
   HostSeams seams;
   seams.time = &loop_;
-  laser_desk_ = &network_->attach(kLaserOperator, "laser-operator", Role::operator_, SimNetwork::Faults::spared);
+  laser_requester_ = &network_->attach(kLaserOperator, "laser-operator", Role::operator_, SimNetwork::Faults::spared);
   seams.messages = &network_->attach(kOperator, "operator", Role::operator_, SimNetwork::Faults::spared);
   seams.digest = &digest_;
   operator_host_ =
@@ -227,10 +227,10 @@ void World::make_operator(std::vector<ScriptedJob> jobs, const std::vector<Scena
                              [this](Instant now, const Event& event, EffectSink& sink) { script_->step(now, event, sink); });
 }
 
-void World::order_lasers(bool on) {
+void World::lasers_request(bool on) {
   HostSeams seams;
   seams.time = &loop_;
-  seams.messages = laser_desk_;
+  seams.messages = laser_requester_;
   seams.digest = &digest_;
   // A person with a terminal: one order, and nobody stays for the answer.
   Host terminal(HostOptions{kLaserOperator, Role::operator_, "laser-operator"}, std::move(seams),
@@ -238,7 +238,7 @@ void World::order_lasers(bool on) {
                   Envelope envelope;
                   envelope.role = Role::operator_;
                   envelope.clock = kVirtualClock;
-                  envelope.body = OperatorRequest{RequestId{++laser_requests_}, OrderLasers{on}};
+                  envelope.body = OperatorRequest{RequestId{++laser_requests_}, LasersRequest{on}};
                   sink.emit(Send{controller_peer(), std::move(envelope)});
                 });
   terminal.deliver(TimerFired{});
@@ -246,8 +246,8 @@ void World::order_lasers(bool on) {
 
 Result<void> World::start() {
   const std::uint64_t controller_boot = boot_random_.next();
-  LOOM_TRY(controller_place_.host->start(controller_boot));
-  for (const AgentPlace& agent : agents_) {
+  LOOM_TRY(controller_machine_.host->start(controller_boot));
+  for (const AgentMachine& agent : agents_) {
     const std::uint64_t boot = boot_random_.next();
     LOOM_TRY(agent.place.host->start(boot));
   }
@@ -278,7 +278,7 @@ void World::watch_controller(Instant now, EffectSink& sink) {
   notices_.look(now, controller_->jobs());
   for (const Effect& effect : sink.effects()) {
     if (const auto* alarm = std::get_if<RaiseAlarm>(&effect)) {
-      notices_.hear(now, alarm->alarm);
+      notices_.receive(now, alarm->alarm);
     }
     if (const auto* append = std::get_if<Append>(&effect)) {
       checker_->learn(now, append->record);
@@ -315,7 +315,7 @@ void World::watch_iterations(std::size_t entry, std::uint32_t looks) {
     const Instant now = loop_.now();
     const CarriedIterations carried = carried_so_far(history_, light_->timeline(), *script_, entry, now);
     const std::uint32_t wanted = watched.scripted.submission.iterations;
-    const IterationLook look = judge_iterations(carried, wanted, word_of(watched.job), now, looks++);
+    const IterationVerdict look = judge_iterations(carried, wanted, word_of(watched.job), now, looks++);
     if (look.is_done) {
       script_->end_job(entry, now);
       operator_host_->deliver(TimerFired{});
@@ -383,12 +383,12 @@ void World::calm() {
   script_->stop();
 }
 
-JobWord World::word_of(JobId job) const {
+JobStatement World::word_of(JobId job) const {
   if (!is_up(controller_peer())) {
     return {};
   }
   const JobRecord* record = controller_->jobs().find(job);
-  return record == nullptr ? JobWord{} : JobWord{std::string(to_string(record->state)), record->reason};
+  return record == nullptr ? JobStatement{} : JobStatement{std::string(to_string(record->state)), record->reason};
 }
 
 /// By an operator's order about all lasers, or by a fault on the way of its light that lasts.
@@ -404,7 +404,7 @@ bool World::is_held_dark(JobId job) const {
 
 std::vector<std::string> World::unlit_jobs() const {
   // It waits for something that is broken for good, and names it.
-  const auto waits_for_ever = [this](const JobWord& word) {
+  const auto waits_for_ever = [this](const JobStatement& word) {
     return word.state == "waiting" && std::ranges::any_of(troubles_, [&](const DeviceTrouble& trouble) {
              const auto device = fabric_->device_of_element[trouble.elements.front().value];
              return trouble.to == kNever && device && word.why.contains(fabric_->device(*device).name + " (device");
@@ -412,7 +412,7 @@ std::vector<std::string> World::unlit_jobs() const {
   };
   std::vector<std::string> found;
   for (const auto& [id, record] : controller_->jobs().records()) {
-    const JobWord word = word_of(id);
+    const JobStatement word = word_of(id);
     if (!is_at_rest(word) && !waits_for_ever(word) && !(is_in_light(word) && is_held_dark(id))) {
       found.push_back("job " + std::to_string(id.value) + " (" + controller_->jobs().facts_of(id).name + ") is still " +
                       word.state);
@@ -425,7 +425,7 @@ std::vector<std::string> World::refused_jobs() const {
   std::vector<std::string> found;
   if (is_up(controller_peer())) {
     for (const auto& [id, record] : controller_->jobs().records()) {
-      if (const JobWord word = word_of(id); is_refused(word)) {
+      if (const JobStatement word = word_of(id); is_refused(word)) {
         found.push_back(controller_->jobs().facts_of(id).name + ": " + word.why);
       }
     }
@@ -456,10 +456,10 @@ std::vector<std::string> World::unsettled() const {
 HostCounters World::counters() const {
   HostCounters sum = buried_;
   add_counters(sum, operator_host_->counters());
-  if (controller_place_.host) {
-    add_counters(sum, controller_place_.host->counters());
+  if (controller_machine_.host) {
+    add_counters(sum, controller_machine_.host->counters());
   }
-  for (const AgentPlace& agent : agents_) {
+  for (const AgentMachine& agent : agents_) {
     if (agent.place.host) {
       add_counters(sum, agent.place.host->counters());
     }

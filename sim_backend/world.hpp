@@ -57,7 +57,7 @@ class World {
   Result<void> start();
   void run_until(Instant end);
   /// Somebody types `loom lasers off` or `rearm`; whether that arrives is theirs to look after.
-  void order_lasers(bool on);
+  void lasers_request(bool on);
   /// `kill -9` of a machine, from outside a step: machine and host are gone, of its disk stays what is durable, and
   /// `down_for` later a new life starts from that (kForever: never). Dead already: nothing happens.
   void crash(Peer who, Duration down_for);
@@ -78,7 +78,7 @@ class World {
   std::vector<std::string> refused_jobs() const;
 
   /// The controller's word about a job; empty while it is down.
-  JobWord word_of(JobId job) const;
+  JobStatement word_of(JobId job) const;
   /// What is kept of the run for the account of its jobs.
   const RunHistory& history() const { return history_; }
   /// When operators were told of what was injected.
@@ -127,7 +127,7 @@ class World {
     KillSwitch kill;
     bool dying = false;  ///< until its host is gone, it hears nothing more
   };
-  struct AgentPlace {
+  struct AgentMachine {
     Place place;
     std::unique_ptr<Agent> machine;
   };
@@ -140,7 +140,7 @@ class World {
   void still_network();
   void note_change(DeviceId device);
   bool is_excused(ElementId transmitter, ElementId receiver) const;
-  void befall(const MachineFault& fault);
+  void inject_fault(const MachineFault& fault);
   // world_machines.cpp: hosts, fibres, and controllers that were replaced
   void make_troubled_hosts(const Scenario& scenario);
   void trouble(const MachineFault& fault);
@@ -156,11 +156,11 @@ class World {
   void take_over(Duration first_goes_on);
   /// Jobs of so many iterations end when their light has carried them.
   void watch_iterations(std::size_t entry, std::uint32_t looks);
-  void tell_traffic(const std::string& job);
+  void report_traffic(const std::string& job);
   Result<void> revive(Peer who);
   void pass_kill_points(Peer who, EffectSink& sink);
-  Place& place_of(Peer who) { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }
-  const Place& place_of(Peer who) const { return who == controller_peer() ? controller_place_ : agents_[who.id].place; }
+  Place& place_of(Peer who) { return who == controller_peer() ? controller_machine_ : agents_[who.id].place; }
+  const Place& place_of(Peer who) const { return who == controller_peer() ? controller_machine_ : agents_[who.id].place; }
   HostSeams seams_of(Place& place);
   void plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done);
   void step_controller(Controller& machine, Instant now, const Event& event, EffectSink& sink);
@@ -190,15 +190,15 @@ class World {
   std::unique_ptr<SimBus> bus_;
   std::unique_ptr<LightModel> light_;
   std::unique_ptr<LightChecker> checker_;
-  Place controller_place_;
+  Place controller_machine_;
   std::unique_ptr<Controller> controller_;
-  Place first_controller_place_;  ///< while it goes on beside the one that took over from it
+  Place first_controller_machine_;  ///< while it goes on beside the one that took over from it
   std::unique_ptr<Controller> first_controller_;
-  std::vector<AgentPlace> agents_;  ///< by node
+  std::vector<AgentMachine> agents_;  ///< by node
   std::unique_ptr<OperatorScript> script_;
   TrafficSource traffic_{{}};
   std::unique_ptr<Host> operator_host_;
-  MessageSeam* laser_desk_ = nullptr;  ///< of whoever orders lasers
+  MessageSeam* laser_requester_ = nullptr;  ///< of whoever orders lasers
   std::uint64_t laser_requests_ = 0;
   /// A device, or the ends of fibres, under a fault, from its beginning on.
   struct DeviceTrouble {

@@ -30,7 +30,7 @@ void World::schedule_faults(const Scenario& scenario) {
   }
   for (const MachineFault& fault : scenario.machine_faults) {
     history_.note_fault({Instant{fault.at}, Instant{fault.at + fault.lasts}, text_of(fault)});
-    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { befall(fault); });
+    loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { inject_fault(fault); });
   }
   for (const FibreFault& fault : scenario.fibre_faults) {
     loop_.call_at(Instant{fault.at}, Precision::ordinary, [this, fault] { begin_fibre_fault(fault); });
@@ -107,7 +107,7 @@ bool World::is_excused(ElementId transmitter, ElementId receiver) const {
 }
 
 /// A journal that refused a row takes none until its process starts again, which is what its alarm says.
-void World::befall(const MachineFault& fault) {
+void World::inject_fault(const MachineFault& fault) {
   const Peer who = fault.node ? agent_peer(*fault.node) : controller_peer();
   const Instant end = loop_.now() + fault.lasts;
   if (fault.kind != MachineFaultKind::interlock_open) {  // which explains no light

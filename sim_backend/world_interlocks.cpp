@@ -60,7 +60,7 @@ void World::rearm_until_lit(NodeId node) {
     return intent.lasers_off || std::ranges::find(intent.maintenance, node) != intent.maintenance.end();
   };
   if (is_agent_up && is_up(controller_peer()) && !is_kept_dark(controller_->intent())) {
-    order_lasers(true);
+    lasers_request(true);
   }
   loop_.call_at(loop_.now() + kRearmAfter, Precision::ordinary, [this, node] { rearm_until_lit(node); });
 }
@@ -69,7 +69,7 @@ void World::rearm_until_lit(NodeId node) {
 void World::note_rearm(const Event& event) {
   const auto* message = std::get_if<MessageArrived>(&event);
   const auto* request = message == nullptr ? nullptr : std::get_if<OperatorRequest>(&message->envelope.body);
-  const auto* lasers = request == nullptr ? nullptr : std::get_if<OrderLasers>(&request->ask);
+  const auto* lasers = request == nullptr ? nullptr : std::get_if<LasersRequest>(&request->ask);
   if (lasers != nullptr && lasers->on) {
     checker_->note_rearm();
   }

@@ -105,16 +105,16 @@ void World::take_over(Duration first_goes_on) {
     return;
   }
   first_controller_ = std::move(controller_);
-  first_controller_place_ = std::move(controller_place_);
-  controller_place_ = Place{};
-  controller_place_.disk = first_controller_place_.disk->copy(options_.seed ^ crashes_ ^ 0x636f7079);
-  controller_place_.messages = &network_->take_over(controller_peer(), first_goes_on);
+  first_controller_machine_ = std::move(controller_machine_);
+  controller_machine_ = Place{};
+  controller_machine_.disk = first_controller_machine_.disk->copy(options_.seed ^ crashes_ ^ 0x636f7079);
+  controller_machine_.messages = &network_->take_over(controller_peer(), first_goes_on);
   make_controller();
   const std::uint64_t boot = boot_random_.next();
-  LOOM_ASSERT(controller_place_.host->start(boot).has_value());  // a simulated disk can always be read
+  LOOM_ASSERT(controller_machine_.host->start(boot).has_value());  // a simulated disk can always be read
   loop_.call_at(loop_.now() + first_goes_on, Precision::ordinary, [this] {
-    add_counters(buried_, first_controller_place_.host->counters());
-    first_controller_place_.host.reset();
+    add_counters(buried_, first_controller_machine_.host->counters());
+    first_controller_machine_.host.reset();
     first_controller_.reset();
     network_->end_first(controller_peer());
     loop_.call_at(loop_.now() + kOthersLightBound, Precision::ordinary, [this] { checker_->dismiss_others(loop_.now()); });

@@ -1,4 +1,4 @@
-// Who is granted, and when; what the arbiter hears is in arbiter_words.cpp.
+// Who is granted, and when; what the arbiter hears is in arbiter_messages.cpp.
 #include "agents/grant/arbiter.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ ReceiverArbiter::ReceiverArbiter(const ArbiterOptions& options) : options_(optio
   LOOM_ASSERT(options.ahead >= 1 && options.ahead <= kStandingMax);
   LOOM_ASSERT(bytes_in(options.quantum, options.timings.rate).count > 0);
   LOOM_ASSERT(options.lease_end == LeaseEnd::by_itself || options.ahead == 1);
-  LOOM_ASSERT(options.lease_end == LeaseEnd::by_itself || options.is_first_life);
+  LOOM_ASSERT(options.lease_end == LeaseEnd::by_itself || options.is_first_incarnation);
   LOOM_ASSERT(options.age_grain > Duration::zero());
   LOOM_ASSERT(overhead_of(options.timings) + options.quantum + options.slack <= Duration{limits::kGrantWindowNs});
   queue_.reserve(options.nodes);
@@ -27,21 +27,21 @@ ReceiverArbiter::ReceiverArbiter(const ArbiterOptions& options) : options_(optio
 
 void ReceiverArbiter::start(Instant now) {
   started_ = true;
-  floor_ = options_.is_first_life ? now : now + lease_reach_of(options_) + guard_of(options_.timings);
+  floor_ = options_.is_first_incarnation ? now : now + lease_reach_of(options_) + guard_of(options_.timings);
 }
 
 Instant ReceiverArbiter::step(Instant now, const GrantEvent& event, GrantSink& sink) {
   if (!started_) {
     start(now);
   }
-  if (const auto* heard = std::get_if<GrantHeard>(&event)) {
-    hear(now, *heard, sink);
+  if (const auto* received = std::get_if<GrantReceived>(&event)) {
+    receive(now, *received, sink);
   }
   close_ended(now);
   repeat_grants(now, sink);
   while (grant_next(now, sink)) {
   }
-  tell_next(sink);
+  report_next(sink);
   return wake(now);
 }
 
@@ -70,7 +70,7 @@ void ReceiverArbiter::free_from(Instant now, Instant dark_at, const Standing& st
   }
   // By word: it is said once it is proven, so that no lateness is left to wait for.
   const Instant dark = std::max(now + options_.timings.flight, std::min(dark_at, now + lease_reach_of(options_)));
-  floor_ = std::max(floor_, dark + guard_after_word_of(options_.timings));
+  floor_ = std::max(floor_, dark + guard_after_message_of(options_.timings));
 }
 
 void ReceiverArbiter::close_ended(Instant now) {
@@ -81,7 +81,7 @@ void ReceiverArbiter::close_ended(Instant now) {
       ++i;
       continue;
     }
-    if (options_.lease_end == LeaseEnd::by_word) {
+    if (options_.lease_end == LeaseEnd::by_message) {
       counters_.overdue += each.is_overdue ? 0 : 1;
       each.repeat_at = each.is_overdue ? each.repeat_at : now;
       each.is_overdue = true;
@@ -159,29 +159,29 @@ std::uint32_t ReceiverArbiter::pick(Instant now) const {
 }
 
 /// Where windows follow each other by word, tuning is what the next one may do meanwhile; not while the end is unknown.
-bool ReceiverArbiter::tells_next() const {
-  return options_.lease_end == LeaseEnd::by_word && standing_count_ > 0 && !overdue();
+bool ReceiverArbiter::reports_next() const {
+  return options_.lease_end == LeaseEnd::by_message && standing_count_ > 0 && !overdue();
 }
 
-void ReceiverArbiter::tell_next(GrantSink& sink) {
-  if (!tells_next() || queue_.empty()) {
+void ReceiverArbiter::report_next(GrantSink& sink) {
+  if (!reports_next() || queue_.empty()) {
     return;
   }
   std::uint32_t next = queue_.front();
   for (const std::uint32_t source : queue_) {
     next = goes_before(source, next) ? source : next;
   }
-  if (told_next_ != next) {
-    told_next_ = next;
-    say_queued(next, sink);
+  if (reported_next_ != next) {
+    reported_next_ = next;
+    send_queued(next, sink);
   }
 }
 
-void ReceiverArbiter::say_queued(std::uint32_t source, GrantSink& sink) const {
+void ReceiverArbiter::send_queued(std::uint32_t source, GrantSink& sink) const {
   const Ask& ask = asks_[source];
-  sink.emit(
-      SendGrant{NodeId{source}, GrantChannel::supervisory,
-                StreamQueued{ask.stream, ask.sender_epoch, ask.number, options_.epoch, tells_next() && told_next_ == source}});
+  sink.emit(SendGrant{
+      NodeId{source}, GrantChannel::supervisory,
+      StreamQueued{ask.stream, ask.sender_epoch, ask.number, options_.epoch, reports_next() && reported_next_ == source}});
 }
 
 bool ReceiverArbiter::grant_next(Instant now, GrantSink& sink) {
@@ -203,7 +203,7 @@ void ReceiverArbiter::grant(Instant now, std::uint32_t source, Instant start, Gr
   const Instant end = start + overhead_of(timings) + time_of(bytes, timings.rate) + options_.slack;
   LOOM_ASSERT(end <= now + lease_reach_of(options_));
   ask.state = AskState::granted;
-  told_next_.reset();
+  reported_next_.reset();
   const auto entry = std::find(queue_.begin(), queue_.end(), source);
   *entry = queue_.back();
   queue_.pop_back();
@@ -257,7 +257,7 @@ void ReceiverArbiter::fold(Digest& digest) const {
   digest.add(static_cast<std::uint64_t>(ns_of(floor_)));
   digest.add(static_cast<std::uint64_t>(ns_of(pause_until_)));
   digest.add(refused_in_a_row_);
-  digest.add(told_next_ ? *told_next_ + 1 : 0);
+  digest.add(reported_next_ ? *reported_next_ + 1 : 0);
   for (const Ask& each : asks_) {
     digest.add(static_cast<std::uint64_t>(each.state));
     digest.add(each.sender_epoch);

@@ -16,9 +16,9 @@ namespace loom {
 
 /// When a window is over whose sender says nothing more.
 enum class LeaseEnd : std::uint8_t {
-  by_itself,  ///< with its lease: the sender's table goes on and darkens although its agent has died
-  by_word,    ///< only when the sender, of this life or the next, says that it is dark: a laser that a dead process had lit is
-              ///< lit
+  by_itself,   ///< with its lease: the sender's table goes on and darkens although its agent has died
+  by_message,  ///< only when the sender, of this life or the next, says that it is dark: a laser that a dead process had lit is
+               ///< lit
 };
 
 struct ArbiterOptions {
@@ -26,8 +26,8 @@ struct ArbiterOptions {
   std::uint64_t epoch = 1;  ///< > 0, rises with every life of this node's agent
   std::uint32_t nodes = 0;  ///< sources are 0 .. nodes-1
   /// Nobody was ever granted this receiver, or a commit has proven all of its light dark: no former leases are waited for.
-  /// Only whoever knows may say so; by_word nobody else may begin, since no wait is long enough.
-  bool is_first_life = false;
+  /// Only whoever knows may say so; by_message nobody else may begin, since no wait is long enough.
+  bool is_first_incarnation = false;
   GrantTimings timings;
   Duration quantum = std::chrono::milliseconds{1};    ///< Qmax: the longest stream that is granted whole
   Duration slack = std::chrono::microseconds{2};      ///< of a lease beyond its bytes: at least a sender's patience
@@ -35,7 +35,7 @@ struct ArbiterOptions {
   Duration age_grain = std::chrono::microseconds{1};  ///< requests of one grain are of one age: the shorter goes first
   std::uint32_t iterations = 3;                       ///< refusals in a row until it pauses for a round trip
   std::uint32_t ahead = 2;  ///< standing grants: 1 = the next waits for the last to end, 2 = it is granted under its tail
-  LeaseEnd lease_end = LeaseEnd::by_itself;  ///< by_word needs ahead = 1: nobody may be let in before the last is known dark
+  LeaseEnd lease_end = LeaseEnd::by_itself;  ///< by_message needs ahead = 1: nobody may be let in before the last is known dark
 };
 
 /// How long before its window a grant is sent: it travels, is refused once, and the next one travels and tunes.
@@ -57,7 +57,7 @@ struct ArbiterCounters {
   std::uint64_t releases = 0;
   std::uint64_t unanswered = 0;  ///< windows that ended without a word
   std::uint64_t unreleased = 0;  ///< windows that were accepted and ended without a release
-  std::uint64_t overdue = 0;     ///< by_word: windows that ended before their sender had said that it is dark
+  std::uint64_t overdue = 0;     ///< by_message: windows that ended before their sender had said that it is dark
   std::uint64_t foreign = 0;     ///< answers to no standing grant, or not from its source, or of another life of it
   std::uint64_t unlawful = 0;    ///< requests for another receiver, or beyond a limit
 };
@@ -97,15 +97,15 @@ class ReceiverArbiter {
     Instant answer_by{};   ///< until then the next grant waits for this one's answer
     Instant repeat_at{};
     bool is_promised = false;
-    bool is_overdue = false;  ///< by_word: its time is over and its darkness unknown
+    bool is_overdue = false;  ///< by_message: its time is over and its darkness unknown
   };
 
   void start(Instant now);
-  void hear(Instant now, const GrantHeard& heard, GrantSink& sink);
-  void hear_request(Instant now, NodeId from, const StreamRequest& request, GrantSink& sink);
-  void hear_accept(const StreamAccept& accept);
-  void hear_refusal(Instant now, const StreamRefusal& refusal);
-  void hear_release(Instant now, const StreamRelease& release);
+  void receive(Instant now, const GrantReceived& received, GrantSink& sink);
+  void receive_request(Instant now, NodeId from, const StreamRequest& request, GrantSink& sink);
+  void receive_accept(const StreamAccept& accept);
+  void receive_refusal(Instant now, const StreamRefusal& refusal);
+  void receive_release(Instant now, const StreamRelease& release);
   /// That an answer speaks of, from this life of its sender or, without one, from any; null: counted as foreign.
   Standing* standing_of(const GrantKey& key, const StreamId& stream, std::optional<std::uint64_t> sender_epoch);
   void close(Standing& standing, AskState state);
@@ -118,9 +118,9 @@ class ReceiverArbiter {
   Instant grant_at() const;
   std::uint32_t pick(Instant now) const;
   bool goes_before(std::uint32_t a, std::uint32_t b) const;
-  bool tells_next() const;
-  void tell_next(GrantSink& sink);
-  void say_queued(std::uint32_t source, GrantSink& sink) const;
+  bool reports_next() const;
+  void report_next(GrantSink& sink);
+  void send_queued(std::uint32_t source, GrantSink& sink) const;
   void grant(Instant now, std::uint32_t source, Instant start, GrantSink& sink);
   Instant wake(Instant now) const;
 
@@ -134,7 +134,7 @@ class ReceiverArbiter {
   Instant pause_until_{};
   std::uint32_t refused_in_a_row_ = 0;
   bool started_ = false;
-  std::optional<std::uint32_t> told_next_;  ///< this source was told that it is next
+  std::optional<std::uint32_t> reported_next_;  ///< this source was told that it is next
   ArbiterCounters counters_;
 };
 

@@ -16,7 +16,7 @@ namespace loom {
 // --- events --------------------------------------------------------------------------------------------------------------
 
 /// The transport has proven that `from` said it.
-struct GrantHeard {
+struct GrantReceived {
   NodeId from;
   GrantMessage message;
 };
@@ -31,7 +31,7 @@ struct RowEnded {
   Instant lit_from{};
   Instant dark_from{};
 };
-/// An idle transmitter is on a receiver's wavelength, dark, as TuneAhead asked.
+/// An idle transmitter is on a receiver's wavelength, dark, as PreTuneRequest asked.
 struct TunedAhead {
   std::uint32_t transmitter = 0;
   NodeId destination;
@@ -39,7 +39,7 @@ struct TunedAhead {
 /// The instant that the last step returned has come, or the first step of a life.
 struct GrantTick {};
 
-using GrantEvent = std::variant<GrantTick, GrantHeard, StreamOffered, RowEnded, TunedAhead>;
+using GrantEvent = std::variant<GrantTick, GrantReceived, StreamOffered, RowEnded, TunedAhead>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ struct WriteRow {
   GrantRow row;
 };
 /// An idle transmitter may go to this wavelength in the dark, before anything is granted. Permits no light.
-struct TuneAhead {
+struct PreTuneRequest {
   std::uint32_t transmitter = 0;
   NodeId destination;
 };
@@ -69,7 +69,7 @@ struct StreamOver {
   StreamEnd end = StreamEnd::sent;
 };
 
-using GrantEffect = std::variant<SendGrant, WriteRow, TuneAhead, StreamOver>;
+using GrantEffect = std::variant<SendGrant, WriteRow, PreTuneRequest, StreamOver>;
 
 /// Collects the effects of one step in order. Real-time safe.
 class GrantSink {

@@ -14,24 +14,24 @@ Result<void> SoftwareExecutor::load(const NodePlan& plan) {
   lasers_.clear();
   table_.reset();
   underflows_ = 0;
-  for (const AllowedWave& wave : plan.grants->waves) {
-    const auto lane = lanes_.index_of(wave.laser);
+  for (const AllowedWavelength& wavelength : plan.grants->wavelengths) {
+    const auto unit = units_.index_of(wavelength.laser);
     const auto device = std::find_if(plan.devices.begin(), plan.devices.end(),
-                                     [&](const DevicePlan& each) { return each.device == wave.laser; });
+                                     [&](const DevicePlan& each) { return each.device == wavelength.laser; });
     const LaserSetpoint* light = nullptr;
     for (std::size_t i = 0; device != plan.devices.end() && i < device->timeline.size(); ++i) {
       const auto* candidate = std::get_if<LaserSetpoint>(&device->timeline[i].setpoint);
-      light = candidate != nullptr && candidate->emit && candidate->slot == wave.slot ? candidate : light;
+      light = candidate != nullptr && candidate->emit && candidate->slot == wavelength.slot ? candidate : light;
     }
-    if (!lane || light == nullptr) {
-      return fail(ErrorCode::invalid_argument, "grant table: device " + std::to_string(wave.laser.value) +
-                                                   (lane ? " has no such colour in its palette" : " is not driven here"));
+    if (!unit || light == nullptr) {
+      return fail(ErrorCode::invalid_argument, "grant table: device " + std::to_string(wavelength.laser.value) +
+                                                   (unit ? " has no such wavelength in its set" : " is not driven here"));
     }
-    auto laser = std::find_if(lasers_.begin(), lasers_.end(), [&](const Laser& each) { return each.lane == *lane; });
+    auto laser = std::find_if(lasers_.begin(), lasers_.end(), [&](const Laser& each) { return each.unit == *unit; });
     if (laser == lasers_.end()) {
-      laser = lasers_.insert(lasers_.end(), Laser{*lane, {}});
+      laser = lasers_.insert(lasers_.end(), Laser{*unit, {}});
     }
-    laser->colours.push_back({wave.destination, *light});
+    laser->colours.push_back({wavelength.destination, *light});
   }
   if (lasers_.size() > limits::kTransmittersPerNode) {
     return fail(ErrorCode::out_of_range,
@@ -56,9 +56,9 @@ Result<void> SoftwareExecutor::write(const GrantRow& row) {
     return fail(ErrorCode::refused,
                 "grant table: no wavelength leads to node " + std::to_string(row.stream.destination.value) + " here");
   }
-  if (!lanes_.take(laser.lane, Activity::timeline)) {
+  if (!units_.take(laser.unit, Activity::timeline)) {
     return fail(ErrorCode::refused,
-                "grant table: device " + std::to_string(lanes_[laser.lane].device->id.value) + " is held by somebody above");
+                "grant table: device " + std::to_string(units_[laser.unit].device->id.value) + " is held by somebody above");
   }
   return table_->write(row);
 }
@@ -70,41 +70,41 @@ const LaserSetpoint* SoftwareExecutor::colour_of(const Laser& laser, NodeId dest
 }
 
 bool SoftwareExecutor::is_dark(const Laser& laser) const {
-  const Lane& lane = lanes_[laser.lane];
-  const bool was_never_aimed = !lane.aim && lane.progress == Progress::none;
-  return was_never_aimed || (lane.aim && !emits(*lane.aim) && lane.progress == Progress::proven);
+  const DeviceUnit& unit = units_[laser.unit];
+  const bool was_never_commanded = !unit.commanded && unit.progress == Progress::none;
+  return was_never_commanded || (unit.commanded && !emits(*unit.commanded) && unit.progress == Progress::proven);
 }
 
 bool SoftwareExecutor::is_dark() const {
   return std::all_of(lasers_.begin(), lasers_.end(), [&](const Laser& laser) { return is_dark(laser); });
 }
 
-void SoftwareExecutor::tune_ahead(Turn turn, const TuneAhead& wish) {
-  if (!table_ || wish.transmitter >= lasers_.size() || table_->rows(wish.transmitter).count > 0) {
+void SoftwareExecutor::pre_tune(StepContext context, const PreTuneRequest& request) {
+  if (!table_ || request.transmitter >= lasers_.size() || table_->rows(request.transmitter).count > 0) {
     return;
   }
-  Laser& laser = lasers_[wish.transmitter];
-  const LaserSetpoint* colour = colour_of(laser, wish.destination);
-  if (colour == nullptr || !laser.awaiting_proof.empty() || !is_dark(laser) || !lanes_.take(laser.lane, Activity::timeline)) {
+  Laser& laser = lasers_[request.transmitter];
+  const LaserSetpoint* colour = colour_of(laser, request.destination);
+  if (colour == nullptr || !laser.awaiting_proof.empty() || !is_dark(laser) || !units_.take(laser.unit, Activity::timeline)) {
     return;
   }
-  laser.ahead = wish.destination;
-  if (!lanes_[laser.lane].is_proven(darkened(Setpoint{*colour}))) {
-    lanes_.aim(turn, laser.lane, Activity::timeline, darkened(Setpoint{*colour}));
+  laser.ahead = request.destination;
+  if (!units_[laser.unit].is_proven(darkened(Setpoint{*colour}))) {
+    units_.command(context, laser.unit, Activity::timeline, darkened(Setpoint{*colour}));
   }
 }
 
-void SoftwareExecutor::obey(Turn turn, const LaserOrder& order) {
+void SoftwareExecutor::handle(StepContext context, const LaserCommand& order) {
   Laser& laser = lasers_[order.transmitter];
-  const Lane& lane = lanes_[laser.lane];
+  const DeviceUnit& unit = units_[laser.unit];
   if (!owns(laser)) {
     return;
   }
   const LaserSetpoint& colour = *colour_of(laser, order.destination);
   switch (order.act) {
     case LaserAct::tune:
-      if (!lane.is_proven(darkened(Setpoint{colour}))) {
-        lanes_.aim(turn, laser.lane, Activity::timeline, darkened(Setpoint{colour}));
+      if (!unit.is_proven(darkened(Setpoint{colour}))) {
+        units_.command(context, laser.unit, Activity::timeline, darkened(Setpoint{colour}));
       }
       return;
     case LaserAct::light:
@@ -112,24 +112,24 @@ void SoftwareExecutor::obey(Turn turn, const LaserOrder& order) {
       laser.lit_from.reset();
       return;
     case LaserAct::dark:
-      underflows_ += laser.wanted != nullptr && !(lane.aim && emits(*lane.aim)) ? 1 : 0;
+      underflows_ += laser.wanted != nullptr && !(unit.commanded && emits(*unit.commanded)) ? 1 : 0;
       laser.wanted = nullptr;
-      if (lane.aim && emits(*lane.aim)) {
-        lanes_.aim(turn, laser.lane, Activity::timeline, darkened(*lane.aim));
+      if (unit.commanded && emits(*unit.commanded)) {
+        units_.command(context, laser.unit, Activity::timeline, darkened(*unit.commanded));
       }
       return;
   }
 }
 
 /// What a laser's proofs make possible: light that is due, and the end of rows that are over.
-void SoftwareExecutor::follow(Turn turn, Laser& laser, std::vector<RowEnded>& ended) {
-  const Lane& lane = lanes_[laser.lane];
+void SoftwareExecutor::follow(StepContext context, Laser& laser, std::vector<RowEnded>& ended) {
+  const DeviceUnit& unit = units_[laser.unit];
   if (laser.wanted != nullptr && owns(laser)) {
     const Setpoint light{*laser.wanted};
-    if (lane.is_proven(darkened(light))) {
-      lanes_.aim(turn, laser.lane, Activity::timeline, light);
-    } else if (lane.is_proven(light) && !laser.lit_from) {
-      laser.lit_from = lane.proven_at;
+    if (unit.is_proven(darkened(light))) {
+      units_.command(context, laser.unit, Activity::timeline, light);
+    } else if (unit.is_proven(light) && !laser.lit_from) {
+      laser.lit_from = unit.proven_at;
     }
   }
   if (!laser.awaiting_proof.empty() && is_dark(laser)) {
@@ -139,38 +139,38 @@ void SoftwareExecutor::follow(Turn turn, Laser& laser, std::vector<RowEnded>& en
   const auto transmitter = static_cast<std::uint32_t>(&laser - lasers_.data());
   if (laser.ahead && table_->rows(transmitter).count > 0) {
     laser.ahead.reset();  // its row tunes it
-  } else if (laser.ahead && lane.is_proven(darkened(Setpoint{*colour_of(laser, *laser.ahead)}))) {
+  } else if (laser.ahead && unit.is_proven(darkened(Setpoint{*colour_of(laser, *laser.ahead)}))) {
     tuned_.push_back({transmitter, *laser.ahead});
     laser.ahead.reset();
   }
   // Audits may read it until the next row; also one that failed, or nobody would learn that it answers again.
-  const bool is_at_rest = (laser.awaiting_proof.empty() && is_dark(laser)) || lane.progress == Progress::failed;
+  const bool is_at_rest = (laser.awaiting_proof.empty() && is_dark(laser)) || unit.progress == Progress::failed;
   if (table_->rows(transmitter).count == 0 && owns(laser) && is_at_rest) {
-    lanes_.release(laser.lane, Activity::timeline);
+    units_.release(laser.unit, Activity::timeline);
   }
 }
 
-Instant SoftwareExecutor::step(Turn turn, std::vector<RowEnded>& ended) {
+Instant SoftwareExecutor::step(StepContext context, std::vector<RowEnded>& ended) {
   if (!table_) {
     return kNever;
   }
-  TableTurn done;
+  TableStep done;
   do {
-    done = table_->step(turn.now);
+    done = table_->step(context.now);
     for (std::size_t i = 0; i < done.order_count; ++i) {
-      obey(turn, done.orders[i]);
+      handle(context, done.orders[i]);
     }
     for (std::size_t i = 0; i < done.ended_count; ++i) {
       RowEnded row = done.ended[i];
       Laser& laser = lasers_[row.row.transmitter];
-      row.dark_from = turn.now;
+      row.dark_from = context.now;
       row.lit_from = laser.lit_from.value_or(row.dark_from);  // what was never proven lit carried nothing
       laser.lit_from.reset();
       laser.awaiting_proof.push_back(row);
     }
-  } while (done.wake <= turn.now);
+  } while (done.wake <= context.now);
   for (Laser& laser : lasers_) {
-    follow(turn, laser, ended);
+    follow(context, laser, ended);
   }
   return done.wake;
 }
@@ -186,7 +186,7 @@ void SoftwareExecutor::clear() {
     laser.lit_from.reset();
     laser.awaiting_proof.clear();
     laser.ahead.reset();
-    lanes_.release(laser.lane, Activity::timeline);
+    units_.release(laser.unit, Activity::timeline);
   }
 }
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "agents/device_units.hpp"
 #include "agents/grant/arbiter.hpp"
 #include "agents/grant/table.hpp"
-#include "agents/lanes.hpp"
 
 namespace loom {
 
@@ -23,12 +23,12 @@ class GrantExecutor {
   /// Errors: conflict, out_of_range (see GrantTable), refused (the laser is another's now).
   virtual Result<void> write(const GrantRow& row) = 0;
   /// Brings a transmitter that has no row to a receiver's wavelength, dark. A wish: it may be too late, or never come true.
-  virtual void tune_ahead(Turn turn, const TuneAhead& wish) = 0;
+  virtual void pre_tune(StepContext context, const PreTuneRequest& request) = 0;
   /// Puts the wishes that have come true since the last call into `tuned`, whose storage it keeps for the next ones.
   virtual void take_tuned(std::vector<TunedAhead>& tuned) = 0;
   /// Carries out the triggers that have come and appends the rows that are over, each once it is proven dark. Returns when to
   /// step next. Real-time safe as far as lasers go.
-  virtual Instant step(Turn turn, std::vector<RowEnded>& ended) = 0;
+  virtual Instant step(StepContext context, std::vector<RowEnded>& ended) = 0;
   /// Forgets every row and lets go of the lasers, which somebody else darkens.
   virtual void clear() = 0;
   /// Everything that it may light is proven dark.
@@ -41,19 +41,19 @@ class GrantExecutor {
 /// when its darkness is proven. It dies with its agent.
 class SoftwareExecutor final : public GrantExecutor {
  public:
-  explicit SoftwareExecutor(DeviceLanes& lanes) : lanes_(lanes) {}
+  explicit SoftwareExecutor(DeviceUnits& units) : units_(units) {}
 
   Result<void> load(const NodePlan& plan) override;
   Result<void> write(const GrantRow& row) override;
-  void tune_ahead(Turn turn, const TuneAhead& wish) override;
+  void pre_tune(StepContext context, const PreTuneRequest& request) override;
   void take_tuned(std::vector<TunedAhead>& tuned) override {
     tuned.clear();
     std::swap(tuned, tuned_);
   }
-  Instant step(Turn turn, std::vector<RowEnded>& ended) override;
+  Instant step(StepContext context, std::vector<RowEnded>& ended) override;
   void clear() override;
   bool is_dark() const override;
-  LeaseEnd lease_end() const override { return LeaseEnd::by_word; }
+  LeaseEnd lease_end() const override { return LeaseEnd::by_message; }
 
   std::size_t transmitters() const { return lasers_.size(); }
   /// Rows that never lit because the laser had not settled.
@@ -65,7 +65,7 @@ class SoftwareExecutor final : public GrantExecutor {
     LaserSetpoint light;
   };
   struct Laser {
-    std::size_t lane = 0;
+    std::size_t unit = 0;
     std::vector<Colour> colours;                ///< ascending destination
     const LaserSetpoint* wanted = nullptr;      ///< of the row that the table has lit; null: dark
     std::optional<Instant> lit_from = {};       ///< proven, of that row
@@ -73,12 +73,12 @@ class SoftwareExecutor final : public GrantExecutor {
     std::optional<NodeId> ahead = {};           ///< wished for, and not yet proven
   };
   const LaserSetpoint* colour_of(const Laser& laser, NodeId destination) const;
-  void obey(Turn turn, const LaserOrder& order);
-  void follow(Turn turn, Laser& laser, std::vector<RowEnded>& ended);
+  void handle(StepContext context, const LaserCommand& order);
+  void follow(StepContext context, Laser& laser, std::vector<RowEnded>& ended);
   bool is_dark(const Laser& laser) const;
-  bool owns(const Laser& laser) const { return lanes_[laser.lane].claim.owner() == Activity::timeline; }
+  bool owns(const Laser& laser) const { return units_[laser.unit].claim.owner() == Activity::timeline; }
 
-  DeviceLanes& lanes_;
+  DeviceUnits& units_;
   std::optional<GrantTable> table_;
   std::vector<Laser> lasers_;  ///< by transmitter
   std::vector<TunedAhead> tuned_;

@@ -16,7 +16,7 @@ constexpr std::size_t kTimesKept = 65'536;
 /// An arbiter that was silent is asked again after this.
 constexpr Duration kOfferAgain = std::chrono::seconds{1};
 /// A receiver that waits for so long for a sender to say that it is dark says so aloud.
-constexpr Duration kOverdueTold = std::chrono::seconds{1};
+constexpr Duration kOverdueReported = std::chrono::seconds{1};
 
 bool is_for_arbiter(const GrantMessage& message) {
   return !std::holds_alternative<StreamQueued>(message) && !std::holds_alternative<StreamGrant>(message);
@@ -24,9 +24,9 @@ bool is_for_arbiter(const GrantMessage& message) {
 
 std::uint32_t lasers_of(const GrantMap& map) {
   std::vector<DeviceId> lasers;
-  for (const AllowedWave& wave : map.waves) {
-    if (std::find(lasers.begin(), lasers.end(), wave.laser) == lasers.end()) {
-      lasers.push_back(wave.laser);
+  for (const AllowedWavelength& wavelength : map.wavelengths) {
+    if (std::find(lasers.begin(), lasers.end(), wavelength.laser) == lasers.end()) {
+      lasers.push_back(wavelength.laser);
     }
   }
   return static_cast<std::uint32_t>(lasers.size());
@@ -37,7 +37,7 @@ std::uint32_t lasers_of(const GrantMap& map) {
 SenderOptions sender_options(const GrantMap& map, NodeId node, std::uint32_t nodes) {
   SenderOptions options;
   options.node = node;
-  options.epoch = map.laid.value;
+  options.epoch = map.routed_by.value;
   options.nodes = nodes;
   options.transmitters = std::max(1U, lasers_of(map));
   options.streams_max = static_cast<std::uint32_t>(std::max<std::size_t>(1, map.sends.size()));
@@ -54,9 +54,9 @@ SenderOptions sender_options(const GrantMap& map, NodeId node, std::uint32_t nod
 ArbiterOptions arbiter_options(const GrantMap& map, NodeId node, std::uint32_t nodes, LeaseEnd lease_end) {
   ArbiterOptions options;
   options.node = node;
-  options.epoch = map.laid.value;
+  options.epoch = map.routed_by.value;
   options.nodes = nodes;
-  options.is_first_life = true;  // the commit that laid this light has proven all of it dark
+  options.is_first_incarnation = true;  // the commit that laid this light has proven all of it dark
   options.timings = map.timings;
   options.quantum = map.quantum;
   options.slack = 5 * map.timings.control;
@@ -77,9 +77,9 @@ Result<void> check_grant_map(const GrantMap& map, NodeId node, std::uint32_t nod
                                              " ns, the limit is " + std::to_string(limits::kGrantWindowNs) +
                                              " ns (and 1 us of control latency)");
   }
-  if (map.laid == Revision{} || lasers_of(map) > limits::kTransmittersPerNode) {
-    return fail(ErrorCode::invalid_argument, named + std::to_string(lasers_of(map)) + " lasers, laid by revision " +
-                                                 std::to_string(map.laid.value) + "; allowed " +
+  if (map.routed_by == Revision{} || lasers_of(map) > limits::kTransmittersPerNode) {
+    return fail(ErrorCode::invalid_argument, named + std::to_string(lasers_of(map)) + " lasers, routed by revision " +
+                                                 std::to_string(map.routed_by.value) + "; allowed " +
                                                  std::to_string(limits::kTransmittersPerNode) + " and a revision above 0");
   }
   for (const OfferedStream& stream : map.sends) {
@@ -95,8 +95,8 @@ Result<void> check_grant_map(const GrantMap& map, NodeId node, std::uint32_t nod
   return {};
 }
 
-GrantPlane::GrantPlane(const Voice& voice, GrantExecutor& executor, std::uint32_t nodes)
-    : voice_(voice), executor_(executor), nodes_(nodes) {}
+GrantPlane::GrantPlane(const EnvelopeSender& envelopes, GrantExecutor& executor, std::uint32_t nodes)
+    : envelopes_(envelopes), executor_(executor), nodes_(nodes) {}
 
 // --- lives ---------------------------------------------------------------------------------------------------------------
 
@@ -112,30 +112,30 @@ void GrantPlane::reset() {
   executor_.clear();
 }
 
-void GrantPlane::begin(Turn turn, std::shared_ptr<const NodePlan> plan) {
+void GrantPlane::begin(StepContext context, std::shared_ptr<const NodePlan> plan) {
   end();
   plan_ = std::move(plan);
   const GrantMap& map = *plan_->grants;
   if (auto loaded = executor_.load(*plan_); !loaded) {
-    voice_.warn(
-        turn,
-        {AlarmCode::device_failed, {}, {}, loaded.error().message, "loom node show " + std::to_string(voice_.node.value)});
+    envelopes_.warn(
+        context,
+        {AlarmCode::device_failed, {}, {}, loaded.error().message, "loom node show " + std::to_string(envelopes_.node.value)});
   }
   left_.clear();
   sent_ = 0;
-  told_ = {};
+  reported_ = {};
   asked_.assign(nodes_, Asked{});
-  sender_.emplace(sender_options(map, voice_.node, nodes_));
-  arbiter_.emplace(arbiter_options(map, voice_.node, nodes_, executor_.lease_end()));
-  step_arbiter(turn, GrantTick{});
-  step_sender(turn, GrantTick{});
+  sender_.emplace(sender_options(map, envelopes_.node, nodes_));
+  arbiter_.emplace(arbiter_options(map, envelopes_.node, nodes_, executor_.lease_end()));
+  step_arbiter(context, GrantTick{});
+  step_sender(context, GrantTick{});
   for (const OfferedStream& stream : map.sends) {
     left_.push_back(stream.bytes);
-    offer(turn, stream);
+    offer(context, stream);
   }
   if (is_done()) {
     repeats_left_ = kDoneRepeats;
-    say_done(turn);
+    send_done(context);
   }
 }
 
@@ -143,7 +143,7 @@ void GrantPlane::end() {
   plan_.reset();
   arbiter_.reset();
   repeats_left_ = 0;
-  told_overdue_.reset();
+  reported_overdue_.reset();
   overdue_since_ = kNever;
   reset();
 }
@@ -158,8 +158,8 @@ void GrantPlane::halt() {
 }
 
 bool GrantPlane::works(DeviceId laser) const {
-  return is_on() &&
-         std::any_of(map()->waves.begin(), map()->waves.end(), [&](const AllowedWave& wave) { return wave.laser == laser; });
+  return is_on() && std::any_of(map()->wavelengths.begin(), map()->wavelengths.end(),
+                                [&](const AllowedWavelength& wavelength) { return wavelength.laser == laser; });
 }
 
 // --- words ---------------------------------------------------------------------------------------------------------------
@@ -169,96 +169,96 @@ bool GrantPlane::is_expected(NodeId from, const GrantMessage& message) const {
   if (is_for_arbiter(message)) {
     return std::binary_search(map()->sources.begin(), map()->sources.end(), from);
   }
-  return std::any_of(map()->waves.begin(), map()->waves.end(),
-                     [&](const AllowedWave& wave) { return wave.destination == from; });
+  return std::any_of(map()->wavelengths.begin(), map()->wavelengths.end(),
+                     [&](const AllowedWavelength& wavelength) { return wavelength.destination == from; });
 }
 
 /// Epochs of both machines are the revision that laid the light: one above it would make all later words of its sender old.
 bool GrantPlane::is_of_this_light(const GrantMessage& message) const {
-  const std::uint64_t laid = map()->laid.value;
+  const std::uint64_t routed_by = map()->routed_by.value;
   return std::visit(
-      [laid]<class Word>(const Word& word) {
-        if constexpr (requires { word.key; }) {
-          return word.key.epoch <= laid;
-        } else if constexpr (requires { word.arbiter_epoch; }) {
-          return word.arbiter_epoch <= laid;
+      [routed_by]<class Word>(const Word& grant_message) {
+        if constexpr (requires { grant_message.key; }) {
+          return grant_message.key.epoch <= routed_by;
+        } else if constexpr (requires { grant_message.arbiter_epoch; }) {
+          return grant_message.arbiter_epoch <= routed_by;
         } else {
-          return word.sender_epoch <= laid;
+          return grant_message.sender_epoch <= routed_by;
         }
       },
       message);
 }
 
-void GrantPlane::hear(Turn turn, NodeId from, const Envelope& envelope, const GrantWord& word) {
-  if (!is_on() || envelope.revision != map()->laid) {
+void GrantPlane::receive(StepContext context, NodeId from, const Envelope& envelope, const GrantPlaneMessage& grant_message) {
+  if (!is_on() || envelope.revision != map()->routed_by) {
     ++counters_.other_revision;
     return;
   }
-  if (envelope.clock != voice_.clock) {
+  if (envelope.clock != envelopes_.clock) {
     ++counters_.other_clock;
     return;
   }
-  if (!is_expected(from, word.message)) {
+  if (!is_expected(from, grant_message.message)) {
     if (++counters_.strangers == 1) {
-      tell_stranger(turn, from);
+      report_stranger(context, from);
     }
     return;
   }
-  if (!is_of_this_light(word.message)) {
+  if (!is_of_this_light(grant_message.message)) {
     if (++counters_.implausible == 1) {
-      tell_implausible(turn, from);
+      report_implausible(context, from);
     }
     return;
   }
-  if (is_for_arbiter(word.message)) {
+  if (is_for_arbiter(grant_message.message)) {
     const std::uint64_t before = arbiter_->counters().unlawful;
-    step_arbiter(turn, GrantHeard{from, word.message});
-    return tell_unlawful(turn, from, word.message, before);
+    step_arbiter(context, GrantReceived{from, grant_message.message});
+    return report_unlawful(context, from, grant_message.message, before);
   }
-  const auto* grant = std::get_if<StreamGrant>(&word.message);
+  const auto* grant = std::get_if<StreamGrant>(&grant_message.message);
   if (!sender_) {
-    return grant != nullptr ? answer_dark(turn, from, *grant) : void();
+    return grant != nullptr ? answer_dark(context, from, *grant) : void();
   }
-  note_heard(turn, word.message);
-  step_sender(turn, GrantHeard{from, word.message});
+  note_received(context, grant_message.message);
+  step_sender(context, GrantReceived{from, grant_message.message});
   if (grant != nullptr) {
-    tell_forgery(turn, from, *grant);
+    report_forgery(context, from, *grant);
   }
 }
 
 /// Only once it is true: whoever hears it lets the next one in.
-void GrantPlane::answer_dark(Turn turn, NodeId from, const StreamGrant& grant) {
-  if (!executor_.is_dark() || grant.stream.source != voice_.node) {
+void GrantPlane::answer_dark(StepContext context, NodeId from, const StreamGrant& grant) {
+  if (!executor_.is_dark() || grant.stream.source != envelopes_.node) {
     return;
   }
   ++counters_.answered_dark;
-  const Instant dark_at = turn.now + map()->timings.flight;
-  say(turn, {from, GrantChannel::supervisory,
-             StreamRefusal{grant.stream, grant.sender_epoch, grant.key, RefusalReason::unknown, dark_at, dark_at}});
+  const Instant dark_at = context.now + map()->timings.flight;
+  send(context, {from, GrantChannel::supervisory,
+                 StreamRefusal{grant.stream, grant.sender_epoch, grant.key, RefusalReason::unknown, dark_at, dark_at}});
 }
 
-void GrantPlane::tell_forgery(Turn turn, NodeId from, const StreamGrant& grant) {
-  for (const GrantKind kind : {GrantKind::misdirected, GrantKind::unlawful, GrantKind::other_life}) {
+void GrantPlane::report_forgery(StepContext context, NodeId from, const StreamGrant& grant) {
+  for (const GrantKind kind : {GrantKind::misdirected, GrantKind::unlawful, GrantKind::other_incarnation}) {
     const auto place = static_cast<std::size_t>(kind);
-    const std::uint64_t known = std::exchange(told_[place], sender_->counters().grants[place]);
-    if (told_[place] == known) {
+    const std::uint64_t known = std::exchange(reported_[place], sender_->counters().grants[place]);
+    if (reported_[place] == known) {
       continue;
     }
     ++counters_.forged;
     if (known == 0) {  // the first of its kind since this light was laid; the counter has the rest
-      voice_.warn(turn, {AlarmCode::malformed_message,
-                         {},
-                         {},
-                         "grant " + std::to_string(grant.key.epoch) + "." + std::to_string(grant.key.sequence) + " of node " +
-                             std::to_string(from.value) + " for " + std::to_string(grant.bytes.count) +
-                             " bytes is refused: " + std::string(to_string(kind)),
-                         "loom node show " + std::to_string(from.value)});
+      envelopes_.warn(context, {AlarmCode::malformed_message,
+                                {},
+                                {},
+                                "grant " + std::to_string(grant.key.epoch) + "." + std::to_string(grant.key.sequence) +
+                                    " of node " + std::to_string(from.value) + " for " + std::to_string(grant.bytes.count) +
+                                    " bytes is refused: " + std::string(to_string(kind)),
+                                "loom node show " + std::to_string(from.value)});
     }
   }
 }
 
 /// Requests beyond a limit or for another receiver, promises beyond their window: the first aloud, the counter has the rest.
-void GrantPlane::tell_unlawful(Turn turn, NodeId from, const GrantMessage& message, std::uint64_t before) {
+void GrantPlane::report_unlawful(StepContext context, NodeId from, const GrantMessage& message, std::uint64_t before) {
   if (arbiter_->counters().unlawful == before) {
     return;
   }
@@ -271,82 +271,83 @@ void GrantPlane::tell_unlawful(Turn turn, NodeId from, const GrantMessage& messa
     what = "a request of node " + std::to_string(from.value) + " for " + std::to_string(request->remaining.count) +
            " bytes from node " + std::to_string(request->stream.source.value) + " to node " +
            std::to_string(request->stream.destination.value) + " is refused: this is the receiver of node " +
-           std::to_string(voice_.node.value) + ", for 1 to " + std::to_string(limits::kStreamBytes) +
+           std::to_string(envelopes_.node.value) + ", for 1 to " + std::to_string(limits::kStreamBytes) +
            " bytes of the node that asks";
   }
-  voice_.warn(turn, {AlarmCode::malformed_message, {}, {}, std::move(what), "loom node show " + std::to_string(from.value)});
+  envelopes_.warn(context,
+                  {AlarmCode::malformed_message, {}, {}, std::move(what), "loom node show " + std::to_string(from.value)});
 }
 
-void GrantPlane::tell_implausible(Turn turn, NodeId from) const {
-  voice_.warn(turn, {AlarmCode::malformed_message,
-                     {},
-                     {},
-                     "words of node " + std::to_string(from.value) + " about an epoch above " +
-                         std::to_string(map()->laid.value) + ", the revision that laid this light, are dropped",
-                     "loom node show " + std::to_string(from.value)});
+void GrantPlane::report_implausible(StepContext context, NodeId from) const {
+  envelopes_.warn(context, {AlarmCode::malformed_message,
+                            {},
+                            {},
+                            "words of node " + std::to_string(from.value) + " about an epoch above " +
+                                std::to_string(map()->routed_by.value) + ", the revision that routed this light, are dropped",
+                            "loom node show " + std::to_string(from.value)});
 }
 
-void GrantPlane::tell_stranger(Turn turn, NodeId from) const {
-  voice_.warn(turn, {AlarmCode::malformed_message,
-                     {},
-                     {},
-                     "words of node " + std::to_string(from.value) + " about light are dropped: the plan of revision " +
-                         std::to_string(map()->laid.value) + " lays no wavelength between it and node " +
-                         std::to_string(voice_.node.value),
-                     "loom node show " + std::to_string(from.value)});
+void GrantPlane::report_stranger(StepContext context, NodeId from) const {
+  envelopes_.warn(context, {AlarmCode::malformed_message,
+                            {},
+                            {},
+                            "words of node " + std::to_string(from.value) + " about light are dropped: the plan of revision " +
+                                std::to_string(map()->routed_by.value) + " routes no wavelength between it and node " +
+                                std::to_string(envelopes_.node.value),
+                            "loom node show " + std::to_string(from.value)});
 }
 
-void GrantPlane::say(Turn turn, const SendGrant& order) {
+void GrantPlane::send(StepContext context, const SendGrant& order) {
   Envelope envelope;
   envelope.role = Role::agent;
-  envelope.term = voice_.term;
-  envelope.node = voice_.node;
-  envelope.clock = voice_.clock;
-  envelope.revision = map()->laid;
-  envelope.body = GrantWord{order.message};
-  turn.sink->emit(Send{agent_peer(order.to), std::move(envelope)});
+  envelope.term = envelopes_.term;
+  envelope.node = envelopes_.node;
+  envelope.clock = envelopes_.clock;
+  envelope.revision = map()->routed_by;
+  envelope.body = GrantPlaneMessage{order.message};
+  context.sink->emit(Send{agent_peer(order.to), std::move(envelope)});
 }
 
 // --- machines ------------------------------------------------------------------------------------------------------------
 
-void GrantPlane::step_sender(Turn turn, const GrantEvent& event) {
+void GrantPlane::step_sender(StepContext context, const GrantEvent& event) {
   GrantSink sink;
-  sender_wake_ = sender_->step(turn.now, event, sink);
-  carry_out(turn, sink);
+  sender_wake_ = sender_->step(context.now, event, sink);
+  carry_out(context, sink);
 }
 
-void GrantPlane::step_arbiter(Turn turn, const GrantEvent& event) {
+void GrantPlane::step_arbiter(StepContext context, const GrantEvent& event) {
   GrantSink sink;
-  arbiter_wake_ = arbiter_->step(turn.now, event, sink);
-  carry_out(turn, sink);
+  arbiter_wake_ = arbiter_->step(context.now, event, sink);
+  carry_out(context, sink);
 }
 
-void GrantPlane::carry_out(Turn turn, const GrantSink& sink) {
+void GrantPlane::carry_out(StepContext context, const GrantSink& sink) {
   for (const GrantEffect& effect : sink.effects()) {
     if (const auto* order = std::get_if<SendGrant>(&effect)) {
-      note_said(turn, *order);
-      say(turn, *order);
+      note_sent(context, *order);
+      send(context, *order);
     } else if (const auto* row = std::get_if<WriteRow>(&effect)) {
-      write(turn, row->row);
-    } else if (const auto* wish = std::get_if<TuneAhead>(&effect)) {
-      executor_.tune_ahead(turn, *wish);
+      write(context, row->row);
+    } else if (const auto* pre_tune_request = std::get_if<PreTuneRequest>(&effect)) {
+      executor_.pre_tune(context, *pre_tune_request);
     } else {
-      finish(turn, std::get<StreamOver>(effect));
+      finish(context, std::get<StreamOver>(effect));
     }
   }
 }
 
 /// A row that is not taken is over at once and was never lit; the sender hears of it in its next step.
-void GrantPlane::write(Turn turn, const GrantRow& row) {
+void GrantPlane::write(StepContext context, const GrantRow& row) {
   const auto written = executor_.write(row);
   const Asked& asked = asked_[row.stream.destination.value];
-  lit_.push_back({row.stream, asked.at, asked.heard, turn.now, {}, {}, {}});
+  lit_.push_back({row.stream, asked.at, asked.received, context.now, {}, {}, {}});
   if (!written) {
-    unwritten_.push_back({row, turn.now, turn.now});
+    unwritten_.push_back({row, context.now, context.now});
   }
 }
 
-void GrantPlane::finish(Turn turn, const StreamOver& over) {
+void GrantPlane::finish(StepContext context, const StreamOver& over) {
   const auto& sends = map()->sends;
   const auto found = std::find_if(sends.begin(), sends.end(), [&](const OfferedStream& each) {
     return each.collective == over.stream.collective && each.destination == over.stream.destination;
@@ -355,42 +356,42 @@ void GrantPlane::finish(Turn turn, const StreamOver& over) {
   if (over.end == StreamEnd::sent) {
     if (++sent_ == sends.size()) {
       repeats_left_ = kDoneRepeats;
-      say_done(turn);
+      send_done(context);
     }
     return;
   }
   ++counters_.unreachable;
   OfferedStream rest = *found;
   rest.bytes = left_[static_cast<std::size_t>(found - sends.begin())];
-  again_.push_back({rest, later(turn.now, kOfferAgain)});
+  again_.push_back({rest, later(context.now, kOfferAgain)});
   if (counters_.unreachable == 1) {
-    tell_silent(turn, over.stream.destination,
-                "node " + std::to_string(over.stream.destination.value) + " has not answered the requests of node " +
-                    std::to_string(voice_.node.value) + " for light; they are repeated");
+    report_silent(context, over.stream.destination,
+                  "node " + std::to_string(over.stream.destination.value) + " has not answered the requests of node " +
+                      std::to_string(envelopes_.node.value) + " for light; they are repeated");
   }
 }
 
-void GrantPlane::offer(Turn turn, const OfferedStream& stream) {
-  step_sender(turn, StreamOffered{{map()->job, stream.collective, voice_.node, stream.destination}, stream.bytes});
+void GrantPlane::offer(StepContext context, const OfferedStream& stream) {
+  step_sender(context, StreamOffered{{map()->job, stream.collective, envelopes_.node, stream.destination}, stream.bytes});
 }
 
-void GrantPlane::offer_again(Turn turn) {
+void GrantPlane::offer_again(StepContext context) {
   for (std::size_t i = 0; i < again_.size();) {
-    if (again_[i].at > turn.now) {
+    if (again_[i].at > context.now) {
       ++i;
       continue;
     }
     const OfferedStream stream = again_[i].stream;
     again_.erase(again_.begin() + static_cast<std::ptrdiff_t>(i));
-    offer(turn, stream);
+    offer(context, stream);
   }
 }
 
-bool GrantPlane::advance_once(Turn turn) {
+bool GrantPlane::advance_once(StepContext context) {
   bool stepped = false;
-  const Instant edge = executor_.step(turn, ended_);
-  if (edge != edge_.at() && edge > turn.now) {
-    edge_.set(turn, edge);
+  const Instant edge = executor_.step(context, ended_);
+  if (edge != edge_.at() && edge > context.now) {
+    edge_.set(context, edge);
   }
   ended_.insert(ended_.end(), unwritten_.begin(), unwritten_.end());
   unwritten_.clear();
@@ -398,85 +399,85 @@ bool GrantPlane::advance_once(Turn turn) {
     stepped = true;
     if (sender_) {
       note_ended(row);
-      step_sender(turn, row);
+      step_sender(context, row);
     }
   }
   executor_.take_tuned(tuned_);
   for (const TunedAhead& tuned : tuned_) {
     if (sender_) {
       stepped = true;
-      step_sender(turn, tuned);
+      step_sender(context, tuned);
     }
   }
-  if (sender_ && sender_wake_ <= turn.now) {
+  if (sender_ && sender_wake_ <= context.now) {
     stepped = true;
-    step_sender(turn, GrantTick{});
+    step_sender(context, GrantTick{});
   }
-  if (arbiter_ && arbiter_wake_ <= turn.now) {
+  if (arbiter_ && arbiter_wake_ <= context.now) {
     stepped = true;
-    step_arbiter(turn, GrantTick{});
+    step_arbiter(context, GrantTick{});
   }
   return stepped;
 }
 
-void GrantPlane::advance(Turn turn) {
+void GrantPlane::advance(StepContext context) {
   if (!is_on()) {
     return;
   }
   if (sender_) {
-    offer_again(turn);
+    offer_again(context);
   }
-  for (int i = 0; i < kStepsInARow && advance_once(turn); ++i) {
+  for (int i = 0; i < kStepsInARow && advance_once(context); ++i) {
   }
-  tell_overdue(turn);
+  report_overdue(context);
   Instant next = std::min(sender_ ? sender_wake_ : kNever, arbiter_wake_);
   for (const Again& each : again_) {
     next = std::min(next, each.at);
   }
-  if (next != wake_.at() || wake_.passed(turn.now)) {
-    wake_.set(turn, next);
+  if (next != wake_.at() || wake_.passed(context.now)) {
+    wake_.set(context, next);
   }
 }
 
 /// A receiver that is closed because a laser may still be lit is closed for a reason that somebody must hear.
-void GrantPlane::tell_overdue(Turn turn) {
+void GrantPlane::report_overdue(StepContext context) {
   const auto overdue = arbiter_->overdue();
   if (!overdue) {
-    told_overdue_.reset();
+    reported_overdue_.reset();
     overdue_since_ = kNever;
     return;
   }
-  overdue_since_ = std::min(overdue_since_, turn.now);
-  if (told_overdue_ == overdue || turn.now < later(overdue_since_, kOverdueTold)) {
+  overdue_since_ = std::min(overdue_since_, context.now);
+  if (reported_overdue_ == overdue || context.now < later(overdue_since_, kOverdueReported)) {
     return;
   }
-  told_overdue_ = overdue;
-  tell_silent(turn, *overdue,
-              "node " + std::to_string(overdue->value) + " was granted the receiver of node " +
-                  std::to_string(voice_.node.value) +
-                  " and has not said that it is dark again: nobody else is granted it until then");
+  reported_overdue_ = overdue;
+  report_silent(context, *overdue,
+                "node " + std::to_string(overdue->value) + " was granted the receiver of node " +
+                    std::to_string(envelopes_.node.value) +
+                    " and has not said that it is dark again: nobody else is granted it until then");
 }
 
 /// Of our own receiver; whether the peer is alive is not ours to say.
-void GrantPlane::tell_silent(Turn turn, NodeId peer, std::string evidence) const {
-  voice_.warn(turn,
-              {AlarmCode::receiver_withheld, {}, {}, std::move(evidence), "loom node show " + std::to_string(peer.value)});
+void GrantPlane::report_silent(StepContext context, NodeId peer, std::string evidence) const {
+  envelopes_.warn(context,
+                  {AlarmCode::receiver_withheld, {}, {}, std::move(evidence), "loom node show " + std::to_string(peer.value)});
 }
 
 // --- what became of it ---------------------------------------------------------------------------------------------------
 
-void GrantPlane::note_said(Turn turn, const SendGrant& order) {
+void GrantPlane::note_sent(StepContext context, const SendGrant& order) {
   const auto* request = std::get_if<StreamRequest>(&order.message);
   if (request == nullptr) {
     return;
   }
   Asked& asked = asked_[order.to.value];
   if (asked.number != request->number) {
-    asked = {request->number, turn.now, kNever};
+    asked = {request->number, context.now, kNever};
   }
 }
 
-void GrantPlane::note_heard(Turn turn, const GrantMessage& message) {
+void GrantPlane::note_received(StepContext context, const GrantMessage& message) {
   const auto* queued = std::get_if<StreamQueued>(&message);
   const auto* grant = std::get_if<StreamGrant>(&message);
   if (queued == nullptr && grant == nullptr) {
@@ -489,7 +490,7 @@ void GrantPlane::note_heard(Turn turn, const GrantMessage& message) {
   }
   Asked& asked = asked_[stream.destination.value];
   if (asked.number == number) {
-    asked.heard = std::min(asked.heard, turn.now);
+    asked.received = std::min(asked.received, context.now);
   }
 }
 
@@ -519,12 +520,12 @@ void GrantPlane::note_ended(const RowEnded& ended) {
 
 std::vector<GrantTimes> GrantPlane::take_times() { return std::exchange(times_, {}); }
 
-void GrantPlane::say_done(Turn turn) const { voice_.say(turn, plan_->revision, CycleDone{1, 0}); }
+void GrantPlane::send_done(StepContext context) const { envelopes_.send(context, plan_->revision, CycleDone{1, 0}); }
 
-void GrantPlane::repeat_done(Turn turn) {
+void GrantPlane::repeat_done(StepContext context) {
   if (repeats_left_ > 0) {
     --repeats_left_;
-    say_done(turn);
+    send_done(context);
   }
 }
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "agents/envelope_sender.hpp"
 #include "agents/grant/arbiter.hpp"
 #include "agents/grant/executor.hpp"
 #include "agents/grant/sender.hpp"
-#include "agents/voice.hpp"
 #include "core/message.hpp"
 
 namespace loom {
@@ -21,12 +21,12 @@ namespace loom {
 /// When one stream got its light. Instants of this agent's clock.
 struct GrantTimes {
   StreamId stream;
-  Instant asked{};         ///< first request with its number
-  Instant heard = kNever;  ///< first word of the arbiter about it: queued, or the grant itself
-  Instant granted{};       ///< the grant that was accepted
-  Instant lit_from{};      ///< proven
-  Instant dark_from{};     ///< ordered dark; equal to lit_from: it never lit
-  Bytes sent;              ///< of this grant
+  Instant asked{};            ///< first request with its number
+  Instant received = kNever;  ///< first word of the arbiter about it: queued, or the grant itself
+  Instant granted{};          ///< the grant that was accepted
+  Instant lit_from{};         ///< proven
+  Instant dark_from{};        ///< ordered dark; equal to lit_from: it never lit
+  Bytes sent;                 ///< of this grant
   bool operator==(const GrantTimes&) const = default;
 };
 
@@ -44,23 +44,23 @@ struct GrantPlaneCounters {
 class GrantPlane {
  public:
   /// `nodes`: of the fabric. `executor`: outlives the plane.
-  GrantPlane(const Voice& voice, GrantExecutor& executor, std::uint32_t nodes);
+  GrantPlane(const EnvelopeSender& envelopes, GrantExecutor& executor, std::uint32_t nodes);
 
   /// The light of `plan` was laid and is proven dark: machines of a new life. plan.grants is set; its map is lawful.
-  void begin(Turn turn, std::shared_ptr<const NodePlan> plan);
+  void begin(StepContext context, std::shared_ptr<const NodePlan> plan);
   /// Nothing is granted, asked or lit any more; somebody else darkens the lasers.
   void end();
   /// Our lasers are latched off: we send nothing, and tell who grants us that we are dark. Our receiver goes on being granted.
   void halt();
 
   /// A word of an agent; what is wrong with it is counted, and named aloud if it is a forgery.
-  void hear(Turn turn, NodeId from, const Envelope& envelope, const GrantWord& word);
+  void receive(StepContext context, NodeId from, const Envelope& envelope, const GrantPlaneMessage& grant_message);
   /// Everything that time and the devices make possible now.
-  void advance(Turn turn);
+  void advance(StepContext context);
   /// CycleDone once more, until the cap: nobody acknowledges it.
-  void repeat_done(Turn turn);
+  void repeat_done(StepContext context);
   /// A new life of the controller asks who we are: see Timelines.
-  void say_again() { repeats_left_ = is_done() ? kDoneRepeats : repeats_left_; }
+  void send_again() { repeats_left_ = is_done() ? kDoneRepeats : repeats_left_; }
 
   bool is_on() const { return plan_ != nullptr; }
   /// The map that it works by; null: none.
@@ -77,37 +77,37 @@ class GrantPlane {
   struct Asked {
     std::uint64_t number = 0;
     Instant at{};
-    Instant heard = kNever;
+    Instant received = kNever;
   };
   struct Again {
     OfferedStream stream;
     Instant at{};
   };
-  void step_sender(Turn turn, const GrantEvent& event);
-  void step_arbiter(Turn turn, const GrantEvent& event);
-  void carry_out(Turn turn, const GrantSink& sink);
-  void say(Turn turn, const SendGrant& order);
-  void note_said(Turn turn, const SendGrant& order);
-  void note_heard(Turn turn, const GrantMessage& message);
+  void step_sender(StepContext context, const GrantEvent& event);
+  void step_arbiter(StepContext context, const GrantEvent& event);
+  void carry_out(StepContext context, const GrantSink& sink);
+  void send(StepContext context, const SendGrant& order);
+  void note_sent(StepContext context, const SendGrant& order);
+  void note_received(StepContext context, const GrantMessage& message);
   void note_ended(const RowEnded& ended);
-  void write(Turn turn, const GrantRow& row);
-  void finish(Turn turn, const StreamOver& over);
-  void offer(Turn turn, const OfferedStream& stream);
-  void offer_again(Turn turn);
-  void answer_dark(Turn turn, NodeId from, const StreamGrant& grant);
-  bool advance_once(Turn turn);
-  void tell_forgery(Turn turn, NodeId from, const StreamGrant& grant);
-  void tell_unlawful(Turn turn, NodeId from, const GrantMessage& message, std::uint64_t before);
-  void tell_stranger(Turn turn, NodeId from) const;
-  void tell_overdue(Turn turn);
-  void tell_silent(Turn turn, NodeId peer, std::string evidence) const;
-  void say_done(Turn turn) const;
+  void write(StepContext context, const GrantRow& row);
+  void finish(StepContext context, const StreamOver& over);
+  void offer(StepContext context, const OfferedStream& stream);
+  void offer_again(StepContext context);
+  void answer_dark(StepContext context, NodeId from, const StreamGrant& grant);
+  bool advance_once(StepContext context);
+  void report_forgery(StepContext context, NodeId from, const StreamGrant& grant);
+  void report_unlawful(StepContext context, NodeId from, const GrantMessage& message, std::uint64_t before);
+  void report_stranger(StepContext context, NodeId from) const;
+  void report_overdue(StepContext context);
+  void report_silent(StepContext context, NodeId peer, std::string evidence) const;
+  void send_done(StepContext context) const;
   bool is_of_this_light(const GrantMessage& message) const;
-  void tell_implausible(Turn turn, NodeId from) const;
+  void report_implausible(StepContext context, NodeId from) const;
   bool is_expected(NodeId from, const GrantMessage& message) const;
   void reset();
 
-  const Voice& voice_;
+  const EnvelopeSender& envelopes_;
   GrantExecutor& executor_;
   std::uint32_t nodes_ = 0;
   std::shared_ptr<const NodePlan> plan_;
@@ -125,11 +125,11 @@ class GrantPlane {
   std::size_t sent_ = 0;
   static constexpr int kDoneRepeats = 20;
   int repeats_left_ = 0;
-  std::vector<Asked> asked_;             ///< by destination
-  std::vector<GrantTimes> lit_;          ///< accepted, not over
-  std::vector<GrantTimes> times_;        ///< over
-  std::array<std::uint64_t, 9> told_{};  ///< grants by kind, up to which forgeries were told
-  std::optional<NodeId> told_overdue_;
+  std::vector<Asked> asked_;                 ///< by destination
+  std::vector<GrantTimes> lit_;              ///< accepted, not over
+  std::vector<GrantTimes> times_;            ///< over
+  std::array<std::uint64_t, 9> reported_{};  ///< grants by kind, up to which forgeries were told
+  std::optional<NodeId> reported_overdue_;
   Instant overdue_since_ = kNever;
   GrantPlaneCounters counters_;
 };

@@ -18,40 +18,40 @@ enum class AskState : std::uint8_t {
 };
 /// A request's number against the last one of its source. A newer life of the sender is always newer.
 enum class RequestAge : std::uint8_t { older, same, newer };
-enum class RequestReaction : std::uint8_t { drop, queue, tell_queued, repeat_grant };
+enum class RequestReaction : std::uint8_t { drop, queue, report_queued, repeat_grant };
 
 /// Real-time safe.
 constexpr RequestReaction react(AskState state, RequestAge age) {
   using enum RequestReaction;
   constexpr std::array<std::array<RequestReaction, 3>, 4> kTable{{
       // older, same, newer
-      {drop, queue, queue},         // empty
-      {drop, tell_queued, queue},   // queued
-      {drop, repeat_grant, queue},  // granted
-      {drop, drop, queue},          // closed
+      {drop, queue, queue},          // empty
+      {drop, report_queued, queue},  // queued
+      {drop, repeat_grant, queue},   // granted
+      {drop, drop, queue},           // closed
   }};
   return kTable[static_cast<std::size_t>(state)][static_cast<std::size_t>(age)];
 }
 
 /// What a grant is to the sender that hears it; the first that fits.
 enum class GrantKind : std::uint8_t {
-  misdirected,   ///< for another source, or not from its destination
-  unlawful,      ///< a window that ends before it starts, is longer or further ahead than any lawful one; or a number
-  other_life,    ///< of a life of the sender that is yet to come: forged
-  former_life,   ///< of a former life of the sender
-  former_epoch,  ///< of a former life of the arbiter
-  standing,      ///< accepted already
-  seen,          ///< answered already, and not standing: never to be lit again
-  unwanted,      ///< no stream of ours asks with this number
+  misdirected,         ///< for another source, or not from its destination
+  unlawful,            ///< a window that ends before it starts, is longer or further ahead than any lawful one; or a number
+  other_incarnation,   ///< of a life of the sender that is yet to come: forged
+  former_incarnation,  ///< of a former life of the sender
+  former_epoch,        ///< of a former incarnation of the arbiter
+  standing,            ///< accepted already
+  seen,                ///< answered already, and not standing: never to be lit again
+  unwanted,            ///< no stream of ours asks with this number
   wanted,
 };
 constexpr std::string_view to_string(GrantKind kind) {
   constexpr std::array<std::string_view, 9> kWords{
       "for another source or not from its destination",
       "of a window that is none, or longer or further ahead than any lawful one",
-      "for a life of this sender that is yet to come",
-      "for a former life of this sender",
-      "of a former life of the arbiter",
+      "for an incarnation of this sender that is yet to come",
+      "for a former incarnation of this sender",
+      "of a former incarnation of the arbiter",
       "of a row that stands",
       "answered already",
       "for a stream that does not ask",
@@ -67,8 +67,8 @@ constexpr GrantReaction react(GrantKind kind) {
   constexpr std::array<GrantReaction, 9> kTable{
       drop,          // misdirected
       drop,          // unlawful
-      drop,          // other_life
-      refuse,        // former_life: our light of then is out
+      drop,          // other_incarnation
+      refuse,        // former_incarnation: our light of then is out
       drop,          // former_epoch
       accept_again,  // standing
       refuse,        // seen

@@ -27,15 +27,15 @@ StreamSender::StreamSender(const SenderOptions& options)
 }
 
 Instant StreamSender::step(Instant now, const GrantEvent& event, GrantSink& sink) {
-  if (const auto* heard = std::get_if<GrantHeard>(&event)) {
-    hear(now, *heard, sink);
+  if (const auto* received = std::get_if<GrantReceived>(&event)) {
+    receive(now, *received, sink);
   } else if (const auto* offered = std::get_if<StreamOffered>(&event)) {
     offer(now, *offered, sink);
   } else if (const auto* ended = std::get_if<RowEnded>(&event)) {
     end_row(now, *ended, sink);
-    tune_ahead(now, sink);
+    pre_tune(now, sink);
   } else if (const auto* tuned = std::get_if<TunedAhead>(&event)) {
-    hear_tuned(now, *tuned, sink);
+    receive_tuned(now, *tuned, sink);
   }
   repeat_requests(now, sink);
   return wake();
@@ -117,7 +117,7 @@ void StreamSender::ask_next(Instant now, NodeId to, GrantSink& sink, Duration wa
   destination.is_next = false;
   ++destination.number;
   destination.interval = options_.repeat;
-  destination.heard_at = now;
+  destination.received_at = now;
   destination.repeat_at = now + (wait > Duration::zero() ? wait : destination.interval);
   asked_.push_back(to.value);
   if (wait == Duration::zero()) {
@@ -152,7 +152,7 @@ void StreamSender::repeat_requests(Instant now, GrantSink& sink) {
       continue;
     }
     --left;
-    if (now - destination.heard_at >= options_.give_up) {
+    if (now - destination.received_at >= options_.give_up) {
       give_up(now, to, sink);  // the entry i is another one now
       continue;
     }
@@ -189,7 +189,7 @@ bool StreamSender::is_tuned(NodeId to) const {
 }
 
 /// Idle transmitters go to the receivers where we are next, the oldest stream first; at most one an event.
-void StreamSender::tune_ahead(Instant now, GrantSink& sink) {
+void StreamSender::pre_tune(Instant now, GrantSink& sink) {
   const auto is_served = [&](NodeId to) {
     return std::any_of(tunings_.begin(), tunings_.end(), [&](const Tuning& each) {
       return each.to == to && rows_of(static_cast<std::uint32_t>(&each - tunings_.data())) == 0;
@@ -208,20 +208,20 @@ void StreamSender::tune_ahead(Instant now, GrantSink& sink) {
     const bool is_kept = tuning.to && destinations_[tuning.to->value].is_asking && destinations_[tuning.to->value].is_next;
     if (rows_of(i) == 0 && !is_kept) {
       tunings_[i] = {NodeId{best}, false};
-      sink.emit(TuneAhead{i, NodeId{best}});
-      return tell_retuned(now, tuning, sink);
+      sink.emit(PreTuneRequest{i, NodeId{best}});
+      return report_retuned(now, tuning, sink);
     }
   }
 }
 
 /// Whoever heard that we are on his wavelength hears that we are not.
-void StreamSender::tell_retuned(Instant now, const Tuning& before, GrantSink& sink) {
+void StreamSender::report_retuned(Instant now, const Tuning& before, GrantSink& sink) {
   if (before.to && before.is_known && destinations_[before.to->value].is_asking && !is_tuned(*before.to)) {
     send_request(now, *before.to, sink);
   }
 }
 
-void StreamSender::hear_tuned(Instant now, const TunedAhead& tuned, GrantSink& sink) {
+void StreamSender::receive_tuned(Instant now, const TunedAhead& tuned, GrantSink& sink) {
   if (tuned.transmitter >= tunings_.size() || tunings_[tuned.transmitter].to != tuned.destination ||
       rows_of(tuned.transmitter) != 0) {
     return;  // a row came between
@@ -278,7 +278,7 @@ void StreamSender::fold(Digest& digest) const {
     if (each.is_asking) {
       digest.add(static_cast<std::uint64_t>(ns_of(each.repeat_at)));
       digest.add(static_cast<std::uint64_t>(each.interval.count()));
-      digest.add(static_cast<std::uint64_t>(ns_of(each.heard_at)));
+      digest.add(static_cast<std::uint64_t>(ns_of(each.received_at)));
     }
     for (std::uint32_t i = each.head; i != kNone; i = streams_[i].next) {
       digest.add(streams_[i].id.collective);

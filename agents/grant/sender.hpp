@@ -75,7 +75,7 @@ class StreamSender {
     bool is_next = false;  ///< its arbiter says that we are
     Instant repeat_at{};
     Duration interval{};
-    Instant heard_at{};
+    Instant received_at{};
   };
   /// Where a transmitter without a row is tuned to.
   struct Tuning {
@@ -110,19 +110,19 @@ class StreamSender {
   void stop_asking(NodeId to);
   bool is_tuned(NodeId to) const;
   Duration ahead_of(std::uint32_t transmitter, NodeId to) const;
-  void tune_ahead(Instant now, GrantSink& sink);
-  void tell_retuned(Instant now, const Tuning& before, GrantSink& sink);
-  void hear_tuned(Instant now, const TunedAhead& tuned, GrantSink& sink);
-  void hear(Instant now, const GrantHeard& heard, GrantSink& sink);
-  void hear_queued(Instant now, NodeId from, const StreamQueued& queued);
-  void hear_grant(Instant now, NodeId from, const StreamGrant& grant, GrantSink& sink);
+  void pre_tune(Instant now, GrantSink& sink);
+  void report_retuned(Instant now, const Tuning& before, GrantSink& sink);
+  void receive_tuned(Instant now, const TunedAhead& tuned, GrantSink& sink);
+  void receive(Instant now, const GrantReceived& received, GrantSink& sink);
+  void receive_queued(Instant now, NodeId from, const StreamQueued& queued);
+  void receive_grant(Instant now, NodeId from, const StreamGrant& grant, GrantSink& sink);
   GrantKind kind_of(Instant now, NodeId from, const StreamGrant& grant) const;
   bool is_lawful(Instant now, const StreamGrant& grant) const;
   void judge(Instant now, const StreamGrant& grant, GrantSink& sink);
   Fit fit(Instant now, const StreamGrant& grant, Bytes remaining) const;
   bool yields(Instant now, const Stream& stream) const;
   void accept(Instant now, const StreamGrant& grant, const Fit& fit, GrantSink& sink);
-  void say_accept(const StreamGrant& grant, const GrantRow& row, GrantSink& sink);
+  void send_accept(const StreamGrant& grant, const GrantRow& row, GrantSink& sink);
   void refuse(Instant now, const StreamGrant& grant, RefusalReason reason, Instant free_at, GrantSink& sink);
   void end_row(Instant now, const RowEnded& ended, GrantSink& sink);
   void repeat_requests(Instant now, GrantSink& sink);

@@ -7,20 +7,20 @@
 
 namespace loom {
 
-void StreamSender::hear(Instant now, const GrantHeard& heard, GrantSink& sink) {
-  if (heard.from.value >= destinations_.size()) {
+void StreamSender::receive(Instant now, const GrantReceived& received, GrantSink& sink) {
+  if (received.from.value >= destinations_.size()) {
     ++counters_.unexpected;
-  } else if (const auto* grant = std::get_if<StreamGrant>(&heard.message)) {
-    hear_grant(now, heard.from, *grant, sink);
-  } else if (const auto* queued = std::get_if<StreamQueued>(&heard.message)) {
-    hear_queued(now, heard.from, *queued);
-    tune_ahead(now, sink);
+  } else if (const auto* grant = std::get_if<StreamGrant>(&received.message)) {
+    receive_grant(now, received.from, *grant, sink);
+  } else if (const auto* queued = std::get_if<StreamQueued>(&received.message)) {
+    receive_queued(now, received.from, *queued);
+    pre_tune(now, sink);
   } else {
     ++counters_.unexpected;
   }
 }
 
-void StreamSender::hear_queued(Instant now, NodeId from, const StreamQueued& queued) {
+void StreamSender::receive_queued(Instant now, NodeId from, const StreamQueued& queued) {
   Destination& destination = destinations_[from.value];
   const bool is_ours = queued.sender_epoch == options_.epoch && queued.number == destination.number && destination.is_asking &&
                        streams_[destination.head].id == queued.stream;
@@ -29,7 +29,7 @@ void StreamSender::hear_queued(Instant now, NodeId from, const StreamQueued& que
     return;
   }
   destination.is_next = queued.is_next;
-  destination.heard_at = now;
+  destination.received_at = now;
   destination.interval = options_.keepalive;
   destination.repeat_at = now + options_.keepalive;
 }
@@ -53,7 +53,7 @@ GrantKind StreamSender::kind_of(Instant now, NodeId from, const StreamGrant& gra
     return GrantKind::unlawful;
   }
   if (grant.sender_epoch != options_.epoch) {
-    return grant.sender_epoch > options_.epoch ? GrantKind::other_life : GrantKind::former_life;
+    return grant.sender_epoch > options_.epoch ? GrantKind::other_incarnation : GrantKind::former_incarnation;
   }
   if (grant.key.epoch < destination.arbiter_epoch) {
     return GrantKind::former_epoch;
@@ -69,7 +69,7 @@ GrantKind StreamSender::kind_of(Instant now, NodeId from, const StreamGrant& gra
   return asks ? GrantKind::wanted : GrantKind::unwanted;
 }
 
-void StreamSender::hear_grant(Instant now, NodeId from, const StreamGrant& grant, GrantSink& sink) {
+void StreamSender::receive_grant(Instant now, NodeId from, const StreamGrant& grant, GrantSink& sink) {
   const GrantKind kind = kind_of(now, from, grant);
   ++counters_.grants[static_cast<std::size_t>(kind)];
   Destination& destination = destinations_[from.value];
@@ -83,11 +83,11 @@ void StreamSender::hear_grant(Instant now, NodeId from, const StreamGrant& grant
     case GrantReaction::drop:
       return;
     case GrantReaction::accept_again:
-      return say_accept(grant, standing(grant.key, from)->row, sink);
+      return send_accept(grant, standing(grant.key, from)->row, sink);
     case GrantReaction::refuse:
       return refuse(now, grant, still_asks ? RefusalReason::late : RefusalReason::unknown, now, sink);
     case GrantReaction::judge:
-      destination.heard_at = now;
+      destination.received_at = now;
       return judge(now, grant, sink);
   }
 }
@@ -160,7 +160,7 @@ bool StreamSender::yields(Instant now, const Stream& stream) const {
   }
   return idle <= 1 && std::any_of(asked_.begin(), asked_.end(), [&](std::uint32_t to) {
            const Stream& other = streams_[destinations_[to].head];
-           const bool is_alive = now - destinations_[to].heard_at <= 3 * options_.keepalive;
+           const bool is_alive = now - destinations_[to].received_at <= 3 * options_.keepalive;
            return is_alive && now - other.since > options_.starvation && other.since < stream.since;
          });
 }
@@ -193,12 +193,12 @@ void StreamSender::accept(Instant now, const StreamGrant& grant, const Fit& fit,
   stop_asking(to);
   promises_.push_back({dequeue(destinations_[to.value]), row, grant.bytes});
   sink.emit(WriteRow{row});
-  say_accept(grant, row, sink);
-  tell_retuned(now, before, sink);
+  send_accept(grant, row, sink);
+  report_retuned(now, before, sink);
   ask_next(now, to, sink);
 }
 
-void StreamSender::say_accept(const StreamGrant& grant, const GrantRow& row, GrantSink& sink) {
+void StreamSender::send_accept(const StreamGrant& grant, const GrantRow& row, GrantSink& sink) {
   ++counters_.accepts;
   sink.emit(SendGrant{grant.stream.destination, GrantChannel::supervisory,
                       StreamAccept{grant.stream, options_.epoch, grant.key, row.dark_at + options_.timings.flight}});

@@ -6,17 +6,17 @@
 
 namespace loom {
 
-GrantTable::GrantTable(std::uint32_t transmitters, Duration tune) : lanes_(transmitters), tune_(tune) {
+GrantTable::GrantTable(std::uint32_t transmitters, Duration tune) : units_(transmitters), tune_(tune) {
   LOOM_ASSERT(transmitters >= 1);
   LOOM_ASSERT(transmitters <= limits::kTransmittersPerNode);
 }
 
 Result<void> GrantTable::write(const GrantRow& row) {
-  if (row.transmitter >= lanes_.size()) {
+  if (row.transmitter >= units_.size()) {
     return fail(ErrorCode::out_of_range, "grant table: transmitter " + std::to_string(row.transmitter) + " of " +
-                                             std::to_string(lanes_.size()) + " does not exist");
+                                             std::to_string(units_.size()) + " does not exist");
   }
-  TransmitterRows& queue = lanes_[row.transmitter].queue;
+  TransmitterRows& queue = units_[row.transmitter].queue;
   const bool overlaps = queue.count > 0 && row.tune_at < queue.rows[queue.count - 1].dark_at;
   if (queue.count == kRowsPerTransmitter || overlaps || row.light_at < row.tune_at || row.dark_at <= row.light_at) {
     return fail(ErrorCode::conflict, "grant table: transmitter " + std::to_string(row.transmitter) + " holds " +
@@ -28,67 +28,67 @@ Result<void> GrantTable::write(const GrantRow& row) {
 }
 
 void GrantTable::clear() {
-  for (Lane& lane : lanes_) {
-    lane = Lane{};
+  for (DeviceUnit& unit : units_) {
+    unit = DeviceUnit{};
   }
 }
 
-Instant GrantTable::next_trigger(const Lane& lane) const {
-  if (lane.queue.count == 0) {
+Instant GrantTable::next_trigger(const DeviceUnit& unit) const {
+  if (unit.queue.count == 0) {
     return kNever;
   }
-  const GrantRow& row = lane.queue.rows[0];
-  switch (lane.phase) {
+  const GrantRow& row = unit.queue.rows[0];
+  switch (unit.phase) {
     case Phase::idle:
       return row.tune_at;
     case Phase::tuning:
-      return std::min(std::max(row.light_at, lane.was_tuned ? lane.since : lane.since + tune_), row.dark_at);
+      return std::min(std::max(row.light_at, unit.was_tuned ? unit.since : unit.since + tune_), row.dark_at);
     case Phase::lit:
       return row.dark_at;
   }
   return kNever;
 }
 
-TableTurn GrantTable::step(Instant now) {
-  TableTurn turn;
-  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
-    if (next_trigger(lanes_[i]) <= now) {
-      advance(now, i, turn);
+TableStep GrantTable::step(Instant now) {
+  TableStep context;
+  for (std::uint32_t i = 0; i < units_.size(); ++i) {
+    if (next_trigger(units_[i]) <= now) {
+      advance(now, i, context);
     }
-    turn.wake = std::min(turn.wake, next_trigger(lanes_[i]));
+    context.wake = std::min(context.wake, next_trigger(units_[i]));
   }
-  return turn;
+  return context;
 }
 
-void GrantTable::advance(Instant now, std::uint32_t transmitter, TableTurn& turn) {
-  Lane& lane = lanes_[transmitter];
-  const GrantRow& row = lane.queue.rows[0];
+void GrantTable::advance(Instant now, std::uint32_t transmitter, TableStep& context) {
+  DeviceUnit& unit = units_[transmitter];
+  const GrantRow& row = unit.queue.rows[0];
   const NodeId destination = row.stream.destination;
   if (now >= row.dark_at) {
-    turn.orders[turn.order_count++] = {transmitter, LaserAct::dark, destination};
-    end_row(now, lane, turn);
-  } else if (lane.phase == Phase::idle) {
-    turn.orders[turn.order_count++] = {transmitter, LaserAct::tune, destination};
-    lane.phase = Phase::tuning;
-    lane.was_tuned = lane.tuned_to == destination;
-    lane.tuned_to = destination;
-    lane.since = now;
+    context.orders[context.order_count++] = {transmitter, LaserAct::dark, destination};
+    end_row(now, unit, context);
+  } else if (unit.phase == Phase::idle) {
+    context.orders[context.order_count++] = {transmitter, LaserAct::tune, destination};
+    unit.phase = Phase::tuning;
+    unit.was_tuned = unit.tuned_to == destination;
+    unit.tuned_to = destination;
+    unit.since = now;
   } else {
-    turn.orders[turn.order_count++] = {transmitter, LaserAct::light, destination};
-    lane.phase = Phase::lit;
-    lane.since = now;
+    context.orders[context.order_count++] = {transmitter, LaserAct::light, destination};
+    unit.phase = Phase::lit;
+    unit.since = now;
   }
 }
 
-void GrantTable::end_row(Instant now, Lane& lane, TableTurn& turn) {
-  RowEnded& ended = turn.ended[turn.ended_count++];
-  ended = {lane.queue.rows[0], now, now};
-  if (lane.phase == Phase::lit) {
-    ended.lit_from = lane.since;
+void GrantTable::end_row(Instant now, DeviceUnit& unit, TableStep& context) {
+  RowEnded& ended = context.ended[context.ended_count++];
+  ended = {unit.queue.rows[0], now, now};
+  if (unit.phase == Phase::lit) {
+    ended.lit_from = unit.since;
   }
-  lane.queue.rows[0] = lane.queue.rows[1];
-  --lane.queue.count;
-  lane.phase = Phase::idle;
+  unit.queue.rows[0] = unit.queue.rows[1];
+  --unit.queue.count;
+  unit.phase = Phase::idle;
 }
 
 void fold_row(Digest& digest, const GrantRow& row) {
@@ -106,14 +106,14 @@ void fold_row(Digest& digest, const GrantRow& row) {
 }
 
 void GrantTable::fold(Digest& digest) const {
-  for (const Lane& lane : lanes_) {
-    digest.add(lane.queue.count);
-    digest.add(static_cast<std::uint64_t>(lane.phase));
-    digest.add(lane.tuned_to ? lane.tuned_to->value + 1 : 0);
-    digest.add(lane.was_tuned ? 1 : 0);
-    digest.add(lane.phase == Phase::idle ? 0 : static_cast<std::uint64_t>(ns_of(lane.since)));
-    for (std::uint32_t i = 0; i < lane.queue.count; ++i) {
-      fold_row(digest, lane.queue.rows[i]);
+  for (const DeviceUnit& unit : units_) {
+    digest.add(unit.queue.count);
+    digest.add(static_cast<std::uint64_t>(unit.phase));
+    digest.add(unit.tuned_to ? unit.tuned_to->value + 1 : 0);
+    digest.add(unit.was_tuned ? 1 : 0);
+    digest.add(unit.phase == Phase::idle ? 0 : static_cast<std::uint64_t>(ns_of(unit.since)));
+    for (std::uint32_t i = 0; i < unit.queue.count; ++i) {
+      fold_row(digest, unit.queue.rows[i]);
     }
   }
 }

@@ -24,15 +24,15 @@ struct TransmitterRows {
 
 enum class LaserAct : std::uint8_t { tune, light, dark };
 
-struct LaserOrder {
+struct LaserCommand {
   std::uint32_t transmitter = 0;
   LaserAct act = LaserAct::dark;
   NodeId destination;  ///< whose receiver's wavelength
 };
 
 /// What one step of the executor did, of fixed size. Every transmitter does at most one thing a step, and ends one row.
-struct TableTurn {
-  std::array<LaserOrder, limits::kTransmittersPerNode> orders{};
+struct TableStep {
+  std::array<LaserCommand, limits::kTransmittersPerNode> orders{};
   std::size_t order_count = 0;
   std::array<RowEnded, limits::kTransmittersPerNode> ended{};
   std::size_t ended_count = 0;
@@ -48,31 +48,31 @@ class GrantTable {
   Result<void> write(const GrantRow& row);
   /// Carries out the triggers that have come. Late is late: a row that is tuned late lights late and is dark at its
   /// instant all the same; one whose end has passed never lights. Real-time safe.
-  TableTurn step(Instant now);
+  TableStep step(Instant now);
   /// This transmitter is on the wavelength of this destination already: its next row there need not tune.
-  void note_tuned(std::uint32_t transmitter, NodeId destination) { lanes_[transmitter].tuned_to = destination; }
+  void note_tuned(std::uint32_t transmitter, NodeId destination) { units_[transmitter].tuned_to = destination; }
   /// Everything dark and forgotten, at once.
   void clear();
 
-  bool is_lit(std::uint32_t transmitter) const { return lanes_[transmitter].phase == Phase::lit; }
-  const TransmitterRows& rows(std::uint32_t transmitter) const { return lanes_[transmitter].queue; }
-  std::uint32_t transmitters() const { return static_cast<std::uint32_t>(lanes_.size()); }
+  bool is_lit(std::uint32_t transmitter) const { return units_[transmitter].phase == Phase::lit; }
+  const TransmitterRows& rows(std::uint32_t transmitter) const { return units_[transmitter].queue; }
+  std::uint32_t transmitters() const { return static_cast<std::uint32_t>(units_.size()); }
   void fold(Digest& digest) const;
 
  private:
   enum class Phase : std::uint8_t { idle, tuning, lit };
-  struct Lane {
+  struct DeviceUnit {
     TransmitterRows queue;
     Phase phase = Phase::idle;
     Instant since{};                 ///< when the phase began
     std::optional<NodeId> tuned_to;  ///< whose wavelength it is on, or on its way to
     bool was_tuned = false;          ///< before this row: no time to tune
   };
-  Instant next_trigger(const Lane& lane) const;
-  void advance(Instant now, std::uint32_t transmitter, TableTurn& turn);
-  void end_row(Instant now, Lane& lane, TableTurn& turn);
+  Instant next_trigger(const DeviceUnit& unit) const;
+  void advance(Instant now, std::uint32_t transmitter, TableStep& context);
+  void end_row(Instant now, DeviceUnit& unit, TableStep& context);
 
-  std::vector<Lane> lanes_;
+  std::vector<DeviceUnit> units_;
   Duration tune_;
 };
 

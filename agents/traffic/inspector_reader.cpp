@@ -153,8 +153,8 @@ Result<InspectorLine> read_inspector_line(std::string_view line) {
 }
 
 void InspectorReader::refuse(std::string fault) {
-  ++told_.refused;
-  told_.fault = std::move(fault);
+  ++reported_.refused;
+  reported_.fault = std::move(fault);
 }
 
 void InspectorReader::read_line(std::string_view line) {
@@ -165,14 +165,14 @@ void InspectorReader::read_line(std::string_view line) {
   if (!read) {
     return refuse(read.error().message);
   }
-  told_.unfolded += read->is_transfer ? 1 : 0;
+  reported_.unfolded += read->is_transfer ? 1 : 0;
   if (!read->record) {
     return;
   }
-  if (told_.records.size() >= limits::kTrafficRecordsAtOnce) {
+  if (reported_.records.size() >= limits::kTrafficRecordsAtOnce) {
     return refuse("more than " + std::to_string(limits::kTrafficRecordsAtOnce) + " collectives at once");
   }
-  told_.records.push_back(*read->record);
+  reported_.records.push_back(*read->record);
 }
 
 void InspectorReader::read(std::uint64_t file, std::string_view bytes, bool restarted) {
@@ -202,6 +202,6 @@ void InspectorReader::read(std::uint64_t file, std::string_view bytes, bool rest
 
 void InspectorReader::forget(std::uint64_t file) { rests_.erase(file); }
 
-TrafficTold InspectorReader::take() { return std::exchange(told_, {}); }
+TrafficReported InspectorReader::take() { return std::exchange(reported_, {}); }
 
 }  // namespace loom

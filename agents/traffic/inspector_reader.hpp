@@ -35,7 +35,7 @@ class InspectorReader {
   /// The file is gone; what is left of a line is dropped.
   void forget(std::uint64_t file);
   /// What was read since the last time.
-  TrafficTold take();
+  TrafficReported take();
 
  private:
   /// The beginning of a line that has not come whole.
@@ -48,7 +48,7 @@ class InspectorReader {
   void refuse(std::string fault);
 
   std::map<std::uint64_t, Rest> rests_;
-  TrafficTold told_;
+  TrafficReported reported_;
 };
 
 }  // namespace loom

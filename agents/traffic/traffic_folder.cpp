@@ -30,11 +30,11 @@ std::uint64_t word_of(const TrafficRecord& record, std::uint64_t step) {
 }
 
 /// The newest whole period, equal ones counted together; empty: more different ones than one report carries.
-template <class Heard>
-std::vector<RepeatedCollective> summed(const std::deque<Heard>& heard, std::size_t length) {
+template <class Received>
+std::vector<RepeatedCollective> summed(const std::deque<Received>& received, std::size_t length) {
   std::vector<RepeatedCollective> all;
-  for (std::size_t i = heard.size() - length; i < heard.size(); ++i) {
-    all.push_back(heard[i].what);
+  for (std::size_t i = received.size() - length; i < received.size(); ++i) {
+    all.push_back(received[i].what);
   }
   std::sort(all.begin(), all.end());
   std::vector<RepeatedCollective> sum;
@@ -50,14 +50,14 @@ std::vector<RepeatedCollective> summed(const std::deque<Heard>& heard, std::size
 
 }  // namespace
 
-void TrafficFolder::hear(Instant now, const TrafficTold& told) {
+void TrafficFolder::receive(Instant now, const TrafficReported& reported) {
   is_fed_ = true;
-  counters_.unfolded += told.unfolded;
-  counters_.refused += told.refused;
-  unfolded_at_ = told.unfolded > 0 ? now : unfolded_at_;
-  fault_ = told.fault.empty() ? fault_ : told.fault;
-  for (const TrafficRecord& record : told.records) {
-    hear(now, record);
+  counters_.unfolded += reported.unfolded;
+  counters_.refused += reported.refused;
+  unfolded_at_ = reported.unfolded > 0 ? now : unfolded_at_;
+  fault_ = reported.fault.empty() ? fault_ : reported.fault;
+  for (const TrafficRecord& record : reported.records) {
+    receive(now, record);
   }
 }
 
@@ -77,21 +77,21 @@ TrafficFolder::Communicator* TrafficFolder::entry_of(Instant now, const TrafficR
     return nullptr;
   }
   Communicator& added = communicators_[record.communicator];
-  added.first_heard = now;
+  added.first_received = now;
   added.rank = record.rank;
   added.ranks = record.ranks;
   return &added;
 }
 
-void TrafficFolder::hear(Instant now, const TrafficRecord& record) {
-  ++counters_.heard;
+void TrafficFolder::receive(Instant now, const TrafficRecord& record) {
+  ++counters_.received;
   Communicator* entry = entry_of(now, record);
   if (entry == nullptr) {
     return;
   }
   if (entry->rank != record.rank || entry->ranks != record.ranks) {
     *entry = Communicator{};  // another one under the same number
-    entry->first_heard = now;
+    entry->first_received = now;
     entry->rank = record.rank;
     entry->ranks = record.ranks;
   }
@@ -101,25 +101,25 @@ void TrafficFolder::hear(Instant now, const TrafficRecord& record) {
     return;
   }
   if (last != entry->last_sequence.end() && record.sequence < last->second) {
-    entry->heard.clear();  // it counts anew: what was before says nothing of how it goes on
+    entry->received.clear();  // it counts anew: what was before says nothing of how it goes on
     entry->last_sequence.clear();
   }
   const bool is_first = !entry->last_sequence.contains(record.kind);
   const std::uint64_t step = is_first ? 0 : record.sequence - entry->last_sequence[record.kind];
   entry->last_sequence[record.kind] = record.sequence;
-  entry->heard.push_back({word_of(record, step), {record.kind, record.bytes, 1}, record.at});
-  if (entry->heard.size() > limits::kCollectivesRemembered) {
-    entry->heard.pop_front();
+  entry->received.push_back({word_of(record, step), {record.kind, record.bytes, 1}, record.at});
+  if (entry->received.size() > limits::kCollectivesRemembered) {
+    entry->received.pop_front();
   }
-  entry->last_heard = now;
+  entry->last_received = now;
   entry->folded.reset();
   entry->trouble.clear();
 }
 
 void TrafficFolder::fold(std::uint64_t id, Communicator& communicator) const {
   std::vector<std::uint64_t> words;
-  for (const Heard& heard : communicator.heard) {
-    words.push_back(heard.word);
+  for (const Received& received : communicator.received) {
+    words.push_back(received.word);
   }
   const auto period = period_of(words);
   if (!period) {
@@ -129,10 +129,10 @@ void TrafficFolder::fold(std::uint64_t id, Communicator& communicator) const {
   }
   // Between two places of equal phase, so that batches do not matter.
   const std::size_t periods = (period->covered - 1) / period->length;
-  const Heard& newest = communicator.heard.back();
-  const Heard& older = communicator.heard[communicator.heard.size() - 1 - periods * period->length];
+  const Received& newest = communicator.received.back();
+  const Received& older = communicator.received[communicator.received.size() - 1 - periods * period->length];
   const Duration length = (newest.at - older.at) / static_cast<std::int64_t>(periods);
-  CommunicatorTraffic folded{id, communicator.rank, communicator.ranks, summed(communicator.heard, period->length), length};
+  CommunicatorTraffic folded{id, communicator.rank, communicator.ranks, summed(communicator.received, period->length), length};
   if (folded.period.empty()) {
     communicator.trouble =
         name_of(id) + ": more than " + std::to_string(limits::kCollectivesPerPeriod) + " different collectives in a period";
@@ -144,7 +144,7 @@ void TrafficFolder::fold(std::uint64_t id, Communicator& communicator) const {
 }
 
 bool TrafficFolder::is_silent(Instant now, const Communicator& communicator, std::int64_t periods) const {
-  const Duration silence = now - communicator.last_heard;
+  const Duration silence = now - communicator.last_received;
   return communicator.folded ? silence > periods * communicator.folded->length + patience_.slack
                              : silence > patience_.unperiodic;
 }
@@ -161,7 +161,7 @@ std::string TrafficFolder::trouble_of(Instant now, std::uint64_t id, const Commu
   if (is_silent(now, communicator, patience_.late_periods)) {
     return name_of(id) + " has fallen silent";
   }
-  const bool is_new = now - communicator.first_heard < patience_.forgotten_periods * longest + patience_.slack;
+  const bool is_new = now - communicator.first_received < patience_.forgotten_periods * longest + patience_.slack;
   return is_new ? name_of(id) + " is new" : std::string();
 }
 

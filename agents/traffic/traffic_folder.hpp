@@ -25,7 +25,7 @@ struct TrafficPatience {
 };
 
 struct TrafficCounters {
-  std::uint64_t heard = 0;
+  std::uint64_t received = 0;
   std::uint64_t repeated = 0;     ///< records that were told before
   std::uint64_t unfolded = 0;     ///< transfers between two ranks
   std::uint64_t refused = 0;      ///< lines that could not be read
@@ -36,7 +36,7 @@ class TrafficFolder {
  public:
   explicit TrafficFolder(const TrafficPatience& patience = {}) : patience_(patience) {}
 
-  void hear(Instant now, const TrafficTold& told);
+  void receive(Instant now, const TrafficReported& reported);
   /// All that is known, under the next number.
   TrafficReport report(Instant now);
   /// Has anybody ever told anything, be it that there is nothing? Before that there is nothing to report.
@@ -44,7 +44,7 @@ class TrafficFolder {
   const TrafficCounters& counters() const { return counters_; }
 
  private:
-  struct Heard {
+  struct Received {
     std::uint64_t word = 0;  ///< kind, bytes, and how many of its kind there were since the one before it
     RepeatedCollective what;
     Duration at{};
@@ -52,15 +52,15 @@ class TrafficFolder {
   struct Communicator {
     std::uint32_t rank = 0;
     std::uint32_t ranks = 0;
-    std::deque<Heard> heard{};  ///< oldest first
+    std::deque<Received> received{};  ///< oldest first
     std::map<CollectiveKind, std::uint64_t> last_sequence{};
-    Instant first_heard{};
-    Instant last_heard{};
+    Instant first_received{};
+    Instant last_received{};
     std::optional<CommunicatorTraffic> folded{};
     std::string trouble{};
   };
 
-  void hear(Instant now, const TrafficRecord& record);
+  void receive(Instant now, const TrafficRecord& record);
   Communicator* entry_of(Instant now, const TrafficRecord& record);
   void fold(std::uint64_t id, Communicator& communicator) const;
   void forget(Instant now);

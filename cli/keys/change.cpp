@@ -12,14 +12,14 @@
 namespace loom::cli {
 namespace {
 
-bool anybody_may_order(const Keyring& keyring) {
+bool anybody_may_change(const Keyring& keyring) {
   const auto grants = keyring.grants();
-  return std::any_of(grants.begin(), grants.end(), may_order);
+  return std::any_of(grants.begin(), grants.end(), may_change);
 }
 
 }  // namespace
 
-bool may_order(const Grant& grant) { return grant.role == Role::operator_ || grant.role == Role::admin; }
+bool may_change(const Grant& grant) { return grant.role == Role::operator_ || grant.role == Role::admin; }
 
 std::string nodes_text(const std::vector<NodeRange>& nodes) {
   std::string text;
@@ -77,9 +77,9 @@ Result<Keyring> tried_keyring(const StateFolder& files, const KeyringEdit& edit,
   if (!keyring) {
     return keyring;
   }
-  const bool could = anybody_may_order(*keyring);
+  const bool could = anybody_may_change(*keyring);
   LOOM_TRY(edit(*keyring));
-  if (could && !anybody_may_order(*keyring) && !force) {
+  if (could && !anybody_may_change(*keyring) && !force) {
     return fail(ErrorCode::refused,
                 "this is the last key of an operator or admin: nobody could order anything any more, lasers off included",
                 "loom keys grant NAME --role admin  (or --force)");
@@ -90,9 +90,9 @@ Result<Keyring> tried_keyring(const StateFolder& files, const KeyringEdit& edit,
 Result<WrittenKeyring> write_keyring(const StateFolder& files, const KeyringEdit& edit, bool force) {
   WrittenKeyring written;
   const auto judged = [&](Keyring& keyring) -> Result<void> {
-    const bool could = anybody_may_order(keyring);
+    const bool could = anybody_may_change(keyring);
     LOOM_TRY(edit(keyring));
-    if (could && !anybody_may_order(keyring) && !force) {
+    if (could && !anybody_may_change(keyring) && !force) {
       return fail(ErrorCode::refused, "meanwhile this has become the last key of an operator or admin", "loom keys list");
     }
     written.keyring = keyring;
@@ -105,9 +105,9 @@ Result<WrittenKeyring> write_keyring(const StateFolder& files, const KeyringEdit
 
 int conclude(const Globals& globals, const char* verb, const std::vector<Grant>& grants, const InForce& in_force) {
   for (const Grant& grant : grants) {
-    say(std::string(verb) + " " + describe(grant));
+    print_note(std::string(verb) + " " + describe(grant));
   }
-  say(sentence_of(in_force));
+  print_note(sentence_of(in_force));
   if (in_force.state == InForce::State::late) {
     complain("the keyring file is written; see why the controller does not take it over", "loom alarm list");
   }
@@ -128,9 +128,9 @@ int conclude(const Globals& globals, const char* verb, const std::vector<Grant>&
   return exit_code_of(in_force);
 }
 
-int say_dry(const Globals& globals, const char* verb, const std::vector<Grant>& grants) {
+int print_dry(const Globals& globals, const char* verb, const std::vector<Grant>& grants) {
   for (const Grant& grant : grants) {
-    say(std::string("would have ") + verb + " " + describe(grant));
+    print_note(std::string("would have ") + verb + " " + describe(grant));
   }
   if (globals.json) {
     auto object = answer();
@@ -143,7 +143,7 @@ int say_dry(const Globals& globals, const char* verb, const std::vector<Grant>& 
     object["keys"] = std::move(keys);
     print(object);
   }
-  say("nothing was changed");
+  print_note("nothing was changed");
   return kDone;
 }
 

@@ -17,7 +17,7 @@ namespace loom::cli {
 using KeyringEdit = std::function<Result<void>(Keyring&)>;
 
 /// An operator's or an admin's.
-bool may_order(const Grant& grant);
+bool may_change(const Grant& grant);
 /// "0-31,64".
 std::string nodes_text(const std::vector<NodeRange>& nodes);
 /// "grace (viewer, key 0123456789abcdef)".
@@ -41,6 +41,6 @@ Result<WrittenKeyring> write_keyring(const StateFolder& files, const KeyringEdit
 
 /// Of a change: what it was, and since when it holds. An exit code.
 int conclude(const Globals& globals, const char* verb, const std::vector<Grant>& grants, const InForce& in_force);
-int say_dry(const Globals& globals, const char* verb, const std::vector<Grant>& grants);
+int print_dry(const Globals& globals, const char* verb, const std::vector<Grant>& grants);
 
 }  // namespace loom::cli

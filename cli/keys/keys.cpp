@@ -92,7 +92,7 @@ int list_keys(const Globals& globals) {
 namespace {
 
 /// Errors: conflict (the principal has another key), malformed, storage.
-Result<std::string> key_to_grant(const StateFolder& files, const KeysOrder& order, const Keyring& keyring, bool may_make) {
+Result<std::string> key_to_grant(const StateFolder& files, const KeysCommand& order, const Keyring& keyring, bool may_make) {
   if (!order.key.empty()) {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(order.key, ignored)) {
@@ -113,7 +113,7 @@ Result<std::string> key_to_grant(const StateFolder& files, const KeysOrder& orde
   return keys ? keys->public_key : std::string{};
 }
 
-Result<Grant> grant_of(const StateFolder& files, const KeysOrder& order, const Keyring& keyring, bool may_make) {
+Result<Grant> grant_of(const StateFolder& files, const KeysCommand& order, const Keyring& keyring, bool may_make) {
   LOOM_TRY(check_key_name(order.name));
   const auto role = role_of(order.role);
   if (!role) {
@@ -158,7 +158,8 @@ void warn_of_overlap(const Keyring& keyring, const Grant& grant) {
         return its.first <= range.last && range.first <= its.last;
       });
       if (overlaps && other.public_key != grant.public_key) {
-        say("nodes " + nodes_text({range}) + " are those of " + other.principal + " as well: whoever speaks first holds them");
+        print_note("nodes " + nodes_text({range}) + " are those of " + other.principal +
+                   " as well: whoever speaks first holds them");
       }
     }
   }
@@ -166,7 +167,7 @@ void warn_of_overlap(const Keyring& keyring, const Grant& grant) {
 
 }  // namespace
 
-int grant_key(const Globals& globals, const KeysOrder& order) {
+int grant_key(const Globals& globals, const KeysCommand& order) {
   const StateFolder files(globals.state_dir);
   Grant grant;
   bool makes_pair = false;
@@ -188,23 +189,24 @@ int grant_key(const Globals& globals, const KeysOrder& order) {
   warn_of_overlap(*would, grant);
   if (globals.dry_run) {
     if (makes_pair) {
-      say("would have made a pair in " + files.key(order.name) + " and granted it to " + order.name + " (" + order.role + ")");
-      say("nothing was changed");
+      print_note("would have made a pair in " + files.key(order.name) + " and granted it to " + order.name + " (" + order.role +
+                 ")");
+      print_note("nothing was changed");
       return kDone;
     }
-    return say_dry(globals, "granted", {grant});
+    return print_dry(globals, "granted", {grant});
   }
-  const bool loses_own = is_own(globals, files, grant.public_key) && !may_order(grant);
+  const bool loses_own = is_own(globals, files, grant.public_key) && !may_change(grant);
   KeysController controller(globals);
   const auto written = write_keyring(files, edit(true), order.force);
   if (!written) {
     return give_up(written.error(), "loom keys list");
   }
   if (loses_own) {
-    say("it is your own key: from now on you only read");
+    print_note("it is your own key: from now on you only read");
   }
   if (makes_pair) {
-    say("a new pair is in " + files.key(order.name) + "; to use it elsewhere, take it and controller.pub along");
+    print_note("a new pair is in " + files.key(order.name) + "; to use it elsewhere, take it and controller.pub along");
   }
   return conclude(globals, "granted", {grant}, controller.await(written->keyring.digest(), written->at, false));
 }
@@ -244,7 +246,7 @@ Result<std::vector<Grant>> remove(Keyring& keyring, const std::string& word) {
 
 }  // namespace
 
-int revoke_key(const Globals& globals, const KeysOrder& order) {
+int revoke_key(const Globals& globals, const KeysCommand& order) {
   const StateFolder files(globals.state_dir);
   std::vector<Grant> removed;
   const auto edit = [&](Keyring& keyring) -> Result<void> {
@@ -261,12 +263,13 @@ int revoke_key(const Globals& globals, const KeysOrder& order) {
   }
   for (const Grant& grant : removed) {
     if (!grant.nodes.empty()) {
-      say("nodes " + nodes_text(grant.nodes) + " lose their agent: their light stays as it is, and nobody can change it, not " +
-          "even `loom lasers off`, until an agent with a granted key speaks for them");
+      print_note("nodes " + nodes_text(grant.nodes) +
+                 " lose their agent: their light stays as it is, and nobody can change it, not " +
+                 "even `loom lasers off`, until an agent with a granted key speaks for them");
     }
   }
   if (globals.dry_run) {
-    return say_dry(globals, "revoked", removed);
+    return print_dry(globals, "revoked", removed);
   }
   const bool loses_own =
       std::any_of(removed.begin(), removed.end(), [&](const Grant& grant) { return is_own(globals, files, grant.public_key); });
@@ -291,14 +294,14 @@ static int generate_keys(const Globals& globals, const std::string& scenario_pat
   if (const auto made = files.make_keys(*scenario.value); !made) {
     return give_up(made.error());
   }
-  say("keys are in " + files.keys());
+  print_note("keys are in " + files.keys());
   return kDone;
 }
 
 void add_keys(CLI::App& app, CommandLine& line) {
   CLI::App* keys = app.add_subcommand("keys", "Who may come in, and as what: in force without a restart");
   keys->require_subcommand(1);
-  auto& options = line.keep<KeysOrder>();
+  auto& options = line.keep<KeysCommand>();
   line.when(*keys->add_subcommand("list", "Every key that is let in: whose it is, its role, its nodes, where its file is"),
             list_keys);
   CLI::App* grant = keys->add_subcommand("grant", "Let a key in, or give it another role or other nodes");
@@ -311,7 +314,7 @@ void add_keys(CLI::App& app, CommandLine& line) {
   revoke->add_option("NAME_OR_KEY", options.name, "A principal, a public key or its fingerprint")->required();
   CLI::App* rotate = keys->add_subcommand("rotate", "A new pair in the place of NAME's; the old key is revoked then");
   rotate->add_option("NAME", options.name, "Whose pair in STATE/keys; agents take theirs over while they run")->required();
-  const auto command = [&](CLI::App* verb, int (*run)(const Globals&, const KeysOrder&)) {
+  const auto command = [&](CLI::App* verb, int (*run)(const Globals&, const KeysCommand&)) {
     verb->add_flag("--dry-run", line.globals.dry_run, "Say what would change, and do nothing");
     line.when(*verb, run, options);
   };

@@ -14,7 +14,7 @@ namespace loom::cli {
 
 class CommandLine;
 
-struct KeysOrder {
+struct KeysCommand {
   std::string name;   ///< a principal; revoke: or a public key, or its fingerprint
   std::string role;   ///< viewer, operator, admin, agent
   std::string nodes;  ///< "0-31,64", of an agent's key
@@ -23,10 +23,10 @@ struct KeysOrder {
 };
 
 int list_keys(const Globals& globals);
-int grant_key(const Globals& globals, const KeysOrder& order);
-int revoke_key(const Globals& globals, const KeysOrder& order);
+int grant_key(const Globals& globals, const KeysCommand& order);
+int revoke_key(const Globals& globals, const KeysCommand& order);
 /// A new pair in the place of the present one, which is revoked once the new one is in force.
-int rotate_key(const Globals& globals, const KeysOrder& order);
+int rotate_key(const Globals& globals, const KeysCommand& order);
 
 void add_keys(CLI::App& app, CommandLine& line);
 

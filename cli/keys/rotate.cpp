@@ -21,7 +21,7 @@ int refuse_controller(const StateFolder& files) {
   return give_up(
       {ErrorCode::refused,
        "every agent and operator holds the controller's public key and believes nobody else, so its pair cannot be "
-       "replaced under a running controller: whoever was not told in time would be shut out. Light stays while it is "
+       "replaced under a running controller: whoever did not receive it in time would be shut out. Light stays while it is "
        "done by hand: stop lightloomd; remove " +
            files.controller_key() + " and " + files.controller_key() +
            ".pub; `loom keys generate SCENARIO`; start lightloomd; agents that read this folder take the new key "
@@ -85,10 +85,10 @@ int await_agents(KeysController& controller, const std::vector<NodeId>& nodes, s
   const auto deadline = revoked + kComeBack;
   std::size_t back = 0;
   while (Clock::now() < deadline) {
-    const auto heard = controller.heard(nodes, Clock::now() - revoked);
-    back = heard.value_or(0);
+    const auto received = controller.received(nodes, Clock::now() - revoked);
+    back = received.value_or(0);
     if (back >= before) {
-      say(std::to_string(back) + " nodes speak with the new key");
+      print_note(std::to_string(back) + " nodes speak with the new key");
       return kDone;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
@@ -101,7 +101,7 @@ int await_agents(KeysController& controller, const std::vector<NodeId>& nodes, s
 
 }  // namespace
 
-int rotate_key(const Globals& globals, const KeysOrder& order) {
+int rotate_key(const Globals& globals, const KeysCommand& order) {
   const StateFolder files(globals.state_dir);
   if (order.name == "controller") {
     return refuse_controller(files);
@@ -115,13 +115,13 @@ int rotate_key(const Globals& globals, const KeysOrder& order) {
     return give_up(rotation.error());
   }
   if (globals.dry_run) {
-    return say_dry(globals, "rotated", {rotation->before});
+    return print_dry(globals, "rotated", {rotation->before});
   }
   Grant after = rotation->before;
   after.public_key = rotation->fresh.public_key;
   const std::vector<NodeId> nodes = nodes_of(rotation->before);
   KeysController controller(globals);
-  const std::size_t before = controller.heard(nodes, std::chrono::seconds{2}).value_or(0);
+  const std::size_t before = controller.received(nodes, std::chrono::seconds{2}).value_or(0);
   // The new key is let in before anybody uses it, and the old one until then.
   const auto both = write_keyring(files, [&](Keyring& edited) { return edited.add(after); }, true);
   if (!both) {

@@ -62,7 +62,7 @@ InForce KeysController::await(std::uint64_t digest, Clock::time_point written, b
   }
 }
 
-std::optional<std::size_t> KeysController::heard(const std::vector<NodeId>& nodes, Duration within) {
+std::optional<std::size_t> KeysController::received(const std::vector<NodeId>& nodes, Duration within) {
   if (!connection_) {
     return std::nullopt;
   }

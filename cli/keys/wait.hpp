@@ -36,7 +36,7 @@ class KeysController {
   /// Waits, at most as long as --timeout says. `own_key_lost`: ours is not among those that are let in from now on.
   InForce await(std::uint64_t digest, std::chrono::steady_clock::time_point written, bool own_key_lost);
   /// How many of these nodes were heard within `within`. Nothing: nobody can say.
-  std::optional<std::size_t> heard(const std::vector<NodeId>& nodes, Duration within);
+  std::optional<std::size_t> received(const std::vector<NodeId>& nodes, Duration within);
 
  private:
   const Globals& globals_;

@@ -69,7 +69,7 @@ void Interrupt::watch() {
         end_all_(true);
         _Exit(kInterrupted);
       }
-      say("  interrupted: ending what was started; once more ends it at once");
+      print_note("  interrupted: ending what was started; once more ends it at once");
     } else if (count > 0 && (items[1].revents & POLLIN) != 0) {
       return;
     }

@@ -30,12 +30,12 @@ std::vector<std::string> running_in(const LabFolder& folder) {
   return names;
 }
 
-void say_what_stayed(const Stopped& stopped) {
+void print_what_stayed(const Stopped& stopped) {
   for (const std::string& name : stopped.not_ours) {
-    say("  " + name + " has ended; its number is another process's now, which was left alone");
+    print_note("  " + name + " has ended; its number is another process's now, which was left alone");
   }
   for (const std::string& name : stopped.would_not) {
-    say("  " + name + " was killed and is still there: it waits for the kernel");
+    print_note("  " + name + " was killed and is still there: it waits for the kernel");
   }
 }
 
@@ -46,16 +46,16 @@ bool is_of_the_processes(std::string_view file) {
 }
 
 /// What was there, stopped and forgotten as far as `beginning` allows; then the manifest of what is about to begin.
-Result<void> prepare(LabSession& lab, const LabBeginning& beginning) {
+Result<void> prepare(LabRecord& lab, const LabBeginning& beginning) {
   LabManifest manifest = manifest_of(lab);
   LOOM_TRY(lab.folder.may_make(manifest.files));
   if (beginning.stops_what_runs) {
     const Stopped stopped = stop_processes(lab.folder.manifest()->processes, kStopPatienceMs);
-    say("  stopped " + listing(stopped.stopped) + " in " + lab.files.folder());
-    say_what_stayed(stopped);
+    print_note("  stopped " + listing(stopped.stopped) + " in " + lab.files.folder());
+    print_what_stayed(stopped);
   }
   if (!beginning.sentence.empty()) {
-    say(beginning.sentence);
+    print_note(beginning.sentence);
   }
   const auto forgotten =
       lab.folder.forget([&](const std::string& file) { return !beginning.keeps_journals || is_of_the_processes(file); });
@@ -71,7 +71,7 @@ Result<void> prepare(LabSession& lab, const LabBeginning& beginning) {
   return lab.folder.save(std::move(manifest));  // use none until everybody has joined: nothing of worth is in it before
 }
 
-Result<LabSession> load_session(const Globals& globals, const LabOrder& order) {
+Result<LabRecord> load_lab_record(const Globals& globals, const LabCommand& order) {
   auto scenario = load_for_lab(order.scenario);
   if (!scenario) {
     return std::unexpected(scenario.error());
@@ -89,14 +89,14 @@ Result<LabSession> load_session(const Globals& globals, const LabOrder& order) {
   if (!folder) {
     return std::unexpected(folder.error());
   }
-  return LabSession{StateFolder(folder->path()), std::move(*folder), order.scenario,
-                    std::move(*scenario),        order.record,       order.inspector_dir};
+  return LabRecord{StateFolder(folder->path()), std::move(*folder), order.scenario,
+                   std::move(*scenario),        order.record,       order.inspector_dir};
 }
 
-LabUse use_of(const LabOrder& order) { return !order.runs_jobs ? LabUse::up : order.keep ? LabUse::run_kept : LabUse::run; }
+LabUse use_of(const LabCommand& order) { return !order.runs_jobs ? LabUse::up : order.keep ? LabUse::run_kept : LabUse::run; }
 
 /// Starts everything in `lab`; on an error what was started runs on, for the caller to end.
-Result<void> open_lab(LabSession& lab, const Globals& globals, const LabOrder& order) {
+Result<void> open_lab(LabRecord& lab, const Globals& globals, const LabCommand& order) {
   const LabUse use = use_of(order);
   LOOM_TRY(lab.folder.take("loom " + std::string(to_string(use)) + " " + order.scenario));
   const auto beginning = decide_beginning(lab.folder.manifest(), running_in(lab.folder),
@@ -116,7 +116,7 @@ Result<void> open_lab(LabSession& lab, const Globals& globals, const LabOrder& o
 
 /// Everything of this lab: what was started here, and what another command started in its place since (`lab restart`). A lab
 /// that replaced this one shares no process with it and is left alone.
-Stopped stop_lab(const LabSession& lab) {
+Stopped stop_lab(const LabRecord& lab) {
   Stopped stopped;
   const auto folder = LabFolder::look(lab.files.folder());
   if (folder && folder->manifest() && std::ranges::any_of(folder->manifest()->processes, [&](const LabProcess& process) {
@@ -131,13 +131,14 @@ Stopped stop_lab(const LabSession& lab) {
 }
 
 /// Runs `work` on a lab of `order`'s; whatever interrupts it, nothing that was started is left running.
-int with_lab(Globals globals, const LabOrder& order, const std::function<int(LabSession&, const Globals&)>& work) {
-  auto session = load_session(globals, order);
+int with_lab(Globals globals, const LabCommand& order, const std::function<int(LabRecord&, const Globals&)>& work) {
+  auto session = load_lab_record(globals, order);
   if (!session) {
     return give_up(session.error());
   }
-  LabSession& lab = *session;
-  Interrupt interrupt([started = lab.started](bool at_once) { say_what_stayed(started->stop(at_once ? 0 : kStopPatienceMs)); });
+  LabRecord& lab = *session;
+  Interrupt interrupt(
+      [started = lab.started](bool at_once) { print_what_stayed(started->stop(at_once ? 0 : kStopPatienceMs)); });
   lab.is_interrupted = globals.is_interrupted = [&interrupt] { return interrupt.is_raised(); };
   lab.lifetime = order.runs_jobs && !order.keep ? Lifetime::ours : Lifetime::outlasts;
   const auto opened = open_lab(lab, globals, order);
@@ -148,9 +149,9 @@ int with_lab(Globals globals, const LabOrder& order, const std::function<int(Lab
   }
   if (was_interrupted || !opened || lab.lifetime == Lifetime::ours) {
     const Stopped stopped = stop_lab(lab);
-    say_what_stayed(stopped);
+    print_what_stayed(stopped);
     if (was_interrupted) {
-      say("  stopped " + std::to_string(stopped.stopped.size()) + " processes; nothing of this lab runs");
+      print_note("  stopped " + std::to_string(stopped.stopped.size()) + " processes; nothing of this lab runs");
       return kInterrupted;
     }
   }
@@ -159,19 +160,19 @@ int with_lab(Globals globals, const LabOrder& order, const std::function<int(Lab
 
 }  // namespace
 
-int lab_up(const Globals& globals, const LabOrder& order) {
-  return with_lab(globals, order, [](LabSession&, const Globals&) {
-    say("  the lab runs; loom status, loom job submit ..., loom lab down");
+int lab_up(const Globals& globals, const LabCommand& order) {
+  return with_lab(globals, order, [](LabRecord&, const Globals&) {
+    print_note("  the lab runs; loom status, loom job submit ..., loom lab down");
     return static_cast<int>(kDone);
   });
 }
 
-int run_lab(const Globals& globals, LabOrder order) {
+int run_lab(const Globals& globals, LabCommand order) {
   order.runs_jobs = true;
-  return with_lab(globals, order, [&](LabSession& lab, const Globals& used) {
+  return with_lab(globals, order, [&](LabRecord& lab, const Globals& used) {
     const int code = run_jobs(lab, used);
     if (order.keep) {
-      say("  the lab runs on; loom status, loom schedule history, loom lab down");
+      print_note("  the lab runs on; loom status, loom schedule history, loom lab down");
     }
     return code;
   });
@@ -183,7 +184,8 @@ int lab_down(const Globals& globals) {
     return give_up(folder.error());
   }
   if (!folder->manifest()) {
-    say("nothing was running in " + folder->path() + ": " + (folder->is_there() ? "it is empty" : "there is no such folder"));
+    print_note("nothing was running in " + folder->path() + ": " +
+               (folder->is_there() ? "it is empty" : "there is no such folder"));
     return kDone;
   }
   if (const auto taken = folder->take("loom lab down"); !taken) {
@@ -191,10 +193,11 @@ int lab_down(const Globals& globals) {
   }
   LabManifest manifest = *folder->manifest();
   const Stopped stopped = stop_processes(manifest.processes, kStopPatienceMs);
-  say(stopped.stopped.empty() ? "nothing was running in " + folder->path()
-                              : "stopped " + std::to_string(stopped.stopped.size()) +
-                                    (stopped.stopped.size() == 1 ? " process: " : " processes: ") + listing(stopped.stopped));
-  say_what_stayed(stopped);
+  print_note(stopped.stopped.empty()
+                 ? "nothing was running in " + folder->path()
+                 : "stopped " + std::to_string(stopped.stopped.size()) +
+                       (stopped.stopped.size() == 1 ? " process: " : " processes: ") + listing(stopped.stopped));
+  print_what_stayed(stopped);
   std::erase_if(manifest.processes, [&](const LabProcess& process) {
     return std::ranges::find(stopped.would_not, process.name) == stopped.would_not.end();
   });
@@ -204,8 +207,8 @@ int lab_down(const Globals& globals) {
     return give_up(saved.error());
   }
   if (goes_on) {
-    say("  journals, logs and keys stay in " + folder->path() + "; go on from them: loom lab up " + scenario + " --state " +
-        folder->path());
+    print_note("  journals, logs and keys stay in " + folder->path() + "; go on from them: loom lab up " + scenario +
+               " --state " + folder->path());
   }
   return stopped.would_not.empty() ? kDone : kFailed;
 }
@@ -219,7 +222,7 @@ Result<void> mark_key_folder(const std::string& state_dir) {
   return folder->manifest() ? Result<void>{} : folder->save({});
 }
 
-static void add_beginning(CLI::App& verb, LabOrder& order) {
+static void add_beginning(CLI::App& verb, LabCommand& order) {
   verb.add_flag("--replace", order.replace, "Stop the lab that runs in the state folder, if one does");
   verb.add_flag("--fresh", order.fresh, "Forget the journals and logs of an earlier lab; keys stay");
 }
@@ -227,7 +230,7 @@ static void add_beginning(CLI::App& verb, LabOrder& order) {
 void add_lab(CLI::App& app, CommandLine& line) {
   CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
   lab->require_subcommand(1);
-  auto& order = line.keep<LabOrder>();
+  auto& order = line.keep<LabCommand>();
   lab->footer(
       "A lab touches nothing in --state but what STATE/lab.json says that a lab made: a folder of other files is refused (3).\n"
       "lab up goes on from the journals of an earlier lab up; lab run plays its scenario from the beginning.");

@@ -14,7 +14,7 @@ namespace loom::cli {
 
 class CommandLine;
 
-struct LabOrder {
+struct LabCommand {
   std::string scenario;
   bool keep = false;            ///< leave everything running at the end
   bool record = false;          ///< the controller keeps a tape
@@ -28,16 +28,16 @@ struct LabOrder {
 /// Starts the scenario's processes, does what the scenario says when it says it, follows its jobs into light, accounts for them
 /// and replays their bytes over the light that the devices emitted, and prints it. Ends everything unless told to keep it; an
 /// interrupt ends everything in any case, with exit code 130.
-int run_lab(const Globals& globals, LabOrder order);
+int run_lab(const Globals& globals, LabCommand order);
 /// Starts the processes and returns when every agent has joined. An earlier lab's journals are gone on from.
-int lab_up(const Globals& globals, const LabOrder& order);
+int lab_up(const Globals& globals, const LabCommand& order);
 /// Stops what a lab left running in the state folder. Journals, logs and keys stay.
 int lab_down(const Globals& globals);
 /// The processes of the lab in the state folder. Exit code kPartial: some of them have ended.
 int lab_status(const Globals& globals);
 /// Stops one process and starts it again with the same command; waits until every agent has joined, and prints for how long
 /// light was unattended.
-int restart_in_lab(const Globals& globals, const LabOrder& order);
+int restart_in_lab(const Globals& globals, const LabCommand& order);
 
 /// Marks a folder of keys as a lab's, so that a lab may be started in it; one that holds anything else stays as it is.
 Result<void> mark_key_folder(const std::string& state_dir);

@@ -83,19 +83,19 @@ int open_pidfd(int pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0
 void send(const Descriptor& pidfd, int signal) { (void)syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0); }
 
 /// A process that a record names, held: whatever becomes of its number, signals reach this one or nobody.
-struct Held {
+struct HeldProcess {
   const LabProcess* process = nullptr;
   Descriptor pidfd;
 };
 
-struct Look {
+struct ProcessView {
   ProcessState state = ProcessState::ended;
   Descriptor pidfd{};
 };
 
 /// The descriptor first: what is read of the number afterwards is of this process, or of one whose start differs.
-Look look_at(const LabProcess& process) {
-  Look look{ProcessState::ended, Descriptor(open_pidfd(process.pid))};
+ProcessView look_at(const LabProcess& process) {
+  ProcessView look{ProcessState::ended, Descriptor(open_pidfd(process.pid))};
   const auto stat = stat_of(process.pid);
   if (!stat || process.boot_id != boot_id()) {
     return look;
@@ -109,14 +109,14 @@ Look look_at(const LabProcess& process) {
   return look;
 }
 
-bool has_ended(const Held& held) {
+bool has_ended(const HeldProcess& held) {
   pollfd item{held.pidfd.get(), POLLIN, 0};
   return poll(&item, 1, 0) > 0;
 }
 
 /// Until all have ended or the deadline passes.
-void wait_for_all(const std::vector<Held>& all, Clock::time_point deadline) {
-  for (const Held& each : all) {
+void wait_for_all(const std::vector<HeldProcess>& all, Clock::time_point deadline) {
+  for (const HeldProcess& each : all) {
     pollfd item{each.pidfd.get(), POLLIN, 0};
     auto left = [&] { return std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count(); };
     while (!has_ended(each) && left() > 0) {
@@ -196,7 +196,7 @@ struct Child {
 };
 
 /// Lets the child run, and waits until its program does.
-Result<void> release(const ProcessOrder& order, int pid, Pipe& go, Pipe& report) {
+Result<void> release(const ProcessSpec& order, int pid, Pipe& go, Pipe& report) {
   report.in = Descriptor();
   const char word = 'g';
   int problem = 0;
@@ -210,7 +210,7 @@ Result<void> release(const ProcessOrder& order, int pid, Pipe& go, Pipe& report)
 
 }  // namespace
 
-Result<LabProcess> start_process(const std::string& folder, const ProcessOrder& order, Lifetime lifetime,
+Result<LabProcess> start_process(const std::string& folder, const ProcessSpec& order, Lifetime lifetime,
                                  const NoteProcess& note) {
   auto log = open_log(folder + "/" + order.name + ".log", order.extends_log);
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -256,9 +256,9 @@ bool is_running(int pid) {
 
 Stopped stop_processes(const std::vector<LabProcess>& processes, int patience_ms) {
   Stopped result;
-  std::vector<Held> held;
+  std::vector<HeldProcess> held;
   for (const LabProcess& process : processes) {
-    Look look = look_at(process);
+    ProcessView look = look_at(process);
     if (look.state == ProcessState::running) {
       send(look.pidfd, patience_ms > 0 ? SIGTERM : SIGKILL);
       result.stopped.push_back(process.name);
@@ -268,13 +268,13 @@ Stopped stop_processes(const std::vector<LabProcess>& processes, int patience_ms
     }
   }
   wait_for_all(held, Clock::now() + std::chrono::milliseconds{patience_ms});
-  for (const Held& each : held) {
+  for (const HeldProcess& each : held) {
     if (!has_ended(each)) {
       send(each.pidfd, SIGKILL);
     }
   }
   wait_for_all(held, Clock::now() + kKillPatience);
-  for (const Held& each : held) {
+  for (const HeldProcess& each : held) {
     if (!has_ended(each)) {
       result.would_not.push_back(each.process->name);
     }

@@ -12,7 +12,7 @@
 
 namespace loom::cli {
 
-struct ProcessOrder {
+struct ProcessSpec {
   std::string name;  ///< of its log and in the manifest
   std::vector<std::string> command;
   bool extends_log = false;  ///< what earlier incarnations of it said stays; else it is emptied
@@ -28,7 +28,7 @@ using NoteProcess = std::function<Result<void>(const LabProcess&)>;
 
 /// Starts it detached from our terminal, output to FOLDER/NAME.log (0600). Returns when its program runs. Errors: storage (the
 /// log), unreachable (it cannot be run: why), those of `note`.
-Result<LabProcess> start_process(const std::string& folder, const ProcessOrder& order, Lifetime lifetime,
+Result<LabProcess> start_process(const std::string& folder, const ProcessSpec& order, Lifetime lifetime,
                                  const NoteProcess& note);
 
 enum class ProcessState : std::uint8_t {

@@ -32,7 +32,7 @@ std::string age_of(const LabProcess& process) {
 }
 
 /// The nodes whose agent processes run.
-std::uint64_t nodes_alive(const LabSession& lab) {
+std::uint64_t nodes_alive(const LabRecord& lab) {
   std::uint64_t nodes = 0;
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
     const LabProcess* record = lab.folder.manifest()->process("agents-" + std::to_string(process));
@@ -45,7 +45,7 @@ std::uint64_t nodes_alive(const LabSession& lab) {
 }
 
 /// The lab that the folder's manifest describes.
-Result<LabSession> session_of(const Globals& globals) {
+Result<LabRecord> session_of(const Globals& globals) {
   auto folder = LabFolder::look(globals.state_dir);
   if (!folder) {
     return std::unexpected(folder.error());
@@ -58,8 +58,8 @@ Result<LabSession> session_of(const Globals& globals) {
   if (!scenario) {
     return std::unexpected(scenario.error());
   }
-  LabSession lab{StateFolder(folder->path()), std::move(*folder), manifest.scenario, std::move(*scenario), manifest.record,
-                 manifest.inspector_dir,      manifest.address};
+  LabRecord lab{StateFolder(folder->path()), std::move(*folder), manifest.scenario, std::move(*scenario), manifest.record,
+                manifest.inspector_dir,      manifest.address};
   const LabManifest now = manifest_of(lab);
   if (now.fabric_digest != manifest.fabric_digest || now.agent_processes != manifest.agent_processes) {
     return fail(ErrorCode::refused,
@@ -72,7 +72,7 @@ Result<LabSession> session_of(const Globals& globals) {
 }
 
 /// Simulated devices live in their agent's process.
-std::size_t simulated_devices(const LabSession& lab, std::uint32_t process) {
+std::size_t simulated_devices(const LabRecord& lab, std::uint32_t process) {
   const NodeSpan span = nodes_of_process(lab.scenario, process);
   const Fabric& fabric = *lab.scenario.fabric;
   return static_cast<std::size_t>(std::ranges::count_if(fabric.devices, [&](const Device& device) {
@@ -81,18 +81,18 @@ std::size_t simulated_devices(const LabSession& lab, std::uint32_t process) {
   }));
 }
 
-void say_what_dies_with(const LabSession& lab, const std::string& name) {
+void print_what_dies_with(const LabRecord& lab, const std::string& name) {
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
     const std::size_t devices = name == "agents-" + std::to_string(process) ? simulated_devices(lab, process) : 0;
     if (devices > 0) {
-      say("  its " + std::to_string(devices) +
-          " simulated devices, and their light, end with it; the controller lights them again");
+      print_note("  its " + std::to_string(devices) +
+                 " simulated devices, and their light, end with it; the controller lights them again");
     }
   }
 }
 
 /// Until the controller has heard every agent of that process since `start`, when no earlier incarnation lived.
-Result<void> wait_for_process(LabSession& lab, std::uint32_t process, Clock::time_point start) {
+Result<void> wait_for_process(LabRecord& lab, std::uint32_t process, Clock::time_point start) {
   const NodeSpan span = nodes_of_process(lab.scenario, process);
   while (Clock::now() - start < kJoinPatience) {
     const auto reply = lab.connection->ask(Query{Noun::nodes, {}});
@@ -112,7 +112,7 @@ Result<void> wait_for_process(LabSession& lab, std::uint32_t process, Clock::tim
   }
   return fail(ErrorCode::timed_out,
               "the agents of agents-" + std::to_string(process) + " did not join within " + text_of(Duration{kJoinPatience}) +
-                  "; its last words:" + tail_of_log(lab.files.folder(), "agents-" + std::to_string(process)));
+                  "; it said last:" + tail_of_log(lab.files.folder(), "agents-" + std::to_string(process)));
 }
 
 struct Restart {
@@ -122,7 +122,7 @@ struct Restart {
   Duration unattended{};  ///< from its stop until every agent had joined
 };
 
-Result<Restart> restart(LabSession& lab, const Globals& globals, const std::string& name) {
+Result<Restart> restart(LabRecord& lab, const Globals& globals, const std::string& name) {
   Restart done{name};
   LOOM_TRY(lab.folder.take("loom lab restart " + name));
   const LabProcess* record = lab.folder.manifest()->process(name);
@@ -137,7 +137,7 @@ Result<Restart> restart(LabSession& lab, const Globals& globals, const std::stri
                     ". It has controller, " + listing(*known),
                 "loom lab status");
   }
-  say_what_dies_with(lab, name);
+  print_what_dies_with(lab, name);
   const auto begin = Clock::now();
   if (record != nullptr) {
     const Stopped stopped = stop_processes({*record}, kStopPatienceMs);
@@ -174,7 +174,7 @@ Result<Restart> restart(LabSession& lab, const Globals& globals, const std::stri
 
 }  // namespace
 
-int restart_in_lab(const Globals& globals, const LabOrder& order) {
+int restart_in_lab(const Globals& globals, const LabCommand& order) {
   auto lab = session_of(globals);
   if (!lab) {
     return give_up(lab.error());
@@ -193,9 +193,9 @@ int restart_in_lab(const Globals& globals, const LabOrder& order) {
     print(object);
   }
   const bool is_controller = name == kController;
-  say(name + (done->was_running ? " was stopped and runs again" : " did not run, and runs again") + "; " +
-      (is_controller ? "light was unattended for " : "every agent was back after ") + text_of(done->unattended) +
-      (is_controller ? ", as it was all the while" : ""));
+  print_note(name + (done->was_running ? " was stopped and runs again" : " did not run, and runs again") + "; " +
+             (is_controller ? "light was unattended for " : "every agent was back after ") + text_of(done->unattended) +
+             (is_controller ? ", as it was all the while" : ""));
   const std::uint64_t missing = lab->scenario.fabric->nodes.size() - done->nodes;
   if (missing > 0) {
     complain("agents of " + std::to_string(missing) + " nodes do not run", "loom lab status");
@@ -239,10 +239,10 @@ int lab_status(const Globals& globals) {
     std::fputs(table.text().c_str(), stdout);
   }
   if (manifest.processes.empty()) {
-    say("no lab runs in " + folder->path());
+    print_note("no lab runs in " + folder->path());
   } else if (ended > 0) {
-    say("  " + std::to_string(ended) + " of " + std::to_string(manifest.processes.size()) +
-        " processes have ended; loom lab restart NAME starts one again, loom lab up all of them");
+    print_note("  " + std::to_string(ended) + " of " + std::to_string(manifest.processes.size()) +
+               " processes have ended; loom lab restart NAME starts one again, loom lab up all of them");
   }
   return ended == 0 ? kDone : kPartial;
 }

@@ -32,13 +32,13 @@ class StartedProcesses {
   LabManifest started_;
 };
 
-struct LabSession {
+struct LabRecord {
   StateFolder files;
   LabFolder folder;
   std::string scenario_path;
   Scenario scenario;
   bool record = false;
-  std::string inspector_dir{};             ///< see LabOrder
+  std::string inspector_dir{};             ///< see LabCommand
   std::string address{};                   ///< that the controller is at, or was; empty: it takes any
   Lifetime lifetime = Lifetime::outlasts;  ///< of its processes
   std::function<bool()> is_interrupted = [] { return false; };
@@ -51,6 +51,6 @@ struct LabSession {
 
 /// Does what the scenario says when it says it, follows the jobs into light, accounts for them, replays them and prints. The
 /// exit code: kFailed if something became of a job that the scenario does not expect.
-int run_jobs(LabSession& lab, const Globals& globals);
+int run_jobs(LabRecord& lab, const Globals& globals);
 
 }  // namespace loom::cli

@@ -32,13 +32,13 @@ std::string port_of(const std::string& endpoint) {
 std::string agents_name(std::uint32_t process) { return "agents-" + std::to_string(process); }
 
 struct Emulator {
-  ProcessOrder order;
+  ProcessSpec order;
   std::string port;
   std::string sentence;  ///< that says what it is
 };
 
 /// Emulated heater banks: every Modbus/TCP bus of the inventory that lies on this host's loopback.
-std::vector<Emulator> heaters_of(const LabSession& lab) {
+std::vector<Emulator> heaters_of(const LabRecord& lab) {
   std::set<std::string> ports;
   for (const Bus& bus : lab.scenario.fabric->buses) {
     if (bus.endpoint.starts_with(kHeaters)) {
@@ -55,7 +55,7 @@ std::vector<Emulator> heaters_of(const LabSession& lab) {
 }
 
 /// An emulator of a switch, of the size and slowness that the fabric gives it.
-Result<Emulator> switch_of(const LabSession& lab, const Device& device, const std::string& port) {
+Result<Emulator> switch_of(const LabRecord& lab, const Device& device, const std::string& port) {
   const Element& element = lab.scenario.fabric->element(device.elements.front());
   const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind);
   const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind);
@@ -73,7 +73,7 @@ Result<Emulator> switch_of(const LabSession& lab, const Device& device, const st
                   "  emulated " + device.name + " at tcp://127.0.0.1:" + port};
 }
 
-Result<std::vector<Emulator>> emulators_of(const LabSession& lab) {
+Result<std::vector<Emulator>> emulators_of(const LabRecord& lab) {
   std::vector<Emulator> emulators = heaters_of(lab);
   const Fabric& fabric = *lab.scenario.fabric;
   std::vector<std::pair<std::string, std::string>> device_of_port;
@@ -98,12 +98,12 @@ Result<std::vector<Emulator>> emulators_of(const LabSession& lab) {
   return emulators;
 }
 
-Result<void> check_interrupt(const LabSession& lab) {
+Result<void> check_interrupt(const LabRecord& lab) {
   return lab.is_interrupted() ? fail(ErrorCode::timed_out, "interrupted") : Result<void>{};
 }
 
 /// Into the manifest, which whoever ends the lab later goes by.
-Result<void> note_process(LabSession& lab, const LabProcess& process) {
+Result<void> note_process(LabRecord& lab, const LabProcess& process) {
   const bool was_taken = lab.folder.is_taken();
   if (!was_taken) {
     LOOM_TRY(lab.folder.take("loom, starting " + process.name));
@@ -120,14 +120,14 @@ Result<void> note_process(LabSession& lab, const LabProcess& process) {
   return saved;
 }
 
-Result<int> start(LabSession& lab, const ProcessOrder& order) {
+Result<int> start(LabRecord& lab, const ProcessSpec& order) {
   const auto process = start_process(lab.files.folder(), order, lab.lifetime,
                                      [&](const LabProcess& started) { return note_process(lab, started); });
   return process ? Result<int>(process->pid) : std::unexpected(process.error());
 }
 
 /// An emulator is up when it says its port: agents that ask it earlier would report a device that does not answer.
-Result<void> start_emulator(LabSession& lab, const Emulator& emulator) {
+Result<void> start_emulator(LabRecord& lab, const Emulator& emulator) {
   const std::string& name = emulator.order.name;
   const auto pid = start(lab, emulator.order);
   if (!pid) {
@@ -138,11 +138,11 @@ Result<void> start_emulator(LabSession& lab, const Emulator& emulator) {
     LOOM_TRY(check_interrupt(lab));
     if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
       return fail(ErrorCode::unreachable,
-                  "the emulator of " + name + " did not start; its last words:" + tail_of_log(lab.files.folder(), name));
+                  "the emulator of " + name + " did not start; it said last:" + tail_of_log(lab.files.folder(), name));
     }
     std::this_thread::sleep_for(kPollInterval);
   }
-  say(emulator.sentence);
+  print_note(emulator.sentence);
   return {};
 }
 
@@ -159,7 +159,7 @@ void add_journal(std::vector<std::string>& files, const std::string& path) {
 }
 
 /// Whatever the programs of a lab write, beside their logs; keys are not forgotten with a lab.
-std::vector<std::string> files_of(const LabSession& lab) {
+std::vector<std::string> files_of(const LabRecord& lab) {
   std::vector<std::string> files;
   add_journal(files, lab.files.controller_journal());
   add(files, lab.files.address(), {"", ".new"});
@@ -214,14 +214,14 @@ Result<Scenario> load_for_lab(const std::string& path) {
   }
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
-      say(to_string(error));
+      print_note(to_string(error));
     }
     return fail(ErrorCode::invalid_config, path + " has errors");
   }
   return std::move(*scenario.value);
 }
 
-LabManifest manifest_of(const LabSession& lab) {
+LabManifest manifest_of(const LabRecord& lab) {
   std::error_code problem;
   LabManifest manifest;
   manifest.scenario = fs::weakly_canonical(lab.scenario_path, problem).string();
@@ -239,7 +239,7 @@ LabManifest manifest_of(const LabSession& lab) {
   return manifest;
 }
 
-Result<std::vector<std::string>> processes_of(const LabSession& lab) {
+Result<std::vector<std::string>> processes_of(const LabRecord& lab) {
   const auto emulators = emulators_of(lab);
   if (!emulators) {
     return std::unexpected(emulators.error());
@@ -255,7 +255,7 @@ Result<std::vector<std::string>> processes_of(const LabSession& lab) {
   return names;
 }
 
-Result<void> start_by_name(LabSession& lab, const std::string& name) {
+Result<void> start_by_name(LabRecord& lab, const std::string& name) {
   if (name == kController) {
     return start_controller(lab);
   }
@@ -276,9 +276,9 @@ Result<void> start_by_name(LabSession& lab, const std::string& name) {
   return fail(ErrorCode::not_found, "the lab has no process " + name, "loom lab status");
 }
 
-Result<void> start_controller(LabSession& lab) {
+Result<void> start_controller(LabRecord& lab) {
   const std::string name(kController);
-  ProcessOrder order{name, {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}};
+  ProcessSpec order{name, {program_folder() + "/lightloomd", "--scenario", lab.scenario_path, "--state", lab.files.folder()}};
   order.extends_log = true;  // the audit is in it
   if (lab.record) {
     order.command.emplace_back("--record");
@@ -297,7 +297,7 @@ Result<void> start_controller(LabSession& lab) {
   for (; !address; address = lab.files.read_address()) {
     LOOM_TRY(check_interrupt(lab));
     if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
-      return fail(ErrorCode::unreachable, name + " did not start; its last words:" + tail_of_log(lab.files.folder(), name));
+      return fail(ErrorCode::unreachable, name + " did not start; it said last:" + tail_of_log(lab.files.folder(), name));
     }
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -305,10 +305,10 @@ Result<void> start_controller(LabSession& lab) {
   return {};
 }
 
-Result<void> start_agent_process(LabSession& lab, std::uint32_t process) {
-  ProcessOrder order{agents_name(process),
-                     {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
-                      std::to_string(process), "--state", lab.files.folder(), "--faults"}};
+Result<void> start_agent_process(LabRecord& lab, std::uint32_t process) {
+  ProcessSpec order{agents_name(process),
+                    {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--process",
+                     std::to_string(process), "--state", lab.files.folder(), "--faults"}};
   order.extends_log = true;
   if (!lab.inspector_dir.empty()) {
     order.command.insert(order.command.end(), {"--inspector-dir", lab.inspector_dir});
@@ -322,7 +322,7 @@ Result<void> start_agent_process(LabSession& lab, std::uint32_t process) {
   return {};
 }
 
-Result<void> wait_for_agents(LabSession& lab, const Joining& joining) {
+Result<void> wait_for_agents(LabRecord& lab, const Joining& joining) {
   const auto begin = std::chrono::steady_clock::now();
   Progress progress;
   while (true) {
@@ -341,7 +341,7 @@ Result<void> wait_for_agents(LabSession& lab, const Joining& joining) {
     for (std::size_t i = 0; i < lab.agent_pids.size(); ++i) {
       if (lab.agent_pids[i] != 0 && !is_running(lab.agent_pids[i])) {
         const std::string name = agents_name(static_cast<std::uint32_t>(i));
-        return fail(ErrorCode::unreachable, name + " ended; its last words:" + tail_of_log(lab.files.folder(), name));
+        return fail(ErrorCode::unreachable, name + " ended; it said last:" + tail_of_log(lab.files.folder(), name));
       }
     }
     if (std::chrono::steady_clock::now() - begin > kJoinPatience) {
@@ -352,7 +352,7 @@ Result<void> wait_for_agents(LabSession& lab, const Joining& joining) {
   }
 }
 
-Result<void> start_everything(LabSession& lab, const Globals& globals) {
+Result<void> start_everything(LabRecord& lab, const Globals& globals) {
   LOOM_TRY(lab.files.make_keys(lab.scenario));
   const auto names = processes_of(lab);
   if (!names) {

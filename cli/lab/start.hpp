@@ -15,21 +15,21 @@ namespace loom::cli {
 Result<Scenario> load_for_lab(const std::string& path);
 
 /// What a lab of this scenario is, before anything runs: scenario, fabric, the files that it will make.
-LabManifest manifest_of(const LabSession& lab);
+LabManifest manifest_of(const LabRecord& lab);
 
 /// Names of all processes of the scenario, in the order of their start: emulators, "lightloomd", "agents-0" and so on.
-Result<std::vector<std::string>> processes_of(const LabSession& lab);
+Result<std::vector<std::string>> processes_of(const LabRecord& lab);
 
 /// Starts one and waits until it can be asked; agents join later. Errors: not_found (no such process), unreachable (it ended,
 /// or did not start in time), timed_out (interrupted), storage.
-Result<void> start_by_name(LabSession& lab, const std::string& name);
+Result<void> start_by_name(LabRecord& lab, const std::string& name);
 
 /// Errors: unreachable (it ended, or did not start in time). A second start is at the address of the first.
-Result<void> start_controller(LabSession& lab);
-Result<void> start_agent_process(LabSession& lab, std::uint32_t process);
+Result<void> start_controller(LabRecord& lab);
+Result<void> start_agent_process(LabRecord& lab, std::uint32_t process);
 
 /// Makes the keys, starts everything and returns when every agent has joined. On an error the caller ends what was started.
-Result<void> start_everything(LabSession& lab, const Globals& globals);
+Result<void> start_everything(LabRecord& lab, const Globals& globals);
 
 struct Joining {
   std::uint64_t nodes = 0;  ///< how many agents shall join
@@ -37,6 +37,6 @@ struct Joining {
 };
 
 /// Until so many agents are live; measures lab.join_time. Errors: unreachable (an agent process ended), timed_out.
-Result<void> wait_for_agents(LabSession& lab, const Joining& joining);
+Result<void> wait_for_agents(LabRecord& lab, const Joining& joining);
 
 }  // namespace loom::cli

@@ -38,7 +38,7 @@ int acknowledge_alarm(const Globals& globals, const std::uint64_t& alarm) {
   if (!reply) {
     return give_up(reply.error());
   }
-  say("alarm " + number(alarm) + " is acknowledged; it goes when its cause is gone");
+  print_note("alarm " + number(alarm) + " is acknowledged; it goes when its cause is gone");
   return kDone;
 }
 

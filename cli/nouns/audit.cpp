@@ -50,7 +50,7 @@ Result<Source> read_from(const std::string& journal) {
   return Source{std::move(state.audit), journal};
 }
 
-Result<Source> find_records(const Globals& globals, const AuditOrder& order) {
+Result<Source> find_records(const Globals& globals, const AuditCommand& order) {
   if (!order.journal.empty()) {
     return read_from(order.journal);
   }
@@ -69,7 +69,7 @@ Result<Source> find_records(const Globals& globals, const AuditOrder& order) {
   if (!can_read) {
     return std::unexpected(connection.error());
   }
-  say("no controller answers; read from " + files.controller_journal());
+  print_note("no controller answers; read from " + files.controller_journal());
   return read_from(files.controller_journal());
 }
 
@@ -116,7 +116,7 @@ Result<WallTime> parse_since(const std::string& text, WallTime now) {
                   std::chrono::seconds{second}};
 }
 
-Result<std::vector<AuditRecord>> chosen(std::vector<AuditRecord> records, const AuditOrder& order, WallTime now) {
+Result<std::vector<AuditRecord>> chosen(std::vector<AuditRecord> records, const AuditCommand& order, WallTime now) {
   WallTime since{};
   if (!order.since.empty()) {
     const auto parsed = parse_since(order.since, now);
@@ -134,7 +134,7 @@ Result<std::vector<AuditRecord>> chosen(std::vector<AuditRecord> records, const 
 
 namespace {
 
-int show_audit(const Globals& globals, const AuditOrder& order) {
+int show_audit(const Globals& globals, const AuditCommand& order) {
   auto source = find_records(globals, order);
   if (!source) {
     return give_up(source.error());
@@ -160,7 +160,7 @@ std::string text_of(const std::vector<AuditRecord>& rows) { return rows.empty() 
 void add_audit(CLI::App& app, CommandLine& line) {
   CLI::App* audit = app.add_subcommand("audit", "Who asked what, when, and what was answered");
   audit->require_subcommand(0, 1);
-  auto& options = line.keep<AuditOrder>();
+  auto& options = line.keep<AuditCommand>();
   const auto add = [&](CLI::App* verb) {
     verb->add_option("--since", options.since, "Ago: 90s, 10m, 2h, 7d; or a time of UTC: 2026-11-22T15:04:05Z");
     verb->add_option("--principal", options.principal, "Only what this one asked");

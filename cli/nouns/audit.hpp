@@ -12,7 +12,7 @@
 
 namespace loom::cli {
 
-struct AuditOrder {
+struct AuditCommand {
   std::string since;      ///< "90s", "10m", "2h", "7d" ago, or 2026-11-22[T15:04[:05]][Z]; empty: all
   std::string principal;  ///< empty: everybody
   bool refused = false;   ///< only what was refused
@@ -23,6 +23,6 @@ struct AuditOrder {
 Result<WallTime> parse_since(const std::string& text, WallTime now);
 
 /// What the order asks for of them.
-Result<std::vector<AuditRecord>> chosen(std::vector<AuditRecord> records, const AuditOrder& order, WallTime now);
+Result<std::vector<AuditRecord>> chosen(std::vector<AuditRecord> records, const AuditCommand& order, WallTime now);
 
 }  // namespace loom::cli

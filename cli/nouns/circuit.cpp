@@ -82,7 +82,7 @@ int explain_circuit(const Globals& globals, const std::uint64_t& circuit) {
   const auto& explanation = std::get<CircuitExplanation>(reply->rows);
   print_rows(globals, *reply);
   if (!globals.json) {
-    say("  try: " + explanation.next_command);
+    print_note("  try: " + explanation.next_command);
   }
   return kDone;
 }

@@ -77,7 +77,7 @@ int set_device(const Globals& globals, const DeviceOptions& order) {
   if (!connection) {
     return give_up(connection.error());
   }
-  OrderDevice ask{DeviceId{order.device}, {}, globals.dry_run};
+  DeviceRequest ask{DeviceId{order.device}, {}, globals.dry_run};
   if (order.clear && !order.words.empty()) {
     return give_up({ErrorCode::invalid_argument, "--clear and key=value exclude each other", "loom device set --help"});
   }
@@ -109,7 +109,7 @@ int reset_device(const Globals& globals, const DeviceOptions& order) {
   if (!connection) {
     return give_up(connection.error());
   }
-  const auto reply = connection->ask(OrderReset{DeviceId{order.device}});
+  const auto reply = connection->ask(ResetRequest{DeviceId{order.device}});
   if (!reply) {
     return give_up(reply.error());
   }
@@ -120,9 +120,9 @@ int reset_device(const Globals& globals, const DeviceOptions& order) {
     return kDone;
   }
   std::fputs(text_of(std::get<std::vector<DeviceReport>>(reply->rows)).c_str(), stdout);
-  say("device " + number(order.device) + " was read back and " +
-      (reply->writes == 0 ? std::string("was as it shall be")
-                          : "set again: " + number(reply->writes) + (reply->writes == 1 ? " write" : " writes")));
+  print_note("device " + number(order.device) + " was read back and " +
+             (reply->writes == 0 ? std::string("was as it shall be")
+                                 : "set again: " + number(reply->writes) + (reply->writes == 1 ? " write" : " writes")));
   return kDone;
 }
 

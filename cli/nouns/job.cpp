@@ -126,8 +126,8 @@ int submit_job(const Globals& globals, const JobOptions& order) {
     std::printf("job %llu\n", static_cast<unsigned long long>(reply->job.value));
   }
   if (!order.wait) {
-    say("its light comes with revision " + std::to_string(reply->revision.value) + "; follow it: loom wait " +
-        std::to_string(reply->revision.value));
+    print_note("its light comes with revision " + std::to_string(reply->revision.value) + "; follow it: loom wait " +
+               std::to_string(reply->revision.value));
   }
   return order.wait ? follow_job(*connection, reply->job, globals.timeout) : kDone;
 }
@@ -158,8 +158,8 @@ int change_job(const Globals& globals, const JobOptions& order) {
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
-  say("job " + std::to_string(order.job) + " moves " + order.workload + " from revision " +
-      std::to_string(reply->revision.value) + " on");
+  print_note("job " + std::to_string(order.job) + " moves " + order.workload + " from revision " +
+             std::to_string(reply->revision.value) + " on");
   return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
@@ -176,11 +176,11 @@ int resize_job(const Globals& globals, const JobOptions& order) {
     return print_dry_run(globals, *reply);
   }
   if (reply->revision.value == 0) {
-    say("job " + std::to_string(order.job) + " has " + std::to_string(order.nodes) + " nodes already");
+    print_note("job " + std::to_string(order.job) + " has " + std::to_string(order.nodes) + " nodes already");
     return kDone;
   }
-  say("job " + std::to_string(order.job) + " gets " + std::to_string(order.nodes) + " nodes with revision " +
-      std::to_string(reply->revision.value));
+  print_note("job " + std::to_string(order.job) + " gets " + std::to_string(order.nodes) + " nodes with revision " +
+             std::to_string(reply->revision.value));
   return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
@@ -276,8 +276,8 @@ int cancel_job(const Globals& globals, std::uint64_t job, bool wait) {
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
-  say("job " + std::to_string(job) + " is cancelled; its light goes out with revision " +
-      std::to_string(reply->revision.value));
+  print_note("job " + std::to_string(job) + " is cancelled; its light goes out with revision " +
+             std::to_string(reply->revision.value));
   return wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 

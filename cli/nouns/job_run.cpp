@@ -166,11 +166,11 @@ class Attendance {
     }
     job_ = std::move(*row);
     if (asks && hook_ == 0) {
-      answer_wish();
+      answer_quiesce();
     }
   }
 
-  void answer_wish() {
+  void answer_quiesce() {
     if (job_.quiesce.value != 0 && !is_quiet_ && failed_for_ != job_.quiesce) {
       asked_for_ = job_.quiesce;
       begin_hook("quiesce", order_.on_quiesce);
@@ -183,8 +183,8 @@ class Attendance {
 
   void begin_hook(const std::string& phase, const std::string& command) {
     phase_ = phase;
-    say("  job " + number(job_.job.value) + ": " + phase +
-        (phase == "quiesce" ? ", revision " + number(asked_for_.value) + " darkens its light" : ", its light is back"));
+    print_note("  job " + number(job_.job.value) + ": " + phase +
+               (phase == "quiesce" ? ", revision " + number(asked_for_.value) + " darkens its light" : ", its light is back"));
     if (command.empty()) {
       return end_hook(0);
     }
@@ -233,7 +233,7 @@ class Attendance {
   /// A controller that is away leaves the light as it is; its next life may be elsewhere.
   void lose(const Error& error) {
     if (!is_lost_) {
-      say("  " + error.message + "; agents keep the light as it is, waiting for the controller");
+      print_note("  " + error.message + "; agents keep the light as it is, waiting for the controller");
     }
     is_lost_ = true;
     if (auto again = Connection::open(globals_)) {
@@ -323,7 +323,7 @@ int run_with_job(const Globals& globals, const LaunchOptions& order) {
   }
   const int code = Attendance(globals, order, std::move(*connection), std::move(*job), *names).follow(*command);
   if (order.keep) {
-    say("  job " + number(id->job.value) + " keeps its light; end it: loom job cancel " + number(id->job.value));
+    print_note("  job " + number(id->job.value) + " keeps its light; end it: loom job cancel " + number(id->job.value));
     return code;
   }
   const int cancelled = cancel_job(globals, id->job.value, false);

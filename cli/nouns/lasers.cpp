@@ -106,15 +106,15 @@ int report(const Globals& globals, const std::vector<AgentAnswer>& answers) {
     }
   }
   if (dark == answers.size()) {
-    say("next, once a controller runs: loom lasers rearm");
+    print_note("next, once a controller runs: loom lasers rearm");
     return kDone;
   }
-  say("see with your own eyes that they are dark, or cut their power");
+  print_note("see with your own eyes that they are dark, or cut their power");
   return answered == 0 ? kNoConnection : kPartial;
 }
 
 int off_directly(const Globals& globals) {
-  const auto answers = ask_all(globals, OrderLasers{false});
+  const auto answers = ask_all(globals, LasersRequest{false});
   return answers ? report(globals, *answers) : give_up(answers.error());
 }
 
@@ -125,7 +125,7 @@ Result<OperatorReply> order_by_controller(const Globals& globals, bool on, Durat
   Globals hasty = globals;
   hasty.timeout = std::min(globals.timeout, patience);
   auto connection = Connection::open(hasty);
-  return connection ? connection->ask(OrderLasers{on}) : Result<OperatorReply>(std::unexpected(connection.error()));
+  return connection ? connection->ask(LasersRequest{on}) : Result<OperatorReply>(std::unexpected(connection.error()));
 }
 
 int follow(const Globals& globals, const OperatorReply& reply, bool wait) {
@@ -162,18 +162,18 @@ int report_latched(const Globals& globals) {
     return give_up(rows.error());
   }
   for (std::size_t i = 0; i < std::min(rows->size(), kNodesNamed); ++i) {
-    say("node " + std::to_string((*rows)[i].node.value) + " stays dark: " + (*rows)[i].dark_because);
+    print_note("node " + std::to_string((*rows)[i].node.value) + " stays dark: " + (*rows)[i].dark_because);
   }
   if (rows->empty()) {
     return kDone;
   }
-  say(std::to_string(rows->size()) + " nodes stay latched off; when their contacts are closed: loom lasers rearm");
+  print_note(std::to_string(rows->size()) + " nodes stay latched off; when their contacts are closed: loom lasers rearm");
   return kPartial;
 }
 
 int lasers_off(const Globals& globals, const LasersOptions& options) {
   if (globals.dry_run) {
-    say("would darken every laser of the fabric at once");
+    print_note("would darken every laser of the fabric at once");
     return kDone;
   }
   if (options.direct) {
@@ -181,26 +181,26 @@ int lasers_off(const Globals& globals, const LasersOptions& options) {
   }
   const auto reply = order_by_controller(globals, false, kControllerPatience);
   if (reply) {
-    say("lasers off is ordered and latched; `loom lasers rearm` lifts it");
+    print_note("lasers off is ordered and latched; `loom lasers rearm` lifts it");
     return follow(globals, *reply, options.wait);
   }
   if (!is_silence(reply.error())) {
     return give_up(reply.error());
   }
-  say("no controller answers (" + reply.error().message + "); the agents are asked themselves");
+  print_note("no controller answers (" + reply.error().message + "); the agents are asked themselves");
   return off_directly(globals);
 }
 
 int rearm_lasers(const Globals& globals, const LasersOptions& options) {
   if (globals.dry_run) {
-    say("would lift the latch; light returns with the next revision");
+    print_note("would lift the latch; light returns with the next revision");
     return kDone;
   }
   const auto reply = order_by_controller(globals, true, globals.timeout);
   if (!reply) {
     return give_up(reply.error());
   }
-  say("lasers are rearmed; light returns with revision " + std::to_string(reply->revision.value));
+  print_note("lasers are rearmed; light returns with revision " + std::to_string(reply->revision.value));
   const int followed = follow(globals, *reply, options.wait);
   return options.wait && followed == kDone ? report_latched(globals) : followed;
 }
@@ -216,8 +216,8 @@ int show_latches(const Globals& globals) {
     if (own != nullptr && own->size() == 1) {
       rows.push_back(own->front());
     } else {
-      say("node " + std::to_string(answer.node.value) + ": " +
-          (answer.reply ? std::string("it answered without a row") : answer.reply.error().message));
+      print_note("node " + std::to_string(answer.node.value) + ": " +
+                 (answer.reply ? std::string("it answered without a row") : answer.reply.error().message));
     }
   }
   if (globals.json) {

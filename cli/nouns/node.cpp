@@ -22,37 +22,37 @@ constexpr Column<NodeReport> kColumns[] = {
     {"session", kCell<&NodeReport::session>},
     {"applied", kCell<&NodeReport::applied>},
     {"silence",
-     [](const NodeReport& row) { return row.silence < Duration{0} ? std::string("never heard") : text_of(row.silence); }},
+     [](const NodeReport& row) { return row.silence < Duration{0} ? std::string("never received") : text_of(row.silence); }},
     {"lasers", [](const NodeReport& row) { return std::string(row.lasers_latched_off ? "LATCHED OFF" : "on"); }},
     {"devices", kCell<&NodeReport::devices>},
     {"jobs", kCell<&NodeReport::jobs>},
     {"use", use_of}};
 
-int order_node(const Globals& globals, const NodeOptions& options, NodeOrder order) {
+int node_request(const Globals& globals, const NodeOptions& options, NodeAction order) {
   const std::string number = std::to_string(options.node);
-  const char* done = order == NodeOrder::drain      ? " is drained"
-                     : order == NodeOrder::undrain  ? " may get jobs again"
-                     : order == NodeOrder::maintain ? " goes into maintenance, its lasers dark and latched"
-                                                    : " leaves maintenance and stays drained";
-  const int code = request(globals, OrderNode{NodeId{options.node}, order, options.request.force, globals.dry_run},
+  const char* done = order == NodeAction::drain      ? " is drained"
+                     : order == NodeAction::undrain  ? " may get jobs again"
+                     : order == NodeAction::maintain ? " goes into maintenance, its lasers dark and latched"
+                                                     : " leaves maintenance and stays drained";
+  const int code = request(globals, NodeRequest{NodeId{options.node}, order, options.request.force, globals.dry_run},
                            options.request.wait, "node " + number + done);
-  if (code == kDone && order == NodeOrder::release && !globals.dry_run) {
-    say("  to give it jobs again: loom node undrain " + number);
+  if (code == kDone && order == NodeAction::release && !globals.dry_run) {
+    print_note("  to give it jobs again: loom node undrain " + number);
   }
   return code;
 }
 
-CLI::App& add_order(CLI::App& group, CommandLine& line, const char* word, const char* what, NodeOrder order,
+CLI::App& add_order(CLI::App& group, CommandLine& line, const char* word, const char* what, NodeAction order,
                     NodeOptions& options) {
   CLI::App* verb = group.add_subcommand(word, what);
   verb->add_option("NODE", options.node, "The node's number")->required();
   add_change_flags(*verb, line, options.request.wait);
-  line.when(*verb, [order, &options](const Globals& globals) { return order_node(globals, options, order); });
+  line.when(*verb, [order, &options](const Globals& globals) { return node_request(globals, options, order); });
   return *verb;
 }
 
 int maintain(const Globals& globals, const NodeOptions& options) {
-  return order_node(globals, options, options.on_or_off == "on" ? NodeOrder::maintain : NodeOrder::release);
+  return node_request(globals, options, options.on_or_off == "on" ? NodeAction::maintain : NodeAction::release);
 }
 
 }  // namespace
@@ -70,14 +70,14 @@ std::string text_of(const std::vector<NodeReport>& rows) {
 void add_node(CLI::App& app, CommandLine& line) {
   CLI::App& group = add_reading(app, line, RowFields<NodeReport>::kList, "nodes and their agents");
   auto& options = line.keep<NodeOptions>();
-  add_order(group, line, "drain", "No new jobs; running ones move to free nodes", NodeOrder::drain, options)
+  add_order(group, line, "drain", "No new jobs; running ones move to free nodes", NodeAction::drain, options)
       .add_flag("--force", options.request.force, "Drain it although a job finds no other node and stays");
-  add_order(group, line, "undrain", "It may get jobs again", NodeOrder::undrain, options);
+  add_order(group, line, "undrain", "It may get jobs again", NodeAction::undrain, options);
   CLI::App* maintenance = group.add_subcommand("maintenance", "Drained, dark and latched: nothing repairs it until off");
   maintenance->add_option("NODE", options.node, "The node's number")->required();
   maintenance->add_option("ON_OR_OFF", options.on_or_off, "on or off")->required()->check(CLI::IsMember({"on", "off"}));
   maintenance->add_flag("--force", options.request.force,
-                        "Although it cannot be heard: you have seen that its lasers are dark");
+                        "Although it does not answer: you have seen that its lasers are dark");
   add_change_flags(*maintenance, line, options.request.wait);
   line.when(*maintenance, maintain, options);
 }

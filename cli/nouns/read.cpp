@@ -79,7 +79,7 @@ int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
                    "loom " + word + (noun == Noun::history ? "" : " list"));
   }
   if (count_of(*reply) == 0) {
-    say("there is nothing to show: no " + word + (noun == Noun::circuits ? " is lit" : ""));
+    print_note("there is nothing to show: no " + word + (noun == Noun::circuits ? " is lit" : ""));
   }
   print_rows(globals, *reply);
   return kDone;

@@ -115,13 +115,13 @@ int conclude(const Globals& globals, Connection& connection, const OperatorReply
     std::printf("revision %s\n", number(reply.revision.value).c_str());
   }
   if (reply.revision.value == 0) {
-    say(done + "; no light changes");
+    print_note(done + "; no light changes");
     return kDone;
   }
   if (wait) {
     return follow_revision(globals, connection, reply.revision.value);
   }
-  say(done + " by revision " + number(reply.revision.value) + "; follow it: loom wait " + number(reply.revision.value));
+  print_note(done + " by revision " + number(reply.revision.value) + "; follow it: loom wait " + number(reply.revision.value));
   return kDone;
 }
 

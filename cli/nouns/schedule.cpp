@@ -64,7 +64,7 @@ Result<std::vector<ScheduledCircuit>> load(const std::string& path) {
   auto circuits = read_schedule(path);
   if (!circuits) {
     for (const ConfigError& error : circuits.errors) {
-      say(to_string(error));
+      print_note(to_string(error));
     }
     return fail(ErrorCode::invalid_config, path + " is no schedule that can be applied", "loom schedule show --json");
   }
@@ -96,7 +96,7 @@ int show_schedule(const Globals& globals) {
   const auto& rows = std::get<std::vector<CircuitReport>>(circuits->rows);
   const auto& now = std::get<StatusReport>(status->rows);
   if (rows.empty()) {
-    say("there is nothing to show: no circuit is lit");
+    print_note("there is nothing to show: no circuit is lit");
   }
   if (globals.json) {
     auto object = json_of(rows);
@@ -134,8 +134,8 @@ int diff_schedule(const Globals& globals, const ScheduleOptions& order) {
   const std::string against = order.target.empty()        ? "what would be planned now"
                               : revision_of(order.target) ? "revision " + order.target
                                                           : order.target;
-  say(change.touched == 0 ? "the light that is confirmed is the same as " + against
-                          : number(change.touched) + " circuits differ between the confirmed light and " + against);
+  print_note(change.touched == 0 ? "the light that is confirmed is the same as " + against
+                                 : number(change.touched) + " circuits differ between the confirmed light and " + against);
   return change.touched == 0 ? kDone : kFailed;
 }
 
@@ -159,10 +159,10 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
     return give_up(circuits.error());
   }
   ask.circuits = std::move(*circuits);
-  const bool is_on_trial = ask.confirm_within > Duration{};
+  const bool is_tentative = ask.confirm_within > Duration{};
   const int code = request(globals, std::move(ask), order.wait, order.target + " is applied");
-  if (code == kDone && is_on_trial && !globals.dry_run) {
-    say("  it returns by itself in " + order.confirm_within + " unless: loom schedule confirm");
+  if (code == kDone && is_tentative && !globals.dry_run) {
+    print_note("  it returns by itself in " + order.confirm_within + " unless: loom schedule confirm");
   }
   return code;
 }
@@ -176,7 +176,7 @@ int confirm_schedule(const Globals& globals) {
   if (!reply) {
     return give_up(reply.error());
   }
-  say("the schedule of revision " + number(reply->revision.value) + " stays");
+  print_note("the schedule of revision " + number(reply->revision.value) + " stays");
   return kDone;
 }
 

@@ -29,7 +29,7 @@ std::string text_of(const StatusReport& status) {
   };
   line("fabric", status.fabric + ", " + number(status.nodes) + " nodes");
   line("revision", number(status.revision.value) + " (term " + number(status.term.value) + ")");
-  if (status.stage != CommitStage::idle) {
+  if (status.stage != CommitState::idle) {
     line("under way", "revision " + number(status.under_way.value) + ", " + std::string(to_string(status.stage)) + " " +
                           number(status.stage_done) + "/" + number(status.stage_total));
   }

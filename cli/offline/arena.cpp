@@ -61,7 +61,7 @@ Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration com
   return standing;
 }
 
-Result<Round> play_round(const ArenaOrder& order, const Calibration* calibration, Progress& progress) {
+Result<Round> play_round(const ArenaCommand& order, const Calibration* calibration, Progress& progress) {
   std::vector<std::string> fabrics = order.fabrics;
   if (fabrics.empty()) {
     fabrics.assign(arena_names().begin(), arena_names().end());
@@ -107,7 +107,7 @@ std::string fixed(double value, int digits) {
   return text.data();
 }
 
-void print_round(const Round& round, const ArenaOrder& order) {
+void print_round(const Round& round, const ArenaCommand& order) {
   std::printf("%s, %u nodes, %s a node, %s\n", round.workload.c_str(), round.nodes, order.bandwidth.c_str(),
               round.calibration.empty() ? "uncalibrated" : ("calibrated by " + round.calibration + ": " + round.note).c_str());
   Table table(
@@ -172,7 +172,7 @@ nlohmann::ordered_json json_of(const Round& round) {
   return object;
 }
 
-std::string drawing_of(const Round& round, const ArenaOrder& order) {
+std::string drawing_of(const Round& round, const ArenaCommand& order) {
   BarChart bars;
   bars.title = round.workload + " on " + std::to_string(round.nodes) + " nodes at " + order.bandwidth + " a node" +
                (round.calibration.empty() ? " (uncalibrated)" : " (calibrated by " + round.calibration + ")");
@@ -207,7 +207,7 @@ std::string drawing_of(const Round& round, const ArenaOrder& order) {
   return draw(bars, gantt);
 }
 
-bool write_plot(const std::string& path, const Round& round, const ArenaOrder& order) {
+bool write_plot(const std::string& path, const Round& round, const ArenaCommand& order) {
   std::ofstream file(path, std::ios::binary);
   file << drawing_of(round, order);
   file.flush();
@@ -215,7 +215,7 @@ bool write_plot(const std::string& path, const Round& round, const ArenaOrder& o
     complain("cannot write " + path, "give --plot a path that can be written");
     return false;
   }
-  say("drawn to " + path);
+  print_note("drawn to " + path);
   return true;
 }
 
@@ -229,13 +229,13 @@ std::string arena_fabrics() {
   return names;
 }
 
-int arena(const Globals& globals, const ArenaOrder& order) {
+int arena(const Globals& globals, const ArenaCommand& order) {
   std::optional<Calibration> calibration;
   if (!order.calibration.empty()) {
     auto loaded = load_calibration(order.calibration);
     if (!loaded) {
       for (const ConfigError& error : loaded.errors) {
-        say(to_string(error));
+        print_note(to_string(error));
       }
       return kFailed;
     }
@@ -287,7 +287,7 @@ int arena(const Globals& globals, const ArenaOrder& order) {
 }
 
 void add_arena(CLI::App& app, CommandLine& line) {
-  auto& options = line.keep<ArenaOrder>();
+  auto& options = line.keep<ArenaCommand>();
   CLI::App* verb = app.add_subcommand("arena", "One job on many fabrics, side by side, dark time charged");
   verb->add_option("--workload", options.workload, "Model of the zoo, TopoOpt task graph (.fbuf) or trace")->required();
   verb->add_option("--nodes", options.nodes, "How many nodes; a file brings its own");

@@ -9,7 +9,7 @@
 
 namespace loom::cli {
 
-struct ArenaOrder {
+struct ArenaCommand {
   std::string workload;
   std::uint32_t nodes = 0;
   std::string bandwidth = "100G";
@@ -23,6 +23,6 @@ struct ArenaOrder {
 std::string arena_fabrics();
 
 /// A fabric that cannot carry the job is a row that says why; the exit code is 4 then.
-int arena(const Globals& globals, const ArenaOrder& order);
+int arena(const Globals& globals, const ArenaCommand& order);
 
 }  // namespace loom::cli

@@ -31,7 +31,7 @@ int check_configs(const Globals& globals, const std::vector<std::string>& paths)
     object["errors"] = std::move(list);
     print(object);
   } else if (faults == 0) {
-    say(std::to_string(paths.size()) + (paths.size() == 1 ? " file is sound" : " files are sound"));
+    print_note(std::to_string(paths.size()) + (paths.size() == 1 ? " file is sound" : " files are sound"));
   }
   return faults == 0 ? kDone : kFailed;
 }

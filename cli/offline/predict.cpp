@@ -85,7 +85,7 @@ int predict(const Globals& globals, const PredictOptions& order) {
       complain("cannot write " + order.trace_path, "give --trace a path that can be written");
       return kFailed;
     }
-    say("traced to " + order.trace_path + "; open it at ui.perfetto.dev");
+    print_note("traced to " + order.trace_path + "; open it at ui.perfetto.dev");
   }
   return kDone;
 }

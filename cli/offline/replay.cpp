@@ -34,7 +34,7 @@ std::string answers_of(const Divergence& divergence) {
   return text.empty() ? "nothing" : text;
 }
 
-nlohmann::ordered_json json_of(const ReplayVerdict& verdict) {
+nlohmann::ordered_json json_of(const TapeVerdict& verdict) {
   auto object = answer();
   object["agrees"] = !verdict.divergence.has_value();
   object["lives"] = verdict.lives;
@@ -55,10 +55,10 @@ nlohmann::ordered_json json_of(const ReplayVerdict& verdict) {
   return object;
 }
 
-void print(const ReplayVerdict& verdict, double wall_s) {
+void print(const TapeVerdict& verdict, double wall_s) {
   std::printf("digest       %s\n", hex(verdict.digest).c_str());
-  std::printf("lives        %u\n", verdict.lives);
-  std::printf("events       %llu heard, %llu answers\n", static_cast<unsigned long long>(verdict.events),
+  std::printf("incarnations %u\n", verdict.lives);
+  std::printf("events       %llu received, %llu answers\n", static_cast<unsigned long long>(verdict.events),
               static_cast<unsigned long long>(verdict.answers));
   std::printf("decisions    %llu plans made again, %llu revisions confirmed\n", static_cast<unsigned long long>(verdict.plans),
               static_cast<unsigned long long>(verdict.commits));
@@ -67,7 +67,7 @@ void print(const ReplayVerdict& verdict, double wall_s) {
 
 }  // namespace
 
-int replay_session(const Globals& globals, const ReplayOrder& order) {
+int replay_recording(const Globals& globals, const ReplayCommand& order) {
   std::string path = order.scenario;
   if (path.empty()) {
     const auto head = head_of_tape(order.tape);
@@ -79,9 +79,9 @@ int replay_session(const Globals& globals, const ReplayOrder& order) {
   const auto scenario = load_scenario(path, all_templates());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
-      say(to_string(error));
+      print_note(to_string(error));
     }
-    say("  loom sim replay " + order.tape + " --scenario FILE names another place of the scenario");
+    print_note("  loom sim replay " + order.tape + " --scenario FILE names another place of the scenario");
     return kFailed;
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -96,13 +96,13 @@ int replay_session(const Globals& globals, const ReplayOrder& order) {
     print(*verdict, wall_s);
   }
   if (!verdict->damage.empty()) {
-    say("the tape is damaged: " + verdict->damage);
+    print_note("the tape is damaged: " + verdict->damage);
   }
   if (verdict->skipped > 0) {
-    say(std::to_string(verdict->skipped) + " events were passed over: the beginning of their life is gone");
+    print_note(std::to_string(verdict->skipped) + " events were passed over: the beginning of their incarnation is gone");
   }
   if (const auto& divergence = verdict->divergence) {
-    complain("event " + std::to_string(divergence->event) + " (" + divergence->kind + ", life " +
+    complain("event " + std::to_string(divergence->event) + " (" + divergence->kind + ", incarnation " +
                  std::to_string(divergence->life) + ") was answered otherwise than live: here with " + answers_of(*divergence),
              "loom sim replay with the build that recorded the tape");
     return kFailed;

@@ -7,12 +7,12 @@
 
 namespace loom::cli {
 
-struct ReplayOrder {
+struct ReplayCommand {
   std::string tape;
   std::string scenario;  ///< empty: the one that the tape names
 };
 
 /// Differences are exit code 1.
-int replay_session(const Globals& globals, const ReplayOrder& order);
+int replay_recording(const Globals& globals, const ReplayCommand& order);
 
 }  // namespace loom::cli

@@ -82,7 +82,7 @@ void add_row(Table& table, const Figure& figure) {
 }
 
 /// The folder that was named, by flag or environment, else `data` here if there is one.
-std::string data_folder(const ReproduceOrder& order) {
+std::string data_folder(const ReproduceCommand& order) {
   std::error_code error;
   return order.data.empty() && std::filesystem::is_directory("data", error) ? "data" : order.data;
 }
@@ -123,7 +123,7 @@ bool write_plot(const std::string& path) {
     complain(chart ? "cannot write " + path : chart.error().message, "give --plot a path that can be written");
     return false;
   }
-  say("drawn to " + path);
+  print_note("drawn to " + path);
   return true;
 }
 
@@ -146,12 +146,12 @@ Result<void> check_targets(const std::vector<std::string>& targets) {
   return {};
 }
 
-Result<std::vector<Figure>> figures_of(const std::string& target, const ReproduceOrder& order) {
+Result<std::vector<Figure>> figures_of(const std::string& target, const ReproduceCommand& order) {
   return target == kTestbedTarget ? granted_testbed() : loom::reproduce(target, data_folder(order));
 }
 
 /// What was named; else what has sweeps, if those are asked for, or everything.
-std::vector<std::string> targets_of(const ReproduceOrder& order) {
+std::vector<std::string> targets_of(const ReproduceCommand& order) {
   if (!order.targets.empty()) {
     return order.targets;
   }
@@ -172,7 +172,7 @@ struct Findings {
   std::size_t within = 0;
 };
 
-Result<Findings> find(const ReproduceOrder& order) {
+Result<Findings> find(const ReproduceCommand& order) {
   const std::vector<std::string> targets = targets_of(order);
   Findings findings;
   Progress progress;
@@ -245,7 +245,7 @@ bool write_sweeps(const std::string& folder, const std::vector<Sweep>& sweeps) {
     return false;
   }
   for (const std::string& path : *paths) {
-    say("drawn to " + path);
+    print_note("drawn to " + path);
   }
   return true;
 }
@@ -260,7 +260,7 @@ std::string published_targets() {
   return names;
 }
 
-int reproduce(const Globals& globals, const ReproduceOrder& order) {
+int reproduce(const Globals& globals, const ReproduceCommand& order) {
   auto lawful = check_targets(order.targets);
   if (lawful && !order.sweep.empty()) {
     lawful = check_swept(order.targets);
@@ -274,7 +274,7 @@ int reproduce(const Globals& globals, const ReproduceOrder& order) {
   }
   globals.json ? print_json(*findings) : print(*findings);
   for (const std::string& each : findings->skipped) {
-    say(each);
+    print_note(each);
   }
   if ((!order.plot.empty() && !write_plot(order.plot)) ||
       (!order.sweep.empty() && !write_sweeps(order.sweep, findings->sweeps))) {
@@ -284,7 +284,7 @@ int reproduce(const Globals& globals, const ReproduceOrder& order) {
 }
 
 void add_reproduce(CLI::App& app, CommandLine& line) {
-  auto& options = line.keep<ReproduceOrder>();
+  auto& options = line.keep<ReproduceCommand>();
   CLI::App* verb = app.add_subcommand("reproduce", "Published figures beside ours, with the tolerance of each");
   verb->add_option("TARGET", options.targets, published_targets() + "; all if none is named");
   verb->add_option("--data", options.data, "Folder with traces/topoopt and measures; ./data if not named")

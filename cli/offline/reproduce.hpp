@@ -8,7 +8,7 @@
 
 namespace loom::cli {
 
-struct ReproduceOrder {
+struct ReproduceCommand {
   std::vector<std::string> targets;  ///< empty: all
   std::string data;                  ///< folder with traces/topoopt and measures; empty: ./data, if there is one
   std::string plot;                  ///< SVG of T10's sweep; empty: none
@@ -19,6 +19,6 @@ struct ReproduceOrder {
 std::string published_targets();
 
 /// A figure beyond its tolerance is exit code 1; a target whose files are absent is told and is exit code 4.
-int reproduce(const Globals& globals, const ReproduceOrder& order);
+int reproduce(const Globals& globals, const ReproduceCommand& order);
 
 }  // namespace loom::cli

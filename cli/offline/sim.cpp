@@ -67,18 +67,18 @@ int simulate(const Globals& globals, const SimWords& order) {
     std::fputs(text_of(result->account).c_str(), stdout);
   }
   for (const Violation& violation : result->violations) {
-    say("violation at " + std::to_string(seconds_of(violation.at.time_since_epoch())) +
-        " s: " + std::string(to_string(violation.rule)) + ": " + violation.evidence);
+    print_note("violation at " + std::to_string(seconds_of(violation.at.time_since_epoch())) +
+               " s: " + std::string(to_string(violation.rule)) + ": " + violation.evidence);
   }
   for (const ExcusedViolation& excused : result->excused) {
-    say("excused by " + excused.fault + " at " + std::to_string(seconds_of(excused.violation.at.time_since_epoch())) +
-        " s: " + std::string(to_string(excused.violation.rule)) + ": " + excused.violation.evidence);
+    print_note("excused by " + excused.fault + " at " + std::to_string(seconds_of(excused.violation.at.time_since_epoch())) +
+               " s: " + std::string(to_string(excused.violation.rule)) + ": " + excused.violation.evidence);
   }
   return result->is_as_expected() ? kDone : kFailed;
 }
 
 void add_soak(CLI::App& sim, CommandLine& line) {
-  auto& options = line.keep<SoakOrder>();
+  auto& options = line.keep<SoakCommand>();
   CLI::App* swarm = sim.add_subcommand("soak", "Runs drawn from seeds, under faults that the seeds choose");
   swarm->add_option("--seeds", options.seeds, "How many")->check(CLI::PositiveNumber)->capture_default_str();
   swarm->add_option("--first", options.first, "The first seed")->capture_default_str();
@@ -90,7 +90,7 @@ void add_soak(CLI::App& sim, CommandLine& line) {
   swarm->add_option("--shrink", options.shrink, "Folder: write what fails there, made small, as scenario and fault file");
   swarm->add_option("--configs", options.configs, "Where fabrics/all_elements.yaml is")->capture_default_str();
   line.when(*swarm, soak, options);
-  auto& points = line.keep<KillOrder>();
+  auto& points = line.keep<KillCommand>();
   CLI::App* kills = sim.add_subcommand("kill-points", "One change: machines killed at each step, devices power-cycled");
   kills->add_option("--seed", points.seed, "Of every trial")->capture_default_str();
   kills->add_option("--every", points.every, "Try every n-th point")->check(CLI::PositiveNumber)->capture_default_str();
@@ -112,11 +112,12 @@ void add_sim(CLI::App& app, CommandLine& line) {
   run->add_option("--for", options.run_for, "Virtual time, e.g. 10s");
   run->add_option("--trace", options.trace_path, "Write a Perfetto trace");
   line.when(*run, simulate, options);
-  auto& tape = line.keep<ReplayOrder>();
-  CLI::App* again = sim->add_subcommand("replay", "A recorded controller once more: must decide the same from what it heard");
+  auto& tape = line.keep<ReplayCommand>();
+  CLI::App* again =
+      sim->add_subcommand("replay", "A recorded controller once more: must decide the same from what it received");
   again->add_option("TAPE", tape.tape, "Of lightloomd --record, e.g. run/lab/controller.tape")->required();
   again->add_option("--scenario", tape.scenario, "Instead of the one that the tape names");
-  line.when(*again, replay_session, tape);
+  line.when(*again, replay_recording, tape);
   add_soak(*sim, line);
 }
 

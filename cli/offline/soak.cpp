@@ -38,9 +38,9 @@ struct Sums {
   };
   std::array<OfFamily, kFabricFamilies> families{};
   struct OfKind {
-    std::uint64_t excused = 0;           ///< violations
-    std::uint64_t never = 0;             ///< faults of which nobody was told
-    std::vector<Duration> told_after{};  ///< the others, from their beginning
+    std::uint64_t excused = 0;               ///< violations
+    std::uint64_t never = 0;                 ///< faults of which nobody was told
+    std::vector<Duration> reported_after{};  ///< the others, from their beginning
   };
   std::map<std::string, OfKind> kinds{};  ///< of faults that excused something
 };
@@ -50,10 +50,10 @@ void add_excused(Sums& sums, const SwarmResult& result) {
   for (const ExcusingFault& fault : result.excusing) {
     Sums::OfKind& kind = sums.kinds[kind_of_fault(fault.fault)];
     kind.excused += fault.excused;
-    if (fault.told_after == kForever) {
+    if (fault.reported_after == kForever) {
       ++kind.never;
     } else {
-      kind.told_after.push_back(fault.told_after);
+      kind.reported_after.push_back(fault.reported_after);
     }
   }
 }
@@ -69,15 +69,16 @@ std::string text_of(Duration duration) { return std::to_string(duration / std::c
 /// A table: what was excused by which kind of fault, and how long after its beginning an operator was told of it.
 void print_excused(const Sums& sums) {
   std::printf(
-      "excused      %llu violations, by kind of fault; told: an alarm or a job's state named the device, its node or circuit\n",
+      "excused      %llu violations, by kind of fault; reported: an alarm or a job's state named the device, its node or "
+      "circuit\n",
       static_cast<unsigned long long>(sums.excused));
   for (const auto& [word, kind] : sums.kinds) {
-    const bool any = !kind.told_after.empty();
-    std::printf("excused      %-14s %llu violations by %llu faults, told after p50 %s, worst %s, never %llu\n", word.c_str(),
-                static_cast<unsigned long long>(kind.excused),
-                static_cast<unsigned long long>(kind.told_after.size() + kind.never),
-                any ? text_of(median_of(kind.told_after)).c_str() : "-",
-                any ? text_of(*std::max_element(kind.told_after.begin(), kind.told_after.end())).c_str() : "-",
+    const bool any = !kind.reported_after.empty();
+    std::printf("excused      %-14s %llu violations by %llu faults, reported after p50 %s, worst %s, never %llu\n",
+                word.c_str(), static_cast<unsigned long long>(kind.excused),
+                static_cast<unsigned long long>(kind.reported_after.size() + kind.never),
+                any ? text_of(median_of(kind.reported_after)).c_str() : "-",
+                any ? text_of(*std::max_element(kind.reported_after.begin(), kind.reported_after.end())).c_str() : "-",
                 static_cast<unsigned long long>(kind.never));
   }
 }
@@ -136,12 +137,12 @@ void add(Sums& sums, const SwarmResult& result) {
 }
 
 /// What failed, and the command that finds it again; made small first if that is wanted.
-void tell(const SwarmResult& result, const SoakOrder& order) {
+void tell(const SwarmResult& result, const SoakCommand& order) {
   const Scenario& scenario = result.draw.scenario;
   for (const Violation& violation : result.violations) {
-    say("seed " + std::to_string(scenario.seed) + ", " + scenario.fabric->name + ", at " +
-        std::to_string(seconds_of(violation.at.time_since_epoch())) + " s: " + std::string(to_string(violation.rule)) + ": " +
-        violation.evidence);
+    print_note("seed " + std::to_string(scenario.seed) + ", " + scenario.fabric->name + ", at " +
+               std::to_string(seconds_of(violation.at.time_since_epoch())) + " s: " + std::string(to_string(violation.rule)) +
+               ": " + violation.evidence);
   }
   std::string replay = "  replay: loom sim soak --seeds 1 --first " + std::to_string(scenario.seed);
   replay += order.fault_files ? " --fault-files" : "";
@@ -149,7 +150,7 @@ void tell(const SwarmResult& result, const SoakOrder& order) {
   for (const std::string& word : order.faults) {
     replay += " --faults " + word;
   }
-  say(replay);
+  print_note(replay);
   if (order.shrink.empty()) {
     return;
   }
@@ -157,11 +158,12 @@ void tell(const SwarmResult& result, const SoakOrder& order) {
   const auto files =
       shrunk ? write_draw(shrunk->draw, order.configs, order.shrink) : Result<DrawFiles>(std::unexpected(shrunk.error()));
   if (!files) {
-    say("  not shrunk: " + files.error().message);
+    print_note("  not shrunk: " + files.error().message);
     return;
   }
-  say("  after " + std::to_string(shrunk->runs) + " runs: " + std::string(to_string(shrunk->rule)) + ": " + shrunk->evidence);
-  say("  loom sim run " + files->scenario + " --faults " + files->faults + " --seed " + std::to_string(scenario.seed));
+  print_note("  after " + std::to_string(shrunk->runs) + " runs: " + std::string(to_string(shrunk->rule)) + ": " +
+             shrunk->evidence);
+  print_note("  loom sim run " + files->scenario + " --faults " + files->faults + " --seed " + std::to_string(scenario.seed));
 }
 
 void print_sums(const Globals& globals, const Sums& sums) {
@@ -186,10 +188,10 @@ void print_sums(const Globals& globals, const Sums& sums) {
     object["excused"] = sums.excused;
     for (const auto& [word, kind] : sums.kinds) {
       auto& row = object["excused_by"][word];
-      row = {{"violations", kind.excused}, {"faults", kind.told_after.size() + kind.never}, {"never_told", kind.never}};
-      if (!kind.told_after.empty()) {
-        row["told_p50_ms"] = seconds_of(median_of(kind.told_after)) * 1e3;
-        row["told_worst_ms"] = seconds_of(*std::max_element(kind.told_after.begin(), kind.told_after.end())) * 1e3;
+      row = {{"violations", kind.excused}, {"faults", kind.reported_after.size() + kind.never}, {"never_told", kind.never}};
+      if (!kind.reported_after.empty()) {
+        row["told_p50_ms"] = seconds_of(median_of(kind.reported_after)) * 1e3;
+        row["told_worst_ms"] = seconds_of(*std::max_element(kind.reported_after.begin(), kind.reported_after.end())) * 1e3;
       }
     }
     print(object);
@@ -223,7 +225,7 @@ void print_kills(const KillReport& report, const std::string& machine, const Kil
               static_cast<unsigned long long>(report.points), report.failures.size(), seconds_of(report.slowest));
   for (const KillTrial& trial : report.failures) {
     for (const std::string& finding : trial.findings) {
-      say(machine + ", kill point " + std::to_string(trial.kill_point) + ": " + finding);
+      print_note(machine + ", kill point " + std::to_string(trial.kill_point) + ": " + finding);
     }
   }
 }
@@ -236,7 +238,7 @@ void print_power_cycles(const PowerReport& report, const KillExperiment& experim
               static_cast<unsigned long long>(report.points), report.failures.size(), seconds_of(report.slowest));
   for (const KillTrial& trial : report.failures) {
     for (const std::string& finding : trial.findings) {
-      say(device + ", instant " + std::to_string(trial.kill_point) + ": " + finding);
+      print_note(device + ", instant " + std::to_string(trial.kill_point) + ": " + finding);
     }
   }
 }
@@ -295,7 +297,7 @@ Result<void> try_change(const KillExperiment& experiment, std::uint64_t every, K
 
 }  // namespace
 
-int soak(const Globals& globals, const SoakOrder& order) {
+int soak(const Globals& globals, const SoakCommand& order) {
   const auto allowed = classes_of(order.faults);
   const auto family = family_of(order.fabric);
   if (!allowed || !family) {
@@ -322,14 +324,14 @@ int soak(const Globals& globals, const SoakOrder& order) {
       tell(*result, order);
     }
     if (sums.seeds % kProgressEvery == 0) {
-      say(std::to_string(sums.seeds) + " seeds, " + std::to_string(sums.failed) + " failed");
+      print_note(std::to_string(sums.seeds) + " seeds, " + std::to_string(sums.failed) + " failed");
     }
   }
   print_sums(globals, sums);
   return sums.failed == 0 ? kDone : kFailed;
 }
 
-int try_kills(const Globals&, const KillOrder& order) {
+int try_kills(const Globals&, const KillCommand& order) {
   const auto only = family_of(order.fabric);
   if (!only) {
     return give_up(only.error());

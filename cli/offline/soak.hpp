@@ -10,7 +10,7 @@
 
 namespace loom::cli {
 
-struct SoakOrder {
+struct SoakCommand {
   std::uint64_t first = 1;
   std::uint64_t seeds = 100;
   std::uint64_t step = 1;           ///< every step-th seed, so that several processes share a range
@@ -22,7 +22,7 @@ struct SoakOrder {
   std::string configs = "configs";
 };
 
-struct KillOrder {
+struct KillCommand {
   std::uint64_t seed = 1;
   std::uint64_t every = 1;  ///< every n-th point
   std::string fabric;       ///< a family; empty: all
@@ -30,8 +30,8 @@ struct KillOrder {
 };
 
 /// kFailed if a seed found something.
-int soak(const Globals& globals, const SoakOrder& order);
+int soak(const Globals& globals, const SoakCommand& order);
 /// kFailed if a kill did.
-int try_kills(const Globals& globals, const KillOrder& order);
+int try_kills(const Globals& globals, const KillCommand& order);
 
 }  // namespace loom::cli

@@ -38,7 +38,7 @@ Error joined(const std::vector<ConfigError>& errors) {
   return all;
 }
 
-Result<std::vector<WorkloadWords>> wanted_of(const PlanOrder& order, const Settings& settings) {
+Result<std::vector<WorkloadWords>> wanted_of(const PlanCommand& order, const Settings& settings) {
   if (order.workloads.empty()) {
     return refuse("no workload is named", "loom plan vgg19 --nodes 16 --fabric sip-ring");
   }
@@ -133,7 +133,7 @@ Result<Fabric> make_template(const std::string& word, std::uint32_t nodes, const
   return *std::move(fabric.value);
 }
 
-Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanOrder& order, const PlanInputs& inputs) {
+Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanCommand& order, const PlanInputs& inputs) {
   if (!is_file(order.fabric)) {
     std::uint32_t nodes = 0;
     for (const PlannedJob& job : inputs.jobs) {
@@ -153,11 +153,11 @@ Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanOrder& order, con
 }
 
 /// TopoOpt where no fabric is named: the finder alone, servers wired straight to each other.
-bool is_finder_alone(const PlanOrder& order, const PlanInputs& inputs) {
+bool is_finder_alone(const PlanCommand& order, const PlanInputs& inputs) {
   return inputs.algorithm == "topoopt" && order.fabric.empty();
 }
 
-Result<void> choose_algorithm(const PlanOrder& order, PlanInputs& inputs) {
+Result<void> choose_algorithm(const PlanCommand& order, PlanInputs& inputs) {
   inputs.algorithm = order.algorithm;
   if (inputs.algorithm.empty()) {
     inputs.algorithm = is_file(order.fabric) || order.fabric.empty() ? "" : order.fabric;
@@ -179,7 +179,7 @@ Result<void> choose_algorithm(const PlanOrder& order, PlanInputs& inputs) {
                                         std::string(loom::nearest(inputs.algorithm, names)) + " (there are " + all + ")");
 }
 
-Result<std::optional<Bytes>> memory_of(const PlanOrder& order, const std::string& algorithm) {
+Result<std::optional<Bytes>> memory_of(const PlanCommand& order, const std::string& algorithm) {
   if (!order.memory.empty()) {
     const auto bytes = parse_quantity(order.memory, kBytesUnits);
     if (!bytes) {
@@ -191,7 +191,7 @@ Result<std::optional<Bytes>> memory_of(const PlanOrder& order, const std::string
   return is_sip ? std::optional(Bytes{kSipMemory}) : std::nullopt;
 }
 
-Result<void> read_jobs(const PlanOrder& order, const std::vector<WorkloadWords>& wanted, PlanInputs& inputs) {
+Result<void> read_jobs(const PlanCommand& order, const std::vector<WorkloadWords>& wanted, PlanInputs& inputs) {
   const auto memory = memory_of(order, inputs.algorithm);
   if (!memory) {
     return std::unexpected(memory.error());
@@ -211,7 +211,7 @@ Result<void> read_jobs(const PlanOrder& order, const std::vector<WorkloadWords>&
   return {};
 }
 
-Result<PlanInputs> read_scenario(const PlanOrder& order) {
+Result<PlanInputs> read_scenario(const PlanCommand& order) {
   if (!order.workloads.empty() || !order.fabric.empty()) {
     return refuse("--scenario brings its workloads and its fabric; nearest: name only the scenario");
   }
@@ -228,7 +228,7 @@ Result<PlanInputs> read_scenario(const PlanOrder& order) {
 
 }  // namespace
 
-Result<PlanInputs> read_plan_inputs(const PlanOrder& order) {
+Result<PlanInputs> read_plan_inputs(const PlanCommand& order) {
   if (!order.scenario.empty()) {
     return read_scenario(order);
   }
@@ -251,7 +251,7 @@ Result<PlanInputs> read_plan_inputs(const PlanOrder& order) {
     LOOM_TRY(check_keys(inputs.fabric_settings, "topoopt", kFinderKeys));
     return inputs;
   }
-  PlanOrder with_fabric = order;
+  PlanCommand with_fabric = order;
   with_fabric.fabric = order.fabric.empty() ? inputs.algorithm : order.fabric;
   auto fabric = read_fabric_of(with_fabric, inputs);
   if (!fabric) {

@@ -23,6 +23,6 @@ struct PlanInputs {
 
 /// Errors: those of the workloads, the settings, the scenario and the fabric file (all of a file's, a line each); infeasible
 /// (check_job, check_memory); not_found (an algorithm or template that does not exist, with the nearest); invalid_argument.
-Result<PlanInputs> read_plan_inputs(const PlanOrder& order);
+Result<PlanInputs> read_plan_inputs(const PlanCommand& order);
 
 }  // namespace loom::cli

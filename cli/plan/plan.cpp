@@ -91,7 +91,8 @@ Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
 }
 
 /// The finder asked once more for what the scheduler asked it: how each job's topology came about, and its jumps.
-Result<void> account_for_topologies(const PlanOrder& order, const PlanInputs& inputs, const Demand& demand, Planned& planned) {
+Result<void> account_for_topologies(const PlanCommand& order, const PlanInputs& inputs, const Demand& demand,
+                                    Planned& planned) {
   for (const JobDemand& job : demand.jobs) {
     const auto wanted = finder_demand(job);
     const auto options = topoopt_finder_options(*inputs.fabric, job);
@@ -123,7 +124,7 @@ Result<void> account_for_topologies(const PlanOrder& order, const PlanInputs& in
 }
 
 /// Sentences and a drawing of a SiP-ML or TopoOpt plan; of other fabrics the circuits alone are drawn.
-Result<void> account_for(const PlanOrder& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
+Result<void> account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
   const Demand demand = estimate(result.intent, nullptr);
   const std::string title = result.schedule.algorithm + " on " + inputs.fabric->name;
   if (inputs.algorithm == "sip-ring") {
@@ -213,7 +214,7 @@ Error with_nearest(Error error, const PlanInputs& inputs) {
   return error;
 }
 
-Result<Planned> plan_on_the_road(const PlanOrder& order, const PlanInputs& inputs) {
+Result<Planned> plan_through_pipeline(const PlanCommand& order, const PlanInputs& inputs) {
   std::optional<BasePlan> base;
   if (!order.base.empty()) {
     auto read = read_base(order.base, inputs.fabric, inputs.algorithm);
@@ -254,7 +255,7 @@ Result<Planned> plan_on_the_road(const PlanOrder& order, const PlanInputs& input
 }
 
 /// TopoOpt's finder by itself: a topology of the job's own, wired from nothing.
-Result<Planned> plan_topology(const PlanOrder& order, const PlanInputs& inputs) {
+Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs) {
   if (inputs.jobs.size() != 1) {
     return fail(ErrorCode::invalid_argument, "algorithm topoopt wires a topology for one job; " +
                                                  std::to_string(inputs.jobs.size()) + " are named; nearest: one workload");
@@ -310,10 +311,10 @@ Result<Planned> plan_topology(const PlanOrder& order, const PlanInputs& inputs) 
   return planned;
 }
 
-Result<void> write_files(const PlanOrder& order, const PlanInputs& inputs, const Planned& planned) {
+Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, const Planned& planned) {
   if (!order.output.empty() && planned.result != nullptr) {
     LOOM_TRY(write_plan(order.output, *inputs.fabric, *planned.result));
-    say("saved to " + order.output + "; plan a change of it: --base " + order.output);
+    print_note("saved to " + order.output + "; plan a change of it: --base " + order.output);
   }
   if (!order.plot.empty()) {
     std::ofstream file(order.plot, std::ios::binary);
@@ -322,14 +323,14 @@ Result<void> write_files(const PlanOrder& order, const PlanInputs& inputs, const
     if (!file) {
       return fail(ErrorCode::storage, "cannot write " + order.plot, "give --plot a path that can be written");
     }
-    say("drawn to " + order.plot);
+    print_note("drawn to " + order.plot);
   }
   return {};
 }
 
 }  // namespace
 
-Result<PlanAnswer> answer_to(const PlanOrder& order) {
+Result<PlanAnswer> answer_to(const PlanCommand& order) {
   const auto inputs = read_plan_inputs(order);
   if (!inputs) {
     return std::unexpected(inputs.error());
@@ -339,7 +340,7 @@ Result<PlanAnswer> answer_to(const PlanOrder& order) {
                                                  inputs->fabric->name +
                                                  " says its rates itself; nearest: --set fabric.rate=...");
   }
-  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_on_the_road(order, *inputs);
+  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_through_pipeline(order, *inputs);
   if (!planned) {
     return std::unexpected(std::move(planned).error());
   }
@@ -355,7 +356,7 @@ Result<PlanAnswer> answer_to(const PlanOrder& order) {
   return std::move(planned->answer);
 }
 
-int plan(const Globals& globals, const PlanOrder& order) {
+int plan(const Globals& globals, const PlanCommand& order) {
   if (order.search.wanted || !order.search.resume.empty()) {
     return plan_by_search(globals, order);
   }
@@ -372,7 +373,7 @@ int plan(const Globals& globals, const PlanOrder& order) {
 }
 
 void add_plan(CLI::App& app, CommandLine& line) {
-  auto& order = line.keep<PlanOrder>();
+  auto& order = line.keep<PlanCommand>();
   CLI::App* verb = app.add_subcommand("plan", "A schedule made offline: bound, gap, touched circuits, certificate, and why");
   verb->add_option("WORKLOAD,--workload", order.workloads, "Models of the zoo, TopoOpt task graphs (.fbuf) or traces");
   verb->add_option("--nodes", order.nodes, "How many nodes: one count for all, or one a workload, e.g. 8,4")->delimiter(',');
@@ -388,7 +389,7 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--plot", order.plot, "Write an SVG of the topology");
   verb->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
   verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
-  SearchOrder& search = order.search;
+  SearchCommand& search = order.search;
   verb->add_flag("--search", search.wanted, "TopoOpt: strategy and topology together, by a Markov chain");
   verb->add_option("--model", search.model, "candle-16, dlrm-16, bert-16, vgg16-16, or -128");
   verb->add_option("--measures", search.measures, "File of measured times, instead of the model's in --data");

@@ -18,7 +18,7 @@ namespace loom::cli {
 
 class CommandLine;
 
-struct SearchOrder {
+struct SearchCommand {
   bool wanted = false;
   std::string model;                  ///< of topoopt_model_names(); empty: the first workload named
   std::string measures;               ///< file; empty: the model's in the data folder
@@ -33,7 +33,7 @@ struct SearchOrder {
 
 inline constexpr const char* kPlanBandwidth = "100G";
 
-struct PlanOrder {
+struct PlanCommand {
   std::vector<std::string> workloads;
   std::vector<std::uint32_t> nodes;  ///< one for all, or one a workload
   std::string scenario;              ///< instead of workloads and a fabric
@@ -47,14 +47,14 @@ struct PlanOrder {
   std::string plot;      ///< SVG file
   std::string deadline;  ///< empty: none
   bool explain = false;
-  SearchOrder search;
+  SearchCommand search;
 };
 
 /// Without a search: plans, and writes the files that were asked for. Errors: those of read_plan_inputs, read_base, make_plan
 /// and find_topology; storage (a file cannot be written); timed_out (the deadline).
-Result<PlanAnswer> answer_to(const PlanOrder& order);
+Result<PlanAnswer> answer_to(const PlanCommand& order);
 
-int plan(const Globals& globals, const PlanOrder& order);
+int plan(const Globals& globals, const PlanCommand& order);
 
 void add_plan(CLI::App& app, CommandLine& line);
 

@@ -56,7 +56,7 @@ extern "C" void on_interrupt(int signal) {
 
 std::unexpected<Error> refuse(const std::string& what) { return fail(ErrorCode::invalid_argument, what, "loom plan --help"); }
 
-Result<OpTimes> times_for(const SearchOrder& order, const OpGraph& graph) {
+Result<OpTimes> times_for(const SearchCommand& order, const OpGraph& graph) {
   std::string path = order.measures;
   for (const MeasuresOf& each : kMeasures) {
     path = path.empty() && graph.name == each.model ? order.data + "/measures/" + each.file : path;
@@ -70,7 +70,7 @@ Result<OpTimes> times_for(const SearchOrder& order, const OpGraph& graph) {
   return times_of(graph, *measures);
 }
 
-Result<SearchProblem> problem_of(const SearchOrder& order, const std::string& model, BitRate link) {
+Result<SearchProblem> problem_of(const SearchCommand& order, const std::string& model, BitRate link) {
   auto graph = topoopt_model(model);
   if (!graph) {
     return std::unexpected(std::move(graph).error());
@@ -86,7 +86,7 @@ Result<SearchProblem> problem_of(const SearchOrder& order, const std::string& mo
   return SearchProblem{*std::move(graph), *std::move(times), terms};
 }
 
-Result<SearchOptions> options_of(const PlanOrder& order, const Settings& settings, Settings finder) {
+Result<SearchOptions> options_of(const PlanCommand& order, const Settings& settings, Settings finder) {
   static constexpr std::array<std::string_view, 2> kKeys{"alpha", "start"};
   static constexpr std::array<std::string_view, 2> kStarts{"random", "data-parallel"};
   LOOM_TRY(check_keys(settings, "loom plan --search", kKeys));
@@ -115,11 +115,11 @@ Result<SearchOptions> options_of(const PlanOrder& order, const Settings& setting
   return options;
 }
 
-std::string model_of(const PlanOrder& order) {
+std::string model_of(const PlanCommand& order) {
   return !order.search.model.empty() ? order.search.model : order.workloads.empty() ? "" : order.workloads.front();
 }
 
-Result<Search> new_search(const PlanOrder& order) {
+Result<Search> new_search(const PlanCommand& order) {
   auto settings = parse_settings(order.settings);
   if (!settings) {
     return std::unexpected(std::move(settings).error());
@@ -141,8 +141,8 @@ Result<Search> new_search(const PlanOrder& order) {
 }
 
 /// What the command line says beside a file must not contradict it; only more steps are something new.
-Result<Search> resumed(const PlanOrder& order) {
-  const SearchOrder& said = order.search;
+Result<Search> resumed(const PlanCommand& order) {
+  const SearchCommand& said = order.search;
   auto search = load_search(said.resume);
   if (!search) {
     return search;
@@ -180,7 +180,7 @@ struct Prepared {
   std::uint32_t chains = 0;
 };
 
-Result<Prepared> prepare(const PlanOrder& order) {
+Result<Prepared> prepare(const PlanCommand& order) {
   if (!order.algorithm.empty() && order.algorithm != "topoopt") {
     return refuse("--search is TopoOpt's; algorithm " + order.algorithm +
                   " has no strategy to search; nearest: --algorithm topoopt");
@@ -260,7 +260,7 @@ class Teller {
     if (stderr_is_terminal()) {
       progress_.show(label, tally.done, tally.wanted);
     } else if (seconds - said_ >= kSayEvery) {
-      say("  " + std::to_string(tally.done) + "/" + std::to_string(tally.wanted) + ": " + label);
+      print_note("  " + std::to_string(tally.done) + "/" + std::to_string(tally.wanted) + ": " + label);
       said_ = seconds;
     }
     if (!path_.empty() && seconds - saved_ >= kSaveEvery) {
@@ -362,10 +362,10 @@ Result<PlanAnswer> answer_of(const SearchOutcome& outcome, const SearchProblem& 
   return answered;
 }
 
-Result<void> finish_files(const PlanOrder& order, const SearchOutcome& outcome) {
+Result<void> finish_files(const PlanCommand& order, const SearchOutcome& outcome) {
   if (!order.search.save.empty()) {
     LOOM_TRY(save_search(order.search.save, outcome.search));
-    say("saved to " + order.search.save + "; go on: loom plan --search --resume " + order.search.save);
+    print_note("saved to " + order.search.save + "; go on: loom plan --search --resume " + order.search.save);
   }
   if (!order.plot.empty()) {
     const DirectTopology& topology = outcome.judged[best_of(outcome.judged)].best.topology;
@@ -380,7 +380,7 @@ Result<void> finish_files(const PlanOrder& order, const SearchOutcome& outcome) 
   return {};
 }
 
-Result<SearchRun> run_of(const PlanOrder& order, Teller& teller) {
+Result<SearchRun> run_of(const PlanCommand& order, Teller& teller) {
   SearchRun run;
   run.threads = order.search.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : order.search.threads;
   run.tell = [&teller](const Search& search, double seconds) { teller.tell(search, seconds); };
@@ -398,7 +398,7 @@ Result<SearchRun> run_of(const PlanOrder& order, Teller& teller) {
 
 }  // namespace
 
-int plan_by_search(const Globals& globals, const PlanOrder& order) {
+int plan_by_search(const Globals& globals, const PlanCommand& order) {
   auto prepared = prepare(order);
   if (!prepared) {
     return give_up(prepared.error(), "loom plan --help");
@@ -429,8 +429,8 @@ int plan_by_search(const Globals& globals, const PlanOrder& order) {
   }
   if (outcome->was_cut_short) {
     const Tally tally = tally_of(outcome->search, outcome->judged);
-    say((interrupted ? "interrupted" : "out of time") + std::string(" after ") + std::to_string(tally.done) + " of " +
-        std::to_string(tally.wanted) + " proposals; this is the best so far");
+    print_note((interrupted ? "interrupted" : "out of time") + std::string(" after ") + std::to_string(tally.done) + " of " +
+               std::to_string(tally.wanted) + " proposals; this is the best so far");
   }
   if (const auto written = finish_files(order, *outcome); !written) {
     return give_up(written.error());

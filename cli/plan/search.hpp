@@ -44,6 +44,6 @@ struct SearchOutcome {
 Result<SearchOutcome> run_search(const SearchProblem& problem, Search search, std::uint32_t chains, const SearchRun& run);
 
 /// The command. Exit code 130 after Ctrl-C, with the best so far printed.
-int plan_by_search(const Globals& globals, const PlanOrder& order);
+int plan_by_search(const Globals& globals, const PlanCommand& order);
 
 }  // namespace loom::cli

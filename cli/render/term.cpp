@@ -144,7 +144,9 @@ void Progress::finish(std::string_view text) {
   last_label_.clear();
 }
 
-void say(std::string_view sentence) { std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data()); }
+void print_note(std::string_view sentence) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
+}
 
 void complain(std::string_view what, std::string_view next) {
   std::fprintf(stderr, "loom: %.*s\n", static_cast<int>(what.size()), what.data());

@@ -51,7 +51,7 @@ class Progress {
 };
 
 /// A sentence on stderr.
-void say(std::string_view sentence);
+void print_note(std::string_view sentence);
 /// `loom: what` and, on a line of its own, what to type next.
 void complain(std::string_view what, std::string_view next = {});
 

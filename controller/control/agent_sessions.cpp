@@ -42,8 +42,8 @@ bool AgentSessions::is_ready(NodeId node) const {
 
 bool AgentSessions::is_given_up(NodeId node) const {
   const AgentSession& session = sessions_[node.value];
-  const Instant heard = std::max(session.last_heard(), facts_.started_at);
-  return !session.is_present() && facts_.now - heard >= facts_.timings.stage_deadline && !desired_.in_maintenance(node);
+  const Instant received = std::max(session.last_received(), facts_.started_at);
+  return !session.is_present() && facts_.now - received >= facts_.timings.stage_deadline && !desired_.in_maintenance(node);
 }
 
 bool AgentSessions::is_latched_by_itself(NodeId node) const {
@@ -95,7 +95,7 @@ Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown, 
   session.applied = hello.applied;
   note_own_latch(node, hello.own_latch, sink);
   session.lasers_latched_off = hello.lasers_latched_off;
-  session.is_said_dark = false;
+  session.is_reported_dark = false;
   session.is_unknown = is_unknown;
   if (greeting.is_new_incarnation) {
     begin_incarnation(node);
@@ -147,7 +147,7 @@ bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   }
   // Orders about lasers are repeated until the agent says that it has followed; an order that it knows is ignored there.
   if (latch_differs(node, moving)) {
-    send(node, SetLasers{!wants_dark(node), desired_.laser_order(), session.rearmed_latch}, sink);
+    send(node, SetLasers{!wants_dark(node), desired_.laser_request(), session.rearmed_latch}, sink);
   }
   if (heartbeat.confirmed != confirmed_.revision() && heartbeat.applied == confirmed_.revision()) {
     send(node, Confirm{}, sink);
@@ -208,8 +208,9 @@ void AgentSessions::sweep(EffectSink& sink) {
     alarm.code = AlarmCode::agent_dead;
     alarm.node = NodeId{static_cast<std::uint32_t>(i)};
     alarm.evidence = "node " + std::to_string(i) + " has said nothing for " +
-                     std::to_string((facts_.now - sessions_[i].last_heard()) / std::chrono::milliseconds{1}) + " ms (limit " +
-                     std::to_string(timings.dead_after / std::chrono::milliseconds{1}) + " ms); its light is kept";
+                     std::to_string((facts_.now - sessions_[i].last_received()) / std::chrono::milliseconds{1}) +
+                     " ms (limit " + std::to_string(timings.dead_after / std::chrono::milliseconds{1}) +
+                     " ms); its light is kept";
     alarm.next_command = "loom node show " + std::to_string(i);
     alarms_.raise(std::move(alarm), facts_.now, sink);
   }
@@ -243,13 +244,13 @@ bool AgentSessions::wants_dark(NodeId node) const {
 /// Orders about lasers are repeated until the agent says that it has followed, but never into a commit of its own.
 bool AgentSessions::latch_differs(NodeId node, const FabricCommit* moving) const {
   const bool is_busy = moving != nullptr && moving->takes_part(node) && !desired_.intent().lasers_off;
-  return desired_.laser_order() > 0 && sessions_[node.value].lasers_latched_off != wants_dark(node) && !is_busy;
+  return desired_.laser_request() > 0 && sessions_[node.value].lasers_latched_off != wants_dark(node) && !is_busy;
 }
 
 void AgentSessions::send_latches(const FabricCommit* moving, EffectSink& sink) const {
   for (const Node& node : facts_.fabric->nodes) {
     if (is_present(node.id) && latch_differs(node.id, moving)) {
-      send(node.id, SetLasers{!wants_dark(node.id), desired_.laser_order(), sessions_[node.id.value].rearmed_latch}, sink);
+      send(node.id, SetLasers{!wants_dark(node.id), desired_.laser_request(), sessions_[node.id.value].rearmed_latch}, sink);
     }
   }
 }
@@ -264,7 +265,7 @@ void AgentSessions::rearm(Instant until) {
 void AgentSessions::darken_all(EffectSink& sink) const {
   for (const Node& node : facts_.fabric->nodes) {
     if (is_present(node.id)) {
-      send(node.id, SetLasers{false, desired_.laser_order()}, sink);
+      send(node.id, SetLasers{false, desired_.laser_request()}, sink);
     }
   }
 }

@@ -80,7 +80,7 @@ class AgentSessions {
   /// The same, of an operator who lifts what agents latched by themselves too, as far as this controller knows of it.
   void rearm(Instant until);
   /// An operator has seen that the lasers of this absent node are dark. Good until it greets, and for this process.
-  void vouch_dark(NodeId node) { sessions_[node.value].is_said_dark = true; }
+  void vouch_dark(NodeId node) { sessions_[node.value].is_reported_dark = true; }
   /// Orders about lasers, at once, so that a commit need not wait for the next heartbeats.
   void send_latches(const FabricCommit* moving, EffectSink& sink) const;
   /// Lasers off, to everybody who is there.

@@ -110,18 +110,18 @@ struct AskText {
     return "job attend " + number(ask.job.value) +
            (ask.quiet_for == Revision{} ? "" : ", quiet for revision " + number(ask.quiet_for.value));
   }
-  std::string operator()(const OrderLasers& ask) const { return ask.on ? "lasers rearm" : "lasers off"; }
-  std::string operator()(const OrderNode& ask) const {
+  std::string operator()(const LasersRequest& ask) const { return ask.on ? "lasers rearm" : "lasers off"; }
+  std::string operator()(const NodeRequest& ask) const {
     const std::string word(to_string(ask.order));  // "drain", "maintenance on"
     const std::size_t space = word.find(' ');
     return "node " + word.substr(0, space) + " " + number(ask.node.value) +
            (space == std::string::npos ? "" : word.substr(space)) + (ask.force ? " --force" : "") + dry(ask.dry_run);
   }
-  std::string operator()(const OrderDevice& ask) const {
+  std::string operator()(const DeviceRequest& ask) const {
     return "device set " + number(ask.device.value) + " " +
            (ask.setpoint ? std::visit(SetpointText{}, *ask.setpoint) : std::string("--clear")) + dry(ask.dry_run);
   }
-  std::string operator()(const OrderReset& ask) const { return "device reset " + number(ask.device.value); }
+  std::string operator()(const ResetRequest& ask) const { return "device reset " + number(ask.device.value); }
   std::string operator()(const AcknowledgeAlarm& ask) const { return "alarm ack " + number(ask.alarm.value); }
   std::string operator()(const ApplySchedule& ask) const {
     return "schedule apply --mode " + std::string(to_string(ask.mode)) + " " + circuits_text(ask.circuits) +

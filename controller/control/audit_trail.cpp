@@ -167,7 +167,7 @@ void AuditTrail::on_keys(const KeysChanged& changed, EffectSink& sink) {
     if (change.kind == Kind::removed) {
       const std::pair whose(change.principal, change.role);
       if (const auto ration = rations_.find(whose); ration != rations_.end()) {
-        tell_sum(whose, ration->second, sink);
+        report_sum(whose, ration->second, sink);
       }
     }
   }
@@ -239,7 +239,7 @@ void AuditTrail::append_rationed(AuditRecord record, EffectSink& sink) {
 
 void AuditTrail::count_question(const std::string& principal, Role role) { ++ration_of(principal, role).questions; }
 
-void AuditTrail::tell_sum(const std::pair<std::string, Role>& whose, Ration& ration, EffectSink& sink) {
+void AuditTrail::report_sum(const std::pair<std::string, Role>& whose, Ration& ration, EffectSink& sink) {
   ration.since.reset();
   const std::uint64_t questions = std::exchange(ration.questions, 0);
   const std::uint64_t untold = std::exchange(ration.untold, 0);
@@ -258,7 +258,7 @@ void AuditTrail::sweep(EffectSink& sink) {
   for (auto it = rations_.begin(); it != rations_.end();) {
     Ration& ration = it->second;
     if (ration.since && facts_.now - *ration.since >= kSumEvery) {
-      tell_sum(it->first, ration, sink);
+      report_sum(it->first, ration, sink);
     }
     const bool is_forgotten = !ration.since && facts_.now - ration.refilled >= kSumEvery + kSumEvery;
     it = is_forgotten ? rations_.erase(it) : std::next(it);

@@ -68,7 +68,7 @@ class AuditTrail {
   void append(AuditRecord record, EffectSink& sink);
   void append_rationed(AuditRecord record, EffectSink& sink);
   Ration& ration_of(const std::string& principal, Role role);
-  void tell_sum(const std::pair<std::string, Role>& whose, Ration& ration, EffectSink& sink);
+  void report_sum(const std::pair<std::string, Role>& whose, Ration& ration, EffectSink& sink);
   /// " (key 0123456789abcdef)", or nothing where no key is known.
   std::string key_text(const std::string& principal, Role role) const;
   void keep_key(const KeysChanged::Change& change);

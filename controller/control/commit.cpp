@@ -10,20 +10,20 @@ namespace {
 
 /// What an agent has reached when it has answered the stage's request.
 struct StageRow {
-  CommitStage stage;
+  CommitState stage;
   CommitProgress reached;
-  CommitStage next;
+  CommitState next;
 };
 
 constexpr std::array<StageRow, 5> kStages{{
-    {CommitStage::preparing, CommitProgress::prepared, CommitStage::arming},
-    {CommitStage::arming, CommitProgress::armed, CommitStage::firing},
-    {CommitStage::darkening, CommitProgress::dark, CommitStage::moving},
-    {CommitStage::moving, CommitProgress::settled, CommitStage::relighting},
-    {CommitStage::relighting, CommitProgress::applied, CommitStage::confirmed},
+    {CommitState::preparing, CommitProgress::prepared, CommitState::arming},
+    {CommitState::arming, CommitProgress::armed, CommitState::firing},
+    {CommitState::darkening, CommitProgress::dark, CommitState::moving},
+    {CommitState::moving, CommitProgress::settled, CommitState::relighting},
+    {CommitState::relighting, CommitProgress::applied, CommitState::confirmed},
 }};
 
-const StageRow* row_of(CommitStage stage) {
+const StageRow* row_of(CommitState stage) {
   const auto* row = std::find_if(kStages.begin(), kStages.end(), [&](const StageRow& r) { return r.stage == stage; });
   return row == kStages.end() ? nullptr : row;
 }
@@ -70,7 +70,7 @@ FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTim
 }
 
 void FabricCommit::begin(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
-  enter(CommitStage::preparing, now, header, sink);
+  enter(CommitState::preparing, now, header, sink);
 }
 
 CommitVerdict FabricCommit::verdict() const {
@@ -78,9 +78,9 @@ CommitVerdict FabricCommit::verdict() const {
     return CommitVerdict::failed;
   }
   switch (stage_) {
-    case CommitStage::firing:
+    case CommitState::firing:
       return CommitVerdict::wants_going;
-    case CommitStage::confirmed:
+    case CommitState::confirmed:
       return CommitVerdict::applied;
     default:
       return CommitVerdict::running;
@@ -96,24 +96,24 @@ const Participant* FabricCommit::find(NodeId node) const {
 void FabricCommit::set_deadline(Instant now) {
   next_tick_ = now + timings_.retry_interval;
   // T leaves room for every repeat of the arming that may be needed, and for the clocks; a timeline's start likewise.
-  const Duration everybody_hears =
+  const Duration everybody_receives =
       timings_.retry_interval * timings_.arm_repeats + timings_.lead_margin + 2 * timings_.clock_error;
   switch (stage_) {
-    case CommitStage::arming:
-      fire_at_ = now + lead_ + everybody_hears;
+    case CommitState::arming:
+      fire_at_ = now + lead_ + everybody_receives;
       deadline_ = fire_at_;
       armed_sent_ = true;
       break;
-    case CommitStage::darkening:
+    case CommitState::darkening:
       deadline_ = std::max(now, fire_at_) + timings_.stage_deadline;
       next_tick_ =
           std::max(now, fire_at_) + timings_.retry_interval;  // nobody is dark before T; a lost Go only lengthens the dark
       break;
-    case CommitStage::relighting:
-      relight_at_ = has_timeline_ ? now + everybody_hears : now;  // static light needs no common start
+    case CommitState::relighting:
+      relight_at_ = has_timeline_ ? now + everybody_receives : now;  // static light needs no common start
       deadline_ = relight_at_ + lead_ + timings_.stage_deadline;
       break;
-    case CommitStage::moving:
+    case CommitState::moving:
       deadline_ = now + lead_ + move_time_ + timings_.stage_deadline;
       break;
     default:
@@ -122,7 +122,7 @@ void FabricCommit::set_deadline(Instant now) {
   }
 }
 
-void FabricCommit::enter(CommitStage stage, Instant now, const EnvelopeHeader& header, EffectSink& sink) {
+void FabricCommit::enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   stage_ = stage;
   stage_began_ = now;
   done_ = 0;
@@ -146,18 +146,18 @@ void FabricCommit::enter(CommitStage stage, Instant now, const EnvelopeHeader& h
 }
 
 void FabricCommit::request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const {
-  const auto say = [&](Body body) { sink.emit(header.to_agent(participant.node, revision(), std::move(body))); };
+  const auto send = [&](Body body) { sink.emit(header.to_agent(participant.node, revision(), std::move(body))); };
   switch (stage_) {
-    case CommitStage::preparing:
-      return say(Prepare{*participant.plan});
-    case CommitStage::arming:
-      return say(Arm{fire_at_});
-    case CommitStage::darkening:
-      return say(Go{});
-    case CommitStage::moving:
-      return say(Proceed{CommitPhase::move, stage_began_});
-    case CommitStage::relighting:
-      return say(Proceed{CommitPhase::relight, relight_at_});
+    case CommitState::preparing:
+      return send(Prepare{*participant.plan});
+    case CommitState::arming:
+      return send(Arm{fire_at_});
+    case CommitState::darkening:
+      return send(Go{});
+    case CommitState::moving:
+      return send(Proceed{CommitPhase::move, stage_began_});
+    case CommitState::relighting:
+      return send(Proceed{CommitPhase::relight, relight_at_});
     default:
       return;
   }
@@ -212,7 +212,7 @@ void FabricCommit::advance(Participant& participant, CommitProgress reached, Ins
 
 void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   measure_stage(now);
-  if (stage_ == CommitStage::preparing) {
+  if (stage_ == CommitState::preparing) {
     for (const Participant& participant : participants_) {
       lead_ = std::max(lead_, participant.lead);
     }
@@ -223,20 +223,20 @@ void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, Eff
 void FabricCommit::measure_stage(Instant now) {
   const Duration spent = now - stage_began_;
   switch (stage_) {
-    case CommitStage::preparing:
+    case CommitState::preparing:
       report_.prepare = spent;
       break;
-    case CommitStage::arming:
+    case CommitState::arming:
       report_.arm = spent;
       report_.wait = participants_.empty() ? Duration{0} : std::max(Duration{0}, fire_at_ - now);  // nobody is to act at T
       break;
-    case CommitStage::darkening:
+    case CommitState::darkening:
       report_.darken = std::max(Duration{0}, now - fire_at_);
       break;
-    case CommitStage::moving:
+    case CommitState::moving:
       report_.move = spent;
       break;
-    case CommitStage::relighting:
+    case CommitState::relighting:
       report_.relight = spent;
       break;
     default:
@@ -245,8 +245,8 @@ void FabricCommit::measure_stage(Instant now) {
 }
 
 void FabricCommit::go(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
-  LOOM_ASSERT(stage_ == CommitStage::firing);
-  enter(CommitStage::darkening, now, header, sink);
+  LOOM_ASSERT(stage_ == CommitState::firing);
+  enter(CommitState::darkening, now, header, sink);
 }
 
 std::string FabricCommit::silent_agents() const {
@@ -271,7 +271,7 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
   if (now >= deadline_) {
     const auto first = std::find_if(participants_.begin(), participants_.end(), waited_for);
     failed_node_ = first->node;
-    late_ = stage_ == CommitStage::arming;  // T came before they had answered
+    late_ = stage_ == CommitState::arming;  // T came before they had answered
     fail_with(silent_agents() + " within " + std::to_string((deadline_ - stage_began_) / std::chrono::milliseconds{1}) + " ms");
     return;
   }

@@ -76,7 +76,7 @@ class FabricCommit {
   /// Something may have gone dark or moved: the fabric needs a return.
   bool may_have_moved() const { return armed_sent_; }
   Instant next_tick() const { return next_tick_; }
-  CommitStage stage() const { return stage_; }
+  CommitState stage() const { return stage_; }
   Revision revision() const { return plan_->plan.revision; }
   const PlanResult& plan() const { return *plan_; }
   std::shared_ptr<const PlanResult> shared_plan() const { return plan_; }
@@ -88,7 +88,7 @@ class FabricCommit {
 
  private:
   const Participant* find(NodeId node) const;
-  void enter(CommitStage stage, Instant now, const EnvelopeHeader& header, EffectSink& sink);
+  void enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void set_deadline(Instant now);
   void request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const;
   void advance(Participant& participant, CommitProgress reached, Instant now, const EnvelopeHeader& header, EffectSink& sink);
@@ -100,7 +100,7 @@ class FabricCommit {
   ControllerTimings timings_;
   std::vector<Participant> participants_;  ///< ascending node
   CommitReport report_;
-  CommitStage stage_ = CommitStage::idle;
+  CommitState stage_ = CommitState::idle;
   std::uint32_t done_ = 0;
   Instant stage_began_{};
   Instant deadline_ = kNever;

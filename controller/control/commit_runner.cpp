@@ -135,7 +135,7 @@ bool CommitRunner::go_beyond(NodeId node, Revision gone, EffectSink& sink) {
 
 void CommitRunner::on_journal_failed(EffectSink& sink) {
   const auto* committing = std::get_if<Committing>(&phase_);
-  const bool has_gone = committing != nullptr && committing->commit->stage() > CommitStage::firing;
+  const bool has_gone = committing != nullptr && committing->commit->stage() > CommitState::firing;
   if (!has_gone) {
     fail_with("the journal takes no rows", sink);
   }
@@ -223,7 +223,7 @@ void CommitRunner::refuse_plan(const Planning& planned, const Error& error, Effe
   report.ordered_by = planned.ordered_by;
   record_history(std::move(report));
   const bool refused = refuse_new_jobs(error.message, planned.intent);
-  take_back_orders(planned.intent);
+  take_back_requests(planned.intent);
   journal_.append(desired_.record(), PlanAct{}, sink);
   if (refused && (!uncertain_.empty() || has_unlit_jobs())) {
     want_plan("what is left without the jobs that were refused", sink);

@@ -160,7 +160,7 @@ class CommitRunner {
   void alarm_of_failure(const FabricCommit& failed, EffectSink& sink);
   void return_or_give_up(const FabricCommit& failed, bool is_wanted_again, EffectSink& sink);
   bool refuse_new_jobs(const std::string& reason, const Intent& asked);
-  void take_back_orders(const Intent& failed);
+  void take_back_requests(const Intent& failed);
   bool has_unlit_jobs() const;
   void place_anew(const PlanResult& plan);
   std::string next_after(const FabricCommit& failed, const std::string& otherwise) const;

@@ -92,7 +92,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
     }
   } else {
     refuse_new_jobs(failed->failure(), failed->plan().intent);
-    take_back_orders(failed->plan().intent);
+    take_back_requests(failed->plan().intent);
   }
   journal_.append(desired_.record(), PlanAct{}, sink);
   journal_.append(returned, PlanAct{}, sink);
@@ -172,7 +172,7 @@ bool CommitRunner::refuse_new_jobs(const std::string& reason, const Intent& aske
   return refused;
 }
 
-void CommitRunner::take_back_orders(const Intent& failed) {
+void CommitRunner::take_back_requests(const Intent& failed) {
   desired_.take_back(failed, confirmed_.exists() ? confirmed_.intent() : Intent{});
 }
 

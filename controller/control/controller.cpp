@@ -56,7 +56,7 @@ void Controller::restore(const std::vector<Record>& records) {
   journal_.restore(records);
   const SnapshotRecord& state = journal_.state();
   facts_.header.term = state.term;
-  desired_.restore({state.intent, state.laser_order, state.next_job, state.probation, {}});
+  desired_.restore({state.intent, state.laser_request, state.next_job, state.probation, {}});
   for (const IntentCause& cause : state.answered) {
     answers_.restore(cause);
   }
@@ -224,22 +224,22 @@ void Controller::on(const KeysChanged& changed, EffectSink& sink) {
   facts_.keyring_digest = changed.digest;
   audit_.on_keys(changed, sink);
   if (changed.problem) {
-    return tell_keyring_problem(*changed.problem, sink);
+    return report_keyring_problem(*changed.problem, sink);
   }
   if (keyring_alarm_) {
     alarms_.clear(*keyring_alarm_);
   }
   for (const KeysChanged::Change& change : changed.changes) {
-    const bool may_order = change.role == Role::operator_ || change.role == Role::admin;
+    const bool may_change = change.role == Role::operator_ || change.role == Role::admin;
     const bool is_lost =
-        change.kind == KeysChanged::Change::Kind::removed || (change.kind == KeysChanged::Change::Kind::altered && !may_order);
+        change.kind == KeysChanged::Change::Kind::removed || (change.kind == KeysChanged::Change::Kind::altered && !may_change);
     if (is_lost) {
       requests_.on_key_lost(change.principal, sink);
     }
   }
 }
 
-void Controller::tell_keyring_problem(const Error& problem, EffectSink& sink) {
+void Controller::report_keyring_problem(const Error& problem, EffectSink& sink) {
   Alarm alarm;
   alarm.code = AlarmCode::malformed_message;
   alarm.evidence = problem.message;

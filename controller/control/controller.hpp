@@ -63,7 +63,7 @@ class Controller {
   void on(const Planned& planned, EffectSink& sink);
   void on(const BusReplied&, EffectSink&) {}
   void on(const InterlockChanged&, EffectSink&) {}
-  void on(const TrafficHeard&, EffectSink&) {}
+  void on(const TrafficReceived&, EffectSink&) {}
   void on(const KeysChanged& changed, EffectSink& sink);
   void take_plan(const Planned& planned, EffectSink& sink);
   void restore(const std::vector<Record>& records);
@@ -71,7 +71,7 @@ class Controller {
   void on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink);
   void keep_observations(NodeId node, const std::string& principal, const ObservationReport& report, EffectSink& sink);
   void sweep(EffectSink& sink);
-  void tell_keyring_problem(const Error& problem, EffectSink& sink);
+  void report_keyring_problem(const Error& problem, EffectSink& sink);
   void perform(JournalAct& act, EffectSink& sink);
 
   ControllerFacts facts_;

@@ -50,7 +50,7 @@ DemandFollower::DemandFollower(const DemandFollowerParts& parts, const AdaptPoli
 
 void DemandFollower::keep(NodeId node, const TrafficReport& report) {
   NodeTraffic& known = traffic_[node];
-  const bool is_lately = known.heard != Instant{} && facts_.now - known.heard < Duration{limits::kOvertakenNs};
+  const bool is_lately = known.received != Instant{} && facts_.now - known.received < Duration{limits::kOvertakenNs};
   if (is_lately && report.number <= known.report.number) {
     return;  // a network overtook or doubled it; one that comes later shows that the higher number was none of this agent's
   }
@@ -117,7 +117,7 @@ void DemandFollower::begin(const Job& job, DemandWatch& watch, EffectSink& sink)
   TentativePlan plan;
   plan.purpose = DemandChange{job.id};
   plan.reason = "job " + number(job.id.value) + " (" + job.spec.name + ") follows its measured demand";
-  plan.weigh = Weighing{job.id, *confirmed_.schedule_of(job.id), dark_time()};
+  plan.compare = ComparisonRequest{job.id, *confirmed_.schedule_of(job.id), dark_time()};
   plan.candidates = {[id = job.id, measured = watch.measured()](const Intent& intent) -> Result<Intent> {
     Intent with = intent;
     const auto found = std::find_if(with.jobs.begin(), with.jobs.end(), [id](const Job& each) { return each.id == id; });
@@ -146,13 +146,13 @@ void DemandFollower::on_tried(const TentativeOutcome& outcome, EffectSink& sink)
     return watch.kept(facts_.now, "there is no plan for it (" + outcome.result.error().message + "); kept");
   }
   const PlanResult& tried = **outcome.result;
-  const Weighed& weighed = *tried.weighed;
-  if (!weighed.planned) {
-    return watch.kept(facts_.now, "a plan for it cannot be predicted (" + weighed.why_not_planned + "); kept");
+  const Comparison& compared = *tried.compared;
+  if (!compared.planned) {
+    return watch.kept(facts_.now, "a plan for it cannot be predicted (" + compared.why_not_planned + "); kept");
   }
-  if (weighed.present && seconds_of(*weighed.planned) > seconds_of(*weighed.present) * (1 - policy_.margin)) {
-    return watch.kept(facts_.now, "an iteration takes " + in_seconds(*weighed.present) + " over the present light and " +
-                                      in_seconds(*weighed.planned) + " over a new plan, less than " +
+  if (compared.present && seconds_of(*compared.planned) > seconds_of(*compared.present) * (1 - policy_.margin)) {
+    return watch.kept(facts_.now, "an iteration takes " + in_seconds(*compared.present) + " over the present light and " +
+                                      in_seconds(*compared.planned) + " over a new plan, less than " +
                                       in_percent(policy_.margin) + " better; kept");
   }
   if (!commits_.is_idle() || outcome.plan.before != desired_.intent()) {
@@ -161,9 +161,9 @@ void DemandFollower::on_tried(const TentativeOutcome& outcome, EffectSink& sink)
   desired_.replace(tried.intent);
   jobs_.follow(outcome.plan.before, commits_.next_revision());
   watch.begin("followed by revision " + number(commits_.next_revision().value) + ": an iteration takes " +
-              in_seconds(*weighed.planned) + " over it, " +
-              (weighed.present ? in_seconds(*weighed.present) + " over the light before"
-                               : "over the light before it cannot be played (" + weighed.why_not_present + ")"));
+              in_seconds(*compared.planned) + " over it, " +
+              (compared.present ? in_seconds(*compared.present) + " over the light before"
+                                : "over the light before it cannot be played (" + compared.why_not_present + ")"));
   journal_.append(desired_.record(), PlanAct{}, sink);
   commits_.want_plan(outcome.plan.reason, sink);
 }

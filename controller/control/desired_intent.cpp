@@ -125,7 +125,7 @@ void DesiredIntent::take_back(const Intent& failed, const Intent& good) {
   std::erase_if(intent_.pinned, [&](const JobSchedule& schedule) { return job(schedule.job) == nullptr; });
 }
 
-void DesiredIntent::take_laser_order(Term term) { laser_order_ = std::max(laser_order_ + 1, term.value << 20); }
+void DesiredIntent::take_laser_request(Term term) { laser_request_ = std::max(laser_request_ + 1, term.value << 20); }
 
 void DesiredIntent::begin_probation(Revision revision, ClockId clock, Instant deadline) {
   probation_ = Probation{revision, clock, deadline, probation_ ? probation_->pinned_before : intent_.pinned};
@@ -147,12 +147,12 @@ Probation DesiredIntent::take_back_probation() {
 }
 
 IntentRecord DesiredIntent::record(std::optional<IntentCause> cause) const {
-  return {intent_, laser_order_, next_job_, probation_, std::move(cause)};
+  return {intent_, laser_request_, next_job_, probation_, std::move(cause)};
 }
 
 void DesiredIntent::restore(const IntentRecord& record) {
   intent_ = record.intent;
-  laser_order_ = record.laser_order;
+  laser_request_ = record.laser_request;
   next_job_ = record.next_job;
   probation_ = record.probation;
 }

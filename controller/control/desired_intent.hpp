@@ -41,8 +41,8 @@ class DesiredIntent {
   void take_back(const Intent& failed, const Intent& good);
 
   /// The next order about lasers has a number above what an earlier incarnation ordered and did not make durable.
-  void take_laser_order(Term term);
-  std::uint64_t laser_order() const { return laser_order_; }
+  void take_laser_request(Term term);
+  std::uint64_t laser_request() const { return laser_request_; }
   JobId next_job() const { return next_job_; }
   void take_job_id() { next_job_.value += 1; }
 
@@ -61,7 +61,7 @@ class DesiredIntent {
   Job* find(JobId id);
 
   Intent intent_;
-  std::uint64_t laser_order_ = 0;
+  std::uint64_t laser_request_ = 0;
   JobId next_job_{1};
   std::optional<Probation> probation_;
 };

@@ -28,7 +28,7 @@ std::vector<const Observation*> FoundState::fresh() const {
     const bool is_fresh =
         seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.light_since(device.id);
     const AgentSession& session = sessions_[device.agent];
-    const bool went_dark = device.kind == DeviceKind::itla_laser && (session.lasers_latched_off || session.is_said_dark);
+    const bool went_dark = device.kind == DeviceKind::itla_laser && (session.lasers_latched_off || session.is_reported_dark);
     observations.push_back(is_fresh && !went_dark ? seen : nullptr);
   }
   return observations;
@@ -43,7 +43,7 @@ bool FoundState::may_darken(DeviceId laser) const {
 /// they are dark, they may shine still.
 bool FoundState::is_left_to_itself(NodeId node) const {
   const AgentSession& session = sessions_[node];
-  return desired_.in_maintenance(node) && !session.is_present() && !session.lasers_latched_off && !session.is_said_dark;
+  return desired_.in_maintenance(node) && !session.is_present() && !session.lasers_latched_off && !session.is_reported_dark;
 }
 
 void FoundState::add_light_of(DeviceId id, const Observation* seen, std::vector<ObservedLight>& observed) const {

@@ -44,7 +44,7 @@
 namespace loom {
 namespace {
 
-struct Order {
+struct CommandLine {
   std::string scenario;
   std::string state = "run/lab";
   bool restore_journal = false;
@@ -72,14 +72,14 @@ Result<KeyringFile> open_keyring(const StateFolder& files, const Scenario& scena
   return KeyringFile(files.keyring(), std::move(*keyring));
 }
 
-Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const Order& order, const StateFolder& files,
-                                                            const Keyring& keyring) {
+Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const CommandLine& command_line,
+                                                            const StateFolder& files, const Keyring& keyring) {
   auto keys = load_keys(files.controller_key());
   if (!keys) {
     return std::unexpected(keys.error());
   }
   ControllerTransportOptions options;
-  options.endpoints = {order.listen};
+  options.endpoints = {command_line.listen};
   options.keys = std::move(*keys);
   options.keyring = keyring;
   options.now = [&loop] { return loop.now(); };
@@ -87,29 +87,29 @@ Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, cons
 }
 
 /// A tape of everything that the controller hears, for `loom sim replay`.
-Result<EventRecorder> open_tape(const Order& order, const StateFolder& files, const Scenario& scenario) {
-  auto tape =
-      TapeWriter::open({.path = files.tape(), .limit_bytes = order.record_limit_mib << 20},
-                       {"lightloomd " LOOM_VERSION, order.scenario, setup_digest(*scenario.fabric, scenario.algorithm), 0, 0});
+Result<EventRecorder> open_tape(const CommandLine& command_line, const StateFolder& files, const Scenario& scenario) {
+  auto tape = TapeWriter::open(
+      {.path = files.tape(), .limit_bytes = command_line.record_limit_mib << 20},
+      {"lightloomd " LOOM_VERSION, command_line.scenario, setup_digest(*scenario.fabric, scenario.algorithm), 0, 0});
   if (!tape) {
     return std::unexpected(tape.error());
   }
   auto writer = std::make_shared<TapeWriter>(std::move(*tape));
-  return EventRecorder([writer, told = false](Instant at, const Event& event, const std::vector<std::string>& bytes,
-                                              std::uint64_t digest) mutable {
+  return EventRecorder([writer, reported = false](Instant at, const Event& event, const std::vector<std::string>& bytes,
+                                                  std::uint64_t digest) mutable {
     writer->record(at, event, bytes, digest);
-    if (!writer->trouble().empty() && !std::exchange(told, true)) {
+    if (!writer->trouble().empty() && !std::exchange(reported, true)) {
       log_warning(writer->trouble());
     }
   });
 }
 
-Result<void> record_if_wanted(const Order& order, const StateFolder& files, const Scenario& scenario, Digest& digest,
-                              HostSeams& seams) {
-  if (!order.record) {
+Result<void> record_if_wanted(const CommandLine& command_line, const StateFolder& files, const Scenario& scenario,
+                              Digest& digest, HostSeams& seams) {
+  if (!command_line.record) {
     return {};
   }
-  auto recorder = open_tape(order, files, scenario);
+  auto recorder = open_tape(command_line, files, scenario);
   if (!recorder) {
     return std::unexpected(recorder.error());
   }
@@ -221,25 +221,25 @@ void add_metrics(MetricList& list, const Counted& counted) {
   add_metrics(list, counted.transport.counters());
 }
 
-ControllerStep killing_itself_if_wanted(ControllerStep step, const Order& order, AsioLoop& loop) {
-  if (!order.kill_self_at) {
+ControllerStep killing_itself_if_wanted(ControllerStep step, const CommandLine& command_line, AsioLoop& loop) {
+  if (!command_line.kill_self_at) {
     return step;
   }
-  return cut_at_kill_point(std::move(step), *order.kill_self_at, [&loop, &order](const std::string& place) {
-    die_after_this_step(loop, *order.kill_self_at, place);
+  return cut_at_kill_point(std::move(step), *command_line.kill_self_at, [&loop, &command_line](const std::string& place) {
+    die_after_this_step(loop, *command_line.kill_self_at, place);
   });
 }
 
-Result<std::unique_ptr<SqliteStore>> open_store(const Order& order, const StateFolder& files, Post post) {
+Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line, const StateFolder& files, Post post) {
   return SqliteStore::open({.path = files.controller_journal(),
-                            .restore = order.restore_journal,
-                            .restore_command = order.command() + " --restore-journal",
-                            .start_command = order.command()},
+                            .restore = command_line.restore_journal,
+                            .restore_command = command_line.command() + " --restore-journal",
+                            .start_command = command_line.command()},
                            std::move(post));
 }
 
-int run(const Order& order) {
-  auto scenario = load_scenario(order.scenario, all_templates());
+int run(const CommandLine& command_line) {
+  auto scenario = load_scenario(command_line.scenario, all_templates());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       log_error(to_string(error));
@@ -248,7 +248,7 @@ int run(const Order& order) {
   }
   raise_file_limit();
   keep_files_private();
-  const StateFolder files(order.state);
+  const StateFolder files(command_line.state);
   auto keyring = open_keyring(files, *scenario.value);
   if (!keyring) {
     return give_up(keyring.error());
@@ -258,15 +258,15 @@ int run(const Order& order) {
     return give_up(loop.error());
   }
   Metrics metrics;
-  const auto served = serve_if_wanted(order.metrics, metrics, (*loop)->poster(), "lightloomd");
+  const auto served = serve_if_wanted(command_line.metrics, metrics, (*loop)->poster(), "lightloomd");
   if (!served) {
     return give_up(served.error());
   }
-  auto transport = open_transport(**loop, order, files, keyring->in_force());
+  auto transport = open_transport(**loop, command_line, files, keyring->in_force());
   if (!transport) {
     return give_up(transport.error());
   }
-  auto store = open_store(order, files, (*loop)->poster());
+  auto store = open_store(command_line, files, (*loop)->poster());
   if (!store) {
     return give_up(store.error());
   }
@@ -279,7 +279,7 @@ int run(const Order& order) {
   seams.storage = &(*store)->stream("controller");
   seams.plan = planner.worker();
   Digest digest;
-  if (const auto recording = record_if_wanted(order, files, *scenario.value, digest, seams); !recording) {
+  if (const auto recording = record_if_wanted(command_line, files, *scenario.value, digest, seams); !recording) {
     return give_up(recording.error());
   }
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
@@ -287,7 +287,7 @@ int run(const Order& order) {
   CommitMeter commits(observers_of(metrics, scenario.value->algorithm));
   ControllerStep step =
       logging_audit(metering_commits(step_unless_misfit(controller, *scenario.value->fabric, misfit), controller, commits));
-  step = killing_itself_if_wanted(std::move(step), order, **loop);
+  step = killing_itself_if_wanted(std::move(step), command_line, **loop);
   Host host({controller_peer(), Role::controller, "controller"}, std::move(seams), std::move(step));
   metrics.add([&](MetricList& list) { add_metrics(list, {**loop, **transport, controller, commits, host}); });
   const auto started = host.start(fresh_boot_id());
@@ -312,28 +312,28 @@ int run(const Order& order) {
 
 int main(int argc, char** argv) {
   loom::ignore_hangups();
-  loom::Order order;
+  loom::CommandLine command_line;
   CLI::App app{"The controller: computes circuit schedules and has them switched by the agents"};
-  app.add_option("--scenario", order.scenario, "YAML file that names fabric and timings")->required();
-  app.add_option("--state", order.state, "Folder of keys, journal and address")->capture_default_str();
-  app.add_option("--listen", order.listen,
+  app.add_option("--scenario", command_line.scenario, "YAML file that names fabric and timings")->required();
+  app.add_option("--state", command_line.state, "Folder of keys, journal and address")->capture_default_str();
+  app.add_option("--listen", command_line.listen,
                  "ZeroMQ endpoint; port * is any free one, so give a number if agents shall find a restarted controller")
       ->capture_default_str();
-  app.add_option("--metrics", order.metrics,
+  app.add_option("--metrics", command_line.metrics,
                  "Serve Prometheus metrics there, on loopback: 127.0.0.1:9101; port 0 is any free one (docs/metrics.md)")
       ->type_name("ADDRESS:PORT");
-  app.add_flag("--restore-journal", order.restore_journal,
+  app.add_flag("--restore-journal", command_line.restore_journal,
                "Move what follows a damaged row aside and go on behind the sound part");
-  app.add_flag("--record", order.record, "Keep a tape of everything heard, for loom sim replay");
-  app.add_option("--record-limit", order.record_limit_mib,
-                 "MiB for the tape; earlier lives make room, this one then stops recording")
+  app.add_flag("--record", command_line.record, "Keep a tape of everything received, for loom sim replay");
+  app.add_option("--record-limit", command_line.record_limit_mib,
+                 "MiB for the tape; earlier incarnations make room, this one then stops recording")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 24))
       ->capture_default_str();
   app.add_option(
-         "--kill-self-at", order.kill_self_at,
+         "--kill-self-at", command_line.kill_self_at,
          "For tests: SIGKILL to itself at this kill point. A step of m effects has m + 1 points, before each effect and "
-         "behind the last; counted from 0, from this life's first order to submit or cancel a job")
+         "behind the last; counted from 0, from this incarnation's first request to submit or cancel a job")
       ->type_name("N");
   CLI11_PARSE(app, argc, argv);
-  return loom::run(order);
+  return loom::run(command_line);
 }

@@ -170,7 +170,7 @@ DemandReading read_demand(const Job& job, const std::map<NodeId, NodeTraffic>& t
     if (found == traffic.end()) {
       return {{}, {}, node + " reports no traffic (see lightloom-agent --inspector-dir)"};
     }
-    if (now - found->second.heard > policy.fresh) {
+    if (now - found->second.received > policy.fresh) {
       return {{}, {}, node + " has not reported its traffic for " + printed("%.2g", seconds_of(policy.fresh)) + " s or longer"};
     }
     if (!found->second.report.trouble.empty()) {

@@ -14,7 +14,7 @@ namespace loom {
 
 struct NodeTraffic {
   TrafficReport report;
-  Instant heard{};
+  Instant received{};
 };
 
 struct DemandReading {

@@ -18,7 +18,7 @@ constexpr std::uint32_t kAttempts = 4;  ///< of one request while others change 
 /// Must something be durable before this request is answered? Darkness waits for no disk.
 template <class Request>
 bool needs_row(const Request& request) {
-  if constexpr (std::is_same_v<Request, OrderLasers>) {
+  if constexpr (std::is_same_v<Request, LasersRequest>) {
     return request.on;
   } else if constexpr (requires { request.dry_run; }) {
     return !request.dry_run;
@@ -156,7 +156,7 @@ std::optional<Error> OperatorRequests::refusal_to_try(const OperatorChange& chan
   if (!change.only_asks && own >= limits::kOrdersPerPrincipal) {
     return busy(own, "orders of " + principal, "kOrdersPerPrincipal");
   }
-  if (tentative_.requested() >= limits::kPlansOnTrial) {
+  if (tentative_.requested() >= limits::kTentativePlans) {
     return busy(tentative_.requested(), "requests", "kPlansOnTrial");
   }
   return std::nullopt;

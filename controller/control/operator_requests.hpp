@@ -74,15 +74,15 @@ class OperatorRequests {
   void handle(const Requester& requester, const AttendJob& request, EffectSink& sink);
 
   // requests_nodes.cpp: lasers, nodes
-  void handle(const Requester& requester, const OrderLasers& request, EffectSink& sink);
-  void handle(const Requester& requester, const OrderNode& request, EffectSink& sink);
-  void undrain(const Requester& requester, const OrderNode& request, EffectSink& sink);
-  void drain(const Requester& requester, const OrderNode& request, EffectSink& sink);
-  void release(const Requester& requester, const OrderNode& request, EffectSink& sink);
+  void handle(const Requester& requester, const LasersRequest& request, EffectSink& sink);
+  void handle(const Requester& requester, const NodeRequest& request, EffectSink& sink);
+  void undrain(const Requester& requester, const NodeRequest& request, EffectSink& sink);
+  void drain(const Requester& requester, const NodeRequest& request, EffectSink& sink);
+  void release(const Requester& requester, const NodeRequest& request, EffectSink& sink);
 
   // requests_devices.cpp: devices, alarms
-  void handle(const Requester& requester, const OrderDevice& request, EffectSink& sink);
-  void handle(const Requester& requester, const OrderReset& request, EffectSink& sink);
+  void handle(const Requester& requester, const DeviceRequest& request, EffectSink& sink);
+  void handle(const Requester& requester, const ResetRequest& request, EffectSink& sink);
   void handle(const Requester& requester, const AcknowledgeAlarm& request, EffectSink& sink);
   std::string circuits_using(const Device& device) const;
 

@@ -192,7 +192,7 @@ std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& dev
   RepairScope scope = repair_scope(*facts_.fabric, desired_plan(), devices, observations, restored);
   const bool all_can =
       std::all_of(scope.nodes.begin(), scope.nodes.end(), [this](NodeId node) { return sessions_.may_take_part(node); }) &&
-      std::none_of(scope.devices.begin(), scope.devices.end(), [this](DeviceId id) { return unusable_.may_shine(id); });
+      std::none_of(scope.devices.begin(), scope.devices.end(), [this](DeviceId id) { return unusable_.may_emit_light(id); });
   return all_can ? std::optional(std::move(scope)) : std::nullopt;
 }
 

@@ -10,7 +10,7 @@
 namespace loom {
 namespace {
 
-constexpr Duration kTold{limits::kRefusalToldNs};
+constexpr Duration kReported{limits::kRefusalReportedNs};
 constexpr Duration kQuiet{limits::kRefusalQuietNs};
 
 /// "3900 over_quota, 2 foreign": what there is.
@@ -47,12 +47,12 @@ void Refusals::note(const Offence& offence, EffectSink& sink) {
   Offender& row = offender({offence.principal, code});
   row.counts[static_cast<std::size_t>(offence.kind)] += offence.count;
   row.last = facts_.now;
-  if (!row.alarm || facts_.now - row.told >= kTold) {
-    tell(row, offence, code, sink);
+  if (!row.alarm || facts_.now - row.reported >= kReported) {
+    report(row, offence, code, sink);
   }
 }
 
-void Refusals::tell(Offender& row, const Offence& offence, AlarmCode code, EffectSink& sink) {
+void Refusals::report(Offender& row, const Offence& offence, AlarmCode code, EffectSink& sink) {
   Alarm alarm;
   alarm.code = code;
   alarm.node = offence.node;
@@ -60,7 +60,7 @@ void Refusals::tell(Offender& row, const Offence& offence, AlarmCode code, Effec
                    (offence.principal.empty() ? std::string("no key that is known") : "key of " + offence.principal) +
                    "; refused so far: " + text_of(row.counts) + ")";
   alarm.next_command = offence.node ? "loom node show " + std::to_string(offence.node->value) : "loom status";
-  row.told = facts_.now;
+  row.reported = facts_.now;
   row.alarm = alarms_.raise_apart(row.alarm, std::move(alarm), facts_.now, sink);
 }
 

@@ -42,13 +42,13 @@ class Refusals {
   struct Offender {
     RefusalCounts counts{};
     std::optional<AlarmId> alarm{};
-    Instant told{};
+    Instant reported{};
     Instant last{};
   };
   using Key = std::pair<std::string, AlarmCode>;
 
   Offender& offender(const Key& key);
-  void tell(Offender& offender, const Offence& offence, AlarmCode code, EffectSink& sink);
+  void report(Offender& offender, const Offence& offence, AlarmCode code, EffectSink& sink);
 
   const ControllerFacts& facts_;
   AlarmBoard& alarms_;

@@ -125,7 +125,7 @@ StatusReport Reports::status() const {
     report.stage_done = commit->done();
     report.stage_total = commit->total();
   } else if (const auto planning = from_.commits.planning()) {
-    report.stage = CommitStage::planning;
+    report.stage = CommitState::planning;
     report.under_way = *planning;
   }
   return report;
@@ -178,12 +178,12 @@ ReportPage<NodeReport> Reports::node_rows(const Query& query) const {
   for (const Node& node : from_.facts.fabric->nodes) {
     page.add(node.id.value, [&] {
       const AgentSession& session = from_.sessions[node.id];
-      const bool was_heard = session.state() != AgentSessionState::absent;
+      const bool was_received = session.state() != AgentSessionState::absent;
       return NodeReport{node.id,
                         node.name,
                         std::string(to_string(session.state())),
                         session.applied,
-                        was_heard ? from_.facts.now - session.last_heard() : Duration{-1},
+                        was_received ? from_.facts.now - session.last_received() : Duration{-1},
                         session.lasers_latched_off,
                         static_cast<std::uint32_t>(from_.facts.fabric->devices_of_agent[node.id.value].size()),
                         contains(intent.drained, node.id),

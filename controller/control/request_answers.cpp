@@ -16,7 +16,7 @@ RequestAnswers::Arrival RequestAnswers::arrive(const Requester& requester, Effec
   Key key{requester.principal, requester.request};
   if (const auto known = known_.find(key); known != known_.end()) {
     known->second.peer = requester.peer;
-    known->second.heard = facts_.now;
+    known->second.received = facts_.now;
     if (const auto& answer = known->second.answer) {
       OperatorReply again;
       again.request = requester.request;
@@ -45,7 +45,7 @@ RequestAnswers::Arrival RequestAnswers::arrive(const Requester& requester, Effec
 
 void RequestAnswers::keep(Known& known, Key key, Answer answer) {
   known.answer = std::move(answer);
-  expiries_.push_back({known.heard + kRemembered, std::move(key)});
+  expiries_.push_back({known.received + kRemembered, std::move(key)});
 }
 
 /// What was repeated meanwhile stays longer; what is not answered yet is not among them.
@@ -57,7 +57,7 @@ void RequestAnswers::forget_expired() {
     if (known == known_.end()) {
       continue;
     }
-    if (const Instant due = known->second.heard + kRemembered; due > facts_.now) {
+    if (const Instant due = known->second.received + kRemembered; due > facts_.now) {
       expiries_.push_back({due, std::move(expired.key)});
     } else {
       known_.erase(known);
@@ -73,7 +73,7 @@ void RequestAnswers::answer(const Requester& requester, OperatorReply reply, Eff
   if (const auto known = known_.find(key); known != known_.end() && !known->second.answer) {
     to = known->second.peer;  // it may have come back over another connection
     if (std::holds_alternative<std::monostate>(reply.rows)) {
-      known->second.heard = facts_.now;
+      known->second.received = facts_.now;
       keep(known->second, std::move(key), {reply.outcome.error, reply.job, reply.revision, reply.writes});
     } else {
       known_.erase(known);

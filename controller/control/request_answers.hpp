@@ -50,7 +50,7 @@ class RequestAnswers {
   };
   struct Known {
     Peer peer;
-    Instant heard{};  ///< last
+    Instant received{};  ///< last
     std::optional<Answer> answer{};
   };
   struct Expiry {

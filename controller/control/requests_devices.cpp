@@ -56,7 +56,7 @@ std::string OperatorRequests::circuits_using(const Device& device) const {
   return count > kCircuitsNamed ? text + " and " + number(count - kCircuitsNamed) + " more" : text;
 }
 
-void OperatorRequests::handle(const Requester& requester, const OrderDevice& request, EffectSink& sink) {
+void OperatorRequests::handle(const Requester& requester, const DeviceRequest& request, EffectSink& sink) {
   const Fabric& fabric = *facts_.fabric;
   if (request.device.value >= fabric.devices.size()) {
     return refuse(requester, unknown_device(request.device, fabric.devices.size()), sink);
@@ -94,7 +94,7 @@ void OperatorRequests::handle(const Requester& requester, const OrderDevice& req
   begin(std::move(plan), sink);
 }
 
-void OperatorRequests::handle(const Requester& requester, const OrderReset& request, EffectSink& sink) {
+void OperatorRequests::handle(const Requester& requester, const ResetRequest& request, EffectSink& sink) {
   const Fabric& fabric = *facts_.fabric;
   if (request.device.value >= fabric.devices.size()) {
     return refuse(requester, unknown_device(request.device, fabric.devices.size()), sink);

@@ -66,9 +66,9 @@ Intent place_anew(Intent intent, NodeId drained) {
 
 }  // namespace
 
-void OperatorRequests::handle(const Requester& requester, const OrderLasers& request, EffectSink& sink) {
+void OperatorRequests::handle(const Requester& requester, const LasersRequest& request, EffectSink& sink) {
   desired_.set_lasers(request.on);
-  desired_.take_laser_order(facts_.header.term);
+  desired_.take_laser_request(facts_.header.term);
   OperatorReply answered;
   answered.revision = commits_.next_revision();
   if (request.on) {
@@ -78,7 +78,7 @@ void OperatorRequests::handle(const Requester& requester, const OrderLasers& req
     sessions_.darken_all(sink);  // darkness does not wait for the disk; only light does
   }
   const std::string dark =
-      request.on ? "" : "lasers are told to go dark, and agents keep them so; that cannot be recorded here: ";
+      request.on ? "" : "lasers are commanded dark, and agents keep them so; that cannot be recorded here: ";
   answer_when_durable({requester, std::move(answered), false, dark}, sink);
   if (!request.on) {
     commits_.fail_with("lasers off was ordered", sink);
@@ -87,7 +87,7 @@ void OperatorRequests::handle(const Requester& requester, const OrderLasers& req
   commits_.want_plan(request.on ? "lasers rearmed" : "lasers off", sink, requester.principal);
 }
 
-void OperatorRequests::handle(const Requester& requester, const OrderNode& request, EffectSink& sink) {
+void OperatorRequests::handle(const Requester& requester, const NodeRequest& request, EffectSink& sink) {
   const NodeId node = request.node;
   if (node.value >= sessions_.size()) {
     return refuse(
@@ -97,17 +97,17 @@ void OperatorRequests::handle(const Requester& requester, const OrderNode& reque
         sink);
   }
   switch (request.order) {
-    case NodeOrder::drain:
-    case NodeOrder::maintain:
+    case NodeAction::drain:
+    case NodeAction::maintain:
       return drain(requester, request, sink);
-    case NodeOrder::release:
+    case NodeAction::release:
       return release(requester, request, sink);
-    case NodeOrder::undrain:
+    case NodeAction::undrain:
       return undrain(requester, request, sink);
   }
 }
 
-void OperatorRequests::undrain(const Requester& requester, const OrderNode& request, EffectSink& sink) {
+void OperatorRequests::undrain(const Requester& requester, const NodeRequest& request, EffectSink& sink) {
   const NodeId node = request.node;
   const std::string name = number(node.value);
   if (desired_.in_maintenance(node)) {
@@ -125,17 +125,17 @@ void OperatorRequests::undrain(const Requester& requester, const OrderNode& requ
   begin(std::move(plan), sink);
 }
 
-void OperatorRequests::drain(const Requester& requester, const OrderNode& request, EffectSink& sink) {
+void OperatorRequests::drain(const Requester& requester, const NodeRequest& request, EffectSink& sink) {
   const NodeId node = request.node;
   const std::string name = number(node.value);
-  const bool maintains = request.order == NodeOrder::maintain;
+  const bool maintains = request.order == NodeAction::maintain;
   const bool has_jobs =
       std::any_of(intent().jobs.begin(), intent().jobs.end(), [&](const Job& job) { return is_on(job, node); });
   if (!sessions_.is_present(node) && has_jobs && !(maintains && request.force)) {
     return refuse(
         requester,
         {ErrorCode::refused,
-         "node " + name + " cannot be heard, so its lasers cannot be darkened from here; see that they are dark, then",
+         "node " + name + " does not answer, so its lasers cannot be darkened from here; see that they are dark, then",
          "loom node maintenance " + name + " on --force"},
         sink);
   }
@@ -165,13 +165,13 @@ void OperatorRequests::drain(const Requester& requester, const OrderNode& reques
     sessions_.vouch_dark(node);  // see above: whoever says so has seen that they are dark
   }
   if (maintains && !request.dry_run) {
-    desired_.take_laser_order(facts_.header.term);
+    desired_.take_laser_request(facts_.header.term);
   }
   begin(std::move(plan), sink);
 }
 
 /// The node's devices may be anything now: the next commit sets them again.
-void OperatorRequests::release(const Requester& requester, const OrderNode& request, EffectSink& sink) {
+void OperatorRequests::release(const Requester& requester, const NodeRequest& request, EffectSink& sink) {
   const NodeId node = request.node;
   if (!desired_.in_maintenance(node)) {
     return refuse(
@@ -189,7 +189,7 @@ void OperatorRequests::release(const Requester& requester, const OrderNode& requ
     return begin(std::move(plan), sink);
   }
   desired_.end_maintenance(node);
-  desired_.take_laser_order(facts_.header.term);
+  desired_.take_laser_request(facts_.header.term);
   sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2);
   OperatorReply answered;
   if (confirmed_.exists() && sessions_.is_present(node)) {

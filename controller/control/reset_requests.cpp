@@ -19,7 +19,7 @@ void ResetRequests::begin(const Requester& requester, const Device& device, Effe
   const std::string node = number(device.agent.value);
   if (!sessions_.is_present(device.agent)) {
     return answers_.refuse(requester,
-                           {ErrorCode::device_silent, device.name + " is driven by node " + node + ", which cannot be heard",
+                           {ErrorCode::device_silent, device.name + " is driven by node " + node + ", which does not answer",
                             "loom node show " + node},
                            sink);
   }

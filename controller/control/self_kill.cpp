@@ -54,9 +54,9 @@ bool orders_a_job(const Event& event) {
          (std::holds_alternative<SubmitJob>(request->ask) || std::holds_alternative<CancelJob>(request->ask));
 }
 
-/// "in the step that heard Armed, after Append going, before Send Go".
+/// "in the step that received Armed, after Append going, before Send Go".
 std::string place_of(const Event& event, const std::vector<Effect>& effects, std::size_t kept) {
-  std::string place = "in the step that heard " + name_of(event);
+  std::string place = "in the step that received " + name_of(event);
   place += kept == 0 ? "" : ", after " + name_of(effects[kept - 1]);
   return place + (kept == effects.size() ? ", at its end" : ", before " + name_of(effects[kept]));
 }

@@ -44,7 +44,7 @@ AgentSessionAction AgentSession::on(AgentSessionTrigger trigger, Instant now) {
   LOOM_ASSERT(row.state == state_ && row.trigger == trigger);
   state_ = row.next;
   if (trigger == T::hello || trigger == T::word) {
-    last_heard_ = now;
+    last_received_ = now;
   }
   return row.action;
 }
@@ -53,7 +53,7 @@ AgentSessionAction AgentSession::judge_silence(Instant now, Duration suspect_aft
   if (!is_present()) {
     return A::none;
   }
-  const Duration silence = now - last_heard_;
+  const Duration silence = now - last_received_;
   if (silence >= dead_after) {
     return on(T::long_silence, now);
   }

@@ -37,14 +37,14 @@ class AgentSession {
 
   AgentSessionState state() const { return state_; }
   bool is_present() const { return state_ == AgentSessionState::live || state_ == AgentSessionState::suspect; }
-  Instant last_heard() const { return last_heard_; }
+  Instant last_received() const { return last_received_; }
 
   std::uint64_t boot_id = 0;
   Revision applied;
   bool lasers_latched_off = false;
   OwnLatch own_latch;               ///< that the agent has closed by itself
   std::uint64_t rearmed_latch = 0;  ///< the own latch that an operator's last rearm knew of, and lifts
-  bool is_said_dark = false;        ///< by an operator, since nobody can hear it
+  bool is_reported_dark = false;    ///< by an operator, since nobody can hear it
   Instant greeted_at{};             ///< first hello of this life of the agent
   bool is_unknown = false;          ///< it holds a revision that the journal does not know
   bool lacks_plan = false;          ///< it started again: it shall have the confirmed plan once its devices have been read
@@ -53,7 +53,7 @@ class AgentSession {
 
  private:
   AgentSessionState state_ = AgentSessionState::absent;
-  Instant last_heard_{};
+  Instant last_received_{};
 };
 
 }  // namespace loom

@@ -76,7 +76,7 @@ std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, Circui
   request->next_circuit = next_circuit;
   request->algorithm = facts_.algorithm;
   request->reason = "trial of: " + plan.reason;
-  request->weigh = plan.weigh;
+  request->compare = plan.compare;
   request->unusable = unusable_.devices();
   request->may_leave_out = jobs_.unlit();  // what waits already goes on waiting; what this change is about is planned
   if (const auto* change = std::get_if<OperatorChange>(&plan.purpose)) {

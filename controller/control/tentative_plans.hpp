@@ -47,7 +47,7 @@ struct TentativePlan {
   ChangePurpose purpose;
   std::vector<Candidate> candidates;  ///< tried in order until one can be planned
   std::string reason;                 ///< of the revision that carries it out
-  std::optional<Weighing> weigh{};
+  std::optional<ComparisonRequest> compare{};
 
   Intent before{};  ///< what it was tried on
   std::size_t candidate = 0;

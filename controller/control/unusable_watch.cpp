@@ -121,7 +121,7 @@ void UnusableWatch::hold_back(const std::vector<DeviceId>& devices, DeviceId las
 }
 
 void UnusableWatch::commit_confirmed() {
-  std::erase_if(held_back_, [this](const auto& row) { return !may_shine(row.second); });
+  std::erase_if(held_back_, [this](const auto& row) { return !may_emit_light(row.second); });
   const Plan& plan = confirmed_.plan();
   for (const NodeId node : plan.changed) {
     for (const DevicePlan& device : plan.nodes[node.value].devices) {
@@ -152,7 +152,7 @@ bool UnusableWatch::is_proven_dark(DeviceId id) const {
   const AgentSession& session = sessions_[facts_.fabric->device(id).agent];
   const Observation* seen = sessions_.observed(id);
   const auto* laser = seen == nullptr ? nullptr : std::get_if<LaserObservation>(&seen->reading);
-  return session.lasers_latched_off || session.is_said_dark ||
+  return session.lasers_latched_off || session.is_reported_dark ||
          (laser != nullptr && seen->read_at > done_at(id) && !laser->emitting);
 }
 
@@ -206,7 +206,7 @@ bool UnusableWatch::is_sound(NodeId node) const {
   return std::none_of(own.begin(), own.end(), [this](DeviceId device) { return is_unusable(device); });
 }
 
-bool UnusableWatch::may_shine(DeviceId laser) const {
+bool UnusableWatch::may_emit_light(DeviceId laser) const {
   if (!is_unusable(laser) || facts_.fabric->device(laser).kind != DeviceKind::itla_laser) {
     return false;
   }
@@ -219,15 +219,15 @@ std::string UnusableWatch::why(DeviceId id) const {
   if (const auto row = rows_.find(id); row != rows_.end() && !row->second.is_tried) {
     return row->second.why;
   }
-  if (const auto held = held_back_.find(id); held != held_back_.end() && may_shine(held->second)) {
+  if (const auto held = held_back_.find(id); held != held_back_.end() && may_emit_light(held->second)) {
     return "light of " + name_of(facts_.fabric->device(held->second)) +
            " may meet it, and nobody can prove that dark: " + why(held->second);
   }
   const AgentSession& session = sessions_[device.agent];
   if (sessions_.is_given_up(device.agent)) {
     return "its agent is " + std::string(to_string(session.state())) + ", node " + std::to_string(device.agent.value) +
-           " has not been heard for longer than " +
-           std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) + " ms";
+           " has sent nothing for longer than " + std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) +
+           " ms";
   }
   return device.kind == DeviceKind::itla_laser && sessions_.is_latched_by_itself(device.agent)
              ? "the lasers of node " + std::to_string(device.agent.value) + " are latched off there (loom lasers rearm)"

@@ -52,7 +52,7 @@ class UnusableWatch {
   /// A laser that was read dark after whatever was done to it, or whose node is known to be dark.
   bool is_proven_dark(DeviceId laser) const;
   /// A laser that may send light, and cannot be told not to.
-  bool may_shine(DeviceId laser) const;
+  bool may_emit_light(DeviceId laser) const;
   /// Why plans do without it; empty: they do not.
   std::string why(DeviceId device) const;
   /// Something that the last plan did without is of use again: its name, once.

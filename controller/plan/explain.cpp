@@ -80,7 +80,7 @@ std::string_view kind_of(const Element& element) {
 Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
   const Positions positions = positions_of(fabric, plan);
   PathFinder finder(fabric, positions);
-  const auto path = finder.lay(circuit);
+  const auto path = finder.route_light(circuit);
   if (!path) {
     return fail(ErrorCode::infeasible,
                 "circuit " + std::to_string(circuit.id.value) + ": the fabric has no way at " +

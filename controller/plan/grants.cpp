@@ -50,7 +50,7 @@ GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& cir
   return timings;
 }
 
-TimedSetpoint palette_entry(const Fabric& fabric, const Circuit& circuit, const LaserSetpoint& light, Duration offset) {
+TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const LaserSetpoint& light, Duration offset) {
   const auto& transmitter = std::get<Transmitter>(fabric.element(circuit.transmitter).kind);
   const auto& receiver = std::get<Receiver>(fabric.element(circuit.receiver).kind);
   const Duration guard = transmitter.retune_max + transmitter.blank_max + transmitter.control_max + receiver.acquisition_max;
@@ -66,13 +66,13 @@ std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Sta
     for (const Circuit& circuit : circuits) {
       const auto laser = fabric.device_of_element[circuit.transmitter.value];
       if (circuit.source == node && laser) {
-        map.waves.push_back({circuit.destination, *laser, circuit.slot});
+        map.wavelengths.push_back({circuit.destination, *laser, circuit.slot});
       }
       if (circuit.destination == node) {
         insert_sorted(map.sources, circuit.source);
       }
     }
-    std::sort(map.waves.begin(), map.waves.end(), [](const AllowedWave& a, const AllowedWave& b) {
+    std::sort(map.wavelengths.begin(), map.wavelengths.end(), [](const AllowedWavelength& a, const AllowedWavelength& b) {
       return std::pair{a.destination, a.laser} < std::pair{b.destination, b.laser};
     });
     std::copy_if(stage.streams.begin(), stage.streams.end(), std::back_inserter(map.sends),
@@ -82,13 +82,13 @@ std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Sta
   return maps;
 }
 
-bool is_same_but_laid(const GrantMap& a, const GrantMap& b) {
+bool is_same_but_routed_by(const GrantMap& a, const GrantMap& b) {
   GrantMap same = a;
-  same.laid = b.laid;
+  same.routed_by = b.routed_by;
   return same == b;
 }
 
-void lay_touched_grants_anew(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan) {
+void reroute_touched_grants(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan) {
   std::set<JobId> jobs;
   for (const NodePlan& node : plan.nodes) {
     for (std::size_t i = 0; node.grants && i < node.devices.size(); ++i) {
@@ -107,7 +107,7 @@ void lay_touched_grants_anew(const Fabric& fabric, const std::vector<NodeId>& re
     if (!node.grants || !jobs.contains(node.grants->job)) {
       continue;
     }
-    node.grants->laid = plan.revision;
+    node.grants->routed_by = plan.revision;
     insert_sorted(plan.changed, node.node);
     for (DevicePlan& device : node.devices) {
       const bool is_laser = fabric.device(device.device).kind == DeviceKind::itla_laser;

@@ -16,17 +16,17 @@ namespace loom {
 GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits);
 
 /// One colour of a laser under grants: dark for as long as a retune takes, lit for one window at most.
-TimedSetpoint palette_entry(const Fabric& fabric, const Circuit& circuit, const LaserSetpoint& light, Duration offset);
+TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const LaserSetpoint& light, Duration offset);
 
-/// One map a node of the job, in the order of job.nodes; `laid` is left to the caller.
+/// One map a node of the job, in the order of job.nodes; `routed_by` is left to the caller.
 std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Stage& stage,
                                  const std::vector<Circuit>& circuits);
 
-bool is_same_but_laid(const GrantMap& a, const GrantMap& b);
+bool is_same_but_routed_by(const GrantMap& a, const GrantMap& b);
 
 /// A commit that touches one laser of a job under grants, or gives one of its nodes its plan anew, lays the light of the whole
 /// job anew: all of it goes dark and every arbiter of the job begins a new life. `restored`: nodes whose agent has forgotten
 /// its plan. `plan`: widened accordingly.
-void lay_touched_grants_anew(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan);
+void reroute_touched_grants(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan);
 
 }  // namespace loom

@@ -118,7 +118,7 @@ class Judge {
     if (agent == AgentLight::darkening && is_laser) {
       return {LightState::unknown, LightCause::darkening};
     }
-    return doubt_about(*id).value_or(read);
+    return uncertainty_of(*id).value_or(read);
   }
 
   /// Since the device was last known to be as it is: read, or read back by a commit. Nothing: never.
@@ -149,7 +149,7 @@ class Judge {
   }
 
   /// Why nobody may rely on what is known of it.
-  std::optional<Finding> doubt_about(DeviceId id) const {
+  std::optional<Finding> uncertainty_of(DeviceId id) const {
     if (known_at(id) == Instant::min()) {
       return Finding{LightState::unknown, LightCause::never_read};
     }

@@ -13,7 +13,7 @@ namespace loom {
 namespace {
 
 /// What one transmitter does in the desired stage of its job.
-struct Beam {
+struct TransmitterTimeline {
   ElementId transmitter;
   std::vector<TimedSetpoint> timeline;
   std::vector<std::size_t> circuits;  ///< indices of the lowering's circuits, in the order of their timeslots
@@ -89,7 +89,7 @@ class Lowering {
         fabric_(request.fabric),
         base_(fabric_, request.base, request.lost),
         finder_(fabric_, base_.positions, request.frozen),
-        beam_of_(fabric_.elements.size()),
+        timeline_of_(fabric_.elements.size()),
         fibre_job_(fabric_.fibres.size()),
         amplifier_job_(fabric_.elements.size()),
         amplifier_shared_(fabric_.elements.size()) {}
@@ -101,8 +101,10 @@ class Lowering {
     for (const Circuit& circuit : request_.lingering) {
       add_lingering(circuit);
     }
-    for (Beam& beam : beams_) {
-      beam.kept = is_in_base(beam) && !std::binary_search(request_.darken.begin(), request_.darken.end(), beam.transmitter);
+    for (TransmitterTimeline& transmitter_timeline : timelines_) {
+      transmitter_timeline.kept =
+          is_in_base(transmitter_timeline) &&
+          !std::binary_search(request_.darken.begin(), request_.darken.end(), transmitter_timeline.transmitter);
     }
     for (const ObservedLight& light : request_.occupied) {
       finder_.hold(fabric_.device(light.laser).elements[0], light.light.slot, base_.resonances);
@@ -111,14 +113,14 @@ class Lowering {
     make_maps();
     keep_granted_jobs_whole();
     for (const bool kept : {true, false}) {  // light that stays has its way before anybody looks for one
-      for (Beam& beam : beams_) {
-        if (beam.kept == kept) {
-          LOOM_TRY(lay(beam));
+      for (TransmitterTimeline& transmitter_timeline : timelines_) {
+        if (transmitter_timeline.kept == kept) {
+          LOOM_TRY(route_light(transmitter_timeline));
         }
       }
     }
     for (const std::size_t moved : moved_) {
-      beams_[moved].kept = false;
+      timelines_[moved].kept = false;
     }
     keep_granted_jobs_whole();
     name_circuits();
@@ -176,41 +178,41 @@ class Lowering {
 
   /// Its laser goes on as it is, whatever anybody wants.
   void add_lingering(const Circuit& circuit) {
-    auto& number = beam_of_[circuit.transmitter.value];
+    auto& number = timeline_of_[circuit.transmitter.value];
     if (!number) {
-      number = beams_.size();
-      beams_.push_back({});
+      number = timelines_.size();
+      timelines_.push_back({});
       const NodePlan& node = *base_.node(circuit.source);
-      beams_.back().transmitter = circuit.transmitter;
-      beams_.back().timeline = base_.device(*fabric_.device_of_element[circuit.transmitter.value])->timeline;
-      beams_.back().cycle = node.cycle;
-      beams_.back().cycles = node.cycles;
+      timelines_.back().transmitter = circuit.transmitter;
+      timelines_.back().timeline = base_.device(*fabric_.device_of_element[circuit.transmitter.value])->timeline;
+      timelines_.back().cycle = node.cycle;
+      timelines_.back().cycles = node.cycles;
     }
-    beams_[*number].circuits.push_back(circuits_.size());
+    timelines_[*number].circuits.push_back(circuits_.size());
     circuits_.push_back(circuit);
   }
 
   /// One more colour of the laser's palette.
   void add_granted(const Stage& stage, const Circuit& circuit) {
-    auto& number = beam_of_[circuit.transmitter.value];
+    auto& number = timeline_of_[circuit.transmitter.value];
     if (!number) {
-      number = beams_.size();
-      beams_.push_back(dark_beam(stage, circuit));
-      beams_.back().transmit = Transmit::grants;
+      number = timelines_.size();
+      timelines_.push_back(dark_timeline(stage, circuit));
+      timelines_.back().transmit = Transmit::grants;
       if (!request_.intent.lasers_off) {
-        beams_.back().timeline.clear();
-        beams_.back().cycle = Duration{};
+        timelines_.back().timeline.clear();
+        timelines_.back().cycle = Duration{};
       }
     }
-    Beam& beam = beams_[*number];
-    beam.circuits.push_back(circuits_.size());
+    TransmitterTimeline& transmitter_timeline = timelines_[*number];
+    transmitter_timeline.circuits.push_back(circuits_.size());
     circuits_.push_back(circuit);
     if (!request_.intent.lasers_off) {
       const Transmitter& transmitter = std::get<Transmitter>(fabric_.element(circuit.transmitter).kind);
       const LaserSetpoint light{circuit.slot, power_of(circuit.transmitter, transmitter), true};
-      const TimedSetpoint colour = palette_entry(fabric_, circuit, light, beam.cycle);
-      beam.timeline.push_back(colour);
-      beam.cycle += colour.guard + colour.hold;
+      const TimedSetpoint colour = wavelength_entry(fabric_, circuit, light, transmitter_timeline.cycle);
+      transmitter_timeline.timeline.push_back(colour);
+      transmitter_timeline.cycle += colour.guard + colour.hold;
     }
   }
 
@@ -223,7 +225,7 @@ class Lowering {
       }
       for (GrantMap& map : grant_maps(fabric_, *granted.job, *granted.stage, circuits)) {
         const NodeId node = granted.job->nodes[granted.members.size()];
-        map.laid = request_.revision;
+        map.routed_by = request_.revision;
         granted.members.push_back(node);
         maps_[node.value] = std::move(map);
       }
@@ -236,34 +238,36 @@ class Lowering {
     for (GrantedJob& granted : granted_) {
       granted.kept = std::all_of(granted.members.begin(), granted.members.end(), [&](NodeId node) {
         const NodePlan* before = base_.node(node);
-        return before != nullptr && before->grants && is_same_but_laid(*before->grants, *maps_[node.value]);
+        return before != nullptr && before->grants && is_same_but_routed_by(*before->grants, *maps_[node.value]);
       });
-      for (const Beam& beam : beams_) {
-        const bool is_ours = beam.transmit == Transmit::grants && circuits_[beam.circuits[0]].job == granted.job->id;
-        granted.kept = granted.kept && (beam.kept || !is_ours);
+      for (const TransmitterTimeline& transmitter_timeline : timelines_) {
+        const bool is_ours = transmitter_timeline.transmit == Transmit::grants &&
+                             circuits_[transmitter_timeline.circuits[0]].job == granted.job->id;
+        granted.kept = granted.kept && (transmitter_timeline.kept || !is_ours);
       }
-      for (Beam& beam : beams_) {
-        const bool is_ours = beam.transmit == Transmit::grants && circuits_[beam.circuits[0]].job == granted.job->id;
-        beam.kept = is_ours ? granted.kept : beam.kept;
+      for (TransmitterTimeline& transmitter_timeline : timelines_) {
+        const bool is_ours = transmitter_timeline.transmit == Transmit::grants &&
+                             circuits_[transmitter_timeline.circuits[0]].job == granted.job->id;
+        transmitter_timeline.kept = is_ours ? granted.kept : transmitter_timeline.kept;
       }
       for (const NodeId node : granted.members) {
-        maps_[node.value]->laid = granted.kept ? base_.node(node)->grants->laid : request_.revision;
+        maps_[node.value]->routed_by = granted.kept ? base_.node(node)->grants->routed_by : request_.revision;
       }
     }
   }
 
   void add_circuit(const Stage& stage, std::size_t timeslot, const Circuit& circuit) {
-    auto& number = beam_of_[circuit.transmitter.value];
+    auto& number = timeline_of_[circuit.transmitter.value];
     if (!number) {
-      number = beams_.size();
-      beams_.push_back(dark_beam(stage, circuit));
+      number = timelines_.size();
+      timelines_.push_back(dark_timeline(stage, circuit));
     }
-    Beam& beam = beams_[*number];
-    beam.circuits.push_back(circuits_.size());
+    TransmitterTimeline& transmitter_timeline = timelines_[*number];
+    transmitter_timeline.circuits.push_back(circuits_.size());
     circuits_.push_back(circuit);
-    for (std::size_t k = timeslot; k < beam.timeline.size();
+    for (std::size_t k = timeslot; k < transmitter_timeline.timeline.size();
          ++k) {  // tuned from here on; it waits in the dark at its last colour
-      auto& laser = std::get<LaserSetpoint>(beam.timeline[k].setpoint);
+      auto& laser = std::get<LaserSetpoint>(transmitter_timeline.timeline[k].setpoint);
       laser.slot = circuit.slot;
       laser.emit = k == timeslot && !request_.intent.lasers_off;
     }
@@ -282,55 +286,55 @@ class Lowering {
   }
 
   /// A timeline with the stage's timeslots, all dark; with lasers off one static dark entry.
-  Beam dark_beam(const Stage& stage, const Circuit& first) const {
+  TransmitterTimeline dark_timeline(const Stage& stage, const Circuit& first) const {
     const Transmitter& transmitter = std::get<Transmitter>(fabric_.element(first.transmitter).kind);
     const LaserSetpoint dark{first.slot, power_of(first.transmitter, transmitter), false};
-    Beam beam;
-    beam.transmitter = first.transmitter;
+    TransmitterTimeline transmitter_timeline;
+    transmitter_timeline.transmitter = first.transmitter;
     const bool is_static = stage.timeslots.size() == 1 && stage.timeslots[0].hold == kForever;
     if (is_static || request_.intent.lasers_off) {
-      beam.timeline.push_back({Duration{}, Duration{}, kForever, dark});
-      return beam;
+      transmitter_timeline.timeline.push_back({Duration{}, Duration{}, kForever, dark});
+      return transmitter_timeline;
     }
     for (const Timeslot& timeslot : stage.timeslots) {
-      beam.timeline.push_back({beam.cycle, timeslot.guard, timeslot.hold, dark});
-      beam.cycle += timeslot.guard + timeslot.hold;
+      transmitter_timeline.timeline.push_back({transmitter_timeline.cycle, timeslot.guard, timeslot.hold, dark});
+      transmitter_timeline.cycle += timeslot.guard + timeslot.hold;
     }
-    beam.cycles = stage.cycles;
-    return beam;
+    transmitter_timeline.cycles = stage.cycles;
+    return transmitter_timeline;
   }
 
-  bool is_in_base(const Beam& beam) const {
-    const auto device = fabric_.device_of_element[beam.transmitter.value];
-    const auto& before = base_.circuits(beam.transmitter);
-    if (!device || before.size() != beam.circuits.size() || base_.device(*device) == nullptr ||
-        base_.device(*device)->timeline != beam.timeline) {
+  bool is_in_base(const TransmitterTimeline& transmitter_timeline) const {
+    const auto device = fabric_.device_of_element[transmitter_timeline.transmitter.value];
+    const auto& before = base_.circuits(transmitter_timeline.transmitter);
+    if (!device || before.size() != transmitter_timeline.circuits.size() || base_.device(*device) == nullptr ||
+        base_.device(*device)->timeline != transmitter_timeline.timeline) {
       return false;
     }
-    const NodePlan& node = *base_.node(circuits_[beam.circuits[0]].source);
-    if (node.cycle != beam.cycle || node.cycles != beam.cycles) {
+    const NodePlan& node = *base_.node(circuits_[transmitter_timeline.circuits[0]].source);
+    if (node.cycle != transmitter_timeline.cycle || node.cycles != transmitter_timeline.cycles) {
       return false;
     }
     for (std::size_t i = 0; i < before.size(); ++i) {
-      if (!same_light(*before[i], circuits_[beam.circuits[i]])) {
+      if (!same_light(*before[i], circuits_[transmitter_timeline.circuits[i]])) {
         return false;
       }
     }
     return true;
   }
 
-  Result<void> lay(Beam& beam) {
-    for (const std::size_t index : beam.circuits) {
+  Result<void> route_light(TransmitterTimeline& transmitter_timeline) {
+    for (const std::size_t index : transmitter_timeline.circuits) {
       const Circuit& circuit = circuits_[index];
-      const auto path = finder_.lay(circuit);
+      const auto path = finder_.route_light(circuit);
       if (!path) {
         return fail(ErrorCode::infeasible, "infeasible: job " + std::to_string(circuit.job.value) + ": no free path at " +
                                                to_string(centre_of(circuit.slot)) + " from node " +
                                                std::to_string(circuit.source.value) + " to node " +
                                                std::to_string(circuit.destination.value) + " through " + fabric_.name);
       }
-      if (beam.kept && !is_path_of_base(*path, circuit.slot)) {
-        moved_.push_back(*beam_of_[beam.transmitter.value]);
+      if (transmitter_timeline.kept && !is_path_of_base(*path, circuit.slot)) {
+        moved_.push_back(*timeline_of_[transmitter_timeline.transmitter.value]);
       }
       if (!request_.intent.lasers_off) {
         mark_shared(*path, circuit.job);
@@ -374,13 +378,13 @@ class Lowering {
 
   void name_circuits() {
     result_.next_circuit = request_.next_circuit;
-    for (const Beam& beam : beams_) {
-      for (std::size_t i = 0; beam.kept && i < beam.circuits.size(); ++i) {
-        circuits_[beam.circuits[i]].id = base_.circuits(beam.transmitter)[i]->id;
+    for (const TransmitterTimeline& transmitter_timeline : timelines_) {
+      for (std::size_t i = 0; transmitter_timeline.kept && i < transmitter_timeline.circuits.size(); ++i) {
+        circuits_[transmitter_timeline.circuits[i]].id = base_.circuits(transmitter_timeline.transmitter)[i]->id;
       }
     }
     for (Circuit& circuit : circuits_) {
-      if (!request_.intent.lasers_off && !beams_[*beam_of_[circuit.transmitter.value]].kept) {
+      if (!request_.intent.lasers_off && !timelines_[*timeline_of_[circuit.transmitter.value]].kept) {
         circuit.id = CircuitId{result_.next_circuit.value++};
       }
       result_.ids.push_back(circuit.id);
@@ -412,9 +416,10 @@ class Lowering {
     slice.base = result_.plan.base;
     slice.node = node.id;
     for (const ElementId transmitter : node.transmitters) {
-      if (const auto beam = beam_of_[transmitter.value]; beam && beams_[*beam].cycle > slice.cycle) {
-        slice.cycle = beams_[*beam].cycle;
-        slice.cycles = beams_[*beam].cycles;
+      if (const auto transmitter_timeline = timeline_of_[transmitter.value];
+          transmitter_timeline && timelines_[*transmitter_timeline].cycle > slice.cycle) {
+        slice.cycle = timelines_[*transmitter_timeline].cycle;
+        slice.cycles = timelines_[*transmitter_timeline].cycles;
       }
     }
     if (!maps_.empty()) {
@@ -464,10 +469,10 @@ class Lowering {
         idle.setpoint = OcsSetpoint{};
         break;
     }
-    const auto beam = device.kind == DeviceKind::itla_laser ? beam_of_[first.value] : std::nullopt;
-    plan.timeline = beam ? beams_[*beam].timeline : std::vector{still};
+    const auto transmitter_timeline = device.kind == DeviceKind::itla_laser ? timeline_of_[first.value] : std::nullopt;
+    plan.timeline = transmitter_timeline ? timelines_[*transmitter_timeline].timeline : std::vector{still};
     plan.touched = before == nullptr ? plan.timeline != std::vector{idle} : plan.timeline != before->timeline;
-    if (beam && !beams_[*beam].kept && !request_.intent.lasers_off) {
+    if (transmitter_timeline && !timelines_[*transmitter_timeline].kept && !request_.intent.lasers_off) {
       plan.touched = true;  // the same colour to another place
     }
     if (plan.touched && device.kind != DeviceKind::itla_laser) {
@@ -519,8 +524,8 @@ class Lowering {
   Base base_;
   PathFinder finder_;
   std::vector<Circuit> circuits_;
-  std::vector<Beam> beams_;
-  std::vector<std::optional<std::size_t>> beam_of_;  ///< by transmitter element
+  std::vector<TransmitterTimeline> timelines_;
+  std::vector<std::optional<std::size_t>> timeline_of_;  ///< by transmitter element
   std::vector<GrantedJob> granted_;
   std::vector<std::optional<GrantMap>> maps_;  ///< by node; empty: nobody is under grants
   std::vector<std::size_t> moved_;             ///< beams whose path is not that of the base

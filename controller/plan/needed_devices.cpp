@@ -45,14 +45,14 @@ NeededDevices::NeededDevices(const Fabric& fabric, const UnusableDevices& unusab
       rogues_(std::move(rogues)) {}
 
 void NeededDevices::keep(const Circuit& circuit) {
-  (void)open_.lay(circuit);
-  (void)held_.lay(circuit);
+  (void)open_.route_light(circuit);
+  (void)held_.route_light(circuit);
 }
 
 std::vector<DeviceId> NeededDevices::needed_by(const Circuit& circuit) {
   std::vector<DeviceId> needed;
-  const std::optional<Path> open = open_.lay(circuit);
-  const std::optional<Path> held = held_.lay(circuit);
+  const std::optional<Path> open = open_.route_light(circuit);
+  const std::optional<Path> held = held_.route_light(circuit);
   for (std::size_t i = 0; open && !held && i < open->size(); ++i) {
     const auto device = fabric_.device_of_element[(*open)[i].element.value];
     if (device && unusable_.find(*device) != nullptr) {

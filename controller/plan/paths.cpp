@@ -290,7 +290,7 @@ bool PathFinder::descend(PortRef at, FrequencySlot slot, const Tail& tail, std::
   return false;
 }
 
-std::optional<Path> PathFinder::lay(const Circuit& circuit) {
+std::optional<Path> PathFinder::route_light(const Circuit& circuit) {
   const auto& out = fabric_.fibre_out[circuit.transmitter.value];
   if (out.empty() || !out[0] || !std::holds_alternative<Receiver>(fabric_.element(circuit.receiver).kind)) {
     return std::nullopt;

@@ -41,7 +41,7 @@ class PathFinder {
   PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen = {});
 
   /// The first free way, or nothing. Claims it in positions().
-  std::optional<Path> lay(const Circuit& circuit);
+  std::optional<Path> route_light(const Circuit& circuit);
   /// Claims all that light which is there already meets on its way through the preferred positions, wherever that leads.
   /// `resonances`: of the preferred positions, by element.
   void hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances);

@@ -10,13 +10,13 @@
 #include "controller/plan/admission.hpp"
 #include "controller/plan/adoption.hpp"
 #include "controller/plan/by_hand.hpp"
-#include "controller/schedule/estimate.hpp"
+#include "controller/plan/compare_light.hpp"
 #include "controller/plan/light_scope.hpp"
 #include "controller/plan/lower.hpp"
 #include "controller/plan/unusable.hpp"
 #include "controller/plan/verify.hpp"
-#include "controller/plan/weigh.hpp"
 #include "controller/schedule/architecture.hpp"
+#include "controller/schedule/estimate.hpp"
 #include "controller/schedule/placement.hpp"
 #include "controller/workload/settings.hpp"
 
@@ -157,8 +157,8 @@ class Pipeline {
     }
     result->left_out = std::move(left_out);
     result->intent = *std::move(intent);
-    if (request_.weigh) {
-      result->weighed = weigh(*request_.weigh, *result);
+    if (request_.compare) {
+      result->compared = compare(*request_.compare, *result);
     }
     return std::make_shared<const PlanResult>(*std::move(result));
   }
@@ -177,7 +177,7 @@ class Pipeline {
     }
     LOOM_TRY(apply_overrides(fabric_, order.intent, order.base, lowered->plan));
     for (const DeviceOverride& each : found_) {
-      take_part(fabric_.device(each.device).agent, lowered->plan);  // it hears what its device shall be from now on
+      take_part(fabric_.device(each.device).agent, lowered->plan);  // it receives what its device shall be from now on
     }
     LOOM_TRY(check_maintenance(fabric_, order.intent, lowered->plan));
     unusable_->leave_alone(lowered->plan);

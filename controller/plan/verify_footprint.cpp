@@ -97,8 +97,8 @@ std::vector<std::int64_t> footprint(const Fabric& fabric, const Settings& settin
   return Walk(fabric, settings, slot).from(transmitter);
 }
 
-std::vector<ElementId> elements_on_way(const Fabric& fabric, const Settings& settings, ElementId transmitter,
-                                       FrequencySlot slot) {
+std::vector<ElementId> elements_on_path(const Fabric& fabric, const Settings& settings, ElementId transmitter,
+                                        FrequencySlot slot) {
   Walk walk(fabric, settings, slot);
   walk.from(transmitter);
   return walk.elements();

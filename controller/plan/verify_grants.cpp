@@ -20,13 +20,13 @@ class GrantRules {
       if (slice.grants) {
         jobs_.insert(slice.grants->job);
         check_times(slice);
-        check_waves(slice);
+        check_wavelengths(slice);
         check_sends(slice);
       }
     }
     check_circuits();
     check_receivers();
-    check_laid();
+    check_routed_by();
   }
 
  private:
@@ -44,44 +44,44 @@ class GrantRules {
       refuse(name(slice.node) + ": a quantum of " + std::to_string(map.quantum.count()) + " ns, allowed 1 to " +
              std::to_string(longest.count()) + " ns");
     }
-    for (const AllowedWave& wave : map.waves) {
-      if (wave.laser.value >= fabric_.devices.size() || fabric_.device(wave.laser).kind != DeviceKind::itla_laser) {
-        refuse(name(slice.node) + ": its table names device " + std::to_string(wave.laser.value) + ", which is no laser");
+    for (const AllowedWavelength& wavelength : map.wavelengths) {
+      if (wavelength.laser.value >= fabric_.devices.size() || fabric_.device(wavelength.laser).kind != DeviceKind::itla_laser) {
+        refuse(name(slice.node) + ": its table names device " + std::to_string(wavelength.laser.value) + ", which is no laser");
         continue;
       }
-      const auto& transmitter = std::get<Transmitter>(fabric_.element(fabric_.device(wave.laser).elements[0]).kind);
+      const auto& transmitter = std::get<Transmitter>(fabric_.element(fabric_.device(wavelength.laser).elements[0]).kind);
       const Duration dark = transmitter.blank_max + transmitter.control_max;
       if (timings.tune < transmitter.retune_max + dark || guard_of(timings) < dark ||
           timings.trigger_late < transmitter.control_max || timings.rate > transmitter.rate) {
-        refuse(fabric_.device(wave.laser).name + ": tuned within " + std::to_string(timings.tune.count()) + " ns, needs " +
-               std::to_string((transmitter.retune_max + dark).count()) + " ns; dark within " +
+        refuse(fabric_.device(wavelength.laser).name + ": tuned within " + std::to_string(timings.tune.count()) +
+               " ns, needs " + std::to_string((transmitter.retune_max + dark).count()) + " ns; dark within " +
                std::to_string(guard_of(timings).count()) + " ns, needs " + std::to_string(dark.count()) + " ns");
       }
     }
   }
 
-  const Circuit* circuit_of(const NodePlan& slice, const AllowedWave& wave) const {
+  const Circuit* circuit_of(const NodePlan& slice, const AllowedWavelength& wavelength) const {
     const auto found = std::find_if(plan_.circuits.begin(), plan_.circuits.end(), [&](const Circuit& circuit) {
-      return circuit.source == slice.node && circuit.destination == wave.destination && circuit.slot == wave.slot &&
-             fabric_.device_of_element[circuit.transmitter.value] == wave.laser && circuit.job == slice.grants->job;
+      return circuit.source == slice.node && circuit.destination == wavelength.destination && circuit.slot == wavelength.slot &&
+             fabric_.device_of_element[circuit.transmitter.value] == wavelength.laser && circuit.job == slice.grants->job;
     });
     return found == plan_.circuits.end() ? nullptr : &*found;
   }
 
   /// Waves, circuits and palettes say the same.
-  void check_waves(const NodePlan& slice) {
-    std::map<DeviceId, std::vector<FrequencySlot>> palettes;
+  void check_wavelengths(const NodePlan& slice) {
+    std::map<DeviceId, std::vector<FrequencySlot>> wavelength_sets;
     std::map<DeviceId, std::set<NodeId>> reached;
-    for (const AllowedWave& wave : slice.grants->waves) {
-      if (circuit_of(slice, wave) == nullptr) {
-        refuse(name(slice.node) + ": its table allows " + to_string(centre_of(wave.slot)) + " to node " +
-               std::to_string(wave.destination.value) + ", which is no circuit of job " +
+    for (const AllowedWavelength& wavelength : slice.grants->wavelengths) {
+      if (circuit_of(slice, wavelength) == nullptr) {
+        refuse(name(slice.node) + ": its table allows " + to_string(centre_of(wavelength.slot)) + " to node " +
+               std::to_string(wavelength.destination.value) + ", which is no circuit of job " +
                std::to_string(slice.grants->job.value));
       }
-      palettes[wave.laser].push_back(wave.slot);
-      reached[wave.laser].insert(wave.destination);
+      wavelength_sets[wavelength.laser].push_back(wavelength.slot);
+      reached[wavelength.laser].insert(wavelength.destination);
     }
-    for (auto& [laser, slots] : palettes) {
+    for (auto& [laser, slots] : wavelength_sets) {
       const DevicePlan* device = laser.value < settings_.devices.size() ? settings_.devices[laser.value] : nullptr;
       std::vector<FrequencySlot> emitted;
       for (std::size_t i = 0; device != nullptr && i < device->timeline.size(); ++i) {
@@ -95,7 +95,7 @@ class GrantRules {
       std::sort(emitted.begin(), emitted.end(), by_n);
       if (slots != emitted) {
         refuse(name(slice.node) + ": its table has " + std::to_string(slots.size()) + " wavelengths of device " +
-               std::to_string(laser.value) + ", the palette " + std::to_string(emitted.size()) + " others");
+               std::to_string(laser.value) + ", the wavelength set " + std::to_string(emitted.size()) + " others");
       }
       if (reached[laser] != reached.begin()->second) {
         refuse(name(slice.node) + ": its lasers do not reach the same nodes; a grant may be lit by any of them");
@@ -105,9 +105,10 @@ class GrantRules {
 
   void check_sends(const NodePlan& slice) {
     for (const OfferedStream& stream : slice.grants->sends) {
-      const bool has_wave = std::any_of(slice.grants->waves.begin(), slice.grants->waves.end(),
-                                        [&](const AllowedWave& wave) { return wave.destination == stream.destination; });
-      if (stream.source != slice.node || !has_wave) {
+      const bool has_wavelength =
+          std::any_of(slice.grants->wavelengths.begin(), slice.grants->wavelengths.end(),
+                      [&](const AllowedWavelength& wavelength) { return wavelength.destination == stream.destination; });
+      if (stream.source != slice.node || !has_wavelength) {
         refuse(name(slice.node) + ": it is to send from node " + std::to_string(stream.source.value) + " to node " +
                std::to_string(stream.destination.value) + ", where its table leads no light");
       }
@@ -123,16 +124,17 @@ class GrantRules {
       const auto& source = plan_.nodes[circuit.source.value].grants;
       const auto& end = plan_.nodes[circuit.destination.value].grants;
       const auto laser = fabric_.device_of_element[circuit.transmitter.value];
-      const bool is_in_table = source && laser &&
-                               std::find(source->waves.begin(), source->waves.end(),
-                                         AllowedWave{circuit.destination, *laser, circuit.slot}) != source->waves.end();
+      const bool is_in_table =
+          source && laser &&
+          std::find(source->wavelengths.begin(), source->wavelengths.end(),
+                    AllowedWavelength{circuit.destination, *laser, circuit.slot}) != source->wavelengths.end();
       if (!is_in_table) {
         refuse("circuit " + std::to_string(circuit.id.value) + " of job " + std::to_string(circuit.job.value) +
                " is in no table of " + name(circuit.source));
         continue;
       }
-      const bool agrees = end && end->job == circuit.job && end->laid == source->laid && end->timings == source->timings &&
-                          end->quantum == source->quantum &&
+      const bool agrees = end && end->job == circuit.job && end->routed_by == source->routed_by &&
+                          end->timings == source->timings && end->quantum == source->quantum &&
                           std::binary_search(end->sources.begin(), end->sources.end(), circuit.source);
       if (!agrees) {
         refuse(name(circuit.destination) + " has no arbiter that knows " + name(circuit.source) + " of job " +
@@ -148,7 +150,7 @@ class GrantRules {
       const auto [found, is_new] = owner.emplace(circuit.receiver, circuit.job);
       if (!is_new && found->second != circuit.job && (jobs_.contains(circuit.job) || jobs_.contains(found->second))) {
         faults_.add(rules::kJobIsolation, [&, other = found->second] {
-          return fabric_.element(circuit.receiver).name + " hears job " + std::to_string(other.value) + " and job " +
+          return fabric_.element(circuit.receiver).name + " receives job " + std::to_string(other.value) + " and job " +
                  std::to_string(circuit.job.value) + ", one of them under grants";
         });
       }
@@ -156,24 +158,25 @@ class GrantRules {
   }
 
   /// New arbiters wait for no former lease: so nobody of the job may stay lit while its light is laid.
-  void check_laid() {
-    std::map<JobId, Revision> laid;
+  void check_routed_by() {
+    std::map<JobId, Revision> routed_by;
     for (const NodePlan& slice : plan_.nodes) {
       if (!slice.grants) {
         continue;
       }
       const GrantMap& map = *slice.grants;
-      const auto [found, is_new] = laid.emplace(map.job, map.laid);
-      if (map.laid > plan_.revision || (!is_new && found->second != map.laid)) {
+      const auto [found, is_new] = routed_by.emplace(map.job, map.routed_by);
+      if (map.routed_by > plan_.revision || (!is_new && found->second != map.routed_by)) {
         refuse(name(slice.node) + ": its light of job " + std::to_string(map.job.value) + " is of revision " +
-               std::to_string(map.laid.value) + ", others' of " + std::to_string(found->second.value));
+               std::to_string(map.routed_by.value) + ", others' of " + std::to_string(found->second.value));
       }
-      for (const AllowedWave& wave : map.waves) {
-        const DevicePlan* device = wave.laser.value < settings_.devices.size() ? settings_.devices[wave.laser.value] : nullptr;
-        if (device != nullptr && device->touched != (map.laid == plan_.revision)) {
-          refuse(fabric_.device(wave.laser).name + (device->touched ? " goes dark" : " stays lit") +
+      for (const AllowedWavelength& wavelength : map.wavelengths) {
+        const DevicePlan* device =
+            wavelength.laser.value < settings_.devices.size() ? settings_.devices[wavelength.laser.value] : nullptr;
+        if (device != nullptr && device->touched != (map.routed_by == plan_.revision)) {
+          refuse(fabric_.device(wavelength.laser).name + (device->touched ? " goes dark" : " stays lit") +
                  " although the light of job " + std::to_string(map.job.value) +
-                 (device->touched ? " stays as it was laid" : " is laid anew"));
+                 (device->touched ? " stays as it was routed" : " is routed anew"));
         }
       }
     }

@@ -355,7 +355,7 @@ class LightRules {
           continue;  // a measurement by hand on a receiver that waits for nobody
         }
         faults_.add(rules::kStrayLight, [&] {
-          return element.name + " hears " + fabric_.elements[cell.source].name + " at " +
+          return element.name + " receives " + fabric_.elements[cell.source].name + " at " +
                  to_string(centre_of(tracer_.colours()[cell.colour])) + " in no circuit";
         });
       }

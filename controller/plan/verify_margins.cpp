@@ -108,7 +108,7 @@ class Margins {
   /// Of every WSS on the circuit's way that reloads, at once.
   Dip dip_of(const Circuit& circuit) const {
     Dip dip;
-    for (const ElementId id : elements_on_way(fabric_, settings_, circuit.transmitter, circuit.slot)) {
+    for (const ElementId id : elements_on_path(fabric_, settings_, circuit.transmitter, circuit.slot)) {
       if (reloads_[id.value]) {
         const auto& wss = std::get<WavelengthSelectiveSwitch>(fabric_.element(id).kind);
         dip.depth = dip.depth + wss.reload_dip;

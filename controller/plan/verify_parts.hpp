@@ -128,7 +128,7 @@ class LightTracer {
 
  private:
   /// What becomes of one cell at one input.
-  struct Way {
+  struct Passage {
     int output = -1;    ///< where it passes; kEveryOutput, or -1: nowhere
     double factor = 0;  ///< loss and gain on that way
     double leak = 0;    ///< of what goes to each other output
@@ -140,11 +140,12 @@ class LightTracer {
   std::vector<std::int32_t> leak_exits_of(const Element& element, const WssSetpoint& setpoint) const;
   void follow(const Lit& light);
   Layer gather();
-  Way way_of(const Element& element, PortNumber input, const Cell& cell);
-  Way way_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input, const Cell& cell);
-  Way way_of_ring(const Element& element, const RingFilter& ring, PortNumber input, const Cell& cell);
-  bool leak_is_heard(const Element& grating) const;
-  Way way_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input, const Cell& cell);
+  Passage passage_of(const Element& element, PortNumber input, const Cell& cell);
+  Passage passage_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input, const Cell& cell);
+  Passage passage_of_ring(const Element& element, const RingFilter& ring, PortNumber input, const Cell& cell);
+  bool leak_is_received(const Element& grating) const;
+  Passage passage_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input,
+                             const Cell& cell);
   void leak(Field& field);
   void leak_through(const Element& element, Field& field);
   void check_coupler(const Element& element, const Layer& signals);
@@ -171,7 +172,7 @@ class LightTracer {
   };
   struct Passing {
     Cell cell;
-    Way way;
+    Passage way;
   };
   std::vector<Arrival> arrivals_;    ///< scratch
   std::vector<Arrival> open_;        ///< scratch
@@ -187,8 +188,8 @@ class LightTracer {
 std::vector<std::int64_t> footprint(const Fabric& fabric, const Settings& settings, ElementId transmitter, FrequencySlot slot);
 
 /// Every element that a transmitter's signal comes to, in the order of its way; one that it comes to twice is there twice.
-std::vector<ElementId> elements_on_way(const Fabric& fabric, const Settings& settings, ElementId transmitter,
-                                       FrequencySlot slot);
+std::vector<ElementId> elements_on_path(const Fabric& fabric, const Settings& settings, ElementId transmitter,
+                                        FrequencySlot slot);
 
 /// The routes of this input that light of this slot touches at all.
 template <class Visit>

@@ -42,7 +42,7 @@ std::string contributors(const Fabric& fabric, const Plan& plan, const Settings&
     double most = 0;
     FrequencySlot slot;
     for (const Emission& emission : source.emissions) {
-      const auto way = elements_on_way(fabric, settings, source.transmitter, emission.laser.slot);
+      const auto way = elements_on_path(fabric, settings, source.transmitter, emission.laser.slot);
       if (source.transmitter != from && std::find(way.begin(), way.end(), from) == way.end()) {
         continue;
       }

@@ -74,8 +74,8 @@ LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults&
 }
 
 /// Of one input, with filters behind it, nothing that leaks is ever heard: no light of the same colour is there. A receiver
-/// right behind it hears all colours.
-bool LightTracer::leak_is_heard(const Element& grating) const {
+/// right behind it receives all colours.
+bool LightTracer::leak_is_received(const Element& grating) const {
   if (grating.inputs > 1) {
     return true;
   }
@@ -98,7 +98,8 @@ void LightTracer::measure() {
       if (settings_.wss[element.id.value] != nullptr) {
         leak_exits_[element.id.value] = leak_exits_of(element, *settings_.wss[element.id.value]);
       }
-    } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind); grating && leak_is_heard(element)) {
+    } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind);
+               grating && leak_is_received(element)) {
       leak = linear(gain - grating->isolation.centi);
     } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
       leak = ring->isolation > Db{0} ? linear(gain - ring->isolation.centi) : 0;
@@ -219,7 +220,7 @@ void LightTracer::follow(const Lit& light) {
     seen_[at.fibre.value] = signal_number_;
     arrivals_.push_back(at);
     const Element& element = fabric_.element(fibre.to.element);
-    const Way way = way_of(element, fibre.to.port, at.cell);
+    const Passage way = passage_of(element, fibre.to.port, at.cell);
     for (PortNumber output = 0; way.output != -1 && output < element.outputs; ++output) {
       const auto& next = fabric_.fibre_out[element.id.value][output];
       if (next && (way.output == kEveryOutput || way.output == output)) {
@@ -301,11 +302,11 @@ void LightTracer::leak_through(const Element& element, Field& field) {
       continue;
     }
     for (const Cell& cell : field.leaks.on(*fibre)) {
-      passing_.push_back({cell, way_of(element, input, cell)});
+      passing_.push_back({cell, passage_of(element, input, cell)});
     }
     if (leak_factor_[element.id.value] > 0) {
       for (const Cell& cell : field.signals.on(*fibre)) {
-        Way way = way_of(element, input, cell);
+        Passage way = passage_of(element, input, cell);
         way.factor = 0;  // what passes is a signal
         passing_.push_back({cell, way});
       }
@@ -333,17 +334,17 @@ void LightTracer::leak_through(const Element& element, Field& field) {
   }
 }
 
-LightTracer::Way LightTracer::way_of(const Element& element, PortNumber input, const Cell& cell) {
+LightTracer::Passage LightTracer::passage_of(const Element& element, PortNumber input, const Cell& cell) {
   if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
-    return way_of_wss(element, *wss, input, cell);
+    return passage_of_wss(element, *wss, input, cell);
   }
   if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
-    return way_of_ring(element, *ring, input, cell);
+    return passage_of_ring(element, *ring, input, cell);
   }
   if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
-    return way_of_grating(element, *grating, input, cell);
+    return passage_of_grating(element, *grating, input, cell);
   }
-  Way way{-1, pass_factor_[element.id.value], 0};
+  Passage way{-1, pass_factor_[element.id.value], 0};
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
     const OcsSetpoint* ocs = settings_.ocs[element.id.value];
     for (std::size_t i = 0; ocs != nullptr && i < ocs->connects.size(); ++i) {
@@ -357,8 +358,8 @@ LightTracer::Way LightTracer::way_of(const Element& element, PortNumber input, c
   return way;
 }
 
-LightTracer::Way LightTracer::way_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input,
-                                             const Cell& cell) {
+LightTracer::Passage LightTracer::passage_of_grating(const Element& element, const ArrayedWaveguideGrating& grating,
+                                                     PortNumber input, const Cell& cell) {
   const std::int32_t channel = grating.channels.channel_of(colours_[cell.colour]);
   if (cell.signals > 0 && channel < 0) {
     faults_.add(rules::kAliasing, [&] {
@@ -376,9 +377,9 @@ LightTracer::Way LightTracer::way_of_grating(const Element& element, const Array
           leak_factor_[element.id.value]};
 }
 
-LightTracer::Way LightTracer::way_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input,
-                                         const Cell& cell) {
-  Way way{-1, pass_factor_[element.id.value], leak_factor_[element.id.value]};
+LightTracer::Passage LightTracer::passage_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input,
+                                                 const Cell& cell) {
+  Passage way{-1, pass_factor_[element.id.value], leak_factor_[element.id.value]};
   const WssSetpoint* setpoint = settings_.wss[element.id.value];
   if (setpoint == nullptr) {
     return way;
@@ -406,7 +407,8 @@ LightTracer::Way LightTracer::way_of_wss(const Element& element, const Wavelengt
   return way;
 }
 
-LightTracer::Way LightTracer::way_of_ring(const Element& element, const RingFilter& ring, PortNumber input, const Cell& cell) {
+LightTracer::Passage LightTracer::passage_of_ring(const Element& element, const RingFilter& ring, PortNumber input,
+                                                  const Cell& cell) {
   const Frequency light = centre_of(colours_[cell.colour]);
   const auto resonance = settings_.resonances[element.id.value];
   if (!resonates(ring, resonance, light)) {

@@ -54,7 +54,7 @@ class Placer {
 
   Result<void> keep(const Job& job) { return claim(job, job.nodes); }
 
-  Result<std::vector<NodeId>> obey(const Job& job) {
+  Result<std::vector<NodeId>> follow(const Job& job) {
     const std::vector<NodeId>& wanted = job.spec.placement;
     if (job.spec.node_count != 0 && job.spec.node_count != wanted.size()) {
       return fail(ErrorCode::invalid_argument, describe(job) + ": asks for " + std::to_string(job.spec.node_count) +
@@ -297,7 +297,7 @@ Result<Intent> place(const Fabric& fabric, const Architecture* architecture, con
     if (!job.nodes.empty()) {
       continue;
     }
-    auto nodes = job.spec.placement.empty() ? placer.find(job) : placer.obey(job);
+    auto nodes = job.spec.placement.empty() ? placer.find(job) : placer.follow(job);
     if (!nodes) {
       return std::unexpected(std::move(nodes).error());
     }

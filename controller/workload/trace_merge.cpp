@@ -284,7 +284,7 @@ class Merger {
     if (pair) {
       const std::uint32_t peer = first.collective->root_or_peer.value_or(0);
       if (peer >= group.size() || group[peer] == first.rank) {
-        return refuse_size(slot, "its destination is not told");
+        return refuse_size(slot, "its destination is not given");
       }
       collective.ranks = {first.rank, group[peer]};
     } else {

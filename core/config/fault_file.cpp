@@ -132,7 +132,7 @@ class FaultReader {
     if (is_known && of_agent && !fault.node) {
       map.error("machine", "machine: the controller; expected a node, whose agent it is");
     } else if (is_known && fault.kind == MachineFaultKind::takeover && fault.node) {
-      map.error("machine", "machine: a node; expected the controller, of which a second life takes over");
+      map.error("machine", "machine: a node; expected the controller, of which a second incarnation takes over");
     }
   }
 

@@ -346,7 +346,7 @@ class ScenarioReader {
       job.traffic.push_back(std::move(traffic));
     }
     if (!job.traffic.empty() && scenario_.modes != std::vector{Mode::sim}) {
-      map.error("traffic", "traffic: only simulated nodes can be told what to report; expected mode: sim and no other");
+      map.error("traffic", "traffic: what to report can be given to simulated nodes only; expected mode: sim and no other");
     }
   }
 

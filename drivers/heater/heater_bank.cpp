@@ -25,10 +25,10 @@ const HeaterBankDriver::Row& HeaterBankDriver::row_of(State state) {
   static constexpr Row kTable[] = {
       // state       writes  talks  uncertain
       {State::rest, false, false, State::rest},
-      {State::look, false, true, State::look},    // -> compare(): write what differs, or soak
-      {State::write, true, true, State::prove},   // -> prove
-      {State::prove, false, true, State::prove},  // -> compare(): write again (bounded), or soak
-      {State::soak, false, false, State::soak},   // -> settled
+      {State::reading_levels, false, true, State::reading_levels},  // -> compare(): write what differs, or soak
+      {State::write, true, true, State::prove},                     // -> prove
+      {State::prove, false, true, State::prove},                    // -> compare(): write again (bounded), or soak
+      {State::soak, false, false, State::soak},                     // -> settled
   };
   return kTable[static_cast<std::size_t>(state)];
 }
@@ -57,7 +57,7 @@ HeaterBankDriver::HeaterBankDriver(HeaterProfile profile)
       staged_(profile_.rings.size()),
       target_(profile_.rings.size()),
       read_(profile_.rings.size(), -1) {
-  undertaking_.observation().device = profile_.device;
+  operation_.observation().device = profile_.device;
 }
 
 Result<void> HeaterBankDriver::check(const Setpoint& setpoint) const {
@@ -99,22 +99,22 @@ void HeaterBankDriver::stage(const Setpoint& setpoint) {
 void HeaterBankDriver::fire() {
   LOOM_ASSERT(has_staged_);
   std::copy(staged_.begin(), staged_.end(), target_.begin());
-  undertaking_.ask_fire();
+  operation_.ask_fire();
 }
 
 void HeaterBankDriver::poll() {
   if (state_ == State::rest) {
-    undertaking_.ask_audit();
+    operation_.ask_audit();
   }
 }
 
-DriverActivity HeaterBankDriver::activity() const { return undertaking_.activity(state_ == State::rest); }
+DriverActivity HeaterBankDriver::activity() const { return operation_.activity(state_ == State::rest); }
 
 Step HeaterBankDriver::step(Instant now, const BusReply* reply) {
-  if (reply != nullptr && conversation_.heard()) {
-    hear(now, *reply);
+  if (reply != nullptr && retry_.received()) {
+    receive(now, *reply);
   }
-  if (conversation_.is_waiting()) {
+  if (retry_.is_waiting()) {
     return {std::nullopt, kNever};
   }
   begin(now);
@@ -124,27 +124,27 @@ Step HeaterBankDriver::step(Instant now, const BusReply* reply) {
     }
     warm_ = true;
     state_ = State::rest;
-    held_.see(by_channel(read_));
-    undertaking_.finish(true);
+    last_verified_.see(by_channel(read_));
+    operation_.finish(true);
   }
   if (state_ == State::rest) {
     return {std::nullopt, kNever};
   }
-  if (now < conversation_.resume_at()) {
-    return {std::nullopt, conversation_.resume_at()};
+  if (now < retry_.resume_at()) {
+    return {std::nullopt, retry_.resume_at()};
   }
-  conversation_.sent();
-  return {order(), kNever};
+  retry_.sent();
+  return {command(), kNever};
 }
 
 void HeaterBankDriver::begin(Instant now) {
-  if (!undertaking_.is_asked()) {
+  if (!operation_.is_asked()) {
     return;
   }
-  conversation_.start_over();
+  retry_.start_over();
   rounds_ = 0;
-  undertaking_.begin();
-  enter(State::look, now);
+  operation_.begin();
+  enter(State::reading_levels, now);
 }
 
 void HeaterBankDriver::enter(State state, Instant now) {
@@ -155,7 +155,7 @@ void HeaterBankDriver::enter(State state, Instant now) {
 }
 
 /// Reads cover the bank; a write covers the block from the first to the last register that differs.
-Transaction HeaterBankDriver::order() const {
+Transaction HeaterBankDriver::command() const {
   Registers registers;
   if (row_of(state_).writes) {
     std::size_t first = 0;
@@ -176,24 +176,24 @@ Transaction HeaterBankDriver::order() const {
   return {profile_.device, profile_.bus_address, std::move(registers), profile_.reply_deadline};
 }
 
-void HeaterBankDriver::hear(Instant now, const BusReply& reply) {
+void HeaterBankDriver::receive(Instant now, const BusReply& reply) {
   const bool wrote = row_of(state_).writes;
   if (wrote) {
     warm_ = false;  // even where the answer is lost the voltage may have changed
   }
   if (reply.status != BusStatus::ok || (!wrote && reply.words.size() != target_.size())) {
-    hear_failure(now, reply);
+    receive_failure(now, reply);
     return;
   }
-  conversation_.understood();
+  retry_.understood();
   if (wrote) {
     enter(State::prove, now);
   } else {
-    hear_reading(now, reply);
+    receive_reading(now, reply);
   }
 }
 
-void HeaterBankDriver::hear_failure(Instant now, const BusReply& reply) {
+void HeaterBankDriver::receive_failure(Instant now, const BusReply& reply) {
   const bool wrote = row_of(state_).writes;
   const std::string what = wrote ? "write of the bank" : "read of registers 0 to " + std::to_string(target_.size() - 1);
   if (reply.status == BusStatus::exception && reply.exception != kModbusBusy) {
@@ -203,23 +203,23 @@ void HeaterBankDriver::hear_failure(Instant now, const BusReply& reply) {
   const std::string why = reply.status == BusStatus::ok ? std::to_string(reply.words.size()) + " words where " +
                                                               std::to_string(target_.size()) + " were asked"
                                                         : describe(reply, profile_.reply_deadline);
-  if (!conversation_.may_retry(now)) {
-    give_up(what + ": " + why + " in " + std::to_string(Conversation::kTries) + " tries");
+  if (!retry_.may_retry(now)) {
+    give_up(what + ": " + why + " in " + std::to_string(RetryState::kTries) + " tries");
   } else {
-    undertaking_.struggle(profile_.name + ": " + what + ": " + why + conversation_.attempt());
+    operation_.struggle(profile_.name + ": " + what + ": " + why + retry_.attempt());
     state_ = row_of(state_).uncertain;
   }
 }
 
-void HeaterBankDriver::hear_reading(Instant now, const BusReply& reply) {
-  auto* reading = std::get_if<HeaterObservation>(&undertaking_.observation().reading);
+void HeaterBankDriver::receive_reading(Instant now, const BusReply& reply) {
+  auto* reading = std::get_if<HeaterObservation>(&operation_.observation().reading);
   if (reading == nullptr) {
-    reading = &undertaking_.observation().reading.emplace<HeaterObservation>();
+    reading = &operation_.observation().reading.emplace<HeaterObservation>();
   }
   std::copy(reply.words.begin(), reply.words.end(), read_.begin());
   reading->millivolts.assign(read_.begin(), read_.end());
-  undertaking_.observation().read_at = now;
-  if (!undertaking_.is_overtaken()) {
+  operation_.observation().read_at = now;
+  if (!operation_.is_overtaken()) {
     compare(now);
   }
 }
@@ -229,17 +229,17 @@ void HeaterBankDriver::compare(Instant now) {
   const auto differing = std::mismatch(read_.begin(), read_.end(), target_.begin());
   const bool agrees = differing.first == read_.end();
   const auto gone =
-      held_.lost(by_channel(target_), [this](const Voltage& held) { return read_[held.channel] == held.millivolts; });
-  if (undertaking_.is_audit()) {
+      last_verified_.lost(by_channel(target_), [this](const Voltage& held) { return read_[held.channel] == held.millivolts; });
+  if (operation_.is_audit()) {
     state_ = State::rest;
-    held_.see(by_channel(read_));
-    undertaking_.finish(agrees);
-  } else if (state_ == State::look && gone) {
+    last_verified_.see(by_channel(read_));
+    operation_.finish(agrees);
+  } else if (state_ == State::reading_levels && gone) {
     give_up("channel " + std::to_string(gone->channel) + " reads " + volts(read_[gone->channel]) + ", held " +
             volts(gone->millivolts) + " before (did its power go?); nothing was written: light may pass it still");
   } else if (agrees) {
     enter(State::soak, now);
-  } else if (state_ == State::look || ++rounds_ <= kRounds) {
+  } else if (state_ == State::reading_levels || ++rounds_ <= kRounds) {
     enter(State::write, now);
   } else {
     const auto channel = static_cast<std::size_t>(differing.first - read_.begin());
@@ -257,9 +257,9 @@ std::vector<HeaterBankDriver::Voltage> HeaterBankDriver::by_channel(const std::v
 }
 
 void HeaterBankDriver::give_up(std::string sentence) {
-  undertaking_.give_up(profile_.name + ": " + std::move(sentence));
+  operation_.give_up(profile_.name + ": " + std::move(sentence));
   state_ = State::rest;
-  held_.forget();
+  last_verified_.forget();
 }
 
 HeaterProfile heater_profile(const Fabric& fabric, const Device& device) {

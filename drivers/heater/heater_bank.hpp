@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/fabric.hpp"
-#include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
-#include "drivers/held.hpp"
-#include "drivers/undertaking.hpp"
+#include "drivers/last_verified.hpp"
+#include "drivers/operation_state.hpp"
+#include "drivers/retry_state.hpp"
 
 namespace loom {
 
@@ -43,10 +43,10 @@ class HeaterBankDriver final : public Driver {
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
   DriverActivity activity() const override;
-  Observation observe() const override { return undertaking_.observation(); }
+  Observation observe() const override { return operation_.observation(); }
 
  private:
-  enum class State : std::uint8_t { rest, look, write, prove, soak };
+  enum class State : std::uint8_t { rest, reading_levels, write, prove, soak };
   struct Voltage {
     std::size_t channel = 0;
     std::int32_t millivolts = 0;
@@ -57,10 +57,10 @@ class HeaterBankDriver final : public Driver {
 
   void begin(Instant now);
   void enter(State state, Instant now);
-  Transaction order() const;
-  void hear(Instant now, const BusReply& reply);
-  void hear_failure(Instant now, const BusReply& reply);
-  void hear_reading(Instant now, const BusReply& reply);
+  Transaction command() const;
+  void receive(Instant now, const BusReply& reply);
+  void receive_failure(Instant now, const BusReply& reply);
+  void receive_reading(Instant now, const BusReply& reply);
   void compare(Instant now);
   static std::vector<Voltage> by_channel(const std::vector<std::int32_t>& millivolts);
   void give_up(std::string sentence);
@@ -69,11 +69,11 @@ class HeaterBankDriver final : public Driver {
   std::vector<std::int32_t> staged_;  ///< millivolts by channel
   std::vector<std::int32_t> target_;
   std::vector<std::int32_t> read_;
-  Held<Voltage> held_;
+  LastVerified<Voltage> last_verified_;
   bool has_staged_ = false;
-  Undertaking undertaking_;
+  OperationState operation_;
   State state_ = State::rest;
-  Conversation conversation_;
+  RetryState retry_;
   unsigned rounds_ = 0;  ///< writes that read-back did not confirm, bounded
   bool warm_ = false;    ///< nothing was written since the rings were last given time to settle
   Instant soaked_at_{};

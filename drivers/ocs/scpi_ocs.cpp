@@ -43,19 +43,19 @@ const ScpiOcsDriver::Row& ScpiOcsDriver::row_of(State state) {
       // state             then                uncertain           writes
       {State::rest, State::rest, State::rest, false},
       {State::decide, State::decide, State::decide, false},
-      {State::identify, State::decide, State::decide, false},      // *idn?
-      {State::measure, State::decide, State::decide, false},       // size
-      {State::look, State::decide, State::decide, false},          // the map, no earlier than settled_from_
-      {State::forgive, State::disconnect, State::forgive, false},  // *cls: errors from here on are ours
-      {State::disconnect, State::connect, State::decide, true},    // passed over where nothing is in excess
-      {State::connect, State::hear_errors, State::decide, true},   // passed over where nothing is lacking
-      {State::hear_errors, State::decide, State::hear_errors, false},
+      {State::identify, State::decide, State::decide, false},                // *idn?
+      {State::measure, State::decide, State::decide, false},                 // size
+      {State::reading_map, State::decide, State::decide, false},             // the map, no earlier than settled_from_
+      {State::clear_errors, State::disconnect, State::clear_errors, false},  // *cls: errors from here on are ours
+      {State::disconnect, State::connect, State::decide, true},              // passed over where nothing is in excess
+      {State::connect, State::receive_errors, State::decide, true},          // passed over where nothing is lacking
+      {State::receive_errors, State::decide, State::receive_errors, false},
   };
   return kTable[static_cast<std::size_t>(state)];
 }
 
 ScpiOcsDriver::ScpiOcsDriver(OcsProfile profile) : profile_(std::move(profile)) {
-  undertaking_.observation().device = profile_.device;
+  operation_.observation().device = profile_.device;
   staged_.reserve(profile_.size.inputs);
   target_.reserve(profile_.size.inputs);  // fire() copies without allocating
 }
@@ -97,35 +97,35 @@ void ScpiOcsDriver::stage(const Setpoint& setpoint) {
 void ScpiOcsDriver::fire() {
   LOOM_ASSERT(has_staged_);
   target_.assign(staged_.begin(), staged_.end());
-  undertaking_.ask_fire();
+  operation_.ask_fire();
 }
 
 void ScpiOcsDriver::poll() {
   if (state_ == State::rest) {
-    undertaking_.ask_audit();
+    operation_.ask_audit();
   }
 }
 
-DriverActivity ScpiOcsDriver::activity() const { return undertaking_.activity(state_ == State::rest); }
+DriverActivity ScpiOcsDriver::activity() const { return operation_.activity(state_ == State::rest); }
 
 Step ScpiOcsDriver::step(Instant now, const BusReply* reply) {
-  if (reply != nullptr && conversation_.heard()) {
-    hear(now, *reply);
+  if (reply != nullptr && retry_.received()) {
+    receive(now, *reply);
   }
-  if (conversation_.is_waiting()) {
+  if (retry_.is_waiting()) {
     return {std::nullopt, kNever};
   }
-  if (undertaking_.is_asked()) {
+  if (operation_.is_asked()) {
     begin();
   }
   if (state_ == State::rest) {
     return {std::nullopt, kNever};
   }
-  const Instant ready = state_ == State::look ? std::max(conversation_.resume_at(), settled_from_) : conversation_.resume_at();
+  const Instant ready = state_ == State::reading_map ? std::max(retry_.resume_at(), settled_from_) : retry_.resume_at();
   if (now < ready) {
     return {std::nullopt, ready};
   }
-  conversation_.sent();
+  retry_.sent();
   const std::string line = text_of(state_) + profile_.dialect.terminator;
   return {Transaction{profile_.device, profile_.bus_address, Frame{{line.begin(), line.end()}, 0, profile_.dialect.terminator},
                       profile_.reply_deadline},
@@ -134,8 +134,8 @@ Step ScpiOcsDriver::step(Instant now, const BusReply* reply) {
 
 /// The map is read anew for every fire and every audit: what somebody else, or a power cycle, did to it is not guessed.
 void ScpiOcsDriver::begin() {
-  conversation_.start_over();
-  undertaking_.begin();
+  retry_.start_over();
+  operation_.begin();
   rounds_ = 0;
   map_known_ = false;
   complaint_.clear();
@@ -152,12 +152,12 @@ ScpiOcsDriver::State ScpiOcsDriver::decide() {
     return State::measure;
   }
   if (!map_known_) {
-    return State::look;
+    return State::reading_map;
   }
-  if (undertaking_.is_audit() || map_ == target_ || lost()) {
+  if (operation_.is_audit() || map_ == target_ || lost()) {
     return State::rest;
   }
-  return ++rounds_ <= kAttempts ? State::forgive : State::rest;
+  return ++rounds_ <= kAttempts ? State::clear_errors : State::rest;
 }
 
 void ScpiOcsDriver::enter(State state) {
@@ -165,21 +165,21 @@ void ScpiOcsDriver::enter(State state) {
     state = State::connect;
   }
   if (state == State::connect && lacking().empty()) {
-    state = State::hear_errors;
+    state = State::receive_errors;
   }
-  if (state == State::hear_errors) {
+  if (state == State::receive_errors) {
     map_known_ = false;  // silent success proves nothing
   }
   state_ = state == State::decide ? decide() : state;
   if (state_ != State::rest) {
     return;
   }
-  if (const auto gone = undertaking_.is_audit() ? std::nullopt : lost()) {
+  if (const auto gone = operation_.is_audit() ? std::nullopt : lost()) {
     give_up("input " + std::to_string(gone->input) + " reads " + output_of(map_, gone->input) + ", held output " +
             std::to_string(gone->output) + " before (did its power go?); nothing was moved: light may enter it still");
   } else if (rounds_ <= kAttempts) {
-    undertaking_.finish(map_ == target_);
-    held_.see(map_);
+    operation_.finish(map_ == target_);
+    last_verified_.see(map_);
   } else {
     give_up(difference());
   }
@@ -192,15 +192,15 @@ std::string ScpiOcsDriver::text_of(State state) const {
       return "*idn?";
     case State::measure:
       return dialect.size_query;
-    case State::look:
+    case State::reading_map:
       return dialect.map_query;
-    case State::forgive:
+    case State::clear_errors:
       return "*cls;*opc?";
     case State::disconnect:
       return scpi::write_connects(dialect.disconnect, profile_.size, excess());
     case State::connect:
       return scpi::write_connects(dialect.connect, profile_.size, lacking());
-    case State::hear_errors:
+    case State::receive_errors:
       return dialect.errors_query;
     case State::rest:
     case State::decide:
@@ -209,31 +209,31 @@ std::string ScpiOcsDriver::text_of(State state) const {
   return {};
 }
 
-void ScpiOcsDriver::hear(Instant now, const BusReply& reply) {
+void ScpiOcsDriver::receive(Instant now, const BusReply& reply) {
   const std::string_view line(reinterpret_cast<const char*>(reply.bytes.data()), reply.bytes.size());
   const auto text = reply.status == BusStatus::ok ? scpi::unframe(profile_.dialect, line) : std::nullopt;
   const State asked = state_;
   if (!text || !absorb(now, *text)) {
     if (state_ != State::rest) {  // an answer that settled the matter gave up by itself
-      hear_failure(now, reply, text.value_or(std::string_view{}));
+      receive_failure(now, reply, text.value_or(std::string_view{}));
     }
     return;
   }
-  conversation_.understood();
-  if (undertaking_.is_overtaken()) {
+  retry_.understood();
+  if (operation_.is_overtaken()) {
     return;  // overtaken by a newer fire(): keep the knowledge, drop the procedure
   }
-  if (asked == State::look && may_still_settle(now)) {
+  if (asked == State::reading_map && may_still_settle(now)) {
     map_known_ = false;
-    conversation_.pause_until(
+    retry_.pause_until(
         now + std::clamp<Duration>(profile_.settle_max / 16, std::chrono::milliseconds{1}, std::chrono::milliseconds{20}));
   }
   enter(row_of(asked).then);
 }
 
-void ScpiOcsDriver::hear_failure(Instant now, const BusReply& reply, std::string_view text) {
+void ScpiOcsDriver::receive_failure(Instant now, const BusReply& reply, std::string_view text) {
   if (row_of(state_).writes) {
-    doubt_map(now);
+    mark_map_uncertain(now);
   }
   if (reply.status == BusStatus::lost) {
     identified_ = false;  // what answers after this may be another device
@@ -245,22 +245,22 @@ void ScpiOcsDriver::hear_failure(Instant now, const BusReply& reply, std::string
     return;
   }
   const std::string why = text.empty() ? describe(reply, profile_.reply_deadline) : clipped(text) + " for an answer";
-  if (!conversation_.may_retry(now)) {
-    give_up(sent + ": " + why + " in " + std::to_string(Conversation::kTries) + " tries");
+  if (!retry_.may_retry(now)) {
+    give_up(sent + ": " + why + " in " + std::to_string(RetryState::kTries) + " tries");
     return;
   }
-  undertaking_.struggle(profile_.name + ": " + sent + ": " + why + conversation_.attempt());
-  if (!undertaking_.is_overtaken()) {
+  operation_.struggle(profile_.name + ": " + sent + ": " + why + retry_.attempt());
+  if (!operation_.is_overtaken()) {
     enter(row_of(state_).uncertain);
   }
 }
 
 /// What became of a write is unknown until it is read back, when whatever moves has come to rest.
-void ScpiOcsDriver::doubt_map(Instant now) {
+void ScpiOcsDriver::mark_map_uncertain(Instant now) {
   map_known_ = false;
   moved_at_ = now;
   settled_from_ = now + profile_.settle_max;
-  if (auto* reading = std::get_if<OcsObservation>(&undertaking_.observation().reading)) {
+  if (auto* reading = std::get_if<OcsObservation>(&operation_.observation().reading)) {
     reading->settled = false;
   }
 }
@@ -272,20 +272,20 @@ bool ScpiOcsDriver::absorb(Instant now, std::string_view text) {
       return absorb_identity(text);
     case State::measure:
       return absorb_size(text);
-    case State::look:
+    case State::reading_map:
       return absorb_map(now, text);
-    case State::hear_errors:
+    case State::receive_errors:
       return absorb_errors(text);
     case State::disconnect:
       if (text == "1") {
         const std::vector<CrossConnect> kept = without(map_, excess());
-        doubt_map(now);
+        mark_map_uncertain(now);
         map_ = kept;
       }
       return text == "1";
     case State::connect:
       if (text == "1") {
-        doubt_map(now);
+        mark_map_uncertain(now);
       }
       return text == "1";
     default:
@@ -322,8 +322,8 @@ bool ScpiOcsDriver::absorb_map(Instant now, std::string_view text) {
   }
   map_ = std::move(*map);
   map_known_ = true;
-  undertaking_.observation().reading = OcsObservation{map_, true};
-  undertaking_.observation().read_at = now;
+  operation_.observation().reading = OcsObservation{map_, true};
+  operation_.observation().read_at = now;
   return true;
 }
 
@@ -340,12 +340,13 @@ bool ScpiOcsDriver::absorb_errors(std::string_view text) {
 
 /// A refused write will not come true by waiting.
 bool ScpiOcsDriver::may_still_settle(Instant now) const {
-  const bool waits = !undertaking_.is_audit() && rounds_ > 0 && complaint_.empty() && map_ != target_;
+  const bool waits = !operation_.is_audit() && rounds_ > 0 && complaint_.empty() && map_ != target_;
   return waits && now - moved_at_ <= 2 * profile_.settle_max + profile_.grace;
 }
 
 std::optional<CrossConnect> ScpiOcsDriver::lost() const {
-  return held_.lost(target_, [this](CrossConnect held) { return std::find(map_.begin(), map_.end(), held) != map_.end(); });
+  return last_verified_.lost(target_,
+                             [this](CrossConnect held) { return std::find(map_.begin(), map_.end(), held) != map_.end(); });
 }
 
 std::vector<CrossConnect> ScpiOcsDriver::excess() const { return without(map_, target_); }
@@ -360,11 +361,11 @@ std::string ScpiOcsDriver::difference() const {
 }
 
 void ScpiOcsDriver::give_up(std::string sentence) {
-  undertaking_.give_up(profile_.name + ": " + std::move(sentence));
+  operation_.give_up(profile_.name + ": " + std::move(sentence));
   state_ = State::rest;
   identified_ = false;
   measured_ = false;
-  held_.forget();
+  last_verified_.forget();
 }
 
 OcsProfile ocs_profile(const Fabric& fabric, const Device& device) {

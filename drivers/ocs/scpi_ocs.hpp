@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "core/fabric.hpp"
-#include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
-#include "drivers/held.hpp"
+#include "drivers/last_verified.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
-#include "drivers/undertaking.hpp"
+#include "drivers/operation_state.hpp"
+#include "drivers/retry_state.hpp"
 
 namespace loom {
 
@@ -41,10 +41,20 @@ class ScpiOcsDriver final : public Driver {
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
   DriverActivity activity() const override;
-  Observation observe() const override { return undertaking_.observation(); }
+  Observation observe() const override { return operation_.observation(); }
 
  private:
-  enum class State : std::uint8_t { rest, decide, identify, measure, look, forgive, disconnect, connect, hear_errors };
+  enum class State : std::uint8_t {
+    rest,
+    decide,
+    identify,
+    measure,
+    reading_map,
+    clear_errors,
+    disconnect,
+    connect,
+    receive_errors
+  };
   struct Row;
   static const Row& row_of(State state);
 
@@ -52,14 +62,14 @@ class ScpiOcsDriver final : public Driver {
   State decide();
   void enter(State state);
   std::string text_of(State state) const;
-  void hear(Instant now, const BusReply& reply);
-  void hear_failure(Instant now, const BusReply& reply, std::string_view text);
+  void receive(Instant now, const BusReply& reply);
+  void receive_failure(Instant now, const BusReply& reply, std::string_view text);
   bool absorb(Instant now, std::string_view text);
   bool absorb_identity(std::string_view text);
   bool absorb_size(std::string_view text);
   bool absorb_map(Instant now, std::string_view text);
   bool absorb_errors(std::string_view text);
-  void doubt_map(Instant now);
+  void mark_map_uncertain(Instant now);
   /// Does the map still differ, and is there patience left for it to come?
   bool may_still_settle(Instant now) const;
   std::optional<CrossConnect> lost() const;
@@ -71,11 +81,11 @@ class ScpiOcsDriver final : public Driver {
   OcsProfile profile_;
   std::vector<CrossConnect> staged_;
   std::vector<CrossConnect> target_;
-  Held<CrossConnect> held_;
+  LastVerified<CrossConnect> last_verified_;
   bool has_staged_ = false;
-  Undertaking undertaking_;
+  OperationState operation_;
   State state_ = State::rest;
-  Conversation conversation_;
+  RetryState retry_;
   unsigned rounds_ = 0;      ///< of writing, of this fire, bounded
   bool identified_ = false;  ///< vendor and size agree with the profile, since the bus was last lost
   bool measured_ = false;

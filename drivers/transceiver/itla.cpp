@@ -93,23 +93,23 @@ DriverActivity ItlaDriver::activity() const {
 Observation ItlaDriver::observe() const { return observation_; }
 
 Step ItlaDriver::step(Instant now, const BusReply* reply) {
-  if (reply != nullptr && conversation_.heard()) {
-    hear(now, *reply);
+  if (reply != nullptr && retry_.received()) {
+    receive(now, *reply);
   }
-  if (conversation_.is_waiting()) {
+  if (retry_.is_waiting()) {
     return {std::nullopt, kNever};
   }
   begin(now);
   if (state_ == State::rest) {
     return {std::nullopt, kNever};
   }
-  if (now < conversation_.resume_at()) {
-    return {std::nullopt, conversation_.resume_at()};
+  if (now < retry_.resume_at()) {
+    return {std::nullopt, retry_.resume_at()};
   }
-  const auto request = order();
+  const auto request = command();
   LOOM_ASSERT(request.has_value());
   asked_ = *request;
-  conversation_.sent();
+  retry_.sent();
   const FrameBytes bytes = encode(asked_);
   Frame frame{{bytes.begin(), bytes.end()}, static_cast<std::uint16_t>(bytes.size()), {}};
   return {Transaction{profile_.device, profile_.bus_address, std::move(frame), profile_.reply_deadline}, kNever};
@@ -120,7 +120,7 @@ void ItlaDriver::begin(Instant now) {
   if (!fired_ && !(polled_ && purpose_ == Purpose::none)) {
     return;
   }
-  conversation_.start_over();
+  retry_.start_over();
   rounds_ = 0;
   refusals_ = 0;
   meetings_ = 0;
@@ -229,7 +229,7 @@ void ItlaDriver::enter(State state, Instant now) {
   state_ = next;
 }
 
-std::optional<Request> ItlaDriver::order() const {
+std::optional<Request> ItlaDriver::command() const {
   const Row& row = row_of(state_);
   switch (row.ask) {
     case Ask::read:
@@ -250,29 +250,29 @@ std::optional<Request> ItlaDriver::order() const {
   return std::nullopt;
 }
 
-void ItlaDriver::hear(Instant now, const BusReply& reply) {
+void ItlaDriver::receive(Instant now, const BusReply& reply) {
   const auto response = reply.status == BusStatus::ok ? decode_response(reply.bytes) : std::nullopt;
   if (!response || response->reg != asked_.reg || response->communication_error) {
-    hear_failure(now, reply);
+    receive_failure(now, reply);
     return;
   }
-  conversation_.understood();
+  retry_.understood();
   if (fired_ && response->status != Status::execution_error) {
     absorb(now, *response);  // overtaken by a newer fire(): keep the knowledge, drop the procedure
   } else if (state_ == State::name_error) {
-    hear_error_name(now, response->data);
+    receive_error_name(now, response->data);
   } else if (response->status == Status::execution_error) {
-    hear_refusal(now);
+    receive_refusal(now);
   } else if (response->status == Status::extended_address) {
     give_up(to_string(asked_.reg) + ": answered with a text where a number was asked");
   } else {
-    hear_answer(now, *response);
+    receive_answer(now, *response);
   }
 }
 
 /// Silence, damage, NACK, another register's answer. What became of a write is then unknown: it is read before it is repeated.
 /// And the module may have started again meanwhile: unless darkness is being made, it is met anew.
-void ItlaDriver::hear_failure(Instant now, const BusReply& reply) {
+void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
   const std::size_t index = index_of(asked_.reg);
   if (asked_.write && index < kRegisters) {
     known_[index].reset();
@@ -283,12 +283,12 @@ void ItlaDriver::hear_failure(Instant now, const BusReply& reply) {
       (asked_.write ? "write of " : "read of ") + to_string(asked_.reg) +
       (asked_.write ? " <- " + std::to_string(asked_.data) : "") + ": " +
       (reply.status == BusStatus::ok ? fault_of(reply.bytes, asked_.reg) : describe(reply, profile_.reply_deadline));
-  if (!conversation_.may_retry(now)) {
-    give_up(what + " in " + std::to_string(Conversation::kTries) + " tries");
+  if (!retry_.may_retry(now)) {
+    give_up(what + " in " + std::to_string(RetryState::kTries) + " tries");
     return;
   }
   if (!fire_failed_) {
-    observation_.fault = profile_.name + ": " + what + conversation_.attempt();
+    observation_.fault = profile_.name + ": " + what + retry_.attempt();
   }
   met_ = false;
   if (fired_ || purpose_ != Purpose::fire || state_ == State::prove_cut || state_ == State::prove_dark) {
@@ -303,7 +303,7 @@ void ItlaDriver::hear_failure(Instant now, const BusReply& reply) {
   }
 }
 
-void ItlaDriver::hear_refusal(Instant now) {
+void ItlaDriver::receive_refusal(Instant now) {
   const std::size_t index = index_of(asked_.reg);
   if (fired_) {
     if (index < kRegisters) {
@@ -316,7 +316,7 @@ void ItlaDriver::hear_refusal(Instant now) {
 }
 
 /// The NOP error field, read after an execution error of the request before.
-void ItlaDriver::hear_error_name(Instant now, std::uint16_t nop) {
+void ItlaDriver::receive_error_name(Instant now, std::uint16_t nop) {
   const Row& row = row_of(refused_in_);
   const bool write = row.ask != Ask::read && row.ask != Ask::read_unknown;
   const std::size_t index = row.ask == Ask::read              ? index_of(row.reg)
@@ -328,12 +328,12 @@ void ItlaDriver::hear_error_name(Instant now, std::uint16_t nop) {
   if (absent && !write) {
     asked_ = Request{false, kTable[index].reg, 0, false};
     state_ = refused_in_;
-    hear_answer(now, Response{Status::ok, false, asked_.reg, 0});
+    receive_answer(now, Response{Status::ok, false, asked_.reg, 0});
     return;
   }
   const bool busy = error == NopError::pending || error == NopError::initialising || error == NopError::none;
   if (busy && ++refusals_ <= kRefusals) {
-    conversation_.pause_until(now + std::max(profile_.retune_max / 4, Conversation::kPause));
+    retry_.pause_until(now + std::max(profile_.retune_max / 4, RetryState::kPause));
     met_ = met_ && error != NopError::initialising;
     enter(met_ || purpose_ != Purpose::fire ? refused_in_ : State::decide, now);
     return;
@@ -352,11 +352,11 @@ void ItlaDriver::hear_error_name(Instant now, std::uint16_t nop) {
           std::string(to_string(error)) + (busy ? ", " + std::to_string(kRefusals) + " times" : ""));
 }
 
-void ItlaDriver::hear_answer(Instant now, const Response& response) {
+void ItlaDriver::receive_answer(Instant now, const Response& response) {
   absorb(now, response);
   const Row& row = row_of(state_);
-  const bool tells_of_life = asked_.reg == Register::status_fatal && !asked_.write && purpose_ == Purpose::fire;
-  if (tells_of_life && (response.data & kStatusRestarted) != 0) {
+  const bool reports_restart = asked_.reg == Register::status_fatal && !asked_.write && purpose_ == Purpose::fire;
+  if (reports_restart && (response.data & kStatusRestarted) != 0) {
     meet_newcomer(now);
     return;
   }
@@ -384,8 +384,7 @@ void ItlaDriver::go_otherwise(Instant now, const Row& row, const Response& respo
     const Duration expected = state_ == State::prove_dark    ? profile_.blank_max
                               : state_ == State::prove_power ? profile_.enable_max
                                                              : profile_.retune_max;
-    conversation_.pause_until(
-        now + std::clamp<Duration>(expected / 8, std::chrono::microseconds{200}, std::chrono::milliseconds{10}));
+    retry_.pause_until(now + std::clamp<Duration>(expected / 8, std::chrono::microseconds{200}, std::chrono::milliseconds{10}));
     state_ = row.otherwise;  // patience goes on counting
     return;
   }

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "core/fabric.hpp"
-#include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/retry_state.hpp"
 #include "drivers/transceiver/itla_table.hpp"
 
 namespace loom {
@@ -63,15 +63,15 @@ class ItlaDriver final : public Driver {
   itla::State decide() const;
   itla::State resolve(itla::State state, Instant now);
   void enter(itla::State state, Instant now);
-  std::optional<itla::Request> order() const;
+  std::optional<itla::Request> command() const;
   std::optional<std::size_t> next_unknown() const;
   std::optional<std::size_t> next_differing() const;
   bool holds(const itla::Row& row, const itla::Response& response) const;
-  void hear(Instant now, const BusReply& reply);
-  void hear_failure(Instant now, const BusReply& reply);
-  void hear_refusal(Instant now);
-  void hear_error_name(Instant now, std::uint16_t nop);
-  void hear_answer(Instant now, const itla::Response& response);
+  void receive(Instant now, const BusReply& reply);
+  void receive_failure(Instant now, const BusReply& reply);
+  void receive_refusal(Instant now);
+  void receive_error_name(Instant now, std::uint16_t nop);
+  void receive_answer(Instant now, const itla::Response& response);
   void meet_newcomer(Instant now);
   void go_otherwise(Instant now, const itla::Row& row, const itla::Response& response);
   void absorb(Instant now, const itla::Response& response);
@@ -96,7 +96,7 @@ class ItlaDriver final : public Driver {
   itla::State state_ = itla::State::rest;
   itla::State refused_in_ = itla::State::rest;  ///< where to go on when the error field has been read
   itla::Request asked_;
-  Conversation conversation_;
+  RetryState retry_;
   Instant patience_since_{};
   unsigned rounds_ = 0;    ///< ways back in the table, bounded
   unsigned refusals_ = 0;  ///< CIP and CII answers, bounded

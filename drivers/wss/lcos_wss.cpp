@@ -26,7 +26,7 @@ std::string decibel(std::int32_t centi) { return std::to_string(centi / 100) + "
 
 struct LcosWssDriver::Row {
   State state;
-  Order order;
+  Command command;
   State then;
   State uncertain;  ///< where to go on when the exchange failed: a write is read back before it is repeated
 };
@@ -34,21 +34,21 @@ struct LcosWssDriver::Row {
 const LcosWssDriver::Row& LcosWssDriver::row_of(State state) {
   static constexpr Row kTable[] = {
       // state               order                   then                   uncertain
-      {State::rest, Order::none, State::rest, State::rest},
-      {State::decide, Order::none, State::decide, State::decide},
-      {State::look_grid, Order::grid_query, State::decide, State::look_grid},
-      {State::look_ports, Order::ports_query, State::decide, State::look_ports},
-      {State::force_flexgrid, Order::force_flexgrid, State::rebuild, State::force_flexgrid},
-      {State::rebuild, Order::define_channels, State::decide, State::decide},
-      {State::route, Order::set_ports, State::decide, State::decide},
-      {State::wait, Order::settled_query, State::decide, State::wait},  // and wait again until it says 1
-      {State::prove, Order::ports_query, State::decide, State::prove},
+      {State::rest, Command::none, State::rest, State::rest},
+      {State::decide, Command::none, State::decide, State::decide},
+      {State::reading_grid, Command::grid_query, State::decide, State::reading_grid},
+      {State::reading_ports, Command::ports_query, State::decide, State::reading_ports},
+      {State::force_flexgrid, Command::force_flexgrid, State::rebuild, State::force_flexgrid},
+      {State::rebuild, Command::define_channels, State::decide, State::decide},
+      {State::route, Command::set_ports, State::decide, State::decide},
+      {State::wait, Command::settled_query, State::decide, State::wait},  // and wait again until it says 1
+      {State::prove, Command::ports_query, State::decide, State::prove},
   };
   return kTable[static_cast<std::size_t>(state)];
 }
 
 LcosWssDriver::LcosWssDriver(WssProfile profile) : profile_(std::move(profile)) {
-  undertaking_.observation().device = profile_.device;
+  operation_.observation().device = profile_.device;
   staged_.reserve(limits::kWssRoutes);
   target_.reserve(limits::kWssRoutes);  // fire() copies without allocating
 }
@@ -123,36 +123,36 @@ void LcosWssDriver::stage(const Setpoint& setpoint) {
 void LcosWssDriver::fire() {
   LOOM_ASSERT(has_staged_);
   target_.assign(staged_.begin(), staged_.end());
-  undertaking_.ask_fire();
+  operation_.ask_fire();
 }
 
 void LcosWssDriver::poll() {
   if (state_ == State::rest) {
-    undertaking_.ask_audit();
+    operation_.ask_audit();
   }
 }
 
-DriverActivity LcosWssDriver::activity() const { return undertaking_.activity(state_ == State::rest); }
+DriverActivity LcosWssDriver::activity() const { return operation_.activity(state_ == State::rest); }
 
 Step LcosWssDriver::step(Instant now, const BusReply* reply) {
-  if (reply != nullptr && conversation_.heard()) {
-    hear(now, *reply);
+  if (reply != nullptr && retry_.received()) {
+    receive(now, *reply);
   }
-  if (conversation_.is_waiting()) {
+  if (retry_.is_waiting()) {
     return {std::nullopt, kNever};
   }
-  if (undertaking_.is_asked()) {
+  if (operation_.is_asked()) {
     begin();
     enter(State::decide, now);
   }
   if (state_ == State::rest) {
     return {std::nullopt, kNever};
   }
-  if (now < conversation_.resume_at()) {
-    return {std::nullopt, conversation_.resume_at()};
+  if (now < retry_.resume_at()) {
+    return {std::nullopt, retry_.resume_at()};
   }
-  asked_ = row_of(state_).order;
-  conversation_.sent();
+  asked_ = row_of(state_).command;
+  retry_.sent();
   const std::string line = flexgrid::frame(profile_.dialect, text_of(asked_));
   return {
       Transaction{profile_.device, profile_.bus_address, Frame{{line.begin(), line.end()}, 0, "\r\n"}, profile_.reply_deadline},
@@ -160,13 +160,13 @@ Step LcosWssDriver::step(Instant now, const BusReply* reply) {
 }
 
 void LcosWssDriver::begin() {
-  conversation_.start_over();
-  undertaking_.begin();
+  retry_.start_over();
+  operation_.begin();
   rebuilds_ = 0;
   routings_ = 0;
   fresh_ = false;
   looked_ = false;
-  if (undertaking_.is_audit()) {
+  if (operation_.is_audit()) {
     grid_known_ = false;
     ports_known_ = false;
   } else {
@@ -178,18 +178,18 @@ void LcosWssDriver::begin() {
 /// What the target needs next, from what is known.
 LcosWssDriver::State LcosWssDriver::decide() {
   if (!grid_known_) {
-    return State::look_grid;
+    return State::reading_grid;
   }
   if (lost()) {
-    return ports_known_ ? State::rest : State::look_ports;  // what is left is read before it is told
+    return ports_known_ ? State::rest : State::reading_ports;  // what is left is read before it is told
   }
-  if (!undertaking_.is_audit() && !grid_covers_target()) {
+  if (!operation_.is_audit() && !grid_covers_target()) {
     return ++rebuilds_ <= kAttempts ? State::force_flexgrid : State::rest;
   }
   if (!ports_known_) {
-    return State::look_ports;
+    return State::reading_ports;
   }
-  if (undertaking_.is_audit()) {
+  if (operation_.is_audit()) {
     return fresh_ ? State::rest : State::wait;
   }
   if (!differing_ports().empty()) {
@@ -213,7 +213,7 @@ void LcosWssDriver::enter(State state, Instant now) {
             std::to_string(gone->setting.port) + " (did its power go?); nothing was moved: light may enter it still");
     return;
   }
-  if (undertaking_.is_audit() || (rebuilds_ <= kAttempts && routings_ <= kAttempts)) {
+  if (operation_.is_audit() || (rebuilds_ <= kAttempts && routings_ <= kAttempts)) {
     finish();
   } else if (rebuilds_ > kAttempts) {
     give_up("the channel grid does not read back as defined, " + std::to_string(kAttempts) + " rebuilds");
@@ -225,35 +225,35 @@ void LcosWssDriver::enter(State state, Instant now) {
   }
 }
 
-std::string LcosWssDriver::text_of(Order order) const {
-  switch (order) {
-    case Order::grid_query:
+std::string LcosWssDriver::text_of(Command command) const {
+  switch (command) {
+    case Command::grid_query:
       return profile_.dialect.grid_query;
-    case Order::ports_query:
+    case Command::ports_query:
       return profile_.dialect.ports_query;
-    case Order::settled_query:
+    case Command::settled_query:
       return profile_.dialect.settled_query;
-    case Order::force_flexgrid:
+    case Command::force_flexgrid:
       return "CHW 0";
-    case Order::define_channels:
+    case Command::define_channels:
       return flexgrid::write_grid(profile_.dialect, wanted_grid());
-    case Order::set_ports:
+    case Command::set_ports:
       return flexgrid::write_ports(differing_ports());
-    case Order::none:
+    case Command::none:
       break;
   }
   return {};
 }
 
-void LcosWssDriver::hear(Instant now, const BusReply& reply) {
+void LcosWssDriver::receive(Instant now, const BusReply& reply) {
   const std::string_view line(reinterpret_cast<const char*>(reply.bytes.data()), reply.bytes.size());
   const auto text = reply.status == BusStatus::ok ? flexgrid::unframe(profile_.dialect, line) : std::nullopt;
   if (text && !flexgrid::error_name(*text).empty()) {
-    doubt_write();
-    if (asked_ == Order::set_ports && !looked_) {  // refused for what it held once: a power cycle took its channels
+    mark_write_uncertain();
+    if (asked_ == Command::set_ports && !looked_) {  // refused for what it held once: a power cycle took its channels
       grid_known_ = false;
-      conversation_.understood();
-      if (!undertaking_.is_overtaken()) {
+      retry_.understood();
+      if (!operation_.is_overtaken()) {
         enter(State::decide, now);
       }
       return;
@@ -264,18 +264,18 @@ void LcosWssDriver::hear(Instant now, const BusReply& reply) {
     return;
   }
   if (!text || !absorb(now, asked_, *text)) {
-    hear_failure(now, reply, text.value_or(std::string_view{}));
+    receive_failure(now, reply, text.value_or(std::string_view{}));
     return;
   }
-  conversation_.understood();
-  if (undertaking_.is_overtaken()) {
+  retry_.understood();
+  if (operation_.is_overtaken()) {
     return;  // overtaken by a newer fire(): keep the knowledge, drop the procedure
   }
-  if (asked_ == Order::settled_query && !settled_ && !undertaking_.is_audit()) {
+  if (asked_ == Command::settled_query && !settled_ && !operation_.is_audit()) {
     wait_on(now);
     return;
   }
-  fresh_ = fresh_ || state_ == State::prove || (undertaking_.is_audit() && state_ == State::wait);
+  fresh_ = fresh_ || state_ == State::prove || (operation_.is_audit() && state_ == State::wait);
   enter(row_of(state_).then, now);
 }
 
@@ -286,38 +286,38 @@ void LcosWssDriver::wait_on(Instant now) {
     give_up(profile_.dialect.settled_query + " still says moving, limit " + describe(limit));
     return;
   }
-  conversation_.pause_until(
+  retry_.pause_until(
       now + std::clamp<Duration>(profile_.settle_max / 16, std::chrono::milliseconds{1}, std::chrono::milliseconds{20}));
 }
 
-void LcosWssDriver::hear_failure(Instant now, const BusReply& reply, std::string_view text) {
-  doubt_write();
+void LcosWssDriver::receive_failure(Instant now, const BusReply& reply, std::string_view text) {
+  mark_write_uncertain();
   const std::string what =
       "\"" + text_of(asked_).substr(0, 40) + "\": " +
       (text.empty() ? describe(reply, profile_.reply_deadline) : "\"" + std::string(text.substr(0, 40)) + "\" for an answer");
-  if (!conversation_.may_retry(now)) {
-    give_up(what + " in " + std::to_string(Conversation::kTries) + " tries");
+  if (!retry_.may_retry(now)) {
+    give_up(what + " in " + std::to_string(RetryState::kTries) + " tries");
     return;
   }
-  undertaking_.struggle(profile_.name + ": " + what + conversation_.attempt());
-  if (!undertaking_.is_overtaken()) {
+  operation_.struggle(profile_.name + ": " + what + retry_.attempt());
+  if (!operation_.is_overtaken()) {
     enter(row_of(state_).uncertain, now);
   }
 }
 
 /// What became of a write is unknown until it is read back.
-void LcosWssDriver::doubt_write() {
-  const bool wrote = asked_ == Order::define_channels || asked_ == Order::set_ports;
+void LcosWssDriver::mark_write_uncertain() {
+  const bool wrote = asked_ == Command::define_channels || asked_ == Command::set_ports;
   settled_ = settled_ && !wrote;
   fresh_ = fresh_ && !wrote;
-  grid_known_ = grid_known_ && asked_ != Order::define_channels;
-  ports_known_ = ports_known_ && asked_ != Order::define_channels && asked_ != Order::set_ports;
+  grid_known_ = grid_known_ && asked_ != Command::define_channels;
+  ports_known_ = ports_known_ && asked_ != Command::define_channels && asked_ != Command::set_ports;
 }
 
 /// Keeps what an answer tells. False: it is no answer to that order.
-bool LcosWssDriver::absorb(Instant now, Order order, std::string_view text) {
-  switch (order) {
-    case Order::grid_query: {
+bool LcosWssDriver::absorb(Instant now, Command command, std::string_view text) {
+  switch (command) {
+    case Command::grid_query: {
       auto grid = flexgrid::read_grid(text);
       if (!grid) {
         return false;
@@ -327,21 +327,21 @@ bool LcosWssDriver::absorb(Instant now, Order order, std::string_view text) {
       grid_known_ = true;
       return true;
     }
-    case Order::ports_query:
+    case Command::ports_query:
       if (!absorb_ports(text)) {
         return false;
       }
       observe_routes(now);
       return true;
-    case Order::settled_query:
+    case Command::settled_query:
       settled_ = text == "SET 1";
       reading().settled = settled_;
       return settled_ || text == "SET 0";
-    case Order::define_channels:
-      doubt_write();  // read back before anything rests on it
+    case Command::define_channels:
+      mark_write_uncertain();  // read back before anything rests on it
       reading().settled = false;
       return text == "OK";
-    case Order::set_ports:
+    case Command::set_ports:
       if (text == "OK") {
         ports_ = wanted_ports();
         settled_ = false;
@@ -388,10 +388,10 @@ bool LcosWssDriver::grid_covers_target() const {
 
 /// A channel that was proven and is gone or elsewhere though nobody rebuilt the grid.
 std::optional<LcosWssDriver::Wanted> LcosWssDriver::lost() const {
-  if (undertaking_.is_audit() || rebuilds_ > 0 || !grid_known_) {
+  if (operation_.is_audit() || rebuilds_ > 0 || !grid_known_) {
     return std::nullopt;
   }
-  return held_.lost(target_, [this](const Wanted& held) {
+  return last_verified_.lost(target_, [this](const Wanted& held) {
     const auto place = place_of(held.channel);
     return place && (!ports_known_ || ports_[*place] == held.setting);
   });
@@ -441,8 +441,8 @@ std::vector<ChannelSetting> LcosWssDriver::differing_ports() const {
 }
 
 WssObservation& LcosWssDriver::reading() {
-  auto* reading = std::get_if<WssObservation>(&undertaking_.observation().reading);
-  return reading != nullptr ? *reading : undertaking_.observation().reading.emplace<WssObservation>();
+  auto* reading = std::get_if<WssObservation>(&operation_.observation().reading);
+  return reading != nullptr ? *reading : operation_.observation().reading.emplace<WssObservation>();
 }
 
 /// Channels that no slot describes (odd widths that somebody else defined) are left out.
@@ -456,28 +456,28 @@ void LcosWssDriver::observe_routes(Instant now) {
   }
   std::sort(routes.begin(), routes.end(),
             [](const WssRoute& a, const WssRoute& b) { return std::pair(a.slot.n, a.input) < std::pair(b.slot.n, b.input); });
-  undertaking_.observation().read_at = now;
+  operation_.observation().read_at = now;
 }
 
 void LcosWssDriver::finish() {
   state_ = State::rest;
   const bool agrees = settled_ && grid_covers_target() && differing_ports().empty();
-  undertaking_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
+  operation_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
   std::vector<Wanted> seen;
   for (std::size_t i = 0; i < grid_.size(); ++i) {
     if (ports_[i] != PortSetting{}) {
       seen.push_back({grid_[i], ports_[i]});
     }
   }
-  held_.see(std::move(seen));
+  last_verified_.see(std::move(seen));
 }
 
 void LcosWssDriver::give_up(std::string sentence) {
-  undertaking_.give_up(profile_.name + ": " + std::move(sentence));
+  operation_.give_up(profile_.name + ": " + std::move(sentence));
   state_ = State::rest;
   grid_known_ = false;
   ports_known_ = false;
-  held_.forget();
+  last_verified_.forget();
 }
 
 WssProfile wss_profile(const Fabric& fabric, const Device& device) {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/fabric.hpp"
-#include "drivers/conversation.hpp"
 #include "drivers/driver.hpp"
-#include "drivers/held.hpp"
-#include "drivers/undertaking.hpp"
+#include "drivers/last_verified.hpp"
+#include "drivers/operation_state.hpp"
+#include "drivers/retry_state.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 
 namespace loom {
@@ -44,7 +44,7 @@ class LcosWssDriver final : public Driver {
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
   DriverActivity activity() const override;
-  Observation observe() const override { return undertaking_.observation(); }
+  Observation observe() const override { return operation_.observation(); }
 
  private:
   struct Wanted {
@@ -52,8 +52,16 @@ class LcosWssDriver final : public Driver {
     flexgrid::PortSetting setting;
     bool operator==(const Wanted&) const = default;
   };
-  enum class State : std::uint8_t { rest, decide, look_grid, look_ports, force_flexgrid, rebuild, route, wait, prove };
-  enum class Order : std::uint8_t { none, grid_query, ports_query, settled_query, force_flexgrid, define_channels, set_ports };
+  enum class State : std::uint8_t { rest, decide, reading_grid, reading_ports, force_flexgrid, rebuild, route, wait, prove };
+  enum class Command : std::uint8_t {
+    none,
+    grid_query,
+    ports_query,
+    settled_query,
+    force_flexgrid,
+    define_channels,
+    set_ports
+  };
   struct Row;
   static const Row& row_of(State state);
 
@@ -62,12 +70,12 @@ class LcosWssDriver final : public Driver {
   void begin();
   State decide();
   void enter(State state, Instant now);
-  std::string text_of(Order order) const;
-  void hear(Instant now, const BusReply& reply);
-  void hear_failure(Instant now, const BusReply& reply, std::string_view text);
-  bool absorb(Instant now, Order order, std::string_view text);
+  std::string text_of(Command command) const;
+  void receive(Instant now, const BusReply& reply);
+  void receive_failure(Instant now, const BusReply& reply, std::string_view text);
+  bool absorb(Instant now, Command command, std::string_view text);
   bool absorb_ports(std::string_view text);
-  void doubt_write();
+  void mark_write_uncertain();
   void wait_on(Instant now);
   std::optional<std::size_t> place_of(const flexgrid::Channel& channel) const;
   bool grid_covers_target() const;
@@ -83,12 +91,12 @@ class LcosWssDriver final : public Driver {
   WssProfile profile_;
   std::vector<Wanted> staged_;
   std::vector<Wanted> target_;
-  Held<Wanted> held_;
+  LastVerified<Wanted> last_verified_;
   bool has_staged_ = false;
-  Undertaking undertaking_;
+  OperationState operation_;
   State state_ = State::rest;
-  Order asked_ = Order::none;
-  Conversation conversation_;
+  Command asked_ = Command::none;
+  RetryState retry_;
   unsigned rebuilds_ = 0;  ///< of this fire, bounded
   unsigned routings_ = 0;  ///< of this fire, bounded
   Instant patience_since_{};

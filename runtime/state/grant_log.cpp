@@ -25,7 +25,7 @@ void append_line(std::string& text, const GrantTimes& times) {
                                             times.stream.source.value,
                                             times.stream.destination.value,
                                             ns_of(times.asked),
-                                            ns_of(times.heard),
+                                            ns_of(times.received),
                                             ns_of(times.granted),
                                             ns_of(times.lit_from),
                                             ns_of(times.dark_from),
@@ -57,7 +57,7 @@ Result<std::vector<GrantTimes>> read_grant_log(const std::string& path) {
     times.stream = {JobId{}, static_cast<std::uint64_t>(numbers[0]), NodeId{static_cast<std::uint32_t>(numbers[1])},
                     NodeId{static_cast<std::uint32_t>(numbers[2])}};
     times.asked = instant_from_ns(numbers[3]);
-    times.heard = instant_from_ns(numbers[4]);
+    times.received = instant_from_ns(numbers[4]);
     times.granted = instant_from_ns(numbers[5]);
     times.lit_from = instant_from_ns(numbers[6]);
     times.dark_from = instant_from_ns(numbers[7]);
@@ -75,8 +75,8 @@ ControlTimes control_times_of(const std::vector<GrantTimes>& grants, BitRate rat
   for (const GrantTimes& each : grants) {
     ++result.grants;
     waits.push_back(each.granted - each.asked);
-    if (each.heard != kNever) {
-      answers.push_back(each.heard - each.asked);
+    if (each.received != kNever) {
+      answers.push_back(each.received - each.asked);
     }
     if (each.lit_from >= each.dark_from) {
       ++result.dark;

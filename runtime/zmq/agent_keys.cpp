@@ -64,7 +64,7 @@ void AgentKeys::look_at_keyring(KeysWatch::Cause cause) {
   }
   peers_.replace_keyring(keyring_.in_force());
   if (!changed->changes.empty()) {
-    listener_.told("keys: " + sentence_of(*changed));
+    listener_.reported("keys: " + sentence_of(*changed));
   }
 }
 
@@ -104,7 +104,7 @@ bool AgentKeys::look_at_own() {
   }
   in_force_.own = *std::move(own);
   problem_.clear();
-  listener_.told("our key is " + fingerprint_of(in_force_.own.public_key) + " from now on");
+  listener_.reported("our key is " + fingerprint_of(in_force_.own.public_key) + " from now on");
   return true;
 }
 
@@ -118,7 +118,7 @@ void AgentKeys::look_at_controller() {
     return;
   }
   in_force_.controller = *std::move(key);
-  listener_.told("the controller's key is " + fingerprint_of(in_force_.controller) + " from now on");
+  listener_.reported("the controller's key is " + fingerprint_of(in_force_.controller) + " from now on");
 }
 
 void AgentKeys::look_at_peers() {

@@ -36,7 +36,7 @@ struct AgentKeySet {
 Result<AgentKeySet> load_agent_keys(const AgentKeyFiles& files);
 
 struct AgentKeysListener {
-  std::function<void(const std::string& sentence)> told;
+  std::function<void(const std::string& sentence)> reported;
   std::function<void(const Error& problem)> problem;
   /// The links listen elsewhere now. Errors are told as problems.
   std::function<Result<void>(const std::string& endpoint)> listening;

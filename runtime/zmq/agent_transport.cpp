@@ -42,7 +42,7 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
       : io_(io),
         options_(std::move(options)),
         silence_(io),
-        sums_(io, [this](const MessageRefused& refused) { tell(refused); }),
+        sums_(io, [this](const MessageRefused& refused) { report(refused); }),
         redial_(io) {
     allow_many_sockets(context_);
   }
@@ -62,7 +62,7 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   void serve();
   void take_envelope(std::string_view envelope);
   void refuse(RefusalKind kind, Error error, std::uint64_t count = 1);
-  void tell(const MessageRefused& refused) const;
+  void report(const MessageRefused& refused) const;
   void flush();
   void flush(Link& link);
   Result<void> watch(zmq::socket_t& socket);
@@ -227,9 +227,9 @@ void AgentTransport::Core::redial_later() {
 /// A key that is known but speaks for other nodes is let in and never heard; only the silence tells.
 void AgentTransport::Core::await_an_answer() {
   silence_.expires_after(kAnswerPatience);
-  silence_.async_wait([weak = weak_from_this(), heard = counters.frames_in](asio::error_code error) {
+  silence_.async_wait([weak = weak_from_this(), received = counters.frames_in](asio::error_code error) {
     const auto self = weak.lock();
-    if (!self || error || !self->is_open_ || self->counters.frames_in != heard || !self->options_.on_refused) {
+    if (!self || error || !self->is_open_ || self->counters.frames_in != received || !self->options_.on_refused) {
       return;
     }
     self->options_.on_refused(
@@ -310,7 +310,7 @@ void AgentTransport::Core::serve_soon() {
 
 /// As much as a turn may take; timers and buses of the same loop come between two turns.
 void AgentTransport::Core::serve() {
-  for (std::size_t i = 0; i < limits::kAgentsPerTurn && is_open_; ++i) {
+  for (std::size_t i = 0; i < limits::kAgentsPerRound && is_open_; ++i) {
     const auto message = intake_.next(IntakeRank::agent);
     if (!message) {
       return;
@@ -341,7 +341,7 @@ void AgentTransport::Core::refuse(RefusalKind kind, Error error, std::uint64_t c
 }
 
 /// Nobody knows for whom it was, so the first agent of this process hears of it.
-void AgentTransport::Core::tell(const MessageRefused& refused) const {
+void AgentTransport::Core::report(const MessageRefused& refused) const {
   if (!ports_.empty()) {
     ports_.begin()->second->refuse(refused);
   }

@@ -71,7 +71,7 @@ class Asking {
           ask(i);
         }
         if ((items[i].revents & ZMQ_POLLIN) != 0) {
-          hear(i);
+          receive(i);
         }
       }
     }
@@ -113,7 +113,7 @@ class Asking {
     batch.clear();
   }
 
-  void hear(std::size_t process) {
+  void receive(std::size_t process) {
     zmq::message_t frame;
     while (zmq_msg_recv(frame.handle(), sockets_[process].handle(), ZMQ_DONTWAIT) >= 0) {
       const auto envelopes = split_batch({frame.data<char>(), frame.size()});

@@ -68,7 +68,7 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
     Grant grant;
     IntakeQuota quota;
     PeerSocket socket;
-    Instant heard{};
+    Instant received{};
     Batch outgoing;
     bool is_dirty = false;  ///< listed in dirty_
   };
@@ -93,8 +93,8 @@ class ControllerTransport::Core : public std::enable_shared_from_this<Controller
   bool has_room_for(const Grant& grant);
   bool claim(Connection& connection, NodeId node);
   bool is_live(Connection& connection);
-  void tell(const Connection& connection, NodeId node, Refused why);
-  void tell_stranger(Error error, std::uint64_t count);
+  void report(const Connection& connection, NodeId node, Refused why);
+  void report_stranger(Error error, std::uint64_t count);
   Connection* find(Peer to);
   void flush();
   SendOutcome flush(Connection& connection);
@@ -127,7 +127,7 @@ Result<void> ControllerTransport::Core::open() {
   allow_many_sockets(context_);
   auto reject = [weak = weak_from_this()](std::uint64_t count, const std::string& address, const std::string& key) {
     if (const auto self = weak.lock()) {
-      self->tell_stranger(
+      self->report_stranger(
           {ErrorCode::refused, "a peer at " + address + " has key " + key + ", which is not in the keyring; " + kKeyRemedy},
           count);
     }
@@ -194,8 +194,8 @@ bool ControllerTransport::Core::take_message() {
   }
   ++counters.malformed;  // a frame has one part
   if (Connection* connection = connection_of(routing_id.to_string(), zmq_msg_gets(frame.handle(), "User-Id"))) {
-    tell(*connection, NodeId{},
-         {RefusalKind::malformed, {ErrorCode::malformed, "a message of several parts; a batch has one"}});
+    report(*connection, NodeId{},
+           {RefusalKind::malformed, {ErrorCode::malformed, "a message of several parts; a batch has one"}});
   }
   for (bool has_more = true; has_more && socket_->receive_part(frame); has_more = frame.more()) {
   }
@@ -212,18 +212,18 @@ void ControllerTransport::Core::take_frame(const std::string& routing_id, zmq::m
     }
     return;
   }
-  if (connection->heard == Instant{}) {
+  if (connection->received == Instant{}) {
     connection->socket = PeerSocket(frame);
   }
-  connection->heard = options_.now();
+  connection->received = options_.now();
   const auto owner = std::make_shared<zmq::message_t>(std::move(frame));
   auto envelopes = split_batch({owner->data<char>(), owner->size()});
   if (!envelopes) {
     ++counters.malformed;
-    return tell(*connection, NodeId{}, {RefusalKind::malformed, envelopes.error()});
+    return report(*connection, NodeId{}, {RefusalKind::malformed, envelopes.error()});
   }
   const IntakeFrame arrived{connection->number, owner, std::move(*envelopes), owner->size()};
-  const auto admission = intake_.offer(connection->grant.public_key, connection->quota, arrived, connection->heard);
+  const auto admission = intake_.offer(connection->grant.public_key, connection->quota, arrived, connection->received);
   if (admission.admitted > 0) {
     serve_soon();
   }
@@ -231,9 +231,9 @@ void ControllerTransport::Core::take_frame(const std::string& routing_id, zmq::m
     refuse_rest(*connection, arrived, admission);
   }
   queued_ += arrived.messages.size();
-  if (queued_ >= limits::kQueuedPerTurn) {
+  if (queued_ >= limits::kQueuedPerRound) {
     queued_ = 0;
-    socket_->end_turn();
+    socket_->end_round();
   }
 }
 
@@ -247,19 +247,19 @@ void ControllerTransport::Core::refuse_rest(Connection& connection, const Intake
   if (admission.is_queue_full) {
     why = key + " has more than " + std::to_string(quota.queue_bytes) + " bytes waiting (limit " +
           std::string(quota.queue_limit) + ")";
-  } else if (intake_.owes_replies(connection.grant.public_key, connection.heard)) {
+  } else if (intake_.owes_replies(connection.grant.public_key, connection.received)) {
     why = key + " asked for more than " + std::to_string(limits::kReplyBytes) + " bytes of answers a second, " +
           std::to_string(limits::kReplyBytesBurst) + " at once (limit kReplyBytes)";
   }
   counters.over_quota += rest;
   const Error error{ErrorCode::busy, why + "; wait a second and ask again", "loom status"};
   for (std::size_t i = admission.admitted; quota.rank == IntakeRank::operator_ && i < frame.messages.size(); ++i) {
-    if (!intake_.may_answer_refusal(connection.grant.public_key, connection.heard)) {
+    if (!intake_.may_answer_refusal(connection.grant.public_key, connection.received)) {
       break;  // counted all the same
     }
     answer_busy(connection, frame.messages[i], error);
   }
-  tell(connection, NodeId{}, {RefusalKind::over_quota, error, rest});
+  report(connection, NodeId{}, {RefusalKind::over_quota, error, rest});
 }
 
 void ControllerTransport::Core::answer_busy(Connection& connection, std::string_view request, const Error& why) {
@@ -292,8 +292,8 @@ void ControllerTransport::Core::serve_soon() {
 /// One turn: agents first, and at least one request of an operator. Timers, plans and sockets come between two turns.
 void ControllerTransport::Core::serve() {
   constexpr std::size_t kPerReading = 16;
-  const Instant end = options_.now() + Duration{limits::kTurnNs};
-  for (std::size_t i = 0; i < limits::kAgentsPerTurn && is_open_; ++i) {
+  const Instant end = options_.now() + Duration{limits::kRoundNs};
+  for (std::size_t i = 0; i < limits::kAgentsPerRound && is_open_; ++i) {
     if (i % kPerReading == kPerReading - 1 && options_.now() >= end) {
       break;
     }
@@ -303,7 +303,7 @@ void ControllerTransport::Core::serve() {
     }
     take_envelope(*message);
   }
-  for (std::size_t i = 0; i < limits::kOperatorsPerTurn && is_open_ && (i == 0 || options_.now() < end); ++i) {
+  for (std::size_t i = 0; i < limits::kOperatorsPerRound && is_open_ && (i == 0 || options_.now() < end); ++i) {
     const auto message = intake_.next(IntakeRank::operator_);
     if (!message) {
       break;
@@ -326,7 +326,7 @@ void ControllerTransport::Core::take_envelope(const IntakeMessage& message) {
   const auto head = peek_head(message.bytes);
   if (!head) {
     ++counters.malformed;
-    return tell(connection, NodeId{}, {RefusalKind::malformed, head.error()});
+    return report(connection, NodeId{}, {RefusalKind::malformed, head.error()});
   }
   if (connection.grant.role == Role::agent && !claim(connection, head->node)) {
     return;
@@ -347,7 +347,7 @@ ControllerTransport::Core::Connection* ControllerTransport::Core::connection_of(
   }
   const Grant* grant = user_id == nullptr ? nullptr : options_.keyring.find(user_id);
   if (grant == nullptr) {
-    tell_stranger({ErrorCode::refused, "a peer goes on with a key that is no longer in the keyring"}, 1);
+    report_stranger({ErrorCode::refused, "a peer goes on with a key that is no longer in the keyring"}, 1);
     return nullptr;
   }
   if (connections_.size() >= next_sweep_) {
@@ -401,20 +401,20 @@ bool ControllerTransport::Core::claim(Connection& connection, NodeId node) {
   }
   if (!connection.grant.may_speak_for(node)) {
     ++counters.unauthorised;
-    tell(connection, node,
-         {RefusalKind::unauthorised,
-          {ErrorCode::refused, "the key of " + connection.grant.principal + " may not speak for node " +
-                                   std::to_string(node.value) + "; " + kKeyRemedy}});
+    report(connection, node,
+           {RefusalKind::unauthorised,
+            {ErrorCode::refused, "the key of " + connection.grant.principal + " may not speak for node " +
+                                     std::to_string(node.value) + "; " + kKeyRemedy}});
     return false;
   }
   if (holder != holder_.end() && is_live(*holder->second)) {
     ++counters.conflicts;
-    tell(connection, node,
-         {RefusalKind::conflict,
-          {ErrorCode::conflict, "node " + std::to_string(node.value) + " is claimed by connection " +
-                                    std::to_string(connection.number) + " of " + connection.grant.principal + ", connection " +
-                                    std::to_string(holder->second->number) + " of " + holder->second->grant.principal +
-                                    " holds it and is alive"}});
+    report(connection, node,
+           {RefusalKind::conflict,
+            {ErrorCode::conflict, "node " + std::to_string(node.value) + " is claimed by connection " +
+                                      std::to_string(connection.number) + " of " + connection.grant.principal +
+                                      ", connection " + std::to_string(holder->second->number) + " of " +
+                                      holder->second->grant.principal + " holds it and is alive"}});
     return false;
   }
   holder_[node.value] = &connection;
@@ -423,7 +423,7 @@ bool ControllerTransport::Core::claim(Connection& connection, NodeId node) {
 
 /// Heard lately, and still there: an empty frame finds out whether the ROUTER knows it.
 bool ControllerTransport::Core::is_live(Connection& connection) {
-  if (options_.now() - connection.heard > options_.claim_timeout) {
+  if (options_.now() - connection.received > options_.claim_timeout) {
     return false;
   }
   if (send_frame(connection, {}) == SendOutcome::gone) {
@@ -433,13 +433,13 @@ bool ControllerTransport::Core::is_live(Connection& connection) {
   return true;
 }
 
-void ControllerTransport::Core::tell(const Connection& connection, NodeId node, Refused why) {
+void ControllerTransport::Core::report(const Connection& connection, NodeId node, Refused why) {
   sums_.note({peer_of(connection, node), std::move(why.error), why.kind, why.count, connection.grant.principal},
              options_.now());
 }
 
 /// Nobody's key.
-void ControllerTransport::Core::tell_stranger(Error error, std::uint64_t count) {
+void ControllerTransport::Core::report_stranger(Error error, std::uint64_t count) {
   counters.unauthorised += count;
   sums_.note({Peer{Peer::Kind::operator_, 0}, std::move(error), RefusalKind::unauthorised, count, {}}, options_.now());
 }
@@ -536,7 +536,8 @@ void ControllerTransport::Core::sweep(const std::string& key) {
   std::vector<Connection*> gone;
   const Instant now = options_.now();
   for (const auto& [routing_id, connection] : connections_) {
-    const bool is_meant = key.empty() ? now - connection->heard > options_.claim_timeout : connection->grant.public_key == key;
+    const bool is_meant =
+        key.empty() ? now - connection->received > options_.claim_timeout : connection->grant.public_key == key;
     if (is_meant && send_frame(*connection, {}) == SendOutcome::gone) {
       gone.push_back(connection.get());
     }

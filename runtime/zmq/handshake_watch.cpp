@@ -65,7 +65,7 @@ bool HandshakeWatch::take_event() {
   std::memcpy(&number, event.data(), sizeof number);
   if (number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
     failures_ = 0;
-    was_told_ = false;
+    was_reported_ = false;
     listener_.accepted();
     return true;
   }
@@ -85,7 +85,7 @@ bool HandshakeWatch::take_event() {
 }
 
 void HandshakeWatch::fail_once(std::string sentence) {
-  if (!std::exchange(was_told_, true)) {
+  if (!std::exchange(was_reported_, true)) {
     listener_.failed({ErrorCode::refused, std::move(sentence)});
   }
 }

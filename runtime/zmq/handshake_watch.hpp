@@ -45,7 +45,7 @@ class HandshakeWatch {
   HandshakeListener listener_;
   std::shared_ptr<LoopSocket> events_;
   std::uint32_t failures_ = 0;  ///< without a sentence, since the last success
-  bool was_told_ = false;
+  bool was_reported_ = false;
 };
 
 }  // namespace loom

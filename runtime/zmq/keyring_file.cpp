@@ -91,8 +91,8 @@ std::optional<KeysChanged> KeyringFile::look(KeysWatch::Cause cause) {
   }
   if (!read) {
     Error why = std::move(read).error();
-    const bool is_told = std::exchange(problem_, why.message) == why.message;
-    if (is_told && cause != KeysWatch::Cause::hangup) {
+    const bool is_reported = std::exchange(problem_, why.message) == why.message;
+    if (is_reported && cause != KeysWatch::Cause::hangup) {
       return std::nullopt;
     }
     KeysChanged kept;

@@ -50,7 +50,7 @@ class KeysWatch::Core : public std::enable_shared_from_this<KeysWatch::Core> {
   }
 
  private:
-  void tell(Cause cause) {
+  void report(Cause cause) {
     if (const Changed changed = changed_) {  // a copy: it may end this watch
       changed(cause);
     }
@@ -69,11 +69,11 @@ class KeysWatch::Core : public std::enable_shared_from_this<KeysWatch::Core> {
       if (!self || error || !self->events_.is_open()) {
         return;
       }
-      alignas(inotify_event) std::array<char, 4'096> told{};
-      while (::read(self->events_.native_handle(), told.data(), told.size()) > 0) {
+      alignas(inotify_event) std::array<char, 4'096> reported{};
+      while (::read(self->events_.native_handle(), reported.data(), reported.size()) > 0) {
       }
       self->watch_folder();
-      self->tell(Cause::written);
+      self->report(Cause::written);
       if (self->events_.is_open()) {
         self->wait_for_events();
       }
@@ -87,7 +87,7 @@ class KeysWatch::Core : public std::enable_shared_from_this<KeysWatch::Core> {
         return;
       }
       self->watch_folder();
-      self->tell(Cause::hangup);
+      self->report(Cause::hangup);
       self->wait_for_hangup();
     });
   }
@@ -100,7 +100,7 @@ class KeysWatch::Core : public std::enable_shared_from_this<KeysWatch::Core> {
         return;
       }
       self->watch_folder();
-      self->tell(Cause::interval);
+      self->report(Cause::interval);
       self->wait_for_interval();
     });
   }

@@ -77,8 +77,8 @@ void LoopSocket::pump_soon() {
 
 void LoopSocket::pump() {
   // Timers and buses of the same loop must not wait for a flood.
-  is_turn_over_ = false;
-  for (std::size_t i = 0; i < limits::kFramesPerTurn && !is_turn_over_; ++i) {
+  is_round_over_ = false;
+  for (std::size_t i = 0; i < limits::kFramesPerRound && !is_round_over_; ++i) {
     if (!is_open_ || !has_message() || !receive_()) {
       return;
     }

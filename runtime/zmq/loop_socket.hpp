@@ -35,7 +35,7 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
   /// From here on `receive` is called whenever there may be a message. Errors: internal (no descriptor).
   Result<void> arm(Receive receive);
   /// From inside `receive`: enough was taken for this turn; what is left comes with the next.
-  void end_turn() { is_turn_over_ = true; }
+  void end_round() { is_round_over_ = true; }
   /// Nothing is called any more; the socket is closed.
   void close();
 
@@ -57,7 +57,7 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
   Receive receive_;
   bool is_open_ = false;
   bool is_pump_posted_ = false;
-  bool is_turn_over_ = false;
+  bool is_round_over_ = false;
 };
 
 /// The time of quotas and sums, where nobody hands it in.

@@ -236,12 +236,12 @@ void PeerLinks::Core::dial(std::size_t process) {
     link.dialled = std::make_shared<LoopSocket>(io_, std::move(socket));
     link.address = *address;
   } catch (const zmq::error_t& error) {
-    return tell({agent_peer(NodeId{peer.first}),
-                 {ErrorCode::unreachable, "cannot connect to agents at " + *address + ": " + std::string(error.what())}});
+    return report({agent_peer(NodeId{peer.first}),
+                   {ErrorCode::unreachable, "cannot connect to agents at " + *address + ": " + std::string(error.what())}});
   }
   LoopSocket& socket = *link.dialled;
   if (auto armed = socket.arm([this, process, &socket] { return take_dialled(process, socket); }); !armed) {
-    tell({agent_peer(NodeId{peer.first}), armed.error()});
+    report({agent_peer(NodeId{peer.first}), armed.error()});
   }
 }
 

@@ -37,7 +37,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
       : io_(io),
         options_(std::move(options)),
         greeting_(io),
-        sums_(io, [this](const MessageRefused& refused) { tell(refused); }) {
+        sums_(io, [this](const MessageRefused& refused) { report(refused); }) {
     links_.resize(options_.processes.size());
   }
 
@@ -101,7 +101,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   void take_word(const Grant& speaker, std::string_view word);
   void deliver(NodeId from, NodeId to, const Grant& speaker, std::string_view envelope);
   void refuse(const Grant& speaker, NodeId from, Refused why);
-  void tell(const MessageRefused& refused) const;
+  void report(const MessageRefused& refused) const;
   void flush();
   void flush(Link& link);
   SendOutcome send_frame(Link& link, std::string_view frame);

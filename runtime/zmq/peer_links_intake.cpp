@@ -146,7 +146,7 @@ void PeerLinks::Core::serve_soon() {
 
 /// As much as a turn may take; timers and buses of the same loop come between two turns.
 void PeerLinks::Core::serve() {
-  for (std::size_t i = 0; i < limits::kAgentsPerTurn && is_open_; ++i) {
+  for (std::size_t i = 0; i < limits::kAgentsPerRound && is_open_; ++i) {
     const auto message = intake_.next(IntakeRank::agent);
     if (!message) {
       break;
@@ -157,7 +157,7 @@ void PeerLinks::Core::serve() {
       ++counters.unauthorised;
     }
   }
-  for (std::size_t i = 0; i < limits::kOperatorsPerTurn && is_open_; ++i) {
+  for (std::size_t i = 0; i < limits::kOperatorsPerRound && is_open_; ++i) {
     const auto message = intake_.next(IntakeRank::operator_);
     if (!message) {
       break;
@@ -257,7 +257,7 @@ void PeerLinks::Core::refuse(const Grant& speaker, NodeId from, Refused why) {
 }
 
 /// The first agent of this process hears of what nobody in particular is to blame for.
-void PeerLinks::Core::tell(const MessageRefused& refused) const {
+void PeerLinks::Core::report(const MessageRefused& refused) const {
   if (!ports_.empty()) {
     ports_.begin()->second->refuse(refused);
   }

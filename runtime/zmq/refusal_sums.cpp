@@ -10,7 +10,7 @@
 namespace loom {
 namespace {
 
-constexpr Duration kInterval{limits::kRefusalToldNs};
+constexpr Duration kInterval{limits::kRefusalReportedNs};
 
 }  // namespace
 
@@ -19,10 +19,10 @@ void RefusalSums::note(MessageRefused refused, Instant now) {
   const auto [at, is_first] = rows_.try_emplace({refused.principal, refused.kind});
   Row& row = at->second;
   refused.count += row.waiting ? row.waiting->count : 0;
-  if (is_first || now - row.told >= kInterval) {
-    row.told = now;
+  if (is_first || now - row.reported >= kInterval) {
+    row.reported = now;
     row.waiting.reset();
-    tell_(refused);
+    report_(refused);
     return;
   }
   row.waiting = std::move(refused);
@@ -44,9 +44,9 @@ void RefusalSums::await_flush() {
 void RefusalSums::flush() {
   is_waiting_ = false;
   for (auto& [key, row] : rows_) {
-    if (const auto told = std::exchange(row.waiting, std::nullopt)) {
-      row.told = now_;
-      tell_(*told);
+    if (const auto reported = std::exchange(row.waiting, std::nullopt)) {
+      row.reported = now_;
+      report_(*reported);
     }
   }
 }
@@ -56,14 +56,14 @@ void RefusalSums::close() {
   timer_.cancel();
 }
 
-Authenticator::Reject summed_rejects(asio::io_context& io, RejectSum tell) {
+Authenticator::Reject summed_rejects(asio::io_context& io, RejectSum report) {
   struct Sum {
     std::mutex mutex;
     std::uint64_t count = 0;
     std::string address;
     std::string public_key;
   };
-  return [&io, tell = std::move(tell), sum = std::make_shared<Sum>()](const std::string& address, const std::string& key) {
+  return [&io, report = std::move(report), sum = std::make_shared<Sum>()](const std::string& address, const std::string& key) {
     {
       const std::scoped_lock lock(sum->mutex);
       sum->address = address;
@@ -72,13 +72,13 @@ Authenticator::Reject summed_rejects(asio::io_context& io, RejectSum tell) {
         return;  // the task under way takes it along
       }
     }
-    asio::post(io, [tell, sum] {
+    asio::post(io, [report, sum] {
       std::unique_lock lock(sum->mutex);
       const std::uint64_t count = std::exchange(sum->count, 0);
       const std::string from = sum->address;
       const std::string of = sum->public_key;
       lock.unlock();
-      tell(count, from, of);
+      report(count, from, of);
     });
   };
 }

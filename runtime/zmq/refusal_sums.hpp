@@ -21,10 +21,10 @@ namespace loom {
 /// Loop's thread only.
 class RefusalSums {
  public:
-  using Tell = std::function<void(const MessageRefused&)>;
+  using Report = std::function<void(const MessageRefused&)>;
 
-  /// `tell` is called on the loop's thread, also from inside note().
-  RefusalSums(asio::io_context& io, Tell tell) : timer_(io), tell_(std::move(tell)) {}
+  /// `report` is called on the loop's thread, also from inside note().
+  RefusalSums(asio::io_context& io, Report report) : timer_(io), report_(std::move(report)) {}
 
   /// Of `count` refusals like this one. The sender is known by its principal; without one, all that have none are one sender.
   void note(MessageRefused refused, Instant now);
@@ -33,7 +33,7 @@ class RefusalSums {
 
  private:
   struct Row {
-    Instant told{};
+    Instant reported{};
     std::optional<MessageRefused> waiting{};
   };
   void await_flush();
@@ -41,15 +41,15 @@ class RefusalSums {
 
   std::map<std::pair<std::string, RefusalKind>, Row> rows_;  ///< of principals in the keyring, and one
   asio::steady_timer timer_;
-  Tell tell_;
+  Report report_;
   Instant now_{};  ///< of the last note
   bool is_waiting_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);  ///< a timer that has run out may outlive us
 };
 
 /// A listener for an Authenticator that sums up what it turns away, and has at most one task under way on the loop at a time.
-/// `tell`: how many since the last time, and address and key of the last one.
+/// `report`: how many since the last time, and address and key of the last one.
 using RejectSum = std::function<void(std::uint64_t count, const std::string& address, const std::string& public_key)>;
-Authenticator::Reject summed_rejects(asio::io_context& io, RejectSum tell);
+Authenticator::Reject summed_rejects(asio::io_context& io, RejectSum report);
 
 }  // namespace loom

@@ -23,9 +23,9 @@ constexpr Duration kPatience = std::chrono::seconds{2};
 }  // namespace
 
 /// One client: bytes in, whole lines to the server; replies out in their order.
-class LineServer::Session : public std::enable_shared_from_this<Session> {
+class LineServer::Client : public std::enable_shared_from_this<Client> {
  public:
-  Session(LineServer& server, asio::ip::tcp::socket socket) : server_(server), socket_(std::move(socket)) {}
+  Client(LineServer& server, asio::ip::tcp::socket socket) : server_(server), socket_(std::move(socket)) {}
 
   void read() {
     socket_.async_read_some(asio::buffer(part_), [self = shared_from_this()](std::error_code error, std::size_t count) {
@@ -33,7 +33,7 @@ class LineServer::Session : public std::enable_shared_from_this<Session> {
         self->close();
         return;
       }
-      self->hear({self->part_.data(), count});
+      self->receive({self->part_.data(), count});
     });
   }
   void say(std::string text) {
@@ -48,7 +48,7 @@ class LineServer::Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  void hear(std::string_view part) {
+  void receive(std::string_view part) {
     input_ += part;
     for (std::size_t end = input_.find('\n'); end != std::string::npos; end = input_.find('\n')) {
       server_.take(shared_from_this(), input_.substr(0, end + 1));
@@ -165,12 +165,12 @@ std::uint16_t LineServer::port() const {
 
 void LineServer::accept() {
   acceptor_.async_accept([this](std::error_code error, asio::ip::tcp::socket socket) {
-    std::erase_if(sessions_, [](const std::weak_ptr<Session>& session) { return session.expired(); });
-    if (!error && loop_.now() >= booted_at_ && sessions_.size() < kClientsMax) {
+    std::erase_if(clients_, [](const std::weak_ptr<Client>& client) { return client.expired(); });
+    if (!error && loop_.now() >= booted_at_ && clients_.size() < kClientsMax) {
       socket.set_option(asio::ip::tcp::no_delay(true), error);
-      const auto session = std::make_shared<Session>(*this, std::move(socket));
-      sessions_.push_back(session);
-      session->read();
+      const auto client = std::make_shared<Client>(*this, std::move(socket));
+      clients_.push_back(client);
+      client->read();
     }
     accept();
   });
@@ -186,9 +186,9 @@ void LineServer::wait_for_hangup() {
 }
 
 void LineServer::power_cycle() {
-  for (const std::weak_ptr<Session>& weak : std::exchange(sessions_, {})) {
-    if (const auto session = weak.lock()) {
-      session->close();
+  for (const std::weak_ptr<Client>& weak : std::exchange(clients_, {})) {
+    if (const auto client = weak.lock()) {
+      client->close();
     }
   }
   booted_at_ = loop_.now() + options_.boot;
@@ -198,23 +198,23 @@ void LineServer::power_cycle() {
   bus_.inject(DeviceId{0}, reboot);
 }
 
-void LineServer::take(const std::shared_ptr<Session>& session, std::string line) {
+void LineServer::take(const std::shared_ptr<Client>& client, std::string line) {
   if (options_.silent) {
     return;
   }
   const Transaction transaction{DeviceId{0}, 1, Frame{{line.begin(), line.end()}, 0, {}}, kPatience};
-  bus_.submit(BusId{0}, transaction, [this, weak = std::weak_ptr(session)](const BusReply& reply) { answer(weak, reply); });
+  bus_.submit(BusId{0}, transaction, [this, weak = std::weak_ptr(client)](const BusReply& reply) { answer(weak, reply); });
 }
 
-void LineServer::answer(const std::weak_ptr<Session>& session, const BusReply& reply) {
+void LineServer::answer(const std::weak_ptr<Client>& client, const BusReply& reply) {
   if (reply.status != BusStatus::ok || reply.bytes.empty()) {
     return;
   }
   const bool late = options_.late > Duration{} && (options_.late_count == 0 || replies_ < options_.late_count);
   ++replies_;
   loop_.call_at(loop_.now() + (late ? options_.late : Duration{}), Precision::ordinary,
-                [session, text = std::string(reply.bytes.begin(), reply.bytes.end())] {
-                  if (const auto alive = session.lock()) {
+                [client, text = std::string(reply.bytes.begin(), reply.bytes.end())] {
+                  if (const auto alive = client.lock()) {
                     alive->say(text);
                   }
                 });

@@ -47,15 +47,15 @@ class LineServer {
   void power_cycle();
 
  private:
-  class Session;
+  class Client;
 
   LineServer(AsioLoop& loop, std::shared_ptr<const Fabric> device, LineServerOptions options);
   Result<void> listen();
   Result<void> open_light_log();
   void accept();
   void wait_for_hangup();
-  void take(const std::shared_ptr<Session>& session, std::string line);
-  void answer(const std::weak_ptr<Session>& session, const BusReply& reply);
+  void take(const std::shared_ptr<Client>& client, std::string line);
+  void answer(const std::weak_ptr<Client>& client, const BusReply& reply);
 
   AsioLoop& loop_;
   LineServerOptions options_;
@@ -63,7 +63,7 @@ class LineServer {
   std::ofstream light_log_;
   asio::ip::tcp::acceptor acceptor_;
   asio::signal_set hangup_;
-  std::vector<std::weak_ptr<Session>> sessions_;
+  std::vector<std::weak_ptr<Client>> clients_;
   Instant booted_at_{};
   std::uint64_t replies_ = 0;
 };

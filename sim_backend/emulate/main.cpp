@@ -76,7 +76,7 @@ void add_heater_options(CLI::App& heater, loom::HeaterServerOptions& options, st
 }
 
 /// What a switch emulator is told.
-struct SwitchOrder {
+struct SwitchOptions {
   loom::LineServerOptions server;
   loom::PortNumber inputs = 1;
   loom::PortNumber outputs = 8;
@@ -91,7 +91,7 @@ const std::map<std::string, loom::DeviceFaultKind> kFaults{{"stick", loom::Devic
                                                            {"garbage", loom::DeviceFaultKind::garbage},
                                                            {"slow_settle", loom::DeviceFaultKind::slow_settle}};
 
-void add_switch_options(CLI::App& app, SwitchOrder& order) {
+void add_switch_options(CLI::App& app, SwitchOptions& order) {
   app.add_option("--port", order.server.port, "TCP port; 0 takes any free one")->capture_default_str();
   app.add_option("--bind", order.server.bind, "IP address to listen on")->capture_default_str();
   app.add_option("--inputs", order.inputs, "input ports")->check(CLI::Range(1, 1024))->capture_default_str();
@@ -112,7 +112,7 @@ void add_switch_options(CLI::App& app, SwitchOrder& order) {
   app.add_option("--seed", order.server.device.seed, "seed of settling times and misbehaviour")->capture_default_str();
 }
 
-int serve_switch(SwitchOrder order, loom::DeviceKind kind) {
+int serve_switch(SwitchOptions order, loom::DeviceKind kind) {
   const loom::Duration settle = std::chrono::microseconds{order.settle_us};
   loom::Element element;
   element.name = kind == loom::DeviceKind::wss ? "wss" : "ocs";
@@ -154,22 +154,22 @@ int main(int argc, char** argv) {
   std::int64_t late_ms = 0;
   CLI::App& heater = *app.add_subcommand("heater", "banks of ring heaters behind Modbus/TCP");
   add_heater_options(heater, options, late_ms);
-  SwitchOrder wss_order;
-  wss_order.server.port = 5100;
+  SwitchOptions wss_options;
+  wss_options.server.port = 5100;
   CLI::App& wss = *app.add_subcommand("wss", "an LCoS wavelength-selective switch, Finisar's ASCII dialect over TCP");
-  add_switch_options(wss, wss_order);
-  wss.add_flag("--checksum", wss_order.server.device.wss_checksum, "lines carry checksums");
-  wss.add_option("--baud", wss_order.server.device.serial_baud, "of the serial line behind the TCP port")
+  add_switch_options(wss, wss_options);
+  wss.add_flag("--checksum", wss_options.server.device.wss_checksum, "lines carry checksums");
+  wss.add_option("--baud", wss_options.server.device.serial_baud, "of the serial line behind the TCP port")
       ->check(CLI::Range(1'200, 1'000'000))
       ->capture_default_str();
   wss.footer(kWssWords);
-  SwitchOrder ocs_order;
-  ocs_order.server.port = 5025;
-  ocs_order.inputs = 16;
-  ocs_order.outputs = 16;
-  ocs_order.settle_us = 25'000;
+  SwitchOptions ocs_options;
+  ocs_options.server.port = 5025;
+  ocs_options.inputs = 16;
+  ocs_options.outputs = 16;
+  ocs_options.settle_us = 25'000;
   CLI::App& ocs = *app.add_subcommand("ocs", "an optical circuit switch, Polatis' SCPI over TCP");
-  add_switch_options(ocs, ocs_order);
+  add_switch_options(ocs, ocs_options);
   ocs.footer(kOcsWords);
   try {
     app.parse(argc, argv);
@@ -178,6 +178,6 @@ int main(int argc, char** argv) {
   }
   options.late = std::chrono::milliseconds{late_ms};
   return heater.parsed() ? serve_heater(options)
-         : wss.parsed()  ? serve_switch(std::move(wss_order), loom::DeviceKind::wss)
-                         : serve_switch(std::move(ocs_order), loom::DeviceKind::ocs);
+         : wss.parsed()  ? serve_switch(std::move(wss_options), loom::DeviceKind::wss)
+                         : serve_switch(std::move(ocs_options), loom::DeviceKind::ocs);
 }

@@ -42,12 +42,12 @@ BusReply damaged(Damage damage) {
 TEST_CASE("one_failed_exchange_anywhere_changes_nothing_in_the_end") {
   for (const Subject& subject : subjects()) {
     for (const Damage damage : kDamages) {
-      for (const bool heard : {false, true}) {
+      for (const bool received : {false, true}) {
         for (std::size_t place = 0; place < 40; ++place) {
           INFO(subject.device << ", damage " << static_cast<int>(damage) << " at exchange " << place
-                              << (heard ? ", heard" : ", unheard"));
+                              << (received ? ", heard" : ", unheard"));
           Rig rig = rig_of(subject);
-          if (heard) {
+          if (received) {
             rig.mangle = [&](BusReply& reply) { reply = rig.transactions.size() == place + 1 ? damaged(damage) : reply; };
           } else {
             rig.wire = [&](const Transaction&) {

@@ -36,9 +36,9 @@ class EmulatorProcess {
       _exit(127);
     }
     close(out[1]);
-    std::FILE* said = fdopen(out[0], "r");
-    const int read_words = std::fscanf(said, "port %u", &port_);
-    std::fclose(said);
+    std::FILE* delivered = fdopen(out[0], "r");
+    const int read_words = std::fscanf(delivered, "port %u", &port_);
+    std::fclose(delivered);
     REQUIRE(read_words == 1);
   }
   EmulatorProcess(const EmulatorProcess&) = delete;

@@ -165,7 +165,7 @@ TEST_CASE("lanes_answer_on_the_loop_in_the_order_of_each_bus") {
   const EmulatorProcess silent({"--silent"});
   auto loop = AsioLoop::open();
   REQUIRE(loop.has_value());
-  Lanes lanes((*loop)->poster(), nullptr);
+  BusLanes lanes((*loop)->poster(), nullptr);
   const std::shared_ptr<BusDevice> bus = bus_to(emulator);
   const std::shared_ptr<BusDevice> dead = bus_to(silent);
   lanes.add(BusId{1}, [bus](const Transaction& transaction) { return bus->execute(transaction); });

@@ -41,25 +41,25 @@ Transaction registers(Registers order, milliseconds deadline = milliseconds{5000
 TEST_CASE("writes_the_bytes_that_the_heater_banks_manual_shows") {
   const Terminal terminal;
   ModbusBus bus{{Endpoint::Protocol::modbus_rtu, terminal.endpoint()}};
-  std::string heard;
+  std::string received;
   std::jthread device([&] {
-    heard = terminal.hear(8);
-    terminal.say(heard);  // function 06h is answered by its echo
+    received = terminal.receive(8);
+    terminal.deliver(received);  // function 06h is answered by its echo
   });
   CHECK(bus.execute(registers({0, 0, {1000}})).status == BusStatus::ok);
   device.join();
-  CHECK(heard == std::string("\x01\x06\x00\x00\x03\xE8\x89\x74", 8));
+  CHECK(received == std::string("\x01\x06\x00\x00\x03\xE8\x89\x74", 8));
 }
 
 TEST_CASE("a_late_reply_on_a_serial_line_does_not_answer_the_next_request") {
   const Terminal terminal;
   ModbusBus bus{{Endpoint::Protocol::modbus_rtu, terminal.endpoint()}};
   CHECK(bus.execute(registers({0x8000, 1, {}}, milliseconds{50})).status == BusStatus::timeout);
-  terminal.hear(8);
-  terminal.say(read_reply(0, 100));  // late, and of the very form that the next request expects
+  terminal.receive(8);
+  terminal.deliver(read_reply(0, 100));  // late, and of the very form that the next request expects
   std::jthread device([&] {
-    terminal.hear(8);
-    terminal.say(read_reply(0, 7));
+    terminal.receive(8);
+    terminal.deliver(read_reply(0, 7));
   });
   const BusReply reply = bus.execute(registers({0, 1, {}}));
   CHECK(reply.status == BusStatus::ok);
@@ -70,12 +70,12 @@ TEST_CASE("a_garbled_serial_reply_is_malformed_and_forgotten") {
   const Terminal terminal;
   ModbusBus bus{{Endpoint::Protocol::modbus_rtu, terminal.endpoint()}};
   std::jthread device([&] {
-    terminal.hear(8);
+    terminal.receive(8);
     std::string garbled = read_reply(0, 7);
     garbled[4] = static_cast<char>(garbled[4] ^ 1);
-    terminal.say(garbled);
-    terminal.hear(8);
-    terminal.say(read_reply(0, 9));
+    terminal.deliver(garbled);
+    terminal.receive(8);
+    terminal.deliver(read_reply(0, 9));
   });
   CHECK(bus.execute(registers({0, 1, {}}, milliseconds{300})).status == BusStatus::malformed);
   CHECK(bus.execute(registers({0, 1, {}})).words == std::vector<std::uint16_t>{9});

@@ -45,7 +45,7 @@ struct Rig {
   std::vector<Transaction> transactions;
   std::optional<Transaction> handed_out;
   Light light;
-  /// Stands for the wire: a reply of its own instead of the device's (which then hears nothing), or nothing.
+  /// Stands for the wire: a reply of its own instead of the device's (which then receives nothing), or nothing.
   std::function<std::optional<BusReply>(const Transaction&)> wire;
   /// Changes an answer on its way back: the device did hear the request.
   std::function<void(BusReply&)> mangle;

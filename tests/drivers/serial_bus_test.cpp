@@ -28,13 +28,13 @@ Transaction frame(std::string_view request, std::uint16_t reply_bytes, std::stri
 TEST_CASE("exchanges_frames_of_a_fixed_length_and_up_to_a_terminator") {
   Terminal terminal;
   SerialBus bus{terminal.endpoint()};
-  std::string heard;
+  std::string received;
   std::jthread device([&] {
-    heard = terminal.hear(4);
-    terminal.say("\x01\x02\x03\x04");
-    heard += terminal.hear(6);
-    terminal.say("1.5");
-    terminal.say("00\r\n");
+    received = terminal.receive(4);
+    terminal.deliver("\x01\x02\x03\x04");
+    received += terminal.receive(6);
+    terminal.deliver("1.5");
+    terminal.deliver("00\r\n");
   });
   const BusReply fixed = bus.execute(frame("ITLA", 4, "", milliseconds{5000}));
   CHECK(fixed.status == BusStatus::ok);
@@ -43,17 +43,17 @@ TEST_CASE("exchanges_frames_of_a_fixed_length_and_up_to_a_terminator") {
   CHECK(line.status == BusStatus::ok);
   CHECK(line.bytes == bytes_of("1.500\r\n"));
   device.join();
-  CHECK(heard == "ITLAVOLT?\n");
+  CHECK(received == "ITLAVOLT?\n");
 }
 
 TEST_CASE("a_late_serial_reply_is_not_taken_for_the_next_one") {
   Terminal terminal;
   SerialBus bus{terminal.endpoint()};
   CHECK(bus.execute(frame("first", 3, "", milliseconds{30})).status == BusStatus::timeout);
-  terminal.say("OLD");  // late: after the time-out, before the next request
+  terminal.deliver("OLD");  // late: after the time-out, before the next request
   std::jthread device([&] {
-    terminal.hear(11);
-    terminal.say("NEW");
+    terminal.receive(11);
+    terminal.deliver("NEW");
   });
   const BusReply reply = bus.execute(frame("second", 3, "", milliseconds{5000}));
   CHECK(reply.status == BusStatus::ok);
@@ -64,8 +64,8 @@ TEST_CASE("a_reply_longer_than_asked_for_is_malformed") {
   Terminal terminal;
   SerialBus bus{terminal.endpoint()};
   std::jthread device([&] {
-    terminal.hear(1);
-    terminal.say("12345");
+    terminal.receive(1);
+    terminal.deliver("12345");
   });
   CHECK(bus.execute(frame("x", 3, "", milliseconds{5000})).status == BusStatus::malformed);
 }

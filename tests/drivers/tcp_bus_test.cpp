@@ -30,19 +30,19 @@ std::string text_of(const BusReply& reply) { return {reply.bytes.begin(), reply.
 TEST_CASE("tcp_exchanges_lines_in_parts_over_one_connection") {
   TcpPeer peer;
   TcpBus bus{peer.endpoint()};
-  std::string heard;
+  std::string received;
   std::jthread device([&] {
     const auto client = peer.accept();
-    heard = client.hear(6);
-    client.say("Pola");
-    client.say("tis\n");
-    heard += client.hear(6);
-    client.say("1\r\n");
+    received = client.receive(6);
+    client.deliver("Pola");
+    client.deliver("tis\n");
+    received += client.receive(6);
+    client.deliver("1\r\n");
   });
   CHECK(text_of(bus.execute(line("*idn?\n"))) == "Polatis\n");
   CHECK(text_of(bus.execute(line("*opc?\n"))) == "1\r\n");
   device.join();
-  CHECK(heard == "*idn?\n*opc?\n");
+  CHECK(received == "*idn?\n*opc?\n");
 }
 
 TEST_CASE("tcp_never_takes_a_late_answer_for_the_next_one") {
@@ -52,9 +52,9 @@ TEST_CASE("tcp_never_takes_a_late_answer_for_the_next_one") {
   std::jthread device([&] {
     const auto first = peer.accept();
     const auto second = peer.accept();  // the bus has turned its back on the first connection
-    first.say("late\n");
-    second.hear(7);
-    second.say("prompt\n");
+    first.deliver("late\n");
+    second.receive(7);
+    second.deliver("prompt\n");
   });
   CHECK(text_of(bus.execute(line("second\n"))) == "prompt\n");
 }
@@ -64,12 +64,12 @@ TEST_CASE("tcp_half_a_line_is_a_timeout_and_its_rest_is_never_an_answer") {
   TcpBus bus{peer.endpoint()};
   std::jthread device([&] {
     const auto first = peer.accept();
-    first.hear(6);
-    first.say("(@1),(@1");
+    first.receive(6);
+    first.deliver("(@1),(@1");
     const auto second = peer.accept();
-    first.say("7)\n");
-    second.hear(6);
-    second.say("1\n");
+    first.deliver("7)\n");
+    second.receive(6);
+    second.deliver("1\n");
   });
   CHECK(bus.execute(line("stat?\n", milliseconds{60})).status == BusStatus::timeout);
   CHECK(text_of(bus.execute(line("*opc?\n"))) == "1\n");
@@ -80,7 +80,7 @@ TEST_CASE("tcp_a_drip_without_end_ends_with_the_deadline") {
   TcpBus bus{peer.endpoint()};
   std::jthread device([&](const std::stop_token& stop) {
     const auto client = peer.accept();
-    while (!stop.stop_requested() && client.try_say("x")) {
+    while (!stop.stop_requested() && client.try_deliver("x")) {
     }
   });
   const BusStatus status = bus.execute(line("stat?\n", milliseconds{100})).status;
@@ -92,11 +92,11 @@ TEST_CASE("tcp_a_flood_without_a_terminator_is_cut_off") {
   TcpBus bus{peer.endpoint()};
   std::jthread device([&] {
     const auto client = peer.accept();
-    client.hear(6);
+    client.receive(6);
     const std::string part(4096, 'x');
-    for (std::size_t said = 0; said <= kReplyBytesMax && client.try_say(part); said += part.size()) {
+    for (std::size_t delivered = 0; delivered <= kReplyBytesMax && client.try_deliver(part); delivered += part.size()) {
     }
-    client.hear(1);  // until the bus hangs up
+    client.receive(1);  // until the bus hangs up
   });
   CHECK(bus.execute(line("stat?\n")).status == BusStatus::malformed);
 }
@@ -106,11 +106,11 @@ TEST_CASE("tcp_two_answers_to_one_question_are_malformed") {
   TcpBus bus{peer.endpoint()};
   std::jthread device([&] {
     const auto first = peer.accept();
-    first.hear(6);
-    first.say("1\n1\n");
+    first.receive(6);
+    first.deliver("1\n1\n");
     const auto second = peer.accept();
-    second.hear(6);
-    second.say("2\n");
+    second.receive(6);
+    second.deliver("2\n");
   });
   CHECK(bus.execute(line("*opc?\n")).status == BusStatus::malformed);
   CHECK(text_of(bus.execute(line("*opc?\n"))) == "2\n");
@@ -120,21 +120,21 @@ TEST_CASE("tcp_bytes_that_nobody_asked_for_answer_nothing") {
   TcpPeer peer;
   TcpBus bus{peer.endpoint()};
   std::latch asked(1);
-  std::latch said(1);
+  std::latch delivered(1);
   std::jthread device([&] {
     const auto first = peer.accept();
-    first.hear(6);
-    first.say("1\n");
+    first.receive(6);
+    first.deliver("1\n");
     asked.wait();
-    first.say("unasked\n");
-    said.count_down();
+    first.deliver("unasked\n");
+    delivered.count_down();
     const auto second = peer.accept();
-    second.hear(6);
-    second.say("2\n");
+    second.receive(6);
+    second.deliver("2\n");
   });
   CHECK(text_of(bus.execute(line("*opc?\n"))) == "1\n");
   asked.count_down();
-  said.wait();
+  delivered.wait();
   CHECK(text_of(bus.execute(line("*opc?\n"))) == "2\n");
 }
 
@@ -144,11 +144,11 @@ TEST_CASE("tcp_a_device_that_hangs_up_is_lost_and_found_again") {
   std::jthread device([&] {
     {
       const auto first = peer.accept();
-      first.hear(6);
+      first.receive(6);
     }
     const auto second = peer.accept();
-    second.hear(6);
-    second.say("2\n");
+    second.receive(6);
+    second.deliver("2\n");
   });
   CHECK(bus.execute(line("*opc?\n")).status == BusStatus::lost);
   CHECK(text_of(bus.execute(line("*opc?\n"))) == "2\n");
@@ -159,15 +159,15 @@ TEST_CASE("tcp_a_connection_closed_between_transactions_is_opened_again_unnotice
   TcpBus bus{peer.endpoint()};
   std::jthread device([&] {
     const auto client = peer.accept();
-    client.hear(6);
-    client.say("1\n");
+    client.receive(6);
+    client.deliver("1\n");
   });
   CHECK(text_of(bus.execute(line("*opc?\n"))) == "1\n");
   device.join();
   std::jthread again([&] {
     const auto client = peer.accept();
-    client.hear(6);
-    client.say("2\n");
+    client.receive(6);
+    client.deliver("2\n");
   });
   CHECK(text_of(bus.execute(line("*opc?\n"))) == "2\n");
 }

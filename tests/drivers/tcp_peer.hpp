@@ -1,4 +1,4 @@
-// TcpPeer: a listening socket whose connections a test plays by hand: it hears and says bytes, blocking.
+// TcpPeer: a listening socket whose connections a test plays by hand: it receives and says bytes, blocking.
 #pragma once
 
 #include <arpa/inet.h>
@@ -23,19 +23,19 @@ class TcpPeer {
     Connection(Connection&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
     ~Connection() { close(socket_); }
     /// Fewer bytes than asked for: the other end has hung up.
-    std::string hear(std::size_t count) const {
-      std::string heard;
+    std::string receive(std::size_t count) const {
+      std::string received;
       char byte = 0;
-      while (heard.size() < count && recv(socket_, &byte, 1, 0) == 1) {
-        heard += byte;
+      while (received.size() < count && recv(socket_, &byte, 1, 0) == 1) {
+        received += byte;
       }
-      return heard;
+      return received;
     }
-    bool try_say(std::string_view text) const {
+    bool try_deliver(std::string_view text) const {
       return send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
     }
     /// Whether the other end still listens is its own affair.
-    void say(std::string_view text) const { static_cast<void>(try_say(text)); }
+    void deliver(std::string_view text) const { static_cast<void>(try_deliver(text)); }
 
    private:
     int socket_;

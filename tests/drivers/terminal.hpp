@@ -1,4 +1,4 @@
-// Terminal: a pseudo terminal whose other end a test plays by hand: it hears and says bytes, blocking.
+// Terminal: a pseudo terminal whose other end a test plays by hand: it receives and says bytes, blocking.
 #pragma once
 
 #include <fcntl.h>
@@ -23,15 +23,15 @@ class Terminal {
   }
   ~Terminal() { close(master_); }
   SerialEndpoint endpoint() const { return {ptsname(master_), 9600, 'N', 1}; }
-  std::string hear(std::size_t count) const {
-    std::string heard;
+  std::string receive(std::size_t count) const {
+    std::string received;
     char byte = 0;
-    while (heard.size() < count && read(master_, &byte, 1) == 1) {
-      heard += byte;
+    while (received.size() < count && read(master_, &byte, 1) == 1) {
+      received += byte;
     }
-    return heard;
+    return received;
   }
-  void say(std::string_view text) const {
+  void deliver(std::string_view text) const {
     // No REQUIRE: Catch assertions are not for other threads, and some tests speak from one.
     LOOM_ASSERT(write(master_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }

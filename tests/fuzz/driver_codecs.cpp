@@ -16,11 +16,11 @@ constexpr scpi::Size kSize{16, 24};
 
 /// Says a line to a model as an emulator does; the answer without its end.
 std::string answer_of(DeviceModel& model, Instant now, std::string_view line) {
-  const ModelReply said =
+  const ModelReply delivered =
       model.execute(now, {DeviceId{0}, 1, Frame{{line.begin(), line.end()}, 0, {}}, std::chrono::seconds{2}});
-  LOOM_ASSERT(said.service_time >= Duration{} && said.service_time <= std::chrono::seconds{2});
+  LOOM_ASSERT(delivered.service_time >= Duration{} && delivered.service_time <= std::chrono::seconds{2});
   model.take_changes();
-  return {said.reply.bytes.begin(), said.reply.bytes.end()};
+  return {delivered.reply.bytes.begin(), delivered.reply.bytes.end()};
 }
 
 template <class Model>

@@ -12,16 +12,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t cut = size == 0 ? 0 : data[0] % size;
   loom::InspectorReader whole;
   whole.read(1, bytes, false);
-  const loom::TrafficTold told = whole.take();
+  const loom::TrafficReported reported = whole.take();
   loom::InspectorReader pieces;
   pieces.read(1, bytes.substr(0, cut), false);
   pieces.read(1, bytes.substr(cut), false);
-  LOOM_ASSERT(pieces.take() == told);
-  for (const loom::TrafficRecord& record : told.records) {
+  LOOM_ASSERT(pieces.take() == reported);
+  for (const loom::TrafficRecord& record : reported.records) {
     LOOM_ASSERT(record.rank < record.ranks && record.bytes.count >= 0 && record.bytes.count <= loom::limits::kCollectiveBytes);
   }
   loom::TrafficFolder folder;
-  folder.hear(loom::Instant{std::chrono::seconds{1}}, told);
+  folder.receive(loom::Instant{std::chrono::seconds{1}}, reported);
   const loom::TrafficReport report = folder.report(loom::Instant{std::chrono::seconds{1}});
   for (const loom::CommunicatorTraffic& each : report.communicators) {
     LOOM_ASSERT(each.rank < each.ranks && each.length > loom::Duration{} && !each.period.empty());

@@ -100,7 +100,7 @@ double need(double worst, double demand, double largest) { return std::ceil(wors
 }  // namespace
 
 std::optional<RingOptimum> ring_optimum(std::uint32_t nodes, const std::vector<RingBus>& buses,
-                                        const std::vector<RingPair>& pairs, WaveSense sense, double seconds) {
+                                        const std::vector<RingPair>& pairs, WavelengthSense sense, double seconds) {
   LOOM_ASSERT(nodes <= 12);
   RingOptimum optimum{0, std::vector<std::uint32_t>(pairs.size())};
   double largest = 0;
@@ -120,8 +120,8 @@ std::optional<RingOptimum> ring_optimum(std::uint32_t nodes, const std::vector<R
   const std::vector<double> rising(levels.begin(), levels.end());
   const bool is_proven = climb(rising, [&](double level) {
     Programme programme;
-    const Columns columns = sense == WaveSense::as_in_code ? bound_loads(programme, nodes, buses, pairs)
-                                                           : choose_patterns(programme, nodes, buses, pairs);
+    const Columns columns = sense == WavelengthSense::as_in_code ? bound_loads(programme, nodes, buses, pairs)
+                                                                 : choose_patterns(programme, nodes, buses, pairs);
     for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
       std::vector<int> serving;
       for (const auto& [column, serves] : columns) {

@@ -10,7 +10,7 @@
 
 namespace loom {
 
-enum class WaveSense : std::uint8_t {
+enum class WavelengthSense : std::uint8_t {
   as_in_code,  ///< SiP-ML's integer programme (docs/systems/sipml.md#ring-programme): bounds the load of every segment, colours
                ///< nothing
   continuous,  ///< a grant is one wavelength all the way, as filters and lasers have it
@@ -25,6 +25,6 @@ struct RingOptimum {
 /// patterns (the sets of disjoint arcs that one wavelength of one direction can carry: the arcs between neighbours in a set of
 /// nodes), so that wavelengths are interchangeable and nothing is left to colour.
 std::optional<RingOptimum> ring_optimum(std::uint32_t nodes, const std::vector<RingBus>& buses,
-                                        const std::vector<RingPair>& pairs, WaveSense sense, double seconds = 60);
+                                        const std::vector<RingPair>& pairs, WavelengthSense sense, double seconds = 60);
 
 }  // namespace loom

@@ -60,7 +60,8 @@ std::optional<double> switch_optimum(std::uint32_t nodes, std::uint32_t switches
   });
 }
 
-std::optional<double> shared_wave_optimum(std::uint32_t wavelengths, const std::vector<SwitchPair>& pairs, double seconds) {
+std::optional<double> shared_wavelength_optimum(std::uint32_t wavelengths, const std::vector<SwitchPair>& pairs,
+                                                double seconds) {
   return max_min(wavelengths, pairs, seconds, [&](Programme& programme) {
     Columns columns(pairs.size());
     for (std::uint32_t wave = 0; wave < wavelengths; ++wave) {

@@ -17,6 +17,7 @@ std::optional<double> switch_optimum(std::uint32_t nodes, std::uint32_t switches
                                      double seconds = 60);
 
 /// The same where each of `wavelengths` serves one pair in the whole network (Mordia): a binary a wavelength and pair.
-std::optional<double> shared_wave_optimum(std::uint32_t wavelengths, const std::vector<SwitchPair>& pairs, double seconds = 60);
+std::optional<double> shared_wavelength_optimum(std::uint32_t wavelengths, const std::vector<SwitchPair>& pairs,
+                                                double seconds = 60);
 
 }  // namespace loom

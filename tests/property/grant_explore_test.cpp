@@ -19,7 +19,7 @@ struct Budget {
   int doubles = 1;
   int restarts = 0;
   int deaths = 0;
-  int halts = 0;    ///< by_word: lasers latched off
+  int halts = 0;    ///< by_message: lasers latched off
   int delays = -1;  ///< messages that take longer than a tick; -1: all may
 };
 
@@ -158,7 +158,7 @@ class Explorer {
         take(world, without(budget, &Budget::deaths), node, [&](GrantWorld& next) { next.kill(node); });
       }
     }
-    if (world.is_by_word()) {
+    if (world.is_by_message()) {
       branch_by_word(world, budget, cursor);
     }
     if (may_wait && !world.is_due()) {
@@ -177,14 +177,14 @@ class Explorer {
     for (std::uint32_t node = cursor; node < nodes_; ++node) {
       if (!world.is_alive(node)) {
         take(world, budget, node, [&](GrantWorld& next) { next.restart(node); });
-      } else if (world.may_begin(node) && !world.may_lay_anew()) {
+      } else if (world.may_begin(node) && !world.may_reroute()) {
         take(world, budget, node, [&](GrantWorld& next) { next.begin(node); });
       } else if (world.is_on(node) && budget.halts > 0) {
         take(world, without(budget, &Budget::halts), node, [&](GrantWorld& next) { next.halt(node); });
       }
     }
-    if (world.may_lay_anew()) {
-      take(world, budget, 0, [](GrantWorld& next) { next.lay_anew(); });
+    if (world.may_reroute()) {
+      take(world, budget, 0, [](GrantWorld& next) { next.reroute(); });
     }
   }
 
@@ -231,9 +231,9 @@ GrantOffer offer(int tick, std::uint64_t collective, std::uint32_t from, std::ui
 }
 
 /// The same behind executors in software: proofs of darkness come up to two ticks late, one grant after another.
-GrantWorldOptions small_plane_by_word(std::uint32_t nodes, std::uint32_t transmitters) {
+GrantWorldOptions small_plane_by_message(std::uint32_t nodes, std::uint32_t transmitters) {
   GrantWorldOptions options = small_plane(nodes, transmitters);
-  options.arbiter.lease_end = LeaseEnd::by_word;
+  options.arbiter.lease_end = LeaseEnd::by_message;
   options.arbiter.ahead = 1;
   options.proof_ticks = 2;
   options.commit_ticks = 2;
@@ -364,27 +364,27 @@ TEST_CASE("without_the_starvation_rule_the_same_rivals_keep_a_stream_waiting") {
 }
 
 TEST_CASE("by_word_two_senders_of_one_receiver_never_meet_however_late_they_darken") {
-  GrantWorldOptions options = small_plane_by_word(3, 1);
+  GrantWorldOptions options = small_plane_by_message(3, 1);
   options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
   explore("by word: 3 nodes, k = 1, incast of 2, one loss and one double", options, {1, 1, 0, 0},
           {.horizon = 16, .delay_max = 2});
 }
 
 TEST_CASE("by_word_a_dead_sender_closes_one_receiver_until_all_is_laid_anew") {
-  GrantWorldOptions options = small_plane_by_word(3, 1);
+  GrantWorldOptions options = small_plane_by_message(3, 1);
   options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
   explore("by word: 3 nodes, k = 1, incast of 2, one death", options, {0, 0, 0, 1}, {.horizon = 11, .delay_max = 2});
 }
 
 TEST_CASE("by_word_a_death_and_a_loss_lead_home_through_a_commit") {
-  GrantWorldOptions options = small_plane_by_word(3, 1);
+  GrantWorldOptions options = small_plane_by_message(3, 1);
   options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
   explore("by word: 3 nodes, k = 1, incast of 2, one death and one loss", options, {1, 0, 0, 1},
           {.horizon = 12, .delay_max = 1});
 }
 
 TEST_CASE("by_word_lasers_latched_off_let_the_next_one_in_once_they_are_dark") {
-  GrantWorldOptions options = small_plane_by_word(3, 1);
+  GrantWorldOptions options = small_plane_by_message(3, 1);
   options.offers = {offer(1, 1, 0, 2, 2000), offer(1, 2, 1, 2, 1000)};
   explore("by word: 3 nodes, k = 1, incast of 2, lasers of one off, one loss", options, {1, 0, 0, 0, 1},
           {.horizon = 11, .delay_max = 2});

@@ -20,7 +20,7 @@ std::uint64_t digest_of(const FlyingGrant& flying) {
   digest.add(flying.to.value);
   digest.add(flying.message.index());
   fold_instant(digest, flying.sent);
-  digest.add(flying.laid);
+  digest.add(flying.routed_by);
   std::visit(
       [&](const auto& body) {
         using Body = std::decay_t<decltype(body)>;
@@ -80,7 +80,8 @@ GrantWorld::Node GrantWorld::make_node(std::uint32_t node, std::uint64_t epoch) 
   ArbiterOptions arbiter = options_.arbiter;
   arbiter.node = NodeId{node};
   arbiter.epoch = epoch;
-  arbiter.is_first_life = epoch == 1 || is_by_word();  // by_word a life begins with a commit, which has proven all dark
+  arbiter.is_first_incarnation =
+      epoch == 1 || is_by_message();  // by_message a life begins with a commit, which has proven all dark
   return {StreamSender(sender),
           ReceiverArbiter(arbiter),
           GrantTable(sender.transmitters, sender.timings.tune),
@@ -107,12 +108,12 @@ void GrantWorld::advance() {
       step_sender(offer.stream.source.value, StreamOffered{offer.stream, offer.bytes});
     }
   }
-  tell_tuned();
+  report_tuned();
   offer_rivals();
   run_machines();
 }
 
-void GrantWorld::tell_tuned() {
+void GrantWorld::report_tuned() {
   for (const Ahead& each : std::vector<Ahead>(aheads_)) {
     Node& node = nodes_[each.node.value];
     if (each.at <= now_ && node.may_send() && node.table.rows(each.tuned.transmitter).count == 0) {
@@ -146,24 +147,24 @@ Duration GrantWorld::longest_wait() const {
 
 void GrantWorld::run_tables() {
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const bool has_stopped = is_by_word() && !nodes_[i].is_alive;
+    const bool has_stopped = is_by_message() && !nodes_[i].is_alive;
     for (bool is_due = !has_stopped; is_due;) {
       std::vector<GrantRow> first;
       for (std::uint32_t t = 0; t < nodes_[i].table.transmitters(); ++t) {
         first.push_back(nodes_[i].table.rows(t).rows[0]);
       }
-      const TableTurn turn = nodes_[i].table.step(local(i));
-      for (std::size_t o = 0; o < turn.order_count; ++o) {
-        obey(i, turn.orders[o], first[turn.orders[o].transmitter]);
+      const TableStep context = nodes_[i].table.step(local(i));
+      for (std::size_t o = 0; o < context.order_count; ++o) {
+        handle(i, context.orders[o], first[context.orders[o].transmitter]);
       }
-      for (std::size_t e = 0; e < turn.ended_count; ++e) {
-        if (is_by_word()) {
-          darkening_.push_back({NodeId{i}, turn.ended[e].row.transmitter, turn.ended[e]});
+      for (std::size_t e = 0; e < context.ended_count; ++e) {
+        if (is_by_message()) {
+          darkening_.push_back({NodeId{i}, context.ended[e].row.transmitter, context.ended[e]});
         } else if (nodes_[i].is_alive) {
-          step_sender(i, turn.ended[e]);
+          step_sender(i, context.ended[e]);
         }
       }
-      is_due = turn.wake <= local(i);
+      is_due = context.wake <= local(i);
     }
   }
 }
@@ -202,10 +203,10 @@ void GrantWorld::step_arbiter(std::uint32_t node, const GrantEvent& event) {
 void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
   for (const GrantEffect& effect : sink.effects()) {
     if (const auto* send = std::get_if<SendGrant>(&effect)) {
-      if (is_by_word() && !nodes_[send->to.value].is_alive) {
+      if (is_by_message() && !nodes_[send->to.value].is_alive) {
         continue;  // its next life has another revision: nobody will ever hear it
       }
-      flying_.push_back({NodeId{node}, send->to, send->message, now_, nodes_[node].laid});
+      flying_.push_back({NodeId{node}, send->to, send->message, now_, nodes_[node].routed_by});
       const auto* grant = std::get_if<StreamGrant>(&send->message);
       if (grant != nullptr && std::find(issued_.begin(), issued_.end(), *grant) == issued_.end()) {
         issued_.push_back(*grant);
@@ -214,8 +215,8 @@ void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
       if (const auto written = nodes_[node].table.write(write->row); !written) {
         violation_ = written.error().message;
       }
-    } else if (const auto* wish = std::get_if<TuneAhead>(&effect)) {
-      aheads_.push_back({NodeId{node}, {wish->transmitter, wish->destination}, now_ + options_.sender.timings.tune});
+    } else if (const auto* request = std::get_if<PreTuneRequest>(&effect)) {
+      aheads_.push_back({NodeId{node}, {request->transmitter, request->destination}, now_ + options_.sender.timings.tune});
     } else if (const auto* over = std::get_if<StreamOver>(&effect)) {
       tally_.sent += over->end == StreamEnd::sent ? 1 : 0;
       tally_.unreachable += over->end == StreamEnd::unreachable ? 1 : 0;
@@ -230,9 +231,9 @@ void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
 
 // --- light ---------------------------------------------------------------------------------------------------------------
 
-void GrantWorld::obey(std::uint32_t node, const LaserOrder& order, const GrantRow& row) {
+void GrantWorld::handle(std::uint32_t node, const LaserCommand& order, const GrantRow& row) {
   if (order.act == LaserAct::dark) {
-    return is_by_word() ? void() : darken(node, order.transmitter);  // by_word: when it is proven
+    return is_by_message() ? void() : darken(node, order.transmitter);  // by_message: when it is proven
   }
   if (order.act == LaserAct::tune) {
     return;
@@ -288,7 +289,7 @@ void GrantWorld::judge(const TrueLight& light) {
   const bool is_granted = std::any_of(issued_.begin(), issued_.end(), [&](const StreamGrant& each) {
     return each.key == light.key && each.stream.source == light.source && each.stream.destination == light.destination &&
            each.start <= light.on + ahead + error &&
-           (is_by_word() || *light.off + ahead <= each.end + error + timings.blank + timings.trigger_late);
+           (is_by_message() || *light.off + ahead <= each.end + error + timings.blank + timings.trigger_late);
   });
   if (!is_granted) {
     violation_ = "node " + std::to_string(light.source.value) + " was lit on receiver " +
@@ -302,13 +303,13 @@ void GrantWorld::deliver(std::size_t index) {
   const FlyingGrant flying = flying_[index];
   lose(index);
   const Node& to = nodes_[flying.to.value];
-  if (!to.is_alive || !to.is_on || flying.laid != to.laid || answers_dark(flying.to.value, flying)) {
+  if (!to.is_alive || !to.is_on || flying.routed_by != to.routed_by || answers_dark(flying.to.value, flying)) {
     return;
   }
   if (to_arbiter(flying.message)) {
-    step_arbiter(flying.to.value, GrantHeard{flying.from, flying.message});
+    step_arbiter(flying.to.value, GrantReceived{flying.from, flying.message});
   } else {
-    step_sender(flying.to.value, GrantHeard{flying.from, flying.message});
+    step_sender(flying.to.value, GrantReceived{flying.from, flying.message});
   }
   run_tables();
   run_machines();
@@ -322,7 +323,7 @@ void GrantWorld::duplicate(std::size_t index) { flying_.push_back(flying_[index]
 
 void GrantWorld::kill(std::uint32_t node) {
   nodes_[node].is_alive = false;
-  if (is_by_word()) {
+  if (is_by_message()) {
     std::erase_if(flying_, [&](const FlyingGrant& each) { return each.to == NodeId{node}; });
   }
 }
@@ -333,9 +334,9 @@ void GrantWorld::restart(std::uint32_t node) {
   }
   nodes_[node] = make_node(node, nodes_[node].sender.epoch() + 1);
   std::erase_if(aheads_, [&](const Ahead& each) { return each.node == NodeId{node}; });
-  if (is_by_word()) {
+  if (is_by_message()) {
     nodes_[node].is_on = false;
-    nodes_[node].laid = 0;
+    nodes_[node].routed_by = 0;
     changed_at_ = now_;
     std::erase_if(darkening_, [&](const Darkening& each) { return each.node == NodeId{node}; });
   }
@@ -390,7 +391,7 @@ std::uint64_t GrantWorld::fingerprint() const {
     }
     each.table.fold(digest);
   }
-  fold_laid(digest);
+  fold_routed_by(digest);
   for (const Ahead& each : aheads_) {
     digest.add(each.node.value * 64 + each.tuned.transmitter * 8 + each.tuned.destination.value);
     fold_instant(digest, each.at);

@@ -36,8 +36,8 @@ struct GrantWorldOptions {
   std::vector<Duration> flight{};        ///< true flight from a node; empty = as in the timings
   std::vector<GrantOffer> offers{};      ///< in the order of their instants
   std::vector<GrantRival> rivals{};      ///< one stream of each is open at any instant
-  int proof_ticks = 0;                   ///< by_word: so long may a laser shine on after its order to be dark
-  int commit_ticks = 0;                  ///< by_word: within so long of an agent's return its light is laid anew
+  int proof_ticks = 0;                   ///< by_message: so long may a laser shine on after its order to be dark
+  int commit_ticks = 0;                  ///< by_message: within so long of an agent's return its light is routed anew
 };
 
 /// Light at a receiver, true time.
@@ -55,10 +55,10 @@ struct FlyingGrant {
   NodeId to;
   GrantMessage message;
   Instant sent{};
-  std::uint64_t laid = 1;  ///< the revision of the light that it is about
+  std::uint64_t routed_by = 1;  ///< the revision of the light that it is about
 };
 
-/// by_word: a row is over, and its laser is not proven dark yet.
+/// by_message: a row is over, and its laser is not proven dark yet.
 struct Darkening {
   NodeId node;
   std::uint32_t transmitter = 0;
@@ -82,7 +82,7 @@ class GrantWorld {
   const GrantTally& tally() const { return tally_; }
   bool is_alive(std::uint32_t node) const { return nodes_[node].is_alive; }
   bool is_on(std::uint32_t node) const { return nodes_[node].is_on; }
-  bool is_by_word() const { return options_.arbiter.lease_end == LeaseEnd::by_word; }
+  bool is_by_message() const { return options_.arbiter.lease_end == LeaseEnd::by_message; }
   const StreamSender& sender(std::uint32_t node) const { return nodes_[node].sender; }
   const ReceiverArbiter& arbiter(std::uint32_t node) const { return nodes_[node].arbiter; }
 
@@ -92,10 +92,10 @@ class GrantWorld {
   void deliver(std::size_t index);
   void lose(std::size_t index);
   void duplicate(std::size_t index);
-  /// The agent is gone. Its grant table goes on, as a NIC's would; by_word, what it had lit stays lit.
+  /// The agent is gone. Its grant table goes on, as a NIC's would; by_message, what it had lit stays lit.
   void kill(std::uint32_t node);
   /// A new life of the agent: dark at once, epochs one higher, every stream forgotten. By_word it has no plan: it is silent
-  /// until the light of all is laid anew.
+  /// until the light of all is routed anew.
   void restart(std::uint32_t node);
 
   // By_word only; grant_world_laid.cpp.
@@ -108,15 +108,15 @@ class GrantWorld {
   /// The lasers of this node are latched off; its arbiter goes on.
   void halt(std::uint32_t node);
   /// A commit: needs every agent, leaves everything dark and silent; each begins anew by itself.
-  bool may_lay_anew() const;
-  void lay_anew();
-  bool may_begin(std::uint32_t node) const { return nodes_[node].is_alive && nodes_[node].laid < laid_; }
+  bool may_reroute() const;
+  void reroute();
+  bool may_begin(std::uint32_t node) const { return nodes_[node].is_alive && nodes_[node].routed_by < routed_by_; }
   void begin(std::uint32_t node);
   /// Something that has its time is due by now at the latest: a proof, a commit, a beginning.
   bool is_due() const;
   /// Every message one tick after it was sent, no faults, until nothing is left to do or `limit` ticks have passed.
   /// Returns the ticks that it took; nothing if something was still waiting or standing. By_word: first with the dead as they
-  /// are, when nobody may wait but for a receiver that is closed; then they return and all is laid anew.
+  /// are, when nobody may wait but for a receiver that is closed; then they return and all is routed anew.
   std::optional<int> settle(int limit);
   std::uint64_t fingerprint() const;
   std::string describe() const;
@@ -129,9 +129,9 @@ class GrantWorld {
     Instant sender_wake{};  ///< of the node's own clock
     Instant arbiter_wake{};
     bool is_alive = true;
-    bool is_on = true;       ///< works by a plan; by_word only it may not
+    bool is_on = true;       ///< works by a plan; by_message only it may not
     bool is_halted = false;  ///< its lasers are latched off
-    std::uint64_t laid = 1;
+    std::uint64_t routed_by = 1;
 
     bool may_send() const { return is_alive && is_on && !is_halted; }
     bool is_at_rest() const {
@@ -147,7 +147,7 @@ class GrantWorld {
   void step_sender(std::uint32_t node, const GrantEvent& event);
   void step_arbiter(std::uint32_t node, const GrantEvent& event);
   void carry_out(std::uint32_t node, const GrantSink& sink);
-  void obey(std::uint32_t node, const LaserOrder& order, const GrantRow& row);
+  void handle(std::uint32_t node, const LaserCommand& order, const GrantRow& row);
   void darken(std::uint32_t node, std::uint32_t transmitter);
   void judge(const TrueLight& light);
   void judge_lit(const TrueLight& light);
@@ -155,7 +155,7 @@ class GrantWorld {
   bool answers_dark(std::uint32_t node, const FlyingGrant& flying);
   std::optional<int> settle_alive(int limit);
   bool waits_for_the_dead_only() const;
-  void fold_laid(Digest& digest) const;
+  void fold_routed_by(Digest& digest) const;
 
   GrantWorldOptions options_;
   Instant now_{};
@@ -173,14 +173,14 @@ class GrantWorld {
     TunedAhead tuned;
     Instant at{};
   };
-  void tell_tuned();
+  void report_tuned();
   std::vector<Ahead> aheads_;  ///< idle transmitters on their way
   void offer_rivals();
   std::vector<Waiting> waiting_;  ///< of rivals, open
   std::uint64_t rivals_offered_ = 0;
   Duration longest_wait_{};
   std::vector<Darkening> darkening_;
-  std::uint64_t laid_ = 1;
+  std::uint64_t routed_by_ = 1;
   Instant changed_at_{};  ///< the last return or commit
   GrantTally tally_;
   std::string violation_;

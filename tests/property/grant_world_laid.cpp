@@ -44,26 +44,27 @@ bool GrantWorld::answers_dark(std::uint32_t node, const FlyingGrant& flying) {
   if (grant != nullptr && is_dark) {
     const Instant dark_at = local(node) + options_.sender.timings.flight;
     const StreamRefusal refusal{grant->stream, grant->sender_epoch, grant->key, RefusalReason::unknown, dark_at, dark_at};
-    flying_.push_back({NodeId{node}, flying.from, refusal, now_, nodes_[node].laid});
+    flying_.push_back({NodeId{node}, flying.from, refusal, now_, nodes_[node].routed_by});
   }
   return true;
 }
 
-bool GrantWorld::may_lay_anew() const {
+bool GrantWorld::may_reroute() const {
   const bool all_live = std::all_of(nodes_.begin(), nodes_.end(), [](const Node& each) { return each.is_alive; });
-  return all_live && std::any_of(nodes_.begin(), nodes_.end(),
-                                 [&](const Node& each) { return !each.is_on && each.laid != laid_ && each.laid == 0; });
+  return all_live && std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& each) {
+           return !each.is_on && each.routed_by != routed_by_ && each.routed_by == 0;
+         });
 }
 
-void GrantWorld::lay_anew() {
-  ++laid_;
+void GrantWorld::reroute() {
+  ++routed_by_;
   changed_at_ = now_;
   darkening_.clear();
   aheads_.clear();
-  flying_.clear();  // words of a former revision, which nobody hears any more
+  flying_.clear();  // words of a former revision, which nobody receives any more
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].is_on = false;
-    nodes_[i].laid = laid_ - 1;
+    nodes_[i].routed_by = routed_by_ - 1;
     nodes_[i].table.clear();
     for (std::uint32_t t = 0; t < nodes_[i].table.transmitters(); ++t) {
       darken(i, t);
@@ -75,8 +76,8 @@ void GrantWorld::lay_anew() {
 }
 
 void GrantWorld::begin(std::uint32_t node) {
-  nodes_[node] = make_node(node, laid_);
-  nodes_[node].laid = laid_;
+  nodes_[node] = make_node(node, routed_by_);
+  nodes_[node].routed_by = routed_by_;
   for (std::size_t i = 0; i < next_offer_; ++i) {
     const GrantOffer& each = options_.offers[i];
     if (each.stream.source == NodeId{node}) {
@@ -91,7 +92,7 @@ bool GrantWorld::is_due() const {
     return nodes_[each.node.value].is_alive &&
            each.ended.dark_from + options_.proof_ticks * options_.tick <= local(each.node.value);
   };
-  bool may_change = may_lay_anew();
+  bool may_change = may_reroute();
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     may_change = may_change || may_begin(i);
   }
@@ -110,7 +111,7 @@ bool GrantWorld::waits_for_the_dead_only() const {
 
 std::optional<int> GrantWorld::settle(int limit) {
   const bool is_whole = std::all_of(nodes_.begin(), nodes_.end(), [](const Node& each) { return each.is_alive && each.is_on; });
-  if (!is_by_word() || is_whole) {
+  if (!is_by_message() || is_whole) {
     return settle_alive(limit);
   }
   settle_alive(limit / 3);
@@ -125,22 +126,22 @@ std::optional<int> GrantWorld::settle(int limit) {
       restart(i);
     }
   }
-  lay_anew();
+  reroute();
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     begin(i);
   }
   return settle_alive(limit);
 }
 
-void GrantWorld::fold_laid(Digest& digest) const {
-  if (!is_by_word()) {
+void GrantWorld::fold_routed_by(Digest& digest) const {
+  if (!is_by_message()) {
     return;
   }
-  digest.add(laid_);
+  digest.add(routed_by_);
   digest.add(static_cast<std::uint64_t>(ns_of(changed_at_)));
   for (const Node& each : nodes_) {
     digest.add((each.is_on ? 1U : 0U) + (each.is_halted ? 2U : 0U));
-    digest.add(each.laid);
+    digest.add(each.routed_by);
   }
   for (const Darkening& each : darkening_) {
     digest.add(each.node.value * 64 + each.transmitter);

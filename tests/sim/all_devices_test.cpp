@@ -67,7 +67,7 @@ class Bench {
     loop.run_until(loop.now() + seconds{1});
   }
 
-  void hear(Revision revision, Body body) {
+  void receive(Revision revision, Body body) {
     Envelope envelope;
     envelope.role = Role::controller;
     envelope.term = Term{5};
@@ -97,11 +97,11 @@ class Bench {
     for (const DevicePlan& device : plan.devices) {
       may_hold_[device.device].push_back(device.timeline.front().setpoint);
     }
-    hear(plan.revision, Prepare{plan});
-    hear(plan.revision, Arm{loop.now() + milliseconds{5}});
-    hear(plan.revision, Go{});
+    receive(plan.revision, Prepare{plan});
+    receive(plan.revision, Arm{loop.now() + milliseconds{5}});
+    receive(plan.revision, Go{});
     REQUIRE(await<Darkened>().outcome.ok());
-    hear(plan.revision, Proceed{CommitPhase::move, {}});
+    receive(plan.revision, Proceed{CommitPhase::move, {}});
   }
   void commit(const NodePlan& plan) {
     begin(plan);
@@ -109,21 +109,21 @@ class Bench {
     relight(plan);
   }
   void relight(const NodePlan& plan) {
-    hear(plan.revision, Proceed{CommitPhase::relight, loop.now() + milliseconds{2}});
+    receive(plan.revision, Proceed{CommitPhase::relight, loop.now() + milliseconds{2}});
     REQUIRE(await<Applied>().outcome.ok());
-    hear(plan.revision, Confirm{});
+    receive(plan.revision, Confirm{});
     for (const DevicePlan& device : plan.devices) {
       may_hold_[device.device] = {device.timeline.front().setpoint};
     }
   }
-  /// Every device another way with each `turn`; everything emits. What light passes may stand where the plan before has it,
+  /// Every device another way with each `context`; everything emits. What light passes may stand where the plan before has it,
   /// and where those have it that went since and were not confirmed.
-  NodePlan plan(std::uint64_t revision, std::uint16_t turn) const {
+  NodePlan plan(std::uint64_t revision, std::uint16_t context) const {
     NodePlan plan;
     plan.revision = Revision{revision};
     plan.node = kNode;
     for (const DeviceId id : fabric->devices_of_agent[kNode.value]) {
-      DevicePlan device{id, true, {{Duration{}, Duration{}, kForever, setpoint(fabric->device(id), turn)}}};
+      DevicePlan device{id, true, {{Duration{}, Duration{}, kForever, setpoint(fabric->device(id), context)}}};
       if (fabric->device(id).kind != DeviceKind::itla_laser) {
         device.may_hold = may_hold_.at(id);
       }
@@ -141,20 +141,20 @@ class Bench {
   std::vector<OpticalChange> light;
 
  private:
-  Setpoint setpoint(const Device& device, std::uint16_t turn) const {
-    const FrequencySlot slot{-272 + 16 * turn, 8};
+  Setpoint setpoint(const Device& device, std::uint16_t context) const {
+    const FrequencySlot slot{-272 + 16 * context, 8};
     const Element& element = fabric->element(device.elements.front());
     switch (device.kind) {
       case DeviceKind::itla_laser:
         return LaserSetpoint{slot, Dbm{0}, true};
       case DeviceKind::heater_bank:
         return HeaterSetpoint{
-            {{0, std::get<RingFilter>(element.kind).cold_resonance - FrequencyOffset{300'000 + 100'000 * turn}}}};
+            {{0, std::get<RingFilter>(element.kind).cold_resonance - FrequencyOffset{300'000 + 100'000 * context}}}};
       case DeviceKind::wss:
-        return WssSetpoint{{{slot, static_cast<std::uint16_t>(turn % element.inputs),
-                             static_cast<std::uint16_t>(turn % element.outputs), Db{0}}}};
+        return WssSetpoint{{{slot, static_cast<std::uint16_t>(context % element.inputs),
+                             static_cast<std::uint16_t>(context % element.outputs), Db{0}}}};
       case DeviceKind::ocs:
-        return OcsSetpoint{{{0, turn}, {1, static_cast<std::uint16_t>(turn + 1)}}};
+        return OcsSetpoint{{{0, context}, {1, static_cast<std::uint16_t>(context + 1)}}};
     }
     return {};
   }
@@ -267,10 +267,10 @@ bool was_ever_lit_while_moving(const Bench& bench) {
 TEST_CASE("one_commit_touches_lasers_heaters_wss_and_ocs_and_blanks_moves_settles_relights") {
   Bench bench;
   bench.commit(bench.plan(1, 0));
-  for (std::uint16_t turn = 1; turn <= 2; ++turn) {
-    INFO("turn " << turn);
+  for (std::uint16_t context = 1; context <= 2; ++context) {
+    INFO("turn " << context);
     const Instant since = bench.loop.now();
-    bench.commit(bench.plan(turn + 1U, turn));
+    bench.commit(bench.plan(context + 1U, context));
     const Order order = order_since(bench, since);
     CHECK(order.kinds.size() == 4);
     CHECK(order.last_blank > since);
@@ -279,7 +279,7 @@ TEST_CASE("one_commit_touches_lasers_heaters_wss_and_ocs_and_blanks_moves_settle
     CHECK(order.first_move < order.first_relight);
     CHECK(order.first_relight > order.last_switch + milliseconds{15});  // on settled reports: 60 percent of 25 ms and more
     CHECK(std::get<OcsLight>(bench.ocs().light(bench.loop.now())).connects ==
-          std::vector<CrossConnect>{{0, turn}, {1, static_cast<std::uint16_t>(turn + 1)}});
+          std::vector<CrossConnect>{{0, context}, {1, static_cast<std::uint16_t>(context + 1)}});
   }
   CHECK_FALSE(was_ever_lit_while_moving(bench));
 }

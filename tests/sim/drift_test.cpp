@@ -68,11 +68,11 @@ TEST_CASE("a_silent_device_is_stale_within_one_poll_is_asked_again_and_nothing_i
     CHECK(result.commits == 0);
     CHECK(result.by_outsider + result.by_repair == 0);
     CHECK(result.violations == 0);
-    const auto told = std::find_if(result.alarms.begin(), result.alarms.end(), [&](const Alarm& alarm) {
+    const auto reported = std::find_if(result.alarms.begin(), result.alarms.end(), [&](const Alarm& alarm) {
       return alarm.evidence.find("follows no order: " + result.device_name + ": ") != std::string::npos;  // its driver's words
     });
-    REQUIRE(told != result.alarms.end());
-    CHECK(told->next_command == "loom device reset " + std::to_string(result.device.value));
+    REQUIRE(reported != result.alarms.end());
+    CHECK(reported->next_command == "loom device reset " + std::to_string(result.device.value));
   }
 }
 

@@ -134,13 +134,13 @@ TEST_CASE("behind_a_false_read_back_light_stays_though_the_plan_is_dark") {
   add_fault(scenario, "laser-0-0", ScenarioFaultKind::false_readback);
   const auto world = world_of(scenario);
   const ElementId liar = scenario.fabric->device(scenario.device_faults.front().device).elements.front();
-  const auto shines = [&] { return !world->light().path_of(liar).empty(); };
+  const auto emits_light = [&] { return !world->light().path_of(liar).empty(); };
   world->run_until(Instant{milliseconds{3'900}});
   REQUIRE(world->checker().confirmed() != nullptr);
   CHECK(world->checker().confirmed()->circuits.empty());  // confirmed on the proof of its registers
-  CHECK(shines());
+  CHECK(emits_light());
   world->run_until(Instant{milliseconds{4'100}});
-  CHECK_FALSE(shines());
+  CHECK_FALSE(emits_light());
   check_at_rest(*world);
 }
 

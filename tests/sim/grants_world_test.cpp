@@ -166,10 +166,10 @@ TEST_CASE("without_a_controller_every_stream_of_the_stage_is_sent_all_the_same")
 TEST_CASE("lasers_off_darkens_what_was_granted_and_the_light_that_comes_back_is_whole") {
   Run run(granted(8, 4));
   REQUIRE(run.runs_until_lit(NodeId{3}, seconds{30}));
-  run.world->order_lasers(false);
+  run.world->lasers_request(false);
   run.until(run.world->loop_now().time_since_epoch() + seconds{2});
   CHECK(run.world->light().reached().empty());
-  run.world->order_lasers(true);
+  run.world->lasers_request(true);
   REQUIRE(run.plays_out(seconds{90}));
   run.check_safe();
 }
@@ -181,7 +181,7 @@ TEST_CASE("a_grant_that_no_arbiter_gave_is_refused_with_its_reason_and_lights_no
     std::vector<Effect> more;
     for (const Effect& effect : sink.effects()) {
       const auto* send = std::get_if<Send>(&effect);
-      const auto* word = send == nullptr ? nullptr : std::get_if<GrantWord>(&send->envelope.body);
+      const auto* word = send == nullptr ? nullptr : std::get_if<GrantPlaneMessage>(&send->envelope.body);
       const auto* grant = word == nullptr ? nullptr : std::get_if<StreamGrant>(&word->message);
       if (node != NodeId{0} || grant == nullptr || forged > 0) {
         continue;
@@ -190,7 +190,7 @@ TEST_CASE("a_grant_that_no_arbiter_gave_is_refused_with_its_reason_and_lights_no
       StreamGrant other = *grant;
       other.sender_epoch += 1'000;
       other.key.sequence += 1'000;
-      forgery.envelope.body = GrantWord{other};
+      forgery.envelope.body = GrantPlaneMessage{other};
       more.emplace_back(std::move(forgery));
       ++forged;
     }
@@ -267,11 +267,11 @@ TEST_CASE("every_false_word_is_refused_with_its_reason_or_counted_and_lights_not
     std::optional<Send> forgery;
     for (const Effect& effect : sink.effects()) {
       const auto* send = std::get_if<Send>(&effect);
-      const auto* word = send == nullptr ? nullptr : std::get_if<GrantWord>(&send->envelope.body);
+      const auto* word = send == nullptr ? nullptr : std::get_if<GrantPlaneMessage>(&send->envelope.body);
       const auto forged = word == nullptr ? std::nullopt : mischief.forge(word->message);
       if (node == NodeId{0} && !is_done && forged) {
         forgery = *send;
-        forgery->envelope.body = GrantWord{*forged};
+        forgery->envelope.body = GrantPlaneMessage{*forged};
         forgery->envelope.revision.value += mischief.revisions_off;
         is_done = true;
       }

@@ -147,7 +147,7 @@ class KillLab {
 
  private:
   /// As a lab's own, so that `loom lab down` ends it.
-  int start(const cli::ProcessOrder& order) const {
+  int start(const cli::ProcessSpec& order) const {
     auto folder = cli::LabFolder::look(lab_.state());
     REQUIRE(folder);
     REQUIRE(folder->take("a test"));

@@ -97,8 +97,8 @@ bool exists(const Lab& lab, const char* file) { return fs::exists(lab.state() / 
 
 std::vector<Stage> stages() {
   const auto file = [](const char* name) { return [name](const Lab& lab, const std::string&) { return exists(lab, name); }; };
-  const auto word = [](const char* said) {
-    return [said](const Lab&, const std::string& words) { return words.find(said) != std::string::npos; };
+  const auto word = [](const char* delivered) {
+    return [delivered](const Lab&, const std::string& words) { return words.find(delivered) != std::string::npos; };
   };
   return {{"the manifest is there", file("lab.json")},
           {"an emulator starts", [](const Lab& lab, const std::string&) { return !lab.pids().empty(); }},

@@ -174,9 +174,9 @@ TEST_CASE("a launcher's command runs in its job's light and is made quiet before
   CHECK(drained.code == 0);
   CHECK(finished.code == 0);
   CHECK(finished.output == "node-3,node-0,node-6,node-1\n");  // where it was started
-  std::stringstream told;
-  told << std::ifstream(notes).rdbuf();
-  CHECK(told.str() == "quiet 1\nresumed 1\n");
+  std::stringstream reported;
+  reported << std::ifstream(notes).rdbuf();
+  CHECK(reported.str() == "quiet 1\nresumed 1\n");
   std::stringstream places;
   places << std::ifstream(moved).rdbuf();
   CHECK(places.str().starts_with("node-3,node-0,"));

@@ -62,7 +62,7 @@ std::shared_ptr<const Fabric> around(Element element, DeviceKind driven_by, bool
 struct Bench {
   explicit Bench(std::shared_ptr<const Fabric> built) : fabric(std::move(built)), light(fabric) {}
 
-  void shine(PortNumber port, Frequency frequency, Dbm power = Dbm{0}) {
+  void emit(PortNumber port, Frequency frequency, Dbm power = Dbm{0}) {
     light.apply({instant_from_ns(++clock), DeviceId{port}, 0, LaserLight{true, frequency, power}});
   }
   void darken(PortNumber port) { light.apply({instant_from_ns(++clock), DeviceId{port}, 0, LaserLight{}}); }
@@ -93,7 +93,7 @@ Bench wss_bench(PortNumber inputs, PortNumber outputs, Db isolation) {
 TEST_CASE("a_switch_leaks_to_the_outputs_that_are_closed_to_the_light_and_to_no_other") {
   Bench bench = wss_bench(1, 3, Db{3'500});
   bench.set(WssLight{{{kSlot, 0, 1, Db{0}}}, {}});
-  bench.shine(0, kLight);
+  bench.emit(0, kLight);
   CHECK(bench.leaked(0) == femtowatts_of(Dbm{-100 - 3'500}));
   CHECK(bench.leaked(1) == 0);
   CHECK(bench.leaked(2) == femtowatts_of(Dbm{-100 - 3'500}));
@@ -111,9 +111,9 @@ TEST_CASE("a_link_ends_where_one_leak_is_a_hundredth_of_its_signal") {
   const auto isolation = GENERATE(Db{1'990}, Db{1'989});
   Bench bench = wss_bench(2, 1, isolation);
   bench.set(WssLight{{{kSlot, 0, 0, Db{0}}}, {}});
-  bench.shine(0, kLight);
+  bench.emit(0, kLight);
   CHECK(bench.has_link(0));
-  bench.shine(1, kLight);  // of the same frequency at the other input, which is closed
+  bench.emit(1, kLight);  // of the same frequency at the other input, which is closed
   CHECK(bench.has_link(0) == (isolation == Db{1'990}));
   bench.darken(1);
   CHECK(bench.has_link(0));
@@ -122,10 +122,10 @@ TEST_CASE("a_link_ends_where_one_leak_is_a_hundredth_of_its_signal") {
 TEST_CASE("leaks_are_summed_so_that_many_end_a_link_that_each_of_them_spares") {
   Bench bench = wss_bench(5, 1, Db{2'500});
   bench.set(WssLight{{{kSlot, 0, 0, Db{0}}}, {}});
-  bench.shine(0, kLight);
+  bench.emit(0, kLight);
   for (PortNumber port = 1; port < 5; ++port) {
     CHECK(bench.has_link(0));  // three sum to -20.2 dB
-    bench.shine(port, kLight);
+    bench.emit(port, kLight);
   }
   CHECK_FALSE(bench.has_link(0));  // four to -19.0 dB
   CHECK(bench.light.leaks_at(bench.receiver(0)).size() == 4);
@@ -140,7 +140,7 @@ TEST_CASE("a_receiver_behind_a_grating_hears_what_leaks_of_every_channel") {
   grating.isolation = Db{2'450};
   Bench bench(around({{}, "awg", 4, 4, Db{0}, grating}, DeviceKind::wss, false));
   for (PortNumber input = 0; input < 4; ++input) {
-    bench.shine(input, centre_of(grating.channels.slot(input)));  // to output 2 * input mod 4
+    bench.emit(input, centre_of(grating.channels.slot(input)));  // to output 2 * input mod 4
   }
   bench.darken(2);
   bench.darken(3);
@@ -158,13 +158,13 @@ TEST_CASE("a_ring_on_resonance_leaks_the_other_way_and_beside_it_not_at_all") {
   ring.drop_loss = Db{100};
   ring.isolation = Db{3'000};
   Bench bench(around({{}, "ring", 2, 2, Db{50}, ring}, DeviceKind::heater_bank));
-  bench.shine(0, kLight);
+  bench.emit(0, kLight);
   CHECK(bench.has_link(0));  // through
   CHECK(bench.leaked(1) == 0);
   bench.set(RingLight{{kLight}});
   CHECK(bench.has_link(1));  // dropped
   CHECK(bench.leaked(0) == femtowatts_of(Dbm{-50 - 3'000}));
-  bench.shine(1, kLight);  // and added: each way hears 31 dB below its light what went the other way
+  bench.emit(1, kLight);  // and added: each way receives 31 dB below its light what went the other way
   CHECK(bench.leaked(0) == femtowatts_of(Dbm{-50 - 3'000}));
   CHECK(bench.leaked(1) == femtowatts_of(Dbm{-50 - 3'000}));
   CHECK(bench.has_link(0));
@@ -176,8 +176,8 @@ TEST_CASE("a_circuit_switch_leaks_where_its_isolation_is_known") {
   ocs.isolation = GENERATE(Db{0}, Db{5'000});
   Bench bench(around({{}, "ocs", 3, 3, Db{100}, ocs}, DeviceKind::ocs));
   bench.set(OcsLight{{{0, 1}, {1, 2}}, {}});
-  bench.shine(0, kLight);
-  bench.shine(1, kLight);
+  bench.emit(0, kLight);
+  bench.emit(1, kLight);
   const Femtowatts one = ocs.isolation == Db{0} ? 0 : femtowatts_of(Dbm{-5'100});
   CHECK(bench.leaked(0) == 2 * one);
   CHECK(bench.leaked(1) == one);
@@ -204,7 +204,7 @@ TEST_CASE("a_leak_goes_on_by_open_ways_and_follows_their_change") {
 TEST_CASE("fibres_whose_ends_were_exchanged_lead_light_to_each_others_receivers") {
   Bench bench = wss_bench(1, 3, Db{3'500});
   bench.set(WssLight{{{kSlot, 0, 1, Db{0}}}, {}});
-  bench.shine(0, kLight);
+  bench.emit(0, kLight);
   const std::vector<std::pair<FibreId, FibreId>> pair{
       {*bench.fabric->fibre_in[bench.receiver(1).value][0], *bench.fabric->fibre_in[bench.receiver(2).value][0]}};
   const auto changed = bench.light.exchange_ends(instant_from_ns(++bench.clock), pair);

@@ -47,7 +47,7 @@ Fabric chain(std::vector<Element> between, std::vector<std::pair<PortRef, PortRe
   return fabric;
 }
 
-OpticalChange shine(std::int64_t at_ns, Frequency frequency, Dbm power = Dbm{0}) {
+OpticalChange emit(std::int64_t at_ns, Frequency frequency, Dbm power = Dbm{0}) {
   return {instant_from_ns(at_ns), DeviceId{0}, 0, LaserLight{true, frequency, power}};
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("a_ring_drops_at_every_multiple_of_its_free_spectral_range") {
                                            {{{ElementId{0}, 0}, {ElementId{2}, 0}}, {{ElementId{2}, 1}, {ElementId{1}, 0}}}));
   LightModel light(fabric);
   const auto reaches = [&](std::int64_t mhz) {
-    light.apply(shine(0, Frequency{mhz}));
+    light.apply(emit(0, Frequency{mhz}));
     return !light.reached().empty();
   };
   CHECK(reaches(193'000'000));
@@ -196,7 +196,7 @@ TEST_CASE("a_grating_is_cyclic_in_channel_and_input") {
                                            {{{ElementId{0}, 0}, {ElementId{2}, 3}}, {{ElementId{2}, 1}, {ElementId{1}, 0}}}));
   LightModel light(fabric);
   for (std::int32_t channel = -1; channel < 7; ++channel) {
-    light.apply(shine(0, centre_of(FrequencySlot{channel * 16, 8})));
+    light.apply(emit(0, centre_of(FrequencySlot{channel * 16, 8})));
     CHECK(light.reached().size() == ((channel == 2) ? 1 : 0));  // (2 + 3) mod 4 = 1; channel 6 would be too, but is none
   }
 }
@@ -219,7 +219,7 @@ TEST_CASE("panel_tap_attenuator_and_circuit_switch_pass_light_as_installed") {
     return std::make_shared<const Fabric>(made);
   }();
   LightModel light(fabric);
-  light.apply(shine(1, kAnyFrequency));
+  light.apply(emit(1, kAnyFrequency));
   CHECK(light.reached().empty());
   light.apply({instant_from_ns(2), DeviceId{1}, 0, OcsLight{{{1, 0}}, {}}});
   REQUIRE(light.reached().size() == 1);
@@ -236,7 +236,7 @@ TEST_CASE("light_on_a_ring_of_fibre_that_nobody_drops_ends_where_it_met_itself")
                                                                    {{ElementId{2}, 0}, {ElementId{2}, 1}},
                                                                    {{ElementId{2}, 1}, {ElementId{1}, 0}}}));
   LightModel light(fabric);
-  light.apply(shine(1, kAnyFrequency));
+  light.apply(emit(1, kAnyFrequency));
   CHECK(light.path_of(ElementId{0}).size() == 3);
   CHECK(light.meets_itself(ElementId{0}) == FibreId{1});
 }
@@ -250,18 +250,18 @@ TEST_CASE("a_ring_adds_what_it_drops_and_nothing_beside_its_resonance") {
       std::make_shared<const Fabric>(chain({{ElementId{}, "ring", 2, 2, Db{10}, ring_filter}},
                                            {{{ElementId{0}, 0}, {ElementId{2}, 1}}, {{ElementId{2}, 0}, {ElementId{1}, 0}}}));
   LightModel light(added);
-  light.apply(shine(0, Frequency{193'000'000}));
+  light.apply(emit(0, Frequency{193'000'000}));
   REQUIRE(light.reached().size() == 1);
   CHECK(light.path_of(ElementId{0}).back().power == Dbm{-100});
-  light.apply(shine(1, Frequency{193'100'000}));
+  light.apply(emit(1, Frequency{193'100'000}));
   CHECK(light.path_of(ElementId{0}).size() == 1);  // it enters, and goes nowhere
   const auto through =
       std::make_shared<const Fabric>(chain({{ElementId{}, "ring", 2, 2, Db{10}, ring_filter}},
                                            {{{ElementId{0}, 0}, {ElementId{2}, 0}}, {{ElementId{2}, 0}, {ElementId{1}, 0}}}));
   LightModel bus(through);
-  bus.apply(shine(0, Frequency{193'000'000}));
+  bus.apply(emit(0, Frequency{193'000'000}));
   CHECK(bus.reached().empty());
-  bus.apply(shine(1, Frequency{193'100'000}));
+  bus.apply(emit(1, Frequency{193'100'000}));
   REQUIRE(bus.reached().size() == 1);
   CHECK(bus.path_of(ElementId{0}).back().power == Dbm{-10});
 }
@@ -271,7 +271,7 @@ TEST_CASE("light_ends_in_a_packet_switch") {
       std::make_shared<const Fabric>(chain({{ElementId{}, "packets", 2, 2, Db{0}, PacketSwitch{gigabits(100)}}},
                                            {{{ElementId{0}, 0}, {ElementId{2}, 0}}, {{ElementId{2}, 1}, {ElementId{1}, 0}}}));
   LightModel light(fabric);
-  light.apply(shine(1, kAnyFrequency));
+  light.apply(emit(1, kAnyFrequency));
   CHECK(light.path_of(ElementId{0}).size() == 1);
   CHECK(light.reached().empty());
 }

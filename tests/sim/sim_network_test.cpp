@@ -113,9 +113,9 @@ TEST_CASE("of_two_processes_that_speak_as_one_peer_each_hears_the_agents_that_ar
   Pair pair(NetworkOptions{});
   std::vector<int> first;
   std::vector<int> second;
-  const auto listen = [](MessageSeam& seam, std::vector<int>& heard) {
+  const auto listen = [](MessageSeam& seam, std::vector<int>& arrived) {
     seam.on_receive(
-        [&heard](Peer, std::string_view, Role, std::string_view bytes) { heard.push_back(std::stoi(std::string(bytes))); });
+        [&arrived](Peer, std::string_view, Role, std::string_view bytes) { arrived.push_back(std::stoi(std::string(bytes))); });
   };
   listen(pair.controller, first);
   MessageSeam& newer = pair.network.take_over(controller_peer(), std::chrono::milliseconds{100});

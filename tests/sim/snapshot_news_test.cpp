@@ -28,7 +28,7 @@ std::vector<Record> random_rows(Random& random, std::uint32_t revisions) {
   for (std::uint32_t revision = 1; revision <= revisions; ++revision) {
     IntentRecord intent;
     intent.intent.lasers_off = random.below(3) == 0;
-    intent.laser_order = revision;
+    intent.laser_request = revision;
     rows.emplace_back(intent);
     rows.emplace_back(CommitRecord{CommitDecision::going, Revision{revision}, CircuitId{revision}, plan_of(revision)});
     const std::uint32_t end = random.below(4);

@@ -129,9 +129,9 @@ def revoked_orders(ledger, lab):
         return ledger.promise("a revoked operator orders nothing", False, "no key could be granted")
     with lab.connect("eve") as connection:
         wait_until(lambda: answered(connection), 3, 0)
-        first = connection.ask(2, order_node=wire.OrderNode(node_id=7, order=wire.NODE_ORDER_DRAIN))
+        first = connection.ask(2, node_request=wire.NodeRequest(node_id=7, order=wire.NODE_ACTION_DRAIN))
         answer = lab.loom("keys", "revoke", "eve")
-        second = connection.ask(REFUSED_S, order_node=wire.OrderNode(node_id=6, order=wire.NODE_ORDER_DRAIN))
+        second = connection.ask(REFUSED_S, node_request=wire.NodeRequest(node_id=6, order=wire.NODE_ACTION_DRAIN))
     drained = {row["node"] for row in lab.json("node", "list").get("nodes", []) if row["drained"]}
     ledger.promise("a revoked operator orders nothing on a live connection", answer.returncode == 0 and 6 not in drained and
                    (second is None or second.outcome.HasField("error")),
@@ -237,9 +237,9 @@ def orders(job, node=6, device=0):
         "submit_job": wire.SubmitJob(spec=spec), "cancel_job": wire.CancelJob(job_id=job),
         "change_job": wire.ChangeJob(job_id=job, spec=spec),
         "resize_job": wire.ResizeJob(job_id=job, node_count=2), "attend_job": wire.AttendJob(job_id=job),
-        "order_lasers": wire.OrderLasers(on=False), "order_node": wire.OrderNode(node_id=node, order=wire.NODE_ORDER_DRAIN),
-        "order_device": wire.OrderDevice(device_id=device, setpoint=setpoint),
-        "order_reset": wire.OrderReset(device_id=device),
+        "lasers_request": wire.LasersRequest(on=False), "node_request": wire.NodeRequest(node_id=node, order=wire.NODE_ACTION_DRAIN),
+        "device_request": wire.DeviceRequest(device_id=device, setpoint=setpoint),
+        "reset_request": wire.ResetRequest(device_id=device),
         "acknowledge_alarm": wire.AcknowledgeAlarm(alarm_id=1), "apply_schedule": wire.ApplySchedule(
             mode=wire.APPLY_MODE_SAFE, circuits=[], confirm_within_ns=0),
         "confirm_schedule": wire.ConfirmSchedule(), "roll_back_schedule": wire.RollBackSchedule(to_revision_number=1),
@@ -290,11 +290,11 @@ def rows_of(audit):
 
 def audit(ledger, lab, job):
     """Each kind of order once by an operator, then the audit is read."""
-    harmless = {**orders(job), "cancel_job": wire.CancelJob(job_id=4242), "order_lasers": wire.OrderLasers(on=True),
+    harmless = {**orders(job), "cancel_job": wire.CancelJob(job_id=4242), "lasers_request": wire.LasersRequest(on=True),
                 "roll_back_schedule": wire.RollBackSchedule(to_revision_number=4242), "change_job": wire.ChangeJob(
                     job_id=4242, spec=orders(job)["submit_job"].spec), "resize_job": wire.ResizeJob(job_id=4242, node_count=2),
                 "submit_job": wire.SubmitJob(spec=orders(job)["submit_job"].spec, dry_run=True),
-                "order_device": wire.OrderDevice(device_id=4242, setpoint=orders(job)["order_device"].setpoint)}
+                "device_request": wire.DeviceRequest(device_id=4242, setpoint=orders(job)["device_request"].setpoint)}
     numbers = {}
     with lab.connect() as operator:
         for kind, order in harmless.items():
@@ -362,7 +362,7 @@ def audit_is_full(ledger, lab):
     with lab.connect("curious", role=report.ROLE_VIEWER) as viewer:
         begin = time.monotonic()
         for k in range(VIEWER_ORDERS):
-            viewer.post(order_node=wire.OrderNode(node_id=k % 8, order=wire.NODE_ORDER_DRAIN))
+            viewer.post(node_request=wire.NodeRequest(node_id=k % 8, order=wire.NODE_ACTION_DRAIN))
             viewer.receive(0.001)
             if time.monotonic() > begin + 6:
                 break

@@ -251,7 +251,7 @@ def reports(family):
     family.lie("latched lasers of another node", lambda: liar.say(0, heartbeat=wire.Heartbeat(lasers_latched_off=True)),
                ("unauthorised", "foreign", "conflict"))
     family.lie("a reset of another node's device", lambda: liar.say(4, device_reset=wire.DeviceReset(
-        device_id=foreign[0], order_number=1, outcome=report.Outcome(), observation=laser(foreign[0], now()))),
+        device_id=foreign[0], request_number=1, outcome=report.Outcome(), observation=laser(foreign[0], now()))),
         ("foreign", "implausible"))
     family.lie("a hello with devices of another node",
                lambda: liar.say(4, hello=wire.Hello(software=b"stranger", boot_id=78, devices=[
@@ -263,7 +263,7 @@ def reports(family):
             kind=values.COLLECTIVE_KIND_ALL_REDUCE, size_bytes=MOST_I64, repeat_count=2**32 - 1)])])),
             ("implausible", "malformed", "foreign"))
     family.lie("an order, with an agent's key",
-               lambda: liar.peer.send(peer.request(1, role=report.ROLE_ADMIN, order_lasers=wire.OrderLasers(on=False))),
+               lambda: liar.peer.send(peer.request(1, role=report.ROLE_ADMIN, lasers_request=wire.LasersRequest(on=False))),
                ("role", "unauthorised"))
     family.honest_again()
 
@@ -354,16 +354,16 @@ def links(family):
             family.lie(text, tell)
             found = steady()
             family.ledger.promise(f"links: no laser follows {text}", not found, "; ".join(found))
-        lie("SetLasers{off}", lambda: send(term=2**40, set_lasers=wire.SetLasers(on=False, order_number=MOST_U64)))
+        lie("SetLasers{off}", lambda: send(term=2**40, set_lasers=wire.SetLasers(on=False, request_number=MOST_U64)))
         lie("Abandon, Go, Arm and Proceed", lambda: [send(abandon=wire.Abandon()), send(go=wire.Go()),
                                                      send(arm=wire.Arm(fire_at_ns=1)),
                                                      send(proceed=wire.Proceed(phase=wire.COMMIT_PHASE_MOVE, at_ns=1))])
         lie("Prepare of an empty plan of revision 2^64-1", lambda: [send(revision=MOST_U64, prepare=wire.Prepare(
             plan=values.NodePlan(revision_number=MOST_U64, node_id=node))) for node in HONEST])
         lie("a device's reset", lambda: send(reset_device=wire.ResetDevice(device_id=liar.devices[0][0],
-                order_number=MOST_U64)))
+                request_number=MOST_U64)))
         lie("an operator's order", lambda: send(operator_request=wire.OperatorRequest(request_id=9,
-                order_lasers=wire.OrderLasers(on=False))))
+                lasers_request=wire.LasersRequest(on=False))))
         lie("grant words with leads of years", lambda: grant_words(send))
         lie("words in another node's name", lambda: grant_words(lambda **body: send(node_from=0, **body)))
         chance = random.Random(7)
@@ -386,7 +386,7 @@ def grant_words(send, times=1):
                                                   free_at_ns=MOST_I64)),
                  dict(queued=grant.StreamQueued(request_number=1, arbiter_epoch_number=MOST_U64, is_next=True))):
         for epoch in (1, MOST_U64):
-            send(times=times, grant_word=grant.GrantWord(stream=stream, sender_epoch_number=epoch, **word))
+            send(times=times, grant_plane_message=grant.GrantPlaneMessage(stream=stream, sender_epoch_number=epoch, **word))
 
 
 FAMILIES = {lies.__name__: lies for lies in (terms, revisions, reports, commits, links)}

@@ -189,9 +189,9 @@ def off_again_and_again(ledger, lab, count):
 def who_may_darken(ledger, lab, count):
     """At an agent's own door: a viewer's key nothing, an agent's key nothing, an operator's key darkness alone."""
     from peer import new_pair, request
-    orders = {"lasers on": dict(order_lasers=wire.OrderLasers(on=True)), "node drain": dict(order_node=wire.OrderNode(
-        node_id=0, order=wire.NODE_ORDER_DRAIN)), "device reset": dict(order_reset=wire.OrderReset(device_id=0))}
-    darkness = dict(order_lasers=wire.OrderLasers(on=False))
+    orders = {"lasers on": dict(lasers_request=wire.LasersRequest(on=True)), "node drain": dict(node_request=wire.NodeRequest(
+        node_id=0, order=wire.NODE_ACTION_DRAIN)), "device reset": dict(reset_request=wire.ResetRequest(device_id=0))}
+    darkness = dict(lasers_request=wire.LasersRequest(on=False))
     rows = len(lab.light(0))
 
     def send(key, role, asks, pair=None):

@@ -105,7 +105,7 @@ class AgentBench {
     }
   }
 
-  void hear(Revision revision, Body body) {
+  void receive(Revision revision, Body body) {
     Envelope envelope;
     envelope.role = Role::controller;
     envelope.term = term;
@@ -194,15 +194,15 @@ class AgentBench {
   /// The whole road, answered as a controller would. Returns when Applied or an error came, or after a second.
   void commit(const NodePlan& plan) {
     const Revision revision = plan.revision;
-    hear(revision, Prepare{plan});
-    hear(revision, Arm{now + milliseconds{5}});
-    hear(revision, Go{});
+    receive(revision, Prepare{plan});
+    receive(revision, Arm{now + milliseconds{5}});
+    receive(revision, Go{});
     step_until<Darkened>();
-    hear(revision, Proceed{CommitPhase::move, {}});
+    receive(revision, Proceed{CommitPhase::move, {}});
     step_until<Settled>();
-    hear(revision, Proceed{CommitPhase::relight, now + milliseconds{2}});
+    receive(revision, Proceed{CommitPhase::relight, now + milliseconds{2}});
     step_until<Applied>();
-    hear(revision, Confirm{});
+    receive(revision, Confirm{});
   }
   template <class T>
   void step_until() {

@@ -31,7 +31,7 @@ class Chaos {
     }
     bench_.deliver(InterlockChanged{false});
     bench_.term = Term{1000};
-    bench_.hear(Revision{}, SetLasers{true, 1'000'000, bench_.agent->interlock().own_latch().number});
+    bench_.receive(Revision{}, SetLasers{true, 1'000'000, bench_.agent->interlock().own_latch().number});
     bench_.run_for(seconds{2});
     bench_.commit(bench_.static_plan(1'000'000, 16));
     CHECK(bench_.agent->commit().applied() == Revision{1'000'000});
@@ -89,7 +89,7 @@ class Chaos {
       default:
         // Mostly along the road, sometimes with patience.
         if (draw(3) != 0) {
-          advance_road();
+          advance_pipeline();
         }
         bench_.run_for(microseconds{draw(8'000)});
     }
@@ -103,7 +103,7 @@ class Chaos {
     }
     const Revision before = bench_.agent->commit().applied();
     const std::size_t answers = bench_.sent.size();
-    bench_.hear(Revision{revision}, Prepare{plans_[revision]});
+    bench_.receive(Revision{revision}, Prepare{plans_[revision]});
     const auto* prepared = bench_.sent.size() > answers ? std::get_if<Prepared>(&bench_.sent[answers].body) : nullptr;
     const bool stale =
         prepared == nullptr || (prepared->outcome.error && prepared->outcome.error->code == ErrorCode::stale_revision);
@@ -118,7 +118,7 @@ class Chaos {
   }
 
   /// The word that a controller would say next, as far as one can see from outside.
-  void advance_road() {
+  void advance_pipeline() {
     switch (bench_.agent->commit().state()) {
       case RevisionState::prepared:
         return request(0);
@@ -145,17 +145,17 @@ class Chaos {
       case 0:
         return arm(revision, bench_.now + microseconds{draw(12'000)});
       case 1:
-        return bench_.hear(Revision{revision}, Go{});
+        return bench_.receive(Revision{revision}, Go{});
       case 2:
-        return bench_.hear(Revision{revision}, Proceed{CommitPhase::move, {}});
+        return bench_.receive(Revision{revision}, Proceed{CommitPhase::move, {}});
       case 3:
         return relight(revision, bench_.now - milliseconds{5} + microseconds{draw(12'000)});
       case 4:
-        return bench_.hear(Revision{revision}, Confirm{});
+        return bench_.receive(Revision{revision}, Confirm{});
       default:
         if (draw(8) == 0) {
           const bool lit = bench_.agent->commit().applied() == Revision{revision};
-          bench_.hear(Revision{revision}, Abandon{});
+          bench_.receive(Revision{revision}, Abandon{});
           if (revision == in_hand_ && !lit) {
             withdraw(revision);
             in_hand_ = 0;
@@ -167,7 +167,7 @@ class Chaos {
 
   void arm(std::uint64_t revision, Instant fire_at) {
     const std::size_t answers = bench_.sent.size();
-    bench_.hear(Revision{revision}, Arm{fire_at});
+    bench_.receive(Revision{revision}, Arm{fire_at});
     const auto* armed = bench_.sent.size() > answers ? std::get_if<Armed>(&bench_.sent[answers].body) : nullptr;
     if (revision == in_hand_ && armed != nullptr && armed->outcome.ok() && armed->slack == fire_at - bench_.now) {
       armed_for_ = fire_at;
@@ -180,7 +180,7 @@ class Chaos {
         permit(laser, revision, at);
       }
     }
-    bench_.hear(Revision{revision}, Proceed{CommitPhase::relight, at});
+    bench_.receive(Revision{revision}, Proceed{CommitPhase::relight, at});
   }
 
   /// An untouched laser may go on with what it plays, a touched one may not; the first relight counts.
@@ -202,7 +202,7 @@ class Chaos {
     }
     switch (draw(4)) {
       case 0:
-        bench_.hear(Revision{}, SetLasers{false, ++order_});
+        bench_.receive(Revision{}, SetLasers{false, ++order_});
         break;
       case 1:
         bench_.deliver(InterlockChanged{true});
@@ -210,7 +210,7 @@ class Chaos {
         break;
       default:
         bench_.deliver(InterlockChanged{false});
-        bench_.hear(Revision{}, SetLasers{true, ++order_, bench_.agent->interlock().own_latch().number});
+        bench_.receive(Revision{}, SetLasers{true, ++order_, bench_.agent->interlock().own_latch().number});
         latched_ = false;
         return;
     }
@@ -261,14 +261,14 @@ class Chaos {
     const Term term = bench_.term;
     switch (draw(7)) {
       case 0:
-        bench_.hear(Revision{draw(newest_ + 1)}, Arm{instant_from_ns(static_cast<std::int64_t>(draw(2)) - 1)});
+        bench_.receive(Revision{draw(newest_ + 1)}, Arm{instant_from_ns(static_cast<std::int64_t>(draw(2)) - 1)});
         break;
       case 1:
         bench_.term = Term{1};
-        bench_.hear(Revision{in_hand_}, Proceed{CommitPhase::relight, {}});
+        bench_.receive(Revision{in_hand_}, Proceed{CommitPhase::relight, {}});
         break;
       case 2:
-        bench_.hear(Revision{in_hand_}, Hello{});
+        bench_.receive(Revision{in_hand_}, Hello{});
         break;
       case 3:
         bench_.deliver(TimerFired{TimerId{draw(40)}});
@@ -277,7 +277,7 @@ class Chaos {
         bench_.deliver(BusReplied{BusId{static_cast<std::uint32_t>(draw(6))}, TransactionId{1'000'000'000 + draw(4)}, {}});
         break;
       case 5:
-        bench_.hear(Revision{}, Welcome{Duration{static_cast<std::int64_t>(draw(3)) - 1}, Revision{draw(newest_ + 1)}});
+        bench_.receive(Revision{}, Welcome{Duration{static_cast<std::int64_t>(draw(3)) - 1}, Revision{draw(newest_ + 1)}});
         break;
       default:
         bench_.deliver(Started{1, kBenchClock, {}});
@@ -304,8 +304,9 @@ class Chaos {
       }
     }
     for (; seen_words_ < bench_.sent.size(); ++seen_words_) {
-      const Envelope& said = bench_.sent[seen_words_];
-      if (const auto* settled = std::get_if<Settled>(&said.body); settled != nullptr && said.revision == Revision{in_hand_}) {
+      const Envelope& delivered = bench_.sent[seen_words_];
+      if (const auto* settled = std::get_if<Settled>(&delivered.body);
+          settled != nullptr && delivered.revision == Revision{in_hand_}) {
         settled_ = settled->outcome.ok() && !latched_;
       }
     }

@@ -20,7 +20,7 @@ class ClaimsBench : public AgentBench {
  public:
   ClaimsBench() {
     start();
-    hear(Revision{}, Welcome{milliseconds{100}, {}});
+    receive(Revision{}, Welcome{milliseconds{100}, {}});
   }
   /// It is not followed, and the controller is told which field is wrong.
   void expect_refused(const std::string& evidence, Revision revision, Body body) {
@@ -28,7 +28,7 @@ class ClaimsBench : public AgentBench {
     run_for(seconds{2});
     sent.clear();
     const std::uint64_t before = agent->counters().implausible;
-    hear(revision, std::move(body));
+    receive(revision, std::move(body));
     CHECK(agent->counters().implausible == before + 1);
     REQUIRE(count<AlarmReport>() == 1);
     CHECK(last<AlarmReport>()->alarm.code == AlarmCode::malformed_message);
@@ -61,7 +61,7 @@ TEST_CASE("a_revision_beyond_belief_is_not_prepared_and_the_next_one_is") {
 TEST_CASE("an_instant_of_a_commit_that_is_years_ahead_is_not_waited_for") {
   ClaimsBench bench;
   const NodePlan plan = bench.static_plan(1, 16);
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   bench.expect_refused("kCommitAheadNs", plan.revision, Arm{Instant{Duration{limits::kInstantNs}}});
   CHECK(bench.agent->commit().state() == RevisionState::prepared);
   bench.expect_refused("kCommitAheadNs", plan.revision,
@@ -73,34 +73,34 @@ TEST_CASE("an_instant_of_a_commit_that_is_years_ahead_is_not_waited_for") {
 TEST_CASE("a_controller_that_wants_a_heartbeat_a_year_is_not_joined") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{Duration{limits::kDurationNs}, {}});
+  bench.receive(Revision{}, Welcome{Duration{limits::kDurationNs}, {}});
   CHECK(bench.agent->session().state() == SessionState::greeting);
   CHECK(bench.agent->counters().implausible == 1);
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   CHECK(bench.agent->session().state() == SessionState::joined);
 }
 
 TEST_CASE("an_order_to_rearm_with_an_absurd_number_is_refused_and_honest_ones_are_followed") {
   ClaimsBench bench;
-  bench.hear(Revision{}, SetLasers{false, 1});
+  bench.receive(Revision{}, SetLasers{false, 1});
   bench.expect_refused("kLaserOrderJump", Revision{}, SetLasers{true, kMax});
   CHECK(bench.agent->interlock().latched());
-  bench.hear(Revision{}, SetLasers{true, 2});
+  bench.receive(Revision{}, SetLasers{true, 2});
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
 TEST_CASE("darkness_is_followed_whatever_its_number_and_a_later_order_lifts_it") {
   ClaimsBench bench;
   bench.commit(bench.static_plan(1, 16));
-  bench.hear(Revision{}, SetLasers{true, 1});
-  bench.hear(Revision{}, SetLasers{false, kMax});
+  bench.receive(Revision{}, SetLasers{true, 1});
+  bench.receive(Revision{}, SetLasers{false, kMax});
   CHECK(bench.agent->counters().implausible == 1);
   CHECK_THAT(bench.last<AlarmReport>()->alarm.evidence, Contains("kLaserOrderJump"));  // said last: dark first
   bench.run_for(milliseconds{100});
   CHECK(bench.agent->interlock().latched());
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
   CHECK(bench.agent->interlock().record().order == 1);
-  bench.hear(Revision{}, SetLasers{true, 2});
+  bench.receive(Revision{}, SetLasers{true, 2});
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("a_reset_with_a_number_of_another_term_is_refused_and_the_next_one_is_
   const DeviceId laser = bench.lasers[0];
   bench.expect_refused("reset", Revision{}, ResetDevice{laser, kMax});
   bench.sent.clear();
-  bench.hear(Revision{}, ResetDevice{laser, (bench.term.value << 32U) + 1});
+  bench.receive(Revision{}, ResetDevice{laser, (bench.term.value << 32U) + 1});
   bench.run_for(seconds{1});
   CHECK(bench.count<DeviceReset>() == 1);
 }
@@ -134,7 +134,7 @@ TEST_CASE("a_controller_that_lies_without_end_is_reported_once_a_second") {
   ClaimsBench bench;
   bench.sent.clear();
   for (int i = 0; i < 1'000; ++i) {
-    bench.hear(Revision{}, SetLasers{true, kMax});
+    bench.receive(Revision{}, SetLasers{true, kMax});
   }
   CHECK(bench.agent->counters().implausible == 1'000);
   CHECK(bench.count<AlarmReport>() == 1);

@@ -11,8 +11,8 @@ namespace {
 bool refused_as(const Outcome& outcome, ErrorCode code) { return outcome.error && outcome.error->code == code; }
 
 void prepare_and_arm(AgentBench& bench, const NodePlan& plan, Instant fire_at) {
-  bench.hear(plan.revision, Prepare{plan});
-  bench.hear(plan.revision, Arm{fire_at});
+  bench.receive(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Arm{fire_at});
 }
 
 }  // namespace
@@ -38,15 +38,15 @@ TEST_CASE("a_revision_is_lit_in_the_order_of_the_road") {
   bench.start();
   bench.run_for(milliseconds{50});
   const NodePlan plan = bench.static_plan(1, 16);
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   REQUIRE(bench.last<Prepared>() != nullptr);
   CHECK(bench.last<Prepared>()->outcome.ok());
   CHECK(bench.last<Prepared>()->lead > Duration::zero());
   const Instant fire_at = bench.now + milliseconds{20};
-  bench.hear(plan.revision, Arm{fire_at});
+  bench.receive(plan.revision, Arm{fire_at});
   REQUIRE(bench.last<Armed>() != nullptr);
   CHECK(bench.last<Armed>()->slack == milliseconds{20});
-  bench.hear(plan.revision, Go{});
+  bench.receive(plan.revision, Go{});
   bench.run_until(fire_at - microseconds{1});
   CHECK(bench.log.empty());
   CHECK(bench.count<Darkened>() == 0);
@@ -59,7 +59,7 @@ TEST_CASE("a_revision_is_lit_in_the_order_of_the_road") {
   CHECK(bench.actuations(bench.switches[0]) == 0);
   CHECK(bench.count<Settled>() == 0);
 
-  bench.hear(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
   bench.run_for(milliseconds{100});
   REQUIRE(bench.last<Settled>() != nullptr);
   CHECK(bench.last<Settled>()->settle >= milliseconds{3});
@@ -67,7 +67,7 @@ TEST_CASE("a_revision_is_lit_in_the_order_of_the_road") {
   CHECK(bench.actuations(bench.lasers[0], Op::light) == 0);
 
   const Instant relight_at = bench.now + milliseconds{10};
-  bench.hear(plan.revision, Proceed{CommitPhase::relight, relight_at});
+  bench.receive(plan.revision, Proceed{CommitPhase::relight, relight_at});
   bench.run_for(milliseconds{100});
   REQUIRE(bench.last<Applied>() != nullptr);
   const Applied& applied = *bench.last<Applied>();
@@ -79,7 +79,7 @@ TEST_CASE("a_revision_is_lit_in_the_order_of_the_road") {
     CHECK((each.op != Op::light || each.ordered >= relight_at));
   }
   CHECK(bench.device(bench.lasers[1]).emitting);
-  bench.hear(plan.revision, Confirm{});
+  bench.receive(plan.revision, Confirm{});
   CHECK(bench.agent->commit().confirmed() == Revision{1});
   CHECK(bench.agent->commit().state() == RevisionState::idle);
 }
@@ -166,11 +166,11 @@ TEST_CASE("the_same_request_gets_the_same_answer_at_every_later_stage") {
   const Revision revision = plan.revision;
   const Instant fire_at = bench.now + milliseconds{20};
   prepare_and_arm(bench, plan, fire_at);
-  bench.hear(revision, Go{});
+  bench.receive(revision, Go{});
   bench.step_until<Darkened>();
-  bench.hear(revision, Proceed{CommitPhase::move, {}});
+  bench.receive(revision, Proceed{CommitPhase::move, {}});
   bench.step_until<Settled>();
-  bench.hear(revision, Proceed{CommitPhase::relight, bench.now});
+  bench.receive(revision, Proceed{CommitPhase::relight, bench.now});
   bench.step_until<Applied>();
   const Prepared prepared = *bench.last<Prepared>();
   const Armed armed = *bench.last<Armed>();
@@ -181,13 +181,13 @@ TEST_CASE("the_same_request_gets_the_same_answer_at_every_later_stage") {
   for (const bool confirmed : {false, true}) {
     bench.sent.clear();
     if (confirmed) {
-      bench.hear(revision, Confirm{});
+      bench.receive(revision, Confirm{});
     }
-    bench.hear(revision, Prepare{plan});  // applied: answered as applied
-    bench.hear(revision, Arm{fire_at});
-    bench.hear(revision, Go{});
-    bench.hear(revision, Proceed{CommitPhase::move, {}});
-    bench.hear(revision, Proceed{CommitPhase::relight, bench.now});
+    bench.receive(revision, Prepare{plan});  // applied: answered as applied
+    bench.receive(revision, Arm{fire_at});
+    bench.receive(revision, Go{});
+    bench.receive(revision, Proceed{CommitPhase::move, {}});
+    bench.receive(revision, Proceed{CommitPhase::relight, bench.now});
     REQUIRE(bench.sent.size() == 5);
     CHECK(std::get<Applied>(bench.sent[0].body) == applied);
     CHECK(std::get<Armed>(bench.sent[1].body) == armed);
@@ -206,8 +206,8 @@ TEST_CASE("a_repeated_prepare_and_arm_change_nothing_while_armed") {
   const Instant fire_at = bench.now + milliseconds{20};
   prepare_and_arm(bench, plan, fire_at);
   bench.run_for(milliseconds{5});
-  bench.hear(plan.revision, Prepare{plan});
-  bench.hear(plan.revision, Arm{fire_at});
+  bench.receive(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Arm{fire_at});
   CHECK(bench.agent->commit().state() == RevisionState::armed);
   CHECK(bench.count<Prepared>() == 2);
   CHECK(bench.count<Armed>() == 2);
@@ -218,11 +218,11 @@ TEST_CASE("words_ahead_of_their_stage_are_dropped_and_counted") {
   AgentBench bench;
   bench.start();
   const NodePlan plan = bench.static_plan(1, 16);
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   bench.sent.clear();
-  bench.hear(plan.revision, Go{});
-  bench.hear(plan.revision, Proceed{CommitPhase::move, {}});
-  bench.hear(plan.revision, Proceed{CommitPhase::relight, bench.now});
+  bench.receive(plan.revision, Go{});
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.receive(plan.revision, Proceed{CommitPhase::relight, bench.now});
   bench.run_for(milliseconds{50});
   CHECK(bench.agent->commit().early() == 3);
   CHECK(bench.agent->commit().state() == RevisionState::prepared);
@@ -246,7 +246,7 @@ TEST_CASE("without_go_only_touched_transmitters_go_dark_and_nothing_moves") {
   CHECK(bench.log.front().device == bench.lasers[0]);
   CHECK(bench.log.front().op == Op::dark);
   CHECK(bench.count<Darkened>() == 0);  // the answer to a Go that has not come
-  bench.hear(plan.revision, Go{});
+  bench.receive(plan.revision, Go{});
   bench.run_for(milliseconds{50});
   CHECK(bench.count<Darkened>() == 1);
   CHECK(bench.actuations(bench.lasers[0], Op::move) == 1);
@@ -259,40 +259,40 @@ TEST_CASE("abandon_at_every_state_forgets_the_revision_and_leaves_it_dark") {
   bench.commit(bench.static_plan(1, 16));
   const NodePlan plan = bench.static_plan(2, 32);
   const Revision revision = plan.revision;
-  bench.hear(revision, Prepare{plan});
+  bench.receive(revision, Prepare{plan});
   if (stage >= 1) {
-    bench.hear(revision, Arm{bench.now + milliseconds{5}});
+    bench.receive(revision, Arm{bench.now + milliseconds{5}});
   }
   if (stage >= 2) {
     bench.run_for(milliseconds{50});
     REQUIRE(bench.agent->commit().state() == RevisionState::dark);
   }
   if (stage >= 3) {
-    bench.hear(revision, Go{});
+    bench.receive(revision, Go{});
     bench.run_for(milliseconds{50});
     REQUIRE(bench.agent->commit().state() == RevisionState::moving);
   }
   if (stage >= 4) {
-    bench.hear(revision, Proceed{CommitPhase::move, {}});
+    bench.receive(revision, Proceed{CommitPhase::move, {}});
     bench.run_for(milliseconds{50});
     REQUIRE(bench.agent->commit().state() == RevisionState::settled);
   }
   if (stage >= 5) {
     bench.device(bench.lasers[1]).refuses = Op::read;  // lights, but cannot be proven
-    bench.hear(revision, Proceed{CommitPhase::relight, bench.now});
+    bench.receive(revision, Proceed{CommitPhase::relight, bench.now});
     bench.run_for(microseconds{150});
     REQUIRE(bench.agent->commit().state() == RevisionState::relighting);
     bench.device(bench.lasers[1]).refuses.reset();
   }
-  bench.hear(revision, Abandon{});
+  bench.receive(revision, Abandon{});
   bench.run_for(seconds{1});
   INFO("stage " << stage);
   CHECK(bench.agent->commit().state() == RevisionState::idle);
   CHECK(bench.agent->commit().applied() == Revision{1});
   CHECK(bench.device(bench.lasers[0]).emitting == (stage < 2));
-  bench.hear(revision, Go{});
+  bench.receive(revision, Go{});
   CHECK(refused_as(bench.last<Darkened>()->outcome, ErrorCode::stale_revision));
-  bench.hear(revision, Prepare{plan});  // a late duplicate
+  bench.receive(revision, Prepare{plan});  // a late duplicate
   CHECK(refused_as(bench.last<Prepared>()->outcome, ErrorCode::stale_revision));
   bench.commit(bench.static_plan(3, 16));  // the return brings the light back
   CHECK(bench.agent->commit().applied() == Revision{3});
@@ -307,16 +307,16 @@ TEST_CASE("a_newer_prepare_displaces_the_older_revision_and_an_older_one_is_stal
   prepare_and_arm(bench, plan, bench.now + milliseconds{5});
   bench.run_for(milliseconds{50});
   REQUIRE(bench.agent->commit().state() == RevisionState::dark);
-  bench.hear(Revision{2}, Prepare{bench.static_plan(2, 48)});
+  bench.receive(Revision{2}, Prepare{bench.static_plan(2, 48)});
   CHECK(refused_as(bench.last<Prepared>()->outcome, ErrorCode::stale_revision));
   CHECK(bench.agent->commit().in_hand() == Revision{3});
-  bench.hear(Revision{4}, Prepare{bench.static_plan(4, 16)});
+  bench.receive(Revision{4}, Prepare{bench.static_plan(4, 16)});
   CHECK(bench.agent->commit().state() == RevisionState::prepared);
   bench.run_for(milliseconds{50});
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
-  bench.hear(Revision{3}, Go{});
+  bench.receive(Revision{3}, Go{});
   CHECK(refused_as(bench.last<Darkened>()->outcome, ErrorCode::stale_revision));
-  bench.hear(Revision{1}, Prepare{bench.static_plan(1, 16)});
+  bench.receive(Revision{1}, Prepare{bench.static_plan(1, 16)});
   CHECK(std::holds_alternative<Applied>(bench.sent.back().body));
 }
 
@@ -326,14 +326,14 @@ TEST_CASE("arming_too_late_is_an_underflow_and_may_be_repaired_with_a_later_inst
   const NodePlan plan = bench.static_plan(1, 16);
   prepare_and_arm(bench, plan, bench.now - milliseconds{5});
   CHECK(refused_as(bench.last<Armed>()->outcome, ErrorCode::timed_out));
-  bench.hear(plan.revision, Arm{bench.now + microseconds{10}});
+  bench.receive(plan.revision, Arm{bench.now + microseconds{10}});
   CHECK(refused_as(bench.last<Armed>()->outcome, ErrorCode::timed_out));
   CHECK(bench.last<Armed>()->outcome.error->message.find("underflow") != std::string::npos);
   CHECK(bench.agent->commit().state() == RevisionState::prepared);
   const Instant later_instant = bench.now + milliseconds{50};
-  bench.hear(plan.revision, Arm{later_instant});
+  bench.receive(plan.revision, Arm{later_instant});
   CHECK(bench.last<Armed>()->outcome.ok());
-  bench.hear(plan.revision, Arm{bench.now + milliseconds{20}});  // an old duplicate cannot bring T forward
+  bench.receive(plan.revision, Arm{bench.now + milliseconds{20}});  // an old duplicate cannot bring T forward
   bench.run_until(later_instant - microseconds{1});
   CHECK(bench.agent->commit().state() == RevisionState::armed);
 }
@@ -342,7 +342,7 @@ TEST_CASE("an_instant_of_another_clock_is_refused") {
   AgentBench bench;
   bench.start();
   const NodePlan plan = bench.static_plan(1, 16);
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   Envelope envelope;
   envelope.term = bench.term;
   envelope.node = kBenchNode;
@@ -359,13 +359,13 @@ TEST_CASE("an_instant_of_another_clock_is_refused") {
 TEST_CASE("a_stale_term_is_refused_counted_and_moves_nothing") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.term = Term{4};
   const NodePlan plan = bench.static_plan(1, 16);
-  bench.hear(plan.revision, Prepare{plan});
-  bench.hear(plan.revision, Arm{bench.now + milliseconds{50}});
-  bench.hear(plan.revision, Go{});
-  bench.hear(plan.revision, Proceed{CommitPhase::relight, bench.now});
+  bench.receive(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Arm{bench.now + milliseconds{50}});
+  bench.receive(plan.revision, Go{});
+  bench.receive(plan.revision, Proceed{CommitPhase::relight, bench.now});
   bench.run_for(milliseconds{200});
   CHECK(bench.agent->counters().stale_term == 4);
   CHECK(refused_as(bench.last<Prepared>()->outcome, ErrorCode::stale_term));
@@ -381,9 +381,9 @@ TEST_CASE("a_newer_controller_may_give_a_number_that_never_went_to_another_plan"
   bench.start();
   bench.commit(bench.static_plan(1, 16));
   const NodePlan before = bench.static_plan(2, 32);
-  bench.hear(Revision{2}, Prepare{before});
+  bench.receive(Revision{2}, Prepare{before});
   if (had_armed) {
-    bench.hear(Revision{2}, Arm{bench.now + milliseconds{5}});
+    bench.receive(Revision{2}, Arm{bench.now + milliseconds{5}});
     bench.run_for(milliseconds{50});
     REQUIRE(bench.agent->commit().state() == RevisionState::dark);
   }
@@ -417,11 +417,11 @@ TEST_CASE("unlawful_plans_are_refused_with_the_name_of_the_device") {
     auto& timeline = AgentBench::part(plan, bench.lasers[0]).timeline;
     timeline.push_back(timeline.front());
   }
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   REQUIRE(bench.last<Prepared>() != nullptr);
   CHECK(refused_as(bench.last<Prepared>()->outcome, code));
   CHECK(bench.agent->commit().state() == RevisionState::failed);
-  bench.hear(plan.revision, Arm{bench.now + milliseconds{50}});
+  bench.receive(plan.revision, Arm{bench.now + milliseconds{50}});
   CHECK_FALSE(bench.last<Armed>()->outcome.ok());
   bench.run_for(milliseconds{200});
   CHECK(bench.log.empty());
@@ -433,25 +433,25 @@ TEST_CASE("a_device_that_fails_is_named_in_the_answer_of_its_stage") {
   bench.commit(bench.static_plan(1, 16));
   bench.sent.clear();
   const std::string name = bench.fabric->device(bench.lasers[1]).name;
-  const auto told = [&](const Outcome& outcome) {
+  const auto reported = [&](const Outcome& outcome) {
     return refused_as(outcome, ErrorCode::device_error) && outcome.error->message.find(name) != std::string::npos;
   };
   SECTION("blanking") {
     bench.device(bench.lasers[1]).refuses = Op::dark;
     bench.commit(bench.static_plan(2, 32));
-    CHECK(told(bench.last<Darkened>()->outcome));
+    CHECK(reported(bench.last<Darkened>()->outcome));
     CHECK(bench.actuations(bench.lasers[0], Op::move) == 1);  // of revision 1 only
   }
   SECTION("moving") {
     bench.device(bench.lasers[1]).refuses = Op::move;
     bench.commit(bench.static_plan(2, 32));
-    CHECK(told(bench.last<Settled>()->outcome));
+    CHECK(reported(bench.last<Settled>()->outcome));
     CHECK(bench.actuations(bench.lasers[0], Op::light) == 1);
   }
   SECTION("lighting") {
     bench.device(bench.lasers[1]).refuses = Op::light;
     bench.commit(bench.static_plan(2, 32));
-    CHECK(told(bench.last<Applied>()->outcome));
+    CHECK(reported(bench.last<Applied>()->outcome));
   }
   CHECK(bench.agent->commit().applied() == Revision{1});
   REQUIRE(bench.last<AlarmReport>() != nullptr);
@@ -468,10 +468,10 @@ TEST_CASE("a_laser_that_never_settles_is_never_relit_on_time_alone") {
   bench.device(bench.lasers[0]).settle_time = seconds{3600};
   const NodePlan plan = bench.static_plan(1, 16);
   prepare_and_arm(bench, plan, bench.now + milliseconds{10});
-  bench.hear(plan.revision, Go{});
+  bench.receive(plan.revision, Go{});
   bench.run_for(seconds{1});
-  bench.hear(plan.revision, Proceed{CommitPhase::move, {}});
-  bench.hear(plan.revision, Proceed{CommitPhase::relight, bench.now});
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.receive(plan.revision, Proceed{CommitPhase::relight, bench.now});
   bench.run_for(seconds{10});
   CHECK(bench.agent->commit().state() == RevisionState::moving);
   CHECK(bench.actuations(bench.lasers[0], Op::light) + bench.actuations(bench.lasers[1], Op::light) == 0);

@@ -75,12 +75,12 @@ class FakeDriver : public Driver {
   Duration lead(const Setpoint&) const override { return std::chrono::milliseconds{10}; }
   void stage(const Setpoint& setpoint) override { staged_ = setpoint; }
   void fire() override {
-    aim_ = staged_;
+    commanded_ = staged_;
     begin();
   }
   void poll() override {
     if (activity_ != DriverActivity::busy) {
-      aim_.reset();
+      commanded_.reset();
       begin();
     }
   }
@@ -153,13 +153,13 @@ class FakeDriver : public Driver {
     }
     if (last_ != Op::read || superseded()) {
       must_read_ = true;
-      last_aim_ = aim_;
+      last_commanded_ = commanded_;
       return;
     }
     must_read_ = false;
     read_at_ = now;
     known_ = Known{device_->setpoint, reply.words.at(0) != 0, reply.words.at(1) != 0};
-    if (!aim_) {
+    if (!commanded_) {
       activity_ = DriverActivity::idle;
     } else if (known_->moving) {
       must_read_ = true;
@@ -167,19 +167,19 @@ class FakeDriver : public Driver {
     }
   }
   /// The aim changed while the read was under way: its answer proves nothing.
-  bool superseded() const { return last_aim_ != aim_; }
+  bool superseded() const { return last_commanded_ != commanded_; }
   Step next() {
     if (must_read_) {
       return order(Op::read);
     }
-    const bool there = known_->setpoint == darkened(*aim_);
-    if (known_->emitting && (!emits(*aim_) || !there)) {
+    const bool there = known_->setpoint == darkened(*commanded_);
+    if (known_->emitting && (!emits(*commanded_) || !there)) {
       return order(Op::dark);
     }
     if (!there) {
       return order(Op::move);
     }
-    if (emits(*aim_) && !known_->emitting) {
+    if (emits(*commanded_) && !known_->emitting) {
       return order(Op::light);
     }
     activity_ = DriverActivity::settled;
@@ -187,14 +187,14 @@ class FakeDriver : public Driver {
   }
   Step order(Op op) {
     last_ = op;
-    last_aim_ = aim_;
+    last_commanded_ = commanded_;
     outstanding_ = true;
     Registers registers;
     registers.address = static_cast<std::uint16_t>(op);
     if (op == Op::read) {
       registers.count = 2;
     } else {
-      device_->orders.push_back(*aim_);
+      device_->orders.push_back(*commanded_);
       registers.values = {static_cast<std::uint16_t>(device_->orders.size() - 1)};
     }
     return {Transaction{device_->id, 1, registers, std::chrono::milliseconds{5}}, kNever};
@@ -202,8 +202,8 @@ class FakeDriver : public Driver {
 
   std::shared_ptr<FakeDevice> device_;
   Setpoint staged_;
-  std::optional<Setpoint> aim_;
-  std::optional<Setpoint> last_aim_;
+  std::optional<Setpoint> commanded_;
+  std::optional<Setpoint> last_commanded_;
   std::optional<Known> known_;
   DriverActivity activity_ = DriverActivity::idle;
   Op last_ = Op::read;

@@ -38,7 +38,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 struct LitBench : AgentBench {
   LitBench() {
     start();
-    hear(Revision{}, Welcome{milliseconds{100}, {}});
+    receive(Revision{}, Welcome{milliseconds{100}, {}});
     commit(static_plan(1, 16));
     REQUIRE_FALSE(is_dark(*this));
   }
@@ -50,14 +50,14 @@ TEST_CASE("nothing_is_lit_until_a_contact_has_been_read_closed_and_nothing_has_t
   AgentBench bench;
   add_contact(bench, "door");
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(bench.static_plan(1, 16));
   CHECK(is_dark(bench));
   CHECK(says(bench.last<Prepared>()->outcome.error->message, "contact door has not been read closed yet"));
   CHECK(bench.last<Heartbeat>()->lasers_latched_off);
   CHECK(bench.last<Heartbeat>()->own_latch.number == 0);
   CHECK_FALSE(bench.agent->interlock().latched());
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.deliver(InterlockChanged{false, "door", {}});
   CHECK_FALSE(bench.last<Heartbeat>()->lasers_latched_off);  // said at once
   bench.commit(bench.static_plan(2, 16));
@@ -85,14 +85,14 @@ TEST_CASE("any_one_of_several_contacts_that_is_open_darkens_and_holds_the_latch"
   add_contact(bench, "door");
   add_contact(bench, "cover");
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.deliver(InterlockChanged{false, "door", {}});
   bench.commit(bench.static_plan(1, 16));
   CHECK(is_dark(bench));  // the cover was not read yet
   bench.deliver(InterlockChanged{false, "cover", {}});
   bench.commit(bench.static_plan(2, 16));
   REQUIRE_FALSE(is_dark(bench));
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.deliver(InterlockChanged{true, "cover", {}});
   bench.deliver(InterlockChanged{true, "door", {}});
   bench.run_for(milliseconds{20});
@@ -100,19 +100,19 @@ TEST_CASE("any_one_of_several_contacts_that_is_open_darkens_and_holds_the_latch"
   const OwnLatch latch = bench.last<Heartbeat>()->own_latch;
   CHECK(says(latch.cause, "interlock contact door is open since "));
   bench.deliver(InterlockChanged{false, "door", {}});
-  bench.hear(Revision{}, SetLasers{true, 9, latch.number});
+  bench.receive(Revision{}, SetLasers{true, 9, latch.number});
   CHECK(bench.agent->interlock().latched());  // the cover is still open
   CHECK(says(bench.alarms.back().evidence, "contact cover is open since "));
   CHECK(says(bench.alarms.back().evidence, "close the contact, then"));
   bench.deliver(InterlockChanged{false, "cover", {}});
   CHECK(bench.agent->interlock().latched());
-  bench.hear(Revision{}, SetLasers{true, 10, latch.number});
+  bench.receive(Revision{}, SetLasers{true, 10, latch.number});
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
 TEST_CASE("what_an_agent_latched_by_itself_is_lifted_by_a_rearm_that_names_it_and_by_no_other_order") {
   LitBench bench;
-  bench.hear(Revision{}, SetLasers{true, 3});
+  bench.receive(Revision{}, SetLasers{true, 3});
   bench.deliver(InterlockChanged{true, "door", {}});
   bench.deliver(InterlockChanged{false, "door", {}});
   const std::uint64_t number = bench.last<Heartbeat>()->own_latch.number;
@@ -120,7 +120,7 @@ TEST_CASE("what_an_agent_latched_by_itself_is_lifted_by_a_rearm_that_names_it_an
   const auto order = GENERATE(SetLasers{true, 3, 1}, SetLasers{true, 2, 1}, SetLasers{true, 4, 0}, SetLasers{true, 1u << 20, 0},
                               SetLasers{true, 4, 2});
   CAPTURE(order.order, order.own_latch);
-  bench.hear(Revision{}, order);  // given before it, or for another node's end of maintenance
+  bench.receive(Revision{}, order);  // given before it, or for another node's end of maintenance
   CHECK(bench.agent->interlock().latched());
   bench.commit(bench.static_plan(2, 16));
   CHECK(is_dark(bench));
@@ -128,7 +128,7 @@ TEST_CASE("what_an_agent_latched_by_itself_is_lifted_by_a_rearm_that_names_it_an
   CHECK(bench.agent->interlock().latched());
   CHECK(bench.agent->interlock().own_latch().number == 1);
   bench.deliver(InterlockChanged{false, "door", {}});
-  bench.hear(Revision{}, SetLasers{true, (1u << 20) + 1, 1});
+  bench.receive(Revision{}, SetLasers{true, (1u << 20) + 1, 1});
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
@@ -139,16 +139,16 @@ TEST_CASE("a_rearm_of_the_latch_before_does_not_lift_the_one_after") {
   bench.deliver(InterlockChanged{true, "door", {}});
   bench.deliver(InterlockChanged{false, "door", {}});
   CHECK(bench.last<Heartbeat>()->own_latch.number == 2);
-  bench.hear(Revision{}, SetLasers{true, 5, 1});  // its operator knew of the first opening only
+  bench.receive(Revision{}, SetLasers{true, 5, 1});  // its operator knew of the first opening only
   CHECK(bench.agent->interlock().latched());
-  bench.hear(Revision{}, SetLasers{true, 6, 2});
+  bench.receive(Revision{}, SetLasers{true, 6, 2});
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
 TEST_CASE("an_operator_is_obeyed_by_the_agent_itself_and_answered_when_its_lasers_have_been_read_back_dark") {
   LitBench bench;
   const auto role = GENERATE(Role::operator_, Role::admin);
-  ask(bench, OrderLasers{false}, role);
+  ask(bench, LasersRequest{false}, role);
   CHECK(bench.count<OperatorReply>() == 0);  // not before it is so
   bench.run_for(milliseconds{50});
   CHECK(is_dark(bench));
@@ -160,7 +160,7 @@ TEST_CASE("an_operator_is_obeyed_by_the_agent_itself_and_answered_when_its_laser
   CHECK(says(rows.front().dark_because, "ordered at this agent by alice"));
   CHECK(kept_latch(bench).lasers_off);
   CHECK(kept_latch(bench).is_own);
-  bench.hear(Revision{}, SetLasers{true, 99, 0});  // a controller that knows nothing of it
+  bench.receive(Revision{}, SetLasers{true, 99, 0});  // a controller that knows nothing of it
   CHECK(bench.agent->interlock().latched());
   bench.start(2);
   CHECK(bench.agent->interlock().latched());
@@ -169,7 +169,7 @@ TEST_CASE("an_operator_is_obeyed_by_the_agent_itself_and_answered_when_its_laser
 TEST_CASE("an_operator_is_told_which_laser_could_not_be_proven_dark") {
   LitBench bench;
   bench.device(bench.lasers[0]).refuses = Op::dark;
-  ask(bench, OrderLasers{false});
+  ask(bench, LasersRequest{false});
   bench.run_for(seconds{3});
   REQUIRE(bench.count<OperatorReply>() == 1);
   const Outcome& outcome = bench.last<OperatorReply>()->outcome;
@@ -183,12 +183,12 @@ TEST_CASE("an_operator_is_told_which_laser_could_not_be_proven_dark") {
 
 TEST_CASE("an_order_that_an_operator_repeats_is_one_latch_and_one_asked_again_later_is_proven_again") {
   LitBench bench;
-  ask(bench, OrderLasers{false});
-  ask(bench, OrderLasers{false});
+  ask(bench, LasersRequest{false});
+  ask(bench, LasersRequest{false});
   bench.run_for(milliseconds{50});
   CHECK(bench.agent->interlock().own_latch().number == 1);
   CHECK(bench.count<OperatorReply>() == 1);
-  ask(bench, OrderLasers{false}, Role::operator_, 2);
+  ask(bench, LasersRequest{false}, Role::operator_, 2);
   bench.run_for(milliseconds{50});
   CHECK(bench.count<OperatorReply>() == 2);
   CHECK(bench.last<OperatorReply>()->outcome.ok());
@@ -201,22 +201,22 @@ TEST_CASE("an_agent_itself_takes_nothing_but_darkness_and_a_question_from_an_ope
     return bench.last<OperatorReply>()->outcome.error;
   };
   SECTION("rearm") {
-    ask(bench, OrderLasers{true});
+    ask(bench, LasersRequest{true});
     REQUIRE(refused());
     CHECK(refused()->code == ErrorCode::refused);
     CHECK(says(refused()->message, "controller"));
   }
   SECTION("a viewer's key") {
-    ask(bench, OrderLasers{false}, Role::viewer);
+    ask(bench, LasersRequest{false}, Role::viewer);
     REQUIRE(refused());
     CHECK(says(refused()->message, "viewer"));
   }
   SECTION("an agent's key in the part of an operator") {
-    ask(bench, OrderLasers{false}, Role::agent);
+    ask(bench, LasersRequest{false}, Role::agent);
     REQUIRE(refused());
   }
   SECTION("anything else") {
-    ask(bench, OrderNode{kBenchNode, NodeOrder::drain});
+    ask(bench, NodeRequest{kBenchNode, NodeAction::drain});
     REQUIRE(refused());
   }
   SECTION("how it is") {
@@ -246,7 +246,7 @@ TEST_CASE("an_agent_refuses_more_light_than_the_fibre_behind_its_laser_may_carry
   setpoint.power = Dbm{101};
   plan.revision = Revision{2};
   AgentBench::part(plan, bench.lasers[0]).touched = true;
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   bench.run_for(milliseconds{10});
   const Outcome& outcome = bench.last<Prepared>()->outcome;
   REQUIRE_FALSE(outcome.ok());
@@ -254,7 +254,7 @@ TEST_CASE("an_agent_refuses_more_light_than_the_fibre_behind_its_laser_may_carry
   CHECK(says(outcome.error->message, "fibre " + std::to_string(fibre.value)));
   setpoint.emit = false;  // dark light weighs nothing
   plan.revision = Revision{3};
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   bench.run_for(milliseconds{10});
   CHECK(bench.last<Prepared>()->outcome.ok());
 }

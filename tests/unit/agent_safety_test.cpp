@@ -33,32 +33,32 @@ TEST_CASE("lasers_off_darkens_everything_whatever_is_under_way") {
   const int stage = GENERATE(range(0, 6));
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(bench.static_plan(1, 16));
   const NodePlan plan = bench.static_plan(2, 32);
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   if (stage >= 1) {
-    bench.hear(plan.revision, Arm{bench.now + milliseconds{5}});
+    bench.receive(plan.revision, Arm{bench.now + milliseconds{5}});
   }
   if (stage >= 2) {
-    bench.hear(plan.revision, Go{});
+    bench.receive(plan.revision, Go{});
     bench.run_for(milliseconds{5} + microseconds{150});
   }
   if (stage >= 3) {
     bench.run_for(milliseconds{1});
   }
   if (stage >= 4) {
-    bench.hear(plan.revision, Proceed{CommitPhase::move, {}});
+    bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
     bench.run_for(milliseconds{50});
   }
   if (stage >= 5) {
-    bench.hear(plan.revision, Proceed{CommitPhase::relight, bench.now});
+    bench.receive(plan.revision, Proceed{CommitPhase::relight, bench.now});
     bench.run_for(microseconds{250});
   }
   INFO("stage " << stage << ", " << to_string(bench.agent->commit().state()));
   bench.log.clear();
   const Instant ordered = bench.now;
-  bench.hear(Revision{}, SetLasers{false, 1});
+  bench.receive(Revision{}, SetLasers{false, 1});
   CHECK(std::get<LatchRecord>(bench.journal.back()) == LatchRecord{true, 1});
   bench.run_for(seconds{1});
   CHECK(bench.agent->commit().state() == RevisionState::failed);
@@ -70,9 +70,9 @@ TEST_CASE("lasers_off_darkens_everything_whatever_is_under_way") {
     CHECK(each.done < ordered + milliseconds{20});
   }
   CHECK(bench.last<Heartbeat>()->lasers_latched_off);
-  bench.hear(plan.revision, Go{});
+  bench.receive(plan.revision, Go{});
   CHECK_FALSE(bench.last<Darkened>()->outcome.ok() == (stage < 3));
-  bench.hear(plan.revision, Proceed{CommitPhase::relight, bench.now});
+  bench.receive(plan.revision, Proceed{CommitPhase::relight, bench.now});
   bench.run_for(milliseconds{100});
   CHECK(names_latch(bench.last<Applied>()->outcome));
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
@@ -82,7 +82,7 @@ TEST_CASE("the_latch_survives_a_restart_and_no_commit_lights_while_it_holds") {
   AgentBench bench;
   bench.start();
   bench.commit(bench.static_plan(1, 16));
-  bench.hear(Revision{}, SetLasers{false, 7});
+  bench.receive(Revision{}, SetLasers{false, 7});
   bench.run_for(milliseconds{100});
   bench.device(bench.lasers[0]).emitting = true;  // somebody switched it on by hand
   bench.start(2);
@@ -95,9 +95,9 @@ TEST_CASE("the_latch_survives_a_restart_and_no_commit_lights_while_it_holds") {
   CHECK(names_latch(bench.last<Applied>()->outcome));
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
 
-  bench.hear(Revision{}, SetLasers{true, 7});  // not newer
+  bench.receive(Revision{}, SetLasers{true, 7});  // not newer
   CHECK(bench.agent->interlock().latched());
-  bench.hear(Revision{}, SetLasers{true, 8});
+  bench.receive(Revision{}, SetLasers{true, 8});
   CHECK_FALSE(bench.agent->interlock().latched());
   bench.run_for(seconds{1});
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);  // only a commit relights
@@ -143,17 +143,17 @@ TEST_CASE("an_order_to_go_dark_is_obeyed_even_from_a_fenced_controller") {
   bench.start();
   bench.commit(bench.static_plan(1, 16));
   bench.term = Term{4};
-  bench.hear(Revision{}, SetLasers{false, 1});
+  bench.receive(Revision{}, SetLasers{false, 1});
   bench.run_for(milliseconds{50});
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
-  bench.hear(Revision{}, SetLasers{true, 2});
+  bench.receive(Revision{}, SetLasers{true, 2});
   CHECK(bench.agent->interlock().latched());
 }
 
 TEST_CASE("silence_of_the_controller_keeps_the_last_good_light") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(bench.static_plan(1, 16));
   bench.log.clear();
   bench.sent.clear();
@@ -163,7 +163,7 @@ TEST_CASE("silence_of_the_controller_keeps_the_last_good_light") {
   CHECK(bench.agent->session().state() == SessionState::greeting);
   CHECK(bench.count<Hello>() > 2000);
   CHECK(bench.last<Hello>()->applied == Revision{1});
-  bench.hear(Revision{}, Welcome{milliseconds{100}, Revision{1}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, Revision{1}});
   CHECK(bench.agent->session().state() == SessionState::joined);
   CHECK(bench.log.empty());
 }
@@ -171,12 +171,12 @@ TEST_CASE("silence_of_the_controller_keeps_the_last_good_light") {
 TEST_CASE("a_newer_term_is_greeted_journalled_and_keeps_the_light") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(bench.static_plan(1, 16));
   bench.log.clear();
   bench.sent.clear();
   bench.term = Term{6};
-  bench.hear(Revision{}, Beat{Revision{1}});
+  bench.receive(Revision{}, Beat{Revision{1}});
   bench.run_for(milliseconds{1});
   CHECK(bench.count<Hello>() == 1);
   CHECK(bench.last<Hello>()->term_seen == Term{6});
@@ -194,44 +194,44 @@ TEST_CASE("a_newer_controllers_plan_is_not_answered_with_what_an_older_one_had_l
   if (is_applied) {
     bench.commit(older);
   } else {  // on its way into light
-    bench.hear(older.revision, Prepare{older});
-    bench.hear(older.revision, Arm{bench.now + milliseconds{5}});
-    bench.hear(older.revision, Go{});
+    bench.receive(older.revision, Prepare{older});
+    bench.receive(older.revision, Arm{bench.now + milliseconds{5}});
+    bench.receive(older.revision, Go{});
     bench.run_for(milliseconds{50});
   }
   bench.term = Term{6};
-  bench.hear(Revision{}, Beat{Revision{1}});
+  bench.receive(Revision{}, Beat{Revision{1}});
   bench.run_for(milliseconds{1});
   CHECK(bench.last<Hello>()->applied == Revision{is_applied ? 2U : 1U});
   const auto hello = std::find_if(bench.sent.rbegin(), bench.sent.rend(),
                                   [](const Envelope& each) { return std::holds_alternative<Hello>(each.body); });
   CHECK(hello->revision == Revision{2});  // which the newer one has to go beyond
   bench.sent.clear();
-  bench.hear(Revision{2}, Prepare{bench.static_plan(2, 48)});
+  bench.receive(Revision{2}, Prepare{bench.static_plan(2, 48)});
   REQUIRE(bench.sent.size() == 1);
   REQUIRE(bench.last<Prepared>() != nullptr);
   CHECK(bench.last<Prepared>()->outcome.error->code == ErrorCode::stale_revision);
-  bench.hear(Revision{3}, Prepare{bench.static_plan(3, 48)});
+  bench.receive(Revision{3}, Prepare{bench.static_plan(3, 48)});
   CHECK(bench.last<Prepared>()->outcome.ok());
-  bench.hear(Revision{3}, Prepare{bench.static_plan(3, 48)});  // repeated
+  bench.receive(Revision{3}, Prepare{bench.static_plan(3, 48)});  // repeated
   CHECK(bench.last<Prepared>()->outcome.ok());
 }
 
 TEST_CASE("a_controller_that_welcomes_an_agent_is_told_at_once_what_its_devices_hold") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(bench.static_plan(1, 16));
   bench.run_for(milliseconds{50});
   bench.term = Term{6};
-  bench.hear(Revision{}, Beat{Revision{1}});
+  bench.receive(Revision{}, Beat{Revision{1}});
   bench.run_for(milliseconds{1});
   bench.sent.clear();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.run_for(milliseconds{1});
   REQUIRE(bench.count<ObservationReport>() == 1);
   CHECK(bench.last<ObservationReport>()->observations.size() == bench.fabric->devices_of_agent[0].size());
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});  // repeated
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});  // repeated
   bench.run_for(milliseconds{1});
   CHECK(bench.count<ObservationReport>() == 1);
 }
@@ -239,12 +239,12 @@ TEST_CASE("a_controller_that_welcomes_an_agent_is_told_at_once_what_its_devices_
 TEST_CASE("timeslots_are_lit_only_between_guard_end_and_hold_end_and_cycle_done_follows") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(timed_plan(bench, 1, 3));
   REQUIRE(bench.last<Applied>()->outcome.ok());
   bench.run_for(milliseconds{250});
   for (int i = 0; i < 20; ++i) {
-    bench.hear(Revision{}, Beat{Revision{1}});
+    bench.receive(Revision{}, Beat{Revision{1}});
     bench.run_for(milliseconds{100});
   }
   Instant start{};
@@ -272,7 +272,7 @@ TEST_CASE("timeslots_are_lit_only_between_guard_end_and_hold_end_and_cycle_done_
   CHECK(bench.count<CycleDone>() > 2);
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
   for (int i = 0; i < 30; ++i) {
-    bench.hear(Revision{}, Beat{Revision{1}});
+    bench.receive(Revision{}, Beat{Revision{1}});
     bench.run_for(milliseconds{100});
   }
   CHECK(bench.count<CycleDone>() == 21);  // nobody acknowledges it: said, and repeated 20 times
@@ -281,23 +281,23 @@ TEST_CASE("timeslots_are_lit_only_between_guard_end_and_hold_end_and_cycle_done_
 TEST_CASE("a_new_life_of_the_controller_is_told_again_what_was_played") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(timed_plan(bench, 1, 3));
   for (int i = 0; i < 60; ++i) {
-    bench.hear(Revision{}, Beat{Revision{1}});
+    bench.receive(Revision{}, Beat{Revision{1}});
     bench.run_for(milliseconds{100});
   }
-  const std::size_t said = bench.count<CycleDone>();
-  CHECK(said == 21);
-  bench.hear(Revision{}, Welcome{milliseconds{100}, Revision{1}});
+  const std::size_t delivered = bench.count<CycleDone>();
+  CHECK(delivered == 21);
+  bench.receive(Revision{}, Welcome{milliseconds{100}, Revision{1}});
   bench.run_for(milliseconds{400});
-  CHECK(bench.count<CycleDone>() > said);
+  CHECK(bench.count<CycleDone>() > delivered);
 }
 
 TEST_CASE("a_device_that_is_not_settled_in_time_keeps_its_timeslot_dark_and_is_counted") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(timed_plan(bench, 1, 4));
   REQUIRE(bench.last<Applied>()->outcome.ok());
   bench.device(bench.lasers[0]).settle_time = milliseconds{25};  // guard is 10 ms
@@ -352,9 +352,9 @@ TEST_CASE("firing_late_darkens_all_the_same_and_is_told") {
   bench.start();
   bench.commit(bench.static_plan(1, 16));
   const NodePlan plan = bench.static_plan(2, 32);
-  bench.hear(plan.revision, Prepare{plan});
-  bench.hear(plan.revision, Arm{bench.now + milliseconds{5}});
-  bench.hear(plan.revision, Go{});
+  bench.receive(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Arm{bench.now + milliseconds{5}});
+  bench.receive(plan.revision, Go{});
   bench.now += milliseconds{9};  // the process slept
   bench.step_until<Darkened>();
   CHECK(bench.last<Darkened>()->outcome.ok());
@@ -365,14 +365,14 @@ TEST_CASE("firing_late_darkens_all_the_same_and_is_told") {
 TEST_CASE("observations_are_reported_after_applied_on_change_and_at_intervals") {
   AgentBench bench;
   bench.start();
-  bench.hear(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
   bench.commit(bench.static_plan(1, 16));
   REQUIRE(bench.last<ObservationReport>() != nullptr);
   CHECK(bench.last<ObservationReport>()->observations.size() == 6);
   bench.sent.clear();
   const auto keep_company = [&](int beats) {
     for (int i = 0; i < beats; ++i) {
-      bench.hear(Revision{}, Beat{Revision{1}});
+      bench.receive(Revision{}, Beat{Revision{1}});
       bench.run_for(milliseconds{100});
     }
   };

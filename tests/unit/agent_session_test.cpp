@@ -22,15 +22,15 @@ struct Bench {
   EffectSink sink;
   Instant now{std::chrono::seconds{10}};
 
-  Bench() { session.start(turn()); }
-  Turn turn() { return {now, &sink}; }
+  Bench() { session.start(context()); }
+  StepContext context() { return {now, &sink}; }
   void join() {
-    session.welcome(turn(), milliseconds{100});
-    session.heard(now);
+    session.welcome(context(), milliseconds{100});
+    session.received(now);
   }
   Session::Due after(Duration time) {
     now += time;
-    return session.advance(turn());
+    return session.advance(context());
   }
 };
 
@@ -39,7 +39,7 @@ TEST_CASE("every row of the session's table leads where its words say") {
     const auto in = [&] {
       auto bench = std::make_unique<Bench>();
       if (from == SessionState::turned_away) {
-        bench->session.unwelcome(bench->turn());
+        bench->session.unwelcome(bench->context());
       } else if (from == SessionState::joined) {
         bench->join();
       }
@@ -50,12 +50,12 @@ TEST_CASE("every row of the session's table leads where its words say") {
     welcomed->join();
     CHECK(welcomed->session.state() == SessionState::joined);
     auto unwelcome = in();
-    unwelcome->session.unwelcome(unwelcome->turn());
+    unwelcome->session.unwelcome(unwelcome->context());
     CHECK(unwelcome->session.state() == SessionState::turned_away);
     auto newer = in();
-    newer->session.newer_term(newer->turn());
+    newer->session.newer_term(newer->context());
     CHECK(newer->session.state() == SessionState::greeting);
-    CHECK(newer->session.advance(newer->turn()) == Session::Due::hello);  // at once
+    CHECK(newer->session.advance(newer->context()) == Session::Due::hello);  // at once
     auto silent = in();
     silent->after(std::chrono::seconds{60});
     CHECK(silent->session.state() == (from == SessionState::joined ? SessionState::greeting : from));
@@ -68,39 +68,39 @@ TEST_CASE("five heartbeats without a word are silence, to the nanosecond, and on
   for (int i = 0; i < 4; ++i) {
     CHECK(bench.after(milliseconds{100}) == Session::Due::heartbeat);
   }
-  bench.session.heard(bench.now - milliseconds{400} + nanoseconds{1});
+  bench.session.received(bench.now - milliseconds{400} + nanoseconds{1});
   CHECK(bench.after(milliseconds{100}) == Session::Due::heartbeat);
-  bench.session.heard(bench.now - milliseconds{400});
+  bench.session.received(bench.now - milliseconds{400});
   CHECK(bench.after(milliseconds{100}) == Session::Due::hello);
   CHECK(bench.session.state() == SessionState::greeting);
 }
 
 TEST_CASE("a hello is hurried while the agent greets, and not once it was answered") {
   Bench greeting;
-  CHECK(greeting.session.advance(greeting.turn()) == Session::Due::nothing);
-  greeting.session.hurry(greeting.turn());
-  CHECK(greeting.session.advance(greeting.turn()) == Session::Due::hello);
+  CHECK(greeting.session.advance(greeting.context()) == Session::Due::nothing);
+  greeting.session.hurry(greeting.context());
+  CHECK(greeting.session.advance(greeting.context()) == Session::Due::hello);
   Bench joined;
   joined.join();
-  joined.session.hurry(joined.turn());
-  CHECK(joined.session.advance(joined.turn()) == Session::Due::nothing);
+  joined.session.hurry(joined.context());
+  CHECK(joined.session.advance(joined.context()) == Session::Due::nothing);
   Bench turned_away;
-  turned_away.session.unwelcome(turned_away.turn());
-  turned_away.session.hurry(turned_away.turn());
-  CHECK(turned_away.session.advance(turned_away.turn()) == Session::Due::nothing);
+  turned_away.session.unwelcome(turned_away.context());
+  turned_away.session.hurry(turned_away.context());
+  CHECK(turned_away.session.advance(turned_away.context()) == Session::Due::nothing);
 }
 
 TEST_CASE("a welcome that is repeated puts no heartbeat off") {
   Bench bench;
   bench.join();
   bench.now += milliseconds{60};
-  bench.session.welcome(bench.turn(), milliseconds{100});
+  bench.session.welcome(bench.context(), milliseconds{100});
   CHECK(bench.after(milliseconds{40}) == Session::Due::heartbeat);
 }
 
 TEST_CASE("who was turned away greets ten times as seldom") {
   Bench bench;
-  bench.session.unwelcome(bench.turn());
+  bench.session.unwelcome(bench.context());
   CHECK(bench.after(milliseconds{1'999}) == Session::Due::nothing);
   CHECK(bench.after(milliseconds{1}) == Session::Due::hello);
   CHECK(bench.after(milliseconds{1'999}) == Session::Due::nothing);

@@ -13,9 +13,9 @@ bool is_refused_as(const Outcome& outcome, ErrorCode code, const std::string& na
 }
 
 void arm_and_go(AgentBench& bench, const NodePlan& plan) {
-  bench.hear(plan.revision, Prepare{plan});
-  bench.hear(plan.revision, Arm{bench.now + milliseconds{5}});
-  bench.hear(plan.revision, Go{});
+  bench.receive(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Arm{bench.now + milliseconds{5}});
+  bench.receive(plan.revision, Go{});
 }
 
 /// One heater bank and one WSS: what is true of both is true whatever steers.
@@ -57,7 +57,7 @@ TEST_CASE("what_steers_light_of_another_agent_moves_in_everybodys_dark_whatever_
     }
   }
   CHECK(bench.count<Settled>() == 0);
-  bench.hear(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
   bench.step_until<Settled>();
   CHECK(bench.last<Settled>()->outcome.ok());
   for (const auto* devices : {&bench.heaters, &bench.switches}) {
@@ -132,7 +132,7 @@ TEST_CASE("what_is_known_to_be_elsewhere_than_the_plan_says_is_refused_before_an
     bench.start(2);  // nobody in this life remembers what it held
     bench.run_for(milliseconds{50});
     bench.log.clear();
-    bench.hear(plan.revision, Prepare{plan});
+    bench.receive(plan.revision, Prepare{plan});
     REQUIRE(bench.last<Prepared>() != nullptr);
     CHECK(is_refused_as(bench.last<Prepared>()->outcome, ErrorCode::busy, bench.fabric->device(id).name));
     bench.run_for(seconds{1});
@@ -154,7 +154,7 @@ TEST_CASE("what_lost_its_power_on_the_way_into_the_dark_does_not_move") {
     arm_and_go(bench, plan);
     lose_power(bench, id);
     bench.step_until<Darkened>();
-    bench.hear(plan.revision, Proceed{CommitPhase::move, {}});
+    bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
     bench.step_until<Settled>();
     REQUIRE(bench.last<Settled>() != nullptr);
     CHECK(is_refused_as(bench.last<Settled>()->outcome, ErrorCode::busy, bench.fabric->device(id).name));
@@ -171,7 +171,7 @@ TEST_CASE("what_an_earlier_revision_may_have_left_moves_from_wherever_that_put_i
   const NodePlan interrupted = bench.static_plan(2, 32);
   arm_and_go(bench, interrupted);
   bench.step_until<Darkened>();
-  bench.hear(interrupted.revision, Proceed{CommitPhase::move, {}});
+  bench.receive(interrupted.revision, Proceed{CommitPhase::move, {}});
   bench.run_for(milliseconds{1});  // under way
   bench.start(2);
   bench.run_for(milliseconds{50});
@@ -194,7 +194,7 @@ TEST_CASE("what_light_passes_is_never_moved_from_nobody_knows_where") {
   bench.run_for(milliseconds{50});
   NodePlan plan = bench.static_plan(1, 16);
   AgentBench::part(plan, bench.heaters[0]).may_hold.clear();
-  bench.hear(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Prepare{plan});
   REQUIRE(bench.last<Prepared>() != nullptr);
   CHECK(
       is_refused_as(bench.last<Prepared>()->outcome, ErrorCode::invalid_argument, bench.fabric->device(bench.heaters[0]).name));
@@ -210,7 +210,7 @@ TEST_CASE("a_device_that_cannot_be_read_does_not_move_and_is_named") {
   arm_and_go(bench, plan);
   bench.device(id).silent = true;
   bench.step_until<Darkened>();
-  bench.hear(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
   bench.step_until<Settled>();
   REQUIRE(bench.last<Settled>() != nullptr);
   CHECK(is_refused_as(bench.last<Settled>()->outcome, ErrorCode::device_error, bench.fabric->device(id).name));
@@ -227,12 +227,12 @@ TEST_CASE("a_reset_reads_what_light_passes_and_never_moves_it") {
     const DeviceId id = steering(bench)[which];
     CAPTURE(bench.fabric->device(id).name);
     bench.log.clear();
-    bench.hear({}, ResetDevice{id, 7});
+    bench.receive({}, ResetDevice{id, 7});
     bench.step_until<DeviceReset>();
     REQUIRE(bench.last<DeviceReset>() != nullptr);
     CHECK(bench.last<DeviceReset>()->outcome.ok());  // it is as it was set
     lose_power(bench, id);
-    bench.hear({}, ResetDevice{id, 8});
+    bench.receive({}, ResetDevice{id, 8});
     bench.step_until<DeviceReset>();
     CHECK(is_refused_as(bench.last<DeviceReset>()->outcome, ErrorCode::refused, bench.fabric->device(id).name));
     bench.run_for(seconds{2});
@@ -247,7 +247,7 @@ TEST_CASE("only_lasers_have_timeslots") {
     NodePlan plan = bench.static_plan(1, 16);
     AgentBench::part(plan, id).timeline.front().hold = milliseconds{5};
     plan.revision = Revision{10 + id.value};
-    bench.hear(plan.revision, Prepare{plan});
+    bench.receive(plan.revision, Prepare{plan});
     REQUIRE(bench.last<Prepared>() != nullptr);
     CHECK(is_refused_as(bench.last<Prepared>()->outcome, ErrorCode::unsupported, bench.fabric->device(id).name));
   }

@@ -21,10 +21,10 @@ namespace {
 constexpr std::size_t index_of(RevisionState state) { return static_cast<std::size_t>(state); }
 
 /// The road as the page tells it: which word moves which state where.
-const std::map<std::pair<RevisionState, RevisionWord>, RevisionState>& road() {
+const std::map<std::pair<RevisionState, RevisionMessage>, RevisionState>& pipeline() {
   using enum RevisionState;
-  using W = RevisionWord;
-  static const std::map<std::pair<RevisionState, RevisionWord>, RevisionState> kRoad = {
+  using W = RevisionMessage;
+  static const std::map<std::pair<RevisionState, RevisionMessage>, RevisionState> kPipeline = {
       {{prepared, W::arm}, armed},
       {{armed, W::arm}, armed},
       {{armed, W::go}, going},
@@ -38,42 +38,42 @@ const std::map<std::pair<RevisionState, RevisionWord>, RevisionState>& road() {
       {{relighting, W::all_lit}, lit},
       {{lit, W::confirm}, idle},
   };
-  return kRoad;
+  return kPipeline;
 }
 
 /// The first state in which a request has been heard already.
-RevisionState heard_from(RevisionWord word) {
+RevisionState received_from(RevisionMessage word) {
   switch (word) {
-    case RevisionWord::arm:
+    case RevisionMessage::arm:
       return RevisionState::going;
-    case RevisionWord::go:
+    case RevisionMessage::go:
       return RevisionState::darkening;
-    case RevisionWord::move:
+    case RevisionMessage::move:
       return RevisionState::settled;
     default:
       return RevisionState::relighting;
   }
 }
 
-RevisionStep expected(RevisionState state, RevisionWord word) {
-  if (const auto step = road().find({state, word}); step != road().end()) {
-    return {Reaction::obey, step->second};
+RevisionStep expected(RevisionState state, RevisionMessage word) {
+  if (const auto step = pipeline().find({state, word}); step != pipeline().end()) {
+    return {Reaction::handle, step->second};
   }
   const bool under_way = state >= RevisionState::prepared && state <= RevisionState::relighting;
-  if (word == RevisionWord::abandon) {
-    return under_way || state == RevisionState::failed ? RevisionStep{Reaction::obey, RevisionState::idle} : RevisionStep{};
+  if (word == RevisionMessage::abandon) {
+    return under_way || state == RevisionState::failed ? RevisionStep{Reaction::handle, RevisionState::idle} : RevisionStep{};
   }
-  if (word == RevisionWord::trouble && under_way) {
-    return {Reaction::obey, RevisionState::failed};
+  if (word == RevisionMessage::trouble && under_way) {
+    return {Reaction::handle, RevisionState::failed};
   }
-  if (word > RevisionWord::relight) {
+  if (word > RevisionMessage::relight) {
     return {};
   }
-  if (state == RevisionState::going && word == RevisionWord::go) {
+  if (state == RevisionState::going && word == RevisionMessage::go) {
     return {Reaction::again, {}};
   }
-  const bool heard = !under_way || state >= heard_from(word);
-  return {heard ? Reaction::again : Reaction::early, {}};
+  const bool received = !under_way || state >= received_from(word);
+  return {received ? Reaction::again : Reaction::early, {}};
 }
 
 NodePlan timed_plan(std::uint32_t cycles, Duration cycle, std::vector<TimedSetpoint> timeline) {
@@ -92,23 +92,23 @@ TimedSetpoint slot(int offset_ms, int guard_ms, int hold_ms, bool emit = true) {
 
 TEST_CASE("every_row_of_the_revision_table_says_what_the_page_says") {
   for (std::size_t state = 0; state < kRevisionStates; ++state) {
-    for (std::size_t word = 0; word < kRevisionWords; ++word) {
+    for (std::size_t word = 0; word < kRevisionMessages; ++word) {
       const auto from = static_cast<RevisionState>(state);
-      const auto said = static_cast<RevisionWord>(word);
+      const auto delivered = static_cast<RevisionMessage>(word);
       INFO(to_string(from) << " x word " << word);
-      CHECK(react(from, said) == expected(from, said));
+      CHECK(react(from, delivered) == expected(from, delivered));
     }
   }
 }
 
 TEST_CASE("no_word_skips_a_stage_on_the_way_to_light") {
   for (std::size_t state = 0; state < kRevisionStates; ++state) {
-    for (std::size_t word = 0; word < kRevisionWords; ++word) {
-      const RevisionStep step = react(static_cast<RevisionState>(state), static_cast<RevisionWord>(word));
-      if (step.reaction == Reaction::obey && step.next == RevisionState::relighting) {
+    for (std::size_t word = 0; word < kRevisionMessages; ++word) {
+      const RevisionStep step = react(static_cast<RevisionState>(state), static_cast<RevisionMessage>(word));
+      if (step.reaction == Reaction::handle && step.next == RevisionState::relighting) {
         CHECK(state == index_of(RevisionState::settled));
       }
-      if (step.reaction == Reaction::obey && step.next == RevisionState::moving) {
+      if (step.reaction == Reaction::handle && step.next == RevisionState::moving) {
         CHECK((state == index_of(RevisionState::darkening) || state == index_of(RevisionState::moving)));
       }
     }
@@ -141,7 +141,7 @@ TEST_CASE("hello_is_repeated_until_welcome_and_again_after_silence") {
   run(0, 1000);
   CHECK(hellos == 4);
   CHECK(heartbeats == 0);
-  session.heard(Instant{milliseconds{1000}});
+  session.received(Instant{milliseconds{1000}});
   session.welcome({Instant{milliseconds{1000}}, &sink}, milliseconds{50});
   run(1000, 1240);
   CHECK(hellos == 0);

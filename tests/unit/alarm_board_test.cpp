@@ -100,10 +100,10 @@ TEST_CASE("alarms: every alarm is told to the host, with its code's command if i
   Alarm unnamed = alarm_of(AlarmCode::drift, 2, {}, "unnamed");
   unnamed.next_command.clear();
   bench.raise(unnamed);
-  const auto told = [&](std::size_t i) { return std::get<RaiseAlarm>(bench.sink.effects()[i]).alarm.next_command; };
+  const auto reported = [&](std::size_t i) { return std::get<RaiseAlarm>(bench.sink.effects()[i]).alarm.next_command; };
   REQUIRE(bench.sink.effects().size() == 2);
-  CHECK(told(0) == "loom status");
-  CHECK(told(1) == next_command_for(unnamed));
+  CHECK(reported(0) == "loom status");
+  CHECK(reported(1) == next_command_for(unnamed));
   CHECK(bench.board.rows()[1].alarm.next_command == next_command_for(unnamed));
 }
 

@@ -3,7 +3,7 @@
 #include "controller/control/audit_text.hpp"
 #include "core/journal_state.hpp"
 #include "core/limits.hpp"
-#include "tests/unit/desk_bench.hpp"
+#include "tests/unit/request_bench.hpp"
 
 using namespace loom;
 using namespace loom::test;
@@ -24,10 +24,10 @@ JobSpec ring(std::uint32_t nodes, std::string name = "ring") {
   return spec;
 }
 
-std::vector<AuditRecord> audit_of(DeskBench& desk) { return desk.rows<AuditRecord>(Noun::audit); }
+std::vector<AuditRecord> audit_of(RequestBench& bench) { return bench.rows<AuditRecord>(Noun::audit); }
 
-std::vector<AuditRecord> about(DeskBench& desk, const std::string& part) {
-  std::vector<AuditRecord> rows = audit_of(desk);
+std::vector<AuditRecord> about(RequestBench& bench, const std::string& part) {
+  std::vector<AuditRecord> rows = audit_of(bench);
   std::erase_if(rows, [&](const AuditRecord& row) { return !mentions(row.asked, part); });
   return rows;
 }
@@ -39,11 +39,11 @@ KeysChanged one_key(const std::string& principal, Role role, Kind kind, const st
 }  // namespace
 
 TEST_CASE("an order is recorded with who asked, when, what, with which key, and what was answered") {
-  DeskBench desk;
-  desk.feed(one_key("ada", Role::operator_, Kind::added));
-  const OperatorReply reply = desk.ask(SubmitJob{ring(4), false});
+  RequestBench bench;
+  bench.feed(one_key("ada", Role::operator_, Kind::added));
+  const OperatorReply reply = bench.ask(SubmitJob{ring(4), false});
   REQUIRE(reply.outcome.ok());
-  const auto rows = about(desk, "job submit");
+  const auto rows = about(bench, "job submit");
   REQUIRE_FALSE(rows.empty());
   const AuditRecord& row = rows.front();
   CHECK(row.principal == "ada");
@@ -51,17 +51,17 @@ TEST_CASE("an order is recorded with who asked, when, what, with which key, and 
   CHECK(row.request == reply.request);
   CHECK(mentions(row.asked, "job submit vgg16 --name ring 4 nodes"));
   CHECK(mentions(row.asked, "(key 0123456789abcdef)"));
-  CHECK(row.at == wall_time(desk.now, desk.wall_offset));
+  CHECK(row.at == wall_time(bench.now, bench.wall_offset));
   CHECK(row.outcome.ok());
   CHECK(row.job == reply.job);
   CHECK(row.revision == reply.revision);
 }
 
 TEST_CASE("what became of an order's revision is a record of its own") {
-  DeskBench desk;
-  const OperatorReply reply = desk.ask(SubmitJob{ring(4), false});
-  desk.settle();
-  const auto rows = about(desk, "revision " + std::to_string(reply.revision.value) + " committed");
+  RequestBench bench;
+  const OperatorReply reply = bench.ask(SubmitJob{ring(4), false});
+  bench.settle();
+  const auto rows = about(bench, "revision " + std::to_string(reply.revision.value) + " committed");
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].principal == "ada");
   CHECK(rows[0].request == reply.request);
@@ -70,35 +70,35 @@ TEST_CASE("what became of an order's revision is a record of its own") {
 }
 
 TEST_CASE("a revision that came back is recorded as such with the reason") {
-  DeskBench desk;
-  desk.objection = [](NodeId, const NodePlan&) { return Error{ErrorCode::refused, "this agent does not want to"}; };
-  REQUIRE(desk.ask(SubmitJob{ring(4), false}).outcome.ok());
-  desk.settle();
-  std::vector<AuditRecord> rows = audit_of(desk);
+  RequestBench bench;
+  bench.objection = [](NodeId, const NodePlan&) { return Error{ErrorCode::refused, "this agent does not want to"}; };
+  REQUIRE(bench.ask(SubmitJob{ring(4), false}).outcome.ok());
+  bench.settle();
+  std::vector<AuditRecord> rows = audit_of(bench);
   std::erase_if(rows, [](const AuditRecord& row) { return row.outcome.ok() || !row.asked.starts_with("revision "); });
   REQUIRE_FALSE(rows.empty());
   CHECK(mentions(rows[0].outcome.error->message, "does not want to"));
 }
 
 TEST_CASE("an order's record is in the journal before what it changes, and the answer waits for both") {
-  DeskBench desk;
-  desk.settle();
-  const std::size_t before = desk.records.size();
-  REQUIRE(desk.ask(SubmitJob{ring(2), false}).outcome.ok());
-  REQUIRE(desk.records.size() >= before + 2);
-  CHECK(std::holds_alternative<AuditRecord>(desk.records[before]));
-  CHECK(std::holds_alternative<IntentRecord>(desk.records[before + 1]));
+  RequestBench bench;
+  bench.settle();
+  const std::size_t before = bench.records.size();
+  REQUIRE(bench.ask(SubmitJob{ring(2), false}).outcome.ok());
+  REQUIRE(bench.records.size() >= before + 2);
+  CHECK(std::holds_alternative<AuditRecord>(bench.records[before]));
+  CHECK(std::holds_alternative<IntentRecord>(bench.records[before + 1]));
 }
 
 TEST_CASE("darkness goes out before its record, which waits for nobody") {
-  DeskBench desk;
-  desk.light(2);
+  RequestBench bench;
+  bench.light(2);
   EffectSink sink;
   Envelope envelope;
   envelope.principal = "ada";
   envelope.role = Role::operator_;
-  envelope.body = OperatorRequest{RequestId{999}, OrderLasers{false}};
-  desk.controller->step(desk.now, MessageArrived{Peer{Peer::Kind::operator_, 7}, envelope}, sink);
+  envelope.body = OperatorRequest{RequestId{999}, LasersRequest{false}};
+  bench.controller->step(bench.now, MessageArrived{Peer{Peer::Kind::operator_, 7}, envelope}, sink);
   std::optional<std::size_t> dark;
   std::optional<std::size_t> recorded;
   for (std::size_t i = 0; i < sink.effects().size(); ++i) {
@@ -118,91 +118,91 @@ TEST_CASE("darkness goes out before its record, which waits for nobody") {
 }
 
 TEST_CASE("dry runs, refusals and orders of a viewer's key are recorded as what they were") {
-  DeskBench desk;
-  REQUIRE(desk.ask(SubmitJob{ring(2), true}).outcome.ok());
-  CHECK(about(desk, "job submit").at(0).asked.ends_with("--dry-run"));
-  const OperatorReply refused = desk.ask(CancelJob{JobId{77}, false});
-  const auto cancelled = about(desk, "job cancel 77");
+  RequestBench bench;
+  REQUIRE(bench.ask(SubmitJob{ring(2), true}).outcome.ok());
+  CHECK(about(bench, "job submit").at(0).asked.ends_with("--dry-run"));
+  const OperatorReply refused = bench.ask(CancelJob{JobId{77}, false});
+  const auto cancelled = about(bench, "job cancel 77");
   REQUIRE(cancelled.size() == 1);
   CHECK(cancelled[0].outcome.error->message == refused.outcome.error->message);
-  (void)desk.ask(OrderLasers{false}, Role::viewer);
-  const auto viewer = about(desk, "lasers off");
+  (void)bench.ask(LasersRequest{false}, Role::viewer);
+  const auto viewer = about(bench, "lasers off");
   REQUIRE(viewer.size() == 1);
   CHECK(viewer[0].role == Role::viewer);
   CHECK(mentions(viewer[0].outcome.error->message, "your key is a viewer's"));
 }
 
 TEST_CASE("a request that comes again is recorded once") {
-  DeskBench desk;
+  RequestBench bench;
   for (int i = 0; i < 5; ++i) {
-    (void)desk.ask_as(RequestId{500}, OrderNode{NodeId{7}, NodeOrder::drain, true, false});
+    (void)bench.ask_as(RequestId{500}, NodeRequest{NodeId{7}, NodeAction::drain, true, false});
   }
-  desk.settle();
-  std::vector<AuditRecord> rows = about(desk, "node drain 7 --force");
+  bench.settle();
+  std::vector<AuditRecord> rows = about(bench, "node drain 7 --force");
   std::erase_if(rows, [](const AuditRecord& row) { return row.asked.starts_with("revision "); });
   CHECK(rows.size() == 1);
 }
 
 TEST_CASE("questions are summed, an hour in one record") {
-  DeskBench desk;
-  desk.settle();
-  const std::size_t before = desk.records.size();
+  RequestBench bench;
+  bench.settle();
+  const std::size_t before = bench.records.size();
   for (int i = 0; i < 1'000; ++i) {
-    (void)desk.ask(Query{Noun::status, {}}, Role::viewer);
+    (void)bench.ask(Query{Noun::status, {}}, Role::viewer);
   }
-  CHECK(desk.records.size() == before);
-  desk.run_for(minutes{61});
-  const auto rows = about(desk, "1000 questions");
+  CHECK(bench.records.size() == before);
+  bench.run_for(minutes{61});
+  const auto rows = about(bench, "1000 questions");
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].principal == "ada");
   CHECK(rows[0].role == Role::viewer);
 }
 
 TEST_CASE("no viewer fills the audit, and what was not recorded one by one is counted") {
-  DeskBench desk;
-  desk.settle();
-  const std::size_t before = desk.records.size();
+  RequestBench bench;
+  bench.settle();
+  const std::size_t before = bench.records.size();
   for (int i = 0; i < 5'000; ++i) {
-    (void)desk.ask(OrderLasers{false}, Role::viewer);
+    (void)bench.ask(LasersRequest{false}, Role::viewer);
   }
-  CHECK(desk.records.size() <= before + 8);
+  CHECK(bench.records.size() <= before + 8);
   for (int i = 0; i < 10; ++i) {
-    desk.run_for(minutes{30});
-    (void)desk.ask(OrderLasers{false}, Role::viewer);
+    bench.run_for(minutes{30});
+    (void)bench.ask(LasersRequest{false}, Role::viewer);
   }
-  const auto sums = about(desk, "were not recorded one by one");
+  const auto sums = about(bench, "were not recorded one by one");
   REQUIRE_FALSE(sums.empty());
   CHECK(mentions(sums[0].asked, "requests that were not recorded one by one, the last: lasers off"));
-  CHECK(desk.records.size() <= before + 8 + 10 + 12);
+  CHECK(bench.records.size() <= before + 8 + 10 + 12);
 }
 
 TEST_CASE("an operator's own records are rationed only where nothing durable goes with them") {
-  DeskBench desk;
-  desk.settle();
+  RequestBench bench;
+  bench.settle();
   for (int i = 0; i < 200; ++i) {
-    (void)desk.ask(CancelJob{JobId{77}, false});
+    (void)bench.ask(CancelJob{JobId{77}, false});
   }
-  CHECK(about(desk, "job cancel 77").size() == 60);
+  CHECK(about(bench, "job cancel 77").size() == 60);
   for (int i = 0; i < 100; ++i) {  // each of these changes what is wanted
-    REQUIRE(desk.ask(OrderNode{NodeId{7}, i % 2 == 0 ? NodeOrder::drain : NodeOrder::undrain, true, false}).outcome.ok());
+    REQUIRE(bench.ask(NodeRequest{NodeId{7}, i % 2 == 0 ? NodeAction::drain : NodeAction::undrain, true, false}).outcome.ok());
   }
-  std::vector<AuditRecord> rows = about(desk, "drain 7");
+  std::vector<AuditRecord> rows = about(bench, "drain 7");
   std::erase_if(rows, [](const AuditRecord& row) { return row.asked.starts_with("revision "); });
   CHECK(rows.size() == 100);
 }
 
 TEST_CASE("the audit goes on over a restart, and a snapshot with a tail says the same") {
-  DeskBench desk;
-  desk.light(2);
-  desk.snapshot_due = true;
-  REQUIRE(desk.ask(OrderNode{NodeId{7}, NodeOrder::drain, true, false}).outcome.ok());
-  desk.settle();
-  REQUIRE(std::any_of(desk.records.begin(), desk.records.end(),
+  RequestBench bench;
+  bench.light(2);
+  bench.snapshot_due = true;
+  REQUIRE(bench.ask(NodeRequest{NodeId{7}, NodeAction::drain, true, false}).outcome.ok());
+  bench.settle();
+  REQUIRE(std::any_of(bench.records.begin(), bench.records.end(),
                       [](const Record& record) { return std::holds_alternative<SnapshotRecord>(record); }));
-  const auto before = audit_of(desk);
-  CHECK(state_of(desk.records).audit == before);
-  desk.start(kVirtualClock);
-  const auto after = audit_of(desk);
+  const auto before = audit_of(bench);
+  CHECK(state_of(bench.records).audit == before);
+  bench.start(kVirtualClock);
+  const auto after = audit_of(bench);
   REQUIRE(after.size() > before.size());
   CHECK(std::vector<AuditRecord>(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(before.size())) == before);
   CHECK(after[before.size()].asked.starts_with("controller started, term 2"));
@@ -212,11 +212,11 @@ TEST_CASE("the audit goes on over a restart, and a snapshot with a tail says the
 }
 
 TEST_CASE("an order that the journal did not take is corrected in the audit's next record") {
-  DeskBench desk;
-  desk.journal_refuses = Error{ErrorCode::storage, "disk is full", "df -h"};
-  const OperatorReply refused = desk.ask(SubmitJob{ring(2), false});
+  RequestBench bench;
+  bench.journal_refuses = Error{ErrorCode::storage, "disk is full", "df -h"};
+  const OperatorReply refused = bench.ask(SubmitJob{ring(2), false});
   REQUIRE_FALSE(refused.outcome.ok());
-  const auto rows = about(desk, "job submit");
+  const auto rows = about(bench, "job submit");
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].outcome.ok());
   CHECK(rows[1].outcome.error->message == "disk is full");
@@ -226,50 +226,51 @@ TEST_CASE("an order that the journal did not take is corrected in the audit's ne
 // --- keys ----------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("the keyring in force is in the status, and its changes are in the audit") {
-  DeskBench desk;
-  desk.feed(KeysChanged{11, {{"ada", Role::operator_, "aaaa", Kind::added}, {"grace", Role::viewer, "bbbb", Kind::added}}, {}});
-  CHECK(std::get<StatusReport>(desk.ask(Query{Noun::status, {}}).rows).keyring_digest == 11);
-  CHECK(about(desk, "keys in force: 2, ada (operator, key aaaa), grace (viewer, key bbbb)").size() == 1);
-  desk.feed(KeysChanged{12, {{"grace", Role::viewer, "bbbb", Kind::removed}}, {}});
-  const auto rows = about(desk, "key bbbb revoked");
+  RequestBench bench;
+  bench.feed(
+      KeysChanged{11, {{"ada", Role::operator_, "aaaa", Kind::added}, {"grace", Role::viewer, "bbbb", Kind::added}}, {}});
+  CHECK(std::get<StatusReport>(bench.ask(Query{Noun::status, {}}).rows).keyring_digest == 11);
+  CHECK(about(bench, "keys in force: 2, ada (operator, key aaaa), grace (viewer, key bbbb)").size() == 1);
+  bench.feed(KeysChanged{12, {{"grace", Role::viewer, "bbbb", Kind::removed}}, {}});
+  const auto rows = about(bench, "key bbbb revoked");
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].principal == "grace");
-  CHECK(std::get<StatusReport>(desk.ask(Query{Noun::status, {}}).rows).keyring_digest == 12);
+  CHECK(std::get<StatusReport>(bench.ask(Query{Noun::status, {}}).rows).keyring_digest == 12);
 }
 
 TEST_CASE("a keyring that cannot be taken over is an alarm that names the line, until it can") {
-  DeskBench desk;
-  desk.feed(one_key("ada", Role::operator_, Kind::added));
+  RequestBench bench;
+  bench.feed(one_key("ada", Role::operator_, Kind::added));
   KeysChanged kept;
   kept.digest = 7;
   kept.problem = Error{ErrorCode::malformed, "the keyring stays as it was: keyring:4: expected: KEY ROLE", "loom keys list"};
-  desk.feed(kept);
+  bench.feed(kept);
   const auto stands = [&] {
-    const auto& rows = desk.controller->alarms();
+    const auto& rows = bench.controller->alarms();
     return std::any_of(rows.begin(), rows.end(), [](const StandingAlarm& row) {
       return !row.cleared && mentions(row.alarm.evidence, "keyring:4") && row.alarm.next_command == "loom keys list";
     });
   };
   CHECK(stands());
-  CHECK(about(desk, "keyring changed").at(0).outcome.error->message == kept.problem->message);
-  CHECK(std::get<StatusReport>(desk.ask(Query{Noun::status, {}}).rows).keyring_digest == 7);
-  desk.feed(KeysChanged{7, {}, {}});
+  CHECK(about(bench, "keyring changed").at(0).outcome.error->message == kept.problem->message);
+  CHECK(std::get<StatusReport>(bench.ask(Query{Noun::status, {}}).rows).keyring_digest == 7);
+  bench.feed(KeysChanged{7, {}, {}});
   CHECK_FALSE(stands());
 }
 
 TEST_CASE("a key that is revoked while its order is being planned has it refused, and nothing changes") {
-  DeskBench desk;
-  desk.feed(one_key("ada", Role::operator_, Kind::added));
-  desk.light(4);
-  const Intent before = desk.controller->intent();
+  RequestBench bench;
+  bench.feed(one_key("ada", Role::operator_, Kind::added));
+  bench.light(4);
+  const Intent before = bench.controller->intent();
   Envelope envelope;
   envelope.principal = "ada";
   envelope.role = Role::operator_;
-  envelope.body = OperatorRequest{RequestId{900}, OrderNode{before.jobs[0].nodes[0], NodeOrder::drain, false, false}};
-  desk.replies.clear();
+  envelope.body = OperatorRequest{RequestId{900}, NodeRequest{before.jobs[0].nodes[0], NodeAction::drain, false, false}};
+  bench.replies.clear();
   const auto loses = GENERATE(Kind::removed, Kind::altered);
   EffectSink asked;
-  desk.controller->step(desk.now, MessageArrived{Peer{Peer::Kind::operator_, 7}, envelope}, asked);
+  bench.controller->step(bench.now, MessageArrived{Peer{Peer::Kind::operator_, 7}, envelope}, asked);
   const PlanRequest* wanted = nullptr;
   for (const Effect& effect : asked.effects()) {
     if (const auto* order = std::get_if<MakePlan>(&effect)) {
@@ -278,76 +279,76 @@ TEST_CASE("a key that is revoked while its order is being planned has it refused
   }
   REQUIRE(wanted != nullptr);
   const Planned planned{{wanted->revision, make_plan(all_architectures(), *wanted), {}}};
-  desk.feed(one_key("ada", Role::viewer, loses));
-  REQUIRE(desk.replies.size() == 1);  // to a connection that is gone
-  CHECK(mentions(desk.replies[0].outcome.error->message, "was revoked while this was being planned"));
-  desk.feed(planned);
-  desk.settle();
-  CHECK(desk.controller->intent() == before);
-  const auto rows = about(desk, "node drain");
+  bench.feed(one_key("ada", Role::viewer, loses));
+  REQUIRE(bench.replies.size() == 1);  // to a connection that is gone
+  CHECK(mentions(bench.replies[0].outcome.error->message, "was revoked while this was being planned"));
+  bench.feed(planned);
+  bench.settle();
+  CHECK(bench.controller->intent() == before);
+  const auto rows = about(bench, "node drain");
   REQUIRE(rows.size() == 1);
   CHECK_FALSE(rows[0].outcome.ok());
 }
 
 TEST_CASE("what was accepted before a key was revoked stays, and what it attends is attended no more") {
-  DeskBench desk;
-  desk.feed(one_key("ada", Role::operator_, Kind::added));
-  const JobId job = desk.light(4);
-  REQUIRE(desk.ask(AttendJob{job, {}}).outcome.ok());
-  CHECK(desk.rows<JobReport>(Noun::jobs).at(0).attended);
-  desk.feed(one_key("ada", Role::operator_, Kind::removed));
-  CHECK_FALSE(desk.rows<JobReport>(Noun::jobs).at(0).attended);
-  desk.run_for(seconds{1});
-  CHECK(desk.controller->jobs().at(job).state == JobState::lit);
+  RequestBench bench;
+  bench.feed(one_key("ada", Role::operator_, Kind::added));
+  const JobId job = bench.light(4);
+  REQUIRE(bench.ask(AttendJob{job, {}}).outcome.ok());
+  CHECK(bench.rows<JobReport>(Noun::jobs).at(0).attended);
+  bench.feed(one_key("ada", Role::operator_, Kind::removed));
+  CHECK_FALSE(bench.rows<JobReport>(Noun::jobs).at(0).attended);
+  bench.run_for(seconds{1});
+  CHECK(bench.controller->jobs().at(job).state == JobState::lit);
 }
 
 TEST_CASE("refused keys are recorded by number, and a flood of them fills nothing") {
-  DeskBench desk;
-  desk.settle();
+  RequestBench bench;
+  bench.settle();
   MessageRefused stranger;
   stranger.from = Peer{Peer::Kind::operator_, 0};
   stranger.error = {ErrorCode::refused, "a peer at 10.0.0.1 has key ...., which is not in the keyring"};
   stranger.kind = RefusalKind::unauthorised;
   stranger.count = 41;
-  desk.feed(stranger);
-  const auto rows = about(desk, "41 messages refused (unauthorised)");
+  bench.feed(stranger);
+  const auto rows = about(bench, "41 messages refused (unauthorised)");
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].principal == "?");
   CHECK(mentions(rows[0].outcome.error->message, "10.0.0.1"));
-  const std::size_t before = desk.records.size();
+  const std::size_t before = bench.records.size();
   for (int i = 0; i < 1'000; ++i) {
-    desk.feed(stranger);
+    bench.feed(stranger);
   }
-  CHECK(desk.records.size() <= before + 8);
+  CHECK(bench.records.size() <= before + 8);
 }
 
 TEST_CASE("an interlock that an agent tells of is recorded") {
-  DeskBench desk;
+  RequestBench bench;
   Alarm alarm;
   alarm.code = AlarmCode::lasers_off;
   alarm.node = NodeId{3};
   alarm.evidence = "interlock door is open";
   alarm.next_command = "loom lasers rearm";
-  desk.hear(NodeId{3}, AlarmReport{alarm});
-  desk.pump();
-  CHECK(about(desk, "node 3: interlock door is open").size() == 1);
+  bench.receive(NodeId{3}, AlarmReport{alarm});
+  bench.pump();
+  CHECK(about(bench, "node 3: interlock door is open").size() == 1);
 }
 
 // --- sentences -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("every order is one readable sentence") {
   const auto expect = [](const OperatorAsk& ask, const std::string& sentence) { CHECK(sentence_of(ask) == sentence); };
-  expect(OrderNode{NodeId{17}, NodeOrder::drain, true, false}, "node drain 17 --force");
-  expect(OrderNode{NodeId{17}, NodeOrder::maintain, false, true}, "node maintenance 17 on --dry-run");
-  expect(OrderNode{NodeId{17}, NodeOrder::release, false, false}, "node maintenance 17 off");
-  expect(OrderLasers{false}, "lasers off");
-  expect(OrderLasers{true}, "lasers rearm");
+  expect(NodeRequest{NodeId{17}, NodeAction::drain, true, false}, "node drain 17 --force");
+  expect(NodeRequest{NodeId{17}, NodeAction::maintain, false, true}, "node maintenance 17 on --dry-run");
+  expect(NodeRequest{NodeId{17}, NodeAction::release, false, false}, "node maintenance 17 off");
+  expect(LasersRequest{false}, "lasers off");
+  expect(LasersRequest{true}, "lasers rearm");
   expect(CancelJob{JobId{3}, true}, "job cancel 3 --dry-run");
   expect(ResizeJob{JobId{3}, 8, false}, "job resize 3 8 nodes");
-  expect(OrderDevice{DeviceId{3}, LaserSetpoint{FrequencySlot{0, 4}, Dbm{-100}, true}, false},
+  expect(DeviceRequest{DeviceId{3}, LaserSetpoint{FrequencySlot{0, 4}, Dbm{-100}, true}, false},
          "device set 3 frequency=193.10000 THz power=-1.00 dBm emit=on");
-  expect(OrderDevice{DeviceId{3}, {}, false}, "device set 3 --clear");
-  expect(OrderReset{DeviceId{3}}, "device reset 3");
+  expect(DeviceRequest{DeviceId{3}, {}, false}, "device set 3 --clear");
+  expect(ResetRequest{DeviceId{3}}, "device reset 3");
   expect(AcknowledgeAlarm{AlarmId{9}}, "alarm ack 9");
   expect(RollBackSchedule{Revision{4}, false}, "schedule rollback 4");
   expect(ConfirmSchedule{}, "schedule confirm");

@@ -23,7 +23,7 @@ AuditRecord record_of(std::uint64_t number, Duration ago, const std::string& pri
   return record;
 }
 
-std::vector<std::uint64_t> numbers(const AuditOrder& order) {
+std::vector<std::uint64_t> numbers(const AuditCommand& order) {
   const std::vector<AuditRecord> all{record_of(1, std::chrono::hours{30}, "ada", false),
                                      record_of(2, std::chrono::hours{3}, "grace", true),
                                      record_of(3, std::chrono::minutes{5}, "ada", true)};

@@ -56,7 +56,7 @@ StatusReport status() {
   report.jobs = 2;
   report.circuits = 12;
   report.drift = {1, 2, 3, 4, 5};
-  report.stage = CommitStage::moving;
+  report.stage = CommitState::moving;
   report.under_way = Revision{18};
   report.stage_done = 5;
   report.stage_total = 6;

@@ -68,7 +68,7 @@ class RunnerBench {
     with([&](EffectSink& sink) { runner.consider_planning(sink); });
   }
   /// Until a plan is asked for.
-  void await_order() {
+  void await_request() {
     pass(facts.timings.debounce);
     consider();
     REQUIRE_FALSE(orders.empty());
@@ -112,12 +112,12 @@ class RunnerBench {
   void begin() {
     with([&](EffectSink& sink) { runner.begin_if_ready(sink); });
   }
-  void say(NodeId node, const Body& body, std::optional<Revision> of = {}) {
+  void deliver(NodeId node, const Body& body, std::optional<Revision> of = {}) {
     const Revision revision = of ? *of : runner.under_way() != nullptr ? runner.under_way()->revision() : Revision{};
     with([&](EffectSink& sink) { runner.on_answer(node, revision, body, sink); });
   }
   /// Everybody answers, and rows are durable at once, until the commit is in this stage, or at its end.
-  void obey(std::optional<CommitStage> until = {}) {
+  void handle(std::optional<CommitState> until = {}) {
     for (int i = 0; i < 20 && runner.under_way() != nullptr && runner.under_way()->stage() != until; ++i) {
       const std::deque<Send> words = std::exchange(sent, {});
       for (const Send& send : words) {
@@ -135,10 +135,10 @@ class RunnerBench {
   void commit() {
     if (orders.empty()) {
       want();
-      await_order();
+      await_request();
     }
     planned(made());
-    obey();
+    handle();
     durable();
     REQUIRE(runner.under_way() == nullptr);
     REQUIRE(runner.history().back().outcome == CommitOutcome::committed);
@@ -150,11 +150,11 @@ class RunnerBench {
     REQUIRE(state(id) == JobState::lit);
   }
   /// A commit of what is wanted that is under way up to this stage.
-  void begin_commit(CommitStage stage = CommitStage::relighting) {
+  void begin_commit(CommitState stage = CommitState::relighting) {
     want();
-    await_order();
+    await_request();
     planned(made());
-    obey(stage);
+    handle(stage);
     REQUIRE(runner.under_way() != nullptr);
     REQUIRE(runner.under_way()->stage() == stage);
   }
@@ -184,7 +184,7 @@ class RunnerBench {
   }
   DeviceId laser(std::uint32_t node, std::size_t index = 0) const { return device(node, DeviceKind::itla_laser, index); }
   template <class B>
-  std::size_t said() const {
+  std::size_t delivered() const {
     std::size_t count = 0;
     for (const Send& send : sent) {
       count += std::holds_alternative<B>(send.envelope.body) ? 1U : 0U;
@@ -235,14 +235,14 @@ class RunnerBench {
   }
   void answer(const Envelope& asked) {
     if (std::holds_alternative<Prepare>(asked.body)) {
-      say(asked.node, Prepared{{}, lead}, asked.revision);
+      deliver(asked.node, Prepared{{}, lead}, asked.revision);
     } else if (std::holds_alternative<Arm>(asked.body)) {
-      say(asked.node, Armed{{}, std::chrono::milliseconds{50}}, asked.revision);
+      deliver(asked.node, Armed{{}, std::chrono::milliseconds{50}}, asked.revision);
     } else if (std::holds_alternative<Go>(asked.body)) {
-      say(asked.node, Darkened{{}, {}}, asked.revision);
+      deliver(asked.node, Darkened{{}, {}}, asked.revision);
     } else if (const auto* proceed = std::get_if<Proceed>(&asked.body)) {
       const bool moves = proceed->phase == CommitPhase::move;
-      say(asked.node, moves ? Body(Settled{{}, {}}) : Body(Applied{{}, {}}), asked.revision);
+      deliver(asked.node, moves ? Body(Settled{{}, {}}) : Body(Applied{{}, {}}), asked.revision);
     }
   }
 };

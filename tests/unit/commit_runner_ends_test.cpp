@@ -17,7 +17,7 @@ TEST_CASE("a commit that moves a circuit switch has twice its promise of time be
   Bench bench;
   bench.add(1, {2, 3, 4});
   bench.want();
-  bench.await_order();
+  bench.await_request();
   const auto plan = bench.made();
   Duration allowed = bench.lead + bench.facts.timings.stage_deadline;
   const bool moves = GENERATE(true, false);
@@ -32,7 +32,7 @@ TEST_CASE("a commit that moves a circuit switch has twice its promise of time be
     }
   }
   bench.planned(plan);
-  bench.obey(CommitStage::moving);
+  bench.handle(CommitState::moving);
   const Instant began = bench.facts.now;
   bench.facts.now = began + allowed - nanoseconds{1};
   bench.tick();
@@ -45,21 +45,21 @@ TEST_CASE("a commit that moves a circuit switch has twice its promise of time be
 TEST_CASE("a decision is recorded once, and acted upon when its row is durable and not before") {
   Bench bench;
   bench.add(1, {2, 3, 4});
-  bench.begin_commit(CommitStage::firing);
+  bench.begin_commit(CommitState::firing);
   const Revision revision = bench.runner.under_way()->revision();
   const std::size_t rows = bench.records.size();
   bench.timers.clear();
-  bench.say(NodeId{2}, Armed{{}, {}});  // heard twice
+  bench.deliver(NodeId{2}, Armed{{}, {}});  // heard twice
   bench.tick();
   CHECK(bench.records.size() == rows);
   CHECK_FALSE(bench.timers.contains(timers::kTick));  // nobody is waited for but the journal
   bench.perform(GoAct{Revision{revision.value + 1}});
   bench.perform(ConfirmAct{revision});
-  CHECK(bench.runner.under_way()->stage() == CommitStage::firing);
-  bench.obey(CommitStage::confirmed);
+  CHECK(bench.runner.under_way()->stage() == CommitState::firing);
+  bench.handle(CommitState::confirmed);
   REQUIRE(bench.runner.under_way() != nullptr);
   const std::size_t later = bench.records.size();
-  bench.say(NodeId{2}, Applied{{}, {}});
+  bench.deliver(NodeId{2}, Applied{{}, {}});
   bench.tick();
   CHECK(bench.records.size() == later);
   bench.perform(GoAct{revision});
@@ -77,13 +77,13 @@ TEST_CASE("the row of a commit has the intent only where that is not the newest"
   Bench bench;
   bench.add(1, {2, 3, 4});
   SECTION("the newest") {
-    bench.begin_commit(CommitStage::darkening);
+    bench.begin_commit(CommitState::darkening);
     CHECK(bench.recorded(CommitDecision::going)->intent == nullptr);
   }
   SECTION("changed since") {
-    bench.begin_commit(CommitStage::preparing);
+    bench.begin_commit(CommitState::preparing);
     bench.add(2, {6, 7});
-    bench.obey(CommitStage::darkening);
+    bench.handle(CommitState::darkening);
     const auto row = bench.recorded(CommitDecision::going);
     REQUIRE(row->intent != nullptr);
     CHECK(row->intent->jobs.size() == 1);
@@ -98,12 +98,12 @@ TEST_CASE("a journal that takes no rows ends a commit that has not gone, and no 
     bench.with([&](EffectSink& sink) { bench.runner.on_journal_failed(sink); });
   };
   SECTION("it waits for its row") {
-    bench.begin_commit(CommitStage::firing);
+    bench.begin_commit(CommitState::firing);
     fail();
     CHECK(bench.runner.under_way() == nullptr);
   }
   SECTION("it has gone") {
-    bench.begin_commit(CommitStage::darkening);
+    bench.begin_commit(CommitState::darkening);
     fail();
     CHECK(bench.runner.under_way() != nullptr);
   }
@@ -114,7 +114,7 @@ TEST_CASE("the newest 4096 commits are kept in history") {
   Bench bench;
   for (int i = 0; i < 4'097; ++i) {
     bench.want();
-    bench.await_order();
+    bench.await_request();
     bench.refuse_plan();
     bench.durable();
     if (i == 4'095) {
@@ -128,7 +128,7 @@ TEST_CASE("the newest 4096 commits are kept in history") {
 // --- what a failure costs --------------------------------------------------------------------------------------------------
 
 void fail_at(Bench& bench, NodeId node, ErrorCode code, std::optional<DeviceId> device = {}) {
-  bench.say(node, Applied{{Error{code, "no light", {}, device}}, {}});
+  bench.deliver(node, Applied{{Error{code, "no light", {}, device}}, {}});
   REQUIRE(bench.runner.under_way() == nullptr);
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("a repair that fails is no commit that failed: nobody is refused, noth
   }
   SECTION("a commit that changes nothing") {
     bench.want();
-    bench.await_order();
+    bench.await_request();
     const auto plan = bench.made();
     plan->plan.changed.clear();
     bench.planned(plan);
@@ -172,12 +172,12 @@ TEST_CASE("a repair that fails is no commit that failed: nobody is refused, noth
     bench.runner.repair_with_next_plan(scope);
     bench.jobs.repeat_stage(JobId{1}, bench.runner.next_revision());
     bench.want();
-    bench.await_order();
+    bench.await_request();
     const auto plan = bench.made();
     REQUIRE(plan->plan.changed.empty());
     bench.jobs.planned(*plan);
     bench.planned(plan);
-    bench.obey(CommitStage::relighting);
+    bench.handle(CommitState::relighting);
     bench.fail_now();
     CHECK_FALSE(bench.runner.take_end()->is_repair);
   }
@@ -313,9 +313,9 @@ TEST_CASE("what a failed commit left comes back, as often as it is tried and no 
   CHECK_FALSE(bench.runner.is_idle());
   bench.durable();
   bench.pass(poll_bound(bench.facts.timings));
-  bench.begin_commit(CommitStage::preparing);
+  bench.begin_commit(CommitState::preparing);
   SECTION("at a node") {
-    bench.say(NodeId{3}, Prepared{{Error{ErrorCode::device_error, "no"}}, {}});
+    bench.deliver(NodeId{3}, Prepared{{Error{ErrorCode::device_error, "no"}}, {}});
     CHECK(bench.alarms.rows().back().alarm.node == NodeId{3});
   }
   SECTION("at none") {
@@ -393,7 +393,7 @@ TEST_CASE("a failure is borne by the jobs that it was to bring, and by no other"
   }
   const auto fail_with_other_stage = [&](bool is_measured) {
     bench.want();
-    bench.await_order();
+    bench.await_request();
     const auto plan = bench.made();
     Intent next = bench.desired.intent();
     next.jobs.front().stage = 1;
@@ -428,13 +428,13 @@ TEST_CASE("circuits that wait for a panel are wired by a plan of their own") {
   CHECK(bench.runner.is_idle());
   bench.add(2, {4, 5});
   bench.want();
-  bench.await_order();
+  bench.await_request();
   const auto plan = bench.made();
   REQUIRE_FALSE(plan->schedule.jobs.empty());
   plan->schedule.jobs.back().waiting = 1;
   bench.planned(plan);
-  bench.obey();
-  bench.await_order();
+  bench.handle();
+  bench.await_request();
   CHECK(bench.orders.back()->reason == "look-ahead panels are wired");
 }
 
@@ -479,7 +479,7 @@ TEST_CASE("a stage with timeslots that stayed dark is played again by its own la
   bench.play(1);
   CHECK(bench.desired.job(JobId{1})->stage == 0);
   bench.durable();
-  bench.await_order();
+  bench.await_request();
   CHECK(bench.orders.back()->reason == "job 1 plays stage 1 again: 2 timeslots stayed dark");
   bench.planned(bench.made());
   REQUIRE(bench.runner.under_way() != nullptr);
@@ -489,7 +489,7 @@ TEST_CASE("a stage with timeslots that stayed dark is played again by its own la
     const bool is_touched = std::binary_search(plan.touched.begin(), plan.touched.end(), circuit.id);
     CHECK(is_touched == (circuit.job == JobId{1}));
   }
-  bench.obey();
+  bench.handle();
   bench.durable();
   bench.set_stages(2);
   bench.play(1);

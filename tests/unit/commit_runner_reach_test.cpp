@@ -54,7 +54,7 @@ TEST_CASE("a repair asks nothing of an agent that is given up, nor of a device t
   Bench bench;
   SECTION("given up") {
     bench.want();
-    bench.await_order();
+    bench.await_request();
     bench.pass(bench.facts.timings.stage_deadline, {NodeId{3}});
     bench.runner.repair_with_next_plan(
         {{NodeId{2}, NodeId{3}}, {bench.laser(2), bench.laser(2, 1), bench.laser(3), bench.laser(3, 1)}, {}});
@@ -67,7 +67,7 @@ TEST_CASE("a repair asks nothing of an agent that is given up, nor of a device t
   }
   SECTION("left alone") {
     bench.want();
-    bench.await_order();
+    bench.await_request();
     const auto plan = bench.same();
     bench.share(*plan, bench.laser(2, 1)).left_alone = true;
     bench.runner.repair_with_next_plan({{NodeId{2}}, {bench.laser(2), bench.laser(2, 1)}, {}});
@@ -108,7 +108,7 @@ TEST_CASE("nothing moves in light of a laser that follows no order, unless that 
   Bench bench;
   bench.add(2, {4, 5});
   bench.want();
-  bench.await_order();
+  bench.await_request();
   const auto plan = bench.without_rows();
   for (const std::size_t index : {0U, 1U}) {
     bench.share(*plan, bench.laser(2, index)).left_alone = true;

@@ -50,7 +50,7 @@ TEST_CASE("a commit that waits while its number turns out to be another's is pla
   Bench bench;
   bench.add(1, {2, 3, 4});
   bench.want();
-  bench.await_order();
+  bench.await_request();
   bench.pass(bench.facts.timings.dead_after, {NodeId{3}});
   bench.planned(bench.made());
   REQUIRE(bench.runner.waits_for() == "revision 1 waits for the agent of node 3");
@@ -60,12 +60,12 @@ TEST_CASE("a commit that waits while its number turns out to be another's is pla
   bench.greet(NodeId{3});
   bench.begin();
   CHECK(bench.runner.under_way() == nullptr);
-  bench.await_order();
+  bench.await_request();
   CHECK(bench.orders.back()->revision == Revision{1'006});
   CHECK(bench.orders.back()->reason == "test");
   bench.planned(bench.made());
   REQUIRE(bench.runner.moving() != nullptr);
-  bench.obey();
+  bench.handle();
   bench.durable();
   CHECK(bench.state(1) == JobState::lit);
 }
@@ -114,7 +114,7 @@ TEST_CASE("a plan that comes when the journal takes no rows any more costs no jo
   Bench bench;
   bench.add(1, {2, 3});
   bench.want();
-  bench.await_order();
+  bench.await_request();
   const auto plan = bench.made();
   bench.journal.fail(Error{ErrorCode::storage, "disk full"});
   bench.planned(plan);
@@ -131,7 +131,7 @@ TEST_CASE("after a refusal something is planned if a job was refused and there i
   SECTION("nobody is left") {
     bench.add(2, {4, 5});
     bench.want();
-    bench.await_order();
+    bench.await_request();
     bench.refuse_plan();
     CHECK(bench.state(2) == JobState::refused);
     bench.durable();
@@ -140,18 +140,18 @@ TEST_CASE("after a refusal something is planned if a job was refused and there i
   SECTION("another was submitted since") {
     bench.add(2, {4, 5});
     bench.want();
-    bench.await_order();
+    bench.await_request();
     bench.add(3, {6, 7});
     bench.refuse_plan();
     bench.durable();
     CHECK_FALSE(bench.runner.is_idle());
-    bench.await_order();
+    bench.await_request();
     CHECK_THAT(bench.orders.back()->reason, Catch::Contains("without the jobs that were refused"));
   }
   SECTION("another's next stage is on its way") {
     bench.add(2, {4, 5});
     bench.want();
-    bench.await_order();
+    bench.await_request();
     bench.add(3, {6, 7});
     PlanResult next;
     next.intent.jobs = {*bench.desired.job(JobId{3})};
@@ -163,7 +163,7 @@ TEST_CASE("after a refusal something is planned if a job was refused and there i
   }
   SECTION("nobody was refused") {
     bench.want();
-    bench.await_order();
+    bench.await_request();
     bench.add(3, {6, 7});
     bench.refuse_plan();
     bench.durable();
@@ -177,7 +177,7 @@ TEST_CASE("after a refusal something is planned if a job was refused and there i
     CHECK(bench.state(2) == JobState::refused);
     bench.add(3, {6, 7});
     bench.durable();
-    bench.await_order();
+    bench.await_request();
     bench.refuse_plan();
     CHECK(bench.state(3) == JobState::refused);
     bench.durable();
@@ -200,7 +200,7 @@ struct LeftOutBench : Bench {
     open.jobs.back().spec.placement.clear();
     desired.replace(std::move(open));
     want();
-    await_order();
+    await_request();
     plan = made();
   }
   void leave_out(LeftOut out) {
@@ -226,7 +226,7 @@ TEST_CASE("a job that was placed, had no light and is left out loses its place")
   REQUIRE_FALSE(nodes.empty());
   bench.with([&](EffectSink& sink) { bench.runner.interrupt(nodes.front(), sink); });
   bench.durable();
-  bench.await_order();
+  bench.await_request();
   bench.plan = bench.made();
   bench.leave_out(left_out(2, false, {bench.laser(4)}));
   CHECK(bench.desired.job(JobId{2})->nodes.empty());
@@ -276,7 +276,7 @@ struct NothingNewBench : Bench {
   }
   void go() {
     want();
-    await_order();
+    await_request();
     plan = std::make_shared<PlanResult>(*confirmed.present());
     plan->plan.revision = orders.back()->revision;
     plan->intent.jobs.push_back(*desired.job(JobId{2}));
@@ -354,7 +354,7 @@ TEST_CASE("before anything is confirmed every plan is news") {
   Bench bench;
   bench.add(1, {2, 3});
   bench.want();
-  bench.await_order();
+  bench.await_request();
   const auto plan = bench.made();
   plan->left_out = {left_out(1, false, {bench.laser(2)})};
   plan->plan.changed.clear();
@@ -368,7 +368,7 @@ TEST_CASE("agents that take part and are away are waited for until the stage's d
   Bench bench;
   bench.add(1, {2, 3, 4});
   bench.want();
-  bench.await_order();
+  bench.await_request();
   bench.pass(bench.facts.timings.dead_after, {NodeId{3}});
   const Instant began = bench.facts.now;
   bench.planned(bench.made());
@@ -376,7 +376,7 @@ TEST_CASE("agents that take part and are away are waited for until the stage's d
   CHECK(bench.runner.waits_for() == "revision 1 waits for the agent of node 3");
   CHECK_FALSE(bench.timers.contains(timers::kTick));
   // Nothing that is heard or comes due begins it, or ends it.
-  bench.say(NodeId{2}, Prepared{{Error{ErrorCode::device_error, "no"}}, {}});
+  bench.deliver(NodeId{2}, Prepared{{Error{ErrorCode::device_error, "no"}}, {}});
   bench.tick();
   bench.with([&](EffectSink& sink) { bench.runner.interrupt(NodeId{2}, sink); });
   REQUIRE(bench.runner.under_way() != nullptr);
@@ -393,7 +393,7 @@ TEST_CASE("nobody is named who is waited for by a commit that runs") {
   Bench bench;
   bench.add(1, {2, 3, 4});
   CHECK(bench.runner.waits_for().empty());
-  bench.begin_commit(CommitStage::preparing);
+  bench.begin_commit(CommitState::preparing);
   bench.pass(bench.facts.timings.dead_after, {NodeId{3}});
   CHECK(bench.runner.waits_for().empty());
 }
@@ -401,7 +401,7 @@ TEST_CASE("nobody is named who is waited for by a commit that runs") {
 TEST_CASE("an agent that starts again ends the commit that it takes part in, and no other") {
   Bench bench;
   bench.add(1, {2, 3, 4});
-  bench.begin_commit(CommitStage::preparing);
+  bench.begin_commit(CommitState::preparing);
   REQUIRE_FALSE(bench.runner.under_way()->takes_part(NodeId{6}));
   bench.with([&](EffectSink& sink) { bench.runner.interrupt(NodeId{6}, sink); });
   CHECK(bench.runner.under_way() != nullptr);
@@ -419,7 +419,7 @@ struct QuietBench : Bench {
   }
   void go() {
     want();
-    await_order();
+    await_request();
     const auto plan = made();
     if (touched) {
       touch(*plan);
@@ -503,11 +503,11 @@ TEST_CASE("nobody has to be quiet where the light is dark already") {
   SECTION("a return") {
     bench.touched = false;
     bench.go();
-    bench.obey(CommitStage::relighting);
+    bench.handle(CommitState::relighting);
     bench.fail_now();
     bench.durable();
     bench.touched = true;
-    bench.await_order();
+    bench.await_request();
     const auto plan = bench.made();
     bench.touch(*plan);
     bench.planned(plan);
@@ -516,7 +516,7 @@ TEST_CASE("nobody has to be quiet where the light is dark already") {
   SECTION("a repair") {
     bench.desired.remove_job(JobId{2});
     bench.want();
-    bench.await_order();
+    bench.await_request();
     const auto plan = bench.made();
     bench.touch(*plan);
     bench.runner.repair_with_next_plan({{NodeId{2}}, {bench.laser(2)}, {}});

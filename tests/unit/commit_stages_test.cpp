@@ -25,7 +25,7 @@ ControllerTimings timings() {
   return timings;
 }
 /// Every repeat of the arming, the margin, and both clocks.
-constexpr Duration kEverybodyHears = milliseconds{50} * 3 + milliseconds{20} + 2 * milliseconds{1};
+constexpr Duration kEverybodyReceives = milliseconds{50} * 3 + milliseconds{20} + 2 * milliseconds{1};
 
 /// A commit of revision 7 whose participants are `nodes` of ten.
 struct CommitBench {
@@ -92,21 +92,21 @@ struct CommitBench {
     step([&](EffectSink& sink) { commit.go(now, kHeader, sink); });
   }
   /// To the beginning of a stage, by everybody's lawful answers.
-  void advance_to(CommitStage stage) {
-    if (commit.stage() < stage && commit.stage() == CommitStage::preparing) {
+  void advance_to(CommitState stage) {
+    if (commit.stage() < stage && commit.stage() == CommitState::preparing) {
       all(Prepared{{}, milliseconds{10}});
     }
-    if (commit.stage() < stage && commit.stage() == CommitStage::arming) {
+    if (commit.stage() < stage && commit.stage() == CommitState::arming) {
       all(Armed{{}, milliseconds{100}});
       go();
     }
-    if (commit.stage() < stage && commit.stage() == CommitStage::darkening) {
+    if (commit.stage() < stage && commit.stage() == CommitState::darkening) {
       all(Darkened{{}, milliseconds{1}});
     }
-    if (commit.stage() < stage && commit.stage() == CommitStage::moving) {
+    if (commit.stage() < stage && commit.stage() == CommitState::moving) {
       all(Settled{{}, milliseconds{2}});
     }
-    if (commit.stage() < stage && commit.stage() == CommitStage::relighting) {
+    if (commit.stage() < stage && commit.stage() == CommitState::relighting) {
       all(Applied{{}, {}});
     }
     REQUIRE(commit.stage() == stage);
@@ -155,7 +155,7 @@ TEST_CASE("commit: each stage asks every participant once, and ends with the las
   CHECK_FALSE(bench.commit.may_have_moved());
   bench.answer(8, Prepared{{}, milliseconds{20}});
   CHECK(bench.asked<Arm>() == Nodes{2, 5, 8});
-  CHECK(bench.first<Arm>().fire_at == kStart + milliseconds{30} + kEverybodyHears);  // the slowest lead
+  CHECK(bench.first<Arm>().fire_at == kStart + milliseconds{30} + kEverybodyReceives);  // the slowest lead
   CHECK(bench.commit.may_have_moved());
   bench.all(Armed{{}, milliseconds{100}});
   CHECK(bench.sent.empty());
@@ -174,16 +174,16 @@ TEST_CASE("commit: each stage asks every participant once, and ends with the las
   CHECK(bench.first<Proceed>().at == bench.now);  // light that stays needs no common start
   bench.all(Applied{{}, {}});
   CHECK(bench.sent.empty());
-  CHECK(bench.commit.stage() == CommitStage::confirmed);
+  CHECK(bench.commit.stage() == CommitState::confirmed);
   CHECK(bench.commit.verdict() == CommitVerdict::applied);
 }
 
 TEST_CASE("commit: timeslots begin together, when everybody has heard of it") {
   for (const Nodes& nodes : {Nodes{2, 5}, Nodes{2}}) {
     CommitBench bench(nodes, milliseconds{1});
-    bench.advance_to(CommitStage::moving);
+    bench.advance_to(CommitState::moving);
     bench.all(Settled{{}, {}});
-    CHECK(bench.first<Proceed>().at == bench.now + kEverybodyHears);
+    CHECK(bench.first<Proceed>().at == bench.now + kEverybodyReceives);
   }
 }
 
@@ -202,24 +202,24 @@ TEST_CASE("commit: nobody takes part in a commit that changes nobody") {
 
 TEST_CASE("commit: who ran ahead is not asked again, and is counted once") {
   CommitBench bench({2, 5});
-  bench.advance_to(CommitStage::darkening);
+  bench.advance_to(CommitState::darkening);
   bench.answer(2, Darkened{{}, {}});
   bench.answer(2, Settled{{}, {}});  // it has no switch that moves
   CHECK(bench.sent.empty());
   CHECK(bench.commit.done() == 1);
-  CHECK(bench.commit.stage() == CommitStage::darkening);
+  CHECK(bench.commit.stage() == CommitState::darkening);
   bench.answer(5, Darkened{{}, {}});
-  CHECK(bench.commit.stage() == CommitStage::moving);
+  CHECK(bench.commit.stage() == CommitState::moving);
   CHECK(bench.asked<Proceed>() == Nodes{5});
   CHECK(bench.commit.done() == 1);
   bench.answer(5, Settled{{}, {}});
-  CHECK(bench.commit.stage() == CommitStage::relighting);
+  CHECK(bench.commit.stage() == CommitState::relighting);
   CommitBench all_ahead({2, 5});
-  all_ahead.advance_to(CommitStage::darkening);
+  all_ahead.advance_to(CommitState::darkening);
   all_ahead.answer(2, Settled{{}, {}});
-  CHECK(all_ahead.commit.stage() == CommitStage::darkening);
+  CHECK(all_ahead.commit.stage() == CommitState::darkening);
   all_ahead.answer(5, Settled{{}, {}});
-  CHECK(all_ahead.commit.stage() == CommitStage::relighting);  // the moving stage is over before it began
+  CHECK(all_ahead.commit.stage() == CommitState::relighting);  // the moving stage is over before it began
   CHECK(all_ahead.first<Proceed>().phase == CommitPhase::relight);
 }
 
@@ -236,28 +236,28 @@ TEST_CASE("commit: repeated answers, answers of others and other words change no
   CHECK(bench.commit.done() == 1);
   CHECK(bench.commit.verdict() == CommitVerdict::running);
   bench.answer(5, Prepared{{}, milliseconds{10}});
-  CHECK(bench.first<Arm>().fire_at == kStart + milliseconds{10} + kEverybodyHears);
+  CHECK(bench.first<Arm>().fire_at == kStart + milliseconds{10} + kEverybodyReceives);
   bench.answer(2, Prepared{{}, milliseconds{500}});  // late, of the stage before
   CHECK(bench.commit.done() == 0);
   CHECK(bench.commit.report(kStart).prepare_ack.count == 2);
   bench.answer(2, Armed{{}, milliseconds{50}});
   bench.answer(2, Armed{{}, milliseconds{10}});
   CHECK(bench.commit.report(kStart).slack.count == 1);
-  bench.advance_to(CommitStage::confirmed);
+  bench.advance_to(CommitState::confirmed);
 }
 
 TEST_CASE("commit: who answers while the journal is waited for is not asked for that any more") {
   CommitBench bench({2, 5});
   bench.all(Prepared{{}, milliseconds{10}});
   bench.all(Armed{{}, milliseconds{100}});
-  REQUIRE(bench.commit.stage() == CommitStage::firing);
+  REQUIRE(bench.commit.stage() == CommitState::firing);
   bench.answer(2, Darkened{{}, milliseconds{1}});
-  CHECK(bench.commit.stage() == CommitStage::firing);
+  CHECK(bench.commit.stage() == CommitState::firing);
   CHECK(bench.sent.empty());
   bench.go();
   CHECK(bench.asked<Go>() == Nodes{5});
   bench.answer(5, Darkened{{}, milliseconds{1}});
-  CHECK(bench.commit.stage() == CommitStage::moving);
+  CHECK(bench.commit.stage() == CommitState::moving);
 }
 
 TEST_CASE("commit: an answer beyond its stage counts for the stages before it") {
@@ -296,7 +296,7 @@ TEST_CASE("commit: a refusal fails the commit, names the node and its words, and
 
 TEST_CASE("commit: who was too late for an instant is told apart") {
   CommitBench bench({2, 5});
-  bench.advance_to(CommitStage::arming);
+  bench.advance_to(CommitState::arming);
   bench.answer(2, Armed{{Error{ErrorCode::timed_out, "T has passed"}}, Duration{-5}});
   CHECK(bench.commit.failure() == "node 2 while arming: T has passed");
   CHECK(bench.commit.was_late());
@@ -305,7 +305,7 @@ TEST_CASE("commit: who was too late for an instant is told apart") {
 TEST_CASE("commit: an agent that has forgotten what it had prepared has started again, one that never prepared refuses") {
   const Outcome stale{Error{ErrorCode::stale_revision, "unknown revision"}};
   CommitBench forgot({2, 5});
-  forgot.advance_to(CommitStage::arming);
+  forgot.advance_to(CommitState::arming);
   forgot.answer(2, Armed{stale, {}});
   CHECK(forgot.commit.was_interrupted());
   CHECK(forgot.commit.failure() == "node 2 started again in the middle of the commit");
@@ -314,10 +314,10 @@ TEST_CASE("commit: an agent that has forgotten what it had prepared has started 
   refused.answer(2, Prepared{stale, {}});
   CHECK_FALSE(refused.commit.was_interrupted());
   CHECK(refused.commit.failure() == "node 2 while preparing: unknown revision");
-  CommitBench told({2, 5});
-  told.commit.interrupt(NodeId{5});
-  CHECK(told.commit.was_interrupted());
-  CHECK(told.commit.verdict() == CommitVerdict::failed);
+  CommitBench reported({2, 5});
+  reported.commit.interrupt(NodeId{5});
+  CHECK(reported.commit.was_interrupted());
+  CHECK(reported.commit.verdict() == CommitVerdict::failed);
 }
 
 // --- time ---------------------------------------------------------------------------------------------------------------
@@ -363,33 +363,33 @@ TEST_CASE("commit: every stage has its deadline, to the nanosecond, and names wh
   CHECK_FALSE(preparing.commit.was_late());
 
   CommitBench arming({2, 5});
-  arming.advance_to(CommitStage::arming);
-  CHECK(fails_exactly_at(arming, kStart + milliseconds{10} + kEverybodyHears) ==
+  arming.advance_to(CommitState::arming);
+  CHECK(fails_exactly_at(arming, kStart + milliseconds{10} + kEverybodyReceives) ==
         "2 of 2 agents did not answer while arming (node 2, 5) within 182 ms");
   CHECK(arming.commit.failed_node() == NodeId{2});
   CHECK(arming.commit.was_late());  // T came before they had answered
 
   CommitBench moving({2, 5});
   moving.commit.set_move_time(seconds{60});
-  moving.advance_to(CommitStage::moving);
+  moving.advance_to(CommitState::moving);
   CHECK(fails_exactly_at(moving, moving.now + milliseconds{10} + seconds{60} + seconds{5}) ==
         "2 of 2 agents did not answer while moving (node 2, 5) within 65010 ms");
   CHECK_FALSE(moving.commit.was_late());
 
   CommitBench relighting({2, 5});
-  relighting.advance_to(CommitStage::relighting);
+  relighting.advance_to(CommitState::relighting);
   CHECK(fails_exactly_at(relighting, relighting.now + milliseconds{10} + seconds{5}) ==
         "2 of 2 agents did not answer while relighting (node 2, 5) within 5010 ms");
 }
 
 TEST_CASE("commit: nobody is asked again to be dark before T, and the deadline counts from there") {
   CommitBench bench({2, 5});
-  bench.advance_to(CommitStage::darkening);
-  const Instant fire = kStart + milliseconds{10} + kEverybodyHears;
+  bench.advance_to(CommitState::darkening);
+  const Instant fire = kStart + milliseconds{10} + kEverybodyReceives;
   CHECK(bench.commit.next_tick() == fire + milliseconds{50});
   CHECK(fails_exactly_at(bench, fire + seconds{5}).starts_with("2 of 2 agents did not answer while darkening"));
   CommitBench late({2, 5});
-  late.advance_to(CommitStage::arming);
+  late.advance_to(CommitState::arming);
   late.all(Armed{{}, milliseconds{100}});
   late.now = kStart + seconds{2};  // the journal was slow: T has passed
   late.go();
@@ -431,7 +431,7 @@ TEST_CASE("commit: a report says how long each stage took and what the agents me
   bench.answer(2, Armed{{}, milliseconds{70}});
   bench.now += milliseconds{4};
   bench.answer(5, Armed{{}, milliseconds{90}});  // arm: 6 ms
-  const Instant fire = kStart + milliseconds{5} + milliseconds{10} + kEverybodyHears;
+  const Instant fire = kStart + milliseconds{5} + milliseconds{10} + kEverybodyReceives;
   const Duration wait = fire - bench.now;
   bench.go();
   bench.now = fire + milliseconds{7};
@@ -475,7 +475,7 @@ TEST_CASE("commit: a report says how long each stage took and what the agents me
 
 TEST_CASE("commit: what is measured of an agent that failed to apply is not a dark time") {
   CommitBench bench({2, 5});
-  bench.advance_to(CommitStage::relighting);
+  bench.advance_to(CommitState::relighting);
   bench.answer(2, Applied{{Error{ErrorCode::device_error, "it went out"}}, FireReport{{}, {}, {}, milliseconds{40}, 2}});
   CHECK(bench.commit.report(bench.now).dark.count == 0);
   CHECK(bench.commit.failure() == "node 2 while relighting: it went out");
@@ -483,10 +483,10 @@ TEST_CASE("commit: what is measured of an agent that failed to apply is not a da
 
 TEST_CASE("commit: being dark before T is no negative time, and a T that has passed no negative wait") {
   CommitBench bench({2});
-  bench.advance_to(CommitStage::darkening);
+  bench.advance_to(CommitState::darkening);
   bench.all(Darkened{{}, milliseconds{-1}});
   CHECK(bench.commit.report(bench.now).darken == Duration{0});
-  CHECK(bench.commit.report(bench.now).wait == milliseconds{10} + kEverybodyHears);
+  CHECK(bench.commit.report(bench.now).wait == milliseconds{10} + kEverybodyReceives);
 }
 
 }  // namespace

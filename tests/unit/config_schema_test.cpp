@@ -180,7 +180,7 @@ TEST_CASE("the_schemas_refuse_what_the_reader_refuses") {
 }
 
 /// What the reader says of a file: the keys that it knows beside the unknown key `zzz`, and those that it misses.
-struct Heard {
+struct Received {
   Words known;
   Words missing;
   Words words;  ///< of "expected one of: ..."
@@ -195,37 +195,37 @@ Words split(std::string list) {
   return words;
 }
 
-Heard listen(const std::vector<ConfigError>& errors) {
-  Heard heard;
+Received listen(const std::vector<ConfigError>& errors) {
+  Received received;
   static const std::regex kUnknown("unknown key 'zzz' .*\\(known: (.*)\\)");
   static const std::regex kMissing(" lacks the key '([a-z_]+)'");
   static const std::regex kOneOf("found 'zzz'; expected one of: ([a-z_, ]*)");
   for (const ConfigError& error : errors) {
     std::smatch match;
     if (std::regex_search(error.message, match, kUnknown)) {
-      heard.known = split(match[1]);
+      received.known = split(match[1]);
     } else if (std::regex_search(error.message, match, kMissing)) {
-      heard.missing.insert(match[1]);
+      received.missing.insert(match[1]);
     } else if (std::regex_search(error.message, match, kOneOf)) {
-      heard.words = split(match[1]);
+      received.words = split(match[1]);
     }
   }
-  return heard;
+  return received;
 }
 
-Heard ask(const std::string& text) {
+Received ask(const std::string& text) {
   const fs::path path =
       fs::temp_directory_path() / ("lightloom_schema_" + std::to_string(std::hash<std::string>{}(text)) + ".yaml");
   std::ofstream(path) << text;
   const auto document = read_yaml(path);
   REQUIRE(document);
   const auto is_of = [&](const char* kind) { return text.find(std::string("kind: ") + kind + "\n") != std::string::npos; };
-  const Heard heard =
+  const Received received =
       listen(is_of("scenario")                         ? load_scenario(path, all_templates()).errors
              : is_of("faults") || is_of("calibration") ? check_config(path, all_templates())
                                                        : read_fabric(path.string(), *document.value, all_templates()).errors);
   fs::remove(path);
-  return heard;
+  return received;
 }
 
 Words keys_of(const Json& object) {
@@ -239,11 +239,11 @@ Words keys_of(const Json& object) {
 /// `text` has `zzz: 1` in the map that `schema` describes, and of that map's required keys those in `given`.
 void agree(const Json& schema, const std::string& text, const Words& given) {
   CAPTURE(text);
-  const Heard heard = ask(text);
-  CHECK(heard.known == keys_of(schema.at("properties")));
+  const Received received = ask(text);
+  CHECK(received.known == keys_of(schema.at("properties")));
   Words missing = schema.value("required", Words{});
   std::erase_if(missing, [&](const std::string& key) { return given.contains(key); });
-  CHECK(heard.missing == missing);
+  CHECK(received.missing == missing);
 }
 
 const std::string kExplicit = "schema_version: 1\nkind: fabric\nname: f\narchitecture: bench\n";

@@ -20,15 +20,15 @@ struct Watched {
     auto loop = AsioLoop::open();
     REQUIRE(loop);
     ContactWatch watch(timings, std::move(port), **loop, (*loop)->poster(), [&](const ContactChange& change) {
-      told.push_back(change);
-      if (told.size() == changes) {
+      reported.push_back(change);
+      if (reported.size() == changes) {
         (*loop)->stop();
       }
     });
     (*loop)->call_at((*loop)->now() + seconds{60}, Precision::ordinary, [&] { (*loop)->stop(); });
     (*loop)->run();
   }
-  std::vector<ContactChange> told;
+  std::vector<ContactChange> reported;
 };
 
 constexpr ContactTimings kTimings{milliseconds{1}, milliseconds{200}, milliseconds{5}};
@@ -43,19 +43,19 @@ TEST_CASE("a_watch_tells_of_a_contact_that_is_closed_then_opened_then_closed") {
     return reading < 40 || reading > 45;
   };
   const Watched watched(std::move(port), kTimings, 3);
-  REQUIRE(watched.told.size() == 3);
-  CHECK(watched.told[0] == ContactChange{false, {}});
-  CHECK(watched.told[1] == ContactChange{true, {}});
-  CHECK(watched.told[2] == ContactChange{false, {}});
+  REQUIRE(watched.reported.size() == 3);
+  CHECK(watched.reported[0] == ContactChange{false, {}});
+  CHECK(watched.reported[1] == ContactChange{true, {}});
+  CHECK(watched.reported[2] == ContactChange{false, {}});
 }
 
 TEST_CASE("a_watch_tells_why_a_contact_counts_as_open_that_cannot_be_read") {
   ContactPort port;
   port.read = [](Duration) -> Result<bool> { return fail(ErrorCode::unreachable, "/dev/gpiochip0 line 17: No such device"); };
   const Watched watched(std::move(port), kTimings, 1);
-  REQUIRE(watched.told.size() == 1);
-  CHECK(watched.told[0].open);
-  CHECK(watched.told[0].problem.find("No such device") != std::string::npos);
+  REQUIRE(watched.reported.size() == 1);
+  CHECK(watched.reported[0].open);
+  CHECK(watched.reported[0].problem.find("No such device") != std::string::npos);
 }
 
 TEST_CASE("a_reader_that_never_comes_back_from_its_bus_is_an_open_contact") {
@@ -63,7 +63,7 @@ TEST_CASE("a_reader_that_never_comes_back_from_its_bus_is_an_open_contact") {
   REQUIRE(loop);
   std::promise<void> release;
   std::atomic<int> readings{0};
-  std::vector<ContactChange> told;
+  std::vector<ContactChange> reported;
   {
     ContactPort port;
     port.read = [&, stuck = release.get_future().share()](Duration) -> Result<bool> {
@@ -73,7 +73,7 @@ TEST_CASE("a_reader_that_never_comes_back_from_its_bus_is_an_open_contact") {
       return true;
     };
     ContactWatch watch(kTimings, std::move(port), **loop, (*loop)->poster(), [&](const ContactChange& change) {
-      told.push_back(change);
+      reported.push_back(change);
       if (change.open) {
         (*loop)->stop();
       }
@@ -82,8 +82,8 @@ TEST_CASE("a_reader_that_never_comes_back_from_its_bus_is_an_open_contact") {
     (*loop)->run();
     release.set_value();
   }
-  REQUIRE(told.size() == 2);
-  CHECK_FALSE(told[0].open);
-  CHECK(told[1].open);
-  CHECK(told[1].problem.find("does not answer") != std::string::npos);
+  REQUIRE(reported.size() == 2);
+  CHECK_FALSE(reported[0].open);
+  CHECK(reported[1].open);
+  CHECK(reported[1].problem.find("does not answer") != std::string::npos);
 }

@@ -57,13 +57,13 @@ class Bench {
     }
   }
 
-  void hear(NodeId from, NodeId claims, Body body, Revision revision = {}) {
+  void receive(NodeId from, NodeId claims, Body body, Revision revision = {}) {
     feed(MessageArrived{agent_peer(from),
                         {kWireVersion, "agent", Role::agent, Term{1}, claims, kVirtualClock, revision, std::move(body)}});
   }
-  void hear(NodeId node, Body body, Revision revision = {}) { hear(node, node, std::move(body), revision); }
+  void receive(NodeId node, Body body, Revision revision = {}) { receive(node, node, std::move(body), revision); }
   void hello(NodeId node, std::uint64_t boot, Revision applied = {}) {
-    hear(node, Hello{"test", boot, {}, applied, false, {}});
+    receive(node, Hello{"test", boot, {}, applied, false, {}});
   }
 
   /// Lets `time` pass in steps of 50 ms: heartbeats of everybody who is not mute, timers, plans, answers.
@@ -71,7 +71,7 @@ class Bench {
     for (const Instant end = now + time; now < end; now += milliseconds{50}) {
       for (const Node& node : fabric->nodes) {
         if (!is_mute(node.id)) {
-          hear(node.id, Heartbeat{controller.confirmed(), controller.confirmed(), false});
+          receive(node.id, Heartbeat{controller.confirmed(), controller.confirmed(), false});
         }
       }
       for (const TimerId timer : {timers::kSweep, timers::kTick, timers::kPlan, timers::kReconcile}) {
@@ -166,7 +166,7 @@ class Bench {
       body = proceed->phase == CommitPhase::move ? Body(Settled{{}, {}}) : Body(Applied{{}, {}});
     }
     for (int times = body ? 1 + (doubles_answers ? 1 : 0) : 0; times > 0; --times) {
-      hear(asked.node, *body, asked.revision);
+      receive(asked.node, *body, asked.revision);
     }
   }
 
@@ -196,7 +196,7 @@ class Bench {
 /// Every node reports that it is as planned.
 void report_all(Bench& bench) {
   for (const Node& node : bench.fabric->nodes) {
-    bench.hear(node.id, bench.as_planned(node.id));
+    bench.receive(node.id, bench.as_planned(node.id));
   }
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("an agent that never acks is named in the refusal, and the light of ot
   bench.submit(4);
   bench.mute = {silent};
   for (int i = 0; i < 140; ++i) {
-    bench.hear(silent, Heartbeat{});
+    bench.receive(silent, Heartbeat{});
     bench.pass(milliseconds{50});
   }
   CHECK(bench.controller.jobs().at(JobId{2}).state == JobState::refused);
@@ -256,8 +256,8 @@ TEST_CASE("acks of a stale revision count for nothing") {
   bench.submit(4);
   bench.pass(milliseconds{100});
   for (const Body& stale : {Body(Prepared{}), Body(Armed{}), Body(Darkened{}), Body(Settled{}), Body(Applied{})}) {
-    bench.hear(NodeId{7}, stale, Revision{1});
-    bench.hear(NodeId{7}, stale, Revision{999});
+    bench.receive(NodeId{7}, stale, Revision{1});
+    bench.receive(NodeId{7}, stale, Revision{999});
   }
   bench.pass(milliseconds{100});
   CHECK(bench.controller.confirmed() == Revision{1});
@@ -270,8 +270,8 @@ TEST_CASE("an agent that speaks in another node's name is counted and not heard"
   bench.mute = {NodeId{7}};
   bench.submit(4);
   bench.pass(milliseconds{100});
-  bench.hear(NodeId{6}, NodeId{7}, Prepared{}, Revision{2});
-  bench.hear(NodeId{6}, NodeId{7}, Heartbeat{});
+  bench.receive(NodeId{6}, NodeId{7}, Prepared{}, Revision{2});
+  bench.receive(NodeId{6}, NodeId{7}, Heartbeat{});
   CHECK(bench.malformed() == before + 2);
   CHECK(bench.controller.confirmed() == Revision{1});
 }
@@ -283,7 +283,7 @@ TEST_CASE("observations of another agent's devices are counted and not believed"
   for (Observation& observation : lie.observations) {
     observation.reading = LaserObservation{};
   }
-  bench.hear(NodeId{1}, lie);
+  bench.receive(NodeId{1}, lie);
   CHECK(bench.malformed() == before + lie.observations.size());
   CHECK(bench.controller.drift().counts() == DriftCounts{});
 }
@@ -293,8 +293,8 @@ TEST_CASE("a report that a newer one overtook is dropped") {
   ObservationReport old = bench.as_planned(NodeId{0});
   std::get<LaserObservation>(old.observations.front().reading).emitting = false;
   bench.now += milliseconds{100};
-  bench.hear(NodeId{0}, bench.as_planned(NodeId{0}));
-  bench.hear(NodeId{0}, old);
+  bench.receive(NodeId{0}, bench.as_planned(NodeId{0}));
+  bench.receive(NodeId{0}, old);
   CHECK(bench.controller.drift().counts() == DriftCounts{});
 }
 
@@ -340,7 +340,7 @@ TEST_CASE("an agent that lost its plan and finds its devices as they were is giv
   bench.hello(node, 4'711);
   bench.pass(seconds{1});
   CHECK(bench.controller.confirmed() == before);  // nothing is written before everything was read
-  bench.hear(node, bench.as_planned(node));
+  bench.receive(node, bench.as_planned(node));
   bench.sent.clear();
   bench.pass(seconds{1});
   CHECK(bench.controller.confirmed().value == before.value + 1);
@@ -362,7 +362,7 @@ TEST_CASE("an agent that lost its plan and a laser's light has that laser touche
   bench.hello(node, 4'711);
   ObservationReport report = bench.as_planned(node);
   std::get<LaserObservation>(report.observations.front().reading).emitting = false;
-  bench.hear(node, report);
+  bench.receive(node, report);
   CHECK(bench.controller.drift().counts().missing == 1);
   bench.sent.clear();
   bench.pass(seconds{1});
@@ -382,7 +382,7 @@ TEST_CASE("an agent back with an older revision whose slice never changed is lef
   LitBench bench;
   const Revision before = bench.controller.confirmed();
   bench.hello(NodeId{7}, 4'711, Revision{1});
-  bench.hear(NodeId{7}, bench.as_planned(NodeId{7}));
+  bench.receive(NodeId{7}, bench.as_planned(NodeId{7}));
   bench.pass(seconds{5});
   CHECK(bench.controller.confirmed() == before);
 }

@@ -26,7 +26,7 @@ class ClaimsBench : public ControllerBench {
     alarms.clear();
   }
   /// From whoever speaks as `node`, with a key of the principal "stolen".
-  void say(NodeId node, Body body, Revision revision = {}) {
+  void deliver(NodeId node, Body body, Revision revision = {}) {
     Envelope envelope{kWireVersion, "stolen", Role::agent, Term{1}, node, kVirtualClock, revision, std::move(body)};
     feed(MessageArrived{agent_peer(node), std::move(envelope)});
   }
@@ -42,16 +42,16 @@ class ClaimsBench : public ControllerBench {
     const std::uint64_t before = refused(kind);
     alarms.clear();
     now += seconds{2};  // alarms are told once a second and key
-    say(kLiar, lie, revision);
+    deliver(kLiar, lie, revision);
     CHECK(refused(kind) == before + 1);
     REQUIRE(alarms.size() == 1);
     CHECK(alarms.front().code == AlarmCode::malformed_message);
     CHECK(alarms.front().node == kLiar);
     CHECK_THAT(alarms.front().evidence, Contains(evidence) && Contains("key of stolen"));
-    expect_honest_heard();
+    expect_honest_received();
   }
   /// The liar's own honest words, and another job of everybody.
-  void expect_honest_heard() {
+  void expect_honest_received() {
     now += milliseconds{1};
     const Instant read_at = now;
     receive(kLiar, ObservationReport{{{own, DeviceHealth::ready, read_at, LaserObservation{}, ""}}});
@@ -101,12 +101,13 @@ TEST_CASE("an agent's key speaks of no other node's devices, whatever the messag
 
 TEST_CASE("a reset is answered with a reading of the device that was reset, or not at all") {
   ClaimsBench bench;
-  bench.ask(OrderReset{bench.own});
+  bench.ask(ResetRequest{bench.own});
   const std::uint64_t order = std::get<ResetDevice>(bench.sent.back().envelope.body).order;
   const DeviceId beyond{4'000'000};
-  bench.say(kLiar, DeviceReset{bench.own, order, {}, 0, {beyond, DeviceHealth::ready, bench.now, LaserObservation{}, ""}});
+  bench.deliver(kLiar, DeviceReset{bench.own, order, {}, 0, {beyond, DeviceHealth::ready, bench.now, LaserObservation{}, ""}});
   CHECK(bench.refused(RefusalKind::malformed) == 1);
-  bench.say(kLiar, DeviceReset{bench.own, order, {}, 0, {bench.own, DeviceHealth::ready, bench.now, LaserObservation{}, ""}});
+  bench.deliver(kLiar,
+                DeviceReset{bench.own, order, {}, 0, {bench.own, DeviceHealth::ready, bench.now, LaserObservation{}, ""}});
   CHECK(bench.count_sent<OperatorReply>() > 0);
 }
 
@@ -123,7 +124,7 @@ TEST_CASE("cycles, traffic and heartbeats are said in one's own name only") {
 TEST_CASE("what no agent sends to a controller is refused") {
   ClaimsBench bench;
   const auto of_nobody = [&](const Body& body) { bench.expect_refused(RefusalKind::malformed, "no agent", body); };
-  of_nobody(GrantWord{StreamRequest{}});
+  of_nobody(GrantPlaneMessage{StreamRequest{}});
   of_nobody(Beat{});
   of_nobody(SetLasers{false, 1});
   of_nobody(OperatorRequest{});
@@ -199,14 +200,14 @@ TEST_CASE("hellos raise terms and revisions only so many times, and cost no row 
   const auto rows_before = rows_of_terms();
   const std::uint64_t term_before = bench.status().term.value;
   for (int i = 0; i < 1'000; ++i) {
-    bench.say(kLiar, Hello{"test", 101, Term{bench.status().term.value + limits::kTermJump}, {}, false, {}});
+    bench.deliver(kLiar, Hello{"test", 101, Term{bench.status().term.value + limits::kTermJump}, {}, false, {}});
   }
   CHECK(rows_of_terms() == rows_before + limits::kClaimsBelieved);
   CHECK(bench.status().term.value == term_before + limits::kClaimsBelieved * (limits::kTermJump + 1));
   CHECK(bench.refused(RefusalKind::implausible) == 1'000 - limits::kClaimsBelieved);
   SECTION("and one more after a while, as an honest one may come") {
     bench.now += Duration{limits::kClaimIntervalNs};
-    bench.say(kLiar, Hello{"test", 101, Term{bench.status().term.value + 1}, {}, false, {}});
+    bench.deliver(kLiar, Hello{"test", 101, Term{bench.status().term.value + 1}, {}, false, {}});
     CHECK(rows_of_terms() == rows_before + limits::kClaimsBelieved + 1);
   }
   SECTION("while agents that know no higher one are welcomed as ever") {
@@ -216,7 +217,7 @@ TEST_CASE("hellos raise terms and revisions only so many times, and cost no row 
   }
   SECTION("and revisions are raised out of the same measure") {
     const Revision before = bench.controller->confirmed();
-    bench.say(kLiar, Hello{"test", 101, {}, Revision{before.value + limits::kRevisionJump}, false, {}});
+    bench.deliver(kLiar, Hello{"test", 101, {}, Revision{before.value + limits::kRevisionJump}, false, {}});
     bench.ask(CancelJob{JobId{1}, false});
     bench.pass(seconds{1});
     CHECK(bench.controller->confirmed().value < before.value + 100);
@@ -247,7 +248,7 @@ TEST_CASE("a traffic report with an absurd number is followed by honest ones") {
     bench.ask(Query{Noun::jobs, 2});
     return std::get<std::vector<JobReport>>(std::get<OperatorReply>(bench.sent.back().envelope.body).rows).at(0).decision;
   };
-  bench.say(kLiar, report(~0ULL, "a lie"));
+  bench.deliver(kLiar, report(~0ULL, "a lie"));
   CHECK_THAT(decision(), Contains("a lie"));
   bench.pass(Duration{limits::kOvertakenNs});
   bench.receive(kLiar, report(7, "an honest word"));
@@ -269,12 +270,12 @@ TEST_CASE("a key that lies a thousand times is one alarm that counts, and is wel
   ClaimsBench bench;
   const std::size_t before = bench.controller->alarms().size();
   for (int i = 0; i < 1'000; ++i) {
-    bench.say(kLiar, Heartbeat{Revision{~0ULL}, {}, false});
+    bench.deliver(kLiar, Heartbeat{Revision{~0ULL}, {}, false});
   }
   CHECK(bench.alarms.size() == 1);
   REQUIRE(bench.controller->alarms().size() == before + 1);
   bench.now += seconds{1};
-  bench.say(kLiar, Heartbeat{Revision{~0ULL}, {}, false});
+  bench.deliver(kLiar, Heartbeat{Revision{~0ULL}, {}, false});
   CHECK(bench.alarms.size() == 2);
   CHECK_THAT(bench.alarms.back().evidence, Contains("1001 implausible"));
   REQUIRE(bench.controller->alarms().size() == before + 1);
@@ -298,7 +299,7 @@ TEST_CASE("an agent's alarms displace its own, and never another node's") {
   ClaimsBench bench;
   bench.receive(kOther, AlarmReport{{AlarmCode::fire_underflow, kOther, {}, "late", "", Revision{1}}});
   for (std::uint64_t revision = 2; revision < 500; ++revision) {
-    bench.say(kLiar, AlarmReport{{AlarmCode::fire_underflow, kLiar, {}, "late", "", Revision{revision}}});
+    bench.deliver(kLiar, AlarmReport{{AlarmCode::fire_underflow, kLiar, {}, "late", "", Revision{revision}}});
   }
   const auto& rows = bench.controller->alarms();
   CHECK(std::count_if(rows.begin(), rows.end(), [](const StandingAlarm& row) { return row.alarm.node == kLiar; }) ==
@@ -388,7 +389,7 @@ TEST_CASE("an order of a viewer's key is refused and counted") {
   ClaimsBench bench;
   bench.feed(MessageArrived{
       {Peer::Kind::operator_, 7},
-      {kWireVersion, "eve", Role::viewer, {}, {}, {}, {}, OperatorRequest{RequestId{9'999}, OrderLasers{false}}}});
+      {kWireVersion, "eve", Role::viewer, {}, {}, {}, {}, OperatorRequest{RequestId{9'999}, LasersRequest{false}}}});
   CHECK(bench.refused(RefusalKind::role) == 1);
   CHECK(bench.alarms.empty());
 }

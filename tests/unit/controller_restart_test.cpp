@@ -26,7 +26,7 @@ TEST_CASE("a plan that was made while the lasers were on is not committed once t
   bench.pass(milliseconds{200}, false);
   REQUIRE(bench.orders.size() == 1);
   REQUIRE_FALSE(bench.orders.front()->intent.lasers_off);
-  bench.ask(OrderLasers{false});
+  bench.ask(LasersRequest{false});
   bench.sent.clear();
   bench.make_next_plan();  // lit, and lawful when it was asked for
   bench.pass(milliseconds{100}, false);
@@ -40,12 +40,12 @@ TEST_CASE("a plan that was made while the lasers were on is not committed once t
 
 TEST_CASE("a dark plan that was made while the lasers were off is not the answer once they are on") {
   ControllerBench bench;
-  bench.ask(OrderLasers{false});
+  bench.ask(LasersRequest{false});
   bench.submit(4);
   bench.pass(milliseconds{200}, false);
   REQUIRE(bench.orders.size() == 1);
   REQUIRE(bench.orders.front()->intent.lasers_off);
-  bench.ask(OrderLasers{true});
+  bench.ask(LasersRequest{true});
   bench.sent.clear();
   bench.make_next_plan();
   bench.pass(milliseconds{100}, false);
@@ -62,8 +62,8 @@ TEST_CASE("lasers that were switched off and on again while a plan was made leav
   ControllerBench bench;
   bench.submit(4);
   bench.pass(milliseconds{200}, false);
-  bench.ask(OrderLasers{false});
-  bench.ask(OrderLasers{true});
+  bench.ask(LasersRequest{false});
+  bench.ask(LasersRequest{true});
   bench.sent.clear();
   bench.make_next_plan();
   bench.pass(milliseconds{100}, false);

@@ -23,9 +23,9 @@ std::shared_ptr<const Fabric> small_fabric() {
 }
 
 /// Plays host, planner, journal and agents; every step is explicit unless `agents_obey`.
-class Desk {
+class Requests {
  public:
-  explicit Desk(const ControllerTimings& timings = {}) : fabric_(small_fabric()), timings_(timings) { start_controller(); }
+  explicit Requests(const ControllerTimings& timings = {}) : fabric_(small_fabric()), timings_(timings) { start_controller(); }
 
   /// A new life over what its journal has; agents have not spoken to it yet.
   void start_controller() {
@@ -53,14 +53,14 @@ class Desk {
     }
   }
 
-  void say(NodeId node, Body body, Revision revision = {}, Term term = Term{1}) {
+  void deliver(NodeId node, Body body, Revision revision = {}, Term term = Term{1}) {
     feed(MessageArrived{agent_peer(node),
                         {kWireVersion, "host", Role::agent, term, node, kVirtualClock, revision, std::move(body)}});
   }
 
   void greet_all() {
     for (const Node& node : fabric_->nodes) {
-      say(node.id, Hello{"test", node.id.value + 1ULL, {}, {}, false, {}});
+      deliver(node.id, Hello{"test", node.id.value + 1ULL, {}, {}, false, {}});
     }
   }
 
@@ -118,7 +118,7 @@ class Desk {
     requests.clear();
     for (const auto& [node, envelope] : asked) {
       if (node != except) {
-        say(node, body, envelope.revision);
+        deliver(node, body, envelope.revision);
       }
     }
   }
@@ -150,7 +150,7 @@ class Desk {
   }
 
   template <class B>
-  std::size_t said() const {
+  std::size_t delivered() const {
     return static_cast<std::size_t>(std::count_if(
         sent.begin(), sent.end(), [](const Send& send) { return std::holds_alternative<B>(send.envelope.body); }));
   }
@@ -206,117 +206,117 @@ Outcome refusal(std::string why) { return {Error{ErrorCode::device_error, std::m
 }  // namespace
 
 TEST_CASE("an order is answered and planned only when its intent is durable") {
-  Desk desk;
-  desk.greet_all();
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.tick_to_plan();
-  CHECK(desk.said<OperatorReply>() == 0);
-  CHECK(desk.order == nullptr);
-  desk.make_durable();
-  CHECK(desk.last_reply().outcome.ok());
-  CHECK(desk.last_reply().job == JobId{1});
-  CHECK(desk.order != nullptr);
+  Requests bench;
+  bench.greet_all();
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.tick_to_plan();
+  CHECK(bench.delivered<OperatorReply>() == 0);
+  CHECK(bench.order == nullptr);
+  bench.make_durable();
+  CHECK(bench.last_reply().outcome.ok());
+  CHECK(bench.last_reply().job == JobId{1});
+  CHECK(bench.order != nullptr);
 }
 
 TEST_CASE("a job reaches confirmed light by the road's stages in order") {
-  Desk desk;
-  desk.greet_all();
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  desk.plan();
-  CHECK(desk.said<Prepare>() == 4);
-  desk.all_answer(Prepared{{}, milliseconds{1}});
-  CHECK(desk.said<Arm>() == 4);
-  desk.all_answer(Armed{{}, milliseconds{100}});
-  CHECK(desk.said<Go>() == 0);  // `going` is not durable yet
-  desk.make_durable();
-  CHECK(desk.said<Go>() == 4);
-  desk.all_answer(Darkened{{}, {}});
-  CHECK(desk.said<Proceed>() == 4);
-  desk.all_answer(Settled{{}, {}});
-  CHECK(desk.said<Proceed>() == 8);
-  CHECK(std::get<Proceed>(desk.sent.back().envelope.body).phase == CommitPhase::relight);
-  desk.all_answer(Applied{{}, {}});
-  CHECK(desk.said<Confirm>() == 0);  // `confirmed` is not durable yet
-  desk.make_durable();
-  CHECK(desk.said<Confirm>() == 4);
-  CHECK(desk.controller().confirmed() == Revision{1});
-  CHECK(desk.controller().history().back().outcome == CommitOutcome::committed);
-  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::lit);
+  Requests bench;
+  bench.greet_all();
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  bench.plan();
+  CHECK(bench.delivered<Prepare>() == 4);
+  bench.all_answer(Prepared{{}, milliseconds{1}});
+  CHECK(bench.delivered<Arm>() == 4);
+  bench.all_answer(Armed{{}, milliseconds{100}});
+  CHECK(bench.delivered<Go>() == 0);  // `going` is not durable yet
+  bench.make_durable();
+  CHECK(bench.delivered<Go>() == 4);
+  bench.all_answer(Darkened{{}, {}});
+  CHECK(bench.delivered<Proceed>() == 4);
+  bench.all_answer(Settled{{}, {}});
+  CHECK(bench.delivered<Proceed>() == 8);
+  CHECK(std::get<Proceed>(bench.sent.back().envelope.body).phase == CommitPhase::relight);
+  bench.all_answer(Applied{{}, {}});
+  CHECK(bench.delivered<Confirm>() == 0);  // `confirmed` is not durable yet
+  bench.make_durable();
+  CHECK(bench.delivered<Confirm>() == 4);
+  CHECK(bench.controller().confirmed() == Revision{1});
+  CHECK(bench.controller().history().back().outcome == CommitOutcome::committed);
+  CHECK(bench.controller().jobs().at(JobId{1}).state == JobState::lit);
 }
 
 TEST_CASE("nobody is told to move before every touched transmitter is dark") {
-  Desk desk;
-  desk.greet_all();
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  desk.plan();
-  desk.all_answer(Prepared{{}, {}});
-  desk.all_answer(Armed{{}, {}});
-  desk.make_durable();
-  desk.all_answer(Darkened{{}, {}}, NodeId{3});
-  CHECK(desk.said<Proceed>() == 0);
-  desk.say(NodeId{3}, Darkened{{}, {}}, Revision{1});
-  CHECK(desk.said<Proceed>() == 4);
+  Requests bench;
+  bench.greet_all();
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  bench.plan();
+  bench.all_answer(Prepared{{}, {}});
+  bench.all_answer(Armed{{}, {}});
+  bench.make_durable();
+  bench.all_answer(Darkened{{}, {}}, NodeId{3});
+  CHECK(bench.delivered<Proceed>() == 0);
+  bench.deliver(NodeId{3}, Darkened{{}, {}}, Revision{1});
+  CHECK(bench.delivered<Proceed>() == 4);
 }
 
 TEST_CASE("an unanswered request is repeated to the silent agent alone") {
-  Desk desk;
-  desk.greet_all();
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  desk.plan();
-  desk.all_answer(Prepared{{}, {}}, NodeId{2});
-  const std::size_t before = desk.said<Prepare>();
-  desk.now += milliseconds{100};
-  desk.feed(TimerFired{timers::kTick});
-  CHECK(desk.said<Prepare>() == before + 1);
-  CHECK(desk.sent.back().to == agent_peer(NodeId{2}));
+  Requests bench;
+  bench.greet_all();
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  bench.plan();
+  bench.all_answer(Prepared{{}, {}}, NodeId{2});
+  const std::size_t before = bench.delivered<Prepare>();
+  bench.now += milliseconds{100};
+  bench.feed(TimerFired{timers::kTick});
+  CHECK(bench.delivered<Prepare>() == before + 1);
+  CHECK(bench.sent.back().to == agent_peer(NodeId{2}));
 }
 
 TEST_CASE("a refusal before arming abandons the revision and returns nothing") {
-  Desk desk;
-  desk.greet_all();
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  desk.plan();
-  desk.say(NodeId{1}, Prepared{refusal("laser-1: channel 77 is outside 0..47"), {}}, Revision{1});
-  CHECK(desk.said<Abandon>() == 4);
-  CHECK(desk.controller().history().back().outcome == CommitOutcome::abandoned);
-  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::refused);
-  CHECK(desk.controller().jobs().at(JobId{1}).reason.find("channel 77 is outside 0..47") != std::string::npos);
-  desk.make_durable();
-  desk.tick_to_plan();
-  CHECK(desk.order == nullptr);
-  CHECK(desk.controller().is_idle());
+  Requests bench;
+  bench.greet_all();
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  bench.plan();
+  bench.deliver(NodeId{1}, Prepared{refusal("laser-1: channel 77 is outside 0..47"), {}}, Revision{1});
+  CHECK(bench.delivered<Abandon>() == 4);
+  CHECK(bench.controller().history().back().outcome == CommitOutcome::abandoned);
+  CHECK(bench.controller().jobs().at(JobId{1}).state == JobState::refused);
+  CHECK(bench.controller().jobs().at(JobId{1}).reason.find("channel 77 is outside 0..47") != std::string::npos);
+  bench.make_durable();
+  bench.tick_to_plan();
+  CHECK(bench.order == nullptr);
+  CHECK(bench.controller().is_idle());
 }
 
 TEST_CASE("a failure after arming returns by a commit of the last good intent that touches what is in doubt") {
-  Desk desk;
-  desk.greet_all();
-  desk.light(2);
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  desk.plan();
-  desk.all_answer(Prepared{{}, {}});
-  desk.all_answer(Armed{{}, {}});
-  desk.make_durable();
-  desk.requests.clear();
-  desk.say(NodeId{3}, Darkened{refusal("laser-3 did not go dark"), {}}, Revision{2});
-  CHECK(desk.controller().history().back().outcome == CommitOutcome::returned);
-  desk.make_durable();
-  desk.tick_to_plan();
-  REQUIRE(desk.order != nullptr);
-  CHECK(desk.order->revision == Revision{3});
-  CHECK(desk.order->intent.jobs.size() == 1);
-  desk.plan();  // the worker sees no difference to the confirmed plan: nobody changes ...
+  Requests bench;
+  bench.greet_all();
+  bench.light(2);
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  bench.plan();
+  bench.all_answer(Prepared{{}, {}});
+  bench.all_answer(Armed{{}, {}});
+  bench.make_durable();
+  bench.requests.clear();
+  bench.deliver(NodeId{3}, Darkened{refusal("laser-3 did not go dark"), {}}, Revision{2});
+  CHECK(bench.controller().history().back().outcome == CommitOutcome::returned);
+  bench.make_durable();
+  bench.tick_to_plan();
+  REQUIRE(bench.order != nullptr);
+  CHECK(bench.order->revision == Revision{3});
+  CHECK(bench.order->intent.jobs.size() == 1);
+  bench.plan();  // the worker sees no difference to the confirmed plan: nobody changes ...
   std::set<NodeId> asked;
-  for (const auto& [node, envelope] : desk.requests) {
+  for (const auto& [node, envelope] : bench.requests) {
     asked.insert(node);
     for (const DevicePlan& device : std::get<Prepare>(envelope.body).plan.devices) {
       CHECK(device.touched);
@@ -326,228 +326,228 @@ TEST_CASE("a failure after arming returns by a commit of the last good intent th
 }
 
 TEST_CASE("a plan that is refused refuses the new job and keeps the old one") {
-  Desk desk;
-  desk.greet_all();
-  desk.light(2);
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  REQUIRE(desk.order != nullptr);
-  desk.feed(Planned{{desk.order->revision, fail(ErrorCode::infeasible, "needs 4 nodes, 2 are free"), {}}});
-  desk.make_durable();
-  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::lit);
-  CHECK(desk.controller().jobs().at(JobId{2}).state == JobState::refused);
-  CHECK(desk.controller().confirmed() == Revision{1});
-  CHECK(desk.alarms.back().code == AlarmCode::plan_refused);
-  CHECK(desk.controller().is_idle());
+  Requests bench;
+  bench.greet_all();
+  bench.light(2);
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  REQUIRE(bench.order != nullptr);
+  bench.feed(Planned{{bench.order->revision, fail(ErrorCode::infeasible, "needs 4 nodes, 2 are free"), {}}});
+  bench.make_durable();
+  CHECK(bench.controller().jobs().at(JobId{1}).state == JobState::lit);
+  CHECK(bench.controller().jobs().at(JobId{2}).state == JobState::refused);
+  CHECK(bench.controller().confirmed() == Revision{1});
+  CHECK(bench.alarms.back().code == AlarmCode::plan_refused);
+  CHECK(bench.controller().is_idle());
 }
 
 TEST_CASE("lasers off is said to every agent before the journal answers") {
-  Desk desk;
-  desk.greet_all();
-  desk.ask(OrderLasers{false});
-  CHECK(desk.said<SetLasers>() == 4);
-  CHECK(desk.said<OperatorReply>() == 0);
-  desk.make_durable();
-  CHECK(desk.said<OperatorReply>() == 1);
-  CHECK(desk.controller().intent().lasers_off);
+  Requests bench;
+  bench.greet_all();
+  bench.ask(LasersRequest{false});
+  CHECK(bench.delivered<SetLasers>() == 4);
+  CHECK(bench.delivered<OperatorReply>() == 0);
+  bench.make_durable();
+  CHECK(bench.delivered<OperatorReply>() == 1);
+  CHECK(bench.controller().intent().lasers_off);
 }
 
 TEST_CASE("a viewer may ask and may not order") {
-  Desk desk;
-  desk.ask(Query{Noun::status, {}}, Role::viewer);
-  CHECK(std::get<StatusReport>(desk.last_reply().rows).nodes == 4);
-  desk.ask(SubmitJob{desk.job(2), false}, Role::viewer);
-  REQUIRE_FALSE(desk.last_reply().outcome.ok());
-  CHECK(desk.last_reply().outcome.error->code == ErrorCode::refused);
-  CHECK(desk.controller().intent().jobs.empty());
+  Requests bench;
+  bench.ask(Query{Noun::status, {}}, Role::viewer);
+  CHECK(std::get<StatusReport>(bench.last_reply().rows).nodes == 4);
+  bench.ask(SubmitJob{bench.job(2), false}, Role::viewer);
+  REQUIRE_FALSE(bench.last_reply().outcome.ok());
+  CHECK(bench.last_reply().outcome.error->code == ErrorCode::refused);
+  CHECK(bench.controller().intent().jobs.empty());
 }
 
 TEST_CASE("a job larger than the fabric is refused with both numbers") {
-  Desk desk;
-  desk.ask(SubmitJob{desk.job(5), false});
-  REQUIRE_FALSE(desk.last_reply().outcome.ok());
-  CHECK(desk.last_reply().outcome.error->message.find("asks for 5 nodes") != std::string::npos);
-  CHECK(desk.last_reply().outcome.error->message.find("1..4") != std::string::npos);
+  Requests bench;
+  bench.ask(SubmitJob{bench.job(5), false});
+  REQUIRE_FALSE(bench.last_reply().outcome.ok());
+  CHECK(bench.last_reply().outcome.error->message.find("asks for 5 nodes") != std::string::npos);
+  CHECK(bench.last_reply().outcome.error->message.find("1..4") != std::string::npos);
 }
 
 TEST_CASE("an agent that has seen a higher term is welcomed only under a higher one, durably taken") {
-  Desk desk;
-  desk.say(NodeId{0}, Hello{"test", 9, Term{41}, {}, false, {}});
-  CHECK(desk.said<Welcome>() == 0);
-  desk.make_durable();
-  REQUIRE(desk.said<Welcome>() == 1);
-  CHECK(desk.sent.back().envelope.term == Term{42});
+  Requests bench;
+  bench.deliver(NodeId{0}, Hello{"test", 9, Term{41}, {}, false, {}});
+  CHECK(bench.delivered<Welcome>() == 0);
+  bench.make_durable();
+  REQUIRE(bench.delivered<Welcome>() == 1);
+  CHECK(bench.sent.back().envelope.term == Term{42});
 }
 
 TEST_CASE("an agent that has seen a term beyond belief is not heard, and uses up no terms") {
   const auto beyond = GENERATE(Term{limits::kTermJump + 2}, Term{~0ULL - 1}, Term{~0ULL});
-  Desk desk;
-  desk.say(NodeId{0}, Hello{"test", 9, beyond, {}, false, {}});
-  desk.make_durable();
-  CHECK(desk.said<Welcome>() == 0);
-  REQUIRE_FALSE(desk.alarms.empty());
-  CHECK(desk.alarms.back().code == AlarmCode::malformed_message);
-  CHECK(desk.alarms.back().node == NodeId{0});
-  desk.say(NodeId{1}, Hello{"test", 9, Term{limits::kTermJump + 1}, {}, false, {}});
-  desk.make_durable();
-  REQUIRE(desk.said<Welcome>() == 1);
-  CHECK(desk.sent.back().envelope.term == Term{limits::kTermJump + 2});
+  Requests bench;
+  bench.deliver(NodeId{0}, Hello{"test", 9, beyond, {}, false, {}});
+  bench.make_durable();
+  CHECK(bench.delivered<Welcome>() == 0);
+  REQUIRE_FALSE(bench.alarms.empty());
+  CHECK(bench.alarms.back().code == AlarmCode::malformed_message);
+  CHECK(bench.alarms.back().node == NodeId{0});
+  bench.deliver(NodeId{1}, Hello{"test", 9, Term{limits::kTermJump + 1}, {}, false, {}});
+  bench.make_durable();
+  REQUIRE(bench.delivered<Welcome>() == 1);
+  CHECK(bench.sent.back().envelope.term == Term{limits::kTermJump + 2});
 }
 
 TEST_CASE("the next stage is committed when every node has played its cycles") {
-  Desk desk;
-  desk.stages_a_job = 2;
-  desk.greet_all();
-  desk.light(4);
-  CHECK(desk.controller().jobs().at(JobId{1}).stages == 2);
+  Requests bench;
+  bench.stages_a_job = 2;
+  bench.greet_all();
+  bench.light(4);
+  CHECK(bench.controller().jobs().at(JobId{1}).stages == 2);
   for (std::uint32_t node = 0; node < 3; ++node) {
-    desk.say(NodeId{node}, CycleDone{1, 0}, Revision{1});
-    desk.say(NodeId{node}, CycleDone{1, 0}, Revision{1});  // repeated
+    bench.deliver(NodeId{node}, CycleDone{1, 0}, Revision{1});
+    bench.deliver(NodeId{node}, CycleDone{1, 0}, Revision{1});  // repeated
   }
-  CHECK(desk.controller().intent().jobs.front().stage == 0);
-  desk.say(NodeId{3}, CycleDone{1, 0}, Revision{1});
-  CHECK(desk.controller().intent().jobs.front().stage == 1);
-  desk.make_durable();
-  desk.tick_to_plan();
-  CHECK(desk.order != nullptr);
+  CHECK(bench.controller().intent().jobs.front().stage == 0);
+  bench.deliver(NodeId{3}, CycleDone{1, 0}, Revision{1});
+  CHECK(bench.controller().intent().jobs.front().stage == 1);
+  bench.make_durable();
+  bench.tick_to_plan();
+  CHECK(bench.order != nullptr);
 }
 
 TEST_CASE("a stage whose timeslots stayed dark is played again by all of its nodes, and not for ever") {
-  Desk desk;
-  desk.stages_a_job = 2;
-  desk.greet_all();
-  desk.light(4);
+  Requests bench;
+  bench.stages_a_job = 2;
+  bench.greet_all();
+  bench.light(4);
   const JobId job{1};
   const auto play = [&](std::uint32_t dark) {
-    const Revision revision = desk.controller().confirmed();
+    const Revision revision = bench.controller().confirmed();
     for (std::uint32_t node = 0; node < 4; ++node) {
-      desk.say(NodeId{node}, CycleDone{1, node == 2 ? dark : 0}, revision);
+      bench.deliver(NodeId{node}, CycleDone{1, node == 2 ? dark : 0}, revision);
     }
-    desk.make_durable();
+    bench.make_durable();
   };
   const auto light_again = [&] {
-    desk.relight();
-    CHECK(desk.requests.size() == 4);
-    desk.all_answer(Applied{{}, {}});
-    desk.make_durable();
-    CHECK(desk.controller().jobs().at(job).state == JobState::lit);
+    bench.relight();
+    CHECK(bench.requests.size() == 4);
+    bench.all_answer(Applied{{}, {}});
+    bench.make_durable();
+    CHECK(bench.controller().jobs().at(job).state == JobState::lit);
   };
   const std::uint32_t attempts = ControllerTimings{}.late_attempts;
   SECTION("until nothing is missing") {
     play(3);
-    CHECK(desk.controller().intent().jobs.front().stage == 0);
+    CHECK(bench.controller().intent().jobs.front().stage == 0);
     light_again();
-    CHECK(desk.controller().confirmed() == Revision{2});
+    CHECK(bench.controller().confirmed() == Revision{2});
     play(0);
-    CHECK(desk.controller().intent().jobs.front().stage == 1);
+    CHECK(bench.controller().intent().jobs.front().stage == 1);
   }
   SECTION("until it has been tried often enough") {
     for (std::uint32_t attempt = 0; attempt < attempts; ++attempt) {
       play(1);
-      CHECK(desk.controller().intent().jobs.front().stage == 0);
+      CHECK(bench.controller().intent().jobs.front().stage == 0);
       light_again();
     }
     play(1);
-    CHECK(desk.controller().intent().jobs.front().stage == 1);
+    CHECK(bench.controller().intent().jobs.front().stage == 1);
   }
 }
 
 TEST_CASE("a commit for which an agent was too late is tried again, and refused when that goes on") {
-  Desk desk;
-  desk.greet_all();
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
+  Requests bench;
+  bench.greet_all();
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
   const auto be_late = [&] {
-    desk.relight();
-    desk.say(NodeId{2}, Applied{{Error{ErrorCode::timed_out, "underflow: device 4"}}, {}},
-             desk.requests.at(NodeId{2}).revision);
-    desk.make_durable();
+    bench.relight();
+    bench.deliver(NodeId{2}, Applied{{Error{ErrorCode::timed_out, "underflow: device 4"}}, {}},
+                  bench.requests.at(NodeId{2}).revision);
+    bench.make_durable();
   };
   const JobId job{1};
   const std::uint32_t attempts = ControllerTimings{}.late_attempts;
   for (std::uint32_t attempt = 0; attempt < attempts; ++attempt) {
     be_late();
-    CHECK(desk.controller().jobs().at(job).state == JobState::pending);
-    CHECK(desk.said<Abandon>() == 4 * (attempt + 1));
+    CHECK(bench.controller().jobs().at(job).state == JobState::pending);
+    CHECK(bench.delivered<Abandon>() == 4 * (attempt + 1));
   }
   SECTION("in time at last") {
-    desk.relight();
-    desk.all_answer(Applied{{}, {}});
-    desk.make_durable();
-    CHECK(desk.controller().jobs().at(job).state == JobState::lit);
-    CHECK(desk.controller().confirmed() == Revision{attempts + 1});
+    bench.relight();
+    bench.all_answer(Applied{{}, {}});
+    bench.make_durable();
+    CHECK(bench.controller().jobs().at(job).state == JobState::lit);
+    CHECK(bench.controller().confirmed() == Revision{attempts + 1});
   }
   SECTION("late once more") {
     be_late();
-    CHECK(desk.controller().jobs().at(job).state == JobState::refused);
-    CHECK(desk.controller().jobs().at(job).reason.find("node 2 while relighting: underflow") != std::string::npos);
+    CHECK(bench.controller().jobs().at(job).state == JobState::refused);
+    CHECK(bench.controller().jobs().at(job).reason.find("node 2 while relighting: underflow") != std::string::npos);
   }
 }
 
 TEST_CASE("an agent that is late again and again is given more time before T, and not without end") {
   ControllerTimings timings;
   timings.late_attempts = 100;
-  Desk desk(timings);
-  desk.greet_all();
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
+  Requests bench(timings);
+  bench.greet_all();
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
   std::vector<Duration> leads;
   for (std::uint32_t attempt = 0; attempt < timings.return_attempts; ++attempt) {
-    desk.tick_to_plan();
-    desk.plan();
-    desk.all_answer(Prepared{{}, milliseconds{1}});
-    leads.push_back(std::get<Arm>(desk.requests.at(NodeId{2}).body).fire_at - desk.now);
-    desk.say(NodeId{2}, Armed{{Error{ErrorCode::timed_out, "underflow"}}, {}}, desk.requests.at(NodeId{2}).revision);
-    desk.make_durable();
+    bench.tick_to_plan();
+    bench.plan();
+    bench.all_answer(Prepared{{}, milliseconds{1}});
+    leads.push_back(std::get<Arm>(bench.requests.at(NodeId{2}).body).fire_at - bench.now);
+    bench.deliver(NodeId{2}, Armed{{Error{ErrorCode::timed_out, "underflow"}}, {}}, bench.requests.at(NodeId{2}).revision);
+    bench.make_durable();
   }
-  const Duration heard = milliseconds{1} + timings.retry_interval * timings.arm_repeats;
+  const Duration received = milliseconds{1} + timings.retry_interval * timings.arm_repeats;
   for (std::size_t attempt = 0; attempt < leads.size(); ++attempt) {
-    CHECK(leads[attempt] == heard + timings.lead_margin * (1LL << 2 * std::min<std::size_t>(attempt, 5)));
+    CHECK(leads[attempt] == received + timings.lead_margin * (1LL << 2 * std::min<std::size_t>(attempt, 5)));
   }
 }
 
 TEST_CASE("a commit for which a device failed is not tried again by itself") {
-  Desk desk;
-  desk.greet_all();
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.relight();
-  desk.say(NodeId{2}, Applied{refusal("laser-2: stuck"), {}}, desk.requests.at(NodeId{2}).revision);
-  desk.make_durable();
-  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::refused);
+  Requests bench;
+  bench.greet_all();
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.relight();
+  bench.deliver(NodeId{2}, Applied{refusal("laser-2: stuck"), {}}, bench.requests.at(NodeId{2}).revision);
+  bench.make_durable();
+  CHECK(bench.controller().jobs().at(JobId{1}).state == JobState::refused);
 }
 
 TEST_CASE("a commit waits for an absent agent, then the same is planned without its devices, and it is named") {
-  Desk desk;
+  Requests bench;
   for (std::uint32_t node = 0; node < 3; ++node) {
-    desk.say(NodeId{node}, Hello{"test", node + 1ULL, {}, {}, false, {}});
+    bench.deliver(NodeId{node}, Hello{"test", node + 1ULL, {}, {}, false, {}});
   }
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  desk.plan();
-  CHECK(desk.said<Prepare>() == 0);
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  bench.plan();
+  CHECK(bench.delivered<Prepare>() == 0);
   for (int i = 0; i < 11; ++i) {
-    desk.now += milliseconds{1'000};
+    bench.now += milliseconds{1'000};
     for (std::uint32_t node = 0; node < 3; ++node) {
-      desk.say(NodeId{node}, Heartbeat{});
+      bench.deliver(NodeId{node}, Heartbeat{});
     }
-    desk.feed(TimerFired{timers::kSweep});
+    bench.feed(TimerFired{timers::kSweep});
   }
-  CHECK(desk.controller().jobs().at(JobId{1}).state == JobState::pending);  // acknowledged, so it is not refused for that
-  desk.make_durable();
-  desk.tick_to_plan();
-  REQUIRE(desk.order != nullptr);
-  CHECK(desk.order->may_leave_out == std::vector{JobId{1}});
+  CHECK(bench.controller().jobs().at(JobId{1}).state == JobState::pending);  // acknowledged, so it is not refused for that
+  bench.make_durable();
+  bench.tick_to_plan();
+  REQUIRE(bench.order != nullptr);
+  CHECK(bench.order->may_leave_out == std::vector{JobId{1}});
   std::vector<DeviceId> unusable;
-  for (const UnusableDevice& each : desk.order->unusable) {
+  for (const UnusableDevice& each : bench.order->unusable) {
     unusable.push_back(each.device);
     CHECK(each.why.find("node 3") != std::string::npos);
   }
-  CHECK(unusable == desk.devices_of(NodeId{3}));
-  CHECK(desk.said<Prepare>() == 0);
-  const auto& alarms = desk.controller().alarms();
+  CHECK(unusable == bench.devices_of(NodeId{3}));
+  CHECK(bench.delivered<Prepare>() == 0);
+  const auto& alarms = bench.controller().alarms();
   const auto returned = std::find_if(alarms.begin(), alarms.end(), [](const StandingAlarm& standing) {
     return standing.alarm.code == AlarmCode::commit_returned;
   });
@@ -558,27 +558,27 @@ TEST_CASE("a commit waits for an absent agent, then the same is planned without 
 /// What it is in doubt about shows where the next plan would not touch it: the job that was going is cancelled, so that nothing
 /// differs from what was confirmed.
 TEST_CASE("a controller that starts again takes a higher term and holds what was not confirmed in doubt") {
-  Desk desk;
-  desk.greet_all();
-  desk.light(2);
-  desk.ask(SubmitJob{desk.job(4), false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  desk.plan();
-  desk.all_answer(Prepared{{}, {}});
-  desk.all_answer(Armed{{}, {}});
-  desk.make_durable();  // `going` of revision 2 is durable: here the controller dies
-  desk.start_controller();
-  CHECK(desk.controller().confirmed() == Revision{1});
-  CHECK(desk.controller().intent().jobs.size() == 2);
-  CHECK(std::get<TermRecord>(desk.records.back()).term == Term{2});
-  desk.greet_all();
-  desk.ask(CancelJob{JobId{2}, false});
-  desk.make_durable();
-  desk.tick_to_plan();
-  desk.plan();
+  Requests bench;
+  bench.greet_all();
+  bench.light(2);
+  bench.ask(SubmitJob{bench.job(4), false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  bench.plan();
+  bench.all_answer(Prepared{{}, {}});
+  bench.all_answer(Armed{{}, {}});
+  bench.make_durable();  // `going` of revision 2 is durable: here the controller dies
+  bench.start_controller();
+  CHECK(bench.controller().confirmed() == Revision{1});
+  CHECK(bench.controller().intent().jobs.size() == 2);
+  CHECK(std::get<TermRecord>(bench.records.back()).term == Term{2});
+  bench.greet_all();
+  bench.ask(CancelJob{JobId{2}, false});
+  bench.make_durable();
+  bench.tick_to_plan();
+  bench.plan();
   std::set<NodeId> asked;
-  for (const auto& [node, envelope] : desk.requests) {
+  for (const auto& [node, envelope] : bench.requests) {
     asked.insert(node);
     for (const DevicePlan& device : std::get<Prepare>(envelope.body).plan.devices) {
       CHECK(device.touched);

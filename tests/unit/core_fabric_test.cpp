@@ -65,7 +65,7 @@ TEST_CASE("every_port_of_oddl_is_connected_but_the_through_port_of_the_rings") {
 }
 
 /// Power that node `to` receives from node `from`, if the WSS route it and the ring drops it.
-Dbm received(const Fabric& fabric, std::uint32_t from, std::uint32_t to, std::vector<std::string>& road) {
+Dbm received(const Fabric& fabric, std::uint32_t from, std::uint32_t to, std::vector<std::string>& pipeline) {
   const std::uint32_t group_size = static_cast<std::uint32_t>(fabric.nodes.size()) / (fabric.nodes.back().group + 1);
   const Element* at = &fabric.element(fabric.nodes[from].transmitters.front());
   Dbm power = std::get<Transmitter>(at->kind).launch_power;
@@ -84,7 +84,7 @@ Dbm received(const Fabric& fabric, std::uint32_t from, std::uint32_t to, std::ve
     if (const auto* amplifier = std::get_if<Amplifier>(&at->kind)) {
       power = power + amplifier->gain;
     }
-    road.push_back(at->name);
+    pipeline.push_back(at->name);
     at = next_of(fabric, *at, output);
   }
   REQUIRE(at != nullptr);
@@ -94,18 +94,18 @@ Dbm received(const Fabric& fabric, std::uint32_t from, std::uint32_t to, std::ve
 
 TEST_CASE("oddl_light_takes_the_road_of_the_text") {
   const Fabric fabric = oddl({8, 4, 8});
-  std::vector<std::string> road;
-  received(fabric, 1, 6, road);
-  CHECK(road == std::vector<std::string>{"tx-1", "combiner-0", "booster-0", "wss-out-0", "wss-in-1", "preamplifier-1", "awg-1",
-                                         "ring-6"});
+  std::vector<std::string> pipeline;
+  received(fabric, 1, 6, pipeline);
+  CHECK(pipeline == std::vector<std::string>{"tx-1", "combiner-0", "booster-0", "wss-out-0", "wss-in-1", "preamplifier-1",
+                                             "awg-1", "ring-6"});
 }
 
 TEST_CASE("oddl_arrives_between_sensitivity_and_overload_at_every_group_size") {
   for (const Size size : kSizes) {
     const Fabric fabric = oddl(size);
     for (const std::uint32_t to : {0u, size.nodes / 2, size.nodes - 1}) {
-      std::vector<std::string> road;
-      const Dbm power = received(fabric, size.nodes - 1, to, road);
+      std::vector<std::string> pipeline;
+      const Dbm power = received(fabric, size.nodes - 1, to, pipeline);
       const auto& receiver = std::get<Receiver>(fabric.element(fabric.nodes[to].receivers.front()).kind);
       CAPTURE(size.nodes, size.group, power.centi);
       CHECK(power > receiver.sensitivity);

@@ -47,8 +47,8 @@ TEST_CASE("every_word_of_an_enumeration_is_its_own") {
   CHECK(to_string(ErrorCode::unsupported) == "unsupported");
   CHECK(to_string(AlarmCode::plan_refused) == "plan_refused");
   CHECK(to_string(AlarmCode::lasers_off) == "lasers_off");
-  CHECK(to_string(CommitStage::confirmed) == "confirmed");
-  CHECK(to_string(CommitStage::darkening) == "darkening");
+  CHECK(to_string(CommitState::confirmed) == "confirmed");
+  CHECK(to_string(CommitState::darkening) == "darkening");
   CHECK(to_string(CommitOutcome::refused) == "refused");
   CHECK(to_string(Drift::stale) == "stale");
   CHECK(to_string(Role::operator_) == "operator");

@@ -32,7 +32,7 @@ void add(Traffic& traffic, const Job& job, std::uint64_t id, const std::vector<s
          std::vector<RepeatedCollective> period, Duration length = milliseconds{100}) {
   for (std::uint32_t i = 0; i < ranks.size(); ++i) {
     NodeTraffic& node = traffic[job.nodes[ranks[i]]];
-    node.heard = kStart;
+    node.received = kStart;
     node.report.communicators.push_back({id, i, static_cast<std::uint32_t>(ranks.size()), period, length});
   }
 }
@@ -110,7 +110,7 @@ TEST_CASE("a demand is not concluded from part of a communicator", "[demand]") {
   CHECK(why_not(twice).find("says that it is rank 0 of 4") != std::string::npos);
   Traffic idle;
   for (const NodeId node : job.nodes) {
-    idle[node].heard = kStart;
+    idle[node].received = kStart;
   }
   CHECK(why_not(idle) == "no node reports a collective");
 }
@@ -257,7 +257,7 @@ TEST_CASE("random reports are read as lawful demand or named", "[demand][propert
       if (chance(8) == 0) {
         continue;
       }
-      traffic[node].heard = kStart - milliseconds{chance(4'000)};
+      traffic[node].received = kStart - milliseconds{chance(4'000)};
       for (std::uint64_t id = 0; id < chance(3); ++id) {
         const auto ranks = 1 + chance(4);
         traffic[node].report.communicators.push_back(

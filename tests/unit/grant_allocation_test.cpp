@@ -36,39 +36,39 @@ struct Pair {
   std::uint64_t sent = 0;
 
   // NOLINTNEXTLINE(misc-no-recursion): as deep as one stream's words
-  void hear(const GrantSink& sink) {
+  void receive(const GrantSink& sink) {
     for (const GrantEffect& effect : sink.effects()) {
       GrantSink answer;
       if (const auto* order = std::get_if<SendGrant>(&effect)) {
         if (order->to == kReceiver) {
-          arbiter.step(now, GrantHeard{kSource, order->message}, answer);
+          arbiter.step(now, GrantReceived{kSource, order->message}, answer);
         } else {
-          sender.step(now, GrantHeard{kReceiver, order->message}, answer);
+          sender.step(now, GrantReceived{kReceiver, order->message}, answer);
         }
       } else if (const auto* write = std::get_if<WriteRow>(&effect)) {
         REQUIRE(table.write(write->row).has_value());
       } else if (const auto* over = std::get_if<StreamOver>(&effect)) {
         sent += over->end == StreamEnd::sent ? 1 : 0;
       }
-      hear(answer);
+      receive(answer);
     }
   }
   void offer(std::uint64_t collective) {
     GrantSink sink;
     sender.step(now, StreamOffered{stream_to_receiver(kSource, collective), Bytes{10'000}}, sink);
-    hear(sink);
+    receive(sink);
   }
   void pass(Duration time) {
     now += time;
     GrantSink ticks;
     arbiter.step(now, GrantTick{}, ticks);
     sender.step(now, GrantTick{}, ticks);
-    hear(ticks);
-    const TableTurn turn = table.step(now);
-    for (std::size_t i = 0; i < turn.ended_count; ++i) {
+    receive(ticks);
+    const TableStep context = table.step(now);
+    for (std::size_t i = 0; i < context.ended_count; ++i) {
       GrantSink sink;
-      sender.step(now, turn.ended[i], sink);
-      hear(sink);
+      sender.step(now, context.ended[i], sink);
+      receive(sink);
     }
   }
 };

@@ -1,5 +1,5 @@
-// The arbiter at its borders: which words it hears at all, whose state they may change, and when a receiver is free again, for
-// leases that end by themselves and for those that end by their sender's word.
+// The arbiter at its borders: which words it receives at all, whose state they may change, and when a receiver is free again,
+// for leases that end by themselves and for those that end by their sender's word.
 #include "tests/unit/grant_bench.hpp"
 
 namespace loom::testing {
@@ -17,17 +17,17 @@ Rig by_itself(std::uint32_t ahead = 2) {
   options.ahead = ahead;
   return arbiter_rig(options);
 }
-Rig by_word() {
+Rig by_message() {
   ArbiterOptions options;
   options.ahead = 1;
-  options.lease_end = LeaseEnd::by_word;
+  options.lease_end = LeaseEnd::by_message;
   return arbiter_rig(options);
 }
 
 StreamGrant granted(Rig& rig, NodeId source = kSource, std::int64_t bytes = 125'000, Instant now = kStart) {
-  rig.hear(now, source, request_of(source, 1, bytes, now));
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
-  return rig.said<StreamGrant>()[0];
+  rig.receive(now, source, request_of(source, 1, bytes, now));
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  return rig.delivered<StreamGrant>()[0];
 }
 StreamAccept accept_of(const StreamGrant& grant, Instant until) { return {grant.stream, grant.sender_epoch, grant.key, until}; }
 StreamRelease release_of(const StreamGrant& grant, Instant dark_at) {
@@ -45,45 +45,45 @@ std::uint64_t digest_of(const Rig& rig) {
 
 /// The next grant that is sent, stepping at every wake.
 StreamGrant next_grant(Rig& rig, Instant limit) {
-  while (rig.said<StreamGrant>().empty() && rig.wake <= limit) {
+  while (rig.delivered<StreamGrant>().empty() && rig.wake <= limit) {
     rig.step(rig.wake, GrantTick{});
   }
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
-  return rig.said<StreamGrant>()[0];
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  return rig.delivered<StreamGrant>()[0];
 }
 
 // --- what is heard at all -----------------------------------------------------------------------------------------------
 
 TEST_CASE("arbiter: a source beyond the fabric is foreign, the last one of it is not") {
   Rig rig = by_itself();
-  rig.hear(kStart, NodeId{4}, request_of(NodeId{4}, 1, 1'000));
+  rig.receive(kStart, NodeId{4}, request_of(NodeId{4}, 1, 1'000));
   CHECK(rig.machine.counters().foreign == 1);
   CHECK(rig.effects.empty());
-  rig.hear(kStart, kThird, request_of(kThird, 1, 1'000));
-  CHECK(rig.said<StreamGrant>().size() == 1);
+  rig.receive(kStart, kThird, request_of(kThird, 1, 1'000));
+  CHECK(rig.delivered<StreamGrant>().size() == 1);
 }
 
 TEST_CASE("arbiter: a request is lawful within its limits and for this receiver, else it is counted and changes nothing") {
-  const auto is_heard = [](auto change) {
+  const auto is_received = [](auto change) {
     Rig rig = by_itself();
     rig.step(kStart, GrantTick{});
     const std::uint64_t before = digest_of(rig);
     StreamRequest request = request_of(kSource, 1, 1'000);
     change(request);
-    rig.hear(kStart, kSource, request);
+    rig.receive(kStart, kSource, request);
     CHECK(rig.machine.counters().unlawful + rig.machine.counters().requests == 1);
     CHECK((digest_of(rig) != before) == (rig.machine.counters().requests == 1));
     return rig.machine.counters().requests == 1;
   };
-  CHECK(is_heard([](StreamRequest&) {}));
-  CHECK_FALSE(is_heard([](StreamRequest& request) { request.stream.source = kOther; }));
-  CHECK_FALSE(is_heard([](StreamRequest& request) { request.stream.destination = kOther; }));
-  CHECK_FALSE(is_heard([](StreamRequest& request) { request.sender_epoch = 0; }));
-  CHECK_FALSE(is_heard([](StreamRequest& request) { request.number = 0; }));
-  CHECK_FALSE(is_heard([](StreamRequest& request) { request.remaining = Bytes{0}; }));
-  CHECK(is_heard([](StreamRequest& request) { request.remaining = Bytes{1}; }));
-  CHECK(is_heard([](StreamRequest& request) { request.remaining = Bytes{limits::kStreamBytes}; }));
-  CHECK_FALSE(is_heard([](StreamRequest& request) { request.remaining = Bytes{limits::kStreamBytes + 1}; }));
+  CHECK(is_received([](StreamRequest&) {}));
+  CHECK_FALSE(is_received([](StreamRequest& request) { request.stream.source = kOther; }));
+  CHECK_FALSE(is_received([](StreamRequest& request) { request.stream.destination = kOther; }));
+  CHECK_FALSE(is_received([](StreamRequest& request) { request.sender_epoch = 0; }));
+  CHECK_FALSE(is_received([](StreamRequest& request) { request.number = 0; }));
+  CHECK_FALSE(is_received([](StreamRequest& request) { request.remaining = Bytes{0}; }));
+  CHECK(is_received([](StreamRequest& request) { request.remaining = Bytes{1}; }));
+  CHECK(is_received([](StreamRequest& request) { request.remaining = Bytes{limits::kStreamBytes}; }));
+  CHECK_FALSE(is_received([](StreamRequest& request) { request.remaining = Bytes{limits::kStreamBytes + 1}; }));
 }
 
 TEST_CASE("arbiter: answers count only from the stream's source, for its key, its stream and its life") {
@@ -92,7 +92,7 @@ TEST_CASE("arbiter: answers count only from the stream's source, for its key, it
     const StreamGrant grant = granted(rig);
     const std::uint64_t before = digest_of(rig);
     const auto [from, message] = make(grant);
-    rig.hear(after_us(2), from, message);
+    rig.receive(after_us(2), from, message);
     const bool did = digest_of(rig) != before;
     const ArbiterCounters& counters = rig.machine.counters();
     CHECK(counters.foreign == (did ? 0 : 1));  // whatever is dropped is counted
@@ -114,15 +114,15 @@ TEST_CASE("arbiter: answers count only from the stream's source, for its key, it
   };
   CHECK_FALSE(changes([&](const StreamGrant& g) { return Said{kSource, accept_of(other_stream(g), g.end)}; }));
   CHECK_FALSE(changes([&](const StreamGrant& g) { return Said{kSource, release_of(other_stream(g), after_us(2))}; }));
-  const auto other_life = [](StreamGrant g) {
+  const auto other_incarnation = [](StreamGrant g) {
     g.sender_epoch += 1;
     return g;
   };
-  CHECK_FALSE(changes([&](const StreamGrant& g) { return Said{kSource, accept_of(other_life(g), g.end)}; }));
-  CHECK_FALSE(changes([&](const StreamGrant& g) { return Said{kSource, release_of(other_life(g), after_us(2))}; }));
+  CHECK_FALSE(changes([&](const StreamGrant& g) { return Said{kSource, accept_of(other_incarnation(g), g.end)}; }));
+  CHECK_FALSE(changes([&](const StreamGrant& g) { return Said{kSource, release_of(other_incarnation(g), after_us(2))}; }));
   // A life that refuses an old grant is dark, so that a refusal counts from any.
   CHECK(changes([&](const StreamGrant& g) {
-    return Said{kSource, refusal_of(other_life(g), RefusalReason::unknown, after_us(2), after_us(2))};
+    return Said{kSource, refusal_of(other_incarnation(g), RefusalReason::unknown, after_us(2), after_us(2))};
   }));
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("arbiter: a promise lies inside its window, its end included") {
   const auto is_taken = [](auto until_of) {
     Rig rig = by_itself();
     const StreamGrant grant = granted(rig);
-    rig.hear(after_us(2), kSource, accept_of(grant, until_of(grant)));
+    rig.receive(after_us(2), kSource, accept_of(grant, until_of(grant)));
     CHECK(rig.machine.counters().accepts + rig.machine.counters().unlawful == 1);
     return rig.machine.counters().accepts == 1;
   };
@@ -145,19 +145,19 @@ TEST_CASE("arbiter: a promise lies inside its window, its end included") {
 TEST_CASE("arbiter: a request that waits is told so again, and waits once") {
   Rig rig = by_itself(1);
   (void)granted(rig);
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 1'000, after_us(1)));
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 1'000, after_us(1)));
   CHECK(rig.machine.counters().requests == 2);
-  REQUIRE(rig.said<StreamQueued>().size() == 1);
+  REQUIRE(rig.delivered<StreamQueued>().size() == 1);
   CHECK(rig.effects.size() == 1);
-  rig.hear(after_us(2), kOther, request_of(kOther, 1, 1'000, after_us(1)));
+  rig.receive(after_us(2), kOther, request_of(kOther, 1, 1'000, after_us(1)));
   CHECK(rig.machine.counters().requests == 2);
   CHECK(rig.machine.counters().duplicates == 1);
-  CHECK(rig.said<StreamQueued>().size() == 1);
+  CHECK(rig.delivered<StreamQueued>().size() == 1);
   CHECK(rig.machine.waiting() == 1);
-  rig.hear(after_us(2), kOther, request_of(kOther, 2, 1'000, after_us(1)));  // a newer one takes its place
+  rig.receive(after_us(2), kOther, request_of(kOther, 2, 1'000, after_us(1)));  // a newer one takes its place
   CHECK(rig.machine.counters().requests == 3);
   CHECK(rig.machine.waiting() == 1);
-  rig.hear(after_us(2), kOther, request_of(kOther, 1, 1'000, after_us(1)));  // and the older one means nothing any more
+  rig.receive(after_us(2), kOther, request_of(kOther, 1, 1'000, after_us(1)));  // and the older one means nothing any more
   CHECK(rig.machine.counters().stale == 1);
   CHECK(rig.effects.empty());
 }
@@ -165,62 +165,62 @@ TEST_CASE("arbiter: a request that waits is told so again, and waits once") {
 TEST_CASE("arbiter: a request that was granted is granted again, by the same words and no others") {
   Rig rig = by_itself();
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(1), kSource, request_of(kSource, 1, 125'000));
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
-  CHECK(rig.said<StreamGrant>()[0] == first);
+  rig.receive(after_us(1), kSource, request_of(kSource, 1, 125'000));
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  CHECK(rig.delivered<StreamGrant>()[0] == first);
   CHECK(rig.machine.counters().repeats == 1);
   StreamRequest other = request_of(kSource, 1, 125'000);
   other.stream.collective = 99;
-  rig.hear(after_us(1), kSource, other);
-  CHECK(rig.said<StreamGrant>().empty());
-  // Two windows of one source stand: its second request hears of the second one alone.
-  rig.hear(after_us(2), kSource, accept_of(first, first.end));
-  rig.hear(after_us(2), kSource, StreamRequest{first.stream, 1, 2, Bytes{1'000}, after_us(2)});
+  rig.receive(after_us(1), kSource, other);
+  CHECK(rig.delivered<StreamGrant>().empty());
+  // Two windows of one source stand: its second request receives of the second one alone.
+  rig.receive(after_us(2), kSource, accept_of(first, first.end));
+  rig.receive(after_us(2), kSource, StreamRequest{first.stream, 1, 2, Bytes{1'000}, after_us(2)});
   const StreamGrant second = next_grant(rig, first.end);
   CHECK(second.number == 2);
   REQUIRE(rig.machine.standing() == 2);
-  rig.hear(second.start - microseconds{1}, kSource, StreamRequest{first.stream, 1, 2, Bytes{1'000}, after_us(2)});
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
-  CHECK(rig.said<StreamGrant>()[0] == second);
+  rig.receive(second.start - microseconds{1}, kSource, StreamRequest{first.stream, 1, 2, Bytes{1'000}, after_us(2)});
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  CHECK(rig.delivered<StreamGrant>()[0] == second);
 }
 
-TEST_CASE("arbiter: a new life of a sender hears of its own grant alone") {
+TEST_CASE("arbiter: a new life of a sender receives of its own grant alone") {
   Rig rig = by_itself();
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(2), kSource, accept_of(first, first.end));
+  rig.receive(after_us(2), kSource, accept_of(first, first.end));
   const StreamRequest anew{first.stream, 2, 1, Bytes{1'000}, after_us(2)};
-  rig.hear(after_us(2), kSource, anew);
+  rig.receive(after_us(2), kSource, anew);
   const StreamGrant second = next_grant(rig, first.end);
   CHECK(second.sender_epoch == 2);
   REQUIRE(rig.machine.standing() == 2);
-  rig.hear(second.start - microseconds{1}, kSource, anew);
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
-  CHECK(rig.said<StreamGrant>()[0] == second);
+  rig.receive(second.start - microseconds{1}, kSource, anew);
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  CHECK(rig.delivered<StreamGrant>()[0] == second);
 }
 
 TEST_CASE("arbiter: the end of a former window changes nothing of a request that came since") {
   Rig rig = by_itself(1);
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(2), kSource, StreamRequest{first.stream, 1, 2, Bytes{1'000}, after_us(2)});
+  rig.receive(after_us(2), kSource, StreamRequest{first.stream, 1, 2, Bytes{1'000}, after_us(2)});
   CHECK(rig.machine.waiting() == 1);
-  rig.hear(after_us(3), kSource, refusal_of(first, RefusalReason::taken, after_us(3), after_us(500)));
+  rig.receive(after_us(3), kSource, refusal_of(first, RefusalReason::taken, after_us(3), after_us(500)));
   // It neither waits twice nor until the former one's transmitter is free.
   CHECK(rig.machine.waiting() == 0);
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
-  CHECK(rig.said<StreamGrant>()[0].number == 2);
-  Rig life = by_itself(1);
-  const StreamGrant former = granted(life);
-  life.hear(after_us(2), kSource, StreamRequest{former.stream, 2, 1, Bytes{1'000}, after_us(2)});
-  life.hear(after_us(3), kSource, refusal_of(former, RefusalReason::taken, after_us(3), after_us(500)));
-  REQUIRE(life.said<StreamGrant>().size() == 1);
-  CHECK(life.said<StreamGrant>()[0].sender_epoch == 2);
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  CHECK(rig.delivered<StreamGrant>()[0].number == 2);
+  Rig incarnation = by_itself(1);
+  const StreamGrant former = granted(incarnation);
+  incarnation.receive(after_us(2), kSource, StreamRequest{former.stream, 2, 1, Bytes{1'000}, after_us(2)});
+  incarnation.receive(after_us(3), kSource, refusal_of(former, RefusalReason::taken, after_us(3), after_us(500)));
+  REQUIRE(incarnation.delivered<StreamGrant>().size() == 1);
+  CHECK(incarnation.delivered<StreamGrant>()[0].sender_epoch == 2);
 }
 
 TEST_CASE("arbiter: a sender without a transmitter is granted when it has one") {
   Rig rig = by_itself(1);
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(2), kSource, refusal_of(first, RefusalReason::taken, after_us(2), after_us(200)));
-  CHECK(rig.said<StreamGrant>().empty());
+  rig.receive(after_us(2), kSource, refusal_of(first, RefusalReason::taken, after_us(2), after_us(200)));
+  CHECK(rig.delivered<StreamGrant>().empty());
   CHECK(rig.machine.waiting() == 1);
   const StreamGrant second = next_grant(rig, after_us(300));
   CHECK(second.start >= after_us(200));
@@ -235,9 +235,9 @@ TEST_CASE("arbiter: of those who wait the oldest goes first, whoever came last")
     const StreamGrant first = granted(rig);
     const std::vector<NodeId> in_order = oldest_came_last ? std::vector{kThird, kOther} : std::vector{kOther, kThird};
     for (const NodeId source : in_order) {
-      rig.hear(after_us(5), source, request_of(source, 1, 1'000, after_us(source == kOther ? 1 : 3)));
+      rig.receive(after_us(5), source, request_of(source, 1, 1'000, after_us(source == kOther ? 1 : 3)));
     }
-    rig.hear(after_us(6), kSource, release_of(first, after_us(6)));
+    rig.receive(after_us(6), kSource, release_of(first, after_us(6)));
     CHECK(next_grant(rig, after_us(100)).stream.source == kOther);
   }
 }
@@ -248,8 +248,8 @@ TEST_CASE("arbiter: a lease that ends by itself is never waited for beyond its e
   const auto next_start = [](auto dark_at_of) {
     Rig rig = by_itself(1);
     const StreamGrant first = granted(rig);
-    rig.hear(after_us(1), kOther, request_of(kOther, 1, 1'000, after_us(1)));
-    rig.hear(after_us(3), kSource, release_of(first, dark_at_of(first)));
+    rig.receive(after_us(1), kOther, request_of(kOther, 1, 1'000, after_us(1)));
+    rig.receive(after_us(3), kSource, release_of(first, dark_at_of(first)));
     return std::pair{next_grant(rig, first.end + milliseconds{1}).start, first.end};
   };
   const auto [late, end] = next_start([](const StreamGrant& grant) { return grant.end + milliseconds{5}; });
@@ -260,31 +260,31 @@ TEST_CASE("arbiter: a lease that ends by itself is never waited for beyond its e
 
 TEST_CASE("arbiter: by word the next window begins when the last sender says that it is dark, and not later than it could be") {
   const auto next_start = [](Instant dark_at) {
-    Rig rig = by_word();
+    Rig rig = by_message();
     const StreamGrant first = granted(rig);
     StreamRequest tuned = request_of(kOther, 1, 1'000, after_us(1));
     tuned.is_tuned = true;
-    rig.hear(after_us(1), kOther, tuned);
-    rig.hear(after_us(9), kSource, release_of(first, dark_at));
+    rig.receive(after_us(1), kOther, tuned);
+    rig.receive(after_us(9), kSource, release_of(first, dark_at));
     return next_grant(rig, after_us(100'000)).start;
   };
   const Instant soonest = after_us(9) + kTimings.control + kTimings.flight;
   CHECK(next_start(after_us(0)) == soonest);
-  CHECK(next_start(after_us(40)) == after_us(40) + guard_after_word_of(kTimings));
+  CHECK(next_start(after_us(40)) == after_us(40) + guard_after_message_of(kTimings));
   ArbiterOptions options;
-  CHECK(next_start(after_us(90'000)) == after_us(9) + lease_reach_of(options) + guard_after_word_of(kTimings));
+  CHECK(next_start(after_us(90'000)) == after_us(9) + lease_reach_of(options) + guard_after_message_of(kTimings));
 }
 
 TEST_CASE("arbiter: by word nobody is let in before the last one has said that it is dark, however long that takes") {
-  Rig rig = by_word();
+  Rig rig = by_message();
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 1'000, after_us(1)));
-  rig.hear(after_us(2), kSource, accept_of(first, first.end));
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 1'000, after_us(1)));
+  rig.receive(after_us(2), kSource, accept_of(first, first.end));
   CHECK_FALSE(rig.machine.overdue());
   std::size_t repeats = 0;
   for (Instant at = rig.wake; at < first.end + milliseconds{2}; at = rig.wake) {
     rig.step(at, GrantTick{});
-    for (const StreamGrant& again : rig.said<StreamGrant>()) {
+    for (const StreamGrant& again : rig.delivered<StreamGrant>()) {
       CHECK(again == first);  // it is asked about, nobody else is granted
       ++repeats;
     }
@@ -297,7 +297,7 @@ TEST_CASE("arbiter: by word nobody is let in before the last one has said that i
   CHECK(rig.machine.counters().unreleased == 0);
   CHECK(rig.machine.standing() == 1);
   const Instant word = first.end + milliseconds{3};
-  rig.hear(word, kSource, release_of(first, word));
+  rig.receive(word, kSource, release_of(first, word));
   CHECK(next_grant(rig, word + milliseconds{1}).stream.source == kOther);
   CHECK_FALSE(rig.machine.overdue());
 }
@@ -315,7 +315,7 @@ TEST_CASE("arbiter: a lease that ended by itself is closed and counted by what w
   CHECK(silent.wake == kNever);
   Rig promised = by_itself();
   const StreamGrant second = granted(promised);
-  promised.hear(after_us(2), kSource, accept_of(second, second.end));
+  promised.receive(after_us(2), kSource, accept_of(second, second.end));
   promised.step(second.end + guard_of(kTimings), GrantTick{});
   CHECK(promised.machine.counters().unreleased == 1);
   CHECK(promised.machine.counters().unanswered == 0);
@@ -324,48 +324,48 @@ TEST_CASE("arbiter: a lease that ended by itself is closed and counted by what w
 // --- who is told that it is next ----------------------------------------------------------------------------------------
 
 TEST_CASE("arbiter: by word the one that goes next is told once, and only while the end of the window is known") {
-  Rig rig = by_word();
+  Rig rig = by_message();
   const StreamGrant first = granted(rig);
-  CHECK(rig.said<StreamQueued>().empty() == false);
-  CHECK(rig.said<StreamQueued>().size() == 1);  // of its own request
+  CHECK(rig.delivered<StreamQueued>().empty() == false);
+  CHECK(rig.delivered<StreamQueued>().size() == 1);  // of its own request
   rig.step(after_us(1), GrantTick{});
-  CHECK(rig.said<StreamQueued>().empty());  // nobody waits
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 9'000, after_us(1)));
-  const auto told = rig.said<StreamQueued>();
-  REQUIRE(told.size() == 2);  // heard, then: you are next
-  CHECK_FALSE(told[0].is_next);
-  CHECK(told[1].is_next);
+  CHECK(rig.delivered<StreamQueued>().empty());  // nobody waits
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 9'000, after_us(1)));
+  const auto reported = rig.delivered<StreamQueued>();
+  REQUIRE(reported.size() == 2);  // heard, then: you are next
+  CHECK_FALSE(reported[0].is_next);
+  CHECK(reported[1].is_next);
   rig.step(after_us(2), GrantTick{});
-  CHECK(rig.said<StreamQueued>().empty());
-  rig.hear(after_us(2), kThird, request_of(kThird, 1, 1'000, Instant{}));  // older: it goes before
-  const auto then = rig.said<StreamQueued>();
+  CHECK(rig.delivered<StreamQueued>().empty());
+  rig.receive(after_us(2), kThird, request_of(kThird, 1, 1'000, Instant{}));  // older: it goes before
+  const auto then = rig.delivered<StreamQueued>();
   REQUIRE(then.size() == 2);
   CHECK(then[1].stream.source == kThird);
   CHECK(then[1].is_next);
-  rig.hear(after_us(3), kOther, request_of(kOther, 1, 9'000, after_us(1)));
-  CHECK_FALSE(rig.said<StreamQueued>().at(0).is_next);
+  rig.receive(after_us(3), kOther, request_of(kOther, 1, 9'000, after_us(1)));
+  CHECK_FALSE(rig.delivered<StreamQueued>().at(0).is_next);
   // Once the window is overdue nobody knows when the next one begins.
   while (!rig.machine.overdue()) {
     rig.step(rig.wake, GrantTick{});
   }
-  rig.hear(first.end + milliseconds{1}, kThird, request_of(kThird, 1, 1'000, Instant{}));
-  REQUIRE(rig.said<StreamQueued>().size() == 1);
-  CHECK_FALSE(rig.said<StreamQueued>()[0].is_next);
+  rig.receive(first.end + milliseconds{1}, kThird, request_of(kThird, 1, 1'000, Instant{}));
+  REQUIRE(rig.delivered<StreamQueued>().size() == 1);
+  CHECK_FALSE(rig.delivered<StreamQueued>()[0].is_next);
 }
 
 TEST_CASE("arbiter: leases that end by themselves tell nobody that it is next, and an idle receiver nobody either") {
   Rig rig = by_itself(1);
   (void)granted(rig);
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 9'000, after_us(1)));
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 9'000, after_us(1)));
   REQUIRE(rig.effects.size() == 1);
-  CHECK_FALSE(rig.said<StreamQueued>().at(0).is_next);
-  Rig idle = by_word();
+  CHECK_FALSE(rig.delivered<StreamQueued>().at(0).is_next);
+  Rig idle = by_message();
   const StreamGrant first = granted(idle);
-  idle.hear(after_us(2), kSource, refusal_of(first, RefusalReason::taken, after_us(2), after_us(500)));
+  idle.receive(after_us(2), kSource, refusal_of(first, RefusalReason::taken, after_us(2), after_us(500)));
   REQUIRE(idle.machine.standing() == 0);
-  idle.hear(after_us(3), kSource, request_of(kSource, 1, 125'000));
-  REQUIRE(idle.said<StreamQueued>().size() == 1);
-  CHECK_FALSE(idle.said<StreamQueued>()[0].is_next);
+  idle.receive(after_us(3), kSource, request_of(kSource, 1, 125'000));
+  REQUIRE(idle.delivered<StreamQueued>().size() == 1);
+  CHECK_FALSE(idle.delivered<StreamQueued>()[0].is_next);
 }
 
 // --- the digest that searches compare -----------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ TEST_CASE("arbiter: states that differ in what they will do have different diges
     (void)granted(rig);
     StreamRequest request = request_of(kOther, 1, bytes, since);
     request.is_tuned = is_tuned;
-    rig.hear(after_us(5), kOther, request);
+    rig.receive(after_us(5), kOther, request);
     return digest_of(rig);
   };
   CHECK(waiting(1'000, after_us(1), false) == waiting(1'000, after_us(1), false));
@@ -385,7 +385,7 @@ TEST_CASE("arbiter: states that differ in what they will do have different diges
   CHECK(waiting(1'000, after_us(1), false) != waiting(1'000, after_us(1), true));
   const auto standing = [](std::int64_t since_us) {
     Rig rig = by_itself(1);
-    rig.hear(kStart, kSource, request_of(kSource, 1, 125'000, after_us(since_us)));
+    rig.receive(kStart, kSource, request_of(kSource, 1, 125'000, after_us(since_us)));
     REQUIRE(rig.machine.standing() == 1);
     return digest_of(rig);
   };
@@ -393,8 +393,8 @@ TEST_CASE("arbiter: states that differ in what they will do have different diges
   // What is over is the same, whatever it was.
   const auto served = [](std::int64_t since_us) {
     Rig rig = by_itself(1);
-    rig.hear(kStart, kSource, request_of(kSource, 1, 125'000, after_us(since_us)));
-    rig.hear(after_us(3), kSource, release_of(rig.said<StreamGrant>().at(0), after_us(3)));
+    rig.receive(kStart, kSource, request_of(kSource, 1, 125'000, after_us(since_us)));
+    rig.receive(after_us(3), kSource, release_of(rig.delivered<StreamGrant>().at(0), after_us(3)));
     return digest_of(rig);
   };
   CHECK(served(-10) == served(-20));

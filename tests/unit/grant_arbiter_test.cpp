@@ -9,8 +9,8 @@ namespace {
 
 /// Source has the window; returns its grant.
 StreamGrant granted(GrantRig<ReceiverArbiter>& rig, std::int64_t bytes = 125'000) {
-  rig.hear(kStart, kSource, request_of(kSource, 1, bytes));
-  const auto grants = rig.said<StreamGrant>();
+  rig.receive(kStart, kSource, request_of(kSource, 1, bytes));
+  const auto grants = rig.delivered<StreamGrant>();
   REQUIRE(grants.size() == 1);
   return grants[0];
 }
@@ -22,7 +22,7 @@ std::vector<StreamGrant> run(GrantRig<ReceiverArbiter>& rig, Instant limit) {
   std::vector<StreamGrant> all;
   while (rig.wake <= limit) {
     rig.step(rig.wake, GrantTick{});
-    const auto grants = rig.said<StreamGrant>();
+    const auto grants = rig.delivered<StreamGrant>();
     all.insert(all.end(), grants.begin(), grants.end());
   }
   return all;
@@ -47,10 +47,10 @@ TEST_CASE("a_stream_beyond_the_quantum_is_cut_to_it") {
 TEST_CASE("the_next_window_opens_one_guard_after_what_was_promised") {
   auto rig = arbiter_rig();
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
-  CHECK(rig.said<StreamGrant>().empty());  // the first is not answered
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
+  CHECK(rig.delivered<StreamGrant>().empty());  // the first is not answered
   const Instant until = first.end - ArbiterOptions{}.slack;
-  rig.hear(after_us(2), kSource, accept_of(first, until));
+  rig.receive(after_us(2), kSource, accept_of(first, until));
   const auto later = run(rig, until - microseconds{1});
   REQUIRE(later.size() == 1);
   CHECK(later[0].stream.source == kOther);
@@ -60,7 +60,7 @@ TEST_CASE("the_next_window_opens_one_guard_after_what_was_promised") {
 TEST_CASE("without_an_answer_the_next_window_waits_for_the_end_of_the_lease") {
   auto rig = arbiter_rig();
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
   const auto later = run(rig, first.end);
   std::size_t repeats = 0;
   for (const StreamGrant& each : later) {
@@ -77,17 +77,17 @@ TEST_CASE("a_request_whose_grant_was_never_answered_may_be_made_again") {
   run(rig, first.end + microseconds{1});
   CHECK(rig.machine.counters().unanswered == 1);
   CHECK(rig.machine.standing() == 0);
-  rig.hear(first.end + microseconds{5}, kSource, request_of(kSource, 1, 125'000));
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
-  CHECK(rig.said<StreamGrant>()[0].key > first.key);
+  rig.receive(first.end + microseconds{5}, kSource, request_of(kSource, 1, 125'000));
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  CHECK(rig.delivered<StreamGrant>()[0].key > first.key);
 }
 
 TEST_CASE("a_served_request_that_arrives_late_again_is_dropped") {
   auto rig = arbiter_rig();
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(5), kSource, StreamRelease{first.stream, 1, first.key, after_us(5), Bytes{0}});
+  rig.receive(after_us(5), kSource, StreamRelease{first.stream, 1, first.key, after_us(5), Bytes{0}});
   CHECK(rig.machine.standing() == 0);
-  rig.hear(after_us(6), kSource, request_of(kSource, 1, 125'000));
+  rig.receive(after_us(6), kSource, request_of(kSource, 1, 125'000));
   CHECK(rig.effects.empty());
   CHECK(rig.machine.counters().stale == 1);
 }
@@ -98,19 +98,19 @@ TEST_CASE("the_oldest_goes_first_and_the_shortest_of_one_age") {
   auto rig = arbiter_rig(options);
   const StreamGrant first = granted(rig);
   const NodeId third{3};
-  rig.hear(after_us(2), kOther, request_of(kOther, 1, 9000, after_us(2)));
-  rig.hear(after_us(2), third, request_of(third, 1, 1000, after_us(2) + Duration{300}));
-  rig.hear(after_us(9), kSource, StreamRequest{stream_to_receiver(kSource, 2), 1, 2, Bytes{10}, after_us(1)});
+  rig.receive(after_us(2), kOther, request_of(kOther, 1, 9000, after_us(2)));
+  rig.receive(after_us(2), third, request_of(third, 1, 1000, after_us(2) + Duration{300}));
+  rig.receive(after_us(9), kSource, StreamRequest{stream_to_receiver(kSource, 2), 1, 2, Bytes{10}, after_us(1)});
   std::vector<NodeId> order;
   Instant now = after_us(10);
   StreamGrant standing = first;
   for (int i = 0; i < 3; ++i) {
-    rig.hear(now, standing.stream.source, StreamRelease{standing.stream, 1, standing.key, now, Bytes{0}});
-    if (rig.said<StreamGrant>().empty()) {
+    rig.receive(now, standing.stream.source, StreamRelease{standing.stream, 1, standing.key, now, Bytes{0}});
+    if (rig.delivered<StreamGrant>().empty()) {
       rig.step(rig.wake, GrantTick{});
     }
-    REQUIRE(rig.said<StreamGrant>().size() == 1);
-    standing = rig.said<StreamGrant>()[0];
+    REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+    standing = rig.delivered<StreamGrant>()[0];
     order.push_back(standing.stream.source);
     now = standing.end - ArbiterOptions{}.slack;
   }
@@ -120,35 +120,35 @@ TEST_CASE("the_oldest_goes_first_and_the_shortest_of_one_age") {
 TEST_CASE("by_word_the_next_one_is_told_and_needs_no_time_to_tune_once_it_has") {
   ArbiterOptions options;
   options.ahead = 1;
-  options.is_first_life = true;
-  options.lease_end = LeaseEnd::by_word;
+  options.is_first_incarnation = true;
+  options.lease_end = LeaseEnd::by_message;
   auto rig = arbiter_rig(options);
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
-  const auto told = rig.said<StreamQueued>();
-  CHECK(std::any_of(told.begin(), told.end(), [](const StreamQueued& each) { return each.is_next; }));
-  CHECK(rig.said<StreamGrant>().empty());
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
+  const auto reported = rig.delivered<StreamQueued>();
+  CHECK(std::any_of(reported.begin(), reported.end(), [](const StreamQueued& each) { return each.is_next; }));
+  CHECK(rig.delivered<StreamGrant>().empty());
   StreamRequest tuned = request_of(kOther, 1, 1000, after_us(1));
   tuned.is_tuned = true;
-  rig.hear(after_us(2), kOther, tuned);
-  CHECK(rig.said<StreamGrant>().empty());  // it waits for the word all the same
-  rig.hear(after_us(9), kSource, StreamRelease{first.stream, 1, first.key, after_us(9), Bytes{0}});
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
+  rig.receive(after_us(2), kOther, tuned);
+  CHECK(rig.delivered<StreamGrant>().empty());  // it waits for the word all the same
+  rig.receive(after_us(9), kSource, StreamRelease{first.stream, 1, first.key, after_us(9), Bytes{0}});
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
   const GrantTimings timings;
-  CHECK(rig.said<StreamGrant>()[0].start == after_us(9) + timings.control + timings.flight);
+  CHECK(rig.delivered<StreamGrant>()[0].start == after_us(9) + timings.control + timings.flight);
 }
 
 TEST_CASE("a_refusal_frees_the_window_for_the_next_in_line") {
   auto rig = arbiter_rig();
   const StreamGrant first = granted(rig);
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
   const StreamRefusal taken{first.stream, 1, first.key, RefusalReason::taken, after_us(2), after_us(50)};
-  rig.hear(after_us(2), kSource, taken);
-  REQUIRE(rig.said<StreamGrant>().size() == 1);
-  CHECK(rig.said<StreamGrant>()[0].stream.source == kOther);
-  CHECK(rig.said<StreamGrant>()[0].start < first.end);
+  rig.receive(after_us(2), kSource, taken);
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  CHECK(rig.delivered<StreamGrant>()[0].stream.source == kOther);
+  CHECK(rig.delivered<StreamGrant>()[0].start < first.end);
   CHECK(rig.machine.waiting() == 1);  // the refused one keeps its place
-  rig.hear(after_us(3), kSource, taken);
+  rig.receive(after_us(3), kSource, taken);
   CHECK(rig.machine.counters().foreign == 1);
 }
 
@@ -157,13 +157,13 @@ TEST_CASE("refusals_in_a_row_end_in_a_pause_of_a_round_trip") {
   StreamGrant grant = granted(rig);
   Instant now = after_us(2);
   for (std::uint32_t i = 1; i < ArbiterOptions{}.iterations; ++i) {
-    rig.hear(now, kSource, StreamRefusal{grant.stream, 1, grant.key, RefusalReason::late, now, now});
-    REQUIRE(rig.said<StreamGrant>().size() == 1);
-    grant = rig.said<StreamGrant>()[0];
+    rig.receive(now, kSource, StreamRefusal{grant.stream, 1, grant.key, RefusalReason::late, now, now});
+    REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+    grant = rig.delivered<StreamGrant>()[0];
     now += microseconds{2};
   }
-  rig.hear(now, kSource, StreamRefusal{grant.stream, 1, grant.key, RefusalReason::late, now, now});
-  CHECK(rig.said<StreamGrant>().empty());
+  rig.receive(now, kSource, StreamRefusal{grant.stream, 1, grant.key, RefusalReason::late, now, now});
+  CHECK(rig.delivered<StreamGrant>().empty());
   CHECK(rig.wake == now + 2 * GrantTimings{}.control);
 }
 
@@ -174,8 +174,8 @@ TEST_CASE("a_restarted_arbiter_grants_nothing_before_every_old_lease_has_run_out
   options.epoch = 2;
   auto rig = arbiter_rig(options);
   rig.step(kStart, GrantTick{});
-  rig.hear(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
-  CHECK(rig.said<StreamGrant>().empty());
+  rig.receive(after_us(1), kOther, request_of(kOther, 1, 1000, after_us(1)));
+  CHECK(rig.delivered<StreamGrant>().empty());
   const auto grants = run(rig, after_us(3'000));
   REQUIRE_FALSE(grants.empty());
   CHECK(grants[0].start >= longest.end + guard_of(GrantTimings{}));
@@ -190,19 +190,19 @@ TEST_CASE("forged_and_foreign_answers_change_no_window") {
     rig.machine.fold(digest);
     return digest;
   }();
-  rig.hear(after_us(1), kOther, accept_of(first, first.start + Duration{1}));  // not its source
+  rig.receive(after_us(1), kOther, accept_of(first, first.start + Duration{1}));  // not its source
   StreamAccept accept = accept_of(first, first.start + Duration{1});
   accept.key.epoch = 9;
-  rig.hear(after_us(1), kSource, accept);
-  rig.hear(after_us(1), kSource, accept_of(first, first.end + Duration{1}));
-  rig.hear(after_us(1), kSource, accept_of(first, first.start));
+  rig.receive(after_us(1), kSource, accept);
+  rig.receive(after_us(1), kSource, accept_of(first, first.end + Duration{1}));
+  rig.receive(after_us(1), kSource, accept_of(first, first.start));
   accept = accept_of(first, first.end);
   accept.sender_epoch = 9;
-  rig.hear(after_us(1), kSource, accept);  // of a life of the source that was granted nothing
-  rig.hear(after_us(1), kSource, first);   // a grant, to an arbiter
-  rig.hear(after_us(1), NodeId{77}, request_of(kSource, 4, 1));
-  rig.hear(after_us(1), kSource, request_of(kOther, 4, 1));
-  rig.hear(after_us(1), kSource, request_of(kSource, 4, 0));
+  rig.receive(after_us(1), kSource, accept);  // of a life of the source that was granted nothing
+  rig.receive(after_us(1), kSource, first);   // a grant, to an arbiter
+  rig.receive(after_us(1), NodeId{77}, request_of(kSource, 4, 1));
+  rig.receive(after_us(1), kSource, request_of(kOther, 4, 1));
+  rig.receive(after_us(1), kSource, request_of(kSource, 4, 0));
   Digest after;
   rig.machine.fold(after);
   CHECK(after.value() == before.value());

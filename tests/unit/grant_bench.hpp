@@ -32,10 +32,10 @@ struct GrantRig {
     wake = machine.step(now, event, sink);
     effects.assign(sink.effects().begin(), sink.effects().end());
   }
-  void hear(Instant now, NodeId from, const GrantMessage& message) { step(now, GrantHeard{from, message}); }
+  void receive(Instant now, NodeId from, const GrantMessage& message) { step(now, GrantReceived{from, message}); }
 
   template <class Body>
-  std::vector<Body> said() const {
+  std::vector<Body> delivered() const {
     std::vector<Body> bodies;
     for (const GrantEffect& effect : effects) {
       const auto* send = std::get_if<SendGrant>(&effect);
@@ -70,7 +70,7 @@ inline GrantRig<StreamSender> sender_rig(std::uint32_t transmitters = 1) {
 
 inline GrantRig<ReceiverArbiter> arbiter_rig(ArbiterOptions options = {}) {
   options.node = kReceiver;
-  options.is_first_life = options.epoch == 1;
+  options.is_first_incarnation = options.epoch == 1;
   options.nodes = 4;
   return {ReceiverArbiter(options)};
 }

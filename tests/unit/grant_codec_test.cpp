@@ -24,7 +24,7 @@ std::vector<Envelope> one_of_each() {
     envelope.node = from;
     envelope.clock = kVirtualClock;
     envelope.revision = Revision{4};
-    envelope.body = GrantWord{message};
+    envelope.body = GrantPlaneMessage{message};
     all.push_back(envelope);
   };
   add(kSource, StreamRequest{stream, 5, 6, Bytes{561'200}, at, true});
@@ -36,8 +36,8 @@ std::vector<Envelope> one_of_each() {
   return all;
 }
 
-GrantMessage& message_of(Envelope& envelope) { return std::get<GrantWord>(envelope.body).message; }
-const GrantMessage& message_of(const Envelope& envelope) { return std::get<GrantWord>(envelope.body).message; }
+GrantMessage& message_of(Envelope& envelope) { return std::get<GrantPlaneMessage>(envelope.body).message; }
+const GrantMessage& message_of(const Envelope& envelope) { return std::get<GrantPlaneMessage>(envelope.body).message; }
 
 std::string refusal_of(const Envelope& envelope) {
   const auto decoded = decode_envelope(encode(envelope));
@@ -104,5 +104,5 @@ TEST_CASE("unlawful_words_of_the_grant_plane_are_refused_by_the_name_of_the_fiel
   CHECK(refusal_of(word).find("end_ns") != std::string::npos);
   word = words[5];
   word.principal = std::string(limits::kGrantMessageBytes, 'x');
-  CHECK(refusal_of(word).find("a grant word of") != std::string::npos);
+  CHECK(refusal_of(word).find("a message of the grant plane of") != std::string::npos);
 }

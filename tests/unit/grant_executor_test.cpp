@@ -12,12 +12,12 @@ struct ExecutorBench : PlaneBench {
   explicit ExecutorBench(std::uint32_t planes = 1) : PlaneBench(planes) { REQUIRE(executor.load(plan()).has_value()); }
 
   GrantRow row(NodeId to, Duration tune, Duration light, Duration dark, std::uint64_t sequence = 1) const {
-    return {0, {kPlaneJob, 1, kSelf, to}, {kLaid.value, sequence}, start + tune, start + light, start + dark, Bytes{1'000}};
+    return {0, {kPlaneJob, 1, kSelf, to}, {kRoutedBy.value, sequence}, start + tune, start + light, start + dark, Bytes{1'000}};
   }
   /// As an agent would: whenever a device answers, and whenever the executor asked to be stepped.
   void run(Duration until) {
-    const auto each = [&](Turn turn) {
-      wake = executor.step(turn, ended);
+    const auto each = [&](StepContext context) {
+      wake = executor.step(context, ended);
       executor.take_tuned(tuned_now);
       tuned.insert(tuned.end(), tuned_now.begin(), tuned_now.end());
     };
@@ -51,13 +51,13 @@ struct ExecutorBench : PlaneBench {
 TEST_CASE("executor: a table of a laser that is elsewhere, or without its wavelength, is refused by name") {
   PlaneBench bench;
   NodePlan elsewhere = bench.plan();
-  elsewhere.grants->waves[1].laser = DeviceId{9'999};
+  elsewhere.grants->wavelengths[1].laser = DeviceId{9'999};
   auto refused = bench.executor.load(elsewhere);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == ErrorCode::invalid_argument);
   CHECK(refused.error().message == "grant table: device 9999 is not driven here");
   NodePlan colourless = bench.plan();
-  colourless.grants->waves[1].slot.n += 16;
+  colourless.grants->wavelengths[1].slot.n += 16;
   refused = bench.executor.load(colourless);
   REQUIRE_FALSE(refused.has_value());
   CHECK_THAT(refused.error().message, Contains("has no such colour in its palette"));
@@ -75,11 +75,11 @@ TEST_CASE("executor: as many lasers as the limit says are taken, and not one mor
   const auto with = [](std::uint32_t planes) {
     PlaneBench bench(planes);
     NodePlan plan = bench.plan();
-    plan.grants->waves.clear();
+    plan.grants->wavelengths.clear();
     plan.devices.clear();
     for (const DeviceId laser : bench.lasers) {
       plan.devices.push_back({laser, true, {{Duration{}, Duration{}, milliseconds{1}, plane_light(0)}}});
-      plan.grants->waves.push_back({kNear, laser, plane_light(0).slot});
+      plan.grants->wavelengths.push_back({kNear, laser, plane_light(0).slot});
     }
     REQUIRE(bench.lasers.size() == planes);
     const auto loaded = bench.executor.load(plan);
@@ -256,14 +256,14 @@ TEST_CASE("executor: what is cleared is not lit any more, and its laser is let g
 
 struct AheadBench : ExecutorBench {
   using ExecutorBench::ExecutorBench;
-  void tune_ahead(NodeId to, std::uint32_t transmitter = 0) {
-    step([&](Turn turn) { executor.tune_ahead(turn, {transmitter, to}); });
+  void pre_tune(NodeId to, std::uint32_t transmitter = 0) {
+    step([&](StepContext context) { executor.pre_tune(context, {transmitter, to}); });
   }
 };
 
 TEST_CASE("executor: a wish tunes an idle laser in the dark and is told once it has come true") {
   AheadBench bench;
-  bench.tune_ahead(kFar);
+  bench.pre_tune(kFar);
   bench.run(milliseconds{1});
   CHECK(bench.tuned.empty());
   bench.run(milliseconds{20});
@@ -274,7 +274,7 @@ TEST_CASE("executor: a wish tunes an idle laser in the dark and is told once it 
   CHECK(bench.count(Op::light) == 0);
   bench.run(milliseconds{40});
   CHECK(bench.tuned.size() == 1);
-  bench.tune_ahead(kFar);  // it is there already: nothing moves, and it is said again
+  bench.pre_tune(kFar);  // it is there already: nothing moves, and it is said again
   bench.run(milliseconds{60});
   CHECK(bench.tuned.size() == 2);
   CHECK(bench.count(Op::move) == 1);
@@ -283,26 +283,26 @@ TEST_CASE("executor: a wish tunes an idle laser in the dark and is told once it 
 TEST_CASE("executor: a wish is dropped for a laser with a row, in somebody else's hands, lit, or without that wavelength") {
   AheadBench with_row;
   REQUIRE(with_row.executor.write(with_row.row(kNear, milliseconds{30}, milliseconds{45}, milliseconds{60})).has_value());
-  with_row.tune_ahead(kFar);
+  with_row.pre_tune(kFar);
   with_row.run(milliseconds{20});
   CHECK(with_row.log.empty());
 
   AheadBench held;
   REQUIRE(held.lanes.take(held.lane(), Activity::commit));
-  held.tune_ahead(kFar);
+  held.pre_tune(kFar);
   held.run(milliseconds{20});
   CHECK(held.log.empty());
   CHECK(held.tuned.empty());
 
   AheadBench elsewhere;
-  elsewhere.tune_ahead(kStranger);
-  elsewhere.tune_ahead(kFar, 1);
+  elsewhere.pre_tune(kStranger);
+  elsewhere.pre_tune(kFar, 1);
   elsewhere.run(milliseconds{20});
   CHECK(elsewhere.log.empty());
 
   AheadBench unloaded;
   unloaded.executor.clear();
-  unloaded.tune_ahead(kFar);
+  unloaded.pre_tune(kFar);
   unloaded.run(milliseconds{20});
   CHECK(unloaded.log.empty());
 }
@@ -313,7 +313,7 @@ TEST_CASE("executor: a wish waits for nobody's darkness") {
   bench.run(milliseconds{40} - Duration{1});
   bench.laser().reply_delay = milliseconds{10};
   bench.run(milliseconds{45});  // the row has left the table, its darkness is not proven
-  bench.tune_ahead(kFar);
+  bench.pre_tune(kFar);
   bench.run(milliseconds{100});
   CHECK(bench.tuned.empty());
   CHECK(bench.count(Op::move) == 1);
@@ -322,7 +322,7 @@ TEST_CASE("executor: a wish waits for nobody's darkness") {
 
 TEST_CASE("executor: a row that comes takes the place of a wish") {
   AheadBench bench;
-  bench.tune_ahead(kFar);
+  bench.pre_tune(kFar);
   bench.run(milliseconds{1});
   REQUIRE(bench.executor.write(bench.row(kNear, milliseconds{20}, milliseconds{35}, milliseconds{50})).has_value());
   bench.run(milliseconds{15});

@@ -22,7 +22,7 @@ inline constexpr NodeId kNear{1};
 inline constexpr NodeId kFar{2};
 inline constexpr NodeId kStranger{3};
 inline constexpr ClockId kPlaneClock{77};
-inline constexpr Revision kLaid{5};
+inline constexpr Revision kRoutedBy{5};
 inline constexpr JobId kPlaneJob{7};
 
 /// Times of a laser behind a bus, as a plan would lay them.
@@ -55,9 +55,9 @@ class PlaneBench {
  public:
   explicit PlaneBench(std::uint32_t planes = 1)
       : fabric(plane_fabric(planes)), lanes(fabric, kSelf, make_drivers()), executor(lanes) {
-    voice.node = kSelf;
-    voice.clock = kPlaneClock;
-    voice.term = Term{3};
+    envelopes.node = kSelf;
+    envelopes.clock = kPlaneClock;
+    envelopes.term = Term{3};
     for (const DeviceId id : fabric->devices_of_agent[kSelf.value]) {
       if (fabric->device(id).kind == DeviceKind::itla_laser) {
         lasers.push_back(id);
@@ -67,7 +67,7 @@ class PlaneBench {
 
   NodePlan plan() const {
     NodePlan plan;
-    plan.revision = kLaid;
+    plan.revision = kRoutedBy;
     plan.node = kSelf;
     DevicePlan laser{lasers[0], true, {}};
     laser.timeline.push_back({Duration{}, milliseconds{30}, milliseconds{1}, plane_light(0)});
@@ -75,10 +75,10 @@ class PlaneBench {
     plan.devices = {laser};
     GrantMap map;
     map.job = kPlaneJob;
-    map.laid = kLaid;
+    map.routed_by = kRoutedBy;
     map.timings = plane_timings();
     map.quantum = milliseconds{100};
-    map.waves = {{kNear, lasers[0], plane_light(0).slot}, {kFar, lasers[0], plane_light(1).slot}};
+    map.wavelengths = {{kNear, lasers[0], plane_light(0).slot}, {kFar, lasers[0], plane_light(1).slot}};
     map.sources = {kNear, kFar};
     map.sends = {{1, kSelf, kNear, Bytes{12'500'000}}};  // a millisecond of light
     plan.grants = map;
@@ -89,7 +89,7 @@ class PlaneBench {
   template <class Action>
   void step(Action action) {
     EffectSink sink;
-    action(Turn{now, &sink});
+    action(StepContext{now, &sink});
     interpret(sink);
   }
 
@@ -118,9 +118,10 @@ class PlaneBench {
       for (const Pending& pending : due) {
         const auto& order = std::get<Registers>(pending.order.order.order);
         const BusReply answer = devices.at(pending.order.order.device)->execute(order, pending.ordered, now);
-        step([&](Turn turn) { (void)lanes.replied(turn, {pending.order.bus, pending.order.transaction, answer}); });
+        step(
+            [&](StepContext context) { (void)lanes.replied(context, {pending.order.bus, pending.order.transaction, answer}); });
       }
-      step([&](Turn turn) { lanes.advance(turn); });
+      step([&](StepContext context) { lanes.advance(context); });
       step(each);
       if (now >= until && (replies.empty() || replies.begin()->first > now)) {
         return;
@@ -132,7 +133,7 @@ class PlaneBench {
   std::vector<Body> sent_of() const {
     std::vector<Body> bodies;
     for (const Send& send : sent) {
-      const auto* word = std::get_if<GrantWord>(&send.envelope.body);
+      const auto* word = std::get_if<GrantPlaneMessage>(&send.envelope.body);
       const auto* body = word == nullptr ? nullptr : std::get_if<Body>(&word->message);
       if (body != nullptr) {
         bodies.push_back(*body);
@@ -145,9 +146,9 @@ class PlaneBench {
   std::map<DeviceId, std::shared_ptr<test::FakeDevice>> devices;
   std::vector<DeviceId> lasers;
   std::vector<test::Actuation> log;
-  DeviceLanes lanes;
+  DeviceUnits lanes;
   SoftwareExecutor executor;
-  Voice voice;
+  EnvelopeSender envelopes;
   Instant now{seconds{10}};
   std::vector<Send> sent;
   std::vector<Alarm> alarms;

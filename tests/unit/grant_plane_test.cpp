@@ -9,29 +9,29 @@ using Catch::Matchers::Contains;
 using test::Op;
 
 struct GrantPlaneBench : PlaneBench {
-  GrantPlaneBench() : plane(voice, executor, 4) {}
+  GrantPlaneBench() : plane(envelopes, executor, 4) {}
 
   GrantPlaneBench& begin(const NodePlan& plan) {
-    step([&](Turn turn) { plane.begin(turn, std::make_shared<const NodePlan>(plan)); });
+    step([&](StepContext context) { plane.begin(context, std::make_shared<const NodePlan>(plan)); });
     advance();
     return *this;
   }
   GrantPlaneBench& begin() { return begin(plan()); }
   void advance() {
-    step([&](Turn turn) { plane.advance(turn); });
+    step([&](StepContext context) { plane.advance(context); });
   }
-  void receive(NodeId from, const GrantMessage& message, Revision revision = kLaid, ClockId clock = kPlaneClock) {
+  void receive(NodeId from, const GrantMessage& message, Revision revision = kRoutedBy, ClockId clock = kPlaneClock) {
     Envelope envelope;
     envelope.role = Role::agent;
     envelope.node = from;
     envelope.clock = clock;
     envelope.revision = revision;
-    envelope.body = GrantWord{message};
-    step([&](Turn turn) { plane.hear(turn, from, envelope, std::get<GrantWord>(envelope.body)); });
+    envelope.body = GrantPlaneMessage{message};
+    step([&](StepContext context) { plane.receive(context, from, envelope, std::get<GrantPlaneMessage>(envelope.body)); });
     advance();
   }
   void run(Duration by) {
-    run_until(now + by, [&](Turn turn) { plane.advance(turn); });
+    run_until(now + by, [&](StepContext context) { plane.advance(context); });
   }
 
   StreamId to_near() const { return {kPlaneJob, 1, kSelf, kNear}; }
@@ -39,9 +39,9 @@ struct GrantPlaneBench : PlaneBench {
   StreamGrant grant(std::uint64_t sequence = 1) const {
     StreamGrant grant;
     grant.stream = to_near();
-    grant.sender_epoch = kLaid.value;
+    grant.sender_epoch = kRoutedBy.value;
     grant.number = 1;
-    grant.key = {kLaid.value, sequence};
+    grant.key = {kRoutedBy.value, sequence};
     grant.start = now + milliseconds{15};
     grant.end = grant.start + milliseconds{10};
     grant.bytes = Bytes{12'500'000};
@@ -49,7 +49,7 @@ struct GrantPlaneBench : PlaneBench {
   }
   /// A lawful request of another node for our receiver.
   StreamRequest request(NodeId from, std::uint64_t number = 1) const {
-    return {{kPlaneJob, 9, from, kSelf}, kLaid.value, number, Bytes{1'000'000}, now, false};
+    return {{kPlaneJob, 9, from, kSelf}, kRoutedBy.value, number, Bytes{1'000'000}, now, false};
   }
   std::size_t lights() const {
     return static_cast<std::size_t>(
@@ -73,7 +73,7 @@ TEST_CASE("plane: a stream of the plan is asked for, granted, lit and said to be
   CHECK(envelope.role == Role::agent);
   CHECK(envelope.node == kSelf);
   CHECK(envelope.clock == kPlaneClock);
-  CHECK(envelope.revision == kLaid);
+  CHECK(envelope.revision == kRoutedBy);
   CHECK(envelope.term == Term{3});
   bench.receive(kNear, bench.grant());
   REQUIRE(bench.sent_of<StreamAccept>().size() == 1);
@@ -102,7 +102,7 @@ TEST_CASE("plane: the cycle is said to be done when all is sent, and again until
   };
   const auto repeat = [&](int times) {
     for (int i = 0; i < times; ++i) {
-      bench.step([&](Turn turn) { bench.plane.repeat_done(turn); });
+      bench.step([&](StepContext context) { bench.plane.repeat_done(context); });
     }
   };
   repeat(3);
@@ -112,7 +112,7 @@ TEST_CASE("plane: the cycle is said to be done when all is sent, and again until
   CHECK(done() == 1);
   repeat(30);
   CHECK(done() == 21);
-  bench.plane.say_again();
+  bench.plane.send_again();
   repeat(30);
   CHECK(done() == 41);
   NodePlan idle = bench.plan();
@@ -160,7 +160,7 @@ TEST_CASE("plane: who may ask us may not grant us, and the other way round") {
   GrantPlaneBench bench;
   NodePlan plan = bench.plan();
   plan.grants->sources = {kFar};
-  plan.grants->waves.pop_back();  // light leads to node 1 only
+  plan.grants->wavelengths.pop_back();  // light leads to node 1 only
   plan.devices[0].timeline.pop_back();
   bench.begin(plan);
   bench.receive(kNear, bench.request(kNear));
@@ -182,12 +182,12 @@ TEST_CASE("plane: words of another clock, of another light or for no light mean 
   CHECK(bench.plane.counters().other_revision == 1);
   bench.begin();
   const std::size_t before = bench.sent.size();
-  bench.receive(kNear, bench.grant(), kLaid, ClockId{kPlaneClock.value + 1});
+  bench.receive(kNear, bench.grant(), kRoutedBy, ClockId{kPlaneClock.value + 1});
   CHECK(bench.plane.counters().other_clock == 1);
-  bench.receive(kNear, bench.grant(), Revision{kLaid.value - 1});
-  bench.receive(kNear, bench.grant(), Revision{kLaid.value + 1});
+  bench.receive(kNear, bench.grant(), Revision{kRoutedBy.value - 1});
+  bench.receive(kNear, bench.grant(), Revision{kRoutedBy.value + 1});
   CHECK(bench.plane.counters().other_revision == 3);
-  bench.receive(kFar, bench.request(kFar), kLaid, ClockId{});
+  bench.receive(kFar, bench.request(kFar), kRoutedBy, ClockId{});
   bench.receive(kFar, bench.request(kFar), Revision{});
   CHECK(bench.sent.size() == before);
   CHECK(bench.alarms.empty());
@@ -224,7 +224,7 @@ TEST_CASE("plane: a forged grant lights nothing and is told by what is wrong wit
   CHECK(refusal_of([](StreamGrant& grant) { grant.end = grant.start + Duration{limits::kGrantWindowNs + 1}; }) ==
         head + "of a window that is none, or longer or further ahead than any lawful one");
   CHECK(refusal_of([](StreamGrant& grant) { grant.sender_epoch += 1; }) ==
-        head + "for a life of this sender that is yet to come");
+        head + "for an incarnation of this sender that is yet to come");
 }
 
 TEST_CASE("plane: a request in another node's name, or beyond the limits, is refused and told once") {
@@ -277,7 +277,7 @@ TEST_CASE("plane: words of an epoch that is yet to come make no honest word old"
   StreamGrant of_later = bench.grant();
   of_later.key.epoch = ~0ULL;
   bench.receive(kNear, of_later);
-  bench.receive(kNear, StreamQueued{bench.to_near(), kLaid.value, 1, ~0ULL, true});
+  bench.receive(kNear, StreamQueued{bench.to_near(), kRoutedBy.value, 1, ~0ULL, true});
   StreamRequest request = bench.request(kFar);
   request.sender_epoch = ~0ULL;
   bench.receive(kFar, request);
@@ -348,7 +348,9 @@ TEST_CASE("plane: a halted node refuses what it is granted, once it is proven da
   CHECK(bench.plane.counters().answered_dark == 0);
   // Somebody above darkens it.
   REQUIRE(bench.lanes.take(bench.lane(), Activity::interlock));
-  bench.step([&](Turn turn) { bench.lanes.aim(turn, bench.lane(), Activity::interlock, bench.lanes.dark(bench.lane())); });
+  bench.step([&](StepContext context) {
+    bench.lanes.command(context, bench.lane(), Activity::interlock, bench.lanes.dark(bench.lane()));
+  });
   bench.receive(kNear, bench.grant(3));
   CHECK(bench.sent.empty());
   bench.run(milliseconds{5});
@@ -366,7 +368,7 @@ TEST_CASE("plane: a halted node refuses what it is granted, once it is proven da
   other.stream.source = kFar;  // not ours to refuse
   bench.receive(kNear, other);
   CHECK(bench.sent_of<StreamRefusal>().size() == 1);
-  StreamQueued queued{bench.to_near(), kLaid.value, 1, kLaid.value, false};
+  StreamQueued queued{bench.to_near(), kRoutedBy.value, 1, kRoutedBy.value, false};
   bench.receive(kNear, queued);
   CHECK(bench.sent_of<StreamRefusal>().size() == 1);
 }
@@ -499,13 +501,13 @@ TEST_CASE("plane: a map is checked for what its machines need") {
   CHECK(why([](GrantMap& map) { map.timings.control = std::chrono::microseconds{1}; }).empty());
   CHECK_FALSE(why([](GrantMap& map) { map.timings.control = Duration{999}; }).empty());
   CHECK_FALSE(why([](GrantMap& map) { map.quantum = Duration{0}; }).empty());
-  CHECK(why([](GrantMap& map) { map.laid = Revision{}; }) ==
+  CHECK(why([](GrantMap& map) { map.routed_by = Revision{}; }) ==
         "grants of node 0: 1 lasers, laid by revision 0; allowed 8 and a revision above 0");
   const auto lasers = [](std::uint32_t count) {
     return [count](GrantMap& map) {
-      map.waves.clear();
+      map.wavelengths.clear();
       for (std::uint32_t i = 0; i < count; ++i) {
-        map.waves.push_back({kNear, DeviceId{i}, {}});
+        map.wavelengths.push_back({kNear, DeviceId{i}, {}});
       }
     };
   };

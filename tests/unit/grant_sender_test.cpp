@@ -10,7 +10,7 @@ namespace {
 GrantRig<StreamSender> asking() {
   auto rig = sender_rig();
   rig.step(kStart, StreamOffered{stream_to_receiver(kSource), Bytes{100'000}});
-  REQUIRE(rig.said<StreamRequest>().size() == 1);
+  REQUIRE(rig.delivered<StreamRequest>().size() == 1);
   return rig;
 }
 
@@ -24,10 +24,10 @@ TEST_CASE("a_sender_asks_again_until_it_is_heard_and_then_only_now_and_then") {
   auto rig = asking();
   CHECK(rig.wake == after_us(3));
   rig.step(after_us(3), GrantTick{});
-  REQUIRE(rig.said<StreamRequest>().size() == 1);
-  CHECK(rig.said<StreamRequest>()[0].number == 1);
+  REQUIRE(rig.delivered<StreamRequest>().size() == 1);
+  CHECK(rig.delivered<StreamRequest>()[0].number == 1);
   CHECK(rig.wake == after_us(6));
-  rig.hear(after_us(4), kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3});
+  rig.receive(after_us(4), kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3});
   CHECK(rig.wake == after_us(4) + SenderOptions{}.keepalive);
 }
 
@@ -46,14 +46,14 @@ TEST_CASE("a_sender_gives_up_a_silent_arbiter_aloud") {
 
 TEST_CASE("an_accepted_grant_is_one_row_inside_its_window") {
   auto rig = asking();
-  rig.hear(after_us(2), kReceiver, lawful_grant());
+  rig.receive(after_us(2), kReceiver, lawful_grant());
   const auto rows = rig.asked<WriteRow>();
   REQUIRE(rows.size() == 1);
   const GrantTimings timings;
   CHECK(rows[0].row.light_at == after_us(10) - timings.flight);
   CHECK(rows[0].row.light_at - rows[0].row.tune_at >= timings.tune);
   CHECK(rows[0].row.bytes == Bytes{100'000});
-  const auto accepts = rig.said<StreamAccept>();
+  const auto accepts = rig.delivered<StreamAccept>();
   REQUIRE(accepts.size() == 1);
   CHECK(accepts[0].until == rows[0].row.dark_at + timings.flight);
   CHECK(accepts[0].until == after_us(10) + overhead_of(timings) + microseconds{8});
@@ -62,20 +62,20 @@ TEST_CASE("an_accepted_grant_is_one_row_inside_its_window") {
 
 TEST_CASE("a_grant_heard_twice_is_accepted_once_and_never_after_its_release") {
   auto rig = asking();
-  rig.hear(after_us(2), kReceiver, lawful_grant());
+  rig.receive(after_us(2), kReceiver, lawful_grant());
   const GrantRow row = rig.asked<WriteRow>().at(0).row;
-  rig.hear(after_us(3), kReceiver, lawful_grant());
+  rig.receive(after_us(3), kReceiver, lawful_grant());
   CHECK(rig.asked<WriteRow>().empty());
-  CHECK(rig.said<StreamAccept>().size() == 1);
+  CHECK(rig.delivered<StreamAccept>().size() == 1);
   rig.step(row.dark_at, RowEnded{row, row.light_at, row.dark_at});
-  REQUIRE(rig.said<StreamRelease>().size() == 1);
-  CHECK(rig.said<StreamRelease>()[0].remaining == Bytes{0});
+  REQUIRE(rig.delivered<StreamRelease>().size() == 1);
+  CHECK(rig.delivered<StreamRelease>()[0].remaining == Bytes{0});
   REQUIRE(rig.asked<StreamOver>().size() == 1);
   CHECK(rig.asked<StreamOver>()[0].end == StreamEnd::sent);
   rig.step(row.dark_at, StreamOffered{stream_to_receiver(kSource), Bytes{100'000}});
-  rig.hear(row.dark_at, kReceiver, lawful_grant());
+  rig.receive(row.dark_at, kReceiver, lawful_grant());
   CHECK(rig.asked<WriteRow>().empty());
-  CHECK(rig.said<StreamRefusal>().size() == 1);
+  CHECK(rig.delivered<StreamRefusal>().size() == 1);
   CHECK(counted(rig, GrantKind::seen) == 1);
 }
 
@@ -83,32 +83,32 @@ TEST_CASE("forged_and_foreign_grants_are_counted_and_light_nothing") {
   auto rig = asking();
   StreamGrant grant = lawful_grant();
   grant.stream.source = kOther;
-  rig.hear(after_us(2), kReceiver, grant);
+  rig.receive(after_us(2), kReceiver, grant);
   CHECK(rig.effects.empty());
-  rig.hear(after_us(2), kOther, lawful_grant());  // not from the stream's destination
+  rig.receive(after_us(2), kOther, lawful_grant());  // not from the stream's destination
   CHECK(rig.effects.empty());
   CHECK(counted(rig, GrantKind::misdirected) == 2);
   grant = lawful_grant();
   grant.sender_epoch = 6;
-  rig.hear(after_us(2), kReceiver, grant);
+  rig.receive(after_us(2), kReceiver, grant);
   CHECK(rig.effects.empty());
-  CHECK(counted(rig, GrantKind::other_life) == 1);
+  CHECK(counted(rig, GrantKind::other_incarnation) == 1);
   grant = lawful_grant();
   grant.end = grant.start;
-  rig.hear(after_us(2), kReceiver, grant);
+  rig.receive(after_us(2), kReceiver, grant);
   CHECK(rig.effects.empty());
   CHECK(counted(rig, GrantKind::unlawful) == 1);
   grant = lawful_grant();
   grant.stream.collective = 99;
-  rig.hear(after_us(2), kReceiver, grant);
+  rig.receive(after_us(2), kReceiver, grant);
   CHECK(rig.asked<WriteRow>().empty());
   CHECK(counted(rig, GrantKind::unwanted) == 1);
   grant = lawful_grant(9);
   grant.sender_epoch = 4;
-  rig.hear(after_us(2), kReceiver, grant);
+  rig.receive(after_us(2), kReceiver, grant);
   CHECK(rig.asked<WriteRow>().empty());
-  CHECK(rig.said<StreamRefusal>().size() == 1);
-  CHECK(counted(rig, GrantKind::former_life) == 1);
+  CHECK(rig.delivered<StreamRefusal>().size() == 1);
+  CHECK(counted(rig, GrantKind::former_incarnation) == 1);
 }
 
 TEST_CASE("a_grant_of_a_former_arbiter_is_dropped_once_its_successor_has_spoken") {
@@ -116,8 +116,8 @@ TEST_CASE("a_grant_of_a_former_arbiter_is_dropped_once_its_successor_has_spoken"
   StreamGrant grant = lawful_grant();
   grant.stream.collective = 99;
   grant.key = {4, 1};
-  rig.hear(after_us(2), kReceiver, grant);
-  rig.hear(after_us(2), kReceiver, lawful_grant(7));
+  rig.receive(after_us(2), kReceiver, grant);
+  rig.receive(after_us(2), kReceiver, lawful_grant(7));
   CHECK(rig.effects.empty());
   CHECK(counted(rig, GrantKind::former_epoch) == 1);
 }
@@ -126,16 +126,16 @@ TEST_CASE("a_sender_whose_transmitter_is_taken_refuses_and_says_when_it_is_free"
   auto rig = asking();
   const StreamId elsewhere{JobId{7}, 2, kSource, kOther};
   rig.step(kStart, StreamOffered{elsewhere, Bytes{100'000}});
-  rig.hear(after_us(2), kReceiver, lawful_grant());
+  rig.receive(after_us(2), kReceiver, lawful_grant());
   const GrantRow row = rig.asked<WriteRow>().at(0).row;
   const StreamGrant second{elsewhere, 5, 1, {1, 1}, after_us(11), after_us(22), Bytes{100'000}};
-  rig.hear(after_us(3), kOther, second);
+  rig.receive(after_us(3), kOther, second);
   CHECK(rig.asked<WriteRow>().empty());
-  REQUIRE(rig.said<StreamRefusal>().size() == 1);
-  CHECK(rig.said<StreamRefusal>()[0].reason == RefusalReason::taken);
-  CHECK(rig.said<StreamRefusal>()[0].free_at == row.dark_at + tuning_of(GrantTimings{}));
+  REQUIRE(rig.delivered<StreamRefusal>().size() == 1);
+  CHECK(rig.delivered<StreamRefusal>()[0].reason == RefusalReason::taken);
+  CHECK(rig.delivered<StreamRefusal>()[0].free_at == row.dark_at + tuning_of(GrantTimings{}));
   const StreamGrant third{elsewhere, 5, 1, {1, 2}, after_us(19), after_us(30), Bytes{100'000}};
-  rig.hear(after_us(4), kOther, third);
+  rig.receive(after_us(4), kOther, third);
   REQUIRE(rig.asked<WriteRow>().size() == 1);
   CHECK(rig.asked<WriteRow>()[0].row.tune_at >= row.dark_at);
 }
@@ -144,31 +144,31 @@ TEST_CASE("a_stream_that_has_starved_goes_before_all_younger_ones") {
   auto rig = asking();
   const StreamId elsewhere{JobId{7}, 2, kSource, kOther};
   const Instant late = kStart + SenderOptions{}.starvation + microseconds{100};
-  rig.hear(late - microseconds{50}, kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3});
+  rig.receive(late - microseconds{50}, kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3});
   rig.step(late, StreamOffered{elsewhere, Bytes{1000}});
   const StreamGrant younger{elsewhere, 5, 1, {1, 1}, late + microseconds{2}, late + microseconds{9}, Bytes{1000}};
-  rig.hear(late, kOther, younger);
+  rig.receive(late, kOther, younger);
   CHECK(rig.asked<WriteRow>().empty());
-  REQUIRE(rig.said<StreamRefusal>().size() == 1);
+  REQUIRE(rig.delivered<StreamRefusal>().size() == 1);
   StreamGrant starved = lawful_grant();
   starved.start = late + microseconds{2};
   starved.end = late + microseconds{13};
-  rig.hear(late, kReceiver, starved);
+  rig.receive(late, kReceiver, starved);
   CHECK(rig.asked<WriteRow>().size() == 1);
 }
 
 TEST_CASE("a_sender_that_is_next_tunes_in_the_dark_and_lights_without_tuning_once_granted") {
   auto rig = asking();
-  rig.hear(after_us(2), kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3, true});
-  REQUIRE(rig.asked<TuneAhead>().size() == 1);
-  CHECK(rig.asked<TuneAhead>()[0].destination == kReceiver);
+  rig.receive(after_us(2), kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3, true});
+  REQUIRE(rig.asked<PreTuneRequest>().size() == 1);
+  CHECK(rig.asked<PreTuneRequest>()[0].destination == kReceiver);
   CHECK(rig.asked<WriteRow>().empty());  // nothing permits light
   rig.step(after_us(3), TunedAhead{0, kReceiver});
-  REQUIRE(rig.said<StreamRequest>().size() == 1);
-  CHECK(rig.said<StreamRequest>()[0].is_tuned);
+  REQUIRE(rig.delivered<StreamRequest>().size() == 1);
+  CHECK(rig.delivered<StreamRequest>()[0].is_tuned);
   StreamGrant grant = lawful_grant();
   grant.start = after_us(4) + GrantTimings{}.flight;
-  rig.hear(after_us(4), kReceiver, grant);
+  rig.receive(after_us(4), kReceiver, grant);
   REQUIRE(rig.asked<WriteRow>().size() == 1);
   CHECK(rig.asked<WriteRow>()[0].row.light_at == after_us(4));
   CHECK(rig.asked<WriteRow>()[0].row.tune_at == after_us(4));
@@ -176,8 +176,8 @@ TEST_CASE("a_sender_that_is_next_tunes_in_the_dark_and_lights_without_tuning_onc
 
 TEST_CASE("a_wish_to_tune_that_comes_true_after_a_row_was_taken_says_nothing") {
   auto rig = asking();
-  rig.hear(after_us(2), kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3, true});
-  rig.hear(after_us(3), kReceiver, lawful_grant());
+  rig.receive(after_us(2), kReceiver, StreamQueued{stream_to_receiver(kSource), 5, 1, 3, true});
+  rig.receive(after_us(3), kReceiver, lawful_grant());
   REQUIRE(rig.asked<WriteRow>().size() == 1);
   rig.step(after_us(4), TunedAhead{0, kReceiver});
   CHECK(rig.effects.empty());
@@ -188,7 +188,7 @@ TEST_CASE("streams_that_are_unlawful_known_or_too_many_are_refused_at_once") {
   const auto refused = [&](const StreamOffered& offered) {
     rig.step(kStart, offered);
     const auto over = rig.asked<StreamOver>();
-    return over.size() == 1 && over[0].end == StreamEnd::refused && rig.said<StreamRequest>().empty();
+    return over.size() == 1 && over[0].end == StreamEnd::refused && rig.delivered<StreamRequest>().empty();
   };
   CHECK(refused({stream_to_receiver(kOther), Bytes{1}}));
   CHECK(refused({{JobId{1}, 1, kSource, kSource}, Bytes{1}}));
@@ -213,13 +213,13 @@ TEST_CASE("the_grant_table_lights_late_or_never_but_is_dark_in_time") {
   CHECK_FALSE(table.is_lit(0));
   table.step(after_us(4));
   CHECK(table.is_lit(0));
-  const TableTurn end = table.step(after_us(5));
+  const TableStep end = table.step(after_us(5));
   CHECK_FALSE(table.is_lit(0));
   REQUIRE(end.ended_count == 1);
   CHECK(end.ended[0].lit_from == after_us(4));
   CHECK(end.wake == kNever);
   REQUIRE(table.write(row));
-  const TableTurn missed = table.step(after_us(6));
+  const TableStep missed = table.step(after_us(6));
   REQUIRE(missed.ended_count == 1);
   CHECK(missed.ended[0].lit_from == missed.ended[0].dark_from);
 }

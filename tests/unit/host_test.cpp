@@ -132,8 +132,8 @@ struct Bench {
                                   [this](Instant now, const Event& event, EffectSink& sink) {
                                     ++depth;
                                     deepest = std::max(deepest, depth);
-                                    heard.push_back(event);
-                                    heard_at.push_back(now);
+                                    received.push_back(event);
+                                    received_at.push_back(now);
                                     if (script) {
                                       script(now, event, sink);
                                     }
@@ -144,7 +144,7 @@ struct Bench {
   template <class E>
   std::size_t count() const {
     return static_cast<std::size_t>(
-        std::count_if(heard.begin(), heard.end(), [](const Event& event) { return std::holds_alternative<E>(event); }));
+        std::count_if(received.begin(), received.end(), [](const Event& event) { return std::holds_alternative<E>(event); }));
   }
 
   std::vector<std::string> order;
@@ -154,8 +154,8 @@ struct Bench {
   RecordingStorage storage{order};
   Digest digest;
   std::vector<Alarm> alarms;
-  std::vector<Event> heard;
-  std::vector<Instant> heard_at;
+  std::vector<Event> received;
+  std::vector<Instant> received_at;
   Script script;
   bool deliver_inside_alarm = false;
   int depth = 0;
@@ -180,8 +180,8 @@ TEST_CASE("delivers_started_first_with_clock_and_what_the_journal_says") {
   Bench bench;
   bench.storage.rows = {encode(Record{TermRecord{Term{4}}}), encode(Record{LatchRecord{true, 9}})};
   bench.start();
-  REQUIRE(bench.heard.size() == 1);
-  const auto& started = std::get<Started>(bench.heard.front());
+  REQUIRE(bench.received.size() == 1);
+  const auto& started = std::get<Started>(bench.received.front());
   CHECK(started.boot_id == 11);
   CHECK(started.clock == kVirtualClock);
   REQUIRE(started.records.size() == 1);
@@ -194,7 +194,7 @@ TEST_CASE("delivers_started_first_with_clock_and_what_the_journal_says") {
 TEST_CASE("an_empty_journal_says_nothing") {
   Bench bench;
   bench.start();
-  CHECK(std::get<Started>(bench.heard.front()).records.empty());
+  CHECK(std::get<Started>(bench.received.front()).records.empty());
 }
 
 TEST_CASE("refuses_a_row_that_does_not_decode_so_that_its_storage_takes_it_for_damage") {
@@ -202,7 +202,7 @@ TEST_CASE("refuses_a_row_that_does_not_decode_so_that_its_storage_takes_it_for_d
   bench.storage.rows = {encode(Record{TermRecord{Term{4}}}), std::string("\xff\xff no record"),
                         encode(Record{TermRecord{Term{5}}})};
   bench.start();
-  const auto& started = std::get<Started>(bench.heard.front());
+  const auto& started = std::get<Started>(bench.received.front());
   REQUIRE(started.records.size() == 1);
   CHECK(std::get<SnapshotRecord>(started.records[0]).term == Term{4});
   REQUIRE(bench.alarms.size() == 1);
@@ -220,7 +220,7 @@ TEST_CASE("a_journal_that_lost_its_first_rows_is_damaged_unless_a_snapshot_stand
                           encode(Record{LatchRecord{true, 2}})};
     bench.start();
     CHECK(bench.alarms.empty() == has_snapshot);
-    const auto& records = std::get<Started>(bench.heard.front()).records;
+    const auto& records = std::get<Started>(bench.received.front()).records;
     REQUIRE(records.empty() != has_snapshot);
     if (has_snapshot) {
       CHECK(std::get<SnapshotRecord>(records[0]).term == Term{7});
@@ -266,8 +266,8 @@ TEST_CASE("believes_the_transport_about_who_speaks") {
   Bench bench;
   bench.start();
   bench.messages.receive_(agent_peer(NodeId{3}), "node3", Role::agent, encode(heartbeat()));
-  REQUIRE(bench.heard.size() == 2);
-  const auto& arrived = std::get<MessageArrived>(bench.heard[1]);
+  REQUIRE(bench.received.size() == 2);
+  const auto& arrived = std::get<MessageArrived>(bench.received[1]);
   CHECK(arrived.from == agent_peer(NodeId{3}));
   CHECK(arrived.envelope.principal == "node3");
   CHECK(arrived.envelope.role == Role::agent);
@@ -280,14 +280,14 @@ TEST_CASE("counts_and_reports_a_message_that_does_not_decode") {
   REQUIRE(bench.count<MessageRefused>() == 1);
   CHECK(bench.count<MessageArrived>() == 0);
   CHECK(bench.host->counters().malformed == 1);
-  CHECK_FALSE(std::get<MessageRefused>(bench.heard[1]).error.message.empty());
+  CHECK_FALSE(std::get<MessageRefused>(bench.received[1]).error.message.empty());
 }
 
 TEST_CASE("tells_an_operator_why_its_request_does_not_decode") {
   Bench bench;
   bench.start();
   Envelope envelope;
-  envelope.body = OperatorRequest{{77}, OrderDevice{DeviceId{3}, LaserSetpoint{{1'000'000, 8}, Dbm{0}, true}, false}};
+  envelope.body = OperatorRequest{{77}, DeviceRequest{DeviceId{3}, LaserSetpoint{{1'000'000, 8}, Dbm{0}, true}, false}};
   bench.messages.receive_(Peer{Peer::Kind::operator_, 5}, "grace", Role::operator_, encode(envelope));
   CHECK(bench.count<MessageRefused>() == 1);
   CHECK(bench.count<MessageArrived>() == 0);
@@ -312,7 +312,7 @@ TEST_CASE("fires_a_moved_timer_once_at_its_new_instant") {
   bench.start();
   bench.loop.run();
   REQUIRE(bench.count<TimerFired>() == 1);
-  CHECK(bench.heard_at.back() == Instant{milliseconds{35}});
+  CHECK(bench.received_at.back() == Instant{milliseconds{35}});
   CHECK(bench.host->counters().events == 2);  // the stale call was no event
 }
 
@@ -326,7 +326,7 @@ TEST_CASE("moves_a_timer_to_an_earlier_instant") {
   bench.start();
   bench.loop.run();
   REQUIRE(bench.count<TimerFired>() == 1);
-  CHECK(bench.heard_at.back() == Instant{milliseconds{15}});
+  CHECK(bench.received_at.back() == Instant{milliseconds{15}});
 }
 
 TEST_CASE("never_fires_a_cancelled_timer") {
@@ -341,7 +341,7 @@ TEST_CASE("never_fires_a_cancelled_timer") {
   bench.start();
   bench.loop.run();
   REQUIRE(bench.count<TimerFired>() == 1);
-  CHECK(std::get<TimerFired>(bench.heard[1]).timer == TimerId{2});
+  CHECK(std::get<TimerFired>(bench.received[1]).timer == TimerId{2});
 }
 
 TEST_CASE("sets_a_timer_again_after_it_fired_or_was_cancelled") {
@@ -356,7 +356,7 @@ TEST_CASE("sets_a_timer_again_after_it_fired_or_was_cancelled") {
   bench.start();
   bench.loop.run();
   CHECK(bench.count<TimerFired>() == 3);
-  CHECK(bench.heard_at.back() == Instant{milliseconds{11}});
+  CHECK(bench.received_at.back() == Instant{milliseconds{11}});
 }
 
 TEST_CASE("never_steps_the_machine_from_inside_the_machine") {
@@ -385,10 +385,10 @@ TEST_CASE("names_the_transaction_that_a_reply_belongs_to") {
   bench.registers.waiting[1]({BusStatus::timeout, 0, {}, {}});
   bench.registers.waiting[0]({BusStatus::ok, 0, {17}, {}});
   REQUIRE(bench.count<BusReplied>() == 2);
-  CHECK(std::get<BusReplied>(bench.heard[1]).transaction == TransactionId{42});
-  CHECK(std::get<BusReplied>(bench.heard[1]).reply.status == BusStatus::timeout);
-  CHECK(std::get<BusReplied>(bench.heard[2]).bus == BusId{5});
-  CHECK(std::get<BusReplied>(bench.heard[2]).reply.words == std::vector<std::uint16_t>{17});
+  CHECK(std::get<BusReplied>(bench.received[1]).transaction == TransactionId{42});
+  CHECK(std::get<BusReplied>(bench.received[1]).reply.status == BusStatus::timeout);
+  CHECK(std::get<BusReplied>(bench.received[2]).bus == BusId{5});
+  CHECK(std::get<BusReplied>(bench.received[2]).reply.words == std::vector<std::uint16_t>{17});
 }
 
 TEST_CASE("a_count_never_covers_a_row_that_failed_nor_what_came_behind_it") {
@@ -406,9 +406,9 @@ TEST_CASE("a_count_never_covers_a_row_that_failed_nor_what_came_behind_it") {
   bench.storage.waiting[0]({});
   bench.storage.waiting[1](fail(ErrorCode::storage, "disk full"));
   bench.storage.waiting[2]({});
-  REQUIRE(bench.heard.size() == 3);
-  CHECK(std::get<Appended>(bench.heard[1]).count == 1);
-  CHECK(std::get<AppendFailed>(bench.heard[2]).error.message == "disk full");
+  REQUIRE(bench.received.size() == 3);
+  CHECK(std::get<Appended>(bench.received[1]).count == 1);
+  CHECK(std::get<AppendFailed>(bench.received[2]).error.message == "disk full");
   bench.host->deliver(InterlockChanged{});
   CHECK(bench.storage.waiting.size() == 3);  // nothing is written behind the hole
   CHECK(bench.count<AppendFailed>() == 2);
@@ -426,7 +426,7 @@ TEST_CASE("every_append_behind_a_refused_one_is_answered_with_the_same_cause_and
   bench.storage.waiting[0](std::unexpected(full));
   bench.host->deliver(InterlockChanged{});
   REQUIRE(bench.count<AppendFailed>() == 2);
-  CHECK(std::get<AppendFailed>(bench.heard.back()).error == full);
+  CHECK(std::get<AppendFailed>(bench.received.back()).error == full);
 }
 
 TEST_CASE("a_snapshot_is_due_when_the_tail_behind_the_last_one_is_long_and_longer_than_twice_that") {
@@ -448,12 +448,12 @@ TEST_CASE("a_snapshot_is_due_when_the_tail_behind_the_last_one_is_long_and_longe
   CHECK(bench.order == std::vector<std::string>{"snapshot", "append", "append", "append"});
   // What is due is judged when an answer comes, of all rows that are under way.
   bench.storage.waiting[0]({});
-  CHECK(std::get<Appended>(bench.heard.back()).snapshot_due);
+  CHECK(std::get<Appended>(bench.received.back()).snapshot_due);
   records.resize(1 + 2);
   Bench shorter{bench.script};
   shorter.start();
   shorter.storage.waiting[0]({});
-  CHECK_FALSE(std::get<Appended>(shorter.heard.back()).snapshot_due);  // 8 MiB behind a snapshot of 4
+  CHECK_FALSE(std::get<Appended>(shorter.received.back()).snapshot_due);  // 8 MiB behind a snapshot of 4
 }
 
 TEST_CASE("a_short_tail_wants_no_snapshot_and_a_long_one_of_small_rows_does") {
@@ -465,11 +465,11 @@ TEST_CASE("a_short_tail_wants_no_snapshot_and_a_long_one_of_small_rows_does") {
   }};
   bench.start();
   bench.storage.waiting[0]({});
-  CHECK_FALSE(std::get<Appended>(bench.heard.back()).snapshot_due);
+  CHECK_FALSE(std::get<Appended>(bench.received.back()).snapshot_due);
   rows = 4'096;
   bench.host->deliver(InterlockChanged{});
   bench.storage.waiting[1]({});
-  CHECK(std::get<Appended>(bench.heard.back()).snapshot_due);
+  CHECK(std::get<Appended>(bench.received.back()).snapshot_due);
 }
 
 TEST_CASE("rows_that_were_read_count_for_the_next_snapshot") {
@@ -481,7 +481,7 @@ TEST_CASE("rows_that_were_read_count_for_the_next_snapshot") {
   bench.storage.rows.assign(4'096, encode(Record{TermRecord{Term{4}}}));
   bench.start();
   bench.storage.waiting[0]({});
-  CHECK(std::get<Appended>(bench.heard.back()).snapshot_due);
+  CHECK(std::get<Appended>(bench.received.back()).snapshot_due);
 }
 
 TEST_CASE("a_snapshot_that_cannot_be_written_is_said_and_stops_nothing") {
@@ -497,7 +497,7 @@ TEST_CASE("a_snapshot_that_cannot_be_written_is_said_and_stops_nothing") {
   bench.storage.waiting[1](fail(ErrorCode::storage, "too large"));
   bench.storage.waiting[2]({});
   CHECK(bench.count<AppendFailed>() == 0);
-  CHECK(std::get<Appended>(bench.heard.back()).count == 3);
+  CHECK(std::get<Appended>(bench.received.back()).count == 3);
   REQUIRE(bench.alarms.size() == 1);
   CHECK_THAT(bench.alarms[0].evidence, Catch::Contains("snapshot cannot be written: too large"));
 }
@@ -512,7 +512,7 @@ TEST_CASE("answers_a_plan_order_even_without_a_planner") {
   }};
   bench.start();
   REQUIRE(bench.count<Planned>() == 1);
-  const auto& outcome = std::get<Planned>(bench.heard[1]).outcome;
+  const auto& outcome = std::get<Planned>(bench.received[1]).outcome;
   CHECK(outcome.revision == Revision{12});
   REQUIRE_FALSE(outcome.result.has_value());
   CHECK(outcome.result.error().code == ErrorCode::unsupported);
@@ -533,7 +533,7 @@ TEST_CASE("stays_silent_after_its_host_is_gone") {
   bench.storage.waiting[0]({});
   bench.messages.receive_(controller_peer(), "controller", Role::controller, encode(heartbeat()));
   bench.messages.refuse_(MessageRefused{controller_peer(), {}});
-  CHECK(bench.heard.size() == 1);
+  CHECK(bench.received.size() == 1);
 }
 
 TEST_CASE("digest_agrees_for_the_same_run_and_differs_when_a_timer_or_a_reply_differs") {

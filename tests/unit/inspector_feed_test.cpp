@@ -35,9 +35,9 @@ class Watched {
   void make_folder() const { fs::create_directories(folder_); }
   void start() {
     InspectorSink sink{[this](std::uint64_t file, std::string_view bytes, bool restarted) { read(file, bytes, restarted); },
-                       [this](std::uint64_t file) { forget(file); }, [] { return TrafficTold{}; }};
+                       [this](std::uint64_t file) { forget(file); }, [] { return TrafficReported{}; }};
     feed_ = std::make_unique<InspectorFeed>(InspectorFeedOptions{folder_.string(), std::chrono::milliseconds{1}},
-                                            std::move(sink), [this](const TrafficTold& told) { look(told); });
+                                            std::move(sink), [this](const TrafficReported& reported) { look(reported); });
     await_look();
   }
   void write(const std::string& name, const std::string& text, std::ios::openmode mode = std::ios::app) const {
@@ -59,9 +59,9 @@ class Watched {
     const std::lock_guard lock(mutex_);
     return forgotten_;
   }
-  TrafficTold told() {
+  TrafficReported reported() {
     const std::lock_guard lock(mutex_);
-    return told_;
+    return reported_;
   }
 
  private:
@@ -74,11 +74,11 @@ class Watched {
     forgotten_ += 1;
     texts_.erase(file);
   }
-  void look(const TrafficTold& told) {
+  void look(const TrafficReported& reported) {
     const std::lock_guard lock(mutex_);
     ++looks_;
-    told_.refused += told.refused;
-    told_.fault = told.fault.empty() ? told_.fault : told.fault;
+    reported_.refused += reported.refused;
+    reported_.fault = reported.fault.empty() ? reported_.fault : reported.fault;
     looked_.notify_all();
   }
 
@@ -89,7 +89,7 @@ class Watched {
   std::uint64_t looks_ = 0;
   std::uint64_t forgotten_ = 0;
   std::map<std::uint64_t, std::string> texts_;
-  TrafficTold told_;
+  TrafficReported reported_;
   std::unique_ptr<InspectorFeed> feed_;
 };
 
@@ -155,6 +155,6 @@ TEST_CASE("more files than are read are named and cost nothing else") {
   }
   watched.await_look();
   CHECK(watched.texts().size() == 256);
-  CHECK(watched.told().refused > 0);
-  CHECK(watched.told().fault.find("more than 256 files") != std::string::npos);
+  CHECK(watched.reported().refused > 0);
+  CHECK(watched.reported().fault.find("more than 256 files") != std::string::npos);
 }

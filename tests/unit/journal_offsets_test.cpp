@@ -60,14 +60,14 @@ const Rows& some_rows() {
   return rows;
 }
 
-enum class Notice { nothing_lost, said };
+enum class Notice { nothing_lost, delivered };
 
 /// Fails the test where rows are read that were not written, or fewer are read in silence.
 Notice read_damaged(const JournalFolder& folder) {
   auto file = JournalFile::open({.path = folder.journal()});
   if (!file) {
     CHECK_THAT(file.error().message, Catch::Contains("journal.sqlite"));
-    return Notice::said;
+    return Notice::delivered;
   }
   Rows rows;
   const auto loaded = file->load("controller", [&rows](std::uint64_t, std::string_view row) -> Result<void> {
@@ -76,7 +76,7 @@ Notice read_damaged(const JournalFolder& folder) {
   });
   if (!loaded) {
     CHECK_THAT(loaded.error().message, Catch::Contains("journal.sqlite"));
-    return Notice::said;
+    return Notice::delivered;
   }
   REQUIRE(rows.size() <= some_rows().size());
   REQUIRE(std::equal(rows.begin(), rows.end(), some_rows().begin()));
@@ -86,7 +86,7 @@ Notice read_damaged(const JournalFolder& folder) {
   }
   REQUIRE_THAT(loaded->damage, Catch::Contains("row") || Catch::Contains("length"));
   REQUIRE_THAT(loaded->damage, Catch::Contains("--restore-journal"));
-  return Notice::said;
+  return Notice::delivered;
 }
 
 }  // namespace
@@ -96,15 +96,15 @@ TEST_CASE("a_flipped_bit_at_every_offset_of_the_journals_file_is_noticed_or_hits
   folder.write(some_rows());
   const std::string sound = folder.bytes();
   REQUIRE(sound.size() >= 4096);
-  std::size_t said = 0;
+  std::size_t delivered = 0;
   for (std::size_t offset = 0; offset < sound.size(); ++offset) {
     INFO("offset " << offset << " of " << sound.size());
     std::string flipped = sound;
     flipped[offset] = static_cast<char>(flipped[offset] ^ (1 << offset % 8));
     folder.replace(flipped);
-    said += read_damaged(folder) == Notice::said ? 1U : 0U;
+    delivered += read_damaged(folder) == Notice::delivered ? 1U : 0U;
   }
-  CHECK(said > 5 * some_rows().front().size());  // every byte of every row at the least
+  CHECK(delivered > 5 * some_rows().front().size());  // every byte of every row at the least
 }
 
 TEST_CASE("a_journal_cut_at_every_offset_of_its_file_is_noticed_or_has_lost_nothing") {
@@ -130,7 +130,7 @@ TEST_CASE("a_flipped_bit_anywhere_in_the_log_of_a_killed_process_loses_no_row_in
   std::ifstream in(living.string() + "-wal", std::ios::binary);
   const std::string log{std::istreambuf_iterator<char>(in), {}};
   REQUIRE(log.size() > 4'096);
-  std::size_t said = 0;
+  std::size_t delivered = 0;
   for (std::size_t offset = 0; offset < log.size(); offset += offset < 64 ? 1 : 97) {  // its header whole, then a walk
     for (const char* beside : {"", ".lock"}) {
       fs::copy_file(living.string() + beside, folder.journal().string() + beside, fs::copy_options::overwrite_existing);
@@ -140,9 +140,9 @@ TEST_CASE("a_flipped_bit_anywhere_in_the_log_of_a_killed_process_loses_no_row_in
     damaged[offset] = static_cast<char>(damaged[offset] ^ (1 << offset % 8));
     std::ofstream(folder.journal().string() + "-wal", std::ios::binary | std::ios::trunc) << damaged;
     INFO("offset " << offset << " of " << log.size());
-    said += read_damaged(folder) == Notice::said ? 1 : 0;
+    delivered += read_damaged(folder) == Notice::delivered ? 1 : 0;
   }
-  CHECK(said > 100);
+  CHECK(delivered > 100);
 }
 
 }  // namespace loom

@@ -83,8 +83,8 @@ TEST_CASE("a_revoked_key_loses_its_connection_and_is_turned_away_at_the_door") {
   rig.listen();
   CountingDealer ada(rig, keys);
   ada.send(heartbeat({0}, 1));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == 1; }));
-  const Peer peer = rig.heard[0].from;
+  REQUIRE(rig.run_until([&] { return rig.received.size() == 1; }));
+  const Peer peer = rig.received[0].from;
   rig.controller->send(peer, heartbeat({0}, 2));  // queued, and not on its way yet
   const auto dropped = rig.controller->counters().dropped;
   rig.controller->replace_keyring(without(rig.keyring, keys));
@@ -96,7 +96,7 @@ TEST_CASE("a_revoked_key_loses_its_connection_and_is_turned_away_at_the_door") {
   CHECK_FALSE(ada.has_answer());
   rig.controller->send(peer, heartbeat({0}, 3));  // an answer that was still being made
   CHECK(rig.controller->counters().dropped == dropped + 2);
-  CHECK(rig.heard.size() == 1);
+  CHECK(rig.received.size() == 1);
 }
 
 TEST_CASE("a_connection_that_said_nothing_yet_is_ended_with_its_first_message_when_its_key_was_revoked") {
@@ -111,7 +111,7 @@ TEST_CASE("a_connection_that_said_nothing_yet_is_ended_with_its_first_message_wh
   ada.send(heartbeat({0}, 1));
   REQUIRE(rig.run_until([&] { return rig.controller->counters().unauthorised > before; }));
   REQUIRE(rig.run_until([&] { return ada.has_event(ZMQ_EVENT_DISCONNECTED); }));
-  CHECK(rig.heard.empty());
+  CHECK(rig.received.empty());
 }
 
 TEST_CASE("messages_of_a_revoked_key_that_wait_in_the_socket_are_not_received") {
@@ -121,14 +121,14 @@ TEST_CASE("messages_of_a_revoked_key_that_wait_in_the_socket_are_not_received") 
   rig.listen();
   CountingDealer ada(rig, keys);
   ada.send(heartbeat({0}, 1));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == 1; }));
+  REQUIRE(rig.run_until([&] { return rig.received.size() == 1; }));
   // Received only after the keyring has changed, whenever they arrived.
   for (std::uint64_t i = 2; i < 50; ++i) {
     ada.send(heartbeat({0}, i));
   }
   rig.controller->replace_keyring(without(rig.keyring, keys));
   REQUIRE(rig.run_until([&] { return ada.has_event(ZMQ_EVENT_DISCONNECTED); }));
-  CHECK(rig.heard.size() == 1);
+  CHECK(rig.received.size() == 1);
 }
 
 TEST_CASE("other_keys_keep_their_connections_when_one_is_revoked") {
@@ -168,14 +168,14 @@ TEST_CASE("a_changed_role_holds_from_the_next_message_on") {
   rig.listen();
   CountingDealer ada(rig, keys);
   ada.send(heartbeat({0}, 1));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == 1; }));
-  CHECK(rig.heard[0].role == Role::operator_);
+  REQUIRE(rig.run_until([&] { return rig.received.size() == 1; }));
+  CHECK(rig.received[0].role == Role::operator_);
   Keyring demoted = rig.keyring;
   REQUIRE(demoted.add({keys.public_key, Role::viewer, "ada", {}}));
   rig.controller->replace_keyring(demoted);
   ada.send(heartbeat({0}, 2));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == 2; }));
-  CHECK(rig.heard[1].role == Role::viewer);
+  REQUIRE(rig.run_until([&] { return rig.received.size() == 2; }));
+  CHECK(rig.received[1].role == Role::viewer);
 }
 
 TEST_CASE("an_agent_whose_key_was_refused_comes_back_by_itself_when_it_is_granted_again") {
@@ -188,11 +188,11 @@ TEST_CASE("an_agent_whose_key_was_refused_comes_back_by_itself_when_it_is_grante
   REQUIRE(rig.speak_until(port, {5}, 1));
   rig.controller->replace_keyring(without(rig.keyring, keys));
   REQUIRE(rig.run_until([&] { return !rig.refused.empty(); }));
-  rig.heard.clear();
+  rig.received.clear();
   rig.controller->replace_keyring(rig.keyring);
   REQUIRE(rig.run_until([&] {
     port.send(controller_peer(), heartbeat({5}, 2));
-    return !rig.heard.empty();
+    return !rig.received.empty();
   }));
 }
 
@@ -239,7 +239,7 @@ struct Process {
   std::unique_ptr<AgentTransport> transport;
   std::unique_ptr<PeerLinks> peers;
   std::optional<AgentKeys> live;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   std::vector<Error> problems;
   std::string published;
 
@@ -261,7 +261,7 @@ struct Process {
     options.processes = {{0, 10, loaded->peers[0], [] { return Result<std::string>("tcp://127.0.0.1:1"); }}};
     peers = std::move(*PeerLinks::open(rig.io, std::move(options)));
     live.emplace(files, *loaded, *transport, *peers,
-                 AgentKeysListener{[this](const std::string& sentence) { told.push_back(sentence); },
+                 AgentKeysListener{[this](const std::string& sentence) { reported.push_back(sentence); },
                                    [this](const Error& error) { problems.push_back(error); },
                                    [this](const std::string& endpoint) -> Result<void> {
                                      published = endpoint;
@@ -293,8 +293,8 @@ TEST_CASE("an_agent_process_takes_up_a_pair_that_was_replaced_on_disk") {
   CHECK(process.problems.empty());
   CHECK(process.published == process.peers->endpoint());
   CHECK(process.peers->endpoint() != listened);
-  REQUIRE_FALSE(process.told.empty());
-  CHECK_THAT(process.told.back(), Contains(fingerprint_of(fresh.public_key)));
+  REQUIRE_FALSE(process.reported.empty());
+  CHECK_THAT(process.reported.back(), Contains(fingerprint_of(fresh.public_key)));
   rig.controller->replace_keyring(without(rig.keyring, process.keys));
   REQUIRE(rig.speak_until(port, {5}, 2));
 }
@@ -315,7 +315,7 @@ TEST_CASE("an_agent_process_does_not_take_up_a_pair_that_the_keyring_does_not_gr
   process.allow(stranger);
   rig.controller->replace_keyring(rig.keyring);
   process.live->look(KeysWatch::Cause::written);
-  CHECK_THAT(process.told.back(), Contains("our key is " + fingerprint_of(stranger.public_key)));
+  CHECK_THAT(process.reported.back(), Contains("our key is " + fingerprint_of(stranger.public_key)));
 }
 
 TEST_CASE("an_agent_process_believes_nothing_of_a_folder_that_is_open_to_others") {
@@ -324,7 +324,7 @@ TEST_CASE("an_agent_process_believes_nothing_of_a_folder_that_is_open_to_others"
   std::filesystem::permissions(process.folder.path, std::filesystem::perms::group_write, std::filesystem::perm_options::add);
   process.live->look(KeysWatch::Cause::written);
   CHECK(process.problems.size() == 2);  // of the keyring, and of our own keys
-  CHECK(process.told.empty());
+  CHECK(process.reported.empty());
   REQUIRE(process.rig.speak_until(**process.transport->port({5}), {5}, 1));
   std::filesystem::permissions(process.folder.path, std::filesystem::perms::owner_all);
 }
@@ -340,7 +340,7 @@ TEST_CASE("an_agent_process_follows_another_key_of_the_controller") {
   rig.listen(endpoint);
   REQUIRE(write_whole_file({process.files.controller, "public " + fresh.public_key + "\n", 0644, true}));
   process.live->look(KeysWatch::Cause::written);
-  CHECK_THAT(process.told.back(), Contains("the controller's key is " + fingerprint_of(fresh.public_key)));
+  CHECK_THAT(process.reported.back(), Contains("the controller's key is " + fingerprint_of(fresh.public_key)));
   REQUIRE(rig.speak_until(**process.transport->port({5}), {5}, 2));
 }
 

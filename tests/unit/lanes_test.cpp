@@ -51,7 +51,7 @@ class SimulatedRegisters : public RegisterSeam {
 TEST_CASE("gives_buses_without_a_lane_to_the_simulation") {
   HandPost loop;
   SimulatedRegisters simulated;
-  Lanes lanes(loop.post(), &simulated);
+  BusLanes lanes(loop.post(), &simulated);
   lanes.add(BusId{1}, [](const Transaction&) { return BusReply{BusStatus::ok, 0, {1}, {}}; });
   std::vector<std::uint16_t> words;
   lanes.submit(BusId{2}, {}, [](BusReply) {});
@@ -63,7 +63,7 @@ TEST_CASE("gives_buses_without_a_lane_to_the_simulation") {
 
 TEST_CASE("a_bus_that_nobody_serves_is_lost") {
   HandPost loop;
-  Lanes lanes(loop.post(), nullptr);
+  BusLanes lanes(loop.post(), nullptr);
   BusStatus status = BusStatus::ok;
   lanes.submit(BusId{2}, {}, [&status](BusReply reply) { status = reply.status; });
   CHECK(status == BusStatus::ok);  // never from inside submit
@@ -75,7 +75,7 @@ TEST_CASE("a_full_lane_says_not_now_and_counts_it") {
   HandPost loop;
   std::binary_semaphore on_the_bus{0};
   std::binary_semaphore go_on{0};
-  Lanes lanes(loop.post(), nullptr, {.queue_max = 2});
+  BusLanes lanes(loop.post(), nullptr, {.queue_max = 2});
   lanes.add(BusId{1}, [&](const Transaction&) {
     on_the_bus.release();
     go_on.acquire();
@@ -98,7 +98,7 @@ TEST_CASE("a_full_lane_says_not_now_and_counts_it") {
     }
   }
   CHECK(answered == std::vector<BusStatus>{BusStatus::nack, BusStatus::ok, BusStatus::ok, BusStatus::ok});
-  const LaneCounters counters = lanes.counters(BusId{1});
+  const BusLaneCounters counters = lanes.counters(BusId{1});
   CHECK(counters.executed == 3);
   CHECK(counters.overruns == 1);
   CHECK(counters.waiting_max == 2);
@@ -110,7 +110,7 @@ TEST_CASE("drops_what_waits_when_the_lanes_end") {
   std::binary_semaphore go_on{0};
   int executed = 0;
   {
-    Lanes lanes(loop.post(), nullptr);
+    BusLanes lanes(loop.post(), nullptr);
     lanes.add(BusId{1}, [&](const Transaction&) {
       ++executed;
       on_the_bus.release();

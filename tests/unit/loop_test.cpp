@@ -97,14 +97,14 @@ TEST_CASE("an_earlier_task_wakes_a_sleeping_loop") {
 
 TEST_CASE("a_signal_winds_down_once_and_is_reported") {
   const auto loop = open_loop();
-  std::vector<int> heard;
+  std::vector<int> received;
   loop->on_signal([&](int signal) {
-    heard.push_back(signal);
+    received.push_back(signal);
     raise(SIGINT);  // the second one stops
   });
   loop->post([] { raise(SIGTERM); });
   CHECK(loop->run() == SIGINT);
-  CHECK(heard == std::vector<int>{SIGTERM});
+  CHECK(received == std::vector<int>{SIGTERM});
 }
 
 TEST_CASE("the_monotonic_clock_has_this_boots_name") {

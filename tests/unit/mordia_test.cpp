@@ -40,7 +40,7 @@ TEST_CASE("shared_wavelengths_reach_the_optimum_of_the_integer_programme") {
     std::mt19937_64 random(seed);
     const auto wavelengths = static_cast<std::uint32_t>(4 + random() % 7);
     const auto pairs = draw(random, 3 + static_cast<std::uint32_t>(random() % 2));
-    const auto best = shared_wave_optimum(wavelengths, pairs);
+    const auto best = shared_wavelength_optimum(wavelengths, pairs);
     REQUIRE(best);
     const auto counts = share_wavelengths(wavelengths, pairs);
     CHECK(counts.has_value() == (*best > 0 || pairs.empty()));

@@ -13,9 +13,9 @@
 namespace loom::cli {
 namespace {
 
-PlanOrder order_of(const std::string& workload, std::uint32_t nodes, const std::string& fabric,
-                   std::vector<std::string> settings = {}) {
-  PlanOrder order;
+PlanCommand order_of(const std::string& workload, std::uint32_t nodes, const std::string& fabric,
+                     std::vector<std::string> settings = {}) {
+  PlanCommand order;
   order.workloads = {workload};
   order.nodes = {nodes};
   order.fabric = fabric;
@@ -23,14 +23,14 @@ PlanOrder order_of(const std::string& workload, std::uint32_t nodes, const std::
   return order;
 }
 
-PlanAnswer planned(const PlanOrder& order) {
+PlanAnswer planned(const PlanCommand& order) {
   auto answered = answer_to(order);
   INFO((answered ? std::string{} : answered.error().message));
   REQUIRE(answered);
   return *std::move(answered);
 }
 
-void refused(const PlanOrder& order, std::initializer_list<const char*> words) {
+void refused(const PlanCommand& order, std::initializer_list<const char*> words) {
   const auto answered = answer_to(order);
   REQUIRE_FALSE(answered);
   INFO(answered.error().message);
@@ -62,7 +62,7 @@ class TemporaryFile {
 };
 
 TEST_CASE("a_plan_has_the_keys_of_the_contract_and_a_row_a_job") {
-  PlanOrder order = order_of("vgg19", 8, "sip-ring", {"fabric.nodes=16"});
+  PlanCommand order = order_of("vgg19", 8, "sip-ring", {"fabric.nodes=16"});
   order.workloads.emplace_back("vgg19");
   order.nodes = {8, 4};
   const auto json = json_of(planned(order));
@@ -95,22 +95,22 @@ TEST_CASE("every_algorithm_plans_from_a_template") {
 TEST_CASE("against_a_base_only_what_differs_is_touched") {
   for (const char* fabric : {"configs/fabrics/sip_ring_16.yaml", "configs/fabrics/sip_ocs_16.yaml"}) {
     const TemporaryFile saved("loom-plan-base.json");
-    PlanOrder first = order_of("vgg19", 4, fabric);
+    PlanCommand first = order_of("vgg19", 4, fabric);
     first.output = saved.path();
     const std::uint32_t alone = planned(first).circuits;
-    PlanOrder again = order_of("vgg19", 4, fabric);
+    PlanCommand again = order_of("vgg19", 4, fabric);
     again.base = saved.path();
     const PlanAnswer same = planned(again);
     CHECK(same.touched == 0);
     CHECK(same.kept == alone);
-    PlanOrder arrival = again;
+    PlanCommand arrival = again;
     arrival.workloads.emplace_back("vgg19");
     arrival.nodes = {4, 8};
     arrival.output = saved.path();
     const PlanAnswer both = planned(arrival);
     CHECK(both.kept == alone);
     CHECK(both.touched == both.circuits - alone);
-    PlanOrder end = again;  // of the second job
+    PlanCommand end = again;  // of the second job
     const PlanAnswer left = planned(end);
     CHECK(left.kept == alone);
     CHECK(left.touched == both.circuits - alone);
@@ -123,10 +123,10 @@ TEST_CASE("against_a_base_only_what_differs_is_touched") {
 TEST_CASE("a_change_of_traffic_keeps_what_is_still_wanted") {
   for (const char* fabric : {"configs/fabrics/sip_ring_16.yaml", "configs/fabrics/sip_ocs_16.yaml"}) {
     const TemporaryFile saved("loom-plan-change.json");
-    PlanOrder ring = order_of("vgg19", 4, fabric);  // all of the ring's wavelengths are its
+    PlanCommand ring = order_of("vgg19", 4, fabric);  // all of the ring's wavelengths are its
     ring.output = saved.path();
     const std::uint32_t before = planned(ring).circuits;
-    PlanOrder exchange = order_of("dlrm", 4, fabric, {"rows=1000"});  // on the same nodes, everybody with everybody
+    PlanCommand exchange = order_of("dlrm", 4, fabric, {"rows=1000"});  // on the same nodes, everybody with everybody
     exchange.base = saved.path();
     const PlanAnswer changed = planned(exchange);
     CHECK(changed.kept > 0);
@@ -147,10 +147,10 @@ TEST_CASE("kept_circuits_stay_on_their_switch_and_new_ones_go_beside_them") {
 
 TEST_CASE("a_base_that_is_no_schedule_of_the_fabric_is_refused_by_name") {
   const TemporaryFile saved("loom-plan-foreign.json");
-  PlanOrder first = order_of("vgg19", 4, "configs/fabrics/sip_ocs_16.yaml");
+  PlanCommand first = order_of("vgg19", 4, "configs/fabrics/sip_ocs_16.yaml");
   first.output = saved.path();
   planned(first);
-  PlanOrder other = order_of("vgg19", 4, "configs/fabrics/sip_ring_16.yaml");
+  PlanCommand other = order_of("vgg19", 4, "configs/fabrics/sip_ring_16.yaml");
   other.base = saved.path();
   refused(other, {"loom-plan-foreign.json", "no transmitter or receiver of fabric"});
   std::ofstream(saved.path()) << "circuits: [{job: 1, source: 0}]\n";
@@ -160,7 +160,7 @@ TEST_CASE("a_base_that_is_no_schedule_of_the_fabric_is_refused_by_name") {
 }
 
 TEST_CASE("the_explanation_of_a_ring_names_the_worst_pair_and_what_binds") {
-  PlanOrder order = order_of("vgg19", 16, "configs/fabrics/sip_ring_16.yaml");
+  PlanCommand order = order_of("vgg19", 16, "configs/fabrics/sip_ring_16.yaml");
   order.explain = true;
   const PlanAnswer answered = planned(order);
   CHECK(answered.wavelengths == 32);
@@ -172,7 +172,7 @@ TEST_CASE("the_explanation_of_a_ring_names_the_worst_pair_and_what_binds") {
 }
 
 TEST_CASE("the_explanation_of_switches_names_the_ports_that_bind") {
-  PlanOrder order = order_of("dlrm", 4, "configs/fabrics/sip_ocs_16.yaml", {"rows=1000"});
+  PlanCommand order = order_of("dlrm", 4, "configs/fabrics/sip_ocs_16.yaml", {"rows=1000"});
   order.explain = true;
   const PlanAnswer answered = planned(order);
   CHECK(says(answered.explanation, "Q = 4 switches for 12 pairs"));
@@ -180,7 +180,7 @@ TEST_CASE("the_explanation_of_switches_names_the_ports_that_bind") {
 }
 
 TEST_CASE("the_explanation_of_a_topology_follows_the_finder_step_by_step") {
-  PlanOrder order = order_of("dlrm", 16, "", {"fabric.degree=4"});
+  PlanCommand order = order_of("dlrm", 16, "", {"fabric.degree=4"});
   order.algorithm = "topoopt";
   order.explain = true;
   const PlanAnswer paper = planned(order);
@@ -199,7 +199,7 @@ TEST_CASE("the_explanation_of_a_topology_follows_the_finder_step_by_step") {
 }
 
 TEST_CASE("on_a_fabric_the_scheduler_plans_and_the_finder_says_why") {
-  PlanOrder order = order_of("dlrm", 16, "configs/fabrics/topoopt_16.yaml");
+  PlanCommand order = order_of("dlrm", 16, "configs/fabrics/topoopt_16.yaml");
   order.algorithm = "topoopt";
   order.explain = true;
   const PlanAnswer one = planned(order);
@@ -216,7 +216,7 @@ TEST_CASE("on_a_fabric_the_scheduler_plans_and_the_finder_says_why") {
 }
 
 TEST_CASE("a_prime_number_of_servers_has_every_jump_for_its_ring") {
-  PlanOrder order = order_of("vgg19", 13, "", {"fabric.degree=4"});
+  PlanCommand order = order_of("vgg19", 13, "", {"fabric.degree=4"});
   order.algorithm = "topoopt";
   order.explain = true;
   const PlanAnswer answered = planned(order);
@@ -236,7 +236,7 @@ TEST_CASE("requests_that_cannot_be_are_refused_with_the_nearest_that_can") {
   refused(order_of("vgg19", 8, "sip-ring", {"fabric.ringz=5"}), {"unknown key 'ringz'", "did you mean 'rings'"});
   refused(order_of("vgg19", 8, "sip-rng"), {"did you mean 'sip_ring'"});
   refused(order_of("vgg18", 8, "sip-ring"), {"vgg18", "did you mean"});
-  PlanOrder order = order_of("vgg19", 8, "configs/fabrics/oddl_8.yaml");
+  PlanCommand order = order_of("vgg19", 8, "configs/fabrics/oddl_8.yaml");
   order.algorithm = "sip-ring";
   refused(order, {"architecture oddl", "nearest: --algorithm oddl"});
   order.algorithm = "topopt";
@@ -247,7 +247,7 @@ TEST_CASE("requests_that_cannot_be_are_refused_with_the_nearest_that_can") {
   refused(order, {"degree 1", "nearest: degree 2"});
   order.nodes = {8, 4};
   refused(order, {"2 counts for 1 workloads"});
-  PlanOrder doubled = order_of("vgg19", 8, "configs/fabrics/sip_ring_16.yaml");
+  PlanCommand doubled = order_of("vgg19", 8, "configs/fabrics/sip_ring_16.yaml");
   doubled.bandwidth = "400G";
   refused(doubled, {"--bandwidth 400G", "sip-ring-16 says its rates itself"});
 }
@@ -288,7 +288,7 @@ TEST_CASE("memory_falls_with_parts_and_with_sharding") {
 }
 
 TEST_CASE("a_job_on_part_of_a_ring_closes_within_two_hops") {
-  PlanOrder order = order_of("vgg19", 64, "sip-ring", {"fabric.nodes=128"});  // 63 hops are beyond every link budget here
+  PlanCommand order = order_of("vgg19", 64, "sip-ring", {"fabric.nodes=128"});  // 63 hops are beyond every link budget here
   const TemporaryFile saved("loom-plan-fold.json");
   order.output = saved.path();
   planned(order);

@@ -66,12 +66,13 @@ TEST_CASE("a_job_under_grants_gets_a_table_of_every_wavelength_and_a_palette_to_
   for (const NodeId node : world.made->intent.jobs.front().nodes) {
     const NodePlan& slice = plan.nodes[node.value];
     REQUIRE(slice.grants);
-    CHECK(slice.grants->laid == plan.revision);
-    CHECK(slice.grants->waves.size() == 3);
+    CHECK(slice.grants->routed_by == plan.revision);
+    CHECK(slice.grants->wavelengths.size() == 3);
     CHECK(slice.grants->sources.size() == 3);
     streams += slice.grants->sends.size();
-    const auto device = std::find_if(slice.devices.begin(), slice.devices.end(),
-                                     [&](const DevicePlan& each) { return each.device == slice.grants->waves.front().laser; });
+    const auto device = std::find_if(slice.devices.begin(), slice.devices.end(), [&](const DevicePlan& each) {
+      return each.device == slice.grants->wavelengths.front().laser;
+    });
     REQUIRE(device != slice.devices.end());
     CHECK(device->timeline.size() == 3);
     CHECK(device->touched);
@@ -120,12 +121,12 @@ TEST_CASE("touching_one_laser_lays_the_light_of_its_whole_job_anew_and_of_no_oth
   Plan plan = plan_of(world.request)->plan;  // nothing new
   REQUIRE(plan.touched.empty());
   const NodeId restarted = world.made->intent.jobs.front().nodes[1];
-  lay_touched_grants_anew(*world.request.fabric, {restarted}, plan);
+  reroute_touched_grants(*world.request.fabric, {restarted}, plan);
   CHECK(plan.changed.size() == 4);
   CHECK(plan.touched.size() == 12);
   for (const NodePlan& slice : plan.nodes) {
     REQUIRE(slice.grants);
-    CHECK((slice.grants->laid == plan.revision) == (slice.grants->job == JobId{1}));
+    CHECK((slice.grants->routed_by == plan.revision) == (slice.grants->job == JobId{1}));
   }
 }
 
@@ -137,12 +138,12 @@ TEST_CASE("verify_refuses_tables_in_which_light_could_meet") {
     change(plan, plan.nodes[node.value]);
     return plan;
   };
-  CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->waves[0].slot.n += 16; }), rules::kGrantTable));
-  CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->waves.pop_back(); }), rules::kGrantTable));
+  CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->wavelengths[0].slot.n += 16; }), rules::kGrantTable));
+  CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->wavelengths.pop_back(); }), rules::kGrantTable));
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->sources.pop_back(); }), rules::kGrantTable));
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants.reset(); }), rules::kGrantTable));
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->timings.blank = Duration{1}; }), rules::kGrantTable));
-  CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->laid = Revision{}; }), rules::kGrantTable));
+  CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->routed_by = Revision{}; }), rules::kGrantTable));
   CHECK(world.breaks(broken([](Plan& plan, NodePlan&) {
                        plan.circuits[0].job = JobId{2};
                        for (NodePlan& each : plan.nodes) {
@@ -154,7 +155,7 @@ TEST_CASE("verify_refuses_tables_in_which_light_could_meet") {
                      rules::kJobIsolation));
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) {
                        for (DevicePlan& device : slice.devices) {
-                         device.touched = device.touched && device.device != slice.grants->waves[0].laser;
+                         device.touched = device.touched && device.device != slice.grants->wavelengths[0].laser;
                        }
                      }),
                      rules::kGrantTable));

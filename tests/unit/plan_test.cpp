@@ -26,7 +26,7 @@ Job job_of(std::uint64_t id, std::uint32_t nodes, CollectiveKind kind) {
 }
 
 /// The controller's part: confirmed plan and intent go into the next request.
-struct Road {
+struct Pipeline {
   std::shared_ptr<const Fabric> fabric;
   PlanRequest request{};
 
@@ -44,8 +44,8 @@ struct Road {
 };
 
 TEST_CASE("empty_intent_on_a_dark_fabric_changes_nothing") {
-  Road road{fabric_of(16, 4)};
-  const auto made = road.next();
+  Pipeline pipeline{fabric_of(16, 4)};
+  const auto made = pipeline.next();
   CHECK(made->plan.nodes.size() == 16);
   CHECK(made->plan.changed.empty());
   CHECK(made->plan.circuits.empty());
@@ -53,9 +53,9 @@ TEST_CASE("empty_intent_on_a_dark_fabric_changes_nothing") {
 }
 
 TEST_CASE("ring_lights_every_node_and_moves_every_switch") {
-  Road road{fabric_of(16, 4)};
-  road.request.intent.jobs = {job_of(1, 16, CollectiveKind::all_reduce)};
-  const auto made = road.next();
+  Pipeline pipeline{fabric_of(16, 4)};
+  pipeline.request.intent.jobs = {job_of(1, 16, CollectiveKind::all_reduce)};
+  const auto made = pipeline.next();
   CHECK(made->plan.circuits.size() == 16);
   CHECK(made->plan.changed.size() == 16);
   CHECK(made->plan.touched.size() == 16);
@@ -70,10 +70,10 @@ TEST_CASE("ring_lights_every_node_and_moves_every_switch") {
 }
 
 TEST_CASE("same_intent_again_touches_nothing_and_keeps_every_id") {
-  Road road{fabric_of(16, 4)};
-  road.request.intent.jobs = {job_of(1, 16, CollectiveKind::all_reduce)};
-  const auto first = road.next();
-  const auto second = road.next();
+  Pipeline pipeline{fabric_of(16, 4)};
+  pipeline.request.intent.jobs = {job_of(1, 16, CollectiveKind::all_reduce)};
+  const auto first = pipeline.next();
+  const auto second = pipeline.next();
   CHECK(second->plan.circuits == first->plan.circuits);
   CHECK(second->plan.changed.empty());
   CHECK(second->plan.touched.empty());
@@ -82,11 +82,11 @@ TEST_CASE("same_intent_again_touches_nothing_and_keeps_every_id") {
 }
 
 TEST_CASE("a_second_job_leaves_the_first_ones_light_alone") {
-  Road road{fabric_of(16, 4)};
-  road.request.intent.jobs = {job_of(1, 2, CollectiveKind::all_reduce)};
-  const auto first = road.next();
-  road.request.intent.jobs.push_back(job_of(2, 2, CollectiveKind::all_reduce));
-  const auto second = road.next();
+  Pipeline pipeline{fabric_of(16, 4)};
+  pipeline.request.intent.jobs = {job_of(1, 2, CollectiveKind::all_reduce)};
+  const auto first = pipeline.next();
+  pipeline.request.intent.jobs.push_back(job_of(2, 2, CollectiveKind::all_reduce));
+  const auto second = pipeline.next();
   REQUIRE(second->plan.circuits.size() == 4);
   CHECK(second->plan.circuits[0] == first->plan.circuits[0]);
   CHECK(second->plan.circuits[1] == first->plan.circuits[1]);
@@ -100,13 +100,13 @@ TEST_CASE("a_second_job_leaves_the_first_ones_light_alone") {
 }
 
 TEST_CASE("a_neighbour_that_leaves_does_not_shift_a_wavelength") {
-  Road road{fabric_of(12, 4)};
-  road.request.intent.jobs = {job_of(1, 2, CollectiveKind::all_reduce), job_of(2, 2, CollectiveKind::all_reduce)};
-  road.request.intent.jobs[0].spec.placement = {NodeId{2}, NodeId{5}};
-  road.request.intent.jobs[1].spec.placement = {NodeId{3}, NodeId{9}};
-  const auto first = road.next();
-  road.request.intent.jobs.erase(road.request.intent.jobs.begin());
-  const auto second = road.next();
+  Pipeline pipeline{fabric_of(12, 4)};
+  pipeline.request.intent.jobs = {job_of(1, 2, CollectiveKind::all_reduce), job_of(2, 2, CollectiveKind::all_reduce)};
+  pipeline.request.intent.jobs[0].spec.placement = {NodeId{2}, NodeId{5}};
+  pipeline.request.intent.jobs[1].spec.placement = {NodeId{3}, NodeId{9}};
+  const auto first = pipeline.next();
+  pipeline.request.intent.jobs.erase(pipeline.request.intent.jobs.begin());
+  const auto second = pipeline.next();
   REQUIRE(second->plan.circuits.size() == 2);
   CHECK(second->plan.circuits[0] == first->plan.circuits[2]);
   CHECK(second->plan.circuits[1] == first->plan.circuits[3]);
@@ -115,10 +115,10 @@ TEST_CASE("a_neighbour_that_leaves_does_not_shift_a_wavelength") {
 }
 
 TEST_CASE("all_to_all_plays_its_timeslots_with_lasers_only") {
-  Road road{fabric_of(16, 4)};
-  road.request.intent.jobs = {job_of(1, 8, CollectiveKind::all_to_all)};
-  road.request.intent.jobs[0].spec.options["map"] = "maps";
-  const auto first = road.next();
+  Pipeline pipeline{fabric_of(16, 4)};
+  pipeline.request.intent.jobs = {job_of(1, 8, CollectiveKind::all_to_all)};
+  pipeline.request.intent.jobs[0].spec.options["map"] = "maps";
+  const auto first = pipeline.next();
   CHECK(first->plan.circuits.size() == 8 * 3);  // the first map keeps each group to itself
   for (const NodePlan& node : first->plan.nodes) {
     for (const DevicePlan& device : node.devices) {
@@ -127,31 +127,31 @@ TEST_CASE("all_to_all_plays_its_timeslots_with_lasers_only") {
     }
     CHECK((node.cycle > Duration{}) == (node.node.value < 8));
   }
-  road.request.intent.jobs[0].stage = 1;
-  const auto second = road.next();
+  pipeline.request.intent.jobs[0].stage = 1;
+  const auto second = pipeline.next();
   CHECK(switches_moved_by(second->plan) == 4);
   CHECK(second->plan.circuits.front().id > first->plan.circuits.back().id);
-  road.request.intent.jobs[0].stage = 2;
-  road.request.fabric = road.fabric;
-  const auto third = make_plan(all_architectures(), road.request);
+  pipeline.request.intent.jobs[0].stage = 2;
+  pipeline.request.fabric = pipeline.fabric;
+  const auto third = make_plan(all_architectures(), pipeline.request);
   REQUIRE_FALSE(third);
   CHECK(third.error().code == ErrorCode::out_of_range);
 }
 
 TEST_CASE("lasers_off_darkens_everything_and_leaves_switches_where_they_are") {
-  Road road{fabric_of(16, 4)};
-  road.request.intent.jobs = {job_of(1, 16, CollectiveKind::all_reduce)};
-  const auto first = road.next();
-  road.request.intent.lasers_off = true;
-  const auto off = road.next();
+  Pipeline pipeline{fabric_of(16, 4)};
+  pipeline.request.intent.jobs = {job_of(1, 16, CollectiveKind::all_reduce)};
+  const auto first = pipeline.next();
+  pipeline.request.intent.lasers_off = true;
+  const auto off = pipeline.next();
   CHECK(off->plan.circuits.empty());
   CHECK(off->plan.moved_steering.empty());
   CHECK(off->plan.touched.size() == 16);
   for (const NodePlan& node : off->plan.nodes) {
     CHECK_FALSE(emits(node.devices.at(0).timeline.at(0).setpoint));
   }
-  road.request.intent.lasers_off = false;
-  const auto on = road.next();
+  pipeline.request.intent.lasers_off = false;
+  const auto on = pipeline.next();
   CHECK(on->plan.circuits.size() == 16);
   CHECK(on->plan.circuits.front().id > first->plan.circuits.back().id);
 }

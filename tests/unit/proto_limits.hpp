@@ -31,7 +31,7 @@ struct Most {
 inline constexpr std::int64_t kLastNode = limits::kNodes - 1;
 inline constexpr std::int64_t kLastDevice = limits::kDevices - 1;
 inline constexpr std::int64_t kLastElement = limits::kElements - 1;
-inline constexpr std::int64_t kLastWord = 0xffff;
+inline constexpr std::int64_t kLastMessage = 0xffff;
 inline constexpr std::int64_t kLastTimeslot = limits::kTimelineEntries - 1;
 inline constexpr std::int64_t kAnyNumber = INT64_MAX;  ///< counts from 1, without a greatest one
 
@@ -48,7 +48,7 @@ inline const std::vector<Range> kRangesByName{
     {"_element_id", 0, kLastElement},
     {".element_id", 0, kLastElement},
     {"_element_ids", 0, kLastElement},
-    {"_port", 0, kLastWord},
+    {"_port", 0, kLastMessage},
     {"_centi_db", -limits::kCentiDb, limits::kCentiDb},
     {"_centi_dbm", -limits::kCentiDb, limits::kCentiDb},
     {"_mhz", 0, limits::kFrequencyMhz},
@@ -59,8 +59,8 @@ inline const std::vector<Range> kRangesByName{
 inline const std::vector<Range> kRanges{
     {"FrequencySlot.slot_n", -limits::kSlotN, limits::kSlotN},
     {"FrequencySlot.slot_m", 1, limits::kSlotM},
-    {"LaserObservation.status_fatal_bits", 0, kLastWord},
-    {"LaserObservation.status_warning_bits", 0, kLastWord},
+    {"LaserObservation.status_fatal_bits", 0, kLastMessage},
+    {"LaserObservation.status_warning_bits", 0, kLastMessage},
     {"HeaterObservation.ring_millivolts", -limits::kMillivolts, limits::kMillivolts},
     {"RingResonance.channel_number", 0, limits::kRingsPerBank - 1},
     {"Circuit.rate_bit_per_s", 0, limits::kBitPerSecond},
@@ -139,7 +139,7 @@ inline const std::vector<Range> kRanges{
     {"GrantMap.quantum_ns", 1, limits::kGrantWindowNs},
     {"GrantStream.source_id", 0, kLastNode},
     {"GrantStream.destination_id", 0, kLastNode},
-    {"GrantWord.sender_epoch_number", 1, kAnyNumber},
+    {"GrantPlaneMessage.sender_epoch_number", 1, kAnyNumber},
     {"GrantKey.epoch_number", 1, kAnyNumber},
     {"GrantKey.sequence_number", 1, kAnyNumber},
     {"StreamRequest.request_number", 1, kAnyNumber},
@@ -200,7 +200,7 @@ inline const std::vector<Exempt> kAnyValue{
       "NodePlan.base_revision_number",
       "Plan.revision_number",
       "Plan.base_revision_number",
-      "GrantMap.laid_revision_number",
+      "GrantMap.routed_by_revision_number",
       "Heartbeat.applied_revision_number",
       "Heartbeat.confirmed_revision_number",
       "Hello.applied_revision_number",
@@ -229,13 +229,13 @@ inline const std::vector<Exempt> kAnyValue{
       "AuditRecord.revision_number",
       "DeviceOverride.found_beside_revision_number",
       "Alarm.revision_number"}},
-    {"a term: whether it may jump so far is for the session that hears it",
+    {"a term: whether it may jump so far is for the session that receives it",
      {"Envelope.term_number", "Hello.term_seen_number", "StatusReport.term_number", "TermRecord.term_number",
       "SnapshotRecord.term_number"}},
     {"a number of an order or a report: newer or not newer than the last one",
-     {"SetLasers.order_number", "ResetDevice.order_number", "DeviceReset.order_number", "LatchRecord.order_number",
+     {"SetLasers.request_number", "ResetDevice.request_number", "DeviceReset.request_number", "LatchRecord.request_number",
       "Hello.own_latch_number", "Heartbeat.own_latch_number", "SetLasers.own_latch_number", "LatchRecord.own_latch_count",
-      "IntentRecord.laser_order_number", "TrafficReport.report_number"}},
+      "IntentRecord.laser_request_number", "TrafficReport.report_number"}},
     {"the next number to be given away, written by the controller itself and guarded by the journal's chain",
      {"IntentRecord.next_job_id", "CommitRecord.next_circuit_id", "SnapshotRecord.next_revision_number",
       "SnapshotRecord.next_circuit_id", "SnapshotRecord.confirmed_next_circuit_id"}},
@@ -319,7 +319,7 @@ inline const std::vector<Most> kMost{
     {"DevicePlan.timeline", limits::kTimelineEntries},
     {"DevicePlan.may_hold", limits::kSetpointsHeld},
     {"NodePlan.devices", limits::kDevicesPerNode},
-    {"GrantMap.waves", limits::kTimelineEntries},
+    {"GrantMap.wavelengths", limits::kTimelineEntries},
     {"GrantMap.source_node_ids", limits::kNodes},
     {"GrantMap.sends", limits::kStreamsPerSender},
     {"JobSpec.placement_node_ids", limits::kNodes},
@@ -385,12 +385,12 @@ inline const std::vector<Exempt> kAnyCount{
 /// Sub-messages that may be absent.
 inline const std::vector<Exempt> kMayBeAbsent{
     {"absent is a value: nothing went wrong, nothing was asked, nothing is known",
-     {"Outcome.error", "NodePlan.grants", "OrderDevice.setpoint", "DiffSchedule.circuits", "DeviceReport.desired",
+     {"Outcome.error", "NodePlan.grants", "DeviceRequest.setpoint", "DiffSchedule.circuits", "DeviceReport.desired",
       "IntentRecord.probation", "IntentRecord.cause", "CommitRecord.plan"}},
     {"absent: the newest IntentRecord's", {"CommitRecord.intent"}},
     {"its own rules refuse an empty one",
      {"AlarmReport.alarm", "Unwelcome.error", "StandingAlarm.alarm", "TimedSetpoint.setpoint", "DeviceOverride.setpoint",
-      "Circuit.slot", "WssRoute.slot", "LaserSetpoint.slot", "AllowedWave.slot", "CircuitReport.circuit",
+      "Circuit.slot", "WssRoute.slot", "LaserSetpoint.slot", "AllowedWavelength.slot", "CircuitReport.circuit",
       "CircuitChange.circuit", "CircuitExplanation.circuit", "DeviceReport.observation"}},
     {"an empty one is a certificate of nothing",
      {"IsolationCertificate.light", "CertificateReport.light", "StatusReport.certificate", "CommitReport.certificate",

@@ -121,8 +121,8 @@ constexpr MakeWord kWords[] = {
 };
 static_assert(std::size(kWords) == std::variant_size_v<GrantMessage>);
 
-GrantWord grant_word(Random& random) {
-  GrantWord out{kWords[random.between(0, std::size(kWords) - 1)](random)};
+GrantPlaneMessage grant_plane_message(Random& random) {
+  GrantPlaneMessage out{kWords[random.between(0, std::size(kWords) - 1)](random)};
   StreamId stream{job(random), random.word(), node(random), node(random)};
   if (stream.source == stream.destination) {
     stream.destination.value ^= 1;
@@ -183,7 +183,7 @@ constexpr MakeBody kBodies[] = {
     [](Random& random) -> Body { return random_reply(random); },
     [](Random& random) -> Body { return ResetDevice{device(random), random.word()}; },
     [](Random& random) -> Body { return device_reset(random); },
-    [](Random& random) -> Body { return grant_word(random); },
+    [](Random& random) -> Body { return grant_plane_message(random); },
 };
 static_assert(std::size(kBodies) == std::variant_size_v<Body>);
 
@@ -216,7 +216,7 @@ Envelope random_envelope(Random& random, std::size_t alternative) {
     prepare->plan.node = out.node;
     prepare->plan.revision = out.revision;
   }
-  if (const auto* word = std::get_if<GrantWord>(&out.body)) {
+  if (const auto* word = std::get_if<GrantPlaneMessage>(&out.body)) {
     out.node = speaker_of(word->message);
   }
   return out;
@@ -240,7 +240,7 @@ SnapshotRecord snapshot(Random& random) {
   out.next_circuit = {random.word()};
   auto wanted = std::get<IntentRecord>(random_record(random, 1));
   out.intent = std::move(wanted.intent);
-  out.laser_order = wanted.laser_order;
+  out.laser_request = wanted.laser_request;
   out.next_job = wanted.next_job;
   out.probation = std::move(wanted.probation);
   out.answered = {intent_cause(random), intent_cause(random)};
@@ -274,7 +274,7 @@ Record random_record(Random& random, std::size_t alternative) {
     case 1: {
       IntentRecord record;
       record.intent = intent(random);
-      record.laser_order = random.word();
+      record.laser_request = random.word();
       record.next_job = job(random);
       if (random.coin()) {
         Probation trial;

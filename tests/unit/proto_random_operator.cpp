@@ -36,7 +36,7 @@ StatusReport status(Random& random) {
     *field = small(random);
   }
   out.lasers_off = random.coin();
-  out.stage = random.any(CommitStage::confirmed);
+  out.stage = random.any(CommitState::confirmed);
   out.under_way = revision(random);
   out.malformed = random.word();
   out.awaiting_confirm = revision(random);
@@ -243,17 +243,17 @@ Query query(Random& random) {
   return out;
 }
 
-OrderNode order_node(Random& random) {
-  OrderNode out;
+NodeRequest node_request(Random& random) {
+  NodeRequest out;
   out.node = node(random);
-  out.order = random.any(NodeOrder::release);
+  out.order = random.any(NodeAction::release);
   out.force = random.coin();
   out.dry_run = random.coin();
   return out;
 }
 
-OrderDevice order_device(Random& random) {
-  OrderDevice out;
+DeviceRequest device_request(Random& random) {
+  DeviceRequest out;
   out.device = device(random);
   if (random.coin()) {
     out.setpoint = setpoint(random, random.between(0, 3));
@@ -302,10 +302,10 @@ constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return submit_job(random); },
     [](Random& random) -> OperatorAsk { return CancelJob{job(random), true}; },
     [](Random& random) -> OperatorAsk { return ResizeJob{job(random), node(random).value, random.coin()}; },
-    [](Random& random) -> OperatorAsk { return OrderLasers{random.coin()}; },
-    [](Random& random) -> OperatorAsk { return order_node(random); },
-    [](Random& random) -> OperatorAsk { return order_device(random); },
-    [](Random& random) -> OperatorAsk { return OrderReset{device(random)}; },
+    [](Random& random) -> OperatorAsk { return LasersRequest{random.coin()}; },
+    [](Random& random) -> OperatorAsk { return node_request(random); },
+    [](Random& random) -> OperatorAsk { return device_request(random); },
+    [](Random& random) -> OperatorAsk { return ResetRequest{device(random)}; },
     [](Random& random) -> OperatorAsk { return AttendJob{job(random), revision(random)}; },
     [](Random& random) -> OperatorAsk { return AcknowledgeAlarm{{random.word()}}; },
     [](Random& random) -> OperatorAsk { return apply_schedule(random); },

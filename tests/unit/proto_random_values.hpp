@@ -166,7 +166,7 @@ inline Duration within_window(Random& random) { return Duration{random.between(1
 inline GrantMap grant_map(Random& random) {
   GrantMap out;
   out.job = job(random);
-  out.laid = revision(random);
+  out.routed_by = revision(random);
   out.timings.rate = {random.between(1'000'000, limits::kBitPerSecond)};
   for (Duration* each :
        {&out.timings.tune, &out.timings.lock, &out.timings.control, &out.timings.flight, &out.timings.flight_error,
@@ -174,7 +174,7 @@ inline GrantMap grant_map(Random& random) {
     *each = within_window(random);
   }
   for (const auto destination : ascending<std::uint32_t>(random, limits::kNodes)) {
-    out.waves.push_back({{destination}, device(random), slot(random)});
+    out.wavelengths.push_back({{destination}, device(random), slot(random)});
   }
   out.sources = ascending_nodes(random);
   out.sends = some<OfferedStream>(random, [&] { return offered_stream(random); });

@@ -132,23 +132,23 @@ TEST_CASE("a_device_that_gave_up_is_believed_only_where_it_contradicts_the_plan"
 
 TEST_CASE("the_evidence_names_desired_observed_and_limit") {
   World world;
-  const auto say = [&](std::uint32_t node, std::size_t device, Drift drift) {
+  const auto deliver = [&](std::uint32_t node, std::size_t device, Drift drift) {
     const DevicePlan& plan = world.made->plan.nodes[node].devices[device];
     return evidence_of(*world.fabric, plan, &world.seen[plan.device.value], drift, instant_from_ns(2'001'000), {});
   };
   using Catch::Matchers::Contains;
   const Frequency wanted = world.laser(0).frequency;
   world.laser(0).frequency.mhz += 12'500;
-  CHECK_THAT(say(0, 0, Drift::detuned), Contains("laser-0") && Contains("desired " + to_string(wanted)) &&
-                                            Contains("off by +12.5 GHz, limit +2.5 GHz") && Contains("read 2 ms ago"));
+  CHECK_THAT(deliver(0, 0, Drift::detuned), Contains("laser-0") && Contains("desired " + to_string(wanted)) &&
+                                                Contains("off by +12.5 GHz, limit +2.5 GHz") && Contains("read 2 ms ago"));
   world.laser(1).power = Dbm{-450};
-  CHECK_THAT(say(1, 0, Drift::dim), Contains("observed") && Contains("weaker by 4.5 dB, limit 3.0 dB"));
+  CHECK_THAT(deliver(1, 0, Drift::dim), Contains("observed") && Contains("weaker by 4.5 dB, limit 3.0 dB"));
   world.laser(2).emitting = false;
-  CHECK_THAT(say(2, 0, Drift::missing), Contains("observed darkness"));
+  CHECK_THAT(deliver(2, 0, Drift::missing), Contains("observed darkness"));
   world.bank(3).millivolts[0] = 0;
-  CHECK_THAT(say(3, 1, Drift::missing), Contains("observed 0 mV"));
+  CHECK_THAT(deliver(3, 1, Drift::missing), Contains("observed 0 mV"));
   world.wss(0).routes.pop_back();
-  CHECK_THAT(say(0, 2, Drift::missing), Contains("desired and not there: route n="));
+  CHECK_THAT(deliver(0, 2, Drift::missing), Contains("desired and not there: route n="));
 }
 
 TEST_CASE("a_repair_touches_the_drifted_device_and_the_light_that_passes_what_differs_of_it") {

@@ -1,6 +1,6 @@
 // Requests that come again: after hundreds of others, after a long time, after more than can be remembered.
 #include "core/limits.hpp"
-#include "tests/unit/desk_bench.hpp"
+#include "tests/unit/request_bench.hpp"
 
 namespace loom::test {
 namespace {
@@ -19,14 +19,14 @@ constexpr Duration kRepeats{limits::kRequestRepeatNs};
 
 TEST_CASE("hundreds of requests in flight, each of which comes again, become one job each") {
   constexpr std::uint64_t kRequests = 600;
-  DeskBench desk;
+  RequestBench bench;
   std::map<std::uint64_t, JobId> jobs;
   for (std::uint64_t number = 1; number <= kRequests; ++number) {
-    jobs[number] = desk.ask_as(RequestId{number}, SubmitJob{pair_of_nodes(number), false}).job;
+    jobs[number] = bench.ask_as(RequestId{number}, SubmitJob{pair_of_nodes(number), false}).job;
   }
   for (int repetition = 0; repetition < 2; ++repetition) {
     for (const auto& [number, job] : jobs) {
-      CHECK(desk.ask_as(RequestId{number}, SubmitJob{pair_of_nodes(number), false}).job == job);
+      CHECK(bench.ask_as(RequestId{number}, SubmitJob{pair_of_nodes(number), false}).job == job);
     }
   }
   std::set<JobId> distinct;
@@ -34,54 +34,54 @@ TEST_CASE("hundreds of requests in flight, each of which comes again, become one
     distinct.insert(job);
   }
   CHECK(distinct.size() == kRequests);
-  CHECK(desk.controller->jobs().records().size() == kRequests);
+  CHECK(bench.controller->jobs().records().size() == kRequests);
 }
 
 TEST_CASE("a request is known again for as long as its sender may repeat it, and every repetition puts that off") {
-  DeskBench desk;
-  const OperatorReply first = desk.ask_as(RequestId{9}, SubmitJob{pair_of_nodes(9), false});
-  desk.settle();
+  RequestBench bench;
+  const OperatorReply first = bench.ask_as(RequestId{9}, SubmitJob{pair_of_nodes(9), false});
+  bench.settle();
   for (int i = 0; i < 4; ++i) {
-    desk.now += kRepeats + kRepeats / 2;
-    CHECK(desk.ask_as(RequestId{9}, SubmitJob{pair_of_nodes(9), false}).job == first.job);
+    bench.now += kRepeats + kRepeats / 2;
+    CHECK(bench.ask_as(RequestId{9}, SubmitJob{pair_of_nodes(9), false}).job == first.job);
   }
-  desk.now += 2 * kRepeats;
-  CHECK(desk.ask_as(RequestId{9}, SubmitJob{pair_of_nodes(9), false}).job != first.job);
+  bench.now += 2 * kRepeats;
+  CHECK(bench.ask_as(RequestId{9}, SubmitJob{pair_of_nodes(9), false}).job != first.job);
 }
 
 TEST_CASE("a refusal is repeated as it was given, whatever has changed since") {
-  DeskBench desk;
-  const OperatorReply refused = desk.ask_as(RequestId{5}, CancelJob{JobId{1}, false});
+  RequestBench bench;
+  const OperatorReply refused = bench.ask_as(RequestId{5}, CancelJob{JobId{1}, false});
   CHECK(mentions(refusal_of(refused).message, "was never submitted"));
-  REQUIRE(desk.light(2) == JobId{1});
-  CHECK(refusal_of(desk.ask_as(RequestId{5}, CancelJob{JobId{1}, false})) == refusal_of(refused));
-  CHECK(desk.controller->intent().jobs.size() == 1);
+  REQUIRE(bench.light(2) == JobId{1});
+  CHECK(refusal_of(bench.ask_as(RequestId{5}, CancelJob{JobId{1}, false})) == refusal_of(refused));
+  CHECK(bench.controller->intent().jobs.size() == 1);
 }
 
 TEST_CASE("a dry run is answered anew each time, for nothing comes of it") {
-  DeskBench desk;
-  const OperatorReply empty = desk.ask_as(RequestId{5}, SubmitJob{pair_of_nodes(5), true});
+  RequestBench bench;
+  const OperatorReply empty = bench.ask_as(RequestId{5}, SubmitJob{pair_of_nodes(5), true});
   REQUIRE(std::holds_alternative<ChangeReport>(empty.rows));
-  desk.light(4);
-  const OperatorReply beside = desk.ask_as(RequestId{5}, SubmitJob{pair_of_nodes(5), true});
+  bench.light(4);
+  const OperatorReply beside = bench.ask_as(RequestId{5}, SubmitJob{pair_of_nodes(5), true});
   REQUIRE(std::holds_alternative<ChangeReport>(beside.rows));
   CHECK(std::get<ChangeReport>(beside.rows).circuits > std::get<ChangeReport>(empty.rows).circuits);
 }
 
 TEST_CASE("a request that cannot be remembered is not carried out, and says so with the limit") {
-  DeskBench desk;
+  RequestBench bench;
   JobSpec nowhere = pair_of_nodes(0);
   nowhere.node_count = 0;
   for (std::size_t i = 0; i < limits::kRequestsRemembered; ++i) {
-    REQUIRE_FALSE(desk.ask(SubmitJob{nowhere, false}).outcome.ok());
+    REQUIRE_FALSE(bench.ask(SubmitJob{nowhere, false}).outcome.ok());
   }
-  const OperatorReply refused = desk.ask(SubmitJob{pair_of_nodes(1), false});
+  const OperatorReply refused = bench.ask(SubmitJob{pair_of_nodes(1), false});
   CHECK(refused.outcome.error->code == ErrorCode::busy);
   CHECK(mentions(refusal_of(refused).message, "65536"));
   CHECK(mentions(refusal_of(refused).message, "not carried out"));
-  CHECK(desk.controller->intent().jobs.empty());
-  desk.now += 2 * kRepeats;
-  CHECK(desk.ask(SubmitJob{pair_of_nodes(1), false}).outcome.ok());
+  CHECK(bench.controller->intent().jobs.empty());
+  bench.now += 2 * kRepeats;
+  CHECK(bench.ask(SubmitJob{pair_of_nodes(1), false}).outcome.ok());
 }
 
 }  // namespace loom::test

@@ -7,7 +7,7 @@ loom_test(schedule_test
     ${CMAKE_CURRENT_LIST_DIR}/steering_borders_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/certificate_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/oddl_slow_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/oddl_turns_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/oddl_map_sequence_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/oddl_variants_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_loops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/sip_schedule_test.cpp

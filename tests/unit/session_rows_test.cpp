@@ -57,8 +57,8 @@ TEST_CASE("session: every state answers every trigger as docs/life_of_an_update.
     AgentSession session = in(row.state);
     CHECK(session.on(row.trigger, at_ms(30)) == row.action);
     CHECK(session.state() == row.next);
-    const bool is_heard = row.trigger == T::hello || row.trigger == T::word;
-    CHECK((session.last_heard() == at_ms(30)) == is_heard);
+    const bool is_received = row.trigger == T::hello || row.trigger == T::word;
+    CHECK((session.last_received() == at_ms(30)) == is_received);
   }
 }
 

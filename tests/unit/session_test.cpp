@@ -37,7 +37,7 @@ TEST_CASE("silence makes an agent suspect, then dead once, and a word revives it
   CHECK(session.state() == AgentSessionState::live);
 }
 
-TEST_CASE("an agent that was never heard is not reported dead") {
+TEST_CASE("an agent that was never received is not reported dead") {
   AgentSession session;
   CHECK(session.judge_silence(at_ms(10'000), kSuspect, kDead) == AgentSessionAction::none);
   CHECK(session.state() == AgentSessionState::absent);

@@ -21,10 +21,10 @@ using namespace loom;
 using namespace loom::small_rings;
 
 double granted(std::uint32_t nodes, std::uint32_t channels, const std::vector<RingPair>& pairs, bool repair) {
-  WaveMap map(nodes, both_ways(channels));
-  WaveLimits limits;
+  WavelengthUse map(nodes, both_ways(channels));
+  WavelengthLimits limits;
   limits.repair = repair;
-  return worst_served(pairs, grant_waves(map, pairs, limits).served);
+  return worst_served(pairs, grant_wavelengths(map, pairs, limits).served);
 }
 
 TEST_CASE("closed_tours_give_the_published_figures") {  // docs/systems/sipml.md#closed-tours, before repair
@@ -59,12 +59,12 @@ TEST_CASE("no_wavelength_lies_twice_on_a_segment") {
     const auto nodes = static_cast<std::uint32_t>(3 + engine() % 8);
     const auto channels = static_cast<std::uint32_t>(1 + engine() % 5);
     const auto pairs = random_pairs(engine, nodes);
-    WaveMap map(nodes, both_ways(channels));
+    WavelengthUse map(nodes, both_ways(channels));
     map.set(0, 0, {1, 1}, true);  // somebody else's
-    const WaveGrants got = grant_waves(map, pairs, {});
+    const WavelengthGrants got = grant_wavelengths(map, pairs, {});
     std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> taken{{0, 0, 1}};
     std::vector<std::uint32_t> served(pairs.size());
-    for (const WaveGrant& grant : got.grants) {
+    for (const WavelengthGrant& grant : got.grants) {
       ++served[grant.pair];
       const RingPair& pair = pairs[grant.pair];
       for (std::uint32_t at = pair.source; at != pair.destination;) {
@@ -211,11 +211,11 @@ Job job_of(std::uint64_t id, std::vector<std::uint32_t> nodes, CollectiveKind ki
 }
 
 /// The controller's part: confirmed plan and intent go into the next request.
-struct Road {
+struct Pipeline {
   std::shared_ptr<const Fabric> fabric;
   PlanRequest request{};
 
-  explicit Road(Fabric built) : fabric(std::make_shared<const Fabric>(std::move(built))) {
+  explicit Pipeline(Fabric built) : fabric(std::make_shared<const Fabric>(std::move(built))) {
     request.fabric = fabric;
     request.algorithm = fabric->architecture;
   }
@@ -256,43 +256,43 @@ TEST_CASE("the_shape_of_a_sip_ring_is_read_off_its_graph") {
 }
 
 TEST_CASE("a_job_on_the_whole_ring_gets_every_wavelength_it_can_use") {
-  Road road{make_sip_ring({})};
+  Pipeline pipeline{make_sip_ring({})};
   std::vector<std::uint32_t> all;
   for (std::uint32_t i = 0; i < 16; ++i) {
     all.push_back(i);
   }
-  road.request.intent.jobs = {job_of(1, all, CollectiveKind::all_reduce)};
-  const auto made = road.next();
+  pipeline.request.intent.jobs = {job_of(1, all, CollectiveKind::all_reduce)};
+  const auto made = pipeline.next();
   CHECK(made->plan.circuits.size() == 16 * 16 + 16);  // 16 clockwise each; counter-clockwise 15 hops, one a wavelength
   CHECK(switches_moved_by(made->plan) == 0);
   CHECK(made->schedule.objective >= made->schedule.bound);
 }
 
 TEST_CASE("ring_jobs_come_and_go_and_leave_each_other_alone") {
-  Road road{make_sip_ring({})};
-  road.request.intent.jobs = {job_of(1, {0, 1, 2, 3, 4, 5, 6, 7}, CollectiveKind::all_reduce)};
-  const auto first = road.next();
-  road.request.intent.jobs.push_back(job_of(2, {10, 11, 12, 13}, CollectiveKind::all_to_all));
-  const auto second = road.next();
+  Pipeline pipeline{make_sip_ring({})};
+  pipeline.request.intent.jobs = {job_of(1, {0, 1, 2, 3, 4, 5, 6, 7}, CollectiveKind::all_reduce)};
+  const auto first = pipeline.next();
+  pipeline.request.intent.jobs.push_back(job_of(2, {10, 11, 12, 13}, CollectiveKind::all_to_all));
+  const auto second = pipeline.next();
   CHECK(keeps(first->plan, second->plan));
   CHECK(second->plan.touched.size() == second->plan.circuits.size() - first->plan.circuits.size());
   CHECK(second->plan.changed == std::vector<NodeId>{NodeId{10}, NodeId{11}, NodeId{12}, NodeId{13}});
   CHECK(second->plan.certificate.physically_isolated);
-  const auto third = road.next();
+  const auto third = pipeline.next();
   CHECK(third->plan.changed.empty());
-  road.request.intent.jobs.erase(road.request.intent.jobs.begin());
-  const auto alone = road.next();
+  pipeline.request.intent.jobs.erase(pipeline.request.intent.jobs.begin());
+  const auto alone = pipeline.next();
   CHECK(alone->plan.circuits.size() == second->plan.circuits.size() - first->plan.circuits.size());
   CHECK(keeps(alone->plan, second->plan));
   CHECK(alone->plan.changed.size() == 8);
 }
 
 TEST_CASE("interleaved_ring_jobs_share_the_wavelengths") {
-  Road road{make_sip_ring({})};
-  road.request.intent.jobs = {job_of(1, {0, 2, 4, 6, 8, 10, 12, 14}, CollectiveKind::all_reduce)};
-  const auto first = road.next();
-  road.request.intent.jobs.push_back(job_of(2, {1, 3, 5, 7, 9, 11, 13, 15}, CollectiveKind::all_reduce));
-  const auto second = road.next();
+  Pipeline pipeline{make_sip_ring({})};
+  pipeline.request.intent.jobs = {job_of(1, {0, 2, 4, 6, 8, 10, 12, 14}, CollectiveKind::all_reduce)};
+  const auto first = pipeline.next();
+  pipeline.request.intent.jobs.push_back(job_of(2, {1, 3, 5, 7, 9, 11, 13, 15}, CollectiveKind::all_reduce));
+  const auto second = pipeline.next();
   CHECK(keeps(first->plan, second->plan));
   CHECK_FALSE(second->plan.certificate.physically_isolated);
   CHECK(second->plan.certificate.wavelength_isolated);
@@ -302,39 +302,39 @@ TEST_CASE("a_ring_without_wavelengths_enough_says_which_pair_has_none") {
   SipRingParameters parameters;
   parameters.rings = 1;
   parameters.wavelengths = 4;
-  Road road{make_sip_ring(parameters)};
+  Pipeline pipeline{make_sip_ring(parameters)};
   std::vector<std::uint32_t> all;
   for (std::uint32_t i = 0; i < 16; ++i) {
     all.push_back(i);
   }
-  road.request.intent.jobs = {job_of(1, all, CollectiveKind::all_to_all)};
-  const auto made = make_plan(all_architectures(), road.request);
+  pipeline.request.intent.jobs = {job_of(1, all, CollectiveKind::all_to_all)};
+  const auto made = make_plan(all_architectures(), pipeline.request);
   REQUIRE_FALSE(made);
   CHECK(made.error().code == ErrorCode::infeasible);
   CHECK_THAT(made.error().message, Catch::Matchers::Contains("no wavelength from node"));
 }
 
 TEST_CASE("switch_jobs_come_and_go_and_leave_each_other_alone") {
-  Road road{make_sip_ocs({})};
-  REQUIRE(check_fabric(*road.fabric).empty());
-  road.request.intent.jobs = {job_of(1, {0, 1, 2, 3, 4, 5, 6, 7}, CollectiveKind::all_reduce)};
-  const auto first = road.next();
+  Pipeline pipeline{make_sip_ocs({})};
+  REQUIRE(check_fabric(*pipeline.fabric).empty());
+  pipeline.request.intent.jobs = {job_of(1, {0, 1, 2, 3, 4, 5, 6, 7}, CollectiveKind::all_reduce)};
+  const auto first = pipeline.next();
   CHECK(first->plan.circuits.size() == 32);  // four switches, each with all of the ring
   CHECK(first->plan.moved_steering.size() == 4);
-  road.request.intent.jobs.push_back(job_of(2, {8, 9, 10, 11, 12}, CollectiveKind::all_to_all));
-  const auto second = road.next();
+  pipeline.request.intent.jobs.push_back(job_of(2, {8, 9, 10, 11, 12}, CollectiveKind::all_to_all));
+  const auto second = pipeline.next();
   CHECK(keeps(first->plan, second->plan));
   CHECK(second->plan.circuits.size() == 32 + 20);
-  road.request.intent.jobs.erase(road.request.intent.jobs.begin());
-  const auto third = road.next();
+  pipeline.request.intent.jobs.erase(pipeline.request.intent.jobs.begin());
+  const auto third = pipeline.next();
   CHECK(third->plan.circuits.size() == 20);
   CHECK(keeps(third->plan, second->plan));
 }
 
 TEST_CASE("more_peers_than_switches_are_refused_by_name") {
-  Road road{make_sip_ocs({})};
-  road.request.intent.jobs = {job_of(1, {3, 4, 5, 6, 7, 8}, CollectiveKind::all_to_all)};
-  const auto made = make_plan(all_architectures(), road.request);
+  Pipeline pipeline{make_sip_ocs({})};
+  pipeline.request.intent.jobs = {job_of(1, {3, 4, 5, 6, 7, 8}, CollectiveKind::all_to_all)};
+  const auto made = make_plan(all_architectures(), pipeline.request);
   REQUIRE_FALSE(made);
   CHECK(made.error().code == ErrorCode::infeasible);
   CHECK_THAT(made.error().message, Catch::Matchers::Contains("node 3 sends to 5 peers") && Catch::Matchers::Contains("Q = 4"));

@@ -66,7 +66,7 @@ void write_entries(const TapePath& tape) {
 }
 
 /// What such a life leaves.
-std::vector<std::string> life() {
+std::vector<std::string> incarnation() {
   std::vector<std::string> entries{encode(kHead)};
   entries.insert(entries.end(), kEntries.begin(), kEntries.end());
   return entries;
@@ -90,7 +90,7 @@ TEST_CASE("a_tape_gives_back_what_was_written_and_goes_on_behind_it") {
   write_entries(tape);
   write_entries(tape);
   std::string damage;
-  const std::vector<std::string> once = life();
+  const std::vector<std::string> once = incarnation();
   std::vector<std::string> twice = once;
   twice.insert(twice.end(), once.begin(), once.end());
   CHECK(tape.read(damage) == twice);
@@ -103,7 +103,7 @@ TEST_CASE("a_tape_cut_at_any_byte_keeps_the_entries_before_the_cut") {
   const std::string whole = tape.bytes();
   const std::size_t magic = whole.find('\n') + 1;
   std::vector<std::size_t> ends{magic};
-  for (const std::string& entry : life()) {
+  for (const std::string& entry : incarnation()) {
     ends.push_back(ends.back() + 8 + entry.size());
   }
   REQUIRE(ends.back() == whole.size());
@@ -115,7 +115,7 @@ TEST_CASE("a_tape_cut_at_any_byte_keeps_the_entries_before_the_cut") {
     INFO("cut to " << size << " bytes: " << damage);
     CHECK(damage.empty() == (at_edge != ends.end()));
     const auto sound = std::upper_bound(ends.begin(), ends.end(), size) - ends.begin() - 1;
-    const std::vector<std::string> all = life();
+    const std::vector<std::string> all = incarnation();
     CHECK(entries == std::vector<std::string>(all.begin(), all.begin() + sound));
   }
   tape.replace(whole.substr(0, magic - 1));
@@ -135,7 +135,7 @@ TEST_CASE("a_tape_with_any_bit_flipped_is_believed_up_to_the_flip_and_not_beyond
     const auto entries = tape.read(damage);
     INFO("bit " << bit);
     CHECK_FALSE(damage.empty());
-    const std::vector<std::string> all = life();
+    const std::vector<std::string> all = incarnation();
     REQUIRE(entries.size() < all.size());
     CHECK(std::equal(entries.begin(), entries.end(), all.begin()));
   }
@@ -146,7 +146,7 @@ TEST_CASE("a_tape_with_any_bit_flipped_is_believed_up_to_the_flip_and_not_beyond
 namespace {
 
 /// A life of so many events, of some 30 bytes each; its timers are numbered on from `first`.
-void record_life(const TapePath& tape, TapeOptions options, std::uint64_t first, std::uint64_t events) {
+void record_incarnation(const TapePath& tape, TapeOptions options, std::uint64_t first, std::uint64_t events) {
   options.path = tape.path();
   auto writer = TapeWriter::open(options, kHead);
   REQUIRE(writer);
@@ -156,7 +156,7 @@ void record_life(const TapePath& tape, TapeOptions options, std::uint64_t first,
 }
 
 struct Sequence {
-  std::size_t lives = 0;
+  std::size_t incarnations = 0;
   std::vector<std::uint64_t> timers;
   std::uint64_t skipped = 0;
   std::string damage;
@@ -175,7 +175,7 @@ Sequence read_sequence(const TapePath& tape) {
     if (const auto* taped = std::get_if<TapedEvent>(&**entry)) {
       sequence.timers.push_back(std::get<TimerFired>(taped->event).timer.value);
     } else {
-      ++sequence.lives;
+      ++sequence.incarnations;
     }
   }
   sequence.skipped = reader->skipped_events();
@@ -201,7 +201,7 @@ std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t count) {
 
 TEST_CASE("a_life_of_several_segments_is_read_as_one") {
   const TapePath tape;
-  record_life(tape, {.path = {}, .segment_bytes = 1'000}, 1, 500);
+  record_incarnation(tape, {.path = {}, .segment_bytes = 1'000}, 1, 500);
   const auto segments = tape_segments(tape.path());
   REQUIRE(segments.size() > 5);
   CHECK(segments.front().path == tape.path());
@@ -210,7 +210,7 @@ TEST_CASE("a_life_of_several_segments_is_read_as_one") {
     CHECK(fs::file_size(segment.path) < 1'100);
   }
   const Sequence sequence = read_sequence(tape);
-  CHECK(sequence.lives == 1);
+  CHECK(sequence.incarnations == 1);
   CHECK(sequence.timers == numbers(1, 500));
   CHECK(sequence.skipped == 0);
   CHECK(sequence.damage.empty());
@@ -219,12 +219,12 @@ TEST_CASE("a_life_of_several_segments_is_read_as_one") {
 TEST_CASE("earlier_lives_make_room_for_a_new_one_and_a_life_without_its_beginning_is_passed_over") {
   const TapePath tape;
   const TapeOptions options{.path = {}, .limit_bytes = 20'000, .segment_bytes = 1'000};
-  record_life(tape, options, 1, 400);
+  record_incarnation(tape, options, 1, 400);
   const std::uint64_t first = bytes_of(tape_segments(tape.path()));
-  record_life(tape, options, 1'000, 600);
+  record_incarnation(tape, options, 1'000, 600);
   REQUIRE(first / 400 * 1'000 > options.limit_bytes);  // both together do not fit
   const Sequence sequence = read_sequence(tape);
-  CHECK(sequence.lives == 1);
+  CHECK(sequence.incarnations == 1);
   CHECK(sequence.timers == numbers(1'000, 600));
   CHECK(sequence.skipped > 0);
   CHECK(sequence.skipped < 400);
@@ -243,20 +243,20 @@ TEST_CASE("a_life_that_fills_what_it_was_given_stops_recording_and_replays_to_th
   CHECK_THAT(writer->trouble(), Catch::Contains("20000 bytes") && Catch::Contains("--record-limit"));
   CHECK(bytes_of(tape_segments(tape.path())) <= 20'000);
   CHECK(read_sequence(tape).timers == numbers(1, recorded));
-  record_life(tape, {.path = {}, .limit_bytes = 20'000, .segment_bytes = 1'000}, 5'000, 10);  // the next one makes room
+  record_incarnation(tape, {.path = {}, .limit_bytes = 20'000, .segment_bytes = 1'000}, 5'000, 10);  // the next one makes room
   const Sequence sequence = read_sequence(tape);
   CHECK(sequence.timers == numbers(5'000, 10));
-  CHECK(sequence.lives == 1);
+  CHECK(sequence.incarnations == 1);
 }
 
 TEST_CASE("a_lost_segment_ends_its_life_there_and_no_other") {
   const TapePath tape;
-  record_life(tape, {.path = {}, .segment_bytes = 1'000}, 1, 200);
+  record_incarnation(tape, {.path = {}, .segment_bytes = 1'000}, 1, 200);
   const auto segments = tape_segments(tape.path());
-  record_life(tape, {.path = {}, .segment_bytes = 1'000}, 1'000, 20);
+  record_incarnation(tape, {.path = {}, .segment_bytes = 1'000}, 1'000, 20);
   fs::remove(segments[2].path);
   const Sequence sequence = read_sequence(tape);
-  CHECK(sequence.lives == 2);
+  CHECK(sequence.incarnations == 2);
   REQUIRE(sequence.timers.size() > 20);
   const std::uint64_t before = sequence.timers.size() - 20;
   CHECK(std::equal(sequence.timers.begin() + static_cast<std::ptrdiff_t>(before), sequence.timers.end(),
@@ -267,12 +267,12 @@ TEST_CASE("a_lost_segment_ends_its_life_there_and_no_other") {
 
 TEST_CASE("a_life_behind_a_torn_one_begins_in_a_file_of_its_own_and_is_read") {
   const TapePath tape;
-  record_life(tape, {}, 1, 10);
+  record_incarnation(tape, {}, 1, 10);
   const std::string whole = tape.bytes();
   tape.replace(whole.substr(0, whole.size() - 3));
-  record_life(tape, {}, 100, 10);
+  record_incarnation(tape, {}, 100, 10);
   const Sequence sequence = read_sequence(tape);
-  CHECK(sequence.lives == 2);
+  CHECK(sequence.incarnations == 2);
   CHECK(sequence.timers.size() == 19);
   CHECK(sequence.timers.back() == 109);
   CHECK_THAT(sequence.damage, Catch::Contains("is cut short"));

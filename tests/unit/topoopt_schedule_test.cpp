@@ -39,9 +39,9 @@ Job job_of(std::uint64_t id, std::uint32_t nodes, std::vector<Collective> collec
 }
 
 /// A controller's revisions, one after the other.
-class Road {
+class Pipeline {
  public:
-  explicit Road(std::shared_ptr<const Fabric> fabric) {
+  explicit Pipeline(std::shared_ptr<const Fabric> fabric) {
     request_.fabric = std::move(fabric);
     request_.algorithm = "topoopt";
   }
@@ -99,9 +99,9 @@ Matching ends_of(const std::vector<Circuit>& circuits) {
 }
 
 TEST_CASE("a_job_gets_rings_on_all_interfaces_of_its_own_servers") {
-  Road road(fabric_of({}));
-  road.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)})};
-  const PlanResult& result = road.go();
+  Pipeline pipeline(fabric_of({}));
+  pipeline.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)})};
+  const PlanResult& result = pipeline.go();
   CHECK(circuits_of(result, 1).size() == 8 * 4);
   std::map<std::uint32_t, std::set<std::uint32_t>> jumps;
   for (const Circuit& circuit : result.plan.circuits) {
@@ -120,10 +120,10 @@ TEST_CASE("a_job_gets_rings_on_all_interfaces_of_its_own_servers") {
 }
 
 TEST_CASE("every_pair_that_talks_has_a_circuit_or_a_route_over_circuits") {
-  Road road(fabric_of({}));
+  Pipeline pipeline(fabric_of({}));
   Collective shuffle{CollectiveKind::all_to_all, {}, Bytes{12'000'000}};
-  road.intent().jobs = {job_of(1, 12, {all_reduce(1'000'000), shuffle})};
-  const PlanResult& result = road.go();
+  pipeline.intent().jobs = {job_of(1, 12, {all_reduce(1'000'000), shuffle})};
+  const PlanResult& result = pipeline.go();
   const Matching lit = ends_of(result.plan.circuits);
   std::set<std::pair<std::uint32_t, std::uint32_t>> reached(lit.begin(), lit.end());
   for (const HostRoute& route : result.schedule.jobs[0].routes) {
@@ -141,17 +141,17 @@ TEST_CASE("every_pair_that_talks_has_a_circuit_or_a_route_over_circuits") {
 }
 
 TEST_CASE("a_job_that_comes_or_goes_touches_no_other_jobs_circuits") {
-  Road road(fabric_of({}));
-  road.intent().jobs = {job_of(1, 6, {all_reduce(1'000'000)})};
-  const auto first = circuits_of(road.go(), 1);
+  Pipeline pipeline(fabric_of({}));
+  pipeline.intent().jobs = {job_of(1, 6, {all_reduce(1'000'000)})};
+  const auto first = circuits_of(pipeline.go(), 1);
   Collective shuffle{CollectiveKind::all_to_all, {}, Bytes{1'000'000}};
-  road.intent().jobs.push_back(job_of(2, 5, {shuffle}));
-  const PlanResult with = road.go();
+  pipeline.intent().jobs.push_back(job_of(2, 5, {shuffle}));
+  const PlanResult with = pipeline.go();
   CHECK(circuits_of(with, 1) == first);
   CHECK(with.plan.touched.size() == circuits_of(with, 2).size());
   CHECK(with.plan.changed.size() <= 5 + 4);  // its servers, and those that drive the switches
-  std::erase_if(road.intent().jobs, [](const Job& job) { return job.id == JobId{1}; });
-  const PlanResult without = road.go();
+  std::erase_if(pipeline.intent().jobs, [](const Job& job) { return job.id == JobId{1}; });
+  const PlanResult without = pipeline.go();
   CHECK(circuits_of(without, 2) == circuits_of(with, 2));
   CHECK(without.plan.touched.size() == first.size());
 }
@@ -160,12 +160,12 @@ TEST_CASE("a_job_whose_traffic_changes_keeps_the_links_that_both_topologies_have
   for (const std::uint32_t per_switch : {1U, 2U}) {
     TopooptParameters parameters;
     parameters.interfaces_per_switch = per_switch;
-    Road road(fabric_of(parameters, ReturnPath::optical));
-    road.intent().jobs = {job_of(1, 12, {all_reduce(90'000'000)}), job_of(2, 4, {all_reduce(1'000)})};
-    const auto before = road.go();
+    Pipeline pipeline(fabric_of(parameters, ReturnPath::optical));
+    pipeline.intent().jobs = {job_of(1, 12, {all_reduce(90'000'000)}), job_of(2, 4, {all_reduce(1'000)})};
+    const auto before = pipeline.go();
     Collective pairs{CollectiveKind::point_to_point, {0, 6}, Bytes{4'000'000'000}};
-    road.intent().jobs[0].spec.collectives.push_back(pairs);
-    const auto after = road.go();
+    pipeline.intent().jobs[0].spec.collectives.push_back(pairs);
+    const auto after = pipeline.go();
     const Matching old_links = ends_of(circuits_of(before, 1));
     const Matching new_links = ends_of(circuits_of(after, 1));
     Matching both;
@@ -176,23 +176,23 @@ TEST_CASE("a_job_whose_traffic_changes_keeps_the_links_that_both_topologies_have
     INFO("interfaces a switch: " << per_switch);
     CHECK(shared(circuits_of(before, 1), circuits_of(after, 1)) == both.size());
     CHECK(circuits_of(after, 2) == circuits_of(before, 2));
-    road.intent().jobs[0].spec.collectives[0].bytes = Bytes{91'000'000};  // the same topology
-    CHECK(road.go().plan.touched.empty());
+    pipeline.intent().jobs[0].spec.collectives[0].bytes = Bytes{91'000'000};  // the same topology
+    CHECK(pipeline.go().plan.touched.empty());
   }
 }
 
 TEST_CASE("duplex_cabling_puts_both_directions_of_a_link_on_the_same_two_interfaces_even_of_odd_rings") {
   TopooptParameters parameters;
   parameters.interfaces_per_switch = 2;
-  Road road(fabric_of(parameters, ReturnPath::optical));
-  road.intent().jobs = {job_of(1, 7, {all_reduce(1'000'000)}), job_of(2, 9, {all_reduce(1'000'000)})};
-  const PlanResult& result = road.go();
+  Pipeline pipeline(fabric_of(parameters, ReturnPath::optical));
+  pipeline.intent().jobs = {job_of(1, 7, {all_reduce(1'000'000)}), job_of(2, 9, {all_reduce(1'000'000)})};
+  const PlanResult& result = pipeline.go();
   const Fabric fabric = make_topoopt(parameters);
   const auto interface_of = [&](NodeId node, ElementId element) {
     const Node& at = fabric.nodes[node.value];
     const auto sends = std::find(at.transmitters.begin(), at.transmitters.end(), element);
-    const auto hears = std::find(at.receivers.begin(), at.receivers.end(), element);
-    return sends != at.transmitters.end() ? sends - at.transmitters.begin() : hears - at.receivers.begin();
+    const auto receives = std::find(at.receivers.begin(), at.receivers.end(), element);
+    return sends != at.transmitters.end() ? sends - at.transmitters.begin() : receives - at.receivers.begin();
   };
   std::map<std::pair<NodeId, std::ptrdiff_t>, std::pair<NodeId, std::ptrdiff_t>> sends_to;
   for (const Circuit& circuit : result.plan.circuits) {
@@ -235,10 +235,10 @@ TEST_CASE("links_are_balanced_whatever_the_graph_and_held_ones_turn_last") {
 }
 
 TEST_CASE("prime_numbers_of_servers_and_disconnected_demand_get_a_ring_of_all") {
-  Road road(fabric_of({}));
+  Pipeline pipeline(fabric_of({}));
   // Two halves that never talk, and groups that do not divide 13.
-  road.intent().jobs = {job_of(1, 13, {all_reduce(1'000, {0, 1, 2, 3}), all_reduce(1'000, {4, 5, 6, 7, 8})})};
-  const PlanResult& result = road.go();
+  pipeline.intent().jobs = {job_of(1, 13, {all_reduce(1'000, {0, 1, 2, 3}), all_reduce(1'000, {4, 5, 6, 7, 8})})};
+  const PlanResult& result = pipeline.go();
   const Matching lit = ends_of(result.plan.circuits);
   for (std::uint32_t i = 0; i < 13; ++i) {
     CHECK(lit.contains({i, (i + 1) % 13}));
@@ -257,10 +257,10 @@ TEST_CASE("servers_of_one_interface_get_a_ring_one_way_or_a_refusal_where_light_
   TopooptParameters parameters;
   parameters.nodes = 6;
   parameters.degree = 1;
-  Road simplex(fabric_of(parameters));
+  Pipeline simplex(fabric_of(parameters));
   simplex.intent().jobs = {job_of(1, 6, {all_reduce(1'000)})};
   CHECK(simplex.go().plan.circuits.size() == 6);
-  Road duplex(fabric_of(parameters, ReturnPath::optical));
+  Pipeline duplex(fabric_of(parameters, ReturnPath::optical));
   duplex.intent().jobs = {job_of(1, 6, {all_reduce(1'000)})};
   const std::string refusal = duplex.refusal();
   CHECK(refusal.find("nearest: 2 servers, or servers of 2 interfaces") != std::string::npos);
@@ -273,18 +273,18 @@ TEST_CASE("what_no_topology_serves_is_refused_by_name_with_the_nearest_request")
   TopooptParameters parameters;
   parameters.nodes = 20;
   parameters.switch_ports = 10;
-  Road road(fabric_of(parameters));
-  road.intent().jobs = {job_of(1, 1, {all_reduce(1'000)})};
-  CHECK_THAT(road.refusal(), Contains("job 1 has one server") && Contains("nearest: 2 servers"));
-  road.intent().jobs = {job_of(2, 4, {})};
-  CHECK_THAT(road.refusal(), Contains("job 2 moves no bytes between its 4 servers") && Contains("nearest: one collective"));
-  road.intent().jobs = {job_of(3, 14, {all_reduce(1'000)})};
-  CHECK_THAT(road.refusal(), Contains("job 3 has 14 servers in 2 blocks") && Contains("nearest: 10 servers"));
-  road.intent().jobs = {job_of(4, 21, {all_reduce(1'000)})};
-  CHECK_THAT(road.refusal(), Contains("needs 21 nodes, fabric topoopt-20 has 20; nearest: 20 nodes"));
-  road.intent().jobs = {job_of(5, 4, {all_reduce(1'000, {0, 9})})};
-  CHECK_THAT(road.refusal(), Contains("job 5: all_reduce: rank 9 of 4") || Contains("job 5:"));
-  Road foreign(std::make_shared<const Fabric>(make_sip_ring({})));
+  Pipeline pipeline(fabric_of(parameters));
+  pipeline.intent().jobs = {job_of(1, 1, {all_reduce(1'000)})};
+  CHECK_THAT(pipeline.refusal(), Contains("job 1 has one server") && Contains("nearest: 2 servers"));
+  pipeline.intent().jobs = {job_of(2, 4, {})};
+  CHECK_THAT(pipeline.refusal(), Contains("job 2 moves no bytes between its 4 servers") && Contains("nearest: one collective"));
+  pipeline.intent().jobs = {job_of(3, 14, {all_reduce(1'000)})};
+  CHECK_THAT(pipeline.refusal(), Contains("job 3 has 14 servers in 2 blocks") && Contains("nearest: 10 servers"));
+  pipeline.intent().jobs = {job_of(4, 21, {all_reduce(1'000)})};
+  CHECK_THAT(pipeline.refusal(), Contains("needs 21 nodes, fabric topoopt-20 has 20; nearest: 20 nodes"));
+  pipeline.intent().jobs = {job_of(5, 4, {all_reduce(1'000, {0, 9})})};
+  CHECK_THAT(pipeline.refusal(), Contains("job 5: all_reduce: rank 9 of 4") || Contains("job 5:"));
+  Pipeline foreign(std::make_shared<const Fabric>(make_sip_ring({})));
   foreign.intent().jobs = {job_of(1, 4, {all_reduce(1'000)})};
   CHECK_THAT(foreign.refusal(), Contains("is not cabled to a circuit switch") && Contains("architecture sip-ring"));
 }
@@ -310,59 +310,59 @@ std::set<std::string> moved(const Fabric& fabric, const Plan& plan) {
 
 TEST_CASE("a_changed_job_keeps_its_light_while_the_look_ahead_panels_are_wired_and_then_flips_to_them") {
   const auto fabric = panel_fabric();
-  Road road(fabric);
-  road.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)}), job_of(2, 4, {all_reduce(1'000)})};
-  const auto lit = road.go();
+  Pipeline pipeline(fabric);
+  pipeline.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)}), job_of(2, 4, {all_reduce(1'000)})};
+  const auto lit = pipeline.go();
   CHECK(moved(*fabric, lit.plan) == std::set<std::string>{"flip", "panela"});
-  road.intent().jobs[0].spec.collectives = {{CollectiveKind::all_to_all, {}, Bytes{800'000'000}}};
-  const auto wiring = road.go();
+  pipeline.intent().jobs[0].spec.collectives = {{CollectiveKind::all_to_all, {}, Bytes{800'000'000}}};
+  const auto wiring = pipeline.go();
   CHECK(wiring.plan.circuits == lit.plan.circuits);
   CHECK(wiring.plan.touched.empty());
   CHECK(moved(*fabric, wiring.plan) == std::set<std::string>{"panelb"});
   CHECK(wiring.schedule.jobs[0].waiting == 8 * 4);
   CHECK(wiring.schedule.jobs[1].waiting == 0);
-  const auto flipped = road.go();
+  const auto flipped = pipeline.go();
   CHECK(moved(*fabric, flipped.plan) == std::set<std::string>{"flip"});
   CHECK(flipped.schedule.jobs[0].waiting == 0);
   CHECK(ends_of(circuits_of(flipped, 1)) != ends_of(circuits_of(lit, 1)));
   CHECK(circuits_of(flipped, 2) == circuits_of(lit, 2));
-  CHECK(road.go().plan.touched.empty());
+  CHECK(pipeline.go().plan.touched.empty());
   // Back again: panel a still has the wires, so the robot has nothing to do.
-  road.intent().jobs[0].spec.collectives = {all_reduce(1'000'000)};
-  const auto back = road.go();
+  pipeline.intent().jobs[0].spec.collectives = {all_reduce(1'000'000)};
+  const auto back = pipeline.go();
   CHECK(moved(*fabric, back.plan) == std::set<std::string>{"flip"});
   CHECK(ends_of(circuits_of(back, 1)) == ends_of(circuits_of(lit, 1)));
   // Its end moves nothing, and whoever wants the same next finds it wired.
-  road.intent().jobs.erase(road.intent().jobs.begin());
-  CHECK(road.go().plan.moved_steering.empty());
-  road.intent().jobs.push_back(job_of(3, 8, {all_reduce(2'000'000)}));
-  CHECK(road.go().plan.moved_steering.empty());
+  pipeline.intent().jobs.erase(pipeline.intent().jobs.begin());
+  CHECK(pipeline.go().plan.moved_steering.empty());
+  pipeline.intent().jobs.push_back(job_of(3, 8, {all_reduce(2'000'000)}));
+  CHECK(pipeline.go().plan.moved_steering.empty());
 }
 
 TEST_CASE("a_job_that_changes_its_mind_while_panels_are_wired_has_them_wired_anew_in_the_dark") {
   const auto fabric = panel_fabric();
-  Road road(fabric);
-  road.intent().jobs = {job_of(1, 9, {all_reduce(1'000'000)})};
-  const auto lit = road.go();
-  road.intent().jobs[0].spec.collectives = {{CollectiveKind::all_to_all, {}, Bytes{900'000'000}}};
-  CHECK(road.go().schedule.jobs[0].waiting > 0);
-  road.intent().jobs[0].spec.collectives = {{CollectiveKind::point_to_point, {0, 4}, Bytes{900'000'000}}};
-  const auto again = road.go();
+  Pipeline pipeline(fabric);
+  pipeline.intent().jobs = {job_of(1, 9, {all_reduce(1'000'000)})};
+  const auto lit = pipeline.go();
+  pipeline.intent().jobs[0].spec.collectives = {{CollectiveKind::all_to_all, {}, Bytes{900'000'000}}};
+  CHECK(pipeline.go().schedule.jobs[0].waiting > 0);
+  pipeline.intent().jobs[0].spec.collectives = {{CollectiveKind::point_to_point, {0, 4}, Bytes{900'000'000}}};
+  const auto again = pipeline.go();
   CHECK(again.plan.circuits == lit.plan.circuits);
   CHECK(again.schedule.jobs[0].waiting > 0);
   CHECK(moved(*fabric, again.plan) == std::set<std::string>{"panelb"});
-  CHECK(moved(*fabric, road.go().plan) == std::set<std::string>{"flip"});
+  CHECK(moved(*fabric, pipeline.go().plan) == std::set<std::string>{"flip"});
 }
 
 TEST_CASE("a_panel_that_carries_light_is_not_moved_by_hand") {
   const auto fabric = panel_fabric();
-  Road road(fabric);
-  road.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)})};
-  road.go();
+  Pipeline pipeline(fabric);
+  pipeline.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)})};
+  pipeline.go();
   const auto panel = std::find_if(fabric->devices.begin(), fabric->devices.end(),
                                   [](const Device& device) { return device.name == "panel-0a"; });
-  road.intent().overrides = {{panel->id, OcsSetpoint{{{0, 5}}}}};
-  const std::string refusal = road.refusal();
+  pipeline.intent().overrides = {{panel->id, OcsSetpoint{{{0, 5}}}}};
+  const std::string refusal = pipeline.refusal();
   CHECK(refusal.find("panel-0a") != std::string::npos);
   CHECK(refusal.find("needs it") != std::string::npos);
 }
@@ -376,9 +376,9 @@ JobSpec placed(const PlanResult& result, std::size_t job) {
 }
 
 TEST_CASE("an_all_reduce_is_predicted_over_all_rings_at_once") {
-  Road road(fabric_of({}));
-  road.intent().jobs = {job_of(1, 8, {all_reduce(800'000'000)})};
-  const PlanResult& result = road.go();
+  Pipeline pipeline(fabric_of({}));
+  pipeline.intent().jobs = {job_of(1, 8, {all_reduce(800'000'000)})};
+  const PlanResult& result = pipeline.go();
   ScheduleTimings timings;
   timings.latency = Duration{};
   const auto predicted = predict_schedule(placed(result, 0), result.schedule.jobs[0], timings);
@@ -391,12 +391,12 @@ TEST_CASE("forwarded_bytes_share_links_and_pay_for_every_hop") {
   TopooptParameters parameters;
   parameters.nodes = 5;
   parameters.degree = 1;
-  Road road(fabric_of(parameters));
-  road.intent().jobs = {job_of(1, 5,
-                               {{CollectiveKind::point_to_point, {0, 3}, Bytes{125'000'000}},
-                                {CollectiveKind::point_to_point, {1, 4}, Bytes{125'000'000}}})};
-  road.intent().jobs[0].spec.collectives[1].needed = kForever;
-  const PlanResult& result = road.go();
+  Pipeline pipeline(fabric_of(parameters));
+  pipeline.intent().jobs = {job_of(1, 5,
+                                   {{CollectiveKind::point_to_point, {0, 3}, Bytes{125'000'000}},
+                                    {CollectiveKind::point_to_point, {1, 4}, Bytes{125'000'000}}})};
+  pipeline.intent().jobs[0].spec.collectives[1].needed = kForever;
+  const PlanResult& result = pipeline.go();
   const auto& routes = result.schedule.jobs[0].routes;
   REQUIRE(routes.size() == 2);
   CHECK(routes[0] == HostRoute{NodeId{0}, NodeId{3}, {NodeId{1}, NodeId{2}}});
@@ -410,10 +410,10 @@ TEST_CASE("forwarded_bytes_share_links_and_pay_for_every_hop") {
 }
 
 TEST_CASE("replayed_over_standing_light_an_iteration_takes_what_was_predicted_and_darkness_is_waited_for") {
-  Road road(fabric_of({}));
+  Pipeline pipeline(fabric_of({}));
   Collective shuffle{CollectiveKind::all_to_all, {}, Bytes{50'000'000}};
-  road.intent().jobs = {job_of(1, 10, {all_reduce(100'000'000), shuffle})};
-  const PlanResult& result = road.go();
+  pipeline.intent().jobs = {job_of(1, 10, {all_reduce(100'000'000), shuffle})};
+  const PlanResult& result = pipeline.go();
   const JobSpec spec = placed(result, 0);
   const JobSchedule& schedule = result.schedule.jobs[0];
   REQUIRE_FALSE(schedule.routes.empty());

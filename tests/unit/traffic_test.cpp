@@ -35,7 +35,7 @@ struct Line {
   }
 };
 
-TrafficTold told_of(std::string_view bytes) {
+TrafficReported reported_of(std::string_view bytes) {
   InspectorReader reader;
   reader.read(1, bytes, false);
   return reader.take();
@@ -50,12 +50,12 @@ struct Player {
   std::uint64_t unreported = 0;  ///< collectives of each iteration that are too small to be told
 
   void play(Instant now) {
-    TrafficTold told;
+    TrafficReported reported;
     for (const std::int64_t bytes : iteration) {
-      told.records.push_back({communicator, 0, 4, ++sequence, CollectiveKind::all_reduce, {bytes}, now.time_since_epoch()});
+      reported.records.push_back({communicator, 0, 4, ++sequence, CollectiveKind::all_reduce, {bytes}, now.time_since_epoch()});
     }
     sequence += unreported;
-    folder.hear(now, told);
+    folder.receive(now, reported);
   }
   /// So many iterations, the first at `from`, 100 ms each.
   void play_on(Instant from, int iterations) {
@@ -133,9 +133,9 @@ TEST_CASE("lines that come in pieces are read once they are whole", "[traffic]")
     reader.read(1, std::string_view(text).substr(0, cut), false);
     reader.read(2, "{\"other\":", false);  // another file's half line is its own
     reader.read(1, std::string_view(text).substr(cut), false);
-    const TrafficTold told = reader.take();
-    CHECK(told.records.size() == 1);
-    CHECK(told.refused == 0);
+    const TrafficReported reported = reader.take();
+    CHECK(reported.records.size() == 1);
+    CHECK(reported.refused == 0);
   }
 }
 
@@ -143,18 +143,18 @@ TEST_CASE("a file that begins anew drops the half line of the old one", "[traffi
   InspectorReader reader;
   reader.read(1, Line{}.text().substr(0, 40), false);
   reader.read(1, Line{}.text() + "\n", true);
-  const TrafficTold told = reader.take();
-  CHECK(told.records.size() == 1);
-  CHECK(told.refused == 0);
+  const TrafficReported reported = reader.take();
+  CHECK(reported.records.size() == 1);
+  CHECK(reported.refused == 0);
 }
 
 TEST_CASE("garbage between lines costs only itself", "[traffic]") {
   Line second;
   second.sequence = 8;
-  const TrafficTold told = told_of(Line{}.text() + "\n\x01\xff{{{\n\n" + second.text() + "\n");
-  CHECK(told.records.size() == 2);
-  CHECK(told.refused == 1);
-  CHECK(told.fault.find("no JSON object") != std::string::npos);
+  const TrafficReported reported = reported_of(Line{}.text() + "\n\x01\xff{{{\n\n" + second.text() + "\n");
+  CHECK(reported.records.size() == 2);
+  CHECK(reported.refused == 1);
+  CHECK(reported.fault.find("no JSON object") != std::string::npos);
 }
 
 TEST_CASE("a line without an end is bounded, named and skipped", "[traffic]") {
@@ -164,10 +164,10 @@ TEST_CASE("a line without an end is bounded, named and skipped", "[traffic]") {
     reader.read(1, part, false);
   }
   reader.read(1, "\n" + Line{}.text() + "\n", false);
-  const TrafficTold told = reader.take();
-  CHECK(told.records.size() == 1);
-  CHECK(told.refused == 1);
-  CHECK(told.fault.find(std::to_string(limits::kInspectorLineBytes)) != std::string::npos);
+  const TrafficReported reported = reader.take();
+  CHECK(reported.records.size() == 1);
+  CHECK(reported.refused == 1);
+  CHECK(reported.fault.find(std::to_string(limits::kInspectorLineBytes)) != std::string::npos);
 }
 
 TEST_CASE("the period is the shortest that explains most", "[traffic]") {
@@ -272,14 +272,14 @@ TEST_CASE("transfers between two ranks make nothing else believed", "[traffic]")
   Player player{folder};
   player.iteration = {400};
   player.play_on(after({}), 6);
-  folder.hear(after(milliseconds{500}), TrafficTold{{}, 1, 0, {}});
+  folder.receive(after(milliseconds{500}), TrafficReported{{}, 1, 0, {}});
   CHECK(folder.report(after(milliseconds{500})).trouble.find("between two ranks") != std::string::npos);
 }
 
 TEST_CASE("more communicators than are followed is said, and memory stays bounded", "[traffic]") {
   TrafficFolder folder;
   for (std::uint64_t id = 0; id < 10 * limits::kCommunicatorsPerNode; ++id) {
-    folder.hear(after({}), TrafficTold{{{id, 0, 4, 1, CollectiveKind::all_reduce, {1}, {}}}, 0, 0, {}});
+    folder.receive(after({}), TrafficReported{{{id, 0, 4, 1, CollectiveKind::all_reduce, {1}, {}}}, 0, 0, {}});
   }
   CHECK(folder.counters().crowded_out == 9 * limits::kCommunicatorsPerNode);
   CHECK_FALSE(folder.report(after({})).trouble.empty());

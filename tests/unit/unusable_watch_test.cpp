@@ -50,7 +50,7 @@ struct Bench {
   void greet(NodeId node, bool latched = false) {
     sessions.greet(node, Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, sink);
   }
-  /// Nobody hears this node any more, nor waits for it.
+  /// Nobody receives this node any more, nor waits for it.
   void lose(NodeId gone) {
     facts.now += facts.timings.stage_deadline;
     for (const Node& node : facts.fabric->nodes) {
@@ -76,10 +76,10 @@ struct Bench {
     sessions.keep(Observation{id, health, facts.now, std::move(reading), fault});
   }
   void see_laser(DeviceId id, bool emits) { see(id, LaserObservation{centre_of(kFirst), Dbm{0}, emits, true, 0, 0}); }
-  void hear(DeviceId id, DeviceHealth health, const std::string& fault) {
+  void receive(DeviceId id, DeviceHealth health, const std::string& fault) {
     watch.observe({id, health, facts.now, {}, fault}, sink);
   }
-  void give_up(DeviceId id) { hear(id, DeviceHealth::failed, "no light"); }
+  void give_up(DeviceId id) { receive(id, DeviceHealth::failed, "no light"); }
 
   std::shared_ptr<PlanResult> plan_with(const std::vector<DevicePlan>& shares) const {
     auto result = std::make_shared<PlanResult>();
@@ -134,9 +134,9 @@ struct Bench {
 TEST_CASE("only a driver that gave up makes a device unusable, and only a device that is ready is usable again") {
   Bench bench;
   const DeviceId laser = bench.laser(1);
-  bench.hear(laser, DeviceHealth::failed, "");  // the module says that it is broken, and was read
+  bench.receive(laser, DeviceHealth::failed, "");  // the module says that it is broken, and was read
   CHECK_FALSE(bench.watch.is_unusable(laser));
-  bench.hear(laser, DeviceHealth::ready, "a warning");
+  bench.receive(laser, DeviceHealth::ready, "a warning");
   CHECK_FALSE(bench.watch.is_unusable(laser));
   CHECK(bench.alarms.rows().empty());
   bench.give_up(laser);
@@ -146,12 +146,12 @@ TEST_CASE("only a driver that gave up makes a device unusable, and only a device
   REQUIRE(bench.alarms.rows().size() == 1);
   CHECK(bench.alarms.rows()[0].alarm.device == laser);
   CHECK_THAT(bench.alarms.rows()[0].alarm.evidence, Catch::Contains("follows no order: no light"));
-  bench.hear(laser, DeviceHealth::moving, "");
-  bench.hear(laser, DeviceHealth::failed, "");
+  bench.receive(laser, DeviceHealth::moving, "");
+  bench.receive(laser, DeviceHealth::failed, "");
   CHECK(bench.watch.is_unusable(laser));
-  bench.hear(bench.laser(2), DeviceHealth::ready, "");  // another one
+  bench.receive(bench.laser(2), DeviceHealth::ready, "");  // another one
   CHECK(bench.watch.is_unusable(laser));
-  bench.hear(laser, DeviceHealth::ready, "");
+  bench.receive(laser, DeviceHealth::ready, "");
   CHECK_FALSE(bench.watch.is_unusable(laser));
   CHECK(bench.watch.is_sound(NodeId{1}));
 }
@@ -305,16 +305,16 @@ TEST_CASE("a laser that nothing is known to have changed holds what the confirme
   bench.give_up(laser);
   CHECK(bench.entry(laser)->holds);
   CHECK(bench.entry(laser)->may_emit.empty());
-  CHECK(bench.watch.may_shine(laser));
+  CHECK(bench.watch.may_emit_light(laser));
   bench.see_laser(laser, false);  // read at the very confirmation: not after it
   CHECK(bench.entry(laser)->holds);
   bench.facts.now += nanoseconds{1};
   bench.see_laser(laser, true);
   CHECK(bench.entry(laser)->holds);
-  CHECK(bench.watch.may_shine(laser));
+  CHECK(bench.watch.may_emit_light(laser));
   bench.see_laser(laser, false);  // what should be light is none
   CHECK_FALSE(bench.entry(laser)->holds);
-  CHECK_FALSE(bench.watch.may_shine(laser));
+  CHECK_FALSE(bench.watch.may_emit_light(laser));
 }
 
 TEST_CASE("a dark laser that the plan wants dark holds") {
@@ -323,13 +323,13 @@ TEST_CASE("a dark laser that the plan wants dark holds") {
   bench.give_up(laser);
   bench.see_laser(laser, false);
   CHECK(bench.entry(laser)->holds);  // nothing was ever confirmed
-  CHECK_FALSE(bench.watch.may_shine(laser));
+  CHECK_FALSE(bench.watch.may_emit_light(laser));
   bench.confirm({share(laser, LaserSetpoint{kFirst, Dbm{0}, false}, false)});
   CHECK(bench.entry(laser)->holds);
-  CHECK_FALSE(bench.watch.may_shine(laser));
+  CHECK_FALSE(bench.watch.may_emit_light(laser));
   bench.confirm({share(bench.laser(2), light(kFirst), true)});  // a plan with nothing of it
   CHECK(bench.entry(laser)->holds);
-  CHECK_FALSE(bench.watch.may_shine(laser));
+  CHECK_FALSE(bench.watch.may_emit_light(laser));
 }
 
 TEST_CASE("a laser that a failed commit touched may emit what that asked and what was there, until it is read dark") {
@@ -351,7 +351,7 @@ TEST_CASE("a laser that a failed commit touched may emit what that asked and wha
     CHECK(bench.entry(laser)->may_emit.empty());
     CHECK_FALSE(bench.entry(other)->holds);
     CHECK(bench.entry(other)->may_emit == std::vector<FrequencySlot>{kSecond});
-    CHECK(bench.watch.may_shine(other));  // though nothing confirmed has light there
+    CHECK(bench.watch.may_emit_light(other));  // though nothing confirmed has light there
   }
   SECTION("what it touched may emit both, each named once") {
     for (int i = 0; i < 2; ++i) {
@@ -360,8 +360,8 @@ TEST_CASE("a laser that a failed commit touched may emit what that asked and wha
     CHECK_FALSE(bench.entry(laser)->holds);
     CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kSecond, kFirst});
     CHECK(bench.entry(other)->may_emit.empty());  // it was to be dark
-    CHECK(bench.watch.may_shine(laser));
-    CHECK_FALSE(bench.watch.may_shine(other));
+    CHECK(bench.watch.may_emit_light(laser));
+    CHECK_FALSE(bench.watch.may_emit_light(other));
     bench.see_laser(laser, false);  // at the very failure
     CHECK_FALSE(bench.entry(laser)->may_emit.empty());
     bench.facts.now += nanoseconds{1};
@@ -391,20 +391,20 @@ TEST_CASE("a latched laser is dark, as is one that an operator has looked at") {
   Bench bench;
   const DeviceId laser = bench.laser(1);
   bench.confirm({share(laser, light(kFirst), true)});
-  CHECK_FALSE(bench.watch.may_shine(laser));  // it follows orders
+  CHECK_FALSE(bench.watch.may_emit_light(laser));  // it follows orders
   SECTION("latched") {
     bench.greet(NodeId{1}, true);
     CHECK_FALSE(bench.entry(laser)->holds);
-    CHECK_FALSE(bench.watch.may_shine(laser));
+    CHECK_FALSE(bench.watch.may_emit_light(laser));
   }
   SECTION("looked at") {
     bench.lose(NodeId{1});
     CHECK(bench.entry(laser)->holds);
-    CHECK(bench.watch.may_shine(laser));
-    CHECK_FALSE(bench.watch.may_shine(bench.ocs(1)));
+    CHECK(bench.watch.may_emit_light(laser));
+    CHECK_FALSE(bench.watch.may_emit_light(bench.ocs(1)));
     bench.sessions.vouch_dark(NodeId{1});
     CHECK_FALSE(bench.entry(laser)->holds);
-    CHECK_FALSE(bench.watch.may_shine(laser));
+    CHECK_FALSE(bench.watch.may_emit_light(laser));
   }
 }
 
@@ -441,7 +441,7 @@ TEST_CASE("a switch that a failed commit touched holds if it was read since to b
     CHECK_FALSE(bench.entry(ocs)->holds);
     bench.see(ocs, OcsObservation{crossed.connects, true});
     CHECK(bench.entry(ocs)->holds);
-    CHECK_FALSE(bench.watch.may_shine(ocs));
+    CHECK_FALSE(bench.watch.may_emit_light(ocs));
     // That its node's lasers are latched says nothing of it.
     bench.see(ocs, OcsObservation{{{0, 2}, {1, 0}}, true});
     bench.greet(NodeId{1}, true);
@@ -474,12 +474,12 @@ TEST_CASE("a laser of another's light, which no plan knows, may emit what was re
   REQUIRE(bench.entry(laser));
   CHECK(bench.entry(laser)->may_emit.size() == 1);
   CHECK_FALSE(bench.entry(laser)->holds);
-  CHECK(bench.watch.may_shine(laser));
+  CHECK(bench.watch.may_emit_light(laser));
   CHECK_FALSE(bench.watch.is_proven_dark(laser));
   bench.facts.now += nanoseconds{1};
   bench.see_laser(laser, false);
   CHECK(bench.watch.is_proven_dark(laser));
-  CHECK_FALSE(bench.watch.may_shine(laser));
+  CHECK_FALSE(bench.watch.may_emit_light(laser));
 }
 
 // --- what stays for somebody's light, and what is back ---------------------------------------------------------------------
@@ -517,7 +517,7 @@ TEST_CASE("what was held back is forgotten with the first confirmation after the
   CHECK_FALSE(bench.watch.is_unusable(bench.ocs(0)));
   bench.facts.now += seconds{1};
   bench.see_laser(laser, true);
-  CHECK(bench.watch.may_shine(laser));
+  CHECK(bench.watch.may_emit_light(laser));
   CHECK_FALSE(bench.watch.is_unusable(bench.ocs(0)));
 }
 
@@ -529,12 +529,12 @@ TEST_CASE("what a plan did without is told once when it is of use again") {
   CHECK_FALSE(bench.watch.take_recovery());  // no plan was made of it
   bench.watch.planned_without(bench.watch.devices());
   CHECK_FALSE(bench.watch.take_recovery());
-  bench.hear(bench.laser(2), DeviceHealth::ready, "");
+  bench.receive(bench.laser(2), DeviceHealth::ready, "");
   const std::optional<std::string> back = bench.watch.take_recovery();
   REQUIRE(back);
   CHECK_THAT(*back, Catch::Contains("(device " + std::to_string(bench.laser(2).value) + ")"));
   CHECK_FALSE(bench.watch.take_recovery());
-  bench.hear(bench.laser(1), DeviceHealth::ready, "");
+  bench.receive(bench.laser(1), DeviceHealth::ready, "");
   CHECK(bench.watch.take_recovery());
   CHECK_FALSE(bench.watch.take_recovery());
 }

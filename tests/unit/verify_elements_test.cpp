@@ -311,7 +311,7 @@ VerifyBench make_comb(bool has_rings) {
   return bench;
 }
 
-TEST_CASE("verify: a receiver right behind a grating hears every wavelength that leaks, one behind a filter does not") {
+TEST_CASE("verify: a receiver right behind a grating receives every wavelength that leaks, one behind a filter does not") {
   CHECK(make_comb(false).verdict() == crosstalk_at({"rx-0", "rx-1"}, "-10.00"));
   CHECK(make_comb(true).verdict() == Texts{});
 }
@@ -345,7 +345,7 @@ VerifyBench chain_past(std::int64_t mhz, std::int64_t range) {
 }
 
 TEST_CASE("verify: a ring takes light within half its width of a resonance, on both sides") {
-  const Texts dropped{"stray_light: rx-0 hears tx-0 at 193.10000 THz in no circuit",
+  const Texts dropped{"stray_light: rx-0 receives tx-0 at 193.10000 THz in no circuit",
                       "wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-5"};
   CHECK(chain_past(193'140'001, 0).verdict() == Texts{});
   CHECK(chain_past(193'140'000, 0).verdict() == dropped);
@@ -357,7 +357,7 @@ TEST_CASE("verify: a ring takes light at its other resonances, and that is named
   const auto dropped = [](int beside) {
     return Texts{"fsr_aliasing: ring-0: light at 193.10000 THz meets another order of it, " + std::to_string(beside) +
                      " MHz beside the resonance that is set; its free spectral range is 200000 MHz",
-                 "stray_light: rx-0 hears tx-0 at 193.10000 THz in no circuit",
+                 "stray_light: rx-0 receives tx-0 at 193.10000 THz in no circuit",
                  "wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-5"};
   };
   CHECK(chain_past(193'340'001, 200'000).verdict() == Texts{});
@@ -480,7 +480,7 @@ VerifyBench make_line() {
   return bench;
 }
 
-const std::string kMonitor = "stray_light: rx-1 hears tx-0 at 193.10000 THz in no circuit";
+const std::string kMonitor = "stray_light: rx-1 receives tx-0 at 193.10000 THz in no circuit";
 const std::string kDark = "wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0";
 
 TEST_CASE("verify: light passes taps, attenuators, panels and circuit switches with their losses") {

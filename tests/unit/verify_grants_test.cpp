@@ -56,10 +56,10 @@ VerifyBench make_granted() {
     bench.circuit(i + 1, 1, "tx-" + std::to_string(i), "rx-" + std::to_string(next.value), 0);
     GrantMap map;
     map.job = JobId{1};
-    map.laid = Revision{1};
+    map.routed_by = Revision{1};
     map.timings = exact_timings();
     map.quantum = milliseconds{10};
-    map.waves = {{next, bench.device_plan(laser).device, wavelength(0)}};
+    map.wavelengths = {{next, bench.device_plan(laser).device, wavelength(0)}};
     map.sources = {NodeId{(i + 2) % 3}};
     map.sends = {{0, NodeId{i}, next, Bytes{1'000}}};
     bench.plan.nodes[i].grants = map;
@@ -135,10 +135,10 @@ TEST_CASE("verify: the machines' times are no shorter than what the lasers need,
 
 TEST_CASE("verify: a table names lasers") {
   VerifyBench bench = make_granted();
-  map_of(bench, 0).waves[0].laser = bench.device_plan("wss").device;
+  map_of(bench, 0).wavelengths[0].laser = bench.device_plan("wss").device;
   CHECK(bench.verdict()[0] == kTable + "a: its table names device 4, which is no laser");
   for (const std::uint32_t beyond : {5U, 4'000'000'000U}) {
-    map_of(bench, 0).waves[0].laser = DeviceId{beyond};
+    map_of(bench, 0).wavelengths[0].laser = DeviceId{beyond};
     CHECK(bench.verdict()[0] == kTable + "a: its table names device " + std::to_string(beyond) + ", which is no laser");
   }
 }
@@ -156,21 +156,21 @@ TEST_CASE("verify: a table allows only what is a circuit of its job, and each ci
   };
   const std::string in_none = kTable + "circuit 1 of job 1 is in no table of a";
   const std::string leads_nowhere = kTable + "a: it is to send from node 0 to node 1, where its table leads no light";
-  CHECK(with([](auto&, GrantMap& map) { map.waves[0].destination = NodeId{2}; }) ==
+  CHECK(with([](auto&, GrantMap& map) { map.wavelengths[0].destination = NodeId{2}; }) ==
         Texts{no_circuit(2), leads_nowhere, in_none});
-  CHECK(with([](auto&, GrantMap& map) { map.waves.clear(); }) == Texts{leads_nowhere, in_none});
-  CHECK(with([](auto&, GrantMap& map) { map.waves.push_back(map.waves[0]); }) ==
-        Texts{kTable + "a: its table has 2 wavelengths of device 0, the palette 1 others"});
-  CHECK(with([](auto&, GrantMap& map) { map.waves[0].slot = wavelength(1); }) ==
+  CHECK(with([](auto&, GrantMap& map) { map.wavelengths.clear(); }) == Texts{leads_nowhere, in_none});
+  CHECK(with([](auto&, GrantMap& map) { map.wavelengths.push_back(map.wavelengths[0]); }) ==
+        Texts{kTable + "a: its table has 2 wavelengths of device 0, the wavelength set 1 others"});
+  CHECK(with([](auto&, GrantMap& map) { map.wavelengths[0].slot = wavelength(1); }) ==
         Texts{kTable + "a: its table allows 193.20000 THz to node 1, which is no circuit of job 1",
-              kTable + "a: its table has 1 wavelengths of device 0, the palette 1 others", in_none});
-  CHECK(with([](VerifyBench& bench, GrantMap& map) { map.waves[0].laser = bench.device_plan("laser-1").device; }) ==
+              kTable + "a: its table has 1 wavelengths of device 0, the wavelength set 1 others", in_none});
+  CHECK(with([](VerifyBench& bench, GrantMap& map) { map.wavelengths[0].laser = bench.device_plan("laser-1").device; }) ==
         Texts{no_circuit(1), in_none});
 }
 
 TEST_CASE("verify: a table allows no other node's circuit, and none of another job") {
   VerifyBench borrowed = make_granted();
-  map_of(borrowed, 0).waves.push_back(map_of(borrowed, 1).waves[0]);  // of laser-1, to c: b's circuit
+  map_of(borrowed, 0).wavelengths.push_back(map_of(borrowed, 1).wavelengths[0]);  // of laser-1, to c: b's circuit
   const Texts found = borrowed.verdict();
   REQUIRE_FALSE(found.empty());
   CHECK(found[0] == kTable + "a: its table allows 193.10000 THz to node 2, which is no circuit of job 1");
@@ -198,7 +198,7 @@ TEST_CASE("verify: a palette emits nothing that the table does not have") {
   bench.timeslot("laser-0", 1, milliseconds{40}, microseconds{30'101}, milliseconds{1});
   const Texts found = bench.verdict();
   REQUIRE_FALSE(found.empty());
-  CHECK(found[0] == kTable + "a: its table has 1 wavelengths of device 0, the palette 2 others");
+  CHECK(found[0] == kTable + "a: its table has 1 wavelengths of device 0, the wavelength set 2 others");
   VerifyBench dark = make_granted();
   auto& timeline = dark.timeline("laser-0");
   timeline.insert(timeline.begin(), {Duration{}, {}, Duration{}, LaserSetpoint{wavelength(1), Dbm{0}, false}});
@@ -211,7 +211,7 @@ TEST_CASE("verify: all lasers of a node reach the same nodes, since any of them 
   bench.timeslot("laser-3", 0, Duration{}, microseconds{30'101}, milliseconds{1});
   bench.set<WssSetpoint>("wss").routes.push_back({wavelength(0), 3, 1, Db{0}});
   bench.circuit(4, 1, "tx-3", "rx-1", 0);
-  map_of(bench, 2).waves.push_back({NodeId{1}, bench.device_plan("laser-3").device, wavelength(0)});
+  map_of(bench, 2).wavelengths.push_back({NodeId{1}, bench.device_plan("laser-3").device, wavelength(0)});
   map_of(bench, 1).sources.push_back(NodeId{2});
   bench.declare();
   const Texts found = bench.verdict();
@@ -248,47 +248,47 @@ TEST_CASE("verify: the arbiter at a circuit's end knows its source, its job and 
   const std::string other_times = kTable + "c has no arbiter that knows b of job 1 with the same times";
   CHECK(with([](NodePlan& end) { end.grants->timings.flight += Duration{1}; }) == Texts{unknown, other_times});
   CHECK(with([](NodePlan& end) { end.grants->quantum -= Duration{1}; }) == Texts{unknown, other_times});
-  const Texts laid = with([](NodePlan& end) { end.grants->laid = Revision{0}; });
-  CHECK(std::find(laid.begin(), laid.end(), unknown) != laid.end());
+  const Texts routed_by = with([](NodePlan& end) { end.grants->routed_by = Revision{0}; });
+  CHECK(std::find(routed_by.begin(), routed_by.end(), unknown) != routed_by.end());
   const Texts job = with([](NodePlan& end) { end.grants->job = JobId{2}; });
   CHECK(std::find(job.begin(), job.end(), unknown) != job.end());
   const Texts gone = with([](NodePlan& end) { end.grants.reset(); });
   CHECK(gone == Texts{unknown, kTable + "circuit 2 of job 1 is in no table of b"});
 }
 
-TEST_CASE("verify: a receiver under grants hears one job") {
+TEST_CASE("verify: a receiver under grants receives one job") {
   VerifyBench bench = make_granted();
   bench.light("laser-3", 1);
   bench.set<WssSetpoint>("wss").routes.push_back({wavelength(1), 3, 1, Db{0}});
   bench.circuit(4, 2, "tx-3", "rx-1", 1);
   bench.declare();
   const Texts found = bench.verdict();
-  CHECK(std::find(found.begin(), found.end(), "job_isolation: rx-1 hears job 1 and job 2, one of them under grants") !=
+  CHECK(std::find(found.begin(), found.end(), "job_isolation: rx-1 receives job 1 and job 2, one of them under grants") !=
         found.end());
 }
 
 // --- light that was laid ------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: all light of a job was laid by one revision, and none by a later one") {
-  const auto refusal = [](const std::string& node, int laid, int others) {
-    return kTable + node + ": its light of job 1 is of revision " + std::to_string(laid) + ", others' of " +
+  const auto refusal = [](const std::string& node, int routed_by, int others) {
+    return kTable + node + ": its light of job 1 is of revision " + std::to_string(routed_by) + ", others' of " +
            std::to_string(others);
   };
   VerifyBench one = make_granted();
-  map_of(one, 2).laid = Revision{0};
+  map_of(one, 2).routed_by = Revision{0};
   const Texts found = one.verdict();
   CHECK(std::find(found.begin(), found.end(), refusal("c", 0, 1)) != found.end());
   VerifyBench later = make_granted();
-  each_map(later, [](GrantMap& map) { map.laid = Revision{2}; });
+  each_map(later, [](GrantMap& map) { map.routed_by = Revision{2}; });
   const Texts all = later.verdict();
   CHECK(std::find(all.begin(), all.end(), refusal("a", 2, 2)) != all.end());
 }
 
-TEST_CASE("verify: light is laid anew in the dark, and light that stays as it was laid stays lit") {
+TEST_CASE("verify: light is routed anew in the dark, and light that stays as it was routed stays lit") {
   VerifyBench fresh = make_granted();
   fresh.device_plan("laser-1").touched = false;
   const Texts stays = fresh.verdict();
-  CHECK(std::find(stays.begin(), stays.end(), kTable + "laser-1 stays lit although the light of job 1 is laid anew") !=
+  CHECK(std::find(stays.begin(), stays.end(), kTable + "laser-1 stays lit although the light of job 1 is routed anew") !=
         stays.end());
   VerifyBench bench = make_granted();
   bench.confirm();
@@ -296,7 +296,7 @@ TEST_CASE("verify: light is laid anew in the dark, and light that stays as it wa
   bench.device_plan("laser-1").touched = true;
   bench.plan.changed = {NodeId{1}};
   const Texts dark = bench.verdict();
-  CHECK(std::find(dark.begin(), dark.end(), kTable + "laser-1 goes dark although the light of job 1 stays as it was laid") !=
+  CHECK(std::find(dark.begin(), dark.end(), kTable + "laser-1 goes dark although the light of job 1 stays as it was routed") !=
         dark.end());
 }
 
@@ -324,7 +324,7 @@ TEST_CASE("verify: light of another job counts beside light under grants, and th
   bench.plan.nodes[2].cycle = Duration{};
   bench.light("laser-2", 0);
   bench.timeline("laser-2") = {{{}, {}, kForever, bench.timeline("laser-2")[0].setpoint}};
-  map_of(bench, 1).waves.clear();
+  map_of(bench, 1).wavelengths.clear();
   map_of(bench, 1).sends.clear();
   bench.timeline("laser-1") = {{{}, {}, kForever, bench.dark_setpoint(bench.fabric.devices[1])}};
   bench.plan.nodes[1].cycle = Duration{};

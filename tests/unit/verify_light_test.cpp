@@ -83,7 +83,7 @@ TEST_CASE("verify: timeslots of another job count at an amplifier with their wor
 // --- crosstalk ----------------------------------------------------------------------------------------------------------
 
 /// Three nodes of one laser and one receiver each around one WSS: tx-0 to rx-1 to rx-2 to rx-0, all on wavelength 0, so that
-/// each receiver hears what the WSS leaks of the two others.
+/// each receiver receives what the WSS leaks of the two others.
 VerifyBench make_cross() {
   VerifyBench bench;
   for (const char* name : {"tx-0", "tx-1", "tx-2"}) {
@@ -210,10 +210,10 @@ TEST_CASE("verify: light of no circuit is named where it is made and where it is
   bench.plan.circuits.clear();
   bench.declare();
   CHECK(bench.verdict() == Texts{"stray_light: tx-0 emits at 193.10000 THz for no circuit",
-                                 "stray_light: rx-0 hears tx-0 at 193.10000 THz in no circuit"});
+                                 "stray_light: rx-0 receives tx-0 at 193.10000 THz in no circuit"});
 }
 
-TEST_CASE("verify: a receiver that waits for one transmitter hears no other") {
+TEST_CASE("verify: a receiver that waits for one transmitter receives no other") {
   VerifyBench bench = chain_to_ring();  // ring-0 and a coupler before it: tx-1 on wavelength 0 comes along
   bench.light("laser-1", 0);
   bench.circuit(2, 1, "tx-1", "rx-2", 0);
@@ -247,7 +247,7 @@ TEST_CASE("verify: a transmitter is in one circuit at a time, and a receiver too
   joined.plan.circuits[1].destination = NodeId{1};
   joined.declare();
   CHECK(joined.verdict() == Texts{"endpoint_once: rx-2 is in circuit 2 and in another one at the same time",
-                                  "stray_light: rx-1 hears tx-1 at 193.20000 THz in no circuit"});
+                                  "stray_light: rx-1 receives tx-1 at 193.20000 THz in no circuit"});
 }
 
 TEST_CASE("verify: a timeslot later the same ends may be in other circuits") {
@@ -296,7 +296,7 @@ TEST_CASE("verify: light by hand at a receiver that waits for a circuit is stray
   bench.set<WssSetpoint>("wss").routes.push_back({wavelength(1), 1, 1, Db{0}});
   bench.declare();
   bench.intent.overrides = {by_hand(bench, "laser-1")};
-  CHECK(bench.verdict() == Texts{"stray_light: rx-1 hears tx-1 at 193.20000 THz in no circuit",
+  CHECK(bench.verdict() == Texts{"stray_light: rx-1 receives tx-1 at 193.20000 THz in no circuit",
                                  "crosstalk: rx-1: in-band crosstalk of 0.00 dB, limit -20.00 dB"});
 }
 

@@ -113,8 +113,8 @@ TEST_CASE("traces_of_both_generations_with_any_one_attribute_missing_are_read_re
             CHECK((collective.bytes.count == bytes || collective.bytes.count == 40 || collective.bytes.count == 500 * 4));
           }
           const bool still_there = !summary->job.collectives.empty();
-          const bool told = summary->unsized > 0 || !summary->warnings.empty() || summary->nodes < sound->nodes;
-          CHECK((still_there || told || where.find("/name") != std::string::npos));
+          const bool reported = summary->unsized > 0 || !summary->warnings.empty() || summary->nodes < sound->nodes;
+          CHECK((still_there || reported || where.find("/name") != std::string::npos));
         },
         whole);
     CHECK(lacks > 20);

@@ -96,7 +96,7 @@ bool is_complete(Kind kind, const std::vector<Round>& rounds, std::uint32_t size
 }
 
 /// Whose contribution each rank has heard of, directly or not.
-std::vector<std::set<std::uint32_t>> heard(const std::vector<Round>& rounds, std::uint32_t size) {
+std::vector<std::set<std::uint32_t>> arrived(const std::vector<Round>& rounds, std::uint32_t size) {
   std::vector<std::set<std::uint32_t>> of(size);
   for (std::uint32_t i = 0; i < size; ++i) {
     of[i] = {i};
@@ -167,7 +167,7 @@ TEST_CASE("every_scattering_algorithm_completes_and_sends_nothing_twice") {
             if (!folds_whole) {
               CHECK(is_complete(kind, all, size, bytes / static_cast<double>(lanes.size())));
             }
-            for (const auto& whom : heard(all, size)) {
+            for (const auto& whom : arrived(all, size)) {
               CHECK(whom.size() == size);
             }
           }
@@ -345,7 +345,7 @@ TEST_CASE("a_barrier_moves_no_byte_and_everybody_hears_of_everybody") {
       REQUIRE(rounds);
       CAPTURE(size, to_string(algorithm));
       for (const auto& [lane, all] : lanes_of(*rounds)) {
-        for (const auto& whom : heard(all, size)) {
+        for (const auto& whom : arrived(all, size)) {
           CHECK(whom.size() == size);
         }
       }
@@ -412,7 +412,7 @@ TEST_CASE("any_lawful_choice_completes_whatever_the_size") {
     RC_ASSERT(rounds.has_value());
     const auto lanes = lanes_of(*rounds);
     if (algorithm == Algorithm::halving_doubling && kind == Kind::all_reduce && !std::has_single_bit(size)) {
-      for (const auto& whom : heard(lanes.at(0), size)) {
+      for (const auto& whom : arrived(lanes.at(0), size)) {
         RC_ASSERT(whom.size() == size);
       }
       return;

@@ -39,7 +39,7 @@ struct Process {
       seam.on_receive([this, &seam, node](Peer from, std::string_view principal, Role as, std::string_view bytes) {
         auto envelope = decode_envelope(bytes);
         REQUIRE(envelope);
-        heard.push_back({from, std::string{principal}, as, *envelope});
+        received.push_back({from, std::string{principal}, as, *envelope});
         if (node == silent) {
           return;
         }
@@ -72,7 +72,7 @@ struct Process {
   Nobody nobody;
   std::unique_ptr<PeerLinks> links;
   AgentProcess place;
-  std::vector<Heard> heard;
+  std::vector<Received> received;
   std::uint32_t silent = ~0u;
 };
 
@@ -81,47 +81,47 @@ struct Process {
 TEST_CASE("an_operators_request_comes_to_each_agent_as_from_that_operator_and_each_answers") {
   const Role role = GENERATE(Role::operator_, Role::admin);
   Process process(role);
-  const auto answers = process.ask(OrderLasers{false});
+  const auto answers = process.ask(LasersRequest{false});
   REQUIRE(answers.size() == 2);
   for (std::uint32_t node = 0; node < 2; ++node) {
     CHECK(answers[node].node == NodeId{node});
     REQUIRE(answers[node].reply);
     CHECK(std::get<std::vector<NodeReport>>(answers[node].reply->rows).front().node == NodeId{node});
   }
-  REQUIRE(process.heard.size() >= 2);
-  for (const Heard& one : process.heard) {
+  REQUIRE(process.received.size() >= 2);
+  for (const Received& one : process.received) {
     CHECK(one.from.kind == Peer::Kind::operator_);
     CHECK(one.role == role);
     CHECK(one.principal == "alice");
-    CHECK(std::get<OrderLasers>(std::get<OperatorRequest>(one.envelope.body).ask).on == false);
+    CHECK(std::get<LasersRequest>(std::get<OperatorRequest>(one.envelope.body).ask).on == false);
   }
 }
 
 TEST_CASE("a_viewers_key_does_not_get_to_an_agent") {
   Process process(Role::viewer);
-  const auto answers = process.ask(OrderLasers{false}, milliseconds{700});
+  const auto answers = process.ask(LasersRequest{false}, milliseconds{700});
   REQUIRE(answers.size() == 2);
   CHECK_FALSE(answers[0].reply);
   CHECK(answers[0].reply.error().message.find("agents-0 at tcp://") != std::string::npos);
-  CHECK(process.heard.empty());
+  CHECK(process.received.empty());
 }
 
 TEST_CASE("an_agent_that_does_not_answer_is_asked_again_and_named_and_the_others_answers_stand") {
   Process process(Role::operator_);
   process.silent = 1;
-  const auto answers = process.ask(OrderLasers{false}, milliseconds{1'300});
+  const auto answers = process.ask(LasersRequest{false}, milliseconds{1'300});
   REQUIRE(answers.size() == 2);
   CHECK(answers[0].reply);
   REQUIRE_FALSE(answers[1].reply);
   CHECK(answers[1].reply.error().code == ErrorCode::unreachable);
-  CHECK(std::ranges::count_if(process.heard, [](const Heard& one) { return one.envelope.node == NodeId{1}; }) >= 2);
-  CHECK(std::ranges::count_if(process.heard, [](const Heard& one) { return one.envelope.node == NodeId{0}; }) == 1);
+  CHECK(std::ranges::count_if(process.received, [](const Received& one) { return one.envelope.node == NodeId{1}; }) >= 2);
+  CHECK(std::ranges::count_if(process.received, [](const Received& one) { return one.envelope.node == NodeId{0}; }) == 1);
 }
 
 TEST_CASE("a_process_whose_address_is_not_known_is_named") {
   Process process(Role::operator_);
   process.place.endpoint.clear();
-  const auto answers = process.ask(OrderLasers{false}, milliseconds{200});
+  const auto answers = process.ask(LasersRequest{false}, milliseconds{200});
   REQUIRE(answers.size() == 2);
   CHECK(answers[0].reply.error().message.find("agents-0 has not written where it listens") != std::string::npos);
 }

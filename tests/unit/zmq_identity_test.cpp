@@ -52,12 +52,13 @@ class NamedPeer {
 /// A peer of this routing id that the controller has heard or refused: the library turns it away as long as it holds the former
 /// one for alive, so it comes again until it is let in.
 std::unique_ptr<NamedPeer> let_in(Rig& rig, const KeyPair& keys, const std::string& routing_id, const std::string& envelope) {
-  const std::size_t heard = rig.heard.size();
+  const std::size_t received = rig.received.size();
   const std::size_t refused = rig.refused.size();
   for (int attempt = 0; attempt < 200; ++attempt) {
     auto peer = std::make_unique<NamedPeer>(rig, keys, routing_id);
     peer->send(envelope);
-    if (rig.run_for(std::chrono::milliseconds{100}, [&] { return rig.heard.size() > heard || rig.refused.size() > refused; })) {
+    if (rig.run_for(std::chrono::milliseconds{100},
+                    [&] { return rig.received.size() > received || rig.refused.size() > refused; })) {
       return peer;
     }
   }
@@ -80,12 +81,12 @@ TEST_CASE("another_agent_key_with_the_same_routing_id_does_not_inherit_the_node"
   const KeyPair second = rig.known(Role::agent, "host-b", {{{2}, {2}}});
   rig.listen();
   auto former = let_in(rig, first, "same", test::heartbeat({1}, 10));
-  REQUIRE(rig.heard.size() == 1);
-  REQUIRE(rig.heard[0].principal == "host-a");
+  REQUIRE(rig.received.size() == 1);
+  REQUIRE(rig.received[0].principal == "host-a");
   former.reset();
   // Its first word is one for the node of the other key: nothing may be left of the grant under this routing id.
   const auto latter = let_in(rig, second, "same", test::heartbeat({1}, 20));
-  REQUIRE(rig.heard.size() == 1);
+  REQUIRE(rig.received.size() == 1);
   REQUIRE(rig.refused.size() == 1);
   CHECK(rig.refused[0].error.code == ErrorCode::refused);
   CHECK_THAT(rig.refused[0].error.message, Contains("the key of host-b may not speak for node 1"));
@@ -94,9 +95,9 @@ TEST_CASE("another_agent_key_with_the_same_routing_id_does_not_inherit_the_node"
   rig.controller->send(agent_peer({1}), test::heartbeat({1}, 30));
   CHECK(rig.controller->counters().dropped == 1);
   latter->send(test::heartbeat({2}, 40));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == 2; }));
-  CHECK(rig.heard[1].principal == "host-b");
-  CHECK(rig.heard[1].from == agent_peer({2}));
+  REQUIRE(rig.run_until([&] { return rig.received.size() == 2; }));
+  CHECK(rig.received[1].principal == "host-b");
+  CHECK(rig.received[1].from == agent_peer({2}));
   rig.controller->send(agent_peer({2}), test::heartbeat({2}, 50));
   REQUIRE(rig.run_until([&] { return latter->answers() > 0; }));
   CHECK(latter->answers() == 1);
@@ -108,13 +109,13 @@ TEST_CASE("an_operator_key_with_an_agents_routing_id_is_no_agent") {
   const KeyPair viewer = rig.known(Role::viewer, "grace");
   rig.listen();
   auto former = let_in(rig, agent, "same", test::heartbeat({1}, 10));
-  REQUIRE(rig.heard.size() == 1);
+  REQUIRE(rig.received.size() == 1);
   former.reset();
   const auto latter = let_in(rig, viewer, "same", claiming({1}, 20, Role::agent, "host-a"));
-  REQUIRE(rig.heard.size() == 2);
-  CHECK(rig.heard[1].role == Role::viewer);
-  CHECK(rig.heard[1].principal == "grace");
-  CHECK(rig.heard[1].from.kind == Peer::Kind::operator_);
+  REQUIRE(rig.received.size() == 2);
+  CHECK(rig.received[1].role == Role::viewer);
+  CHECK(rig.received[1].principal == "grace");
+  CHECK(rig.received[1].from.kind == Peer::Kind::operator_);
   rig.controller->send(agent_peer({1}), test::heartbeat({1}, 30));
   CHECK(rig.controller->counters().dropped == 1);
 }
@@ -125,18 +126,18 @@ TEST_CASE("a_viewers_key_with_an_admins_routing_id_has_neither_its_role_nor_its_
   const KeyPair viewer = rig.known(Role::viewer, "grace");
   rig.listen();
   auto former = let_in(rig, admin, "same", test::heartbeat({}, 10));
-  REQUIRE(rig.heard.size() == 1);
-  CHECK(rig.heard[0].role == Role::admin);
-  const Peer ada = rig.heard[0].from;
+  REQUIRE(rig.received.size() == 1);
+  CHECK(rig.received[0].role == Role::admin);
+  const Peer ada = rig.received[0].from;
   former.reset();
   const auto latter = let_in(rig, viewer, "same", claiming({}, 20, Role::admin, "ada"));
-  REQUIRE(rig.heard.size() == 2);
-  CHECK(rig.heard[1].role == Role::viewer);
-  CHECK(rig.heard[1].principal == "grace");
-  CHECK_FALSE(rig.heard[1].from == ada);
+  REQUIRE(rig.received.size() == 2);
+  CHECK(rig.received[1].role == Role::viewer);
+  CHECK(rig.received[1].principal == "grace");
+  CHECK_FALSE(rig.received[1].from == ada);
   rig.controller->send(ada, test::heartbeat({}, 30));  // the answer to the admin's last question
   CHECK(rig.controller->counters().dropped == 1);
-  rig.controller->send(rig.heard[1].from, test::heartbeat({}, 40));
+  rig.controller->send(rig.received[1].from, test::heartbeat({}, 40));
   REQUIRE(rig.run_until([&] { return latter->answers() > 0; }));
   CHECK(latter->answers() == 1);
 }
@@ -148,8 +149,8 @@ TEST_CASE("the_same_key_with_the_same_routing_id_is_itself_again") {
   auto former = let_in(rig, keys, "same", test::heartbeat({1}, 10));
   former.reset();
   const auto latter = let_in(rig, keys, "same", test::heartbeat({1}, 20));
-  REQUIRE(rig.heard.size() == 2);
-  CHECK(rig.heard[1].from == agent_peer({1}));
+  REQUIRE(rig.received.size() == 2);
+  CHECK(rig.received[1].from == agent_peer({1}));
   CHECK(rig.refused.empty());
   rig.controller->send(agent_peer({1}), test::heartbeat({1}, 30));
   REQUIRE(rig.run_until([&] { return latter->answers() > 0; }));
@@ -163,13 +164,13 @@ TEST_CASE("every_role_is_the_keys_whatever_the_message_says_of_itself") {
         rig.known(role, "its-own-name", is_agent ? std::vector<NodeRange>{{{1}, {1}}} : std::vector<NodeRange>{});
     rig.listen();
     for (const Role claimed : {Role::viewer, Role::operator_, Role::admin, Role::agent, Role::controller}) {
-      const std::size_t before = rig.heard.size();
+      const std::size_t before = rig.received.size();
       const auto peer =
           let_in(rig, keys, "peer-" + std::to_string(static_cast<int>(claimed)), claiming({1}, 1, claimed, "another-name"));
-      REQUIRE(rig.heard.size() == before + 1);
-      CHECK(rig.heard.back().role == role);
-      CHECK(rig.heard.back().principal == "its-own-name");
-      CHECK((rig.heard.back().from.kind == Peer::Kind::agent) == is_agent);
+      REQUIRE(rig.received.size() == before + 1);
+      CHECK(rig.received.back().role == role);
+      CHECK(rig.received.back().principal == "its-own-name");
+      CHECK((rig.received.back().from.kind == Peer::Kind::agent) == is_agent);
     }
   }
 }

@@ -106,8 +106,8 @@ TEST_CASE("every_query_of_a_flood_is_taken_or_answered_busy_or_counted") {
   if (is_one_frame) {
     viewer.send(batch);
   }
-  REQUIRE(rig.run_until([&] { return rig.heard.size() + rig.controller->counters().over_quota == kQueries; }));
-  CHECK(rig.heard.size() == limits::kViewerBurst);
+  REQUIRE(rig.run_until([&] { return rig.received.size() + rig.controller->counters().over_quota == kQueries; }));
+  CHECK(rig.received.size() == limits::kViewerBurst);
   std::vector<OperatorReply> busy;
   REQUIRE(rig.run_until([&] {
     const auto more = viewer.replies();
@@ -129,7 +129,7 @@ TEST_CASE("every_query_of_a_flood_is_taken_or_answered_busy_or_counted") {
   // With time the key is heard again.
   rig.now += std::chrono::seconds{1};
   viewer.send(query(9'999));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == limits::kViewerBurst + 1; }));
+  REQUIRE(rig.run_until([&] { return rig.received.size() == limits::kViewerBurst + 1; }));
 }
 
 TEST_CASE("a_turn_takes_no_more_requests_than_its_time_allows_and_at_least_one") {
@@ -181,7 +181,8 @@ TEST_CASE("a_frame_of_sixty_thousand_messages_is_taken_turn_by_turn") {
   }
   agent.send(batch);
   REQUIRE(rig.run_until([&] { return taken == kMessages; }));
-  CHECK(most <= 2 * limits::kAgentsPerTurn);  // a turn of the loop may see the end of one of ours and the beginning of the next
+  CHECK(most <=
+        2 * limits::kAgentsPerRound);  // a turn of the loop may see the end of one of ours and the beginning of the next
 }
 
 TEST_CASE("a_stolen_agent_key_that_floods_is_cut_to_its_quota_and_others_lose_nothing") {
@@ -192,7 +193,7 @@ TEST_CASE("a_stolen_agent_key_that_floods_is_cut_to_its_quota_and_others_lose_no
   const auto agents = rig.agents(honest);
   MessageSeam& port = **agents->port({1});
   REQUIRE(rig.speak_until(port, {1}, 1));
-  rig.heard.clear();
+  rig.received.clear();
   zmq::context_t context;
   Dealer liar(context, rig, stolen);
   constexpr std::uint64_t kFlood = 20'000;
@@ -205,11 +206,11 @@ TEST_CASE("a_stolen_agent_key_that_floods_is_cut_to_its_quota_and_others_lose_no
     if (honest_sent < 100) {
       port.send(controller_peer(), heartbeat({1}, 1'000 + honest_sent++));
     }
-    const auto of_honest =
-        std::count_if(rig.heard.begin(), rig.heard.end(), [](const test::Heard& each) { return each.principal == "host-b"; });
-    return sent == kFlood && of_honest == 100 && rig.heard.size() - 100 + rig.controller->counters().over_quota == kFlood;
+    const auto of_honest = std::count_if(rig.received.begin(), rig.received.end(),
+                                         [](const test::Received& each) { return each.principal == "host-b"; });
+    return sent == kFlood && of_honest == 100 && rig.received.size() - 100 + rig.controller->counters().over_quota == kFlood;
   }));
-  CHECK(rig.heard.size() == 100 + limits::kAgentBurst);
+  CHECK(rig.received.size() == 100 + limits::kAgentBurst);
   REQUIRE(rig.run_until([&] { return sum_of(rig.refused, RefusalKind::over_quota) == kFlood - limits::kAgentBurst; }));
   CHECK(rig.refused.front().principal == "stolen");
 }
@@ -228,7 +229,7 @@ TEST_CASE("words_of_foreign_nodes_are_reported_once_a_second_with_their_number")
   REQUIRE(rig.run_until([&] { return sum_of(rig.refused, RefusalKind::unauthorised) == 1'000; }));
   CHECK(rig.refused.size() <= 3);
   CHECK(rig.refused.front().from == agent_peer({4}));
-  CHECK(rig.heard.empty());
+  CHECK(rig.received.empty());
   CHECK(rig.controller->counters().unauthorised == 1'000);
 }
 
@@ -243,22 +244,22 @@ TEST_CASE("a_key_has_so_many_connections_and_gone_ones_make_room") {
     crowd.push_back(std::make_unique<Dealer>(context, rig, keys));
     crowd.back()->send(query(i));
   }
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == limits::kConnectionsPerKey; }));
+  REQUIRE(rig.run_until([&] { return rig.received.size() == limits::kConnectionsPerKey; }));
   Dealer late(context, rig, keys);
   late.send(query(1'000));
   REQUIRE(rig.run_until([&] { return rig.controller->counters().over_quota == 1; }));
   CHECK_THAT(rig.refused.back().error.message, Contains("the key of eve") && Contains("kConnectionsPerKey"));
   Dealer grace(context, rig, other);
   grace.send(query(1));
-  REQUIRE(rig.run_until([&] { return rig.heard.back().principal == "grace"; }));
+  REQUIRE(rig.run_until([&] { return rig.received.back().principal == "grace"; }));
   crowd.resize(1);
-  const std::size_t before = rig.heard.size();
+  const std::size_t before = rig.received.size();
   REQUIRE(rig.run_until([&] {
     rig.now += std::chrono::milliseconds{200};
     late.send(query(2'000));
-    return rig.heard.size() > before;
+    return rig.received.size() > before;
   }));
-  CHECK(rig.heard.back().principal == "eve");
+  CHECK(rig.received.back().principal == "eve");
 }
 
 TEST_CASE("who_reads_no_answers_is_cut_off_and_what_waited_goes_with_it") {
@@ -269,8 +270,8 @@ TEST_CASE("who_reads_no_answers_is_cut_off_and_what_waited_goes_with_it") {
   zmq::context_t context;
   Dealer deaf(context, rig, keys, 1);
   deaf.send(query(1));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == 1; }));
-  const Peer peer = rig.heard.front().from;
+  REQUIRE(rig.run_until([&] { return rig.received.size() == 1; }));
+  const Peer peer = rig.received.front().from;
   const std::string answer(256u << 10, 'x');
   REQUIRE(rig.run_until([&] {
     rig.controller->send(peer, answer);
@@ -278,8 +279,8 @@ TEST_CASE("who_reads_no_answers_is_cut_off_and_what_waited_goes_with_it") {
   }));
   Dealer reading(context, rig, other);
   reading.send(query(2));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == 2; }));
-  CHECK(rig.heard.back().principal == "ada");
+  REQUIRE(rig.run_until([&] { return rig.received.size() == 2; }));
+  CHECK(rig.received.back().principal == "ada");
 }
 
 TEST_CASE("strangers_at_the_door_are_reported_in_sums") {

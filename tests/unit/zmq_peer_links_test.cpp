@@ -11,10 +11,10 @@ namespace {
 
 /// What a controller's transport would be; nothing is ever said to it here.
 struct Nobody final : MessageSeam {
-  void on_receive(Receive receive) override { hears = receive != nullptr; }
+  void on_receive(Receive receive) override { receives = receive != nullptr; }
   void on_refuse(Refuse) override {}
   void send(Peer, std::string_view) override { ++sent; }
-  bool hears = false;
+  bool receives = false;
   int sent = 0;
 };
 
@@ -23,7 +23,7 @@ std::string request(NodeId from, NodeId to, std::uint64_t number) {
   envelope.node = from;
   envelope.clock = ClockId{9};
   envelope.revision = Revision{4};
-  envelope.body = GrantWord{StreamRequest{{JobId{1}, 1, from, to}, 1, number, Bytes{1000}, instant_from_ns(1)}};
+  envelope.body = GrantPlaneMessage{StreamRequest{{JobId{1}, 1, from, to}, 1, number, Bytes{1000}, instant_from_ns(1)}};
   return encode(envelope);
 }
 
@@ -61,7 +61,7 @@ class Pair {
       seams[node]->on_receive([this, node](Peer from, std::string_view principal, Role role, std::string_view bytes) {
         auto envelope = decode_envelope(bytes);
         REQUIRE(envelope);
-        heard[node].push_back({from, std::string{principal}, role, std::move(*envelope)});
+        received[node].push_back({from, std::string{principal}, role, std::move(*envelope)});
       });
       seams[node]->on_refuse([this](const MessageRefused& one) { refused.push_back(one); });
     }
@@ -79,13 +79,13 @@ class Pair {
     return true;
   }
   /// Repeats the word, as whoever needs it does, until it is heard.
-  bool say_until_heard(NodeId from, NodeId to, std::uint64_t number) {
+  bool deliver_until_received(NodeId from, NodeId to, std::uint64_t number) {
     return run_until([&] {
       seams[from.value]->send(agent_peer(to), request(from, to, number));
       io.restart();
       io.run_for(std::chrono::milliseconds{10});
-      return std::any_of(heard[to.value].begin(), heard[to.value].end(), [&](const Heard& one) {
-        const auto& word = std::get<StreamRequest>(std::get<GrantWord>(one.envelope.body).message);
+      return std::any_of(received[to.value].begin(), received[to.value].end(), [&](const Received& one) {
+        const auto& word = std::get<StreamRequest>(std::get<GrantPlaneMessage>(one.envelope.body).message);
         return one.from == agent_peer(from) && one.role == Role::agent && word.number == number;
       });
     });
@@ -98,7 +98,7 @@ class Pair {
   Nobody nobody;
   std::array<std::unique_ptr<PeerLinks>, 2> links;
   std::array<MessageSeam*, 4> seams{};
-  std::array<std::vector<Heard>, 4> heard;
+  std::array<std::vector<Received>, 4> received;
   std::vector<MessageRefused> refused;
 };
 
@@ -106,23 +106,23 @@ class Pair {
 
 TEST_CASE("agents_of_one_process_speak_in_memory_and_of_two_over_one_link_both_ways") {
   Pair pair;
-  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{1}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{1}, 1));
   CHECK(pair.links[0]->counters().local >= 1);
   CHECK(pair.links[0]->counters().words_out == 0);
-  REQUIRE(pair.say_until_heard(NodeId{3}, NodeId{0}, 2));  // the one that dials
-  REQUIRE(pair.say_until_heard(NodeId{1}, NodeId{2}, 3));  // the one that listens
-  CHECK(pair.heard[0].back().principal == "agents-1");
-  CHECK(pair.heard[2].back().principal == "agents-0");
+  REQUIRE(pair.deliver_until_received(NodeId{3}, NodeId{0}, 2));  // the one that dials
+  REQUIRE(pair.deliver_until_received(NodeId{1}, NodeId{2}, 3));  // the one that listens
+  CHECK(pair.received[0].back().principal == "agents-1");
+  CHECK(pair.received[2].back().principal == "agents-0");
   CHECK(pair.links[1]->counters().unauthorised == 0);
   pair.seams[0]->send(controller_peer(), "what the controller hears");
   CHECK(pair.nobody.sent == 1);
-  CHECK(pair.nobody.hears);
+  CHECK(pair.nobody.receives);
 }
 
 TEST_CASE("a_key_that_speaks_for_another_process_node_is_refused_by_name") {
   Pair pair;
-  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
-  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 1));
   const std::string forged = request(NodeId{1}, NodeId{0}, 7);  // node 1 is not of process 1
   REQUIRE(pair.run_until([&] {
     pair.seams[2]->send(agent_peer(NodeId{0}), forged);
@@ -133,19 +133,19 @@ TEST_CASE("a_key_that_speaks_for_another_process_node_is_refused_by_name") {
   CHECK(pair.refused.front().error.code == ErrorCode::refused);
   CHECK(pair.refused.front().error.message.find("agents-1 may not speak for node 1") != std::string::npos);
   CHECK(pair.links[0]->counters().unauthorised >= 1);
-  CHECK(std::none_of(pair.heard[0].begin(), pair.heard[0].end(),
-                     [](const Heard& one) { return one.envelope.node == NodeId{1}; }));
+  CHECK(std::none_of(pair.received[0].begin(), pair.received[0].end(),
+                     [](const Received& one) { return one.envelope.node == NodeId{1}; }));
 }
 
 TEST_CASE("a_process_that_starts_anew_elsewhere_is_found_again") {
   Pair pair;
-  REQUIRE(pair.say_until_heard(NodeId{3}, NodeId{1}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{3}, NodeId{1}, 1));
   const std::string before = pair.address[0];
   pair.links[0].reset();
   pair.open(0);
   CHECK(pair.address[0] != before);
-  REQUIRE(pair.say_until_heard(NodeId{3}, NodeId{1}, 2));
-  REQUIRE(pair.say_until_heard(NodeId{1}, NodeId{3}, 3));
+  REQUIRE(pair.deliver_until_received(NodeId{3}, NodeId{1}, 2));
+  REQUIRE(pair.deliver_until_received(NodeId{1}, NodeId{3}, 3));
 }
 
 TEST_CASE("a_word_without_a_link_or_beyond_the_limit_is_dropped_and_counted") {
@@ -158,43 +158,43 @@ TEST_CASE("a_word_without_a_link_or_beyond_the_limit_is_dropped_and_counted") {
 
 TEST_CASE("a_stranger_key_gets_no_word_through") {
   Pair pair;
-  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
-  const std::size_t before = pair.heard[0].size();
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
+  const std::size_t before = pair.received[0].size();
   pair.links[1].reset();
   pair.keys[1] = make_keys();  // not in the keyring of process 0
   const Keyring known = pair.keyring;
   pair.open(1);
   pair.seams[2]->send(agent_peer(NodeId{0}), request(NodeId{2}, NodeId{0}, 9));
   REQUIRE(pair.run_until([&] { return pair.links[0]->counters().unauthorised > 0; }));
-  CHECK(pair.heard[0].size() == before);
+  CHECK(pair.received[0].size() == before);
 }
 
 TEST_CASE("a_process_whose_key_is_revoked_is_not_heard_over_either_end_of_its_link") {
   Pair pair;
-  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
-  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 1));
   const auto lost = GENERATE(0U, 1U);  // the one that listens, the one that dials
   const std::uint32_t kept = 1 - lost;
   Keyring fewer = pair.keyring;
   REQUIRE(fewer.remove(pair.keys[lost].public_key));
   pair.links[kept]->replace_keyring(fewer);
-  const std::size_t before = pair.heard[2 * kept].size();
+  const std::size_t before = pair.received[2 * kept].size();
   const auto dropped = pair.links[kept]->counters().dropped;
   for (std::uint64_t number = 10; number < 60; ++number) {
     pair.seams[2 * lost]->send(agent_peer(NodeId{2 * kept}), request(NodeId{2 * lost}, NodeId{2 * kept}, number));
     pair.io.restart();
     pair.io.run_for(std::chrono::milliseconds{10});
   }
-  CHECK(pair.heard[2 * kept].size() == before);
+  CHECK(pair.received[2 * kept].size() == before);
   pair.seams[2 * kept]->send(agent_peer(NodeId{2 * lost}), request(NodeId{2 * kept}, NodeId{2 * lost}, 99));
   REQUIRE(pair.run_until([&] { return pair.links[kept]->counters().dropped > dropped; }));
   pair.links[kept]->replace_keyring(pair.keyring);  // granted anew
-  REQUIRE(pair.say_until_heard(NodeId{2 * lost}, NodeId{2 * kept}, 100));
+  REQUIRE(pair.deliver_until_received(NodeId{2 * lost}, NodeId{2 * kept}, 100));
 }
 
 TEST_CASE("processes_take_up_new_pairs_and_find_each_other_again") {
   Pair pair;
-  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
   const auto turned = GENERATE(0U, 1U);
   const KeyPair fresh = make_keys();
   const KeyPair old = pair.keys[turned];
@@ -208,19 +208,19 @@ TEST_CASE("processes_take_up_new_pairs_and_find_each_other_again") {
   REQUIRE(pair.keyring.remove(old.public_key));
   pair.links[0]->replace_keyring(pair.keyring);
   pair.links[1]->replace_keyring(pair.keyring);
-  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 2));
-  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 3));
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 2));
+  REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 3));
 }
 
 TEST_CASE("a_process_that_was_refused_by_another_dials_it_anew_until_its_key_is_granted") {
   Pair pair;
-  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
   const Keyring known = pair.keyring;
   REQUIRE(pair.keyring.remove(pair.keys[1].public_key));
   pair.links[0].reset();
   pair.open(0);  // it starts anew and does not know the other's key
   REQUIRE(pair.run_until([&] { return pair.links[0]->counters().unauthorised > 0; }));
   pair.links[0]->replace_keyring(known);
-  REQUIRE(pair.say_until_heard(NodeId{2}, NodeId{0}, 2));
-  REQUIRE(pair.say_until_heard(NodeId{0}, NodeId{2}, 3));
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 2));
+  REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 3));
 }

@@ -34,7 +34,7 @@ struct PrivateFolder {
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 };
 
-struct Heard {
+struct Received {
   Peer from;
   std::string principal;
   Role role = Role::viewer;
@@ -57,7 +57,7 @@ class Rig {
   KeyPair controller_keys = make_keys();
   Keyring keyring;
   std::unique_ptr<ControllerTransport> controller;
-  std::vector<Heard> heard;
+  std::vector<Received> received;
   std::vector<MessageRefused> refused;
 
   KeyPair known(Role role, std::string principal, std::vector<NodeRange> nodes = {}) {
@@ -80,7 +80,7 @@ class Rig {
     controller->on_receive([this](Peer from, std::string_view principal, Role role, std::string_view bytes) {
       auto envelope = decode_envelope(bytes);
       REQUIRE(envelope.has_value());
-      heard.push_back({from, std::string{principal}, role, std::move(*envelope)});
+      received.push_back({from, std::string{principal}, role, std::move(*envelope)});
     });
     controller->on_refuse([this](const MessageRefused& one) { refused.push_back(one); });
   }
@@ -114,11 +114,11 @@ class Rig {
 
   /// Speaks as `node`, again and again as agents do, until the controller has heard that node or has told of a refusal.
   bool speak_until(MessageSeam& port, NodeId node, std::uint64_t number) {
-    const auto heard_before = static_cast<std::ptrdiff_t>(heard.size());
+    const auto received_before = static_cast<std::ptrdiff_t>(received.size());
     const std::size_t refused_before = refused.size();
-    const auto is_heard = [&] {
-      return std::any_of(heard.begin() + heard_before, heard.end(),
-                         [&](const Heard& one) { return one.envelope.node == node && number_of(one.envelope) == number; });
+    const auto is_received = [&] {
+      return std::any_of(received.begin() + received_before, received.end(),
+                         [&](const Received& one) { return one.envelope.node == node && number_of(one.envelope) == number; });
     };
     auto last = std::chrono::steady_clock::time_point{};
     const bool is_answered = run_until([&] {
@@ -126,9 +126,9 @@ class Rig {
         last = std::chrono::steady_clock::now();
         port.send(controller_peer(), heartbeat(node, number));
       }
-      return is_heard() || refused.size() > refused_before;
+      return is_received() || refused.size() > refused_before;
     });
-    return is_answered && is_heard();
+    return is_answered && is_received();
   }
 };
 

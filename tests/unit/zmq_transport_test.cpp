@@ -24,7 +24,7 @@ class BareDealer {
     socket_.set(zmq::sockopt::curve_secretkey, keys.secret_key);
     socket_.connect(rig.endpoint());
   }
-  void say(std::string_view part, bool has_more = false) {
+  void deliver(std::string_view part, bool has_more = false) {
     socket_.send(zmq::buffer(part), has_more ? zmq::send_flags::sndmore : zmq::send_flags::none);
   }
 
@@ -53,10 +53,10 @@ TEST_CASE("an_agent_is_heard_with_what_its_key_proves_and_answered") {
     answers.emplace_back(bytes);
   });
   REQUIRE(rig.speak_until(port, {5}, 42));
-  REQUIRE(rig.heard[0].from == agent_peer({5}));
-  REQUIRE(rig.heard[0].principal == "host-a");
-  REQUIRE(rig.heard[0].role == Role::agent);
-  REQUIRE(test::number_of(rig.heard[0].envelope) == 42);
+  REQUIRE(rig.received[0].from == agent_peer({5}));
+  REQUIRE(rig.received[0].principal == "host-a");
+  REQUIRE(rig.received[0].role == Role::agent);
+  REQUIRE(test::number_of(rig.received[0].envelope) == 42);
   rig.controller->send(agent_peer({5}), heartbeat({5}, 43));
   REQUIRE(rig.run_until([&] { return !answers.empty(); }));
   REQUIRE(answers[0] == heartbeat({5}, 43));
@@ -71,7 +71,7 @@ TEST_CASE("a_key_that_is_not_in_the_keyring_is_never_delivered_and_reported") {
   REQUIRE_FALSE(rig.speak_until(port, {5}, 1));
   REQUIRE(rig.refused.at(0).error.code == ErrorCode::refused);
   REQUIRE_THAT(rig.refused[0].error.message, Contains(stranger.public_key) && Contains("not in the keyring"));
-  REQUIRE(rig.heard.empty());
+  REQUIRE(rig.received.empty());
   REQUIRE(rig.controller->counters().frames_in == 0);
 }
 
@@ -82,11 +82,11 @@ TEST_CASE("a_controller_with_another_key_is_not_believed") {
   auto agents = AgentTransport::connect(rig.io, {rig.endpoint(), make_keys().public_key, keys, Connections::shared});
   REQUIRE(agents.has_value());
   MessageSeam& port = **(*agents)->port({5});
-  const bool is_heard = rig.run_for(std::chrono::milliseconds{300}, [&] {
+  const bool is_received = rig.run_for(std::chrono::milliseconds{300}, [&] {
     port.send(controller_peer(), heartbeat({5}, 1));
-    return !rig.heard.empty();
+    return !rig.received.empty();
   });
-  REQUIRE_FALSE(is_heard);
+  REQUIRE_FALSE(is_received);
   REQUIRE((*agents)->counters().envelopes_out == 0);
   REQUIRE((*agents)->counters().dropped > 0);
 }
@@ -107,11 +107,11 @@ TEST_CASE("a_viewer_speaks_as_an_operator_whatever_node_it_names") {
   const KeyPair keys = rig.known(Role::viewer, "grace");
   rig.listen();
   BareDealer viewer(rig, keys);
-  viewer.say(framed(heartbeat({5}, 1)));
-  REQUIRE(rig.run_until([&] { return !rig.heard.empty(); }));
-  REQUIRE(rig.heard[0].from.kind == Peer::Kind::operator_);
-  REQUIRE(rig.heard[0].role == Role::viewer);
-  REQUIRE(rig.heard[0].principal == "grace");
+  viewer.deliver(framed(heartbeat({5}, 1)));
+  REQUIRE(rig.run_until([&] { return !rig.received.empty(); }));
+  REQUIRE(rig.received[0].from.kind == Peer::Kind::operator_);
+  REQUIRE(rig.received[0].role == Role::viewer);
+  REQUIRE(rig.received[0].principal == "grace");
   rig.controller->send(agent_peer({5}), heartbeat({5}, 2));  // it did not become node 5
   REQUIRE(rig.controller->counters().dropped == 1);
 }
@@ -130,19 +130,19 @@ TEST_CASE("a_second_claimant_of_a_live_node_is_refused_and_reported") {
   REQUIRE_THAT(rig.refused[0].error.message, Contains("node 5") && Contains("host-b") && Contains("host-a"));
   REQUIRE(rig.controller->counters().conflicts >= 1);
   REQUIRE(rig.speak_until(**first->port({5}), {5}, 3));  // the holder is not disturbed
-  REQUIRE(rig.heard.back().principal == "host-a");
+  REQUIRE(rig.received.back().principal == "host-a");
 
   SECTION("and takes over when the holder has gone") {
     first.reset();
     REQUIRE(rig.run_until([&] {
       (*second->port({5}))->send(controller_peer(), heartbeat({5}, 4));
-      return rig.heard.back().principal == "host-b";
+      return rig.received.back().principal == "host-b";
     }));
   }
   SECTION("and takes over when the holder was silent for the claim time-out") {
     rig.now += std::chrono::milliseconds{1'001};
     REQUIRE(rig.speak_until(**second->port({5}), {5}, 4));
-    REQUIRE(rig.heard.back().principal == "host-b");
+    REQUIRE(rig.received.back().principal == "host-b");
   }
   SECTION("but not a moment before") {
     rig.now += std::chrono::milliseconds{1'000};
@@ -217,10 +217,10 @@ TEST_CASE("agents_are_back_after_a_controller_restart") {
     port.send(controller_peer(), heartbeat({5}, 2));
     return agents->counters().dropped > 0;
   }));
-  rig.heard.clear();
+  rig.received.clear();
   rig.listen(endpoint);
   REQUIRE(rig.speak_until(port, {5}, 3));
-  REQUIRE(test::number_of(rig.heard[0].envelope) == 3);
+  REQUIRE(test::number_of(rig.received[0].envelope) == 3);
 }
 
 TEST_CASE("garbage_is_counted_and_dropped_and_the_next_word_is_heard") {
@@ -228,20 +228,20 @@ TEST_CASE("garbage_is_counted_and_dropped_and_the_next_word_is_heard") {
   const KeyPair keys = rig.known(Role::agent, "host-a", {{{0}, {9}}});
   rig.listen();
   BareDealer dealer(rig, keys);
-  dealer.say("\xff\xff\xff\xff\xff\xff");  // no length
-  dealer.say(
+  dealer.deliver("\xff\xff\xff\xff\xff\xff");  // no length
+  dealer.deliver(
       "\x05"
       "abc");  // longer than it is
-  dealer.say(framed("\xff no envelope"));
-  dealer.say("a part", true);
-  dealer.say("and another");
-  dealer.say("");  // a lawful batch of nothing
-  dealer.say(framed(heartbeat({5}, 1)));
-  REQUIRE(rig.run_until([&] { return !rig.heard.empty(); }));
+  dealer.deliver(framed("\xff no envelope"));
+  dealer.deliver("a part", true);
+  dealer.deliver("and another");
+  dealer.deliver("");  // a lawful batch of nothing
+  dealer.deliver(framed(heartbeat({5}, 1)));
+  REQUIRE(rig.run_until([&] { return !rig.received.empty(); }));
   REQUIRE(rig.controller->counters().malformed == 4);
   REQUIRE(rig.refused.size() == 1);  // told once a claim time-out
   REQUIRE(rig.refused[0].error.code == ErrorCode::malformed);
-  REQUIRE(rig.heard.size() == 1);
+  REQUIRE(rig.received.size() == 1);
 }
 
 TEST_CASE("an_oversize_frame_is_refused_and_the_connection_comes_back") {
@@ -249,12 +249,12 @@ TEST_CASE("an_oversize_frame_is_refused_and_the_connection_comes_back") {
   const KeyPair keys = rig.known(Role::agent, "host-a", {{{0}, {9}}});
   rig.listen("tcp://127.0.0.1:*", 10'000);
   BareDealer dealer(rig, keys);
-  dealer.say(framed(heartbeat({5}, 1)));
-  REQUIRE(rig.run_until([&] { return rig.heard.size() == 1; }));
-  dealer.say(std::string(10'001, 'x'));
+  dealer.deliver(framed(heartbeat({5}, 1)));
+  REQUIRE(rig.run_until([&] { return rig.received.size() == 1; }));
+  dealer.deliver(std::string(10'001, 'x'));
   REQUIRE(rig.run_until([&] {
-    dealer.say(framed(heartbeat({5}, 2)));
-    return rig.heard.size() > 1;
+    dealer.deliver(framed(heartbeat({5}, 2)));
+    return rig.received.size() > 1;
   }));
   REQUIRE(rig.controller->counters().malformed == 0);  // it never got as far as us
 }
@@ -267,13 +267,13 @@ TEST_CASE("a_revoked_key_is_not_heard_any_more") {
   MessageSeam& port = **agents->port({5});
   REQUIRE(rig.speak_until(port, {5}, 1));
   rig.controller->replace_keyring({});
-  rig.heard.clear();
+  rig.received.clear();
   const auto before = rig.controller->counters().unauthorised;
   REQUIRE(rig.run_until([&] {
     port.send(controller_peer(), heartbeat({5}, 2));
     return rig.controller->counters().unauthorised > before;
   }));
-  REQUIRE(rig.heard.empty());
+  REQUIRE(rig.received.empty());
 }
 
 TEST_CASE("an_address_in_use_is_an_error_that_names_it") {
@@ -333,8 +333,8 @@ TEST_CASE("a_request_that_no_controller_takes_is_not_sent_and_an_interrupt_ends_
   Rig rig;
   const KeyPair keys = rig.known(Role::operator_, "grace");
   rig.listen();
-  int heard = 0;
-  rig.controller->on_receive([&](Peer, std::string_view, Role, std::string_view) { ++heard; });
+  int received = 0;
+  rig.controller->on_receive([&](Peer, std::string_view, Role, std::string_view) { ++received; });
   Error unlawful;
   ErrorCode interrupted = ErrorCode::internal;
   while_serving(rig, [&] {
@@ -343,7 +343,7 @@ TEST_CASE("a_request_that_no_controller_takes_is_not_sent_and_an_interrupt_ends_
     options.is_interrupted = [&asked] { return ++asked > 3; };
     auto client = OperatorClient::connect({rig.endpoint(), rig.controller_keys.public_key, keys});
     OperatorRequest request;
-    request.ask = OrderDevice{DeviceId{0}, LaserSetpoint{{49'104, 8}, Dbm{0}, true}, false};
+    request.ask = DeviceRequest{DeviceId{0}, LaserSetpoint{{49'104, 8}, Dbm{0}, true}, false};
     unlawful = client ? client->ask(request, std::chrono::hours{1}).error() : client.error();
     auto impatient = OperatorClient::connect(std::move(options));
     interrupted = impatient ? impatient->ask({}, std::chrono::hours{1}).error().code : impatient.error().code;
@@ -351,7 +351,7 @@ TEST_CASE("a_request_that_no_controller_takes_is_not_sent_and_an_interrupt_ends_
   CHECK(unlawful.code == ErrorCode::invalid_argument);
   CHECK(unlawful.message.find("slot_n = 49104") != std::string::npos);
   CHECK((interrupted == ErrorCode::timed_out || interrupted == ErrorCode::unreachable));
-  CHECK(heard <= 1);
+  CHECK(received <= 1);
 }
 
 TEST_CASE("a_controller_that_does_not_answer_is_a_time_out_and_one_that_is_not_there_is_unreachable") {

@@ -37,7 +37,7 @@ std::string fault_in_a_lab(const Scenario& scenario, const MachineFault& fault) 
          std::to_string(scenario.fabric->nodes.size()) + "}";
 }
 
-void kill_process(const LabSession& lab, const std::string& name) { (void)stop_processes(lab.started->named(name), 0); }
+void kill_process(const LabRecord& lab, const std::string& name) { (void)stop_processes(lab.started->named(name), 0); }
 
 }  // namespace
 
@@ -64,7 +64,7 @@ std::vector<std::string> not_in_a_lab(const Scenario& scenario) {
   return sentences;
 }
 
-LabFaults::LabFaults(LabSession& lab, LabHistory& history) : lab_(lab), history_(history) {
+LabFaults::LabFaults(LabRecord& lab, LabHistory& history) : lab_(lab), history_(history) {
   for (const MachineFault& fault : lab.scenario.machine_faults) {
     due_.push_back({Instant{fault.at}, fault, false});
     due_.push_back({Instant{fault.at + fault.lasts}, fault, true});
@@ -90,7 +90,7 @@ Result<void> LabFaults::begin(const MachineFault& fault) {
     if (lab_.controller_pid != 0) {
       lab_.controller_pid = 0;
       kill_process(lab_, "lightloomd");
-      say("  killed the controller");
+      print_note("  killed the controller");
     }
     return {};
   }
@@ -99,7 +99,7 @@ Result<void> LabFaults::begin(const MachineFault& fault) {
     lab_.agent_pids[process] = 0;
     kill_process(lab_, "agents-" + std::to_string(process));
     history_.note_death(process, monotonic_now());
-    say("  killed the agent of node " + std::to_string(fault.node->value) + ", and its simulated devices with it");
+    print_note("  killed the agent of node " + std::to_string(fault.node->value) + ", and its simulated devices with it");
   }
   return {};
 }

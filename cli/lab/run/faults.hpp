@@ -15,7 +15,7 @@ std::vector<std::string> not_in_a_lab(const Scenario& scenario);
 
 class LabFaults {
  public:
-  LabFaults(LabSession& lab, LabHistory& history);
+  LabFaults(LabRecord& lab, LabHistory& history);
 
   /// Kills and starts what is due. Errors: a process does not start again.
   Result<void> act(Instant now);
@@ -31,7 +31,7 @@ class LabFaults {
   Result<void> begin(const MachineFault& fault);
   Result<void> end(const MachineFault& fault);
 
-  LabSession& lab_;
+  LabRecord& lab_;
   LabHistory& history_;
   std::vector<Due> due_;  ///< ascending
   std::size_t next_ = 0;

@@ -120,12 +120,12 @@ Instant LabHistory::time_of(const IntentRecord& record) {
     return last();
   }
   lasers_off_ = record.intent.lasers_off;
-  const auto order = std::ranges::find(laser_orders_, !lasers_off_, &LaserOrder::on);
-  if (order == laser_orders_.end()) {
+  const auto order = std::ranges::find(laser_requests_seen_, !lasers_off_, &LaserCommand::on);
+  if (order == laser_requests_seen_.end()) {
     return last();
   }
   const Instant at = order->at;
-  laser_orders_.erase(laser_orders_.begin(), order + 1);
+  laser_requests_seen_.erase(laser_requests_seen_.begin(), order + 1);
   return at;
 }
 

@@ -22,7 +22,7 @@ struct SafetyVerdict {
 
 class LabHistory {
  public:
-  LabHistory(const LabSession& lab, Instant zero) : lab_(lab), zero_(zero), light_(lab), run_(lab.scenario.fabric) {}
+  LabHistory(const LabRecord& lab, Instant zero) : lab_(lab), zero_(zero), light_(lab), run_(lab.scenario.fabric) {}
 
   Instant in_run(Instant of_host) const { return of_host - zero_.time_since_epoch(); }
   Instant of_host(Instant in_run) const { return in_run + zero_.time_since_epoch(); }
@@ -30,7 +30,7 @@ class LabHistory {
   /// Asks for the commits that are not known yet; to be called whenever a revision was confirmed or given up.
   Result<void> note_commits(Connection& connection);
   /// An operator's own order about lasers, as it is given.
-  void note_lasers(bool on, Instant at) { laser_orders_.push_back({at, on}); }
+  void note_lasers(bool on, Instant at) { laser_requests_seen_.push_back({at, on}); }
   void note_fault(FaultNote fault) { run_.note_fault(std::move(fault)); }
   void note_death(std::uint32_t process, Instant of_host) { light_.note_death(process, of_host); }
   void note_schedule(Instant at, const JobSchedule& schedule) { run_.note_schedule(at, schedule); }
@@ -48,7 +48,7 @@ class LabHistory {
   const std::map<Revision, CommitReport>& commits() const { return commits_; }
 
  private:
-  struct LaserOrder {
+  struct LaserCommand {
     Instant at{};
     bool on = false;
   };
@@ -59,12 +59,12 @@ class LabHistory {
   Instant time_of(const CommitRecord& record);
   Instant time_of(const IntentRecord& record);
 
-  const LabSession& lab_;
+  const LabRecord& lab_;
   Instant zero_{};
   LabLight light_;
   RunHistory run_;
   std::map<Revision, CommitReport> commits_;
-  std::vector<LaserOrder> laser_orders_;
+  std::vector<LaserCommand> laser_requests_seen_;
   RevisionsRead read_;
   std::uint64_t learned_ = 0;   ///< number of the last row of the journal that was learned
   std::size_t learned_at_ = 0;  ///< as many commits were known then

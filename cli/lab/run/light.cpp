@@ -28,7 +28,7 @@ Result<RingLight> read_bank(const Fabric& fabric, const Device& device, const st
   const auto channels = static_cast<std::uint16_t>(device.elements.size());
   const BusReply reply = (*bus)->execute({device.id, device.bus_address, Registers{0, channels, {}}, std::chrono::seconds{1}});
   if (reply.status != BusStatus::ok || reply.words.size() != channels) {
-    return fail(ErrorCode::device_silent, device.name + " at " + endpoint + " did not tell its voltages");
+    return fail(ErrorCode::device_silent, device.name + " at " + endpoint + " did not report its voltages");
   }
   RingLight light;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {

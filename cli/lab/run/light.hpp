@@ -13,7 +13,7 @@ namespace loom::cli {
 
 class LabLight {
  public:
-  explicit LabLight(const LabSession& lab) : lab_(lab) {}
+  explicit LabLight(const LabRecord& lab) : lab_(lab) {}
 
   /// Rings behind an emulated or real heater bank leave no light log: their resonance follows from the voltages that the bank's
   /// registers hold now (P = V^2 / R), read over the bank's own protocol, and counts from `since` on.
@@ -27,7 +27,7 @@ class LabLight {
  private:
   Result<void> await_logs() const;
 
-  const LabSession& lab_;
+  const LabRecord& lab_;
   std::vector<OpticalChange> noted_;  ///< beside the logs
 };
 

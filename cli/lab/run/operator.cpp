@@ -52,7 +52,7 @@ Result<JobSchedule> schedule_of(const Scenario& scenario, JobId id, const JobSpe
   return (*plan)->schedule.jobs.front();
 }
 
-LabOperator::LabOperator(LabSession& lab, std::vector<ScriptedJob> jobs, Instant zero)
+LabOperator::LabOperator(LabRecord& lab, std::vector<ScriptedJob> jobs, Instant zero)
     : lab_(lab),
       zero_(zero),
       script_(std::move(jobs), kScriptPatience, lab.scenario.actions),
@@ -111,7 +111,7 @@ Result<void> LabOperator::step(const Event& event) {
 /// A refusal is an answer. No answer is none: the script looks or asks again in its own time.
 Result<void> LabOperator::carry_out(const Send& send) {
   const auto& request = std::get<OperatorRequest>(send.envelope.body);
-  if (const auto* lasers = std::get_if<OrderLasers>(&request.ask)) {
+  if (const auto* lasers = std::get_if<LasersRequest>(&request.ask)) {
     history_.note_lasers(lasers->on, now());
   }
   auto reply = lab_.connection->ask(request.ask);
@@ -188,7 +188,8 @@ Result<bool> LabOperator::look_at(std::size_t number) {
   const Instant at = now();
   const CarriedIterations carried = carried_so_far(history_.run(), history_.light(), script_, number, at);
   const std::uint32_t wanted = entry.scripted.submission.iterations;
-  const IterationLook look = judge_iterations(carried, std::max(1U, wanted), word_of(entry.job), at, watches_[number].looks++);
+  const IterationVerdict look =
+      judge_iterations(carried, std::max(1U, wanted), word_of(entry.job), at, watches_[number].looks++);
   watches_[number].again = look.again;
   if (carried.count > watches_[number].carried || (carried.due > at && carried.due != kNever)) {
     changed_at_ = std::max(at, carried.due == kNever ? at : carried.due);  // something is to be expected until then
@@ -214,7 +215,7 @@ bool LabOperator::is_carried_through(const OperatorScript::Entry& entry, std::si
   const bool is_gone = is_over({row->second.state, row->second.reason});
   const bool has_carried = watches_[number].is_over || lab_.scenario.duration != kForever;
   // Nobody can light again what a fault that lasts holds dark.
-  const JobWord word{row->second.state, row->second.reason};
+  const JobStatement word{row->second.state, row->second.reason};
   const bool is_held = (loom::is_in_light(word) || word.state == "waiting") &&
                        std::ranges::any_of(lab_.scenario.device_faults, [this](const ScenarioFault& fault) {
                          return fault.lasts == kForever && Instant{fault.at} <= now();
@@ -228,7 +229,7 @@ bool LabOperator::is_settled() const {
       return false;
     }
   }
-  return status_.stage == CommitStage::idle && faults_.is_over();
+  return status_.stage == CommitState::idle && faults_.is_over();
 }
 
 std::string LabOperator::unsettled() const {
@@ -246,9 +247,9 @@ void LabOperator::show_progress() {
   for (const auto& [id, row] : rows_) {
     const std::string stage =
         row.stages > 1 ? " (stage " + std::to_string(row.stage + 1) + " of " + std::to_string(row.stages) + ")" : "";
-    if (!is_at_rest({row.state, row.reason}) && status_.stage != CommitStage::idle) {
+    if (!is_at_rest({row.state, row.reason}) && status_.stage != CommitState::idle) {
       progress_.show(row.name + stage + " " + std::string(to_string(status_.stage)), status_.stage_done, status_.stage_total);
-    } else if (status_.stage == CommitStage::idle && row.stages > 0 && row.stage + 1 < row.stages) {
+    } else if (status_.stage == CommitState::idle && row.stages > 0 && row.stage + 1 < row.stages) {
       progress_.show(row.name + stage + " plays its timeslots, nodes done", row.cycles_done, row.nodes.size());
     }
   }
@@ -259,9 +260,9 @@ const JobReport* LabOperator::row_of(JobId job) const {
   return found == placed_.end() ? nullptr : &found->second;
 }
 
-JobWord LabOperator::word_of(JobId job) const {
+JobStatement LabOperator::word_of(JobId job) const {
   const auto found = rows_.find(job);
-  return found == rows_.end() ? JobWord{} : JobWord{found->second.state, found->second.reason};
+  return found == rows_.end() ? JobStatement{} : JobStatement{found->second.state, found->second.reason};
 }
 
 }  // namespace loom::cli

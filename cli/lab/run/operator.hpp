@@ -21,7 +21,7 @@ Result<JobSchedule> schedule_of(const Scenario& scenario, JobId id, const JobSpe
 
 class LabOperator {
  public:
-  LabOperator(LabSession& lab, std::vector<ScriptedJob> jobs, Instant zero);
+  LabOperator(LabRecord& lab, std::vector<ScriptedJob> jobs, Instant zero);
 
   /// Until the scenario's duration is over, or every job has been carried through; then until nothing is under way any more.
   /// Errors: of the connection, of processes that do not start again, of logs.
@@ -32,7 +32,7 @@ class LabOperator {
   /// The last row of a job while it was placed, rank -> node; null: it never was.
   const JobReport* row_of(JobId job) const;
   /// The controller's last word.
-  JobWord word_of(JobId job) const;
+  JobStatement word_of(JobId job) const;
   Instant end() const { return end_; }
 
  private:
@@ -47,7 +47,7 @@ class LabOperator {
   void show_progress();
   std::string unsettled() const;
 
-  LabSession& lab_;
+  LabRecord& lab_;
   Instant zero_{};
   OperatorScript script_;
   LabHistory history_;

@@ -117,7 +117,7 @@ std::string number_text(double value, int digits) {
 std::string control_text(const ControlTimes& control) {
   std::string text = "grants " + std::to_string(control.grants) + " (" + std::to_string(control.dark) + " never lit), mean " +
                      text_of(control.stream_mean) + "\n";
-  text += "control time, measured: REQ to the arbiter's first word p50 " + text_of(control.answer_p50) + ", p99 " +
+  text += "control time, measured: REQ to the arbiter's first message p50 " + text_of(control.answer_p50) + ", p99 " +
           text_of(control.answer_p99) + "; REQ to GNT p50 " + text_of(control.grant_p50) + ", p99 " +
           text_of(control.grant_p99) + " (with the wait for others)\n";
   text += "efficiency that follows (docs/systems/oddl.md#grants, tuning 100 ns and lock 50 ns assumed, nothing hidden): " +

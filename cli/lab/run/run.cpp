@@ -23,7 +23,7 @@ namespace loom::cli {
 namespace {
 
 /// What became of the grants that were asked for since `begin`.
-Result<std::vector<GrantTimes>> grants_since(const LabSession& lab, Instant begin) {
+Result<std::vector<GrantTimes>> grants_since(const LabRecord& lab, Instant begin) {
   std::vector<GrantTimes> all;
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
     auto part = read_grant_log(lab.files.grant_log(process));
@@ -47,7 +47,7 @@ Instant replay_start(const LightTimeline& light, Instant begin, TransferOrder or
 }
 
 /// The same job on electrical fabrics, as `loom predict` and `loom arena` play it.
-Result<std::vector<Prediction>> play_beside(const LabSession& lab, const TaskGraph& graph) {
+Result<std::vector<Prediction>> play_beside(const LabRecord& lab, const TaskGraph& graph) {
   const Fabric& fabric = *lab.scenario.fabric;
   const BitRate rate = fabric.nodes.empty() ? gigabits(100) : node_rate_of(fabric);
   const auto compute = compute_alone(graph);
@@ -75,29 +75,30 @@ Result<TaskGraph> graph_of_entry(const JobSubmission& submission, const JobSpec&
 }
 
 /// Windows between the job's nodes while it lived; what was open at its end stays open.
-LightTimeline light_of_job(const LightTimeline& light, const JobLife& life, std::vector<NodeId> nodes) {
+LightTimeline light_of_job(const LightTimeline& light, const JobHistory& job_history, std::vector<NodeId> nodes) {
   std::ranges::sort(nodes);
   const auto is_ours = [&](NodeId node) { return std::ranges::binary_search(nodes, node); };
   LightTimeline own = light;
   std::erase_if(own, [&](const LitWindow& window) {
-    return window.end <= life.from || window.begin >= life.until || !is_ours(window.source) || !is_ours(window.destination);
+    return window.end <= job_history.from || window.begin >= job_history.until || !is_ours(window.source) ||
+           !is_ours(window.destination);
   });
   for (LitWindow& window : own) {
-    window.end = window.end >= life.until ? kNever : window.end;
+    window.end = window.end >= job_history.until ? kNever : window.end;
   }
   return own;
 }
 
 /// The commits that moved the job, and those that came to nothing while it waited for one.
-std::vector<CommitReport> commits_of(const LabHistory& history, const JobLife& life) {
+std::vector<CommitReport> commits_of(const LabHistory& history, const JobHistory& job_history) {
   std::vector<CommitReport> rows;
-  const std::vector<PlanPhase> phases = plan_phases(history.run().plans(), life.job, life.until);
+  const std::vector<PlanPhase> phases = plan_phases(history.run().plans(), job_history.job, job_history.until);
   for (const auto& [revision, row] : history.commits()) {
     const bool moved = std::ranges::any_of(
         phases, [&](const PlanPhase& phase) { return phase.moving != nullptr && phase.moving->revision == revision; });
     const bool failed = row.outcome != CommitOutcome::committed;
     const Instant ended = row.started + row.total;
-    if ((moved || failed) && ended > life.from && row.started < life.until) {
+    if ((moved || failed) && ended > job_history.from && row.started < job_history.until) {
       rows.push_back(row);
     }
   }
@@ -106,28 +107,28 @@ std::vector<CommitReport> commits_of(const LabHistory& history, const JobLife& l
 
 class OutcomeMaker {
  public:
-  OutcomeMaker(const LabSession& lab, LabOperator& desk) : lab_(lab), operator_(desk) {}
+  OutcomeMaker(const LabRecord& lab, LabOperator& lab_operator) : lab_(lab), operator_(lab_operator) {}
 
   /// The tables of an entry's job; none where it never had light.
   Result<std::optional<JobOutcome>> make(std::size_t number) const {
     const OperatorScript::Entry& entry = operator_.script().entries()[number];
-    const auto life = life_of(operator_.script(), number, operator_.end());
-    const JobReport* row = life ? operator_.row_of(life->job) : nullptr;
-    if (row == nullptr || operator_.history().run().schedule(life->job, life->until) == nullptr) {
+    const auto job_history = history_of(operator_.script(), number, operator_.end());
+    const JobReport* row = job_history ? operator_.row_of(job_history->job) : nullptr;
+    if (row == nullptr || operator_.history().run().schedule(job_history->job, job_history->until) == nullptr) {
       return std::nullopt;
     }
     JobOutcome outcome;
-    outcome.job = life->job;
-    outcome.begin = life->from;
+    outcome.job = job_history->job;
+    outcome.begin = job_history->from;
     outcome.row = *row;
-    outcome.commits = commits_of(operator_.history(), *life);
-    outcome.light = light_of_job(operator_.history().light(), *life, row->nodes);
+    outcome.commits = commits_of(operator_.history(), *job_history);
+    outcome.light = light_of_job(operator_.history().light(), *job_history, row->nodes);
     outcome.transmit = entry.scripted.submission.transmit;
     outcome.node_rate = node_rate_of(*lab_.scenario.fabric);
     JobSpec spec = entry.scripted.spec;
     spec.placement = row->nodes;
     spec.node_count = static_cast<std::uint32_t>(row->nodes.size());
-    LOOM_TRY(predict_and_replay(spec, *life, outcome));
+    LOOM_TRY(predict_and_replay(spec, *job_history, outcome));
     const auto graph = graph_of_entry(entry.scripted.submission, spec);
     auto beside = graph ? play_beside(lab_, *graph) : Result<std::vector<Prediction>>(std::unexpected(graph.error()));
     if (!beside) {
@@ -139,8 +140,8 @@ class OutcomeMaker {
 
  private:
   /// A job whose light did not carry an iteration is not replayed; its account says why.
-  Result<void> predict_and_replay(const JobSpec& spec, const JobLife& life, JobOutcome& outcome) const {
-    const JobSchedule& schedule = *operator_.history().run().schedule(life.job, life.until);
+  Result<void> predict_and_replay(const JobSpec& spec, const JobHistory& job_history, JobOutcome& outcome) const {
+    const JobSchedule& schedule = *operator_.history().run().schedule(job_history.job, job_history.until);
     ScheduleTimings timings = timings_on(*lab_.scenario.fabric, lab_.scenario.controller);
     timings.fabric = lab_.scenario.algorithm;
     auto predicted = predict_schedule(spec, schedule, timings);
@@ -149,7 +150,7 @@ class OutcomeMaker {
     }
     outcome.predicted = std::move(*predicted);
     if (spec.transmit == Transmit::grants) {
-      auto grants = grants_since(lab_, operator_.history().of_host(life.from));
+      auto grants = grants_since(lab_, operator_.history().of_host(job_history.from));
       if (!grants) {
         return std::unexpected(grants.error());
       }
@@ -157,22 +158,23 @@ class OutcomeMaker {
     }
     const TransferOrder order = order_of(schedule);
     const TransferOrder start = spec.transmit == Transmit::grants ? TransferOrder::merged : order;
-    auto replayed = replay(spec, outcome.light,
-                           {replay_start(outcome.light, life.from, start), timings.latency, order, &schedule, timings.forward});
+    auto replayed =
+        replay(spec, outcome.light,
+               {replay_start(outcome.light, job_history.from, start), timings.latency, order, &schedule, timings.forward});
     if (replayed) {
       outcome.replayed = std::move(*replayed);
     }
     return {};
   }
 
-  const LabSession& lab_;
+  const LabRecord& lab_;
   LabOperator& operator_;
 };
 
 /// What nobody needed to look at during the run.
-void note_schedules(const LabSession& lab, LabOperator& desk) {
-  for (const OperatorScript::Entry& entry : desk.script().entries()) {
-    const JobReport* row = entry.submitted_at ? desk.row_of(entry.job) : nullptr;
+void note_schedules(const LabRecord& lab, LabOperator& lab_operator) {
+  for (const OperatorScript::Entry& entry : lab_operator.script().entries()) {
+    const JobReport* row = entry.submitted_at ? lab_operator.row_of(entry.job) : nullptr;
     if (row == nullptr || row->nodes.empty()) {
       continue;
     }
@@ -180,12 +182,12 @@ void note_schedules(const LabSession& lab, LabOperator& desk) {
     spec.placement = row->nodes;
     spec.node_count = static_cast<std::uint32_t>(row->nodes.size());
     if (auto schedule = schedule_of(lab.scenario, entry.job, spec)) {
-      desk.history().note_schedule(*entry.submitted_at, *schedule);
+      lab_operator.history().note_schedule(*entry.submitted_at, *schedule);
     }
   }
 }
 
-LabFootprint footprint_of(const LabSession& lab) {
+LabFootprint footprint_of(const LabRecord& lab) {
   LabFootprint footprint;
   footprint.join = lab.join_time;
   footprint.controller_bytes = resident_bytes(lab.controller_pid);
@@ -197,7 +199,7 @@ LabFootprint footprint_of(const LabSession& lab) {
 
 }  // namespace
 
-int run_jobs(LabSession& lab, const Globals& globals) {
+int run_jobs(LabRecord& lab, const Globals& globals) {
   const auto end_with = [&](const Error& error, const std::string& next = {}) {
     return lab.is_interrupted() ? static_cast<int>(kInterrupted) : give_up(error, next);
   };
@@ -209,23 +211,24 @@ int run_jobs(LabSession& lab, const Globals& globals) {
   if (const auto told = lab.files.write_start(zero); !told) {
     return end_with(told.error());
   }
-  LabOperator desk(lab, std::move(*jobs), zero);
-  if (const auto ran = desk.run(); !ran) {
+  LabOperator lab_operator(lab, std::move(*jobs), zero);
+  if (const auto ran = lab_operator.run(); !ran) {
     return end_with(ran.error(), "loom status");
   }
-  note_schedules(lab, desk);
+  note_schedules(lab, lab_operator);
   LabReport report;
-  const OutcomeMaker maker(lab, desk);
-  for (std::size_t i = 0; i < desk.script().entries().size(); ++i) {
+  const OutcomeMaker maker(lab, lab_operator);
+  for (std::size_t i = 0; i < lab_operator.script().entries().size(); ++i) {
     auto outcome = maker.make(i);
     if (!outcome) {
       return end_with(outcome.error(), "loom alarm list");
     }
     report.outcomes.push_back(std::move(*outcome));
   }
-  report.account = run_account(desk.history().run(), {lab.scenario, desk.script(), desk.history().light(), desk.end(),
-                                                      [&](JobId job) { return desk.word_of(job); }});
-  report.safety = desk.history().judge();
+  report.account =
+      run_account(lab_operator.history().run(), {lab.scenario, lab_operator.script(), lab_operator.history().light(),
+                                                 lab_operator.end(), [&](JobId job) { return lab_operator.word_of(job); }});
+  report.safety = lab_operator.history().judge();
   report.footprint = footprint_of(lab);
   if (globals.json) {
     print(json_of(report));

@@ -48,7 +48,7 @@ Result<void> OddlScheduler::add_all_to_all(JobIndex job, const PairTraffic& traf
   }
   const double relayed_time = made ? time_of(relayed.stages.back()) : 0;
   const std::uint32_t peers = fan_out_of(grid, traffic);
-  const std::size_t stages = turns_of(grid, traffic, rules_for(ways_of(job)));
+  const std::size_t stages = sequence_of(grid, traffic, rules_for(ways_of(job)));
   const double floor = moves_between(stages) + peers * least_guard(demand);
   if (made && relayed_time <= floor) {
     relayed.note = "latin map with relays, " + seconds_text(relayed_time) + "; " + std::to_string(stages) +
@@ -100,7 +100,7 @@ double OddlScheduler::moves_between(std::size_t stages) const {
 }
 
 double OddlScheduler::least_guard(const JobDemand& demand) const {
-  const auto& transmitter = std::get<Transmitter>(fabric_.element(seat(demand.nodes[0]).transmitters[0]).kind);
+  const auto& transmitter = std::get<Transmitter>(fabric_.element(position(demand.nodes[0]).transmitters[0]).kind);
   return seconds_of(transmitter.retune_max + transmitter.blank_max + transmitter.control_max);
 }
 
@@ -113,16 +113,16 @@ OddlScheduler::Ways OddlScheduler::ways_of(JobIndex job) const {
   }
   for (std::size_t i = 0; i < planes_.size(); ++i) {
     for (const NodeId node : demand.nodes) {
-      std::vector<std::int32_t>& channels = ways[i][seat(node).port];
+      std::vector<std::int32_t>& channels = ways[i][position(node).port];
       if (!channels.empty()) {
         continue;
       }
       for (const std::uint32_t order : orders) {
-        const std::int32_t channel = shape_.channel_to(seat(node).port, order);
+        const std::int32_t channel = shape_.channel_to(position(node).port, order);
         const bool is_its = channel < shape_.channels.count &&
                             std::all_of(
                                 demand.nodes.begin(), demand.nodes.end(),
-                                [&](NodeId each) { return owners_.admits(planes_[i], seat(each).group, channel, job); });
+                                [&](NodeId each) { return owners_.admits(planes_[i], position(each).group, channel, job); });
         if (is_its) {
           channels.push_back(channel);
         }
@@ -132,8 +132,8 @@ OddlScheduler::Ways OddlScheduler::ways_of(JobIndex job) const {
   return ways;
 }
 
-TurnRules OddlScheduler::rules_for(const Ways& ways) const {
-  TurnRules rules{std::vector<std::uint32_t>(shape_.ports, 1), !shape_.uplink};
+SequenceRules OddlScheduler::rules_for(const Ways& ways) const {
+  SequenceRules rules{std::vector<std::uint32_t>(shape_.ports, 1), !shape_.uplink};
   for (std::uint32_t port = 0; port < shape_.ports; ++port) {
     std::size_t least = ways[0][port].size();
     for (const auto& plane : ways) {
@@ -171,12 +171,12 @@ Result<void> OddlScheduler::add_maps(JobIndex job, const RankGrid& grid, PairTra
     LOOM_TRY(relay_by_partners(job, grid, traffic, result));
   }
   const Ways ways = ways_of(job);
-  for (const MapTurn& turn : maps_in_turn(grid, traffic, rules_for(ways))) {
+  for (const SequencedMap& turn : map_sequence(grid, traffic, rules_for(ways))) {
     std::vector<StageMap> maps = stage_maps(job);
     Stage stage;
-    for (const std::vector<TurnTransfer>& timeslot : turn.timeslots) {
+    for (const std::vector<SequencedTransfer>& timeslot : turn.timeslots) {
       std::vector<NodeTransfer> transfers;
-      for (const TurnTransfer& each : timeslot) {
+      for (const SequencedTransfer& each : timeslot) {
         transfers.push_back({demand.nodes[each.pair.source], demand.nodes[each.pair.destination], each.bytes, each.way});
       }
       LOOM_TRY(add_timeslot(job, transfers, ways, maps, stage));
@@ -239,9 +239,10 @@ Result<void> OddlScheduler::add_timeslot(JobIndex job, const std::vector<NodeTra
   for (const NodeTransfer& transfer : transfers) {
     for (std::size_t i = 0; i < planes_.size(); ++i) {
       const Link link{transfer.source, transfer.destination, planes_[i]};
-      const bool is_given = !ways.empty() && transfer.way < ways[i][seat(link.destination).port].size();
-      const std::int32_t preferred = is_given ? ways[i][seat(link.destination).port][transfer.way] : held_channel(job, link);
-      const auto channel = maps[i].claim(seat(link.source), seat(link.destination), preferred, true);
+      const bool is_given = !ways.empty() && transfer.way < ways[i][position(link.destination).port].size();
+      const std::int32_t preferred =
+          is_given ? ways[i][position(link.destination).port][transfer.way] : held_channel(job, link);
+      const auto channel = maps[i].claim(position(link.source), position(link.destination), preferred, true);
       if (!channel) {
         return std::unexpected(refuse(job, link.plane, link.source, link.destination));
       }

@@ -83,7 +83,7 @@ class Allotter {
   bool fills_its_groups(const Job& job) const {
     std::vector<std::size_t> its(shape_.groups);
     for (const NodeId node : job.nodes) {
-      ++its[shape_.seats[node.value].group];
+      ++its[shape_.positions[node.value].group];
     }
     return std::all_of(its.begin(), its.end(), [&](std::size_t nodes) { return nodes == 0 || nodes == shape_.ports; });
   }
@@ -113,7 +113,7 @@ class Allotter {
   std::vector<bool> groups_of(const Job& job) const {
     std::vector<bool> groups(shape_.groups);
     for (const NodeId node : job.nodes) {
-      groups[shape_.seats[node.value].group] = true;
+      groups[shape_.positions[node.value].group] = true;
     }
     return groups;
   }
@@ -121,7 +121,7 @@ class Allotter {
   bool meet(std::size_t a, std::size_t b) const {
     const std::vector<bool> groups = groups_of(jobs_[a]);
     return std::any_of(jobs_[b].nodes.begin(), jobs_[b].nodes.end(),
-                       [&](NodeId node) { return groups[shape_.seats[node.value].group]; });
+                       [&](NodeId node) { return groups[shape_.positions[node.value].group]; });
   }
 
   const OddlShape& shape_;

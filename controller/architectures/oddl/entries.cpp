@@ -26,11 +26,11 @@ class Entries {
  public:
   Entries(const OddlShape& shape, const std::vector<NodeId>& chosen, const std::vector<NodeUse>& taken)
       : shape_(shape), taken_(taken), node_at_(static_cast<std::size_t>(shape.groups) * shape.ports) {
-    for (std::uint32_t node = 0; node < shape.seats.size(); ++node) {
-      node_at_[place(shape.seats[node].group, shape.seats[node].port)] = NodeId{node};
+    for (std::uint32_t node = 0; node < shape.positions.size(); ++node) {
+      node_at_[place(shape.positions[node].group, shape.positions[node].port)] = NodeId{node};
     }
     for (const NodeId node : chosen) {
-      const std::uint32_t group = seat(node).group;
+      const std::uint32_t group = position(node).group;
       const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& each) { return each.group == group; });
       (part == parts_.end() ? parts_.emplace_back(Part{group, {}}) : *part).nodes.push_back(node);
     }
@@ -52,7 +52,7 @@ class Entries {
 
  private:
   std::size_t place(std::uint32_t group, std::uint32_t port) const { return std::size_t{group} * shape_.ports + port; }
-  const OddlSeat& seat(NodeId node) const { return shape_.seats[node.value]; }
+  const OddlPosition& position(NodeId node) const { return shape_.positions[node.value]; }
 
   /// Entry first; behind routers the next entry's partner last.
   void append(const Part& part, std::size_t entry, NodeId next, std::vector<NodeId>& nodes) const {
@@ -62,9 +62,9 @@ class Entries {
     if (!shape_.uplink || parts_.size() == 1) {
       return;
     }
-    const PortNumber wanted = shape_.partner(seat(next).port);
+    const PortNumber wanted = shape_.partner(position(next).port);
     const auto last =
-        std::find_if(nodes.begin() + begin + 1, nodes.end(), [&](NodeId node) { return seat(node).port == wanted; });
+        std::find_if(nodes.begin() + begin + 1, nodes.end(), [&](NodeId node) { return position(node).port == wanted; });
     if (last != nodes.end()) {
       std::rotate(last, last + 1, nodes.end());
     }
@@ -75,8 +75,9 @@ class Entries {
     for (std::size_t first = 0; first < parts_[0].nodes.size(); ++first) {
       std::vector<std::size_t> entries;
       for (const Part& part : parts_) {
-        const auto same = std::find_if(part.nodes.begin(), part.nodes.end(),
-                                       [&](NodeId node) { return seat(node).port == seat(parts_[0].nodes[first]).port; });
+        const auto same = std::find_if(part.nodes.begin(), part.nodes.end(), [&](NodeId node) {
+          return position(node).port == position(parts_[0].nodes[first]).port;
+        });
         if (same == part.nodes.end()) {
           break;
         }
@@ -92,13 +93,13 @@ class Entries {
   /// From the part that came in at `from` into the next one at `to`.
   int cost(const Part& part, NodeId from, NodeId to) const {
     if (shape_.uplink) {
-      const PortNumber wanted = shape_.partner(seat(to).port);
+      const PortNumber wanted = shape_.partner(position(to).port);
       const bool has_it = std::any_of(part.nodes.begin(), part.nodes.end(), [&](NodeId node) {
-        return seat(node).port == wanted && (node != from || part.nodes.size() == 1);
+        return position(node).port == wanted && (node != from || part.nodes.size() == 1);
       });
       return has_it ? 0 : kOwnWay;
     }
-    const std::optional<NodeId>& there = node_at_[place(part.group, seat(to).port)];
+    const std::optional<NodeId>& there = node_at_[place(part.group, position(to).port)];
     if (!there || *there == from) {
       return 0;
     }

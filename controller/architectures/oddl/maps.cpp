@@ -39,7 +39,7 @@ Result<void> check(const PlaceMap& map, const RankGrid& grid, const std::string&
 RankGrid grid_of(const OddlShape& shape, const std::vector<NodeId>& nodes) {
   std::map<std::uint32_t, std::uint32_t> places;  // group -> place
   for (const NodeId node : nodes) {
-    places.emplace(shape.seats[node.value].group, 0);
+    places.emplace(shape.positions[node.value].group, 0);
   }
   RankGrid grid;
   grid.ports = shape.ports;
@@ -48,10 +48,10 @@ RankGrid grid_of(const OddlShape& shape, const std::vector<NodeId>& nodes) {
   }
   grid.rank_at.assign(static_cast<std::size_t>(grid.places) * grid.ports, RankGrid::kNobody);
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    const OddlSeat& seat = shape.seats[nodes[rank].value];
-    grid.place_of.push_back(places[seat.group]);
-    grid.port_of.push_back(seat.port);
-    grid.rank_at[grid.place_of[rank] * grid.ports + seat.port] = static_cast<std::int32_t>(rank);
+    const OddlPosition& position = shape.positions[nodes[rank].value];
+    grid.place_of.push_back(places[position.group]);
+    grid.port_of.push_back(position.port);
+    grid.rank_at[grid.place_of[rank] * grid.ports + position.port] = static_cast<std::int32_t>(rank);
   }
   return grid;
 }

@@ -74,8 +74,8 @@ void begin(const Fabric& fabric, const Element& grating, ElementId transmitter, 
 }
 
 /// A node's ends of the planes, or why it has none. Other transceivers (a NIC on an electrical switch) are passed over.
-Result<OddlSeat> seat_of(const Fabric& fabric, const Node& node, OddlShape& shape) {
-  OddlSeat seat{node.group, 0, {}, {}};
+Result<OddlPosition> position_of(const Fabric& fabric, const Node& node, OddlShape& shape) {
+  OddlPosition position{node.group, 0, {}, {}};
   const std::size_t pairs = std::min(node.transmitters.size(), node.receivers.size());
   for (std::size_t i = 0; i < pairs; ++i) {
     const auto port = grating_before(fabric, node.receivers[i]);
@@ -89,9 +89,9 @@ Result<OddlSeat> seat_of(const Fabric& fabric, const Node& node, OddlShape& shap
       begin(fabric, grating, node.transmitters[i], node.receivers[i], shape);
     }
     const ChannelPlan& channels = std::get<ArrayedWaveguideGrating>(grating.kind).channels;
-    seat.port = seat.receivers.empty() ? port->port : seat.port;
+    position.port = position.receivers.empty() ? port->port : position.port;
     if (channels != shape.channels || transmitter->channels != shape.channels || grating.outputs != shape.period ||
-        port->port != seat.port || (input && *input != seat.port)) {
+        port->port != position.port || (input && *input != position.port)) {
       return not_alike(node, "channel plan, AWG or port");
     }
     if (input && (!shape.uplink || uplink_of(fabric, grating) != shape.uplink)) {
@@ -102,26 +102,26 @@ Result<OddlSeat> seat_of(const Fabric& fabric, const Node& node, OddlShape& shap
     if (input.has_value() != shape.uplink.has_value() || is_fed_by_grating(fabric, node.receivers[i]) != shape.is_open) {
       return not_alike(node, "kind of way to its neighbours or filter");
     }
-    seat.transmitters.push_back(node.transmitters[i]);
-    seat.receivers.push_back(node.receivers[i]);
+    position.transmitters.push_back(node.transmitters[i]);
+    position.receivers.push_back(node.receivers[i]);
   }
-  if (seat.receivers.empty()) {
+  if (position.receivers.empty()) {
     return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name +
                                             " has no cyclic AWG before its receiver; fabric \"" + fabric.name +
                                             "\" is of architecture " + fabric.architecture);
   }
-  const auto planes = static_cast<std::uint32_t>(seat.receivers.size());
+  const auto planes = static_cast<std::uint32_t>(position.receivers.size());
   shape.planes = shape.planes == 0 ? planes : shape.planes;
   if (planes != shape.planes) {
     return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " is on " + std::to_string(planes) +
                                             " planes, node 0 on " + std::to_string(shape.planes));
   }
-  return seat;
+  return position;
 }
 
 }  // namespace
 
-std::int32_t OddlShape::first_channel(const OddlSeat& source, const OddlSeat& destination) const {
+std::int32_t OddlShape::first_channel(const OddlPosition& source, const OddlPosition& destination) const {
   if (!uplink) {
     return destination.port;
   }
@@ -145,11 +145,11 @@ PortNumber OddlShape::partner(PortNumber port) const {
 Result<OddlShape> read_oddl(const Fabric& fabric) {
   OddlShape shape;
   for (const Node& node : fabric.nodes) {
-    auto seat = seat_of(fabric, node, shape);
-    if (!seat) {
-      return std::unexpected(std::move(seat).error());
+    auto position = position_of(fabric, node, shape);
+    if (!position) {
+      return std::unexpected(std::move(position).error());
     }
-    shape.seats.push_back(*std::move(seat));
+    shape.positions.push_back(*std::move(position));
     shape.groups = std::max(shape.groups, node.group + 1);
   }
   return shape;
@@ -163,7 +163,7 @@ StageMap::StageMap(const OddlShape& shape, std::uint32_t plane, WavelengthOwners
       destination_(static_cast<std::size_t>(shape.groups) * static_cast<std::size_t>(shape.channels.count), -1),
       source_(destination_) {}
 
-std::optional<std::int32_t> StageMap::claim(const OddlSeat& source, const OddlSeat& destination, std::int32_t preferred,
+std::optional<std::int32_t> StageMap::claim(const OddlPosition& source, const OddlPosition& destination, std::int32_t preferred,
                                             bool shared) {
   const std::int32_t first = shape_.first_channel(source, destination);
   if (first == kNoChannel || !shape_.by_wss(source, destination)) {

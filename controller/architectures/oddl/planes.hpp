@@ -13,7 +13,7 @@
 
 namespace loom {
 
-struct OddlSeat {
+struct OddlPosition {
   std::uint32_t group = 0;
   PortNumber port = 0;                  ///< of the AWGs before its receivers
   std::vector<ElementId> transmitters;  ///< by plane
@@ -30,23 +30,23 @@ struct OddlShape {
     bool operator==(const Uplink&) const = default;
   };
 
-  std::vector<OddlSeat> seats;  ///< by node
+  std::vector<OddlPosition> positions;  ///< by node
   std::uint32_t groups = 0;
   std::uint32_t planes = 0;
   PortNumber ports = 0;  ///< receivers of a group
   ChannelPlan channels;
   std::int32_t period = 0;       ///< outputs of an AWG: channels of one order
   std::optional<Uplink> uplink;  ///< the variant with a router inside each group
-  bool is_open = false;          ///< no drop filters: a receiver hears every order of its AWG output
+  bool is_open = false;          ///< no drop filters: a receiver receives every order of its AWG output
 
   std::uint32_t orders() const { return static_cast<std::uint32_t>((channels.count + period - 1) / period); }
-  bool by_wss(const OddlSeat& source, const OddlSeat& destination) const {
+  bool by_wss(const OddlPosition& source, const OddlPosition& destination) const {
     return !uplink || source.group != destination.group;
   }
 
   /// Lowest channel by which light of `source` arrives at `destination`, the WSS willing; each order has one more, `period`
   /// higher. kNoChannel: in no way (behind routers a node has one partner in each other group).
-  std::int32_t first_channel(const OddlSeat& source, const OddlSeat& destination) const;
+  std::int32_t first_channel(const OddlPosition& source, const OddlPosition& destination) const;
 
   /// The channel of `order` before the WSS that leads to `port` of whatever group; may lie beyond the last.
   std::int32_t channel_to(PortNumber port, std::uint32_t order) const;
@@ -97,7 +97,8 @@ class StageMap {
   /// The channel for light from `source` to `destination`; claims it. `preferred`: taken if it serves, or kNoChannel.
   /// `shared`: transmitters of the group take turns on it (timeslots), so an earlier claim for the same group serves. Nothing
   /// if no channel leads there, or every order of the AWG is taken.
-  std::optional<std::int32_t> claim(const OddlSeat& source, const OddlSeat& destination, std::int32_t preferred, bool shared);
+  std::optional<std::int32_t> claim(const OddlPosition& source, const OddlPosition& destination, std::int32_t preferred,
+                                    bool shared);
 
  private:
   std::int32_t& group_led_to(std::uint32_t group, std::int32_t channel) {

@@ -36,10 +36,11 @@ void OddlScheduler::reserve_held() {
   for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {
     for (const Circuit& circuit : demand_.jobs[job].held) {
       const std::int32_t channel = shape_.channels.channel_of(circuit.slot);
-      if (channel < 0 || circuit.source.value >= shape_.seats.size() || circuit.destination.value >= shape_.seats.size()) {
+      if (channel < 0 || circuit.source.value >= shape_.positions.size() ||
+          circuit.destination.value >= shape_.positions.size()) {
         continue;
       }
-      const OddlSeat& from = seat(circuit.source);
+      const OddlPosition& from = position(circuit.source);
       const auto plane = static_cast<std::uint32_t>(
           std::find(from.transmitters.begin(), from.transmitters.end(), circuit.transmitter) - from.transmitters.begin());
       if (plane < shape_.planes && owners_.admits(plane, from.group, channel, job)) {
@@ -60,8 +61,8 @@ void OddlScheduler::reserve_orders() {
     std::vector<bool> is_its(shape_.groups);
     std::vector<bool> is_port(shape_.ports);
     for (const NodeId node : demand.nodes) {
-      is_its[seat(node).group] = true;
-      is_port[seat(node).port] = true;
+      is_its[position(node).group] = true;
+      is_port[position(node).port] = true;
     }
     for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
       for (std::uint32_t group = 0; group < shape_.groups; ++group) {
@@ -189,7 +190,7 @@ Result<void> OddlScheduler::add_ring_on(std::uint32_t plane, JobIndex job, const
       if ((preferred != kNoChannel) != only_held) {
         continue;
       }
-      const auto channel = map.claim(seat(source), seat(destination), preferred, false);
+      const auto channel = map.claim(position(source), position(destination), preferred, false);
       if (!channel) {
         return std::unexpected(refuse(job, plane, source, destination));
       }
@@ -207,7 +208,7 @@ void OddlScheduler::rate_job(const JobDemand& demand, const JobTraffic& traffic,
   if (demand.nodes.empty()) {
     return;
   }
-  const ElementId transmitter = seat(demand.nodes[0]).transmitters[0];
+  const ElementId transmitter = position(demand.nodes[0]).transmitters[0];
   const double rate = static_cast<double>(planes_.size()) *
                       static_cast<double>(std::get<Transmitter>(fabric_.element(transmitter).kind).rate.bits_per_second);
   double rings = 0;
@@ -229,9 +230,9 @@ void OddlScheduler::rate_job(const JobDemand& demand, const JobTraffic& traffic,
   schedule_.bound = std::max(schedule_.bound, rings + pairs_bound);
 }
 
-std::string OddlScheduler::partner_of(const OddlSeat& source, std::uint32_t group) const {
-  for (std::uint32_t node = 0; node < shape_.seats.size(); ++node) {
-    if (shape_.seats[node].group == group && shape_.first_channel(source, shape_.seats[node]) != kNoChannel) {
+std::string OddlScheduler::partner_of(const OddlPosition& source, std::uint32_t group) const {
+  for (std::uint32_t node = 0; node < shape_.positions.size(); ++node) {
+    if (shape_.positions[node].group == group && shape_.first_channel(source, shape_.positions[node]) != kNoChannel) {
       return "node " + std::to_string(node);
     }
   }
@@ -239,11 +240,12 @@ std::string OddlScheduler::partner_of(const OddlSeat& source, std::uint32_t grou
 }
 
 Error OddlScheduler::refuse(JobIndex job, std::uint32_t plane, NodeId source, NodeId destination) const {
-  const std::uint32_t group = seat(source).group;
-  const std::int32_t first = shape_.first_channel(seat(source), seat(destination));
+  const std::uint32_t group = position(source).group;
+  const std::int32_t first = shape_.first_channel(position(source), position(destination));
   std::string taken;
   if (first == kNoChannel) {
-    taken = "behind routers it has one partner in each other group, there " + partner_of(seat(source), seat(destination).group);
+    taken = "behind routers it has one partner in each other group, there " +
+            partner_of(position(source), position(destination).group);
   }
   for (std::int32_t channel = first; channel != kNoChannel && channel < shape_.channels.count; channel += shape_.period) {
     const auto owner = owners_.owner(plane, group, channel);
@@ -256,19 +258,19 @@ Error OddlScheduler::refuse(JobIndex job, std::uint32_t plane, NodeId source, No
   return {ErrorCode::infeasible,
           "infeasible: " + name_of(job) + " needs light of group " + std::to_string(group) + " from node " +
               std::to_string(source.value) + " to node " + std::to_string(destination.value) + " of group " +
-              std::to_string(seat(destination).group) + (shape_.planes > 1 ? " on plane " + std::to_string(plane) : "") +
+              std::to_string(position(destination).group) + (shape_.planes > 1 ? " on plane " + std::to_string(plane) : "") +
               ", but " + taken + "; nearest: " + std::to_string(groups * shape_.ports) + " nodes in " + std::to_string(groups) +
               (groups == 1 ? " whole group" : " whole groups")};
 }
 
 Circuit OddlScheduler::circuit(JobId job, const Link& link, std::int32_t channel) const {
-  const ElementId transmitter = seat(link.source).transmitters[link.plane];
+  const ElementId transmitter = position(link.source).transmitters[link.plane];
   return {{},
           job,
           link.source,
           link.destination,
           transmitter,
-          seat(link.destination).receivers[link.plane],
+          position(link.destination).receivers[link.plane],
           shape_.channels.slot(channel),
           std::get<Transmitter>(fabric_.element(transmitter).kind).rate};
 }
@@ -296,7 +298,7 @@ Result<Schedule> schedule_oddl(const Fabric& fabric, const Demand& demand, const
   }
   for (const JobDemand& job : demand.jobs) {
     for (const NodeId node : job.nodes) {
-      if (node.value >= shape->seats.size()) {
+      if (node.value >= shape->positions.size()) {
         return fail(ErrorCode::invalid_argument,
                     "job " + std::to_string(job.job.value) + ": node " + std::to_string(node.value) + " does not exist");
       }

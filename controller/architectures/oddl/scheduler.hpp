@@ -23,7 +23,7 @@ struct NodeTransfer {
   NodeId source;
   NodeId destination;
   std::int64_t bytes = 0;
-  std::uint32_t way = 0;  ///< see TurnTransfer
+  std::uint32_t way = 0;  ///< see SequencedTransfer
 };
 
 class OddlScheduler {
@@ -62,7 +62,7 @@ class OddlScheduler {
   /// Worst job of all: what it needs and what nobody could undercut (each rank's bytes at its rate, no guard).
   void rate_job(const JobDemand& demand, const JobTraffic& traffic, const JobSchedule& result);
   /// In words: the only node of `group` that light of `source` reaches, behind routers.
-  std::string partner_of(const OddlSeat& source, std::uint32_t group) const;
+  std::string partner_of(const OddlPosition& source, std::uint32_t group) const;
   /// Who stands in the way, and the nearest request that fits.
   Error refuse(JobIndex job, std::uint32_t plane, NodeId source, NodeId destination) const;
   Circuit circuit(JobId job, const Link& link, std::int32_t channel) const;
@@ -78,7 +78,7 @@ class OddlScheduler {
   /// Maps in turn, as few as there can be.
   Result<void> add_maps(JobIndex job, const RankGrid& grid, PairTraffic traffic, JobSchedule& result);
   Ways ways_of(JobIndex job) const;
-  TurnRules rules_for(const Ways& ways) const;
+  SequenceRules rules_for(const Ways& ways) const;
   /// Behind routers: makes `traffic` the hops of what goes by relays.
   Result<void> relay_by_partners(JobIndex job, const RankGrid& grid, PairTraffic& traffic, JobSchedule& result);
   /// One map for all, played twice: first every rank sends what it has itself, to its destinations and to relays; then the
@@ -95,7 +95,7 @@ class OddlScheduler {
     const std::vector<std::uint32_t>& planes = numbers_of(demand.share, kPlanesShare);
     return planes.empty() || std::binary_search(planes.begin(), planes.end(), plane);
   }
-  const OddlSeat& seat(NodeId node) const { return shape_.seats[node.value]; }
+  const OddlPosition& position(NodeId node) const { return shape_.positions[node.value]; }
 
   const Fabric& fabric_;
   const Demand& demand_;

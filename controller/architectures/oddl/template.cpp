@@ -46,7 +46,7 @@ void check_oddl(YamlMap& map, const OddlParameters& oddl) {
   }
   if (routed && oddl.receiver == OddlReceiver::ring) {
     map.error("receiver",
-              "receiver: found ring; expected open with inside = awgr (each neighbour is heard on another channel)");
+              "receiver: found ring; expected open with inside = awgr (each neighbour is received on another channel)");
   }
   const std::uint64_t groups = oddl.nodes / oddl.group_size;
   if (oddl.planes * (groups * groups + 3ull * oddl.nodes + 4 * groups) > limits::kFibres) {

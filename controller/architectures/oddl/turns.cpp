@@ -88,14 +88,14 @@ PortColours colours_of(const PortDemand& demand, std::uint32_t places) {
 std::uint32_t turns_for(std::uint32_t colours, std::uint32_t ways) { return (colours + ways - 1) / ways; }
 
 /// Timeslots of one map. A rotation of ports is a matching; rotations that leave ranks idle share a timeslot where they can.
-class TurnBuilder {
+class SequenceBuilder {
  public:
-  TurnBuilder(const RankGrid& grid, const PairTraffic& traffic) : grid_(grid), traffic_(traffic) {}
+  SequenceBuilder(const RankGrid& grid, const PairTraffic& traffic) : grid_(grid), traffic_(traffic) {}
 
   /// What was added so far stays before what comes.
   void close() { first_open_ = made_.timeslots.size(); }
 
-  void add(std::vector<TurnTransfer> timeslot) {
+  void add(std::vector<SequencedTransfer> timeslot) {
     if (timeslot.empty()) {
       return;
     }
@@ -115,8 +115,8 @@ class TurnBuilder {
 
   /// `rotation` ports on, to the place that `place_for(place, port)` says.
   template <class PlaceFor>
-  std::vector<TurnTransfer> rotated(std::uint32_t rotation, std::uint32_t way, const PlaceFor& place_for) const {
-    std::vector<TurnTransfer> timeslot;
+  std::vector<SequencedTransfer> rotated(std::uint32_t rotation, std::uint32_t way, const PlaceFor& place_for) const {
+    std::vector<SequencedTransfer> timeslot;
     for (std::uint32_t rank = 0; rank < grid_.place_of.size(); ++rank) {
       const std::uint32_t port = (grid_.port_of[rank] + rotation) % grid_.ports;
       const std::uint32_t place = place_for(grid_.place_of[rank], port);
@@ -132,16 +132,16 @@ class TurnBuilder {
     return timeslot;
   }
 
-  MapTurn take() { return std::move(made_); }
+  SequencedMap take() { return std::move(made_); }
 
  private:
-  bool is_free(std::size_t at, const std::vector<TurnTransfer>& timeslot) const {
-    return std::none_of(timeslot.begin(), timeslot.end(), [&](const TurnTransfer& transfer) {
+  bool is_free(std::size_t at, const std::vector<SequencedTransfer>& timeslot) const {
+    return std::none_of(timeslot.begin(), timeslot.end(), [&](const SequencedTransfer& transfer) {
       return sends_[at][transfer.pair.source] || receives_[at][transfer.pair.destination];
     });
   }
-  void mark(std::size_t at, const std::vector<TurnTransfer>& timeslot) {
-    for (const TurnTransfer& transfer : timeslot) {
+  void mark(std::size_t at, const std::vector<SequencedTransfer>& timeslot) {
+    for (const SequencedTransfer& transfer : timeslot) {
       sends_[at][transfer.pair.source] = true;
       receives_[at][transfer.pair.destination] = true;
     }
@@ -149,7 +149,7 @@ class TurnBuilder {
 
   const RankGrid& grid_;
   const PairTraffic& traffic_;
-  MapTurn made_;
+  SequencedMap made_;
   std::size_t first_open_ = 0;
   std::vector<std::vector<bool>> sends_;     ///< [timeslot][rank]
   std::vector<std::vector<bool>> receives_;  ///< [timeslot][rank]
@@ -157,7 +157,7 @@ class TurnBuilder {
 
 }  // namespace
 
-std::uint32_t turns_of(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules) {
+std::uint32_t sequence_of(const RankGrid& grid, const PairTraffic& traffic, const SequenceRules& rules) {
   const std::vector<PortDemand> demands = by_port(grid, traffic, rules.inside_by_map);
   std::uint32_t turns = 0;
   for (std::uint32_t port = 0; port < grid.ports; ++port) {
@@ -166,7 +166,7 @@ std::uint32_t turns_of(const RankGrid& grid, const PairTraffic& traffic, const T
   return turns;
 }
 
-std::vector<MapTurn> maps_in_turn(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules) {
+std::vector<SequencedMap> map_sequence(const RankGrid& grid, const PairTraffic& traffic, const SequenceRules& rules) {
   LOOM_ASSERT(rules.ways.size() == grid.ports && grid.places > 0);
   const std::vector<PortDemand> demands = by_port(grid, traffic, rules.inside_by_map);
   std::vector<PortColours> ports;
@@ -176,9 +176,9 @@ std::vector<MapTurn> maps_in_turn(const RankGrid& grid, const PairTraffic& traff
     turns = std::max(turns, turns_for(ports.back().colours, rules.ways[port]));
   }
   const std::uint32_t most_ways = *std::max_element(rules.ways.begin(), rules.ways.end());
-  std::vector<MapTurn> made;
+  std::vector<SequencedMap> made;
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
-    TurnBuilder builder(grid, traffic);
+    SequenceBuilder builder(grid, traffic);
     for (std::uint32_t rotation = 0; turn == 0 && !rules.inside_by_map && rotation < grid.ports; ++rotation) {
       builder.add(builder.rotated(rotation, 0, [](std::uint32_t place, std::uint32_t) { return place; }));
     }
@@ -192,7 +192,7 @@ std::vector<MapTurn> maps_in_turn(const RankGrid& grid, const PairTraffic& traff
         }));
       }
     }
-    MapTurn done = builder.take();
+    SequencedMap done = builder.take();
     if (!done.timeslots.empty()) {
       made.push_back(std::move(done));
     }

@@ -11,20 +11,20 @@
 namespace loom {
 
 /// Bytes that go in one timeslot.
-struct TurnTransfer {
+struct SequencedTransfer {
   RankPair pair;
   std::int64_t bytes = 0;
   std::uint32_t way = 0;  ///< which of the ways to its receiver's port, below RankGrid's ways; 0 where no WSS is passed
 };
 
-struct MapTurn {
-  std::vector<std::vector<TurnTransfer>> timeslots;
+struct SequencedMap {
+  std::vector<std::vector<SequencedTransfer>> timeslots;
 };
 
 /// What maps can do: `ways` [port]: from how many groups at once one map leads light to that port of a group, and to how many
 /// groups it leads a group's light for that port (orders of the AWG); each at least 1. `inside_by_map`: neighbours need a map
 /// too. Else they come first, in the first turn.
-struct TurnRules {
+struct SequenceRules {
   std::vector<std::uint32_t> ways;
   bool inside_by_map = true;
 };
@@ -32,9 +32,9 @@ struct TurnRules {
 /// For each port an edge colouring of who has bytes for it (groups to groups), heaviest first, into as many colours as the
 /// busiest group has peers (Koenig); a turn plays as many colours of a port as it has ways. So the number of turns is the least
 /// that there is: max over ports of peers / ways. O(pairs + ports groups^3).
-std::vector<MapTurn> maps_in_turn(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules);
+std::vector<SequencedMap> map_sequence(const RankGrid& grid, const PairTraffic& traffic, const SequenceRules& rules);
 
 /// The number of turns alone.
-std::uint32_t turns_of(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules);
+std::uint32_t sequence_of(const RankGrid& grid, const PairTraffic& traffic, const SequenceRules& rules);
 
 }  // namespace loom

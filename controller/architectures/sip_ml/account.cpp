@@ -61,7 +61,7 @@ const PairAccount* worst_of(const std::vector<PairAccount>& pairs) {
   return least == pairs.end() ? nullptr : &*least;
 }
 
-WayAccount way_of(const SipRingShape& shape, const WaveMap& map, const RingAccount& account, RingDirection direction) {
+WayAccount way_of(const SipRingShape& shape, const WavelengthUse& map, const RingAccount& account, RingDirection direction) {
   const std::uint32_t nodes = map.nodes();
   const RingArc arc =
       arc_of(nodes, direction, shape.position[account.worst.source.value], shape.position[account.worst.destination.value]);
@@ -91,12 +91,12 @@ WayAccount way_of(const SipRingShape& shape, const WaveMap& map, const RingAccou
 }
 
 /// Lights every circuit on `map`.
-void light(const SipRingShape& shape, const std::vector<Circuit>& circuits, WaveMap& map, RingAccount& account) {
+void light(const SipRingShape& shape, const std::vector<Circuit>& circuits, WavelengthUse& map, RingAccount& account) {
   std::map<ElementId, std::pair<std::uint32_t, std::uint32_t>> place_of;
-  for (std::uint32_t bus = 0; bus < shape.seats.size(); ++bus) {
-    for (std::uint32_t channel = 0; channel < shape.seats[bus].size(); ++channel) {
-      for (const RingSeat& seat : shape.seats[bus][channel]) {
-        place_of[seat.transmitter] = {bus, channel};
+  for (std::uint32_t bus = 0; bus < shape.positions.size(); ++bus) {
+    for (std::uint32_t channel = 0; channel < shape.positions[bus].size(); ++channel) {
+      for (const RingPosition& bus_position : shape.positions[bus][channel]) {
+        place_of[bus_position.transmitter] = {bus, channel};
       }
     }
   }
@@ -132,7 +132,7 @@ Result<RingAccount> account_of_rings(const Fabric& fabric, const Demand& demand,
   account.reach = shape->reach;
   account.pairs = static_cast<std::uint32_t>(pairs->size());
   account.load.assign(shape->buses.size(), std::vector<std::uint32_t>(shape->nodes.size()));
-  WaveMap map(static_cast<std::uint32_t>(shape->nodes.size()), shape->buses);
+  WavelengthUse map(static_cast<std::uint32_t>(shape->nodes.size()), shape->buses);
   account.wavelengths_of = map.rows();
   light(*shape, circuits, map, account);
   if (const PairAccount* worst = worst_of(*pairs)) {

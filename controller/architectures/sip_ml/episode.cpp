@@ -38,24 +38,24 @@ class RingPolicy {
       index[ends] = static_cast<std::uint32_t>(pairs.size());
       pairs.push_back({ends.first, ends.second, count});
     }
-    std::vector<WaveGrant> before;
+    std::vector<WavelengthGrant> before;
     for (std::size_t i = 0; episodes_.keeps_light && i < grants_.size(); ++i) {
       if (const auto still = index.find(ends_[i]); still != index.end()) {
         before.push_back({still->second, grants_[i].bus, grants_[i].channel});
       }
     }
-    WaveMap map(episodes_.terms.nodes, buses_);
-    WaveLimits limits;
+    WavelengthUse map(episodes_.terms.nodes, buses_);
+    WavelengthLimits limits;
     limits.reach = episodes_.reach;
     limits.repair_steps = episodes_.repair_steps;
-    grants_ = grant_waves(map, pairs, limits, before).grants;
+    grants_ = grant_wavelengths(map, pairs, limits, before).grants;
     if (grants_.empty() && !pairs.empty()) {
       return fail(ErrorCode::infeasible, "sip-ring episode: " + std::to_string(pairs.size()) +
                                              " pairs have bytes to send and none can be lit; the first is node " +
                                              std::to_string(pairs[0].source) + " to " + std::to_string(pairs[0].destination));
     }
     ends_.clear();
-    for (const WaveGrant& grant : grants_) {
+    for (const WavelengthGrant& grant : grants_) {
       ends_.emplace_back(pairs[grant.pair].source, pairs[grant.pair].destination);
     }
     auto network = make_circuits("sip-ring episode", episodes_.terms, ends_);
@@ -68,8 +68,8 @@ class RingPolicy {
  private:
   SipRingEpisodes episodes_;
   std::vector<RingBus> buses_;
-  std::vector<WaveGrant> grants_;  ///< of the last episode, `pair` as it was then
-  std::vector<NodePair> ends_;     ///< of them
+  std::vector<WavelengthGrant> grants_;  ///< of the last episode, `pair` as it was then
+  std::vector<NodePair> ends_;           ///< of them
   std::optional<Network> network_;
 };
 

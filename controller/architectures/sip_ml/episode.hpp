@@ -25,9 +25,9 @@ struct SipRingEpisodes {
   std::uint64_t repair_steps = 50'000;  ///< of one episode
 };
 
-/// Demands are bytes queued, max-min by grant_waves; a pair's rate is its wavelengths'. Pairs that get none wait. With nothing
-/// queued the light stays. Errors of the policy: those of the network; infeasible (somebody has bytes to send and nobody got
-/// light, as when no pair is in reach), so that a play ends instead of turning for ever.
+/// Demands are bytes queued, max-min by grant_wavelengths; a pair's rate is its wavelengths'. Pairs that get none wait. With
+/// nothing queued the light stays. Errors of the policy: those of the network; infeasible (somebody has bytes to send and
+/// nobody got light, as when no pair is in reach), so that a play ends instead of turning for ever.
 TopologyPolicy sip_ring_policy(const SipRingEpisodes& episodes);
 
 struct SipOcsEpisodes {

@@ -13,13 +13,13 @@
 namespace loom {
 namespace {
 
-struct OcsSeat {
+struct OcsPosition {
   ElementId transmitter;
   ElementId receiver;
 };
 
 /// [node][switch]
-using OcsSeats = std::vector<std::vector<OcsSeat>>;
+using OcsPositions = std::vector<std::vector<OcsPosition>>;
 
 /// The circuit switch at the other end of a transmitter's or receiver's fibre.
 std::optional<ElementId> switch_at(const Fabric& fabric, ElementId end) {
@@ -32,8 +32,8 @@ std::optional<ElementId> switch_at(const Fabric& fabric, ElementId end) {
   return std::holds_alternative<OpticalCircuitSwitch>(fabric.element(other).kind) ? std::optional{other} : std::nullopt;
 }
 
-Result<OcsSeats> read_sip_ocs(const Fabric& fabric) {
-  OcsSeats seats;
+Result<OcsPositions> read_sip_ocs(const Fabric& fabric) {
+  OcsPositions positions;
   std::vector<ElementId> switches;
   for (const Element& element : fabric.elements) {
     if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
@@ -52,7 +52,7 @@ Result<OcsSeats> read_sip_ocs(const Fabric& fabric) {
         ends[*on].second = receiver;
       }
     }
-    seats.emplace_back();
+    positions.emplace_back();
     for (const ElementId on : switches) {
       const auto& [transmitter, receiver] = ends[on];
       if (!transmitter || !receiver) {
@@ -60,20 +60,23 @@ Result<OcsSeats> read_sip_ocs(const Fabric& fabric) {
                     "scheduler sip-ocs: node " + node.name + " has no transmitter and receiver straight at circuit switch " +
                         fabric.element(on).name + "; fabric \"" + fabric.name + "\" is of architecture " + fabric.architecture);
       }
-      seats.back().push_back({*transmitter, *receiver});
+      positions.back().push_back({*transmitter, *receiver});
     }
   }
-  if (switches.empty() || seats.empty()) {
+  if (switches.empty() || positions.empty()) {
     return fail(ErrorCode::unsupported, "scheduler sip-ocs: fabric \"" + fabric.name + "\" of architecture " +
                                             fabric.architecture + " has no circuit switch");
   }
-  return seats;
+  return positions;
 }
 
 class SipOcsScheduler {
  public:
-  SipOcsScheduler(const Fabric& fabric, const OcsSeats& seats, Budget budget)
-      : fabric_(fabric), seats_(seats), switches_(static_cast<std::uint32_t>(seats.front().size())), budget_(budget) {}
+  SipOcsScheduler(const Fabric& fabric, const OcsPositions& positions, Budget budget)
+      : fabric_(fabric),
+        positions_(positions),
+        switches_(static_cast<std::uint32_t>(positions.front().size())),
+        budget_(budget) {}
 
   Result<Schedule> run(const Demand& demand) {
     schedule_.algorithm = "sip-ocs";
@@ -100,7 +103,7 @@ class SipOcsScheduler {
                        std::clamp<std::int64_t>(bytes, 1, (std::int64_t{1} << 50) - 1)});
     }
     for (const SwitchPair& pair : pairs) {
-      if (pair.source >= seats_.size() || pair.destination >= seats_.size()) {
+      if (pair.source >= positions_.size() || pair.destination >= positions_.size()) {
         return fail(ErrorCode::invalid_argument, "job " + std::to_string(job.job.value) + ": node " +
                                                      std::to_string(std::max(pair.source, pair.destination)) +
                                                      " does not exist");
@@ -114,11 +117,11 @@ class SipOcsScheduler {
     const HeldLight held = held_by(job, pairs);
     std::vector<SwitchGrant> grants = held.grants;
     if (!held.serves_all) {
-      const auto counts = share_ports(static_cast<std::uint32_t>(seats_.size()), switches_, pairs);
+      const auto counts = share_ports(static_cast<std::uint32_t>(positions_.size()), switches_, pairs);
       if (!counts) {
         return std::unexpected(refuse(job, pairs));
       }
-      grants = into_permutations(static_cast<std::uint32_t>(seats_.size()), switches_, pairs, *counts, held.grants);
+      grants = into_permutations(static_cast<std::uint32_t>(positions_.size()), switches_, pairs, *counts, held.grants);
     }
     add_schedule(job, pairs, grants);
     return {};
@@ -139,15 +142,15 @@ class SipOcsScheduler {
     std::vector<bool> served(pairs.size());
     for (const Circuit& circuit : job.held) {
       const auto pair = index.find({circuit.source.value, circuit.destination.value});
-      const auto& row = seats_[circuit.source.value];
-      const auto seat =
-          std::find_if(row.begin(), row.end(), [&](const OcsSeat& each) { return each.transmitter == circuit.transmitter; });
-      if (pair == index.end() || seat == row.end()) {
+      const auto& row = positions_[circuit.source.value];
+      const auto bus_position = std::find_if(row.begin(), row.end(),
+                                             [&](const OcsPosition& each) { return each.transmitter == circuit.transmitter; });
+      if (pair == index.end() || bus_position == row.end()) {
         held.serves_all = false;
         continue;
       }
       served[pair->second] = true;
-      held.grants.push_back({pair->second, static_cast<std::uint32_t>(seat - row.begin())});
+      held.grants.push_back({pair->second, static_cast<std::uint32_t>(bus_position - row.begin())});
     }
     held.serves_all = held.serves_all && std::find(served.begin(), served.end(), false) == served.end();
     std::sort(held.grants.begin(), held.grants.end());
@@ -180,14 +183,14 @@ class SipOcsScheduler {
     std::vector<double> served(pairs.size());
     for (const SwitchGrant& grant : grants) {
       const SwitchPair& pair = pairs[grant.pair];
-      const ElementId id = seats_[pair.source][grant.on].transmitter;
+      const ElementId id = positions_[pair.source][grant.on].transmitter;
       const auto& transmitter = std::get<Transmitter>(fabric_.element(id).kind);
       timeslot.circuits.push_back({{},
                                    job.job,
                                    NodeId{pair.source},
                                    NodeId{pair.destination},
                                    id,
-                                   seats_[pair.destination][grant.on].receiver,
+                                   positions_[pair.destination][grant.on].receiver,
                                    transmitter.channels.first,
                                    transmitter.rate});
       served[grant.pair] += static_cast<double>(transmitter.rate.bits_per_second);
@@ -197,8 +200,8 @@ class SipOcsScheduler {
       const double bits = 8 * static_cast<double>(pairs[i].demand);
       schedule_.objective = std::max(schedule_.objective, bits / served[i]);
       double rate = 0;
-      for (const OcsSeat& seat : seats_[pairs[i].source]) {
-        rate += static_cast<double>(std::get<Transmitter>(fabric_.element(seat.transmitter).kind).rate.bits_per_second);
+      for (const OcsPosition& bus_position : positions_[pairs[i].source]) {
+        rate += static_cast<double>(std::get<Transmitter>(fabric_.element(bus_position.transmitter).kind).rate.bits_per_second);
       }
       sent[pairs[i].source] += bits / rate;
       schedule_.bound = std::max(schedule_.bound, sent[pairs[i].source]);
@@ -207,7 +210,7 @@ class SipOcsScheduler {
   }
 
   const Fabric& fabric_;
-  const OcsSeats& seats_;
+  const OcsPositions& positions_;
   std::uint32_t switches_;
   Budget budget_;
   Schedule schedule_;
@@ -216,11 +219,11 @@ class SipOcsScheduler {
 }  // namespace
 
 Result<Schedule> schedule_sip_ocs(const Fabric& fabric, const Demand& demand, const Intent&, Budget budget) {
-  auto seats = read_sip_ocs(fabric);
-  if (!seats) {
-    return std::unexpected(std::move(seats).error());
+  auto positions = read_sip_ocs(fabric);
+  if (!positions) {
+    return std::unexpected(std::move(positions).error());
   }
-  return SipOcsScheduler(fabric, *seats, budget).run(demand);
+  return SipOcsScheduler(fabric, *positions, budget).run(demand);
 }
 
 }  // namespace loom

@@ -5,7 +5,7 @@
 
 namespace loom {
 
-LitArcs::LitArcs(WaveMap& map, const std::vector<RingPair>& pairs, const WaveLimits& limits)
+LitArcs::LitArcs(WavelengthUse& map, const std::vector<RingPair>& pairs, const WavelengthLimits& limits)
     : map_(map),
       pairs_(pairs),
       nodes_(map.nodes()),
@@ -58,12 +58,12 @@ void LitArcs::take(std::uint32_t pair, std::uint32_t row) {
   --served_[pair];
 }
 
-std::vector<WaveGrant> LitArcs::grants() const {
+std::vector<WavelengthGrant> LitArcs::grants() const {
   std::vector<std::size_t> next{0};  // by pair: where its next grant goes; rows ascend, so do the grants of a pair
   for (const std::uint32_t count : served_) {
     next.push_back(next.back() + count);
   }
-  std::vector<WaveGrant> found(next.back());
+  std::vector<WavelengthGrant> found(next.back());
   for (std::uint32_t row = 0; row < rows(); ++row) {
     const RingDirection direction = direction_of(row);
     const std::uint32_t* owner = owner_.data() + std::size_t{row} * nodes_;

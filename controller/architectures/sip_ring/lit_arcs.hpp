@@ -1,5 +1,5 @@
-// One request's light on the rings, while grant_waves works on it: which pair is on which segment of which wavelength, and how
-// well each pair is served. It gives and takes what it is told to and decides nothing.
+// One request's light on the rings, while grant_wavelengths works on it: which pair is on which segment of which wavelength,
+// and how well each pair is served. It gives and takes what it is told to and decides nothing.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@ class LitArcs {
   static constexpr std::uint32_t kStranger = 0xfffffffe;  ///< in blockers: light that is not this request's
 
   /// All three must live as long.
-  LitArcs(WaveMap& map, const std::vector<RingPair>& pairs, const WaveLimits& limits);
+  LitArcs(WavelengthUse& map, const std::vector<RingPair>& pairs, const WavelengthLimits& limits);
 
-  const WaveMap& map() const { return map_; }
+  const WavelengthUse& map() const { return map_; }
   const std::vector<RingPair>& pairs() const { return pairs_; }
   std::uint32_t nodes() const { return nodes_; }
   std::uint32_t rows() const { return map_.rows(); }
@@ -73,10 +73,10 @@ class LitArcs {
   }
 
   /// Ascending.
-  std::vector<WaveGrant> grants() const;
+  std::vector<WavelengthGrant> grants() const;
 
  private:
-  WaveMap& map_;
+  WavelengthUse& map_;
   const std::vector<RingPair>& pairs_;
   std::uint32_t nodes_;
   std::uint32_t channels_max_;

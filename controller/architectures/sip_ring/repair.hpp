@@ -11,7 +11,7 @@
 namespace loom {
 
 /// Lifts the least level of all pairs notch by notch, until a notch is out of reach (by load, by a node's wavelengths, or
-/// after WaveLimits::repair_steps); of the last notch it keeps the moves that leave the fewest pairs below it.
+/// after WavelengthLimits::repair_steps); of the last notch it keeps the moves that leave the fewest pairs below it.
 /// Source: ejection pool with counters of failure (Nagata and Braysy 2009), on circular arcs.
 class RingRepair {
  public:

@@ -20,7 +20,7 @@ struct RingJob {
   const JobDemand* demand = nullptr;
   std::vector<PairLoad> loads;
   std::vector<RingPair> pairs;  ///< as loads
-  std::vector<WaveGrant> held;
+  std::vector<WavelengthGrant> held;
   std::vector<std::uint32_t> served;  ///< by pair
 };
 
@@ -32,10 +32,10 @@ class SipRingScheduler {
         fabric_(fabric),
         budget_(budget),
         map_(static_cast<std::uint32_t>(shape.nodes.size()), shape.buses) {
-    for (std::uint32_t bus = 0; bus < shape.seats.size(); ++bus) {
-      for (std::uint32_t channel = 0; channel < shape.seats[bus].size(); ++channel) {
-        for (const RingSeat& seat : shape.seats[bus][channel]) {
-          place_of_[seat.transmitter] = {bus, channel};
+    for (std::uint32_t bus = 0; bus < shape.positions.size(); ++bus) {
+      for (std::uint32_t channel = 0; channel < shape.positions[bus].size(); ++channel) {
+        for (const RingPosition& bus_position : shape.positions[bus][channel]) {
+          place_of_[bus_position.transmitter] = {bus, channel};
         }
       }
     }
@@ -113,7 +113,7 @@ class SipRingScheduler {
   }
 
   /// Segments outside the shortest stretch of ring that has all of the job's nodes.
-  WaveLimits limits_of(const RingJob& job) const {
+  WavelengthLimits limits_of(const RingJob& job) const {
     const std::uint32_t nodes = map_.nodes();
     std::vector<bool> own(nodes);
     for (const NodeId node : job.demand->nodes) {
@@ -131,7 +131,7 @@ class SipRingScheduler {
         after = from;
       }
     }
-    WaveLimits limits;
+    WavelengthLimits limits;
     if (widest < 2) {
       return limits;
     }
@@ -162,8 +162,8 @@ class SipRingScheduler {
       return std::unexpected(std::move(refused).error());
     }
     if (*refused && !job.held.empty()) {
-      const std::vector<WaveGrant> lit = std::exchange(job.held, {});
-      for (const WaveGrant& grant : lit) {
+      const std::vector<WavelengthGrant> lit = std::exchange(job.held, {});
+      for (const WavelengthGrant& grant : lit) {
         map_.set(grant.bus, grant.channel, arc(grant.bus, job.pairs[grant.pair]), false);
       }
       job.served.assign(job.pairs.size(), 0);
@@ -179,20 +179,20 @@ class SipRingScheduler {
 
   /// Light for each of the pairs `wanted`, or why one of them got none: then nothing is granted. Errors: timed_out.
   Result<std::optional<Error>> grant(RingJob& job, const std::vector<std::uint32_t>& wanted,
-                                     const std::vector<WaveGrant>& lit) {
+                                     const std::vector<WavelengthGrant>& lit) {
     std::vector<RingPair> pairs;
     for (const std::uint32_t pair : wanted) {
       pairs.push_back(job.pairs[pair]);
     }
-    WaveLimits within = limits_of(job);
-    WaveLimits whole = within;
+    WavelengthLimits within = limits_of(job);
+    WavelengthLimits whole = within;
     whole.channels_max = ~0U;
     std::optional<Error> refused;
-    for (WaveLimits limits : {within, whole, WaveLimits{}}) {
+    for (WavelengthLimits limits : {within, whole, WavelengthLimits{}}) {
       limits.reach = shape_.reach;
       limits.steps = budget_.steps - std::min(budget_.steps, schedule_.steps_used);
-      const WaveMap before = map_;
-      const WaveGrants got = grant_waves(map_, pairs, limits, lit);
+      const WavelengthUse before = map_;
+      const WavelengthGrants got = grant_wavelengths(map_, pairs, limits, lit);
       schedule_.steps_used += got.steps_used;
       if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
         return fail(ErrorCode::timed_out, "scheduler sip-ring: stopped after " + std::to_string(schedule_.steps_used) +
@@ -200,7 +200,7 @@ class SipRingScheduler {
       }
       const auto missing = std::find(got.served.begin(), got.served.end(), 0U);
       if (missing == got.served.end()) {
-        for (const WaveGrant& grant : got.grants) {
+        for (const WavelengthGrant& grant : got.grants) {
           job.held.push_back({wanted[grant.pair], grant.bus, grant.channel});
           ++job.served[wanted[grant.pair]];
         }
@@ -212,7 +212,7 @@ class SipRingScheduler {
     return refused;
   }
 
-  Error refuse(const RingJob& job, const RingPair& pair, const WaveGrants& got) const {
+  Error refuse(const RingJob& job, const RingPair& pair, const WavelengthGrants& got) const {
     std::uint32_t shortest = map_.nodes();
     std::uint32_t channels = 0;
     for (std::uint32_t bus = 0; bus < shape_.buses.size(); ++bus) {
@@ -249,17 +249,17 @@ class SipRingScheduler {
   void add_schedule(RingJob& job) {
     Timeslot timeslot;
     std::sort(job.held.begin(), job.held.end());
-    for (const WaveGrant& grant : job.held) {
+    for (const WavelengthGrant& grant : job.held) {
       const RingPair& pair = job.pairs[grant.pair];
-      const auto& seats = shape_.seats[grant.bus][grant.channel];
-      const ElementId transmitter = seats[pair.source].transmitter;
+      const auto& positions = shape_.positions[grant.bus][grant.channel];
+      const ElementId transmitter = positions[pair.source].transmitter;
       const BitRate rate = std::get<Transmitter>(fabric_.element(transmitter).kind).rate;
       timeslot.circuits.push_back({{},
                                    job.demand->job,
                                    shape_.nodes[pair.source],
                                    shape_.nodes[pair.destination],
                                    transmitter,
-                                   seats[pair.destination].receiver,
+                                   positions[pair.destination].receiver,
                                    shape_.slots[grant.bus][grant.channel],
                                    rate});
     }
@@ -298,7 +298,7 @@ class SipRingScheduler {
   const SipRingShape& shape_;
   const Fabric& fabric_;
   Budget budget_;
-  WaveMap map_;
+  WavelengthUse map_;
   std::map<ElementId, std::pair<std::uint32_t, std::uint32_t>> place_of_;  ///< transmitter -> (bus, channel)
   Schedule schedule_;
 };

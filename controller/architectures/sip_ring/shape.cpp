@@ -12,7 +12,7 @@ namespace {
 /// An add/drop filter with its node's transmitter behind it and receiver before it.
 struct Stop {
   NodeId node;
-  RingSeat seat;
+  RingPosition bus_position;
   FrequencySlot slot;
 };
 
@@ -125,34 +125,34 @@ class Reader {
         return unsupported(name + " visits the nodes in another order than the first bus");
       }
     }
-    std::map<FrequencySlot, std::vector<std::optional<RingSeat>>> seats;
+    std::map<FrequencySlot, std::vector<std::optional<RingPosition>>> positions;
     for (const Stop& stop : stops) {
-      auto& row = seats[stop.slot];
+      auto& row = positions[stop.slot];
       row.resize(count);
-      row[shape_.position[stop.node.value]] = stop.seat;
+      row[shape_.position[stop.node.value]] = stop.bus_position;
     }
-    shape_.buses.push_back(
-        {step == 1 ? RingDirection::clockwise : RingDirection::counter_clockwise, static_cast<std::uint32_t>(seats.size())});
+    shape_.buses.push_back({step == 1 ? RingDirection::clockwise : RingDirection::counter_clockwise,
+                            static_cast<std::uint32_t>(positions.size())});
     shape_.slots.emplace_back();
-    shape_.seats.emplace_back();
-    for (const auto& [slot, row] : seats) {
-      std::vector<RingSeat> complete;
-      for (const auto& seat : row) {
-        if (!seat) {
+    shape_.positions.emplace_back();
+    for (const auto& [slot, row] : positions) {
+      std::vector<RingPosition> complete;
+      for (const auto& bus_position : row) {
+        if (!bus_position) {
           return unsupported(name + ": a node has no filter at " + to_string(centre_of(slot)));
         }
-        complete.push_back(*seat);
+        complete.push_back(*bus_position);
       }
       shape_.slots.back().push_back(slot);
-      shape_.seats.back().push_back(std::move(complete));
+      shape_.positions.back().push_back(std::move(complete));
     }
     return {};
   }
 
   /// Hops between sensitivity and launch power, at the bus's mean loss a hop; verify judges the exact way.
   void measure(ElementId filter, const Stop& stop, std::int32_t lap_loss) {
-    const auto& transmitter = std::get<Transmitter>(fabric_.element(stop.seat.transmitter).kind);
-    const auto& receiver = std::get<Receiver>(fabric_.element(stop.seat.receiver).kind);
+    const auto& transmitter = std::get<Transmitter>(fabric_.element(stop.bus_position.transmitter).kind);
+    const auto& receiver = std::get<Receiver>(fabric_.element(stop.bus_position.receiver).kind);
     const auto& ring = std::get<RingFilter>(fabric_.element(filter).kind);
     const auto nodes = static_cast<std::int32_t>(fabric_.nodes.size());
     const std::int32_t hop = (lap_loss + nodes - 1) / nodes;

@@ -12,18 +12,18 @@
 namespace loom {
 
 /// A node's ends at one wavelength of one bus.
-struct RingSeat {
+struct RingPosition {
   ElementId transmitter;
   ElementId receiver;
 };
 
 struct SipRingShape {
-  std::vector<NodeId> nodes;                              ///< by position along the ring
-  std::vector<std::uint32_t> position;                    ///< by node
-  std::vector<RingBus> buses;                             ///< in the order of their lowest filter
-  std::vector<std::vector<FrequencySlot>> slots;          ///< [bus][channel]
-  std::vector<std::vector<std::vector<RingSeat>>> seats;  ///< [bus][channel][position]
-  std::uint32_t reach = 0;                                ///< hops that every link's budget carries
+  std::vector<NodeId> nodes;                                      ///< by position along the ring
+  std::vector<std::uint32_t> position;                            ///< by node
+  std::vector<RingBus> buses;                                     ///< in the order of their lowest filter
+  std::vector<std::vector<FrequencySlot>> slots;                  ///< [bus][channel]
+  std::vector<std::vector<std::vector<RingPosition>>> positions;  ///< [bus][channel][position]
+  std::uint32_t reach = 0;                                        ///< hops that every link's budget carries
 };
 
 /// Errors: unsupported, naming the node, filter or bus that is not SiP-Ring's.

@@ -14,9 +14,9 @@ namespace {
 constexpr std::uint64_t kWarmRepairShare = 8;  ///< with light from before, repair may take this part of its steps
 
 /// Light of before goes on where it still may. In the order given.
-void take_over(LitArcs& light, std::span<const WaveGrant> lit) {
-  const WaveMap& map = light.map();
-  for (const WaveGrant& grant : lit) {
+void take_over(LitArcs& light, std::span<const WavelengthGrant> lit) {
+  const WavelengthUse& map = light.map();
+  for (const WavelengthGrant& grant : lit) {
     if (grant.pair >= light.pairs().size() || grant.bus >= map.buses().size() ||
         grant.channel >= map.buses()[grant.bus].channels) {
       continue;
@@ -46,7 +46,7 @@ RingArc arc_of(std::uint32_t nodes, RingDirection direction, std::uint32_t sourc
   return {first, (last + nodes - first) % nodes};
 }
 
-WaveMap::WaveMap(std::uint32_t nodes, std::vector<RingBus> buses)
+WavelengthUse::WavelengthUse(std::uint32_t nodes, std::vector<RingBus> buses)
     : nodes_(nodes), buses_(std::move(buses)), words_per_row_((std::size_t{nodes} + 63) / 64) {
   for (std::uint32_t bus = 0; bus < buses_.size(); ++bus) {
     first_row_.push_back(static_cast<std::uint32_t>(row_bus_.size()));
@@ -75,27 +75,27 @@ void each_word(std::uint32_t nodes, RingArc arc, const Each& each) {
 
 }  // namespace
 
-bool WaveMap::is_free(std::uint32_t row, RingArc arc) const {
+bool WavelengthUse::is_free(std::uint32_t row, RingArc arc) const {
   const std::uint64_t* words = words_.data() + row * words_per_row_;
   std::uint64_t taken = 0;
   each_word(nodes_, arc, [&](std::uint32_t word, std::uint64_t mask) { taken |= words[word] & mask; });
   return taken == 0;
 }
 
-void WaveMap::set(std::uint32_t row, RingArc arc, bool taken) {
+void WavelengthUse::set(std::uint32_t row, RingArc arc, bool taken) {
   std::uint64_t* words = words_.data() + row * words_per_row_;
   each_word(nodes_, arc,
             [&](std::uint32_t word, std::uint64_t mask) { words[word] = taken ? words[word] | mask : words[word] & ~mask; });
 }
 
-WaveGrants grant_waves(WaveMap& taken, const std::vector<RingPair>& pairs, const WaveLimits& limits,
-                       std::span<const WaveGrant> lit) {
+WavelengthGrants grant_wavelengths(WavelengthUse& taken, const std::vector<RingPair>& pairs, const WavelengthLimits& limits,
+                                   std::span<const WavelengthGrant> lit) {
   LitArcs light(taken, pairs, limits);
   RingTours tours(light);
   take_over(light, lit);
   tours.reprice();
   grant_tours(light, tours, limits.steps);
-  WaveGrants result;
+  WavelengthGrants result;
   result.steps_used = tours.steps_used();
   if (limits.repair && result.steps_used <= limits.steps) {
     const std::uint64_t most = lit.empty() ? limits.repair_steps : limits.repair_steps / kWarmRepairShare;

@@ -31,17 +31,17 @@ struct RingPair {
   double demand = 0;
 };
 
-struct WaveGrant {
+struct WavelengthGrant {
   std::uint32_t pair = 0;  ///< index into the pairs
   std::uint32_t bus = 0;
   std::uint32_t channel = 0;
-  auto operator<=>(const WaveGrant&) const = default;
+  auto operator<=>(const WavelengthGrant&) const = default;
 };
 
 /// Which segments of which wavelength are taken.
-class WaveMap {
+class WavelengthUse {
  public:
-  WaveMap(std::uint32_t nodes, std::vector<RingBus> buses);
+  WavelengthUse(std::uint32_t nodes, std::vector<RingBus> buses);
 
   std::uint32_t nodes() const { return nodes_; }
   const std::vector<RingBus>& buses() const { return buses_; }
@@ -68,7 +68,7 @@ class WaveMap {
   std::vector<std::uint64_t> words_;  ///< a bit a segment
 };
 
-struct WaveLimits {
+struct WavelengthLimits {
   std::vector<bool> closed;          ///< by segment: not to be crossed; empty: all open
   std::uint32_t reach = ~0U;         ///< hops that a link budget carries
   std::uint32_t channels_max = ~0U;  ///< of each bus that this request may use
@@ -78,10 +78,10 @@ struct WaveLimits {
   std::uint64_t seed = 1;                  ///< breaks ties of repair
 };
 
-struct WaveGrants {
-  std::vector<WaveGrant> grants;      ///< ascending (pair, bus, channel)
-  std::vector<std::uint32_t> served;  ///< wavelengths by pair
-  std::uint64_t steps_used = 0;       ///< beyond WaveLimits::steps: stopped there, with what there was
+struct WavelengthGrants {
+  std::vector<WavelengthGrant> grants;  ///< ascending (pair, bus, channel)
+  std::vector<std::uint32_t> served;    ///< wavelengths by pair
+  std::uint64_t steps_used = 0;         ///< beyond WavelengthLimits::steps: stopped there, with what there was
 };
 
 /// Max-min of wavelengths over demand (demands relative to the largest). Wavelength by wavelength the best closed tour of
@@ -90,8 +90,8 @@ struct WaveGrants {
 /// then tours over what is left free. `taken` is what others use, and then also what was granted. `lit`: light of these pairs
 /// from before, taken over first where it is free and allowed; tours then only fill what it leaves free. A step is one arc or
 /// one wavelength looked at, about 2 ns. O(channels x cuts x (nodes + pairs) + repair_steps).
-WaveGrants grant_waves(WaveMap& taken, const std::vector<RingPair>& pairs, const WaveLimits& limits,
-                       std::span<const WaveGrant> lit = {});
+WavelengthGrants grant_wavelengths(WavelengthUse& taken, const std::vector<RingPair>& pairs, const WavelengthLimits& limits,
+                                   std::span<const WavelengthGrant> lit = {});
 
 /// Least wavelengths over demand of any pair, demands relative to the largest; 0 without pairs.
 double worst_served(const std::vector<RingPair>& pairs, const std::vector<std::uint32_t>& served);

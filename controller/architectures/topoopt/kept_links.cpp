@@ -73,7 +73,7 @@ std::vector<std::uint32_t> KeptLinks::interfaces_of(const std::vector<std::uint3
   return chosen;
 }
 
-void KeptLinks::lay_jumps(const std::vector<std::uint32_t>& jumps) {
+void KeptLinks::place_jumps(const std::vector<std::uint32_t>& jumps) {
   const std::vector<std::uint32_t> interfaces = interfaces_of(jumps);
   for (std::size_t i = 0; i < jumps.size(); ++i) {
     for (std::uint32_t from = 0; from < nodes_ && interfaces[i] < degree_; ++from) {

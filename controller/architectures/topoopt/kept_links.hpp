@@ -17,7 +17,7 @@ class KeptLinks {
 
   /// Each jump gets the interface on which most of its links are lit, or one that no other jump has; its other links go
   /// there wherever both ends are free.
-  void lay_jumps(const std::vector<std::uint32_t>& jumps);
+  void place_jumps(const std::vector<std::uint32_t>& jumps);
 
   const std::vector<SwitchPair>& pairs() const { return pairs_; }
   const std::vector<std::uint32_t>& counts() const { return counts_; }

@@ -190,7 +190,7 @@ class TopooptScheduler {
   /// that whatever replaces it later finds that k free at both ends.
   std::vector<PlacedLink> place_simplex(const DirectTopology& topology, const std::vector<PlacedLink>& held) const {
     KeptLinks kept(topology, cabling_.degree(), held);
-    kept.lay_jumps(topology.jumps);
+    kept.place_jumps(topology.jumps);
     std::vector<PlacedLink> placed;
     for (const SwitchGrant& grant :
          into_permutations(topology.nodes, cabling_.degree(), kept.pairs(), kept.counts(), kept.grants())) {

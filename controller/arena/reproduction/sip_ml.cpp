@@ -87,11 +87,11 @@ Figures small_rings(const std::string&) {
   for (const Golden& golden : {Golden{4, 4, false, 5}, Golden{4, 4, true, 2}, Golden{8, 32, false, 36}, Golden{8, 8, true, 1},
                                Golden{8, 16, true, 2}, Golden{8, 32, true, 4}}) {
     const auto pairs = ring_pairs(golden.nodes, golden.all);
-    WaveMap map(golden.nodes,
-                {{RingDirection::clockwise, golden.channels}, {RingDirection::counter_clockwise, golden.channels}});
+    WavelengthUse map(golden.nodes,
+                      {{RingDirection::clockwise, golden.channels}, {RingDirection::counter_clockwise, golden.channels}});
     figures.push_back(kRows.exactly("SiP-Ring, " + std::to_string(golden.nodes) + " nodes, " + std::to_string(golden.channels) +
                                         " wavelengths a direction, " + (golden.all ? "all-to-all" : "neighbours") + ": least",
-                                    golden.worst, worst_served(pairs, grant_waves(map, pairs, {}).served)));
+                                    golden.worst, worst_served(pairs, grant_wavelengths(map, pairs, {}).served)));
   }
   return figures;
 }

@@ -45,7 +45,7 @@ class PathFinder {
         visited_(network.vertices, false) {}
 
   /// Distances to `destination` from everywhere.
-  void aim(std::uint32_t destination) {
+  void set_destination(std::uint32_t destination) {
     destination_ = destination;
     distance_.assign(network_.vertices, kFar);
     distance_[destination] = 0;
@@ -185,7 +185,7 @@ Result<PairRoutes> routes_of(const Network& network, const GraphRouting& routing
   bool fits = true;
   if (routing.pairs.empty()) {
     for (std::uint32_t destination = 0; destination < network.end_points && fits; ++destination) {
-      finder.aim(destination);
+      finder.set_destination(destination);
       for (std::uint32_t source = 0; source < network.end_points && fits; ++source) {
         fits = take(source, destination);
       }
@@ -193,7 +193,7 @@ Result<PairRoutes> routes_of(const Network& network, const GraphRouting& routing
   } else {
     for (std::size_t i = 0; i < wanted.size() && fits; ++i) {
       if (i == 0 || wanted[i].second != wanted[i - 1].second) {
-        finder.aim(wanted[i].second);
+        finder.set_destination(wanted[i].second);
       }
       fits = take(wanted[i].first, wanted[i].second);
     }

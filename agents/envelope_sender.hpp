@@ -8,14 +8,14 @@
 
 namespace loom {
 
-struct Voice {
+struct EnvelopeSender {
   NodeId node;
   ClockId clock;
   Term term;
 
-  void say(Turn turn, Revision revision, Body body) const;
+  void send(StepContext context, Revision revision, Body body) const;
   /// To the controller and to this host's own log.
-  void warn(Turn turn, Alarm alarm) const;
+  void warn(StepContext context, Alarm alarm) const;
 };
 
 /// `12345 us`, for sentences.

@@ -1,4 +1,4 @@
-// OrdersHere: what an operator may ask an agent itself, without a controller: darkness, and how it is. Never light: rearming
+// RequestsHere: what an operator may ask an agent itself, without a controller: darkness, and how it is. Never light: rearming
 // needs the controller, which alone knows what may be lit. Whoever asks for darkness is answered when every laser of the node
 // has been read back dark, or when that took too long, naming those that were not.
 #pragma once
@@ -8,23 +8,23 @@
 #include <vector>
 
 #include "agents/deadline.hpp"
-#include "agents/lanes.hpp"
-#include "agents/voice.hpp"
+#include "agents/device_units.hpp"
+#include "agents/envelope_sender.hpp"
 #include "core/message.hpp"
 
 namespace loom {
 
-class OrdersHere {
+class RequestsHere {
  public:
-  OrdersHere(const Voice& voice, const DeviceLanes& lanes) : voice_(voice), lanes_(lanes) {}
+  RequestsHere(const EnvelopeSender& envelopes, const DeviceUnits& units) : envelopes_(envelopes), units_(units) {}
 
   /// What is to be done about a message of an operator.
   enum class Verdict : std::uint8_t { answered, darken };
   /// `row`: how the agent is. darken: the caller latches; the answer comes by advance(). A request that is repeated while it is
   /// under way is one request.
-  Verdict take(Turn turn, const MessageArrived& message, const NodeReport& row);
+  Verdict take(StepContext context, const MessageArrived& message, const NodeReport& row);
   /// Answers who has waited. `row` as above.
-  void advance(Turn turn, const NodeReport& row);
+  void advance(StepContext context, const NodeReport& row);
   bool is_waiting() const { return !waiting_.empty(); }
 
  private:
@@ -33,12 +33,12 @@ class OrdersHere {
     RequestId request;
     Instant until{};
   };
-  void answer(Turn turn, Peer peer, RequestId request, Outcome outcome, const NodeReport& row) const;
-  static bool is_dark(const Lane& lane);
+  void answer(StepContext context, Peer peer, RequestId request, Outcome outcome, const NodeReport& row) const;
+  static bool is_dark(const DeviceUnit& unit);
   std::string not_dark() const;
 
-  const Voice& voice_;
-  const DeviceLanes& lanes_;
+  const EnvelopeSender& envelopes_;
+  const DeviceUnits& units_;
   std::vector<Waiting> waiting_;
   Deadline patience_{kOrdersHereTimer};
 };

@@ -20,9 +20,9 @@ struct Made {
   double ms = 0;  ///< CPU time, median of three
 };
 
-class Road {
+class Pipeline {
  public:
-  explicit Road(const TopooptParameters& parameters) {
+  explicit Pipeline(const TopooptParameters& parameters) {
     request_.fabric = std::make_shared<const Fabric>(make_topoopt(parameters));
     request_.algorithm = "topoopt";
   }
@@ -80,21 +80,21 @@ void print(const char* what, const Made& made) {
 
 void run(const char* title, const TopooptParameters& parameters, std::uint32_t large, std::uint32_t small) {
   std::printf("%s\n", title);
-  Road road(parameters);
-  road.intent().jobs = {job_of(1, "vgg19", large)};
-  print("rings of one job, from dark", road.plan());
-  road.intent().jobs.push_back(job_of(2, "dlrm", small));
-  print("a job of all-to-all arrives", road.plan());
-  road.intent().jobs[1].spec.collectives = job_of(2, "vgg19", small).spec.collectives;
-  print("it changes its traffic", road.plan());
+  Pipeline pipeline(parameters);
+  pipeline.intent().jobs = {job_of(1, "vgg19", large)};
+  print("rings of one job, from dark", pipeline.plan());
+  pipeline.intent().jobs.push_back(job_of(2, "dlrm", small));
+  print("a job of all-to-all arrives", pipeline.plan());
+  pipeline.intent().jobs[1].spec.collectives = job_of(2, "vgg19", small).spec.collectives;
+  print("it changes its traffic", pipeline.plan());
   if (parameters.layer == TopooptLayer::look_ahead_panels) {
-    print("its panels are wired: it flips", road.plan());
+    print("its panels are wired: it flips", pipeline.plan());
   }
-  road.intent().jobs.pop_back();
-  print("it ends", road.plan());
-  print("nothing changes", road.plan());
-  road.intent().jobs[0].spec.collectives = job_of(1, "dlrm", large).spec.collectives;
-  print("the large one moves all-to-all", road.plan());
+  pipeline.intent().jobs.pop_back();
+  print("it ends", pipeline.plan());
+  print("nothing changes", pipeline.plan());
+  pipeline.intent().jobs[0].spec.collectives = job_of(1, "dlrm", large).spec.collectives;
+  print("the large one moves all-to-all", pipeline.plan());
 }
 
 }  // namespace

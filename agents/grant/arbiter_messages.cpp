@@ -7,27 +7,27 @@
 
 namespace loom {
 
-void ReceiverArbiter::hear(Instant now, const GrantHeard& heard, GrantSink& sink) {
-  if (heard.from.value >= asks_.size()) {
+void ReceiverArbiter::receive(Instant now, const GrantReceived& received, GrantSink& sink) {
+  if (received.from.value >= asks_.size()) {
     ++counters_.foreign;
     return;
   }
-  if (const auto* request = std::get_if<StreamRequest>(&heard.message)) {
-    return hear_request(now, heard.from, *request, sink);
+  if (const auto* request = std::get_if<StreamRequest>(&received.message)) {
+    return receive_request(now, received.from, *request, sink);
   }
-  if (const auto* accept = std::get_if<StreamAccept>(&heard.message); accept && accept->stream.source == heard.from) {
-    return hear_accept(*accept);
+  if (const auto* accept = std::get_if<StreamAccept>(&received.message); accept && accept->stream.source == received.from) {
+    return receive_accept(*accept);
   }
-  if (const auto* refusal = std::get_if<StreamRefusal>(&heard.message); refusal && refusal->stream.source == heard.from) {
-    return hear_refusal(now, *refusal);
+  if (const auto* refusal = std::get_if<StreamRefusal>(&received.message); refusal && refusal->stream.source == received.from) {
+    return receive_refusal(now, *refusal);
   }
-  if (const auto* release = std::get_if<StreamRelease>(&heard.message); release && release->stream.source == heard.from) {
-    return hear_release(now, *release);
+  if (const auto* release = std::get_if<StreamRelease>(&received.message); release && release->stream.source == received.from) {
+    return receive_release(now, *release);
   }
   ++counters_.foreign;
 }
 
-void ReceiverArbiter::hear_request(Instant now, NodeId from, const StreamRequest& request, GrantSink& sink) {
+void ReceiverArbiter::receive_request(Instant now, NodeId from, const StreamRequest& request, GrantSink& sink) {
   const bool is_lawful = request.stream.source == from && request.stream.destination == options_.node &&
                          request.sender_epoch > 0 && request.number > 0 && request.remaining.count > 0 &&
                          request.remaining.count <= limits::kStreamBytes;
@@ -59,7 +59,7 @@ void ReceiverArbiter::hear_request(Instant now, NodeId from, const StreamRequest
              now,
              request.is_tuned};
       break;
-    case RequestReaction::tell_queued:
+    case RequestReaction::report_queued:
       ++counters_.duplicates;
       ask.is_tuned = request.is_tuned;
       break;
@@ -74,7 +74,7 @@ void ReceiverArbiter::hear_request(Instant now, NodeId from, const StreamRequest
       }
       return;
   }
-  say_queued(from.value, sink);
+  send_queued(from.value, sink);
 }
 
 ReceiverArbiter::Standing* ReceiverArbiter::standing_of(const GrantKey& key, const StreamId& stream,
@@ -89,7 +89,7 @@ ReceiverArbiter::Standing* ReceiverArbiter::standing_of(const GrantKey& key, con
   return nullptr;
 }
 
-void ReceiverArbiter::hear_accept(const StreamAccept& accept) {
+void ReceiverArbiter::receive_accept(const StreamAccept& accept) {
   Standing* standing = standing_of(accept.key, accept.stream, accept.sender_epoch);
   if (standing == nullptr) {
     return;
@@ -104,7 +104,7 @@ void ReceiverArbiter::hear_accept(const StreamAccept& accept) {
   refused_in_a_row_ = 0;
 }
 
-void ReceiverArbiter::hear_refusal(Instant now, const StreamRefusal& refusal) {
+void ReceiverArbiter::receive_refusal(Instant now, const StreamRefusal& refusal) {
   // Of a later life as well: a life that refuses an old grant is dark.
   Standing* standing = standing_of(refusal.key, refusal.stream, std::nullopt);
   if (standing == nullptr) {
@@ -127,7 +127,7 @@ void ReceiverArbiter::hear_refusal(Instant now, const StreamRefusal& refusal) {
   }
 }
 
-void ReceiverArbiter::hear_release(Instant now, const StreamRelease& release) {
+void ReceiverArbiter::receive_release(Instant now, const StreamRelease& release) {
   Standing* standing = standing_of(release.key, release.stream, release.sender_epoch);
   if (standing == nullptr) {
     return;

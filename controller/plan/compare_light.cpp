@@ -1,5 +1,5 @@
 // Two predictions of the same demand.
-#include "controller/plan/weigh.hpp"
+#include "controller/plan/compare_light.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace loom {
 
-Weighed weigh(const Weighing& weighing, const PlanResult& result) {
+Comparison compare(const ComparisonRequest& weighing, const PlanResult& result) {
   const auto job = std::find_if(result.intent.jobs.begin(), result.intent.jobs.end(),
                                 [&](const Job& each) { return each.id == weighing.job; });
   const auto planned = std::find_if(result.schedule.jobs.begin(), result.schedule.jobs.end(),
@@ -20,18 +20,18 @@ Weighed weigh(const Weighing& weighing, const PlanResult& result) {
   ScheduleTimings timings;
   timings.stage_change = weighing.stage_change;
   timings.fabric = result.schedule.algorithm;
-  Weighed weighed;
+  Comparison compared;
   if (const auto present = predict_schedule(spec, weighing.present, timings)) {
-    weighed.present = present->iteration;
+    compared.present = present->iteration;
   } else {
-    weighed.why_not_present = present.error().message;
+    compared.why_not_present = present.error().message;
   }
   if (const auto anew = predict_schedule(spec, *planned, timings)) {
-    weighed.planned = anew->iteration;
+    compared.planned = anew->iteration;
   } else {
-    weighed.why_not_planned = anew.error().message;
+    compared.why_not_planned = anew.error().message;
   }
-  return weighed;
+  return compared;
 }
 
 }  // namespace loom

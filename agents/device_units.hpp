@@ -1,4 +1,4 @@
-// DeviceLanes: the devices of one agent, each with its driver, its claim, and at most one transaction outstanding. It is the
+// DeviceUnits: the devices of one agent, each with its driver, its claim, and at most one transaction outstanding. It is the
 // only place that calls stage(), fire(), poll() and step(), and the gate that no light passes while it is barred. It decides
 // nothing.
 #pragma once
@@ -25,12 +25,12 @@ struct Programme {
   const DevicePlan* device = nullptr;  ///< in `plan`; null: none
 };
 
-struct Lane {
+struct DeviceUnit {
   const Device* device = nullptr;
   bool steers = false;  ///< light of other agents can pass it (Fabric::steers_others): it moves in everybody's dark
   std::unique_ptr<Driver> driver;
   Claim claim;
-  std::optional<Setpoint> aim;  ///< fired last; empty: nothing since start
+  std::optional<Setpoint> commanded;  ///< fired last; empty: nothing since start
   Progress progress = Progress::none;
   Programme programme;
   bool polling = false;
@@ -43,28 +43,28 @@ struct Lane {
   std::uint32_t writes = 0;   ///< transactions since start that were not plain register reads
 
   bool is_laser() const { return device->kind == DeviceKind::itla_laser; }
-  bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && aim == setpoint; }
+  bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && commanded == setpoint; }
 };
 
-class DeviceLanes {
+class DeviceUnits {
  public:
   /// `drivers`: in the order of fabric.devices_of_agent[node].
-  DeviceLanes(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers);
+  DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers);
 
-  std::size_t size() const { return lanes_.size(); }
+  std::size_t size() const { return units_.size(); }
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(fabric_->nodes.size()); }  ///< of the fabric
   const Fabric& fabric() const { return *fabric_; }
-  const Lane& operator[](std::size_t index) const { return lanes_[index]; }
+  const DeviceUnit& operator[](std::size_t index) const { return units_[index]; }
   std::optional<std::size_t> index_of(DeviceId device) const;
 
-  [[nodiscard]] bool take(std::size_t index, Activity activity) { return lanes_[index].claim.take(activity); }
-  void release(std::size_t index, Activity activity) { lanes_[index].claim.release(activity); }
+  [[nodiscard]] bool take(std::size_t index, Activity activity) { return units_[index].claim.take(activity); }
+  void release(std::size_t index, Activity activity) { units_[index].claim.release(activity); }
   void release_all(Activity activity);
-  void keep_programme(std::size_t index, Programme programme) { lanes_[index].programme = std::move(programme); }
+  void keep_programme(std::size_t index, Programme programme) { units_[index].programme = std::move(programme); }
   /// Somebody else made the device what it shall be: from now on that is what it was told last.
   void keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme);
-  void forget_fresh(std::size_t index) { lanes_[index].fresh = false; }
-  void forget_programme(std::size_t index) { lanes_[index].programme = {}; }
+  void forget_fresh(std::size_t index) { units_[index].fresh = false; }
+  void forget_programme(std::size_t index) { units_[index].programme = {}; }
 
   /// While barred every setpoint is darkened before it is staged, whoever asks.
   void bar_light(bool barred) { light_barred_ = barred; }
@@ -74,26 +74,26 @@ class DeviceLanes {
   /// Stages, fires and hands out the first transaction. Precondition: `activity` owns the lane, the driver's check() was ok;
   /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
   /// this side goes: a Transaction's bytes are the driver's.
-  void aim(Turn turn, std::size_t index, Activity activity, const Setpoint& setpoint);
+  void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
   /// Reads the device when nothing else is under way there.
-  void poll(Turn turn, std::size_t index);
+  void poll(StepContext context, std::size_t index);
   /// False: the transaction is none that we wait for.
-  bool replied(Turn turn, const BusReplied& event);
+  bool replied(StepContext context, const BusReplied& event);
   /// Steps every driver whose wake has come.
-  void advance(Turn turn);
+  void advance(StepContext context);
 
-  /// DeviceLanes whose driver gave up since the last call. Empty, and without allocation, in good times.
+  /// DeviceUnits whose driver gave up since the last call. Empty, and without allocation, in good times.
   std::vector<std::size_t> take_new_failures();
   /// Transactions since start that were not plain register reads (a frame counts: only its driver knows what it does).
   std::uint32_t writes() const { return writes_; }
 
  private:
-  void pump(Turn turn, std::size_t index, const BusReply* reply);
-  void judge(Turn turn, std::size_t index);
-  void hand_out(Turn turn, Lane& lane, Transaction transaction);
+  void pump(StepContext context, std::size_t index, const BusReply* reply);
+  void judge(StepContext context, std::size_t index);
+  void hand_out(StepContext context, DeviceUnit& unit, Transaction transaction);
 
   std::shared_ptr<const Fabric> fabric_;
-  std::vector<Lane> lanes_;
+  std::vector<DeviceUnit> units_;
   std::vector<std::size_t> new_failures_;
   std::uint64_t next_transaction_ = 1;
   std::uint32_t writes_ = 0;

@@ -1,12 +1,12 @@
 // Retries of one transaction, and the words for what a bus can answer.
-#include "drivers/conversation.hpp"
+#include "drivers/retry_state.hpp"
 
 #include <array>
 #include <cstdio>
 
 namespace loom {
 
-bool Conversation::may_retry(Instant now) {
+bool RetryState::may_retry(Instant now) {
   ++tries_;
   if (tries_ >= kTries) {
     tries_ = 0;
@@ -16,9 +16,9 @@ bool Conversation::may_retry(Instant now) {
   return true;
 }
 
-std::string Conversation::attempt() const { return ", try " + std::to_string(tries_) + " of " + std::to_string(kTries); }
+std::string RetryState::attempt() const { return ", try " + std::to_string(tries_) + " of " + std::to_string(kTries); }
 
-void Conversation::start_over() {
+void RetryState::start_over() {
   tries_ = 0;
   resume_at_ = Instant{};
 }

@@ -1,5 +1,5 @@
 // One rule a field.
-#include "agents/order_check.hpp"
+#include "agents/message_check.hpp"
 
 #include "core/intake_limits.hpp"
 
@@ -41,7 +41,7 @@ struct Rule {
            std::to_string(limits::kHeartbeatIntervalNs / 1'000'000'000) + " s (kHeartbeatIntervalNs)";
   }
   Fault operator()(const SetLasers& order) const {
-    return above("the order about lasers", order.order, known.laser_order, limits::kLaserOrderJump, "kLaserOrderJump");
+    return above("the order about lasers", order.order, known.laser_request, limits::kLaserOrderJump, "kLaserOrderJump");
   }
   /// Numbered in its term, so that those of the next one are above all of this one's.
   Fault operator()(const ResetDevice& reset) const {

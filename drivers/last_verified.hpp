@@ -12,7 +12,7 @@ namespace loom {
 
 /// `Row`: one thing that is held (a connection, a channel with its port, a heater's voltage), equality comparable.
 template <class Row>
-class Held {
+class LastVerified {
  public:
   /// What a complete reading at rest found: an audit, or the proof of a fire.
   void see(std::vector<Row> rows) { rows_ = std::move(rows); }

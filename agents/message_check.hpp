@@ -16,7 +16,7 @@ struct KnownNumbers {
   Instant now{};
   Term term;        ///< that it follows
   Revision newest;  ///< that was prepared
-  std::uint64_t laser_order = 0;
+  std::uint64_t laser_request = 0;
 };
 
 /// Nothing: it is believed. Else field, value and limit.

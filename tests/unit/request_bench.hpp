@@ -18,9 +18,9 @@
 
 namespace loom::test {
 
-class DeskBench {
+class RequestBench {
  public:
-  explicit DeskBench(std::uint32_t nodes = 8) {
+  explicit RequestBench(std::uint32_t nodes = 8) {
     OddlParameters parameters;
     parameters.nodes = nodes;
     parameters.group_size = nodes / 2;
@@ -59,19 +59,19 @@ class DeskBench {
                                        reading_of(*fabric, fabric->device(share.device), share.timeline.front().setpoint),
                                        {}});
       }
-      hear(node, std::move(report));
+      receive(node, std::move(report));
     }
     pump();
   }
 
   void greet(NodeId node) {
-    hear(node, Hello{"test", node.value + 1ULL, {}, applied_[node], latched.contains(node), {}, own_latch(node)});
+    receive(node, Hello{"test", node.value + 1ULL, {}, applied_[node], latched.contains(node), {}, own_latch(node)});
   }
   /// An agent latches by itself: `number` counts the openings of its contact.
   void open_contact(NodeId node, std::uint64_t number) {
     latched.insert(node);
     own_latches[node] = {number, "interlock contact door is open since noon"};
-    hear(node, Heartbeat{applied_[node], applied_[node], true, own_latch(node)});
+    receive(node, Heartbeat{applied_[node], applied_[node], true, own_latch(node)});
     pump();
   }
   OwnLatch own_latch(NodeId node) const {
@@ -145,7 +145,7 @@ class DeskBench {
     now = until;
     for (const Node& node : fabric->nodes) {
       if (!silent.contains(node.id)) {
-        hear(node.id, Heartbeat{applied_[node.id], applied_[node.id], latched.contains(node.id), own_latch(node.id)});
+        receive(node.id, Heartbeat{applied_[node.id], applied_[node.id], latched.contains(node.id), own_latch(node.id)});
       }
     }
     pump();
@@ -174,7 +174,7 @@ class DeskBench {
     return {};
   }
   template <class B>
-  std::size_t said() const {
+  std::size_t delivered() const {
     std::size_t count = 0;
     for (const Envelope& envelope : sent) {
       count += std::holds_alternative<B>(envelope.body) ? 1U : 0U;
@@ -182,7 +182,7 @@ class DeskBench {
     return count;
   }
 
-  void hear(NodeId node, Body body, Revision revision = {}) {
+  void receive(NodeId node, Body body, Revision revision = {}) {
     Envelope envelope;
     envelope.term = Term{1};
     envelope.node = node;
@@ -240,7 +240,7 @@ class DeskBench {
       return;
     }
     if (auto answer = misbehave ? misbehave(word) : std::nullopt) {
-      return hear(word.node, *std::move(answer), word.revision);
+      return receive(word.node, *std::move(answer), word.revision);
     }
     if (const auto* prepare = std::get_if<Prepare>(&word.body)) {
       Outcome outcome;
@@ -253,16 +253,16 @@ class DeskBench {
         outcome.error = objection(word.node, prepare->plan);
       }
       given_[word.node] = prepare->plan;
-      hear(word.node, Prepared{outcome, std::chrono::milliseconds{1}}, word.revision);
+      receive(word.node, Prepared{outcome, std::chrono::milliseconds{1}}, word.revision);
     } else if (std::holds_alternative<Arm>(word.body)) {
-      hear(word.node, Armed{{}, std::chrono::milliseconds{50}}, word.revision);
+      receive(word.node, Armed{{}, std::chrono::milliseconds{50}}, word.revision);
     } else if (std::holds_alternative<Go>(word.body)) {
-      hear(word.node, Darkened{{}, {}}, word.revision);
+      receive(word.node, Darkened{{}, {}}, word.revision);
     } else if (const auto* proceed = std::get_if<Proceed>(&word.body)) {
       if (proceed->phase == CommitPhase::move) {
-        hear(word.node, Settled{{}, {}}, word.revision);
+        receive(word.node, Settled{{}, {}}, word.revision);
       } else {
-        hear(word.node, Applied{{}, {}}, word.revision);
+        receive(word.node, Applied{{}, {}}, word.revision);
       }
     } else if (std::holds_alternative<Confirm>(word.body)) {
       applied_[word.node] = word.revision;
@@ -277,7 +277,7 @@ class DeskBench {
       Observation seen;
       seen.device = reset->device;
       seen.health = DeviceHealth::ready;
-      hear(word.node, DeviceReset{reset->device, reset->order, {}, 3, seen});
+      receive(word.node, DeviceReset{reset->device, reset->order, {}, 3, seen});
     }
   }
   void take(SetTimer& timer) { timers_[timer.timer] = timer.at; }

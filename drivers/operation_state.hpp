@@ -11,7 +11,7 @@
 
 namespace loom {
 
-class Undertaking {
+class OperationState {
  public:
   void ask_fire() { fired_ = true; }
   void ask_audit() { polled_ = true; }

@@ -8,6 +8,6 @@
 namespace loom {
 
 /// Precondition: `weighing.job` is among the jobs of `result`.
-Weighed weigh(const Weighing& weighing, const PlanResult& result);
+Comparison compare(const ComparisonRequest& weighing, const PlanResult& result);
 
 }  // namespace loom

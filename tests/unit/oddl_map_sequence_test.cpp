@@ -22,21 +22,22 @@ RankGrid whole_groups(std::uint32_t places, std::uint32_t ports) {
   return grid;
 }
 
-TurnRules with_ways(const RankGrid& grid, std::uint32_t ways, bool inside_by_map = true) {
+SequenceRules with_ways(const RankGrid& grid, std::uint32_t ways, bool inside_by_map = true) {
   return {std::vector<std::uint32_t>(grid.ports, ways), inside_by_map};
 }
 
 /// Every pair once with its bytes, every timeslot a matching, and no map asks a port for more than its ways.
-void check_turns(const RankGrid& grid, const PairTraffic& traffic, const TurnRules& rules, const std::vector<MapTurn>& turns) {
+void check_sequence(const RankGrid& grid, const PairTraffic& traffic, const SequenceRules& rules,
+                    const std::vector<SequencedMap>& turns) {
   std::map<RankPair, std::int64_t> carried;
-  for (const MapTurn& turn : turns) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> leads_to;    // (place, port) -> places
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> heard_from;  // (place, port) -> places
+  for (const SequencedMap& turn : turns) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> leads_to;       // (place, port) -> places
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> received_from;  // (place, port) -> places
     for (const auto& timeslot : turn.timeslots) {
       REQUIRE_FALSE(timeslot.empty());
       std::set<std::uint32_t> senders;
       std::set<std::uint32_t> receivers;
-      for (const TurnTransfer& transfer : timeslot) {
+      for (const SequencedTransfer& transfer : timeslot) {
         const auto [source, destination] = transfer.pair;
         REQUIRE(senders.insert(source).second);
         REQUIRE(receivers.insert(destination).second);
@@ -45,11 +46,11 @@ void check_turns(const RankGrid& grid, const PairTraffic& traffic, const TurnRul
         REQUIRE(transfer.way < rules.ways[port]);
         if (rules.inside_by_map || grid.place_of[source] != grid.place_of[destination]) {
           leads_to[{grid.place_of[source], port}].insert(grid.place_of[destination]);
-          heard_from[{grid.place_of[destination], port}].insert(grid.place_of[source]);
+          received_from[{grid.place_of[destination], port}].insert(grid.place_of[source]);
         }
       }
     }
-    for (const auto* led : {&leads_to, &heard_from}) {
+    for (const auto* led : {&leads_to, &received_from}) {
       for (const auto& [at, places] : *led) {
         REQUIRE(places.size() <= rules.ways[at.second]);
       }
@@ -60,9 +61,9 @@ void check_turns(const RankGrid& grid, const PairTraffic& traffic, const TurnRul
   CHECK(carried == asked);
 }
 
-std::size_t slots_of(const std::vector<MapTurn>& turns) {
+std::size_t slots_of(const std::vector<SequencedMap>& turns) {
   std::size_t slots = 0;
-  for (const MapTurn& turn : turns) {
+  for (const SequencedMap& turn : turns) {
     slots += turn.timeslots.size();
   }
   return slots;
@@ -81,12 +82,12 @@ PairTraffic everybody_to_everybody(std::uint32_t ranks) {
 TEST_CASE("an_even_all_to_all_takes_a_map_a_group_and_a_timeslot_a_peer") {
   const RankGrid grid = whole_groups(6, 4);
   const PairTraffic traffic = everybody_to_everybody(24);
-  const auto turns = maps_in_turn(grid, traffic, with_ways(grid, 1));
-  check_turns(grid, traffic, with_ways(grid, 1), turns);
+  const auto turns = map_sequence(grid, traffic, with_ways(grid, 1));
+  check_sequence(grid, traffic, with_ways(grid, 1), turns);
   CHECK(turns.size() == 6);
   CHECK(slots_of(turns) == 23);
   REQUIRE_FALSE(turns[0].timeslots[0].empty());
-  for (const TurnTransfer& transfer : turns[0].timeslots[0]) {  // the first map keeps each group to itself
+  for (const SequencedTransfer& transfer : turns[0].timeslots[0]) {  // the first map keeps each group to itself
     CHECK(grid.place_of[transfer.pair.source] == grid.place_of[transfer.pair.destination]);
   }
 }
@@ -95,10 +96,10 @@ TEST_CASE("orders_of_the_awg_make_maps_fewer") {
   const RankGrid grid = whole_groups(6, 4);
   const PairTraffic traffic = everybody_to_everybody(24);
   for (const std::uint32_t ways : {2U, 3U, 4U, 6U, 7U}) {
-    const auto turns = maps_in_turn(grid, traffic, with_ways(grid, ways));
-    check_turns(grid, traffic, with_ways(grid, ways), turns);
+    const auto turns = map_sequence(grid, traffic, with_ways(grid, ways));
+    check_sequence(grid, traffic, with_ways(grid, ways), turns);
     CHECK(turns.size() == (6 + ways - 1) / ways);
-    CHECK(turns.size() == turns_of(grid, traffic, with_ways(grid, ways)));
+    CHECK(turns.size() == sequence_of(grid, traffic, with_ways(grid, ways)));
     CHECK(slots_of(turns) == 23);
   }
 }
@@ -111,8 +112,8 @@ TEST_CASE("halving_and_doubling_of_1024_nodes_takes_six_maps") {
       traffic.add_pair({rank, rank ^ (1U << bit)}, 1'000'000 >> (9 - bit));
     }
   }
-  const auto turns = maps_in_turn(grid, traffic, with_ways(grid, 1));
-  check_turns(grid, traffic, with_ways(grid, 1), turns);
+  const auto turns = map_sequence(grid, traffic, with_ways(grid, 1));
+  check_sequence(grid, traffic, with_ways(grid, 1), turns);
   CHECK(turns.size() == 6);      // itself and five other groups (docs/systems/oddl.md#two-time-scales)
   CHECK(slots_of(turns) == 10);  // a matching a step: what is alike is together
 }
@@ -125,9 +126,9 @@ TEST_CASE("behind_routers_neighbours_need_no_map_and_come_first") {
     traffic.add_pair({rank, (rank + 4) % 12}, 20);
     traffic.add_pair({rank, (rank + 8) % 12}, 30);
   }
-  const TurnRules rules = with_ways(grid, 1, false);
-  const auto turns = maps_in_turn(grid, traffic, rules);
-  check_turns(grid, traffic, rules, turns);
+  const SequenceRules rules = with_ways(grid, 1, false);
+  const auto turns = map_sequence(grid, traffic, rules);
+  check_sequence(grid, traffic, rules, turns);
   REQUIRE(turns.size() == 2);
   CHECK(turns[0].timeslots.size() == 2);
   CHECK(turns[0].timeslots[0].front().bytes == 10);
@@ -146,7 +147,7 @@ TEST_CASE("any_traffic_takes_the_least_number_of_maps") {
     for (std::uint32_t i = 0; i < pairs; ++i) {
       traffic.add_pair({chance.below(ranks), chance.below(ranks)}, 1 + chance.below(5));
     }
-    TurnRules rules{{}, !chance.one_in(3)};
+    SequenceRules rules{{}, !chance.one_in(3)};
     for (std::uint32_t port = 0; port < grid.ports; ++port) {
       rules.ways.push_back(1 + chance.below(3));
     }
@@ -166,9 +167,9 @@ TEST_CASE("any_traffic_takes_the_least_number_of_maps") {
         least = std::max(least, (places.size() + rules.ways[at.first] - 1) / rules.ways[at.first]);
       }
     }
-    const auto turns = maps_in_turn(grid, traffic, rules);
-    check_turns(grid, traffic, rules, turns);
-    CHECK(turns_of(grid, traffic, rules) == least);
+    const auto turns = map_sequence(grid, traffic, rules);
+    check_sequence(grid, traffic, rules, turns);
+    CHECK(sequence_of(grid, traffic, rules) == least);
     const bool only_inside = least == 0 && !rules.inside_by_map && !turns.empty();
     CHECK(turns.size() <= std::max<std::size_t>(least, only_inside ? 1 : least));
   }

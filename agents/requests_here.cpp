@@ -1,5 +1,5 @@
 // One order, one question.
-#include "agents/orders_here.hpp"
+#include "agents/requests_here.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,16 +15,16 @@ constexpr std::size_t kWaitingMax = 64;
 
 }  // namespace
 
-OrdersHere::Verdict OrdersHere::take(Turn turn, const MessageArrived& message, const NodeReport& row) {
+RequestsHere::Verdict RequestsHere::take(StepContext context, const MessageArrived& message, const NodeReport& row) {
   const auto* request = std::get_if<OperatorRequest>(&message.envelope.body);
   if (request == nullptr) {
     return Verdict::answered;
   }
   const Role role = message.envelope.role;
-  const auto* lasers = std::get_if<OrderLasers>(&request->ask);
+  const auto* lasers = std::get_if<LasersRequest>(&request->ask);
   const auto* query = std::get_if<Query>(&request->ask);
   if (query != nullptr && query->noun == Noun::nodes) {
-    answer(turn, message.from, request->request, {}, row);
+    answer(context, message.from, request->request, {}, row);
     return Verdict::answered;
   }
   if (lasers == nullptr || lasers->on || (role != Role::operator_ && role != Role::admin)) {
@@ -33,7 +33,7 @@ OrdersHere::Verdict OrdersHere::take(Turn turn, const MessageArrived& message, c
                       is_role ? "lasers off takes a key of role operator or admin; this one is " + std::string(to_string(role))
                               : "an agent itself takes lasers off and nothing else; what lights lasers goes by the controller",
                       is_role ? "loom keys list" : "loom lasers rearm"};
-    answer(turn, message.from, request->request, {error}, row);
+    answer(context, message.from, request->request, {error}, row);
     return Verdict::answered;
   }
   const bool is_known = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
@@ -45,20 +45,20 @@ OrdersHere::Verdict OrdersHere::take(Turn turn, const MessageArrived& message, c
   if (waiting_.size() == kWaitingMax) {
     waiting_.erase(waiting_.begin());
   }
-  waiting_.push_back({message.from, request->request, later(turn.now, kPatience)});
+  waiting_.push_back({message.from, request->request, later(context.now, kPatience)});
   if (!patience_.is_set()) {
-    patience_.set(turn, waiting_.back().until);
+    patience_.set(context, waiting_.back().until);
   }
   return Verdict::darken;
 }
 
-void OrdersHere::advance(Turn turn, const NodeReport& row) {
+void RequestsHere::advance(StepContext context, const NodeReport& row) {
   if (waiting_.empty()) {
     return;
   }
   const std::string lit = not_dark();
   std::erase_if(waiting_, [&](const Waiting& each) {
-    if (!lit.empty() && turn.now < each.until) {
+    if (!lit.empty() && context.now < each.until) {
       return false;
     }
     Outcome outcome;
@@ -66,38 +66,38 @@ void OrdersHere::advance(Turn turn, const NodeReport& row) {
       outcome.error = Error{ErrorCode::device_error, "not proven dark within " + in_microseconds(kPatience) + ": " + lit,
                             "loom device list"};
     }
-    answer(turn, each.peer, each.request, std::move(outcome), row);
+    answer(context, each.peer, each.request, std::move(outcome), row);
     return true;
   });
   patience_.forget();
   if (!waiting_.empty()) {
-    patience_.set(turn, waiting_.front().until);
+    patience_.set(context, waiting_.front().until);
   }
 }
 
 /// Proven, or read anew since then, and found dark.
-bool OrdersHere::is_dark(const Lane& lane) {
-  if (!lane.aim || emits(*lane.aim)) {
+bool RequestsHere::is_dark(const DeviceUnit& unit) {
+  if (!unit.commanded || emits(*unit.commanded)) {
     return false;
   }
-  const Observation seen = lane.driver->observe();
+  const Observation seen = unit.driver->observe();
   const auto* reading = std::get_if<LaserObservation>(&seen.reading);
-  return lane.progress == Progress::proven || (lane.progress == Progress::none && reading != nullptr && !reading->emitting);
+  return unit.progress == Progress::proven || (unit.progress == Progress::none && reading != nullptr && !reading->emitting);
 }
 
 /// Lasers whose darkness was not read back since it was ordered.
-std::string OrdersHere::not_dark() const {
+std::string RequestsHere::not_dark() const {
   std::string names;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const Lane& lane = lanes_[i];
-    if (lane.is_laser() && !is_dark(lane)) {
-      names += (names.empty() ? "" : ", ") + lane.device->name;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const DeviceUnit& unit = units_[i];
+    if (unit.is_laser() && !is_dark(unit)) {
+      names += (names.empty() ? "" : ", ") + unit.device->name;
     }
   }
   return names;
 }
 
-void OrdersHere::answer(Turn turn, Peer peer, RequestId request, Outcome outcome, const NodeReport& row) const {
+void RequestsHere::answer(StepContext context, Peer peer, RequestId request, Outcome outcome, const NodeReport& row) const {
   OperatorReply reply;
   reply.request = request;
   reply.outcome = std::move(outcome);
@@ -105,11 +105,11 @@ void OrdersHere::answer(Turn turn, Peer peer, RequestId request, Outcome outcome
   reply.total_rows = 1;
   Envelope envelope;
   envelope.role = Role::agent;
-  envelope.term = voice_.term;
-  envelope.node = voice_.node;
-  envelope.clock = voice_.clock;
+  envelope.term = envelopes_.term;
+  envelope.node = envelopes_.node;
+  envelope.clock = envelopes_.clock;
   envelope.body = std::move(reply);
-  turn.sink->emit(Send{peer, std::move(envelope)});
+  context.sink->emit(Send{peer, std::move(envelope)});
 }
 
 }  // namespace loom

@@ -1,11 +1,11 @@
 // Envelopes and sentences of the agent.
-#include "agents/voice.hpp"
+#include "agents/envelope_sender.hpp"
 
 #include <utility>
 
 namespace loom {
 
-void Voice::say(Turn turn, Revision revision, Body body) const {
+void EnvelopeSender::send(StepContext context, Revision revision, Body body) const {
   Envelope envelope;
   envelope.role = Role::agent;
   envelope.term = term;
@@ -13,13 +13,13 @@ void Voice::say(Turn turn, Revision revision, Body body) const {
   envelope.clock = clock;
   envelope.revision = revision;
   envelope.body = std::move(body);
-  turn.sink->emit(Send{controller_peer(), std::move(envelope)});
+  context.sink->emit(Send{controller_peer(), std::move(envelope)});
 }
 
-void Voice::warn(Turn turn, Alarm alarm) const {
+void EnvelopeSender::warn(StepContext context, Alarm alarm) const {
   alarm.node = node;
-  turn.sink->emit(RaiseAlarm{alarm});
-  say(turn, Revision{}, AlarmReport{std::move(alarm)});
+  context.sink->emit(RaiseAlarm{alarm});
+  send(context, Revision{}, AlarmReport{std::move(alarm)});
 }
 
 std::string in_microseconds(Duration duration) { return std::to_string(duration.count() / 1000) + " us"; }

@@ -2,7 +2,7 @@
 // one job, and whoever waits says for whom.
 #include <catch2/catch.hpp>
 
-#include "desk_bench.hpp"
+#include "request_bench.hpp"
 
 namespace loom::test {
 namespace {
@@ -25,8 +25,8 @@ JobSpec ring_on(const std::vector<std::uint32_t>& nodes) {
 /// Devices that no order moves: whoever has to touch one says so at relight.
 class BrokenDevices {
  public:
-  explicit BrokenDevices(DeskBench& desk) : desk_(desk) {
-    desk.misbehave = [this](const Envelope& word) { return answer(word); };
+  explicit BrokenDevices(RequestBench& bench) : requests_(bench) {
+    bench.misbehave = [this](const Envelope& word) { return answer(word); };
   }
   std::set<DeviceId> broken;
   std::uint32_t asked = 0;  ///< how often one of them was to be touched
@@ -56,249 +56,249 @@ class BrokenDevices {
     Observation seen;
     seen.device = device;
     seen.health = health;
-    seen.read_at = desk_.now + milliseconds{1};  // its next audit
+    seen.read_at = requests_.now + milliseconds{1};  // its next audit
     seen.reading = LaserObservation{};
     seen.fault = std::move(fault);
-    desk_.hear(desk_.fabric->device(device).agent, ObservationReport{{seen}});
+    requests_.receive(requests_.fabric->device(device).agent, ObservationReport{{seen}});
   }
 
-  DeskBench& desk_;
+  RequestBench& requests_;
   std::map<NodeId, NodePlan> plans_;
 };
 
-JobReport row_of(DeskBench& desk, JobId job) { return desk.rows<JobReport>(Noun::jobs, job.value).at(0); }
+JobReport row_of(RequestBench& bench, JobId job) { return bench.rows<JobReport>(Noun::jobs, job.value).at(0); }
 
-void come_back(DeskBench& desk, NodeId node) {
-  desk.silent.erase(node);
-  desk.greet(node);
-  desk.run_for(milliseconds{500});
+void come_back(RequestBench& bench, NodeId node) {
+  bench.silent.erase(node);
+  bench.greet(node);
+  bench.run_for(milliseconds{500});
 }
 
 TEST_CASE("a job whose agent is away waits, says for whom, and is planned again when it is back") {
-  DeskBench desk;
-  desk.silent = {NodeId{5}};
-  desk.run_for(seconds{6});
-  const JobId waits = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
-  const JobId other = desk.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
-  desk.settle();
-  CHECK(row_of(desk, waits).state == "waiting");
-  CHECK_THAT(row_of(desk, waits).reason, Catch::Contains("node 5"));
-  CHECK(row_of(desk, other).state == "lit");
-  desk.run_for(seconds{20});
-  CHECK(row_of(desk, waits).state == "waiting");
-  come_back(desk, NodeId{5});
-  desk.settle();
-  CHECK(row_of(desk, waits).state == "lit");
-  CHECK(row_of(desk, waits).reason.empty());
+  RequestBench bench;
+  bench.silent = {NodeId{5}};
+  bench.run_for(seconds{6});
+  const JobId waits = bench.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  const JobId other = bench.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
+  bench.settle();
+  CHECK(row_of(bench, waits).state == "waiting");
+  CHECK_THAT(row_of(bench, waits).reason, Catch::Contains("node 5"));
+  CHECK(row_of(bench, other).state == "lit");
+  bench.run_for(seconds{20});
+  CHECK(row_of(bench, waits).state == "waiting");
+  come_back(bench, NodeId{5});
+  bench.settle();
+  CHECK(row_of(bench, waits).state == "lit");
+  CHECK(row_of(bench, waits).reason.empty());
 }
 
 TEST_CASE("a job that is acknowledged while its agent dies is not refused for it") {
-  DeskBench desk;
-  desk.silent = {NodeId{5}};  // and nobody has noticed yet
-  const JobId job = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
-  desk.run_for(seconds{12});
-  CHECK(row_of(desk, job).state == "waiting");
-  come_back(desk, NodeId{5});
-  desk.settle();
-  CHECK(row_of(desk, job).state == "lit");
+  RequestBench bench;
+  bench.silent = {NodeId{5}};  // and nobody has noticed yet
+  const JobId job = bench.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  bench.run_for(seconds{12});
+  CHECK(row_of(bench, job).state == "waiting");
+  come_back(bench, NodeId{5});
+  bench.settle();
+  CHECK(row_of(bench, job).state == "lit");
 }
 
 TEST_CASE("light that runs stays as it is while its agent is away, whatever else is planned") {
-  DeskBench desk;
-  const JobId runs = desk.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
-  desk.settle();
-  const std::vector<ScheduledCircuit> before = desk.shown();
-  desk.silent = {NodeId{1}};
-  desk.run_for(seconds{7});
-  const JobId next = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
-  desk.settle();
-  CHECK(row_of(desk, next).state == "lit");
-  CHECK(row_of(desk, runs).state == "degraded");  // nobody knows what became of its light
-  CHECK_THAT(row_of(desk, runs).reason, Catch::Contains("away"));
-  const std::vector<ScheduledCircuit> after = desk.shown();
+  RequestBench bench;
+  const JobId runs = bench.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
+  bench.settle();
+  const std::vector<ScheduledCircuit> before = bench.shown();
+  bench.silent = {NodeId{1}};
+  bench.run_for(seconds{7});
+  const JobId next = bench.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  bench.settle();
+  CHECK(row_of(bench, next).state == "lit");
+  CHECK(row_of(bench, runs).state == "degraded");  // nobody knows what became of its light
+  CHECK_THAT(row_of(bench, runs).reason, Catch::Contains("away"));
+  const std::vector<ScheduledCircuit> after = bench.shown();
   CHECK(std::all_of(before.begin(), before.end(), [&](const ScheduledCircuit& circuit) {
     return std::find(after.begin(), after.end(), circuit) != after.end();
   }));
-  come_back(desk, NodeId{1});
-  desk.run_for(seconds{1});
-  CHECK(row_of(desk, runs).state == "lit");
+  come_back(bench, NodeId{1});
+  bench.run_for(seconds{1});
+  CHECK(row_of(bench, runs).state == "lit");
 }
 
 TEST_CASE("one dead laser refuses nobody: its job moves, the others are lit") {
-  DeskBench desk;
-  BrokenDevices bad(desk);
-  bad.broken = {desk.laser_of(NodeId{1})};
+  RequestBench bench;
+  BrokenDevices bad(bench);
+  bad.broken = {bench.laser_of(NodeId{1})};
   JobSpec spec = ring_on({});
   spec.node_count = 3;
-  const JobId first = desk.ask(SubmitJob{spec, false}).job;
-  desk.settle();
-  CHECK(row_of(desk, first).state == "lit");
-  const auto nodes = row_of(desk, first).nodes;
+  const JobId first = bench.ask(SubmitJob{spec, false}).job;
+  bench.settle();
+  CHECK(row_of(bench, first).state == "lit");
+  const auto nodes = row_of(bench, first).nodes;
   CHECK(std::find(nodes.begin(), nodes.end(), NodeId{1}) == nodes.end());
   CHECK(bad.asked == 1);
-  const JobId second = desk.ask(SubmitJob{spec, false}).job;
-  desk.settle();
-  CHECK(row_of(desk, second).state == "lit");
+  const JobId second = bench.ask(SubmitJob{spec, false}).job;
+  bench.settle();
+  CHECK(row_of(bench, second).state == "lit");
   CHECK(bad.asked == 1);  // nobody asks it again for somebody who can do without
 }
 
 TEST_CASE("a job that names the node of a dead laser waits, and is lit when the laser follows again") {
-  DeskBench desk;
-  BrokenDevices bad(desk);
-  bad.broken = {desk.laser_of(NodeId{1})};
-  const JobId job = desk.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
-  const JobId other = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
-  desk.settle();
-  CHECK(row_of(desk, other).state == "lit");
-  CHECK(row_of(desk, job).state == "waiting");
-  CHECK_THAT(row_of(desk, job).reason, Catch::Contains("no light"));
-  const auto alarms = desk.rows<StandingAlarm>(Noun::alarms);
+  RequestBench bench;
+  BrokenDevices bad(bench);
+  bad.broken = {bench.laser_of(NodeId{1})};
+  const JobId job = bench.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
+  const JobId other = bench.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  bench.settle();
+  CHECK(row_of(bench, other).state == "lit");
+  CHECK(row_of(bench, job).state == "waiting");
+  CHECK_THAT(row_of(bench, job).reason, Catch::Contains("no light"));
+  const auto alarms = bench.rows<StandingAlarm>(Noun::alarms);
   const auto alarm = std::find_if(alarms.begin(), alarms.end(),
                                   [](const StandingAlarm& row) { return row.alarm.code == AlarmCode::device_failed; });
   REQUIRE(alarm != alarms.end());
-  CHECK(alarm->alarm.next_command == "loom device reset " + std::to_string(desk.laser_of(NodeId{1}).value));
-  CHECK_FALSE(desk.rows<DeviceReport>(Noun::devices, desk.laser_of(NodeId{1}).value).at(0).unusable.empty());
+  CHECK(alarm->alarm.next_command == "loom device reset " + std::to_string(bench.laser_of(NodeId{1}).value));
+  CHECK_FALSE(bench.rows<DeviceReport>(Noun::devices, bench.laser_of(NodeId{1}).value).at(0).unusable.empty());
   bad.broken.clear();
-  CHECK(desk.ask(OrderReset{desk.laser_of(NodeId{1})}).outcome.ok());
-  desk.run_for(milliseconds{200});
-  desk.settle();
-  CHECK(row_of(desk, job).state == "lit");
+  CHECK(bench.ask(ResetRequest{bench.laser_of(NodeId{1})}).outcome.ok());
+  bench.run_for(milliseconds{200});
+  bench.settle();
+  CHECK(row_of(bench, job).state == "lit");
 }
 
 TEST_CASE("a device that fails again and again is asked ever more seldom, and never costs another job light") {
-  DeskBench desk;
-  BrokenDevices bad(desk);
-  const JobId other = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
-  desk.settle();
-  const std::vector<ScheduledCircuit> before = desk.shown();
-  bad.broken = {desk.laser_of(NodeId{1})};
-  const JobId job = desk.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
+  RequestBench bench;
+  BrokenDevices bad(bench);
+  const JobId other = bench.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  bench.settle();
+  const std::vector<ScheduledCircuit> before = bench.shown();
+  bad.broken = {bench.laser_of(NodeId{1})};
+  const JobId job = bench.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
   for (int i = 0; i < 200; ++i) {
-    desk.run_for(seconds{1});
+    bench.run_for(seconds{1});
     Observation answers;  // it answers its audits, and says that it failed
-    answers.device = desk.laser_of(NodeId{1});
+    answers.device = bench.laser_of(NodeId{1});
     answers.health = DeviceHealth::failed;
     answers.fault = "no light";
-    answers.read_at = desk.now;
+    answers.read_at = bench.now;
     answers.reading = LaserObservation{};
-    desk.hear(NodeId{1}, ObservationReport{{answers}});
+    bench.receive(NodeId{1}, ObservationReport{{answers}});
   }
-  desk.settle();
+  bench.settle();
   CHECK(bad.asked >= 2);
   CHECK(bad.asked <= 6);
-  CHECK(row_of(desk, job).state == "waiting");
-  CHECK(desk.shown() == before);
-  CHECK(desk.controller->jobs().at(other).state != JobState::dark);
+  CHECK(row_of(bench, job).state == "waiting");
+  CHECK(bench.shown() == before);
+  CHECK(bench.controller->jobs().at(other).state != JobState::dark);
 }
 
 TEST_CASE("nothing is lit while the lasers are off, and everything says why") {
-  DeskBench desk;
-  const JobId job = desk.light(3);
-  CHECK(desk.ask(OrderLasers{false}).outcome.ok());
-  CHECK(row_of(desk, job).state == "dark");
-  CHECK_THAT(row_of(desk, job).reason, Catch::Contains("loom lasers rearm"));
-  desk.settle();
-  CHECK(row_of(desk, job).state == "dark");
-  const JobId next = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
-  desk.settle();
-  CHECK(row_of(desk, next).state == "dark");
-  CHECK(desk.ask(OrderLasers{true}).outcome.ok());
-  CHECK(row_of(desk, job).state == "dark");  // its light comes with the next revision
-  desk.settle();
-  CHECK(row_of(desk, job).state == "lit");
-  CHECK(row_of(desk, next).state == "lit");
+  RequestBench bench;
+  const JobId job = bench.light(3);
+  CHECK(bench.ask(LasersRequest{false}).outcome.ok());
+  CHECK(row_of(bench, job).state == "dark");
+  CHECK_THAT(row_of(bench, job).reason, Catch::Contains("loom lasers rearm"));
+  bench.settle();
+  CHECK(row_of(bench, job).state == "dark");
+  const JobId next = bench.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  bench.settle();
+  CHECK(row_of(bench, next).state == "dark");
+  CHECK(bench.ask(LasersRequest{true}).outcome.ok());
+  CHECK(row_of(bench, job).state == "dark");  // its light comes with the next revision
+  bench.settle();
+  CHECK(row_of(bench, job).state == "lit");
+  CHECK(row_of(bench, next).state == "lit");
 }
 
-TEST_CASE("light comes back after lasers off, also where an agent hears late that they are rearmed") {
+TEST_CASE("light comes back after lasers off, also where an agent receives late that they are rearmed") {
   const Duration away = GENERATE(Duration{milliseconds{900}}, Duration{seconds{3}}, Duration{seconds{8}});
-  DeskBench desk;
-  const JobId whole = desk.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
-  const JobId late = desk.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
-  desk.settle();
-  CHECK(desk.ask(OrderLasers{false}).outcome.ok());
-  desk.settle();
-  desk.silent = {NodeId{5}};
-  CHECK(desk.ask(OrderLasers{true}).outcome.ok());
-  desk.run_for(away);
-  come_back(desk, NodeId{5});
-  desk.run_for(seconds{5});
-  desk.settle();
+  RequestBench bench;
+  const JobId whole = bench.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
+  const JobId late = bench.ask(SubmitJob{ring_on({4, 5, 6}), false}).job;
+  bench.settle();
+  CHECK(bench.ask(LasersRequest{false}).outcome.ok());
+  bench.settle();
+  bench.silent = {NodeId{5}};
+  CHECK(bench.ask(LasersRequest{true}).outcome.ok());
+  bench.run_for(away);
+  come_back(bench, NodeId{5});
+  bench.run_for(seconds{5});
+  bench.settle();
   for (const JobId job : {whole, late}) {
-    CAPTURE(row_of(desk, job).state, row_of(desk, job).reason);
-    const JobState state = desk.controller->jobs().at(job).state;
+    CAPTURE(row_of(bench, job).state, row_of(bench, job).reason);
+    const JobState state = bench.controller->jobs().at(job).state;
     CHECK((state == JobState::lit || state == JobState::degraded));  // confirmed, though these agents read nothing
   }
-  CHECK_FALSE(desk.controller->confirmed_plan()->intent.lasers_off);
+  CHECK_FALSE(bench.controller->confirmed_plan()->intent.lasers_off);
 }
 
 TEST_CASE("a laser that was read dark makes its circuit and its job dark, and light makes them lit again") {
-  DeskBench desk;
-  desk.drift.missing = DriftAnswer::report;  // or it would be repaired at once
-  desk.start(kVirtualClock);
-  const JobId job = desk.light(3);
-  const CircuitReport lit = desk.rows<CircuitReport>(Noun::circuits).at(0);
+  RequestBench bench;
+  bench.drift.missing = DriftAnswer::report;  // or it would be repaired at once
+  bench.start(kVirtualClock);
+  const JobId job = bench.light(3);
+  const CircuitReport lit = bench.rows<CircuitReport>(Noun::circuits).at(0);
   CHECK(lit.light == LightState::lit);
   CHECK(lit.state == "CONNECTED");
   CHECK(lit.age >= Duration{});
-  const DeviceId laser = desk.laser_of(lit.circuit.source);
+  const DeviceId laser = bench.laser_of(lit.circuit.source);
   Observation seen;
   seen.device = laser;
   seen.health = DeviceHealth::ready;
-  seen.read_at = desk.now + milliseconds{1};
-  const auto& transmitter = std::get<Transmitter>(desk.fabric->element(lit.circuit.transmitter).kind);
+  seen.read_at = bench.now + milliseconds{1};
+  const auto& transmitter = std::get<Transmitter>(bench.fabric->element(lit.circuit.transmitter).kind);
   seen.reading = LaserObservation{centre_of(lit.circuit.slot), transmitter.launch_power, false, true, 0, 0};
-  desk.hear(lit.circuit.source, ObservationReport{{seen}});
-  desk.run_for(seconds{1});
-  const CircuitReport dark = desk.rows<CircuitReport>(Noun::circuits, lit.circuit.id.value).at(0);
+  bench.receive(lit.circuit.source, ObservationReport{{seen}});
+  bench.run_for(seconds{1});
+  const CircuitReport dark = bench.rows<CircuitReport>(Noun::circuits, lit.circuit.id.value).at(0);
   CHECK(dark.light == LightState::dark);
   CHECK(dark.state == "FAILED");
   CHECK_THAT(dark.why, Catch::Contains("does not emit"));
-  CHECK(row_of(desk, job).state == "dark");
-  CHECK_THAT(row_of(desk, job).reason, Catch::Contains("circuit " + std::to_string(lit.circuit.id.value)));
-  seen.read_at = desk.now + milliseconds{1};
+  CHECK(row_of(bench, job).state == "dark");
+  CHECK_THAT(row_of(bench, job).reason, Catch::Contains("circuit " + std::to_string(lit.circuit.id.value)));
+  seen.read_at = bench.now + milliseconds{1};
   std::get<LaserObservation>(seen.reading).emitting = true;
-  desk.hear(lit.circuit.source, ObservationReport{{seen}});
-  desk.run_for(seconds{1});
-  CHECK(desk.rows<CircuitReport>(Noun::circuits, lit.circuit.id.value).at(0).light == LightState::lit);
-  CHECK(row_of(desk, job).state == "lit");
-  CHECK(row_of(desk, job).reason.empty());
+  bench.receive(lit.circuit.source, ObservationReport{{seen}});
+  bench.run_for(seconds{1});
+  CHECK(bench.rows<CircuitReport>(Noun::circuits, lit.circuit.id.value).at(0).light == LightState::lit);
+  CHECK(row_of(bench, job).state == "lit");
+  CHECK(row_of(bench, job).reason.empty());
 }
 
 TEST_CASE("a launcher that is waited for is named") {
-  DeskBench desk;
-  const JobId job = desk.light(3);
-  desk.ask(AttendJob{job, {}});
-  const OperatorReply changed = desk.ask(ResizeJob{job, 4, false});
+  RequestBench bench;
+  const JobId job = bench.light(3);
+  bench.ask(AttendJob{job, {}});
+  const OperatorReply changed = bench.ask(ResizeJob{job, 4, false});
   REQUIRE(changed.outcome.ok());
-  desk.run_for(milliseconds{100});
-  CHECK(row_of(desk, job).state == "waiting");
-  CHECK_THAT(row_of(desk, job).reason, Catch::Contains("job " + std::to_string(job.value) + " to be quiet"));
+  bench.run_for(milliseconds{100});
+  CHECK(row_of(bench, job).state == "waiting");
+  CHECK_THAT(row_of(bench, job).reason, Catch::Contains("job " + std::to_string(job.value) + " to be quiet"));
 }
 
 TEST_CASE("history has the wall's time and who ordered what") {
-  DeskBench desk;
-  desk.light(3);
-  const CommitReport row = desk.rows<CommitReport>(Noun::history).at(0);
+  RequestBench bench;
+  bench.light(3);
+  const CommitReport row = bench.rows<CommitReport>(Noun::history).at(0);
   CHECK(row.ordered_by == "ada");
-  CHECK(row.started_wall == wall_time(row.started, desk.wall_offset));
+  CHECK(row.started_wall == wall_time(row.started, bench.wall_offset));
 }
 
 TEST_CASE("a drain does not move a job onto what is broken") {
-  DeskBench desk;
-  BrokenDevices bad(desk);
-  bad.broken = {desk.laser_of(NodeId{3})};
-  const JobId fails = desk.ask(SubmitJob{ring_on({3, 7}), false}).job;
-  desk.settle();
-  CHECK(row_of(desk, fails).state == "waiting");
-  const JobId job = desk.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
-  desk.settle();
-  REQUIRE(row_of(desk, job).state == "lit");
-  REQUIRE(desk.ask(OrderNode{NodeId{1}, NodeOrder::drain, false, false}).outcome.ok());
-  desk.settle();
-  CHECK(row_of(desk, job).state == "lit");
-  const auto nodes = row_of(desk, job).nodes;
+  RequestBench bench;
+  BrokenDevices bad(bench);
+  bad.broken = {bench.laser_of(NodeId{3})};
+  const JobId fails = bench.ask(SubmitJob{ring_on({3, 7}), false}).job;
+  bench.settle();
+  CHECK(row_of(bench, fails).state == "waiting");
+  const JobId job = bench.ask(SubmitJob{ring_on({0, 1, 2}), false}).job;
+  bench.settle();
+  REQUIRE(row_of(bench, job).state == "lit");
+  REQUIRE(bench.ask(NodeRequest{NodeId{1}, NodeAction::drain, false, false}).outcome.ok());
+  bench.settle();
+  CHECK(row_of(bench, job).state == "lit");
+  const auto nodes = row_of(bench, job).nodes;
   CHECK(std::find(nodes.begin(), nodes.end(), NodeId{3}) == nodes.end());
-  CHECK(row_of(desk, fails).state == "waiting");
+  CHECK(row_of(bench, fails).state == "waiting");
 }
 
 // --- alarms --------------------------------------------------------------------------------------------------------------
@@ -358,21 +358,21 @@ TEST_CASE("the text of a damage stays while it lasts, and the controller's own g
 }
 
 TEST_CASE("an agent speaks for its own node and devices, and what to type next is the controller's to say") {
-  DeskBench desk;
-  const std::size_t before = desk.rows<StandingAlarm>(Noun::alarms).size();
+  RequestBench bench;
+  const std::size_t before = bench.rows<StandingAlarm>(Noun::alarms).size();
   Alarm lie = alarm_of(AlarmCode::device_failed, 2, "not mine");
-  desk.hear(NodeId{1}, AlarmReport{lie});
-  Alarm device{AlarmCode::device_failed, {}, desk.laser_of(NodeId{2}), "nor this", "x"};
-  desk.hear(NodeId{1}, AlarmReport{device});
-  Alarm own{AlarmCode::device_failed, {}, desk.laser_of(NodeId{1}), "mine", "rm -rf /"};
-  desk.hear(NodeId{1}, AlarmReport{own});
-  desk.pump();
-  const auto rows = desk.rows<StandingAlarm>(Noun::alarms);
+  bench.receive(NodeId{1}, AlarmReport{lie});
+  Alarm device{AlarmCode::device_failed, {}, bench.laser_of(NodeId{2}), "nor this", "x"};
+  bench.receive(NodeId{1}, AlarmReport{device});
+  Alarm own{AlarmCode::device_failed, {}, bench.laser_of(NodeId{1}), "mine", "rm -rf /"};
+  bench.receive(NodeId{1}, AlarmReport{own});
+  bench.pump();
+  const auto rows = bench.rows<StandingAlarm>(Noun::alarms);
   REQUIRE(rows.size() == before + 2);  // the lies of one key are one
   CHECK(rows.back().alarm.node == NodeId{1});
   CHECK(rows.back().from_agent);
-  CHECK(rows.back().alarm.next_command == "loom device show " + std::to_string(desk.laser_of(NodeId{1}).value));
-  CHECK(rows.back().first_seen_wall == wall_time(rows.back().first_seen, desk.wall_offset));
+  CHECK(rows.back().alarm.next_command == "loom device show " + std::to_string(bench.laser_of(NodeId{1}).value));
+  CHECK(rows.back().first_seen_wall == wall_time(rows.back().first_seen, bench.wall_offset));
 }
 
 // --- the table -----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 
 namespace loom {
 
-class Conversation {
+class RetryState {
  public:
   static constexpr unsigned kTries = 4;                             ///< of one transaction, the first included
   static constexpr Duration kPause = std::chrono::milliseconds{5};  ///< CMIS 5.4 tNACK: up to 10 ms, so tries span 35 ms
@@ -19,7 +19,7 @@ class Conversation {
   Instant resume_at() const { return resume_at_; }
   void sent() { waiting_ = true; }
   /// The outstanding transaction was answered. False: nothing was outstanding, and the reply means nothing.
-  bool heard() { return std::exchange(waiting_, false); }
+  bool received() { return std::exchange(waiting_, false); }
   void understood() { tries_ = 0; }
   /// The exchange failed on the wire: pauses, doubling. False: all tries are spent.
   bool may_retry(Instant now);

@@ -1,0 +1,95 @@
+// What agents latched by themselves, as a controller deals with it: it says so, lights nothing, and lifts what an operator
+// meant.
+#include "request_bench.hpp"
+
+using namespace loom;
+using namespace loom::test;
+using std::chrono::seconds;
+
+namespace {
+
+/// Every lifting order that went to this node since the last look.
+std::vector<SetLasers> lifts(RequestBench& bench, NodeId node) {
+  std::vector<SetLasers> found;
+  for (const Envelope& envelope : bench.sent) {
+    const auto* lasers = std::get_if<SetLasers>(&envelope.body);
+    if (lasers != nullptr && lasers->on && envelope.node == node) {
+      found.push_back(*lasers);
+    }
+  }
+  bench.sent.clear();
+  return found;
+}
+
+bool is_alarmed(RequestBench& bench, const std::string& part) {
+  const auto rows = bench.rows<StandingAlarm>(Noun::alarms);
+  return std::any_of(rows.begin(), rows.end(), [&](const StandingAlarm& row) {
+    return !row.cleared && row.alarm.code == AlarmCode::lasers_off && row.alarm.evidence.find(part) != std::string::npos;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("an agent that latched by itself is alarmed with its cause and listed with it") {
+  RequestBench bench;
+  bench.light(8);
+  bench.open_contact(NodeId{3}, 1);
+  CHECK(is_alarmed(bench, "node 3 has latched its lasers off by itself: interlock contact door is open since noon"));
+  const auto rows = bench.rows<NodeReport>(Noun::nodes, 3);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows.front().lasers_latched_off);
+  CHECK(rows.front().dark_because == "interlock contact door is open since noon");
+}
+
+TEST_CASE("a rearm lifts what its operator could know of, and nothing that came after it") {
+  RequestBench bench;
+  bench.light(8);
+  bench.open_contact(NodeId{3}, 1);
+  bench.run_for(seconds{2});
+  for (const SetLasers& order : lifts(bench, NodeId{3})) {
+    CHECK(order.own_latch == 0);
+  }
+  CHECK(bench.latched.contains(NodeId{3}));
+  bench.open_contact(NodeId{3}, 2);
+  CHECK(bench.ask(LasersRequest{true}).outcome.ok());
+  bench.open_contact(NodeId{3}, 3);  // on its way the door was opened again
+  bench.run_for(seconds{2});
+  for (const SetLasers& order : lifts(bench, NodeId{3})) {
+    CHECK(order.own_latch <= 2);
+  }
+  CHECK(bench.latched.contains(NodeId{3}));
+  CHECK(bench.ask(LasersRequest{true}).outcome.ok());
+  bench.settle();
+  bench.run_for(seconds{2});
+  CHECK_FALSE(bench.latched.contains(NodeId{3}));
+  CHECK_FALSE(is_alarmed(bench, "door"));
+}
+
+TEST_CASE("the end of another nodes maintenance lifts no latch that an agent closed by itself") {
+  RequestBench bench;
+  bench.light(4);
+  REQUIRE(bench.ask(NodeRequest{NodeId{7}, NodeAction::maintain}).outcome.ok());
+  bench.settle();
+  bench.open_contact(NodeId{1}, 1);
+  REQUIRE(bench.ask(NodeRequest{NodeId{7}, NodeAction::release}).outcome.ok());
+  bench.settle();
+  bench.run_for(seconds{2});
+  CHECK(bench.latched.contains(NodeId{1}));
+}
+
+TEST_CASE("a controller that comes back finds latches in the hellos, says so and lights nothing there") {
+  RequestBench bench;
+  bench.light(8);
+  for (const Node& node : bench.fabric->nodes) {
+    bench.latched.insert(node.id);  // `loom lasers off` while it was dead
+    bench.own_latches[node.id] = {1, "lasers off was ordered at this agent by ada"};
+  }
+  bench.start_unsettled(kVirtualClock);
+  bench.read_as_planned();
+  bench.run_for(seconds{5});
+  CHECK(is_alarmed(bench, "ordered at this agent by ada"));
+  CHECK(bench.latched.size() == 8);
+  CHECK(bench.ask(LasersRequest{true}).outcome.ok());
+  bench.run_for(seconds{5});
+  CHECK(bench.latched.empty());
+}
