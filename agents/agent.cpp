@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "agents/message_check.hpp"
-#include "core/intake_limits.hpp"
-#include "core/journal_state.hpp"
+#include "agents/commit/message_check.hpp"
+#include "core/journal/journal_state.hpp"
+#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 

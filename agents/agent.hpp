@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "agents/audit.hpp"
-#include "agents/commit.hpp"
-#include "agents/device_resets.hpp"
-#include "agents/device_units.hpp"
+#include "agents/commit/commit.hpp"
+#include "agents/commit/timelines.hpp"
+#include "agents/devices/audit.hpp"
+#include "agents/devices/device_resets.hpp"
+#include "agents/devices/device_units.hpp"
+#include "agents/devices/interlock.hpp"
 #include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
-#include "agents/interlock.hpp"
 #include "agents/requests_here.hpp"
 #include "agents/session.hpp"
-#include "agents/timelines.hpp"
 #include "agents/traffic/traffic_folder.hpp"
 #include "core/step.hpp"
 

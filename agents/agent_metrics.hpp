@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "agents/agent.hpp"
-#include "core/metric.hpp"
+#include "core/messages/metric.hpp"
 
 namespace loom {
 

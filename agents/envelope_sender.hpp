@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "agents/deadline.hpp"
+#include "agents/commit/deadline.hpp"
 #include "core/message.hpp"
 
 namespace loom {

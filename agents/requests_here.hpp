@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "agents/deadline.hpp"
-#include "agents/device_units.hpp"
+#include "agents/commit/deadline.hpp"
+#include "agents/devices/device_units.hpp"
 #include "agents/envelope_sender.hpp"
 #include "core/message.hpp"
 

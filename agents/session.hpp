@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "agents/deadline.hpp"
+#include "agents/commit/deadline.hpp"
 #include "core/time.hpp"
 
 namespace loom {

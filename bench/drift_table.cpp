@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim_backend/drift_experiment.hpp"
+#include "sim_backend/experiments/drift_experiment.hpp"
 
 namespace {
 

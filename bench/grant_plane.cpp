@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim_backend/grant_figures.hpp"
-#include "sim_backend/grant_lab.hpp"
+#include "sim_backend/experiments/grant_lab.hpp"
+#include "sim_backend/judge/grant_figures.hpp"
 
 namespace {
 

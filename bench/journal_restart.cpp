@@ -10,13 +10,13 @@
 
 #include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
-#include "core/config/scenario_file.hpp"
+#include "core/config/scenario/scenario_file.hpp"
 #include "proto/codec.hpp"
 #include "runtime/host.hpp"
+#include "runtime/journal/sqlite_store.hpp"
 #include "runtime/loop.hpp"
-#include "runtime/sqlite_store.hpp"
 #include "sim_backend/simulation.hpp"
-#include "sim_backend/world.hpp"
+#include "sim_backend/world/world.hpp"
 
 namespace {
 

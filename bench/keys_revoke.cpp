@@ -16,7 +16,7 @@
 #include "proto/codec.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/batch.hpp"
-#include "runtime/zmq/keyring.hpp"
+#include "runtime/zmq/keys/keyring.hpp"
 #include "runtime/zmq/operator_client.hpp"
 
 namespace {

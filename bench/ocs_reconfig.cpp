@@ -9,7 +9,7 @@
 #include "controller/architectures/ocs_reconfig/greedy_degree.hpp"
 #include "controller/architectures/topoopt/network.hpp"
 #include "controller/architectures/topoopt/search/alternating.hpp"
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 
 using namespace loom;

@@ -11,9 +11,9 @@
 #include "controller/architectures/electrical/fat_tree.hpp"
 #include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/collective_time.hpp"
+#include "controller/predict/engine/transfers.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
 #include "controller/predict/predict_graph.hpp"
-#include "controller/predict/transfers.hpp"
 
 namespace {
 

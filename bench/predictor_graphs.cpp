@@ -14,8 +14,8 @@
 
 #include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/architectures/topoopt/network.hpp"
-#include "controller/predict/predictor.hpp"
-#include "controller/workload/topoopt_graph.hpp"
+#include "controller/predict/engine/predictor.hpp"
+#include "controller/workload/import/topoopt_graph.hpp"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
-#include "controller/plan/reconcile.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/plan/reconcile/reconcile.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/architectures/topoopt/fabric.hpp"
 #include "controller/plan/pipeline.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace {
 

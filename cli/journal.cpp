@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "proto/codec.hpp"
-#include "runtime/journal_copy.hpp"
+#include "runtime/journal/journal_copy.hpp"
 
 namespace loom::cli {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/journal.hpp"
+#include "core/journal/journal.hpp"
 #include "core/result.hpp"
 #include "runtime/state/state_folder.hpp"
 

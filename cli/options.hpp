@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/config_error.hpp"
+#include "core/config/yaml/config_error.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 

@@ -7,7 +7,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/schedule/job_check.hpp"
 #include "controller/workload/load_graph.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace loom::cli {
 

@@ -11,7 +11,7 @@
 #include "controller/workload/settings.hpp"
 #include "controller/workload/task_graph.hpp"
 #include "core/config/calibration_file.hpp"
-#include "core/config/scenario.hpp"
+#include "core/config/scenario/scenario.hpp"
 #include "core/demand.hpp"
 #include "core/result.hpp"
 

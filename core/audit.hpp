@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "core/fabric/role.hpp"
 #include "core/ids.hpp"
 #include "core/result.hpp"
-#include "core/role.hpp"
 #include "core/time.hpp"
 
 namespace loom {

@@ -1,7 +1,7 @@
 // Circuit: a lightpath that is active in a timeslot of a schedule and owned by a job.
 #pragma once
 
-#include "core/grid.hpp"
+#include "core/fabric/grid.hpp"
 #include "core/ids.hpp"
 #include "core/units.hpp"
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/grid.hpp"
+#include "core/fabric/grid.hpp"
 #include "core/ids.hpp"
 #include "core/limits.hpp"
-#include "core/one_of.hpp"
+#include "core/messages/one_of.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 

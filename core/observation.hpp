@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/ids.hpp"
-#include "core/one_of.hpp"
+#include "core/messages/one_of.hpp"
 #include "core/plan.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/circuit.hpp"
+#include "core/fabric/grid.hpp"
 #include "core/grant.hpp"
-#include "core/grid.hpp"
 #include "core/ids.hpp"
-#include "core/one_of.hpp"
+#include "core/messages/one_of.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/demand.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/result.hpp"

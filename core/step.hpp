@@ -11,9 +11,9 @@
 
 #include "core/alarm.hpp"
 #include "core/ids.hpp"
-#include "core/journal.hpp"
+#include "core/journal/journal.hpp"
 #include "core/message.hpp"
-#include "core/one_of.hpp"
+#include "core/messages/one_of.hpp"
 #include "core/planning.hpp"
 #include "core/time.hpp"
 #include "core/traffic.hpp"
@@ -24,7 +24,7 @@ namespace loom {
 // --- events --------------------------------------------------------------------------------------------------------------
 
 /// The first event of a life, with what the journal kept, oldest first. The Host folds it into one SnapshotRecord while it
-/// reads (core/journal_state.hpp), or none where there is nothing.
+/// reads (core/journal/journal_state.hpp), or none where there is nothing.
 struct Started {
   std::uint64_t boot_id = 0;
   ClockId clock;

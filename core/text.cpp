@@ -5,10 +5,10 @@
 
 #include "core/alarm.hpp"
 #include "core/demand.hpp"
-#include "core/grid.hpp"
+#include "core/fabric/grid.hpp"
 #include "core/message.hpp"
+#include "core/messages/report.hpp"
 #include "core/observation.hpp"
-#include "core/report.hpp"
 #include "core/result.hpp"
 
 namespace loom {

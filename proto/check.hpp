@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/grid.hpp"
+#include "core/fabric/grid.hpp"
 #include "core/ids.hpp"
 #include "core/limits.hpp"
 #include "core/result.hpp"

@@ -25,7 +25,7 @@
 #include <string_view>
 
 #include "core/ids.hpp"
-#include "core/journal.hpp"
+#include "core/journal/journal.hpp"
 #include "core/message.hpp"
 #include "core/result.hpp"
 

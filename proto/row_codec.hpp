@@ -1,8 +1,8 @@
-// Rows of replies, and requests, to and from their messages, by the tables of core/report_fields.hpp and
-// core/request_fields.hpp. Which message a row becomes is its caller's choice; the table names the message's fields and their
-// types say which values may come in: an int64 of nanoseconds is a length of time, a sint64 a difference that may be negative,
-// an enumeration ends where the message's does. A field that a table names and the message has not is a bug that the first row
-// of that kind shows (LOOM_ASSERT).
+// Rows of replies, and requests, to and from their messages, by the tables of core/messages/report_fields.hpp and
+// core/messages/request_fields.hpp. Which message a row becomes is its caller's choice; the table names the message's fields
+// and their types say which values may come in: an int64 of nanoseconds is a length of time, a sint64 a difference that may be
+// negative, an enumeration ends where the message's does. A field that a table names and the message has not is a bug that the
+// first row of that kind shows (LOOM_ASSERT).
 //
 // Through protobuf's reflection, for what people ask; agents' messages, which have deadlines, are written out by hand.
 #pragma once
@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/report_fields.hpp"
-#include "core/request_fields.hpp"
+#include "core/messages/report_fields.hpp"
+#include "core/messages/request_fields.hpp"
 #include "core/result.hpp"
 #include "proto/check.hpp"
 #include "proto/convert.hpp"

@@ -1,4 +1,4 @@
-// The tape's entries as bytes (core/tape.hpp says what they are).
+// The tape's entries as bytes (core/journal/tape.hpp says what they are).
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/journal/tape.hpp"
 #include "core/result.hpp"
-#include "core/tape.hpp"
 
 namespace loom {
 

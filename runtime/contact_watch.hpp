@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/contact.hpp"
+#include "core/fabric/contact.hpp"
 #include "core/result.hpp"
 #include "runtime/post.hpp"
 #include "runtime/seams.hpp"

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/journal_state.hpp"
+#include "core/journal/journal_state.hpp"
 #include "proto/codec.hpp"
-#include "runtime/fold.hpp"
+#include "runtime/journal/fold.hpp"
 
 namespace loom {
 namespace {

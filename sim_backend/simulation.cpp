@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "controller/architectures/registry.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace loom {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/light.hpp"
-#include "sim_backend/world.hpp"
+#include "core/fabric/light.hpp"
+#include "sim_backend/world/world.hpp"
 
 namespace loom {
 

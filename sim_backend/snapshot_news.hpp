@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/journal.hpp"
+#include "core/journal/journal.hpp"
 
 namespace loom {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "controller/workload/flows.hpp"
+#include "controller/workload/import/flows.hpp"
 #include "core/digest.hpp"
 
 namespace loom {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/scenario.hpp"
+#include "core/config/scenario/scenario.hpp"
 #include "core/traffic.hpp"
 
 namespace loom {

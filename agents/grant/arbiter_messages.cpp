@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "agents/grant/arbiter.hpp"
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "agents/device_units.hpp"
+#include "agents/devices/device_units.hpp"
 #include "agents/grant/arbiter.hpp"
 #include "agents/grant/table.hpp"
 

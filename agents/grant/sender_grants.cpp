@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "agents/grant/sender.hpp"
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 

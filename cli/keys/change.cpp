@@ -7,7 +7,7 @@
 
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
-#include "runtime/zmq/keys.hpp"
+#include "runtime/zmq/keys/keys.hpp"
 
 namespace loom::cli {
 namespace {

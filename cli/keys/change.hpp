@@ -10,7 +10,7 @@
 
 #include "cli/keys/wait.hpp"
 #include "runtime/state/state_folder.hpp"
-#include "runtime/zmq/keyring.hpp"
+#include "runtime/zmq/keys/keyring.hpp"
 
 namespace loom::cli {
 

@@ -13,8 +13,8 @@
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
-#include "core/config/scenario_file.hpp"
-#include "runtime/zmq/keys.hpp"
+#include "core/config/scenario/scenario_file.hpp"
+#include "runtime/zmq/keys/keys.hpp"
 
 namespace loom::cli {
 namespace {

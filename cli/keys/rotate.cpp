@@ -7,7 +7,7 @@
 #include "cli/keys/change.hpp"
 #include "cli/keys/keys.hpp"
 #include "cli/render/term.hpp"
-#include "runtime/zmq/keys.hpp"
+#include "runtime/zmq/keys/keys.hpp"
 
 namespace loom::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "cli/connection.hpp"
 #include "cli/options.hpp"
-#include "core/report.hpp"
+#include "core/messages/report.hpp"
 
 namespace loom::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/lab/folder.hpp"
 #include "cli/lab/lab.hpp"
 #include "cli/lab/processes.hpp"
-#include "core/config/scenario.hpp"
+#include "core/config/scenario/scenario.hpp"
 #include "core/time.hpp"
 #include "runtime/state/state_folder.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
-#include "core/config/scenario_file.hpp"
-#include "runtime/fold.hpp"
+#include "core/config/scenario/scenario_file.hpp"
+#include "runtime/journal/fold.hpp"
 
 namespace loom::cli {
 namespace fs = std::filesystem;

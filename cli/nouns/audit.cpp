@@ -13,8 +13,8 @@
 #include "cli/journal.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/rows.hpp"
-#include "controller/control/audit_text.hpp"
-#include "core/journal_state.hpp"
+#include "controller/control/requests/audit_text.hpp"
+#include "core/journal/journal_state.hpp"
 #include "runtime/clock.hpp"
 
 namespace loom::cli {

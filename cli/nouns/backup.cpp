@@ -10,9 +10,9 @@
 #include "cli/nouns/nouns.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
-#include "core/journal_state.hpp"
+#include "core/journal/journal_state.hpp"
 #include "proto/codec.hpp"
-#include "runtime/journal_copy.hpp"
+#include "runtime/journal/journal_copy.hpp"
 #include "runtime/state/state_folder.hpp"
 
 namespace loom::cli {

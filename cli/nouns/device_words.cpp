@@ -7,7 +7,7 @@
 
 #include "cli/render/json.hpp"
 #include "cli/render/term.hpp"
-#include "core/config/quantity.hpp"
+#include "core/config/yaml/quantity.hpp"
 #include "core/limits.hpp"
 
 namespace loom::cli {

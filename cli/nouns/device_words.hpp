@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/report.hpp"
+#include "core/messages/report.hpp"
 #include "core/result.hpp"
 
 namespace loom::cli {

@@ -7,7 +7,7 @@
 
 #include "cli/command_line.hpp"
 #include "controller/workload/settings.hpp"
-#include "core/operator.hpp"
+#include "core/messages/operator.hpp"
 
 namespace loom::cli {
 

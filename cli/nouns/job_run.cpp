@@ -16,7 +16,7 @@
 #include "cli/connection.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace loom::cli {
 namespace {

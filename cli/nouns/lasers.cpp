@@ -18,7 +18,7 @@
 #include "cli/render/term.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/agents_client.hpp"
-#include "runtime/zmq/keyring.hpp"
+#include "runtime/zmq/keys/keyring.hpp"
 
 namespace loom::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cli/command_line.hpp"
-#include "core/operator.hpp"
-#include "core/report_fields.hpp"
+#include "core/messages/operator.hpp"
+#include "core/messages/report_fields.hpp"
 
 namespace loom::cli {
 

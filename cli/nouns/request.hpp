@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/command_line.hpp"
-#include "core/operator.hpp"
+#include "core/messages/operator.hpp"
 
 namespace loom::cli {
 

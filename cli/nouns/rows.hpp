@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/render/columns.hpp"
-#include "core/report.hpp"
+#include "core/messages/report.hpp"
 
 namespace loom::cli {
 

@@ -1,8 +1,8 @@
 // The keys of a schedule file and their ranges.
 #include "cli/nouns/schedule_file.hpp"
 
-#include "core/config/yaml_document.hpp"
-#include "core/config/yaml_reader.hpp"
+#include "core/config/yaml/yaml_document.hpp"
+#include "core/config/yaml/yaml_reader.hpp"
 #include "core/limits.hpp"
 
 namespace loom::cli {

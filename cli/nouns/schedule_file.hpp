@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/config/config_error.hpp"
-#include "core/operator.hpp"
+#include "core/config/yaml/config_error.hpp"
+#include "core/messages/operator.hpp"
 
 namespace loom::cli {
 

@@ -7,7 +7,7 @@
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
-#include "core/config/scenario_file.hpp"
+#include "core/config/scenario/scenario_file.hpp"
 
 namespace loom::cli {
 namespace {

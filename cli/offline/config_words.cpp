@@ -4,7 +4,7 @@
 #include "cli/workloads.hpp"
 #include "controller/architectures/registry.hpp"
 #include "controller/arena/entries.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace loom::cli {
 namespace {

@@ -1,7 +1,7 @@
 // The words of scenarios that the controller's rooms own, for `loom config check`.
 #pragma once
 
-#include "core/config/scenario_words.hpp"
+#include "core/config/scenario/scenario_words.hpp"
 
 namespace loom::cli {
 

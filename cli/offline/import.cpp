@@ -4,7 +4,7 @@
 #include "cli/command_line.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/render/answer.hpp"
-#include "controller/workload/trace_text.hpp"
+#include "controller/workload/import/trace_text.hpp"
 
 namespace loom::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
-#include "core/config/scenario_file.hpp"
-#include "sim_backend/tape_replay.hpp"
+#include "core/config/scenario/scenario_file.hpp"
+#include "sim_backend/experiments/tape_replay.hpp"
 
 namespace loom::cli {
 namespace {

@@ -17,7 +17,7 @@
 #include "controller/arena/reproduction/reproduction.hpp"
 #include "controller/arena/reproduction/sip_models.hpp"
 #include "controller/workload/settings.hpp"
-#include "sim_backend/grant_figures.hpp"
+#include "sim_backend/judge/grant_figures.hpp"
 
 namespace loom::cli {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
-#include "sim_backend/kill_points.hpp"
-#include "sim_backend/shrink.hpp"
-#include "sim_backend/swarm.hpp"
+#include "sim_backend/experiments/kill_points.hpp"
+#include "sim_backend/experiments/shrink.hpp"
+#include "sim_backend/experiments/swarm.hpp"
 
 namespace loom::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/render/term.hpp"
 #include "controller/arena/reproduction/oddl_claims.hpp"
 #include "controller/workload/settings.hpp"
-#include "sim_backend/grant_figures.hpp"
+#include "sim_backend/judge/grant_figures.hpp"
 
 namespace loom::cli {
 namespace {

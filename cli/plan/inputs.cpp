@@ -14,11 +14,11 @@
 #include "controller/arena/entries.hpp"
 #include "controller/schedule/job_check.hpp"
 
-#include "controller/workload/model.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/model.hpp"
+#include "controller/workload/models/zoo.hpp"
 #include "core/config/fabric_file.hpp"
-#include "core/config/quantity.hpp"
-#include "core/config/scenario_file.hpp"
+#include "core/config/scenario/scenario_file.hpp"
+#include "core/config/yaml/quantity.hpp"
 #include "core/limits.hpp"
 
 namespace loom::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/plan/plan.hpp"
 #include "cli/workloads.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 #include "core/units.hpp"
 

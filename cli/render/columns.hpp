@@ -1,5 +1,5 @@
 // Rows as tables: a column is a header and what of a row stands in it. A row without columns of its own is printed by its field
-// table (core/report_fields.hpp), so that a new kind of row can be listed before anybody has given it a form.
+// table (core/messages/report_fields.hpp), so that a new kind of row can be listed before anybody has given it a form.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include "cli/render/json.hpp"
 #include "cli/render/term.hpp"
-#include "core/grid.hpp"
+#include "core/fabric/grid.hpp"
 
 namespace loom::cli {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <variant>
 
-#include "controller/control/audit_text.hpp"
-#include "core/grid.hpp"
+#include "controller/control/requests/audit_text.hpp"
+#include "core/fabric/grid.hpp"
 
 namespace loom::cli {
 namespace {

@@ -1,5 +1,6 @@
 // Values as JSON: an answer is one object with `api_version`; keys are snake_case, numbers are numbers, durations say their
-// unit in the key. A row becomes an object by its table (core/report_fields.hpp); what a table cannot say stands here by hand.
+// unit in the key. A row becomes an object by its table (core/messages/report_fields.hpp); what a table cannot say stands here
+// by hand.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "cli/render/answer.hpp"
-#include "core/report_fields.hpp"
+#include "core/messages/report_fields.hpp"
 
 namespace loom::cli {
 

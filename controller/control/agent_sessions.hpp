@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "controller/control/alarm_board.hpp"
-#include "controller/control/commit.hpp"
-#include "controller/control/confirmed_plans.hpp"
-#include "controller/control/desired_intent.hpp"
+#include "controller/control/commit/commit.hpp"
 #include "controller/control/facts.hpp"
+#include "controller/control/jobs/confirmed_plans.hpp"
+#include "controller/control/jobs/desired_intent.hpp"
 #include "controller/control/session.hpp"
+#include "controller/control/watch/alarm_board.hpp"
 
 namespace loom {
 

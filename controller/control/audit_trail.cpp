@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "controller/control/audit_text.hpp"
+#include "controller/control/requests/audit_text.hpp"
 #include "core/limits.hpp"
 
 namespace loom {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "controller/control/plausibility.hpp"
 #include "controller/control/timers.hpp"
-#include "core/intake_limits.hpp"
+#include "controller/control/watch/plausibility.hpp"
+#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 namespace {

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "controller/control/operator_requests.hpp"
+#include "controller/control/requests/operator_requests.hpp"
 #include "core/adapt_policy.hpp"
 #include "core/drift_policy.hpp"
+#include "core/messages/token_bucket.hpp"
 #include "core/step.hpp"
 #include "core/timings.hpp"
-#include "core/token_bucket.hpp"
 
 namespace loom {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/metric.hpp"
-#include "core/report.hpp"
+#include "core/messages/metric.hpp"
+#include "core/messages/report.hpp"
 
 namespace loom {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/step.hpp"
 #include "core/timings.hpp"
 

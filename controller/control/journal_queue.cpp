@@ -1,7 +1,7 @@
 // Rows, acts, limits.
 #include "controller/control/journal_queue.hpp"
 
-#include "core/journal_state.hpp"
+#include "core/journal/journal_state.hpp"
 #include "core/limits.hpp"
 
 namespace loom {

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "controller/control/requester.hpp"
+#include "controller/control/requests/requester.hpp"
 #include "core/step.hpp"
 
 namespace loom {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "controller/plan/adoption.hpp"
+#include "controller/plan/reconcile/adoption.hpp"
 
 namespace loom {
 namespace {

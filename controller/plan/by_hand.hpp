@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/demand.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
 #include "core/result.hpp"
 #include "core/schedule.hpp"

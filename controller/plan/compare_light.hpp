@@ -2,7 +2,7 @@
 // planned, by the same prediction. Pure.
 #pragma once
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/planning.hpp"
 
 namespace loom {

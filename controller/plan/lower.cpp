@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "controller/plan/grants.hpp"
-#include "controller/plan/paths.hpp"
+#include "controller/plan/light/paths.hpp"
 #include "core/limits.hpp"
 
 namespace loom {

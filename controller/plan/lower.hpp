@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/demand.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
 #include "core/planning.hpp"
 #include "core/result.hpp"

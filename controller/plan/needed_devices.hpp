@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "controller/plan/paths.hpp"
+#include "controller/plan/light/paths.hpp"
 #include "controller/plan/unusable.hpp"
 
 namespace loom {

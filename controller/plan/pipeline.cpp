@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "controller/plan/admission.hpp"
-#include "controller/plan/adoption.hpp"
 #include "controller/plan/by_hand.hpp"
 #include "controller/plan/compare_light.hpp"
-#include "controller/plan/light_scope.hpp"
+#include "controller/plan/light/light_scope.hpp"
 #include "controller/plan/lower.hpp"
+#include "controller/plan/reconcile/adoption.hpp"
 #include "controller/plan/unusable.hpp"
-#include "controller/plan/verify.hpp"
+#include "controller/plan/verify/verify.hpp"
 #include "controller/schedule/architecture.hpp"
 #include "controller/schedule/estimate.hpp"
 #include "controller/schedule/placement.hpp"

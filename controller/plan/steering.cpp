@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "controller/plan/light_scope.hpp"
-#include "core/ring.hpp"
+#include "controller/plan/light/light_scope.hpp"
+#include "core/fabric/ring.hpp"
 
 namespace loom {
 namespace {

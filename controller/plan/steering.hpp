@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/observation.hpp"
 #include "core/plan.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "controller/plan/paths.hpp"
+#include "controller/plan/light/paths.hpp"
 #include "core/demand.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
 #include "core/planning.hpp"
 #include "core/schedule.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "controller/workload/flows.hpp"
+#include "controller/workload/import/flows.hpp"
 #include "core/demand.hpp"
 #include "core/result.hpp"
 #include "core/units.hpp"

@@ -4,7 +4,7 @@
 // Nothing is stored: forwarding costs `forward` a server, and where one link of a way is dark, the whole way waits.
 #pragma once
 
-#include "controller/predict/network.hpp"
+#include "controller/predict/engine/network.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
 #include "controller/workload/task_graph.hpp"

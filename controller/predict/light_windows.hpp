@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/light.hpp"
+#include "core/fabric/light.hpp"
 
 namespace loom {
 

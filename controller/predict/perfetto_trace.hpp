@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 
 namespace loom {
 

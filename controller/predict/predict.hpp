@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/demand.hpp"
-#include "core/light.hpp"
+#include "core/fabric/light.hpp"
 #include "core/result.hpp"
 #include "core/schedule.hpp"
 

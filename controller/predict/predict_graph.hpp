@@ -1,8 +1,8 @@
 // The front door of the engine: a task graph's one iteration on a network, as a Prediction like that of a JobSpec.
 #pragma once
 
+#include "controller/predict/engine/predictor.hpp"
 #include "controller/predict/predict.hpp"
-#include "controller/predict/predictor.hpp"
 
 namespace loom {
 

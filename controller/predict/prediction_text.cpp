@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "controller/workload/trace_text.hpp"
+#include "controller/workload/import/trace_text.hpp"
 
 namespace loom {
 namespace {

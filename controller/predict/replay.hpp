@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "controller/predict/predict.hpp"
-#include "core/light.hpp"
+#include "core/fabric/light.hpp"
 #include "core/schedule.hpp"
 
 namespace loom {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/demand.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/planning.hpp"
 #include "core/result.hpp"
 #include "core/schedule.hpp"

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "controller/predict/network.hpp"
+#include "controller/predict/engine/network.hpp"
+#include "controller/predict/engine/reconfiguration.hpp"
 #include "controller/predict/networks/network_terms.hpp"
 #include "controller/predict/predict.hpp"
-#include "controller/predict/reconfiguration.hpp"
-#include "controller/workload/compute_time.hpp"
+#include "controller/workload/models/compute_time.hpp"
 #include "controller/workload/settings.hpp"
 #include "controller/workload/task_graph.hpp"
 #include "core/result.hpp"

@@ -5,8 +5,8 @@
 #include "controller/predict/predict.hpp"
 #include "controller/schedule/architecture.hpp"
 #include "controller/workload/task_graph.hpp"
-#include "core/dark_time.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/dark_time.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 #include "core/timings.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "controller/schedule/architecture.hpp"
 #include "core/demand.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/planning.hpp"
 #include "core/result.hpp"
 

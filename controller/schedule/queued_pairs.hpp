@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "controller/predict/engine/transfers.hpp"
 #include "controller/predict/networks/graph_routes.hpp"
-#include "controller/predict/transfers.hpp"
 #include "controller/schedule/permutations.hpp"
 
 namespace loom {

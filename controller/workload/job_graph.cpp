@@ -4,7 +4,7 @@
 #include <queue>
 #include <tuple>
 
-#include "controller/workload/flows.hpp"
+#include "controller/workload/import/flows.hpp"
 #include "controller/workload/task_graph.hpp"
 #include "core/limits.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "controller/workload/topoopt_graph.hpp"
+#include "controller/workload/import/topoopt_graph.hpp"
 
 namespace loom {
 namespace {

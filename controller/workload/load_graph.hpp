@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace loom {
 

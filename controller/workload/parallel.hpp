@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/workload/model.hpp"
+#include "controller/workload/models/model.hpp"
 #include "controller/workload/task_graph.hpp"
 
 namespace loom {

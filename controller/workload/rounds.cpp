@@ -6,7 +6,7 @@
 #include <bit>
 #include <numeric>
 
-#include "controller/workload/flows.hpp"
+#include "controller/workload/import/flows.hpp"
 #include "core/limits.hpp"
 
 namespace loom {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/workload/op_times.hpp"
+#include "controller/workload/models/op_times.hpp"
 #include "controller/workload/task_graph.hpp"
 
 namespace loom {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "controller/workload/import/topoopt_graph.hpp"
 #include "controller/workload/strategy.hpp"
-#include "controller/workload/topoopt_graph.hpp"
 
 namespace loom {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 
 namespace loom {
 

@@ -1,9 +1,9 @@
 // The keys of a calibration.
 #include "core/config/calibration_file.hpp"
 
-#include "core/config/known_words.hpp"
-#include "core/config/yaml_reader.hpp"
-#include "core/config/yaml_words.hpp"
+#include "core/config/yaml/known_words.hpp"
+#include "core/config/yaml/yaml_reader.hpp"
+#include "core/config/yaml/yaml_words.hpp"
 
 namespace loom {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/config/config_error.hpp"
-#include "core/config/yaml_document.hpp"
+#include "core/config/yaml/config_error.hpp"
+#include "core/config/yaml/yaml_document.hpp"
 
 namespace loom {
 

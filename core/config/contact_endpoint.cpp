@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/config/quantity.hpp"
+#include "core/config/yaml/quantity.hpp"
 
 namespace loom {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "core/contact.hpp"
+#include "core/fabric/contact.hpp"
 #include "core/result.hpp"
 
 namespace loom {

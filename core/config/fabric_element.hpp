@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "core/config/yaml_reader.hpp"
-#include "core/fabric.hpp"
+#include "core/config/yaml/yaml_reader.hpp"
+#include "core/fabric/fabric.hpp"
 
 namespace loom {
 

@@ -10,7 +10,7 @@
 #include "core/config/fabric_explicit.hpp"
 #include "core/config/fabric_template.hpp"
 #include "core/config/template_keys.hpp"
-#include "core/config/yaml_reader.hpp"
+#include "core/config/yaml/yaml_reader.hpp"
 
 namespace loom {
 namespace {

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/config/config_error.hpp"
 #include "core/config/fabric_template.hpp"
-#include "core/config/yaml_document.hpp"
-#include "core/fabric.hpp"
+#include "core/config/yaml/config_error.hpp"
+#include "core/config/yaml/yaml_document.hpp"
+#include "core/fabric/fabric.hpp"
 
 namespace loom {
 

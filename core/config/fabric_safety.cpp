@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/config/contact_endpoint.hpp"
-#include "core/hazard.hpp"
+#include "core/fabric/hazard.hpp"
 
 namespace loom {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "core/config/yaml_reader.hpp"
-#include "core/fabric.hpp"
+#include "core/config/yaml/yaml_reader.hpp"
+#include "core/fabric/fabric.hpp"
 
 namespace loom {
 

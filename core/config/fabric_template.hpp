@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "core/config/yaml_reader.hpp"
-#include "core/fabric.hpp"
+#include "core/config/yaml/yaml_reader.hpp"
+#include "core/fabric/fabric.hpp"
 
 namespace loom {
 

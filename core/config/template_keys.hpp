@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "core/config/fabric_template.hpp"
-#include "core/config/quantity.hpp"
-#include "core/config/yaml_reader.hpp"
-#include "core/grid.hpp"
+#include "core/config/yaml/quantity.hpp"
+#include "core/config/yaml/yaml_reader.hpp"
+#include "core/fabric/grid.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/contact.hpp"
+#include "core/fabric/contact.hpp"
 #include "core/result.hpp"
 
 namespace loom {

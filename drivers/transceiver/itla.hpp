@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "drivers/driver.hpp"
 #include "drivers/retry_state.hpp"
 #include "drivers/transceiver/itla_table.hpp"

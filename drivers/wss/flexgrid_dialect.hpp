@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
 
 namespace loom::flexgrid {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "drivers/driver.hpp"
 #include "drivers/last_verified.hpp"
 #include "drivers/operation_state.hpp"

@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "runtime/zmq/keyring.hpp"
-#include "runtime/zmq/keys.hpp"
+#include "runtime/zmq/keys/keyring.hpp"
+#include "runtime/zmq/keys/keys.hpp"
 
 namespace loom {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/config/scenario.hpp"
+#include "core/config/scenario/scenario.hpp"
 #include "core/result.hpp"
 
 namespace loom {

@@ -12,7 +12,7 @@
 
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
-#include "runtime/zmq/handshake_watch.hpp"
+#include "runtime/zmq/keys/handshake_watch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/quota.hpp"
 #include "runtime/zmq/refusal_sums.hpp"

@@ -11,7 +11,7 @@
 
 #include "core/limits.hpp"
 #include "runtime/seams.hpp"
-#include "runtime/zmq/keys.hpp"
+#include "runtime/zmq/keys/keys.hpp"
 
 namespace loom {
 

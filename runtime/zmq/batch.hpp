@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 #include "core/result.hpp"
 
 namespace loom {

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "proto/codec.hpp"
-#include "runtime/zmq/authenticator.hpp"
 #include "runtime/zmq/batch.hpp"
+#include "runtime/zmq/keys/authenticator.hpp"
 #include "runtime/zmq/loop_socket.hpp"
-#include "runtime/zmq/peer_socket.hpp"
+#include "runtime/zmq/peer/peer_socket.hpp"
 #include "runtime/zmq/refusal_sums.hpp"
 #include "runtime/zmq/socket_options.hpp"
 

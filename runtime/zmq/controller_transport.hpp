@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 #include "core/time.hpp"
 #include "runtime/seams.hpp"
-#include "runtime/zmq/keyring.hpp"
-#include "runtime/zmq/keys.hpp"
+#include "runtime/zmq/keys/keyring.hpp"
+#include "runtime/zmq/keys/keys.hpp"
 #include "runtime/zmq/quota.hpp"
 
 namespace loom {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/messages/token_bucket.hpp"
 #include "core/time.hpp"
-#include "core/token_bucket.hpp"
 
 namespace loom {
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 namespace {}  // namespace

@@ -10,7 +10,7 @@
 #include <utility>
 #include <zmq.hpp>
 
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"

@@ -9,7 +9,7 @@
 #include "core/message.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
-#include "runtime/zmq/keys.hpp"
+#include "runtime/zmq/keys/keys.hpp"
 
 namespace loom {
 

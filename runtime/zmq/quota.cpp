@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 namespace {

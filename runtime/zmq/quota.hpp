@@ -1,8 +1,9 @@
-// Quotas: what one key may send, by what the keyring grants it. Constants and their reasons are in core/intake_limits.hpp.
+// Quotas: what one key may send, by what the keyring grants it. Constants and their reasons are in
+// core/messages/intake_limits.hpp.
 #pragma once
 
 #include "runtime/zmq/intake.hpp"
-#include "runtime/zmq/keyring.hpp"
+#include "runtime/zmq/keys/keyring.hpp"
 
 namespace loom {
 

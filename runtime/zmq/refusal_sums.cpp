@@ -5,7 +5,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "core/intake_limits.hpp"
+#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "core/step.hpp"
 #include "core/time.hpp"
-#include "runtime/zmq/authenticator.hpp"
+#include "runtime/zmq/keys/authenticator.hpp"
 
 namespace loom {
 

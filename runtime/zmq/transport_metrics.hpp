@@ -1,10 +1,10 @@
 // What the transports count, as metrics (docs/metrics.md).
 #pragma once
 
-#include "core/metric.hpp"
+#include "core/messages/metric.hpp"
 #include "runtime/zmq/agent_transport.hpp"
 #include "runtime/zmq/controller_transport.hpp"
-#include "runtime/zmq/peer_links.hpp"
+#include "runtime/zmq/peer/peer_links.hpp"
 
 namespace loom {
 

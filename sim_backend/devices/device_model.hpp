@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
 #include "core/transaction.hpp"

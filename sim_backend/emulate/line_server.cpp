@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "runtime/process_limits.hpp"
-#include "sim_backend/light_log.hpp"
+#include "sim_backend/judge/light_log.hpp"
 
 namespace loom {
 namespace {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 #include "runtime/loop.hpp"
-#include "sim_backend/sim_bus.hpp"
+#include "sim_backend/world/sim_bus.hpp"
 
 namespace loom {
 

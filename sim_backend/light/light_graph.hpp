@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/light.hpp"
+#include "core/fabric/light.hpp"
 #include "sim_backend/devices/optical_state.hpp"
 #include "sim_backend/light/light_graph.hpp"
 

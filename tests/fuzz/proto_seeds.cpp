@@ -5,7 +5,7 @@
 #include <string>
 
 #include "proto/codec.hpp"
-#include "tests/unit/proto_random.hpp"
+#include "tests/unit/proto/proto_random.hpp"
 
 int main(int argc, char** argv) {
   const std::filesystem::path root = argc > 1 ? argv[1] : "corpus";

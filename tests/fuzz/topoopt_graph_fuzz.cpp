@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "controller/workload/topoopt_graph.hpp"
+#include "controller/workload/import/topoopt_graph.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const loom::TopooptLimits limits{.bytes = 1U << 20, .nodes = 1'024, .tasks = 1U << 16};

@@ -7,7 +7,7 @@
 #include "controller/predict/predict.hpp"
 #include "controller/predict/prediction_text.hpp"
 #include "controller/workload/fabric_settings.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 #include "tests/oracle/closed_form.hpp"
 
 namespace loom {

@@ -3,7 +3,7 @@
 
 #include "controller/predict/iteration_clock.hpp"
 #include "controller/predict/predict.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 #include "tests/oracle/closed_form.hpp"
 
 namespace loom {

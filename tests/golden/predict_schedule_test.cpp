@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/predict/predict.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 #include "tests/oracle/closed_form.hpp"
 
 namespace loom {

@@ -7,7 +7,7 @@
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
-#include "controller/plan/verify.hpp"
+#include "controller/plan/verify/verify.hpp"
 #include "tests/property/plan_worlds.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "controller/plan/verify.hpp"
+#include "controller/plan/verify/verify.hpp"
 #include "tests/property/plan_worlds.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "controller/plan/verify.hpp"
+#include "controller/plan/verify/verify.hpp"
 #include "tests/property/plan_worlds.hpp"
 
 namespace {

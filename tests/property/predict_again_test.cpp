@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 #include "random_graphs.hpp"
 
 namespace loom {

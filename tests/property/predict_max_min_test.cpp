@@ -4,8 +4,8 @@
 #include <random>
 
 #include "controller/architectures/electrical/ideal_switch.hpp"
+#include "controller/predict/engine/transfers.hpp"
 #include "controller/predict/networks/graph_routes.hpp"
-#include "controller/predict/transfers.hpp"
 #include "tests/property/slow_fluid.hpp"
 
 namespace loom {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 
 namespace loom::random_graphs {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim_backend/drift_experiment.hpp"
+#include "sim_backend/experiments/drift_experiment.hpp"
 #include "sim_backend/simulation.hpp"
 
 using namespace loom;

@@ -8,8 +8,8 @@
 #include "agents/agent.hpp"
 #include "controller/architectures/oddl/fabric.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
-#include "sim_backend/sim_bus.hpp"
-#include "sim_backend/virtual_loop.hpp"
+#include "sim_backend/world/sim_bus.hpp"
+#include "sim_backend/world/virtual_loop.hpp"
 
 namespace loom {
 namespace {

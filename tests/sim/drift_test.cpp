@@ -1,6 +1,6 @@
 // Somebody changes devices behind the controller's back, one at a time: each is named within one poll and repaired by a commit
 // that disturbs no other light, or left alone where the scenario says so.
-#include "sim_backend/drift_experiment.hpp"
+#include "sim_backend/experiments/drift_experiment.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -6,8 +6,8 @@
 
 #include "controller/architectures/registry.hpp"
 #include "controller/predict/replay.hpp"
-#include "controller/workload/zoo.hpp"
-#include "core/config/scenario_file.hpp"
+#include "controller/workload/models/zoo.hpp"
+#include "core/config/scenario/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
 
 using namespace loom;

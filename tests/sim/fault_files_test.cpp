@@ -8,8 +8,8 @@
 #include <string>
 
 #include "controller/architectures/registry.hpp"
-#include "core/config/fault_file.hpp"
-#include "core/config/scenario_file.hpp"
+#include "core/config/scenario/fault_file.hpp"
+#include "core/config/scenario/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom {

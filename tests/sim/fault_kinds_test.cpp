@@ -12,8 +12,8 @@
 
 #include "controller/architectures/sip_ocs/fabric.hpp"
 #include "sim_backend/simulation.hpp"
-#include "sim_backend/troubled_host.hpp"
-#include "tests/sim/oddl_light.hpp"
+#include "sim_backend/world/troubled_host.hpp"
+#include "tests/sim/light/oddl_light.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -1,13 +1,13 @@
 // Iterations on granted light beside the ideal switch: T14's rows, their reasons, and what moves them.
-#include "sim_backend/grant_figures.hpp"
+#include "sim_backend/judge/grant_figures.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 
 #include "controller/arena/reproduction/oddl_claims.hpp"
-#include "controller/workload/zoo.hpp"
-#include "sim_backend/grant_lab.hpp"
-#include "sim_backend/granted_iteration.hpp"
+#include "controller/workload/models/zoo.hpp"
+#include "sim_backend/experiments/grant_lab.hpp"
+#include "sim_backend/judge/granted_iteration.hpp"
 
 using namespace loom;
 

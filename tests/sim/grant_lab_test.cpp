@@ -1,7 +1,7 @@
 // The fast plane at scale, in small: determinism, load, loss, and the closed form.
 #include <catch2/catch.hpp>
 
-#include "sim_backend/grant_lab.hpp"
+#include "sim_backend/experiments/grant_lab.hpp"
 
 using namespace loom;
 

@@ -11,7 +11,7 @@
 
 #include "controller/predict/replay.hpp"
 #include "sim_backend/simulation.hpp"
-#include "tests/sim/oddl_light.hpp"
+#include "tests/sim/light/oddl_light.hpp"
 
 using namespace loom;
 using namespace loom::test;

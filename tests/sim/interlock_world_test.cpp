@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "sim_backend/simulation.hpp"
-#include "sim_backend/world.hpp"
-#include "tests/sim/oddl_light.hpp"
+#include "sim_backend/world/world.hpp"
+#include "tests/sim/light/oddl_light.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "core/journal_state.hpp"
+#include "core/journal/journal_state.hpp"
 #include "proto/codec.hpp"
-#include "sim_backend/drift_experiment.hpp"
+#include "sim_backend/experiments/drift_experiment.hpp"
 #include "sim_backend/simulation.hpp"
 
 using namespace loom;

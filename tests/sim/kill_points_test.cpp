@@ -1,15 +1,15 @@
-// kill -9 at the steps of a change, and devices without power at its instants: see sim_backend/kill_points.hpp for what is
-// judged. A trial takes milliseconds, so the suite tries all points of one architecture and a part of each other's; `./dev soak
-// kill-points` tries all of all.
-#include "sim_backend/kill_points.hpp"
+// kill -9 at the steps of a change, and devices without power at its instants: see sim_backend/experiments/kill_points.hpp for
+// what is judged. A trial takes milliseconds, so the suite tries all points of one architecture and a part of each other's;
+// `./dev soak kill-points` tries all of all.
+#include "sim_backend/experiments/kill_points.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <cstdio>
 #include <set>
 
-#include "sim_backend/swarm_fabric.hpp"
-#include "tests/sim/oddl_light.hpp"
+#include "sim_backend/experiments/swarm_fabric.hpp"
+#include "tests/sim/light/oddl_light.hpp"
 
 using namespace loom;
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "controller/architectures/registry.hpp"
-#include "core/config/scenario_file.hpp"
+#include "core/config/scenario/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
-#include "sim_backend/world.hpp"
+#include "sim_backend/world/world.hpp"
 
 using namespace loom;
 using std::chrono::milliseconds;

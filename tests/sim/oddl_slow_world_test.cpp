@@ -7,8 +7,8 @@
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/predict/replay.hpp"
 #include "sim_backend/simulation.hpp"
-#include "sim_backend/world.hpp"
-#include "tests/sim/oddl_light.hpp"
+#include "sim_backend/world/world.hpp"
+#include "tests/sim/light/oddl_light.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim_backend/simulation.hpp"
-#include "tests/sim/oddl_light.hpp"
+#include "tests/sim/light/oddl_light.hpp"
 
 using namespace loom;
 using namespace loom::test;

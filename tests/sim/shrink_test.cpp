@@ -1,5 +1,5 @@
 // What the swarm draws can be written down, read back and run again; and what fails is made small.
-#include "sim_backend/shrink.hpp"
+#include "sim_backend/experiments/shrink.hpp"
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "controller/architectures/registry.hpp"
-#include "core/config/fault_file.hpp"
-#include "core/config/scenario_file.hpp"
+#include "core/config/scenario/fault_file.hpp"
+#include "core/config/scenario/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom {

@@ -1,9 +1,9 @@
 // The simulated disk: durable late, gone after a crash, torn, full.
-#include "sim_backend/sim_disk.hpp"
+#include "sim_backend/world/sim_disk.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "sim_backend/virtual_loop.hpp"
+#include "sim_backend/world/virtual_loop.hpp"
 
 using namespace loom;
 

@@ -1,12 +1,12 @@
 // The simulated network: what it may do to messages, and that it does it.
-#include "sim_backend/sim_network.hpp"
+#include "sim_backend/world/sim_network.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <set>
 
-#include "sim_backend/virtual_loop.hpp"
+#include "sim_backend/world/virtual_loop.hpp"
 
 using namespace loom;
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "core/journal_state.hpp"
-#include "sim_backend/plan_history.hpp"
+#include "core/journal/journal_state.hpp"
+#include "sim_backend/judge/plan_history.hpp"
 #include "sim_backend/random.hpp"
-#include "tests/sim/oddl_light.hpp"
+#include "tests/sim/light/oddl_light.hpp"
 
 using namespace loom;
 

@@ -7,9 +7,9 @@
 
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/sip_ring/fabric.hpp"
-#include "sim_backend/drift_experiment.hpp"
+#include "sim_backend/experiments/drift_experiment.hpp"
+#include "sim_backend/experiments/swarm_fabric.hpp"
 #include "sim_backend/simulation.hpp"
-#include "sim_backend/swarm_fabric.hpp"
 
 using namespace loom;
 using std::chrono::milliseconds;

@@ -1,6 +1,6 @@
 // A slice of the swarm on every architecture: `./dev soak` runs as many seeds as anybody has time for. A seed that found
 // something stays here.
-#include "sim_backend/swarm.hpp"
+#include "sim_backend/experiments/swarm.hpp"
 
 #include <catch2/catch.hpp>
 

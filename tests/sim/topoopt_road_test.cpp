@@ -6,7 +6,7 @@
 
 #include "controller/architectures/registry.hpp"
 #include "controller/architectures/topoopt/fabric.hpp"
-#include "core/config/scenario_file.hpp"
+#include "core/config/scenario/scenario_file.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace {

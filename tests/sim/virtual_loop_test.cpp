@@ -1,5 +1,5 @@
 // Virtual time: order, equality, and tasks that make tasks.
-#include "sim_backend/virtual_loop.hpp"
+#include "sim_backend/world/virtual_loop.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // The whole system under virtual time: real controller, agents, Host, codec and drivers over simulated seams, judged from
 // ground truth.
-#include "sim_backend/world.hpp"
+#include "sim_backend/world/world.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 #include <map>
 
 #include "sim_backend/simulation.hpp"
-#include "tests/sim/oddl_light.hpp"
+#include "tests/sim/light/oddl_light.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -6,7 +6,7 @@
 #include "cli/lab/start.hpp"
 #include "cli/render/term.hpp"
 #include "runtime/clock.hpp"
-#include "sim_backend/fault_excuse.hpp"
+#include "sim_backend/judge/fault_excuse.hpp"
 
 namespace loom::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/journal.hpp"
 #include "runtime/clock.hpp"
-#include "sim_backend/fault_excuse.hpp"
+#include "sim_backend/judge/fault_excuse.hpp"
 #include "sim_backend/light/light_model.hpp"
 
 namespace loom::cli {

@@ -8,8 +8,8 @@
 
 #include "cli/lab/run/light.hpp"
 #include "cli/lab/session.hpp"
-#include "sim_backend/light_checker.hpp"
-#include "sim_backend/run_account.hpp"
+#include "sim_backend/judge/light_checker.hpp"
+#include "sim_backend/judge/run_account.hpp"
 #include "sim_backend/snapshot_news.hpp"
 
 namespace loom::cli {

@@ -10,8 +10,8 @@
 #include "cli/render/term.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "runtime/clock.hpp"
+#include "sim_backend/judge/light_log.hpp"
 #include "sim_backend/light/light_model.hpp"
-#include "sim_backend/light_log.hpp"
 
 namespace loom::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/lab/session.hpp"
-#include "core/light.hpp"
+#include "core/fabric/light.hpp"
 #include "sim_backend/devices/optical_state.hpp"
 
 namespace loom::cli {

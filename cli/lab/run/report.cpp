@@ -8,7 +8,7 @@
 #include "cli/render/json.hpp"
 #include "cli/render/term.hpp"
 #include "controller/predict/prediction_text.hpp"
-#include "sim_backend/grant_lab.hpp"
+#include "sim_backend/experiments/grant_lab.hpp"
 
 namespace loom::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include "cli/lab/run/history.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
-#include "core/light.hpp"
-#include "core/report.hpp"
+#include "core/fabric/light.hpp"
+#include "core/messages/report.hpp"
 #include "core/timings.hpp"
 #include "runtime/state/grant_log.hpp"
-#include "sim_backend/job_account.hpp"
+#include "sim_backend/judge/job_account.hpp"
 
 namespace loom::cli {
 

@@ -15,7 +15,7 @@
 #include "controller/predict/replay.hpp"
 #include "controller/schedule/job_alone.hpp"
 #include "controller/workload/load_graph.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 #include "runtime/clock.hpp"
 #include "sim_backend/simulation.hpp"
 

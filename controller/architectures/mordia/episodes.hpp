@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "controller/predict/reconfiguration.hpp"
+#include "controller/predict/engine/reconfiguration.hpp"
 #include "controller/schedule/permutations.hpp"
 
 namespace loom {

@@ -3,7 +3,7 @@
 // bytes that are left. Pure.
 #pragma once
 
-#include "controller/predict/reconfiguration.hpp"
+#include "controller/predict/engine/reconfiguration.hpp"
 
 namespace loom {
 

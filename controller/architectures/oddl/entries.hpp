@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "controller/schedule/architecture.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/ids.hpp"
 
 namespace loom {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <string>
 
-#include "core/fabric.hpp"
-#include "core/fabric_rows.hpp"
+#include "core/fabric/fabric.hpp"
+#include "core/fabric/fabric_rows.hpp"
 
 namespace loom {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/config/fabric_template.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 

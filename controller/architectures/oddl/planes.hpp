@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/demand.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 
 namespace loom {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/config/template_keys.hpp"
-#include "core/config/yaml_words.hpp"
+#include "core/config/yaml/yaml_words.hpp"
 #include "core/limits.hpp"
 
 namespace loom {

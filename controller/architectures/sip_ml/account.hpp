@@ -7,7 +7,7 @@
 
 #include "controller/architectures/sip_ring/waves.hpp"
 #include "core/demand.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 #include "core/schedule.hpp"
 

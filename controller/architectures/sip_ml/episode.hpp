@@ -1,13 +1,13 @@
 // SiP-ML's episodes (docs/systems/sipml.md#ring-programme, #circuits-over-switches): every interval the bytes that are still
 // queued decide the next light, on the rings or on the circuit switches. These are policies for
-// controller/predict/reconfiguration.hpp, which plays them: all-stop as in the authors' code, or only what changes goes dark.
-// Reactive control at 100 us exists in such play only. Pure.
+// controller/predict/engine/reconfiguration.hpp, which plays them: all-stop as in the authors' code, or only what changes goes
+// dark. Reactive control at 100 us exists in such play only. Pure.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "controller/predict/reconfiguration.hpp"
+#include "controller/predict/engine/reconfiguration.hpp"
 #include "controller/workload/task_graph.hpp"
 
 namespace loom {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "controller/architectures/sip_ml/placement.hpp"
-#include "controller/workload/model.hpp"
+#include "controller/workload/models/model.hpp"
 
 namespace loom {
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 #include "core/limits.hpp"
 
 namespace loom {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "controller/architectures/sip_ml/profile.hpp"
-#include "controller/predict/network.hpp"
+#include "controller/predict/engine/network.hpp"
 #include "controller/workload/task_graph.hpp"
 
 namespace loom {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/fabric.hpp"
-#include "core/fabric_rows.hpp"
+#include "core/fabric/fabric.hpp"
+#include "core/fabric/fabric_rows.hpp"
 #include "core/result.hpp"
 
 namespace loom {

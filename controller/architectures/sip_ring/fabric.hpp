@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/config/fabric_template.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 

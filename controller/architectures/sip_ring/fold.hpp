@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "controller/schedule/architecture.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 
 namespace loom {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "controller/architectures/sip_ring/waves.hpp"
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 
 namespace loom {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 
 namespace loom {

@@ -11,7 +11,7 @@
 #include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/arena/reproduction/figures.hpp"
 #include "controller/arena/reproduction/topoopt_jobs.hpp"
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/workload/cluster_graph.hpp"
 

@@ -5,7 +5,7 @@
 #include "controller/arena/reproduction/figures.hpp"
 #include "controller/arena/reproduction/oddl_claims.hpp"
 #include "controller/workload/fabric_settings.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace loom {
 namespace {

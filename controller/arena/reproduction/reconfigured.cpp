@@ -8,7 +8,7 @@
 #include "controller/architectures/topoopt/network.hpp"
 #include "controller/arena/reproduction/figures.hpp"
 #include "controller/arena/reproduction/topoopt_jobs.hpp"
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 
 namespace loom::reproduction {

@@ -6,7 +6,7 @@
 
 #include "controller/arena/arena.hpp"
 #include "controller/arena/reproduction/figures.hpp"
-#include "controller/workload/topoopt_graph.hpp"
+#include "controller/workload/import/topoopt_graph.hpp"
 
 namespace loom {
 namespace reproduction {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "controller/architectures/electrical/ideal_switch.hpp"
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 
 namespace loom {
 namespace {

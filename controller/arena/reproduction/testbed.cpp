@@ -3,7 +3,7 @@
 #include <array>
 
 #include "controller/arena/reproduction/figures.hpp"
-#include "controller/workload/zoo.hpp"
+#include "controller/workload/models/zoo.hpp"
 
 namespace loom::reproduction {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "controller/predict/network.hpp"
+#include "controller/predict/engine/network.hpp"
 
 namespace loom {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
-#include "controller/workload/flows.hpp"
+#include "controller/workload/import/flows.hpp"
 #include "core/limits.hpp"
 
 namespace loom {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
-#include "controller/workload/topoopt_graph.hpp"
+#include "controller/workload/import/topoopt_graph.hpp"
 
 namespace loom {
 

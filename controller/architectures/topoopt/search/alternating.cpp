@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "controller/architectures/topoopt/network.hpp"
-#include "controller/predict/predictor.hpp"
+#include "controller/predict/engine/predictor.hpp"
 
 namespace loom {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
-#include "controller/predict/network.hpp"
+#include "controller/predict/engine/network.hpp"
 #include "controller/workload/strategy.hpp"
 
 namespace loom {

@@ -1,0 +1,280 @@
+// The words of a commit and their answers. What they do to the devices is in commit_stages.cpp.
+#include "agents/commit/commit.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "agents/commit/steering.hpp"
+
+namespace loom {
+
+namespace {
+
+std::string named(Revision revision) { return "revision " + std::to_string(revision.value); }
+
+Error clock_error(ClockId theirs, ClockId ours) {
+  return {ErrorCode::refused, "clock_unsynchronised: the instant is of clock " + std::to_string(theirs.value) +
+                                  ", this agent reads clock " + std::to_string(ours.value)};
+}
+
+}  // namespace
+
+AgentCommit::AgentCommit(const CommitOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units,
+                         Timelines& timelines, GrantPlane& grants)
+    : options_(options), envelopes_(envelopes), units_(units), timelines_(timelines), grants_(grants), parts_(units.size()) {}
+
+void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan& plan, const std::optional<Error>& latch) {
+  const auto refuse = [&](ErrorCode code, std::string message) {
+    envelopes_.send(context, revision, Prepared{{Error{code, std::move(message)}}, {}});
+  };
+  if (plan.revision != revision || revision == Revision{}) {
+    return refuse(ErrorCode::invalid_argument,
+                  "the envelope speaks of " + named(revision) + ", the plan of " + named(plan.revision));
+  }
+  const bool is_repeated = revision > fenced_;
+  if (is_repeated && revision == applied_) {
+    return envelopes_.send(context, revision, applied_answer_);
+  }
+  if (is_repeated && revision == revision_ && answers_.prepared) {
+    return envelopes_.send(context, revision, *answers_.prepared);
+  }
+  if (revision <= newest_) {
+    ++stale_;
+    return refuse(ErrorCode::stale_revision, named(revision) + " is not newer than " + named(newest_));
+  }
+  withdraw_light(context);
+  forget(false);
+  revision_ = newest_ = revision;
+  Prepared prepared;
+  if (latch && emits(plan)) {
+    prepared.outcome.error = latch;
+  } else if (auto lawful = check_node_plan(plan, envelopes_.node, units_); !lawful) {
+    prepared.outcome.error = lawful.error();
+  } else {
+    prepared.outcome.error = surprise(plan);
+  }
+  if (prepared.outcome.ok()) {
+    plan_ = std::make_shared<const NodePlan>(plan);
+    prepared.lead = options_.arm_lead;
+  }
+  state_ = prepared.outcome.ok() ? RevisionState::prepared : RevisionState::failed;
+  error_ = prepared.outcome.error;
+  answers_.prepared = prepared;
+  envelopes_.send(context, revision, std::move(prepared));
+}
+
+/// What is known already to be other than the plan takes it for costs nobody his light. Before it moves it is read once more.
+std::optional<Error> AgentCommit::surprise(const NodePlan& plan) const {
+  for (const DevicePlan& device : plan.devices) {
+    const DeviceUnit& unit = units_[*units_.index_of(device.device)];
+    const Reading reading = unit.driver->observe().reading;
+    const bool at_rest = unit.progress != Progress::under_way && !std::holds_alternative<std::monostate>(reading);
+    if (!unit.is_laser() && device.touched && at_rest) {
+      if (auto error = surprise(unit, device, reading)) {
+        return error;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> AgentCommit::surprise(const DeviceUnit& unit, const DevicePlan& device, const Reading& reading) const {
+  const auto found = unexpected(units_.fabric(), device, reading);
+  return found ? std::optional(Error{ErrorCode::busy, "device " + std::to_string(unit.device->id.value) + " (" +
+                                                          unit.device->name + ") " + *found +
+                                                          "; nothing was moved: light may meet it that is not dark"})
+               : std::nullopt;
+}
+
+std::optional<Error> AgentCommit::refusal_to_arm(StepContext context, ClockId clock, Instant fire_at) const {
+  if (clock != envelopes_.clock) {
+    return clock_error(clock, envelopes_.clock);
+  }
+  const Duration slack = between(context.now, fire_at);
+  if (slack < options_.arm_lead) {
+    return Error{ErrorCode::timed_out, "underflow: " + named(revision_) + " fires " + in_microseconds(slack) +
+                                           " from now, node " + std::to_string(envelopes_.node.value) + " needs " +
+                                           in_microseconds(options_.arm_lead)};
+  }
+  return std::nullopt;
+}
+
+void AgentCommit::arm(StepContext context, Revision revision, ClockId clock, Instant fire_at) {
+  const bool armed = revision == revision_ && state_ == RevisionState::armed;
+  const bool prepared = revision == revision_ && state_ == RevisionState::prepared;
+  if (armed && clock == envelopes_.clock && fire_at <= fire_planned_) {  // T only rises: an earlier one is an old duplicate
+    return fire_at == fire_planned_ ? answer_again(context, RevisionMessage::arm) : void(++early_);
+  }
+  if (armed || prepared) {
+    if (const auto refusal = refusal_to_arm(context, clock, fire_at)) {
+      return answer(context, revision, RevisionMessage::arm, *refusal);
+    }
+  }
+  if (!receive(context, revision, RevisionMessage::arm)) {
+    return;
+  }
+  fire_planned_ = fire_at;
+  fire_at_.set(context, fire_at);
+  report_.slack = between(context.now, fire_at);
+  choose_parts();
+  claim_idle_parts();
+  read_ahead(context);
+  answers_.armed = Armed{{}, report_.slack};
+  envelopes_.send(context, revision, *answers_.armed);
+}
+
+void AgentCommit::go(StepContext context, Revision revision) {
+  if (receive(context, revision, RevisionMessage::go)) {
+    went_ = true;
+  }
+}
+
+void AgentCommit::fence(StepContext) {
+  const bool in_hand = revision_ != Revision{} && state_ != RevisionState::idle && state_ != RevisionState::lit;
+  if (in_hand && !went_) {
+    forget(false);
+  }
+  newest_ = fenced_ = gone();
+}
+
+void AgentCommit::proceed(StepContext context, Revision revision, ClockId clock, const Proceed& proceed) {
+  if (proceed.phase == CommitPhase::move) {
+    if (receive(context, revision, RevisionMessage::move)) {
+      may_steer_ = true;
+    }
+    return;
+  }
+  if (revision == revision_ && clock != envelopes_.clock && state_ == RevisionState::settled) {
+    return answer(context, revision, RevisionMessage::relight, clock_error(clock, envelopes_.clock));
+  }
+  if (receive(context, revision, RevisionMessage::relight)) {
+    relight_at_.set(context, proceed.at);
+  }
+}
+
+void AgentCommit::abandon(StepContext context, Revision revision) {
+  if (revision == revision_ && event(RevisionMessage::abandon)) {
+    withdraw_light(context);
+    forget(false);
+  }
+}
+
+void AgentCommit::confirm(StepContext, Revision revision) {
+  if (revision == Revision{}) {
+    return;
+  }
+  if (revision == applied_) {
+    confirmed_ = revision;
+  }
+  if (revision == revision_ && event(RevisionMessage::confirm)) {
+    forget(true);
+  }
+}
+
+std::optional<RevisionStep> AgentCommit::receive(StepContext context, Revision revision, RevisionMessage revision_message) {
+  if (revision != revision_ || revision == Revision{}) {
+    ++stale_;
+    answer(context, revision, revision_message,
+           {ErrorCode::stale_revision, named(revision) + " is not prepared on node " + std::to_string(envelopes_.node.value)});
+    return std::nullopt;
+  }
+  const RevisionStep step = react(state_, revision_message);
+  switch (step.reaction) {
+    case Reaction::handle:
+      state_ = step.next;
+      return step;
+    case Reaction::again:
+      answer_again(context, revision_message);
+      break;
+    case Reaction::early:
+      ++early_;
+      break;
+    case Reaction::drop:
+      break;
+  }
+  return std::nullopt;
+}
+
+bool AgentCommit::event(RevisionMessage revision_message) {
+  const RevisionStep step = react(state_, revision_message);
+  if (step.reaction == Reaction::handle) {
+    state_ = step.next;
+  }
+  return step.reaction == Reaction::handle;
+}
+
+void AgentCommit::answer(StepContext context, Revision revision, RevisionMessage revision_message, const Error& error) const {
+  switch (revision_message) {
+    case RevisionMessage::arm:
+      return envelopes_.send(context, revision, Armed{{error}, {}});
+    case RevisionMessage::go:
+      return envelopes_.send(context, revision, Darkened{{error}, {}});
+    case RevisionMessage::move:
+      return envelopes_.send(context, revision, Settled{{error}, {}});
+    case RevisionMessage::relight:
+      return envelopes_.send(context, revision, Applied{{error}, report_});
+    default:
+      return;
+  }
+}
+
+void AgentCommit::answer_again(StepContext context, RevisionMessage revision_message) const {
+  const auto again = [&](const auto& given) {
+    if (given) {
+      envelopes_.send(context, revision_, *given);
+    } else if (error_) {
+      answer(context, revision_, revision_message, *error_);
+    }
+  };
+  switch (revision_message) {
+    case RevisionMessage::arm:
+      return again(answers_.armed);
+    case RevisionMessage::go:
+      return again(answers_.darkened);
+    case RevisionMessage::move:
+      return again(answers_.settled);
+    case RevisionMessage::relight:
+      return again(answers_.applied);
+    default:
+      return;
+  }
+}
+
+void AgentCommit::trouble(StepContext context, const Error& error) {
+  const RevisionState before = state_;
+  if (!event(RevisionMessage::trouble)) {
+    return;
+  }
+  error_ = error;
+  fire_at_.forget();
+  relight_at_.forget();
+  units_.release_all(Activity::commit);
+  if (before >= RevisionState::armed && before <= RevisionState::darkening) {
+    answer_again(context, RevisionMessage::go);
+  } else if (before == RevisionState::moving) {
+    answer_again(context, RevisionMessage::move);
+  } else if (before == RevisionState::settled || before == RevisionState::relighting) {
+    answers_.applied = Applied{{error}, report_};
+    answer_again(context, RevisionMessage::relight);
+  }
+}
+
+void AgentCommit::forget(bool keep_answers) {
+  state_ = RevisionState::idle;
+  fire_at_.forget();
+  relight_at_.forget();
+  units_.release_all(Activity::commit);
+  std::fill(parts_.begin(), parts_.end(), Part{});
+  plan_.reset();
+  if (keep_answers) {
+    return;
+  }
+  revision_ = Revision{};
+  answers_ = {};
+  error_.reset();
+  report_ = {};
+  went_ = may_steer_ = light_given_ = false;
+}
+
+}  // namespace loom

@@ -1,0 +1,336 @@
+// What a commit does to the devices, stage by stage: blank, move in the dark, light on proof.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "agents/commit/commit.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+/// A laser whose light stays as it was laid retunes and darkens by itself all the time: that is no reason to touch it.
+bool AgentCommit::goes_on_under_grants(const DevicePlan& device) const {
+  return !device.touched && grants_.works(device.device) && plan_->grants && *grants_.map() == *plan_->grants;
+}
+
+/// Light of the fast plane begins when all of it is proven dark, and ends when any of it is touched.
+void AgentCommit::begin_grants(StepContext context) {
+  if (plan_->grants && (!grants_.is_on() || *grants_.map() != *plan_->grants)) {
+    grants_.begin(context, plan_);
+  }
+}
+
+void AgentCommit::choose_parts() {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const auto device = std::find_if(plan_->devices.begin(), plan_->devices.end(),
+                                     [&](const DevicePlan& each) { return each.device == units_[i].device->id; });
+    LOOM_ASSERT(device != plan_->devices.end());  // check_node_plan said so
+    parts_[i] = Part{&*device, !goes_on_under_grants(*device) && must_change(units_, units_[i], *plan_, *device), false, false};
+  }
+}
+
+/// From arming on no audit may begin on what has to fire at T. What plays a timeline goes on doing so until T.
+void AgentCommit::claim_idle_parts() {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes && units_[i].claim.owner() <= Activity::audit) {
+      (void)units_.take(i, Activity::commit);
+    }
+  }
+}
+
+/// What is to move is read while everybody waits for T; where a laser shares its bus, after that is dark.
+void AgentCommit::read_ahead(StepContext context) {
+  armed_at_ = context.now;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    bool is_beside_laser = false;
+    for (std::size_t k = 0; k < units_.size(); ++k) {
+      is_beside_laser = is_beside_laser || (units_[k].is_laser() && units_[k].device->bus == units_[i].device->bus);
+    }
+    if (parts_[i].changes && !is_beside_laser && units_[i].claim.owner() == Activity::commit) {
+      units_.poll(context, i);
+    }
+  }
+}
+
+void AgentCommit::fire(StepContext context) {
+  fired_at_ = context.now;
+  report_.lateness = between(fire_planned_, context.now);
+  writes_before_ = units_.writes();
+  fire_at_.forget();
+  choose_parts();
+  if (grants_.is_on() && (!plan_->grants || *grants_.map() != *plan_->grants)) {
+    grants_.end();
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes && !units_.take(i, Activity::commit)) {
+      return trouble(
+          context, {ErrorCode::conflict, "device " + std::to_string(units_[i].device->id.value) + " is held by the interlock"});
+    }
+    if (parts_[i].changes && units_[i].is_laser()) {
+      timelines_.stop(i);
+      command(context, i, units_.dark(i));
+    }
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes) {
+      timelines_.stop(i);
+      units_.forget_programme(i);
+    }
+  }
+  if (report_.lateness > options_.late_limit) {
+    envelopes_.warn(context, {AlarmCode::fire_underflow,
+                              {},
+                              {},
+                              "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
+                                  " after its instant, the limit is " + in_microseconds(options_.late_limit),
+                              "loom node show " + std::to_string(envelopes_.node.value),
+                              revision_});
+  }
+}
+
+void AgentCommit::command(StepContext context, std::size_t unit, const Setpoint& setpoint) {
+  units_.command(context, unit, Activity::commit, setpoint);
+}
+
+template <class Selects>
+bool AgentCommit::all_proven(StepContext context, Selects selects) {
+  bool all = true;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || !selects(i)) {
+      continue;
+    }
+    if (units_[i].progress == Progress::failed) {
+      device_trouble(context, i);
+      return false;
+    }
+    all = all && units_[i].progress == Progress::proven;
+  }
+  return all;
+}
+
+void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
+  const Observation seen = units_[unit].driver->observe();
+  if (!units_[unit].is_laser() && seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
+    if (const auto error = surprise(units_[unit], *parts_[unit].plan, seen.reading)) {
+      return trouble(context, *error);
+    }
+  }
+  const std::string& fault = seen.fault;
+  const Device& device = *units_[unit].device;
+  trouble(context, {ErrorCode::device_error,
+                    "device " + std::to_string(device.id.value) + " (" + device.name +
+                        "): " + (fault.empty() ? "its driver gave up" : fault),
+                    {},
+                    device.id});
+}
+
+void AgentCommit::send_darkened(StepContext context) {
+  answers_.darkened = Darkened{{}, report_.lateness};
+  envelopes_.send(context, revision_, *answers_.darkened);
+}
+
+void AgentCommit::move_in_dark(StepContext context) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || !units_[i].is_laser()) {
+      continue;
+    }
+    const Setpoint target = darkened(parts_[i].first().setpoint);
+    if (!units_[i].is_proven(target)) {
+      command(context, i, target);
+    }
+  }
+}
+
+/// It is read before it moves, so that nothing moves from where nobody expects it: whoever planned the move took away the light
+/// that meets it from where he thought that it stood. Its power may have gone since, or an earlier life moved it. What happens
+/// after this reading its driver sees: it moves nothing whose kept rows are gone.
+bool AgentCommit::is_as_expected(StepContext context, std::size_t index) {
+  const DeviceUnit& unit = units_[index];
+  if (unit.polling || unit.progress == Progress::under_way) {
+    return false;  // what an abandoned revision began comes to rest first
+  }
+  const Observation seen = unit.driver->observe();
+  const bool is_fresh = seen.read_at >= armed_at_ && seen.health != DeviceHealth::moving;
+  if (!is_fresh) {
+    if (parts_[index].is_asked && seen.health == DeviceHealth::failed) {
+      device_trouble(context, index);
+      return false;
+    }
+    parts_[index].is_asked = true;
+    units_.poll(context, index);
+    return false;
+  }
+  if (const auto error = surprise(unit, *parts_[index].plan, seen.reading)) {
+    trouble(context, *error);
+    return false;
+  }
+  return true;
+}
+
+/// What steers nobody else's light moves now, the rest with Proceed{move}. True: all of it moves.
+bool AgentCommit::move_expected(StepContext context) {
+  bool all = true;
+  for (std::size_t i = 0; i < parts_.size() && state_ == RevisionState::moving; ++i) {
+    Part& part = parts_[i];
+    if (!part.changes || part.has_moved || units_[i].is_laser()) {
+      continue;
+    }
+    if (is_as_expected(context, i) && (may_steer_ || !units_[i].steers)) {
+      command(context, i, part.first().setpoint);
+      part.has_moved = true;
+    }
+    all = all && part.has_moved;
+  }
+  return all;
+}
+
+void AgentCommit::send_settled(StepContext context) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes && units_[i].fired_at > fired_at_) {
+      report_.settle = std::max(report_.settle, between(units_[i].fired_at, units_[i].proven_at));
+    }
+  }
+  answers_.settled = Settled{{}, report_.settle};
+  envelopes_.send(context, revision_, *answers_.settled);
+}
+
+void AgentCommit::light(StepContext context) {
+  light_given_ = true;
+  const Instant at = relight_at_.at();
+  relight_at_.forget();
+  bool plays = false;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    plays = plays || (parts_[i].changes && !is_static(*parts_[i].plan));
+  }
+  if (!plan_->grants && (plays || !timelines_.plays_any())) {
+    timelines_.begin(context, *plan_, at);
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes) {
+      continue;
+    }
+    if (is_under_grants(*plan_, parts_[i].plan->device)) {
+      units_.release(i, Activity::commit);
+    } else if (!is_static(*parts_[i].plan)) {
+      units_.release(i, Activity::commit);
+      timelines_.play(context, i, plan_, *parts_[i].plan, at);
+    } else if (emits(parts_[i].first().setpoint)) {
+      command(context, i, parts_[i].first().setpoint);
+    }
+  }
+  begin_grants(context);
+  timelines_.advance(context);  // the first edge may be now
+}
+
+/// A revision that is forgotten while it is being lit ends as dark as one that is forgotten before.
+void AgentCommit::withdraw_light(StepContext context) {
+  if (!light_given_ || revision_ == applied_) {
+    return;
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || !units_.take(i, Activity::commit)) {
+      continue;
+    }
+    timelines_.stop(i);
+    if (units_[i].is_laser() && units_[i].commanded && emits(*units_[i].commanded)) {
+      command(context, i, units_.dark(i));
+    }
+  }
+  timelines_.withdraw(revision_);
+  if (grants_.is_on() && plan_ != nullptr && plan_->grants && *grants_.map() == *plan_->grants) {
+    grants_.end();
+  }
+}
+
+bool AgentCommit::all_lit(StepContext context) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || is_static(*parts_[i].plan) || is_under_grants(*plan_, parts_[i].plan->device)) {
+      continue;
+    }
+    if (timelines_.first(i) == Timelines::First::pending) {
+      return false;
+    }
+    if (timelines_.first(i) == Timelines::First::missed) {
+      trouble(context, {ErrorCode::timed_out, "underflow: device " + std::to_string(units_[i].device->id.value) +
+                                                  " was not settled for its first timeslot of revision " +
+                                                  std::to_string(revision_.value)});
+      return false;
+    }
+  }
+  return all_proven(context, [this](std::size_t i) { return units_[i].claim.owner() == Activity::commit; });
+}
+
+void AgentCommit::send_applied(StepContext context) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes) {
+      if (is_as_found(units_, units_[i], *parts_[i].plan) && units_[i].commanded != parts_[i].first().setpoint) {
+        units_.keep_as_found(i, parts_[i].first().setpoint, Programme{plan_, parts_[i].plan});
+      }
+      continue;
+    }
+    units_.keep_programme(i, Programme{plan_, parts_[i].plan});
+    if (units_[i].commanded && emits(*units_[i].commanded)) {
+      report_.dark = std::max(report_.dark, between(fired_at_, units_[i].proven_at));
+    }
+  }
+  units_.release_all(Activity::commit);
+  report_.writes = units_.writes() - writes_before_;
+  applied_ = revision_;
+  applied_answer_ = Applied{{}, report_};
+  answers_.applied = applied_answer_;
+  envelopes_.send(context, revision_, applied_answer_);
+}
+
+bool AgentCommit::advance_moving(StepContext context) {
+  const bool all_move = move_expected(context);
+  const bool settled = state_ == RevisionState::moving &&
+                       all_proven(context, [this](std::size_t i) { return units_[i].is_laser() || parts_[i].has_moved; }) &&
+                       all_move;
+  if (!settled || !event(RevisionMessage::all_settled)) {
+    return false;
+  }
+  send_settled(context);
+  return true;
+}
+
+bool AgentCommit::advance_once(StepContext context) {
+  const auto lasers = [this](std::size_t i) { return units_[i].is_laser(); };
+  switch (state_) {
+    case RevisionState::armed:
+    case RevisionState::going:
+      if (fire_at_.passed(context.now) && event(RevisionMessage::fire)) {
+        fire(context);
+        return true;
+      }
+      return false;
+    case RevisionState::dark:
+      (void)all_proven(context, lasers);
+      return false;  // a failure is told at once, proof waits for Go
+    case RevisionState::darkening:
+      if (all_proven(context, lasers) && event(RevisionMessage::all_dark)) {
+        send_darkened(context);
+        move_in_dark(context);
+        return true;
+      }
+      return false;
+    case RevisionState::moving:
+      return advance_moving(context);
+    case RevisionState::relighting:
+      if (!light_given_ && relight_at_.passed(context.now)) {
+        light(context);
+      }
+      if (light_given_ && all_lit(context) && event(RevisionMessage::all_lit)) {
+        send_applied(context);
+      }
+      return false;
+    default:
+      return false;
+  }
+}
+
+void AgentCommit::advance(StepContext context) {
+  while (advance_once(context)) {
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,144 @@
+// Readings against setpoints, device by device.
+#include "agents/commit/steering.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "core/fabric/ring.hpp"
+
+namespace loom {
+namespace {
+
+/// OIF-ITLA-MSA-01.3 table 5.2-1 (frequency error to ITU grid, 50 GHz class), MHz; and what a power meter in a laser is worth.
+constexpr FrequencyOffset kFrequencyTolerance{2'500};
+constexpr Db kPowerTolerance{100};
+
+/// Dark is dark, wherever it is tuned.
+bool is_as(const LaserObservation& reading, const LaserSetpoint& setpoint) {
+  if (!setpoint.emit) {
+    return !reading.emitting;
+  }
+  const Db off = reading.power - setpoint.power;
+  return reading.emitting && magnitude(reading.frequency - centre_of(setpoint.slot)) <= kFrequencyTolerance &&
+         off <= kPowerTolerance && -off <= kPowerTolerance;
+}
+
+/// Resonance wanted of a ring of the bank; none: its heater is off.
+std::optional<Frequency> resonance_of(const Setpoint& setpoint, std::size_t channel) {
+  const auto& rings = std::get<HeaterSetpoint>(setpoint).rings;
+  const auto ring =
+      std::find_if(rings.begin(), rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
+  return ring == rings.end() ? std::nullopt : std::optional(ring->resonance);
+}
+
+bool is_as(const RingFilter& ring, std::int32_t millivolts, std::optional<Frequency> wanted) {
+  if (!wanted) {
+    return millivolts <= kHeaterOffMillivolts;
+  }
+  return resonance_distance(ring, resonance_at(ring, millivolts), *wanted).mhz <= ring.fwhm.mhz / kRingWidthParts;
+}
+
+std::int32_t millivolts_of(const HeaterObservation& bank, std::size_t channel) {
+  return channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
+}
+
+const RingFilter& ring_of(const Fabric& fabric, DeviceId device, std::size_t channel) {
+  return std::get<RingFilter>(fabric.element(fabric.device(device).elements[channel]).kind);
+}
+
+bool is_as(const Fabric& fabric, DeviceId device, const HeaterObservation& bank, const Setpoint& setpoint) {
+  for (std::size_t channel = 0; channel < fabric.device(device).elements.size(); ++channel) {
+    if (!is_as(ring_of(fabric, device, channel), millivolts_of(bank, channel), resonance_of(setpoint, channel))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string text_of(const WssRoute& row) {
+  return to_string(centre_of(row.slot)) + " from input " + std::to_string(row.input) + " to output " +
+         std::to_string(row.output);
+}
+
+std::string text_of(const CrossConnect& row) {
+  return "input " + std::to_string(row.input) + " to output " + std::to_string(row.output);
+}
+
+const std::vector<WssRoute>& rows_of(const WssSetpoint& setpoint) { return setpoint.routes; }
+const std::vector<CrossConnect>& rows_of(const OcsSetpoint& setpoint) { return setpoint.connects; }
+
+/// A row that neither the plan nor any of may_hold has, or one that all of them have and that is gone.
+template <class Kind, class Row>
+std::optional<std::string> unexpected_row(const DevicePlan& plan, const std::vector<Row>& seen) {
+  const auto has = [](const Setpoint& setpoint, const Row& row) {
+    const auto* kind = std::get_if<Kind>(&setpoint);
+    return kind != nullptr && std::find(rows_of(*kind).begin(), rows_of(*kind).end(), row) != rows_of(*kind).end();
+  };
+  const Setpoint& target = plan.timeline.front().setpoint;
+  for (const Row& row : seen) {
+    const bool is_known = has(target, row) || std::any_of(plan.may_hold.begin(), plan.may_hold.end(),
+                                                          [&](const Setpoint& setpoint) { return has(setpoint, row); });
+    if (!is_known) {
+      return "holds " + text_of(row) + ", which nobody expects there";
+    }
+  }
+  for (const Row& row : rows_of(std::get<Kind>(target))) {
+    const bool is_kept =
+        std::all_of(plan.may_hold.begin(), plan.may_hold.end(), [&](const Setpoint& setpoint) { return has(setpoint, row); });
+    if (is_kept && std::find(seen.begin(), seen.end(), row) == seen.end()) {
+      return "has lost " + text_of(row);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePlan& plan, const HeaterObservation& seen) {
+  for (std::size_t channel = 0; channel < fabric.device(plan.device).elements.size(); ++channel) {
+    const RingFilter& ring = ring_of(fabric, plan.device, channel);
+    const std::int32_t millivolts = millivolts_of(seen, channel);
+    const auto stands_as = [&](const Setpoint& setpoint) {
+      return std::holds_alternative<HeaterSetpoint>(setpoint) && is_as(ring, millivolts, resonance_of(setpoint, channel));
+    };
+    if (!stands_as(plan.timeline.front().setpoint) && std::none_of(plan.may_hold.begin(), plan.may_hold.end(), stands_as)) {
+      return "channel " + std::to_string(channel) + " reads " + std::to_string(millivolts) + " mV, which is " +
+             to_string(resonance_at(ring, millivolts)) + " and nobody expects there";
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> unexpected(const Fabric& fabric, const DevicePlan& plan, const Reading& reading) {
+  const Setpoint& target = plan.timeline.front().setpoint;
+  if (const auto* wss = std::get_if<WssObservation>(&reading); wss && std::holds_alternative<WssSetpoint>(target)) {
+    return unexpected_row<WssSetpoint>(plan, wss->routes);
+  }
+  if (const auto* ocs = std::get_if<OcsObservation>(&reading); ocs && std::holds_alternative<OcsSetpoint>(target)) {
+    return unexpected_row<OcsSetpoint>(plan, ocs->connects);
+  }
+  if (const auto* bank = std::get_if<HeaterObservation>(&reading); bank && std::holds_alternative<HeaterSetpoint>(target)) {
+    return unexpected_ring(fabric, plan, *bank);
+  }
+  return "has not been read";
+}
+
+bool agrees(const Fabric& fabric, DeviceId device, const Reading& reading, const Setpoint& setpoint) {
+  if (const auto* laser = std::get_if<LaserObservation>(&reading)) {
+    const auto* wanted = std::get_if<LaserSetpoint>(&setpoint);
+    return wanted != nullptr && is_as(*laser, *wanted);
+  }
+  if (const auto* wss = std::get_if<WssObservation>(&reading)) {
+    const auto* wanted = std::get_if<WssSetpoint>(&setpoint);
+    return wanted != nullptr && wss->settled && wss->routes == wanted->routes;
+  }
+  if (const auto* ocs = std::get_if<OcsObservation>(&reading)) {
+    const auto* wanted = std::get_if<OcsSetpoint>(&setpoint);
+    return wanted != nullptr && ocs->settled && ocs->connects == wanted->connects;
+  }
+  const auto* bank = std::get_if<HeaterObservation>(&reading);
+  return bank != nullptr && std::holds_alternative<HeaterSetpoint>(setpoint) && is_as(fabric, device, *bank, setpoint);
+}
+
+}  // namespace loom

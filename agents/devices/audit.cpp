@@ -1,0 +1,132 @@
+// Round robin over the devices, and what of it is worth a message.
+#include "agents/devices/audit.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "core/limits.hpp"
+
+namespace loom {
+
+Audit::Audit(const AuditOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units)
+    : options_(options), envelopes_(envelopes), units_(units), reported_(units.size()) {}
+
+void Audit::start(StepContext context) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i].claim.owner() == Activity::none && units_.take(i, Activity::audit)) {
+      units_.poll(context, i);
+    }
+  }
+  audit_.set(context, later(context.now, options_.audit_interval));
+  report_.set(context, later(context.now, options_.report_interval));
+}
+
+void Audit::advance(StepContext context) {
+  bool reading = false;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (!units_[i].polling) {
+      units_.release(i, Activity::audit);
+    }
+    reading = reading || units_[i].polling;
+  }
+  seen_everything_ = seen_everything_ || !reading;
+  if (audit_.passed(context.now)) {
+    read_next(context);
+    audit_.set(context, next_period(audit_.at(), options_.audit_interval, context.now));
+  }
+}
+
+bool Audit::report_is_due(StepContext context) {
+  if (!report_.passed(context.now)) {
+    return false;
+  }
+  report_.set(context, next_period(report_.at(), options_.report_interval, context.now));
+  return true;
+}
+
+void Audit::read_next(StepContext context) {
+  for (std::size_t tried = 0; tried < units_.size(); ++tried) {
+    const std::size_t unit = next_;
+    next_ = (next_ + 1) % units_.size();
+    if (units_[unit].claim.owner() == Activity::none && units_[unit].progress != Progress::under_way &&
+        units_.take(unit, Activity::audit)) {
+      return units_.poll(context, unit);
+    }
+  }
+}
+
+void Audit::report_all(StepContext context) {
+  std::vector<Observation> all;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    all.push_back(units_[i].driver->observe());
+    reported_[i] = all.back();
+    units_.forget_fresh(i);
+  }
+  report(context, std::move(all));
+}
+
+void Audit::report_changes(StepContext context) {
+  std::vector<Observation> changed;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (!units_[i].fresh || units_[i].claim.owner() != Activity::none) {
+      continue;  // in motion: whoever moves it reports
+    }
+    units_.forget_fresh(i);
+    Observation now = units_[i].driver->observe();
+    if (is_news(reported_[i], now)) {
+      reported_[i] = now;
+      changed.push_back(std::move(now));
+    }
+  }
+  report(context, std::move(changed));
+}
+
+void Audit::report(StepContext context, std::vector<Observation> observations) {
+  for (std::size_t begin = 0; begin < observations.size(); begin += limits::kObservationsPerReport) {
+    const std::size_t end = std::min(begin + limits::kObservationsPerReport, observations.size());
+    ObservationReport report;
+    report.observations.assign(observations.begin() + static_cast<std::ptrdiff_t>(begin),
+                               observations.begin() + static_cast<std::ptrdiff_t>(end));
+    envelopes_.send(context, Revision{}, std::move(report));
+  }
+}
+
+namespace {
+
+/// A tenth of what the controller calls drift (2.5 GHz, 3 dB), and what a converter's last bits make of a heater at rest.
+constexpr FrequencyOffset kFrequencyNews{250};
+constexpr Db kPowerNews{30};
+constexpr std::int32_t kMillivoltNews = 5;
+
+bool is_news_of_laser(const LaserObservation& was, const LaserObservation& is) {
+  const Db power = is.power - was.power;
+  return was.emitting != is.emitting || was.locked != is.locked || was.status_fatal != is.status_fatal ||
+         was.status_warning != is.status_warning || magnitude(is.frequency - was.frequency) > kFrequencyNews ||
+         (is.emitting && (power > kPowerNews || -power > kPowerNews));
+}
+
+bool is_news_of_bank(const HeaterObservation& was, const HeaterObservation& is) {
+  return !std::equal(was.millivolts.begin(), was.millivolts.end(), is.millivolts.begin(), is.millivolts.end(),
+                     [](std::int32_t before, std::int32_t now) { return std::abs(now - before) <= kMillivoltNews; });
+}
+
+}  // namespace
+
+bool is_news(const Observation& before, const Observation& after) {
+  if (before.health != after.health || before.fault != after.fault || before.reading.index() != after.reading.index()) {
+    return true;
+  }
+  if (after.health == DeviceHealth::failed && after.read_at != before.read_at) {
+    return true;  // whoever returns from what failed waits for its next reading
+  }
+  if (const auto* laser = std::get_if<LaserObservation>(&after.reading)) {
+    return is_news_of_laser(std::get<LaserObservation>(before.reading), *laser);
+  }
+  if (const auto* bank = std::get_if<HeaterObservation>(&after.reading)) {
+    return is_news_of_bank(std::get<HeaterObservation>(before.reading), *bank);
+  }
+  return before.reading != after.reading;
+}
+
+}  // namespace loom

@@ -1,0 +1,114 @@
+// Read, set, answer.
+#include "agents/devices/device_resets.hpp"
+
+#include <string>
+#include <utility>
+
+#include "agents/commit/steering.hpp"
+
+namespace loom {
+
+namespace {
+
+std::string command_that_shows(const Device& device) { return "loom device show " + std::to_string(device.id.value); }
+
+std::string fault_of(const DeviceUnit& unit) {
+  const std::string fault = unit.driver->observe().fault;
+  return unit.device->name + ": " + (fault.empty() ? "its driver gave up" : fault);
+}
+
+}  // namespace
+
+Outcome DeviceResets::refusal(std::size_t unit) const {
+  const Device& device = *units_[unit].device;
+  return {Error{ErrorCode::busy,
+                device.name + " belongs to a commit, a timeline or the interlock; a reset waits for none of them",
+                "loom device reset " + std::to_string(device.id.value) + "  (again, when loom status is idle)"}};
+}
+
+void DeviceResets::order(StepContext context, const ResetDevice& order) {
+  const auto unit = units_.index_of(order.device);
+  if (!unit) {
+    const Error error{
+        ErrorCode::not_found,
+        "device " + std::to_string(order.device.value) + " is not driven by node " + std::to_string(envelopes_.node.value),
+        "loom device show " + std::to_string(order.device.value)};
+    Observation never;
+    never.device = order.device;
+    return envelopes_.send(context, Revision{}, DeviceReset{order.device, order.order, {error}, 0, never});
+  }
+  Row& row = rows_[*unit];
+  if (order.order == row.order && row.phase == Phase::idle) {
+    return envelopes_.send(context, Revision{}, row.answer);
+  }
+  if (order.order <= row.order) {
+    return;  // under way, or older than what was obeyed
+  }
+  row.order = order.order;
+  row.writes_before = units_[*unit].writes;
+  if (!units_.take(*unit, Activity::reset)) {
+    return finish(context, *unit, refusal(*unit));
+  }
+  row.phase = Phase::reading;
+  row.asked_at = context.now;
+  units_.poll(context, *unit);
+}
+
+/// Light may pass it, and no reset takes that away: what is not as it was set is left to a commit that does.
+std::optional<Error> DeviceResets::must_not_be_set(std::size_t index) const {
+  const DeviceUnit& unit = units_[index];
+  const Observation seen = unit.driver->observe();
+  if (unit.is_laser()) {
+    return std::nullopt;
+  }
+  if (seen.read_at < rows_[index].asked_at) {
+    return Error{ErrorCode::device_error, fault_of(unit), command_that_shows(*unit.device)};
+  }
+  if (!agrees(units_.fabric(), unit.device->id, seen.reading, *unit.commanded)) {
+    return Error{ErrorCode::refused,
+                 unit.device->name +
+                     " is not as it was set, and light may pass it: it was read, and is set again by a repair that "
+                     "takes that light away first",
+                 command_that_shows(*unit.device)};
+  }
+  return std::nullopt;
+}
+
+void DeviceResets::advance(StepContext context) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Row& row = rows_[i];
+    if (row.phase == Phase::idle) {
+      continue;
+    }
+    const DeviceUnit& unit = units_[i];
+    if (unit.claim.owner() != Activity::reset) {
+      finish(context, i, refusal(i));
+    } else if (row.phase == Phase::reading && !unit.polling) {
+      if (!unit.commanded) {
+        finish(context, i, {});  // nobody ever told it anything: read back is all there is
+      } else if (auto error = must_not_be_set(i)) {
+        finish(context, i, {std::move(error)});
+      } else {
+        row.phase = Phase::setting;
+        const Setpoint again = *unit.commanded;
+        units_.command(context, i, Activity::reset, again);
+      }
+    }
+    if (row.phase == Phase::setting && unit.progress == Progress::proven) {
+      finish(context, i, {});
+    } else if (row.phase == Phase::setting && unit.progress == Progress::failed) {
+      finish(context, i, {Error{ErrorCode::device_error, fault_of(unit), command_that_shows(*unit.device)}});
+    }
+  }
+}
+
+void DeviceResets::finish(StepContext context, std::size_t unit, Outcome outcome) {
+  Row& row = rows_[unit];
+  row.phase = Phase::idle;
+  units_.release(unit, Activity::reset);
+  row.answer = {units_[unit].device->id, row.order, std::move(outcome), units_[unit].writes - row.writes_before,
+                units_[unit].driver->observe()};
+  envelopes_.send(context, Revision{}, row.answer);
+}
+
+}  // namespace loom

@@ -1,0 +1,193 @@
+// The pump: stage, fire, poll, reply and wake all end in Driver::step until it has nothing more to say.
+#include "agents/devices/device_units.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "agents/commit/steering.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+namespace {
+
+/// A driver that asks to be woken at once, again and again without an order, is held to this pace.
+constexpr int kStepsInARow = 16;
+constexpr Duration kImpatientPause = std::chrono::milliseconds{1};
+
+bool is_read(const Transaction& transaction) {
+  if (const auto* words = std::get_if<Registers>(&transaction.order)) {
+    return words->count != 0;
+  }
+  const auto* bytes = std::get_if<BytesAt>(&transaction.order);
+  return bytes != nullptr && bytes->count != 0;
+}
+
+FrequencySlot nearest_slot(Frequency frequency, std::int32_t m) {
+  const std::int64_t offset = (frequency - kGridAnchor).mhz;
+  const std::int64_t half = offset < 0 ? -kGridStep.mhz / 2 : kGridStep.mhz / 2;
+  return {static_cast<std::int32_t>((offset + half) / kGridStep.mhz), m};
+}
+
+}  // namespace
+
+DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers)
+    : fabric_(std::move(fabric)) {
+  const std::vector<DeviceId>& devices = fabric_->devices_of_agent[node.value];
+  LOOM_ASSERT(devices.size() == drivers.size());
+  units_.resize(devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    LOOM_ASSERT(drivers[i] != nullptr);
+    units_[i].device = &fabric_->device(devices[i]);
+    units_[i].steers = fabric_->steers_others[devices[i].value];
+    units_[i].driver = std::move(drivers[i]);
+  }
+}
+
+std::optional<std::size_t> DeviceUnits::index_of(DeviceId device) const {
+  const auto found =
+      std::find_if(units_.begin(), units_.end(), [&](const DeviceUnit& unit) { return unit.device->id == device; });
+  return found == units_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - units_.begin()));
+}
+
+void DeviceUnits::release_all(Activity activity) {
+  for (DeviceUnit& unit : units_) {
+    unit.claim.release(activity);
+  }
+}
+
+Setpoint DeviceUnits::dark(std::size_t index) const {
+  const DeviceUnit& unit = units_[index];
+  if (unit.commanded) {
+    return darkened(*unit.commanded);
+  }
+  LaserSetpoint dark;
+  const Transmitter* transmitter = nullptr;
+  if (!unit.device->elements.empty()) {
+    transmitter = std::get_if<Transmitter>(&fabric_->element(unit.device->elements.front()).kind);
+  }
+  if (transmitter != nullptr) {
+    dark.slot = transmitter->channels.first;
+    dark.power = transmitter->launch_power;
+  }
+  const Observation observation = unit.driver->observe();
+  if (const auto* reading = std::get_if<LaserObservation>(&observation.reading)) {
+    LaserSetpoint there = dark;
+    there.slot = nearest_slot(reading->frequency, dark.slot.m);
+    if (unit.driver->check(there)) {
+      return there;
+    }
+  }
+  return dark;
+}
+
+void DeviceUnits::command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint) {
+  DeviceUnit& unit = units_[index];
+  LOOM_ASSERT(unit.claim.owner() == activity);
+  // Whoever else fires it has read that it is so: that writes nothing.
+  LOOM_ASSERT(unit.is_laser() || activity == Activity::commit ||
+              agrees(*fabric_, unit.device->id, unit.driver->observe().reading, setpoint));
+  unit.commanded = light_barred_ ? darkened(setpoint) : setpoint;
+  unit.progress = Progress::under_way;
+  unit.polling = false;
+  unit.fired_at = context.now;
+  unit.driver->stage(*unit.commanded);
+  unit.driver->fire();
+  pump(context, index, nullptr);
+}
+
+void DeviceUnits::keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme) {
+  units_[index].commanded = setpoint;
+  units_[index].programme = std::move(programme);
+}
+
+void DeviceUnits::poll(StepContext context, std::size_t index) {
+  DeviceUnit& unit = units_[index];
+  if (unit.polling || unit.progress == Progress::under_way) {
+    return;
+  }
+  unit.polling = true;
+  unit.driver->poll();
+  pump(context, index, nullptr);
+}
+
+bool DeviceUnits::replied(StepContext context, const BusReplied& event) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i].outstanding == event.transaction && units_[i].device->bus == event.bus) {
+      units_[i].outstanding.reset();
+      pump(context, i, &event.reply);
+      return true;
+    }
+  }
+  return false;
+}
+
+void DeviceUnits::advance(StepContext context) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (context.now >= units_[i].wake && units_[i].wake != kNever) {
+      pump(context, i, nullptr);
+    }
+  }
+}
+
+void DeviceUnits::pump(StepContext context, std::size_t index, const BusReply* reply) {
+  DeviceUnit& unit = units_[index];
+  Instant wake = kNever;
+  for (int i = 0; i < kStepsInARow; ++i) {
+    Step step = unit.driver->step(context.now, reply);
+    reply = nullptr;
+    wake = step.wake;
+    if (step.transaction) {
+      hand_out(context, unit, std::move(*step.transaction));
+      break;
+    }
+    if (wake > context.now) {
+      break;
+    }
+  }
+  if (wake <= context.now) {
+    wake = later(context.now, kImpatientPause);
+  }
+  if (wake != kNever && wake != unit.wake) {
+    context.sink->emit(SetTimer{wake_timer(index), wake, Precision::ordinary});
+  }
+  unit.wake = wake;
+  judge(context, index);
+}
+
+void DeviceUnits::hand_out(StepContext context, DeviceUnit& unit, Transaction transaction) {
+  LOOM_ASSERT(!unit.outstanding);
+  const std::uint32_t write = is_read(transaction) ? 0U : 1U;
+  writes_ += write;
+  unit.writes += write;
+  const TransactionId id{next_transaction_++};
+  unit.outstanding = id;
+  context.sink->emit(Transact{unit.device->bus, id, std::move(transaction)});
+}
+
+void DeviceUnits::judge(StepContext context, std::size_t index) {
+  DeviceUnit& unit = units_[index];
+  const DriverActivity activity = unit.driver->activity();
+  const bool failed = activity == DriverActivity::failed;
+  if (failed && !unit.known_failed) {
+    new_failures_.push_back(index);
+  }
+  unit.known_failed = failed || (unit.known_failed && activity == DriverActivity::busy);
+  if (activity == DriverActivity::busy) {
+    return;
+  }
+  unit.polling = false;
+  unit.fresh = true;
+  if (unit.progress == Progress::under_way && activity == DriverActivity::settled) {
+    unit.progress = Progress::proven;
+    unit.proven_at = context.now;
+  } else if (unit.progress == Progress::under_way && failed) {
+    unit.progress = Progress::failed;
+  } else if (unit.progress == Progress::proven && activity == DriverActivity::idle) {
+    unit.progress = Progress::none;  // an audit reads otherwise than what was proven: whoever needs it aims again
+  }
+}
+
+std::vector<std::size_t> DeviceUnits::take_new_failures() { return std::exchange(new_failures_, {}); }
+
+}  // namespace loom

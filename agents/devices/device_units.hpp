@@ -1,0 +1,103 @@
+// DeviceUnits: the devices of one agent, each with its driver, its claim, and at most one transaction outstanding. It is the
+// only place that calls stage(), fire(), poll() and step(), and the gate that no light passes while it is barred. It decides
+// nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "agents/commit/deadline.hpp"
+#include "agents/devices/claims.hpp"
+#include "core/fabric/fabric.hpp"
+#include "core/step.hpp"
+#include "drivers/driver.hpp"
+
+namespace loom {
+
+/// How the setpoint that was aimed at last is coming along.
+enum class Progress : std::uint8_t { none, under_way, proven, failed };
+
+/// What a device plays since it was applied, so that an equal plan leaves it alone.
+struct Programme {
+  std::shared_ptr<const NodePlan> plan;
+  const DevicePlan* device = nullptr;  ///< in `plan`; null: none
+};
+
+struct DeviceUnit {
+  const Device* device = nullptr;
+  bool steers = false;  ///< light of other agents can pass it (Fabric::steers_others): it moves in everybody's dark
+  std::unique_ptr<Driver> driver;
+  Claim claim;
+  std::optional<Setpoint> commanded;  ///< fired last; empty: nothing since start
+  Progress progress = Progress::none;
+  Programme programme;
+  bool polling = false;
+  std::optional<TransactionId> outstanding;
+  Instant wake = kNever;
+  Instant fired_at{};
+  Instant proven_at{};
+  bool fresh = false;         ///< came to rest since the last forget_fresh()
+  bool known_failed = false;  ///< its alarm was raised
+  std::uint32_t writes = 0;   ///< transactions since start that were not plain register reads
+
+  bool is_laser() const { return device->kind == DeviceKind::itla_laser; }
+  bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && commanded == setpoint; }
+};
+
+class DeviceUnits {
+ public:
+  /// `drivers`: in the order of fabric.devices_of_agent[node].
+  DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers);
+
+  std::size_t size() const { return units_.size(); }
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(fabric_->nodes.size()); }  ///< of the fabric
+  const Fabric& fabric() const { return *fabric_; }
+  const DeviceUnit& operator[](std::size_t index) const { return units_[index]; }
+  std::optional<std::size_t> index_of(DeviceId device) const;
+
+  [[nodiscard]] bool take(std::size_t index, Activity activity) { return units_[index].claim.take(activity); }
+  void release(std::size_t index, Activity activity) { units_[index].claim.release(activity); }
+  void release_all(Activity activity);
+  void keep_programme(std::size_t index, Programme programme) { units_[index].programme = std::move(programme); }
+  /// Somebody else made the device what it shall be: from now on that is what it was told last.
+  void keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme);
+  void forget_fresh(std::size_t index) { units_[index].fresh = false; }
+  void forget_programme(std::size_t index) { units_[index].programme = {}; }
+
+  /// While barred every setpoint is darkened before it is staged, whoever asks.
+  void bar_light(bool barred) { light_barred_ = barred; }
+
+  /// What blank means here: the last setpoint darkened, else the observed frequency, else the first lawful one.
+  Setpoint dark(std::size_t index) const;
+  /// Stages, fires and hands out the first transaction. Precondition: `activity` owns the lane, the driver's check() was ok;
+  /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
+  /// this side goes: a Transaction's bytes are the driver's.
+  void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
+  /// Reads the device when nothing else is under way there.
+  void poll(StepContext context, std::size_t index);
+  /// False: the transaction is none that we wait for.
+  bool replied(StepContext context, const BusReplied& event);
+  /// Steps every driver whose wake has come.
+  void advance(StepContext context);
+
+  /// DeviceUnits whose driver gave up since the last call. Empty, and without allocation, in good times.
+  std::vector<std::size_t> take_new_failures();
+  /// Transactions since start that were not plain register reads (a frame counts: only its driver knows what it does).
+  std::uint32_t writes() const { return writes_; }
+
+ private:
+  void pump(StepContext context, std::size_t index, const BusReply* reply);
+  void judge(StepContext context, std::size_t index);
+  void hand_out(StepContext context, DeviceUnit& unit, Transaction transaction);
+
+  std::shared_ptr<const Fabric> fabric_;
+  std::vector<DeviceUnit> units_;
+  std::vector<std::size_t> new_failures_;
+  std::uint64_t next_transaction_ = 1;
+  std::uint32_t writes_ = 0;
+  bool light_barred_ = false;
+};
+
+}  // namespace loom

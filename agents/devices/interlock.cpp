@@ -1,0 +1,89 @@
+// The latch and its rules: off at once, on only by a newer order that means this latch, and by none while a contact is open.
+#include "agents/devices/interlock.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace loom {
+
+Interlock::Interlock(const std::vector<std::string>& contacts) {
+  for (const std::string& name : contacts) {
+    contacts_.push_back({name, ContactState::unread, "has not been read closed yet"});
+  }
+}
+
+Interlock::Change Interlock::order(const SetLasers& order) {
+  const bool repeated = order.order == latch_.order && (order.on || (latch_.lasers_off && !latch_.is_own));
+  if (order.order < latch_.order || repeated) {
+    return Change::none;
+  }
+  latch_.order = order.order;
+  if (!order.on) {
+    const bool was_off = latch_.lasers_off;
+    latch_.lasers_off = true;  // an own latch stays one: whoever lifts the order has not seen to what closed it
+    return was_off && latch_.is_own ? Change::none : Change::latched;
+  }
+  const bool is_meant = !latch_.is_own || order.own_latch == latch_.own_count;
+  if (latch_.lasers_off && (!is_meant || first_not_closed() != nullptr)) {
+    return Change::held;
+  }
+  latch_.is_own = false;
+  latch_.cause.clear();
+  return std::exchange(latch_.lasers_off, false) ? Change::lifted : Change::none;
+}
+
+Interlock::Change Interlock::latch_own(std::string cause) {
+  const bool was_off = latch_.lasers_off;
+  latch_.lasers_off = true;
+  latch_.is_own = true;
+  ++latch_.own_count;
+  latch_.cause = std::move(cause);
+  return was_off ? Change::none : Change::latched;
+}
+
+Interlock::Change Interlock::contact(const InterlockChanged& change, const std::string& since) {
+  Contact& contact = find(change.contact);
+  contact.state = change.open ? ContactState::open : ContactState::closed;
+  if (!change.open) {
+    return Change::none;
+  }
+  contact.words = (change.problem.empty() ? "is open" : "counts as open: " + change.problem) + " since " + since;
+  return latch_own("interlock contact " + contact.name + " " + contact.words);
+}
+
+Interlock::Change Interlock::order_here(const std::string& principal, const std::string& since) {
+  return latch_own("lasers off was ordered at this agent by " + principal + " at " + since);
+}
+
+Interlock::Contact& Interlock::find(const std::string& name) {
+  const auto found = std::find_if(contacts_.begin(), contacts_.end(), [&](const Contact& each) { return each.name == name; });
+  return found == contacts_.end() ? contacts_.emplace_back(Contact{name, ContactState::unread, {}}) : *found;
+}
+
+const Interlock::Contact* Interlock::first_not_closed() const {
+  const auto found =
+      std::find_if(contacts_.begin(), contacts_.end(), [](const Contact& each) { return each.state != ContactState::closed; });
+  return found == contacts_.end() ? nullptr : &*found;
+}
+
+bool Interlock::bars_light() const { return latch_.lasers_off || first_not_closed() != nullptr; }
+
+OwnLatch Interlock::own_latch() const {
+  return latch_.lasers_off && latch_.is_own ? OwnLatch{latch_.own_count, latch_.cause} : OwnLatch{};
+}
+
+Error Interlock::refusal(NodeId node) const {
+  const std::string lasers = "lasers of node " + std::to_string(node.value);
+  const Contact* contact = first_not_closed();
+  if (!latch_.lasers_off) {
+    return {ErrorCode::refused, lasers + " stay dark: interlock contact " + contact->name + " " + contact->words};
+  }
+  const std::string cause = latch_.is_own ? latch_.cause : "order " + std::to_string(latch_.order);
+  const bool is_held = contact != nullptr && contact->state != ContactState::closed;
+  const bool is_reported = is_held && cause.contains("contact " + contact->name + " ");
+  return {ErrorCode::refused, lasers + " are latched off (" + cause +
+                                  (is_held && !is_reported ? "; contact " + contact->name + " " + contact->words : "") + "); " +
+                                  (is_held ? "close the contact, then " : "") + "`loom lasers rearm` lifts it"};
+}
+
+}  // namespace loom

@@ -1,0 +1,145 @@
+// Readings that are newer than the light that was confirmed since.
+#include "controller/control/commit/found_state.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "controller/plan/light/light_scope.hpp"
+
+namespace loom {
+namespace {
+
+bool does_something(const Setpoint& setpoint) {
+  const auto* heater = std::get_if<HeaterSetpoint>(&setpoint);
+  const auto* wss = std::get_if<WssSetpoint>(&setpoint);
+  const auto* ocs = std::get_if<OcsSetpoint>(&setpoint);
+  return emits(setpoint) || (heater != nullptr && !heater->rings.empty()) || (wss != nullptr && !wss->routes.empty()) ||
+         (ocs != nullptr && !ocs->connects.empty());
+}
+
+}  // namespace
+
+std::vector<const Observation*> FoundState::fresh() const {
+  std::vector<const Observation*> observations;
+  for (const Device& device : facts_.fabric->devices) {
+    const Observation* seen = sessions_.observed(device.id);
+    const bool is_fresh =
+        seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.light_since(device.id);
+    const AgentSession& session = sessions_[device.agent];
+    const bool went_dark = device.kind == DeviceKind::itla_laser && (session.lasers_latched_off || session.is_reported_dark);
+    observations.push_back(is_fresh && !went_dark ? seen : nullptr);
+  }
+  return observations;
+}
+
+/// Else it is adopted, left to people, or its agent is not there to do it.
+bool FoundState::may_darken(DeviceId laser) const {
+  return policy_.foreign == DriftAnswer::repair && sessions_.may_take_part(facts_.fabric->device(laser).agent);
+}
+
+/// A node in maintenance that is away: nobody waits for it, and unless it latched its lasers off, or somebody has seen that
+/// they are dark, they may shine still.
+bool FoundState::is_left_to_itself(NodeId node) const {
+  const AgentSession& session = sessions_[node];
+  return desired_.in_maintenance(node) && !session.is_present() && !session.lasers_latched_off && !session.is_reported_dark;
+}
+
+void FoundState::add_light_of(DeviceId id, const Observation* seen, std::vector<ObservedLight>& observed) const {
+  const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
+  const bool is_planned = plan != nullptr && std::any_of(plan->timeline.begin(), plan->timeline.end(),
+                                                         [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
+  if (is_planned) {
+    const bool is_alone = is_left_to_itself(facts_.fabric->device(id).agent);
+    for (std::size_t i = 0; is_alone && i < plan->timeline.size(); ++i) {
+      const auto& light = std::get<LaserSetpoint>(plan->timeline[i].setpoint);
+      if (light.emit) {
+        observed.push_back({id, light, false});
+      }
+    }
+    return;
+  }
+  const auto found = seen == nullptr ? std::nullopt : found_setpoint(*facts_.fabric, id, seen->reading);
+  if (found && emits(*found)) {
+    observed.push_back({id, std::get<LaserSetpoint>(*found), may_darken(id)});
+  }
+}
+
+/// Null: nothing was read that does anything.
+std::shared_ptr<const Plan> FoundState::first_base(std::vector<const Observation*> observations,
+                                                   std::vector<ObservedLight>& observed) const {
+  std::erase_if(observed, [&](const ObservedLight& light) {
+    if (!light.may_darken) {
+      observations[light.laser.value] = nullptr;  // it stays, whatever is planned
+    }
+    return light.may_darken;  // part of the base: it goes dark with the first plan
+  });
+  const bool is_dark = std::none_of(observations.begin(), observations.end(), [&](const Observation* seen) {
+    const auto found = seen == nullptr ? std::nullopt : found_setpoint(*facts_.fabric, seen->device, seen->reading);
+    return found && does_something(*found);
+  });
+  return is_dark ? nullptr : std::make_shared<const Plan>(plan_as_found(*facts_.fabric, observations));
+}
+
+void FoundState::add_to(PlanRequest& request) const {
+  std::vector<const Observation*> observations = fresh();
+  for (const Device& device : facts_.fabric->devices) {
+    if (device.kind == DeviceKind::itla_laser) {
+      add_light_of(device.id, observations[device.id.value], request.observed);
+    }
+  }
+  request.base = confirmed_.exists() ? confirmed_.base() : first_base(std::move(observations), request.observed);
+}
+
+KnownState FoundState::known(const std::vector<std::shared_ptr<const Plan>>& uncertain) const {
+  KnownState known;
+  known.confirmed = confirmed_.exists() ? &confirmed_.plan() : nullptr;
+  for (const auto& plan : uncertain) {
+    known.uncertain.push_back(plan.get());
+  }
+  known.observations = fresh();
+  return known;
+}
+
+/// Nothing where somebody would have to take part who cannot.
+RepairScope FoundState::otherwise(const Plan& plan) const {
+  const std::vector<const Observation*> observations = fresh();
+  ReconcileLimits limits;
+  limits.stale_after = facts_.timings.stale_after;
+  std::vector<DeviceId> drifted;
+  for (const NodePlan& node : plan.nodes) {
+    const bool holds_another = sessions_[node.node].lacks_plan && sessions_.may_take_part(node.node);
+    for (const DevicePlan& device : holds_another ? node.devices : std::vector<DevicePlan>{}) {
+      const Observation* seen = observations[device.device.value];
+      const Drift drift = seen == nullptr ? Drift::none : drift_of(*facts_.fabric, device, seen, facts_.now, limits);
+      if (!device.touched && !device.left_alone && drift != Drift::none && policy_.answer_to(drift) == DriftAnswer::repair) {
+        drifted.push_back(device.device);
+      }
+    }
+  }
+  std::sort(drifted.begin(), drifted.end());
+  RepairScope scope = drifted.empty() ? RepairScope{} : repair_scope(*facts_.fabric, plan, drifted, observations, {});
+  const bool all_can =
+      std::all_of(scope.nodes.begin(), scope.nodes.end(), [this](NodeId node) { return sessions_.may_take_part(node); });
+  return all_can ? scope : RepairScope{};
+}
+
+std::vector<NodeId> FoundState::unproven_nodes(const KnownState& known, const Plan& plan) const {
+  std::vector<NodeId> alone;
+  std::copy_if(desired_.intent().maintenance.begin(), desired_.intent().maintenance.end(), std::back_inserter(alone),
+               [this](NodeId node) { return is_left_to_itself(node); });
+  if (alone.empty()) {
+    return alone;
+  }
+  std::set<NodeId> unproven;
+  for (const DeviceId laser : lasers_that_meet(*facts_.fabric, known, plan)) {
+    const NodeId node = facts_.fabric->device(laser).agent;
+    if (std::find(alone.begin(), alone.end(), node) != alone.end()) {
+      unproven.insert(node);
+    }
+  }
+  return {unproven.begin(), unproven.end()};
+}
+
+}  // namespace loom

@@ -1,0 +1,51 @@
+// FoundState: devices as agents read them, where that is not what is confirmed: the base of the first plan, light that a plan
+// has to go around or darken first, and what a commit must reckon with. It keeps nothing, judges no drift, and asks for no
+// plan.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "controller/control/agent_sessions.hpp"
+#include "controller/control/facts.hpp"
+#include "controller/control/jobs/confirmed_plans.hpp"
+#include "controller/control/jobs/desired_intent.hpp"
+#include "controller/plan/reconcile/reconcile.hpp"
+#include "controller/plan/steering.hpp"
+#include "core/drift_policy.hpp"
+#include "core/planning.hpp"
+
+namespace loom {
+
+class FoundState {
+ public:
+  FoundState(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
+             const AgentSessions& sessions, const DriftPolicy& policy)
+      : facts_(facts), desired_(desired), confirmed_(confirmed), sessions_(sessions), policy_(policy) {}
+
+  /// Fills base and observed light of a plan that is asked for now.
+  void add_to(PlanRequest& request) const;
+  /// `uncertain`: what went and was not confirmed. Good as long as it, and no event has come.
+  KnownState known(const std::vector<std::shared_ptr<const Plan>>& uncertain) const;
+  /// What a commit of this plan has to set at agents that hold another plan, beside what it changes: it was read to be
+  /// otherwise.
+  RepairScope otherwise(const Plan& plan) const;
+  /// Nodes, ascending, that nobody waits for although their light may meet what this plan moves.
+  std::vector<NodeId> unproven_nodes(const KnownState& known, const Plan& plan) const;
+
+ private:
+  std::vector<const Observation*> fresh() const;
+  bool may_darken(DeviceId laser) const;
+  bool is_left_to_itself(NodeId node) const;
+  void add_light_of(DeviceId laser, const Observation* seen, std::vector<ObservedLight>& observed) const;
+  std::shared_ptr<const Plan> first_base(std::vector<const Observation*> observations,
+                                         std::vector<ObservedLight>& observed) const;
+
+  const ControllerFacts& facts_;
+  const DesiredIntent& desired_;
+  const ConfirmedPlans& confirmed_;
+  const AgentSessions& sessions_;
+  const DriftPolicy policy_;
+};
+
+}  // namespace loom

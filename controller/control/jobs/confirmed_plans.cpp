@@ -1,0 +1,27 @@
+// Look-ups in the plan.
+#include "controller/control/jobs/confirmed_plans.hpp"
+
+#include <algorithm>
+
+namespace loom {
+std::shared_ptr<const Plan> ConfirmedPlans::base() const {
+  return exists() ? std::shared_ptr<const Plan>(present_, &present_->plan) : nullptr;
+}
+
+const JobSchedule* ConfirmedPlans::schedule_of(JobId job) const {
+  if (!exists()) {
+    return nullptr;
+  }
+  const auto& jobs = present_->schedule.jobs;
+  const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const JobSchedule& each) { return each.job == job; });
+  return found == jobs.end() ? nullptr : &*found;
+}
+
+const DevicePlan* ConfirmedPlans::desired_of(const Fabric& fabric, DeviceId device) const {
+  const auto& devices = plan().nodes[fabric.device(device).agent.value].devices;
+  const auto found = std::lower_bound(devices.begin(), devices.end(), device,
+                                      [](const DevicePlan& plan, DeviceId wanted) { return plan.device < wanted; });
+  return found == devices.end() || found->device != device ? nullptr : &*found;
+}
+
+}  // namespace loom

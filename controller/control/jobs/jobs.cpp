@@ -1,0 +1,282 @@
+// All changes of a job's state go through apply(), and so through the table.
+#include "controller/control/jobs/jobs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/result.hpp"
+
+namespace loom {
+namespace {
+
+const JobSchedule* schedule_of(const Schedule& schedule, JobId job) {
+  const auto it = std::find_if(schedule.jobs.begin(), schedule.jobs.end(), [&](const JobSchedule& s) { return s.job == job; });
+  return it == schedule.jobs.end() ? nullptr : &*it;
+}
+
+std::uint32_t saturating_sum(std::uint32_t a, std::uint32_t b) { return b > ~a ? ~0U : a + b; }
+
+JobFacts facts_of_job(const Job& job) { return {job.spec.name, job.spec.workload, job.nodes, job.stage}; }
+
+}  // namespace
+
+const JobRecord* Jobs::find(JobId id) const {
+  const auto it = records_.find(id);
+  return it == records_.end() ? nullptr : &it->second;
+}
+
+const JobRecord& Jobs::at(JobId id) const {
+  const JobRecord* record = find(id);
+  LOOM_ASSERT(record != nullptr);
+  return *record;
+}
+
+JobRecord& Jobs::record_of(JobId id) {
+  const auto it = records_.find(id);
+  LOOM_ASSERT(it != records_.end());
+  return it->second;
+}
+
+JobFacts Jobs::facts_of(JobId id) const {
+  if (const Job* job = desired_.job(id)) {
+    return facts_of_job(*job);
+  }
+  const JobRecord* record = find(id);
+  return record == nullptr ? JobFacts{} : record->last.value_or(JobFacts{});
+}
+
+const std::vector<NodeId>& Jobs::nodes_of(JobId id) const {
+  static const std::vector<NodeId> kNone;
+  if (const Job* job = desired_.job(id)) {
+    return job->nodes;
+  }
+  const JobRecord* record = find(id);
+  return record == nullptr || !record->last ? kNone : record->last->nodes;
+}
+
+std::uint32_t Jobs::stage_of(JobId id) const {
+  if (const Job* job = desired_.job(id)) {
+    return job->stage;
+  }
+  const JobRecord* record = find(id);
+  return record == nullptr || !record->last ? 0 : record->last->stage;
+}
+
+bool Jobs::replays_a_stage() const {
+  return std::any_of(records_.begin(), records_.end(),
+                     [](const auto& row) { return row.second.stage_repeats > 0 && row.second.state == JobState::committing; });
+}
+
+std::vector<JobId> Jobs::all_in_light() const {
+  std::vector<JobId> ids;
+  for (const auto& [id, record] : records_) {
+    if (is_in_light(record.state)) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
+bool Jobs::any_waits() const {
+  return std::any_of(records_.begin(), records_.end(), [](const auto& row) { return row.second.state == JobState::waiting; });
+}
+
+std::vector<JobId> Jobs::unlit() const {
+  std::vector<JobId> ids;
+  for (const Job& job : desired_.intent().jobs) {
+    const JobRecord* record = find(job.id);
+    if (record == nullptr || record->lit_stage != job.stage) {
+      ids.push_back(job.id);
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+bool Jobs::had_light(JobId id) const {
+  const JobRecord* record = find(id);
+  return record != nullptr && record->lit_stage.has_value();
+}
+
+void Jobs::apply(JobId id, JobTrigger trigger) {
+  JobRecord& record = record_of(id);
+  record.state = next_state(record.state, trigger);
+}
+
+void Jobs::keep_last(const Job& job) {
+  JobFacts last = facts_of_job(job);
+  std::sort(last.nodes.begin(), last.nodes.end());
+  record_of(job.id).last = std::move(last);
+}
+
+void Jobs::restored(JobId id, std::optional<Revision> lit_since) {
+  JobRecord& record = records_[id];
+  record.was_lit = lit_since.has_value();
+  record.lit_stage = lit_since ? std::optional(stage_of(id)) : std::nullopt;
+  record.revision = lit_since.value_or(Revision{});
+}
+
+void Jobs::follow(const Intent& before, Revision revision) {
+  for (const Job& job : before.jobs) {
+    if (desired_.job(job.id) == nullptr) {
+      end(job);
+    }
+  }
+  for (const Job& job : desired_.intent().jobs) {
+    const auto was = std::find_if(before.jobs.begin(), before.jobs.end(), [&](const Job& each) { return each.id == job.id; });
+    if (was != before.jobs.end() && *was == job) {
+      continue;
+    }
+    JobRecord& record = records_[job.id];
+    apply(job.id, JobTrigger::changed);
+    record.reason.clear();
+    record.revision = revision;
+    record.cycles_done.clear();
+  }
+}
+
+void Jobs::planned(const PlanResult& plan) {
+  for (const Job& placed : plan.intent.jobs) {
+    if (desired_.job(placed.id) == nullptr || plan.is_without(placed.id)) {
+      continue;  // it went while it was planned, or nothing of it was
+    }
+    JobRecord& record = record_of(placed.id);
+    const JobSchedule* schedule = schedule_of(plan.schedule, placed.id);
+    record.stages = schedule == nullptr ? 1 : static_cast<std::uint32_t>(schedule->stages.size());
+    record.note = schedule == nullptr ? std::string{} : schedule->note;
+    if (record.state == JobState::pending) {
+      record.revision = record.was_lit ? record.revision : plan.plan.revision;
+      record.was_lit = false;
+    }
+    apply(placed.id, JobTrigger::planned);
+    if (record.state == JobState::committing) {
+      record.reason.clear();
+    }
+  }
+}
+
+void Jobs::leave_out(JobId id, std::string why) {
+  apply(id, JobTrigger::left_out);
+  record_of(id).reason = std::move(why);
+}
+
+void Jobs::confirmed(const PlanResult& plan) {
+  for (const Job& job : plan.intent.jobs) {
+    // A job that has gone on to another stage since waits for the light of that one.
+    const bool is_present_stage = at(job.id).state == JobState::pending || stage_of(job.id) == job.stage;
+    if (is_present_stage && !plan.is_without(job.id)) {
+      JobRecord& record = record_of(job.id);
+      record.is_stage_played = record.is_stage_played && record.state != JobState::committing;
+      apply(job.id, JobTrigger::confirmed);
+      record.lit_stage = job.stage;
+    }
+  }
+}
+
+void Jobs::measured(JobId id, LightState light, const std::string& why) {
+  JobRecord& record = record_of(id);
+  if (!is_in_light(record.state)) {
+    return;
+  }
+  apply(id, light == LightState::lit    ? JobTrigger::measured_lit
+            : light == LightState::dark ? JobTrigger::measured_dark
+                                        : JobTrigger::measured_degraded);
+  record.reason = light == LightState::lit ? std::string{} : why;
+}
+
+void Jobs::played_to_end(JobId id) {
+  apply(id, JobTrigger::played_to_end);
+  record_of(id).reason =
+      "its timeslots were played to the end; cancel it to free its nodes: loom job cancel " + std::to_string(id.value);
+}
+
+void Jobs::keep_stage(const Job& lit) {
+  apply(lit.id, lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
+}
+
+void Jobs::want_again(const PlanResult& plan) {
+  for (const Job& job : plan.intent.jobs) {
+    const JobRecord* record = find(job.id);
+    if (record != nullptr && record->state == JobState::committing) {
+      apply(job.id, JobTrigger::interrupted);
+      record_of(job.id).cycles_done.clear();  // who played it already plays it anew with the others
+    }
+  }
+}
+
+void Jobs::refuse(JobId id, std::string reason) {
+  apply(id, JobTrigger::refused);
+  record_of(id).reason = std::move(reason);
+  if (const Job* job = desired_.job(id)) {
+    keep_last(*job);
+  }
+}
+
+void Jobs::end(const Job& job) {
+  apply(job.id, JobTrigger::ended);
+  record_of(job.id).reason.clear();
+  keep_last(job);
+}
+
+std::optional<JobId> Jobs::keep_cycle(NodeId node, Revision revision, std::uint32_t underflows) {
+  for (auto& [id, record] : records_) {
+    const bool plays = is_in_light(record.state) || record.state == JobState::committing || record.was_lit;
+    if (!plays || revision < record.revision) {
+      continue;
+    }
+    const std::vector<NodeId>& nodes = nodes_of(id);
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
+      continue;
+    }
+    const auto place = std::lower_bound(record.cycles_done.begin(), record.cycles_done.end(), node);
+    if (place != record.cycles_done.end() && *place == node) {
+      return std::nullopt;
+    }
+    record.cycles_done.insert(place, node);
+    record.underflows = saturating_sum(record.underflows, underflows);
+    record.stage_underflows = saturating_sum(record.stage_underflows, underflows);
+    return is_in_light(record.state) ? std::optional(id) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool Jobs::take_played_stage(JobId id) {
+  JobRecord& record = record_of(id);
+  const std::size_t nodes = nodes_of(id).size();
+  if (nodes == 0 || record.cycles_done.size() < nodes) {
+    return false;
+  }
+  record.cycles_done.clear();
+  record.is_stage_played = true;
+  return true;
+}
+
+std::uint32_t Jobs::take_underflows(JobId id) { return std::exchange(record_of(id).stage_underflows, 0); }
+
+void Jobs::repeat_stage(JobId id, Revision revision) {
+  ++record_of(id).stage_repeats;
+  next_stage(id, revision);
+}
+
+void Jobs::next_stage(JobId id, Revision revision) {
+  apply(id, JobTrigger::next_stage);
+  record_of(id).revision = revision;
+}
+
+void Jobs::end_attendance(const std::string& by) {
+  for (auto& [id, record] : records_) {
+    if (record.attended_by == by) {
+      record.attended_until = {};
+      record.attended_by.clear();
+    }
+  }
+}
+
+void Jobs::attend(JobId id, Instant until, Revision quiet_for, const std::string& by) {
+  JobRecord& record = record_of(id);
+  record.attended_until = until;
+  record.attended_by = by;
+  record.quiet_for = std::max(record.quiet_for, quiet_for);
+}
+
+}  // namespace loom

@@ -1,0 +1,119 @@
+// Jobs: what the controller knows of each job beside what is wanted of it, and in which state it is. Its name, nodes and stage
+// stand in the Intent while it is wanted; a copy is kept when it goes. It never plans, sends or changes the Intent.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/control/jobs/desired_intent.hpp"
+#include "controller/control/jobs/job_state.hpp"
+#include "core/messages/report.hpp"
+#include "core/planning.hpp"
+
+namespace loom {
+
+/// What the Intent says of a job.
+struct JobFacts {
+  std::string name;
+  std::string workload;
+  std::vector<NodeId> nodes;  ///< rank -> node, once placed; of a job that has gone, ascending
+  std::uint32_t stage = 0;
+};
+
+/// What the Intent does not say of a job.
+struct JobRecord {
+  JobState state = JobState::pending;
+  std::string reason{};  ///< why it waits, is dark or degraded, was refused, or has nothing more to come
+  std::uint32_t stages = 0;
+  Revision revision;                  ///< that lights its present stage
+  std::vector<NodeId> cycles_done{};  ///< nodes that have played all cycles of the present stage, ascending
+  std::uint32_t underflows = 0;
+  std::uint32_t stage_underflows = 0;        ///< of the present stage's last playing
+  std::uint32_t stage_repeats = 0;           ///< playings of the present stage after its first
+  bool is_stage_played = false;              ///< all cycles of the stage in light are over
+  std::string note{};                        ///< of its schedule
+  bool was_lit = false;                      ///< before this incarnation of the controller, in its present stage, by `revision`
+  std::optional<std::uint32_t> lit_stage{};  ///< the last stage whose light was confirmed, in any incarnation
+  Instant attended_until{};                  ///< by a launcher, unless it says so again
+  std::string attended_by{};                 ///< its principal
+  Revision quiet_for;                        ///< what that launcher has let its job be dark for
+  std::optional<JobFacts> last{};            ///< of a job that has gone
+};
+
+class Jobs {
+ public:
+  explicit Jobs(const DesiredIntent& desired) : desired_(desired) {}
+
+  const std::map<JobId, JobRecord>& records() const { return records_; }
+  /// Null: no such job was ever submitted.
+  const JobRecord* find(JobId id) const;
+  /// Precondition: it was submitted.
+  const JobRecord& at(JobId id) const;
+  /// Of the Intent while it is wanted, else as it was when it went.
+  JobFacts facts_of(JobId id) const;
+  const std::vector<NodeId>& nodes_of(JobId id) const;
+  std::uint32_t stage_of(JobId id) const;
+  /// A stage whose timeslots stayed dark is on its way to be played again.
+  bool replays_a_stage() const;
+  std::vector<JobId> all_in_light() const;
+  bool any_waits() const;
+  /// Wanted jobs without light of the stage that they are to have, ascending.
+  std::vector<JobId> unlit() const;
+  /// Its light was confirmed once, be it in an earlier stage or incarnation.
+  bool had_light(JobId id) const;
+
+  void submitted(JobId id) { records_.try_emplace(id); }
+  /// `lit_since`: the revision that had lit its present stage before this incarnation; empty: none had.
+  void restored(JobId id, std::optional<Revision> lit_since);
+  /// Brings the records up to an intent that was changed: the jobs that changed are lit by `revision`.
+  void follow(const Intent& before, Revision revision);
+  /// A commit with these jobs begins.
+  void planned(const PlanResult& plan);
+  /// A plan was made that has nothing of it.
+  void leave_out(JobId id, std::string why);
+  /// The light of the plan's jobs is confirmed.
+  void confirmed(const PlanResult& plan);
+  /// What the worst of its circuits read last, and why that is not lit. Of a job that is not in light it changes nothing.
+  void measured(JobId id, LightState light, const std::string& why);
+  /// A commit with it failed, and its light is what it was.
+  void keep_light(JobId id) { apply(id, JobTrigger::light_kept); }
+  /// The Intent has it back in its earlier stage.
+  void keep_stage(const Job& lit);
+  /// What interrupted commits were to bring is still to come.
+  void want_again(const PlanResult& plan);
+  /// Before the Intent loses it.
+  void refuse(JobId id, std::string reason);
+  /// `job` as the Intent had it last.
+  void end(const Job& job);
+
+  /// A node has played all cycles of the stage that it has from `revision`. The job, if it is in light and its stage may be
+  /// over.
+  std::optional<JobId> keep_cycle(NodeId node, Revision revision, std::uint32_t underflows);
+  /// Have all its nodes played its stage? Once: what was counted is forgotten.
+  bool take_played_stage(JobId id);
+  /// Timeslots of the last playing that stayed dark. Once.
+  std::uint32_t take_underflows(JobId id);
+  /// The present stage once more, by `revision`.
+  void repeat_stage(JobId id, Revision revision);
+  void next_stage(JobId id, Revision revision);
+  void forget_repeats(JobId id) { record_of(id).stage_repeats = 0; }
+  void played_to_end(JobId id);
+
+  /// A launcher stands by it, and has let it be dark for a revision.
+  void attend(JobId id, Instant until, Revision quiet_for, const std::string& by = {});
+  /// Launchers of this principal stand by nothing any more.
+  void end_attendance(const std::string& by);
+
+ private:
+  JobRecord& record_of(JobId id);
+  void apply(JobId id, JobTrigger trigger);
+  void keep_last(const Job& job);
+
+  const DesiredIntent& desired_;
+  std::map<JobId, JobRecord> records_;
+};
+
+}  // namespace loom

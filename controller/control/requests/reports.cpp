@@ -1,0 +1,349 @@
+// Rows made from state, cut to the page that was asked for.
+#include "controller/control/requests/reports.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "controller/plan/explain.hpp"
+#include "core/limits.hpp"
+
+namespace loom {
+namespace {
+
+/// So that no page takes more than a millisecond of the controller's thread to make and to encode; heartbeats wait for it.
+constexpr std::size_t kPageBytes = 96u << 10;
+
+std::size_t bytes_of(const Observation& seen) {
+  std::size_t bytes = 64 + seen.fault.size();
+  if (const auto* wss = std::get_if<WssObservation>(&seen.reading)) {
+    bytes += 32 * wss->routes.size();
+  } else if (const auto* ocs = std::get_if<OcsObservation>(&seen.reading)) {
+    bytes += 16 * ocs->connects.size();
+  } else if (const auto* heater = std::get_if<HeaterObservation>(&seen.reading)) {
+    bytes += 8 * heater->millivolts.size();
+  }
+  return bytes;
+}
+
+std::size_t bytes_of(const NodeReport& row) { return 96 + row.name.size() + 10 * row.jobs.size(); }
+std::size_t bytes_of(const DeviceReport& row) { return 96 + row.name.size() + 2 * bytes_of(row.observation); }
+constexpr std::size_t kCircuitBytes = 144;
+std::size_t bytes_of(const CircuitReport& row) { return kCircuitBytes + row.state.size() + row.why.size(); }
+std::size_t bytes_of(const JobReport& row) {
+  return 128 + row.name.size() + row.workload.size() + row.reason.size() + 5 * row.nodes.size();
+}
+std::size_t bytes_of(const CommitReport& row) { return 512 + row.reason.size() + row.ordered_by.size(); }
+std::size_t bytes_of(const StandingAlarm& row) {
+  return 160 + row.alarm.evidence.size() + row.alarm.next_command.size() + row.acknowledged_by.size() + 5 * row.nodes.size();
+}
+
+[[maybe_unused]] std::size_t bytes_of(const AuditRecord& row) {
+  return 128 + row.principal.size() + row.asked.size() + (row.outcome.error ? row.outcome.error->message.size() : 0);
+}
+
+bool is_wanted(const Query& query, std::uint64_t id) { return !query.id.has_value() || *query.id == id; }
+
+/// The rows from `offset` on that were asked for and fit; at least one, so that every page goes on. Only those are made: the
+/// others are counted.
+template <class Row>
+class Page {
+ public:
+  explicit Page(const Query& query) : query_(query) {}
+
+  template <class Make>
+  void add(std::uint64_t id, Make make) {
+    if (!is_wanted(query_, id) || total_++ < query_.offset || is_full_) {
+      return;
+    }
+    if (query_.limit != 0 && rows_.size() == query_.limit) {
+      is_full_ = true;
+      return;
+    }
+    Row row = make();
+    bytes_ += bytes_of(row);
+    is_full_ = !rows_.empty() && bytes_ > kPageBytes;
+    if (!is_full_) {
+      rows_.push_back(std::move(row));
+    }
+  }
+  ReportPage<Row> take() { return {std::move(rows_), total_}; }
+
+ private:
+  const Query& query_;
+  std::vector<Row> rows_;
+  std::uint32_t total_ = 0;
+  std::size_t bytes_ = 0;
+  bool is_full_ = false;
+};
+
+template <class Rows>
+bool contains(const Rows& sorted, NodeId node) {
+  return std::binary_search(sorted.begin(), sorted.end(), node);
+}
+
+}  // namespace
+
+StatusReport Reports::status() const {
+  const Intent& intent = from_.desired.intent();
+  StatusReport report;
+  report.term = from_.facts.header.term;
+  report.revision = from_.confirmed.revision();
+  report.fabric = from_.facts.fabric->name;
+  report.nodes = static_cast<std::uint32_t>(from_.sessions.size());
+  for (const Node& node : from_.facts.fabric->nodes) {
+    switch (from_.sessions[node.id].state()) {
+      case AgentSessionState::live:
+        ++report.live;
+        break;
+      case AgentSessionState::suspect:
+        ++report.suspect;
+        break;
+      default:
+        ++report.dead;
+        break;
+    }
+  }
+  report.jobs = static_cast<std::uint32_t>(intent.jobs.size());
+  if (from_.confirmed.exists()) {
+    report.circuits = static_cast<std::uint32_t>(from_.confirmed.plan().circuits.size());
+    report.certificate = named(from_.confirmed.plan().certificate, *from_.facts.fabric);
+  }
+  report.lasers_off = intent.lasers_off;
+  report.malformed = from_.refusals.dishonest();
+  report.refusals = from_.refusals.counts();
+  report.keyring_digest = from_.facts.keyring_digest;
+  report.alarms = from_.alarms.open_count();
+  report.drift = from_.reconciler.counts();
+  if (const auto& probation = from_.desired.probation()) {
+    report.awaiting_confirm = probation->revision;
+    report.confirm_left = std::max(Duration{}, probation->deadline - from_.facts.now);
+  }
+  if (const FabricCommit* commit = from_.commits.under_way()) {
+    report.stage = commit->stage();
+    report.under_way = commit->revision();
+    report.stage_done = commit->done();
+    report.stage_total = commit->total();
+  } else if (const auto planning = from_.commits.planning()) {
+    report.stage = CommitState::planning;
+    report.under_way = *planning;
+  }
+  return report;
+}
+
+/// Circuits first, then what plans do without.
+ReportPage<CircuitReport> Reports::circuit_rows(const Query& query) const {
+  if (!from_.confirmed.exists() || from_.confirmed.intent().lasers_off) {
+    return {};
+  }
+  Page<CircuitReport> page(query);
+  std::vector<std::pair<Circuit, std::uint32_t>> wanted;  // as many as a page can hold at most; measured together
+  std::uint32_t total = 0;
+  const auto& jobs = from_.confirmed.present()->schedule.jobs;
+  for (const JobSchedule& job : jobs) {
+    const std::uint32_t stage = from_.jobs.stage_of(job.job);
+    for (std::uint32_t slot = 0; stage < job.stages.size() && slot < job.stages[stage].timeslots.size(); ++slot) {
+      for (const Circuit& circuit : job.stages[stage].timeslots[slot].circuits) {
+        if (is_wanted(query, circuit.id.value) && total++ >= query.offset && wanted.size() <= kPageBytes / kCircuitBytes) {
+          wanted.emplace_back(circuit, slot);
+        }
+      }
+    }
+  }
+  const std::uint32_t first = std::min(total, query.offset);
+  std::vector<CircuitReport> measured = from_.light.reports_of(wanted);
+  for (std::uint32_t i = 0; i < total; ++i) {
+    page.add(query.id.value_or(0), [&] { return std::move(measured[i - first]); });
+  }
+  for (const LeftOut& each : from_.confirmed.present()->left_out) {
+    const bool is_named = !query.id.has_value() && each.in_part &&
+                          std::any_of(jobs.begin(), jobs.end(), [&](const JobSchedule& job) { return job.job == each.job; });
+    for (std::size_t i = 0; is_named && i < each.circuits.size(); ++i) {
+      page.add(0,
+               [&] { return CircuitReport{each.circuits[i], 0, "FAILED", LightState::dark, Duration{-1}, each.why.message}; });
+    }
+  }
+  return page.take();
+}
+
+ReportPage<NodeReport> Reports::node_rows(const Query& query) const {
+  const Intent& intent = from_.desired.intent();
+  std::vector<std::vector<JobId>> jobs(from_.sessions.size());
+  for (const Job& job : intent.jobs) {
+    for (const NodeId node : job.nodes) {
+      jobs[node.value].push_back(job.id);
+    }
+  }
+  Page<NodeReport> page(query);
+  for (const Node& node : from_.facts.fabric->nodes) {
+    page.add(node.id.value, [&] {
+      const AgentSession& session = from_.sessions[node.id];
+      const bool was_received = session.state() != AgentSessionState::absent;
+      return NodeReport{node.id,
+                        node.name,
+                        std::string(to_string(session.state())),
+                        session.applied,
+                        was_received ? from_.facts.now - session.last_received() : Duration{-1},
+                        session.lasers_latched_off,
+                        static_cast<std::uint32_t>(from_.facts.fabric->devices_of_agent[node.id.value].size()),
+                        contains(intent.drained, node.id),
+                        contains(intent.maintenance, node.id),
+                        std::move(jobs[node.id.value]),
+                        session.own_latch.cause};
+    });
+  }
+  return page.take();
+}
+
+/// One plan's are the same however often they are asked for.
+const std::vector<std::uint32_t>& Reports::lit_ways_of_confirmed() const {
+  if (lit_ways_of_ != from_.confirmed.present()) {
+    lit_ways_of_ = from_.confirmed.present();
+    lit_ways_ = lit_ways(*from_.facts.fabric, from_.confirmed.plan());
+  }
+  return lit_ways_;
+}
+
+DeviceReport Reports::device_row(const Device& device) const {
+  Observation never;
+  never.device = device.id;
+  const Observation* seen = from_.sessions.observed(device.id);
+  const DevicePlan* plan = from_.confirmed.exists() ? from_.confirmed.desired_of(*from_.facts.fabric, device.id) : nullptr;
+  const DeviceOverride* override = from_.desired.override_of(device.id);
+  DeviceReport row{device.id,
+                   device.name,
+                   device.kind,
+                   device.agent,
+                   seen == nullptr ? never : *seen,
+                   from_.reconciler.drift_of(device.id),
+                   plan == nullptr ? std::nullopt : std::optional(plan->timeline.front().setpoint),
+                   override != nullptr && !override->is_adopted(),
+                   override != nullptr && override->is_adopted()};
+  row.unusable = from_.unusable.why(device.id);
+  if (device.kind == DeviceKind::ocs && from_.confirmed.exists()) {
+    row.lit_ways = lit_ways_of_confirmed()[device.id.value];
+  }
+  return row;
+}
+
+ReportPage<DeviceReport> Reports::device_rows(const Query& query) const {
+  Page<DeviceReport> page(query);
+  for (const Device& device : from_.facts.fabric->devices) {
+    page.add(device.id.value, [&] { return device_row(device); });
+  }
+  return page.take();
+}
+
+JobReport Reports::job_row(JobId id, const JobRecord& record) const {
+  const Job* job = from_.desired.job(id);
+  JobFacts facts = from_.jobs.facts_of(id);
+  JobReport row;
+  row.job = id;
+  row.name = std::move(facts.name);
+  row.workload = std::move(facts.workload);
+  row.state = to_string(record.state);
+  row.reason = record.reason;
+  const std::string held_by = record.state == JobState::committing ? from_.commits.waits_for() : std::string{};
+  if (!held_by.empty()) {
+    row.state = to_string(JobState::waiting);
+    row.reason = held_by;
+  }
+  row.stage = facts.stage;
+  row.stages = record.stages;
+  row.nodes = std::move(facts.nodes);
+  row.revision = record.revision;
+  row.cycles_done = static_cast<std::uint32_t>(record.cycles_done.size());
+  row.underflows = record.underflows;
+  row.pinned = from_.desired.is_pinned(id);
+  row.note = record.note;
+  row.attended = from_.facts.now < record.attended_until;
+  row.quiesce = from_.commits.quiesce_of(id);
+  if (job != nullptr && !job->nodes.empty()) {
+    from_.demand.describe(*job, row);
+  }
+  if (const JobSchedule* schedule = from_.confirmed.schedule_of(id)) {
+    row.forwarded_pairs = static_cast<std::uint32_t>(schedule->routes.size());
+    for (const HostRoute& route : schedule->routes) {
+      row.hops_most = std::max(row.hops_most, static_cast<std::uint32_t>(route.through.size() + 1));
+    }
+    row.waiting_circuits = schedule->waiting;
+  }
+  return row;
+}
+
+ReportPage<JobReport> Reports::job_rows(const Query& query) const {
+  Page<JobReport> page(query);
+  for (const auto& [id, record] : from_.jobs.records()) {
+    page.add(id.value, [&, job = id, &of = record] { return job_row(job, of); });
+  }
+  return page.take();
+}
+
+ReportPage<CommitReport> Reports::history_rows(const Query& query) const {
+  Page<CommitReport> page(query);
+  for (const CommitReport& report : from_.commits.history()) {
+    page.add(report.revision.value, [&] { return report; });
+  }
+  return page.take();
+}
+
+ReportPage<StandingAlarm> Reports::alarm_rows(const Query& query) const {
+  Page<StandingAlarm> page(query);
+  for (const StandingAlarm& standing : from_.alarms.rows()) {
+    page.add(standing.id.value, [&] {
+      StandingAlarm row = standing;
+      row.nodes.resize(std::min(row.nodes.size(), limits::kNodesPerAlarm));
+      row.first_seen_wall = from_.facts.wall(row.first_seen);
+      row.last_seen_wall = from_.facts.wall(row.last_seen);
+      return row;
+    });
+  }
+  return page.take();
+}
+
+ReportPage<AuditRecord> Reports::audit_rows(const Query& query) const {
+  Page<AuditRecord> page(query);
+  for (const AuditRecord& record : from_.journal.state().audit) {
+    page.add(record.number, [&] { return record; });
+  }
+  return page.take();
+}
+
+OperatorReply Reports::answer(const Query& query) const {
+  OperatorReply answered;
+  const auto keep = [&](auto page) {
+    answered.rows = std::move(page.rows);
+    answered.total_rows = page.total;
+  };
+  switch (query.noun) {
+    case Noun::status:
+      answered.rows = status();
+      break;
+    case Noun::nodes:
+      keep(node_rows(query));
+      break;
+    case Noun::devices:
+      keep(device_rows(query));
+      break;
+    case Noun::circuits:
+      keep(circuit_rows(query));
+      break;
+    case Noun::jobs:
+      keep(job_rows(query));
+      break;
+    case Noun::history:
+      keep(history_rows(query));
+      break;
+    case Noun::alarms:
+      keep(alarm_rows(query));
+      break;
+    case Noun::audit:
+      keep(audit_rows(query));
+      break;
+    case Noun::explanation:
+      return explain(query);
+  }
+  return answered;
+}
+
+}  // namespace loom

@@ -1,0 +1,167 @@
+// `circuit explain`: the way of a circuit element by element, what holds it, and the first thing that is wrong on it.
+#include <algorithm>
+#include <utility>
+
+#include "controller/control/requests/reports.hpp"
+#include "controller/plan/explain.hpp"
+#include "core/limits.hpp"
+
+namespace loom {
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+/// As far as it is about this circuit.
+std::string text_of(const Setpoint& setpoint, const Hop& hop, FrequencySlot slot, std::uint16_t channel) {
+  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
+    return to_string(centre_of(laser->slot)) + ", " + to_string(laser->power) + (laser->emit ? "" : ", dark");
+  }
+  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+    for (const RingResonance& ring : heater->rings) {
+      if (ring.channel == channel) {
+        return "ring " + number(channel) + " at " + to_string(ring.resonance);
+      }
+    }
+    return "ring " + number(channel) + " parked";
+  }
+  const std::string way = number(hop.input) + " -> " + number(hop.output);
+  return std::holds_alternative<WssSetpoint>(setpoint) ? to_string(centre_of(slot)) + ": " + way : way;
+}
+
+std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, std::uint16_t channel) {
+  if (const auto* laser = std::get_if<LaserObservation>(&reading)) {
+    return to_string(laser->frequency) + ", " + (laser->emitting ? to_string(laser->power) : std::string("dark"));
+  }
+  if (const auto* heater = std::get_if<HeaterObservation>(&reading)) {
+    return channel < heater->millivolts.size() ? std::to_string(heater->millivolts[channel]) + " mV" : "not read";
+  }
+  const std::string way = number(hop.input) + " -> " + number(hop.output);
+  if (const auto* wss = std::get_if<WssObservation>(&reading)) {
+    const bool is_there = std::any_of(wss->routes.begin(), wss->routes.end(), [&](const WssRoute& route) {
+      return route.slot == slot && route.input == hop.input && route.output == hop.output;
+    });
+    return is_there ? to_string(centre_of(slot)) + ": " + way : to_string(centre_of(slot)) + " BLOCKED";
+  }
+  if (const auto* ocs = std::get_if<OcsObservation>(&reading)) {
+    const bool is_there = std::any_of(ocs->connects.begin(), ocs->connects.end(), [&](const CrossConnect& connect) {
+      return connect.input == hop.input && connect.output == hop.output;
+    });
+    return is_there ? way : number(hop.input) + " OPEN";
+  }
+  return "never read";
+}
+
+}  // namespace
+
+HopReport Reports::describe(const Circuit& circuit, const LitHop& lit) const {
+  const Fabric& fabric = *from_.facts.fabric;
+  const Element& element = fabric.element(lit.hop.element);
+  HopReport row;
+  row.element = element.id;
+  row.name = element.name;
+  row.kind = kind_of(element);
+  row.input = lit.hop.input;
+  row.output = lit.hop.output;
+  row.loss = lit.loss;
+  row.power_out = lit.power_out;
+  row.device = fabric.device_of_element[element.id.value];
+  if (!row.device) {
+    return row;
+  }
+  const Device& device = fabric.device(*row.device);
+  const std::uint16_t channel = fabric.index_in_device[element.id.value];
+  if (const DevicePlan* plan = from_.confirmed.desired_of(fabric, device.id)) {
+    row.desired = text_of(plan->timeline.front().setpoint, lit.hop, circuit.slot, channel);
+  }
+  const AgentSession& session = from_.sessions[device.agent];
+  row.applied = session.applied;
+  const Observation* seen = from_.sessions.observed(device.id);
+  row.observed = seen != nullptr ? text_of(seen->reading, lit.hop, circuit.slot, channel) : "never read";
+  row.drift = from_.reconciler.drift_of(device.id);
+  if (!session.is_present()) {
+    row.problem = "node " + number(device.agent.value) + " is " + std::string(to_string(session.state()));
+  } else if (session.lasers_latched_off && device.kind == DeviceKind::itla_laser) {
+    row.problem = "lasers of node " + number(device.agent.value) + " are latched off";
+  } else if (seen != nullptr && seen->health == DeviceHealth::failed) {
+    row.problem = seen->fault.empty() ? "the device failed" : seen->fault;
+  } else if (row.drift != Drift::none && row.drift != Drift::stale) {
+    row.problem = std::string(to_string(row.drift));
+  }
+  return row;
+}
+
+/// Pairs of the job whose traffic servers send over this circuit (or over one parallel to it).
+void Reports::add_forwarded(CircuitExplanation& it) const {
+  const Circuit& circuit = it.circuit.circuit;
+  const JobSchedule* schedule = from_.confirmed.schedule_of(circuit.job);
+  for (std::size_t i = 0; schedule != nullptr && i < schedule->routes.size(); ++i) {
+    const HostRoute& route = schedule->routes[i];
+    NodeId at = route.source;
+    bool is_passed = false;
+    for (const NodeId next : route.through) {
+      is_passed = is_passed || (at == circuit.source && next == circuit.destination);
+      at = next;
+    }
+    if (is_passed || (at == circuit.source && route.destination == circuit.destination)) {
+      ++it.forwarded_pairs;
+      if (it.forwarded.size() < limits::kRoutesPerExplanation) {
+        it.forwarded.push_back(route);
+      }
+    }
+  }
+}
+
+/// The first thing that is wrong, or the margin.
+void Reports::conclude(CircuitExplanation& it, Dbm sensitivity) const {
+  const auto wrong = std::find_if(it.hops.begin(), it.hops.end(), [](const HopReport& hop) { return !hop.problem.empty(); });
+  const Dbm received = it.hops.back().power_out;
+  if (from_.desired.intent().lasers_off) {
+    it.verdict = "dark: the lasers are ordered off";
+    it.next_command = "loom lasers rearm";
+  } else if (wrong != it.hops.end()) {
+    it.verdict = "first thing wrong: " + wrong->name + ": " + wrong->problem;
+    it.next_command = "loom device show " + number(wrong->device->value);
+  } else if (it.circuit.light != LightState::lit) {
+    it.verdict = std::string(to_string(it.circuit.light)) + ": " + it.circuit.why;
+    it.next_command = "loom job show " + number(it.circuit.circuit.job.value);
+  } else {
+    it.verdict = "nothing on its way is wrong: " + to_string(received) + " expected at the receiver, which needs " +
+                 to_string(sensitivity) + " (margin " + std::to_string((received - sensitivity).centi / 100) + " dB)";
+    it.next_command = "loom job show " + number(it.circuit.circuit.job.value);
+  }
+}
+
+OperatorReply Reports::explain(const Query& query) const {
+  OperatorReply answered;
+  const auto refuse_with = [&](Error error) {
+    error.next_command = error.next_command.empty() ? "loom circuit list" : error.next_command;
+    answered.outcome.error = std::move(error);
+    return answered;
+  };
+  const std::vector<CircuitReport> rows = circuit_rows(Query{Noun::circuits, query.id.value_or(0)}).rows;
+  if (rows.empty()) {
+    return refuse_with({ErrorCode::not_found, "there is no circuit " + number(query.id.value_or(0)) + " in revision " +
+                                                  number(from_.confirmed.revision().value)});
+  }
+  CircuitExplanation it;
+  it.circuit = rows.front();
+  it.revision = from_.confirmed.revision();
+  const Circuit& circuit = it.circuit.circuit;
+  it.job_name = from_.jobs.facts_of(circuit.job).name;
+  const auto& receiver = std::get<Receiver>(from_.facts.fabric->element(circuit.receiver).kind);
+  it.sensitivity = receiver.sensitivity;
+  const auto path = trace_circuit(*from_.facts.fabric, from_.confirmed.plan(), circuit);
+  if (!path) {
+    return refuse_with(path.error());
+  }
+  for (const LitHop& lit : *path) {
+    it.hops.push_back(describe(circuit, lit));
+  }
+  add_forwarded(it);
+  conclude(it, receiver.sensitivity);
+  answered.rows = std::move(it);
+  answered.total_rows = 1;
+  return answered;
+}
+
+}  // namespace loom

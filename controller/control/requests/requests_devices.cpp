@@ -1,0 +1,116 @@
+// Requests about single devices, and about alarms.
+#include <algorithm>
+#include <utility>
+
+#include "controller/control/requests/operator_requests.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kCircuitsNamed = 5;
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+Error unknown_device(DeviceId device, std::size_t count) {
+  return {ErrorCode::not_found, "device " + number(device.value) + " does not exist; devices are 0.." + number(count - 1),
+          "loom device list"};
+}
+
+/// Does the confirmed setpoint of this device serve the circuit?
+bool serves(const Fabric& fabric, const Device& device, const Setpoint& setpoint, const Circuit& circuit) {
+  if (device.kind == DeviceKind::itla_laser) {
+    return device.elements[0] == circuit.transmitter;
+  }
+  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+    const auto& fibre = fabric.fibre_in[circuit.receiver.value][0];
+    const std::optional<ElementId> filter = fibre ? std::optional(fabric.fibres[fibre->value].from.element) : std::nullopt;
+    return std::any_of(heater->rings.begin(), heater->rings.end(), [&](const RingResonance& ring) {
+      return filter == device.elements[ring.channel] && ring.resonance == centre_of(circuit.slot);
+    });
+  }
+  if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+    return std::any_of(wss->routes.begin(), wss->routes.end(),
+                       [&](const WssRoute& route) { return route.slot == circuit.slot; });
+  }
+  return !std::get<OcsSetpoint>(setpoint).connects.empty();
+}
+
+}  // namespace
+
+/// "circuits 3, 4 of job 1", or nothing. A switch is used by every circuit whose slot it routes.
+std::string OperatorRequests::circuits_using(const Device& device) const {
+  if (!confirmed_.exists()) {
+    return {};
+  }
+  const auto& devices = confirmed_.plan().nodes[device.agent.value].devices;
+  const auto plan =
+      std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == device.id; });
+  std::string text;
+  std::size_t count = 0;
+  for (const Circuit& circuit : confirmed_.plan().circuits) {
+    if (plan != devices.end() && serves(*facts_.fabric, device, plan->timeline.front().setpoint, circuit) &&
+        ++count <= kCircuitsNamed) {
+      text += (text.empty() ? "circuit " : ", ") + number(circuit.id.value) + " (job " + number(circuit.job.value) + ")";
+    }
+  }
+  return count > kCircuitsNamed ? text + " and " + number(count - kCircuitsNamed) + " more" : text;
+}
+
+void OperatorRequests::handle(const Requester& requester, const DeviceRequest& request, EffectSink& sink) {
+  const Fabric& fabric = *facts_.fabric;
+  if (request.device.value >= fabric.devices.size()) {
+    return refuse(requester, unknown_device(request.device, fabric.devices.size()), sink);
+  }
+  const Device& device = fabric.device(request.device);
+  const std::string node = number(device.agent.value);
+  const std::string name = device.name + " (device " + number(device.id.value) + ")";
+  const std::string users = circuits_using(device);
+  if (request.setpoint && !users.empty()) {
+    return refuse(requester, {ErrorCode::refused, name + " carries " + users, "loom node drain " + node}, sink);
+  }
+  const bool is_set = desired_.override_of(device.id) != nullptr;
+  if (!request.setpoint && !is_set) {
+    return refuse(requester,
+                  {ErrorCode::conflict, name + " is neither set by hand nor adopted: there is nothing to clear",
+                   "loom device show " + number(device.id.value)},
+                  sink);
+  }
+  if (request.setpoint && emits(*request.setpoint) && (intent().lasers_off || desired_.in_maintenance(device.agent))) {
+    return refuse(requester,
+                  {ErrorCode::refused, name + " may not emit: its lasers are latched off",
+                   intent().lasers_off ? std::string("loom lasers rearm") : "loom node maintenance " + node + " off"},
+                  sink);
+  }
+  TentativePlan plan =
+      change_for(requester, {[id = device.id, setpoint = request.setpoint](const Intent& intent) -> Result<Intent> {
+                   Intent changed = intent;
+                   clear_override(changed, id);
+                   if (setpoint) {
+                     set_override(changed, {id, *setpoint});
+                   }
+                   return changed;
+                 }},
+                 device.name + (request.setpoint ? " set by hand" : " is the plan's again"), request.dry_run);
+  begin(std::move(plan), sink);
+}
+
+void OperatorRequests::handle(const Requester& requester, const ResetRequest& request, EffectSink& sink) {
+  const Fabric& fabric = *facts_.fabric;
+  if (request.device.value >= fabric.devices.size()) {
+    return refuse(requester, unknown_device(request.device, fabric.devices.size()), sink);
+  }
+  resets_.begin(requester, fabric.device(request.device), sink);
+}
+
+/// Soft, like the alarms themselves: a controller that starts again raises anew what is still wrong.
+void OperatorRequests::handle(const Requester& requester, const AcknowledgeAlarm& request, EffectSink& sink) {
+  if (!alarms_.acknowledge(request.alarm, requester.principal)) {
+    return refuse(
+        requester,
+        {ErrorCode::not_found, "there is no alarm " + number(request.alarm.value) + " (it may be settled)", "loom alarm list"},
+        sink);
+  }
+  answers_.answer(requester, {}, sink);
+}
+
+}  // namespace loom

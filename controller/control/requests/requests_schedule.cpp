@@ -1,0 +1,290 @@
+// Requests about the schedule as a whole: an operator's own one, on trial or for good, back to an earlier one, and differences.
+#include <algorithm>
+#include <map>
+
+#include "controller/control/requests/change_report.hpp"
+#include "controller/control/requests/operator_requests.hpp"
+#include "controller/control/timers.hpp"
+#include "core/journal/journal_state.hpp"
+
+namespace loom {
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+std::string ends_of(const ScheduledCircuit& circuit) {
+  return "job " + number(circuit.job.value) + ", node " + number(circuit.source.value) + " -> node " +
+         number(circuit.destination.value) + ", timeslot " + number(circuit.timeslot);
+}
+
+bool is_used(const Timeslot& timeslot, ElementId element) {
+  return std::any_of(timeslot.circuits.begin(), timeslot.circuits.end(),
+                     [&](const Circuit& circuit) { return circuit.transmitter == element || circuit.receiver == element; });
+}
+
+/// The element that the file names, or the node's first one that this timeslot does not use yet.
+Result<ElementId> end_of(const ScheduledCircuit& wanted, const Node& node, bool transmits, const Timeslot& timeslot) {
+  const auto& own = transmits ? node.transmitters : node.receivers;
+  const auto& named = transmits ? wanted.transmitter : wanted.receiver;
+  const char* kind = transmits ? "transmitter" : "receiver";
+  if (named) {
+    if (std::find(own.begin(), own.end(), *named) == own.end()) {
+      return fail(ErrorCode::invalid_argument,
+                  ends_of(wanted) + ": element " + number(named->value) + " is no " + kind + " of " + node.name,
+                  "loom schedule show --json");
+    }
+    return *named;
+  }
+  const auto idle = std::find_if(own.begin(), own.end(), [&](ElementId element) { return !is_used(timeslot, element); });
+  if (idle == own.end()) {
+    return fail(ErrorCode::conflict, ends_of(wanted) + ": " + node.name + " has no free " + kind, "loom schedule show");
+  }
+  return *idle;
+}
+
+Result<Circuit> circuit_of(const Fabric& fabric, const ScheduledCircuit& wanted, const Timeslot& timeslot) {
+  const std::size_t nodes = fabric.nodes.size();
+  if (wanted.source.value >= nodes || wanted.destination.value >= nodes) {
+    return fail(ErrorCode::invalid_argument, ends_of(wanted) + ": nodes are 0.." + number(nodes - 1), "loom node list");
+  }
+  const auto transmitter = end_of(wanted, fabric.nodes[wanted.source.value], true, timeslot);
+  if (!transmitter) {
+    return std::unexpected(transmitter.error());
+  }
+  const auto receiver = end_of(wanted, fabric.nodes[wanted.destination.value], false, timeslot);
+  if (!receiver) {
+    return std::unexpected(receiver.error());
+  }
+  Circuit circuit;
+  circuit.job = wanted.job;
+  circuit.source = wanted.source;
+  circuit.destination = wanted.destination;
+  circuit.transmitter = *transmitter;
+  circuit.receiver = *receiver;
+  circuit.slot = wanted.slot;
+  circuit.rate = std::get<Transmitter>(fabric.element(*transmitter).kind).rate;
+  return circuit;
+}
+
+/// What is in the way of a circuit in its timeslot: the light of its transmitter or into its receiver.
+void make_way(Timeslot& timeslot, const ScheduledCircuit& wanted, const Fabric& fabric) {
+  const auto owns = [&](NodeId node, bool transmits, ElementId element) {
+    const auto& own = transmits ? fabric.nodes[node.value].transmitters : fabric.nodes[node.value].receivers;
+    return own.size() == 1 && own[0] == element;
+  };
+  std::erase_if(timeslot.circuits, [&](const Circuit& circuit) {
+    const bool takes_transmitter =
+        wanted.transmitter ? *wanted.transmitter == circuit.transmitter : owns(wanted.source, true, circuit.transmitter);
+    const bool takes_receiver =
+        wanted.receiver ? *wanted.receiver == circuit.receiver : owns(wanted.destination, false, circuit.receiver);
+    return takes_transmitter || takes_receiver;
+  });
+}
+
+void pin(Intent& intent, std::vector<JobSchedule> pins, bool replace_all) {
+  std::map<JobId, JobSchedule> merged;
+  for (JobSchedule& schedule : intent.pinned) {
+    if (!replace_all) {
+      merged[schedule.job] = std::move(schedule);
+    }
+  }
+  for (JobSchedule& schedule : pins) {
+    merged[schedule.job] = std::move(schedule);
+  }
+  intent.pinned.clear();
+  for (auto& [job, schedule] : merged) {
+    intent.pinned.push_back(std::move(schedule));
+  }
+}
+
+/// Restored from a journal, which keeps plans and no schedules.
+bool has_unknown_schedule(const PlanResult& plan) {
+  const auto& schedules = plan.schedule.jobs;
+  return std::any_of(plan.intent.jobs.begin(), plan.intent.jobs.end(), [&](const Job& job) {
+    return !plan.is_without(job.id) &&
+           std::none_of(schedules.begin(), schedules.end(), [&](const JobSchedule& each) { return each.job == job.id; });
+  });
+}
+
+}  // namespace
+
+/// The schedules of the jobs that the circuits are about, with those circuits in the jobs' present stages. `overwrite`: of
+/// every job, and only the named circuits.
+Result<std::vector<JobSchedule>> OperatorRequests::pins_of(const std::vector<ScheduledCircuit>& circuits,
+                                                           ApplyMode mode) const {
+  const Fabric& fabric = *facts_.fabric;
+  if (!confirmed_.exists() || has_unknown_schedule(*confirmed_.present())) {
+    return fail(ErrorCode::busy, "no schedule has been confirmed since the controller started", "loom schedule history");
+  }
+  std::map<JobId, JobSchedule> pins;
+  std::map<JobId, Stage*> stages;
+  for (const JobSchedule& schedule : confirmed_.present()->schedule.jobs) {
+    const Job* job = desired_.job(schedule.job);
+    const bool is_named = mode == ApplyMode::overwrite ||
+                          std::any_of(circuits.begin(), circuits.end(),
+                                      [&](const ScheduledCircuit& circuit) { return circuit.job == schedule.job; });
+    if (job != nullptr && is_named && job->stage < schedule.stages.size()) {
+      pins[schedule.job] = schedule;
+      stages[schedule.job] = &pins[schedule.job].stages[job->stage];
+    }
+  }
+  for (auto& [id, stage] : stages) {
+    for (Timeslot& timeslot : stage->timeslots) {
+      if (mode == ApplyMode::overwrite) {
+        timeslot.circuits.clear();
+      }
+    }
+  }
+  const auto timeslot_of = [&](const ScheduledCircuit& wanted) -> Timeslot* {
+    const auto stage = stages.find(wanted.job);
+    return stage == stages.end() || wanted.timeslot >= stage->second->timeslots.size()
+               ? nullptr
+               : &stage->second->timeslots[wanted.timeslot];
+  };
+  for (const ScheduledCircuit& wanted : circuits) {
+    Timeslot* timeslot = timeslot_of(wanted);
+    if (timeslot == nullptr) {
+      const auto stage = stages.find(wanted.job);
+      return fail(ErrorCode::not_found,
+                  ends_of(wanted) + ": " +
+                      (stage == stages.end() ? "there is no such job in light"
+                                             : "its stage has the timeslots 0.." + number(stage->second->timeslots.size() - 1)),
+                  "loom schedule show");
+    }
+    if (wanted.source.value < fabric.nodes.size() && wanted.destination.value < fabric.nodes.size()) {
+      make_way(*timeslot, wanted, fabric);
+    }
+  }
+  for (const ScheduledCircuit& wanted : circuits) {
+    Timeslot* timeslot = timeslot_of(wanted);
+    auto circuit = circuit_of(fabric, wanted, *timeslot);
+    if (!circuit) {
+      return std::unexpected(std::move(circuit).error());
+    }
+    timeslot->circuits.push_back(*circuit);
+  }
+  std::vector<JobSchedule> result;
+  for (auto& [id, schedule] : pins) {
+    result.push_back(std::move(schedule));
+  }
+  return result;
+}
+
+Candidate OperatorRequests::pinning(std::vector<ScheduledCircuit> circuits, ApplyMode mode) const {
+  return [this, circuits = std::move(circuits), mode](const Intent& intent) -> Result<Intent> {
+    auto pins = pins_of(circuits, mode);
+    if (!pins) {
+      return std::unexpected(std::move(pins).error());
+    }
+    Intent pinned = intent;
+    pin(pinned, std::move(*pins), mode == ApplyMode::overwrite);
+    return pinned;
+  };
+}
+
+void OperatorRequests::handle(const Requester& requester, const ApplySchedule& request, EffectSink& sink) {
+  TentativePlan plan = change_for(requester, {pinning(request.circuits, request.mode)},
+                                  "an operator's schedule (" + std::string(to_string(request.mode)) + ")", request.dry_run);
+  std::get<OperatorChange>(plan.purpose).safe = request.mode == ApplyMode::safe;
+  std::get<OperatorChange>(plan.purpose).confirm_within = request.confirm_within;
+  begin(std::move(plan), sink);
+}
+
+void OperatorRequests::handle(const Requester& requester, const ConfirmSchedule&, EffectSink& sink) {
+  if (!desired_.probation()) {
+    return refuse(requester,
+                  {ErrorCode::conflict, "no schedule waits to be confirmed (it may have been taken back already)",
+                   "loom schedule history"},
+                  sink);
+  }
+  OperatorReply answered;
+  answered.revision = desired_.probation()->revision;
+  desired_.end_probation();
+  answer_when_durable({requester, std::move(answered)}, sink);
+}
+
+void OperatorRequests::watch_probation(EffectSink& sink) {
+  if (!desired_.probation() || facts_.now < desired_.probation()->deadline) {
+    return;
+  }
+  const Probation over = desired_.take_back_probation();
+  alarms_.raise({AlarmCode::confirm_overdue,
+                 {},
+                 {},
+                 "the schedule of revision " + number(over.revision.value) + " was not confirmed in time and is taken back",
+                 "loom schedule history"},
+                facts_.now, sink);
+  audit_.note_own("schedule of revision " + number(over.revision.value) + " taken back: it was not confirmed in time", sink);
+  journal_.append(desired_.record(), PlanAct{}, sink);
+  commits_.want_plan("revision " + number(over.revision.value) + " was not confirmed in time", sink);
+}
+
+/// Null: there is none.
+const KeptRevision* OperatorRequests::revision_before_present() const {
+  const KeptRevision* present = kept_revision(journal_.state(), confirmed_.revision());
+  return present == nullptr || present == journal_.state().kept.data() ? nullptr : present - 1;
+}
+
+void OperatorRequests::handle(const Requester& requester, const RollBackSchedule& request, EffectSink& sink) {
+  const KeptRevision* kept = request.to.value == 0 ? revision_before_present() : kept_revision(journal_.state(), request.to);
+  if (kept == nullptr) {
+    std::string known;
+    for (const KeptRevision& each : journal_.state().kept) {
+      known += (known.empty() ? "" : ", ") + number(each.revision.value);
+    }
+    return refuse(
+        requester,
+        {ErrorCode::not_found,
+         (request.to.value == 0 ? std::string("there is no earlier revision")
+                                : "revision " + number(request.to.value) + " was not confirmed or is no longer kept") +
+             (known.empty() ? "" : "; kept are " + known),
+         "loom schedule history"},
+        sink);
+  }
+  TentativePlan plan = change_for(
+      requester, {[then = kept->intent](const Intent& intent) -> Result<Intent> {
+        Intent back = *then;
+        back.lasers_off = intent.lasers_off;
+        back.drained = intent.drained;
+        back.maintenance = intent.maintenance;
+        for (const Job& job : back.jobs) {
+          for (const NodeId node : job.nodes) {
+            const bool was = std::any_of(intent.jobs.begin(), intent.jobs.end(), [&](const Job& now_placed) {
+              return now_placed.id == job.id && now_placed.nodes == job.nodes;
+            });
+            if (!was && std::binary_search(back.drained.begin(), back.drained.end(), node)) {
+              return fail(ErrorCode::conflict,
+                          "job " + number(job.id.value) + " ran on node " + number(node.value) + ", which is drained now",
+                          "loom node undrain " + number(node.value));
+            }
+          }
+        }
+        return back;
+      }},
+      "back to revision " + number(kept->revision.value), request.dry_run);
+  begin(std::move(plan), sink);
+}
+
+void OperatorRequests::handle(const Requester& requester, const DiffSchedule& request, EffectSink& sink) {
+  if (request.revision) {
+    const KeptRevision* kept = kept_revision(journal_.state(), *request.revision);
+    if (kept == nullptr || !confirmed_.exists()) {
+      return refuse(
+          requester,
+          {ErrorCode::not_found, "revision " + number(request.revision->value) + " was not confirmed or is no longer kept",
+           "loom schedule history"},
+          sink);
+    }
+    OperatorReply answered;
+    ChangeReport report = change_between(kept->circuits, confirmed_.plan().circuits, SameLight::by_ends);
+    report.base = *request.revision;
+    report.certificate = named(confirmed_.plan().certificate, *facts_.fabric);
+    answered.rows = std::move(report);
+    return answers_.answer(requester, std::move(answered), sink);
+  }
+  const Candidate present = [](const Intent& intent) -> Result<Intent> { return intent; };
+  const Candidate asked = request.circuits ? pinning(*request.circuits, ApplyMode::overwrite) : present;
+  begin(change_for(requester, {asked}, "a comparison", true), sink);
+}
+
+}  // namespace loom

@@ -1,0 +1,68 @@
+// LightWatch: what was last measured of the confirmed plan's light, circuit by circuit and job by job. It follows the confirmed
+// plan, asks light_state about every circuit, and tells Jobs the worst of each job. It orders nothing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/control/agent_sessions.hpp"
+#include "controller/control/facts.hpp"
+#include "controller/control/jobs/confirmed_plans.hpp"
+#include "controller/control/jobs/desired_intent.hpp"
+#include "controller/control/jobs/jobs.hpp"
+#include "controller/plan/light/light_state.hpp"
+
+namespace loom {
+
+class LightWatch {
+ public:
+  LightWatch(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
+             const AgentSessions& sessions, Jobs& jobs)
+      : facts_(facts), desired_(desired), confirmed_(confirmed), sessions_(sessions), jobs_(jobs) {}
+
+  /// After every event: what a confirmation or an order about lasers says of jobs is said at once. `under_way`: what a commit
+  /// moves now; null: none does.
+  void follow(std::shared_ptr<const PlanResult> under_way);
+  /// Regularly: measures all jobs, sooner after something was read otherwise than before.
+  void look();
+  void note_change() { is_changed_ = true; }
+
+  /// Circuits of the confirmed plan with their timeslots, as they were last measured.
+  std::vector<CircuitReport> reports_of(const std::vector<std::pair<Circuit, std::uint32_t>>& circuits) const;
+  /// Circuits of running jobs that the confirmed plan does without.
+  std::vector<CircuitReport> left_out_of(JobId job) const;
+
+ private:
+  /// Readings, and what has to be gathered for them.
+  struct Sight {
+    std::vector<AgentLight> agents;
+    std::vector<JobId> played;
+    std::vector<DeviceId> ordered;
+    LightReadings readings;
+  };
+  Sight sight() const;
+  AgentLight light_of(NodeId node) const;
+  const LightPaths& paths() const;
+  void measure_jobs();
+  void measure(JobId job, const Sight& sight);
+
+  const ControllerFacts& facts_;
+  const DesiredIntent& desired_;
+  const ConfirmedPlans& confirmed_;
+  const AgentSessions& sessions_;
+  Jobs& jobs_;
+  mutable std::shared_ptr<const LightPaths> paths_;             ///< of the confirmed plan, once somebody asked
+  mutable std::map<JobId, std::vector<std::size_t>> circuits_;  ///< indices in the plan
+  mutable std::shared_ptr<const PlanResult> followed_;          ///< what paths_ and circuits_ are of
+  std::shared_ptr<const PlanResult> measured_;
+  std::shared_ptr<const PlanResult> under_way_;
+  bool were_lasers_off_ = false;
+  bool is_changed_ = false;
+  Instant look_at_{};     ///< the next time that everything is measured in any case
+  Instant not_before_{};  ///< nor more often than this
+};
+
+}  // namespace loom

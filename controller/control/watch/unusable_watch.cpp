@@ -1,0 +1,271 @@
+// A device is tried again when it answers and its time has come; each failure makes that time four times as long.
+#include "controller/control/watch/unusable_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/plan/light/light_scope.hpp"
+#include "controller/plan/reconcile/reconcile.hpp"
+
+namespace loom {
+namespace {
+
+constexpr Duration kBackoffMost = std::chrono::minutes{10};
+
+/// A module that says that it is broken was read; a driver with a fault gave up.
+bool gave_up(const Observation& seen) { return seen.health == DeviceHealth::failed && !seen.fault.empty(); }
+
+void add(std::vector<FrequencySlot>& slots, FrequencySlot slot) {
+  if (std::find(slots.begin(), slots.end(), slot) == slots.end()) {
+    slots.push_back(slot);
+  }
+}
+
+void add_emissions(const DevicePlan& plan, std::vector<FrequencySlot>& slots) {
+  for (const TimedSetpoint& entry : plan.timeline) {
+    const auto* laser = std::get_if<LaserSetpoint>(&entry.setpoint);
+    if (laser != nullptr && laser->emit) {
+      add(slots, laser->slot);
+    }
+  }
+}
+
+std::string name_of(const Device& device) { return device.name + " (device " + std::to_string(device.id.value) + ")"; }
+
+}  // namespace
+
+Duration UnusableWatch::backoff(std::uint32_t failures) const {
+  const Duration first = facts_.timings.repair_backoff;
+  return std::min<Duration>(first * (1LL << std::min(2 * (failures - 1), 20U)), kBackoffMost);
+}
+
+void UnusableWatch::mark(DeviceId id, std::string why, EffectSink& sink) {
+  Row& row = rows_[id];
+  const bool is_known = row.failures > 0 && !row.is_tried;
+  row.why = std::move(why);
+  row.since = facts_.now;
+  row.is_tried = false;
+  if (is_known) {
+    return;  // the same failure, told twice
+  }
+  ++row.failures;
+  row.retry_at = facts_.now + backoff(row.failures);
+  const Device& device = facts_.fabric->device(id);
+  Alarm alarm;
+  alarm.code = AlarmCode::device_failed;
+  alarm.node = device.agent;
+  alarm.device = id;
+  alarm.evidence = name_of(device) + " follows no order: " + row.why + "; plans do without it and its circuits until it does";
+  alarm.next_command = "loom device reset " + std::to_string(id.value);
+  alarms_.raise(std::move(alarm), facts_.now, sink);
+}
+
+void UnusableWatch::observe(const Observation& seen, EffectSink& sink) {
+  const auto found = rows_.find(seen.device);
+  if (!gave_up(seen)) {
+    if (found != rows_.end() && seen.health == DeviceHealth::ready) {
+      rows_.erase(found);
+    }
+    return;
+  }
+  if (found == rows_.end()) {
+    return mark(seen.device, seen.fault, sink);
+  }
+  Row& row = found->second;
+  const Duration age = facts_.now - seen.read_at;
+  if (!row.is_tried && facts_.now >= row.retry_at && seen.read_at > row.since) {
+    row.is_tried = true;  // it answers; only an order can show whether it follows
+  } else if (row.is_tried && age > 2 * poll_bound(facts_.timings)) {
+    mark(seen.device, seen.fault, sink);  // it fell silent again
+  }
+}
+
+void UnusableWatch::forget(NodeId node) {
+  for (const DeviceId device : facts_.fabric->devices_of_agent[node.value]) {
+    rows_.erase(device);
+  }
+}
+
+bool UnusableWatch::commit_failed(const FabricCommit& failed, EffectSink& sink) {
+  const Plan& plan = failed.plan().plan;
+  bool is_blamed = false;
+  if (const auto device = failed.failed_device(); device && device->value < facts_.fabric->devices.size()) {
+    mark(*device, failed.failure(), sink);
+    is_blamed = true;
+  }
+  for (const NodeId node : plan.changed) {
+    is_blamed = is_blamed || sessions_.is_given_up(node) || sessions_.is_latched_by_itself(node);
+  }
+  if (failed.may_have_moved()) {
+    may_have_left(plan);
+  }
+  return is_blamed;
+}
+
+void UnusableWatch::may_have_left(const Plan& plan) {
+  for (const NodeId node : plan.changed) {
+    for (const DevicePlan& device : plan.nodes[node.value].devices) {
+      if (device.touched) {
+        Left& left = left_[device.device];
+        left.since = facts_.now;
+        add_emissions(device, left.emissions);
+      }
+    }
+  }
+}
+
+void UnusableWatch::hold_back(const std::vector<DeviceId>& devices, DeviceId laser) {
+  for (const DeviceId device : devices) {
+    held_back_[device] = laser;
+  }
+}
+
+void UnusableWatch::commit_confirmed() {
+  std::erase_if(held_back_, [this](const auto& row) { return !may_emit_light(row.second); });
+  const Plan& plan = confirmed_.plan();
+  for (const NodeId node : plan.changed) {
+    for (const DevicePlan& device : plan.nodes[node.value].devices) {
+      if (device.touched) {
+        left_.erase(device.device);
+        rows_.erase(device.device);
+      }
+    }
+  }
+}
+
+std::vector<FrequencySlot> UnusableWatch::base_emissions(DeviceId device) const {
+  std::vector<FrequencySlot> slots;
+  const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, device) : nullptr;
+  if (plan != nullptr) {
+    add_emissions(*plan, slots);
+  }
+  return slots;
+}
+
+/// The last instant at which an order may have changed it.
+Instant UnusableWatch::done_at(DeviceId id) const {
+  const auto left = left_.find(id);
+  return std::max(sessions_.light_since(id), left == left_.end() ? Instant::min() : left->second.since);
+}
+
+bool UnusableWatch::is_proven_dark(DeviceId id) const {
+  const AgentSession& session = sessions_[facts_.fabric->device(id).agent];
+  const Observation* seen = sessions_.observed(id);
+  const auto* laser = seen == nullptr ? nullptr : std::get_if<LaserObservation>(&seen->reading);
+  return session.lasers_latched_off || session.is_reported_dark ||
+         (laser != nullptr && seen->read_at > done_at(id) && !laser->emitting);
+}
+
+/// What is known of it by its last reading, if that is newer than whatever was done to it.
+UnusableDevice UnusableWatch::entry(DeviceId id, std::string why) const {
+  UnusableDevice device{id, true, {}, std::move(why)};
+  const Observation* seen = sessions_.observed(id);
+  const auto left = left_.find(id);
+  const bool is_laser = facts_.fabric->device(id).kind == DeviceKind::itla_laser;
+  const std::vector<FrequencySlot> base = base_emissions(id);
+  if (is_laser && is_proven_dark(id)) {
+    device.holds = base.empty();
+    return device;
+  }
+  if (is_laser) {
+    const auto found = seen == nullptr ? std::nullopt : found_setpoint(*facts_.fabric, id, seen->reading);
+    const auto* light = found && emits(*found) ? &std::get<LaserSetpoint>(*found) : nullptr;
+    const bool is_others = light != nullptr && std::find(base.begin(), base.end(), light->slot) == base.end();
+    device.holds = left == left_.end() && !is_others;
+    if (!device.holds) {
+      device.may_emit = left == left_.end() ? std::vector<FrequencySlot>{} : left->second.emissions;
+      for (const FrequencySlot slot : base) {
+        add(device.may_emit, slot);
+      }
+      if (light != nullptr) {
+        add(device.may_emit, light->slot);
+      }
+    }
+  } else if (left != left_.end()) {
+    const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
+    const bool is_read = seen != nullptr && seen->read_at > done_at(id);
+    device.holds = is_read && plan != nullptr && drift_of(*facts_.fabric, *plan, seen, seen->read_at, {}) == Drift::none;
+  }
+  return device;
+}
+
+bool UnusableWatch::is_unusable(DeviceId id) const { return !why(id).empty(); }
+
+std::vector<DeviceId> UnusableWatch::to_be_tried() const {
+  std::vector<DeviceId> devices;
+  for (const auto& [device, row] : rows_) {
+    if (row.is_tried) {
+      devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
+bool UnusableWatch::is_sound(NodeId node) const {
+  const auto& own = facts_.fabric->devices_of_agent[node.value];
+  return std::none_of(own.begin(), own.end(), [this](DeviceId device) { return is_unusable(device); });
+}
+
+bool UnusableWatch::may_emit_light(DeviceId laser) const {
+  if (!is_unusable(laser) || facts_.fabric->device(laser).kind != DeviceKind::itla_laser) {
+    return false;
+  }
+  const UnusableDevice row = entry(laser, {});
+  return !row.may_emit.empty() || (row.holds && !base_emissions(laser).empty());
+}
+
+std::string UnusableWatch::why(DeviceId id) const {
+  const Device& device = facts_.fabric->device(id);
+  if (const auto row = rows_.find(id); row != rows_.end() && !row->second.is_tried) {
+    return row->second.why;
+  }
+  if (const auto held = held_back_.find(id); held != held_back_.end() && may_emit_light(held->second)) {
+    return "light of " + name_of(facts_.fabric->device(held->second)) +
+           " may meet it, and nobody can prove that dark: " + why(held->second);
+  }
+  const AgentSession& session = sessions_[device.agent];
+  if (sessions_.is_given_up(device.agent)) {
+    return "its agent is " + std::string(to_string(session.state())) + ", node " + std::to_string(device.agent.value) +
+           " has sent nothing for longer than " + std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) +
+           " ms";
+  }
+  return device.kind == DeviceKind::itla_laser && sessions_.is_latched_by_itself(device.agent)
+             ? "the lasers of node " + std::to_string(device.agent.value) + " are latched off there (loom lasers rearm)"
+             : std::string{};
+}
+
+std::vector<UnusableDevice> UnusableWatch::devices() const {
+  std::vector<UnusableDevice> devices;
+  for (const Node& node : facts_.fabric->nodes) {
+    const bool is_node = sessions_.is_given_up(node.id) || sessions_.is_latched_by_itself(node.id);
+    for (const DeviceId device : facts_.fabric->devices_of_agent[node.id.value]) {
+      if (std::string because = is_node || rows_.contains(device) || held_back_.contains(device) ? why(device) : std::string{};
+          !because.empty()) {
+        devices.push_back(entry(device, std::move(because)));
+      }
+    }
+  }
+  std::sort(devices.begin(), devices.end(),
+            [](const UnusableDevice& a, const UnusableDevice& b) { return a.device < b.device; });
+  return devices;
+}
+
+void UnusableWatch::planned_without(const std::vector<UnusableDevice>& devices) {
+  planned_without_.clear();
+  for (const UnusableDevice& each : devices) {
+    planned_without_.push_back(each.device);
+  }
+}
+
+std::optional<std::string> UnusableWatch::take_recovery() {
+  const auto usable = [this](DeviceId device) { return !is_unusable(device); };
+  const auto found = std::find_if(planned_without_.begin(), planned_without_.end(), usable);
+  if (found == planned_without_.end()) {
+    return std::nullopt;
+  }
+  std::string name = name_of(facts_.fabric->device(*found));
+  std::erase_if(planned_without_, usable);
+  return name;
+}
+
+}  // namespace loom

@@ -1,0 +1,139 @@
+// The sentence about a circuit's light: which element, what it read, how old that is, which limit it broke.
+#include <string>
+
+#include "controller/plan/light/light_state.hpp"
+
+namespace loom {
+namespace {
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+std::string in_milliseconds(Duration duration) { return number(duration / std::chrono::milliseconds{1}) + " ms"; }
+
+std::string in_gigahertz(std::int64_t mhz) {
+  const std::int64_t tenths = (mhz < 0 ? -mhz : mhz) / 100;
+  return (mhz < 0 ? "-" : "+") + number(tenths / 10) + "." + number(tenths % 10) + " GHz";
+}
+
+/// What the cause alone does not say: readings and limits.
+std::string text_of_laser(LightCause cause, const LaserObservation& seen, FrequencySlot slot, const ReconcileLimits& limits) {
+  const std::string off = to_string(seen.frequency) + ", off " + to_string(centre_of(slot)) + " by " +
+                          in_gigahertz((seen.frequency - centre_of(slot)).mhz);
+  switch (cause) {
+    case LightCause::weak:
+      return "emits " + to_string(seen.power) + ", weaker than asked for by more than " + to_string(limits.dim_beyond);
+    case LightCause::beside_its_frequency:
+      return "reads " + off + ", limit " + in_gigahertz(limits.detuned_beyond.mhz);
+    case LightCause::other_frequency:
+      return "reads " + off + ", which is out of its slot";
+    case LightCause::unlocked:
+      return "emits, but is not locked to its frequency";
+    case LightCause::says_it_is_broken:
+      return "emits, but reports a fatal status";
+    default:
+      return "does not emit";
+  }
+}
+
+std::string text_of_ring(LightCause cause, const RingFilter& ring, const HeaterObservation& bank, std::size_t channel,
+                         FrequencySlot slot, const ReconcileLimits& limits) {
+  const std::int32_t millivolts = channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
+  const Frequency found = resonance_at(ring, millivolts);
+  const std::string reading = "reads " + number(millivolts) + " mV, which is " + to_string(found) + ", off " +
+                              to_string(centre_of(slot)) + " by " + in_gigahertz((found - centre_of(slot)).mhz);
+  return cause == LightCause::ring_in_the_way ? reading + ": it takes the light off its way"
+                                              : reading + ", limit " + in_gigahertz(ring.fwhm.mhz / limits.ring_width_parts);
+}
+
+class Sentence {
+ public:
+  Sentence(const LightPaths& paths, std::size_t index, const MeasuredLight& light, const LightReadings& readings)
+      : paths_(paths), readings_(readings), light_(light), slot_(paths.plan().circuits[index].slot) {}
+
+  std::string text() const {
+    const Fabric& fabric = paths_.fabric();
+    const Element& element = fabric.element(*light_.element);
+    const auto device = fabric.device_of_element[element.id.value];
+    if (!device) {
+      return element.name +
+             (light_.cause == LightCause::received_high ? " receives more than it may: " : " receives too little: ") +
+             received(element.id);
+    }
+    const Device& row = fabric.device(*device);
+    return row.name + " (device " + number(row.id.value) + ", node " + number(row.agent.value) + ") " + what(element, row);
+  }
+
+ private:
+  std::string received(ElementId element) const {
+    const auto& seen = readings_.received[element.value];
+    return to_string(seen->power) + read_ago(seen->read_at);
+  }
+
+  std::string read_ago(Instant at) const { return " (read " + in_milliseconds(readings_.now - at) + " ago)"; }
+
+  std::string what(const Element& element, const Device& device) const {
+    const std::optional<Observation>& seen = readings_.devices[device.id.value];
+    const std::string fault = seen && !seen->fault.empty() ? "; its driver says: " + seen->fault : "";
+    switch (light_.cause) {
+      case LightCause::never_read:
+        return "was never read" + fault;
+      case LightCause::agent_away:
+        return "belongs to an agent that is away" + (seen ? read_ago(seen->read_at) : std::string());
+      case LightCause::darkening:
+        return "was ordered off, and its agent has not said that it is";
+      case LightCause::latched:
+        return "is latched off by its agent";
+      case LightCause::driver_gave_up:
+        return "cannot be read" + (fault.empty() ? "; its driver gave up" : fault) + read_ago(seen->read_at);
+      case LightCause::read_too_long_ago:
+        return "was read " + in_milliseconds(light_.age) + " ago, limit " + in_milliseconds(readings_.limits.stale_after) +
+               fault;
+      case LightCause::moving:
+        return "is moving" + read_ago(seen->read_at);
+      case LightCause::not_settled:
+        return "does not settle, and nobody has ordered it to move" + read_ago(seen->read_at) + fault;
+      case LightCause::not_connected:
+        return "does not connect what the plan connects" + read_ago(seen->read_at);
+      case LightCause::attenuated:
+        return "attenuates it more than planned by more than " + to_string(readings_.limits.dim_beyond) +
+               read_ago(seen->read_at);
+      case LightCause::between_timeslots:
+        return "was between its timeslots" + read_ago(seen->read_at);
+      case LightCause::played:
+        return "has played its timeslots and is dark" + read_ago(seen->read_at);
+      default:
+        return measured(element, *seen) + read_ago(seen->read_at);
+    }
+  }
+
+  std::string measured(const Element& element, const Observation& seen) const {
+    if (const auto* laser = std::get_if<LaserObservation>(&seen.reading)) {
+      return text_of_laser(light_.cause, *laser, slot_, readings_.limits);
+    }
+    const auto* ring = std::get_if<RingFilter>(&element.kind);
+    const auto* bank = std::get_if<HeaterObservation>(&seen.reading);
+    return ring == nullptr || bank == nullptr
+               ? "reads otherwise"
+               : text_of_ring(light_.cause, *ring, *bank, paths_.fabric().index_in_device[element.id.value], slot_,
+                              readings_.limits);
+  }
+
+  const LightPaths& paths_;
+  const LightReadings& readings_;
+  const MeasuredLight& light_;
+  FrequencySlot slot_;
+};
+
+}  // namespace
+
+std::string describe_light(const LightPaths& paths, std::size_t index, const MeasuredLight& light,
+                           const LightReadings& readings) {
+  if (light.cause == LightCause::healthy) {
+    return "every element of its way was read as planned, the oldest " + in_milliseconds(light.age) + " ago";
+  }
+  if (!light.element) {
+    return "the plan's switches do not carry it";
+  }
+  return Sentence(paths, index, light, readings).text();
+}
+
+}  // namespace loom

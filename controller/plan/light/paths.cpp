@@ -1,0 +1,405 @@
+// Depth-first search, pruned by a table of which fibre can lead to which trunk. A trunk is where a receiver's only way in
+// begins (ODDL: the WSS of the destination group), so the table has as many columns as trunks, not as receivers.
+#include "controller/plan/light/paths.hpp"
+
+#include <algorithm>
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kTailMax = 64;  ///< a receiver's only way in is shorter, unless it runs in a circle
+
+bool by_slot_and_input(const WssRoute& a, const WssRoute& b) {
+  return std::pair{a.slot.n, a.input} < std::pair{b.slot.n, b.input};
+}
+
+/// Sends channel c of input i to output (c + i) mod outputs.
+bool grating_passes(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input, PortNumber output,
+                    FrequencySlot slot) {
+  const std::int32_t channel = grating.channels.channel_of(slot);
+  return channel >= 0 && (channel + input) % element.outputs == output;
+}
+
+bool wss_admits(const std::vector<WssRoute>& routes, PortNumber input, PortNumber output, FrequencySlot slot) {
+  return std::all_of(routes.begin(), routes.end(), [&](const WssRoute& route) {
+    if (!overlaps(route.slot, slot)) {
+      return true;
+    }
+    return route.input == input ? (route.output == output && route.slot == slot) : route.output != output;
+  });
+}
+
+bool ocs_admits(const std::vector<CrossConnect>& connects, PortNumber input, PortNumber output) {
+  return std::all_of(connects.begin(), connects.end(),
+                     [&](const CrossConnect& connect) { return (connect.input == input) == (connect.output == output); });
+}
+
+}  // namespace
+
+Positions positions_of(const Fabric& fabric, const Plan& plan) {
+  Positions positions(fabric);
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& planned : node.devices) {
+      const auto& elements = fabric.device(planned.device).elements;
+      const Setpoint& setpoint = planned.timeline.front().setpoint;
+      if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+        positions.routes[elements[0].value] = wss->routes;
+      } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+        positions.connects[elements[0].value] = ocs->connects;
+      } else if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+        for (const RingResonance& ring : heater->rings) {
+          const std::int64_t n = (ring.resonance.mhz - kGridAnchor.mhz) / kGridStep.mhz;
+          positions.resonances[elements[ring.channel].value] = FrequencySlot{static_cast<std::int32_t>(n), 0};
+        }
+      }
+    }
+  }
+  return positions;
+}
+
+PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen)
+    : fabric_(fabric),
+      preferred_(preferred),
+      positions_(fabric),
+      frozen_(fabric.elements.size()),
+      passing_(fabric.elements.size()),
+      tails_(fabric.elements.size()),
+      trunk_of_(fabric.elements.size()) {
+  for (const ElementId element : frozen) {
+    frozen_[element.value] = true;
+  }
+  std::vector<ElementId> trunks;
+  for (const Element& element : fabric.elements) {
+    if (std::holds_alternative<Receiver>(element.kind)) {
+      trunks.push_back(tail_of(element.id).trunk);
+    }
+  }
+  const std::uint32_t columns = number(trunks);
+  words_ = (columns + 63) / 64;
+  index_reach();
+}
+
+const PathFinder::Tail& PathFinder::tail_of(ElementId receiver) {
+  if (tails_[receiver.value]) {
+    return *tails_[receiver.value];
+  }
+  Tail tail{receiver, {{receiver, 0, 0}}};
+  while (tail.hops.size() < kTailMax) {
+    const Hop first = tail.hops.back();
+    if (fabric_.element(first.element).inputs != 1 || !fabric_.fibre_in[first.element.value][0]) {
+      break;
+    }
+    const PortRef from = fabric_.fibres[fabric_.fibre_in[first.element.value][0]->value].from;
+    tail.hops.push_back({from.element, 0, from.port});
+    tail.trunk = from.element;
+  }
+  std::reverse(tail.hops.begin(), tail.hops.end());
+  tails_[receiver.value] = std::move(tail);
+  return *tails_[receiver.value];
+}
+
+/// Elements that light from this one can come to; or, backwards, that light can come from.
+std::vector<bool> PathFinder::spread(ElementId from, bool backwards) const {
+  std::vector<bool> reached(fabric_.elements.size());
+  std::vector<ElementId> open{from};
+  reached[from.value] = true;
+  while (!open.empty()) {
+    const ElementId at = open.back();
+    open.pop_back();
+    for (const auto& fibre : backwards ? fabric_.fibre_in[at.value] : fabric_.fibre_out[at.value]) {
+      if (fibre) {
+        const Fibre& way = fabric_.fibres[fibre->value];
+        const ElementId next = backwards ? way.from.element : way.to.element;
+        if (!reached[next.value]) {
+          reached[next.value] = true;
+          open.push_back(next);
+        }
+      }
+    }
+  }
+  return reached;
+}
+
+/// Trunks on one loop lead to each other, so whatever leads to one leads to all: they share a number.
+std::uint32_t PathFinder::number(const std::vector<ElementId>& trunks) {
+  std::uint32_t count = 0;
+  for (const ElementId trunk : trunks) {
+    if (trunk_of_[trunk.value]) {
+      continue;
+    }
+    trunk_of_[trunk.value] = count;
+    if (fabric_.element(trunk).inputs > 1 && fabric_.element(trunk).outputs > 0) {
+      const std::vector<bool> after = spread(trunk, false);
+      const bool leads_on =
+          std::any_of(trunks.begin(), trunks.end(), [&](ElementId other) { return other != trunk && after[other.value]; });
+      const std::vector<bool> before = leads_on ? spread(trunk, true) : std::vector<bool>(after.size());
+      for (const ElementId other : trunks) {
+        if (after[other.value] && before[other.value]) {
+          trunk_of_[other.value] = count;
+        }
+      }
+    }
+    ++count;
+  }
+  return count;
+}
+
+void PathFinder::index_reach() {
+  reach_.assign(fabric_.fibres.size() * words_, 0);
+  bool changed = true;
+  while (changed) {  // loop-free fabrics whose fibres run from low to high elements settle in a few rounds
+    changed = false;
+    for (std::size_t i = fabric_.fibres.size(); i-- > 0;) {
+      const ElementId to = fabric_.fibres[i].to.element;
+      const auto merge = [&](std::size_t word, std::uint64_t bits) {
+        std::uint64_t& mine = reach_[i * words_ + word];
+        changed = changed || (mine | bits) != mine;
+        mine |= bits;
+      };
+      if (const auto trunk = trunk_of_[to.value]) {
+        merge(*trunk / 64, 1ULL << (*trunk % 64));
+      }
+      for (const auto& out : fabric_.fibre_out[to.value]) {
+        for (std::size_t word = 0; out && word < words_; ++word) {
+          merge(word, reach_[out->value * words_ + word]);
+        }
+      }
+    }
+  }
+}
+
+bool PathFinder::reaches(FibreId fibre, std::uint32_t trunk) const {
+  return ((reach_[fibre.value * words_ + trunk / 64] >> (trunk % 64)) & 1U) != 0;
+}
+
+/// What a frozen element does with this light: what it was set to.
+bool PathFinder::passes_already(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const {
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    const auto& routes = preferred_.routes[element.id.value];
+    return std::any_of(routes.begin(), routes.end(), [&](const WssRoute& route) {
+      return route.slot == slot && route.input == input && route.output == output;
+    });
+  }
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    const auto& connects = preferred_.connects[element.id.value];
+    return std::find(connects.begin(), connects.end(), CrossConnect{input, output}) != connects.end();
+  }
+  const auto& resonance = preferred_.resonances[element.id.value];
+  const bool couples = resonance && centre_of(*resonance) == centre_of(slot);
+  return !std::holds_alternative<RingFilter>(element.kind) || (input == 0 && output == 0 ? !couples : couples);
+}
+
+bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const {
+  if (frozen_[element.id.value] && !passes_already(element, input, output, slot)) {
+    return false;
+  }
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    return wss_admits(positions_.routes[element.id.value], input, output, slot);
+  }
+  if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
+    return grating_passes(element, *grating, input, output, slot);
+  }
+  if (std::holds_alternative<RingFilter>(element.kind)) {
+    const auto& resonance = positions_.resonances[element.id.value];
+    if (input == 0 && output == 0) {
+      return !resonance || !overlaps(*resonance, slot);
+    }
+    return input + output == 1 && may_resonate(element, slot);
+  }
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    return ocs_admits(positions_.connects[element.id.value], input, output);
+  }
+  if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
+    return input < panel->wiring.size() && panel->wiring[input] == output;
+  }
+  return !std::holds_alternative<PacketSwitch>(element.kind) && (!std::holds_alternative<Tap>(element.kind) || output == 0);
+}
+
+/// Dropping and adding: a ring stands on one slot, and not where other light passes.
+bool PathFinder::may_resonate(const Element& element, FrequencySlot slot) const {
+  const auto& resonance = positions_.resonances[element.id.value];
+  const auto& passing = passing_[element.id.value];
+  return (!resonance || *resonance == slot) &&
+         std::none_of(passing.begin(), passing.end(), [&](FrequencySlot other) { return overlaps(other, slot); });
+}
+
+/// Outputs to try, the base plan's own way first.
+std::vector<PortNumber> PathFinder::exits(const Element& element, PortNumber input, FrequencySlot slot) const {
+  std::vector<PortNumber> outputs;
+  for (const WssRoute& route : preferred_.routes[element.id.value]) {
+    if (route.input == input && route.slot == slot) {
+      outputs.push_back(route.output);
+    }
+  }
+  for (const CrossConnect& connect : preferred_.connects[element.id.value]) {
+    if (connect.input == input) {
+      outputs.push_back(connect.output);
+    }
+  }
+  for (PortNumber output = 0; output < element.outputs; ++output) {
+    outputs.push_back(output);  // a preferred one comes twice and fails twice
+  }
+  return outputs;
+}
+
+bool PathFinder::finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const {
+  const std::size_t length = path.size();
+  for (std::size_t i = 0; i < tail.hops.size(); ++i) {
+    Hop hop = tail.hops[i];
+    hop.input = i == 0 ? trunk_input : PortNumber{0};
+    const Element& element = fabric_.element(hop.element);
+    if (element.outputs > 0 && !may_pass(element, hop.input, hop.output, slot)) {
+      path.resize(length);
+      return false;
+    }
+    path.push_back(hop);
+  }
+  return true;
+}
+
+/// `at`: an input port that light has come to. Adds the hops from there to the receiver, or leaves the path as it was.
+bool PathFinder::descend(PortRef at, FrequencySlot slot, const Tail& tail, std::uint32_t trunk, Path& path) {
+  if (at.element == tail.trunk) {
+    return finish(at.port, slot, tail, path);
+  }
+  const Element& element = fabric_.element(at.element);
+  const auto is_here = [&](const Hop& hop) { return hop.element == at.element && hop.input == at.port; };
+  if (element.inputs > 1 && std::any_of(path.begin(), path.end(), is_here)) {
+    return false;  // round in a circle
+  }
+  const auto attempt = [&](PortNumber output) {
+    const auto& fibre = fabric_.fibre_out[at.element.value][output];
+    if (!fibre || !reaches(*fibre, trunk) || !may_pass(element, at.port, output, slot)) {
+      return false;
+    }
+    path.push_back({at.element, at.port, output});
+    if (descend(fabric_.fibres[fibre->value].to, slot, tail, trunk, path)) {
+      return true;
+    }
+    path.pop_back();
+    return false;
+  };
+  if (element.outputs == 1) {
+    return attempt(0);
+  }
+  for (const PortNumber output : exits(element, at.port, slot)) {
+    if (attempt(output)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<Path> PathFinder::route_light(const Circuit& circuit) {
+  const auto& out = fabric_.fibre_out[circuit.transmitter.value];
+  if (out.empty() || !out[0] || !std::holds_alternative<Receiver>(fabric_.element(circuit.receiver).kind)) {
+    return std::nullopt;
+  }
+  const Tail& tail = tail_of(circuit.receiver);
+  const std::uint32_t trunk = *trunk_of_[tail.trunk.value];
+  Path path{{circuit.transmitter, 0, 0}};
+  if (tail.trunk == circuit.transmitter) {  // a private fibre, no element with a choice between
+    path.clear();
+    if (!finish(0, circuit.slot, tail, path)) {
+      return std::nullopt;
+    }
+  } else if (!reaches(*out[0], trunk) || !descend(fabric_.fibres[out[0]->value].to, circuit.slot, tail, trunk, path)) {
+    return std::nullopt;
+  }
+  claim(path, circuit.slot);
+  return path;
+}
+
+void PathFinder::add_connect(ElementId element, CrossConnect connect) {
+  auto& connects = positions_.connects[element.value];
+  if (std::find(connects.begin(), connects.end(), connect) == connects.end()) {
+    connects.insert(std::lower_bound(connects.begin(), connects.end(), connect,
+                                     [](const CrossConnect& a, const CrossConnect& b) { return a.input < b.input; }),
+                    connect);
+  }
+}
+
+bool PathFinder::wire(ElementId element, CrossConnect connect) {
+  const bool is_free = ocs_admits(positions_.connects[element.value], connect.input, connect.output);
+  if (is_free) {
+    add_connect(element, connect);
+  }
+  return is_free;
+}
+
+void PathFinder::hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) {
+  std::vector<bool> seen(fabric_.fibres.size());
+  Path open{{transmitter, 0, 0}};
+  while (!open.empty()) {
+    const Hop hop = open.back();
+    open.pop_back();
+    claim({hop}, slot);
+    const auto& outputs = fabric_.fibre_out[hop.element.value];
+    if (hop.output >= outputs.size() || !outputs[hop.output] || seen[outputs[hop.output]->value]) {
+      continue;
+    }
+    seen[outputs[hop.output]->value] = true;
+    for (const Hop& next : held_exits(fabric_.fibres[outputs[hop.output]->value].to, slot, resonances)) {
+      open.push_back(next);
+    }
+  }
+}
+
+std::vector<Hop> PathFinder::held_exits(PortRef at, FrequencySlot slot,
+                                        const std::vector<std::optional<Frequency>>& resonances) const {
+  const Element& element = fabric_.element(at.element);
+  std::vector<Hop> hops;
+  if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+    for (const WssRoute& route : preferred_.routes[at.element.value]) {
+      if (route.input == at.port && overlaps(route.slot, slot)) {
+        hops.push_back({at.element, at.port, route.output});
+      }
+    }
+    return hops;
+  }
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    for (const CrossConnect& connect : preferred_.connects[at.element.value]) {
+      if (connect.input == at.port) {
+        hops.push_back({at.element, at.port, connect.output});
+      }
+    }
+    return hops;
+  }
+  if (std::holds_alternative<RingFilter>(element.kind)) {
+    const bool is_on = resonances[at.element.value] == centre_of(slot);
+    if (is_on || at.port == 0) {
+      hops.push_back({at.element, at.port, static_cast<PortNumber>(is_on && at.port == 0 ? 1 : 0)});
+    }
+    return hops;
+  }
+  for (PortNumber output = 0; output < element.outputs; ++output) {
+    if (may_pass(element, at.port, output, slot) || std::holds_alternative<Tap>(element.kind)) {
+      hops.push_back({at.element, at.port, output});
+    }
+  }
+  return hops;
+}
+
+void PathFinder::claim(const Path& path, FrequencySlot slot) {
+  for (const Hop& hop : path) {
+    const Element& element = fabric_.element(hop.element);
+    if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+      auto& routes = positions_.routes[hop.element.value];
+      const WssRoute route{slot, hop.input, hop.output, Db{0}};
+      const auto place = std::lower_bound(routes.begin(), routes.end(), route, by_slot_and_input);
+      if (place == routes.end() || by_slot_and_input(route, *place)) {
+        routes.insert(place, route);
+      }
+    } else if (std::holds_alternative<RingFilter>(element.kind)) {
+      if (hop.input == 0 && hop.output == 0) {
+        passing_[hop.element.value].push_back(slot);
+      } else {
+        positions_.resonances[hop.element.value] = slot;
+      }
+    } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+      add_connect(hop.element, {hop.input, hop.output});
+    }
+  }
+}
+
+}  // namespace loom

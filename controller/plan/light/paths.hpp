@@ -1,0 +1,85 @@
+// Paths of light through a fabric's graph, and the switch settings that they claim. Generic over elements: couplers,
+// amplifiers, WSS, cyclic AWGs, ring filters, OCS, patch panels, attenuators, taps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/circuit.hpp"
+#include "core/fabric/fabric.hpp"
+#include "core/plan.hpp"
+
+namespace loom {
+
+struct Hop {
+  ElementId element;
+  PortNumber input = 0;
+  PortNumber output = 0;
+  bool operator==(const Hop&) const = default;
+};
+
+/// From the transmitter (its input is 0) to the receiver (its output is 0).
+using Path = std::vector<Hop>;
+
+/// Settings of all switching elements, by element; each kind uses its own table. A position once claimed stays for the stage.
+struct Positions {
+  explicit Positions(const Fabric& fabric)
+      : routes(fabric.elements.size()), resonances(fabric.elements.size()), connects(fabric.elements.size()) {}
+  std::vector<std::vector<WssRoute>> routes;             ///< ascending (slot.n, input)
+  std::vector<std::optional<FrequencySlot>> resonances;  ///< of ring filters that drop or add
+  std::vector<std::vector<CrossConnect>> connects;       ///< ascending input
+};
+
+/// What a plan sets. Of a resonance only the centre is known: its slot has no width.
+Positions positions_of(const Fabric& fabric, const Plan& plan);
+
+class PathFinder {
+ public:
+  /// `preferred`: positions of the base plan; among several ways the one that exists is taken. `frozen`: elements, ascending,
+  /// that stay as `preferred` has them: what they do not do already they never do.
+  PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen = {});
+
+  /// The first free way, or nothing. Claims it in positions().
+  std::optional<Path> route_light(const Circuit& circuit);
+  /// Claims all that light which is there already meets on its way through the preferred positions, wherever that leads.
+  /// `resonances`: of the preferred positions, by element.
+  void hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances);
+  /// Claims a connection of a circuit switch for whoever comes to its input; false: the input or the output is taken.
+  bool wire(ElementId element, CrossConnect connect);
+  const Positions& positions() const { return positions_; }
+
+ private:
+  /// A receiver's only way in: the hops that light must take once it is at `trunk`.
+  struct Tail {
+    ElementId trunk;
+    std::vector<Hop> hops;  ///< from the trunk's exit to the receiver; the trunk's own input is open
+  };
+
+  std::vector<bool> spread(ElementId from, bool backwards) const;
+  std::uint32_t number(const std::vector<ElementId>& trunks);
+  void index_reach();
+  const Tail& tail_of(ElementId receiver);
+  bool reaches(FibreId fibre, std::uint32_t trunk) const;
+  bool descend(PortRef at, FrequencySlot slot, const Tail& tail, std::uint32_t trunk, Path& path);
+  bool finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const;
+  bool may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
+  bool passes_already(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
+  std::vector<PortNumber> exits(const Element& element, PortNumber input, FrequencySlot slot) const;
+  bool may_resonate(const Element& element, FrequencySlot slot) const;
+  void claim(const Path& path, FrequencySlot slot);
+  std::vector<Hop> held_exits(PortRef at, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) const;
+  void add_connect(ElementId element, CrossConnect connect);
+
+  const Fabric& fabric_;
+  const Positions& preferred_;
+  Positions positions_;
+  std::vector<bool> frozen_;                            ///< by element
+  std::vector<std::vector<FrequencySlot>> passing_;     ///< by ring filter: light that goes through it and must go on to
+  std::vector<std::optional<Tail>> tails_;              ///< by receiver element
+  std::vector<std::optional<std::uint32_t>> trunk_of_;  ///< by element: its number among trunks, one a loop
+  std::size_t words_ = 0;
+  std::vector<std::uint64_t> reach_;  ///< [fibre][word]: trunks that light on it can come to
+};
+
+}  // namespace loom

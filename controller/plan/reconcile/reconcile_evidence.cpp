@@ -1,0 +1,136 @@
+// What differs, in a sentence: desired against observed, with values and limits.
+#include <algorithm>
+#include <string>
+
+#include "controller/plan/reconcile/reconcile.hpp"
+
+namespace loom {
+namespace {
+
+std::string describe(const LaserSetpoint& wanted) {
+  return wanted.emit ? to_string(centre_of(wanted.slot)) + " at " + to_string(wanted.power) : "darkness";
+}
+
+std::string describe(const LaserObservation& seen) {
+  return seen.emitting ? to_string(seen.frequency) + " at " + to_string(seen.power) : "darkness";
+}
+
+std::string name_of(const WssRoute& route) {
+  return "route n=" + std::to_string(route.slot.n) + " m=" + std::to_string(route.slot.m) + " from input " +
+         std::to_string(route.input) + " to output " + std::to_string(route.output);
+}
+
+std::string name_of(const CrossConnect& connect) {
+  return "cross-connect from input " + std::to_string(connect.input) + " to output " + std::to_string(connect.output);
+}
+
+/// The first row of `rows` that `others` have not, and how many more there are.
+template <class Row>
+std::string surplus(const std::vector<Row>& rows, const std::vector<Row>& others) {
+  std::string first = "none";
+  std::size_t count = 0;
+  for (const Row& row : rows) {
+    if (std::find(others.begin(), others.end(), row) == others.end()) {
+      first = count == 0 ? name_of(row) : first;
+      ++count;
+    }
+  }
+  return count > 1 ? first + " and " + std::to_string(count - 1) + " more" : first;
+}
+
+template <class Row>
+std::string describe_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen) {
+  return "desired and not there: " + surplus(wanted, seen) + "; there and not desired: " + surplus(seen, wanted);
+}
+
+std::string in_gigahertz(std::int64_t mhz) {
+  const std::int64_t tenths = (mhz < 0 ? -mhz : mhz) / 100;
+  return (mhz < 0 ? "-" : "+") + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GHz";
+}
+
+std::string describe_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint& wanted,
+                          const HeaterObservation& seen, const ReconcileLimits& limits) {
+  std::string text;
+  std::size_t count = 0;
+  for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
+    const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
+    const auto asked = std::find_if(wanted.rings.begin(), wanted.rings.end(),
+                                    [&](const RingResonance& candidate) { return candidate.channel == channel; });
+    if (channel >= seen.millivolts.size()) {
+      if (asked != wanted.rings.end() && count++ == 0) {
+        text = "channel " + std::to_string(channel) + ": desired resonance " + to_string(asked->resonance) + ", not read";
+      }
+      continue;
+    }
+    const Frequency found = resonance_at(ring, seen.millivolts[channel]);
+    const Frequency target = asked == wanted.rings.end() ? ring.cold_resonance : asked->resonance;
+    const std::int64_t limit = ring.fwhm.mhz / limits.ring_width_parts;
+    if (magnitude(found - target).mhz <= limit || count++ > 0) {
+      continue;
+    }
+    text = "channel " + std::to_string(channel) + ": desired " +
+           (asked == wanted.rings.end() ? "no heat" : "resonance " + to_string(target)) + ", observed " +
+           std::to_string(seen.millivolts[channel]) + " mV, which is " + to_string(found) + ", off by " +
+           in_gigahertz((found - target).mhz) + ", limit " + in_gigahertz(limit);
+  }
+  return count > 1 ? text + "; and " + std::to_string(count - 1) + " more channels" : text;
+}
+
+std::string describe_laser(const DevicePlan& plan, const LaserObservation& seen, Drift drift, const ReconcileLimits& limits) {
+  const auto& wanted = std::get<LaserSetpoint>(plan.timeline.front().setpoint);
+  std::string text =
+      "desired " + describe(wanted) +
+      (plan.timeline.size() > 1 ? " or another of its " + std::to_string(plan.timeline.size()) + " timeslots" : "") +
+      ", observed " + describe(seen);
+  if (drift == Drift::detuned) {
+    text += ", off by " + in_gigahertz((seen.frequency - centre_of(wanted.slot)).mhz) + ", limit " +
+            in_gigahertz(limits.detuned_beyond.mhz);
+  } else if (drift == Drift::dim) {
+    const std::int32_t lacking = (wanted.power - seen.power).centi;
+    text += ", weaker by " + std::to_string(lacking / 100) + "." + std::to_string(lacking % 100 / 10) + " dB, limit " +
+            std::to_string(limits.dim_beyond.centi / 100) + "." + std::to_string(limits.dim_beyond.centi % 100 / 10) + " dB";
+  }
+  return text;
+}
+
+std::string describe_reading(const Fabric& fabric, const DevicePlan& plan, const Observation& seen, Drift drift,
+                             const ReconcileLimits& limits) {
+  const Setpoint& wanted = plan.timeline.front().setpoint;
+  if (const auto* laser = std::get_if<LaserObservation>(&seen.reading);
+      laser && std::holds_alternative<LaserSetpoint>(wanted)) {
+    return describe_laser(plan, *laser, drift, limits);
+  }
+  if (const auto* bank = std::get_if<HeaterObservation>(&seen.reading);
+      bank && std::holds_alternative<HeaterSetpoint>(wanted)) {
+    return describe_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank, limits);
+  }
+  if (const auto* wss = std::get_if<WssObservation>(&seen.reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
+    return describe_rows(std::get<WssSetpoint>(wanted).routes, wss->routes);
+  }
+  if (const auto* ocs = std::get_if<OcsObservation>(&seen.reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
+    return describe_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects);
+  }
+  return "no reading of its kind";
+}
+
+std::string in_milliseconds(Duration duration) { return std::to_string(duration / std::chrono::milliseconds{1}) + " ms"; }
+
+}  // namespace
+
+std::string evidence_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, Drift drift, Instant now,
+                        const ReconcileLimits& limits) {
+  const Device& device = fabric.device(plan.device);
+  const std::string head = device.name + " (device " + std::to_string(device.id.value) + ", node " +
+                           std::to_string(device.agent.value) + ") is " + std::string(to_string(drift)) + ": ";
+  if (seen == nullptr) {
+    return head + "it was never read";
+  }
+  const std::string age = "read " + in_milliseconds(now - seen->read_at) + " ago";
+  if (drift == Drift::stale) {
+    return head + age + ", limit " + in_milliseconds(limits.stale_after) +
+           (seen->fault.empty() ? "" : "; its driver says: " + seen->fault);
+  }
+  return head + describe_reading(fabric, plan, *seen, drift, limits) + " (" + age + ")";
+}
+
+}  // namespace loom

@@ -1,0 +1,54 @@
+// The order in which rules are asked.
+#include "controller/plan/verify/verify.hpp"
+
+#include "controller/plan/verify/verify_parts.hpp"
+
+namespace loom {
+namespace {
+
+/// Light that nobody takes away is judged like light that an operator set by hand: it serves no circuit, and meets none.
+void add_occupied(const Fabric& fabric, const std::vector<ObservedLight>& occupied, verifying::Settings& settings) {
+  for (const ObservedLight& each : occupied) {
+    const ElementId transmitter = fabric.device(each.laser).elements[0];
+    for (verifying::Source& source : settings.sources) {
+      if (source.transmitter == transmitter && !source.device->touched && source.emissions.empty()) {
+        source.emissions.push_back({each.light, Duration{}, kForever});
+        settings.by_hand[transmitter.value] = true;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent,
+                const std::vector<ObservedLight>& occupied) {
+  Verdict verdict;
+  verifying::Faults faults;
+  if (!verifying::check_structure(fabric, plan, faults)) {
+    verdict.violations = faults.take();
+    return verdict;
+  }
+  verifying::Settings settings(fabric, plan);
+  settings.by_hand.resize(fabric.elements.size());
+  for (const DeviceOverride& override : intent.overrides) {
+    // One that is dark by hand lights nothing, and one that was adopted dark serves circuits: only its power was adopted.
+    if (override.device.value < fabric.devices.size() && emits(override.setpoint)) {
+      settings.by_hand[fabric.device(override.device).elements[0].value] = true;
+    }
+  }
+  verifying::check_setpoints(fabric, plan, settings, intent, faults);
+  verifying::check_grants(fabric, plan, settings, faults);
+  add_occupied(fabric, occupied, settings);
+  const std::vector<verifying::Reception> receptions = verifying::check_light(fabric, plan, settings, faults);
+  verifying::check_change(fabric, plan, settings, base, faults);
+  verifying::check_margins(fabric, plan, settings, receptions, verdict, faults);
+  verdict.violations = faults.take();
+  return verdict;
+}
+
+std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent) {
+  return examine(fabric, plan, base, intent).violations;
+}
+
+}  // namespace loom

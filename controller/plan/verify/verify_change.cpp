@@ -1,0 +1,177 @@
+// Rules about the way from the base to the plan: who goes dark for it, and that everybody who changes is named.
+#include <algorithm>
+#include <unordered_map>
+
+#include "controller/plan/verify/verify_parts.hpp"
+
+namespace loom::verifying {
+namespace {
+
+/// Nothing emits, nothing is routed, no ring is held.
+bool is_idle(const Setpoint& setpoint) {
+  const auto* heater = std::get_if<HeaterSetpoint>(&setpoint);
+  const auto* wss = std::get_if<WssSetpoint>(&setpoint);
+  const auto* ocs = std::get_if<OcsSetpoint>(&setpoint);
+  return !emits(setpoint) && (heater == nullptr || heater->rings.empty()) && (wss == nullptr || wss->routes.empty()) &&
+         (ocs == nullptr || ocs->connects.empty());
+}
+
+bool is_idle(const DevicePlan& plan) { return plan.timeline.size() == 1 && is_idle(plan.timeline[0].setpoint); }
+
+class ChangeRules {
+ public:
+  ChangeRules(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults)
+      : fabric_(fabric), plan_(plan), settings_(settings), base_(base), faults_(faults), undisturbed_(fabric.elements.size()) {
+    if (base != nullptr) {
+      before_.emplace(fabric, *base);
+    }
+  }
+
+  void run() {
+    if (plan_.base != (base_ == nullptr ? Revision{} : base_->revision)) {
+      declare("the plan is against revision " + std::to_string(plan_.base.value) + ", confirmed is " +
+              std::to_string(base_ == nullptr ? 0 : base_->revision.value));
+    }
+    check_nodes();
+    check_moving_ports();
+    check_circuits();
+  }
+
+ private:
+  void declare(std::string evidence) {
+    faults_.add(rules::kChangeDeclared, [&] { return std::move(evidence); });
+  }
+
+  /// What follows no order changes nothing: it may be planned dark, or as it was.
+  bool changes(const DevicePlan& plan) const {
+    if (plan.left_alone &&
+        std::none_of(plan.timeline.begin(), plan.timeline.end(),
+                     [](const TimedSetpoint& entry) { return emits(entry.setpoint); }) &&
+        fabric_.device(plan.device).kind == DeviceKind::itla_laser) {
+      return false;
+    }
+    return before_ ? before_->devices[plan.device.value]->timeline != plan.timeline : !is_idle(plan);
+  }
+
+  void check_nodes() {
+    for (const NodePlan& slice : plan_.nodes) {
+      const NodePlan* before = base_ == nullptr ? nullptr : &base_->nodes[slice.node.value];
+      bool takes_part = before == nullptr
+                            ? slice.cycle != Duration{} || slice.grants
+                            : slice.cycle != before->cycle || slice.cycles != before->cycles || slice.grants != before->grants;
+      for (const DevicePlan& device : slice.devices) {
+        const bool changed = changes(device);
+        takes_part = takes_part || changed || device.touched;
+        if (changed && !device.touched) {
+          declare(fabric_.device(device.device).name + " changes but is not marked as touched");
+        }
+        check_steering(device, changed);
+      }
+      if (takes_part && !std::binary_search(plan_.changed.begin(), plan_.changed.end(), slice.node)) {
+        declare(fabric_.nodes[slice.node.value].name + " changes but is not among the nodes that take part");
+      }
+    }
+  }
+
+  /// Nobody moves it before everybody is dark, nor from a place that this plan was not judged from.
+  void check_steering(const DevicePlan& device, bool changed) {
+    const std::string& name = fabric_.device(device.device).name;
+    const bool moved = std::binary_search(plan_.moved_steering.begin(), plan_.moved_steering.end(), device.device);
+    const bool steers = fabric_.steers_others[device.device.value];
+    if (moved != (changed && steers)) {
+      declare(name +
+              (!moved    ? " moves but is not among"
+               : changed ? " steers nobody else's light but is among"
+                         : " does not move but is among") +
+              " the devices that wait for everybody's dark");
+    }
+    const auto holds_base = [&](const Setpoint& setpoint) {
+      return before_ ? before_->devices[device.device.value]->timeline.front().setpoint == setpoint : is_idle(setpoint);
+    };
+    const bool is_laser = fabric_.device(device.device).kind == DeviceKind::itla_laser;
+    if (changed && !is_laser && std::none_of(device.may_hold.begin(), device.may_hold.end(), holds_base)) {
+      declare(name + " moves from where the base has it, which is not among what it may hold");
+    }
+  }
+
+  /// Light that stays on must not run through anything that moves: an untouched emitting laser has the same way in both.
+  void check_moving_ports() {
+    for (const Source& source : settings_.sources) {
+      if (source.device->touched || source.emissions.empty() || !before_) {
+        continue;
+      }
+      undisturbed_[source.transmitter.value] = true;
+      FrequencySlot seen{-1'000'000, 0};
+      for (const Emission& emission : source.emissions) {
+        if (emission.laser.slot == seen) {
+          continue;
+        }
+        seen = emission.laser.slot;
+        if (footprint(fabric_, *before_, source.transmitter, seen) != footprint(fabric_, settings_, source.transmitter, seen)) {
+          undisturbed_[source.transmitter.value] = false;
+          faults_.add(rules::kMovingPort, [&] {
+            return fabric_.element(source.transmitter).name + " stays lit at " + to_string(centre_of(seen)) +
+                   " while a switch or filter on its way moves";
+          });
+        }
+      }
+    }
+  }
+
+  void check_circuits() {
+    std::unordered_map<std::uint64_t, const Circuit*> before;  // looked up only
+    for (std::size_t i = 0; base_ != nullptr && i < base_->circuits.size(); ++i) {
+      before.emplace(base_->circuits[i].id.value, &base_->circuits[i]);
+    }
+    std::vector<CircuitId> expected;
+    for (const Circuit& circuit : plan_.circuits) {
+      const auto found = before.find(circuit.id.value);
+      if (found == before.end()) {
+        expected.push_back(circuit.id);
+        check_new(circuit);
+        continue;
+      }
+      if (*found->second != circuit || !undisturbed_[circuit.transmitter.value]) {
+        faults_.add(rules::kUnchangedUntouched, [&] {
+          return "circuit " + std::to_string(circuit.id.value) + " keeps its id from revision " +
+                 std::to_string(plan_.base.value) + ", but its ends, its light or its way are others or are touched";
+        });
+      }
+      before.erase(found);
+    }
+    for (std::size_t i = 0; base_ != nullptr && i < base_->circuits.size(); ++i) {
+      if (before.contains(base_->circuits[i].id.value)) {
+        expected.push_back(base_->circuits[i].id);
+      }
+    }
+    std::sort(expected.begin(), expected.end());
+    if (expected != plan_.touched) {
+      declare("the plan names " + std::to_string(plan_.touched.size()) + " touched circuits, begun or ended are " +
+              std::to_string(expected.size()));
+    }
+  }
+
+  void check_new(const Circuit& circuit) {
+    const auto device = fabric_.device_of_element[circuit.transmitter.value];
+    if (device && !settings_.devices[device->value]->touched) {
+      declare("circuit " + std::to_string(circuit.id.value) + " is new, but " + fabric_.device(*device).name +
+              " is not touched");
+    }
+  }
+
+  const Fabric& fabric_;
+  const Plan& plan_;
+  const Settings& settings_;
+  const Plan* base_;
+  Faults& faults_;
+  std::optional<Settings> before_;
+  std::vector<bool> undisturbed_;  ///< by transmitter: emits, untouched, same way as before
+};
+
+}  // namespace
+
+void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults) {
+  ChangeRules(fabric, plan, settings, base, faults).run();
+}
+
+}  // namespace loom::verifying

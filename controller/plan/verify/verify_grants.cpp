@@ -1,0 +1,198 @@
+// Rules about jobs under grants. Their agents choose the instants, so what counts is every light that a table allows: each must
+// be a circuit of its own job, known to the arbiter at its end, and nobody else's receiver may ever be asked.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "controller/plan/verify/verify_parts.hpp"
+#include "core/limits.hpp"
+
+namespace loom::verifying {
+namespace {
+
+class GrantRules {
+ public:
+  GrantRules(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults)
+      : fabric_(fabric), plan_(plan), settings_(settings), faults_(faults) {}
+
+  void run() {
+    for (const NodePlan& slice : plan_.nodes) {
+      if (slice.grants) {
+        jobs_.insert(slice.grants->job);
+        check_times(slice);
+        check_wavelengths(slice);
+        check_sends(slice);
+      }
+    }
+    check_circuits();
+    check_receivers();
+    check_routed_by();
+  }
+
+ private:
+  void refuse(const std::string& evidence) {
+    faults_.add(rules::kGrantTable, [&] { return evidence; });
+  }
+  const std::string& name(NodeId node) const { return fabric_.nodes[node.value].name; }
+
+  /// The machines' times must be no shorter than what the devices need.
+  void check_times(const NodePlan& slice) {
+    const GrantMap& map = *slice.grants;
+    const GrantTimings& timings = map.timings;
+    const Duration longest = Duration{limits::kGrantWindowNs} / 4 * 3 - overhead_of(timings);  // a quarter is for slack
+    if (map.quantum <= Duration{} || map.quantum > longest) {
+      refuse(name(slice.node) + ": a quantum of " + std::to_string(map.quantum.count()) + " ns, allowed 1 to " +
+             std::to_string(longest.count()) + " ns");
+    }
+    for (const AllowedWavelength& wavelength : map.wavelengths) {
+      if (wavelength.laser.value >= fabric_.devices.size() || fabric_.device(wavelength.laser).kind != DeviceKind::itla_laser) {
+        refuse(name(slice.node) + ": its table names device " + std::to_string(wavelength.laser.value) + ", which is no laser");
+        continue;
+      }
+      const auto& transmitter = std::get<Transmitter>(fabric_.element(fabric_.device(wavelength.laser).elements[0]).kind);
+      const Duration dark = transmitter.blank_max + transmitter.control_max;
+      if (timings.tune < transmitter.retune_max + dark || guard_of(timings) < dark ||
+          timings.trigger_late < transmitter.control_max || timings.rate > transmitter.rate) {
+        refuse(fabric_.device(wavelength.laser).name + ": tuned within " + std::to_string(timings.tune.count()) +
+               " ns, needs " + std::to_string((transmitter.retune_max + dark).count()) + " ns; dark within " +
+               std::to_string(guard_of(timings).count()) + " ns, needs " + std::to_string(dark.count()) + " ns");
+      }
+    }
+  }
+
+  const Circuit* circuit_of(const NodePlan& slice, const AllowedWavelength& wavelength) const {
+    const auto found = std::find_if(plan_.circuits.begin(), plan_.circuits.end(), [&](const Circuit& circuit) {
+      return circuit.source == slice.node && circuit.destination == wavelength.destination && circuit.slot == wavelength.slot &&
+             fabric_.device_of_element[circuit.transmitter.value] == wavelength.laser && circuit.job == slice.grants->job;
+    });
+    return found == plan_.circuits.end() ? nullptr : &*found;
+  }
+
+  /// Waves, circuits and palettes say the same.
+  void check_wavelengths(const NodePlan& slice) {
+    std::map<DeviceId, std::vector<FrequencySlot>> wavelength_sets;
+    std::map<DeviceId, std::set<NodeId>> reached;
+    for (const AllowedWavelength& wavelength : slice.grants->wavelengths) {
+      if (circuit_of(slice, wavelength) == nullptr) {
+        refuse(name(slice.node) + ": its table allows " + to_string(centre_of(wavelength.slot)) + " to node " +
+               std::to_string(wavelength.destination.value) + ", which is no circuit of job " +
+               std::to_string(slice.grants->job.value));
+      }
+      wavelength_sets[wavelength.laser].push_back(wavelength.slot);
+      reached[wavelength.laser].insert(wavelength.destination);
+    }
+    for (auto& [laser, slots] : wavelength_sets) {
+      const DevicePlan* device = laser.value < settings_.devices.size() ? settings_.devices[laser.value] : nullptr;
+      std::vector<FrequencySlot> emitted;
+      for (std::size_t i = 0; device != nullptr && i < device->timeline.size(); ++i) {
+        const auto* setpoint = std::get_if<LaserSetpoint>(&device->timeline[i].setpoint);
+        if (setpoint != nullptr && setpoint->emit) {
+          emitted.push_back(setpoint->slot);
+        }
+      }
+      const auto by_n = [](FrequencySlot a, FrequencySlot b) { return a.n < b.n; };
+      std::sort(slots.begin(), slots.end(), by_n);
+      std::sort(emitted.begin(), emitted.end(), by_n);
+      if (slots != emitted) {
+        refuse(name(slice.node) + ": its table has " + std::to_string(slots.size()) + " wavelengths of device " +
+               std::to_string(laser.value) + ", the wavelength set " + std::to_string(emitted.size()) + " others");
+      }
+      if (reached[laser] != reached.begin()->second) {
+        refuse(name(slice.node) + ": its lasers do not reach the same nodes; a grant may be lit by any of them");
+      }
+    }
+  }
+
+  void check_sends(const NodePlan& slice) {
+    for (const OfferedStream& stream : slice.grants->sends) {
+      const bool has_wavelength =
+          std::any_of(slice.grants->wavelengths.begin(), slice.grants->wavelengths.end(),
+                      [&](const AllowedWavelength& wavelength) { return wavelength.destination == stream.destination; });
+      if (stream.source != slice.node || !has_wavelength) {
+        refuse(name(slice.node) + ": it is to send from node " + std::to_string(stream.source.value) + " to node " +
+               std::to_string(stream.destination.value) + ", where its table leads no light");
+      }
+    }
+  }
+
+  /// Every circuit of such a job is in its source's table, and the arbiter at its end knows the source and the same times.
+  void check_circuits() {
+    for (const Circuit& circuit : plan_.circuits) {
+      if (!jobs_.contains(circuit.job)) {
+        continue;
+      }
+      const auto& source = plan_.nodes[circuit.source.value].grants;
+      const auto& end = plan_.nodes[circuit.destination.value].grants;
+      const auto laser = fabric_.device_of_element[circuit.transmitter.value];
+      const bool is_in_table =
+          source && laser &&
+          std::find(source->wavelengths.begin(), source->wavelengths.end(),
+                    AllowedWavelength{circuit.destination, *laser, circuit.slot}) != source->wavelengths.end();
+      if (!is_in_table) {
+        refuse("circuit " + std::to_string(circuit.id.value) + " of job " + std::to_string(circuit.job.value) +
+               " is in no table of " + name(circuit.source));
+        continue;
+      }
+      const bool agrees = end && end->job == circuit.job && end->routed_by == source->routed_by &&
+                          end->timings == source->timings && end->quantum == source->quantum &&
+                          std::binary_search(end->sources.begin(), end->sources.end(), circuit.source);
+      if (!agrees) {
+        refuse(name(circuit.destination) + " has no arbiter that knows " + name(circuit.source) + " of job " +
+               std::to_string(circuit.job.value) + " with the same times");
+      }
+    }
+  }
+
+  /// An arbiter guards a receiver from its own job alone, so no other job may ever reach it.
+  void check_receivers() {
+    std::map<ElementId, JobId> owner;
+    for (const Circuit& circuit : plan_.circuits) {
+      const auto [found, is_new] = owner.emplace(circuit.receiver, circuit.job);
+      if (!is_new && found->second != circuit.job && (jobs_.contains(circuit.job) || jobs_.contains(found->second))) {
+        faults_.add(rules::kJobIsolation, [&, other = found->second] {
+          return fabric_.element(circuit.receiver).name + " receives job " + std::to_string(other.value) + " and job " +
+                 std::to_string(circuit.job.value) + ", one of them under grants";
+        });
+      }
+    }
+  }
+
+  /// New arbiters wait for no former lease: so nobody of the job may stay lit while its light is laid.
+  void check_routed_by() {
+    std::map<JobId, Revision> routed_by;
+    for (const NodePlan& slice : plan_.nodes) {
+      if (!slice.grants) {
+        continue;
+      }
+      const GrantMap& map = *slice.grants;
+      const auto [found, is_new] = routed_by.emplace(map.job, map.routed_by);
+      if (map.routed_by > plan_.revision || (!is_new && found->second != map.routed_by)) {
+        refuse(name(slice.node) + ": its light of job " + std::to_string(map.job.value) + " is of revision " +
+               std::to_string(map.routed_by.value) + ", others' of " + std::to_string(found->second.value));
+      }
+      for (const AllowedWavelength& wavelength : map.wavelengths) {
+        const DevicePlan* device =
+            wavelength.laser.value < settings_.devices.size() ? settings_.devices[wavelength.laser.value] : nullptr;
+        if (device != nullptr && device->touched != (map.routed_by == plan_.revision)) {
+          refuse(fabric_.device(wavelength.laser).name + (device->touched ? " goes dark" : " stays lit") +
+                 " although the light of job " + std::to_string(map.job.value) +
+                 (device->touched ? " stays as it was routed" : " is routed anew"));
+        }
+      }
+    }
+  }
+
+  const Fabric& fabric_;
+  const Plan& plan_;
+  const Settings& settings_;
+  Faults& faults_;
+  std::set<JobId> jobs_;  ///< under grants
+};
+
+}  // namespace
+
+void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults) {
+  GrantRules(fabric, plan, settings, faults).run();
+}
+
+}  // namespace loom::verifying

@@ -1,0 +1,121 @@
+// Plans by the rules of every plan; of intents the numbers and kinds alone, since planning judges the rest.
+#include "controller/plan/verify/verify_journal.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "controller/plan/verify/verify_parts.hpp"
+
+namespace loom {
+namespace {
+
+class Numbers {
+ public:
+  explicit Numbers(const Fabric& fabric) : fabric_(fabric) {}
+
+  void see(const Intent& intent) {
+    for (const Job& job : intent.jobs) {
+      see_nodes(job.nodes, "job " + std::to_string(job.id.value));
+    }
+    see_nodes(intent.drained, "the list of drained nodes");
+    see_nodes(intent.maintenance, "the list of nodes in maintenance");
+    for (const DeviceOverride& override : intent.overrides) {
+      see_override(override);
+    }
+    see(intent.pinned);
+  }
+
+  void see(const std::vector<JobSchedule>& schedules) {
+    for (const JobSchedule& schedule : schedules) {
+      for (const Stage& stage : schedule.stages) {
+        for (const Timeslot& timeslot : stage.timeslots) {
+          see(timeslot.circuits);
+        }
+      }
+    }
+  }
+
+  void see(const std::vector<Circuit>& circuits) {
+    for (const Circuit& circuit : circuits) {
+      const std::string who = "circuit " + std::to_string(circuit.id.value);
+      see_nodes({circuit.source, circuit.destination}, who);
+      if (!is_kind<Transmitter>(circuit.transmitter) || !is_kind<Receiver>(circuit.receiver)) {
+        refuse(who + " runs from element " + std::to_string(circuit.transmitter.value) + " to element " +
+               std::to_string(circuit.receiver.value) + ", which are no transmitter and receiver of it");
+      }
+    }
+  }
+
+  void see(const Plan& plan) {
+    verifying::Faults faults;
+    if (!verifying::check_structure(fabric_, plan, faults)) {
+      refuse("revision " + std::to_string(plan.revision.value) + ": " + faults.take().front().evidence);
+    }
+    see_nodes(plan.changed, "revision " + std::to_string(plan.revision.value));
+  }
+
+  Result<void> verdict() const {
+    return misfit_.empty() ? Result<void>{}
+                           : fail(ErrorCode::conflict,
+                                  "the journal names what fabric " + fabric_.name + " does not have: " + misfit_ +
+                                      "; start with the fabric that it was written under, " + "or with another --state");
+  }
+
+ private:
+  void refuse(std::string misfit) { misfit_ = misfit_.empty() ? std::move(misfit) : misfit_; }
+
+  template <class Kind>
+  bool is_kind(ElementId id) const {
+    return id.value < fabric_.elements.size() && std::holds_alternative<Kind>(fabric_.element(id).kind);
+  }
+
+  void see_nodes(const std::vector<NodeId>& nodes, const std::string& who) {
+    for (const NodeId node : nodes) {
+      if (node.value >= fabric_.nodes.size()) {
+        refuse(who + " names node " + std::to_string(node.value) + " of " + std::to_string(fabric_.nodes.size()));
+      }
+    }
+  }
+
+  void see_override(const DeviceOverride& override) {
+    const std::string who = "device " + std::to_string(override.device.value);
+    if (override.device.value >= fabric_.devices.size()) {
+      return refuse(who + " is set, of " + std::to_string(fabric_.devices.size()));
+    }
+    const Device& device = fabric_.device(override.device);
+    if (override.setpoint.index() != static_cast<std::size_t>(device.kind)) {  // both in one order, see verify_setpoints.cpp
+      refuse(who + " (" + device.name + ") is set as one of another kind");
+    }
+  }
+
+  const Fabric& fabric_;
+  std::string misfit_;  ///< the first
+};
+
+}  // namespace
+
+Result<void> verify_journal(const Fabric& fabric, const SnapshotRecord& state) {
+  Numbers numbers(fabric);
+  for (const auto& plan : {state.confirmed, state.going}) {
+    if (plan != nullptr) {
+      numbers.see(*plan);
+    }
+  }
+  for (const auto& plan : state.uncertain) {
+    numbers.see(*plan);
+  }
+  numbers.see(state.intent);
+  if (state.going_intent != nullptr) {
+    numbers.see(*state.going_intent);
+  }
+  for (const KeptRevision& kept : state.kept) {
+    numbers.see(*kept.intent);
+    numbers.see(kept.circuits);
+  }
+  if (state.probation) {
+    numbers.see(state.probation->pinned_before);
+  }
+  return numbers.verdict();
+}
+
+}  // namespace loom

@@ -1,0 +1,137 @@
+// Margins: how much room the light of a plan has, and what is left of it for circuits that stay lit while a WSS on their way
+// reloads its hologram for others. Not modelled: amplifier transients, and light that a hologram in motion sends astray.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "controller/plan/verify/verify_parts.hpp"
+
+namespace loom::verifying {
+namespace {
+
+constexpr double kNoCrosstalk = 1e-12;  ///< -120 dB stands for none
+
+Db to_db(double ratio) { return {static_cast<std::int32_t>(std::lround(1000 * std::log10(std::max(ratio, kNoCrosstalk))))}; }
+
+struct Dip {
+  Db depth{};
+  Duration time{};
+};
+
+class Margins {
+ public:
+  Margins(const Fabric& fabric, const Plan& plan, const Settings& settings, Verdict& verdict, Faults& faults)
+      : fabric_(fabric),
+        plan_(plan),
+        settings_(settings),
+        verdict_(verdict),
+        faults_(faults),
+        reloads_(fabric.elements.size()) {
+    for (const NodePlan& node : plan.nodes) {
+      for (const DevicePlan& device : node.devices) {
+        if (device.touched && fabric.device(device.device).kind == DeviceKind::wss) {
+          reloads_[fabric.device(device.device).elements[0].value] = true;
+          any_reloads_ = true;
+        }
+      }
+    }
+  }
+
+  void run(const std::vector<Reception>& receptions) {
+    LightMargins& light = verdict_.light;
+    light.link_margin = light.crosstalk_margin = light.dip_margin = Db{std::numeric_limits<std::int32_t>::max()};
+    light.crosstalk = to_db(kNoCrosstalk);
+    for (std::size_t i = 0; i < receptions.size(); ++i) {
+      if (receptions[i].signal_mw > 0) {
+        add(plan_.circuits[i], receptions[i]);
+      }
+    }
+    if (light.circuits == 0) {
+      light = {};
+    } else if (light.dipped == 0) {
+      light.dip_margin = {};
+    }
+    std::sort(verdict_.blinded.begin(), verdict_.blinded.end());
+    const LightMargins& claimed = plan_.certificate.light;
+    if (claimed.circuits != 0 && claimed != light) {
+      faults_.add(rules::kCertificateLight, [&] {
+        return "the certificate claims " + std::to_string(claimed.circuits) + " circuits with a link margin of " +
+               to_string(claimed.link_margin) + " and crosstalk of " + to_string(claimed.crosstalk) + "; the light says " +
+               std::to_string(light.circuits) + ", " + to_string(light.link_margin) + ", " + to_string(light.crosstalk);
+      });
+    }
+  }
+
+ private:
+  void add(const Circuit& circuit, const Reception& reception) {
+    LightMargins& light = verdict_.light;
+    ++light.circuits;
+    const auto& receiver = std::get<Receiver>(fabric_.element(circuit.receiver).kind);
+    const Dbm power = to_dbm(Milliwatt{reception.signal_mw});
+    const Db above = power - receiver.sensitivity;
+    if (const Db margin = std::min(above, receiver.overload - power); margin < light.link_margin) {
+      light.link_margin = margin;
+      light.weakest = circuit.receiver;
+    }
+    const Db crosstalk = to_db(reception.crosstalk);
+    const Db room = to_db(kCrosstalkLimit) - crosstalk;
+    if (room < light.crosstalk_margin) {
+      light.crosstalk = crosstalk;
+      light.crosstalk_margin = room;
+      light.noisiest = circuit.receiver;
+    }
+    if (any_reloads_ && !std::binary_search(plan_.touched.begin(), plan_.touched.end(), circuit.id)) {
+      add_dip(circuit, std::min(above, room));
+    }
+  }
+
+  /// While the signal dips, the light beside it need not: both margins shrink by the dip.
+  void add_dip(const Circuit& circuit, Db margin) {
+    const Dip dip = dip_of(circuit);
+    if (dip.depth == Db{0}) {
+      return;
+    }
+    LightMargins& light = verdict_.light;
+    ++light.dipped;
+    light.dip = std::max(light.dip, dip.depth);
+    light.dip_time = std::max(light.dip_time, dip.time);
+    light.dip_margin = std::min(light.dip_margin, margin - dip.depth);
+    if (margin < dip.depth) {
+      verdict_.blinded.push_back(circuit.transmitter);
+      faults_.add(rules::kReloadDip, [&] {
+        return "circuit " + std::to_string(circuit.id.value) + " stays lit with a margin of " + to_string(margin) +
+               ", and dips by " + to_string(dip.depth) + " while WSS on its way reload";
+      });
+    }
+  }
+
+  /// Of every WSS on the circuit's way that reloads, at once.
+  Dip dip_of(const Circuit& circuit) const {
+    Dip dip;
+    for (const ElementId id : elements_on_path(fabric_, settings_, circuit.transmitter, circuit.slot)) {
+      if (reloads_[id.value]) {
+        const auto& wss = std::get<WavelengthSelectiveSwitch>(fabric_.element(id).kind);
+        dip.depth = dip.depth + wss.reload_dip;
+        dip.time = std::max(dip.time, wss.settle_max);
+      }
+    }
+    return dip;
+  }
+
+  const Fabric& fabric_;
+  const Plan& plan_;
+  const Settings& settings_;
+  Verdict& verdict_;
+  Faults& faults_;
+  std::vector<bool> reloads_;  ///< by element: a WSS that moves for this revision
+  bool any_reloads_ = false;
+};
+
+}  // namespace
+
+void check_margins(const Fabric& fabric, const Plan& plan, const Settings& settings, const std::vector<Reception>& receptions,
+                   Verdict& verdict, Faults& faults) {
+  Margins(fabric, plan, settings, verdict, faults).run(receptions);
+}
+
+}  // namespace loom::verifying

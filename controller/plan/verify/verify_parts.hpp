@@ -1,0 +1,223 @@
+// Inside verify: what a plan sets, how light runs through it, and the groups of rules. For verify*.cpp only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/plan/verify/verify.hpp"
+
+namespace loom::verifying {
+
+/// m of the widest frequency slot that a WSS route may have: 400 GHz.
+inline constexpr std::int32_t kWidestSlot = 32;
+
+/// Collects violations; keeps the first few of each rule.
+class Faults {
+ public:
+  template <class Evidence>  // a function that makes the sentence, called only when it is kept
+  void add(std::string_view rule, Evidence evidence) {
+    std::uint32_t& count = counts_[std::string(rule)];
+    if (count < kKept) {
+      PlanViolation found{std::string(rule), evidence()};
+      if (std::find(violations_.begin(), violations_.end(), found) == violations_.end()) {
+        violations_.push_back(std::move(found));
+        ++count;
+      }
+    }
+  }
+  bool empty() const { return violations_.empty(); }
+  std::vector<PlanViolation> take() { return std::move(violations_); }
+
+ private:
+  static constexpr std::uint32_t kKept = 4;
+  std::map<std::string, std::uint32_t> counts_;
+  std::vector<PlanViolation> violations_;
+};
+
+/// What a circuit's receiver gets of it, at its worst over all moments of the plan.
+struct Reception {
+  double signal_mw = 0;  ///< lowest; 0: nothing arrives
+  double crosstalk = 0;  ///< highest, other light over the signal
+};
+
+/// Summed in-band crosstalk that a 100G receiver still bears (docs/systems/oddl.md#two-time-scales: -20 dB is fatal for PAM4).
+inline constexpr double kCrosstalkLimit = 0.01;
+
+struct Emission {
+  LaserSetpoint laser;
+  Duration begin{};  ///< from relight
+  Duration end = kForever;
+};
+
+/// One transmitter's light over a stage; empty emissions: dark.
+struct Source {
+  ElementId transmitter;
+  const DevicePlan* device = nullptr;
+  std::vector<Emission> emissions;
+  bool is_static() const { return emissions.size() == 1 && emissions[0].end == kForever; }
+};
+
+/// What a plan's setpoints say, by element. Precondition: check_structure() found nothing.
+struct Settings {
+  Settings(const Fabric& fabric, const Plan& plan);
+  std::vector<const DevicePlan*> devices;            ///< by device
+  std::vector<Source> sources;                       ///< every transmitter with a device, ascending element
+  std::vector<const WssSetpoint*> wss;               ///< by element
+  std::vector<const OcsSetpoint*> ocs;               ///< by element
+  std::vector<std::optional<Frequency>> resonances;  ///< by element; nothing = parked
+  std::vector<bool> by_hand;                         ///< by element: a transmitter that an operator set, may serve no circuit
+};
+
+/// Light of one frequency slot on one fibre: signals, or leaks.
+struct Cell {
+  double mw = 0;
+  std::uint32_t source = 0;   ///< transmitter element; of several the one with the lowest id
+  std::uint16_t colour = 0;   ///< index into LightTracer::colours
+  std::uint16_t signals = 0;  ///< how many transmitters' signals; 0: leaks
+};
+
+/// Cells by fibre.
+struct Layer {
+  struct Range {
+    std::uint32_t begin = 0;
+    std::uint32_t count = 0;
+  };
+  std::vector<Cell> cells;
+  std::vector<Range> fibres;
+
+  std::span<const Cell> on(FibreId fibre) const {
+    return {cells.data() + fibres[fibre.value].begin, fibres[fibre.value].count};
+  }
+};
+
+struct Lit {
+  ElementId transmitter;
+  FrequencySlot slot;
+  Dbm power;
+};
+
+/// The light of one set of emitting transmitters, on every fibre.
+struct Field {
+  Layer signals;  ///< came by open ways only; ascending colour on each fibre
+  Layer leaks;    ///< passed a closed switch, grating or filter at least once
+
+  double power_on(FibreId fibre) const {
+    double sum = 0;
+    for (const Layer* layer : {&signals, &leaks}) {
+      for (const Cell& cell : layer->on(fibre)) {
+        sum += cell.mw;
+      }
+    }
+    return sum;
+  }
+};
+
+/// Sends light forward through the fabric, powers in mW. Each transmitter's signal is followed by its own way, so fibre may run
+/// in rings; leaks are summed element by element, over and over where there are loops, until they change no more.
+class LightTracer {
+ public:
+  LightTracer(const Fabric& fabric, const Settings& settings, Faults& faults);
+  Field trace(const std::vector<Lit>& lights);
+  const std::vector<FrequencySlot>& colours() const { return colours_; }
+
+ private:
+  /// What becomes of one cell at one input.
+  struct Passage {
+    int output = -1;    ///< where it passes; kEveryOutput, or -1: nowhere
+    double factor = 0;  ///< loss and gain on that way
+    double leak = 0;    ///< of what goes to each other output
+  };
+  static constexpr int kEveryOutput = -2;
+
+  void order();
+  void measure();
+  std::vector<std::int32_t> leak_exits_of(const Element& element, const WssSetpoint& setpoint) const;
+  void follow(const Lit& light);
+  Layer gather();
+  Passage passage_of(const Element& element, PortNumber input, const Cell& cell);
+  Passage passage_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input, const Cell& cell);
+  Passage passage_of_ring(const Element& element, const RingFilter& ring, PortNumber input, const Cell& cell);
+  bool leak_is_received(const Element& grating) const;
+  Passage passage_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input,
+                             const Cell& cell);
+  void leak(Field& field);
+  void leak_through(const Element& element, Field& field);
+  void check_coupler(const Element& element, const Layer& signals);
+  void check_ring(const Element& element, const RingFilter& ring, const Layer& signals);
+  void check_fibre(const Fibre& fibre, std::span<const Cell> signals);
+  std::uint16_t colour_of(FrequencySlot slot) const;
+  FrequencyOffset width_of_signal(const Cell& cell) const;
+
+  const Fabric& fabric_;
+  const Settings& settings_;
+  Faults& faults_;
+  std::vector<FrequencySlot> colours_;  ///< of all emissions, ascending
+  std::vector<ElementId> order_;        ///< topological, loops opened at their lowest element
+  bool has_loops_ = false;
+  std::vector<double> pass_factor_;  ///< by element, linear, insertion loss and gain
+  std::vector<double> drop_factor_;  ///< by element: what drops from a ring or is added to it
+  std::vector<double> leak_factor_;  ///< by element; 0: does not leak
+  std::vector<double> fibre_factor_;
+  std::vector<std::vector<std::int32_t>> leak_exits_;  ///< [WSS element][input x colour]
+
+  struct Arrival {
+    FibreId fibre;
+    Cell cell;
+  };
+  struct Passing {
+    Cell cell;
+    Passage way;
+  };
+  std::vector<Arrival> arrivals_;    ///< scratch
+  std::vector<Arrival> open_;        ///< scratch
+  std::vector<std::uint32_t> seen_;  ///< by fibre: number of the signal that came last
+  std::uint32_t signal_number_ = 0;
+  std::vector<Passing> passing_;  ///< scratch
+  std::vector<double> sum_;       ///< scratch, by colour
+};
+
+/// Every element and port that a transmitter's signal visits in order, with what its light needs of each: equal marks, nothing
+/// on its way moved so that the light felt it. A ring that it drops from is marked by its resonance, one that it passes only by
+/// which side of the light the resonance is on: on the way to another place on that side it never meets the light.
+std::vector<std::int64_t> footprint(const Fabric& fabric, const Settings& settings, ElementId transmitter, FrequencySlot slot);
+
+/// Every element that a transmitter's signal comes to, in the order of its way; one that it comes to twice is there twice.
+std::vector<ElementId> elements_on_path(const Fabric& fabric, const Settings& settings, ElementId transmitter,
+                                        FrequencySlot slot);
+
+/// The routes of this input that light of this slot touches at all.
+template <class Visit>
+void each_overlapping(const std::vector<WssRoute>& routes, PortNumber input, FrequencySlot slot, Visit visit) {
+  const std::int32_t reach = slot.m + kWidestSlot;  // centres of slots that overlap are closer than this
+  auto at = std::lower_bound(routes.begin(), routes.end(), slot.n - reach,
+                             [](const WssRoute& route, std::int32_t n) { return route.slot.n < n; });
+  for (; at != routes.end() && at->slot.n <= slot.n + reach; ++at) {
+    if (at->input == input && overlaps(at->slot, slot)) {
+      visit(*at);
+    }
+  }
+}
+
+/// Does a ring (nothing: parked) act on light of this frequency?
+bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequency light);
+
+bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults);
+void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults);
+void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
+/// The receptions are by circuit of the plan.
+std::vector<Reception> check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
+/// `powers`: all light that may be in each fibre together, mW at its end, by fibre. The tracer names whose it is.
+void check_powers(const Fabric& fabric, const Plan& plan, const Settings& settings, LightTracer& tracer,
+                  std::span<const double> powers, Faults& faults);
+/// Fills the verdict's light, and names whom a dip would blind.
+void check_margins(const Fabric& fabric, const Plan& plan, const Settings& settings, const std::vector<Reception>& receptions,
+                   Verdict& verdict, Faults& faults);
+void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults);
+
+}  // namespace loom::verifying

@@ -1,0 +1,343 @@
+// Rules that need no light: are the slices whole and lawful, do lasers and heaters stay within their limits, is there time to
+// move in the dark.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "controller/plan/verify/verify_parts.hpp"
+#include "core/limits.hpp"
+
+namespace loom::verifying {
+namespace {
+
+/// A laser may be driven this far below its rated launch power, never above (ITLA: power set range of about 6 dB).
+constexpr Db kLaserPowerRange{600};
+/// How far a ring may be set from its light: a twentieth of a 100 GHz channel.
+constexpr FrequencyOffset kRingTuning{5'000};
+
+class Structure {
+ public:
+  Structure(const Fabric& fabric, const Plan& plan, Faults& faults) : fabric_(fabric), plan_(plan), faults_(faults) {}
+
+  bool check() {
+    if (plan_.nodes.size() != fabric_.nodes.size()) {
+      refuse("the plan has " + std::to_string(plan_.nodes.size()) + " node plans, the fabric " +
+             std::to_string(fabric_.nodes.size()) + " nodes");
+      return false;
+    }
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      check_node(plan_.nodes[i], fabric_.nodes[i]);
+    }
+    check_circuits();
+    check_ends();
+    return sound_;
+  }
+
+ private:
+  void refuse(std::string evidence) {
+    sound_ = false;
+    faults_.add(rules::kNodePlanComplete, [&] { return std::move(evidence); });
+  }
+
+  void check_node(const NodePlan& slice, const Node& node) {
+    if (slice.node != node.id || slice.revision != plan_.revision || slice.base != plan_.base) {
+      refuse(node.name + ": its slice is of node " + std::to_string(slice.node.value) + ", revision " +
+             std::to_string(slice.revision.value) + " on base " + std::to_string(slice.base.value) + "; the plan is revision " +
+             std::to_string(plan_.revision.value) + " on base " + std::to_string(plan_.base.value));
+    }
+    const auto& expected = fabric_.devices_of_agent[node.id.value];
+    const bool whole = std::equal(slice.devices.begin(), slice.devices.end(), expected.begin(), expected.end(),
+                                  [](const DevicePlan& plan, DeviceId id) { return plan.device == id; });
+    if (!whole) {
+      refuse(node.name + ": its slice has " + std::to_string(slice.devices.size()) + " devices, which are not its agent's " +
+             std::to_string(expected.size()) + " in ascending order");
+      return;
+    }
+    for (const DevicePlan& plan : slice.devices) {
+      check_device(plan, fabric_.device(plan.device), slice);
+    }
+  }
+
+  void check_device(const DevicePlan& plan, const Device& device, const NodePlan& slice) {
+    if (plan.timeline.empty() || plan.timeline.size() > limits::kTimelineEntries) {
+      refuse(device.name + ": " + std::to_string(plan.timeline.size()) + " timeline entries, allowed 1 to " +
+             std::to_string(limits::kTimelineEntries));
+      return;
+    }
+    for (const TimedSetpoint& entry : plan.timeline) {
+      static constexpr std::array<std::size_t, 4> kSetpointOfKind{0, 1, 2, 3};
+      if (entry.setpoint.index() != kSetpointOfKind[static_cast<std::size_t>(device.kind)]) {
+        refuse(device.name + ": the setpoint is one of another kind of device");
+      } else {
+        check_setpoint(entry.setpoint, device);
+      }
+    }
+    const TimedSetpoint& last = plan.timeline.back();
+    if (last.hold != kForever && last.offset + last.guard + last.hold > slice.cycle) {
+      refuse(device.name + ": its timeline is longer than the node's cycle of " + std::to_string(slice.cycle.count()) + " ns");
+    }
+  }
+
+  void check_setpoint(const Setpoint& setpoint, const Device& device) {
+    const Element& element = fabric_.element(device.elements[0]);
+    if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+      std::int32_t previous = -1;
+      for (const RingResonance& ring : heater->rings) {
+        if (ring.channel >= device.elements.size() || ring.channel <= previous) {
+          refuse(device.name + ": ring channel " + std::to_string(ring.channel) + " is out of order or not below " +
+                 std::to_string(device.elements.size()));
+          return;
+        }
+        previous = ring.channel;
+      }
+    } else if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+      check_routes(wss->routes, device, element);
+    } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+      std::int32_t previous = -1;
+      std::vector<bool> used(element.outputs);
+      for (const CrossConnect& connect : ocs->connects) {
+        if (connect.input >= element.inputs || connect.output >= element.outputs || connect.input <= previous ||
+            used[connect.output]) {
+          refuse(device.name + ": cross-connect " + std::to_string(connect.input) + " to " + std::to_string(connect.output) +
+                 " is out of order, out of range or takes an output twice");
+          return;
+        }
+        used[connect.output] = true;
+        previous = connect.input;
+      }
+    }
+  }
+
+  void check_routes(const std::vector<WssRoute>& routes, const Device& device, const Element& element) {
+    if (routes.size() > limits::kWssRoutes) {
+      refuse(device.name + ": " + std::to_string(routes.size()) + " routes, above limits::kWssRoutes " +
+             std::to_string(limits::kWssRoutes));
+      return;
+    }
+    std::vector<Frequency> taken(element.inputs);  // by input: up to where
+    for (std::size_t i = 0; i < routes.size(); ++i) {
+      const WssRoute& route = routes[i];
+      const bool ascending =
+          i == 0 || std::pair{routes[i - 1].slot.n, routes[i - 1].input} < std::pair{route.slot.n, route.input};
+      if (route.input >= element.inputs || route.output >= element.outputs || route.slot.m < 1 || route.slot.m > kWidestSlot ||
+          route.attenuation < Db{0} || !ascending) {
+        refuse(device.name + ": route of " + to_string(centre_of(route.slot)) + " from input " + std::to_string(route.input) +
+               " to output " + std::to_string(route.output) + " is out of order or out of range");
+        return;
+      }
+      if (lower_edge_of(route.slot) < taken[route.input]) {
+        refuse(device.name + ": route of " + to_string(centre_of(route.slot)) + " from input " + std::to_string(route.input) +
+               " overlaps another one of that input");
+        return;
+      }
+      taken[route.input] = upper_edge_of(route.slot);
+    }
+  }
+
+  void check_circuits() {
+    for (std::size_t i = 0; i < plan_.circuits.size(); ++i) {
+      const Circuit& circuit = plan_.circuits[i];
+      const bool ascending = i == 0 || plan_.circuits[i - 1].id < circuit.id;
+      if (!ascending || !owns(circuit.source, circuit.transmitter, true) ||
+          !owns(circuit.destination, circuit.receiver, false)) {
+        refuse("circuit " + std::to_string(circuit.id.value) + " is out of order, or its ends are not those of nodes " +
+               std::to_string(circuit.source.value) + " and " + std::to_string(circuit.destination.value));
+        return;
+      }
+    }
+  }
+
+  bool owns(NodeId node, ElementId element, bool transmits) const {
+    if (node.value >= fabric_.nodes.size()) {
+      return false;
+    }
+    const auto& list = transmits ? fabric_.nodes[node.value].transmitters : fabric_.nodes[node.value].receivers;
+    return std::find(list.begin(), list.end(), element) != list.end();
+  }
+
+  void check_ends() {
+    if (!sound_) {
+      return;
+    }
+    std::vector<std::vector<CircuitEnd>> expected(plan_.nodes.size());
+    for (const Circuit& circuit : plan_.circuits) {
+      expected[circuit.source.value].push_back({circuit.id, circuit.job, true});
+      expected[circuit.destination.value].push_back({circuit.id, circuit.job, false});
+    }
+    for (const NodePlan& slice : plan_.nodes) {
+      if (slice.ends != expected[slice.node.value]) {
+        refuse(fabric_.nodes[slice.node.value].name + ": its slice names " + std::to_string(slice.ends.size()) +
+               " circuit ends, which are not those of the plan's circuits");
+      }
+    }
+  }
+
+  const Fabric& fabric_;
+  const Plan& plan_;
+  Faults& faults_;
+  bool sound_ = true;
+};
+
+void check_laser(const Device& device, const Transmitter& transmitter, const DevicePlan& plan, const Intent& intent,
+                 Faults& faults) {
+  for (const TimedSetpoint& entry : plan.timeline) {
+    const auto& laser = std::get<LaserSetpoint>(entry.setpoint);
+    if (transmitter.channels.channel_of(laser.slot) < 0 || laser.slot.m != transmitter.channels.first.m) {
+      faults.add(rules::kLaserRange, [&] {
+        return device.name + ": " + to_string(centre_of(laser.slot)) + " is none of its " +
+               std::to_string(transmitter.channels.count) + " channels";
+      });
+    }
+    if (laser.power > transmitter.launch_power || laser.power < transmitter.launch_power + (-kLaserPowerRange)) {
+      faults.add(rules::kLaserRange, [&] {
+        return device.name + ": " + to_string(laser.power) + ", allowed " +
+               to_string(transmitter.launch_power + (-kLaserPowerRange)) + " to " + to_string(transmitter.launch_power);
+      });
+    }
+    if (laser.emit && intent.lasers_off) {
+      faults.add(rules::kLasersOff, [&] { return device.name + " emits while lasers are ordered off"; });
+    }
+  }
+}
+
+void check_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint& heater, Faults& faults) {
+  for (const RingResonance& wanted : heater.rings) {
+    const auto& ring = std::get<RingFilter>(fabric.element(device.elements[wanted.channel]).kind);
+    const double power = static_cast<double>((ring.cold_resonance - wanted.resonance).mhz) / ring.mhz_per_milliwatt;
+    const double ceiling = 1000 * ring.heater_volt_max * ring.heater_volt_max / ring.heater_ohm;
+    if (power < 0 || power > ceiling) {
+      faults.add(rules::kHeaterCeiling, [&] {
+        return device.name + " ring " + std::to_string(wanted.channel) + ": " + to_string(wanted.resonance) + " needs " +
+               std::to_string(std::lround(power)) + " mW, allowed 0 to " + std::to_string(std::lround(ceiling)) + " mW";
+      });
+    }
+  }
+}
+
+void check_tuned(const Element& ring, const Circuit& circuit, const Settings& settings, Faults& faults) {
+  const auto resonance = settings.resonances[ring.id.value];
+  if (!resonance || magnitude(*resonance - centre_of(circuit.slot)) > kRingTuning) {
+    faults.add(rules::kRingTuned, [&] {
+      return ring.name + " is " + (resonance ? "at " + to_string(*resonance) : std::string("parked")) + ", circuit " +
+             std::to_string(circuit.id.value) + " comes at " + to_string(centre_of(circuit.slot)) + ", tolerance " +
+             std::to_string(kRingTuning.mhz) + " MHz";
+    });
+  }
+}
+
+/// The filter that drops a circuit to its receiver, and the one that adds it behind its transmitter, stand where its light is.
+void check_rings(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults) {
+  const auto ring_at = [&](PortRef port, PortNumber wanted) -> const Element* {
+    const Element& element = fabric.element(port.element);
+    return port.port == wanted && std::holds_alternative<RingFilter>(element.kind) ? &element : nullptr;
+  };
+  for (const Circuit& circuit : plan.circuits) {
+    const auto& in = fabric.fibre_in[circuit.receiver.value][0];
+    const auto& out = fabric.fibre_out[circuit.transmitter.value][0];
+    if (const Element* ring = in ? ring_at(fabric.fibres[in->value].from, 1) : nullptr) {
+      check_tuned(*ring, circuit, settings, faults);
+    }
+    if (const Element* ring = out ? ring_at(fabric.fibres[out->value].to, 1) : nullptr) {
+      check_tuned(*ring, circuit, settings, faults);
+    }
+  }
+}
+
+/// When a circuit is lit: its job, ends and instants.
+using Lighting = std::tuple<JobId, NodeId, NodeId, Duration, Duration>;
+
+/// Where acknowledgements return over light, every circuit has one back for just as long.
+void check_return_path(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults) {
+  if (fabric.return_path != ReturnPath::optical) {
+    return;
+  }
+  std::vector<const Source*> source_of(fabric.elements.size(), nullptr);
+  for (const Source& source : settings.sources) {
+    source_of[source.transmitter.value] = &source;
+  }
+  std::map<Lighting, std::int64_t> lit;
+  for (const Circuit& circuit : plan.circuits) {
+    const Source* source = source_of[circuit.transmitter.value];
+    if (source == nullptr) {
+      continue;
+    }
+    for (const Emission& emission : source->emissions) {
+      if (emission.laser.slot == circuit.slot) {
+        ++lit[{circuit.job, circuit.source, circuit.destination, emission.begin, emission.end}];
+      }
+    }
+  }
+  for (const auto& [key, count] : lit) {
+    const auto& [job, source, destination, begin, end] = key;
+    const auto back = lit.find({job, destination, source, begin, end});
+    const std::int64_t returns = back != lit.end() ? back->second : 0;
+    if (returns < count) {
+      faults.add(rules::kReturnPath, [&, job = job, source = source, destination = destination, count = count] {
+        return "job " + std::to_string(job.value) + ": " + std::to_string(count) + " circuits from node " +
+               std::to_string(source.value) + " to node " + std::to_string(destination.value) + " have " +
+               std::to_string(returns) + " back at the same time; " + fabric.name + " returns over light";
+      });
+    }
+  }
+}
+
+/// Dark time before light: blank, retune, the commands for it, and the slowest acquisition among the receivers that this laser
+/// serves.
+Duration need_of(const Transmitter& transmitter, Duration acquisition) {
+  return transmitter.blank_max + transmitter.retune_max + transmitter.control_max + acquisition;
+}
+
+void check_timeline(const Device& device, const DevicePlan& plan, Duration need, Faults& faults) {
+  Duration end{};
+  for (std::size_t i = 0; i < plan.timeline.size(); ++i) {
+    const TimedSetpoint& entry = plan.timeline[i];
+    if (entry.offset < end || entry.guard < Duration{} || entry.hold < Duration{} ||
+        (entry.hold == kForever && i + 1 < plan.timeline.size())) {
+      faults.add(rules::kGuardTime, [&] {
+        return device.name + ": timeslot " + std::to_string(i) + " begins at " + std::to_string(entry.offset.count()) +
+               " ns, before the one before it ends at " + std::to_string(end.count()) + " ns";
+      });
+    }
+    if (plan.timeline.size() > 1 && !std::holds_alternative<LaserSetpoint>(entry.setpoint)) {
+      faults.add(rules::kGuardTime, [&] { return device.name + " moves inside a stage; only lasers may"; });
+    }
+    if (entry.hold != kForever && emits(entry.setpoint) && entry.guard < need) {
+      faults.add(rules::kGuardTime, [&] {
+        return device.name + ": guard of " + std::to_string(entry.guard.count()) + " ns in timeslot " + std::to_string(i) +
+               ", needs " + std::to_string(need.count()) + " ns to blank, retune and be acquired";
+      });
+    }
+    end = entry.hold == kForever ? kForever : entry.offset + entry.guard + entry.hold;
+  }
+}
+
+}  // namespace
+
+bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults) { return Structure(fabric, plan, faults).check(); }
+
+void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults) {
+  std::vector<Duration> acquisition(fabric.elements.size());
+  for (const Circuit& circuit : plan.circuits) {
+    const auto& receiver = std::get<Receiver>(fabric.element(circuit.receiver).kind);
+    acquisition[circuit.transmitter.value] = std::max(acquisition[circuit.transmitter.value], receiver.acquisition_max);
+  }
+  for (const DevicePlan* plan_of_device : settings.devices) {
+    const Device& device = fabric.device(plan_of_device->device);
+    const ElementId first = device.elements[0];
+    Duration need{};
+    if (device.kind == DeviceKind::itla_laser) {
+      const auto& transmitter = std::get<Transmitter>(fabric.element(first).kind);
+      need = need_of(transmitter, acquisition[first.value]);
+      check_laser(device, transmitter, *plan_of_device, intent, faults);
+    } else if (const auto* heater = std::get_if<HeaterSetpoint>(&plan_of_device->timeline.front().setpoint)) {
+      check_bank(fabric, device, *heater, faults);
+    }
+    check_timeline(device, *plan_of_device, need, faults);
+  }
+  check_rings(fabric, plan, settings, faults);
+  check_return_path(fabric, plan, settings, faults);
+}
+
+}  // namespace loom::verifying

@@ -1,0 +1,488 @@
+// Light through a fabric: linear powers, signals by open ways, leaks by closed ones.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "controller/plan/verify/verify_parts.hpp"
+
+namespace loom::verifying {
+namespace {
+
+/// Leaks lose 20 dB and more at each closed port: a few rounds settle them. Whatever has not settled by then gains.
+constexpr int kRoundsMax = 64;
+constexpr double kSettled = 1e-6;  ///< relative change of all leaks in a round
+
+double linear(std::int32_t centi_db) { return centi_db == 0 ? 1.0 : std::pow(10.0, centi_db / 1000.0); }
+
+}  // namespace
+
+bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequency light) {
+  std::int64_t distance = std::llabs(light.mhz - resonance.value_or(ring.cold_resonance).mhz);
+  if (const std::int64_t range = ring.free_spectral_range.mhz; range > 0) {
+    distance %= range;
+    distance = std::min(distance, range - distance);
+  }
+  return distance <= ring.fwhm.mhz / 2;
+}
+
+Settings::Settings(const Fabric& fabric, const Plan& plan)
+    : devices(fabric.devices.size(), nullptr),
+      wss(fabric.elements.size(), nullptr),
+      ocs(fabric.elements.size(), nullptr),
+      resonances(fabric.elements.size()) {
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      devices[device.device.value] = &device;
+      const auto& elements = fabric.device(device.device).elements;
+      const Setpoint& first = device.timeline.front().setpoint;
+      if (const auto* route = std::get_if<WssSetpoint>(&first)) {
+        wss[elements[0].value] = route;
+      } else if (const auto* connect = std::get_if<OcsSetpoint>(&first)) {
+        ocs[elements[0].value] = connect;
+      } else if (const auto* heater = std::get_if<HeaterSetpoint>(&first)) {
+        for (const RingResonance& ring : heater->rings) {
+          resonances[elements[ring.channel].value] = ring.resonance;
+        }
+      } else {
+        Source source{elements[0], &device, {}};
+        for (const TimedSetpoint& entry : device.timeline) {
+          const auto& laser = std::get<LaserSetpoint>(entry.setpoint);
+          if (laser.emit) {
+            const Duration begin = entry.offset + entry.guard;
+            source.emissions.push_back({laser, begin, entry.hold == kForever ? kForever : begin + entry.hold});
+          }
+        }
+        sources.push_back(std::move(source));
+      }
+    }
+  }
+}
+
+LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults& faults)
+    : fabric_(fabric), settings_(settings), faults_(faults), seen_(fabric.fibres.size(), 0) {
+  for (const Source& source : settings.sources) {
+    for (const Emission& emission : source.emissions) {
+      colours_.push_back(emission.laser.slot);
+    }
+  }
+  std::sort(colours_.begin(), colours_.end());
+  colours_.erase(std::unique(colours_.begin(), colours_.end()), colours_.end());
+  sum_.resize(colours_.size());
+  leak_exits_.resize(fabric.elements.size());
+  order();
+  measure();
+}
+
+/// Of one input, with filters behind it, nothing that leaks is ever heard: no light of the same colour is there. A receiver
+/// right behind it receives all colours.
+bool LightTracer::leak_is_received(const Element& grating) const {
+  if (grating.inputs > 1) {
+    return true;
+  }
+  const auto& outputs = fabric_.fibre_out[grating.id.value];
+  return std::any_of(outputs.begin(), outputs.end(), [&](const std::optional<FibreId>& fibre) {
+    return fibre && std::holds_alternative<Receiver>(fabric_.element(fabric_.fibres[fibre->value].to.element).kind);
+  });
+}
+
+/// Linear factors of everything.
+void LightTracer::measure() {
+  for (const Element& element : fabric_.elements) {
+    std::int32_t gain = -element.insertion_loss.centi;
+    double leak = 0;
+    double drop = 1;
+    if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
+      gain += amplifier->gain.centi;
+    } else if (const auto* switching = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
+      leak = linear(gain - switching->isolation.centi);
+      if (settings_.wss[element.id.value] != nullptr) {
+        leak_exits_[element.id.value] = leak_exits_of(element, *settings_.wss[element.id.value]);
+      }
+    } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind);
+               grating && leak_is_received(element)) {
+      leak = linear(gain - grating->isolation.centi);
+    } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
+      leak = ring->isolation > Db{0} ? linear(gain - ring->isolation.centi) : 0;
+      drop = linear(gain - ring->drop_loss.centi);
+    }
+    pass_factor_.push_back(linear(gain));
+    drop_factor_.push_back(drop);
+    leak_factor_.push_back(leak);
+  }
+  for (const Fibre& fibre : fabric_.fibres) {
+    fibre_factor_.push_back(linear(-fibre.loss.centi));
+  }
+}
+
+/// Leaks are many and need no passband: their exits are looked up. By input and colour; -1 where no route is open.
+std::vector<std::int32_t> LightTracer::leak_exits_of(const Element& element, const WssSetpoint& setpoint) const {
+  std::vector<std::int32_t> exits(element.inputs * colours_.size(), -1);
+  for (const WssRoute& route : setpoint.routes) {
+    const FrequencySlot lowest{route.slot.n - route.slot.m - kWidestSlot, 0};
+    for (auto at = std::lower_bound(colours_.begin(), colours_.end(), lowest);
+         at != colours_.end() && at->n <= route.slot.n + route.slot.m + kWidestSlot; ++at) {
+      if (overlaps(*at, route.slot)) {
+        exits[route.input * colours_.size() + static_cast<std::size_t>(at - colours_.begin())] = route.output;
+      }
+    }
+  }
+  return exits;
+}
+
+/// Kahn's order. Where only loops are left, the lowest of their elements goes first, as if nothing came round to it yet.
+void LightTracer::order() {
+  std::vector<std::uint32_t> open(fabric_.elements.size());
+  std::vector<bool> placed(fabric_.elements.size());
+  for (const Fibre& fibre : fabric_.fibres) {
+    ++open[fibre.to.element.value];
+  }
+  const auto place = [&](ElementId id) {
+    placed[id.value] = true;
+    order_.push_back(id);
+  };
+  for (const Element& element : fabric_.elements) {
+    if (open[element.id.value] == 0) {
+      place(element.id);
+    }
+  }
+  std::size_t next = 0;
+  for (std::size_t i = 0; order_.size() < fabric_.elements.size() || i < order_.size(); ++i) {
+    if (i == order_.size()) {
+      has_loops_ = true;
+      while (placed[next]) {
+        ++next;
+      }
+      place(ElementId{static_cast<std::uint32_t>(next)});
+    }
+    for (const auto& fibre : fabric_.fibre_out[order_[i].value]) {
+      if (!fibre) {
+        continue;
+      }
+      const ElementId to = fabric_.fibres[fibre->value].to.element;
+      if (--open[to.value] == 0 && !placed[to.value]) {
+        place(to);
+      }
+    }
+  }
+}
+
+std::uint16_t LightTracer::colour_of(FrequencySlot slot) const {
+  return static_cast<std::uint16_t>(std::lower_bound(colours_.begin(), colours_.end(), slot) - colours_.begin());
+}
+
+FrequencyOffset LightTracer::width_of_signal(const Cell& cell) const {
+  return std::get<Transmitter>(fabric_.elements[cell.source].kind).signal_width;
+}
+
+Field LightTracer::trace(const std::vector<Lit>& lights) {
+  arrivals_.clear();
+  for (const Lit& light : lights) {
+    follow(light);
+  }
+  Field field;
+  field.signals = gather();
+  for (const Fibre& fibre : fabric_.fibres) {
+    check_fibre(fibre, field.signals.on(fibre.id));
+  }
+  for (const Element& element : fabric_.elements) {
+    if (std::holds_alternative<Coupler>(element.kind)) {
+      check_coupler(element, field.signals);
+    } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
+      check_ring(element, *ring, field.signals);
+    }
+  }
+  leak(field);
+  return field;
+}
+
+/// One transmitter's signal, fibre by fibre. It may come to each fibre once: light that meets itself has run in a circle (and
+/// would for ever, growing if the circle gains), or has come by two ways.
+void LightTracer::follow(const Lit& light) {
+  const auto& out = fabric_.fibre_out[light.transmitter.value];
+  if (!out[0]) {
+    return;
+  }
+  ++signal_number_;
+  const double power = linear(light.power.centi) * fibre_factor_[out[0]->value];
+  open_.assign(1, {*out[0], {power, light.transmitter.value, colour_of(light.slot), 1}});
+  while (!open_.empty()) {
+    const Arrival at = open_.back();
+    open_.pop_back();
+    const Fibre& fibre = fabric_.fibres[at.fibre.value];
+    if (seen_[at.fibre.value] == signal_number_) {
+      faults_.add(rules::kOpticalLoop, [&] {
+        return "light of " + fabric_.element(light.transmitter).name + " at " + to_string(centre_of(light.slot)) +
+               " meets itself on fibre " + std::to_string(fibre.id.value) + " after " +
+               fabric_.element(fibre.from.element).name + ": nothing takes it out of its circle, or it came by two ways";
+      });
+      continue;
+    }
+    seen_[at.fibre.value] = signal_number_;
+    arrivals_.push_back(at);
+    const Element& element = fabric_.element(fibre.to.element);
+    const Passage way = passage_of(element, fibre.to.port, at.cell);
+    for (PortNumber output = 0; way.output != -1 && output < element.outputs; ++output) {
+      const auto& next = fabric_.fibre_out[element.id.value][output];
+      if (next && (way.output == kEveryOutput || way.output == output)) {
+        Cell cell = at.cell;
+        cell.mw *= way.factor * fibre_factor_[next->value];
+        open_.push_back({*next, cell});
+      }
+    }
+  }
+}
+
+/// The arrivals by fibre, ascending colour; signals of one colour on one fibre become one cell that says how many they are.
+Layer LightTracer::gather() {
+  Layer layer;
+  layer.fibres.resize(fabric_.fibres.size());
+  for (const Arrival& arrival : arrivals_) {
+    ++layer.fibres[arrival.fibre.value].count;
+  }
+  std::uint32_t begin = 0;
+  for (Layer::Range& range : layer.fibres) {
+    range.begin = begin;
+    begin += std::exchange(range.count, 0);
+  }
+  layer.cells.resize(begin);
+  for (const Arrival& arrival : arrivals_) {
+    Layer::Range& range = layer.fibres[arrival.fibre.value];
+    layer.cells[range.begin + range.count++] = arrival.cell;
+  }
+  for (Layer::Range& range : layer.fibres) {
+    const auto first = layer.cells.begin() + range.begin;
+    std::sort(first, first + range.count,
+              [](const Cell& a, const Cell& b) { return a.colour != b.colour ? a.colour < b.colour : a.source < b.source; });
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 1; i < range.count; ++i) {
+      if (first[kept].colour == first[i].colour) {
+        first[kept].mw += first[i].mw;
+        ++first[kept].signals;
+      } else {
+        first[++kept] = first[i];
+      }
+    }
+    range.count = range.count == 0 ? 0 : kept + 1;
+  }
+  return layer;
+}
+
+void LightTracer::leak(Field& field) {
+  field.leaks.fibres.resize(fabric_.fibres.size());
+  double before = 0;
+  for (int round = 0; round < (has_loops_ ? kRoundsMax : 1); ++round) {
+    const std::size_t begin = field.leaks.cells.size();  // cells of the round before feed this one until they are replaced
+    for (const ElementId id : order_) {
+      const Element& element = fabric_.element(id);
+      if (element.inputs > 0 && element.outputs > 0) {
+        leak_through(element, field);
+      }
+    }
+    double now = 0;
+    for (std::size_t i = begin; i < field.leaks.cells.size(); ++i) {
+      now += field.leaks.cells[i].mw;
+    }
+    if (!has_loops_ || std::abs(now - before) <= kSettled * now) {
+      return;
+    }
+    before = now;
+  }
+  faults_.add(rules::kOpticalLoop, [&] {
+    return fabric_.name + ": stray light still grows after " + std::to_string(kRoundsMax) +
+           " rounds; a circle of its fibres gains more than it loses";
+  });
+}
+
+/// Leaks pass on as signals do; signals leak.
+void LightTracer::leak_through(const Element& element, Field& field) {
+  passing_.clear();
+  for (PortNumber input = 0; input < element.inputs; ++input) {
+    const auto& fibre = fabric_.fibre_in[element.id.value][input];
+    if (!fibre) {
+      continue;
+    }
+    for (const Cell& cell : field.leaks.on(*fibre)) {
+      passing_.push_back({cell, passage_of(element, input, cell)});
+    }
+    if (leak_factor_[element.id.value] > 0) {
+      for (const Cell& cell : field.signals.on(*fibre)) {
+        Passage way = passage_of(element, input, cell);
+        way.factor = 0;  // what passes is a signal
+        passing_.push_back({cell, way});
+      }
+    }
+  }
+  for (PortNumber output = 0; output < element.outputs; ++output) {
+    const auto& fibre = fabric_.fibre_out[element.id.value][output];
+    if (!fibre) {
+      continue;
+    }
+    const double length = fibre_factor_[fibre->value];
+    for (const Passing& light : passing_) {
+      const bool passes = light.way.output == kEveryOutput || light.way.output == output;
+      sum_[light.cell.colour] += light.cell.mw * (passes ? light.way.factor : light.way.leak) * length;
+    }
+    Layer::Range& range = field.leaks.fibres[fibre->value];
+    range.begin = static_cast<std::uint32_t>(field.leaks.cells.size());
+    for (std::size_t colour = 0; !passing_.empty() && colour < sum_.size(); ++colour) {
+      if (sum_[colour] > 0) {
+        field.leaks.cells.push_back({sum_[colour], 0, static_cast<std::uint16_t>(colour), 0});
+        sum_[colour] = 0;
+      }
+    }
+    range.count = static_cast<std::uint32_t>(field.leaks.cells.size()) - range.begin;
+  }
+}
+
+LightTracer::Passage LightTracer::passage_of(const Element& element, PortNumber input, const Cell& cell) {
+  if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
+    return passage_of_wss(element, *wss, input, cell);
+  }
+  if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
+    return passage_of_ring(element, *ring, input, cell);
+  }
+  if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
+    return passage_of_grating(element, *grating, input, cell);
+  }
+  Passage way{-1, pass_factor_[element.id.value], 0};
+  if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    const OcsSetpoint* ocs = settings_.ocs[element.id.value];
+    for (std::size_t i = 0; ocs != nullptr && i < ocs->connects.size(); ++i) {
+      way.output = ocs->connects[i].input == input ? ocs->connects[i].output : way.output;
+    }
+  } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
+    way.output = input < panel->wiring.size() ? panel->wiring[input] : -1;
+  } else if (!std::holds_alternative<PacketSwitch>(element.kind)) {
+    way.output = kEveryOutput;  // coupler and tap; amplifier and attenuator have one
+  }
+  return way;
+}
+
+LightTracer::Passage LightTracer::passage_of_grating(const Element& element, const ArrayedWaveguideGrating& grating,
+                                                     PortNumber input, const Cell& cell) {
+  const std::int32_t channel = grating.channels.channel_of(colours_[cell.colour]);
+  if (cell.signals > 0 && channel < 0) {
+    faults_.add(rules::kAliasing, [&] {
+      return element.name + ": light at " + to_string(centre_of(colours_[cell.colour])) +
+             " is none of its channels and would leave by another order";
+    });
+  }
+  if (cell.signals > 0 && grating.passband < width_of_signal(cell)) {
+    faults_.add(rules::kPassband, [&] {
+      return element.name + " passes " + std::to_string(grating.passband.mhz) + " MHz of a signal of " +
+             std::to_string(width_of_signal(cell).mhz) + " MHz";
+    });
+  }
+  return {channel < 0 ? -1 : (channel + input) % element.outputs, pass_factor_[element.id.value],
+          leak_factor_[element.id.value]};
+}
+
+LightTracer::Passage LightTracer::passage_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input,
+                                                 const Cell& cell) {
+  Passage way{-1, pass_factor_[element.id.value], leak_factor_[element.id.value]};
+  const WssSetpoint* setpoint = settings_.wss[element.id.value];
+  if (setpoint == nullptr) {
+    return way;
+  }
+  const FrequencySlot slot = colours_[cell.colour];
+  if (cell.signals == 0) {
+    way.output = leak_exits_[element.id.value][input * colours_.size() + cell.colour];
+    return way;
+  }
+  each_overlapping(setpoint->routes, input, slot, [&](const WssRoute& route) {
+    const std::int64_t half = width_of_signal(cell).mhz / 2;
+    const bool fits = centre_of(slot).mhz - half >= lower_edge_of(route.slot).mhz + wss.passband_edge.mhz &&
+                      centre_of(slot).mhz + half <= upper_edge_of(route.slot).mhz - wss.passband_edge.mhz;
+    if (fits) {
+      way.output = route.output;
+      way.factor = pass_factor_[element.id.value] * linear(-route.attenuation.centi);
+    } else {
+      faults_.add(rules::kPassband, [&] {
+        return element.name + ": a signal of " + std::to_string(2 * half) + " MHz at " + to_string(centre_of(slot)) +
+               " does not fit its slot at " + to_string(centre_of(route.slot)) + " of " +
+               std::to_string(width_of(route.slot).mhz) + " MHz less its edges";
+      });
+    }
+  });
+  return way;
+}
+
+LightTracer::Passage LightTracer::passage_of_ring(const Element& element, const RingFilter& ring, PortNumber input,
+                                                  const Cell& cell) {
+  const Frequency light = centre_of(colours_[cell.colour]);
+  const auto resonance = settings_.resonances[element.id.value];
+  if (!resonates(ring, resonance, light)) {
+    return {input == 0 ? 0 : -1, pass_factor_[element.id.value], 0};
+  }
+  if (cell.signals > 0 && ring.fwhm < width_of_signal(cell)) {
+    faults_.add(rules::kPassband, [&] {
+      return element.name + (input == 0 ? " drops " : " adds ") + std::to_string(ring.fwhm.mhz) + " MHz of a signal of " +
+             std::to_string(width_of_signal(cell).mhz) + " MHz";
+    });
+  }
+  if (const auto distance = magnitude(light - resonance.value_or(ring.cold_resonance));
+      cell.signals > 0 && distance.mhz > ring.fwhm.mhz / 2) {
+    faults_.add(rules::kAliasing, [&] {
+      return element.name + ": light at " + to_string(light) + " meets another order of it, " + std::to_string(distance.mhz) +
+             " MHz beside the resonance that is set; its free spectral range is " +
+             std::to_string(ring.free_spectral_range.mhz) + " MHz";
+    });
+  }
+  return {input == 0 ? 1 : 0, drop_factor_[element.id.value], leak_factor_[element.id.value]};
+}
+
+void LightTracer::check_ring(const Element& element, const RingFilter& ring, const Layer& signals) {
+  const auto& bus = fabric_.fibre_in[element.id.value][0];
+  if (!bus) {
+    return;
+  }
+  const auto cells = signals.on(*bus);
+  const auto dropped = std::count_if(cells.begin(), cells.end(), [&](const Cell& cell) {
+    return resonates(ring, settings_.resonances[element.id.value], centre_of(colours_[cell.colour]));
+  });
+  if (dropped > 1) {
+    faults_.add(rules::kAliasing, [&] {
+      return element.name + " drops " + std::to_string(dropped) + " wavelengths at once; its free spectral range is " +
+             std::to_string(ring.free_spectral_range.mhz) + " MHz";
+    });
+  }
+}
+
+void LightTracer::check_coupler(const Element& element, const Layer& signals) {
+  std::map<std::uint16_t, PortNumber> input_of;
+  for (PortNumber input = 0; input < element.inputs && element.inputs > 1; ++input) {
+    const auto& fibre = fabric_.fibre_in[element.id.value][input];
+    if (!fibre) {
+      continue;
+    }
+    for (const Cell& cell : signals.on(*fibre)) {
+      const PortNumber first = input_of.emplace(cell.colour, input).first->second;
+      if (first != input) {
+        faults_.add(rules::kOncePerCoupler, [&] {
+          return element.name + ": inputs " + std::to_string(first) + " and " + std::to_string(input) + " both carry " +
+                 to_string(centre_of(colours_[cell.colour]));
+        });
+      }
+    }
+  }
+}
+
+void LightTracer::check_fibre(const Fibre& fibre, std::span<const Cell> signals) {
+  const Cell* previous = nullptr;
+  for (const Cell& cell : signals) {
+    const bool twice = cell.signals > 1;
+    const bool touching =
+        previous != nullptr && magnitude(centre_of(colours_[cell.colour]) - centre_of(colours_[previous->colour])).mhz <
+                                   (width_of_signal(cell).mhz + width_of_signal(*previous).mhz) / 2;
+    if (twice || touching) {
+      faults_.add(rules::kOncePerSegment, [&] {
+        return "fibre " + std::to_string(fibre.id.value) + " after " + fabric_.element(fibre.from.element).name + ": " +
+               to_string(centre_of(colours_[cell.colour])) +
+               (twice ? " of " + std::to_string(cell.signals) + " transmitters" : " overlaps its neighbour");
+      });
+    }
+    previous = &cell;
+  }
+}
+
+}  // namespace loom::verifying

@@ -1,0 +1,312 @@
+// Progressive filling by events: "this link is full at this level" and "from here on this link's flows rise".
+#include "controller/predict/engine/max_min.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/result.hpp"
+
+namespace loom {
+
+void MaxMin::reset(std::size_t link_count) {
+  classes_.clear();
+  hops_.clear();
+  pending_.clear();
+  dirty_links_.clear();
+  moved_.clear();
+  events_.clear();
+  epoch_ = 0;
+  attached_ = 0;
+  links_.resize(link_count);
+  for (Link& link : links_) {
+    link.capacity = 0;
+    link.level = kNoLevel;
+    link.epoch = 0;
+    link.is_done = link.is_dirty = false;
+    link.shares.clear();
+    link.classes.clear();
+    link.hop_of.clear();
+  }
+}
+
+void MaxMin::set_capacity(std::uint32_t link, double capacity) {
+  Link& at = links_[link];
+  if (at.capacity == capacity) {
+    return;
+  }
+  at.capacity = capacity;
+  if (!at.is_dirty && !at.shares.empty()) {  // where nobody is, nothing moves
+    at.is_dirty = true;
+    dirty_links_.push_back(link);
+  }
+}
+
+void MaxMin::reserve(std::size_t classes, std::size_t hops) {
+  classes_.reserve(classes);
+  hops_.reserve(hops);
+}
+
+MaxMin::Class MaxMin::add(std::span<const std::uint32_t> links) {
+  LOOM_ASSERT(!links.empty());
+  Route route;
+  route.first_hop = static_cast<std::uint32_t>(hops_.size());
+  route.hops = static_cast<std::uint16_t>(links.size());
+  for (const std::uint32_t link : links) {
+    LOOM_ASSERT(link < links_.size());
+    hops_.push_back({link, 0});
+  }
+  classes_.push_back(route);
+  return static_cast<Class>(classes_.size() - 1);
+}
+
+void MaxMin::set_multiplicity(Class of, std::uint32_t multiplicity) {
+  Route& route = classes_[of];
+  route.multiplicity = multiplicity;
+  if (!route.is_pending) {
+    route.is_pending = true;
+    pending_.push_back(of);
+  }
+}
+
+void MaxMin::attach(Class of) {
+  const Route& route = classes_[of];
+  ++attached_;
+  for (std::uint32_t i = 0; i < route.hops; ++i) {
+    Hop& hop = hops_[route.first_hop + i];
+    Link& link = links_[hop.link];
+    hop.position = static_cast<std::uint32_t>(link.shares.size());
+    link.shares.push_back({route.rate, route.solved, route.mark});
+    link.classes.push_back(of);
+    link.hop_of.push_back(route.first_hop + i);
+  }
+}
+
+void MaxMin::detach(Class of) {
+  const Route& route = classes_[of];
+  --attached_;
+  for (std::uint32_t i = 0; i < route.hops; ++i) {
+    const Hop& hop = hops_[route.first_hop + i];
+    Link& link = links_[hop.link];
+    link.shares[hop.position] = link.shares.back();
+    link.classes[hop.position] = link.classes.back();
+    link.hop_of[hop.position] = link.hop_of.back();
+    hops_[link.hop_of[hop.position]].position = hop.position;
+    link.shares.pop_back();
+    link.classes.pop_back();
+    link.hop_of.pop_back();
+  }
+}
+
+void MaxMin::detach_many() {
+  attached_ = 0;
+  for (Link& link : links_) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < link.shares.size(); ++i) {
+      if (classes_[link.classes[i]].multiplicity > 0) {
+        link.shares[kept] = link.shares[i];
+        link.classes[kept] = link.classes[i];
+        link.hop_of[kept] = link.hop_of[i];
+        hops_[link.hop_of[kept]].position = static_cast<std::uint32_t>(kept);
+        ++kept;
+      }
+    }
+    link.shares.resize(kept);
+    link.classes.resize(kept);
+    link.hop_of.resize(kept);
+  }
+  for (const Route& route : classes_) {
+    attached_ += route.solved > 0 && route.multiplicity > 0 ? 1 : 0;
+  }
+}
+
+void MaxMin::push(Event event) {
+  events_.push_back(event);
+  std::push_heap(events_.begin(), events_.end(), std::greater<>{});
+}
+
+MaxMin::Filling MaxMin::filling(const Link& link, double level) const {
+  Filling sum;
+  // A class within rounding of the level counts as open: its former bottleneck may be about to let it rise.
+  const double below = level * (1 - 2 * kSame);
+  for (const Share& share : link.shares) {
+    const bool open = is_open(share, below);  // no branch: it would be a coin's toss
+    sum.open += open ? share.solved : 0;
+    sum.fixed += share.rate * (open ? 0 : share.solved);
+    sum.least = std::min(sum.least, (open & (share.mark < 2 * epoch_)) ? share.rate : kNoLevel);
+  }
+  return sum;
+}
+
+void MaxMin::await(std::uint32_t index) {
+  const Link& link = links_[index];
+  const double rises = link.level * (1 + kSame);
+  push(link.has_risen || link.full <= rises ? Event{link.full, 0, index} : Event{rises, 1, index});
+}
+
+void MaxMin::touch(std::uint32_t index, double level) {
+  Link& link = links_[index];
+  if (link.epoch == epoch_) {
+    return;
+  }
+  link.epoch = epoch_;
+  const Filling now = filling(link, level);
+  link.least = now.least;
+  link.is_stale = false;
+  link.is_done = now.open == 0;
+  if (link.is_done) {
+    link.level = kNoLevel;
+    return;
+  }
+  link.has_risen = !(link.level < kNoLevel);
+  link.full = std::max(level, (link.capacity - now.fixed) / static_cast<double>(now.open));
+  await(index);
+}
+
+void MaxMin::touch_others(Class of, std::uint32_t link, double level) {
+  const Route& route = classes_[of];
+  for (std::uint32_t i = 0; i < route.hops; ++i) {
+    const std::uint32_t other = hops_[route.first_hop + i].link;
+    if (other != link) {
+      touch(other, level);
+    }
+  }
+}
+
+void MaxMin::fill(std::uint32_t index, double level) {
+  Link& link = links_[index];
+  if (link.is_done) {
+    return;
+  }
+  const double below = level * (1 - 2 * kSame);
+  while (link.is_stale || link.least < below) {  // else the last look still holds
+    const Filling now = filling(link, level);
+    link.least = now.least;
+    link.is_stale = false;
+    if (now.open == 0) {
+      link.is_done = true;
+      link.level = kNoLevel;
+      return;
+    }
+    const double full = (link.capacity - now.fixed) / static_cast<double>(now.open);
+    if (full > level * (1 + kSame / 10)) {
+      link.full = full;
+      await(index);
+      return;
+    }
+  }
+  link.is_done = true;
+  link.level = level;
+  for (std::size_t i = 0; i < links_[index].shares.size(); ++i) {
+    if (is_open(links_[index].shares[i], below)) {
+      settle(links_[index].classes[i], index, level);
+    }
+  }
+}
+
+void MaxMin::settle(Class of, std::uint32_t index, double level) {
+  Route& route = classes_[of];
+  route.mark = 2 * epoch_ + 1;
+  route.bottleneck = index;
+  const bool moves = std::abs(level - route.rate) > kSame * level;
+  if (moves) {
+    route.rate = level;
+    moved_.push_back(of);
+  }
+  for (std::uint32_t i = 0; i < route.hops; ++i) {
+    const Hop hop = hops_[route.first_hop + i];
+    Link& link = links_[hop.link];
+    link.shares[hop.position] = {route.rate, route.solved, route.mark};
+    link.is_stale = true;
+  }
+  if (moves) {
+    touch_others(of, index, level);
+  }
+}
+
+void MaxMin::rise(std::uint32_t index) {
+  Link& link = links_[index];
+  const double level = link.level;
+  link.has_risen = true;
+  await(index);
+  for (std::size_t i = 0; i < link.shares.size(); ++i) {
+    if (link.shares[i].mark >= 2 * epoch_) {
+      continue;
+    }
+    Route& route = classes_[link.classes[i]];
+    if (route.bottleneck == index) {
+      open(route);
+      touch_others(link.classes[i], index, level);
+    }
+  }
+}
+
+void MaxMin::open(Route& route) {
+  route.mark = 2 * epoch_;
+  for (std::uint32_t i = 0; i < route.hops && route.solved > 0; ++i) {
+    const Hop hop = hops_[route.first_hop + i];
+    links_[hop.link].shares[hop.position] = {route.rate, route.solved, route.mark};
+    links_[hop.link].is_stale = true;
+  }
+}
+
+double MaxMin::begin() {
+  double from = dirty_links_.empty() ? kNoLevel : 0;  // nothing below this level can move
+  std::size_t kept = 0;
+  std::size_t leaving = 0;
+  for (const Class each : pending_) {
+    Route& route = classes_[each];
+    route.is_pending = false;
+    if (route.multiplicity != route.solved) {
+      from = std::min(from, route.multiplicity < route.solved ? route.rate : 0);
+      leaving += route.multiplicity == 0 ? 1 : 0;
+      pending_[kept++] = each;
+    }
+  }
+  pending_.resize(kept);
+  const bool at_once = leaving > 1024 && leaving * 2 > attached_;
+  if (at_once) {
+    detach_many();
+  }
+  for (const Class each : pending_) {
+    Route& route = classes_[each];
+    const std::uint32_t before = route.solved;
+    if (route.multiplicity == 0 && !at_once) {
+      detach(each);
+    }
+    route.solved = route.multiplicity;
+    if (before == 0 || route.solved == 0) {
+      route.rate = 0;
+    }
+    if (before == 0) {
+      attach(each);
+    }
+    open(route);
+  }
+  return from;
+}
+
+std::span<const MaxMin::Class> MaxMin::resolve() {
+  moved_.clear();
+  events_.clear();
+  ++epoch_;
+  const double from = begin();
+  for (const std::uint32_t link : dirty_links_) {
+    links_[link].is_dirty = false;
+    touch(link, from);
+  }
+  for (const Class each : pending_) {
+    touch_others(each, kNoLink, from);
+  }
+  while (!events_.empty()) {
+    std::pop_heap(events_.begin(), events_.end(), std::greater<>{});
+    const Event event = events_.back();
+    events_.pop_back();
+    event.order == 0 ? fill(event.link, event.level) : rise(event.link);
+  }
+  pending_.clear();
+  dirty_links_.clear();
+  return moved_;
+}
+
+}  // namespace loom

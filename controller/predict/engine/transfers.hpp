@@ -1,0 +1,144 @@
+// Bytes on their way over a network: each transfer is a fluid that gets its max-min fair rate at every instant, and leaves when
+// its last byte has. Equal routes share one record. Time is handed in and only moves forward; nanoseconds as doubles.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "controller/predict/engine/max_min.hpp"
+#include "controller/predict/engine/network.hpp"
+
+namespace loom {
+
+/// A transfer whose last byte has left its source (over every path), and when that byte arrives.
+struct Departure {
+  std::uint64_t token = 0;
+  double left = 0;
+  double arrives = 0;
+};
+
+class Transfers {
+ public:
+  /// `network` must live as long. Keeps buffers of earlier use.
+  void reset(const Network& network);
+
+  /// Room for so many transfers at once.
+  void reserve(std::size_t transfers);
+  /// Ways from source to destination are there. source != destination.
+  bool is_connected(std::uint32_t source, std::uint32_t destination, std::uint64_t key);
+  /// `bytes` >= 0, on the wire (PacketTerms), from now on; takes rate with the next settle(). `token` comes back with the
+  /// departure. Returns false, and takes nothing, when the pair is not connected.
+  bool start(double now, std::uint32_t source, std::uint32_t destination, std::uint64_t key, double bytes, std::uint64_t token);
+  /// Fair rates for what started and left at this instant. Must follow start() and advance() before next().
+  void settle(double now);
+  /// When the next transfer leaves; infinity when none will.
+  double next() const { return heap_.empty() ? kNever : heap_.front().time; }
+  /// Takes out what leaves at `now` (within rounding), in order of their routes' first use.
+  std::span<const Departure> advance(double now);
+
+  std::size_t active() const { return active_; }
+  /// Bytes carried by each link so far, up to `now`.
+  std::vector<double> carried(double now) const;
+
+  struct Left {
+    std::uint32_t source = 0;
+    std::uint32_t destination = 0;
+    std::uint64_t key = 0;
+    std::uint64_t token = 0;
+    double bytes = 0;
+    std::uint32_t path = 0;  ///< parts_left() only
+    double arrives = 0;      ///< parts_left() only: when what left over the transfer's other paths arrives
+  };
+  /// Takes out everything that is still on its way, in order of routes, a transfer over several paths as one sum; then
+  /// `network` is the network (same end points).
+  std::vector<Left> take_all(double now, const Network& network);
+  /// As take_all(), but nothing moves: bytes not yet left, by pair.
+  std::vector<Left> remaining(double now) const;
+  /// As remaining(), but path by path; the parts of a transfer stand side by side.
+  std::vector<Left> parts_left(double now) const;
+  /// A transfer of another Transfers on the same network goes on, from its parts_left().
+  void resume(double now, std::span<const Left> parts, std::uint64_t token);
+
+ private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  /// One class of MaxMin, beside its record there.
+  struct Lane {
+    double served = 0;  ///< bytes of every member since the lane was last empty, at `since`
+    double since = 0;
+    double rate = 0;
+    double carried = 0;  ///< bytes of all members, at `since`
+    double latency = 0;
+    double share = 1;
+    std::uint32_t first = kNone;  ///< member that leaves first: root of a pairing heap
+    std::uint32_t members = 0;
+    std::uint32_t place = kNone;  ///< in heap_
+    std::uint32_t route = 0;
+  };
+  struct Member {
+    double target = 0;  ///< `served` at which it has left
+    std::uint64_t token = 0;
+    std::uint32_t child = kNone;
+    std::uint32_t sibling = kNone;
+    std::uint32_t split = kNone;
+  };
+  struct Route {
+    std::uint64_t ends = 0;  ///< source << 32 | destination
+    std::uint64_t key = 0;
+    std::uint32_t first_lane = 0;
+    std::uint32_t lanes = 0;
+  };
+  /// A transfer over several paths.
+  struct Split {
+    std::uint32_t left = 0;
+    double arrives = 0;
+  };
+  struct Due {
+    double time = 0;
+    std::uint32_t lane = 0;
+  };
+
+  std::uint32_t route_of(std::uint32_t source, std::uint32_t destination, std::uint64_t key);
+  void add_links();
+  std::uint32_t add_route(std::uint32_t source, std::uint32_t destination, std::uint64_t key);
+  bool is_paired(std::uint64_t key) const { return key == 0 && !pairs_.empty(); }
+  void grow_table(std::size_t slots);
+  std::uint32_t new_split(std::uint32_t parts, double arrives);
+  void join(double now, std::uint32_t lane, double bytes, std::uint64_t token, std::uint32_t split);
+  std::uint32_t merged(std::uint32_t a, std::uint32_t b);
+  std::uint32_t without_root(std::uint32_t root);
+  void bring_up(double now, Lane& lane) const;
+  void leave(double now, std::uint32_t index);
+  void due(std::uint32_t lane);
+  void place(std::size_t at, Due entry);
+  void sift_up(std::size_t at);
+  void sift_down(std::size_t at);
+  void collect(double now);
+  void rebuild();
+  template <class Each>
+  void each_member(std::uint32_t root, const Each& each) const;
+
+  const Network* network_ = nullptr;
+  MaxMin rates_;
+  bool has_links_ = false;  ///< rates_ is laid out for this network, which waits for the first transfer
+  std::vector<Lane> lanes_;
+  std::vector<Member> members_;
+  std::uint32_t free_member_ = kNone;
+  std::vector<Split> splits_;
+  std::vector<std::uint32_t> free_splits_;
+  std::vector<Route> routes_;
+  std::vector<std::uint32_t> table_;  ///< open addressing, route + 1
+  std::size_t table_used_ = 0;
+  std::vector<std::uint32_t>
+      pairs_;  ///< by source x end points + destination: route + 1 of key 0; empty unless all talk to all
+  std::vector<Due> heap_;
+  std::vector<std::uint32_t> touched_;  ///< lanes that want a new due time
+  std::vector<Departure> departures_;
+  std::vector<std::uint32_t> batch_;
+  std::vector<std::uint32_t> stack_;
+  std::size_t active_ = 0;
+};
+
+}  // namespace loom

@@ -1,0 +1,60 @@
+// The register of models.
+#include "controller/workload/models/model.hpp"
+
+#include <algorithm>
+
+namespace loom {
+
+double milliseconds_at(const Pace& pace, std::int64_t multiply_accumulates, std::int64_t batch) {
+  return pace.milliseconds *
+         (static_cast<double>(multiply_accumulates) / pace.multiply_accumulates * static_cast<double>(batch) / pace.batch);
+}
+
+Pace pace_of_flops(double flops_per_second, std::string source) { return {1e3, flops_per_second / 6, 1, std::move(source)}; }
+
+std::int64_t parameters_of(const Model& model) {
+  std::int64_t total = 0;
+  for (const Block& block : model.blocks) {
+    total += block.parameters + block.expert_parameters;
+  }
+  return total;
+}
+
+std::int64_t multiply_accumulates_of(const Model& model) {
+  std::int64_t total = 0;
+  for (const Block& block : model.blocks) {
+    total += block.multiply_accumulates;
+  }
+  return total;
+}
+
+std::span<const ModelEntry> models() {
+  static const std::vector<ModelEntry> kAll = [] {
+    std::vector<ModelEntry> all;
+    for (const auto family : {vision_models(), transformer_models(), dense_models()}) {
+      all.insert(all.end(), family.begin(), family.end());
+    }
+    return all;
+  }();
+  return kAll;
+}
+
+const ModelEntry* find_model(std::string_view name) {
+  const auto all = models();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const ModelEntry& entry) { return entry.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+Result<Model> model_of(std::string_view name, const Settings& settings) {
+  if (const ModelEntry* entry = find_model(name)) {
+    return entry->make(name, settings);
+  }
+  std::vector<std::string_view> names;
+  for (const ModelEntry& entry : models()) {
+    names.push_back(entry.name);
+  }
+  return fail(ErrorCode::not_found,
+              "no model '" + std::string{name.substr(0, 256)} + "'; did you mean '" + std::string{nearest(name, names)} + "'?");
+}
+
+}  // namespace loom

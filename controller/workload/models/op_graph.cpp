@@ -1,0 +1,79 @@
+// What makes an operator graph lawful.
+#include "controller/workload/models/op_graph.hpp"
+
+#include <numeric>
+
+#include "core/limits.hpp"
+
+namespace loom {
+namespace {
+
+std::unexpected<Error> refuse(const OpGraph& graph, std::size_t at, ErrorCode code, const std::string& what) {
+  return fail(code, "operator graph '" + graph.name + "', operator " + std::to_string(at) + " '" + graph.operators[at].name +
+                        "': " + what);
+}
+
+/// Whether the product of the shape, 4 bytes an element, times `factor` stays below the limit.
+bool is_movable(const Operator& of, std::int64_t factor) {
+  std::int64_t left = limits::kCollectiveBytes / 4 / factor;
+  for (const std::uint32_t extent : of.shape) {
+    left /= extent;
+  }
+  return left > 0;
+}
+
+}  // namespace
+
+Bytes output_bytes(const Operator& of) {
+  std::int64_t bytes = 4;
+  for (const std::uint32_t extent : of.shape) {
+    bytes *= extent;
+  }
+  return {bytes};
+}
+
+Bytes parameter_bytes(const Operator& of) { return std::accumulate(of.parameters.begin(), of.parameters.end(), Bytes{}); }
+
+Result<void> check(const OpGraph& graph) {
+  const std::string named = "operator graph '" + graph.name + "'";
+  if (graph.operators.empty() || graph.samples == 0 || graph.nodes == 0) {
+    return fail(ErrorCode::invalid_argument, named + " has " + std::to_string(graph.operators.size()) + " operators, " +
+                                                 std::to_string(graph.samples) + " samples and " + std::to_string(graph.nodes) +
+                                                 " nodes; at least one of each is needed");
+  }
+  if (graph.nodes > limits::kNodes) {
+    return fail(ErrorCode::out_of_range, named + ": " + std::to_string(graph.nodes) + " nodes; the limit is " +
+                                             std::to_string(limits::kNodes) + " (kNodes)");
+  }
+  for (std::size_t at = 0; at < graph.operators.size(); ++at) {
+    const Operator& of = graph.operators[at];
+    for (const std::uint32_t input : of.inputs) {
+      if (input >= at) {
+        return refuse(graph, at, ErrorCode::invalid_argument,
+                      "its input " + std::to_string(input) + " does not come before it");
+      }
+    }
+    for (const std::uint32_t extent : of.shape) {
+      if (extent == 0) {
+        return refuse(graph, at, ErrorCode::invalid_argument, "an empty output");
+      }
+    }
+    if (of.shape.empty() || of.copies == 0) {
+      return refuse(graph, at, ErrorCode::invalid_argument, of.copies == 0 ? "0 copies of its output" : "no shape");
+    }
+    if (!is_movable(of, std::int64_t{graph.samples} * of.copies)) {
+      return refuse(graph, at, ErrorCode::out_of_range,
+                    "an output of more than " + std::to_string(limits::kCollectiveBytes) + " bytes (kCollectiveBytes)");
+    }
+    for (const Bytes bytes : of.parameters) {
+      if (bytes.count <= 0 || bytes.count > limits::kCollectiveBytes) {
+        return refuse(graph, at, ErrorCode::out_of_range,
+                      "parameters of " + std::to_string(bytes.count) + " bytes; 1 to " +
+                          std::to_string(limits::kCollectiveBytes) + " (kCollectiveBytes) are lawful");
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace loom

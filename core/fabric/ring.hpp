@@ -1,0 +1,25 @@
+// Where a micro-ring stands at a heater voltage, and how far that is from where it should. Pure arithmetic of one ring: what
+// the registers of a bank mean to whoever compares them with a plan.
+#pragma once
+
+#include <cstdint>
+
+#include "core/fabric/fabric.hpp"
+#include "core/fabric/grid.hpp"
+
+namespace loom {
+
+inline constexpr std::int32_t kHeaterOffMillivolts = 50;  ///< a heater at or below it is off: 2.5 uW, 0.1 GHz
+/// A ring is where it should be within its width / this: a Lorentzian then drops 0.3 dB less.
+inline constexpr std::int64_t kRingWidthParts = 8;
+
+/// Where the heater of `ring` puts its resonance at `millivolts`: P = V^2 / R, the resonance falls by mhz_per_milliwatt.
+Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts);
+
+/// Between a resonance and the nearest tooth of the comb at `wanted`.
+FrequencyOffset resonance_distance(const RingFilter& ring, Frequency resonance, Frequency wanted);
+
+/// Light within half a width of a resonance of its comb drops.
+bool resonates(const RingFilter& ring, Frequency resonance, Frequency light);
+
+}  // namespace loom

@@ -1,0 +1,120 @@
+// One overload a kind of record; the last record on a subject counts.
+#include "core/journal/journal_state.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/limits.hpp"
+
+namespace loom {
+namespace {
+
+bool has_job(const Intent& intent, JobId id) {
+  const auto it = std::lower_bound(intent.jobs.begin(), intent.jobs.end(), id,
+                                   [](const Job& job, JobId wanted) { return job.id < wanted; });
+  return it != intent.jobs.end() && it->id == id;
+}
+
+/// The stages that this plan has newly lit; jobs that nobody can bring back are forgotten.
+void note_stages(SnapshotRecord& state) {
+  std::set<JobId> jobs;
+  for (const Circuit& circuit : state.confirmed->circuits) {
+    jobs.insert(circuit.job);
+  }
+  for (const Job& job : state.kept.back().intent->jobs) {
+    if (!jobs.contains(job.id)) {
+      continue;
+    }
+    const auto known = std::lower_bound(state.lit.begin(), state.lit.end(), job.id,
+                                        [](const LitStage& lit, JobId wanted) { return lit.job < wanted; });
+    if (known == state.lit.end() || known->job != job.id) {
+      state.lit.insert(known, {job.id, job.stage, state.confirmed->revision});
+    } else if (known->stage != job.stage) {
+      *known = {job.id, job.stage, state.confirmed->revision};
+    }
+  }
+  std::erase_if(state.lit, [&](const LitStage& lit) {
+    return !has_job(state.intent, lit.job) && std::none_of(state.kept.begin(), state.kept.end(), [&](const KeptRevision& kept) {
+      return has_job(*kept.intent, lit.job);
+    });
+  });
+}
+
+template <class Row>
+void push_bounded(std::vector<Row>& rows, Row row, std::size_t max) {
+  rows.push_back(std::move(row));
+  if (rows.size() > max) {
+    rows.erase(rows.begin());
+  }
+}
+
+void apply_one(SnapshotRecord& state, const TermRecord& record) { state.term = std::max(state.term, record.term); }
+
+void apply_one(SnapshotRecord& state, IntentRecord record) {
+  state.intent = std::move(record.intent);
+  state.laser_request = record.laser_request;
+  state.next_job = record.next_job;
+  state.probation = std::move(record.probation);
+  if (record.cause) {
+    push_bounded(state.answered, *std::move(record.cause), limits::kRequestsRemembered);
+  }
+}
+
+/// A revision that was going and is neither confirmed nor returned when the next one goes is uncertain as one that returned.
+void leave_going(SnapshotRecord& state) {
+  if (state.going != nullptr) {
+    push_bounded(state.uncertain, std::exchange(state.going, nullptr), limits::kUncertainPlans);
+    state.going_intent = nullptr;
+  }
+}
+
+void apply_one(SnapshotRecord& state, CommitRecord record) {
+  state.next_revision = std::max(state.next_revision, Revision{record.revision.value + 1});
+  state.next_circuit = std::max(state.next_circuit, record.next_circuit);
+  if (record.plan != nullptr) {
+    leave_going(state);
+    state.going = std::move(record.plan);
+    state.going_intent = record.intent != nullptr ? std::move(record.intent) : std::make_shared<const Intent>(state.intent);
+  }
+  if (state.going == nullptr || state.going->revision != record.revision) {
+    return;
+  }
+  if (record.decision == CommitDecision::returned) {
+    leave_going(state);
+  } else if (record.decision == CommitDecision::confirmed) {
+    state.confirmed = std::exchange(state.going, nullptr);
+    state.confirmed_next_circuit = state.next_circuit;
+    state.uncertain.clear();
+    push_bounded(state.kept, {record.revision, std::exchange(state.going_intent, nullptr), state.confirmed->circuits},
+                 limits::kRevisionsKept);
+    note_stages(state);
+  }
+}
+
+void apply_one(SnapshotRecord& state, const LatchRecord& record) { state.latch = record; }
+void apply_one(SnapshotRecord& state, SnapshotRecord record) { state = std::move(record); }
+
+void apply_one(SnapshotRecord& state, AuditRecord record) { push_bounded(state.audit, std::move(record), limits::kAuditKept); }
+
+}  // namespace
+
+void apply(SnapshotRecord& state, Record record) {
+  std::visit([&](auto& one) { apply_one(state, std::move(one)); }, record);
+}
+
+const KeptRevision* kept_revision(const SnapshotRecord& state, Revision revision) {
+  const auto it =
+      std::find_if(state.kept.begin(), state.kept.end(), [&](const KeptRevision& kept) { return kept.revision == revision; });
+  return it == state.kept.end() ? nullptr : &*it;
+}
+
+SnapshotRecord state_of(const std::vector<Record>& records) {
+  SnapshotRecord state;
+  for (const Record& record : records) {
+    apply(state, record);
+  }
+  return state;
+}
+
+}  // namespace loom

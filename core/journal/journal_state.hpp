@@ -1,0 +1,20 @@
+// Journal state: what a sequence of records says, as one SnapshotRecord. A pure fold: the state after some records and then a
+// snapshot of it is the same state, so whatever is read from records may as well be read from a snapshot and its tail.
+#pragma once
+
+#include <vector>
+
+#include "core/journal/journal.hpp"
+
+namespace loom {
+
+/// Folds one more record into what those before it said. A SnapshotRecord replaces everything.
+void apply(SnapshotRecord& state, Record record);
+
+/// What an earlier life left: all records of a journal, oldest first.
+SnapshotRecord state_of(const std::vector<Record>& records);
+
+/// Null: that revision was never confirmed, or is no longer kept.
+const KeptRevision* kept_revision(const SnapshotRecord& state, Revision revision);
+
+}  // namespace loom

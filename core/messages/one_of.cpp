@@ -1,0 +1,36 @@
+// The variants that hundreds of files pass on: what copies, moves, compares and ends them is compiled here. An alias that
+// names a list which is not here does not link.
+#include "core/messages/one_of.hpp"
+
+#include "core/fabric/fabric.hpp"
+#include "core/grant.hpp"
+#include "core/journal/journal.hpp"
+#include "core/message.hpp"
+#include "core/messages/one_of_members.hpp"
+#include "core/messages/operator.hpp"
+#include "core/observation.hpp"
+#include "core/plan.hpp"
+#include "core/step.hpp"
+
+namespace loom {
+
+template class OneOf<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier, RingFilter,
+                     OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;                       // ElementKind
+template class OneOf<LaserSetpoint, HeaterSetpoint, WssSetpoint, OcsSetpoint>;                               // Setpoint
+template class OneOf<std::monostate, LaserObservation, HeaterObservation, WssObservation, OcsObservation>;   // Reading
+template class OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;  // GrantMessage
+template class OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;      // Record
+template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,
+                     ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob,
+                     AttendJob>;  // OperatorAsk
+template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
+                     std::vector<CircuitReport>, std::vector<JobReport>, std::vector<CommitReport>, std::vector<StandingAlarm>,
+                     ChangeReport, CircuitExplanation, std::vector<AuditRecord>>;  // ReplyRows
+template class OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
+                     AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
+                     OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage>;  // Body
+template class OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
+                     InterlockChanged, TrafficReceived, KeysChanged>;                       // Event
+template class OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm>;  // Effect
+
+}  // namespace loom

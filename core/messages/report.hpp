@@ -1,0 +1,302 @@
+// Reports: what the controller can tell an operator about itself, as rows. The CLI turns them into tables and JSON.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/alarm.hpp"
+#include "core/circuit.hpp"
+#include "core/fabric/fabric.hpp"
+#include "core/ids.hpp"
+#include "core/observation.hpp"
+#include "core/plan.hpp"
+#include "core/schedule.hpp"
+#include "core/time.hpp"
+
+namespace loom {
+
+/// What one agent measured of one firing.
+struct FireReport {
+  Duration slack{};     ///< T - arrival of the arming
+  Duration lateness{};  ///< first transaction after T
+  Duration settle{};    ///< longest device
+  Duration dark{};      ///< longest touched device, blank to light proven
+  std::uint32_t writes = 0;
+  bool operator==(const FireReport&) const = default;
+};
+
+/// Order statistics of one measured quantity over the agents of a commit.
+struct Spread {
+  Duration min{};
+  Duration p50{};
+  Duration p99{};
+  Duration max{};
+  std::uint32_t count = 0;
+  bool operator==(const Spread&) const = default;
+};
+
+/// Sorts `values`; all zero when empty.
+Spread spread_of(std::vector<Duration>& values);
+
+enum class CommitOutcome : std::uint8_t { under_way, committed, returned, abandoned, refused };
+std::string_view to_string(CommitOutcome outcome);
+
+/// The stages of a commit in the order of their happening.
+enum class CommitState : std::uint8_t { idle, planning, preparing, arming, firing, darkening, moving, relighting, confirmed };
+std::string_view to_string(CommitState stage);
+
+/// An isolation certificate with names instead of element numbers.
+struct CertificateReport {
+  bool wavelength_isolated = true;
+  bool physically_isolated = true;
+  std::vector<std::string> shared_amplifiers;
+  LightMargins light;
+  std::string weakest;   ///< the receiver of light.link_margin; empty: nothing is lit
+  std::string noisiest;  ///< the receiver of light.crosstalk
+  bool operator==(const CertificateReport&) const = default;
+};
+
+CertificateReport named(const IsolationCertificate& certificate, const Fabric& fabric);
+
+struct CommitReport {
+  Revision revision;
+  Revision base;
+  CommitOutcome outcome = CommitOutcome::under_way;
+  std::string reason;        ///< why it began, and why it returned if it did
+  std::uint32_t agents = 0;  ///< that took part
+  std::uint32_t circuits = 0;
+  std::uint32_t touched = 0;
+  std::uint32_t switches_moved = 0;
+  Instant started{};
+  Duration plan{};     ///< worker time, verify included
+  Duration prepare{};  ///< first prepare sent -> last ack
+  Duration arm{};      ///< first arm sent -> last ack
+  Duration wait{};     ///< all armed -> T
+  Duration darken{};   ///< T -> all dark
+  Duration move{};     ///< all dark -> all settled
+  Duration relight{};  ///< all settled -> all applied
+  Duration total{};
+  Spread prepare_ack;  ///< per agent, from sending
+  Spread arm_ack;
+  Spread slack;
+  Spread lateness;
+  Spread dark;
+  std::uint64_t resent = 0;  ///< messages repeated because no answer came in time
+  CertificateReport certificate{};
+  WallTime started_wall{};   ///< `started` on the wall
+  std::string ordered_by{};  ///< principal whose request led to it; empty: the controller itself
+  bool operator==(const CommitReport&) const = default;
+};
+
+struct DriftCounts {
+  std::uint32_t missing = 0;
+  std::uint32_t foreign = 0;
+  std::uint32_t detuned = 0;
+  std::uint32_t dim = 0;
+  std::uint32_t stale = 0;
+  bool operator==(const DriftCounts&) const = default;
+};
+
+/// Why something that came in was not followed. Each kind is counted from the start of the controller.
+enum class RefusalKind : std::uint8_t {
+  malformed,     ///< does not decode, or is nothing that its kind of sender sends
+  unauthorised,  ///< a key that the keyring does not have, or a node that the key may not speak for
+  conflict,      ///< a second claimant of a node
+  foreign,       ///< an agent that speaks of another node's devices
+  implausible,   ///< a term, revision, instant or number beyond what any honest peer can say
+  over_quota,    ///< more than one key may ask for at a time
+  role,          ///< an order of a viewer's key
+};
+inline constexpr std::size_t kRefusalKinds = 7;
+std::string_view to_string(RefusalKind kind);
+
+/// Index: RefusalKind.
+using RefusalCounts = std::array<std::uint64_t, kRefusalKinds>;
+
+struct StatusReport {
+  Term term;
+  Revision revision;  ///< the last confirmed one
+  std::string fabric;
+  std::uint32_t nodes = 0;
+  std::uint32_t live = 0;
+  std::uint32_t suspect = 0;
+  std::uint32_t dead = 0;  ///< includes never seen
+  std::uint32_t jobs = 0;
+  std::uint32_t circuits = 0;
+  bool lasers_off = false;
+  DriftCounts drift;
+  CommitState stage = CommitState::idle;  ///< of the commit under way
+  Revision under_way;
+  std::uint32_t stage_done = 0;  ///< agents that have answered in this stage
+  std::uint32_t stage_total = 0;
+  std::uint64_t malformed = 0;       ///< messages dropped because they did not decode
+  std::uint32_t alarms = 0;          ///< that stand and nobody has acknowledged
+  Revision awaiting_confirm{};       ///< of a schedule on trial; 0: none
+  Duration confirm_left{};           ///< until it returns by itself
+  CertificateReport certificate{};   ///< of the confirmed revision
+  RefusalCounts refusals{};          ///< since its start
+  std::uint64_t keyring_digest = 0;  ///< of the keyring in force; 0: not known
+  bool operator==(const StatusReport&) const = default;
+};
+
+struct NodeReport {
+  NodeId node;
+  std::string name;
+  std::string session;  ///< state of the session table
+  Revision applied;
+  Duration silence{};  ///< since the last word; -1 ns: never heard
+  bool lasers_latched_off = false;
+  std::uint32_t devices = 0;
+  bool drained = false;
+  bool maintenance = false;
+  std::vector<JobId> jobs{};   ///< placed on it
+  std::string dark_because{};  ///< of a latch that the agent has closed by itself: what, and since when
+  bool operator==(const NodeReport&) const = default;
+};
+
+struct DeviceReport {
+  DeviceId device;
+  std::string name;
+  DeviceKind kind = DeviceKind::itla_laser;
+  NodeId agent;
+  Observation observation;
+  Drift drift = Drift::none;
+  std::optional<Setpoint> desired{};  ///< first entry of its timeline in the confirmed plan
+  bool by_hand = false;               ///< an operator's setpoint, see `device set`
+  bool adopted = false;               ///< found by the controller, see `reconcile: adopt`
+  std::uint32_t lit_ways = 0;         ///< of an OCS: inputs that light passes in the confirmed plan; the others are dark wires
+  std::string unusable{};             ///< why plans do without it; empty: they do not
+  bool operator==(const DeviceReport&) const = default;
+};
+
+/// What was last measured of a circuit's light, from best to worst: a circuit is as well as the worst element of its way.
+enum class LightState : std::uint8_t {
+  lit,
+  degraded,  ///< it passes, but weaker or further beside its place than the limits allow
+  unknown,   ///< some element was never read, not for too long, or its driver gave up
+  dark,
+};
+std::string_view to_string(LightState state);
+
+struct CircuitReport {
+  Circuit circuit;
+  std::uint32_t timeslot = 0;
+  std::string state;  ///< OCP's word for `light`: CONNECTED, PENDING_CONNECTION, FAILED; UNKNOWN
+  LightState light = LightState::unknown;
+  Duration age{-1};   ///< of the oldest reading that `light` rests on; -1 ns: some element was never read
+  std::string why{};  ///< one sentence that names the element
+  bool operator==(const CircuitReport&) const = default;
+};
+
+struct JobReport {
+  JobId job;
+  std::string name;
+  std::string workload;
+  std::string state;   ///< pending, committing, lit, refused, ended
+  std::string reason;  ///< of a refusal
+  std::uint32_t stage = 0;
+  std::uint32_t stages = 0;
+  std::vector<NodeId> nodes;  ///< rank -> node; of a job that has ended, ascending
+  Revision revision;          ///< that lit its present stage
+  std::uint32_t cycles_done = 0;
+  std::uint32_t underflows = 0;
+  bool pinned = false;                 ///< its schedule is an operator's, not the scheduler's
+  std::uint32_t forwarded_pairs = 0;   ///< of its nodes, that reach each other through others; see HostRoute
+  std::uint32_t hops_most = 0;         ///< of circuits on the way of one of them
+  std::uint32_t waiting_circuits = 0;  ///< that wait for a look-ahead panel to be wired
+  std::string note{};                  ///< which kind of schedule it has, and why
+  bool attended = false;               ///< by a launcher that is asked before its light goes dark
+  Revision quiesce{};                  ///< the revision that darkens light of it now or next; 0: none, it may send
+  bool adapts = false;                 ///< its light follows its measured demand
+  std::string declared{};              ///< demand of one iteration; empty: it has ended
+  std::string measured{};              ///< empty: nothing yet, or it does not adapt
+  std::string made_for{};              ///< which of both its light is made for
+  std::string decision{};              ///< what is done about the measured demand, and why
+  bool operator==(const JobReport&) const = default;
+};
+
+/// An alarm as it stands: one cause is one alarm that is counted. A cause is a code with its revision or, without one, with its
+/// node and device.
+struct StandingAlarm {
+  AlarmId id;
+  Alarm alarm;  ///< as raised last
+  Instant first_seen{};
+  Instant last_seen{};
+  std::uint32_t count = 1;
+  std::string acknowledged_by;   ///< empty: nobody yet
+  bool cleared = false;          ///< its cause is known to be gone
+  std::vector<NodeId> nodes{};   ///< that it was raised for, ascending; the first limits::kNodesPerAlarm of them
+  std::uint32_t node_count = 0;  ///< all of them
+  bool from_agent = false;       ///< its text is an agent's; else the controller's own
+  WallTime first_seen_wall{};
+  WallTime last_seen_wall{};
+  bool operator==(const StandingAlarm&) const = default;
+};
+
+struct JobMove {
+  JobId job;
+  NodeId from;
+  NodeId to;
+  bool operator==(const JobMove&) const = default;
+};
+
+enum class CircuitChangeKind : std::uint8_t { removed, added, moved };
+std::string_view to_string(CircuitChangeKind kind);
+
+/// `moved`: the same ends and slot, but its light goes dark once because its way changes.
+struct CircuitChange {
+  CircuitChangeKind kind = CircuitChangeKind::added;
+  Circuit circuit;
+  bool operator==(const CircuitChange&) const = default;
+};
+
+/// What an order would change, or how two schedules differ.
+struct ChangeReport {
+  Revision base;               ///< what it was compared with
+  std::uint32_t agents = 0;    ///< that would take part
+  std::uint32_t circuits = 0;  ///< afterwards
+  std::uint32_t touched = 0;   ///< circuits that go dark, begin or end
+  std::uint32_t switches_moved = 0;
+  Duration plan{};  ///< it took so long to plan and verify
+  std::vector<JobMove> moves;
+  std::vector<CircuitChange> changes;  ///< at most limits::kChangesPerReport; `touched` counts all
+  CertificateReport certificate{};     ///< of the schedule that it leads to
+  bool operator==(const ChangeReport&) const = default;
+};
+
+/// One element on the way of a circuit.
+struct HopReport {
+  ElementId element;
+  std::string name;
+  std::string kind;  ///< transmitter, wss, ring, ...
+  std::uint16_t input = 0;
+  std::uint16_t output = 0;
+  Db loss{};                         ///< of the element, gain negative, and of the fibre behind it
+  Dbm power_out{};                   ///< expected behind the element, before the fibre
+  std::optional<DeviceId> device{};  ///< that holds it
+  std::string desired;               ///< setpoint of the confirmed plan, as far as this circuit is concerned
+  Revision applied{};                ///< of the device's agent
+  std::string observed;
+  Drift drift = Drift::none;
+  std::string problem;  ///< empty, or what is wrong here
+  bool operator==(const HopReport&) const = default;
+};
+
+struct CircuitExplanation {
+  CircuitReport circuit;
+  Revision revision;
+  std::string job_name;
+  Dbm sensitivity{};  ///< of the receiver; compare the last hop's power
+  std::vector<HopReport> hops;
+  std::string verdict;                 ///< first thing that is wrong along the path, or that nothing is
+  std::string next_command;            ///< what to type next
+  std::vector<HostRoute> forwarded{};  ///< pairs whose traffic passes this circuit; at most kRoutesPerExplanation
+  std::uint32_t forwarded_pairs = 0;   ///< all of them
+  bool operator==(const CircuitExplanation&) const = default;
+};
+
+}  // namespace loom

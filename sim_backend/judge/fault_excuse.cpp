@@ -1,0 +1,83 @@
+// The table.
+#include "sim_backend/judge/fault_excuse.hpp"
+
+#include <array>
+#include <string>
+
+namespace loom {
+namespace {
+
+constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::power});
+constexpr RuleSet kUnruly = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off,
+                                      SafetyRule::interlock, SafetyRule::power});
+
+constexpr FaultExcuse kNothing{};
+/// Light beside its place; it is back with the end of the fault.
+constexpr FaultExcuse kBeside{kAstray, false, false};
+/// It does not follow: what it does was right once.
+constexpr FaultExcuse kDeaf{kUnruly, true, true};
+/// A ring that has cooled drops other light than its own until it is heated again.
+constexpr FaultExcuse kCold{kAstray, false, true};
+/// Less light than it should be, beside which leaks are more.
+constexpr FaultExcuse kWeak{rule_set({SafetyRule::crosstalk}), false, false};
+/// It goes dark as late as it answers.
+constexpr FaultExcuse kSlow{rule_set({SafetyRule::interlock}), false, false};
+/// Nobody could know where its light is.
+constexpr FaultExcuse kUntrue{kUntrueLight, false, false};
+
+struct Row {
+  ScenarioFaultKind fault;
+  FaultExcuse laser;
+  FaultExcuse heater;
+  FaultExcuse wavelength_switch;  ///< WSS and OCS
+};
+constexpr std::array<Row, kScenarioFaultKinds> kTable{{
+    {ScenarioFaultKind::detune, kBeside, kBeside, kNothing},
+    {ScenarioFaultKind::dim, kWeak, kNothing, kWeak},
+    {ScenarioFaultKind::fail, kNothing, kBeside, kNothing},
+    {ScenarioFaultKind::stick, kDeaf, kDeaf, kDeaf},
+    {ScenarioFaultKind::silence, kDeaf, kDeaf, kDeaf},
+    {ScenarioFaultKind::refuse, kDeaf, kDeaf, kDeaf},
+    {ScenarioFaultKind::late, kSlow, kNothing, kNothing},
+    {ScenarioFaultKind::reboot, kNothing, kCold, kNothing},
+    {ScenarioFaultKind::misroute, kNothing, kNothing, kUntrue},
+    {ScenarioFaultKind::false_readback, kUntrue, kUntrue, kUntrue},
+}};
+
+}  // namespace
+
+FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceKind device) {
+  for (const Row& row : kTable) {
+    if (row.fault == fault) {
+      return device == DeviceKind::itla_laser    ? row.laser
+             : device == DeviceKind::heater_bank ? row.heater
+                                                 : row.wavelength_switch;
+    }
+  }
+  return {};
+}
+
+std::vector<Excuse> excuses_of(const ScenarioFault& fault, const Fabric& fabric, Duration mend_bound) {
+  /// What changes back at the very instant of a fault's end may do so in any order.
+  constexpr Duration kInstant = std::chrono::microseconds{1};
+  const Device& device = fabric.device(fault.device);
+  const FaultExcuse excuse = excuse_for(fault.kind, device.kind);
+  const Duration after = excuse.must_be_mended ? mend_bound : kInstant;
+  const Instant until = fault.lasts == kForever ? kNever : Instant{fault.at + fault.lasts} + after;
+  std::vector<Excuse> excuses;
+  for (const ElementId element : device.elements) {
+    excuses.push_back({element, excuse.rules, until, text_of(fault, fabric)});
+  }
+  return excuses;
+}
+
+std::string text_of(const ScenarioFault& fault, const Fabric& fabric) {
+  return fabric.device(fault.device).name + ": " + std::string(to_string(fault.kind));
+}
+
+std::string text_of(const MachineFault& fault) {
+  return (fault.node ? "node " + std::to_string(fault.node->value) : std::string("controller")) + ": " +
+         std::string(to_string(fault.kind));
+}
+
+}  // namespace loom

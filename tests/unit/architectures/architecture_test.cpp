@@ -1,0 +1,164 @@
+// An architecture is one record: what a program does not hand over it does not have, and a new one needs nothing beside its own
+// folder. The toy here is such a folder: a fabric, an option and a scheduler that nobody else has heard of.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/sip_ocs/fabric.hpp"
+#include "controller/architectures/sip_ocs/schedule.hpp"
+#include "controller/arena/arena.hpp"
+#include "controller/arena/entries.hpp"
+#include "controller/plan/pipeline.hpp"
+#include "controller/schedule/job_alone.hpp"
+#include "controller/workload/models/zoo.hpp"
+#include "core/config/fabric_file.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::array<TemplateKey, 1> kToyKeys{{{"nodes", "how many"}}};
+constexpr std::array<JobOption, 1> kToyOptions{{{"backwards", "yes or no: the last node is the first rank"}}};
+
+Fabric read_toy(YamlMap& map, const ErrorList& errors) {
+  SipOcsParameters parameters;
+  parameters.nodes = static_cast<std::uint32_t>(map.integer("nodes", {2, 64}, Rule::required));
+  map.finish();
+  Fabric fabric = errors.empty() ? make_sip_ocs(parameters) : Fabric{};
+  fabric.architecture = "toy";
+  return fabric;
+}
+
+std::vector<NodeId> backwards(const Fabric&, const std::vector<NodeId>& chosen, const std::vector<NodeUse>&) {
+  return {chosen.rbegin(), chosen.rend()};
+}
+
+Result<void> check_toy(const JobSpec& spec) {
+  const auto found = spec.options.find("backwards");
+  return found == spec.options.end() || found->second == "yes" || found->second == "no"
+             ? Result<void>{}
+             : fail(ErrorCode::invalid_argument, "backwards = " + found->second + "; expected yes or no");
+}
+
+const FabricTemplate kToyTemplate{"toy", "switches, for this test", kToyKeys, read_toy};
+const Architecture kToy{.name = "toy",
+                        .summary = "switches, for this test",
+                        .fabric = &kToyTemplate,
+                        .schedule = &schedule_sip_ocs,
+                        .order_ranks = backwards,
+                        .options = kToyOptions,
+                        .check_options = check_toy};
+
+Loaded<Fabric> load(const std::string& text, FabricTemplates templates) {
+  const auto document = parse_yaml("f.yaml", text);
+  REQUIRE(document);
+  return read_fabric("f.yaml", *document.value, templates);
+}
+
+PlanRequest request_of(Fabric fabric, JobOptions options = {}) {
+  PlanRequest request;
+  request.fabric = std::make_shared<const Fabric>(std::move(fabric));
+  request.revision = Revision{1};
+  request.next_circuit = CircuitId{1};
+  Job job;
+  job.id = JobId{1};
+  job.spec.name = "j";
+  job.spec.node_count = 3;
+  job.spec.collectives = {{CollectiveKind::all_reduce, {}, Bytes{1'000'000}, 1}};
+  job.spec.options = std::move(options);
+  request.intent.jobs.push_back(std::move(job));
+  return request;
+}
+
+TEST_CASE("a_new_architecture_is_read_placed_and_lit_by_its_record_alone") {
+  const Architectures known({&kToy});
+  const std::string text = "schema_version: 1\nkind: fabric\nname: f\ntemplate: toy\nparameters:\n  nodes: 4\n";
+  const auto fabric = load(text, known.templates());
+  REQUIRE(fabric);
+  const auto made = make_plan(known, request_of(*fabric.value, {{"backwards", "yes"}}));
+  REQUIRE(made);
+  CHECK((*made)->intent.jobs.front().nodes == std::vector<NodeId>{NodeId{2}, NodeId{1}, NodeId{0}});
+  CHECK((*made)->plan.circuits.size() == 3 * 4);  // a ring of three on each of four switches
+  CHECK_FALSE(load(text, all_templates()));       // the programs have not been given it
+  CHECK_FALSE(make_plan(all_architectures(), request_of(*fabric.value)));
+}
+
+TEST_CASE("an_option_is_refused_by_whoever_does_not_have_it") {
+  const Architectures known({&kToy});
+  const Fabric fabric = [] {
+    Fabric made = make_sip_ocs({});
+    made.architecture = "toy";
+    return made;
+  }();
+  const auto unknown = make_plan(known, request_of(fabric, {{"backward", "yes"}}));
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == ErrorCode::invalid_argument);
+  CHECK(unknown.error().message.find("job 1 (j)") != std::string::npos);
+  CHECK(unknown.error().message.find("backwards") != std::string::npos);
+  const auto wrong = make_plan(known, request_of(fabric, {{"backwards", "perhaps"}}));
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message.find("backwards = perhaps; expected yes or no") != std::string::npos);
+  const auto elsewhere = make_plan(all_architectures(), request_of(make_sip_ocs({}), {{"map", "latin"}}));
+  REQUIRE_FALSE(elsewhere);
+  CHECK(elsewhere.error().message.find("sip-ocs") != std::string::npos);
+}
+
+TEST_CASE("templates_document_the_keys_that_the_schema_has") {
+  std::ifstream file("configs/schema/fabric.schema.json");
+  const nlohmann::json schema = nlohmann::json::parse(file);
+  for (const FabricTemplate* each : all_templates()) {
+    CAPTURE(each->name);
+    std::set<std::string> documented;
+    for (const TemplateKey& key : each->keys) {
+      CHECK(documented.emplace(key.name).second);
+      CHECK_FALSE(key.meaning.empty());
+    }
+    std::set<std::string> lawful;
+    for (const auto& [key, rules] : schema["$defs"][std::string(each->name) + "_parameters"]["properties"].items()) {
+      lawful.insert(key);
+    }
+    CHECK(documented == lawful);
+  }
+}
+
+TEST_CASE("records_have_names_of_their_own") {
+  std::set<std::string_view> names;
+  for (const Architecture* each : all_architectures().all()) {
+    CAPTURE(each->name);
+    CHECK(names.insert(each->name).second);
+    CHECK_FALSE(each->summary.empty());
+    CHECK((each->schedule != nullptr || each->compare != nullptr));
+    CHECK((each->fabric == nullptr || each->schedule != nullptr));  // what can be built can be lit
+  }
+}
+
+TEST_CASE("the_arena_says_of_oddl_what_its_own_schedule_takes") {
+  for (const auto& [workload, nodes] : {std::pair{"vgg19", 64U}, std::pair{"dlrm", 32U}}) {
+    CAPTURE(workload);
+    const auto graph = make_task_graph(workload, {nodes, {}, {}});
+    REQUIRE(graph);
+    auto entry = make_entry("oddl", *graph, gigabits(100), {});
+    REQUIRE(entry);
+    const auto row = play(*entry, Duration{});
+    REQUIRE(row);
+    const auto document = parse_yaml(
+        "f.yaml",
+        "schema_version: 1\nkind: fabric\nname: f\ntemplate: oddl\nparameters:\n  nodes: " + std::to_string(nodes) + "\n");
+    const auto fabric = read_fabric("f.yaml", *document.value, all_templates());
+    REQUIRE(fabric);
+    auto spec = job_of(*graph);
+    REQUIRE(spec);
+    PlanRequest request = request_of(*fabric.value);
+    request.intent.jobs.front().spec = *spec;
+    const auto planned = make_plan(all_architectures(), request);
+    REQUIRE(planned);
+    spec->placement = (*planned)->intent.jobs.front().nodes;
+    const auto predicted = predict_schedule(*spec, (*planned)->schedule.jobs.front(), timings_on(*fabric.value, {}));
+    REQUIRE(predicted);
+    CHECK(row->iteration == predicted->iteration);
+  }
+}
+
+}  // namespace
+}  // namespace loom

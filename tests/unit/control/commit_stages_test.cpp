@@ -1,0 +1,493 @@
+// One commit stage by stage: what is asked of whom, what counts as an answer, when a stage has failed, and what is measured.
+// Every instant is written out from the timings.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "controller/control/commit/commit.hpp"
+
+namespace loom {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const EnvelopeHeader kHeader{Term{4}, ClockId{9}};
+constexpr Instant kStart{seconds{100}};
+
+ControllerTimings timings() {
+  ControllerTimings timings;
+  timings.retry_interval = milliseconds{50};
+  timings.stage_deadline = seconds{5};
+  timings.lead_margin = milliseconds{20};
+  timings.clock_error = milliseconds{1};
+  timings.arm_repeats = 3;
+  return timings;
+}
+/// Every repeat of the arming, the margin, and both clocks.
+constexpr Duration kEverybodyReceives = milliseconds{50} * 3 + milliseconds{20} + 2 * milliseconds{1};
+
+/// A commit of revision 7 whose participants are `nodes` of ten.
+struct CommitBench {
+  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {})
+      : commit(result_of(nodes, cycle), timings(), "why", kStart) {
+    for (const std::uint32_t node : nodes) {
+      participants.push_back(NodeId{node});
+    }
+    begin();
+  }
+  static std::shared_ptr<const PlanResult> result_of(const std::vector<std::uint32_t>& nodes, Duration cycle) {
+    auto result = std::make_shared<PlanResult>();
+    result->plan.revision = Revision{7};
+    result->plan.base = Revision{6};
+    for (std::uint32_t i = 0; i < 10; ++i) {
+      NodePlan slice;
+      slice.revision = Revision{7};
+      slice.node = NodeId{i};
+      slice.cycle = i == nodes.front() ? cycle : Duration{};
+      result->plan.nodes.push_back(slice);
+    }
+    for (const std::uint32_t node : nodes) {
+      result->plan.changed.push_back(NodeId{node});
+    }
+    result->plan.circuits.resize(3);
+    result->plan.touched = {CircuitId{1}, CircuitId{2}};
+    DevicePlan moved;  // a switch; another one stays
+    moved.device = DeviceId{5};
+    moved.touched = true;
+    moved.timeline = {{Duration{}, Duration{}, kForever, WssSetpoint{}}};
+    DevicePlan stays = moved;
+    stays.device = DeviceId{6};
+    stays.touched = false;
+    result->plan.nodes[nodes.front()].devices = {moved, stays};
+    result->plan.moved_steering = {DeviceId{5}};
+    return result;
+  }
+
+  template <class Action>
+  void step(Action action) {
+    EffectSink sink;
+    action(sink);
+    sent.clear();
+    for (const Effect& effect : sink.effects()) {
+      sent.push_back(std::get<Send>(effect));
+    }
+  }
+  void begin() {
+    step([&](EffectSink& sink) { commit.begin(now, kHeader, sink); });
+  }
+  void answer(std::uint32_t node, const Body& body) {
+    step([&](EffectSink& sink) { commit.on_answer(NodeId{node}, body, now, kHeader, sink); });
+  }
+  void all(const Body& body) {
+    for (const NodeId node : participants) {
+      answer(node.value, body);
+    }
+  }
+  void tick(Instant at) {
+    now = at;
+    step([&](EffectSink& sink) { commit.on_tick(now, kHeader, sink); });
+  }
+  void go() {
+    step([&](EffectSink& sink) { commit.go(now, kHeader, sink); });
+  }
+  /// To the beginning of a stage, by everybody's lawful answers.
+  void advance_to(CommitState stage) {
+    if (commit.stage() < stage && commit.stage() == CommitState::preparing) {
+      all(Prepared{{}, milliseconds{10}});
+    }
+    if (commit.stage() < stage && commit.stage() == CommitState::arming) {
+      all(Armed{{}, milliseconds{100}});
+      go();
+    }
+    if (commit.stage() < stage && commit.stage() == CommitState::darkening) {
+      all(Darkened{{}, milliseconds{1}});
+    }
+    if (commit.stage() < stage && commit.stage() == CommitState::moving) {
+      all(Settled{{}, milliseconds{2}});
+    }
+    if (commit.stage() < stage && commit.stage() == CommitState::relighting) {
+      all(Applied{{}, {}});
+    }
+    REQUIRE(commit.stage() == stage);
+  }
+  /// Whom the last step asked, and that all of it was of one kind.
+  template <class B>
+  std::vector<std::uint32_t> asked() const {
+    std::vector<std::uint32_t> nodes;
+    for (const Send& send : sent) {
+      REQUIRE(std::holds_alternative<B>(send.envelope.body));
+      nodes.push_back(send.envelope.node.value);
+    }
+    return nodes;
+  }
+  template <class B>
+  const B& first() const {
+    REQUIRE_FALSE(sent.empty());
+    return std::get<B>(sent.front().envelope.body);
+  }
+
+  FabricCommit commit;
+  Instant now = kStart;
+  std::vector<NodeId> participants;
+  std::vector<Send> sent;
+};
+
+using Nodes = std::vector<std::uint32_t>;
+
+// --- the stages ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("commit: each stage asks every participant once, and ends with the last answer") {
+  CommitBench bench({2, 5, 8});
+  CHECK(bench.asked<Prepare>() == Nodes{2, 5, 8});
+  CHECK(bench.first<Prepare>().plan.node == NodeId{2});
+  const Envelope& envelope = bench.sent.front().envelope;
+  CHECK(bench.sent.front().to == agent_peer(NodeId{2}));
+  CHECK(envelope.role == Role::controller);
+  CHECK(envelope.term == Term{4});
+  CHECK(envelope.clock == ClockId{9});
+  CHECK(envelope.revision == Revision{7});
+  CHECK(bench.commit.verdict() == CommitVerdict::running);
+  bench.answer(2, Prepared{{}, milliseconds{10}});
+  bench.answer(5, Prepared{{}, milliseconds{30}});
+  CHECK(bench.sent.empty());
+  CHECK(bench.commit.done() == 2);
+  CHECK_FALSE(bench.commit.may_have_moved());
+  bench.answer(8, Prepared{{}, milliseconds{20}});
+  CHECK(bench.asked<Arm>() == Nodes{2, 5, 8});
+  CHECK(bench.first<Arm>().fire_at == kStart + milliseconds{30} + kEverybodyReceives);  // the slowest lead
+  CHECK(bench.commit.may_have_moved());
+  bench.all(Armed{{}, milliseconds{100}});
+  CHECK(bench.sent.empty());
+  CHECK(bench.commit.verdict() == CommitVerdict::wants_going);
+  CHECK(bench.commit.next_tick() == kNever);
+  bench.go();
+  CHECK(bench.asked<Go>() == Nodes{2, 5, 8});
+  CHECK(bench.commit.verdict() == CommitVerdict::running);
+  bench.now += milliseconds{300};
+  bench.all(Darkened{{}, milliseconds{1}});
+  CHECK(bench.asked<Proceed>() == Nodes{2, 5, 8});
+  CHECK(bench.first<Proceed>().phase == CommitPhase::move);
+  bench.all(Settled{{}, milliseconds{2}});
+  CHECK(bench.asked<Proceed>() == Nodes{2, 5, 8});
+  CHECK(bench.first<Proceed>().phase == CommitPhase::relight);
+  CHECK(bench.first<Proceed>().at == bench.now);  // light that stays needs no common start
+  bench.all(Applied{{}, {}});
+  CHECK(bench.sent.empty());
+  CHECK(bench.commit.stage() == CommitState::confirmed);
+  CHECK(bench.commit.verdict() == CommitVerdict::applied);
+}
+
+TEST_CASE("commit: timeslots begin together, when everybody has heard of it") {
+  for (const Nodes& nodes : {Nodes{2, 5}, Nodes{2}}) {
+    CommitBench bench(nodes, milliseconds{1});
+    bench.advance_to(CommitState::moving);
+    bench.all(Settled{{}, {}});
+    CHECK(bench.first<Proceed>().at == bench.now + kEverybodyReceives);
+  }
+}
+
+TEST_CASE("commit: nobody takes part in a commit that changes nobody") {
+  auto result = std::make_shared<PlanResult>();
+  result->plan.revision = Revision{7};
+  FabricCommit commit(result, timings(), "why", kStart);
+  EffectSink sink;
+  commit.begin(kStart, kHeader, sink);
+  CHECK(commit.verdict() == CommitVerdict::wants_going);
+  commit.go(kStart, kHeader, sink);
+  CHECK(commit.verdict() == CommitVerdict::applied);
+  CHECK(sink.effects().empty());
+  CHECK(commit.report(kStart).wait == Duration{0});
+}
+
+TEST_CASE("commit: who ran ahead is not asked again, and is counted once") {
+  CommitBench bench({2, 5});
+  bench.advance_to(CommitState::darkening);
+  bench.answer(2, Darkened{{}, {}});
+  bench.answer(2, Settled{{}, {}});  // it has no switch that moves
+  CHECK(bench.sent.empty());
+  CHECK(bench.commit.done() == 1);
+  CHECK(bench.commit.stage() == CommitState::darkening);
+  bench.answer(5, Darkened{{}, {}});
+  CHECK(bench.commit.stage() == CommitState::moving);
+  CHECK(bench.asked<Proceed>() == Nodes{5});
+  CHECK(bench.commit.done() == 1);
+  bench.answer(5, Settled{{}, {}});
+  CHECK(bench.commit.stage() == CommitState::relighting);
+  CommitBench all_ahead({2, 5});
+  all_ahead.advance_to(CommitState::darkening);
+  all_ahead.answer(2, Settled{{}, {}});
+  CHECK(all_ahead.commit.stage() == CommitState::darkening);
+  all_ahead.answer(5, Settled{{}, {}});
+  CHECK(all_ahead.commit.stage() == CommitState::relighting);  // the moving stage is over before it began
+  CHECK(all_ahead.first<Proceed>().phase == CommitPhase::relight);
+}
+
+// --- what counts as an answer -------------------------------------------------------------------------------------------
+
+TEST_CASE("commit: repeated answers, answers of others and other words change nothing") {
+  CommitBench bench({2, 5});
+  bench.answer(2, Prepared{{}, milliseconds{10}});
+  bench.answer(2, Prepared{{}, milliseconds{500}});
+  CHECK(bench.commit.done() == 1);
+  bench.answer(3, Prepared{{}, milliseconds{500}});
+  bench.answer(9, Prepared{{}, milliseconds{500}});
+  bench.answer(5, Heartbeat{});
+  CHECK(bench.commit.done() == 1);
+  CHECK(bench.commit.verdict() == CommitVerdict::running);
+  bench.answer(5, Prepared{{}, milliseconds{10}});
+  CHECK(bench.first<Arm>().fire_at == kStart + milliseconds{10} + kEverybodyReceives);
+  bench.answer(2, Prepared{{}, milliseconds{500}});  // late, of the stage before
+  CHECK(bench.commit.done() == 0);
+  CHECK(bench.commit.report(kStart).prepare_ack.count == 2);
+  bench.answer(2, Armed{{}, milliseconds{50}});
+  bench.answer(2, Armed{{}, milliseconds{10}});
+  CHECK(bench.commit.report(kStart).slack.count == 1);
+  bench.advance_to(CommitState::confirmed);
+}
+
+TEST_CASE("commit: who answers while the journal is waited for is not asked for that any more") {
+  CommitBench bench({2, 5});
+  bench.all(Prepared{{}, milliseconds{10}});
+  bench.all(Armed{{}, milliseconds{100}});
+  REQUIRE(bench.commit.stage() == CommitState::firing);
+  bench.answer(2, Darkened{{}, milliseconds{1}});
+  CHECK(bench.commit.stage() == CommitState::firing);
+  CHECK(bench.sent.empty());
+  bench.go();
+  CHECK(bench.asked<Go>() == Nodes{5});
+  bench.answer(5, Darkened{{}, milliseconds{1}});
+  CHECK(bench.commit.stage() == CommitState::moving);
+}
+
+TEST_CASE("commit: an answer beyond its stage counts for the stages before it") {
+  CommitBench bench({2, 5});
+  bench.answer(2, Armed{{}, milliseconds{50}});  // it remembers this revision
+  CHECK(bench.commit.done() == 1);
+  bench.answer(5, Prepared{{}, {}});
+  CHECK(bench.asked<Arm>() == Nodes{5});
+  bench.answer(5, Armed{{}, milliseconds{50}});
+  CHECK(bench.commit.verdict() == CommitVerdict::wants_going);
+}
+
+TEST_CASE("commit: a refusal fails the commit, names the node and its words, and nothing is heard after it") {
+  CommitBench bench({2, 5});
+  bench.answer(5, Prepared{{Error{ErrorCode::refused, "the laser is locked"}}, {}});
+  CHECK(bench.commit.verdict() == CommitVerdict::failed);
+  CHECK(bench.commit.failure() == "node 5 while preparing: the laser is locked");
+  CHECK(bench.commit.failed_node() == NodeId{5});
+  CHECK_FALSE(bench.commit.was_late());
+  CHECK_FALSE(bench.commit.was_interrupted());
+  CHECK(bench.commit.next_tick() == kNever);
+  bench.answer(2, Prepared{{}, {}});
+  bench.answer(2, Prepared{{Error{ErrorCode::timed_out, "too late"}}, {}});
+  CHECK(bench.commit.done() == 0);
+  CHECK(bench.commit.failed_node() == NodeId{5});
+  CHECK_FALSE(bench.commit.was_late());
+  bench.tick(kStart + seconds{60});
+  CHECK(bench.sent.empty());
+  CHECK(bench.commit.failure() == "node 5 while preparing: the laser is locked");
+  bench.commit.interrupt(NodeId{2});
+  CHECK_FALSE(bench.commit.was_interrupted());
+  CHECK(bench.commit.failed_node() == NodeId{5});
+  bench.commit.fail_with("something else");
+  CHECK(bench.commit.failure() == "node 5 while preparing: the laser is locked");
+}
+
+TEST_CASE("commit: who was too late for an instant is told apart") {
+  CommitBench bench({2, 5});
+  bench.advance_to(CommitState::arming);
+  bench.answer(2, Armed{{Error{ErrorCode::timed_out, "T has passed"}}, Duration{-5}});
+  CHECK(bench.commit.failure() == "node 2 while arming: T has passed");
+  CHECK(bench.commit.was_late());
+}
+
+TEST_CASE("commit: an agent that has forgotten what it had prepared has started again, one that never prepared refuses") {
+  const Outcome stale{Error{ErrorCode::stale_revision, "unknown revision"}};
+  CommitBench forgot({2, 5});
+  forgot.advance_to(CommitState::arming);
+  forgot.answer(2, Armed{stale, {}});
+  CHECK(forgot.commit.was_interrupted());
+  CHECK(forgot.commit.failure() == "node 2 started again in the middle of the commit");
+  CHECK(forgot.commit.failed_node() == NodeId{2});
+  CommitBench refused({2, 5});
+  refused.answer(2, Prepared{stale, {}});
+  CHECK_FALSE(refused.commit.was_interrupted());
+  CHECK(refused.commit.failure() == "node 2 while preparing: unknown revision");
+  CommitBench reported({2, 5});
+  reported.commit.interrupt(NodeId{5});
+  CHECK(reported.commit.was_interrupted());
+  CHECK(reported.commit.verdict() == CommitVerdict::failed);
+}
+
+// --- time ---------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("commit: who has not answered is asked again at each interval, and nobody else") {
+  CommitBench bench({2, 5, 8});
+  bench.answer(5, Prepared{{}, milliseconds{10}});
+  CHECK(bench.commit.next_tick() == kStart + milliseconds{50});
+  bench.tick(kStart + milliseconds{50} - Duration{1});
+  CHECK(bench.sent.empty());
+  bench.tick(kStart + milliseconds{50});
+  CHECK(bench.asked<Prepare>() == Nodes{2, 8});
+  CHECK(bench.commit.next_tick() == kStart + milliseconds{100});
+  bench.tick(kStart + milliseconds{100});
+  CHECK(bench.asked<Prepare>() == Nodes{2, 8});
+  CHECK(bench.commit.report(bench.now).resent == 4);
+  bench.commit.fail_with("enough");
+  bench.tick(kStart + milliseconds{150});
+  CHECK(bench.sent.empty());
+}
+
+/// Ticks up to the instant before the stage fails, and then at it; the failure.
+std::string fails_exactly_at(CommitBench& bench, Instant deadline) {
+  while (bench.commit.next_tick() < deadline) {
+    bench.tick(bench.commit.next_tick());
+    REQUIRE(bench.commit.verdict() == CommitVerdict::running);
+    REQUIRE_FALSE(bench.sent.empty());
+  }
+  CHECK(bench.commit.next_tick() == deadline);
+  bench.tick(deadline - Duration{1});
+  REQUIRE(bench.commit.verdict() == CommitVerdict::running);
+  bench.tick(deadline);
+  REQUIRE(bench.commit.verdict() == CommitVerdict::failed);
+  return bench.commit.failure();
+}
+
+TEST_CASE("commit: every stage has its deadline, to the nanosecond, and names who is silent") {
+  CommitBench preparing({2, 5});
+  preparing.answer(2, Prepared{{}, {}});
+  CHECK(fails_exactly_at(preparing, kStart + seconds{5}) ==
+        "1 of 2 agents did not answer while preparing (node 5) within 5000 ms");
+  CHECK(preparing.commit.failed_node() == NodeId{5});
+  CHECK_FALSE(preparing.commit.was_late());
+
+  CommitBench arming({2, 5});
+  arming.advance_to(CommitState::arming);
+  CHECK(fails_exactly_at(arming, kStart + milliseconds{10} + kEverybodyReceives) ==
+        "2 of 2 agents did not answer while arming (node 2, 5) within 182 ms");
+  CHECK(arming.commit.failed_node() == NodeId{2});
+  CHECK(arming.commit.was_late());  // T came before they had answered
+
+  CommitBench moving({2, 5});
+  moving.commit.set_move_time(seconds{60});
+  moving.advance_to(CommitState::moving);
+  CHECK(fails_exactly_at(moving, moving.now + milliseconds{10} + seconds{60} + seconds{5}) ==
+        "2 of 2 agents did not answer while moving (node 2, 5) within 65010 ms");
+  CHECK_FALSE(moving.commit.was_late());
+
+  CommitBench relighting({2, 5});
+  relighting.advance_to(CommitState::relighting);
+  CHECK(fails_exactly_at(relighting, relighting.now + milliseconds{10} + seconds{5}) ==
+        "2 of 2 agents did not answer while relighting (node 2, 5) within 5010 ms");
+}
+
+TEST_CASE("commit: nobody is asked again to be dark before T, and the deadline counts from there") {
+  CommitBench bench({2, 5});
+  bench.advance_to(CommitState::darkening);
+  const Instant fire = kStart + milliseconds{10} + kEverybodyReceives;
+  CHECK(bench.commit.next_tick() == fire + milliseconds{50});
+  CHECK(fails_exactly_at(bench, fire + seconds{5}).starts_with("2 of 2 agents did not answer while darkening"));
+  CommitBench late({2, 5});
+  late.advance_to(CommitState::arming);
+  late.all(Armed{{}, milliseconds{100}});
+  late.now = kStart + seconds{2};  // the journal was slow: T has passed
+  late.go();
+  CHECK(late.commit.next_tick() == late.now + milliseconds{50});
+  CHECK(fails_exactly_at(late, late.now + seconds{5}).starts_with("2 of 2 agents"));
+}
+
+TEST_CASE("commit: five silent agents are named, more are counted") {
+  CommitBench five({0, 1, 2, 3, 4});
+  CHECK(fails_exactly_at(five, kStart + seconds{5}) ==
+        "5 of 5 agents did not answer while preparing (node 0, 1, 2, 3, 4) within 5000 ms");
+  CommitBench seven({0, 1, 2, 3, 4, 6, 8});
+  seven.answer(0, Prepared{{}, {}});
+  CHECK(fails_exactly_at(seven, kStart + seconds{5}) ==
+        "6 of 7 agents did not answer while preparing (node 1, 2, 3, 4, 6, ...) within 5000 ms");
+}
+
+// --- what is said and measured ------------------------------------------------------------------------------------------
+
+TEST_CASE("commit: abandon and confirm go to everybody who takes part") {
+  CommitBench bench({2, 5});
+  bench.step([&](EffectSink& sink) { bench.commit.abandon(kHeader, sink); });
+  CHECK(bench.asked<Abandon>() == Nodes{2, 5});
+  bench.step([&](EffectSink& sink) { bench.commit.confirm(kHeader, sink); });
+  CHECK(bench.asked<Confirm>() == Nodes{2, 5});
+  CHECK(bench.commit.takes_part(NodeId{5}));
+  CHECK_FALSE(bench.commit.takes_part(NodeId{4}));
+  CHECK_FALSE(bench.commit.takes_part(NodeId{9}));
+}
+
+TEST_CASE("commit: a report says how long each stage took and what the agents measured") {
+  CommitBench bench({2, 5});
+  bench.commit.set_plan_time(milliseconds{3});
+  bench.now += milliseconds{4};
+  bench.answer(2, Prepared{{}, milliseconds{10}});
+  bench.now += milliseconds{1};
+  bench.answer(5, Prepared{{}, milliseconds{10}});  // prepare: 5 ms
+  bench.now += milliseconds{2};
+  bench.answer(2, Armed{{}, milliseconds{70}});
+  bench.now += milliseconds{4};
+  bench.answer(5, Armed{{}, milliseconds{90}});  // arm: 6 ms
+  const Instant fire = kStart + milliseconds{5} + milliseconds{10} + kEverybodyReceives;
+  const Duration wait = fire - bench.now;
+  bench.go();
+  bench.now = fire + milliseconds{7};
+  bench.answer(2, Darkened{{}, milliseconds{1}});
+  bench.answer(5, Darkened{{}, milliseconds{3}});  // darken: 7 ms after T
+  bench.now += milliseconds{8};
+  bench.all(Settled{{}, {}});  // move: 8 ms
+  bench.now += milliseconds{9};
+  bench.answer(2, Applied{{}, FireReport{{}, {}, {}, milliseconds{40}, 2}});
+  const CommitReport before = bench.commit.report(bench.now);
+  CHECK(before.dark.count == 1);
+  bench.answer(5, Applied{{}, FireReport{{}, {}, {}, Duration{0}, 0}});  // nothing of it was dark
+  const CommitReport report = bench.commit.report(bench.now);
+  CHECK(report.revision == Revision{7});
+  CHECK(report.base == Revision{6});
+  CHECK(report.reason == "why");
+  CHECK(report.agents == 2);
+  CHECK(report.circuits == 3);
+  CHECK(report.touched == 2);
+  CHECK(report.switches_moved == 1);
+  CHECK(report.started == kStart);
+  CHECK(report.plan == milliseconds{3});
+  CHECK(report.prepare == milliseconds{5});
+  CHECK(report.arm == milliseconds{6});
+  CHECK(report.wait == wait);
+  CHECK(report.darken == milliseconds{7});
+  CHECK(report.move == milliseconds{8});
+  CHECK(report.relight == milliseconds{9});
+  CHECK(report.total == bench.now - kStart);
+  CHECK(report.prepare_ack.min == milliseconds{4});
+  CHECK(report.prepare_ack.max == milliseconds{5});
+  CHECK(report.arm_ack.min == milliseconds{2});
+  CHECK(report.arm_ack.max == milliseconds{6});
+  CHECK(report.slack.min == milliseconds{70});
+  CHECK(report.slack.max == milliseconds{90});
+  CHECK(report.lateness.min == milliseconds{1});
+  CHECK(report.lateness.max == milliseconds{3});
+  CHECK(report.dark.count == 1);
+  CHECK(report.dark.max == milliseconds{40});
+}
+
+TEST_CASE("commit: what is measured of an agent that failed to apply is not a dark time") {
+  CommitBench bench({2, 5});
+  bench.advance_to(CommitState::relighting);
+  bench.answer(2, Applied{{Error{ErrorCode::device_error, "it went out"}}, FireReport{{}, {}, {}, milliseconds{40}, 2}});
+  CHECK(bench.commit.report(bench.now).dark.count == 0);
+  CHECK(bench.commit.failure() == "node 2 while relighting: it went out");
+}
+
+TEST_CASE("commit: being dark before T is no negative time, and a T that has passed no negative wait") {
+  CommitBench bench({2});
+  bench.advance_to(CommitState::darkening);
+  bench.all(Darkened{{}, milliseconds{-1}});
+  CHECK(bench.commit.report(bench.now).darken == Duration{0});
+  CHECK(bench.commit.report(bench.now).wait == milliseconds{10} + kEverybodyReceives);
+}
+
+}  // namespace
+}  // namespace loom

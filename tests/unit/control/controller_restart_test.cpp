@@ -1,0 +1,227 @@
+// What a controller must remember from one moment to the next: lasers that were switched while a plan was being made, and what
+// a commit that nobody heard the end of may have left behind.
+#include "tests/unit/control/controller_bench.hpp"
+
+namespace loom {
+namespace {
+
+using testing::ControllerBench;
+using testing::milliseconds;
+using testing::seconds;
+
+bool emits_anywhere(const std::vector<NodePlan>& plans) {
+  return std::any_of(plans.begin(), plans.end(), [](const NodePlan& plan) {
+    return std::any_of(plan.devices.begin(), plan.devices.end(), [](const DevicePlan& device) {
+      return std::any_of(device.timeline.begin(), device.timeline.end(),
+                         [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
+    });
+  });
+}
+
+// --- lasers between planning and commit ---------------------------------------------------------------------------------
+
+TEST_CASE("a plan that was made while the lasers were on is not committed once they are off") {
+  ControllerBench bench;
+  bench.submit(4);
+  bench.pass(milliseconds{200}, false);
+  REQUIRE(bench.orders.size() == 1);
+  REQUIRE_FALSE(bench.orders.front()->intent.lasers_off);
+  bench.ask(LasersRequest{false});
+  bench.sent.clear();
+  bench.make_next_plan();  // lit, and lawful when it was asked for
+  bench.pass(milliseconds{100}, false);
+  CHECK(bench.prepared().empty());
+  REQUIRE(bench.orders.size() == 1);  // it is planned again instead
+  CHECK(bench.orders.front()->intent.lasers_off);
+  bench.pass(seconds{2});
+  CHECK_FALSE(emits_anywhere(bench.prepared()));
+  CHECK(bench.controller->intent().lasers_off);
+}
+
+TEST_CASE("a dark plan that was made while the lasers were off is not the answer once they are on") {
+  ControllerBench bench;
+  bench.ask(LasersRequest{false});
+  bench.submit(4);
+  bench.pass(milliseconds{200}, false);
+  REQUIRE(bench.orders.size() == 1);
+  REQUIRE(bench.orders.front()->intent.lasers_off);
+  bench.ask(LasersRequest{true});
+  bench.sent.clear();
+  bench.make_next_plan();
+  bench.pass(milliseconds{100}, false);
+  CHECK(bench.prepared().empty());
+  REQUIRE(bench.orders.size() == 1);
+  CHECK_FALSE(bench.orders.front()->intent.lasers_off);
+  bench.pass(seconds{2});
+  CHECK(emits_anywhere(bench.prepared()));
+  REQUIRE(bench.controller->confirmed_plan() != nullptr);
+  CHECK(bench.controller->confirmed_plan()->plan.circuits.size() == 4);
+}
+
+TEST_CASE("lasers that were switched off and on again while a plan was made leave that plan good") {
+  ControllerBench bench;
+  bench.submit(4);
+  bench.pass(milliseconds{200}, false);
+  bench.ask(LasersRequest{false});
+  bench.ask(LasersRequest{true});
+  bench.sent.clear();
+  bench.make_next_plan();
+  bench.pass(milliseconds{100}, false);
+  CHECK(emits_anywhere(bench.prepared()));
+}
+
+// --- a commit that nobody heard the end of ------------------------------------------------------------------------------
+
+/// Job 1 on four nodes is confirmed as revision 1; then job 2 is on its way as revision 2 and the controller dies at `stage`.
+ControllerBench interrupted(std::size_t stage) {
+  ControllerBench bench;
+  bench.submit(4);
+  bench.pass(seconds{1});
+  REQUIRE(bench.controller->confirmed() == Revision{1});
+  bench.stops_at = stage;
+  bench.submit(4);
+  bench.pass(milliseconds{500});
+  bench.stops_at.reset();
+  return bench;
+}
+
+const CommitRecord& last_commit(const ControllerBench& bench) {
+  const auto found = std::find_if(bench.records.rbegin(), bench.records.rend(),
+                                  [](const Record& record) { return std::holds_alternative<CommitRecord>(record); });
+  REQUIRE(found != bench.records.rend());
+  return std::get<CommitRecord>(*found);
+}
+
+std::vector<DeviceId> touched_of(const Plan& plan) {
+  std::vector<DeviceId> devices;
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (device.touched) {
+        devices.push_back(device.device);
+      }
+    }
+  }
+  return devices;
+}
+
+bool is_touched(const std::vector<NodePlan>& plans, DeviceId id) {
+  return std::any_of(plans.begin(), plans.end(), [&](const NodePlan& plan) {
+    return std::any_of(plan.devices.begin(), plan.devices.end(),
+                       [&](const DevicePlan& device) { return device.device == id && device.touched; });
+  });
+}
+
+TEST_CASE("what a commit was going to move is touched by the first commit of the next life, though nobody wants it any more") {
+  ControllerBench bench = interrupted(2);
+  REQUIRE(last_commit(bench).decision == CommitDecision::going);
+  REQUIRE(last_commit(bench).revision == Revision{2});
+  const std::shared_ptr<const Plan> going = last_commit(bench).plan;
+  REQUIRE(going != nullptr);
+  const std::vector<DeviceId> uncertain = touched_of(*going);
+  REQUIRE(uncertain.size() >= 4);
+
+  bench.start(Revision{1});
+  CHECK(bench.controller->confirmed() == Revision{1});
+  bench.ask(CancelJob{JobId{2}, false});  // then what is wanted is exactly what is confirmed
+  bench.sent.clear();
+  bench.pass(seconds{2});
+  const std::vector<NodePlan> asked = bench.prepared();
+  for (const DeviceId id : uncertain) {
+    INFO(bench.fabric->device(id).name);
+    CHECK(is_touched(asked, id));
+  }
+  for (const NodeId node : going->changed) {
+    INFO("node " << node.value);
+    CHECK(std::any_of(asked.begin(), asked.end(), [&](const NodePlan& plan) { return plan.node == node; }));
+  }
+  // Nobody else's light is dragged in, and once that commit is confirmed nothing is uncertain any more.
+  const auto& lit = bench.controller->confirmed_plan()->plan;
+  CHECK(lit.revision > Revision{2});
+  CHECK(lit.circuits.size() == 4);
+  for (const Circuit& circuit : lit.circuits) {
+    CHECK_FALSE(is_touched(asked, *bench.fabric->device_of_element[circuit.transmitter.value]));
+  }
+  bench.sent.clear();
+  bench.pass(seconds{2});
+  CHECK(bench.prepared().empty());
+  CHECK(bench.controller->is_idle());
+}
+
+TEST_CASE("switches that a commit was going to move are waited for by the first commit of the next life") {
+  ControllerBench bench = interrupted(2);
+  const std::shared_ptr<const Plan> going = last_commit(bench).plan;
+  REQUIRE(going != nullptr);
+  REQUIRE_FALSE(going->moved_steering.empty());
+  bench.start(Revision{1});
+  bench.ask(CancelJob{JobId{2}, false});
+  bench.pass(seconds{2});
+  REQUIRE(bench.controller->confirmed_plan() != nullptr);
+  const std::vector<DeviceId>& moved = bench.controller->confirmed_plan()->plan.moved_steering;
+  for (const DeviceId id : going->moved_steering) {
+    CHECK(std::find(moved.begin(), moved.end(), id) != moved.end());
+  }
+}
+
+TEST_CASE("a commit that had not gone yet leaves nothing behind") {
+  ControllerBench bench;
+  bench.submit(4);
+  bench.pass(seconds{1});
+  REQUIRE(bench.controller->confirmed() == Revision{1});
+  bench.stops_at = 1;
+  bench.submit(4);
+  bench.sent.clear();
+  for (int i = 0; i < 10 && bench.count_sent<Arm>() == 0; ++i) {
+    bench.pass(milliseconds{50});
+  }
+  bench.stops_at.reset();
+  REQUIRE(bench.count_sent<Arm>() > 0);  // prepared, and nobody has armed; T is not there yet, after which it would be returned
+  CHECK(last_commit(bench).decision == CommitDecision::confirmed);
+  bench.start(Revision{1});
+  bench.ask(CancelJob{JobId{2}, false});
+  bench.sent.clear();
+  bench.pass(seconds{2});
+  CHECK(bench.prepared().empty());
+  CHECK(bench.controller->is_idle());
+}
+
+TEST_CASE("a commit that was confirmed leaves nothing behind") {
+  ControllerBench bench;
+  bench.submit(4);
+  bench.pass(seconds{1});
+  bench.submit(4);
+  bench.pass(seconds{1});
+  REQUIRE(last_commit(bench).decision == CommitDecision::confirmed);
+  REQUIRE(last_commit(bench).revision == Revision{2});
+  bench.start(Revision{2});
+  CHECK(bench.controller->confirmed() == Revision{2});
+  bench.sent.clear();
+  bench.pass(seconds{2});
+  CHECK(bench.prepared().empty());
+  CHECK(bench.controller->is_idle());
+}
+
+TEST_CASE("of two commits that were going one after the other both are touched") {
+  ControllerBench bench = interrupted(2);
+  const std::vector<DeviceId> first = touched_of(*last_commit(bench).plan);
+  bench.start(Revision{1});
+  bench.stops_at = 2;
+  bench.ask(CancelJob{JobId{1}, false});  // the second one darkens job 1 as well
+  bench.pass(milliseconds{500});
+  REQUIRE(last_commit(bench).decision == CommitDecision::going);
+  REQUIRE(last_commit(bench).revision > Revision{2});
+  const std::vector<DeviceId> second = touched_of(*last_commit(bench).plan);
+  bench.stops_at.reset();
+  bench.start(Revision{1});
+  bench.sent.clear();
+  bench.pass(seconds{2});
+  const std::vector<NodePlan> asked = bench.prepared();
+  for (const auto& devices : {first, second}) {
+    for (const DeviceId id : devices) {
+      INFO(bench.fabric->device(id).name);
+      CHECK(is_touched(asked, id));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace loom
