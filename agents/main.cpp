@@ -17,7 +17,7 @@
 #include "core/config/scenario/scenario_file.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/contact_input.hpp"
-#include "drivers/driver.hpp"
+#include "drivers/registry.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/contact_watch.hpp"
 #include "runtime/host.hpp"
@@ -492,7 +492,7 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
 }
 
 int run(const CommandLine& command_line) {
-  const auto scenario = load_scenario(command_line.scenario, all_templates());
+  const auto scenario = load_scenario(command_line.scenario, all_fabric_kinds());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       log_error(to_string(error));

@@ -81,7 +81,7 @@ bool RequestsHere::is_dark(const DeviceUnit& unit) {
     return false;
   }
   const Observation seen = unit.driver->observe();
-  const auto* reading = std::get_if<LaserObservation>(&seen.reading);
+  const auto* reading = std::get_if<TransmitterObservation>(&seen.reading);
   return unit.progress == Progress::proven || (unit.progress == Progress::none && reading != nullptr && !reading->emitting);
 }
 

@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: journal_restart churn SCENARIO SECONDS FILE | journal_restart start SCENARIO FILE\n");
     return 2;
   }
-  const auto scenario = loom::load_scenario(argv[2], all_templates());
+  const auto scenario = loom::load_scenario(argv[2], all_fabric_kinds());
   if (!scenario) {
     std::fprintf(stderr, "%s\n", to_string(scenario.errors.front()).c_str());
     return 1;

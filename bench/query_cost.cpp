@@ -71,15 +71,15 @@ class Lab {
                         {kWireVersion, "agent", Role::agent, Term{1}, node, kVirtualClock, revision, std::move(body)}});
   }
   Reading reading_of(const Device& device) const {
-    switch (device.kind) {
-      case DeviceKind::itla_laser:
-        return LaserObservation{};
-      case DeviceKind::heater_bank:
-        return HeaterObservation{std::vector<std::int32_t>(device.elements.size())};
-      case DeviceKind::wss:
-        return WssObservation{{}, true};
-      case DeviceKind::ocs:
-        return OcsObservation{{}, true};
+    switch (device.role) {
+      case DeviceRole::transmitter:
+        return TransmitterObservation{};
+      case DeviceRole::filter:
+        return FilterObservation{std::vector<std::int32_t>(device.elements.size())};
+      case DeviceRole::wavelength_switch:
+        return WavelengthSwitchObservation{{}, true};
+      case DeviceRole::circuit_switch:
+        return CircuitSwitchObservation{{}, true};
     }
     return {};
   }

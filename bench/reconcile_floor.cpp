@@ -20,16 +20,16 @@ constexpr int kRounds = 200;
 
 Reading reading_of(const Fabric& fabric, const DevicePlan& plan) {
   const Setpoint& setpoint = plan.timeline.front().setpoint;
-  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
-    return LaserObservation{centre_of(laser->slot), laser->emit ? laser->power : kNoLight, laser->emit, true, 0, 0};
+  if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
+    return TransmitterObservation{centre_of(laser->slot), laser->emit ? laser->power : kNoLight, laser->emit, true, 0, 0};
   }
-  if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
-    return WssObservation{wss->routes, true};
+  if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
+    return WavelengthSwitchObservation{wss->routes, true};
   }
-  if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
-    return OcsObservation{ocs->connects, true};
+  if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
+    return CircuitSwitchObservation{ocs->connects, true};
   }
-  return HeaterObservation{std::vector<std::int32_t>(fabric.device(plan.device).elements.size())};
+  return FilterObservation{std::vector<std::int32_t>(fabric.device(plan.device).elements.size())};
 }
 
 template <class Work>

@@ -18,34 +18,34 @@ namespace loom {
 
 enum class DeviceHealth : std::uint8_t { unknown, ready, moving, failed };
 
-struct LaserObservation {
+struct TransmitterObservation {
   Frequency frequency;
   Dbm power{kNoLight};
   bool emitting = false;
   bool locked = false;
   std::uint16_t status_fatal = 0;    ///< StatusF of OIF-ITLA-MSA
   std::uint16_t status_warning = 0;  ///< StatusW
-  bool operator==(const LaserObservation&) const = default;
+  bool operator==(const TransmitterObservation&) const = default;
 };
 
-struct HeaterObservation {
+struct FilterObservation {
   std::vector<std::int32_t> millivolts;  ///< by channel
-  bool operator==(const HeaterObservation&) const = default;
+  bool operator==(const FilterObservation&) const = default;
 };
 
-struct WssObservation {
+struct WavelengthSwitchObservation {
   std::vector<WssRoute> routes;
   bool settled = false;
-  bool operator==(const WssObservation&) const = default;
+  bool operator==(const WavelengthSwitchObservation&) const = default;
 };
 
-struct OcsObservation {
+struct CircuitSwitchObservation {
   std::vector<CrossConnect> connects;
   bool settled = false;
-  bool operator==(const OcsObservation&) const = default;
+  bool operator==(const CircuitSwitchObservation&) const = default;
 };
 
-using Reading = OneOf<std::monostate, LaserObservation, HeaterObservation, WssObservation, OcsObservation>;
+using Reading = OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation, CircuitSwitchObservation>;
 
 struct Observation {
   DeviceId device;

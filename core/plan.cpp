@@ -9,14 +9,14 @@ std::string_view to_string(Transmit transmit) { return transmit == Transmit::gra
 
 Setpoint darkened(const Setpoint& setpoint) {
   Setpoint dark = setpoint;
-  if (auto* laser = std::get_if<LaserSetpoint>(&dark)) {
+  if (auto* laser = std::get_if<TransmitterSetpoint>(&dark)) {
     laser->emit = false;
   }
   return dark;
 }
 
 bool emits(const Setpoint& setpoint) {
-  const auto* laser = std::get_if<LaserSetpoint>(&setpoint);
+  const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint);
   return laser != nullptr && laser->emit;
 }
 
@@ -25,7 +25,7 @@ std::uint32_t switches_moved_by(const Plan& plan) {
   for (const NodePlan& node : plan.nodes) {
     count += static_cast<std::uint32_t>(std::count_if(node.devices.begin(), node.devices.end(), [](const DevicePlan& device) {
       const Setpoint& setpoint = device.timeline.front().setpoint;
-      return device.touched && (std::holds_alternative<WssSetpoint>(setpoint) || std::holds_alternative<OcsSetpoint>(setpoint));
+      return device.touched && (std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) || std::holds_alternative<CircuitSwitchSetpoint>(setpoint));
     }));
   }
   return count;

@@ -17,11 +17,11 @@
 
 namespace loom {
 
-struct LaserSetpoint {
+struct TransmitterSetpoint {
   FrequencySlot slot;
   Dbm power{0};
   bool emit = false;
-  bool operator==(const LaserSetpoint&) const = default;
+  bool operator==(const TransmitterSetpoint&) const = default;
 };
 
 /// Resonance wanted of each ring of a bank, by channel; rings not named are parked (heater off).
@@ -31,9 +31,9 @@ struct RingResonance {
   bool operator==(const RingResonance&) const = default;
 };
 
-struct HeaterSetpoint {
+struct FilterSetpoint {
   std::vector<RingResonance> rings;  ///< ascending channel
-  bool operator==(const HeaterSetpoint&) const = default;
+  bool operator==(const FilterSetpoint&) const = default;
 };
 
 /// One open media channel of a WSS; every slot that is not named is blocked.
@@ -45,9 +45,9 @@ struct WssRoute {
   bool operator==(const WssRoute&) const = default;
 };
 
-struct WssSetpoint {
+struct WavelengthSwitchSetpoint {
   std::vector<WssRoute> routes;  ///< ascending (slot.n, input)
-  bool operator==(const WssSetpoint&) const = default;
+  bool operator==(const WavelengthSwitchSetpoint&) const = default;
 };
 
 /// One input to one output; an input that is not named is open.
@@ -57,12 +57,12 @@ struct CrossConnect {
   bool operator==(const CrossConnect&) const = default;
 };
 
-struct OcsSetpoint {
+struct CircuitSwitchSetpoint {
   std::vector<CrossConnect> connects;  ///< ascending input
-  bool operator==(const OcsSetpoint&) const = default;
+  bool operator==(const CircuitSwitchSetpoint&) const = default;
 };
 
-using Setpoint = OneOf<LaserSetpoint, HeaterSetpoint, WssSetpoint, OcsSetpoint>;
+using Setpoint = OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint>;
 
 /// The same setpoint with every emission off: what "blank" means for it. Setpoints without light return themselves.
 Setpoint darkened(const Setpoint& setpoint);

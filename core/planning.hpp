@@ -72,7 +72,7 @@ struct LeftOut {
 /// Light that was observed, or that an agent which is away was last told to emit, and that the base does not have.
 struct ObservedLight {
   DeviceId laser;
-  LaserSetpoint light;
+  TransmitterSetpoint light;
   /// A commit can prove it dark: its agent is there. Else it is where it is until somebody proves otherwise.
   bool may_darken = false;
   bool operator==(const ObservedLight&) const = default;

@@ -2,7 +2,6 @@
 // for its next transaction and told the reply, so the same code drives real, emulated and simulated hardware.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "core/fabric/fabric.hpp"
@@ -47,8 +46,5 @@ class Driver {
   /// Last known truth and its age.
   virtual Observation observe() const = 0;
 };
-
-/// The driver for a device of the fabric; its profile is taken from the elements that it drives. Never null.
-std::unique_ptr<Driver> make_driver(const Fabric& fabric, DeviceId device);
 
 }  // namespace loom

@@ -2,7 +2,7 @@
 #include "proto/convert.hpp"
 
 namespace loom::wire {
-static void to_wire(const loom::LaserObservation& in, LaserObservation& out) {
+static void to_wire(const loom::TransmitterObservation& in, TransmitterObservation& out) {
   out.set_frequency_mhz(in.frequency.mhz);
   out.set_power_centi_dbm(in.power.centi);
   out.set_emitting(in.emitting);
@@ -11,8 +11,8 @@ static void to_wire(const loom::LaserObservation& in, LaserObservation& out) {
   out.set_status_warning_bits(in.status_warning);
 }
 
-static loom::LaserObservation from_wire(Check& check, const LaserObservation& in) {
-  loom::LaserObservation out;
+static loom::TransmitterObservation from_wire(Check& check, const TransmitterObservation& in) {
+  loom::TransmitterObservation out;
   out.frequency = check.frequency("frequency_mhz", in.frequency_mhz());
   out.power = check.power("power_centi_dbm", in.power_centi_dbm());
   out.emitting = in.emitting();
@@ -22,8 +22,8 @@ static loom::LaserObservation from_wire(Check& check, const LaserObservation& in
   return out;
 }
 
-static loom::HeaterObservation from_wire(Check& check, const HeaterObservation& in) {
-  loom::HeaterObservation out;
+static loom::FilterObservation from_wire(Check& check, const FilterObservation& in) {
+  loom::FilterObservation out;
   if (check.count("ring_millivolts", in.ring_millivolts_size(), limits::kRingsPerBank)) {
     for (const std::int32_t millivolts : in.ring_millivolts()) {
       out.millivolts.push_back(
@@ -40,10 +40,10 @@ static loom::Reading reading_from_wire(Check& check, const Observation& in) {
     case Observation::kHeater:
       return from_wire(check, in.heater());
     case Observation::kWss:
-      return loom::WssObservation{rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes),
+      return loom::WavelengthSwitchObservation{rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes),
                                   in.wss().settled()};
     case Observation::kOcs:
-      return loom::OcsObservation{rows_from_wire<loom::CrossConnect>(check, "connects", in.ocs().connects(), 0x10000),
+      return loom::CircuitSwitchObservation{rows_from_wire<loom::CrossConnect>(check, "connects", in.ocs().connects(), 0x10000),
                                   in.ocs().settled()};
     case Observation::READING_NOT_SET:
       break;
@@ -56,14 +56,14 @@ void to_wire(const loom::Observation& in, Observation& out) {
   out.set_health(enum_to_wire<DeviceHealth>(in.health));
   out.set_read_at_ns(ns_of(in.read_at));
   out.set_fault(sendable(in.fault));
-  if (const auto* laser = std::get_if<loom::LaserObservation>(&in.reading)) {
+  if (const auto* laser = std::get_if<loom::TransmitterObservation>(&in.reading)) {
     to_wire(*laser, *out.mutable_laser());
-  } else if (const auto* heater = std::get_if<loom::HeaterObservation>(&in.reading)) {
+  } else if (const auto* heater = std::get_if<loom::FilterObservation>(&in.reading)) {
     out.mutable_heater()->mutable_ring_millivolts()->Add(heater->millivolts.begin(), heater->millivolts.end());
-  } else if (const auto* wss = std::get_if<loom::WssObservation>(&in.reading)) {
+  } else if (const auto* wss = std::get_if<loom::WavelengthSwitchObservation>(&in.reading)) {
     rows_to_wire(wss->routes, *out.mutable_wss()->mutable_routes());
     out.mutable_wss()->set_settled(wss->settled);
-  } else if (const auto* ocs = std::get_if<loom::OcsObservation>(&in.reading)) {
+  } else if (const auto* ocs = std::get_if<loom::CircuitSwitchObservation>(&in.reading)) {
     rows_to_wire(ocs->connects, *out.mutable_ocs()->mutable_connects());
     out.mutable_ocs()->set_settled(ocs->settled);
   }

@@ -6,7 +6,7 @@ static_assert(static_cast<int>(DeviceHealth_MAX) == static_cast<int>(loom::Devic
 
 static bool is_static(const loom::TimedSetpoint& entry) { return entry.hold == kForever; }
 
-static void to_wire(const loom::HeaterSetpoint& in, HeaterSetpoint& out) {
+static void to_wire(const loom::FilterSetpoint& in, FilterSetpoint& out) {
   for (const loom::RingResonance& ring : in.rings) {
     RingResonance& wire_ring = *out.add_rings();
     wire_ring.set_channel_number(ring.channel);
@@ -20,25 +20,25 @@ static loom::RingResonance from_wire(Check& check, const RingResonance& in) {
           check.frequency("resonance_mhz", in.resonance_mhz())};
 }
 
-static void to_wire(const loom::LaserSetpoint& in, LaserSetpoint& out) {
+static void to_wire(const loom::TransmitterSetpoint& in, TransmitterSetpoint& out) {
   to_wire(in.slot, *out.mutable_slot());
   out.set_power_centi_dbm(in.power.centi);
   out.set_emit(in.emit);
 }
 
-static loom::LaserSetpoint from_wire(Check& check, const LaserSetpoint& in) {
+static loom::TransmitterSetpoint from_wire(Check& check, const TransmitterSetpoint& in) {
   return {from_wire(check, in.slot()), check.power("power_centi_dbm", in.power_centi_dbm()), in.emit()};
 }
 
 void to_wire(const loom::Setpoint& in, Setpoint& out) {
-  if (const auto* laser = std::get_if<loom::LaserSetpoint>(&in)) {
+  if (const auto* laser = std::get_if<loom::TransmitterSetpoint>(&in)) {
     to_wire(*laser, *out.mutable_laser());
-  } else if (const auto* heater = std::get_if<loom::HeaterSetpoint>(&in)) {
+  } else if (const auto* heater = std::get_if<loom::FilterSetpoint>(&in)) {
     to_wire(*heater, *out.mutable_heater());
-  } else if (const auto* wss = std::get_if<loom::WssSetpoint>(&in)) {
+  } else if (const auto* wss = std::get_if<loom::WavelengthSwitchSetpoint>(&in)) {
     rows_to_wire(wss->routes, *out.mutable_wss()->mutable_routes());
   } else {
-    rows_to_wire(std::get<loom::OcsSetpoint>(in).connects, *out.mutable_ocs()->mutable_connects());
+    rows_to_wire(std::get<loom::CircuitSwitchSetpoint>(in).connects, *out.mutable_ocs()->mutable_connects());
   }
 }
 
@@ -47,18 +47,18 @@ loom::Setpoint from_wire(Check& check, const Setpoint& in) {
     case Setpoint::kLaser:
       return from_wire(check, in.laser());
     case Setpoint::kHeater: {
-      loom::HeaterSetpoint heater{
+      loom::FilterSetpoint heater{
           rows_from_wire<loom::RingResonance>(check, "rings", in.heater().rings(), limits::kRingsPerBank)};
       check.ascending("rings", heater.rings, [](const loom::RingResonance& ring) { return ring.channel; });
       return heater;
     }
     case Setpoint::kWss: {
-      loom::WssSetpoint wss{rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes)};
+      loom::WavelengthSwitchSetpoint wss{rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes)};
       check.ascending("routes", wss.routes, [](const loom::WssRoute& route) { return std::pair{route.slot.n, route.input}; });
       return wss;
     }
     case Setpoint::kOcs: {
-      loom::OcsSetpoint ocs{rows_from_wire<loom::CrossConnect>(check, "connects", in.ocs().connects(), 0x10000)};
+      loom::CircuitSwitchSetpoint ocs{rows_from_wire<loom::CrossConnect>(check, "connects", in.ocs().connects(), 0x10000)};
       check.ascending("connects", ocs.connects, [](const loom::CrossConnect& connect) { return connect.input; });
       return ocs;
     }

@@ -18,16 +18,16 @@ std::string named(const DeviceUnit& unit) {
   return "device " + std::to_string(unit.device->id.value) + " (" + unit.device->name + ")";
 }
 
-bool fits(const Setpoint& setpoint, DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::itla_laser:
-      return std::holds_alternative<LaserSetpoint>(setpoint);
-    case DeviceKind::heater_bank:
-      return std::holds_alternative<HeaterSetpoint>(setpoint);
-    case DeviceKind::wss:
-      return std::holds_alternative<WssSetpoint>(setpoint);
-    case DeviceKind::ocs:
-      return std::holds_alternative<OcsSetpoint>(setpoint);
+bool fits(const Setpoint& setpoint, DeviceRole role) {
+  switch (role) {
+    case DeviceRole::transmitter:
+      return std::holds_alternative<TransmitterSetpoint>(setpoint);
+    case DeviceRole::filter:
+      return std::holds_alternative<FilterSetpoint>(setpoint);
+    case DeviceRole::wavelength_switch:
+      return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint);
+    case DeviceRole::circuit_switch:
+      return std::holds_alternative<CircuitSwitchSetpoint>(setpoint);
   }
   return false;
 }
@@ -35,7 +35,7 @@ bool fits(const Setpoint& setpoint, DeviceKind kind) {
 /// What leaves a laser goes into one fibre, at whose beginning the limit holds, whatever the controller's verify has let
 /// through. What other lasers add further on, this agent cannot know.
 Result<void> check_power(const Fabric& fabric, const DeviceUnit& unit, const Setpoint& setpoint) {
-  const auto* laser = std::get_if<LaserSetpoint>(&setpoint);
+  const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint);
   if (laser == nullptr || !laser->emit) {
     return {};
   }
@@ -50,7 +50,7 @@ Result<void> check_power(const Fabric& fabric, const DeviceUnit& unit, const Set
 }
 
 Result<void> check_entry(const Fabric& fabric, const DeviceUnit& unit, const TimedSetpoint& entry) {
-  if (!fits(entry.setpoint, unit.device->kind)) {
+  if (!fits(entry.setpoint, unit.device->role)) {
     return fail(ErrorCode::invalid_argument, named(unit) + ": the setpoint is for another kind of device");
   }
   if (auto lawful = unit.driver->check(entry.setpoint); !lawful) {

@@ -15,7 +15,7 @@ constexpr FrequencyOffset kFrequencyTolerance{2'500};
 constexpr Db kPowerTolerance{100};
 
 /// Dark is dark, wherever it is tuned.
-bool is_as(const LaserObservation& reading, const LaserSetpoint& setpoint) {
+bool is_as(const TransmitterObservation& reading, const TransmitterSetpoint& setpoint) {
   if (!setpoint.emit) {
     return !reading.emitting;
   }
@@ -26,7 +26,7 @@ bool is_as(const LaserObservation& reading, const LaserSetpoint& setpoint) {
 
 /// Resonance wanted of a ring of the bank; none: its heater is off.
 std::optional<Frequency> resonance_of(const Setpoint& setpoint, std::size_t channel) {
-  const auto& rings = std::get<HeaterSetpoint>(setpoint).rings;
+  const auto& rings = std::get<FilterSetpoint>(setpoint).rings;
   const auto ring =
       std::find_if(rings.begin(), rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
   return ring == rings.end() ? std::nullopt : std::optional(ring->resonance);
@@ -39,7 +39,7 @@ bool is_as(const RingFilter& ring, std::int32_t millivolts, std::optional<Freque
   return resonance_distance(ring, resonance_at(ring, millivolts), *wanted).mhz <= ring.fwhm.mhz / kRingWidthParts;
 }
 
-std::int32_t millivolts_of(const HeaterObservation& bank, std::size_t channel) {
+std::int32_t millivolts_of(const FilterObservation& bank, std::size_t channel) {
   return channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
 }
 
@@ -47,7 +47,7 @@ const RingFilter& ring_of(const Fabric& fabric, DeviceId device, std::size_t cha
   return std::get<RingFilter>(fabric.element(fabric.device(device).elements[channel]).kind);
 }
 
-bool is_as(const Fabric& fabric, DeviceId device, const HeaterObservation& bank, const Setpoint& setpoint) {
+bool is_as(const Fabric& fabric, DeviceId device, const FilterObservation& bank, const Setpoint& setpoint) {
   for (std::size_t channel = 0; channel < fabric.device(device).elements.size(); ++channel) {
     if (!is_as(ring_of(fabric, device, channel), millivolts_of(bank, channel), resonance_of(setpoint, channel))) {
       return false;
@@ -65,8 +65,8 @@ std::string text_of(const CrossConnect& row) {
   return "input " + std::to_string(row.input) + " to output " + std::to_string(row.output);
 }
 
-const std::vector<WssRoute>& rows_of(const WssSetpoint& setpoint) { return setpoint.routes; }
-const std::vector<CrossConnect>& rows_of(const OcsSetpoint& setpoint) { return setpoint.connects; }
+const std::vector<WssRoute>& rows_of(const WavelengthSwitchSetpoint& setpoint) { return setpoint.routes; }
+const std::vector<CrossConnect>& rows_of(const CircuitSwitchSetpoint& setpoint) { return setpoint.connects; }
 
 /// A row that neither the plan nor any of may_hold has, or one that all of them have and that is gone.
 template <class Kind, class Row>
@@ -93,12 +93,12 @@ std::optional<std::string> unexpected_row(const DevicePlan& plan, const std::vec
   return std::nullopt;
 }
 
-std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePlan& plan, const HeaterObservation& seen) {
+std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePlan& plan, const FilterObservation& seen) {
   for (std::size_t channel = 0; channel < fabric.device(plan.device).elements.size(); ++channel) {
     const RingFilter& ring = ring_of(fabric, plan.device, channel);
     const std::int32_t millivolts = millivolts_of(seen, channel);
     const auto stands_as = [&](const Setpoint& setpoint) {
-      return std::holds_alternative<HeaterSetpoint>(setpoint) && is_as(ring, millivolts, resonance_of(setpoint, channel));
+      return std::holds_alternative<FilterSetpoint>(setpoint) && is_as(ring, millivolts, resonance_of(setpoint, channel));
     };
     if (!stands_as(plan.timeline.front().setpoint) && std::none_of(plan.may_hold.begin(), plan.may_hold.end(), stands_as)) {
       return "channel " + std::to_string(channel) + " reads " + std::to_string(millivolts) + " mV, which is " +
@@ -112,33 +112,33 @@ std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePla
 
 std::optional<std::string> unexpected(const Fabric& fabric, const DevicePlan& plan, const Reading& reading) {
   const Setpoint& target = plan.timeline.front().setpoint;
-  if (const auto* wss = std::get_if<WssObservation>(&reading); wss && std::holds_alternative<WssSetpoint>(target)) {
-    return unexpected_row<WssSetpoint>(plan, wss->routes);
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading); wss && std::holds_alternative<WavelengthSwitchSetpoint>(target)) {
+    return unexpected_row<WavelengthSwitchSetpoint>(plan, wss->routes);
   }
-  if (const auto* ocs = std::get_if<OcsObservation>(&reading); ocs && std::holds_alternative<OcsSetpoint>(target)) {
-    return unexpected_row<OcsSetpoint>(plan, ocs->connects);
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading); ocs && std::holds_alternative<CircuitSwitchSetpoint>(target)) {
+    return unexpected_row<CircuitSwitchSetpoint>(plan, ocs->connects);
   }
-  if (const auto* bank = std::get_if<HeaterObservation>(&reading); bank && std::holds_alternative<HeaterSetpoint>(target)) {
+  if (const auto* bank = std::get_if<FilterObservation>(&reading); bank && std::holds_alternative<FilterSetpoint>(target)) {
     return unexpected_ring(fabric, plan, *bank);
   }
   return "has not been read";
 }
 
 bool agrees(const Fabric& fabric, DeviceId device, const Reading& reading, const Setpoint& setpoint) {
-  if (const auto* laser = std::get_if<LaserObservation>(&reading)) {
-    const auto* wanted = std::get_if<LaserSetpoint>(&setpoint);
+  if (const auto* laser = std::get_if<TransmitterObservation>(&reading)) {
+    const auto* wanted = std::get_if<TransmitterSetpoint>(&setpoint);
     return wanted != nullptr && is_as(*laser, *wanted);
   }
-  if (const auto* wss = std::get_if<WssObservation>(&reading)) {
-    const auto* wanted = std::get_if<WssSetpoint>(&setpoint);
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading)) {
+    const auto* wanted = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
     return wanted != nullptr && wss->settled && wss->routes == wanted->routes;
   }
-  if (const auto* ocs = std::get_if<OcsObservation>(&reading)) {
-    const auto* wanted = std::get_if<OcsSetpoint>(&setpoint);
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading)) {
+    const auto* wanted = std::get_if<CircuitSwitchSetpoint>(&setpoint);
     return wanted != nullptr && ocs->settled && ocs->connects == wanted->connects;
   }
-  const auto* bank = std::get_if<HeaterObservation>(&reading);
-  return bank != nullptr && std::holds_alternative<HeaterSetpoint>(setpoint) && is_as(fabric, device, *bank, setpoint);
+  const auto* bank = std::get_if<FilterObservation>(&reading);
+  return bank != nullptr && std::holds_alternative<FilterSetpoint>(setpoint) && is_as(fabric, device, *bank, setpoint);
 }
 
 }  // namespace loom

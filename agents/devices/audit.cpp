@@ -99,14 +99,14 @@ constexpr FrequencyOffset kFrequencyNews{250};
 constexpr Db kPowerNews{30};
 constexpr std::int32_t kMillivoltNews = 5;
 
-bool is_news_of_laser(const LaserObservation& was, const LaserObservation& is) {
+bool is_news_of_laser(const TransmitterObservation& was, const TransmitterObservation& is) {
   const Db power = is.power - was.power;
   return was.emitting != is.emitting || was.locked != is.locked || was.status_fatal != is.status_fatal ||
          was.status_warning != is.status_warning || magnitude(is.frequency - was.frequency) > kFrequencyNews ||
          (is.emitting && (power > kPowerNews || -power > kPowerNews));
 }
 
-bool is_news_of_bank(const HeaterObservation& was, const HeaterObservation& is) {
+bool is_news_of_bank(const FilterObservation& was, const FilterObservation& is) {
   return !std::equal(was.millivolts.begin(), was.millivolts.end(), is.millivolts.begin(), is.millivolts.end(),
                      [](std::int32_t before, std::int32_t now) { return std::abs(now - before) <= kMillivoltNews; });
 }
@@ -120,11 +120,11 @@ bool is_news(const Observation& before, const Observation& after) {
   if (after.health == DeviceHealth::failed && after.read_at != before.read_at) {
     return true;  // whoever returns from what failed waits for its next reading
   }
-  if (const auto* laser = std::get_if<LaserObservation>(&after.reading)) {
-    return is_news_of_laser(std::get<LaserObservation>(before.reading), *laser);
+  if (const auto* laser = std::get_if<TransmitterObservation>(&after.reading)) {
+    return is_news_of_laser(std::get<TransmitterObservation>(before.reading), *laser);
   }
-  if (const auto* bank = std::get_if<HeaterObservation>(&after.reading)) {
-    return is_news_of_bank(std::get<HeaterObservation>(before.reading), *bank);
+  if (const auto* bank = std::get_if<FilterObservation>(&after.reading)) {
+    return is_news_of_bank(std::get<FilterObservation>(before.reading), *bank);
   }
   return before.reading != after.reading;
 }

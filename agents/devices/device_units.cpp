@@ -61,7 +61,7 @@ Setpoint DeviceUnits::dark(std::size_t index) const {
   if (unit.commanded) {
     return darkened(*unit.commanded);
   }
-  LaserSetpoint dark;
+  TransmitterSetpoint dark;
   const Transmitter* transmitter = nullptr;
   if (!unit.device->elements.empty()) {
     transmitter = std::get_if<Transmitter>(&fabric_->element(unit.device->elements.front()).kind);
@@ -71,8 +71,8 @@ Setpoint DeviceUnits::dark(std::size_t index) const {
     dark.power = transmitter->launch_power;
   }
   const Observation observation = unit.driver->observe();
-  if (const auto* reading = std::get_if<LaserObservation>(&observation.reading)) {
-    LaserSetpoint there = dark;
+  if (const auto* reading = std::get_if<TransmitterObservation>(&observation.reading)) {
+    TransmitterSetpoint there = dark;
     there.slot = nearest_slot(reading->frequency, dark.slot.m);
     if (unit.driver->check(there)) {
       return there;

@@ -42,7 +42,7 @@ struct DeviceUnit {
   bool known_failed = false;  ///< its alarm was raised
   std::uint32_t writes = 0;   ///< transactions since start that were not plain register reads
 
-  bool is_laser() const { return device->kind == DeviceKind::itla_laser; }
+  bool is_laser() const { return device->role == DeviceRole::transmitter; }
   bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && commanded == setpoint; }
 };
 

@@ -18,9 +18,9 @@ Result<void> SoftwareExecutor::load(const NodePlan& plan) {
     const auto unit = units_.index_of(wavelength.laser);
     const auto device = std::find_if(plan.devices.begin(), plan.devices.end(),
                                      [&](const DevicePlan& each) { return each.device == wavelength.laser; });
-    const LaserSetpoint* light = nullptr;
+    const TransmitterSetpoint* light = nullptr;
     for (std::size_t i = 0; device != plan.devices.end() && i < device->timeline.size(); ++i) {
-      const auto* candidate = std::get_if<LaserSetpoint>(&device->timeline[i].setpoint);
+      const auto* candidate = std::get_if<TransmitterSetpoint>(&device->timeline[i].setpoint);
       light = candidate != nullptr && candidate->emit && candidate->slot == wavelength.slot ? candidate : light;
     }
     if (!unit || light == nullptr) {
@@ -63,7 +63,7 @@ Result<void> SoftwareExecutor::write(const GrantRow& row) {
   return table_->write(row);
 }
 
-const LaserSetpoint* SoftwareExecutor::colour_of(const Laser& laser, NodeId destination) const {
+const TransmitterSetpoint* SoftwareExecutor::colour_of(const Laser& laser, NodeId destination) const {
   const auto found = std::find_if(laser.colours.begin(), laser.colours.end(),
                                   [&](const Colour& each) { return each.destination == destination; });
   return found == laser.colours.end() ? nullptr : &found->light;
@@ -84,7 +84,7 @@ void SoftwareExecutor::pre_tune(StepContext context, const PreTuneRequest& reque
     return;
   }
   Laser& laser = lasers_[request.transmitter];
-  const LaserSetpoint* colour = colour_of(laser, request.destination);
+  const TransmitterSetpoint* colour = colour_of(laser, request.destination);
   if (colour == nullptr || !laser.awaiting_proof.empty() || !is_dark(laser) || !units_.take(laser.unit, Activity::timeline)) {
     return;
   }
@@ -100,7 +100,7 @@ void SoftwareExecutor::handle(StepContext context, const LaserCommand& order) {
   if (!owns(laser)) {
     return;
   }
-  const LaserSetpoint& colour = *colour_of(laser, order.destination);
+  const TransmitterSetpoint& colour = *colour_of(laser, order.destination);
   switch (order.act) {
     case LaserAct::tune:
       if (!unit.is_proven(darkened(Setpoint{colour}))) {

@@ -62,17 +62,17 @@ class SoftwareExecutor final : public GrantExecutor {
  private:
   struct Colour {
     NodeId destination;
-    LaserSetpoint light;
+    TransmitterSetpoint light;
   };
   struct Laser {
     std::size_t unit = 0;
     std::vector<Colour> colours;                ///< ascending destination
-    const LaserSetpoint* wanted = nullptr;      ///< of the row that the table has lit; null: dark
+    const TransmitterSetpoint* wanted = nullptr;      ///< of the row that the table has lit; null: dark
     std::optional<Instant> lit_from = {};       ///< proven, of that row
     std::vector<RowEnded> awaiting_proof = {};  ///< over, and not yet proven dark
     std::optional<NodeId> ahead = {};           ///< wished for, and not yet proven
   };
-  const LaserSetpoint* colour_of(const Laser& laser, NodeId destination) const;
+  const TransmitterSetpoint* colour_of(const Laser& laser, NodeId destination) const;
   void handle(StepContext context, const LaserCommand& order);
   void follow(StepContext context, Laser& laser, std::vector<RowEnded>& ended);
   bool is_dark(const Laser& laser) const;

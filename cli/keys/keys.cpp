@@ -283,7 +283,7 @@ int revoke_key(const Globals& globals, const KeysCommand& order) {
 
 /// Keys of a lab that is still to be started.
 static int generate_keys(const Globals& globals, const std::string& scenario_path) {
-  const auto scenario = load_scenario(scenario_path, all_templates());
+  const auto scenario = load_scenario(scenario_path, all_fabric_kinds());
   if (!scenario) {
     return complain_of(scenario.errors);
   }

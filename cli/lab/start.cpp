@@ -203,14 +203,14 @@ Stopped StartedProcesses::stop(int patience_ms) const {
 }
 
 Result<Scenario> load_for_lab(const std::string& path) {
-  auto scenario = load_scenario(path, all_templates());
+  auto scenario = load_scenario(path, all_fabric_kinds());
   if (scenario && scenario.value->mode == Mode::sim) {
     if (std::ranges::find(scenario.value->modes, Mode::soft) == scenario.value->modes.end()) {
       return fail(ErrorCode::invalid_argument,
                   path + " runs in: " + modes_text(*scenario.value) +
                       "; a lab has processes, which are mode soft, mixed or hard; use loom sim run");
     }
-    scenario = load_scenario(path, all_templates(), Mode::soft);
+    scenario = load_scenario(path, all_fabric_kinds(), Mode::soft);
   }
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {

@@ -25,21 +25,21 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 
 struct ReadingText {
   std::string operator()(std::monostate) const { return "never read"; }
-  std::string operator()(const LaserObservation& laser) const {
+  std::string operator()(const TransmitterObservation& laser) const {
     return loom::to_string(laser.frequency) + (laser.emitting ? ", " + loom::to_string(laser.power) : ", dark") +
            (laser.locked ? "" : ", unlocked");
   }
-  std::string operator()(const HeaterObservation& heater) const {
+  std::string operator()(const FilterObservation& heater) const {
     std::string text;
     for (const std::int32_t millivolts : heater.millivolts) {
       text += (text.empty() ? "" : " ") + std::to_string(millivolts);
     }
     return text + " mV";
   }
-  std::string operator()(const WssObservation& wss) const {
+  std::string operator()(const WavelengthSwitchObservation& wss) const {
     return number(wss.routes.size()) + " routes" + (wss.settled ? "" : ", moving");
   }
-  std::string operator()(const OcsObservation& ocs) const {
+  std::string operator()(const CircuitSwitchObservation& ocs) const {
     return number(ocs.connects.size()) + " connects" + (ocs.settled ? "" : ", moving");
   }
 };
@@ -51,14 +51,15 @@ std::string health_text(DeviceHealth health) {
 
 /// Of a circuit switch: "8 of 12 wires"; the rest is dark: idle, or wired ahead.
 std::string lit_text(const DeviceReport& row) {
-  const auto* ocs = row.desired ? std::get_if<OcsSetpoint>(&*row.desired) : nullptr;
+  const auto* ocs = row.desired ? std::get_if<CircuitSwitchSetpoint>(&*row.desired) : nullptr;
   return ocs == nullptr ? "" : number(row.lit_ways) + " of " + number(ocs->connects.size()) + " wires";
 }
 
 constexpr Column<DeviceReport> kColumns[] = {
     {"device", kCell<&DeviceReport::device>},
     {"name", kCell<&DeviceReport::name>},
-    {"kind", kCell<&DeviceReport::kind>},
+    {"role", kCell<&DeviceReport::role>},
+    {"model", kCell<&DeviceReport::model>},
     {"node", kCell<&DeviceReport::agent>},
     {"health", [](const DeviceReport& row) { return health_text(row.observation.health); }},
     {"reading", [](const DeviceReport& row) { return std::visit(ReadingText{}, row.observation.reading); }},

@@ -19,7 +19,7 @@ struct Word {
 };
 
 std::unexpected<Error> refuse(const DeviceReport& device, std::string message) {
-  return fail(ErrorCode::invalid_argument, device.name + " (a " + std::string(to_string(device.kind)) + "): " + message,
+  return fail(ErrorCode::invalid_argument, device.name + " (a " + std::string(to_string(device.role)) + "): " + message,
               "loom device show " + std::to_string(device.device.value));
 }
 
@@ -39,7 +39,7 @@ Result<std::int64_t> quantity(const std::string& text, const UnitTable& table) {
   return parse_quantity(spaced.append(unit, text.end()), table);
 }
 
-Result<Setpoint> set_laser(const DeviceReport& device, LaserSetpoint laser, const std::vector<Word>& words) {
+Result<Setpoint> set_laser(const DeviceReport& device, TransmitterSetpoint laser, const std::vector<Word>& words) {
   for (const Word& word : words) {
     if (word.key == "frequency") {
       const auto mhz = quantity(word.value, kFrequencyUnits);
@@ -71,7 +71,7 @@ Result<Setpoint> set_laser(const DeviceReport& device, LaserSetpoint laser, cons
   return laser;
 }
 
-Result<Setpoint> set_heater(const DeviceReport& device, HeaterSetpoint heater, const std::vector<Word>& words) {
+Result<Setpoint> set_heater(const DeviceReport& device, FilterSetpoint heater, const std::vector<Word>& words) {
   for (const Word& word : words) {
     std::uint16_t channel = 0;
     if (!word.key.starts_with("ring.") || !read(std::string_view(word.key).substr(5), channel)) {
@@ -99,7 +99,7 @@ bool read_ports(std::string_view text, std::uint16_t& input, std::uint16_t& outp
 }
 
 Result<Setpoint> set_wss(const DeviceReport& device, const std::vector<Word>& words) {
-  WssSetpoint wss;
+  WavelengthSwitchSetpoint wss;
   for (const Word& word : words) {
     WssRoute route;
     const std::string_view text = word.value;
@@ -120,7 +120,7 @@ Result<Setpoint> set_wss(const DeviceReport& device, const std::vector<Word>& wo
 }
 
 Result<Setpoint> set_ocs(const DeviceReport& device, const std::vector<Word>& words) {
-  OcsSetpoint ocs;
+  CircuitSwitchSetpoint ocs;
   for (const Word& word : words) {
     CrossConnect connect;
     if (word.key != "connect" || !read_ports(word.value, connect.input, connect.output)) {
@@ -151,13 +151,13 @@ Result<Setpoint> setpoint_of(const DeviceReport& device, const std::vector<std::
     return fail(ErrorCode::busy,
                 device.name + ": no revision has been confirmed yet, so nobody knows what it is to change from", "loom status");
   }
-  if (const auto* laser = std::get_if<LaserSetpoint>(&*device.desired)) {
+  if (const auto* laser = std::get_if<TransmitterSetpoint>(&*device.desired)) {
     return set_laser(device, *laser, split);
   }
-  if (const auto* heater = std::get_if<HeaterSetpoint>(&*device.desired)) {
+  if (const auto* heater = std::get_if<FilterSetpoint>(&*device.desired)) {
     return set_heater(device, *heater, split);
   }
-  return std::holds_alternative<WssSetpoint>(*device.desired) ? set_wss(device, split) : set_ocs(device, split);
+  return std::holds_alternative<WavelengthSwitchSetpoint>(*device.desired) ? set_wss(device, split) : set_ocs(device, split);
 }
 
 }  // namespace loom::cli

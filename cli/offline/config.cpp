@@ -17,7 +17,7 @@ int check_configs(const Globals& globals, const std::vector<std::string>& paths)
   std::size_t faults = 0;
   const ScenarioWords words = scenario_words();
   for (const std::string& path : paths) {
-    for (const ConfigError& error : check_config(path, all_templates(), &words)) {
+    for (const ConfigError& error : check_config(path, all_fabric_kinds(), &words)) {
       ++faults;
       if (globals.json) {
         list.push_back({{"file", error.file}, {"line", error.line}, {"column", error.column}, {"message", error.message}});

@@ -76,7 +76,7 @@ int replay_recording(const Globals& globals, const ReplayCommand& order) {
     }
     path = head->scenario;
   }
-  const auto scenario = load_scenario(path, all_templates());
+  const auto scenario = load_scenario(path, all_fabric_kinds());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       print_note(to_string(error));

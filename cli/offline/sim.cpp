@@ -24,7 +24,7 @@ struct SimWords {
 };
 
 int simulate(const Globals& globals, const SimWords& order) {
-  auto scenario = load_scenario(order.scenario, all_templates(), Mode::sim);
+  auto scenario = load_scenario(order.scenario, all_fabric_kinds(), Mode::sim);
   if (!scenario) {
     return complain_of(scenario.errors);
   }

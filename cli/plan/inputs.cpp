@@ -126,7 +126,7 @@ Result<Fabric> make_template(const std::string& word, std::uint32_t nodes, const
   if (!root) {
     return std::unexpected(joined(root.errors));
   }
-  auto fabric = read_fabric(source, *root.value, all_templates());
+  auto fabric = read_fabric(source, *root.value, all_fabric_kinds());
   if (!fabric) {
     return std::unexpected(joined(fabric.errors));
   }
@@ -147,7 +147,7 @@ Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanCommand& order, c
     return refuse("--set fabric." + inputs.fabric_settings.begin()->first + " is for a template; " + order.fabric +
                   " is a file, which says so itself");
   }
-  auto loaded = load_fabric(order.fabric, all_templates());
+  auto loaded = load_fabric(order.fabric, all_fabric_kinds());
   return loaded ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(loaded.value))}
                 : std::unexpected(joined(loaded.errors));
 }
@@ -215,7 +215,7 @@ Result<PlanInputs> read_scenario(const PlanCommand& order) {
   if (!order.workloads.empty() || !order.fabric.empty()) {
     return refuse("--scenario brings its workloads and its fabric; nearest: name only the scenario");
   }
-  auto scenario = load_scenario(order.scenario, all_templates());
+  auto scenario = load_scenario(order.scenario, all_fabric_kinds());
   if (!scenario) {
     return std::unexpected(joined(scenario.errors));
   }

@@ -33,34 +33,38 @@ Json list_of(const std::vector<CrossConnect>& rows) {
 }
 
 struct SetpointJson {
-  Json operator()(const LaserSetpoint& laser) const {
+  Json operator()(const TransmitterSetpoint& laser) const {
     return {{"frequency_mhz", centre_of(laser.slot).mhz},
             {"slot_n", laser.slot.n},
             {"slot_m", laser.slot.m},
             {"power_dbm", laser.power.centi / 100.0},
             {"emit", laser.emit}};
   }
-  Json operator()(const HeaterSetpoint& heater) const {
+  Json operator()(const FilterSetpoint& heater) const {
     Json rings = Json::array();
     for (const RingResonance& ring : heater.rings) {
       rings.push_back({{"channel", ring.channel}, {"resonance_mhz", ring.resonance.mhz}});
     }
     return {{"rings", std::move(rings)}};
   }
-  Json operator()(const WssSetpoint& wss) const { return {{"routes", list_of(wss.routes)}}; }
-  Json operator()(const OcsSetpoint& ocs) const { return {{"connects", list_of(ocs.connects)}}; }
+  Json operator()(const WavelengthSwitchSetpoint& wss) const { return {{"routes", list_of(wss.routes)}}; }
+  Json operator()(const CircuitSwitchSetpoint& ocs) const { return {{"connects", list_of(ocs.connects)}}; }
 };
 
 struct ReadingJson {
   Json operator()(std::monostate) const { return nullptr; }
-  Json operator()(const LaserObservation& laser) const {
+  Json operator()(const TransmitterObservation& laser) const {
     return {{"frequency_mhz", laser.frequency.mhz}, {"power_dbm", laser.power.centi / 100.0},
             {"emitting", laser.emitting},           {"locked", laser.locked},
             {"status_fatal", laser.status_fatal},   {"status_warning", laser.status_warning}};
   }
-  Json operator()(const HeaterObservation& heater) const { return {{"millivolts", heater.millivolts}}; }
-  Json operator()(const WssObservation& wss) const { return {{"settled", wss.settled}, {"routes", list_of(wss.routes)}}; }
-  Json operator()(const OcsObservation& ocs) const { return {{"settled", ocs.settled}, {"connects", list_of(ocs.connects)}}; }
+  Json operator()(const FilterObservation& heater) const { return {{"millivolts", heater.millivolts}}; }
+  Json operator()(const WavelengthSwitchObservation& wss) const {
+    return {{"settled", wss.settled}, {"routes", list_of(wss.routes)}};
+  }
+  Json operator()(const CircuitSwitchObservation& ocs) const {
+    return {{"settled", ocs.settled}, {"connects", list_of(ocs.connects)}};
+  }
 };
 
 std::string_view health_word(DeviceHealth health) {
@@ -69,11 +73,6 @@ std::string_view health_word(DeviceHealth health) {
 }
 
 }  // namespace
-
-std::string_view to_string(DeviceKind kind) {
-  static constexpr std::array<std::string_view, 4> kWords{"laser", "heater", "wss", "ocs"};
-  return kWords.at(static_cast<std::size_t>(kind));
-}
 
 Json json_of(Duration duration, std::string_view key) {
   if (key.ends_with("_ms")) {

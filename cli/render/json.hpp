@@ -22,7 +22,6 @@ Json json_of(const RefusalCounts& counts);
 Json json_of(const HostRoute& route);
 /// Of a duration: a count of the unit that the key ends with. Null in ms: it was never measured.
 Json json_of(Duration duration, std::string_view key);
-std::string_view to_string(DeviceKind kind);
 
 // What a value consists of, among the keys of the row that holds it (kSpread).
 void spread(Json& row, const Circuit& circuit);

@@ -8,6 +8,7 @@
 #include "controller/architectures/sip_ocs/architecture.hpp"
 #include "controller/architectures/sip_ring/architecture.hpp"
 #include "controller/architectures/topoopt/architecture.hpp"
+#include "drivers/registry.hpp"
 
 namespace loom {
 
@@ -17,9 +18,9 @@ const Architectures& all_architectures() {
   return kAll;
 }
 
-std::span<const FabricTemplate* const> all_templates() {
+FabricKinds all_fabric_kinds() {
   static const std::vector<const FabricTemplate*> kTemplates = all_architectures().templates();
-  return kTemplates;
+  return {kTemplates, all_device_models()};
 }
 
 std::span<const std::string_view> all_option_keys() {

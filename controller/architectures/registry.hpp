@@ -6,12 +6,13 @@
 #include <string_view>
 
 #include "controller/schedule/architecture.hpp"
+#include "core/config/fabric_template.hpp"
 
 namespace loom {
 
 const Architectures& all_architectures();
-/// For whoever reads files of fabrics and scenarios.
-std::span<const FabricTemplate* const> all_templates();
+/// Templates and device models, for whoever reads files of fabrics and scenarios.
+FabricKinds all_fabric_kinds();
 /// For whoever reads `--set`: see take_options().
 std::span<const std::string_view> all_option_keys();
 

@@ -239,7 +239,7 @@ Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line,
 }
 
 int run(const CommandLine& command_line) {
-  auto scenario = load_scenario(command_line.scenario, all_templates());
+  auto scenario = load_scenario(command_line.scenario, all_fabric_kinds());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
       log_error(to_string(error));

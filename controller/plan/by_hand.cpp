@@ -23,13 +23,13 @@ const DevicePlan* find_device(const Rows& nodes, NodeId agent, DeviceId id) {
 
 /// Routes, connects, rings that are held, or light.
 bool does_something(const Setpoint& setpoint) {
-  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+  if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
     return !heater->rings.empty();
   }
-  if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
     return !wss->routes.empty();
   }
-  if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+  if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
     return !ocs->connects.empty();
   }
   return emits(setpoint);
@@ -56,10 +56,10 @@ std::string users_of(const Plan& plan, NodeId node) {
 
 /// What a device does that nobody ever told anything.
 Setpoint idle_of(const Setpoint& setpoint) {
-  if (std::holds_alternative<HeaterSetpoint>(setpoint)) {
-    return HeaterSetpoint{};
+  if (std::holds_alternative<FilterSetpoint>(setpoint)) {
+    return FilterSetpoint{};
   }
-  return std::holds_alternative<WssSetpoint>(setpoint) ? Setpoint{WssSetpoint{}} : Setpoint{OcsSetpoint{}};
+  return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? Setpoint{WavelengthSwitchSetpoint{}} : Setpoint{CircuitSwitchSetpoint{}};
 }
 
 void say_what_changes(const Fabric& fabric, const Plan* base, NodePlan& node, Plan& plan) {
@@ -81,7 +81,7 @@ void touch_if_other(const Fabric& fabric, const Plan* base, DevicePlan& device, 
   const bool begins_light = std::any_of(plan.circuits.begin(), plan.circuits.end(), [&](const Circuit& circuit) {
     return circuit.transmitter == row.elements[0] && std::binary_search(plan.touched.begin(), plan.touched.end(), circuit.id);
   });
-  const bool is_laser = row.kind == DeviceKind::itla_laser;
+  const bool is_laser = row.role == DeviceRole::transmitter;
   device.touched = begins_light || (before == nullptr ? does_something(device.timeline.front().setpoint) || is_laser
                                                       : before->timeline != device.timeline);
   device.may_hold.clear();

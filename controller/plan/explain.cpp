@@ -36,7 +36,7 @@ Db attenuation_of(const Positions& positions, const Hop& hop, FrequencySlot slot
 Dbm launch_power(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
   const auto device = fabric.device_of_element[circuit.transmitter.value];
   for (const DevicePlan& candidate : plan.nodes[circuit.source.value].devices) {
-    const auto* laser = std::get_if<LaserSetpoint>(&candidate.timeline.front().setpoint);
+    const auto* laser = std::get_if<TransmitterSetpoint>(&candidate.timeline.front().setpoint);
     if (device == candidate.device && laser != nullptr) {
       return laser->power;
     }

@@ -50,7 +50,7 @@ GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& cir
   return timings;
 }
 
-TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const LaserSetpoint& light, Duration offset) {
+TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const TransmitterSetpoint& light, Duration offset) {
   const auto& transmitter = std::get<Transmitter>(fabric.element(circuit.transmitter).kind);
   const auto& receiver = std::get<Receiver>(fabric.element(circuit.receiver).kind);
   const Duration guard = transmitter.retune_max + transmitter.blank_max + transmitter.control_max + receiver.acquisition_max;
@@ -93,7 +93,7 @@ void reroute_touched_grants(const Fabric& fabric, const std::vector<NodeId>& res
   for (const NodePlan& node : plan.nodes) {
     for (std::size_t i = 0; node.grants && i < node.devices.size(); ++i) {
       const DevicePlan& device = node.devices[i];
-      if (device.touched && fabric.device(device.device).kind == DeviceKind::itla_laser) {
+      if (device.touched && fabric.device(device.device).role == DeviceRole::transmitter) {
         jobs.insert(node.grants->job);
       }
     }
@@ -110,7 +110,7 @@ void reroute_touched_grants(const Fabric& fabric, const std::vector<NodeId>& res
     node.grants->routed_by = plan.revision;
     insert_sorted(plan.changed, node.node);
     for (DevicePlan& device : node.devices) {
-      const bool is_laser = fabric.device(device.device).kind == DeviceKind::itla_laser;
+      const bool is_laser = fabric.device(device.device).role == DeviceRole::transmitter;
       device.touched = device.touched || (is_laser && !device.left_alone);
     }
   }

@@ -16,7 +16,7 @@ namespace loom {
 GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits);
 
 /// One colour of a laser under grants: dark for as long as a retune takes, lit for one window at most.
-TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const LaserSetpoint& light, Duration offset);
+TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const TransmitterSetpoint& light, Duration offset);
 
 /// One map a node of the job, in the order of job.nodes; `routed_by` is left to the caller.
 std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Stage& stage,

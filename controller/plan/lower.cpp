@@ -59,7 +59,7 @@ class Base {
 
  private:
   void read(const Device& device, const Setpoint& setpoint) {
-    if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+    if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
       for (const RingResonance& ring : heater->rings) {
         resonances[device.elements[ring.channel].value] = ring.resonance;
       }
@@ -135,7 +135,7 @@ class Lowering {
  private:
   Result<void> hold_wires() {
     for (const SwitchWire& wire : request_.schedule.wires) {
-      const bool is_switch = wire.device.value < fabric_.devices.size() && fabric_.device(wire.device).kind == DeviceKind::ocs;
+      const bool is_switch = wire.device.value < fabric_.devices.size() && fabric_.device(wire.device).role == DeviceRole::circuit_switch;
       const ElementId element = is_switch ? fabric_.device(wire.device).elements[0] : ElementId{};
       if (!is_switch || wire.input >= fabric_.element(element).inputs || wire.output >= fabric_.element(element).outputs) {
         return fail(ErrorCode::out_of_range, "device " + std::to_string(wire.device.value) +
@@ -209,7 +209,7 @@ class Lowering {
     circuits_.push_back(circuit);
     if (!request_.intent.lasers_off) {
       const Transmitter& transmitter = std::get<Transmitter>(fabric_.element(circuit.transmitter).kind);
-      const LaserSetpoint light{circuit.slot, power_of(circuit.transmitter, transmitter), true};
+      const TransmitterSetpoint light{circuit.slot, power_of(circuit.transmitter, transmitter), true};
       const TimedSetpoint colour = wavelength_entry(fabric_, circuit, light, transmitter_timeline.cycle);
       transmitter_timeline.timeline.push_back(colour);
       transmitter_timeline.cycle += colour.guard + colour.hold;
@@ -267,7 +267,7 @@ class Lowering {
     circuits_.push_back(circuit);
     for (std::size_t k = timeslot; k < transmitter_timeline.timeline.size();
          ++k) {  // tuned from here on; it waits in the dark at its last colour
-      auto& laser = std::get<LaserSetpoint>(transmitter_timeline.timeline[k].setpoint);
+      auto& laser = std::get<TransmitterSetpoint>(transmitter_timeline.timeline[k].setpoint);
       laser.slot = circuit.slot;
       laser.emit = k == timeslot && !request_.intent.lasers_off;
     }
@@ -276,7 +276,7 @@ class Lowering {
   /// The launch power, or what was adopted instead of it.
   Dbm power_of(ElementId element, const Transmitter& transmitter) const {
     for (const DeviceOverride& override : request_.intent.overrides) {
-      const auto* laser = std::get_if<LaserSetpoint>(&override.setpoint);
+      const auto* laser = std::get_if<TransmitterSetpoint>(&override.setpoint);
       if (laser != nullptr && override.is_adopted() && !laser->emit &&
           fabric_.device_of_element[element.value] == override.device) {
         return laser->power;
@@ -288,7 +288,7 @@ class Lowering {
   /// A timeline with the stage's timeslots, all dark; with lasers off one static dark entry.
   TransmitterTimeline dark_timeline(const Stage& stage, const Circuit& first) const {
     const Transmitter& transmitter = std::get<Transmitter>(fabric_.element(first.transmitter).kind);
-    const LaserSetpoint dark{first.slot, power_of(first.transmitter, transmitter), false};
+    const TransmitterSetpoint dark{first.slot, power_of(first.transmitter, transmitter), false};
     TransmitterTimeline transmitter_timeline;
     transmitter_timeline.transmitter = first.transmitter;
     const bool is_static = stage.timeslots.size() == 1 && stage.timeslots[0].hold == kForever;
@@ -445,37 +445,37 @@ class Lowering {
     const ElementId first = device.elements[0];
     TimedSetpoint still;
     TimedSetpoint idle;  // what a device does that nobody ever told anything
-    switch (device.kind) {
-      case DeviceKind::itla_laser: {
+    switch (device.role) {
+      case DeviceRole::transmitter: {
         const auto& transmitter = std::get<Transmitter>(fabric_.element(first).kind);
-        idle.setpoint = LaserSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
+        idle.setpoint = TransmitterSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
         still = idle;
         if (before != nullptr) {
           still.setpoint = darkened(before->timeline.back().setpoint);
         }
         break;
       }
-      case DeviceKind::heater_bank: {
+      case DeviceRole::filter: {
         still.setpoint = heater_of(device);
-        idle.setpoint = HeaterSetpoint{};
+        idle.setpoint = FilterSetpoint{};
         break;
       }
-      case DeviceKind::wss:
-        still.setpoint = WssSetpoint{finder_.positions().routes[first.value]};
-        idle.setpoint = WssSetpoint{};
+      case DeviceRole::wavelength_switch:
+        still.setpoint = WavelengthSwitchSetpoint{finder_.positions().routes[first.value]};
+        idle.setpoint = WavelengthSwitchSetpoint{};
         break;
-      case DeviceKind::ocs:
-        still.setpoint = OcsSetpoint{finder_.positions().connects[first.value]};
-        idle.setpoint = OcsSetpoint{};
+      case DeviceRole::circuit_switch:
+        still.setpoint = CircuitSwitchSetpoint{finder_.positions().connects[first.value]};
+        idle.setpoint = CircuitSwitchSetpoint{};
         break;
     }
-    const auto transmitter_timeline = device.kind == DeviceKind::itla_laser ? timeline_of_[first.value] : std::nullopt;
+    const auto transmitter_timeline = device.role == DeviceRole::transmitter ? timeline_of_[first.value] : std::nullopt;
     plan.timeline = transmitter_timeline ? timelines_[*transmitter_timeline].timeline : std::vector{still};
     plan.touched = before == nullptr ? plan.timeline != std::vector{idle} : plan.timeline != before->timeline;
     if (transmitter_timeline && !timelines_[*transmitter_timeline].kept && !request_.intent.lasers_off) {
       plan.touched = true;  // the same colour to another place
     }
-    if (plan.touched && device.kind != DeviceKind::itla_laser) {
+    if (plan.touched && device.role != DeviceRole::transmitter) {
       plan.may_hold = {before == nullptr ? idle.setpoint : before->timeline.front().setpoint};
     }
     if (plan.touched && fabric_.steers_others[device.id.value]) {
@@ -484,8 +484,8 @@ class Lowering {
     return plan;
   }
 
-  HeaterSetpoint heater_of(const Device& device) const {
-    HeaterSetpoint heater;
+  FilterSetpoint heater_of(const Device& device) const {
+    FilterSetpoint heater;
     for (std::size_t i = 0; i < device.elements.size(); ++i) {
       if (const auto slot = finder_.positions().resonances[device.elements[i].value]) {
         heater.rings.push_back({static_cast<std::uint16_t>(i), centre_of(*slot)});

@@ -17,8 +17,8 @@ const DevicePlan* device_of(const Fabric& fabric, const Plan& plan, DeviceId id)
   return found == devices.end() ? nullptr : &*found;
 }
 
-bool is_same_ring(const RingFilter& ring, const HeaterSetpoint& a, const HeaterSetpoint& b, std::uint16_t channel) {
-  const auto stands = [&](const HeaterSetpoint& bank) {
+bool is_same_ring(const RingFilter& ring, const FilterSetpoint& a, const FilterSetpoint& b, std::uint16_t channel) {
+  const auto stands = [&](const FilterSetpoint& bank) {
     const auto named =
         std::find_if(bank.rings.begin(), bank.rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
     return named == bank.rings.end() ? ring.cold_resonance : named->resonance;
@@ -28,8 +28,8 @@ bool is_same_ring(const RingFilter& ring, const HeaterSetpoint& a, const HeaterS
 
 /// As far as light can tell: a heater's voltage is read in whole millivolts.
 bool is_same(const Fabric& fabric, DeviceId id, const Setpoint& a, const Setpoint& b) {
-  const auto* some = std::get_if<HeaterSetpoint>(&a);
-  const auto* other = std::get_if<HeaterSetpoint>(&b);
+  const auto* some = std::get_if<FilterSetpoint>(&a);
+  const auto* other = std::get_if<FilterSetpoint>(&b);
   if (some == nullptr || other == nullptr) {
     return a == b;
   }
@@ -91,7 +91,7 @@ class KnownDevices {
     if (!seen) {
       return false;
     }
-    if (const auto* laser = std::get_if<LaserSetpoint>(&*seen)) {
+    if (const auto* laser = std::get_if<TransmitterSetpoint>(&*seen)) {
       return !device.touched && laser->emit && !is_planned(device.device, laser->slot);
     }
     return device.touched && !is_among(device.device, states_of(device), *seen);
@@ -102,7 +102,7 @@ class KnownDevices {
     return std::any_of(plans_.begin(), plans_.end(), [&](const Plan* plan) {
       const DevicePlan* there = device_of(fabric_, *plan, laser);
       return there != nullptr && std::any_of(there->timeline.begin(), there->timeline.end(), [&](const TimedSetpoint& entry) {
-               return emits(entry.setpoint) && std::get<LaserSetpoint>(entry.setpoint).slot == slot;
+               return emits(entry.setpoint) && std::get<TransmitterSetpoint>(entry.setpoint).slot == slot;
              });
     });
   }
@@ -113,7 +113,7 @@ class KnownDevices {
 };
 
 bool is_moving(const Fabric& fabric, const DevicePlan& device) {
-  return device.touched && fabric.device(device.device).kind != DeviceKind::itla_laser;
+  return device.touched && fabric.device(device.device).role != DeviceRole::transmitter;
 }
 
 /// Ascending.

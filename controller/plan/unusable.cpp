@@ -43,18 +43,18 @@ bool is_dark(const DevicePlan& plan) {
 }
 
 /// Of a device that nobody ever told anything.
-Setpoint idle_setpoint(DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::heater_bank:
-      return HeaterSetpoint{};
-    case DeviceKind::wss:
-      return WssSetpoint{};
-    case DeviceKind::ocs:
-      return OcsSetpoint{};
-    case DeviceKind::itla_laser:
+Setpoint idle_setpoint(DeviceRole role) {
+  switch (role) {
+    case DeviceRole::filter:
+      return FilterSetpoint{};
+    case DeviceRole::wavelength_switch:
+      return WavelengthSwitchSetpoint{};
+    case DeviceRole::circuit_switch:
+      return CircuitSwitchSetpoint{};
+    case DeviceRole::transmitter:
       break;
   }
-  return LaserSetpoint{};
+  return TransmitterSetpoint{};
 }
 
 void set_member(std::vector<NodeId>& sorted, NodeId value, bool is_member) {
@@ -135,7 +135,7 @@ std::vector<Circuit> UnusableDevices::lingering(const Intent& intent, const Sche
   const std::vector<bool> kept = keep_their_light(wanted_of(intent, schedule));
   for (const UnusableDevice& each : devices_) {
     const ElementId transmitter = fabric_.device(each.device).elements[0];
-    const bool is_laser = fabric_.device(each.device).kind == DeviceKind::itla_laser;
+    const bool is_laser = fabric_.device(each.device).role == DeviceRole::transmitter;
     for (const Circuit* circuit : is_laser ? before_[transmitter.value] : std::vector<const Circuit*>{}) {
       const bool is_granted = base_->nodes[circuit->source.value].grants.has_value();  // without its peers it gets no grant
       if (each.holds && !is_granted && !kept[transmitter.value]) {
@@ -268,9 +268,9 @@ void UnusableDevices::leave_alone(Plan& plan) const {
     const NodePlan* before = base_ == nullptr ? nullptr : &base_->nodes[device.agent.value];
     const DevicePlan* held =
         before == nullptr ? nullptr : &*std::find_if(before->devices.begin(), before->devices.end(), is_it);
-    if (device.kind != DeviceKind::itla_laser) {
+    if (device.role != DeviceRole::transmitter) {
       planned.timeline =
-          held == nullptr ? std::vector{TimedSetpoint{{}, {}, kForever, idle_setpoint(device.kind)}} : held->timeline;
+          held == nullptr ? std::vector{TimedSetpoint{{}, {}, kForever, idle_setpoint(device.role)}} : held->timeline;
       std::erase(plan.moved_steering, device.id);
     } else if (!is_dark(planned) && (held == nullptr || planned.timeline != held->timeline)) {
       continue;  // an operator's own setpoint, which was refused or will fail aloud

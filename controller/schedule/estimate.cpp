@@ -11,7 +11,7 @@ std::vector<SwitchWire> wires_of(const Plan& plan) {
   std::vector<SwitchWire> wires;
   for (const NodePlan& node : plan.nodes) {
     for (const DevicePlan& device : node.devices) {
-      if (const auto* ocs = std::get_if<OcsSetpoint>(&device.timeline.front().setpoint)) {
+      if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&device.timeline.front().setpoint)) {
         for (const CrossConnect& connect : ocs->connects) {
           wires.push_back({device.device, connect.input, connect.output});
         }

@@ -16,14 +16,13 @@ namespace {
 
 constexpr std::int64_t kLongestFibreMm = 1'000'000'000;  ///< 1000 km
 
-const std::array<std::string, 4>& device_words() {  // in the order of DeviceKind
-  static const std::array<std::string, 4> words{"itla_laser", "heater_bank", "wss", "ocs"};
-  return words;
-}
-
 class ExplicitReader {
  public:
-  ExplicitReader(YamlMap& file, ErrorList& errors) : file_(file), errors_(errors) {}
+  ExplicitReader(YamlMap& file, DeviceModels models, ErrorList& errors) : file_(file), errors_(errors), models_(models) {
+    for (const DeviceModel* model : models) {
+      model_names_.emplace_back(model->name);
+    }
+  }
 
   Fabric read() {
     fabric_.name = file_.name("name", Rule::required);
@@ -167,12 +166,16 @@ class ExplicitReader {
     Device device;
     device.id = {static_cast<std::uint32_t>(fabric_.devices.size())};
     device.name = map.name("name", Rule::required);
-    device.kind = static_cast<DeviceKind>(map.word("kind", device_words(), Rule::required).value_or(0));
+    const auto model = map.word("kind", model_names_, Rule::required);
+    if (model) {
+      device.role = models_[*model]->role;
+      device.model = model_names_[*model];
+    }
     device.agent = read_agent(map);
     const std::string bus = map.name("bus", Rule::required);
     device.bus = {bus.empty() ? 0 : bus_names_.resolve(bus, map.place_of("bus"), errors_).value_or(0)};
     device.bus_address = static_cast<std::uint16_t>(map.integer("bus_address", {0, 65'535}, 1));
-    device.elements = read_driven(map, device.kind);
+    device.elements = read_driven(map, device);
     if (device.bus.value < fabric_.buses.size() && fabric_.buses[device.bus.value].agent != device.agent) {
       map.error("bus", "bus: '" + bus + "' belongs to another agent; expected a bus of the device's own agent");
     }
@@ -181,8 +184,8 @@ class ExplicitReader {
     fabric_.devices.push_back(std::move(device));
   }
 
-  std::vector<ElementId> read_driven(YamlMap& map, DeviceKind kind) {
-    const bool bank = kind == DeviceKind::heater_bank;
+  std::vector<ElementId> read_driven(YamlMap& map, const Device& device) {
+    const bool bank = device.role == DeviceRole::filter;
     const auto items = map.list("elements", bank ? limits::kRingsPerBank : 1, Rule::required);
     std::vector<ElementId> ids;
     for (const YamlNode& item : items) {
@@ -190,9 +193,9 @@ class ExplicitReader {
       if (!id) {
         continue;
       }
-      if (!drives(kind, fabric_.elements[*id].kind)) {
+      if (!device.model.empty() && !drives(device.role, fabric_.elements[*id].kind)) {
         errors_.add(item, "'" + item.text + "' is of kind " + std::string(element_word(fabric_.elements[*id].kind)) +
-                              "; a device of kind " + device_words()[static_cast<std::size_t>(kind)] + " cannot drive it");
+                              "; a device of kind " + device.model + " cannot drive it");
       }
       if (!driven_.insert(*id).second) {
         errors_.add(item, "'" + item.text + "' has a driver already; expected one device an element");
@@ -207,6 +210,8 @@ class ExplicitReader {
 
   YamlMap& file_;
   ErrorList& errors_;
+  DeviceModels models_;
+  std::vector<std::string> model_names_;
   Fabric fabric_;
   NameIndex element_names_{"element"};
   NameIndex node_names_{"node"};
@@ -220,6 +225,8 @@ class ExplicitReader {
 
 }  // namespace
 
-Fabric read_explicit(YamlMap& file, ErrorList& errors) { return ExplicitReader(file, errors).read(); }
+Fabric read_explicit(YamlMap& file, DeviceModels models, ErrorList& errors) {
+  return ExplicitReader(file, models, errors).read();
+}
 
 }  // namespace loom

@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "core/config/yaml/yaml_reader.hpp"
+#include "core/fabric/device_model.hpp"
 #include "core/fabric/fabric.hpp"
 
 namespace loom {
 
 /// Reads the rest of `file` (all keys but schema_version and kind). Every reference by name is resolved or an error.
-Fabric read_explicit(YamlMap& file, ErrorList& errors);
+Fabric read_explicit(YamlMap& file, DeviceModels models, ErrorList& errors);
 
 /// `return_path: electrical | optical` of a fabric file.
 ReturnPath read_return_path(YamlMap& file);

@@ -114,12 +114,12 @@ Result<void> check_endpoint(std::string_view endpoint) {
                   "serial:///dev/DEVICE?baud=9600");
 }
 
-Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, FabricTemplates templates) {
+Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const FabricKinds& kinds) {
   ErrorList errors{std::string(file)};
   YamlMap map(root, "the fabric file", errors);
   check_header(map, "fabric");
   const bool from_template = std::ranges::find(root.keys, "template", &YamlNode::text) != root.keys.end();
-  Fabric fabric = from_template ? read_template(map, templates, errors) : read_explicit(map, errors);
+  Fabric fabric = from_template ? read_template(map, kinds.templates, errors) : read_explicit(map, kinds.models, errors);
   if (errors.empty()) {
     for (std::string& fault : check_fabric(fabric)) {
       errors.add(root, std::move(fault));
@@ -132,13 +132,19 @@ Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, FabricTe
   if (!errors.empty()) {
     return {std::nullopt, errors.sorted()};
   }
+  for (Device& device : fabric.devices) {
+    const auto usual = std::ranges::find(kinds.models, device.role, &DeviceModel::role);
+    if (device.model.empty() && usual != kinds.models.end()) {
+      device.model = (*usual)->name;
+    }
+  }
   build_index(fabric);
   return {std::move(fabric), {}};
 }
 
-Loaded<Fabric> load_fabric(const std::filesystem::path& path, FabricTemplates templates) {
+Loaded<Fabric> load_fabric(const std::filesystem::path& path, const FabricKinds& kinds) {
   const Loaded<YamlNode> document = read_yaml(path);
-  return document ? read_fabric(path.string(), *document.value, templates) : Loaded<Fabric>{std::nullopt, document.errors};
+  return document ? read_fabric(path.string(), *document.value, kinds) : Loaded<Fabric>{std::nullopt, document.errors};
 }
 
 }  // namespace loom

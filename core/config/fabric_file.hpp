@@ -13,11 +13,11 @@
 namespace loom {
 
 /// All errors of the file at once. Schema: configs/schema/fabric.schema.json.
-/// `templates`: those that a file may name.
-Loaded<Fabric> load_fabric(const std::filesystem::path& path, FabricTemplates templates);
+/// `kinds`: what the file may name.
+Loaded<Fabric> load_fabric(const std::filesystem::path& path, const FabricKinds& kinds);
 
 /// The same of a document that is parsed already; `file` names it in errors.
-Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, FabricTemplates templates);
+Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const FabricKinds& kinds);
 
 /// The endpoints that a bus may have: "sim", "modbus-tcp://host:port", "tcp://host:port",
 /// "modbus-rtu:///dev/ttyUSB0?baud=9600", "serial:///dev/ttyUSB0?baud=9600": what drivers/bus can open. Error: a sentence

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/config/yaml/yaml_reader.hpp"
+#include "core/fabric/device_model.hpp"
 #include "core/fabric/fabric.hpp"
 
 namespace loom {
@@ -26,6 +27,12 @@ struct FabricTemplate {
 };
 
 using FabricTemplates = std::span<const FabricTemplate* const>;
+
+/// What a file of a fabric may name.
+struct FabricKinds {
+  FabricTemplates templates;
+  DeviceModels models;
+};
 
 /// Reads the rest of `file` (all keys but schema_version and kind). After an error the fabric is empty.
 Fabric read_template(YamlMap& file, FabricTemplates templates, ErrorList& errors);

@@ -2,6 +2,7 @@
 #include "core/fabric/fabric.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/limits.hpp"
 
@@ -187,7 +188,7 @@ void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
     } else if (fabric.buses[device.bus.value].agent != device.agent) {
       faults.push_back("device " + device.name + ": its bus belongs to another agent");
     }
-    const std::size_t most = device.kind == DeviceKind::heater_bank ? limits::kRingsPerBank : 1;
+    const std::size_t most = device.role == DeviceRole::filter ? limits::kRingsPerBank : 1;
     if (device.elements.empty() || device.elements.size() > most) {
       faults.push_back("device " + device.name + ": drives " + std::to_string(device.elements.size()) +
                        " elements; a device of its kind drives 1.." + std::to_string(most));
@@ -197,7 +198,7 @@ void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
         faults.push_back("device " + device.name + ": element " + std::to_string(element.value) + " does not exist");
         continue;
       }
-      if (!drives(device.kind, fabric.element(element).kind)) {
+      if (!drives(device.role, fabric.element(element).kind)) {
         faults.push_back("device " + device.name + ": is of a kind that cannot drive " + fabric.element(element).name);
       }
       if (driven[element.value]) {
@@ -210,15 +211,20 @@ void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
 
 }  // namespace
 
-bool drives(DeviceKind device, const ElementKind& element) {
+std::string_view to_string(DeviceRole role) {
+  static constexpr std::array<std::string_view, 4> kWords{"transmitter", "filter", "wavelength_switch", "circuit_switch"};
+  return kWords.at(static_cast<std::size_t>(role));
+}
+
+bool drives(DeviceRole device, const ElementKind& element) {
   switch (device) {
-    case DeviceKind::itla_laser:
+    case DeviceRole::transmitter:
       return std::holds_alternative<Transmitter>(element);
-    case DeviceKind::heater_bank:
+    case DeviceRole::filter:
       return std::holds_alternative<RingFilter>(element);
-    case DeviceKind::wss:
+    case DeviceRole::wavelength_switch:
       return std::holds_alternative<WavelengthSelectiveSwitch>(element);
-    case DeviceKind::ocs:
+    case DeviceRole::circuit_switch:
       return std::holds_alternative<OpticalCircuitSwitch>(element);
   }
   return false;

@@ -134,21 +134,26 @@ struct Node {
   std::vector<ElementId> receivers;
 };
 
-enum class DeviceKind : std::uint8_t { itla_laser, heater_bank, wss, ocs };
+/// What a device does to light. Plans, observations and proofs know roles; models (a protocol, a data sheet) are the drivers'.
+enum class DeviceRole : std::uint8_t { transmitter, filter, wavelength_switch, circuit_switch };
 
 /// Something with a driver: one laser, one bank of ring heaters, one WSS.
 struct Device {
   DeviceId id;
   std::string name;
-  DeviceKind kind = DeviceKind::itla_laser;
+  DeviceRole role = DeviceRole::transmitter;
   NodeId agent;  ///< the node whose agent drives it
   BusId bus;
   std::uint16_t bus_address = 0;    ///< Modbus unit, I2C address, ...
   std::vector<ElementId> elements;  ///< laser: 1 transmitter; bank: ring filter of channel k at index k; WSS: 1
+  std::string model{};              ///< of its driver; empty: the usual one of its role
 };
 
-/// Can a device of this kind drive an element of that kind?
-bool drives(DeviceKind device, const ElementKind& element);
+/// As JSON and sentences have it: "transmitter", "wavelength_switch".
+std::string_view to_string(DeviceRole role);
+
+/// Can a device of this role drive an element of that kind?
+bool drives(DeviceRole device, const ElementKind& element);
 
 /// Where a lane finds its bus. `endpoint`: "sim", "modbus-tcp://host:port", "serial:///dev/ttyUSB0?baud=9600".
 struct Bus {

@@ -16,8 +16,8 @@ namespace loom {
 
 template class OneOf<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier, RingFilter,
                      OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;                       // ElementKind
-template class OneOf<LaserSetpoint, HeaterSetpoint, WssSetpoint, OcsSetpoint>;                               // Setpoint
-template class OneOf<std::monostate, LaserObservation, HeaterObservation, WssObservation, OcsObservation>;   // Reading
+template class OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint>;                               // Setpoint
+template class OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation, CircuitSwitchObservation>;   // Reading
 template class OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;  // GrantMessage
 template class OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;      // Record
 template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,

@@ -161,7 +161,7 @@ struct NodeReport {
 struct DeviceReport {
   DeviceId device;
   std::string name;
-  DeviceKind kind = DeviceKind::itla_laser;
+  DeviceRole role = DeviceRole::transmitter;
   NodeId agent;
   Observation observation;
   Drift drift = Drift::none;
@@ -170,6 +170,7 @@ struct DeviceReport {
   bool adopted = false;               ///< found by the controller, see `reconcile: adopt`
   std::uint32_t lit_ways = 0;         ///< of an OCS: inputs that light passes in the confirmed plan; the others are dark wires
   std::string unusable{};             ///< why plans do without it; empty: they do not
+  std::string model{};                ///< of its driver, as files name it
   bool operator==(const DeviceReport&) const = default;
 };
 

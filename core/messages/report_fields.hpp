@@ -148,7 +148,8 @@ struct RowFields<DeviceReport> {
   static constexpr ListName kList{Noun::devices, "devices", "devices", "device", "devices"};
   static constexpr auto kFields = std::tuple{field(&DeviceReport::device, "device_id", "device"),
                                              field(&DeviceReport::name, "name"),
-                                             field(&DeviceReport::kind, "kind"),
+                                             field(&DeviceReport::role, "role"),
+                                             field(&DeviceReport::model, "model"),
                                              field(&DeviceReport::agent, "agent_node_id", "node"),
                                              field(&DeviceReport::observation, "observation", kSpread),
                                              field(&DeviceReport::drift, "drift"),

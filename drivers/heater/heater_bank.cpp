@@ -61,7 +61,7 @@ HeaterBankDriver::HeaterBankDriver(HeaterProfile profile)
 }
 
 Result<void> HeaterBankDriver::check(const Setpoint& setpoint) const {
-  const auto* heater = std::get_if<HeaterSetpoint>(&setpoint);
+  const auto* heater = std::get_if<FilterSetpoint>(&setpoint);
   if (heater == nullptr) {
     return fail(ErrorCode::unsupported, profile_.name + ": a heater bank takes ring resonances only");
   }
@@ -85,9 +85,9 @@ Result<void> HeaterBankDriver::check(const Setpoint& setpoint) const {
 Duration HeaterBankDriver::lead(const Setpoint&) const { return 3 * profile_.exchange + profile_.thermal_settle; }
 
 void HeaterBankDriver::stage(const Setpoint& setpoint) {
-  LOOM_ASSERT(std::holds_alternative<HeaterSetpoint>(setpoint));
+  LOOM_ASSERT(std::holds_alternative<FilterSetpoint>(setpoint));
   std::fill(staged_.begin(), staged_.end(), 0);  // rings not named are parked
-  for (const RingResonance& ring : std::get<HeaterSetpoint>(setpoint).rings) {
+  for (const RingResonance& ring : std::get<FilterSetpoint>(setpoint).rings) {
     LOOM_ASSERT(ring.channel < profile_.rings.size());
     const auto millivolts = heater_millivolts(profile_.rings[ring.channel], ring.resonance);
     LOOM_ASSERT(millivolts.has_value());
@@ -212,9 +212,9 @@ void HeaterBankDriver::receive_failure(Instant now, const BusReply& reply) {
 }
 
 void HeaterBankDriver::receive_reading(Instant now, const BusReply& reply) {
-  auto* reading = std::get_if<HeaterObservation>(&operation_.observation().reading);
+  auto* reading = std::get_if<FilterObservation>(&operation_.observation().reading);
   if (reading == nullptr) {
-    reading = &operation_.observation().reading.emplace<HeaterObservation>();
+    reading = &operation_.observation().reading.emplace<FilterObservation>();
   }
   std::copy(reply.words.begin(), reply.words.end(), read_.begin());
   reading->millivolts.assign(read_.begin(), read_.end());
@@ -274,5 +274,11 @@ HeaterProfile heater_profile(const Fabric& fabric, const Device& device) {
   }
   return profile;
 }
+
+constinit const DriverModel kHeaterBank{
+    {"heater_bank", DeviceRole::filter, "bank of micro-ring heaters, voltages in Modbus registers over TCP or RTU"},
+    [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
+      return std::make_unique<HeaterBankDriver>(heater_profile(fabric, device));
+    }};
 
 }  // namespace loom

@@ -13,6 +13,7 @@
 #include "drivers/driver.hpp"
 #include "drivers/last_verified.hpp"
 #include "drivers/operation_state.hpp"
+#include "drivers/registry.hpp"
 #include "drivers/retry_state.hpp"
 
 namespace loom {
@@ -81,5 +82,7 @@ class HeaterBankDriver final : public Driver {
 
 /// The profile of a bank of the fabric, from its ring filters.
 HeaterProfile heater_profile(const Fabric& fabric, const Device& device);
+
+extern const DriverModel kHeaterBank;
 
 }  // namespace loom

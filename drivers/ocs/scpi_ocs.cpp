@@ -61,7 +61,7 @@ ScpiOcsDriver::ScpiOcsDriver(OcsProfile profile) : profile_(std::move(profile)) 
 }
 
 Result<void> ScpiOcsDriver::check(const Setpoint& setpoint) const {
-  const auto* ocs = std::get_if<OcsSetpoint>(&setpoint);
+  const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint);
   if (ocs == nullptr) {
     return fail(ErrorCode::unsupported, profile_.name + ": a circuit switch takes cross-connects only");
   }
@@ -89,8 +89,8 @@ Result<void> ScpiOcsDriver::check(const Setpoint& setpoint) const {
 Duration ScpiOcsDriver::lead(const Setpoint&) const { return 8 * profile_.exchange + profile_.settle_max; }
 
 void ScpiOcsDriver::stage(const Setpoint& setpoint) {
-  LOOM_ASSERT(std::holds_alternative<OcsSetpoint>(setpoint));
-  staged_ = std::get<OcsSetpoint>(setpoint).connects;
+  LOOM_ASSERT(std::holds_alternative<CircuitSwitchSetpoint>(setpoint));
+  staged_ = std::get<CircuitSwitchSetpoint>(setpoint).connects;
   has_staged_ = true;
 }
 
@@ -260,7 +260,7 @@ void ScpiOcsDriver::mark_map_uncertain(Instant now) {
   map_known_ = false;
   moved_at_ = now;
   settled_from_ = now + profile_.settle_max;
-  if (auto* reading = std::get_if<OcsObservation>(&operation_.observation().reading)) {
+  if (auto* reading = std::get_if<CircuitSwitchObservation>(&operation_.observation().reading)) {
     reading->settled = false;
   }
 }
@@ -322,7 +322,7 @@ bool ScpiOcsDriver::absorb_map(Instant now, std::string_view text) {
   }
   map_ = std::move(*map);
   map_known_ = true;
-  operation_.observation().reading = OcsObservation{map_, true};
+  operation_.observation().reading = CircuitSwitchObservation{map_, true};
   operation_.observation().read_at = now;
   return true;
 }
@@ -381,5 +381,11 @@ OcsProfile ocs_profile(const Fabric& fabric, const Device& device) {
   profile.settle_max = ocs->settle_max;
   return profile;
 }
+
+constinit const DriverModel kScpiOcs{
+    {"ocs", DeviceRole::circuit_switch, "optical circuit switch, SCPI over TCP or a serial line"},
+    [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
+      return std::make_unique<ScpiOcsDriver>(ocs_profile(fabric, device));
+    }};
 
 }  // namespace loom

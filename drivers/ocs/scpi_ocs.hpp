@@ -13,6 +13,7 @@
 #include "drivers/last_verified.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/operation_state.hpp"
+#include "drivers/registry.hpp"
 #include "drivers/retry_state.hpp"
 
 namespace loom {
@@ -98,5 +99,7 @@ class ScpiOcsDriver final : public Driver {
 
 /// The profile of an OCS of the fabric.
 OcsProfile ocs_profile(const Fabric& fabric, const Device& device);
+
+extern const DriverModel kScpiOcs;
 
 }  // namespace loom

@@ -25,7 +25,7 @@ std::int16_t to_signed(std::uint16_t word) { return static_cast<std::int16_t>(wo
 ItlaDriver::ItlaDriver(ItlaProfile profile) : profile_(std::move(profile)) { observation_.device = profile_.device; }
 
 Result<void> ItlaDriver::check(const Setpoint& setpoint) const {
-  const auto* laser = std::get_if<LaserSetpoint>(&setpoint);
+  const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint);
   if (laser == nullptr) {
     return fail(ErrorCode::unsupported, profile_.name + ": a laser takes laser setpoints only");
   }
@@ -55,7 +55,7 @@ Duration ItlaDriver::lead(const Setpoint& setpoint) const {
 }
 
 /// On the plan: the module's own grid, first frequency and step set up once, then only Channel. Else: FCF alone, Channel 1.
-ItlaDriver::Target ItlaDriver::target_of(const LaserSetpoint& setpoint) const {
+ItlaDriver::Target ItlaDriver::target_of(const TransmitterSetpoint& setpoint) const {
   Target target{setpoint, {}};
   const std::int32_t channel = profile_.channels.channel_of(setpoint.slot);
   const std::int64_t first = (channel >= 0 ? centre_of(profile_.channels.first) : centre_of(setpoint.slot)).mhz;
@@ -73,8 +73,8 @@ ItlaDriver::Target ItlaDriver::target_of(const LaserSetpoint& setpoint) const {
 }
 
 void ItlaDriver::stage(const Setpoint& setpoint) {
-  LOOM_ASSERT(std::holds_alternative<LaserSetpoint>(setpoint));
-  staged_ = target_of(std::get<LaserSetpoint>(setpoint));
+  LOOM_ASSERT(std::holds_alternative<TransmitterSetpoint>(setpoint));
+  staged_ = target_of(std::get<TransmitterSetpoint>(setpoint));
   has_staged_ = true;
 }
 
@@ -492,9 +492,9 @@ void ItlaDriver::absorb(Instant now, const Response& response) {
     return;
   }
   known_[index] = response.data;
-  auto* reading = std::get_if<LaserObservation>(&observation_.reading);
+  auto* reading = std::get_if<TransmitterObservation>(&observation_.reading);
   if (reading == nullptr) {
-    reading = &observation_.reading.emplace<LaserObservation>();
+    reading = &observation_.reading.emplace<TransmitterObservation>();
   }
   observation_.read_at = now;
   if (asked_.reg == Register::lf3) {  // read last: a frequency is never put together from two readings
@@ -567,5 +567,11 @@ ItlaProfile itla_profile(const Fabric& fabric, const Device& device) {
   profile.blank_max = transmitter->blank_max;
   return profile;
 }
+
+constinit const DriverModel kItlaLaser{
+    {"itla_laser", DeviceRole::transmitter, "tunable laser of OIF-ITLA-MSA-01.3, frames of four bytes over a serial line"},
+    [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
+      return std::make_unique<ItlaDriver>(itla_profile(fabric, device));
+    }};
 
 }  // namespace loom

@@ -12,6 +12,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/registry.hpp"
 #include "drivers/retry_state.hpp"
 #include "drivers/transceiver/itla_table.hpp"
 
@@ -53,12 +54,12 @@ class ItlaDriver final : public Driver {
 
  private:
   struct Target {
-    LaserSetpoint setpoint;
+    TransmitterSetpoint setpoint;
     std::array<std::uint16_t, itla::kRegisters> wanted{};
   };
   enum class Purpose : std::uint8_t { none, audit, fire };
 
-  Target target_of(const LaserSetpoint& setpoint) const;
+  Target target_of(const TransmitterSetpoint& setpoint) const;
   void begin(Instant now);
   itla::State decide() const;
   itla::State resolve(itla::State state, Instant now);
@@ -113,5 +114,7 @@ class ItlaDriver final : public Driver {
 
 /// The profile of a laser of the fabric, from its transmitter.
 ItlaProfile itla_profile(const Fabric& fabric, const Device& device);
+
+extern const DriverModel kItlaLaser;
 
 }  // namespace loom

@@ -87,7 +87,7 @@ Result<void> LcosWssDriver::check_pair(const WssRoute& a, const WssRoute& b) con
 }
 
 Result<void> LcosWssDriver::check(const Setpoint& setpoint) const {
-  const auto* wss = std::get_if<WssSetpoint>(&setpoint);
+  const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
   if (wss == nullptr) {
     return fail(ErrorCode::unsupported, profile_.name + ": a WSS takes routes only");
   }
@@ -112,9 +112,9 @@ Result<void> LcosWssDriver::check(const Setpoint& setpoint) const {
 Duration LcosWssDriver::lead(const Setpoint&) const { return 8 * profile_.exchange + profile_.settle_max; }
 
 void LcosWssDriver::stage(const Setpoint& setpoint) {
-  LOOM_ASSERT(std::holds_alternative<WssSetpoint>(setpoint));
+  LOOM_ASSERT(std::holds_alternative<WavelengthSwitchSetpoint>(setpoint));
   staged_.clear();
-  for (const WssRoute& route : std::get<WssSetpoint>(setpoint).routes) {
+  for (const WssRoute& route : std::get<WavelengthSwitchSetpoint>(setpoint).routes) {
     staged_.push_back({channel_of(profile_.dialect, route.slot, route.input), setting_of(profile_.dialect, route)});
   }
   has_staged_ = true;
@@ -440,9 +440,9 @@ std::vector<ChannelSetting> LcosWssDriver::differing_ports() const {
   return settings;
 }
 
-WssObservation& LcosWssDriver::reading() {
-  auto* reading = std::get_if<WssObservation>(&operation_.observation().reading);
-  return reading != nullptr ? *reading : operation_.observation().reading.emplace<WssObservation>();
+WavelengthSwitchObservation& LcosWssDriver::reading() {
+  auto* reading = std::get_if<WavelengthSwitchObservation>(&operation_.observation().reading);
+  return reading != nullptr ? *reading : operation_.observation().reading.emplace<WavelengthSwitchObservation>();
 }
 
 /// Channels that no slot describes (odd widths that somebody else defined) are left out.
@@ -505,5 +505,11 @@ WssProfile wss_profile(const Fabric& fabric, const Device& device) {
   }
   return profile;
 }
+
+constinit const DriverModel kLcosWss{
+    {"wss", DeviceRole::wavelength_switch, "LCoS wavelength-selective switch, flexible-grid ASCII over TCP or a serial line"},
+    [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
+      return std::make_unique<LcosWssDriver>(wss_profile(fabric, device));
+    }};
 
 }  // namespace loom

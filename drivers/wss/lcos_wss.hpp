@@ -12,6 +12,7 @@
 #include "drivers/driver.hpp"
 #include "drivers/last_verified.hpp"
 #include "drivers/operation_state.hpp"
+#include "drivers/registry.hpp"
 #include "drivers/retry_state.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 
@@ -84,7 +85,7 @@ class LcosWssDriver final : public Driver {
   std::optional<Wanted> lost() const;
   std::vector<flexgrid::ChannelSetting> differing_ports() const;
   void observe_routes(Instant now);
-  WssObservation& reading();
+  WavelengthSwitchObservation& reading();
   void finish();
   void give_up(std::string sentence);
 
@@ -111,5 +112,7 @@ class LcosWssDriver final : public Driver {
 
 /// The profile of a WSS of the fabric; its comb is the channel plan of the fabric's first transmitter.
 WssProfile wss_profile(const Fabric& fabric, const Device& device);
+
+extern const DriverModel kLcosWss;
 
 }  // namespace loom

@@ -140,7 +140,7 @@ std::uint64_t setup_digest(const Fabric& fabric, std::string_view algorithm) {
     digest.add(std::uint64_t{fibre.to.element.value} << 16 | fibre.to.port);
   }
   for (const Device& device : fabric.devices) {
-    digest.add(word_of(device.kind));
+    digest.add(word_of(device.role));
     digest.add(std::uint64_t{device.agent.value} << 32 | device.bus.value);
   }
   return digest.value();

@@ -32,7 +32,7 @@ Frequency heated(const RingFilter& filter, std::uint16_t millivolts) {
 }  // namespace
 
 HeaterModel::HeaterModel(const Device& device, std::vector<RingFilter> rings, const SimDeviceOptions& options)
-    : DeviceModel(device.id, options) {
+    : SimulatedDevice(device.id, options) {
   for (const RingFilter& filter : rings) {
     rings_.push_back({filter, 0, filter.cold_resonance, filter.cold_resonance, Instant{}, Duration{}});
   }

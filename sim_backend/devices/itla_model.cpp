@@ -27,7 +27,7 @@ std::uint16_t word_of(std::int64_t value) { return static_cast<std::uint16_t>(va
 }  // namespace
 
 ItlaModel::ItlaModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options)
-    : DeviceModel(device.id, options),
+    : SimulatedDevice(device.id, options),
       transmitter_(transmitter),
       lowest_(centre_of(transmitter.channels.slot(0))),
       highest_(centre_of(transmitter.channels.slot(std::max(transmitter.channels.count, 1) - 1))),

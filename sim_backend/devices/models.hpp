@@ -1,4 +1,5 @@
-// The device models that make_model() chooses from; tests build them with it too. Each is the register side of one protocol.
+// The device models that make_simulated_device() chooses from; tests build them with it too. Each is the register side of one
+// protocol.
 #pragma once
 
 #include <array>
@@ -12,14 +13,14 @@
 #include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
-#include "sim_backend/devices/device_model.hpp"
+#include "sim_backend/devices/simulated_device.hpp"
 #include "sim_backend/devices/switch_motion.hpp"
 
 namespace loom {
 
 /// A tunable laser of OIF-ITLA-MSA. Powers up dark, on a 50 GHz grid at its lowest frequency. Darkness, tuning and emission
 /// take their time after the answer; tuned while lit, its light really is at the wrong frequencies meanwhile.
-class ItlaModel final : public DeviceModel {
+class ItlaModel final : public SimulatedDevice {
  public:
   ItlaModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options);
   OpticalState light(Instant at) const override;
@@ -78,7 +79,7 @@ class ItlaModel final : public DeviceModel {
 };
 
 /// A bank of ring heaters behind Modbus holding registers. Cold at start; each ring follows its heater with one time constant.
-class HeaterModel final : public DeviceModel {
+class HeaterModel final : public SimulatedDevice {
  public:
   HeaterModel(const Device& device, std::vector<RingFilter> rings, const SimDeviceOptions& options);
   OpticalState light(Instant at) const override;
@@ -108,7 +109,7 @@ class HeaterModel final : public DeviceModel {
 
 /// A WSS of the flexgrid dialect. A new grid blocks everything; while a hologram reloads, moved channels pass nothing and the
 /// others dip.
-class WssModel final : public DeviceModel {
+class WssModel final : public SimulatedDevice {
  public:
   WssModel(const Device& device, const Element& element, const SimDeviceOptions& options);
   OpticalState light(Instant at) const override;
@@ -141,7 +142,7 @@ class WssModel final : public DeviceModel {
 
 /// An OCS of the SCPI dialect. Success is silent; a batch with one wrong pair does nothing but queue an error. Ports under way
 /// pass nothing and are missing from the map that is read back. A port that is taken refuses a second cross-connect.
-class OcsModel final : public DeviceModel {
+class OcsModel final : public SimulatedDevice {
  public:
   OcsModel(const Device& device, const Element& element, const SimDeviceOptions& options);
   OpticalState light(Instant at) const override;

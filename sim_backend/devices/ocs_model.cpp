@@ -49,7 +49,7 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 OcsModel::OcsModel(const Device& device, const Element& element, const SimDeviceOptions& options)
-    : DeviceModel(device.id, options),
+    : SimulatedDevice(device.id, options),
       serial_(std::to_string(100'000 + device.id.value)),
       size_{element.inputs, element.outputs},
       settle_max_(std::get<OpticalCircuitSwitch>(element.kind).settle_max),

@@ -11,7 +11,7 @@ using flexgrid::PortMap;
 using flexgrid::PortSetting;
 
 WssModel::WssModel(const Device& device, const Element& element, const SimDeviceOptions& options)
-    : DeviceModel(device.id, options),
+    : SimulatedDevice(device.id, options),
       inputs_(element.inputs),
       outputs_(element.outputs),
       settle_max_(std::get<WavelengthSelectiveSwitch>(element.kind).settle_max),

@@ -78,7 +78,7 @@ class LineServer::Client : public std::enable_shared_from_this<Client> {
   std::deque<std::string> output_;
 };
 
-std::shared_ptr<const Fabric> lone_device(Element element, DeviceKind kind) {
+std::shared_ptr<const Fabric> lone_device(Element element, DeviceRole kind) {
   auto fabric = std::make_shared<Fabric>();
   Node node;
   node.name = "host";

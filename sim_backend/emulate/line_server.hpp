@@ -32,7 +32,7 @@ struct LineServerOptions {
 };
 
 /// A fabric of one device that drives `element`, for SimBus.
-std::shared_ptr<const Fabric> lone_device(Element element, DeviceKind kind);
+std::shared_ptr<const Fabric> lone_device(Element element, DeviceRole kind);
 
 class LineServer {
  public:

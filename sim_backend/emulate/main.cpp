@@ -112,13 +112,13 @@ void add_switch_options(CLI::App& app, SwitchOptions& order) {
   app.add_option("--seed", order.server.device.seed, "seed of settling times and misbehaviour")->capture_default_str();
 }
 
-int serve_switch(SwitchOptions order, loom::DeviceKind kind) {
+int serve_switch(SwitchOptions order, loom::DeviceRole kind) {
   const loom::Duration settle = std::chrono::microseconds{order.settle_us};
   loom::Element element;
-  element.name = kind == loom::DeviceKind::wss ? "wss" : "ocs";
+  element.name = kind == loom::DeviceRole::wavelength_switch ? "wss" : "ocs";
   element.inputs = order.inputs;
   element.outputs = order.outputs;
-  if (kind == loom::DeviceKind::wss) {
+  if (kind == loom::DeviceRole::wavelength_switch) {
     loom::WavelengthSelectiveSwitch wss;
     wss.settle_max = settle;
     element.kind = wss;
@@ -178,6 +178,6 @@ int main(int argc, char** argv) {
   }
   options.late = std::chrono::milliseconds{late_ms};
   return heater.parsed() ? serve_heater(options)
-         : wss.parsed()  ? serve_switch(std::move(wss_options), loom::DeviceKind::wss)
-                         : serve_switch(std::move(ocs_options), loom::DeviceKind::ocs);
+         : wss.parsed()  ? serve_switch(std::move(wss_options), loom::DeviceRole::wavelength_switch)
+                         : serve_switch(std::move(ocs_options), loom::DeviceRole::circuit_switch);
 }

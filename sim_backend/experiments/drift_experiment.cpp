@@ -43,7 +43,7 @@ DeviceId laser_of(NodeId node, const Fabric& fabric) {
 
 DeviceId bank_of(NodeId node, const Fabric& fabric) {
   for (const DeviceId id : fabric.devices_of_agent[node.value]) {
-    if (fabric.device(id).kind == DeviceKind::heater_bank) {
+    if (fabric.device(id).role == DeviceRole::filter) {
       return id;
     }
   }
@@ -65,11 +65,11 @@ const Wanted& setting_of(const Plan& plan, const Fabric& fabric, DeviceId id) {
 }
 
 const std::vector<WssRoute>& routes_of(const Plan& plan, const Fabric& fabric, DeviceId wss) {
-  return setting_of<WssSetpoint>(plan, fabric, wss).routes;
+  return setting_of<WavelengthSwitchSetpoint>(plan, fabric, wss).routes;
 }
 
 const std::vector<CrossConnect>& connects_of(const Plan& plan, const Fabric& fabric, DeviceId ocs) {
-  return setting_of<OcsSetpoint>(plan, fabric, ocs).connects;
+  return setting_of<CircuitSwitchSetpoint>(plan, fabric, ocs).connects;
 }
 
 /// The switch with the most light, so that there are others to disturb.
@@ -77,7 +77,7 @@ DeviceId busy_wss(const Plan& plan, const Fabric& fabric) {
   DeviceId busiest;
   std::size_t most = 0;
   for (const Device& device : fabric.devices) {
-    const std::size_t routes = device.kind == DeviceKind::wss ? routes_of(plan, fabric, device.id).size() : 0;
+    const std::size_t routes = device.role == DeviceRole::wavelength_switch ? routes_of(plan, fabric, device.id).size() : 0;
     if (routes > most) {
       most = routes;
       busiest = device.id;
@@ -101,7 +101,7 @@ FrequencySlot free_slot(const Plan& plan, const Fabric& fabric) {
 
 void append_laser_plants(std::vector<Plant>& plants) {
   const auto add = [&](std::string name, Drift drift, std::uint32_t circuits, auto device, auto act) {
-    plants.push_back({std::move(name), DeviceKind::itla_laser, drift, circuits, device, act});
+    plants.push_back({std::move(name), DeviceRole::transmitter, drift, circuits, device, act});
   };
   add("laser switched off", Drift::missing, 1, lit_laser, [](Outsider& o, World&, DeviceId id) { o.emission(id, false); });
   add("laser power-cycled", Drift::missing, 1, lit_laser, [](Outsider& o, World&, DeviceId id) { o.power_cycle(id); });
@@ -127,7 +127,7 @@ void append_laser_plants(std::vector<Plant>& plants) {
 
 void append_bank_plants(std::vector<Plant>& plants) {
   const auto add = [&](std::string name, Drift drift, std::uint32_t circuits, auto device, std::uint16_t millivolts) {
-    plants.push_back({std::move(name), DeviceKind::heater_bank, drift, circuits, device,
+    plants.push_back({std::move(name), DeviceRole::filter, drift, circuits, device,
                       [millivolts](Outsider& o, World&, DeviceId id) { o.heat(id, 0, millivolts); }});
   };
   add("heater switched off", Drift::missing, 1, warm_bank, 0);
@@ -136,12 +136,12 @@ void append_bank_plants(std::vector<Plant>& plants) {
 }
 
 void append_wss_plants(std::vector<Plant>& plants) {
-  plants.push_back({"route closed", DeviceKind::wss, Drift::missing, 1, busy_wss, [](Outsider& o, World& world, DeviceId id) {
+  plants.push_back({"route closed", DeviceRole::wavelength_switch, Drift::missing, 1, busy_wss, [](Outsider& o, World& world, DeviceId id) {
                       const Plan& plan = world.controller().confirmed_plan()->plan;
                       o.close_route(id, routes_of(plan, world.light().fabric(), id).front());
                     }});
   plants.push_back(
-      {"unused route opened", DeviceKind::wss, Drift::foreign, 0, busy_wss, [](Outsider& o, World& world, DeviceId id) {
+      {"unused route opened", DeviceRole::wavelength_switch, Drift::foreign, 0, busy_wss, [](Outsider& o, World& world, DeviceId id) {
          const Plan& plan = world.controller().confirmed_plan()->plan;
          WssRoute route = routes_of(plan, world.light().fabric(), id).front();
          route.slot = free_slot(plan, world.light().fabric());
@@ -152,7 +152,7 @@ void append_wss_plants(std::vector<Plant>& plants) {
 /// The switch of the job's second circuit.
 DeviceId lit_ocs(const Plan& plan, const Fabric& fabric) {
   for (const Device& device : fabric.devices) {
-    if (device.kind == DeviceKind::ocs && !connects_of(plan, fabric, device.id).empty()) {
+    if (device.role == DeviceRole::circuit_switch && !connects_of(plan, fabric, device.id).empty()) {
       return device.id;
     }
   }
@@ -162,12 +162,12 @@ DeviceId lit_ocs(const Plan& plan, const Fabric& fabric) {
 
 void append_ocs_plants(std::vector<Plant>& plants) {
   plants.push_back(
-      {"connection removed", DeviceKind::ocs, Drift::missing, 1, lit_ocs, [](Outsider& o, World& world, DeviceId id) {
+      {"connection removed", DeviceRole::circuit_switch, Drift::missing, 1, lit_ocs, [](Outsider& o, World& world, DeviceId id) {
          const Plan& plan = world.controller().confirmed_plan()->plan;
          o.disconnect(id, connects_of(plan, world.light().fabric(), id).front());
        }});
   plants.push_back(
-      {"idle ports connected", DeviceKind::ocs, Drift::foreign, 0, lit_ocs, [](Outsider& o, World& world, DeviceId id) {
+      {"idle ports connected", DeviceRole::circuit_switch, Drift::foreign, 0, lit_ocs, [](Outsider& o, World& world, DeviceId id) {
          const auto& connects = connects_of(world.controller().confirmed_plan()->plan, world.light().fabric(), id);
          CrossConnect idle{0, 0};
          const auto is_taken = [&](auto port) {
@@ -179,7 +179,7 @@ void append_ocs_plants(std::vector<Plant>& plants) {
          }
          o.connect(id, idle);
        }});
-  plants.push_back({"OCS power-cycled", DeviceKind::ocs, Drift::missing, 8, lit_ocs, [](Outsider&, World& world, DeviceId id) {
+  plants.push_back({"OCS power-cycled", DeviceRole::circuit_switch, Drift::missing, 8, lit_ocs, [](Outsider&, World& world, DeviceId id) {
                       DeviceFault fault;
                       fault.kind = DeviceFaultKind::reboot;
                       fault.until = world.loop_now() + milliseconds{100};
@@ -195,12 +195,12 @@ void append_silences(std::vector<Plant>& plants, DriftFabric fabric) {
     world.bus().inject(id, fault);
   };
   if (fabric == DriftFabric::ocs_16) {
-    plants.push_back({"OCS silent for 6 s", DeviceKind::ocs, Drift::stale, 0, lit_ocs, silence});
+    plants.push_back({"OCS silent for 6 s", DeviceRole::circuit_switch, Drift::stale, 0, lit_ocs, silence});
     return;
   }
-  plants.push_back({"laser silent for 6 s", DeviceKind::itla_laser, Drift::stale, 0, lit_laser, silence});
-  plants.push_back({"heater silent for 6 s", DeviceKind::heater_bank, Drift::stale, 0, warm_bank, silence});
-  plants.push_back({"WSS silent for 6 s", DeviceKind::wss, Drift::stale, 0, busy_wss, silence});
+  plants.push_back({"laser silent for 6 s", DeviceRole::transmitter, Drift::stale, 0, lit_laser, silence});
+  plants.push_back({"heater silent for 6 s", DeviceRole::filter, Drift::stale, 0, warm_bank, silence});
+  plants.push_back({"WSS silent for 6 s", DeviceRole::wavelength_switch, Drift::stale, 0, busy_wss, silence});
 }
 
 bool is_at_rest(const World& world) {

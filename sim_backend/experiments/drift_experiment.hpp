@@ -17,7 +17,7 @@ namespace loom {
 /// One thing that somebody does.
 struct Plant {
   std::string name;  ///< "laser switched off"
-  DeviceKind kind = DeviceKind::itla_laser;
+  DeviceRole kind = DeviceRole::transmitter;
   Drift expected = Drift::none;
   std::uint32_t circuits = 0;  ///< whose light a repair has to take away; it may interrupt no other
   std::function<DeviceId(const Plan& plan, const Fabric& fabric)> device;

@@ -255,7 +255,7 @@ class Draw {
 
   void draw_setting(Duration at, Duration later, DeviceId device) {
     const Fabric& fabric = *draw_.scenario.fabric;
-    if (fabric.device(device).kind == DeviceKind::itla_laser) {
+    if (fabric.device(device).role == DeviceRole::transmitter) {
       ScenarioAction& action = add_action(ActionKind::darken, at);
       action.device = device;
       action.setpoint = dark_setpoint(fabric, device);
@@ -387,7 +387,7 @@ class Draw {
   void add_device_fault() {
     const DeviceId device = any_device();
     ScenarioFaultKind kind = kDeviceFaults[random_.below(kDeviceFaults.size())];
-    if (kind == ScenarioFaultKind::detune && draw_.scenario.fabric->device(device).kind != DeviceKind::itla_laser) {
+    if (kind == ScenarioFaultKind::detune && draw_.scenario.fabric->device(device).role != DeviceRole::transmitter) {
       kind = ScenarioFaultKind::silence;
     }
     add_fault(device, kind, between(milliseconds{50}, seconds{2}));
@@ -402,8 +402,8 @@ class Draw {
     const std::uint32_t which = random_.below(3);
     const DeviceId device = any_device();
     const Duration lasts = between(milliseconds{50}, seconds{2});
-    const DeviceKind kind = draw_.scenario.fabric->device(device).kind;
-    const bool is_switch = kind == DeviceKind::wss || kind == DeviceKind::ocs;
+    const DeviceRole role = draw_.scenario.fabric->device(device).role;
+    const bool is_switch = role == DeviceRole::wavelength_switch || role == DeviceRole::circuit_switch;
     if (which == 2) {
       return add_exchange(lasts);
     }

@@ -106,7 +106,7 @@ Result<std::shared_ptr<const Fabric>> make_fabric(const SwarmFabric& fabric, con
   if (!document) {
     return fail(ErrorCode::internal, document.errors.front().message);
   }
-  Loaded<Fabric> made = read_fabric("the swarm's fabric", *document.value, all_templates());
+  Loaded<Fabric> made = read_fabric("the swarm's fabric", *document.value, all_fabric_kinds());
   if (!made) {
     return fail(ErrorCode::internal, made.errors.front().message);
   }

@@ -46,11 +46,11 @@ constexpr std::array<Row, kScenarioFaultKinds> kTable{{
 
 }  // namespace
 
-FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceKind device) {
+FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceRole device) {
   for (const Row& row : kTable) {
     if (row.fault == fault) {
-      return device == DeviceKind::itla_laser    ? row.laser
-             : device == DeviceKind::heater_bank ? row.heater
+      return device == DeviceRole::transmitter    ? row.laser
+             : device == DeviceRole::filter ? row.heater
                                                  : row.wavelength_switch;
     }
   }
@@ -61,7 +61,7 @@ std::vector<Excuse> excuses_of(const ScenarioFault& fault, const Fabric& fabric,
   /// What changes back at the very instant of a fault's end may do so in any order.
   constexpr Duration kInstant = std::chrono::microseconds{1};
   const Device& device = fabric.device(fault.device);
-  const FaultExcuse excuse = excuse_for(fault.kind, device.kind);
+  const FaultExcuse excuse = excuse_for(fault.kind, device.role);
   const Duration after = excuse.must_be_mended ? mend_bound : kInstant;
   const Instant until = fault.lasts == kForever ? kNever : Instant{fault.at + fault.lasts} + after;
   std::vector<Excuse> excuses;

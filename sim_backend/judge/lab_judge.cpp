@@ -10,19 +10,19 @@ namespace loom {
 namespace {
 
 OpticalState dark_state_of(const Fabric& fabric, const Device& device) {
-  switch (device.kind) {
-    case DeviceKind::itla_laser:
+  switch (device.role) {
+    case DeviceRole::transmitter:
       return LaserLight{};
-    case DeviceKind::heater_bank: {
+    case DeviceRole::filter: {
       RingLight cold;
       for (const ElementId element : device.elements) {
         cold.resonances.push_back(std::get<RingFilter>(fabric.element(element).kind).cold_resonance);
       }
       return cold;
     }
-    case DeviceKind::wss:
+    case DeviceRole::wavelength_switch:
       return WssLight{};
-    case DeviceKind::ocs:
+    case DeviceRole::circuit_switch:
       return OcsLight{};
   }
   return LaserLight{};

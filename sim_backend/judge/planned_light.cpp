@@ -7,20 +7,20 @@ namespace loom {
 namespace {
 
 OpticalState state_of(const Fabric& fabric, const Device& device, const Setpoint& setpoint) {
-  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
+  if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
     return LaserLight{laser->emit, centre_of(laser->slot), laser->power};
   }
-  if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
     return WssLight{wss->routes, {}};
   }
-  if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+  if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
     return OcsLight{ocs->connects, {}};
   }
   RingLight light;
   for (const ElementId element : device.elements) {
     light.resonances.push_back(std::get<RingFilter>(fabric.element(element).kind).cold_resonance);
   }
-  for (const RingResonance& ring : std::get<HeaterSetpoint>(setpoint).rings) {
+  for (const RingResonance& ring : std::get<FilterSetpoint>(setpoint).rings) {
     light.resonances[ring.channel] = ring.resonance;
   }
   return light;

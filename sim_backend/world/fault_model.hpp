@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/config/scenario/scenario.hpp"
-#include "sim_backend/devices/device_model.hpp"
+#include "sim_backend/devices/simulated_device.hpp"
 
 namespace loom {
 

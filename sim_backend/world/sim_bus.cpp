@@ -21,7 +21,7 @@ SimBus::SimBus(TimeSeam& time, std::shared_ptr<const Fabric> fabric, std::span<c
     if (wanted[device.agent.value] && fabric_->buses[device.bus.value].endpoint == "sim") {
       SimDeviceOptions own = options_.devices;
       own.seed ^= (device.id.value + 1) * 0x9e3779b97f4a7c15ULL;
-      models_[device.id.value] = make_model(*fabric_, device.id, own);
+      models_[device.id.value] = make_simulated_device(*fabric_, device.id, own);
     }
   }
   if (options_.keep_light_log) {
@@ -118,7 +118,7 @@ std::vector<OpticalChange> SimBus::power_up_light() const {
   return changes;
 }
 
-void SimBus::collect_light(DeviceModel& model) {
+void SimBus::collect_light(SimulatedDevice& model) {
   if (!model.has_changes()) {
     return;
   }

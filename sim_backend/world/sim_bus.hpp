@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/seams.hpp"
-#include "sim_backend/devices/device_model.hpp"
+#include "sim_backend/devices/simulated_device.hpp"
 
 namespace loom {
 
@@ -43,7 +43,7 @@ class SimBus final : public RegisterSeam {
   bool has_model(DeviceId device) const { return models_[device.value] != nullptr; }
   /// Precondition: has_model(device).
   void inject(DeviceId device, const DeviceFault& fault);
-  DeviceModel& model(DeviceId device) { return *models_[device.value]; }
+  SimulatedDevice& model(DeviceId device) { return *models_[device.value]; }
   std::uint64_t transactions() const { return transactions_; }
 
  private:
@@ -58,15 +58,15 @@ class SimBus final : public RegisterSeam {
   void begin(BusId bus);
   void finish(BusId bus);
   std::vector<OpticalChange> power_up_light() const;
-  void collect_light(DeviceModel& model);
+  void collect_light(SimulatedDevice& model);
   void emit(OpticalChange& change);
 
   TimeSeam& time_;
   std::shared_ptr<const Fabric> fabric_;
   SimBusOptions options_;
-  std::vector<std::unique_ptr<DeviceModel>> models_;  ///< by device
-  std::vector<std::uint32_t> generation_;             ///< by device: of the newest change taken from its model
-  std::vector<BusQueue> lanes_;                       ///< by bus
+  std::vector<std::unique_ptr<SimulatedDevice>> models_;  ///< by device
+  std::vector<std::uint32_t> generation_;                 ///< by device: of the newest change taken from its model
+  std::vector<BusQueue> lanes_;                           ///< by bus
   OnLight on_light_;
   std::vector<OpticalChange> light_log_;
   std::vector<OpticalChange> ahead_;  ///< changes that lie ahead, until their instant

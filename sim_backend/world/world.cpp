@@ -9,6 +9,7 @@
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/verify/verify_journal.hpp"
 #include "core/journal/journal_state.hpp"
+#include "drivers/registry.hpp"
 
 namespace loom {
 namespace {

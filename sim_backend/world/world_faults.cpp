@@ -44,7 +44,7 @@ void World::still_network() { network_->set_options(faultless(network_->options(
 
 void World::begin_fault(const ScenarioFault& fault) {
   const Device& device = fabric_->device(fault.device);
-  DeviceTrouble trouble{device.elements, text_of(fault, *fabric_), loop_.now(), kNever, excuse_for(fault.kind, device.kind)};
+  DeviceTrouble trouble{device.elements, text_of(fault, *fabric_), loop_.now(), kNever, excuse_for(fault.kind, device.role)};
   trouble.to = fault.lasts == kForever ? kNever : loop_.now() + fault.lasts;
   ScenarioFault now = fault;
   now.at = loop_.now().time_since_epoch();

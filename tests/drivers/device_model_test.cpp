@@ -10,11 +10,11 @@ using itla::Register;
 
 struct Bare {
   Fabric fabric = ocs_fabric();
-  std::unique_ptr<DeviceModel> model;
+  std::unique_ptr<SimulatedDevice> model;
   Instant now = instant_from_ns(1'000'000);
 
   explicit Bare(const char* device, SimDeviceOptions options = {})
-      : model(make_model(fabric, device_named(fabric, device), options)) {}
+      : model(make_simulated_device(fabric, device_named(fabric, device), options)) {}
 
   ModelReply send(decltype(Transaction::order) order, Duration deadline = std::chrono::milliseconds{500}) {
     const ModelReply answer = model->execute(now, {model->device(), 1, std::move(order), deadline});
@@ -224,8 +224,8 @@ TEST_CASE("equal_seeds_give_equal_light_and_other_seeds_other_light") {
     SimDeviceOptions options;
     options.seed = seed;
     Rig rig(small_fabric(), DeviceId{0}, options);
-    rig.fire(LaserSetpoint{{-256, 8}, Dbm{0}, true});
-    rig.fire(LaserSetpoint{{-240, 8}, Dbm{0}, true});
+    rig.fire(TransmitterSetpoint{{-256, 8}, Dbm{0}, true});
+    rig.fire(TransmitterSetpoint{{-240, 8}, Dbm{0}, true});
     Digest digest;
     for (const OpticalChange& change : rig.light.changes()) {
       digest.add(static_cast<std::uint64_t>(ns_of(change.at)));

@@ -13,10 +13,10 @@ Rig bank_rig(SimDeviceOptions options = {}) {
 }
 
 std::vector<std::int32_t> millivolts(const Rig& rig) {
-  return std::get<HeaterObservation>(rig.driver->observe().reading).millivolts;
+  return std::get<FilterObservation>(rig.driver->observe().reading).millivolts;
 }
 
-const HeaterSetpoint kTwoRings{
+const FilterSetpoint kTwoRings{
     {{0, Frequency{193'075'000}}, {2, Frequency{190'300'000}}}};  // 925 GHz = 25 mW, 3.7 THz = 100 mW
 
 TEST_CASE("heater_voltage_follows_the_square_root_of_the_shift") {
@@ -36,18 +36,18 @@ TEST_CASE("heater_takes_the_nearest_resonance_of_a_comb") {
 
 TEST_CASE("heater_check_names_the_limit") {
   Rig rig = bank_rig();
-  const auto above = rig.driver->check(HeaterSetpoint{{{1, Frequency{194'100'000}}}});
+  const auto above = rig.driver->check(FilterSetpoint{{{1, Frequency{194'100'000}}}});
   REQUIRE_FALSE(above.has_value());
   CHECK(above.error().code == ErrorCode::out_of_range);
   CHECK(above.error().message ==
         "bank channel 1: resonance 194.10000 THz lies above the cold resonance 194.00000 THz; a heater only moves it down");
-  const auto below = rig.driver->check(HeaterSetpoint{{{1, Frequency{190'000'000}}}});
+  const auto below = rig.driver->check(FilterSetpoint{{{1, Frequency{190'000'000}}}});
   REQUIRE_FALSE(below.has_value());
   CHECK(below.error().message == "bank channel 1: resonance 190.00000 THz needs 10397 mV of heating, limit 10000 mV");
-  CHECK(rig.driver->check(HeaterSetpoint{{{4, Frequency{193'000'000}}}}).error().code == ErrorCode::not_found);
-  CHECK(rig.driver->check(HeaterSetpoint{{{1, Frequency{193'000'000}}, {1, Frequency{193'000'000}}}}).error().code ==
+  CHECK(rig.driver->check(FilterSetpoint{{{4, Frequency{193'000'000}}}}).error().code == ErrorCode::not_found);
+  CHECK(rig.driver->check(FilterSetpoint{{{1, Frequency{193'000'000}}, {1, Frequency{193'000'000}}}}).error().code ==
         ErrorCode::invalid_argument);
-  CHECK_FALSE(rig.driver->check(LaserSetpoint{}).has_value());
+  CHECK_FALSE(rig.driver->check(TransmitterSetpoint{}).has_value());
   CHECK(rig.transactions.empty());
 }
 

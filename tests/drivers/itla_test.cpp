@@ -8,12 +8,12 @@ namespace {
 
 using itla::Register;
 
-LaserSetpoint laser(std::int32_t channel, bool emit, Dbm power = Dbm{0}) { return {{-272 + 16 * channel, 8}, power, emit}; }
+TransmitterSetpoint laser(std::int32_t channel, bool emit, Dbm power = Dbm{0}) { return {{-272 + 16 * channel, 8}, power, emit}; }
 Frequency frequency_of(std::int32_t channel) { return centre_of({-272 + 16 * channel, 8}); }
 
 Rig laser_rig(SimDeviceOptions options = {}) { return Rig(small_fabric(), DeviceId{0}, options); }
 
-LaserObservation seen(const Rig& rig) { return std::get<LaserObservation>(rig.driver->observe().reading); }
+TransmitterObservation seen(const Rig& rig) { return std::get<TransmitterObservation>(rig.driver->observe().reading); }
 
 bool wrote(const Actuation& actuation, Register reg, std::int32_t value) {
   return actuation.address == static_cast<std::uint32_t>(reg) && actuation.value == value;
@@ -148,7 +148,7 @@ TEST_CASE("laser_blanks_within_three_transactions") {
 
 TEST_CASE("laser_goes_off_the_plan_by_its_first_channel_frequency") {
   Rig rig = laser_rig();
-  LaserSetpoint between = laser(1, true);
+  TransmitterSetpoint between = laser(1, true);
   between.slot.n += 3;  // 18.75 GHz beside the comb
   rig.fire(between);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
@@ -167,7 +167,7 @@ TEST_CASE("laser_check_names_the_limit") {
   const auto power = rig.driver->check(laser(1, true, Dbm{900}));
   REQUIRE_FALSE(power.has_value());
   CHECK(power.error().message == "laser-0: power 9.00 dBm is outside -5.00 dBm to 3.00 dBm");
-  CHECK_FALSE(rig.driver->check(HeaterSetpoint{}).has_value());
+  CHECK_FALSE(rig.driver->check(FilterSetpoint{}).has_value());
   CHECK(rig.transactions.empty());
 }
 

@@ -14,7 +14,7 @@ Rig wss_rig(const char* name = "wss-out-0", SimDeviceOptions options = {}) {
   return Rig(std::move(fabric), device, options);
 }
 
-WssObservation seen(const Rig& rig) { return std::get<WssObservation>(rig.driver->observe().reading); }
+WavelengthSwitchObservation seen(const Rig& rig) { return std::get<WavelengthSwitchObservation>(rig.driver->observe().reading); }
 WssLight light(const Rig& rig, Instant at) { return std::get<WssLight>(rig.model->light(at)); }
 
 std::vector<std::string> lines(const Rig& rig, std::size_t from = 0) {
@@ -29,7 +29,7 @@ std::vector<std::string> lines(const Rig& rig, std::size_t from = 0) {
   return all;
 }
 
-const WssSetpoint kTwoRoutes{{{kSlots[0], 0, 1, Db{0}}, {kSlots[2], 0, 0, Db{120}}}};
+const WavelengthSwitchSetpoint kTwoRoutes{{{kSlots[0], 0, 1, Db{0}}, {kSlots[2], 0, 0, Db{120}}}};
 
 TEST_CASE("wss_defines_its_comb_once_and_routes") {
   Rig rig = wss_rig();
@@ -47,7 +47,7 @@ TEST_CASE("wss_moves_only_the_channels_that_differ") {
   Rig rig = wss_rig();
   rig.fire(kTwoRoutes);
   const std::size_t before = rig.transactions.size();
-  rig.fire(WssSetpoint{{{kSlots[0], 0, 1, Db{0}}, {kSlots[1], 0, 0, Db{0}}}});
+  rig.fire(WavelengthSwitchSetpoint{{{kSlots[0], 0, 1, Db{0}}, {kSlots[1], 0, 0, Db{0}}}});
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(lines(rig, before) == std::vector<std::string>{"UCA 2,1,0.0;3,99,99.9", "SET?", "UCA?"});
 }
@@ -65,7 +65,7 @@ TEST_CASE("wss_rebuilds_its_grid_when_a_width_changes") {
   Rig rig = wss_rig();
   rig.fire(kTwoRoutes);
   const std::size_t before = rig.writes();
-  const WssSetpoint narrow{{{{-274, 4}, 0, 1, Db{0}}, {kSlots[2], 0, 0, Db{0}}}};
+  const WavelengthSwitchSetpoint narrow{{{{-274, 4}, 0, 1, Db{0}}, {kSlots[2], 0, 0, Db{0}}}};
   rig.fire(narrow);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(seen(rig).routes == narrow.routes);
@@ -94,7 +94,7 @@ TEST_CASE("wss_is_settled_on_the_report_and_never_on_time_alone") {
 TEST_CASE("wss_untouched_channels_stay_lit_while_others_move") {
   Rig rig = wss_rig();
   rig.fire(kTwoRoutes);
-  rig.driver->stage(WssSetpoint{{{kSlots[0], 0, 0, Db{0}}, {kSlots[2], 0, 0, Db{120}}}});
+  rig.driver->stage(WavelengthSwitchSetpoint{{{kSlots[0], 0, 0, Db{0}}, {kSlots[2], 0, 0, Db{120}}}});
   rig.driver->fire();
   rig.run([&] { return lines(rig).back().starts_with("UCA 1,"); });
   const WssLight moving = light(rig, rig.now + std::chrono::milliseconds{1});
@@ -108,13 +108,13 @@ TEST_CASE("wss_that_lost_what_a_change_keeps_moves_nothing_before_that_was_told"
   Rig rig = wss_rig();
   rig.fire(kTwoRoutes);
   rig.model->inject(rig.now, {.kind = DeviceFaultKind::reboot, .until = rig.now});
-  WssSetpoint next = kTwoRoutes;
+  WavelengthSwitchSetpoint next = kTwoRoutes;
   next.routes.push_back({kSlots[3], 0, 1, Db{0}});
   rig.fire(next);
   CHECK(rig.driver->activity() == DriverActivity::failed);
   CHECK(rig.driver->observe().fault.find("which it held at port") != std::string::npos);
   CHECK(light(rig, rig.now).routes.empty());
-  CHECK(std::get<WssObservation>(rig.driver->observe().reading).routes.empty());  // the reading tells what is left
+  CHECK(std::get<WavelengthSwitchObservation>(rig.driver->observe().reading).routes.empty());  // the reading tells what is left
   rig.fire(next);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(light(rig, rig.now).routes == next.routes);
@@ -122,47 +122,47 @@ TEST_CASE("wss_that_lost_what_a_change_keeps_moves_nothing_before_that_was_told"
 
 TEST_CASE("wss_turned_around_numbers_its_ports_by_input") {
   Rig rig = wss_rig("wss-in-1");
-  const WssSetpoint setpoint{{{kSlots[0], 1, 0, Db{0}}, {kSlots[1], 0, 0, Db{0}}}};
+  const WavelengthSwitchSetpoint setpoint{{{kSlots[0], 1, 0, Db{0}}, {kSlots[1], 0, 0, Db{0}}}};
   rig.fire(setpoint);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(seen(rig).routes == setpoint.routes);
   CHECK(light(rig, rig.now).routes == setpoint.routes);
-  const auto clash = rig.driver->check(WssSetpoint{{{kSlots[0], 0, 0, Db{0}}, {kSlots[0], 1, 0, Db{0}}}});
+  const auto clash = rig.driver->check(WavelengthSwitchSetpoint{{{kSlots[0], 0, 0, Db{0}}, {kSlots[0], 1, 0, Db{0}}}});
   REQUIRE_FALSE(clash.has_value());
   CHECK(clash.error().code == ErrorCode::conflict);
 }
 
 TEST_CASE("wss_of_pairs_sends_one_slot_two_ways") {
   Rig rig = wss_rig("wss-2x2");
-  const WssSetpoint crossed{{{kSlots[0], 0, 1, Db{0}}, {kSlots[0], 1, 0, Db{0}}}};
+  const WavelengthSwitchSetpoint crossed{{{kSlots[0], 0, 1, Db{0}}, {kSlots[0], 1, 0, Db{0}}}};
   rig.fire(crossed);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(light(rig, rig.now).routes == crossed.routes);
-  CHECK(rig.driver->check(WssSetpoint{{{kSlots[0], 0, 1, Db{0}}, {kSlots[0], 1, 1, Db{0}}}}).error().code ==
+  CHECK(rig.driver->check(WavelengthSwitchSetpoint{{{kSlots[0], 0, 1, Db{0}}, {kSlots[0], 1, 1, Db{0}}}}).error().code ==
         ErrorCode::conflict);
 }
 
 TEST_CASE("wss_check_names_the_limit") {
   Rig rig = wss_rig();
-  const auto check = [&](WssRoute route) { return rig.driver->check(WssSetpoint{{route}}).error().message; };
+  const auto check = [&](WssRoute route) { return rig.driver->check(WavelengthSwitchSetpoint{{route}}).error().message; };
   CHECK(check({kSlots[0], 0, 2, Db{0}}) ==
         "wss-out-0 slot n=-272 m=8: input 0 to output 2, limit 1 inputs, 2 outputs, port numbers below 99");
   CHECK(check({{-290, 8}, 0, 0, Db{0}}) ==
         "wss-out-0 slot n=-290 m=8: outside the window of 191.32500 THz and 772 slices of 6.25 GHz");
   CHECK(check({kSlots[0], 0, 0, Db{1'600}}) == "wss-out-0 slot n=-272 m=8: attenuation 16.0 dB, limit 15.0 dB");
-  CHECK(rig.driver->check(WssSetpoint{{{kSlots[1], 0, 0, Db{0}}, {kSlots[0], 0, 0, Db{0}}}}).error().code ==
+  CHECK(rig.driver->check(WavelengthSwitchSetpoint{{{kSlots[1], 0, 0, Db{0}}, {kSlots[0], 0, 0, Db{0}}}}).error().code ==
         ErrorCode::invalid_argument);
-  CHECK(rig.driver->check(WssSetpoint{{{kSlots[0], 0, 0, Db{0}}, {{-264, 4}, 0, 0, Db{0}}}}).error().code ==
+  CHECK(rig.driver->check(WavelengthSwitchSetpoint{{{kSlots[0], 0, 0, Db{0}}, {{-264, 4}, 0, 0, Db{0}}}}).error().code ==
         ErrorCode::conflict);
 }
 
 TEST_CASE("wss_that_ignores_its_commands_is_found_out") {
   Rig rig = wss_rig();
-  rig.fire(WssSetpoint{});
+  rig.fire(WavelengthSwitchSetpoint{});
   rig.fire(kTwoRoutes);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   rig.model->inject(rig.now, {.kind = DeviceFaultKind::stick});
-  rig.fire(WssSetpoint{{{kSlots[1], 0, 1, Db{0}}}});
+  rig.fire(WavelengthSwitchSetpoint{{{kSlots[1], 0, 1, Db{0}}}});
   CHECK(rig.driver->activity() == DriverActivity::failed);
   CHECK(rig.driver->observe().fault == "wss-out-0: channel 1 reads port 2, wanted 99, set 3 times");
 }

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "controller/architectures/oddl/fabric.hpp"
-#include "drivers/driver.hpp"
-#include "sim_backend/devices/device_model.hpp"
+#include "drivers/registry.hpp"
+#include "sim_backend/devices/simulated_device.hpp"
 
 namespace loom {
 
 /// Ground truth of one device: every change that really happened, in order.
 class Light {
  public:
-  void take(DeviceModel& model) {
+  void take(SimulatedDevice& model) {
     for (OpticalChange& change : model.take_changes()) {
       if (change.generation != generation_) {
         std::erase_if(changes_, [&](const OpticalChange& c) { return c.at > now_; });
@@ -40,7 +40,7 @@ class Light {
 struct Rig {
   Fabric fabric;
   std::unique_ptr<Driver> driver;
-  std::unique_ptr<DeviceModel> model;
+  std::unique_ptr<SimulatedDevice> model;
   Instant now = instant_from_ns(1'000'000);
   std::vector<Transaction> transactions;
   std::optional<Transaction> handed_out;
@@ -53,7 +53,7 @@ struct Rig {
   Rig(Fabric built, DeviceId device, SimDeviceOptions options = {}) : fabric(std::move(built)) {
     options.keep_actuations = true;
     driver = make_driver(fabric, device);
-    model = make_model(fabric, device, options);
+    model = make_simulated_device(fabric, device, options);
   }
 
   /// Until the driver wants nothing more, or `stop` says so after a transaction.
@@ -141,7 +141,7 @@ inline Fabric bank_fabric() {
   ring.cold_resonance = Frequency{194'000'000};
   Device device{DeviceId{static_cast<std::uint32_t>(fabric.devices.size())},
                 "bank",
-                DeviceKind::heater_bank,
+                DeviceRole::filter,
                 NodeId{0},
                 fabric.devices[0].bus,
                 7,
@@ -157,7 +157,7 @@ inline Fabric bank_fabric() {
 }
 
 /// `element` and a device "name" that drives it, beside the small fabric, on its first bus.
-inline Fabric fabric_with(Element element, DeviceKind kind, const char* name) {
+inline Fabric fabric_with(Element element, DeviceRole kind, const char* name) {
   Fabric fabric = small_fabric();
   element.id = ElementId{static_cast<std::uint32_t>(fabric.elements.size())};
   element.name = name;
@@ -171,11 +171,12 @@ inline Fabric fabric_with(Element element, DeviceKind kind, const char* name) {
 inline Fabric pair_fabric() {
   WavelengthSelectiveSwitch wss;
   wss.settle_max = std::chrono::milliseconds{100};
-  return fabric_with({{}, {}, 2, 2, Db{650}, wss}, DeviceKind::wss, "wss-2x2");
+  return fabric_with({{}, {}, 2, 2, Db{650}, wss}, DeviceRole::wavelength_switch, "wss-2x2");
 }
 
 inline Fabric ocs_fabric() {
-  return fabric_with({{}, {}, 4, 4, Db{100}, OpticalCircuitSwitch{std::chrono::milliseconds{25}}}, DeviceKind::ocs, "ocs");
+  return fabric_with({{}, {}, 4, 4, Db{100}, OpticalCircuitSwitch{std::chrono::milliseconds{25}}}, DeviceRole::circuit_switch,
+                     "ocs");
 }
 
 }  // namespace loom

@@ -14,7 +14,7 @@ Rig ocs_rig(SimDeviceOptions options = {}) {
   return Rig(std::move(fabric), device, options);
 }
 
-OcsObservation seen(const Rig& rig) { return std::get<OcsObservation>(rig.driver->observe().reading); }
+CircuitSwitchObservation seen(const Rig& rig) { return std::get<CircuitSwitchObservation>(rig.driver->observe().reading); }
 OcsLight light(const Rig& rig) { return std::get<OcsLight>(rig.model->light(rig.now)); }
 
 std::vector<std::string> lines(const Rig& rig, std::size_t from = 0) {
@@ -34,13 +34,13 @@ std::optional<BusReply> says(const Transaction& transaction, std::string_view re
   return BusReply{BusStatus::ok, 0, {}, {answer.begin(), answer.end()}};
 }
 
-const OcsSetpoint kTwo{{{0, 1}, {1, 0}}};
+const CircuitSwitchSetpoint kTwo{{{0, 1}, {1, 0}}};
 
 TEST_CASE("ocs_proves_its_silent_success_by_reading_back") {
   Rig rig = ocs_rig();
   rig.fire(kTwo);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
-  CHECK(seen(rig) == OcsObservation{kTwo.connects, true});
+  CHECK(seen(rig) == CircuitSwitchObservation{kTwo.connects, true});
   CHECK(light(rig) == OcsLight{kTwo.connects, {}});
   CHECK(lines(rig) == std::vector<std::string>{"*idn?", ":oxc:swit:size?", ":oxc:swit:conn:stat?", "*cls;*opc?",
                                                ":oxc:swit:conn:add (@1,2),(@6,5);*opc?", ":syst:err:all?",
@@ -52,7 +52,7 @@ TEST_CASE("ocs_writes_only_the_cross_connects_that_differ") {
   rig.fire(kTwo);
   const std::size_t before = rig.transactions.size();
   const std::size_t changes = rig.light.changes().size();
-  const OcsSetpoint next{{{0, 1}, {1, 2}, {3, 0}}};
+  const CircuitSwitchSetpoint next{{{0, 1}, {1, 2}, {3, 0}}};
   rig.fire(next);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(light(rig).connects == next.connects);
@@ -100,7 +100,7 @@ TEST_CASE("ocs_that_lost_what_a_change_keeps_moves_nothing_before_that_was_told"
   rig.fire(kTwo);
   rig.model->inject(rig.now, {.kind = DeviceFaultKind::reboot, .until = rig.now});
   const std::size_t writes = rig.writes();
-  const OcsSetpoint next{{{0, 1}, {1, 0}, {3, 2}}};
+  const CircuitSwitchSetpoint next{{{0, 1}, {1, 0}, {3, 2}}};
   rig.fire(next);
   CHECK(rig.driver->activity() == DriverActivity::failed);
   CHECK(rig.driver->observe().fault ==
@@ -154,11 +154,11 @@ TEST_CASE("ocs_takes_away_what_somebody_else_connected") {
 
 TEST_CASE("ocs_check_names_the_limit") {
   Rig rig = ocs_rig();
-  const auto check = [&](const OcsSetpoint& setpoint) { return rig.driver->check(setpoint).error(); };
+  const auto check = [&](const CircuitSwitchSetpoint& setpoint) { return rig.driver->check(setpoint).error(); };
   CHECK(check({{{0, 4}}}).message == "ocs: input 0 to output 4: limit 4 inputs, 4 outputs");
   CHECK(check({{{0, 2}, {1, 2}}}).message == "ocs: input 1 to output 2: the output is taken by input 0");
   CHECK(check({{{1, 2}, {0, 1}}}).code == ErrorCode::invalid_argument);
-  CHECK(rig.driver->check(WssSetpoint{}).error().code == ErrorCode::unsupported);
+  CHECK(rig.driver->check(WavelengthSwitchSetpoint{}).error().code == ErrorCode::unsupported);
 }
 
 TEST_CASE("ocs_that_ignores_its_commands_is_found_out") {
@@ -205,7 +205,7 @@ TEST_CASE("ocs_newer_fire_overtakes_and_nothing_is_left_of_the_older") {
     rig.driver->stage(kTwo);
     rig.driver->fire();
     rig.run([&] { return rig.transactions.size() == place; });
-    rig.fire(OcsSetpoint{{{0, 3}, {2, 1}}});
+    rig.fire(CircuitSwitchSetpoint{{{0, 3}, {2, 1}}});
     REQUIRE(rig.driver->activity() == DriverActivity::settled);
     CHECK(light(rig) == OcsLight{{{0, 3}, {2, 1}}, {}});
   }

@@ -17,16 +17,16 @@ struct Subject {
 
 inline std::vector<Subject> subjects() {
   const RingFilter ring = std::get<RingFilter>(small_fabric().element(small_fabric().devices[1].elements[0]).kind);
-  const auto at = [&](std::int64_t shift) { return HeaterSetpoint{{{0, Frequency{ring.cold_resonance.mhz - shift}}}}; };
+  const auto at = [&](std::int64_t shift) { return FilterSetpoint{{{0, Frequency{ring.cold_resonance.mhz - shift}}}}; };
   return {
       {"laser-0",
-       {LaserSetpoint{slot_of(1), Dbm{0}, true}, LaserSetpoint{slot_of(3), Dbm{100}, true},
-        LaserSetpoint{slot_of(3), Dbm{100}, false}, LaserSetpoint{slot_of(0), Dbm{0}, true}}},
+       {TransmitterSetpoint{slot_of(1), Dbm{0}, true}, TransmitterSetpoint{slot_of(3), Dbm{100}, true},
+        TransmitterSetpoint{slot_of(3), Dbm{100}, false}, TransmitterSetpoint{slot_of(0), Dbm{0}, true}}},
       {"heater-0", {at(400'000), at(700'000), at(0), at(450'000)}},
       {"wss-out-0",
-       {WssSetpoint{{{slot_of(0), 0, 1, Db{0}}}}, WssSetpoint{{{slot_of(0), 0, 0, Db{0}}, {slot_of(2), 0, 1, Db{0}}}},
-        WssSetpoint{}, WssSetpoint{{{slot_of(3), 0, 1, Db{0}}}}}},
-      {"ocs", {OcsSetpoint{{{0, 1}, {1, 0}}}, OcsSetpoint{{{0, 1}, {1, 2}, {3, 0}}}, OcsSetpoint{}, OcsSetpoint{{{2, 2}}}}}};
+       {WavelengthSwitchSetpoint{{{slot_of(0), 0, 1, Db{0}}}}, WavelengthSwitchSetpoint{{{slot_of(0), 0, 0, Db{0}}, {slot_of(2), 0, 1, Db{0}}}},
+        WavelengthSwitchSetpoint{}, WavelengthSwitchSetpoint{{{slot_of(3), 0, 1, Db{0}}}}}},
+      {"ocs", {CircuitSwitchSetpoint{{{0, 1}, {1, 0}}}, CircuitSwitchSetpoint{{{0, 1}, {1, 2}, {3, 0}}}, CircuitSwitchSetpoint{}, CircuitSwitchSetpoint{{{2, 2}}}}}};
 }
 
 inline Rig rig_of(const Subject& subject, std::uint64_t seed = 1) {
@@ -40,21 +40,21 @@ inline Rig rig_of(const Subject& subject, std::uint64_t seed = 1) {
 /// Does the device's light bear the setpoint out?
 inline bool is_true(const Rig& rig, const Setpoint& setpoint) {
   const OpticalState state = rig.model->light(rig.now);
-  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
+  if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
     const auto& light = std::get<LaserLight>(state);
     return light.emitting == laser->emit &&
            (!laser->emit || (light.frequency == centre_of(laser->slot) && light.power == laser->power));
   }
-  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+  if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
     const Frequency resonance = std::get<RingLight>(state).resonances[0];
     return magnitude(resonance - heater->rings[0].resonance) <= FrequencyOffset{500};  // a millivolt's worth
   }
-  if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+  if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
     const auto& light = std::get<OcsLight>(state);
     return light.moving.empty() && light.connects == ocs->connects;
   }
   const auto& light = std::get<WssLight>(state);
-  return light.moving.empty() && light.routes == std::get<WssSetpoint>(setpoint).routes;
+  return light.moving.empty() && light.routes == std::get<WavelengthSwitchSetpoint>(setpoint).routes;
 }
 
 }  // namespace loom

@@ -87,8 +87,8 @@ std::vector<std::string> with(std::vector<std::string> options, std::initializer
   return options;
 }
 
-const OcsSetpoint kCrossed{{{0, 1}, {1, 0}}};
-const WssSetpoint kRouted{{{{-272, 8}, 0, 1, Db{0}}, {{-240, 8}, 0, 0, Db{120}}}};
+const CircuitSwitchSetpoint kCrossed{{{0, 1}, {1, 0}}};
+const WavelengthSwitchSetpoint kRouted{{{{-272, 8}, 0, 1, Db{0}}, {{-240, 8}, 0, 0, Db{120}}}};
 
 bool is_settled(const Driver& driver) { return driver.activity() == DriverActivity::settled; }
 
@@ -141,7 +141,7 @@ TEST_CASE("drivers_bring_emulated_switches_to_their_setpoints_and_leave_them_alo
     fire(wss, *bus, kRouted);
     CHECK(wss.observe().fault.empty());
     REQUIRE(is_settled(wss));
-    CHECK(std::get<WssObservation>(wss.observe().reading).routes == kRouted.routes);
+    CHECK(std::get<WavelengthSwitchObservation>(wss.observe().reading).routes == kRouted.routes);
   }
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("a_power_cycle_between_fires_is_seen_by_the_audit_and_repaired_by_the_
   ocs.poll();
   run(ocs, *ocs_bus);
   CHECK(ocs.activity() == DriverActivity::idle);
-  CHECK(std::get<OcsObservation>(ocs.observe().reading).connects.empty());
+  CHECK(std::get<CircuitSwitchObservation>(ocs.observe().reading).connects.empty());
   fire(ocs, *ocs_bus, kCrossed);
   CHECK(is_settled(ocs));
   CHECK(ask(*ocs_bus, ":oxc:swit:conn:stat?", "\n") == "(@1,2),(@6,5)");
@@ -169,7 +169,7 @@ TEST_CASE("a_power_cycle_between_fires_is_seen_by_the_audit_and_repaired_by_the_
   wss.poll();
   run(wss, *wss_bus);
   CHECK(wss.activity() == DriverActivity::idle);
-  CHECK(std::get<WssObservation>(wss.observe().reading).routes.empty());
+  CHECK(std::get<WavelengthSwitchObservation>(wss.observe().reading).routes.empty());
   fire(wss, *wss_bus, kRouted);
   CHECK(is_settled(wss));
 }
@@ -181,7 +181,7 @@ TEST_CASE("a_power_cycle_at_any_point_of_a_fire_ends_settled_in_truth_or_named")
     const auto bus = bus_to(switches);
     const auto other = bus_to(switches);
     ScpiOcsDriver ocs = ocs_driver();
-    fire(ocs, *bus, OcsSetpoint{{{0, 1}, {2, 2}}});
+    fire(ocs, *bus, CircuitSwitchSetpoint{{{0, 1}, {2, 2}}});
     ocs.stage(kCrossed);
     ocs.fire();
     int exchanges = 0;

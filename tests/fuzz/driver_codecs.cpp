@@ -15,7 +15,7 @@ namespace {
 constexpr scpi::Size kSize{16, 24};
 
 /// Says a line to a model as an emulator does; the answer without its end.
-std::string answer_of(DeviceModel& model, Instant now, std::string_view line) {
+std::string answer_of(SimulatedDevice& model, Instant now, std::string_view line) {
   const ModelReply delivered =
       model.execute(now, {DeviceId{0}, 1, Frame{{line.begin(), line.end()}, 0, {}}, std::chrono::seconds{2}});
   LOOM_ASSERT(delivered.service_time >= Duration{} && delivered.service_time <= std::chrono::seconds{2});
@@ -24,7 +24,7 @@ std::string answer_of(DeviceModel& model, Instant now, std::string_view line) {
 }
 
 template <class Model>
-Model model_of(PortNumber inputs, PortNumber outputs, ElementKind kind, DeviceKind device) {
+Model model_of(PortNumber inputs, PortNumber outputs, ElementKind kind, DeviceRole device) {
   Element element;
   element.inputs = inputs;
   element.outputs = outputs;
@@ -91,8 +91,8 @@ void check_scpi_line(std::string_view line) {
 void check_switch_models(std::string_view line) {
   WavelengthSelectiveSwitch optics;
   optics.settle_max = std::chrono::milliseconds{100};
-  auto wss = model_of<WssModel>(2, 3, optics, DeviceKind::wss);
-  auto ocs = model_of<OcsModel>(16, 24, OpticalCircuitSwitch{std::chrono::milliseconds{25}}, DeviceKind::ocs);
+  auto wss = model_of<WssModel>(2, 3, optics, DeviceRole::wavelength_switch);
+  auto ocs = model_of<OcsModel>(16, 24, OpticalCircuitSwitch{std::chrono::milliseconds{25}}, DeviceRole::circuit_switch);
   const Instant begin = instant_from_ns(1'000'000);
   answer_of(wss, begin, std::string(line) + "\r\n");
   answer_of(ocs, begin, std::string(line) + "\n");

@@ -68,7 +68,7 @@ WssRoute* route_of(Case& c, const Circuit& circuit, DevicePlan*& switching) {
   for (const Device& device : c.fabric.devices) {
     if (device.name == "wss-out-" + std::to_string(group)) {
       switching = &plan_of(c, device.id);
-      for (WssRoute& route : std::get<WssSetpoint>(switching->timeline[0].setpoint).routes) {
+      for (WssRoute& route : std::get<WavelengthSwitchSetpoint>(switching->timeline[0].setpoint).routes) {
         if (route.slot == circuit.slot) {
           return &route;
         }
@@ -122,14 +122,14 @@ bool break_structure(Chance& chance, Case& c) {
       c.plan.nodes.pop_back();
       return true;
     default:
-      device.timeline[0].setpoint = OcsSetpoint{};
+      device.timeline[0].setpoint = CircuitSwitchSetpoint{};
       return true;
   }
 }
 
 bool break_laser_range(Chance& chance, Case& c) {
   NodePlan& node = c.plan.nodes[chance.below(static_cast<std::uint32_t>(c.plan.nodes.size()))];
-  auto& laser = std::get<LaserSetpoint>(node.devices[0].timeline[0].setpoint);
+  auto& laser = std::get<TransmitterSetpoint>(node.devices[0].timeline[0].setpoint);
   switch (chance.below(4)) {
     case 0:
       laser.slot.n += 1 + static_cast<std::int32_t>(chance.below(15));
@@ -151,7 +151,7 @@ bool break_heater_ceiling(Chance& chance, Case& c) {
   if (circuit == nullptr) {
     return false;
   }
-  auto& resonance = std::get<HeaterSetpoint>(bank_of(c, *circuit).timeline[0].setpoint).rings.at(0).resonance;
+  auto& resonance = std::get<FilterSetpoint>(bank_of(c, *circuit).timeline[0].setpoint).rings.at(0).resonance;
   resonance.mhz += chance.one_in(2) ? 10'000'000 + chance.below(1'000'000)
                                     : -10'000'000 - static_cast<std::int64_t>(chance.below(1'000'000));
   return true;
@@ -165,7 +165,7 @@ bool break_guard(Chance& chance, Case& c) {
   auto& timeline = laser_of(c, *circuit).timeline;
   if (timeline[0].hold == kForever) {
     auto& rings = bank_of(c, *circuit).timeline;
-    rings.insert(rings.begin(), {Duration{}, Duration{}, Duration{}, HeaterSetpoint{}});
+    rings.insert(rings.begin(), {Duration{}, Duration{}, Duration{}, FilterSetpoint{}});
     return true;  // a bank that moves inside a stage
   }
   const std::uint32_t at = chance.below(static_cast<std::uint32_t>(timeline.size()));
@@ -192,7 +192,7 @@ bool break_continuity(Chance& chance, Case& c) {
   }
   DevicePlan* switching = nullptr;
   WssRoute* route = route_of(c, *circuit, switching);
-  auto& routes = std::get<WssSetpoint>(switching->timeline[0].setpoint).routes;
+  auto& routes = std::get<WavelengthSwitchSetpoint>(switching->timeline[0].setpoint).routes;
   switch (chance.below(3)) {
     case 0:
       routes.erase(routes.begin() + (route - routes.data()));
@@ -203,7 +203,7 @@ bool break_continuity(Chance& chance, Case& c) {
       }
       return true;
     default:
-      std::get<HeaterSetpoint>(bank_of(c, *circuit).timeline[0].setpoint).rings.clear();
+      std::get<FilterSetpoint>(bank_of(c, *circuit).timeline[0].setpoint).rings.clear();
       return true;
   }
 }
@@ -241,7 +241,7 @@ bool break_stray_light(Chance& chance, Case& c) {
     return true;
   }
   NodePlan& node = c.plan.nodes[chance.below(static_cast<std::uint32_t>(c.plan.nodes.size()))];
-  auto& laser = std::get<LaserSetpoint>(node.devices[0].timeline[0].setpoint);
+  auto& laser = std::get<TransmitterSetpoint>(node.devices[0].timeline[0].setpoint);
   if (node.devices[0].timeline.size() > 1 || laser.emit) {
     return false;
   }
@@ -254,7 +254,7 @@ bool break_ring_tuning(Chance& chance, Case& c) {
   if (circuit == nullptr) {
     return false;
   }
-  auto& rings = std::get<HeaterSetpoint>(bank_of(c, *circuit).timeline[0].setpoint).rings;
+  auto& rings = std::get<FilterSetpoint>(bank_of(c, *circuit).timeline[0].setpoint).rings;
   if (chance.one_in(4)) {
     rings.clear();
   } else {
@@ -272,7 +272,7 @@ bool break_aliasing(Chance& chance, Case& c) {
   const std::int32_t shift = chance.one_in(2) ? 1 : -1;  // half a grid step passes the WSS and misses the grating's comb
   bool emitting = false;
   for (TimedSetpoint& entry : laser_of(c, *circuit).timeline) {
-    auto& laser = std::get<LaserSetpoint>(entry.setpoint);
+    auto& laser = std::get<TransmitterSetpoint>(entry.setpoint);
     laser.slot.n += shift;
     emitting = emitting || laser.emit;
   }
@@ -376,11 +376,11 @@ bool break_moving_port(Chance& chance, Case& c) {
   DevicePlan* moving = nullptr;
   if (chance.one_in(2)) {
     const WssRoute* route = route_of(c, *circuit, moving);
-    auto& routes = std::get<WssSetpoint>(moving->timeline[0].setpoint).routes;
+    auto& routes = std::get<WavelengthSwitchSetpoint>(moving->timeline[0].setpoint).routes;
     routes.erase(routes.begin() + (route - routes.data()));
   } else {
     moving = &bank_of(c, *circuit);
-    std::get<HeaterSetpoint>(moving->timeline[0].setpoint).rings.at(0).resonance.mhz += 1 + chance.below(5'000);
+    std::get<FilterSetpoint>(moving->timeline[0].setpoint).rings.at(0).resonance.mhz += 1 + chance.below(5'000);
   }
   moving->touched = true;
   insert_sorted(c.plan.changed, c.fabric.device(moving->device).agent);
@@ -459,7 +459,7 @@ bool break_fibre_power(Chance& chance, Case& c) {
   if (circuit == nullptr) {
     return false;
   }
-  const auto& laser = std::get<LaserSetpoint>(laser_of(c, *circuit).timeline[0].setpoint);
+  const auto& laser = std::get<TransmitterSetpoint>(laser_of(c, *circuit).timeline[0].setpoint);
   const FibreId fibre = *c.fabric.fibre_out[circuit->transmitter.value][0];
   (chance.one_in(2) ? c.fabric.fibres[fibre.value].power_limit : c.fabric.power_limit) =
       laser.power - Db{1 + static_cast<std::int32_t>(chance.below(2'000))};

@@ -7,6 +7,7 @@
 
 #include "agents/agent.hpp"
 #include "controller/architectures/oddl/fabric.hpp"
+#include "drivers/registry.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "sim_backend/world/sim_bus.hpp"
 #include "sim_backend/world/virtual_loop.hpp"
@@ -30,8 +31,13 @@ std::shared_ptr<const Fabric> everything() {
   fabric.elements.push_back({element, "ocs", 4, 4, Db{100}, OpticalCircuitSwitch{milliseconds{25}}});
   const BusId bus{static_cast<std::uint32_t>(fabric.buses.size())};
   fabric.buses.push_back({bus, "bus-ocs", kNode, "sim"});
-  fabric.devices.push_back(
-      {DeviceId{static_cast<std::uint32_t>(fabric.devices.size())}, "ocs", DeviceKind::ocs, kNode, bus, 1, {element}});
+  fabric.devices.push_back({DeviceId{static_cast<std::uint32_t>(fabric.devices.size())},
+                            "ocs",
+                            DeviceRole::circuit_switch,
+                            kNode,
+                            bus,
+                            1,
+                            {element}});
   for (Device& device : fabric.devices) {
     device.agent = kNode;
   }
@@ -124,14 +130,14 @@ class Bench {
     plan.node = kNode;
     for (const DeviceId id : fabric->devices_of_agent[kNode.value]) {
       DevicePlan device{id, true, {{Duration{}, Duration{}, kForever, setpoint(fabric->device(id), context)}}};
-      if (fabric->device(id).kind != DeviceKind::itla_laser) {
+      if (fabric->device(id).role != DeviceRole::transmitter) {
         device.may_hold = may_hold_.at(id);
       }
       plan.devices.push_back(std::move(device));
     }
     return plan;
   }
-  DeviceModel& ocs() { return bus.model(fabric->devices.back().id); }
+  SimulatedDevice& ocs() { return bus.model(fabric->devices.back().id); }
 
   VirtualLoop loop;
   std::shared_ptr<const Fabric> fabric;
@@ -144,32 +150,32 @@ class Bench {
   Setpoint setpoint(const Device& device, std::uint16_t context) const {
     const FrequencySlot slot{-272 + 16 * context, 8};
     const Element& element = fabric->element(device.elements.front());
-    switch (device.kind) {
-      case DeviceKind::itla_laser:
-        return LaserSetpoint{slot, Dbm{0}, true};
-      case DeviceKind::heater_bank:
-        return HeaterSetpoint{
+    switch (device.role) {
+      case DeviceRole::transmitter:
+        return TransmitterSetpoint{slot, Dbm{0}, true};
+      case DeviceRole::filter:
+        return FilterSetpoint{
             {{0, std::get<RingFilter>(element.kind).cold_resonance - FrequencyOffset{300'000 + 100'000 * context}}}};
-      case DeviceKind::wss:
-        return WssSetpoint{{{slot, static_cast<std::uint16_t>(context % element.inputs),
-                             static_cast<std::uint16_t>(context % element.outputs), Db{0}}}};
-      case DeviceKind::ocs:
-        return OcsSetpoint{{{0, context}, {1, static_cast<std::uint16_t>(context + 1)}}};
+      case DeviceRole::wavelength_switch:
+        return WavelengthSwitchSetpoint{{{slot, static_cast<std::uint16_t>(context % element.inputs),
+                                          static_cast<std::uint16_t>(context % element.outputs), Db{0}}}};
+      case DeviceRole::circuit_switch:
+        return CircuitSwitchSetpoint{{{0, context}, {1, static_cast<std::uint16_t>(context + 1)}}};
     }
     return {};
   }
-  static Setpoint idle(DeviceKind kind) {
+  static Setpoint idle(DeviceRole kind) {
     switch (kind) {
-      case DeviceKind::itla_laser:
-        return LaserSetpoint{};
-      case DeviceKind::heater_bank:
-        return HeaterSetpoint{};
-      case DeviceKind::wss:
-        return WssSetpoint{};
-      case DeviceKind::ocs:
+      case DeviceRole::transmitter:
+        return TransmitterSetpoint{};
+      case DeviceRole::filter:
+        return FilterSetpoint{};
+      case DeviceRole::wavelength_switch:
+        return WavelengthSwitchSetpoint{};
+      case DeviceRole::circuit_switch:
         break;
     }
-    return OcsSetpoint{};
+    return CircuitSwitchSetpoint{};
   }
   void deliver(const Event& event) {
     EffectSink sink;
@@ -203,7 +209,9 @@ class Bench {
   std::map<DeviceId, std::vector<Setpoint>> may_hold_;  ///< idle, then what went
 };
 
-bool is_switch(const Device& device) { return device.kind == DeviceKind::wss || device.kind == DeviceKind::ocs; }
+bool is_switch(const Device& device) {
+  return device.role == DeviceRole::wavelength_switch || device.role == DeviceRole::circuit_switch;
+}
 
 /// Instants of what reached the devices since `since`.
 struct Order {
@@ -212,7 +220,7 @@ struct Order {
   Instant first_switch = kNever;
   Instant last_switch{};
   Instant first_relight = kNever;
-  std::set<DeviceKind> kinds;
+  std::set<DeviceRole> kinds;
 };
 
 Order order_since(Bench& bench, Instant since) {
@@ -222,9 +230,9 @@ Order order_since(Bench& bench, Instant since) {
       if (each.at <= since) {
         continue;
       }
-      order.kinds.insert(device.kind);
+      order.kinds.insert(device.role);
       const bool enables =
-          device.kind == DeviceKind::itla_laser && each.address == static_cast<std::uint32_t>(itla::Register::enable);
+          device.role == DeviceRole::transmitter && each.address == static_cast<std::uint32_t>(itla::Register::enable);
       if (is_switch(device)) {
         order.first_switch = std::min(order.first_switch, each.at);
         order.last_switch = std::max(order.last_switch, each.at);
@@ -311,7 +319,7 @@ TEST_CASE("a_switch_that_is_gone_for_long_fails_its_commit_by_name_and_the_next_
   CHECK_THAT(settled.outcome.error->message, Catch::Contains("ocs: ") && Catch::Contains("no answer within 500.000 ms"));
   bench.loop.run_until(until + seconds{1});
   for (const Device& device : bench.fabric->devices) {
-    if (device.kind == DeviceKind::itla_laser) {
+    if (device.role == DeviceRole::transmitter) {
       CHECK_FALSE(std::get<LaserLight>(bench.bus.model(device.id).light(bench.loop.now())).emitting);
     }
   }

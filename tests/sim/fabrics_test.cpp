@@ -16,7 +16,7 @@ using std::chrono::seconds;
 namespace {
 
 Scenario committed(const std::string& name) {
-  auto scenario = load_scenario("configs/scenarios/" + name + ".yaml", all_templates());
+  auto scenario = load_scenario("configs/scenarios/" + name + ".yaml", all_fabric_kinds());
   REQUIRE(scenario);
   return *scenario.value;
 }

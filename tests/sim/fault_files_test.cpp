@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 /// The jobs of small_faults without its own faults.
 Scenario workload() {
-  auto loaded = load_scenario("configs/scenarios/small_faults.yaml", all_templates());
+  auto loaded = load_scenario("configs/scenarios/small_faults.yaml", all_fabric_kinds());
   REQUIRE(loaded);
   loaded.value->network = {};
   loaded.value->device_faults.clear();

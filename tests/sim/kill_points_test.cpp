@@ -90,7 +90,7 @@ TEST_CASE("machines_killed_at_steps_of_a_change_find_their_way_back_on_every_arc
 namespace {
 
 /// Every device of these kinds that the change or its opposite writes, at every `every`-th of the instants that lie 5 ms apart.
-void check_power_cycles(const KillExperiment& experiment, const std::string& name, const std::set<DeviceKind>& kinds,
+void check_power_cycles(const KillExperiment& experiment, const std::string& name, const std::set<DeviceRole>& kinds,
                         std::uint64_t every) {
   const auto devices = devices_of_changes(experiment);
   REQUIRE(devices);
@@ -116,8 +116,8 @@ void check_power_cycles(const KillExperiment& experiment, const std::string& nam
   CHECK(tried > 0);  // there is such a device at all
 }
 
-const std::set<DeviceKind> kLasers{DeviceKind::itla_laser};
-const std::set<DeviceKind> kOthers{DeviceKind::heater_bank, DeviceKind::wss, DeviceKind::ocs};
+const std::set<DeviceRole> kLasers{DeviceRole::transmitter};
+const std::set<DeviceRole> kOthers{DeviceRole::filter, DeviceRole::wavelength_switch, DeviceRole::circuit_switch};
 
 }  // namespace
 

@@ -20,7 +20,7 @@ namespace {
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 Scenario scenario_at(const std::string& path) {
-  auto scenario = load_scenario(path, all_templates());
+  auto scenario = load_scenario(path, all_fabric_kinds());
   for (const ConfigError& error : scenario.errors) {
     UNSCOPED_INFO(to_string(error));
   }

@@ -28,7 +28,7 @@ class Folder {
 };
 
 Scenario read_back(const DrawFiles& files) {
-  auto loaded = load_scenario(files.scenario, all_templates());
+  auto loaded = load_scenario(files.scenario, all_fabric_kinds());
   for (const ConfigError& error : loaded.errors) {
     FAIL_CHECK(to_string(error));
   }

@@ -33,7 +33,7 @@ SimResult run(const Scenario& scenario) {
 }
 
 Scenario committed(const std::string& name) {
-  auto scenario = load_scenario("configs/scenarios/" + name + ".yaml", all_templates());
+  auto scenario = load_scenario("configs/scenarios/" + name + ".yaml", all_fabric_kinds());
   REQUIRE(scenario);
   scenario.value->mode = Mode::sim;
   return *scenario.value;

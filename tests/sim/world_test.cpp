@@ -80,8 +80,8 @@ bool has(const std::vector<Violation>& violations, SafetyRule rule) {
   return std::any_of(violations.begin(), violations.end(), [&](const Violation& violation) { return violation.rule == rule; });
 }
 
-LaserSetpoint* laser_of(DevicePlan& device) {
-  return device.timeline.empty() ? nullptr : std::get_if<LaserSetpoint>(&device.timeline.front().setpoint);
+TransmitterSetpoint* laser_of(DevicePlan& device) {
+  return device.timeline.empty() ? nullptr : std::get_if<TransmitterSetpoint>(&device.timeline.front().setpoint);
 }
 
 }  // namespace
@@ -185,10 +185,10 @@ TEST_CASE("seeds_of_a_rough_world_converge_without_a_violation") {
 TEST_CASE("planted_bug_two_transmitters_on_one_wavelength_is_caught") {
   WorldOptions options;
   options.plan_saboteur = [](Plan& plan) {
-    LaserSetpoint* first = nullptr;
+    TransmitterSetpoint* first = nullptr;
     for (NodePlan& node : plan.nodes) {
       for (DevicePlan& device : node.devices) {
-        LaserSetpoint* laser_setpoint = laser_of(device);
+        TransmitterSetpoint* laser_setpoint = laser_of(device);
         if (laser_setpoint != nullptr && laser_setpoint->emit && first != nullptr) {
           laser_setpoint->slot = first->slot;
           return;

@@ -204,7 +204,7 @@ class Attack:
             for node in SECOND:
                 rows = [peer.values.Observation(device_id=device, health=values_ready(), read_at_ns=time.monotonic_ns(),
                                                 fault=b"f" * 200,
-                                                heater=peer.values.HeaterObservation(ring_millivolts=range(0, 4096)))
+                                                heater=peer.values.FilterObservation(ring_millivolts=range(0, 4096)))
                         for device in self.devices.get(str(node), [])]
                 frame.append(peer.agent_envelope(node, observation_report=wire.ObservationReport(observations=rows * 32)))
             while self.time_left() and self.sent < 3000:

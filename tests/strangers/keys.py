@@ -228,7 +228,7 @@ def broken_keyrings(ledger, lab):
 # --- what a viewer may -------------------------------------------------------------------------------------------------------
 
 def orders(job, node=6, device=0):
-    setpoint = values.Setpoint(laser=values.LaserSetpoint(slot=values.FrequencySlot(slot_n=-256, slot_m=8), power_centi_dbm=0,
+    setpoint = values.Setpoint(laser=values.TransmitterSetpoint(slot=values.FrequencySlot(slot_n=-256, slot_m=8), power_centi_dbm=0,
                                                           emit=False))
     spec = values.JobSpec(name=b"stranger", workload=b"vgg19", node_count=2, compute_ns=1000000,
                           collectives=[

@@ -46,7 +46,7 @@ Result<void> LabLight::read_banks(Instant since) {
   const Fabric& fabric = *lab_.scenario.fabric;
   for (const Device& device : fabric.devices) {
     const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
-    if (device.kind != DeviceKind::heater_bank || endpoint == "sim") {
+    if (device.role != DeviceRole::filter || endpoint == "sim") {
       continue;
     }
     auto light = read_bank(fabric, device, endpoint);
@@ -62,7 +62,7 @@ void LabLight::note_death(std::uint32_t process, Instant at) {
   const NodeSpan span = nodes_of_process(lab_.scenario, process);
   for (const Device& device : lab_.scenario.fabric->devices) {
     const bool is_gone = device.agent.value >= span.first && device.agent.value < span.end;
-    if (is_gone && device.kind == DeviceKind::itla_laser) {  // without light, what the others do is no matter
+    if (is_gone && device.role == DeviceRole::transmitter) {  // without light, what the others do is no matter
       noted_.push_back({at, device.id, 0, LaserLight{}});
     }
   }

@@ -115,10 +115,10 @@ class OddlBuilder {
       } else {
         rows_.connect(light, {node.receivers.back(), 0}, 2'000, Db{0});
       }
-      rows_.add_device("laser-" + suffix, DeviceKind::itla_laser, id, {node.transmitters.back()});
+      rows_.add_device("laser-" + suffix, DeviceRole::transmitter, id, {node.transmitters.back()});
     }
     if (!filters.empty()) {
-      rows_.add_device("heater-" + std::to_string(id.value), DeviceKind::heater_bank, id, std::move(filters));
+      rows_.add_device("heater-" + std::to_string(id.value), DeviceRole::filter, id, std::move(filters));
     }
     fabric_.nodes.push_back(std::move(node));
   }
@@ -183,8 +183,8 @@ class OddlBuilder {
     const NodeId head{group * parameters_.group_size};
     for (std::uint32_t plane = 0; plane < parameters_.planes; ++plane) {
       const std::string suffix = suffix_of(group, plane);
-      rows_.add_device("wss-out-" + suffix, DeviceKind::wss, head, {planes[plane].source_wss});
-      rows_.add_device("wss-in-" + suffix, DeviceKind::wss, head, {planes[plane].destination_wss});
+      rows_.add_device("wss-out-" + suffix, DeviceRole::wavelength_switch, head, {planes[plane].source_wss});
+      rows_.add_device("wss-in-" + suffix, DeviceRole::wavelength_switch, head, {planes[plane].destination_wss});
     }
     groups_made_.push_back(std::move(planes));
   }

@@ -84,7 +84,7 @@ OddlParameters read_parameters(YamlMap& map) {
 /// A ring must come down to the lowest channel that its AWG output passes; the heater's ceiling says how far it comes.
 void check_reach(YamlMap& map, const Fabric& fabric, const OddlParameters& oddl) {
   const ChannelPlan plan{{oddl.first_channel_n, oddl.channel_width_m}, oddl.channel_step_n, oddl.channels};
-  const Device& bank = *std::ranges::find(fabric.devices, DeviceKind::heater_bank, &Device::kind);
+  const Device& bank = *std::ranges::find(fabric.devices, DeviceRole::filter, &Device::role);
   const auto& ring = std::get<RingFilter>(fabric.element(bank.elements.front()).kind);  // of the lowest channel: the worst case
   const double milliwatts = 1000 * ring.heater_volt_max * ring.heater_volt_max / ring.heater_ohm;
   const FrequencyOffset reach{static_cast<std::int64_t>(milliwatts * ring.mhz_per_milliwatt)};

@@ -30,7 +30,7 @@ Fabric make_sip_ocs(const SipOcsParameters& parameters) {
   for (std::uint32_t q = 0; q < parameters.switches; ++q) {
     const std::string name = "ocs-" + std::to_string(q);
     switches.push_back(rows.add_element(name, ports, ports, kOcsLoss, OpticalCircuitSwitch{parameters.ocs_settle_max}));
-    rows.add_device(name, DeviceKind::ocs, NodeId{q % parameters.nodes}, {switches.back()});
+    rows.add_device(name, DeviceRole::circuit_switch, NodeId{q % parameters.nodes}, {switches.back()});
   }
   Transmitter transmitter;
   transmitter.rate = parameters.rate;
@@ -50,7 +50,7 @@ Fabric make_sip_ocs(const SipOcsParameters& parameters) {
       const ElementId rx = rows.add_element("rx-" + suffix, 1, 0, Db{0}, receiver);
       rows.connect({tx, 0}, {switches[q], static_cast<PortNumber>(i)}, parameters.fibre_length_mm, Db{20});
       rows.connect({switches[q], static_cast<PortNumber>(i)}, {rx, 0}, parameters.fibre_length_mm, Db{20});
-      rows.add_device("laser-" + suffix, DeviceKind::itla_laser, node.id, {tx});
+      rows.add_device("laser-" + suffix, DeviceRole::transmitter, node.id, {tx});
       node.transmitters.push_back(tx);
       node.receivers.push_back(rx);
     }

@@ -60,7 +60,7 @@ class SipRingBuilder {
     for (std::size_t begin = 0, bank = 0; begin < filters.size(); begin += parameters_.filters_per_bank, ++bank) {
       const std::size_t end = std::min<std::size_t>(begin + parameters_.filters_per_bank, filters.size());
       rows_.add_device(
-          "heater-" + std::to_string(index) + "-" + std::to_string(bank), DeviceKind::heater_bank, id,
+          "heater-" + std::to_string(index) + "-" + std::to_string(bank), DeviceRole::filter, id,
           {filters.begin() + static_cast<std::ptrdiff_t>(begin), filters.begin() + static_cast<std::ptrdiff_t>(end)});
     }
     fabric_.nodes.push_back(std::move(node));
@@ -93,7 +93,7 @@ class SipRingBuilder {
     if (channel > 0) {
       rows_.connect({filters_.back().back(), 0}, {mrr, 0}, 0, Db{0});
     }
-    rows_.add_device("laser-" + suffix, DeviceKind::itla_laser, node.id, {tx});
+    rows_.add_device("laser-" + suffix, DeviceRole::transmitter, node.id, {tx});
     node.transmitters.push_back(tx);
     node.receivers.push_back(rx);
     filters_.back().push_back(mrr);

@@ -62,7 +62,7 @@ class TopooptBuilder {
         const Duration settle = has_panels() ? parameters_.panel_settle_max : parameters_.ocs_settle_max;
         pair[side] = rows_.add_element(name, ports, ports, kSwitchLoss, OpticalCircuitSwitch{settle});
         const std::uint32_t nth = has_panels() ? 2 * q + side : q;
-        rows_.add_device(name, DeviceKind::ocs, NodeId{first + nth % servers}, {pair[side]});
+        rows_.add_device(name, DeviceRole::circuit_switch, NodeId{first + nth % servers}, {pair[side]});
       }
       switches_.back().push_back(pair);
     }
@@ -85,7 +85,7 @@ class TopooptBuilder {
     Receiver receiver;
     receiver.acquisition_max = parameters_.receiver_acquisition_max;
     const ElementId rx = rows_.add_element("rx-" + suffix, 1, 0, Db{0}, receiver);
-    rows_.add_device("laser-" + suffix, DeviceKind::itla_laser, node.id, {tx});
+    rows_.add_device("laser-" + suffix, DeviceRole::transmitter, node.id, {tx});
     if (has_panels()) {
       const OpticalCircuitSwitch flip{parameters_.flip_settle_max};
       const ElementId out = rows_.add_element("flip-tx-" + suffix, 1, 2, kFlipLoss, flip);
@@ -96,8 +96,8 @@ class TopooptBuilder {
         rows_.connect({out, side}, {pair[side], port}, parameters_.fibre_length_mm, kFibreLoss);
         rows_.connect({pair[side], port}, {in, side}, parameters_.fibre_length_mm, kFibreLoss);
       }
-      rows_.add_device("flip-tx-" + suffix, DeviceKind::ocs, node.id, {out});
-      rows_.add_device("flip-rx-" + suffix, DeviceKind::ocs, node.id, {in});
+      rows_.add_device("flip-tx-" + suffix, DeviceRole::circuit_switch, node.id, {out});
+      rows_.add_device("flip-rx-" + suffix, DeviceRole::circuit_switch, node.id, {in});
     } else {
       rows_.connect({tx, 0}, {pair[0], port}, parameters_.fibre_length_mm, kFibreLoss);
       rows_.connect({pair[0], port}, {rx, 0}, parameters_.fibre_length_mm, kFibreLoss);

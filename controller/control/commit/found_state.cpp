@@ -12,9 +12,9 @@ namespace loom {
 namespace {
 
 bool does_something(const Setpoint& setpoint) {
-  const auto* heater = std::get_if<HeaterSetpoint>(&setpoint);
-  const auto* wss = std::get_if<WssSetpoint>(&setpoint);
-  const auto* ocs = std::get_if<OcsSetpoint>(&setpoint);
+  const auto* heater = std::get_if<FilterSetpoint>(&setpoint);
+  const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
+  const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint);
   return emits(setpoint) || (heater != nullptr && !heater->rings.empty()) || (wss != nullptr && !wss->routes.empty()) ||
          (ocs != nullptr && !ocs->connects.empty());
 }
@@ -28,7 +28,7 @@ std::vector<const Observation*> FoundState::fresh() const {
     const bool is_fresh =
         seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.light_since(device.id);
     const AgentSession& session = sessions_[device.agent];
-    const bool went_dark = device.kind == DeviceKind::itla_laser && (session.lasers_latched_off || session.is_reported_dark);
+    const bool went_dark = device.role == DeviceRole::transmitter && (session.lasers_latched_off || session.is_reported_dark);
     observations.push_back(is_fresh && !went_dark ? seen : nullptr);
   }
   return observations;
@@ -53,7 +53,7 @@ void FoundState::add_light_of(DeviceId id, const Observation* seen, std::vector<
   if (is_planned) {
     const bool is_alone = is_left_to_itself(facts_.fabric->device(id).agent);
     for (std::size_t i = 0; is_alone && i < plan->timeline.size(); ++i) {
-      const auto& light = std::get<LaserSetpoint>(plan->timeline[i].setpoint);
+      const auto& light = std::get<TransmitterSetpoint>(plan->timeline[i].setpoint);
       if (light.emit) {
         observed.push_back({id, light, false});
       }
@@ -62,7 +62,7 @@ void FoundState::add_light_of(DeviceId id, const Observation* seen, std::vector<
   }
   const auto found = seen == nullptr ? std::nullopt : found_setpoint(*facts_.fabric, id, seen->reading);
   if (found && emits(*found)) {
-    observed.push_back({id, std::get<LaserSetpoint>(*found), may_darken(id)});
+    observed.push_back({id, std::get<TransmitterSetpoint>(*found), may_darken(id)});
   }
 }
 
@@ -85,7 +85,7 @@ std::shared_ptr<const Plan> FoundState::first_base(std::vector<const Observation
 void FoundState::add_to(PlanRequest& request) const {
   std::vector<const Observation*> observations = fresh();
   for (const Device& device : facts_.fabric->devices) {
-    if (device.kind == DeviceKind::itla_laser) {
+    if (device.role == DeviceRole::transmitter) {
       add_light_of(device.id, observations[device.id.value], request.observed);
     }
   }

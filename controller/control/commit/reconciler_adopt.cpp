@@ -12,16 +12,16 @@ namespace {
 std::string command_that_clears(DeviceId device) { return "loom device set " + std::to_string(device.value) + " --clear"; }
 
 std::string text_of(const Setpoint& setpoint) {
-  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
+  if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
     return (laser->emit ? "light at " + to_string(centre_of(laser->slot)) + " and " : std::string()) + to_string(laser->power);
   }
   std::string text;
-  if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
     for (const WssRoute& row : wss->routes) {
       text += (text.empty() ? "route of " : ", ") + to_string(centre_of(row.slot)) + " from input " +
               std::to_string(row.input) + " to output " + std::to_string(row.output);
     }
-  } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+  } else if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
     for (const CrossConnect& row : ocs->connects) {
       text += (text.empty() ? "input " : ", ") + std::to_string(row.input) + " to output " + std::to_string(row.output);
     }
@@ -46,7 +46,7 @@ bool Reconciler::adopt(EffectSink& sink) {
     return !sessions_.may_take_part(node) || !is_judged(node) || desired_of(id) == nullptr || sessions_.observed(id) == nullptr;
   });
   std::stable_partition(devices.begin(), devices.end(),
-                        [&](DeviceId id) { return fabric.device(id).kind != DeviceKind::itla_laser; });
+                        [&](DeviceId id) { return fabric.device(id).role != DeviceRole::transmitter; });
   if (devices.empty()) {
     return false;
   }

@@ -48,18 +48,18 @@ std::string spec_text(const JobSpec& spec) {
 }
 
 struct SetpointText {
-  std::string operator()(const LaserSetpoint& laser) const {
+  std::string operator()(const TransmitterSetpoint& laser) const {
     return "frequency=" + to_string(centre_of(laser.slot)) + " power=" + to_string(laser.power) +
            (laser.emit ? " emit=on" : " emit=off");
   }
-  std::string operator()(const HeaterSetpoint& heater) const {
+  std::string operator()(const FilterSetpoint& heater) const {
     std::string text = number(heater.rings.size()) + " rings";
     for (std::size_t i = 0; i < heater.rings.size() && i < kNamed; ++i) {
       text += " ring." + number(heater.rings[i].channel) + "=" + to_string(heater.rings[i].resonance);
     }
     return text;
   }
-  std::string operator()(const WssSetpoint& wss) const {
+  std::string operator()(const WavelengthSwitchSetpoint& wss) const {
     std::string text = number(wss.routes.size()) + " routes";
     for (std::size_t i = 0; i < wss.routes.size() && i < kNamed; ++i) {
       const WssRoute& route = wss.routes[i];
@@ -67,7 +67,7 @@ struct SetpointText {
     }
     return text;
   }
-  std::string operator()(const OcsSetpoint& ocs) const {
+  std::string operator()(const CircuitSwitchSetpoint& ocs) const {
     std::string text = number(ocs.connects.size()) + " connects";
     for (std::size_t i = 0; i < ocs.connects.size() && i < kNamed; ++i) {
       text += " connect=" + number(ocs.connects[i].input) + "-" + number(ocs.connects[i].output);

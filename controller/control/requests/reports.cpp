@@ -16,11 +16,11 @@ constexpr std::size_t kPageBytes = 96u << 10;
 
 std::size_t bytes_of(const Observation& seen) {
   std::size_t bytes = 64 + seen.fault.size();
-  if (const auto* wss = std::get_if<WssObservation>(&seen.reading)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading)) {
     bytes += 32 * wss->routes.size();
-  } else if (const auto* ocs = std::get_if<OcsObservation>(&seen.reading)) {
+  } else if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading)) {
     bytes += 16 * ocs->connects.size();
-  } else if (const auto* heater = std::get_if<HeaterObservation>(&seen.reading)) {
+  } else if (const auto* heater = std::get_if<FilterObservation>(&seen.reading)) {
     bytes += 8 * heater->millivolts.size();
   }
   return bytes;
@@ -212,7 +212,7 @@ DeviceReport Reports::device_row(const Device& device) const {
   const DeviceOverride* override = from_.desired.override_of(device.id);
   DeviceReport row{device.id,
                    device.name,
-                   device.kind,
+                   device.role,
                    device.agent,
                    seen == nullptr ? never : *seen,
                    from_.reconciler.drift_of(device.id),
@@ -220,7 +220,8 @@ DeviceReport Reports::device_row(const Device& device) const {
                    override != nullptr && !override->is_adopted(),
                    override != nullptr && override->is_adopted()};
   row.unusable = from_.unusable.why(device.id);
-  if (device.kind == DeviceKind::ocs && from_.confirmed.exists()) {
+  row.model = device.model;
+  if (device.role == DeviceRole::circuit_switch && from_.confirmed.exists()) {
     row.lit_ways = lit_ways_of_confirmed()[device.id.value];
   }
   return row;

@@ -13,10 +13,10 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 
 /// As far as it is about this circuit.
 std::string text_of(const Setpoint& setpoint, const Hop& hop, FrequencySlot slot, std::uint16_t channel) {
-  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
+  if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
     return to_string(centre_of(laser->slot)) + ", " + to_string(laser->power) + (laser->emit ? "" : ", dark");
   }
-  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+  if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
     for (const RingResonance& ring : heater->rings) {
       if (ring.channel == channel) {
         return "ring " + number(channel) + " at " + to_string(ring.resonance);
@@ -25,24 +25,24 @@ std::string text_of(const Setpoint& setpoint, const Hop& hop, FrequencySlot slot
     return "ring " + number(channel) + " parked";
   }
   const std::string way = number(hop.input) + " -> " + number(hop.output);
-  return std::holds_alternative<WssSetpoint>(setpoint) ? to_string(centre_of(slot)) + ": " + way : way;
+  return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? to_string(centre_of(slot)) + ": " + way : way;
 }
 
 std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, std::uint16_t channel) {
-  if (const auto* laser = std::get_if<LaserObservation>(&reading)) {
+  if (const auto* laser = std::get_if<TransmitterObservation>(&reading)) {
     return to_string(laser->frequency) + ", " + (laser->emitting ? to_string(laser->power) : std::string("dark"));
   }
-  if (const auto* heater = std::get_if<HeaterObservation>(&reading)) {
+  if (const auto* heater = std::get_if<FilterObservation>(&reading)) {
     return channel < heater->millivolts.size() ? std::to_string(heater->millivolts[channel]) + " mV" : "not read";
   }
   const std::string way = number(hop.input) + " -> " + number(hop.output);
-  if (const auto* wss = std::get_if<WssObservation>(&reading)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading)) {
     const bool is_there = std::any_of(wss->routes.begin(), wss->routes.end(), [&](const WssRoute& route) {
       return route.slot == slot && route.input == hop.input && route.output == hop.output;
     });
     return is_there ? to_string(centre_of(slot)) + ": " + way : to_string(centre_of(slot)) + " BLOCKED";
   }
-  if (const auto* ocs = std::get_if<OcsObservation>(&reading)) {
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading)) {
     const bool is_there = std::any_of(ocs->connects.begin(), ocs->connects.end(), [&](const CrossConnect& connect) {
       return connect.input == hop.input && connect.output == hop.output;
     });
@@ -80,7 +80,7 @@ HopReport Reports::describe(const Circuit& circuit, const LitHop& lit) const {
   row.drift = from_.reconciler.drift_of(device.id);
   if (!session.is_present()) {
     row.problem = "node " + number(device.agent.value) + " is " + std::string(to_string(session.state()));
-  } else if (session.lasers_latched_off && device.kind == DeviceKind::itla_laser) {
+  } else if (session.lasers_latched_off && device.role == DeviceRole::transmitter) {
     row.problem = "lasers of node " + number(device.agent.value) + " are latched off";
   } else if (seen != nullptr && seen->health == DeviceHealth::failed) {
     row.problem = seen->fault.empty() ? "the device failed" : seen->fault;

@@ -18,21 +18,21 @@ Error unknown_device(DeviceId device, std::size_t count) {
 
 /// Does the confirmed setpoint of this device serve the circuit?
 bool serves(const Fabric& fabric, const Device& device, const Setpoint& setpoint, const Circuit& circuit) {
-  if (device.kind == DeviceKind::itla_laser) {
+  if (device.role == DeviceRole::transmitter) {
     return device.elements[0] == circuit.transmitter;
   }
-  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+  if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
     const auto& fibre = fabric.fibre_in[circuit.receiver.value][0];
     const std::optional<ElementId> filter = fibre ? std::optional(fabric.fibres[fibre->value].from.element) : std::nullopt;
     return std::any_of(heater->rings.begin(), heater->rings.end(), [&](const RingResonance& ring) {
       return filter == device.elements[ring.channel] && ring.resonance == centre_of(circuit.slot);
     });
   }
-  if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
     return std::any_of(wss->routes.begin(), wss->routes.end(),
                        [&](const WssRoute& route) { return route.slot == circuit.slot; });
   }
-  return !std::get<OcsSetpoint>(setpoint).connects.empty();
+  return !std::get<CircuitSwitchSetpoint>(setpoint).connects.empty();
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void add(std::vector<FrequencySlot>& slots, FrequencySlot slot) {
 
 void add_emissions(const DevicePlan& plan, std::vector<FrequencySlot>& slots) {
   for (const TimedSetpoint& entry : plan.timeline) {
-    const auto* laser = std::get_if<LaserSetpoint>(&entry.setpoint);
+    const auto* laser = std::get_if<TransmitterSetpoint>(&entry.setpoint);
     if (laser != nullptr && laser->emit) {
       add(slots, laser->slot);
     }
@@ -151,7 +151,7 @@ Instant UnusableWatch::done_at(DeviceId id) const {
 bool UnusableWatch::is_proven_dark(DeviceId id) const {
   const AgentSession& session = sessions_[facts_.fabric->device(id).agent];
   const Observation* seen = sessions_.observed(id);
-  const auto* laser = seen == nullptr ? nullptr : std::get_if<LaserObservation>(&seen->reading);
+  const auto* laser = seen == nullptr ? nullptr : std::get_if<TransmitterObservation>(&seen->reading);
   return session.lasers_latched_off || session.is_reported_dark ||
          (laser != nullptr && seen->read_at > done_at(id) && !laser->emitting);
 }
@@ -161,7 +161,7 @@ UnusableDevice UnusableWatch::entry(DeviceId id, std::string why) const {
   UnusableDevice device{id, true, {}, std::move(why)};
   const Observation* seen = sessions_.observed(id);
   const auto left = left_.find(id);
-  const bool is_laser = facts_.fabric->device(id).kind == DeviceKind::itla_laser;
+  const bool is_laser = facts_.fabric->device(id).role == DeviceRole::transmitter;
   const std::vector<FrequencySlot> base = base_emissions(id);
   if (is_laser && is_proven_dark(id)) {
     device.holds = base.empty();
@@ -169,7 +169,7 @@ UnusableDevice UnusableWatch::entry(DeviceId id, std::string why) const {
   }
   if (is_laser) {
     const auto found = seen == nullptr ? std::nullopt : found_setpoint(*facts_.fabric, id, seen->reading);
-    const auto* light = found && emits(*found) ? &std::get<LaserSetpoint>(*found) : nullptr;
+    const auto* light = found && emits(*found) ? &std::get<TransmitterSetpoint>(*found) : nullptr;
     const bool is_others = light != nullptr && std::find(base.begin(), base.end(), light->slot) == base.end();
     device.holds = left == left_.end() && !is_others;
     if (!device.holds) {
@@ -207,7 +207,7 @@ bool UnusableWatch::is_sound(NodeId node) const {
 }
 
 bool UnusableWatch::may_emit_light(DeviceId laser) const {
-  if (!is_unusable(laser) || facts_.fabric->device(laser).kind != DeviceKind::itla_laser) {
+  if (!is_unusable(laser) || facts_.fabric->device(laser).role != DeviceRole::transmitter) {
     return false;
   }
   const UnusableDevice row = entry(laser, {});
@@ -229,7 +229,7 @@ std::string UnusableWatch::why(DeviceId id) const {
            " has sent nothing for longer than " + std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) +
            " ms";
   }
-  return device.kind == DeviceKind::itla_laser && sessions_.is_latched_by_itself(device.agent)
+  return device.role == DeviceRole::transmitter && sessions_.is_latched_by_itself(device.agent)
              ? "the lasers of node " + std::to_string(device.agent.value) + " are latched off there (loom lasers rearm)"
              : std::string{};
 }

@@ -23,7 +23,7 @@ LightFollower::LightFollower(const Fabric& fabric, const Plan& plan)
     for (const DevicePlan& planned : node.devices) {
       devices_[planned.device.value] = &planned;
       // Inside a stage nothing but lasers changes, so the first entry says all.
-      const auto* heater = std::get_if<HeaterSetpoint>(&planned.timeline.front().setpoint);
+      const auto* heater = std::get_if<FilterSetpoint>(&planned.timeline.front().setpoint);
       for (std::size_t i = 0; heater != nullptr && i < heater->rings.size(); ++i) {
         const ElementId ring = fabric.device(planned.device).elements[heater->rings[i].channel];
         resonances_[ring.value] = heater->rings[i].resonance;

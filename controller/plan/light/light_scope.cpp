@@ -26,11 +26,11 @@ FrequencySlot slot_at(const Transmitter& transmitter, Frequency frequency) {
   return {static_cast<std::int32_t>((offset + half) / kGridStep.mhz), transmitter.channels.first.m};
 }
 
-const std::vector<WssRoute>& rows_of(const WssSetpoint& setpoint) { return setpoint.routes; }
-const std::vector<CrossConnect>& rows_of(const OcsSetpoint& setpoint) { return setpoint.connects; }
+const std::vector<WssRoute>& rows_of(const WavelengthSwitchSetpoint& setpoint) { return setpoint.routes; }
+const std::vector<CrossConnect>& rows_of(const CircuitSwitchSetpoint& setpoint) { return setpoint.connects; }
 
 std::optional<Frequency> resonance_of(const Setpoint& setpoint, std::uint16_t channel) {
-  const auto& rings = std::get<HeaterSetpoint>(setpoint).rings;
+  const auto& rings = std::get<FilterSetpoint>(setpoint).rings;
   const auto ring =
       std::find_if(rings.begin(), rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
   return ring == rings.end() ? std::nullopt : std::optional(ring->resonance);
@@ -78,12 +78,12 @@ class ScopeWalk {
   void add(const Plan& plan) {
     for (const NodePlan& node : plan.nodes) {
       for (const DevicePlan& device : node.devices) {
-        if (fabric_.device(device.device).kind != DeviceKind::itla_laser) {
+        if (fabric_.device(device.device).role != DeviceRole::transmitter) {
           add_setting(device.device, device.timeline.front().setpoint);
           continue;
         }
         for (const TimedSetpoint& entry : device.timeline) {
-          add_light(device.device, std::get<LaserSetpoint>(entry.setpoint));
+          add_light(device.device, std::get<TransmitterSetpoint>(entry.setpoint));
         }
       }
     }
@@ -94,7 +94,7 @@ class ScopeWalk {
     if (!found) {
       return;
     }
-    if (const auto* laser = std::get_if<LaserSetpoint>(&*found)) {
+    if (const auto* laser = std::get_if<TransmitterSetpoint>(&*found)) {
       return add_light(device.id, *laser);
     }
     const auto& known = settings_[device.id.value];
@@ -111,7 +111,7 @@ class ScopeWalk {
     }
   }
 
-  void add_light(DeviceId device, const LaserSetpoint& laser) {
+  void add_light(DeviceId device, const TransmitterSetpoint& laser) {
     auto& slots = lights_[device.value];
     if (laser.emit && std::find(slots.begin(), slots.end(), laser.slot) == slots.end()) {
       slots.push_back(laser.slot);
@@ -159,7 +159,7 @@ class ScopeWalk {
     std::vector<PortNumber> outputs;
     if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
       for (const Setpoint* setpoint : settings_at(at.element)) {
-        for (const WssRoute& route : std::get<WssSetpoint>(*setpoint).routes) {
+        for (const WssRoute& route : std::get<WavelengthSwitchSetpoint>(*setpoint).routes) {
           if (route.input == at.port && overlaps(route.slot, slot)) {
             outputs.push_back(route.output);
           }
@@ -169,7 +169,7 @@ class ScopeWalk {
     }
     if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
       for (const Setpoint* setpoint : settings_at(at.element)) {
-        for (const CrossConnect& connect : std::get<OcsSetpoint>(*setpoint).connects) {
+        for (const CrossConnect& connect : std::get<CircuitSwitchSetpoint>(*setpoint).connects) {
           if (connect.input == at.port) {
             outputs.push_back(connect.output);
           }
@@ -233,17 +233,17 @@ class ScopeWalk {
     const auto leaves_by = [&](PortNumber output) {
       return std::find(outputs.begin(), outputs.end(), output) != outputs.end();
     };
-    switch (fabric_.device(device).kind) {
-      case DeviceKind::wss:
-        return any_row_differs<WssSetpoint>(device, [&](const WssRoute& row) {
+    switch (fabric_.device(device).role) {
+      case DeviceRole::wavelength_switch:
+        return any_row_differs<WavelengthSwitchSetpoint>(device, [&](const WssRoute& row) {
           return overlaps(row.slot, slot) && (row.input == at.port || leaves_by(row.output));
         });
-      case DeviceKind::ocs:
-        return any_row_differs<OcsSetpoint>(
+      case DeviceRole::circuit_switch:
+        return any_row_differs<CircuitSwitchSetpoint>(
             device, [&](const CrossConnect& row) { return row.input == at.port || leaves_by(row.output); });
-      case DeviceKind::heater_bank:
+      case DeviceRole::filter:
         return ring_passes(at.element, slot);
-      case DeviceKind::itla_laser:
+      case DeviceRole::transmitter:
         break;
     }
     return false;
@@ -284,19 +284,19 @@ class ScopeWalk {
 };
 
 Setpoint idle_setpoint(const Fabric& fabric, const Device& device) {
-  switch (device.kind) {
-    case DeviceKind::itla_laser: {
+  switch (device.role) {
+    case DeviceRole::transmitter: {
       const auto& transmitter = std::get<Transmitter>(fabric.element(device.elements.front()).kind);
-      return LaserSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
+      return TransmitterSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
     }
-    case DeviceKind::heater_bank:
-      return HeaterSetpoint{};
-    case DeviceKind::wss:
-      return WssSetpoint{};
-    case DeviceKind::ocs:
+    case DeviceRole::filter:
+      return FilterSetpoint{};
+    case DeviceRole::wavelength_switch:
+      return WavelengthSwitchSetpoint{};
+    case DeviceRole::circuit_switch:
       break;
   }
-  return OcsSetpoint{};
+  return CircuitSwitchSetpoint{};
 }
 
 }  // namespace
@@ -307,16 +307,16 @@ std::vector<DeviceId> lasers_that_meet(const PossibleStates& states, const std::
 
 std::optional<Setpoint> found_setpoint(const Fabric& fabric, DeviceId id, const Reading& reading) {
   const Device& device = fabric.device(id);
-  if (const auto* laser = std::get_if<LaserObservation>(&reading); laser && device.kind == DeviceKind::itla_laser) {
+  if (const auto* laser = std::get_if<TransmitterObservation>(&reading); laser && device.role == DeviceRole::transmitter) {
     const auto& transmitter = std::get<Transmitter>(fabric.element(device.elements.front()).kind);
-    return LaserSetpoint{slot_at(transmitter, laser->frequency), laser->emitting ? laser->power : transmitter.launch_power,
+    return TransmitterSetpoint{slot_at(transmitter, laser->frequency), laser->emitting ? laser->power : transmitter.launch_power,
                          laser->emitting};
   }
-  if (const auto* bank = std::get_if<HeaterObservation>(&reading); bank && device.kind == DeviceKind::heater_bank) {
+  if (const auto* bank = std::get_if<FilterObservation>(&reading); bank && device.role == DeviceRole::filter) {
     if (bank->millivolts.size() < device.elements.size()) {
       return std::nullopt;  // a ring that it does not name may be anywhere, and cold is where light may pass it
     }
-    HeaterSetpoint heater;
+    FilterSetpoint heater;
     for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
       if (bank->millivolts[channel] > kHeaterOffMillivolts) {
         const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
@@ -325,11 +325,11 @@ std::optional<Setpoint> found_setpoint(const Fabric& fabric, DeviceId id, const 
     }
     return heater;
   }
-  if (const auto* wss = std::get_if<WssObservation>(&reading); wss && device.kind == DeviceKind::wss) {
-    return WssSetpoint{wss->routes};
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading); wss && device.role == DeviceRole::wavelength_switch) {
+    return WavelengthSwitchSetpoint{wss->routes};
   }
-  if (const auto* ocs = std::get_if<OcsObservation>(&reading); ocs && device.kind == DeviceKind::ocs) {
-    return OcsSetpoint{ocs->connects};
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading); ocs && device.role == DeviceRole::circuit_switch) {
+    return CircuitSwitchSetpoint{ocs->connects};
   }
   return std::nullopt;
 }

@@ -15,7 +15,7 @@ struct Finding {
 constexpr Finding kHealthy{};
 
 /// A laser by one entry of its timeline that emits.
-Finding judge_emission(const LaserSetpoint& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
+Finding judge_emission(const TransmitterSetpoint& wanted, const TransmitterObservation& seen, const ReconcileLimits& limits) {
   const FrequencyOffset off = magnitude(seen.frequency - centre_of(wanted.slot));
   if (off.mhz > width_of(wanted.slot).mhz / 2) {
     return {LightState::dark, LightCause::other_frequency};  // no grating and no filter leads it where it shall go
@@ -33,7 +33,7 @@ Finding judge_emission(const LaserSetpoint& wanted, const LaserObservation& seen
 }
 
 /// Under timeslots or grants it agrees with any of its entries, darkness in between included.
-Finding judge_laser(const DevicePlan& plan, const LaserObservation& seen, bool is_played, const ReconcileLimits& limits) {
+Finding judge_laser(const DevicePlan& plan, const TransmitterObservation& seen, bool is_played, const ReconcileLimits& limits) {
   const bool plays = plan.timeline.back().hold != kForever;
   if (!seen.emitting || seen.power <= kNoLight) {
     return !plays      ? Finding{LightState::dark, LightCause::not_emitting}
@@ -42,7 +42,7 @@ Finding judge_laser(const DevicePlan& plan, const LaserObservation& seen, bool i
   }
   Finding best{LightState::dark, LightCause::not_emitting};
   for (const TimedSetpoint& entry : plan.timeline) {
-    const auto& wanted = std::get<LaserSetpoint>(entry.setpoint);
+    const auto& wanted = std::get<TransmitterSetpoint>(entry.setpoint);
     if (const Finding found = judge_emission(wanted, seen, limits); wanted.emit && found.state <= best.state) {
       best = found;
     }
@@ -66,7 +66,7 @@ Finding judge_motion(bool is_ordered) {
   return is_ordered ? Finding{LightState::unknown, LightCause::moving} : Finding{LightState::dark, LightCause::not_settled};
 }
 
-Finding judge_wss(const WssSetpoint& wanted, const WssObservation& seen, bool is_ordered, const Hop& hop, FrequencySlot slot,
+Finding judge_wss(const WavelengthSwitchSetpoint& wanted, const WavelengthSwitchObservation& seen, bool is_ordered, const Hop& hop, FrequencySlot slot,
                   const ReconcileLimits& limits) {
   const auto carries = [&](const WssRoute& route) {
     return route.slot == slot && route.input == hop.input && route.output == hop.output;
@@ -83,7 +83,7 @@ Finding judge_wss(const WssSetpoint& wanted, const WssObservation& seen, bool is
   return found->attenuation - planned > limits.dim_beyond ? Finding{LightState::degraded, LightCause::attenuated} : kHealthy;
 }
 
-Finding judge_ocs(const OcsObservation& seen, bool is_ordered, const Hop& hop) {
+Finding judge_ocs(const CircuitSwitchObservation& seen, bool is_ordered, const Hop& hop) {
   if (std::find(seen.connects.begin(), seen.connects.end(), CrossConnect{hop.input, hop.output}) == seen.connects.end()) {
     return {LightState::dark, LightCause::not_connected};
   }
@@ -102,7 +102,7 @@ class Judge {
     }
     const DevicePlan* plan = paths_.device(*id);
     const std::optional<Observation>& seen = readings_.devices[id->value];
-    const bool is_laser = paths_.fabric().device(*id).kind == DeviceKind::itla_laser;
+    const bool is_laser = paths_.fabric().device(*id).role == DeviceRole::transmitter;
     const AgentLight agent = agent_of(*id);
     if (agent == AgentLight::latched && is_laser) {
       return {LightState::dark, LightCause::latched};
@@ -155,7 +155,7 @@ class Judge {
     }
     const std::optional<Observation>& seen = readings_.devices[id.value];
     // A module that says that it is broken was read; a driver that gave up knows nothing.
-    const auto* laser = seen ? std::get_if<LaserObservation>(&seen->reading) : nullptr;
+    const auto* laser = seen ? std::get_if<TransmitterObservation>(&seen->reading) : nullptr;
     const bool says_so = laser != nullptr && laser->status_fatal != 0 && seen->fault.empty();
     if (seen && seen->health == DeviceHealth::failed && !says_so) {
       return Finding{LightState::unknown, LightCause::driver_gave_up};
@@ -170,19 +170,19 @@ class Judge {
     const Setpoint& wanted = plan.timeline.front().setpoint;
     const Element& element = paths_.fabric().element(hop.element);
     const bool is_ordered = std::binary_search(readings_.ordered.begin(), readings_.ordered.end(), seen.device);
-    if (const auto* laser = std::get_if<LaserObservation>(&seen.reading)) {
+    if (const auto* laser = std::get_if<TransmitterObservation>(&seen.reading)) {
       const bool is_played = std::binary_search(readings_.played.begin(), readings_.played.end(), circuit_.job);
       return judge_laser(plan, *laser, is_played, readings_.limits);
     }
-    if (const auto* bank = std::get_if<HeaterObservation>(&seen.reading)) {
+    if (const auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
       const std::size_t channel = paths_.fabric().index_in_device[hop.element.value];
       const std::int32_t millivolts = channel < bank->millivolts.size() ? bank->millivolts[channel] : 0;
       return judge_ring(std::get<RingFilter>(element.kind), hop, millivolts, circuit_.slot, readings_.limits);
     }
-    if (const auto* wss = std::get_if<WssObservation>(&seen.reading)) {
-      return judge_wss(std::get<WssSetpoint>(wanted), *wss, is_ordered, hop, circuit_.slot, readings_.limits);
+    if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading)) {
+      return judge_wss(std::get<WavelengthSwitchSetpoint>(wanted), *wss, is_ordered, hop, circuit_.slot, readings_.limits);
     }
-    if (const auto* ocs = std::get_if<OcsObservation>(&seen.reading)) {
+    if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading)) {
       return judge_ocs(*ocs, is_ordered, hop);
     }
     return {LightState::unknown, LightCause::never_read};

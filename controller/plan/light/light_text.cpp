@@ -15,7 +15,7 @@ std::string in_gigahertz(std::int64_t mhz) {
 }
 
 /// What the cause alone does not say: readings and limits.
-std::string text_of_laser(LightCause cause, const LaserObservation& seen, FrequencySlot slot, const ReconcileLimits& limits) {
+std::string text_of_laser(LightCause cause, const TransmitterObservation& seen, FrequencySlot slot, const ReconcileLimits& limits) {
   const std::string off = to_string(seen.frequency) + ", off " + to_string(centre_of(slot)) + " by " +
                           in_gigahertz((seen.frequency - centre_of(slot)).mhz);
   switch (cause) {
@@ -34,7 +34,7 @@ std::string text_of_laser(LightCause cause, const LaserObservation& seen, Freque
   }
 }
 
-std::string text_of_ring(LightCause cause, const RingFilter& ring, const HeaterObservation& bank, std::size_t channel,
+std::string text_of_ring(LightCause cause, const RingFilter& ring, const FilterObservation& bank, std::size_t channel,
                          FrequencySlot slot, const ReconcileLimits& limits) {
   const std::int32_t millivolts = channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
   const Frequency found = resonance_at(ring, millivolts);
@@ -106,11 +106,11 @@ class Sentence {
   }
 
   std::string measured(const Element& element, const Observation& seen) const {
-    if (const auto* laser = std::get_if<LaserObservation>(&seen.reading)) {
+    if (const auto* laser = std::get_if<TransmitterObservation>(&seen.reading)) {
       return text_of_laser(light_.cause, *laser, slot_, readings_.limits);
     }
     const auto* ring = std::get_if<RingFilter>(&element.kind);
-    const auto* bank = std::get_if<HeaterObservation>(&seen.reading);
+    const auto* bank = std::get_if<FilterObservation>(&seen.reading);
     return ring == nullptr || bank == nullptr
                ? "reads otherwise"
                : text_of_ring(light_.cause, *ring, *bank, paths_.fabric().index_in_device[element.id.value], slot_,

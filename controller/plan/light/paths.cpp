@@ -42,11 +42,11 @@ Positions positions_of(const Fabric& fabric, const Plan& plan) {
     for (const DevicePlan& planned : node.devices) {
       const auto& elements = fabric.device(planned.device).elements;
       const Setpoint& setpoint = planned.timeline.front().setpoint;
-      if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+      if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
         positions.routes[elements[0].value] = wss->routes;
-      } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+      } else if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
         positions.connects[elements[0].value] = ocs->connects;
-      } else if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+      } else if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
         for (const RingResonance& ring : heater->rings) {
           const std::int64_t n = (ring.resonance.mhz - kGridAnchor.mhz) / kGridStep.mhz;
           positions.resonances[elements[ring.channel].value] = FrequencySlot{static_cast<std::int32_t>(n), 0};

@@ -79,14 +79,14 @@ Result<std::vector<Row>> found_rows(const Device& device, const std::vector<Row>
   return known;
 }
 
-Result<LaserSetpoint> found_laser(const Fabric& fabric, const Device& device, const LaserObservation& seen) {
+Result<TransmitterSetpoint> found_laser(const Fabric& fabric, const Device& device, const TransmitterObservation& seen) {
   const auto& transmitter = std::get<Transmitter>(fabric.element(device.elements[0]).kind);
   const Dbm full = transmitter.launch_power;
   const bool reads_high = seen.power > full && seen.power <= full + kMeterError;
   for (std::int32_t channel = 0; channel < transmitter.channels.count; ++channel) {
     const FrequencySlot slot = transmitter.channels.slot(channel);
     if (magnitude(seen.frequency - centre_of(slot)) <= ReconcileLimits{}.detuned_beyond) {
-      return LaserSetpoint{slot, reads_high ? full : seen.power, true};
+      return TransmitterSetpoint{slot, reads_high ? full : seen.power, true};
     }
   }
   return unlawful(device,
@@ -94,7 +94,7 @@ Result<LaserSetpoint> found_laser(const Fabric& fabric, const Device& device, co
 }
 
 Result<Setpoint> found_on_laser(const Fabric& fabric, const Device& device, const DevicePlan& desired,
-                                const LaserObservation& seen, Drift drift) {
+                                const TransmitterObservation& seen, Drift drift) {
   if (desired.timeline.size() != 1 || desired.timeline.front().hold != kForever) {
     return unlawful(device, "it plays timeslots, and one reading says nothing of the others");
   }
@@ -115,26 +115,26 @@ Result<Setpoint> found_setpoint(const Fabric& fabric, const DevicePlan& desired,
                                 const DeviceOverride* known) {
   const Device& device = fabric.device(desired.device);
   const Setpoint& wanted = desired.timeline.front().setpoint;
-  if (const auto* laser = std::get_if<LaserObservation>(&seen.reading)) {
+  if (const auto* laser = std::get_if<TransmitterObservation>(&seen.reading)) {
     return found_on_laser(fabric, device, desired, *laser, drift);
   }
-  if (const auto* wss = std::get_if<WssObservation>(&seen.reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
-    const auto* kept = setpoint_of<WssSetpoint>(known);
-    auto rows = found_rows(device, std::get<WssSetpoint>(wanted).routes, wss->routes,
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading); wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
+    const auto* kept = setpoint_of<WavelengthSwitchSetpoint>(known);
+    auto rows = found_rows(device, std::get<WavelengthSwitchSetpoint>(wanted).routes, wss->routes,
                            kept == nullptr ? std::vector<WssRoute>{} : kept->routes);
-    return rows ? Result<Setpoint>(WssSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());
+    return rows ? Result<Setpoint>(WavelengthSwitchSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());
   }
-  if (const auto* ocs = std::get_if<OcsObservation>(&seen.reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
-    const auto* kept = setpoint_of<OcsSetpoint>(known);
-    auto rows = found_rows(device, std::get<OcsSetpoint>(wanted).connects, ocs->connects,
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading); ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
+    const auto* kept = setpoint_of<CircuitSwitchSetpoint>(known);
+    auto rows = found_rows(device, std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects,
                            kept == nullptr ? std::vector<CrossConnect>{} : kept->connects);
-    return rows ? Result<Setpoint>(OcsSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());
+    return rows ? Result<Setpoint>(CircuitSwitchSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());
   }
   return unlawful(device, "heat has no place of its own on the grid that a plan could name");
 }
 
 Result<std::vector<TimedSetpoint>> beside_laser(const Device& device, std::vector<TimedSetpoint> planned,
-                                                const LaserSetpoint& adopted) {
+                                                const TransmitterSetpoint& adopted) {
   const bool is_lit =
       std::any_of(planned.begin(), planned.end(), [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
   if (adopted.emit) {
@@ -145,7 +145,7 @@ Result<std::vector<TimedSetpoint>> beside_laser(const Device& device, std::vecto
   }
   for (TimedSetpoint& entry : planned) {
     if (emits(entry.setpoint)) {
-      std::get<LaserSetpoint>(entry.setpoint).power = adopted.power;
+      std::get<TransmitterSetpoint>(entry.setpoint).power = adopted.power;
     }
   }
   return planned;
@@ -169,23 +169,23 @@ Result<DeviceOverride> adoption_of(const Fabric& fabric, const DevicePlan& desir
 Result<std::vector<TimedSetpoint>> beside(const Device& device, const std::vector<TimedSetpoint>& planned,
                                           const DeviceOverride& adopted) {
   LOOM_ASSERT(adopted.is_adopted() && planned.front().setpoint.index() == adopted.setpoint.index());
-  if (const auto* laser = std::get_if<LaserSetpoint>(&adopted.setpoint)) {
+  if (const auto* laser = std::get_if<TransmitterSetpoint>(&adopted.setpoint)) {
     return beside_laser(device, planned, *laser);
   }
   std::vector<TimedSetpoint> timeline = planned;
   Setpoint& first = timeline.front().setpoint;
-  if (const auto* wss = std::get_if<WssSetpoint>(&adopted.setpoint)) {
-    auto rows = merged(device, std::get<WssSetpoint>(first).routes, wss->routes);
+  if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&adopted.setpoint)) {
+    auto rows = merged(device, std::get<WavelengthSwitchSetpoint>(first).routes, wss->routes);
     if (!rows) {
       return std::unexpected(std::move(rows).error());
     }
-    first = WssSetpoint{*std::move(rows)};
-  } else if (const auto* ocs = std::get_if<OcsSetpoint>(&adopted.setpoint)) {
-    auto rows = merged(device, std::get<OcsSetpoint>(first).connects, ocs->connects);
+    first = WavelengthSwitchSetpoint{*std::move(rows)};
+  } else if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&adopted.setpoint)) {
+    auto rows = merged(device, std::get<CircuitSwitchSetpoint>(first).connects, ocs->connects);
     if (!rows) {
       return std::unexpected(std::move(rows).error());
     }
-    first = OcsSetpoint{*std::move(rows)};
+    first = CircuitSwitchSetpoint{*std::move(rows)};
   }
   return timeline;
 }

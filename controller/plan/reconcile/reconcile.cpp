@@ -8,7 +8,7 @@
 namespace loom {
 namespace {
 
-Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, const ReconcileLimits& limits) {
+Drift drift_of_laser(const TransmitterSetpoint& wanted, const TransmitterObservation& seen, const ReconcileLimits& limits) {
   if (!wanted.emit) {
     return seen.emitting && seen.power > kNoLight ? Drift::foreign : Drift::none;  // an emission that sends nothing is none
   }
@@ -22,10 +22,10 @@ Drift drift_of_laser(const LaserSetpoint& wanted, const LaserObservation& seen, 
 }
 
 /// The mildest of all entries: a laser between two timeslots agrees with one of them.
-Drift drift_of_timeline(const DevicePlan& plan, const LaserObservation& seen, const ReconcileLimits& limits) {
+Drift drift_of_timeline(const DevicePlan& plan, const TransmitterObservation& seen, const ReconcileLimits& limits) {
   Drift first = Drift::none;
   for (std::size_t i = 0; i < plan.timeline.size(); ++i) {
-    const Drift drift = drift_of_laser(std::get<LaserSetpoint>(plan.timeline[i].setpoint), seen, limits);
+    const Drift drift = drift_of_laser(std::get<TransmitterSetpoint>(plan.timeline[i].setpoint), seen, limits);
     if (drift == Drift::none) {
       return drift;
     }
@@ -49,11 +49,11 @@ Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen
                                                                                                      : Drift::none;
 }
 
-std::int32_t millivolts_of(const HeaterObservation& bank, std::size_t channel) {
+std::int32_t millivolts_of(const FilterObservation& bank, std::size_t channel) {
   return channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
 }
 
-const RingResonance* ring_of(const HeaterSetpoint& wanted, std::size_t channel) {
+const RingResonance* ring_of(const FilterSetpoint& wanted, std::size_t channel) {
   const auto ring = std::find_if(wanted.rings.begin(), wanted.rings.end(),
                                  [&](const RingResonance& candidate) { return candidate.channel == channel; });
   return ring == wanted.rings.end() ? nullptr : &*ring;
@@ -72,7 +72,7 @@ Drift drift_of_ring(const RingFilter& ring, const RingResonance* wanted, std::in
   return is_off ? Drift::missing : Drift::detuned;
 }
 
-Drift drift_of_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint& wanted, const HeaterObservation& seen,
+Drift drift_of_bank(const Fabric& fabric, const Device& device, const FilterSetpoint& wanted, const FilterObservation& seen,
                     const ReconcileLimits& limits) {
   Drift drift = Drift::none;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
@@ -90,17 +90,17 @@ Drift drift_of_bank(const Fabric& fabric, const Device& device, const HeaterSetp
 /// Of a reading that is believed.
 Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Reading& reading, const ReconcileLimits& limits) {
   const Setpoint& wanted = plan.timeline.front().setpoint;
-  if (const auto* laser = std::get_if<LaserObservation>(&reading); laser && std::holds_alternative<LaserSetpoint>(wanted)) {
+  if (const auto* laser = std::get_if<TransmitterObservation>(&reading); laser && std::holds_alternative<TransmitterSetpoint>(wanted)) {
     return drift_of_timeline(plan, *laser, limits);
   }
-  if (const auto* bank = std::get_if<HeaterObservation>(&reading); bank && std::holds_alternative<HeaterSetpoint>(wanted)) {
-    return drift_of_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank, limits);
+  if (const auto* bank = std::get_if<FilterObservation>(&reading); bank && std::holds_alternative<FilterSetpoint>(wanted)) {
+    return drift_of_bank(fabric, fabric.device(plan.device), std::get<FilterSetpoint>(wanted), *bank, limits);
   }
-  if (const auto* wss = std::get_if<WssObservation>(&reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
-    return drift_of_rows(std::get<WssSetpoint>(wanted).routes, wss->routes);
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading); wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
+    return drift_of_rows(std::get<WavelengthSwitchSetpoint>(wanted).routes, wss->routes);
   }
-  if (const auto* ocs = std::get_if<OcsObservation>(&reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
-    return drift_of_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects);
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading); ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
+    return drift_of_rows(std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects);
   }
   return Drift::stale;  // no reading yet, or one of another kind of device
 }
@@ -144,7 +144,7 @@ Drift drift_of(const Fabric& fabric, const DevicePlan& plan, const Observation* 
   }
   const Drift drift = drift_of_reading(fabric, plan, seen->reading, limits);
   // A driver that asks again has taken its fault back and knows nothing yet; a module that says it is broken was read.
-  const auto* laser = std::get_if<LaserObservation>(&seen->reading);
+  const auto* laser = std::get_if<TransmitterObservation>(&seen->reading);
   const bool says_so = laser != nullptr && laser->status_fatal != 0 && seen->fault.empty();
   const bool gave_up = seen->health == DeviceHealth::failed && !says_so;
   return drift == Drift::none && gave_up ? Drift::stale : drift;

@@ -7,11 +7,11 @@
 namespace loom {
 namespace {
 
-std::string describe(const LaserSetpoint& wanted) {
+std::string describe(const TransmitterSetpoint& wanted) {
   return wanted.emit ? to_string(centre_of(wanted.slot)) + " at " + to_string(wanted.power) : "darkness";
 }
 
-std::string describe(const LaserObservation& seen) {
+std::string describe(const TransmitterObservation& seen) {
   return seen.emitting ? to_string(seen.frequency) + " at " + to_string(seen.power) : "darkness";
 }
 
@@ -48,8 +48,8 @@ std::string in_gigahertz(std::int64_t mhz) {
   return (mhz < 0 ? "-" : "+") + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GHz";
 }
 
-std::string describe_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint& wanted,
-                          const HeaterObservation& seen, const ReconcileLimits& limits) {
+std::string describe_bank(const Fabric& fabric, const Device& device, const FilterSetpoint& wanted,
+                          const FilterObservation& seen, const ReconcileLimits& limits) {
   std::string text;
   std::size_t count = 0;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
@@ -76,8 +76,8 @@ std::string describe_bank(const Fabric& fabric, const Device& device, const Heat
   return count > 1 ? text + "; and " + std::to_string(count - 1) + " more channels" : text;
 }
 
-std::string describe_laser(const DevicePlan& plan, const LaserObservation& seen, Drift drift, const ReconcileLimits& limits) {
-  const auto& wanted = std::get<LaserSetpoint>(plan.timeline.front().setpoint);
+std::string describe_laser(const DevicePlan& plan, const TransmitterObservation& seen, Drift drift, const ReconcileLimits& limits) {
+  const auto& wanted = std::get<TransmitterSetpoint>(plan.timeline.front().setpoint);
   std::string text =
       "desired " + describe(wanted) +
       (plan.timeline.size() > 1 ? " or another of its " + std::to_string(plan.timeline.size()) + " timeslots" : "") +
@@ -96,19 +96,19 @@ std::string describe_laser(const DevicePlan& plan, const LaserObservation& seen,
 std::string describe_reading(const Fabric& fabric, const DevicePlan& plan, const Observation& seen, Drift drift,
                              const ReconcileLimits& limits) {
   const Setpoint& wanted = plan.timeline.front().setpoint;
-  if (const auto* laser = std::get_if<LaserObservation>(&seen.reading);
-      laser && std::holds_alternative<LaserSetpoint>(wanted)) {
+  if (const auto* laser = std::get_if<TransmitterObservation>(&seen.reading);
+      laser && std::holds_alternative<TransmitterSetpoint>(wanted)) {
     return describe_laser(plan, *laser, drift, limits);
   }
-  if (const auto* bank = std::get_if<HeaterObservation>(&seen.reading);
-      bank && std::holds_alternative<HeaterSetpoint>(wanted)) {
-    return describe_bank(fabric, fabric.device(plan.device), std::get<HeaterSetpoint>(wanted), *bank, limits);
+  if (const auto* bank = std::get_if<FilterObservation>(&seen.reading);
+      bank && std::holds_alternative<FilterSetpoint>(wanted)) {
+    return describe_bank(fabric, fabric.device(plan.device), std::get<FilterSetpoint>(wanted), *bank, limits);
   }
-  if (const auto* wss = std::get_if<WssObservation>(&seen.reading); wss && std::holds_alternative<WssSetpoint>(wanted)) {
-    return describe_rows(std::get<WssSetpoint>(wanted).routes, wss->routes);
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading); wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
+    return describe_rows(std::get<WavelengthSwitchSetpoint>(wanted).routes, wss->routes);
   }
-  if (const auto* ocs = std::get_if<OcsObservation>(&seen.reading); ocs && std::holds_alternative<OcsSetpoint>(wanted)) {
-    return describe_rows(std::get<OcsSetpoint>(wanted).connects, ocs->connects);
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading); ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
+    return describe_rows(std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects);
   }
   return "no reading of its kind";
 }

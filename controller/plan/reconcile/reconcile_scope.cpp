@@ -17,7 +17,7 @@ class ScopeFinder {
     std::vector<DeviceId> moving;
     for (const DeviceId id : drifted) {
       devices_.insert(id);
-      if (fabric_.device(id).kind == DeviceKind::itla_laser) {
+      if (fabric_.device(id).role == DeviceRole::transmitter) {
         transmitters_.insert(fabric_.device(id).elements.front());
       } else {
         moving.push_back(id);

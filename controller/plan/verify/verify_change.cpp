@@ -9,9 +9,9 @@ namespace {
 
 /// Nothing emits, nothing is routed, no ring is held.
 bool is_idle(const Setpoint& setpoint) {
-  const auto* heater = std::get_if<HeaterSetpoint>(&setpoint);
-  const auto* wss = std::get_if<WssSetpoint>(&setpoint);
-  const auto* ocs = std::get_if<OcsSetpoint>(&setpoint);
+  const auto* heater = std::get_if<FilterSetpoint>(&setpoint);
+  const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
+  const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint);
   return !emits(setpoint) && (heater == nullptr || heater->rings.empty()) && (wss == nullptr || wss->routes.empty()) &&
          (ocs == nullptr || ocs->connects.empty());
 }
@@ -47,7 +47,7 @@ class ChangeRules {
     if (plan.left_alone &&
         std::none_of(plan.timeline.begin(), plan.timeline.end(),
                      [](const TimedSetpoint& entry) { return emits(entry.setpoint); }) &&
-        fabric_.device(plan.device).kind == DeviceKind::itla_laser) {
+        fabric_.device(plan.device).role == DeviceRole::transmitter) {
       return false;
     }
     return before_ ? before_->devices[plan.device.value]->timeline != plan.timeline : !is_idle(plan);
@@ -88,7 +88,7 @@ class ChangeRules {
     const auto holds_base = [&](const Setpoint& setpoint) {
       return before_ ? before_->devices[device.device.value]->timeline.front().setpoint == setpoint : is_idle(setpoint);
     };
-    const bool is_laser = fabric_.device(device.device).kind == DeviceKind::itla_laser;
+    const bool is_laser = fabric_.device(device.device).role == DeviceRole::transmitter;
     if (changed && !is_laser && std::none_of(device.may_hold.begin(), device.may_hold.end(), holds_base)) {
       declare(name + " moves from where the base has it, which is not among what it may hold");
     }

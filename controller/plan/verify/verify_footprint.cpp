@@ -45,7 +45,7 @@ class Walk {
 
   void enter(const Element& element, PortNumber input) {
     if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
-      if (const WssSetpoint* wss = settings_.wss[element.id.value]) {
+      if (const WavelengthSwitchSetpoint* wss = settings_.wss[element.id.value]) {
         each_overlapping(wss->routes, input, slot_, [&](const WssRoute& route) {
           marks_.push_back(route.attenuation.centi);
           leave(element.id, route.output);
@@ -57,7 +57,7 @@ class Walk {
     } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
       enter_ring(element, *ring, input);
     } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-      const OcsSetpoint* ocs = settings_.ocs[element.id.value];
+      const CircuitSwitchSetpoint* ocs = settings_.ocs[element.id.value];
       for (std::size_t i = 0; ocs != nullptr && i < ocs->connects.size(); ++i) {
         leave(element.id, ocs->connects[i].input == input ? ocs->connects[i].output : -1);
       }

@@ -45,7 +45,7 @@ class GrantRules {
              std::to_string(longest.count()) + " ns");
     }
     for (const AllowedWavelength& wavelength : map.wavelengths) {
-      if (wavelength.laser.value >= fabric_.devices.size() || fabric_.device(wavelength.laser).kind != DeviceKind::itla_laser) {
+      if (wavelength.laser.value >= fabric_.devices.size() || fabric_.device(wavelength.laser).role != DeviceRole::transmitter) {
         refuse(name(slice.node) + ": its table names device " + std::to_string(wavelength.laser.value) + ", which is no laser");
         continue;
       }
@@ -85,7 +85,7 @@ class GrantRules {
       const DevicePlan* device = laser.value < settings_.devices.size() ? settings_.devices[laser.value] : nullptr;
       std::vector<FrequencySlot> emitted;
       for (std::size_t i = 0; device != nullptr && i < device->timeline.size(); ++i) {
-        const auto* setpoint = std::get_if<LaserSetpoint>(&device->timeline[i].setpoint);
+        const auto* setpoint = std::get_if<TransmitterSetpoint>(&device->timeline[i].setpoint);
         if (setpoint != nullptr && setpoint->emit) {
           emitted.push_back(setpoint->slot);
         }

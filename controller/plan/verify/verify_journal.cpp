@@ -83,7 +83,7 @@ class Numbers {
       return refuse(who + " is set, of " + std::to_string(fabric_.devices.size()));
     }
     const Device& device = fabric_.device(override.device);
-    if (override.setpoint.index() != static_cast<std::size_t>(device.kind)) {  // both in one order, see verify_setpoints.cpp
+    if (override.setpoint.index() != static_cast<std::size_t>(device.role)) {  // both in one order, see verify_setpoints.cpp
       refuse(who + " (" + device.name + ") is set as one of another kind");
     }
   }

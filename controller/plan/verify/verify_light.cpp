@@ -116,7 +116,7 @@ class LightRules {
       if (moves[job]) {
         groups[job].push_back(&source);
       } else {
-        const LaserSetpoint& laser = source.emissions[0].laser;
+        const TransmitterSetpoint& laser = source.emissions[0].laser;
         still_.push_back({source.transmitter, laser.slot, laser.power});
       }
     }

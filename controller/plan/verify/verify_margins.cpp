@@ -29,7 +29,7 @@ class Margins {
         reloads_(fabric.elements.size()) {
     for (const NodePlan& node : plan.nodes) {
       for (const DevicePlan& device : node.devices) {
-        if (device.touched && fabric.device(device.device).kind == DeviceKind::wss) {
+        if (device.touched && fabric.device(device.device).role == DeviceRole::wavelength_switch) {
           reloads_[fabric.device(device.device).elements[0].value] = true;
           any_reloads_ = true;
         }

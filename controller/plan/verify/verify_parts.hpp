@@ -50,7 +50,7 @@ struct Reception {
 inline constexpr double kCrosstalkLimit = 0.01;
 
 struct Emission {
-  LaserSetpoint laser;
+  TransmitterSetpoint laser;
   Duration begin{};  ///< from relight
   Duration end = kForever;
 };
@@ -68,8 +68,8 @@ struct Settings {
   Settings(const Fabric& fabric, const Plan& plan);
   std::vector<const DevicePlan*> devices;            ///< by device
   std::vector<Source> sources;                       ///< every transmitter with a device, ascending element
-  std::vector<const WssSetpoint*> wss;               ///< by element
-  std::vector<const OcsSetpoint*> ocs;               ///< by element
+  std::vector<const WavelengthSwitchSetpoint*> wss;               ///< by element
+  std::vector<const CircuitSwitchSetpoint*> ocs;               ///< by element
   std::vector<std::optional<Frequency>> resonances;  ///< by element; nothing = parked
   std::vector<bool> by_hand;                         ///< by element: a transmitter that an operator set, may serve no circuit
 };
@@ -137,7 +137,7 @@ class LightTracer {
 
   void order();
   void measure();
-  std::vector<std::int32_t> leak_exits_of(const Element& element, const WssSetpoint& setpoint) const;
+  std::vector<std::int32_t> leak_exits_of(const Element& element, const WavelengthSwitchSetpoint& setpoint) const;
   void follow(const Lit& light);
   Layer gather();
   Passage passage_of(const Element& element, PortNumber input, const Cell& cell);

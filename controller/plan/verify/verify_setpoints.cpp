@@ -68,7 +68,7 @@ class Structure {
     }
     for (const TimedSetpoint& entry : plan.timeline) {
       static constexpr std::array<std::size_t, 4> kSetpointOfKind{0, 1, 2, 3};
-      if (entry.setpoint.index() != kSetpointOfKind[static_cast<std::size_t>(device.kind)]) {
+      if (entry.setpoint.index() != kSetpointOfKind[static_cast<std::size_t>(device.role)]) {
         refuse(device.name + ": the setpoint is one of another kind of device");
       } else {
         check_setpoint(entry.setpoint, device);
@@ -82,7 +82,7 @@ class Structure {
 
   void check_setpoint(const Setpoint& setpoint, const Device& device) {
     const Element& element = fabric_.element(device.elements[0]);
-    if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
+    if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
       std::int32_t previous = -1;
       for (const RingResonance& ring : heater->rings) {
         if (ring.channel >= device.elements.size() || ring.channel <= previous) {
@@ -92,9 +92,9 @@ class Structure {
         }
         previous = ring.channel;
       }
-    } else if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
+    } else if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
       check_routes(wss->routes, device, element);
-    } else if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
+    } else if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
       std::int32_t previous = -1;
       std::vector<bool> used(element.outputs);
       for (const CrossConnect& connect : ocs->connects) {
@@ -183,7 +183,7 @@ class Structure {
 void check_laser(const Device& device, const Transmitter& transmitter, const DevicePlan& plan, const Intent& intent,
                  Faults& faults) {
   for (const TimedSetpoint& entry : plan.timeline) {
-    const auto& laser = std::get<LaserSetpoint>(entry.setpoint);
+    const auto& laser = std::get<TransmitterSetpoint>(entry.setpoint);
     if (transmitter.channels.channel_of(laser.slot) < 0 || laser.slot.m != transmitter.channels.first.m) {
       faults.add(rules::kLaserRange, [&] {
         return device.name + ": " + to_string(centre_of(laser.slot)) + " is none of its " +
@@ -202,7 +202,7 @@ void check_laser(const Device& device, const Transmitter& transmitter, const Dev
   }
 }
 
-void check_bank(const Fabric& fabric, const Device& device, const HeaterSetpoint& heater, Faults& faults) {
+void check_bank(const Fabric& fabric, const Device& device, const FilterSetpoint& heater, Faults& faults) {
   for (const RingResonance& wanted : heater.rings) {
     const auto& ring = std::get<RingFilter>(fabric.element(device.elements[wanted.channel]).kind);
     const double power = static_cast<double>((ring.cold_resonance - wanted.resonance).mhz) / ring.mhz_per_milliwatt;
@@ -300,7 +300,7 @@ void check_timeline(const Device& device, const DevicePlan& plan, Duration need,
                " ns, before the one before it ends at " + std::to_string(end.count()) + " ns";
       });
     }
-    if (plan.timeline.size() > 1 && !std::holds_alternative<LaserSetpoint>(entry.setpoint)) {
+    if (plan.timeline.size() > 1 && !std::holds_alternative<TransmitterSetpoint>(entry.setpoint)) {
       faults.add(rules::kGuardTime, [&] { return device.name + " moves inside a stage; only lasers may"; });
     }
     if (entry.hold != kForever && emits(entry.setpoint) && entry.guard < need) {
@@ -327,11 +327,11 @@ void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& set
     const Device& device = fabric.device(plan_of_device->device);
     const ElementId first = device.elements[0];
     Duration need{};
-    if (device.kind == DeviceKind::itla_laser) {
+    if (device.role == DeviceRole::transmitter) {
       const auto& transmitter = std::get<Transmitter>(fabric.element(first).kind);
       need = need_of(transmitter, acquisition[first.value]);
       check_laser(device, transmitter, *plan_of_device, intent, faults);
-    } else if (const auto* heater = std::get_if<HeaterSetpoint>(&plan_of_device->timeline.front().setpoint)) {
+    } else if (const auto* heater = std::get_if<FilterSetpoint>(&plan_of_device->timeline.front().setpoint)) {
       check_bank(fabric, device, *heater, faults);
     }
     check_timeline(device, *plan_of_device, need, faults);

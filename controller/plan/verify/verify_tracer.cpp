@@ -35,18 +35,18 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
       devices[device.device.value] = &device;
       const auto& elements = fabric.device(device.device).elements;
       const Setpoint& first = device.timeline.front().setpoint;
-      if (const auto* route = std::get_if<WssSetpoint>(&first)) {
+      if (const auto* route = std::get_if<WavelengthSwitchSetpoint>(&first)) {
         wss[elements[0].value] = route;
-      } else if (const auto* connect = std::get_if<OcsSetpoint>(&first)) {
+      } else if (const auto* connect = std::get_if<CircuitSwitchSetpoint>(&first)) {
         ocs[elements[0].value] = connect;
-      } else if (const auto* heater = std::get_if<HeaterSetpoint>(&first)) {
+      } else if (const auto* heater = std::get_if<FilterSetpoint>(&first)) {
         for (const RingResonance& ring : heater->rings) {
           resonances[elements[ring.channel].value] = ring.resonance;
         }
       } else {
         Source source{elements[0], &device, {}};
         for (const TimedSetpoint& entry : device.timeline) {
-          const auto& laser = std::get<LaserSetpoint>(entry.setpoint);
+          const auto& laser = std::get<TransmitterSetpoint>(entry.setpoint);
           if (laser.emit) {
             const Duration begin = entry.offset + entry.guard;
             source.emissions.push_back({laser, begin, entry.hold == kForever ? kForever : begin + entry.hold});
@@ -115,7 +115,7 @@ void LightTracer::measure() {
 }
 
 /// Leaks are many and need no passband: their exits are looked up. By input and colour; -1 where no route is open.
-std::vector<std::int32_t> LightTracer::leak_exits_of(const Element& element, const WssSetpoint& setpoint) const {
+std::vector<std::int32_t> LightTracer::leak_exits_of(const Element& element, const WavelengthSwitchSetpoint& setpoint) const {
   std::vector<std::int32_t> exits(element.inputs * colours_.size(), -1);
   for (const WssRoute& route : setpoint.routes) {
     const FrequencySlot lowest{route.slot.n - route.slot.m - kWidestSlot, 0};
@@ -346,7 +346,7 @@ LightTracer::Passage LightTracer::passage_of(const Element& element, PortNumber 
   }
   Passage way{-1, pass_factor_[element.id.value], 0};
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    const OcsSetpoint* ocs = settings_.ocs[element.id.value];
+    const CircuitSwitchSetpoint* ocs = settings_.ocs[element.id.value];
     for (std::size_t i = 0; ocs != nullptr && i < ocs->connects.size(); ++i) {
       way.output = ocs->connects[i].input == input ? ocs->connects[i].output : way.output;
     }
@@ -380,7 +380,7 @@ LightTracer::Passage LightTracer::passage_of_grating(const Element& element, con
 LightTracer::Passage LightTracer::passage_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input,
                                                  const Cell& cell) {
   Passage way{-1, pass_factor_[element.id.value], leak_factor_[element.id.value]};
-  const WssSetpoint* setpoint = settings_.wss[element.id.value];
+  const WavelengthSwitchSetpoint* setpoint = settings_.wss[element.id.value];
   if (setpoint == nullptr) {
     return way;
   }

@@ -93,7 +93,7 @@ class ActionReader {
     if (action.kind != ActionKind::darken) {
       return;
     }
-    if (place_.fabric->device(action.device).kind == DeviceKind::itla_laser) {
+    if (place_.fabric->device(action.device).role == DeviceRole::transmitter) {
       action.setpoint = dark_setpoint(*place_.fabric, action.device);
     } else {
       map.error(key, key + ": '" + text + "' is no laser; expected one");

@@ -66,12 +66,12 @@ class FaultReader {
   }
 
   void check_fault(YamlMap& map, const ScenarioFault& fault) {
-    const DeviceKind kind = place_.fabric->device(fault.device).kind;
-    if (fault.kind == ScenarioFaultKind::detune && kind != DeviceKind::itla_laser && kind != DeviceKind::heater_bank) {
+    const DeviceRole role = place_.fabric->device(fault.device).role;
+    if (fault.kind == ScenarioFaultKind::detune && role != DeviceRole::transmitter && role != DeviceRole::filter) {
       map.error("kind", "kind: '" + place_.fabric->device(fault.device).name +
                             "' is a switch; expected a laser or a heater bank to detune");
     }
-    if (fault.kind == ScenarioFaultKind::misroute && kind != DeviceKind::wss && kind != DeviceKind::ocs) {
+    if (fault.kind == ScenarioFaultKind::misroute && role != DeviceRole::wavelength_switch && role != DeviceRole::circuit_switch) {
       map.error("kind", "kind: '" + place_.fabric->device(fault.device).name + "' is no switch; expected a WSS or an OCS");
     }
   }

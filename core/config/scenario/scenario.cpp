@@ -64,7 +64,7 @@ std::string_view to_string(ActionKind kind) {
 
 Setpoint dark_setpoint(const Fabric& fabric, DeviceId laser) {
   const auto& transmitter = std::get<Transmitter>(fabric.element(fabric.device(laser).elements.front()).kind);
-  return LaserSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
+  return TransmitterSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
 }
 
 std::string to_string(const ScenarioAction& action) {

@@ -32,12 +32,12 @@ constexpr std::int64_t kRevisions = 1'000'000;
 
 class ScenarioReader {
  public:
-  ScenarioReader(const std::filesystem::path& path, const YamlNode& root, FabricTemplates templates, std::optional<Mode> as,
+  ScenarioReader(const std::filesystem::path& path, const YamlNode& root, const FabricKinds& kinds, std::optional<Mode> as,
                  const ScenarioWords* words)
       : folder_(path.parent_path()),
         errors_(path.string()),
         file_(root, "the scenario file", errors_),
-        templates_(templates),
+        kinds_(kinds),
         as_(as),
         words_(words) {}
 
@@ -120,7 +120,7 @@ class ScenarioReader {
       return;
     }
     scenario_.fabric_file = path_from_here(relative);
-    Loaded<Fabric> fabric = load_fabric(scenario_.fabric_file, templates_);
+    Loaded<Fabric> fabric = load_fabric(scenario_.fabric_file, kinds_);
     if (fabric) {
       fabric_ = std::move(*fabric.value);
       fabric_known_ = true;
@@ -426,7 +426,7 @@ class ScenarioReader {
   std::filesystem::path folder_;
   ErrorList errors_;
   YamlMap file_;
-  FabricTemplates templates_;
+  FabricKinds kinds_;
   std::optional<Mode> as_;
   const ScenarioWords* words_ = nullptr;
   Scenario scenario_;
@@ -444,15 +444,14 @@ std::string modes_text(const Scenario& scenario) {
   return text;
 }
 
-Loaded<Scenario> load_scenario(const std::filesystem::path& path, FabricTemplates templates, std::optional<Mode> as,
+Loaded<Scenario> load_scenario(const std::filesystem::path& path, const FabricKinds& kinds, std::optional<Mode> as,
                                const ScenarioWords* words) {
   const Loaded<YamlNode> document = read_yaml(path);
-  return document ? ScenarioReader(path, *document.value, templates, as, words).read()
+  return document ? ScenarioReader(path, *document.value, kinds, as, words).read()
                   : Loaded<Scenario>{std::nullopt, document.errors};
 }
 
-std::vector<ConfigError> check_config(const std::filesystem::path& path, FabricTemplates templates,
-                                      const ScenarioWords* words) {
+std::vector<ConfigError> check_config(const std::filesystem::path& path, const FabricKinds& kinds, const ScenarioWords* words) {
   const Loaded<YamlNode> document = read_yaml(path);
   if (!document) {
     return document.errors;
@@ -460,8 +459,8 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path, FabricT
   const YamlNode& root = *document.value;
   ErrorList errors(path.string());
   YamlMap map(root, "the file", errors);
-  const std::array<std::string, 4> kinds{"fabric", "scenario", "faults", "calibration"};
-  const auto kind = map.word("kind", kinds, Rule::required);
+  const std::array<std::string, 4> file_kinds{"fabric", "scenario", "faults", "calibration"};
+  const auto kind = map.word("kind", file_kinds, Rule::required);
   if (!kind) {
     return errors.sorted();
   }
@@ -471,8 +470,8 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path, FabricT
   if (*kind == 3) {
     return read_calibration(path, root, words == nullptr ? std::vector<std::string>{} : words->calibration).errors;
   }
-  return *kind == 0 ? read_fabric(path.string(), root, templates).errors
-                    : ScenarioReader(path, root, templates, {}, words).read().errors;
+  return *kind == 0 ? read_fabric(path.string(), root, kinds).errors
+                    : ScenarioReader(path, root, kinds, {}, words).read().errors;
 }
 
 }  // namespace loom

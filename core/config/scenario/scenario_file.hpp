@@ -17,15 +17,15 @@ namespace loom {
 /// whatever the fabric and the inventory say; in mixed at least one is not, in hard none is.
 /// Schema: configs/schema/scenario.schema.json.
 /// `as`: to be run in this mode instead of the file's own `mode`; an error that names the file's modes if it is none of them.
-/// `templates`: those that the fabric file may name. `words`: what workloads, settings and algorithms must be; null: any.
-Loaded<Scenario> load_scenario(const std::filesystem::path& path, FabricTemplates templates, std::optional<Mode> as = {},
+/// `kinds`: what the fabric file may name. `words`: what workloads, settings and algorithms must be; null: any.
+Loaded<Scenario> load_scenario(const std::filesystem::path& path, const FabricKinds& kinds, std::optional<Mode> as = {},
                                const ScenarioWords* words = nullptr);
 
 /// `sim, soft`: the modes that a scenario may be run in, for a sentence.
 std::string modes_text(const Scenario& scenario);
 
 /// For `loom config check`: finds out by `kind` what the file is and reads it; empty means lawful.
-std::vector<ConfigError> check_config(const std::filesystem::path& path, FabricTemplates templates,
+std::vector<ConfigError> check_config(const std::filesystem::path& path, const FabricKinds& kinds,
                                       const ScenarioWords* words = nullptr);
 
 }  // namespace loom

@@ -60,7 +60,7 @@ class KillLab {
  public:
   explicit KillLab(const std::string& lines = "mode: soft\n", const std::string& fabric_lines = {})
       : scenario_(lab_.write_scenario(lines, fabric_lines)) {
-    const auto loaded = load_scenario(scenario_, all_templates());
+    const auto loaded = load_scenario(scenario_, all_fabric_kinds());
     REQUIRE(loaded);
     fabric_ = loaded.value->fabric;
     const Finished up = lab_.run("lab up " + scenario_);

@@ -23,7 +23,7 @@ struct ShippedScenario {
 inline std::vector<ShippedScenario> shipped_scenarios() {
   std::vector<ShippedScenario> all;
   for (const auto& entry : std::filesystem::directory_iterator("configs/scenarios")) {
-    const auto loaded = load_scenario(entry.path(), all_templates());
+    const auto loaded = load_scenario(entry.path(), all_fabric_kinds());
     INFO(entry.path().string());
     REQUIRE(loaded);
     all.push_back({loaded.value->name, entry.path(), loaded.value->modes});

@@ -17,7 +17,7 @@ const std::set<std::string> kSlowInSim{"churn_1024", "sip_ocs_1024", "sip_ring_1
 TEST_CASE("each_shipped_scenario_goes_as_expected_in_virtual_time") {
   for (const ShippedScenario& shipped : shipped_in({Mode::sim}, kSlowInSim)) {
     CAPTURE(shipped.name);
-    const auto scenario = load_scenario(shipped.path, all_templates(), Mode::sim);
+    const auto scenario = load_scenario(shipped.path, all_fabric_kinds(), Mode::sim);
     REQUIRE(scenario);
     const auto result = run_simulation(*scenario.value, {.seed = scenario.value->seed, .run_for = kForever, .trace_path = {}});
     REQUIRE(result);
@@ -42,7 +42,7 @@ TEST_CASE("each_shipped_scenario_names_the_modes_that_it_runs_in") {
     for (const Mode mode : {Mode::sim, Mode::soft, Mode::mixed, Mode::hard}) {
       CAPTURE(to_string(mode));
       const bool is_named = std::ranges::find(shipped.modes, mode) != shipped.modes.end();
-      CHECK(load_scenario(shipped.path, all_templates(), mode).value.has_value() == is_named);
+      CHECK(load_scenario(shipped.path, all_fabric_kinds(), mode).value.has_value() == is_named);
     }
   }
 }

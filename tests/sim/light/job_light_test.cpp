@@ -68,13 +68,13 @@ class History {
     DevicePlan device;
     device.device = *fabric->device_of_element[fabric->nodes[node].transmitters.front().value];
     device.touched = std::ranges::find(of.touched, node) != of.touched.end();
-    const LaserSetpoint on{test::slot_of_channel(1), Dbm{0}, !of.lasers_off};
+    const TransmitterSetpoint on{test::slot_of_channel(1), Dbm{0}, !of.lasers_off};
     if (of.slot == Duration{}) {
       device.timeline = {{{}, {}, kForever, on}};
       return device;
     }
     for (std::size_t k = 0; k < of.nodes.size(); ++k) {
-      LaserSetpoint setpoint = on;
+      TransmitterSetpoint setpoint = on;
       setpoint.emit = k == number;
       device.timeline.push_back({of.slot * static_cast<std::int64_t>(k), {}, of.slot, setpoint});
     }

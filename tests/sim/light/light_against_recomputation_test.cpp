@@ -268,14 +268,14 @@ OpticalState random_state(Random& random, const Fabric& fabric, const Device& de
     return centre + FrequencyOffset{offset};
   };
   const Element& first = fabric.element(device.elements.front());
-  if (device.kind == DeviceKind::itla_laser) {
+  if (device.role == DeviceRole::transmitter) {
     const ChannelPlan& channels = std::get<Transmitter>(first.kind).channels;
     const Frequency frequency = channels.count == 1 ? centre_of(channels.first) : near_a_channel(kChannels);
     const bool emitting = random.chance(800'000);
     const Dbm power{static_cast<std::int32_t>(random.below(6)) * -100};
     return emitting ? LaserLight{true, frequency, power} : LaserLight{};
   }
-  if (device.kind == DeviceKind::heater_bank) {
+  if (device.role == DeviceRole::filter) {
     RingLight rings;
     for (const ElementId element : device.elements) {
       const auto& ring = std::get<RingFilter>(fabric.element(element).kind);
@@ -284,7 +284,7 @@ OpticalState random_state(Random& random, const Fabric& fabric, const Device& de
     }
     return rings;
   }
-  if (device.kind == DeviceKind::ocs) {
+  if (device.role == DeviceRole::circuit_switch) {
     const std::vector<CrossConnect> connects = random_connects(random, first);
     return OcsLight{connects, some_moving(random, connects)};
   }

@@ -401,20 +401,20 @@ TEST_CASE("light_of_a_plan_that_another_controller_had_decided_is_lawful_until_t
 
 TEST_CASE("what_a_fault_explains_follows_from_its_kind_and_its_device") {
   using Kind = ScenarioFaultKind;
-  for (const DeviceKind device : {DeviceKind::itla_laser, DeviceKind::heater_bank, DeviceKind::wss, DeviceKind::ocs}) {
+  for (const DeviceRole device : {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch, DeviceRole::circuit_switch}) {
     const RuleSet late =
-        device == DeviceKind::itla_laser ? rule_set({SafetyRule::interlock}) : 0;  // dark as late as it answers
+        device == DeviceRole::transmitter ? rule_set({SafetyRule::interlock}) : 0;  // dark as late as it answers
     CHECK(excuse_for(Kind::late, device).rules == late);
     CHECK((excuse_for(Kind::dim, device).rules & ~rule_set({SafetyRule::crosstalk})) == 0);  // leaks beside weak light
     CHECK(excuse_for(Kind::silence, device).as_it_was);
     CHECK((excuse_for(Kind::silence, device).rules & rule_set({SafetyRule::moving_port, SafetyRule::mixed})) == 0);
   }
-  CHECK(excuse_for(Kind::detune, DeviceKind::itla_laser).rules == (kAstray | rule_set({SafetyRule::power})));
-  CHECK_FALSE(excuse_for(Kind::detune, DeviceKind::itla_laser).must_be_mended);
-  CHECK(excuse_for(Kind::fail, DeviceKind::itla_laser).rules == 0);  // dark light is nowhere
-  CHECK(excuse_for(Kind::fail, DeviceKind::wss).rules == 0);
-  CHECK(excuse_for(Kind::reboot, DeviceKind::wss).rules == 0);
-  CHECK(excuse_for(Kind::reboot, DeviceKind::heater_bank).must_be_mended);
+  CHECK(excuse_for(Kind::detune, DeviceRole::transmitter).rules == (kAstray | rule_set({SafetyRule::power})));
+  CHECK_FALSE(excuse_for(Kind::detune, DeviceRole::transmitter).must_be_mended);
+  CHECK(excuse_for(Kind::fail, DeviceRole::transmitter).rules == 0);  // dark light is nowhere
+  CHECK(excuse_for(Kind::fail, DeviceRole::wavelength_switch).rules == 0);
+  CHECK(excuse_for(Kind::reboot, DeviceRole::wavelength_switch).rules == 0);
+  CHECK(excuse_for(Kind::reboot, DeviceRole::filter).must_be_mended);
 }
 
 TEST_CASE("ground_truth_that_differs_from_the_confirmed_plan_is_named") {

@@ -18,7 +18,7 @@ constexpr FrequencySlot kSlot{0, 8};
 constexpr Frequency kLight = centre_of(kSlot);
 
 /// Transmitters "tx-i" with lasers and receivers "rx-i", each at port i of one element.
-std::shared_ptr<const Fabric> around(Element element, DeviceKind driven_by, bool is_driven = true) {
+std::shared_ptr<const Fabric> around(Element element, DeviceRole driven_by, bool is_driven = true) {
   Fabric fabric;
   const auto add = [&](Element made) {
     made.id = ElementId{static_cast<std::uint32_t>(fabric.elements.size())};
@@ -42,7 +42,7 @@ std::shared_ptr<const Fabric> around(Element element, DeviceKind driven_by, bool
       join({node.transmitters.back(), 0}, {middle, i});
       const DeviceId laser{static_cast<std::uint32_t>(fabric.devices.size())};
       fabric.devices.push_back(
-          {laser, "laser-" + suffix, DeviceKind::itla_laser, NodeId{0}, BusId{0}, i, {node.transmitters.back()}});
+          {laser, "laser-" + suffix, DeviceRole::transmitter, NodeId{0}, BusId{0}, i, {node.transmitters.back()}});
     }
     if (i < outputs) {
       node.receivers.push_back(add({{}, "rx-" + suffix, 1, 0, Db{0}, Receiver{Dbm{-3000}, Dbm{400}, {}}}));
@@ -85,7 +85,7 @@ struct Bench {
 Bench wss_bench(PortNumber inputs, PortNumber outputs, Db isolation) {
   WavelengthSelectiveSwitch wss;
   wss.isolation = isolation;
-  return Bench(around({{}, "wss", inputs, outputs, Db{100}, wss}, DeviceKind::wss));
+  return Bench(around({{}, "wss", inputs, outputs, Db{100}, wss}, DeviceRole::wavelength_switch));
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ TEST_CASE("a_receiver_behind_a_grating_hears_what_leaks_of_every_channel") {
   grating.channels = {{0, 8}, 16, 4};
   grating.passband = FrequencyOffset{90'000};
   grating.isolation = Db{2'450};
-  Bench bench(around({{}, "awg", 4, 4, Db{0}, grating}, DeviceKind::wss, false));
+  Bench bench(around({{}, "awg", 4, 4, Db{0}, grating}, DeviceRole::wavelength_switch, false));
   for (PortNumber input = 0; input < 4; ++input) {
     bench.emit(input, centre_of(grating.channels.slot(input)));  // to output 2 * input mod 4
   }
@@ -157,7 +157,7 @@ TEST_CASE("a_ring_on_resonance_leaks_the_other_way_and_beside_it_not_at_all") {
   ring.fwhm = FrequencyOffset{100'000};
   ring.drop_loss = Db{100};
   ring.isolation = Db{3'000};
-  Bench bench(around({{}, "ring", 2, 2, Db{50}, ring}, DeviceKind::heater_bank));
+  Bench bench(around({{}, "ring", 2, 2, Db{50}, ring}, DeviceRole::filter));
   bench.emit(0, kLight);
   CHECK(bench.has_link(0));  // through
   CHECK(bench.leaked(1) == 0);
@@ -174,7 +174,7 @@ TEST_CASE("a_ring_on_resonance_leaks_the_other_way_and_beside_it_not_at_all") {
 TEST_CASE("a_circuit_switch_leaks_where_its_isolation_is_known") {
   OpticalCircuitSwitch ocs;
   ocs.isolation = GENERATE(Db{0}, Db{5'000});
-  Bench bench(around({{}, "ocs", 3, 3, Db{100}, ocs}, DeviceKind::ocs));
+  Bench bench(around({{}, "ocs", 3, 3, Db{100}, ocs}, DeviceRole::circuit_switch));
   bench.set(OcsLight{{{0, 1}, {1, 2}}, {}});
   bench.emit(0, kLight);
   bench.emit(1, kLight);

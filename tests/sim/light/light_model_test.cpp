@@ -41,7 +41,7 @@ Fabric chain(std::vector<Element> between, std::vector<std::pair<PortRef, PortRe
   }
   fabric.nodes = {{NodeId{0}, "a", 0, {ElementId{0}}, {}}, {NodeId{1}, "b", 0, {}, {ElementId{1}}}};
   fabric.buses = {{BusId{0}, "bus", NodeId{0}, "sim"}};
-  fabric.devices = {{DeviceId{0}, "laser", DeviceKind::itla_laser, NodeId{0}, BusId{0}, 1, {ElementId{0}}}};
+  fabric.devices = {{DeviceId{0}, "laser", DeviceRole::transmitter, NodeId{0}, BusId{0}, 1, {ElementId{0}}}};
   REQUIRE(check_fabric(fabric).empty());
   build_index(fabric);
   return fabric;
@@ -214,7 +214,7 @@ TEST_CASE("panel_tap_attenuator_and_circuit_switch_pass_light_as_installed") {
                          {{ElementId{3}, 0}, {ElementId{4}, 0}},
                          {{ElementId{4}, 0}, {ElementId{5}, 1}},
                          {{ElementId{5}, 0}, {ElementId{1}, 0}}});
-    made.devices.push_back({DeviceId{1}, "ocs", DeviceKind::ocs, NodeId{0}, BusId{0}, 2, {ElementId{5}}});
+    made.devices.push_back({DeviceId{1}, "ocs", DeviceRole::circuit_switch, NodeId{0}, BusId{0}, 2, {ElementId{5}}});
     build_index(made);
     return std::make_shared<const Fabric>(made);
   }();

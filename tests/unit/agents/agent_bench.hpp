@@ -35,7 +35,7 @@ inline std::shared_ptr<const Fabric> bench_fabric(OtherLight other) {
     const bool is_other = device.agent == NodeId{2};
     device.agent = is_other ? NodeId{1} : kBenchNode;
     fabric.buses[device.bus.value].agent = device.agent;
-    if (device.kind == DeviceKind::itla_laser && !is_other) {
+    if (device.role == DeviceRole::transmitter && !is_other) {
       laser_bus = laser_bus ? laser_bus : device.bus;
       device.bus = *laser_bus;
       fabric.buses[device.bus.value].agent = kBenchNode;
@@ -45,9 +45,9 @@ inline std::shared_ptr<const Fabric> bench_fabric(OtherLight other) {
   return std::make_shared<const Fabric>(std::move(fabric));
 }
 
-inline Setpoint laser_at(std::int32_t n, bool emit = true) { return LaserSetpoint{{n, 8}, Dbm{0}, emit}; }
-inline Setpoint heater_at(std::int64_t mhz) { return HeaterSetpoint{{{0, Frequency{mhz}}}}; }
-inline Setpoint wss_at(std::int32_t n, std::uint16_t output) { return WssSetpoint{{{{n, 8}, 0, output, Db{0}}}}; }
+inline Setpoint laser_at(std::int32_t n, bool emit = true) { return TransmitterSetpoint{{n, 8}, Dbm{0}, emit}; }
+inline Setpoint heater_at(std::int64_t mhz) { return FilterSetpoint{{{0, Frequency{mhz}}}}; }
+inline Setpoint wss_at(std::int32_t n, std::uint16_t output) { return WavelengthSwitchSetpoint{{{{n, 8}, 0, output, Db{0}}}}; }
 
 class AgentBench {
  public:
@@ -55,22 +55,22 @@ class AgentBench {
     for (const DeviceId id : fabric->devices_of_agent[kBenchNode.value]) {
       auto device = std::make_shared<FakeDevice>();
       device->id = id;
-      device->kind = fabric->device(id).kind;
+      device->role = fabric->device(id).role;
       device->log = &log;
-      switch (device->kind) {
-        case DeviceKind::itla_laser:
+      switch (device->role) {
+        case DeviceRole::transmitter:
           device->setpoint = laser_at(0, false);
           lasers.push_back(id);
           break;
-        case DeviceKind::heater_bank:
-          device->setpoint = HeaterSetpoint{};
+        case DeviceRole::filter:
+          device->setpoint = FilterSetpoint{};
           for (const ElementId ring : fabric->device(id).elements) {
             device->rings.push_back(std::get<RingFilter>(fabric->element(ring).kind));
           }
           heaters.push_back(id);
           break;
         default:
-          device->setpoint = WssSetpoint{};
+          device->setpoint = WavelengthSwitchSetpoint{};
           switches.push_back(id);
           break;
       }
@@ -171,9 +171,9 @@ class AgentBench {
     plan.revision = Revision{revision};
     plan.node = kBenchNode;
     for (const DeviceId id : fabric->devices_of_agent[kBenchNode.value]) {
-      const bool laser = fabric->device(id).kind == DeviceKind::itla_laser;
+      const bool laser = fabric->device(id).role == DeviceRole::transmitter;
       Setpoint setpoint = laser ? laser_at(n) : wss_at(n, 1);
-      if (fabric->device(id).kind == DeviceKind::heater_bank) {
+      if (fabric->device(id).role == DeviceRole::filter) {
         setpoint = heater_at(193'000'000 + n * 4'000);
       }
       const Setpoint& stands = devices.at(id)->setpoint;

@@ -390,7 +390,7 @@ TEST_CASE("a_newer_controller_may_give_a_number_that_never_went_to_another_plan"
   bench.term = Term{bench.term.value + 1};  // it crashed, and of revision 2 nothing was durable
   bench.commit(bench.static_plan(2, 48));
   CHECK(bench.agent->commit().applied() == Revision{2});
-  CHECK(std::get<LaserSetpoint>(bench.device(bench.lasers[0]).setpoint).slot.n == 48);
+  CHECK(std::get<TransmitterSetpoint>(bench.device(bench.lasers[0]).setpoint).slot.n == 48);
   CHECK(bench.device(bench.lasers[0]).emitting);
 }
 

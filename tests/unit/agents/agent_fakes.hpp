@@ -27,7 +27,7 @@ struct Actuation {
 /// The thing behind the bus. `setpoint` is ground truth (without emission), `emitting` too.
 struct FakeDevice {
   DeviceId id;
-  DeviceKind kind = DeviceKind::itla_laser;
+  DeviceRole role = DeviceRole::transmitter;
   Setpoint setpoint;
   bool emitting = false;
   Instant settled_at{};
@@ -67,7 +67,7 @@ class FakeDriver : public Driver {
   explicit FakeDriver(std::shared_ptr<FakeDevice> device) : device_(std::move(device)) {}
 
   Result<void> check(const Setpoint& setpoint) const override {
-    if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint); laser != nullptr && laser->slot.n < -10'000) {
+    if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint); laser != nullptr && laser->slot.n < -10'000) {
       return fail(ErrorCode::out_of_range, "n = " + std::to_string(laser->slot.n) + " is below the grid of this laser");
     }
     return {};
@@ -108,20 +108,20 @@ class FakeDriver : public Driver {
     } else if (known_) {
       seen.health = activity_ == DriverActivity::busy ? DeviceHealth::moving : DeviceHealth::ready;
     }
-    if (known_ && std::holds_alternative<LaserSetpoint>(known_->setpoint)) {
-      const auto& laser = std::get<LaserSetpoint>(known_->setpoint);
-      LaserObservation reading;
+    if (known_ && std::holds_alternative<TransmitterSetpoint>(known_->setpoint)) {
+      const auto& laser = std::get<TransmitterSetpoint>(known_->setpoint);
+      TransmitterObservation reading;
       reading.frequency = centre_of(laser.slot);
       reading.power = known_->emitting ? laser.power : kNoLight;
       reading.emitting = known_->emitting;
       reading.locked = true;
       seen.reading = reading;
-    } else if (known_ && std::holds_alternative<WssSetpoint>(known_->setpoint)) {
-      seen.reading = WssObservation{std::get<WssSetpoint>(known_->setpoint).routes, !known_->moving};
-    } else if (known_ && std::holds_alternative<HeaterSetpoint>(known_->setpoint)) {
-      HeaterObservation bank;
+    } else if (known_ && std::holds_alternative<WavelengthSwitchSetpoint>(known_->setpoint)) {
+      seen.reading = WavelengthSwitchObservation{std::get<WavelengthSwitchSetpoint>(known_->setpoint).routes, !known_->moving};
+    } else if (known_ && std::holds_alternative<FilterSetpoint>(known_->setpoint)) {
+      FilterObservation bank;
       bank.millivolts.resize(device_->rings.size());
-      for (const RingResonance& ring : std::get<HeaterSetpoint>(known_->setpoint).rings) {
+      for (const RingResonance& ring : std::get<FilterSetpoint>(known_->setpoint).rings) {
         bank.millivolts[ring.channel] = heater_millivolts(device_->rings[ring.channel], ring.resonance).value();
       }
       seen.reading = bank;

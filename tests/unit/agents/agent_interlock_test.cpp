@@ -239,7 +239,7 @@ TEST_CASE("an_agent_refuses_more_light_than_the_fibre_behind_its_laser_may_carry
   bench.fabric = std::make_shared<const Fabric>(std::move(fabric));
   bench.start();
   NodePlan plan = bench.static_plan(1, 16);
-  auto& setpoint = std::get<LaserSetpoint>(AgentBench::part(plan, bench.lasers[0]).timeline.front().setpoint);
+  auto& setpoint = std::get<TransmitterSetpoint>(AgentBench::part(plan, bench.lasers[0]).timeline.front().setpoint);
   setpoint.power = Dbm{100};  // exactly the limit
   bench.commit(plan);
   CHECK(bench.last<Prepared>()->outcome.ok());

@@ -21,7 +21,7 @@ const std::shared_ptr<const Fabric>& rings() {
 
 DeviceId bank_of_rings() {
   for (const Device& device : rings()->devices) {
-    if (device.kind == DeviceKind::heater_bank) {
+    if (device.role == DeviceRole::filter) {
       return device.id;
     }
   }
@@ -46,8 +46,8 @@ std::string found(const DevicePlan& plan, const Reading& reading) { return unexp
 constexpr FrequencySlot kSlot{16, 8};
 
 TEST_CASE("a laser is as told within its accuracy and that of its power meter, and dark is dark wherever it is tuned") {
-  const Setpoint lit = LaserSetpoint{kSlot, Dbm{100}, true};
-  LaserObservation seen{centre_of(kSlot), Dbm{100}, true, true, 0, 0};
+  const Setpoint lit = TransmitterSetpoint{kSlot, Dbm{100}, true};
+  TransmitterObservation seen{centre_of(kSlot), Dbm{100}, true, true, 0, 0};
   for (const std::int64_t off : {2'500, -2'500}) {
     seen.frequency.mhz = centre_of(kSlot).mhz + off;
     CHECK(agree(seen, lit));
@@ -64,7 +64,7 @@ TEST_CASE("a laser is as told within its accuracy and that of its power meter, a
   seen.power = Dbm{100};
   seen.emitting = false;
   CHECK_FALSE(agree(seen, lit));
-  const Setpoint dark = LaserSetpoint{{0, 8}, Dbm{100}, false};
+  const Setpoint dark = TransmitterSetpoint{{0, 8}, Dbm{100}, false};
   CHECK(agree(seen, dark));
   seen.emitting = true;
   CHECK_FALSE(agree(seen, dark));
@@ -74,82 +74,82 @@ TEST_CASE("a laser is as told within its accuracy and that of its power meter, a
 
 TEST_CASE("switches are as told when they have settled with the same rows") {
   const WssRoute route{kSlot, 0, 1, Db{0}};
-  CHECK(agree(WssObservation{{route}, true}, WssSetpoint{{route}}));
-  CHECK_FALSE(agree(WssObservation{{route}, false}, WssSetpoint{{route}}));
-  CHECK_FALSE(agree(WssObservation{{}, true}, WssSetpoint{{route}}));
-  CHECK(agree(OcsObservation{{{0, 1}}, true}, OcsSetpoint{{{0, 1}}}));
-  CHECK_FALSE(agree(OcsObservation{{{0, 1}}, false}, OcsSetpoint{{{0, 1}}}));
-  CHECK_FALSE(agree(OcsObservation{{{0, 2}}, true}, OcsSetpoint{{{0, 1}}}));
+  CHECK(agree(WavelengthSwitchObservation{{route}, true}, WavelengthSwitchSetpoint{{route}}));
+  CHECK_FALSE(agree(WavelengthSwitchObservation{{route}, false}, WavelengthSwitchSetpoint{{route}}));
+  CHECK_FALSE(agree(WavelengthSwitchObservation{{}, true}, WavelengthSwitchSetpoint{{route}}));
+  CHECK(agree(CircuitSwitchObservation{{{0, 1}}, true}, CircuitSwitchSetpoint{{{0, 1}}}));
+  CHECK_FALSE(agree(CircuitSwitchObservation{{{0, 1}}, false}, CircuitSwitchSetpoint{{{0, 1}}}));
+  CHECK_FALSE(agree(CircuitSwitchObservation{{{0, 2}}, true}, CircuitSwitchSetpoint{{{0, 1}}}));
 }
 
 TEST_CASE("a reading of another kind agrees with nothing") {
-  const Setpoint laser = LaserSetpoint{};
-  const Setpoint ocs = OcsSetpoint{};
-  CHECK_FALSE(agree(LaserObservation{}, ocs));
-  CHECK_FALSE(agree(WssObservation{{}, true}, ocs));
-  CHECK_FALSE(agree(OcsObservation{{}, true}, laser));
-  CHECK_FALSE(agree(Reading{}, HeaterSetpoint{}));
-  CHECK_FALSE(agree(HeaterObservation{}, ocs));
-  CHECK(agree(HeaterObservation{}, HeaterSetpoint{}));
+  const Setpoint laser = TransmitterSetpoint{};
+  const Setpoint ocs = CircuitSwitchSetpoint{};
+  CHECK_FALSE(agree(TransmitterObservation{}, ocs));
+  CHECK_FALSE(agree(WavelengthSwitchObservation{{}, true}, ocs));
+  CHECK_FALSE(agree(CircuitSwitchObservation{{}, true}, laser));
+  CHECK_FALSE(agree(Reading{}, FilterSetpoint{}));
+  CHECK_FALSE(agree(FilterObservation{}, ocs));
+  CHECK(agree(FilterObservation{}, FilterSetpoint{}));
 }
 
 TEST_CASE("a ring is as told within a part of its width, one that is off may have what a heater reads without power") {
-  HeaterObservation seen{std::vector<std::int32_t>(rings()->device(bank_of_rings()).elements.size())};
+  FilterObservation seen{std::vector<std::int32_t>(rings()->device(bank_of_rings()).elements.size())};
   seen.millivolts[1] = kHeaterOffMillivolts;
-  CHECK(agree(seen, HeaterSetpoint{}));
+  CHECK(agree(seen, FilterSetpoint{}));
   seen.millivolts[1] = kHeaterOffMillivolts + 1;
-  CHECK_FALSE(agree(seen, HeaterSetpoint{}));
+  CHECK_FALSE(agree(seen, FilterSetpoint{}));
   seen.millivolts[1] = 3'000;
   const Frequency stands = resonance_at(ring(1), 3'000);
   const std::int64_t width = ring(1).fwhm.mhz / kRingWidthParts;
   for (const std::int64_t way : {1, -1}) {
-    CHECK(agree(seen, HeaterSetpoint{{{1, Frequency{stands.mhz + way * width}}}}));
-    CHECK_FALSE(agree(seen, HeaterSetpoint{{{1, Frequency{stands.mhz + way * (width + 1)}}}}));
+    CHECK(agree(seen, FilterSetpoint{{{1, Frequency{stands.mhz + way * width}}}}));
+    CHECK_FALSE(agree(seen, FilterSetpoint{{{1, Frequency{stands.mhz + way * (width + 1)}}}}));
   }
 }
 
 TEST_CASE("a switch may hold rows of what it held and of what it shall hold, and none that nobody expects") {
-  const Setpoint target = OcsSetpoint{{{0, 1}, {2, 2}}};
-  const DevicePlan plan = share(target, {OcsSetpoint{{{0, 3}, {2, 2}}}});
-  CHECK(found(plan, OcsObservation{{{0, 1}, {2, 2}}, true}).empty());
-  CHECK(found(plan, OcsObservation{{{0, 3}, {2, 2}}, true}).empty());
-  CHECK(found(plan, OcsObservation{{{2, 2}}, false}).empty());  // on its way
-  CHECK(found(plan, OcsObservation{{{0, 4}, {2, 2}}, true}) == "holds input 0 to output 4, which nobody expects there");
-  CHECK(found(plan, OcsObservation{{{0, 1}}, true}) == "has lost input 2 to output 2");
+  const Setpoint target = CircuitSwitchSetpoint{{{0, 1}, {2, 2}}};
+  const DevicePlan plan = share(target, {CircuitSwitchSetpoint{{{0, 3}, {2, 2}}}});
+  CHECK(found(plan, CircuitSwitchObservation{{{0, 1}, {2, 2}}, true}).empty());
+  CHECK(found(plan, CircuitSwitchObservation{{{0, 3}, {2, 2}}, true}).empty());
+  CHECK(found(plan, CircuitSwitchObservation{{{2, 2}}, false}).empty());  // on its way
+  CHECK(found(plan, CircuitSwitchObservation{{{0, 4}, {2, 2}}, true}) == "holds input 0 to output 4, which nobody expects there");
+  CHECK(found(plan, CircuitSwitchObservation{{{0, 1}}, true}) == "has lost input 2 to output 2");
   const WssRoute stays{kSlot, 0, 1, Db{0}};
   const WssRoute goes{{32, 8}, 0, 1, Db{0}};
-  const DevicePlan wss = share(WssSetpoint{{stays}}, {WssSetpoint{{stays, goes}}});
-  CHECK(found(wss, WssObservation{{stays}, true}).empty());
-  CHECK(found(wss, WssObservation{{stays, goes}, true}).empty());
-  CHECK_THAT(found(wss, WssObservation{{goes}, true}), Catch::StartsWith("has lost"));
+  const DevicePlan wss = share(WavelengthSwitchSetpoint{{stays}}, {WavelengthSwitchSetpoint{{stays, goes}}});
+  CHECK(found(wss, WavelengthSwitchObservation{{stays}, true}).empty());
+  CHECK(found(wss, WavelengthSwitchObservation{{stays, goes}, true}).empty());
+  CHECK_THAT(found(wss, WavelengthSwitchObservation{{goes}, true}), Catch::StartsWith("has lost"));
 }
 
 TEST_CASE("what a switch shall hold is expected though nothing else was, and a state of another kind expects nothing") {
-  const DevicePlan plan = share(OcsSetpoint{{{0, 1}}}, {OcsSetpoint{}});
-  CHECK(found(plan, OcsObservation{{{0, 1}}, true}).empty());
-  CHECK_THAT(found(share(OcsSetpoint{}, {HeaterSetpoint{}}), OcsObservation{{{0, 1}}, true}), Catch::StartsWith("holds"));
+  const DevicePlan plan = share(CircuitSwitchSetpoint{{{0, 1}}}, {CircuitSwitchSetpoint{}});
+  CHECK(found(plan, CircuitSwitchObservation{{{0, 1}}, true}).empty());
+  CHECK_THAT(found(share(CircuitSwitchSetpoint{}, {FilterSetpoint{}}), CircuitSwitchObservation{{{0, 1}}, true}), Catch::StartsWith("holds"));
 }
 
 TEST_CASE("a ring stands as one of the states that its bank may hold, or nobody expects it there") {
-  HeaterObservation seen{std::vector<std::int32_t>(rings()->device(bank_of_rings()).elements.size())};
+  FilterObservation seen{std::vector<std::int32_t>(rings()->device(bank_of_rings()).elements.size())};
   seen.millivolts[1] = 3'000;
-  const Setpoint heated = HeaterSetpoint{{{1, resonance_at(ring(1), 3'000)}}};
+  const Setpoint heated = FilterSetpoint{{{1, resonance_at(ring(1), 3'000)}}};
   CHECK(found(share(heated), seen).empty());
-  CHECK(found(share(heated, {HeaterSetpoint{}}), seen).empty());
-  CHECK(found(share(HeaterSetpoint{}, {heated}), seen).empty());
-  CHECK_THAT(found(share(HeaterSetpoint{}, {HeaterSetpoint{}}), seen), Catch::StartsWith("channel 1 reads 3000 mV"));
-  CHECK_THAT(found(share(HeaterSetpoint{}, {OcsSetpoint{}}), seen), Catch::StartsWith("channel 1 reads 3000 mV"));
+  CHECK(found(share(heated, {FilterSetpoint{}}), seen).empty());
+  CHECK(found(share(FilterSetpoint{}, {heated}), seen).empty());
+  CHECK_THAT(found(share(FilterSetpoint{}, {FilterSetpoint{}}), seen), Catch::StartsWith("channel 1 reads 3000 mV"));
+  CHECK_THAT(found(share(FilterSetpoint{}, {CircuitSwitchSetpoint{}}), seen), Catch::StartsWith("channel 1 reads 3000 mV"));
 }
 
 TEST_CASE("without a reading of its kind nobody knows what a device holds") {
-  for (const Reading& reading : {Reading{}, Reading{LaserObservation{}}}) {
-    CHECK(found(share(OcsSetpoint{}), reading) == "has not been read");
+  for (const Reading& reading : {Reading{}, Reading{TransmitterObservation{}}}) {
+    CHECK(found(share(CircuitSwitchSetpoint{}), reading) == "has not been read");
   }
-  CHECK(found(share(OcsSetpoint{}), WssObservation{}) == "has not been read");
-  CHECK(found(share(OcsSetpoint{}), HeaterObservation{}) == "has not been read");
-  CHECK(found(share(HeaterSetpoint{}), WssObservation{}) == "has not been read");
-  CHECK(found(share(HeaterSetpoint{}), OcsObservation{}) == "has not been read");
-  CHECK(found(share(WssSetpoint{}), OcsObservation{}) == "has not been read");
+  CHECK(found(share(CircuitSwitchSetpoint{}), WavelengthSwitchObservation{}) == "has not been read");
+  CHECK(found(share(CircuitSwitchSetpoint{}), FilterObservation{}) == "has not been read");
+  CHECK(found(share(FilterSetpoint{}), WavelengthSwitchObservation{}) == "has not been read");
+  CHECK(found(share(FilterSetpoint{}), CircuitSwitchObservation{}) == "has not been read");
+  CHECK(found(share(WavelengthSwitchSetpoint{}), CircuitSwitchObservation{}) == "has not been read");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST_CASE("a_reset_reads_the_device_back_and_brings_it_to_its_setpoint_again") {
   CHECK(answer->outcome.ok());
   CHECK(answer->device == laser);
   CHECK(answer->order == 7);
-  CHECK(std::get<LaserObservation>(answer->observation.reading).emitting);
+  CHECK(std::get<TransmitterObservation>(answer->observation.reading).emitting);
   CHECK(answer->writes > 0);
   CHECK(bench.device(laser).emitting);
 }

@@ -26,7 +26,7 @@ NodePlan plan_that_keeps(const AgentBench& bench, std::uint64_t revision, std::i
   NodePlan plan = bench.static_plan(revision, n, touched);
   for (const DeviceId id : bench.switches) {
     DevicePlan& part = AgentBench::part(plan, id);
-    std::get<WssSetpoint>(part.timeline.front().setpoint).routes.push_back({{64, 8}, 0, 0, Db{0}});
+    std::get<WavelengthSwitchSetpoint>(part.timeline.front().setpoint).routes.push_back({{64, 8}, 0, 0, Db{0}});
     const Setpoint& stands = bench.devices.at(id)->setpoint;
     part.touched = stands != part.timeline.front().setpoint;
     part.may_hold = part.touched ? std::vector{stands} : std::vector<Setpoint>{};
@@ -37,7 +37,7 @@ NodePlan plan_that_keeps(const AgentBench& bench, std::uint64_t revision, std::i
 /// Nothing is held any more, as after a power cycle.
 void lose_power(AgentBench& bench, DeviceId id) {
   FakeDevice& device = bench.device(id);
-  device.setpoint = device.kind == DeviceKind::heater_bank ? Setpoint{HeaterSetpoint{}} : Setpoint{WssSetpoint{}};
+  device.setpoint = device.role == DeviceRole::filter ? Setpoint{FilterSetpoint{}} : Setpoint{WavelengthSwitchSetpoint{}};
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ NodePlan timed_plan(std::uint32_t cycles, Duration cycle, std::vector<TimedSetpo
 }
 
 TimedSetpoint slot(int offset_ms, int guard_ms, int hold_ms, bool emit = true) {
-  return {milliseconds{offset_ms}, milliseconds{guard_ms}, milliseconds{hold_ms}, LaserSetpoint{{16, 8}, Dbm{0}, emit}};
+  return {milliseconds{offset_ms}, milliseconds{guard_ms}, milliseconds{hold_ms}, TransmitterSetpoint{{16, 8}, Dbm{0}, emit}};
 }
 
 }  // namespace
@@ -232,10 +232,10 @@ TEST_CASE("sums_of_time_stay_in_range_and_periods_do_not_drift") {
 }
 
 TEST_CASE("noise_of_a_power_meter_is_no_news_but_lost_light_is") {
-  Observation before{DeviceId{1}, DeviceHealth::ready, {}, LaserObservation{{193'100'000}, Dbm{-3}, true, true, 0, 0}, {}};
+  Observation before{DeviceId{1}, DeviceHealth::ready, {}, TransmitterObservation{{193'100'000}, Dbm{-3}, true, true, 0, 0}, {}};
   Observation after = before;
-  std::get<LaserObservation>(after.reading).power = Dbm{5};
+  std::get<TransmitterObservation>(after.reading).power = Dbm{5};
   CHECK_FALSE(is_news(before, after));
-  std::get<LaserObservation>(after.reading).emitting = false;
+  std::get<TransmitterObservation>(after.reading).emitting = false;
   CHECK(is_news(before, after));
 }

@@ -62,7 +62,7 @@ TEST_CASE("executor: a table of a laser that is elsewhere, or without its wavele
   REQUIRE_FALSE(refused.has_value());
   CHECK_THAT(refused.error().message, Contains("has no such colour in its palette"));
   NodePlan dark = bench.plan();  // an entry that does not emit is no wavelength of the palette
-  std::get<LaserSetpoint>(dark.devices[0].timeline[1].setpoint).emit = false;
+  std::get<TransmitterSetpoint>(dark.devices[0].timeline[1].setpoint).emit = false;
   CHECK_FALSE(bench.executor.load(dark).has_value());
   NodePlan absent = bench.plan();
   absent.devices.clear();

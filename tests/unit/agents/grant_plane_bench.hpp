@@ -48,7 +48,7 @@ inline std::shared_ptr<const Fabric> plane_fabric(std::uint32_t planes = 1) {
   return std::make_shared<const Fabric>(make_oddl(parameters));
 }
 
-inline LaserSetpoint plane_light(std::int32_t wavelength) { return {{-272 + 16 * wavelength, 8}, Dbm{0}, true}; }
+inline TransmitterSetpoint plane_light(std::int32_t wavelength) { return {{-272 + 16 * wavelength, 8}, Dbm{0}, true}; }
 
 /// A device of each kind behind a bus that answers after the device's own delay, and one instant that only the test moves.
 class PlaneBench {
@@ -59,7 +59,7 @@ class PlaneBench {
     envelopes.clock = kPlaneClock;
     envelopes.term = Term{3};
     for (const DeviceId id : fabric->devices_of_agent[kSelf.value]) {
-      if (fabric->device(id).kind == DeviceKind::itla_laser) {
+      if (fabric->device(id).role == DeviceRole::transmitter) {
         lasers.push_back(id);
       }
     }
@@ -164,9 +164,9 @@ class PlaneBench {
     for (const DeviceId id : fabric->devices_of_agent[kSelf.value]) {
       auto device = std::make_shared<test::FakeDevice>();
       device->id = id;
-      device->kind = fabric->device(id).kind;
+      device->role = fabric->device(id).role;
       device->log = &log;
-      device->setpoint = device->kind == DeviceKind::itla_laser ? Setpoint{darkened(Setpoint{plane_light(5)})} : Setpoint{};
+      device->setpoint = device->role == DeviceRole::transmitter ? Setpoint{darkened(Setpoint{plane_light(5)})} : Setpoint{};
       devices[id] = device;
       drivers.push_back(std::make_unique<test::FakeDriver>(device));
     }

@@ -80,7 +80,7 @@ TEST_CASE("a_new_architecture_is_read_placed_and_lit_by_its_record_alone") {
   REQUIRE(made);
   CHECK((*made)->intent.jobs.front().nodes == std::vector<NodeId>{NodeId{2}, NodeId{1}, NodeId{0}});
   CHECK((*made)->plan.circuits.size() == 3 * 4);  // a ring of three on each of four switches
-  CHECK_FALSE(load(text, all_templates()));       // the programs have not been given it
+  CHECK_FALSE(load(text, all_fabric_kinds()));    // the programs have not been given it
   CHECK_FALSE(make_plan(all_architectures(), request_of(*fabric.value)));
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("an_option_is_refused_by_whoever_does_not_have_it") {
 TEST_CASE("templates_document_the_keys_that_the_schema_has") {
   std::ifstream file("configs/schema/fabric.schema.json");
   const nlohmann::json schema = nlohmann::json::parse(file);
-  for (const FabricTemplate* each : all_templates()) {
+  for (const FabricTemplate* each : all_fabric_kinds()) {
     CAPTURE(each->name);
     std::set<std::string> documented;
     for (const TemplateKey& key : each->keys) {
@@ -145,7 +145,7 @@ TEST_CASE("the_arena_says_of_oddl_what_its_own_schedule_takes") {
     const auto document = parse_yaml(
         "f.yaml",
         "schema_version: 1\nkind: fabric\nname: f\ntemplate: oddl\nparameters:\n  nodes: " + std::to_string(nodes) + "\n");
-    const auto fabric = read_fabric("f.yaml", *document.value, all_templates());
+    const auto fabric = read_fabric("f.yaml", *document.value, all_fabric_kinds());
     REQUIRE(fabric);
     auto spec = job_of(*graph);
     REQUIRE(spec);

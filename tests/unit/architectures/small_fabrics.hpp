@@ -106,21 +106,21 @@ inline std::int32_t millivolts_for(const RingFilter& ring, Frequency resonance) 
 }
 
 inline Reading reading_of(const Fabric& fabric, const Device& device, const Setpoint& setpoint) {
-  if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
-    return LaserObservation{centre_of(laser->slot), laser->emit ? laser->power : Dbm{kNoLight}, laser->emit, true, 0, 0};
+  if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
+    return TransmitterObservation{centre_of(laser->slot), laser->emit ? laser->power : Dbm{kNoLight}, laser->emit, true, 0, 0};
   }
-  if (const auto* heater = std::get_if<HeaterSetpoint>(&setpoint)) {
-    HeaterObservation seen{std::vector<std::int32_t>(device.elements.size())};
+  if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
+    FilterObservation seen{std::vector<std::int32_t>(device.elements.size())};
     for (const RingResonance& ring : heater->rings) {
       const auto& filter = std::get<RingFilter>(fabric.element(device.elements[ring.channel]).kind);
       seen.millivolts[ring.channel] = millivolts_for(filter, ring.resonance);
     }
     return seen;
   }
-  if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
-    return WssObservation{wss->routes, true};
+  if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
+    return WavelengthSwitchObservation{wss->routes, true};
   }
-  return OcsObservation{std::get<OcsSetpoint>(setpoint).connects, true};
+  return CircuitSwitchObservation{std::get<CircuitSwitchSetpoint>(setpoint).connects, true};
 }
 
 /// By device: read at `at`, exactly as planned (the first entry of what plays).

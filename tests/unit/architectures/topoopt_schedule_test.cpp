@@ -361,7 +361,7 @@ TEST_CASE("a_panel_that_carries_light_is_not_moved_by_hand") {
   pipeline.go();
   const auto panel = std::find_if(fabric->devices.begin(), fabric->devices.end(),
                                   [](const Device& device) { return device.name == "panel-0a"; });
-  pipeline.intent().overrides = {{panel->id, OcsSetpoint{{{0, 5}}}}};
+  pipeline.intent().overrides = {{panel->id, CircuitSwitchSetpoint{{{0, 5}}}}};
   const std::string refusal = pipeline.refusal();
   CHECK(refusal.find("panel-0a") != std::string::npos);
   CHECK(refusal.find("needs it") != std::string::npos);

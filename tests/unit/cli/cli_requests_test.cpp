@@ -45,8 +45,8 @@ std::string completions(const fs::path& script, const std::string& words, int cu
 DeviceReport laser() {
   DeviceReport row;
   row.name = "laser-1";
-  row.kind = DeviceKind::itla_laser;
-  row.desired = LaserSetpoint{{0, 8}, Dbm{0}, false};
+  row.role = DeviceRole::transmitter;
+  row.desired = TransmitterSetpoint{{0, 8}, Dbm{0}, false};
   return row;
 }
 
@@ -113,21 +113,21 @@ TEST_CASE("zsh and fish have a script, other shells a refusal") {
 TEST_CASE("one word of device set changes one thing of the setpoint") {
   const auto set = setpoint_of(laser(), {"frequency=193.2THz"});
   REQUIRE(set);
-  CHECK(std::get<LaserSetpoint>(*set) == LaserSetpoint{{16, 8}, Dbm{0}, false});
-  CHECK(std::get<LaserSetpoint>(*setpoint_of(laser(), {"emit=on", "power=-1.5 dBm"})) ==
-        LaserSetpoint{{0, 8}, Dbm{-150}, true});
+  CHECK(std::get<TransmitterSetpoint>(*set) == TransmitterSetpoint{{16, 8}, Dbm{0}, false});
+  CHECK(std::get<TransmitterSetpoint>(*setpoint_of(laser(), {"emit=on", "power=-1.5 dBm"})) ==
+        TransmitterSetpoint{{0, 8}, Dbm{-150}, true});
   DeviceReport bank = laser();
-  bank.kind = DeviceKind::heater_bank;
-  bank.desired = HeaterSetpoint{{{0, Frequency{193'000'000}}}};
+  bank.role = DeviceRole::filter;
+  bank.desired = FilterSetpoint{{{0, Frequency{193'000'000}}}};
   const auto heated = setpoint_of(bank, {"ring.2=193.05THz", "ring.0=off"});
   REQUIRE(heated);
-  CHECK(std::get<HeaterSetpoint>(*heated) == HeaterSetpoint{{{2, Frequency{193'050'000}}}});
+  CHECK(std::get<FilterSetpoint>(*heated) == FilterSetpoint{{{2, Frequency{193'050'000}}}});
   DeviceReport wss = laser();
-  wss.desired = WssSetpoint{};
-  CHECK(std::get<WssSetpoint>(*setpoint_of(wss, {"route=-16/8:0-3"})).routes == std::vector{WssRoute{{-16, 8}, 0, 3, Db{0}}});
+  wss.desired = WavelengthSwitchSetpoint{};
+  CHECK(std::get<WavelengthSwitchSetpoint>(*setpoint_of(wss, {"route=-16/8:0-3"})).routes == std::vector{WssRoute{{-16, 8}, 0, 3, Db{0}}});
   DeviceReport ocs = laser();
-  ocs.desired = OcsSetpoint{};
-  CHECK(std::get<OcsSetpoint>(*setpoint_of(ocs, {"connect=2-5"})).connects == std::vector{CrossConnect{2, 5}});
+  ocs.desired = CircuitSwitchSetpoint{};
+  CHECK(std::get<CircuitSwitchSetpoint>(*setpoint_of(ocs, {"connect=2-5"})).connects == std::vector{CrossConnect{2, 5}});
 }
 
 TEST_CASE("a wrong word of device set is refused with what is accepted") {

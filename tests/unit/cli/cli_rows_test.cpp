@@ -83,29 +83,29 @@ std::vector<NodeReport> nodes() {
 }
 
 std::vector<DeviceReport> devices() {
-  DeviceReport laser{DeviceId{0}, "node-0.tx0", DeviceKind::itla_laser, NodeId{0}, {}};
+  DeviceReport laser{DeviceId{0}, "node-0.tx0", DeviceRole::transmitter, NodeId{0}, {}};
   laser.observation.health = DeviceHealth::ready;
-  laser.observation.reading = LaserObservation{Frequency{193'150'000}, Dbm{-120}, true, true, 0, 3};
+  laser.observation.reading = TransmitterObservation{Frequency{193'150'000}, Dbm{-120}, true, true, 0, 3};
   laser.observation.read_at = instant_from_ns(5'000);
-  laser.desired = LaserSetpoint{{8, 4}, Dbm{-100}, true};
+  laser.desired = TransmitterSetpoint{{8, 4}, Dbm{-100}, true};
   laser.by_hand = true;
-  DeviceReport heater{DeviceId{1}, "node-0.rings", DeviceKind::heater_bank, NodeId{0}, {}};
+  DeviceReport heater{DeviceId{1}, "node-0.rings", DeviceRole::filter, NodeId{0}, {}};
   heater.observation.health = DeviceHealth::moving;
-  heater.observation.reading = HeaterObservation{{1'200, 0, 3'300}};
-  heater.desired = HeaterSetpoint{{{0, Frequency{193'050'000}}}};
+  heater.observation.reading = FilterObservation{{1'200, 0, 3'300}};
+  heater.desired = FilterSetpoint{{{0, Frequency{193'050'000}}}};
   heater.drift = Drift::detuned;
-  DeviceReport wss{DeviceId{2}, "wss-0", DeviceKind::wss, NodeId{1}, {}};
+  DeviceReport wss{DeviceId{2}, "wss-0", DeviceRole::wavelength_switch, NodeId{1}, {}};
   wss.observation.health = DeviceHealth::failed;
   wss.observation.fault = "does not answer";
-  wss.observation.reading = WssObservation{{{{8, 4}, 1, 2, Db{150}}}, false};
-  wss.desired = WssSetpoint{{{{8, 4}, 1, 2, Db{150}}}};
-  DeviceReport ocs{DeviceId{3}, "ocs-0", DeviceKind::ocs, NodeId{1}, {}};
-  ocs.observation.reading = OcsObservation{{{1, 9}, {2, 10}}, true};
-  ocs.desired = OcsSetpoint{{{1, 9}, {2, 10}}};
+  wss.observation.reading = WavelengthSwitchObservation{{{{8, 4}, 1, 2, Db{150}}}, false};
+  wss.desired = WavelengthSwitchSetpoint{{{{8, 4}, 1, 2, Db{150}}}};
+  DeviceReport ocs{DeviceId{3}, "ocs-0", DeviceRole::circuit_switch, NodeId{1}, {}};
+  ocs.observation.reading = CircuitSwitchObservation{{{1, 9}, {2, 10}}, true};
+  ocs.desired = CircuitSwitchSetpoint{{{1, 9}, {2, 10}}};
   ocs.lit_ways = 1;
   ocs.adopted = true;
   ocs.unusable = "its agent is gone";
-  DeviceReport unread{DeviceId{4}, "node-4.tx0", DeviceKind::itla_laser, NodeId{4}, {}};
+  DeviceReport unread{DeviceId{4}, "node-4.tx0", DeviceRole::transmitter, NodeId{4}, {}};
   return {laser, heater, wss, ocs, unread};
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 Loaded<Fabric> read(std::string_view text) {
   const auto document = parse_yaml("f.yaml", text);
-  return document ? read_fabric("f.yaml", *document.value, all_templates()) : Loaded<Fabric>{std::nullopt, document.errors};
+  return document ? read_fabric("f.yaml", *document.value, all_fabric_kinds()) : Loaded<Fabric>{std::nullopt, document.errors};
 }
 
 std::string errors_of(std::string_view text) {
@@ -28,7 +28,7 @@ std::string oddl(const std::string& parameters) {
 }
 
 TEST_CASE("the_written_defaults_are_the_template_defaults") {
-  const auto written = load_fabric("configs/fabrics/oddl_1024.yaml", all_templates());
+  const auto written = load_fabric("configs/fabrics/oddl_1024.yaml", all_fabric_kinds());
   REQUIRE(written);
   const Fabric made = make_oddl({});
   CHECK(written.value->name == made.name);
@@ -58,7 +58,7 @@ TEST_CASE("variants_of_oddl_are_read_and_what_cannot_be_is_refused") {
   using Catch::Matchers::Contains;
   const auto open = read(oddl("nodes: 8, group_size: 4, channels: 8, receiver: open"));
   REQUIRE(open);
-  CHECK(std::ranges::none_of(open.value->devices, [](const Device& each) { return each.kind == DeviceKind::heater_bank; }));
+  CHECK(std::ranges::none_of(open.value->devices, [](const Device& each) { return each.role == DeviceRole::filter; }));
   const auto routed = read(oddl("nodes: 8, group_size: 4, channels: 5, inside: awgr, awg_isolation: 40 dB"));
   REQUIRE(routed);
   const auto router = std::ranges::find(routed.value->elements, "awgr-1", &Element::name);

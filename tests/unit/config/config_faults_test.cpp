@@ -31,7 +31,7 @@ std::string scenario_with(const std::string& line) {
 std::vector<ConfigError> errors_of(const std::string& text) {
   const fs::path path = fs::temp_directory_path() / "lightloom_config_faults.yaml";
   std::ofstream(path, std::ios::binary) << text;
-  auto loaded = load_scenario(path, all_templates());
+  auto loaded = load_scenario(path, all_fabric_kinds());
   CHECK(loaded.value.has_value() == loaded.errors.empty());
   fs::remove(path);
   return loaded.errors;
@@ -95,7 +95,7 @@ TEST_CASE("a_scenario_says_what_is_done_about_drift_and_how_fast") {
   std::ofstream(path) << scenario_with(
       "reconcile: {audit_round: 500 ms, interval: 200 ms, stale_after: 3 s, attempts: 5, backoff: 1 s, quiet: 9 s, "
       "foreign: report, dim: report}");
-  const auto loaded = load_scenario(path, all_templates());
+  const auto loaded = load_scenario(path, all_fabric_kinds());
   fs::remove(path);
   REQUIRE(loaded);
   const Scenario& scenario = *loaded.value;

@@ -17,7 +17,7 @@ const std::string kHead =
 Loaded<Fabric> fabric_with(const std::string& lines) {
   const auto document = parse_yaml("fabric.yaml", kHead + lines);
   REQUIRE(document);
-  return read_fabric("fabric.yaml", *document.value, all_templates());
+  return read_fabric("fabric.yaml", *document.value, all_fabric_kinds());
 }
 
 std::string only_error(const std::string& lines) {

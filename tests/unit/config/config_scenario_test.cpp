@@ -46,7 +46,7 @@ std::string scenario(std::string_view rest, std::string_view mode = "sim") {
 
 Loaded<Scenario> read(std::string_view text) {
   const Folder folder;
-  return load_scenario(folder.write("s.yaml", text), all_templates());
+  return load_scenario(folder.write("s.yaml", text), all_fabric_kinds());
 }
 
 std::string errors_of(std::string_view text) {
@@ -76,7 +76,7 @@ device_faults:
   - {at: 2 s, device: heater-3, kind: late, delay: 7 ms, lasts: 1 s}
   - {at: 1 s, device: laser-5, kind: detune, offset: -12.5 GHz}
 )")),
-                                    all_templates());
+                                    all_fabric_kinds());
   REQUIRE(loaded);
   const Scenario& s = *loaded.value;
   CHECK(s.seed == 9);
@@ -170,16 +170,16 @@ TEST_CASE("a_scenario_runs_in_the_modes_that_it_names_and_in_no_other") {
   const Folder folder;
   const std::string inventory = "inventory: {bus-heater-3: 'modbus-tcp://127.0.0.1:1502'}\n";
   const fs::path mixed = folder.write("mixed.yaml", scenario("modes: [mixed]\n" + inventory, "mixed"));
-  const auto refused = load_scenario(mixed, all_templates(), Mode::sim);
+  const auto refused = load_scenario(mixed, all_fabric_kinds(), Mode::sim);
   REQUIRE(refused.errors.size() == 1);
   CHECK_THAT(refused.errors[0].message, Contains("does not run in mode sim; it runs in: mixed"));
   const fs::path both = folder.write("both.yaml", scenario("modes: [mixed, sim]\n" + inventory, "mixed"));
-  const auto simulated = load_scenario(both, all_templates(), Mode::sim);
+  const auto simulated = load_scenario(both, all_fabric_kinds(), Mode::sim);
   REQUIRE(simulated);  // everything is simulated, whatever the inventory says
   CHECK(simulated.value->mode == Mode::sim);
   CHECK(std::ranges::all_of(simulated.value->fabric->buses, [](const Bus& bus) { return bus.endpoint == "sim"; }));
-  CHECK(
-      load_scenario(folder.write("plain.yaml", scenario(inventory, "mixed")), all_templates(), Mode::sim));  // as it always was
+  CHECK(load_scenario(folder.write("plain.yaml", scenario(inventory, "mixed")), all_fabric_kinds(),
+                      Mode::sim));  // as it always was
   CHECK_THAT(errors_of(scenario("modes: [soft]\n")), Contains("modes: expected mode: sim among them"));
   CHECK_THAT(errors_of(scenario("modes: [sim, smi]\n")), Contains("modes: found 'smi'"));
 }
@@ -243,7 +243,7 @@ TEST_CASE("unlawful_scenarios_are_refused_with_line_and_reason") {
 TEST_CASE("errors_of_the_fabric_file_come_with_its_own_name") {
   const Folder folder;
   folder.write("fabric.yaml", "schema_version: 1\nkind: fabric\ntemplate: oddl\nparameters: {nodes: 9}\n");
-  const auto errors = load_scenario(folder.write("s.yaml", scenario("sede: 1\n")), all_templates()).errors;
+  const auto errors = load_scenario(folder.write("s.yaml", scenario("sede: 1\n")), all_fabric_kinds()).errors;
   REQUIRE(errors.size() == 3);
   CHECK(fs::path(errors[0].file).filename() == "fabric.yaml");
   CHECK(errors[0].line == 4);
@@ -267,7 +267,7 @@ TEST_CASE("words_of_other_rooms_are_checked_at_their_places_where_they_are_known
   const Folder folder;
   const auto errors = [&](const std::string& rest) {
     std::string all;
-    for (const ConfigError& error : check_config(folder.write("w.yaml", scenario(rest)), all_templates(), &words)) {
+    for (const ConfigError& error : check_config(folder.write("w.yaml", scenario(rest)), all_fabric_kinds(), &words)) {
       all += std::to_string(error.line) + ":" + std::to_string(error.column) + ": " + error.message + "\n";
     }
     return all;
@@ -283,7 +283,7 @@ TEST_CASE("words_of_other_rooms_are_checked_at_their_places_where_they_are_known
   CHECK(errors("churn: {revisions: 4, job_nodes: [2], workload: vgg61}\n").find("did you mean 'vgg16'?") != std::string::npos);
   const auto calibration = check_config(
       folder.write("c.yaml", "schema_version: 1\nkind: calibration\nname: c\nnote: n\nset:\n  fabric.fat-tree.eficiency: 1\n"),
-      all_templates(), &words);
+      all_fabric_kinds(), &words);
   REQUIRE(calibration.size() == 1);
   CHECK(calibration.front().line == 6);
   CHECK(calibration.front().message.find("did you mean 'fabric.fat-tree.efficiency'?") != std::string::npos);
@@ -312,13 +312,13 @@ TEST_CASE("an_inventory_gives_a_line_one_protocol_and_a_place_on_it_one_device")
 
 TEST_CASE("check_config_finds_out_what_a_file_is") {
   const Folder folder;
-  CHECK(check_config(folder.write("a.yaml", "schema_version: 1\nkind: fabric\ntemplate: oddl\n"), all_templates()).empty());
-  CHECK(check_config(folder.write("b.yaml", scenario("")), all_templates()).empty());
-  const auto unknown = check_config(folder.write("c.yaml", "kind: fabrik\n"), all_templates());
+  CHECK(check_config(folder.write("a.yaml", "schema_version: 1\nkind: fabric\ntemplate: oddl\n"), all_fabric_kinds()).empty());
+  CHECK(check_config(folder.write("b.yaml", scenario("")), all_fabric_kinds()).empty());
+  const auto unknown = check_config(folder.write("c.yaml", "kind: fabrik\n"), all_fabric_kinds());
   REQUIRE(unknown.size() == 1);
   CHECK_THAT(unknown[0].message, Catch::Matchers::Contains("did you mean 'fabric'?"));
-  CHECK(check_config(folder.write("d.yaml", "name: x\n"), all_templates()).size() == 1);
-  CHECK(check_config("no/such/file.yaml", all_templates()).size() == 1);
+  CHECK(check_config(folder.write("d.yaml", "name: x\n"), all_fabric_kinds()).size() == 1);
+  CHECK(check_config("no/such/file.yaml", all_fabric_kinds()).size() == 1);
 }
 
 Scenario churning(std::uint32_t revisions, std::uint32_t live_jobs) {

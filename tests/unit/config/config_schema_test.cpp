@@ -156,7 +156,7 @@ TEST_CASE("every_committed_config_passes_check_and_fits_its_schema") {
     CHECK_FALSE(files.empty());
     for (const fs::path& file : files) {
       CAPTURE(file.string());
-      for (const ConfigError& error : check_config(file, all_templates())) {
+      for (const ConfigError& error : check_config(file, all_fabric_kinds())) {
         FAIL_CHECK(to_string(error));
       }
       const auto document = read_yaml(file);
@@ -220,10 +220,10 @@ Received ask(const std::string& text) {
   const auto document = read_yaml(path);
   REQUIRE(document);
   const auto is_of = [&](const char* kind) { return text.find(std::string("kind: ") + kind + "\n") != std::string::npos; };
-  const Received received =
-      listen(is_of("scenario")                         ? load_scenario(path, all_templates()).errors
-             : is_of("faults") || is_of("calibration") ? check_config(path, all_templates())
-                                                       : read_fabric(path.string(), *document.value, all_templates()).errors);
+  const Received received = listen(is_of("scenario") ? load_scenario(path, all_fabric_kinds()).errors
+                                   : is_of("faults") || is_of("calibration")
+                                       ? check_config(path, all_fabric_kinds())
+                                       : read_fabric(path.string(), *document.value, all_fabric_kinds()).errors);
   fs::remove(path);
   return received;
 }

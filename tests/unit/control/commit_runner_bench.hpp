@@ -173,7 +173,7 @@ class RunnerBench {
     }
     return count;
   }
-  DeviceId device(std::uint32_t node, DeviceKind kind, std::size_t index = 0) const {
+  DeviceId device(std::uint32_t node, DeviceRole kind, std::size_t index = 0) const {
     for (const DeviceId id : facts.fabric->devices_of_agent[node]) {
       if (facts.fabric->device(id).kind == kind && index-- == 0) {
         return id;
@@ -182,7 +182,7 @@ class RunnerBench {
     FAIL("no such device");
     return {};
   }
-  DeviceId laser(std::uint32_t node, std::size_t index = 0) const { return device(node, DeviceKind::itla_laser, index); }
+  DeviceId laser(std::uint32_t node, std::size_t index = 0) const { return device(node, DeviceRole::transmitter, index); }
   template <class B>
   std::size_t delivered() const {
     std::size_t count = 0;

@@ -27,7 +27,7 @@ TEST_CASE("a commit that moves a circuit switch has twice its promise of time be
   } else {
     for (NodePlan& node : plan->plan.nodes) {
       for (DevicePlan& device : node.devices) {
-        device.touched = device.touched && bench.facts.fabric->device(device.device).kind == DeviceKind::itla_laser;
+        device.touched = device.touched && bench.facts.fabric->device(device.device).role == DeviceRole::transmitter;
       }
     }
   }
@@ -209,10 +209,10 @@ TEST_CASE("what steers at an agent whose device failed is read again before the 
   Bench bench;
   bench.add(1, {0, 1, 2});
   bench.begin_commit();
-  const DeviceId ocs = bench.device(0, DeviceKind::ocs);
+  const DeviceId ocs = bench.device(0, DeviceRole::circuit_switch);
   REQUIRE(bench.runner.under_way()->takes_part(NodeId{0}));
   const auto read = [&](DeviceId id, Instant at) {
-    bench.sessions.keep(Observation{id, DeviceHealth::ready, at, OcsObservation{{}, true}, {}});
+    bench.sessions.keep(Observation{id, DeviceHealth::ready, at, CircuitSwitchObservation{{}, true}, {}});
     bench.consider();
   };
   SECTION("its switch") {

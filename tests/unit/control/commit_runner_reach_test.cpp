@@ -38,10 +38,10 @@ struct Bench : RunnerBench {
   std::shared_ptr<PlanResult> without_rows() const {
     auto plan = same();
     for (const std::uint32_t node : {0U, 1U}) {
-      const DeviceId ocs = device(node, DeviceKind::ocs);
+      const DeviceId ocs = device(node, DeviceRole::circuit_switch);
       DevicePlan& of = share(*plan, ocs);
       of.touched = true;
-      std::get<OcsSetpoint>(of.timeline.front().setpoint).connects.clear();
+      std::get<CircuitSwitchSetpoint>(of.timeline.front().setpoint).connects.clear();
       plan->plan.changed.push_back(NodeId{node});
       plan->plan.moved_steering.push_back(ocs);
     }
@@ -124,8 +124,8 @@ TEST_CASE("nothing moves in light of a laser that follows no order, unless that 
     CHECK(bench.runner.under_way() == nullptr);
     CHECK_THAT(bench.last().reason, Catch::Contains("which follows no order, may meet what moves"));
     CHECK(bench.state(2) == JobState::pending);
-    const bool is_held = bench.unusable.is_unusable(bench.device(0, DeviceKind::ocs)) ||
-                         bench.unusable.is_unusable(bench.device(1, DeviceKind::ocs));
+    const bool is_held = bench.unusable.is_unusable(bench.device(0, DeviceRole::circuit_switch)) ||
+                         bench.unusable.is_unusable(bench.device(1, DeviceRole::circuit_switch));
     CHECK(is_held);
   }
   SECTION("it follows orders again since it was planned, and was not asked") {
@@ -137,7 +137,7 @@ TEST_CASE("nothing moves in light of a laser that follows no order, unless that 
     bench.pass(std::chrono::seconds{1});
     for (const std::size_t index : {0U, 1U}) {
       bench.sessions.keep(Observation{bench.laser(2, index), DeviceHealth::failed, bench.facts.now,
-                                      LaserObservation{{}, Dbm{kNoLight}, false, false, 0, 0}, "no light"});
+                                      TransmitterObservation{{}, Dbm{kNoLight}, false, false, 0, 0}, "no light"});
     }
     bench.planned(plan);
     CHECK(bench.runner.under_way() != nullptr);

@@ -55,7 +55,7 @@ struct CommitBench {
     DevicePlan moved;  // a switch; another one stays
     moved.device = DeviceId{5};
     moved.touched = true;
-    moved.timeline = {{Duration{}, Duration{}, kForever, WssSetpoint{}}};
+    moved.timeline = {{Duration{}, Duration{}, kForever, WavelengthSwitchSetpoint{}}};
     DevicePlan stays = moved;
     stays.device = DeviceId{6};
     stays.touched = false;

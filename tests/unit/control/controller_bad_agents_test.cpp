@@ -172,15 +172,15 @@ class Bench {
 
   Reading read(const DevicePlan& plan) const {
     const Setpoint& setpoint = plan.timeline.front().setpoint;
-    if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
-      return LaserObservation{centre_of(laser->slot), laser->emit ? laser->power : kNoLight, laser->emit, true, 0, 0};
+    if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
+      return TransmitterObservation{centre_of(laser->slot), laser->emit ? laser->power : kNoLight, laser->emit, true, 0, 0};
     }
-    if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
-      return WssObservation{wss->routes, true};
+    if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
+      return WavelengthSwitchObservation{wss->routes, true};
     }
     const Device& device = fabric->device(plan.device);
-    HeaterObservation bank{std::vector<std::int32_t>(device.elements.size())};
-    for (const RingResonance& wanted : std::get<HeaterSetpoint>(setpoint).rings) {
+    FilterObservation bank{std::vector<std::int32_t>(device.elements.size())};
+    for (const RingResonance& wanted : std::get<FilterSetpoint>(setpoint).rings) {
       const auto& ring = std::get<RingFilter>(fabric->element(device.elements[wanted.channel]).kind);
       const double watts = static_cast<double>((ring.cold_resonance - wanted.resonance).mhz) / ring.mhz_per_milliwatt / 1000;
       bank.millivolts[wanted.channel] = static_cast<std::int32_t>(std::lround(1000 * std::sqrt(watts * ring.heater_ohm)));
@@ -281,7 +281,7 @@ TEST_CASE("observations of another agent's devices are counted and not believed"
   const std::uint64_t before = bench.malformed();
   ObservationReport lie = bench.as_planned(NodeId{0});
   for (Observation& observation : lie.observations) {
-    observation.reading = LaserObservation{};
+    observation.reading = TransmitterObservation{};
   }
   bench.receive(NodeId{1}, lie);
   CHECK(bench.malformed() == before + lie.observations.size());
@@ -291,7 +291,7 @@ TEST_CASE("observations of another agent's devices are counted and not believed"
 TEST_CASE("a report that a newer one overtook is dropped") {
   LitBench bench;
   ObservationReport old = bench.as_planned(NodeId{0});
-  std::get<LaserObservation>(old.observations.front().reading).emitting = false;
+  std::get<TransmitterObservation>(old.observations.front().reading).emitting = false;
   bench.now += milliseconds{100};
   bench.receive(NodeId{0}, bench.as_planned(NodeId{0}));
   bench.receive(NodeId{0}, old);
@@ -361,7 +361,7 @@ TEST_CASE("an agent that lost its plan and a laser's light has that laser touche
   const NodeId node = bench.controller.confirmed_plan()->plan.circuits.front().source;
   bench.hello(node, 4'711);
   ObservationReport report = bench.as_planned(node);
-  std::get<LaserObservation>(report.observations.front().reading).emitting = false;
+  std::get<TransmitterObservation>(report.observations.front().reading).emitting = false;
   bench.receive(node, report);
   CHECK(bench.controller.drift().counts().missing == 1);
   bench.sent.clear();

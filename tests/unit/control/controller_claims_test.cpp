@@ -54,7 +54,7 @@ class ClaimsBench : public ControllerBench {
   void expect_honest_received() {
     now += milliseconds{1};
     const Instant read_at = now;
-    receive(kLiar, ObservationReport{{{own, DeviceHealth::ready, read_at, LaserObservation{}, ""}}});
+    receive(kLiar, ObservationReport{{{own, DeviceHealth::ready, read_at, TransmitterObservation{}, ""}}});
     sent.clear();
     ask(Query{Noun::devices, own.value});
     const auto rows = std::get<std::vector<DeviceReport>>(std::get<OperatorReply>(sent.back().envelope.body).rows);
@@ -74,8 +74,8 @@ Outcome blames(DeviceId device) { return {Error{ErrorCode::device_error, "broken
 
 TEST_CASE("an agent's key speaks of no other node's devices, whatever the message") {
   ClaimsBench bench;
-  const Observation theirs{bench.foreign, DeviceHealth::failed, bench.now, LaserObservation{}, "burnt"};
-  const Observation ours{bench.own, DeviceHealth::ready, bench.now, LaserObservation{}, ""};
+  const Observation theirs{bench.foreign, DeviceHealth::failed, bench.now, TransmitterObservation{}, "burnt"};
+  const Observation ours{bench.own, DeviceHealth::ready, bench.now, TransmitterObservation{}, ""};
   const auto foreign = [&](const Body& body) { bench.expect_refused(RefusalKind::foreign, "which is node 5's", body); };
   SECTION("hello") { foreign(Hello{"test", 101, {}, {}, false, {{bench.foreign, DeviceHealth::failed}}}); }
   SECTION("prepared") { foreign(Prepared{blames(bench.foreign), {}}); }
@@ -104,10 +104,10 @@ TEST_CASE("a reset is answered with a reading of the device that was reset, or n
   bench.ask(ResetRequest{bench.own});
   const std::uint64_t order = std::get<ResetDevice>(bench.sent.back().envelope.body).order;
   const DeviceId beyond{4'000'000};
-  bench.deliver(kLiar, DeviceReset{bench.own, order, {}, 0, {beyond, DeviceHealth::ready, bench.now, LaserObservation{}, ""}});
+  bench.deliver(kLiar, DeviceReset{bench.own, order, {}, 0, {beyond, DeviceHealth::ready, bench.now, TransmitterObservation{}, ""}});
   CHECK(bench.refused(RefusalKind::malformed) == 1);
   bench.deliver(kLiar,
-                DeviceReset{bench.own, order, {}, 0, {bench.own, DeviceHealth::ready, bench.now, LaserObservation{}, ""}});
+                DeviceReset{bench.own, order, {}, 0, {bench.own, DeviceHealth::ready, bench.now, TransmitterObservation{}, ""}});
   CHECK(bench.count_sent<OperatorReply>() > 0);
 }
 
@@ -159,11 +159,11 @@ TEST_CASE("a number or an instant that no honest agent can come to say is refuse
   }
   SECTION("instant of a reading") {
     const Instant ahead = bench.now + seconds{2} + Duration{limits::kClockAheadNs} + milliseconds{1};
-    lie("kClockAheadNs", ObservationReport{{{bench.own, DeviceHealth::ready, ahead, LaserObservation{}, ""}}});
+    lie("kClockAheadNs", ObservationReport{{{bench.own, DeviceHealth::ready, ahead, TransmitterObservation{}, ""}}});
     lie("kClockAheadNs", ObservationReport{{{bench.own, DeviceHealth::ready, Instant{Duration{limits::kInstantNs}}, {}, ""}}});
   }
   SECTION("instant of a reset's reading") {
-    const Observation ahead{bench.own, DeviceHealth::ready, Instant{Duration{limits::kInstantNs}}, LaserObservation{}, ""};
+    const Observation ahead{bench.own, DeviceHealth::ready, Instant{Duration{limits::kInstantNs}}, TransmitterObservation{}, ""};
     lie("kClockAheadNs", DeviceReset{bench.own, 1, {}, 0, ahead});
   }
   // The fabric goes on: another job is planned and reaches light, with the liar's help.

@@ -100,7 +100,7 @@ class Requests {
       const bool is_lit = lit.contains(node.id);
       const DeviceId laser = fabric_->devices_of_agent[node.id.value].front();
       slice.devices.push_back(
-          {laser, is_lit != lit_before_.contains(node.id), {{{}, {}, kForever, LaserSetpoint{{}, {}, is_lit}}}});
+          {laser, is_lit != lit_before_.contains(node.id), {{{}, {}, kForever, TransmitterSetpoint{{}, {}, is_lit}}}});
       if (is_lit != lit_before_.contains(node.id)) {
         plan.changed.push_back(node.id);
       }

@@ -90,7 +90,7 @@ struct Bench {
     sessions.keep(Observation{laser,
                               DeviceHealth::ready,
                               facts.now,
-                              LaserObservation{centre_of(of.slot), emits ? Dbm{-1'500} : Dbm{kNoLight}, emits, true, 0, 0},
+                              TransmitterObservation{centre_of(of.slot), emits ? Dbm{-1'500} : Dbm{kNoLight}, emits, true, 0, 0},
                               {}});
   }
   JobState state(JobId job) const { return jobs.at(job).state; }
@@ -289,12 +289,12 @@ TEST_CASE("a switch that moves as a commit ordered it is no news, one that moves
   std::optional<DeviceId> wss;
   for (const Hop& hop : paths.hops(*paths.index_of(circuit.id))) {
     const auto device = bench.facts.fabric->device_of_element[hop.element.value];
-    wss = device && bench.facts.fabric->device(*device).kind == DeviceKind::wss ? device : wss;
+    wss = device && bench.facts.fabric->device(*device).role == DeviceRole::wavelength_switch ? device : wss;
   }
   REQUIRE(wss);
   const NodeId agent = bench.facts.fabric->device(*wss).agent;
   Observation seen = *bench.sessions.observed(*wss);
-  std::get<WssObservation>(seen.reading).settled = false;
+  std::get<WavelengthSwitchObservation>(seen.reading).settled = false;
   bench.sessions.keep(seen);
   CHECK(bench.report(circuit).light == LightState::dark);
   auto next = std::make_shared<PlanResult>(*bench.result);

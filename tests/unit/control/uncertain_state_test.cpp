@@ -35,7 +35,7 @@ struct Bench {
   }
   DeviceId laser_of(std::uint32_t node, std::size_t index = 0) const {
     for (const DeviceId id : fabric->devices_of_agent[node]) {
-      if (fabric->device(id).kind == DeviceKind::itla_laser && index-- == 0) {
+      if (fabric->device(id).role == DeviceRole::transmitter && index-- == 0) {
         return id;
       }
     }
@@ -55,7 +55,7 @@ struct Bench {
   /// A switch, and the node that drives it.
   DeviceId ocs(std::size_t index) const {
     for (const Device& device : fabric->devices) {
-      if (device.kind == DeviceKind::ocs && index-- == 0) {
+      if (device.role == DeviceRole::circuit_switch && index-- == 0) {
         return device.id;
       }
     }
@@ -145,8 +145,8 @@ TEST_CASE("a switch that moves and was read otherwise than planned takes the lig
   share.touched = true;
   bench.result->plan.changed = {agent};
   bench.result->plan.moved_steering = {ocs};
-  REQUIRE_FALSE(std::get<OcsSetpoint>(share.timeline[0].setpoint).connects.empty());
-  Observation seen{ocs, DeviceHealth::ready, {}, OcsObservation{{{0, 7}, {1, 6}}, true}, {}};
+  REQUIRE_FALSE(std::get<CircuitSwitchSetpoint>(share.timeline[0].setpoint).connects.empty());
+  Observation seen{ocs, DeviceHealth::ready, {}, CircuitSwitchObservation{{{0, 7}, {1, 6}}, true}, {}};
   bench.known.observations[ocs.value] = &seen;
   const auto wide = bench.widen({});
   CHECK(wide != bench.result);

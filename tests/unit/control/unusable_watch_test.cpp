@@ -26,7 +26,7 @@ DevicePlan share(DeviceId device, Setpoint setpoint, bool touched) {
   return {device, touched, {{{}, {}, kForever, std::move(setpoint)}}};
 }
 
-Setpoint light(FrequencySlot slot) { return LaserSetpoint{slot, Dbm{0}, true}; }
+Setpoint light(FrequencySlot slot) { return TransmitterSetpoint{slot, Dbm{0}, true}; }
 
 /// Four nodes with two lasers each, and a circuit switch at each of the first two. All agents have just greeted.
 struct Bench {
@@ -60,7 +60,7 @@ struct Bench {
     }
     sessions.sweep(sink);
   }
-  DeviceId device(NodeId node, DeviceKind kind) const {
+  DeviceId device(NodeId node, DeviceRole kind) const {
     for (const DeviceId id : facts.fabric->devices_of_agent[node.value]) {
       if (facts.fabric->device(id).kind == kind) {
         return id;
@@ -69,13 +69,13 @@ struct Bench {
     FAIL("no such device");
     return {};
   }
-  DeviceId laser(std::uint32_t node) const { return device(NodeId{node}, DeviceKind::itla_laser); }
-  DeviceId ocs(std::uint32_t node) const { return device(NodeId{node}, DeviceKind::ocs); }
+  DeviceId laser(std::uint32_t node) const { return device(NodeId{node}, DeviceRole::transmitter); }
+  DeviceId ocs(std::uint32_t node) const { return device(NodeId{node}, DeviceRole::circuit_switch); }
 
   void see(DeviceId id, Reading reading, DeviceHealth health = DeviceHealth::ready, const std::string& fault = {}) {
     sessions.keep(Observation{id, health, facts.now, std::move(reading), fault});
   }
-  void see_laser(DeviceId id, bool emits) { see(id, LaserObservation{centre_of(kFirst), Dbm{0}, emits, true, 0, 0}); }
+  void see_laser(DeviceId id, bool emits) { see(id, TransmitterObservation{centre_of(kFirst), Dbm{0}, emits, true, 0, 0}); }
   void receive(DeviceId id, DeviceHealth health, const std::string& fault) {
     watch.observe({id, health, facts.now, {}, fault}, sink);
   }
@@ -324,7 +324,7 @@ TEST_CASE("a dark laser that the plan wants dark holds") {
   bench.see_laser(laser, false);
   CHECK(bench.entry(laser)->holds);  // nothing was ever confirmed
   CHECK_FALSE(bench.watch.may_emit_light(laser));
-  bench.confirm({share(laser, LaserSetpoint{kFirst, Dbm{0}, false}, false)});
+  bench.confirm({share(laser, TransmitterSetpoint{kFirst, Dbm{0}, false}, false)});
   CHECK(bench.entry(laser)->holds);
   CHECK_FALSE(bench.watch.may_emit_light(laser));
   bench.confirm({share(bench.laser(2), light(kFirst), true)});  // a plan with nothing of it
@@ -335,7 +335,7 @@ TEST_CASE("a dark laser that the plan wants dark holds") {
 TEST_CASE("a laser that a failed commit touched may emit what that asked and what was there, until it is read dark") {
   Bench bench;
   const DeviceId laser = bench.laser(1);
-  const DeviceId other = bench.device(NodeId{2}, DeviceKind::itla_laser);
+  const DeviceId other = bench.device(NodeId{2}, DeviceRole::transmitter);
   bench.confirm({share(laser, light(kFirst), true)});
   bench.give_up(laser);
   bench.give_up(other);
@@ -355,7 +355,7 @@ TEST_CASE("a laser that a failed commit touched may emit what that asked and wha
   }
   SECTION("what it touched may emit both, each named once") {
     for (int i = 0; i < 2; ++i) {
-      bench.fail_commit({share(laser, light(kSecond), true), share(other, LaserSetpoint{kSecond, Dbm{0}, false}, true)}, true);
+      bench.fail_commit({share(laser, light(kSecond), true), share(other, TransmitterSetpoint{kSecond, Dbm{0}, false}, true)}, true);
     }
     CHECK_FALSE(bench.entry(laser)->holds);
     CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kSecond, kFirst});
@@ -411,14 +411,14 @@ TEST_CASE("a latched laser is dark, as is one that an operator has looked at") {
 TEST_CASE("a switch that a failed commit touched holds if it was read since to be as planned, and else nothing relies on it") {
   Bench bench;
   const DeviceId ocs = bench.ocs(1);
-  const OcsSetpoint crossed{{{0, 1}, {1, 0}}};
+  const CircuitSwitchSetpoint crossed{{{0, 1}, {1, 0}}};
   bench.give_up(ocs);
   CHECK(bench.entry(ocs)->holds);
-  const auto fail = [&] { bench.fail_commit({share(ocs, OcsSetpoint{{{0, 2}}}, true)}, true); };
+  const auto fail = [&] { bench.fail_commit({share(ocs, CircuitSwitchSetpoint{{{0, 2}}}, true)}, true); };
   SECTION("nothing is confirmed") {
     fail();
     bench.facts.now += seconds{1};
-    bench.see(ocs, OcsObservation{{}, true});
+    bench.see(ocs, CircuitSwitchObservation{{}, true});
     CHECK_FALSE(bench.entry(ocs)->holds);
   }
   SECTION("the confirmed plan has nothing of it") {
@@ -426,24 +426,24 @@ TEST_CASE("a switch that a failed commit touched holds if it was read since to b
     bench.give_up(ocs);
     fail();
     bench.facts.now += seconds{1};
-    bench.see(ocs, OcsObservation{{}, true});
+    bench.see(ocs, CircuitSwitchObservation{{}, true});
     CHECK_FALSE(bench.entry(ocs)->holds);
   }
   SECTION("it is confirmed to be crossed") {
     bench.confirm({share(ocs, crossed, true)});
     bench.facts.now += seconds{1};
-    bench.see(ocs, OcsObservation{crossed.connects, true});
+    bench.see(ocs, CircuitSwitchObservation{crossed.connects, true});
     bench.give_up(ocs);
     fail();
     CHECK_FALSE(bench.entry(ocs)->holds);  // read before
     bench.facts.now += nanoseconds{1};
-    bench.see(ocs, OcsObservation{{{0, 2}, {1, 0}}, true});
+    bench.see(ocs, CircuitSwitchObservation{{{0, 2}, {1, 0}}, true});
     CHECK_FALSE(bench.entry(ocs)->holds);
-    bench.see(ocs, OcsObservation{crossed.connects, true});
+    bench.see(ocs, CircuitSwitchObservation{crossed.connects, true});
     CHECK(bench.entry(ocs)->holds);
     CHECK_FALSE(bench.watch.may_emit_light(ocs));
     // That its node's lasers are latched says nothing of it.
-    bench.see(ocs, OcsObservation{{{0, 2}, {1, 0}}, true});
+    bench.see(ocs, CircuitSwitchObservation{{{0, 2}, {1, 0}}, true});
     bench.greet(NodeId{1}, true);
     CHECK_FALSE(bench.entry(ocs)->holds);
   }
@@ -458,7 +458,7 @@ TEST_CASE("a switch that a failed commit touched holds if it was read since to b
 TEST_CASE("a latch of its node's lasers does not make a switch hold that a commit left somewhere") {
   Bench bench;
   const DeviceId ocs = bench.ocs(1);
-  bench.fail_commit({share(ocs, OcsSetpoint{{{0, 2}}}, true)}, true, ocs);
+  bench.fail_commit({share(ocs, CircuitSwitchSetpoint{{{0, 2}}}, true)}, true, ocs);
   bench.give_up(ocs);
   CHECK_FALSE(bench.entry(ocs)->holds);
   bench.greet(NodeId{1}, true);

@@ -115,11 +115,11 @@ TEST_CASE("a_spread_of_few_values_does_not_flatter_the_tail") {
 }
 
 TEST_CASE("only_lasers_go_dark") {
-  const Setpoint laser = LaserSetpoint{{0, 8}, Dbm{0}, true};
+  const Setpoint laser = TransmitterSetpoint{{0, 8}, Dbm{0}, true};
   CHECK(emits(laser));
   CHECK_FALSE(emits(darkened(laser)));
-  CHECK(std::get<LaserSetpoint>(darkened(laser)).slot == FrequencySlot{0, 8});
-  const Setpoint heater = HeaterSetpoint{{{0, Frequency{193'100'000}}}};
+  CHECK(std::get<TransmitterSetpoint>(darkened(laser)).slot == FrequencySlot{0, 8});
+  const Setpoint heater = FilterSetpoint{{{0, Frequency{193'100'000}}}};
   CHECK(darkened(heater) == heater);
   CHECK_FALSE(emits(heater));
 }

@@ -54,8 +54,8 @@ struct Lab {
   }
   DeviceId busy_wss() const {
     for (const Device& device : request.fabric->devices) {
-      if (device.kind == DeviceKind::wss &&
-          !std::get<WssSetpoint>(desired(device.id).timeline.front().setpoint).routes.empty()) {
+      if (device.role == DeviceRole::wavelength_switch &&
+          !std::get<WavelengthSwitchSetpoint>(desired(device.id).timeline.front().setpoint).routes.empty()) {
         return device.id;
       }
     }
@@ -82,7 +82,7 @@ TEST_CASE("a plan beside which something was found names its agent and touches n
   const DeviceId laser = lab.idle_laser();
   const Transmitter& transmitter = lab.transmitter(laser);
   const auto adopted =
-      lab.adopt(laser, LaserObservation{centre_of(transmitter.channels.slot(5)), transmitter.launch_power, true, true, 0, 0});
+      lab.adopt(laser, TransmitterObservation{centre_of(transmitter.channels.slot(5)), transmitter.launch_power, true, true, 0, 0});
   REQUIRE(adopted);
   const auto made = lab.plan_with(*adopted);
   REQUIRE(made);
@@ -97,14 +97,14 @@ TEST_CASE("a plan beside which something was found names its agent and touches n
 TEST_CASE("the power of a dim laser becomes that of its circuit, which keeps its id") {
   Lab lab;
   const DeviceId laser = lab.lit_laser();
-  const auto& planned = std::get<LaserSetpoint>(lab.desired(laser).timeline.front().setpoint);
+  const auto& planned = std::get<TransmitterSetpoint>(lab.desired(laser).timeline.front().setpoint);
   const Dbm weak = planned.power - Db{400};
-  const auto adopted = lab.adopt(laser, LaserObservation{centre_of(planned.slot), weak, true, true, 0, 0}, Drift::dim);
+  const auto adopted = lab.adopt(laser, TransmitterObservation{centre_of(planned.slot), weak, true, true, 0, 0}, Drift::dim);
   REQUIRE(adopted);
   const auto made = lab.plan_with(*adopted);
   REQUIRE(made);
-  CHECK(std::get<LaserSetpoint>(lab.plan_of((*made)->plan, laser).timeline.front().setpoint) ==
-        LaserSetpoint{planned.slot, weak, true});
+  CHECK(std::get<TransmitterSetpoint>(lab.plan_of((*made)->plan, laser).timeline.front().setpoint) ==
+        TransmitterSetpoint{planned.slot, weak, true});
   CHECK((*made)->plan.touched.empty());
   CHECK((*made)->plan.circuits == lab.confirmed->plan.circuits);
 
@@ -120,7 +120,7 @@ TEST_CASE("an adoption that is cleared gives the device back to the plan") {
   const DeviceId laser = lab.idle_laser();
   const Transmitter& transmitter = lab.transmitter(laser);
   const auto adopted =
-      lab.adopt(laser, LaserObservation{centre_of(transmitter.channels.slot(5)), transmitter.launch_power, true, true, 0, 0});
+      lab.adopt(laser, TransmitterObservation{centre_of(transmitter.channels.slot(5)), transmitter.launch_power, true, true, 0, 0});
   REQUIRE(adopted);
   const auto made = lab.plan_with(*adopted);
   REQUIRE(made);
@@ -137,14 +137,14 @@ TEST_CASE("light on no channel is not adopted, and neither is a switch that lack
   const Lab lab;
   const DeviceId laser = lab.idle_laser();
   const Frequency beside = centre_of(lab.transmitter(laser).channels.slot(2)) + FrequencyOffset{9'000};
-  const auto off_grid = lab.adopt(laser, LaserObservation{beside, Dbm{0}, true, true, 0, 0});
+  const auto off_grid = lab.adopt(laser, TransmitterObservation{beside, Dbm{0}, true, true, 0, 0});
   REQUIRE_FALSE(off_grid);
   CHECK(off_grid.error().message.find("is on none of its 6 channels") != std::string::npos);
 
   const DeviceId wss = lab.busy_wss();
-  auto routes = std::get<WssSetpoint>(lab.desired(wss).timeline.front().setpoint).routes;
+  auto routes = std::get<WavelengthSwitchSetpoint>(lab.desired(wss).timeline.front().setpoint).routes;
   routes.front().output ^= 1U;
-  const auto moved = lab.adopt(wss, WssObservation{routes, true});
+  const auto moved = lab.adopt(wss, WavelengthSwitchObservation{routes, true});
   REQUIRE_FALSE(moved);
   CHECK(moved.error().message.find("is desired and is missing there") != std::string::npos);
 }
@@ -153,14 +153,14 @@ TEST_CASE("a row that the plan needs is refused with the adopted one named and t
   Device device;
   device.id = DeviceId{7};
   device.name = "ocs-0";
-  device.kind = DeviceKind::ocs;
-  const DeviceOverride adopted{device.id, OcsSetpoint{{{1, 4}, {3, 2}}}, Revision{1}};
-  const std::vector<TimedSetpoint> planned{{{}, {}, kForever, OcsSetpoint{{{0, 5}, {2, 6}}}}};
+  device.role = DeviceRole::circuit_switch;
+  const DeviceOverride adopted{device.id, CircuitSwitchSetpoint{{{1, 4}, {3, 2}}}, Revision{1}};
+  const std::vector<TimedSetpoint> planned{{{}, {}, kForever, CircuitSwitchSetpoint{{{0, 5}, {2, 6}}}}};
   const auto both = beside(device, planned, adopted);
   REQUIRE(both);
-  CHECK(both->front().setpoint == Setpoint{OcsSetpoint{{{0, 5}, {1, 4}, {2, 6}, {3, 2}}}});
+  CHECK(both->front().setpoint == Setpoint{CircuitSwitchSetpoint{{{0, 5}, {1, 4}, {2, 6}, {3, 2}}}});
 
-  const auto taken = beside(device, {{{}, {}, kForever, OcsSetpoint{{{0, 4}}}}}, adopted);
+  const auto taken = beside(device, {{{}, {}, kForever, CircuitSwitchSetpoint{{{0, 4}}}}}, adopted);
   REQUIRE_FALSE(taken);
   CHECK(taken.error().code == ErrorCode::conflict);
   CHECK(taken.error().message == "ocs-0 (device 7): input 1 to output 4 was adopted, and the plan needs input 0 to output 4");
@@ -170,10 +170,10 @@ TEST_CASE("a row that the plan needs is refused with the adopted one named and t
 TEST_CASE("a WSS route of another colour stands beside an adopted one, an overlapping one of its input does not") {
   Device device;
   device.name = "wss-0";
-  device.kind = DeviceKind::wss;
-  const DeviceOverride adopted{device.id, WssSetpoint{{{FrequencySlot{8, 4}, 1, 2, Db{0}}}}, Revision{1}};
+  device.role = DeviceRole::wavelength_switch;
+  const DeviceOverride adopted{device.id, WavelengthSwitchSetpoint{{{FrequencySlot{8, 4}, 1, 2, Db{0}}}}, Revision{1}};
   const auto planned = [](FrequencySlot slot, std::uint16_t input, std::uint16_t output) {
-    return std::vector<TimedSetpoint>{{{}, {}, kForever, WssSetpoint{{{slot, input, output, Db{0}}}}}};
+    return std::vector<TimedSetpoint>{{{}, {}, kForever, WavelengthSwitchSetpoint{{{slot, input, output, Db{0}}}}}};
   };
   CHECK(beside(device, planned({0, 4}, 1, 3), adopted));
   CHECK(beside(device, planned({8, 4}, 0, 3), adopted));

@@ -17,9 +17,9 @@ std::optional<Setpoint> found(const VerifyBench& bench, std::string_view device,
 TEST_CASE("scope: a laser holds the channel that it was read near, or light beside all of them") {
   const VerifyBench bench = make_chain();  // channels 0 to 7, 193.1 to 193.8 THz, 100 GHz wide
   const auto slot_at = [&](std::int64_t mhz) {
-    const auto setpoint = found(bench, "laser-0", LaserObservation{Frequency{mhz}, Dbm{-123}, true, true, 0, 0});
+    const auto setpoint = found(bench, "laser-0", TransmitterObservation{Frequency{mhz}, Dbm{-123}, true, true, 0, 0});
     REQUIRE(setpoint.has_value());
-    const auto& laser = std::get<LaserSetpoint>(*setpoint);
+    const auto& laser = std::get<TransmitterSetpoint>(*setpoint);
     CHECK(laser.emit);
     CHECK(laser.power == Dbm{-123});
     return laser.slot;
@@ -33,19 +33,19 @@ TEST_CASE("scope: a laser holds the channel that it was read near, or light besi
   CHECK(slot_at(193'050'000) == wavelength(0));
   CHECK(slot_at(193'049'999) == FrequencySlot{-8, 8});
   CHECK(slot_at(193'046'875) == FrequencySlot{-9, 8});
-  const auto dark = found(bench, "laser-0", LaserObservation{Frequency{193'200'000}, kNoLight, false, true, 0, 0});
-  CHECK(dark == Setpoint{LaserSetpoint{wavelength(1), Dbm{0}, false}});  // what it would launch
+  const auto dark = found(bench, "laser-0", TransmitterObservation{Frequency{193'200'000}, kNoLight, false, true, 0, 0});
+  CHECK(dark == Setpoint{TransmitterSetpoint{wavelength(1), Dbm{0}, false}});  // what it would launch
 }
 
 TEST_CASE("scope: a heater is off up to its limit, and a bank is read as a whole or not at all") {
   const VerifyBench bench = make_chain();
   const auto rings = [&](std::vector<std::int32_t> millivolts) -> std::optional<std::vector<std::uint16_t>> {
-    const auto setpoint = found(bench, "bank", HeaterObservation{std::move(millivolts)});
+    const auto setpoint = found(bench, "bank", FilterObservation{std::move(millivolts)});
     if (!setpoint) {
       return std::nullopt;
     }
     std::vector<std::uint16_t> channels;
-    for (const RingResonance& ring : std::get<HeaterSetpoint>(*setpoint).rings) {
+    for (const RingResonance& ring : std::get<FilterSetpoint>(*setpoint).rings) {
       channels.push_back(ring.channel);
     }
     return channels;
@@ -61,14 +61,14 @@ TEST_CASE("scope: a heater is off up to its limit, and a bank is read as a whole
 TEST_CASE("scope: a reading of another kind of device says nothing") {
   VerifyBench bench = make_chain();
   bench.add("ocs", 2, 2, OpticalCircuitSwitch{milliseconds{30}});
-  bench.device("ocs", DeviceKind::ocs, 3, {"ocs"});
+  bench.device("ocs", DeviceRole::circuit_switch, 3, {"ocs"});
   bench.fabric.buses.clear();
   bench.finish("chain");
   const std::vector<std::pair<std::string, Reading>> readings{
-      {"laser-0", LaserObservation{Frequency{193'100'000}, Dbm{0}, true, true, 0, 0}},
-      {"bank", HeaterObservation{{0, 0, 0, 0}}},
-      {"wss", WssObservation{{}, true}},
-      {"ocs", OcsObservation{{}, true}}};
+      {"laser-0", TransmitterObservation{Frequency{193'100'000}, Dbm{0}, true, true, 0, 0}},
+      {"bank", FilterObservation{{0, 0, 0, 0}}},
+      {"wss", WavelengthSwitchObservation{{}, true}},
+      {"ocs", CircuitSwitchObservation{{}, true}}};
   for (const auto& [device, own] : readings) {
     for (const auto& [other, reading] : readings) {
       CHECK(found(bench, device, reading).has_value() == (device == other));
@@ -115,11 +115,11 @@ VerifyBench make_fork() {
   bench.join("wss-through", 0, "rx-1", 0);
   bench.node("a", {"tx-0"}, {"rx-0"});
   bench.node("b", {"tx-1"}, {"rx-1"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("laser-1", DeviceKind::itla_laser, 1, {"tx-1"});
-  bench.device("bank", DeviceKind::heater_bank, 0, {"ring"});
-  bench.device("wss-drop", DeviceKind::wss, 0, {"wss-drop"});
-  bench.device("wss-through", DeviceKind::wss, 1, {"wss-through"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("laser-1", DeviceRole::transmitter, 1, {"tx-1"});
+  bench.device("bank", DeviceRole::filter, 0, {"ring"});
+  bench.device("wss-drop", DeviceRole::wavelength_switch, 0, {"wss-drop"});
+  bench.device("wss-through", DeviceRole::wavelength_switch, 1, {"wss-through"});
   bench.finish("fork");
   return bench;
 }
@@ -129,14 +129,14 @@ std::pair<Texts, Texts> forked(std::string_view laser, std::int64_t now, std::in
   VerifyBench bench = make_fork();
   bench.light(laser, 0);
   for (const char* wss : {"wss-drop", "wss-through"}) {
-    bench.set<WssSetpoint>(wss).routes = {{wavelength(0), 0, 0, Db{0}}};
+    bench.set<WavelengthSwitchSetpoint>(wss).routes = {{wavelength(0), 0, 0, Db{0}}};
   }
-  bench.set<HeaterSetpoint>("bank").rings = {{0, Frequency{now}}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, Frequency{now}}};
   VerifyBench other = bench;
   for (const char* wss : {"wss-drop", "wss-through"}) {
-    other.set<WssSetpoint>(wss).routes.clear();
+    other.set<WavelengthSwitchSetpoint>(wss).routes.clear();
   }
-  other.set<HeaterSetpoint>("bank").rings = {{0, Frequency{before}}};
+  other.set<FilterSetpoint>("bank").rings = {{0, Frequency{before}}};
   ScopeBench scope(bench);
   return {scope.met("wss-drop", {&other.plan}), scope.met("wss-through", {&other.plan})};
 }
@@ -166,11 +166,11 @@ TEST_CASE("scope: a ring that stands as it stood concerns no light, with orders 
     VerifyBench bench = make_fork();
     bench.light("laser-0", 0);
     bench.kind<RingFilter>("ring").free_spectral_range = {range};
-    bench.set<HeaterSetpoint>("bank").rings = {{0, Frequency{193'100'000}}};
+    bench.set<FilterSetpoint>("bank").rings = {{0, Frequency{193'100'000}}};
     VerifyBench other = bench;
-    other.set<HeaterSetpoint>("bank").rings = {{0, Frequency{193'110'000}}};
+    other.set<FilterSetpoint>("bank").rings = {{0, Frequency{193'110'000}}};
     CHECK(ScopeBench(bench).met("bank", {&other.plan}) == Texts{});
-    other.set<HeaterSetpoint>("bank").rings = {{0, Frequency{193'110'001}}};
+    other.set<FilterSetpoint>("bank").rings = {{0, Frequency{193'110'001}}};
     CHECK(ScopeBench(bench).met("bank", {&other.plan}) == Texts{"laser-0"});
   }
 }
@@ -185,17 +185,17 @@ TEST_CASE("scope: what was not read is as the plans say, and meets all light whe
 
 TEST_CASE("scope: light that was read counts beside what any plan says") {
   VerifyBench bench = chain_of_two();
-  bench.set<LaserSetpoint>("laser-1").emit = false;
+  bench.set<TransmitterSetpoint>("laser-1").emit = false;
   VerifyBench other = bench;
-  other.set<WssSetpoint>("wss").routes.clear();
+  other.set<WavelengthSwitchSetpoint>("wss").routes.clear();
   ScopeBench scope(bench);
   CHECK(scope.met("wss", {&other.plan}) == Texts{"laser-0"});
   Observation seen;
   seen.device = scope.bench.device_plan("laser-1").device;
-  seen.reading = LaserObservation{centre_of(wavelength(1)), Dbm{0}, true, true, 0, 0};
+  seen.reading = TransmitterObservation{centre_of(wavelength(1)), Dbm{0}, true, true, 0, 0};
   scope.observations[seen.device.value] = &seen;
   CHECK(scope.met("wss", {&other.plan}) == Texts{"laser-0", "laser-1"});
-  seen.reading = LaserObservation{centre_of(wavelength(1)), kNoLight, false, true, 0, 0};
+  seen.reading = TransmitterObservation{centre_of(wavelength(1)), kNoLight, false, true, 0, 0};
   CHECK(scope.met("wss", {&other.plan}) == Texts{"laser-0"});
 }
 
@@ -217,10 +217,10 @@ TEST_CASE("scope: light beside a grating's comb leaves by none of its outputs, w
   }
   bench.node("a", {"tx-0"}, {"rx-0"});
   bench.node("b", {"tx-1"}, {"rx-1"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("laser-1", DeviceKind::itla_laser, 1, {"tx-1"});
-  bench.device("wss-0", DeviceKind::wss, 0, {"wss-0"});
-  bench.device("wss-1", DeviceKind::wss, 0, {"wss-1"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("laser-1", DeviceRole::transmitter, 1, {"tx-1"});
+  bench.device("wss-0", DeviceRole::wavelength_switch, 0, {"wss-0"});
+  bench.device("wss-1", DeviceRole::wavelength_switch, 0, {"wss-1"});
   bench.finish("router");
   const auto met = [&](std::int32_t first, std::int32_t second, const char* wss) {
     VerifyBench lit = bench;
@@ -247,9 +247,9 @@ TEST_CASE("scope: light in a circle is followed once round") {
   bench.join("coupler", 1, "wss", 0);
   bench.join("wss", 0, "rx-0", 0);
   bench.node("a", {"tx-0"}, {"rx-0"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("wss", DeviceKind::wss, 0, {"wss"});
-  bench.device("beside", DeviceKind::wss, 0, {"beside"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("wss", DeviceRole::wavelength_switch, 0, {"wss"});
+  bench.device("beside", DeviceRole::wavelength_switch, 0, {"beside"});
   bench.finish("circle");
   bench.light("laser-0", 0);
   CHECK(ScopeBench(bench).met("wss", {}) == Texts{"laser-0"});

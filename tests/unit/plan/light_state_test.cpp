@@ -52,10 +52,10 @@ struct Bench {
   std::string_view word(std::size_t circuit = 0) const { return oper_state(light(circuit)); }
 
   /// The first device of this kind on the way of a circuit; its element there.
-  Hop hop_with(DeviceKind kind, std::size_t circuit = 0, bool drops = true) const {
+  Hop hop_with(DeviceRole kind, std::size_t circuit = 0, bool drops = true) const {
     for (const Hop& hop : paths.hops(circuit)) {
       const auto device = fabric->device_of_element[hop.element.value];
-      const bool is_meant = kind != DeviceKind::heater_bank || (hop.input + hop.output == 1) == drops;
+      const bool is_meant = kind != DeviceRole::filter || (hop.input + hop.output == 1) == drops;
       if (device && fabric->device(*device).kind == kind && is_meant) {
         return hop;
       }
@@ -65,8 +65,8 @@ struct Bench {
   }
   DeviceId device_at(const Hop& hop) const { return *fabric->device_of_element[hop.element.value]; }
   Observation& reading_at(const Hop& hop) { return *seen[device_at(hop).value]; }
-  LaserObservation& laser(std::size_t circuit = 0) {
-    return std::get<LaserObservation>(reading_at(hop_with(DeviceKind::itla_laser, circuit)).reading);
+  TransmitterObservation& laser(std::size_t circuit = 0) {
+    return std::get<TransmitterObservation>(reading_at(hop_with(DeviceRole::transmitter, circuit)).reading);
   }
 };
 
@@ -116,7 +116,7 @@ TEST_CASE("a weak, an unlocked and a broken laser that emits are degraded, one t
   CHECK(bench.light().state == LightState::degraded);
   bench.laser().locked = true;
   bench.laser().status_fatal = 1;
-  bench.reading_at(bench.hop_with(DeviceKind::itla_laser)).health = DeviceHealth::failed;
+  bench.reading_at(bench.hop_with(DeviceRole::transmitter)).health = DeviceHealth::failed;
   CHECK(bench.light().cause == LightCause::says_it_is_broken);
   bench.laser().emitting = false;
   CHECK(bench.light().state == LightState::dark);
@@ -133,13 +133,13 @@ TEST_CASE("what was not read for too long is unknown, and says how old it is") {
   CHECK(bench.light().age == seconds{16});
   CHECK(bench.word() == "UNKNOWN");
   CHECK_THAT(bench.why(), Catch::Contains("was read 16000 ms ago, limit 10000 ms"));
-  bench.seen[bench.device_at(bench.hop_with(DeviceKind::heater_bank)).value].reset();
+  bench.seen[bench.device_at(bench.hop_with(DeviceRole::filter)).value].reset();
   CHECK(bench.light().age == Duration{-1});
 }
 
 TEST_CASE("a driver that gave up knows nothing, but darkness that it read stays dark") {
   Bench bench(0);
-  const Hop laser = bench.hop_with(DeviceKind::itla_laser);
+  const Hop laser = bench.hop_with(DeviceRole::transmitter);
   bench.reading_at(laser).health = DeviceHealth::failed;
   bench.reading_at(laser).fault = "laser-0: read of LF1: no answer within 500.000 ms in 4 tries";
   CHECK(bench.light().state == LightState::unknown);
@@ -152,7 +152,7 @@ TEST_CASE("a driver that gave up knows nothing, but darkness that it read stays 
 
 TEST_CASE("a heater that failed takes its circuits with it, and the worst element is named") {
   Bench bench(0);
-  const Hop ring = bench.hop_with(DeviceKind::heater_bank);
+  const Hop ring = bench.hop_with(DeviceRole::filter);
   bench.reading_at(ring).health = DeviceHealth::failed;
   bench.reading_at(ring).fault = "heater-1: no answer";
   CHECK(bench.light().state == LightState::unknown);
@@ -165,10 +165,10 @@ TEST_CASE("a heater that failed takes its circuits with it, and the worst elemen
 TEST_CASE("a ring beside its light degrades it, one further away leaves it dark") {
   for (const std::size_t index : {std::size_t{0}, std::size_t{2}}) {
     Bench bench(index);
-    const Hop hop = bench.hop_with(DeviceKind::heater_bank);
+    const Hop hop = bench.hop_with(DeviceRole::filter);
     const auto& ring = std::get<RingFilter>(bench.fabric->element(hop.element).kind);
     const std::size_t channel = bench.fabric->index_in_device[hop.element.value];
-    auto& bank = std::get<HeaterObservation>(bench.reading_at(hop).reading);
+    auto& bank = std::get<FilterObservation>(bench.reading_at(hop).reading);
     const Frequency light = centre_of(bench.result->plan.circuits[0].slot);
     const auto set = [&](std::int64_t off) { bank.millivolts[channel] = millivolts_for(ring, {light.mhz + off}); };
     set(-ring.fwhm.mhz / 8 + 200);
@@ -188,14 +188,14 @@ TEST_CASE("a ring that couples where light shall pass takes it off its way") {
   std::size_t circuit = 0;
   const auto passes = [&](const Hop& hop) {
     const auto device = bench.fabric->device_of_element[hop.element.value];
-    return device && bench.fabric->device(*device).kind == DeviceKind::heater_bank && hop.input == 0 && hop.output == 0;
+    return device && bench.fabric->device(*device).role == DeviceRole::filter && hop.input == 0 && hop.output == 0;
   };
   while (std::none_of(bench.paths.hops(circuit).begin(), bench.paths.hops(circuit).end(), passes)) {
     REQUIRE(++circuit < bench.result->plan.circuits.size());
   }
-  const Hop hop = bench.hop_with(DeviceKind::heater_bank, circuit, false);
+  const Hop hop = bench.hop_with(DeviceRole::filter, circuit, false);
   const auto& ring = std::get<RingFilter>(bench.fabric->element(hop.element).kind);
-  auto& bank = std::get<HeaterObservation>(bench.reading_at(hop).reading);
+  auto& bank = std::get<FilterObservation>(bench.reading_at(hop).reading);
   const Frequency light = centre_of(bench.result->plan.circuits[circuit].slot);
   if (light < ring.cold_resonance) {
     bank.millivolts[bench.fabric->index_in_device[hop.element.value]] = millivolts_for(ring, light);
@@ -206,8 +206,8 @@ TEST_CASE("a ring that couples where light shall pass takes it off its way") {
 
 TEST_CASE("a switch without the row is dark, one that moves as ordered is unknown, one that attenuates more degrades") {
   Bench bench(0);
-  const Hop hop = bench.hop_with(DeviceKind::wss);
-  auto& wss = std::get<WssObservation>(bench.reading_at(hop).reading);
+  const Hop hop = bench.hop_with(DeviceRole::wavelength_switch);
+  auto& wss = std::get<WavelengthSwitchObservation>(bench.reading_at(hop).reading);
   wss.settled = false;
   CHECK(bench.light().cause == LightCause::not_settled);
   CHECK(bench.light().state == LightState::dark);
@@ -225,7 +225,7 @@ TEST_CASE("a switch without the row is dark, one that moves as ordered is unknow
   CHECK(bench.light().cause == LightCause::not_connected);
 
   Bench switched(3);
-  auto& ocs = std::get<OcsObservation>(switched.reading_at(switched.hop_with(DeviceKind::ocs)).reading);
+  auto& ocs = std::get<CircuitSwitchObservation>(switched.reading_at(switched.hop_with(DeviceRole::circuit_switch)).reading);
   for (CrossConnect& connect : ocs.connects) {
     connect.output = static_cast<std::uint16_t>(connect.output ^ 1U);
   }
@@ -251,9 +251,9 @@ TEST_CASE("an agent that is away leaves its light unknown, one that is latched l
 TEST_CASE("what a commit read back since is newer than the reading of before") {
   Bench bench(0);
   bench.laser().emitting = false;
-  bench.proven[bench.device_at(bench.hop_with(DeviceKind::itla_laser)).value] = kRead + milliseconds{1};
+  bench.proven[bench.device_at(bench.hop_with(DeviceRole::transmitter)).value] = kRead + milliseconds{1};
   CHECK(bench.light().state == LightState::lit);
-  bench.reading_at(bench.hop_with(DeviceKind::itla_laser)).read_at = kRead + milliseconds{2};
+  bench.reading_at(bench.hop_with(DeviceRole::transmitter)).read_at = kRead + milliseconds{2};
   CHECK(bench.light().state == LightState::dark);
 }
 
@@ -281,9 +281,9 @@ TEST_CASE("a laser that plays agrees with any of its timeslots, until they are p
   while (!plays(circuit)) {
     REQUIRE(++circuit < bench.result->plan.circuits.size());
   }
-  const DevicePlan* plan = bench.paths.device(bench.device_at(bench.hop_with(DeviceKind::itla_laser, circuit)));
+  const DevicePlan* plan = bench.paths.device(bench.device_at(bench.hop_with(DeviceRole::transmitter, circuit)));
   for (const TimedSetpoint& entry : plan->timeline) {
-    const auto& wanted = std::get<LaserSetpoint>(entry.setpoint);
+    const auto& wanted = std::get<TransmitterSetpoint>(entry.setpoint);
     bench.laser(circuit).emitting = wanted.emit;
     bench.laser(circuit).frequency = centre_of(wanted.slot);
     bench.laser(circuit).power = wanted.power;
@@ -317,7 +317,7 @@ TEST_CASE("a circuit that the plan does not carry is dark") {
   auto plan = std::make_shared<Plan>(bench.result->plan);
   for (NodePlan& node : plan->nodes) {
     for (DevicePlan& device : node.devices) {
-      if (auto* wss = std::get_if<WssSetpoint>(&device.timeline.front().setpoint)) {
+      if (auto* wss = std::get_if<WavelengthSwitchSetpoint>(&device.timeline.front().setpoint)) {
         wss->routes.clear();
       }
     }

@@ -107,7 +107,7 @@ TEST_CASE("a_filter_that_does_not_drop_lets_light_run_into_the_next_arc") {
   World world{make_sip_ring(one_ring(6, 2))};
   auto lowered = world.light({circuit_of(world.fabric, 0, 2, 0), circuit_of(world.fabric, 3, 5, 0)});
   REQUIRE(lowered);
-  std::get<HeaterSetpoint>(device_of(world.fabric, lowered->plan, named(world.fabric, "mrr-2-r0cw-0")).timeline[0].setpoint)
+  std::get<FilterSetpoint>(device_of(world.fabric, lowered->plan, named(world.fabric, "mrr-2-r0cw-0")).timeline[0].setpoint)
       .rings.clear();
   const auto broken = world.broken_rules(lowered->plan);
   CHECK(has(broken, rules::kRingTuned));
@@ -120,7 +120,7 @@ TEST_CASE("a_filter_on_the_way_that_drops_steals_the_light") {
   auto lowered = world.light({circuit_of(world.fabric, 0, 3, 0)});
   REQUIRE(lowered);
   const ElementId thief = named(world.fabric, "mrr-1-r0cw-0");
-  auto& rings = std::get<HeaterSetpoint>(device_of(world.fabric, lowered->plan, thief).timeline[0].setpoint).rings;
+  auto& rings = std::get<FilterSetpoint>(device_of(world.fabric, lowered->plan, thief).timeline[0].setpoint).rings;
   rings.push_back(
       {0, centre_of(std::get<Transmitter>(world.fabric.element(named(world.fabric, "tx-1-r0cw-0")).kind).channels.first)});
   const auto broken = world.broken_rules(lowered->plan);
@@ -133,7 +133,7 @@ TEST_CASE("a_filter_beside_its_transmitter_adds_nothing") {
   auto lowered = world.light({circuit_of(world.fabric, 0, 1, 0)});
   REQUIRE(lowered);
   auto& rings =
-      std::get<HeaterSetpoint>(device_of(world.fabric, lowered->plan, named(world.fabric, "mrr-0-r0cw-0")).timeline[0].setpoint)
+      std::get<FilterSetpoint>(device_of(world.fabric, lowered->plan, named(world.fabric, "mrr-0-r0cw-0")).timeline[0].setpoint)
           .rings;
   REQUIRE(rings.size() == 1);
   rings[0].resonance = rings[0].resonance + FrequencyOffset{30'000};
@@ -240,7 +240,7 @@ Fabric circle_of(ElementKind turn, Db loss) {
                    {FibreId{3}, {ElementId{2}, 1}, {ElementId{1}, 0}, 0, Db{0}}};
   fabric.nodes = {{NodeId{0}, "a", 0, {ElementId{0}}, {}}, {NodeId{1}, "b", 0, {}, {ElementId{1}}}};
   fabric.buses = {{BusId{0}, "bus", NodeId{0}, "sim"}};
-  fabric.devices = {{DeviceId{0}, "laser", DeviceKind::itla_laser, NodeId{0}, BusId{0}, 1, {ElementId{0}}}};
+  fabric.devices = {{DeviceId{0}, "laser", DeviceRole::transmitter, NodeId{0}, BusId{0}, 1, {ElementId{0}}}};
   build_index(fabric);
   return fabric;
 }
@@ -260,12 +260,12 @@ TEST_CASE("a_circle_of_leaks_that_gains_is_named") {
   fabric.elements.push_back({ElementId{4}, "wss", 1, 2, Db{0}, wss});
   fabric.fibres[0].to = {ElementId{4}, 0};
   fabric.fibres.push_back({FibreId{4}, {ElementId{4}, 0}, {ElementId{2}, 0}, 0, Db{0}});
-  fabric.devices.push_back({DeviceId{1}, "wss", DeviceKind::wss, NodeId{0}, BusId{0}, 1, {ElementId{4}}});
+  fabric.devices.push_back({DeviceId{1}, "wss", DeviceRole::wavelength_switch, NodeId{0}, BusId{0}, 1, {ElementId{4}}});
   build_index(fabric);
   World world{fabric};
   auto lowered = world.light({});
   REQUIRE(lowered);
-  std::get<LaserSetpoint>(device_of(world.fabric, lowered->plan, ElementId{0}).timeline[0].setpoint).emit = true;
+  std::get<TransmitterSetpoint>(device_of(world.fabric, lowered->plan, ElementId{0}).timeline[0].setpoint).emit = true;
   CHECK(has(world.broken_rules(lowered->plan), rules::kOpticalLoop));
   std::get<Amplifier>(world.fabric.elements[3].kind).gain = Db{200};  // 3 dB of coupler a round: now it dies away
   CHECK_FALSE(has(world.broken_rules(lowered->plan), rules::kOpticalLoop));

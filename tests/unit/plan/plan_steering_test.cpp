@@ -92,18 +92,18 @@ struct Lab {
 
   Reading read(const DevicePlan& device) const {
     const Setpoint& setpoint = device.timeline.front().setpoint;
-    if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
-      return LaserObservation{centre_of(laser->slot), laser->emit ? laser->power : kNoLight, laser->emit, true, 0, 0};
+    if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
+      return TransmitterObservation{centre_of(laser->slot), laser->emit ? laser->power : kNoLight, laser->emit, true, 0, 0};
     }
-    if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
-      return WssObservation{wss->routes, true};
+    if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
+      return WavelengthSwitchObservation{wss->routes, true};
     }
-    if (const auto* ocs = std::get_if<OcsSetpoint>(&setpoint)) {
-      return OcsObservation{ocs->connects, true};
+    if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
+      return CircuitSwitchObservation{ocs->connects, true};
     }
-    HeaterObservation bank;
+    FilterObservation bank;
     bank.millivolts.resize(fabric->device(device.device).elements.size());
-    for (const RingResonance& wanted : std::get<HeaterSetpoint>(setpoint).rings) {
+    for (const RingResonance& wanted : std::get<FilterSetpoint>(setpoint).rings) {
       const auto& ring = std::get<RingFilter>(fabric->element(fabric->device(device.device).elements[wanted.channel]).kind);
       const double watts = static_cast<double>((ring.cold_resonance - wanted.resonance).mhz) / ring.mhz_per_milliwatt / 1000;
       bank.millivolts[wanted.channel] = static_cast<std::int32_t>(std::lround(1000 * std::sqrt(watts * ring.heater_ohm)));
@@ -149,7 +149,7 @@ const DevicePlan& of(const Plan& plan, const Fabric& fabric, DeviceId id) {
 std::vector<std::string> touched_lasers(const Fabric& fabric, const Plan& plan) {
   std::vector<std::string> names;
   for (const Device& device : fabric.devices) {
-    if (device.kind == DeviceKind::itla_laser && of(plan, fabric, device.id).touched) {
+    if (device.role == DeviceRole::transmitter && of(plan, fabric, device.id).touched) {
       names.push_back(device.name);
     }
   }
@@ -180,11 +180,11 @@ TEST_CASE("every_device_that_moves_in_others_light_waits_and_says_from_where_it_
     for (const auto* made : {&first->plan, &second->plan}) {
       for (const NodePlan& node : made->nodes) {
         for (const DevicePlan& device : node.devices) {
-          const DeviceKind kind = lab.fabric->device(device.device).kind;
-          const bool moves = device.touched && kind != DeviceKind::itla_laser;
+          const DeviceRole role = lab.fabric->device(device.device).role;
+          const bool moves = device.touched && role != DeviceRole::transmitter;
           CHECK(std::binary_search(made->moved_steering.begin(), made->moved_steering.end(), device.device) == moves);
           CHECK(device.may_hold.empty() != moves);
-          heaters += moves && kind == DeviceKind::heater_bank ? 1U : 0U;
+          heaters += moves && role == DeviceRole::filter ? 1U : 0U;
         }
       }
     }
@@ -215,7 +215,7 @@ TEST_CASE("verify_refuses_a_heater_that_would_not_wait_or_that_moves_from_elsewh
   Plan elsewhere = made->plan;
   for (DevicePlan& device : elsewhere.nodes[4].devices) {
     if (device.device == heater) {
-      device.may_hold = {HeaterSetpoint{{{0, Frequency{193'000'000}}}}};
+      device.may_hold = {FilterSetpoint{{{0, Frequency{193'000'000}}}}};
     }
   }
   CHECK(breaks(judged(elsewhere), rules::kChangeDeclared, "heater-4-0 moves from where the base has it"));
@@ -245,7 +245,7 @@ TEST_CASE("light_that_meets_what_a_moving_switch_was_found_to_have_lost_goes_dar
   REQUIRE_FALSE(has(touched_lasers(*lab.fabric, made->plan), "laser-2"));
   const Plan undisturbed = lab.completed(*made);
   CHECK_FALSE(has(touched_lasers(*lab.fabric, undisturbed), "laser-2"));
-  lab.reading<WssObservation>("wss-in-0").routes.clear();  // its power went
+  lab.reading<WavelengthSwitchObservation>("wss-in-0").routes.clear();  // its power went
   const Plan plan = lab.completed(*made);
   CHECK(has(touched_lasers(*lab.fabric, plan), "laser-2"));
   CHECK(has(touched_lasers(*lab.fabric, plan), "laser-3"));
@@ -256,7 +256,7 @@ TEST_CASE("light_that_meets_what_a_moving_switch_was_found_to_have_lost_goes_dar
     CHECK(std::binary_search(plan.touched.begin(), plan.touched.end(), circuit.id));
   }
   const auto& may_hold = of(plan, *lab.fabric, wss).may_hold;
-  CHECK(std::find(may_hold.begin(), may_hold.end(), Setpoint{WssSetpoint{}}) != may_hold.end());
+  CHECK(std::find(may_hold.begin(), may_hold.end(), Setpoint{WavelengthSwitchSetpoint{}}) != may_hold.end());
   lab.seen[wss.value].health = DeviceHealth::unknown;  // not read since: what it holds is the agent's to see
   CHECK_FALSE(has(touched_lasers(*lab.fabric, lab.completed(*made)), "laser-2"));
 }
@@ -280,11 +280,11 @@ TEST_CASE("a_heater_bank_that_lost_its_heat_counts_like_a_switch_that_lost_its_r
     bank = device.device == heater ? &device : bank;
   }
   REQUIRE(bank != nullptr);
-  const auto& rings = std::get<HeaterSetpoint>(bank->timeline.front().setpoint).rings;
+  const auto& rings = std::get<FilterSetpoint>(bank->timeline.front().setpoint).rings;
   REQUIRE(rings.size() >= 2);
   bank->touched = true;
   bank->may_hold = {bank->timeline.front().setpoint};
-  std::get<HeaterSetpoint>(bank->timeline.front().setpoint).rings.erase(rings.begin());
+  std::get<FilterSetpoint>(bank->timeline.front().setpoint).rings.erase(rings.begin());
   plan.moved_steering = {heater};
   plan.changed = {NodeId{1}};
   PlanResult made{plan, {}, {}, {}, {}};
@@ -293,8 +293,8 @@ TEST_CASE("a_heater_bank_that_lost_its_heat_counts_like_a_switch_that_lost_its_r
                                              [&](const Circuit& circuit) { return circuit.destination == NodeId{1}; }));
   REQUIRE(lit >= 2);
   CHECK(touched_lasers(*lab.fabric, lab.completed(made)).empty());
-  std::fill(lab.reading<HeaterObservation>("heater-1-0").millivolts.begin(),
-            lab.reading<HeaterObservation>("heater-1-0").millivolts.end(), 0);
+  std::fill(lab.reading<FilterObservation>("heater-1-0").millivolts.begin(),
+            lab.reading<FilterObservation>("heater-1-0").millivolts.end(), 0);
   const auto lasers = touched_lasers(*lab.fabric, lab.completed(made));
   for (const Circuit& circuit : first->plan.circuits) {
     if (circuit.destination == NodeId{1}) {
@@ -312,12 +312,12 @@ TEST_CASE("light_that_was_observed_where_something_moves_is_proven_dark_like_any
   const auto made = lab.plan();
   REQUIRE(of(made->plan, *lab.fabric, lab.device("ocs-0")).touched);
   REQUIRE_FALSE(has(touched_lasers(*lab.fabric, made->plan), "laser-5-0"));
-  const auto& moved = std::get<OcsSetpoint>(of(made->plan, *lab.fabric, lab.device("ocs-0")).timeline.front().setpoint);
+  const auto& moved = std::get<CircuitSwitchSetpoint>(of(made->plan, *lab.fabric, lab.device("ocs-0")).timeline.front().setpoint);
   // Node 5's laser shines, though no plan says so, into a switch that is found to connect it to where a new circuit shall end.
-  lab.reading<LaserObservation>("laser-5-0").emitting = true;
+  lab.reading<TransmitterObservation>("laser-5-0").emitting = true;
   CHECK(touched_lasers(*lab.fabric, lab.completed(*made)) ==
         touched_lasers(*lab.fabric, made->plan));  // it meets nothing that moves
-  lab.reading<OcsObservation>("ocs-0").connects.push_back({5, moved.connects.back().output});
+  lab.reading<CircuitSwitchObservation>("ocs-0").connects.push_back({5, moved.connects.back().output});
   const Plan plan = lab.completed(*made);
   CHECK(has(touched_lasers(*lab.fabric, plan), "laser-5-0"));
   CHECK(std::binary_search(plan.changed.begin(), plan.changed.end(), NodeId{5}));
@@ -367,8 +367,8 @@ TEST_CASE("on_a_ring_a_repair_darkens_the_light_that_comes_by_and_not_what_was_d
   const auto made = lab.plan();
   lab.confirm(made);
   const DeviceId heater = lab.device("heater-1-0");
-  std::fill(lab.reading<HeaterObservation>("heater-1-0").millivolts.begin(),
-            lab.reading<HeaterObservation>("heater-1-0").millivolts.end(), 0);
+  std::fill(lab.reading<FilterObservation>("heater-1-0").millivolts.begin(),
+            lab.reading<FilterObservation>("heater-1-0").millivolts.end(), 0);
   const RepairScope scope = repair_scope(*lab.fabric, made->plan, {heater}, lab.observations(), {});
   CHECK(scope.steering == std::vector{heater});
   for (const Circuit& circuit : made->plan.circuits) {
@@ -405,7 +405,7 @@ TEST_CASE("devices_that_were_read_before_the_first_plan_are_its_base") {
   }
   const DevicePlan& wss = of(made->plan, *later.fabric, later.device("wss-out-0"));
   CHECK(wss.touched);
-  CHECK(std::get<WssSetpoint>(wss.timeline.front().setpoint).routes.empty());
+  CHECK(std::get<WavelengthSwitchSetpoint>(wss.timeline.front().setpoint).routes.empty());
   CHECK(wss.may_hold == std::vector{of(before->plan, *lab.fabric, later.device("wss-out-0")).timeline.front().setpoint});
   lab.request.base = nullptr;
   lab.request.intent = {};
@@ -423,11 +423,11 @@ TEST_CASE("observed_light_is_occupied_until_it_is_proven_dark") {
   // collides.
   const auto light_of = [&](std::uint32_t node, bool may_darken) {
     const Circuit& circuit = alone->plan.circuits.front();
-    return ObservedLight{lab.device("laser-" + std::to_string(node)), LaserSetpoint{circuit.slot, Dbm{0}, true}, may_darken};
+    return ObservedLight{lab.device("laser-" + std::to_string(node)), TransmitterSetpoint{circuit.slot, Dbm{0}, true}, may_darken};
   };
   lab.request.intent.jobs = {job_of(1, nodes(0, 3))};
   const auto made = lab.plan();
-  const ObservedLight stuck{lab.device("laser-3"), LaserSetpoint{made->plan.circuits.front().slot, Dbm{0}, true}, false};
+  const ObservedLight stuck{lab.device("laser-3"), TransmitterSetpoint{made->plan.circuits.front().slot, Dbm{0}, true}, false};
   lab.request.observed = {stuck};
   const auto refused = lab.attempt();
   REQUIRE_FALSE(refused);
@@ -457,7 +457,7 @@ TEST_CASE("the_way_of_light_that_nobody_can_take_away_stays_as_it_is") {
     for (const Circuit& circuit : first->plan.circuits) {
       if (circuit.job == JobId{1}) {
         held.push_back(
-            {*lab.fabric->device_of_element[circuit.transmitter.value], LaserSetpoint{circuit.slot, Dbm{0}, true}, false});
+            {*lab.fabric->device_of_element[circuit.transmitter.value], TransmitterSetpoint{circuit.slot, Dbm{0}, true}, false});
       }
     }
     std::sort(held.begin(), held.end(), [](const ObservedLight& a, const ObservedLight& b) { return a.laser < b.laser; });

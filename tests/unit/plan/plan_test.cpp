@@ -122,7 +122,7 @@ TEST_CASE("all_to_all_plays_its_timeslots_with_lasers_only") {
   CHECK(first->plan.circuits.size() == 8 * 3);  // the first map keeps each group to itself
   for (const NodePlan& node : first->plan.nodes) {
     for (const DevicePlan& device : node.devices) {
-      const bool laser = std::holds_alternative<LaserSetpoint>(device.timeline.front().setpoint);
+      const bool laser = std::holds_alternative<TransmitterSetpoint>(device.timeline.front().setpoint);
       CHECK((laser || device.timeline.size() == 1));
     }
     CHECK((node.cycle > Duration{}) == (node.node.value < 8));

@@ -30,16 +30,16 @@ struct Seen {
   Observation observation{};
 };
 
-LaserObservation lit(std::int64_t mhz = 193'100'000, std::int32_t centi = 0) {
+TransmitterObservation lit(std::int64_t mhz = 193'100'000, std::int32_t centi = 0) {
   return {Frequency{mhz}, Dbm{centi}, true, true, 0, 0};
 }
-const LaserObservation kDark{Frequency{193'100'000}, kNoLight, false, false, 0, 0};
+const TransmitterObservation kDark{Frequency{193'100'000}, kNoLight, false, false, 0, 0};
 
 TEST_CASE("reconcile: a lit laser is missing, detuned or dim beyond its limits, on both sides") {
   Seen seen(chain_to_ring(), "laser-0");
   CHECK(seen.drift(lit()) == Drift::none);
   CHECK(seen.drift(kDark) == Drift::missing);
-  LaserObservation between = lit();  // on, and without light: read between its two registers
+  TransmitterObservation between = lit();  // on, and without light: read between its two registers
   between.power = kNoLight;
   CHECK(seen.drift(between) == Drift::missing);
   between.power = Dbm{-3'999};
@@ -57,7 +57,7 @@ TEST_CASE("reconcile: a lit laser is missing, detuned or dim beyond its limits, 
 TEST_CASE("reconcile: a dark laser is foreign when it emits") {
   Seen seen(make_chain(), "laser-0");
   CHECK(seen.drift(kDark) == Drift::none);
-  LaserObservation tuned = kDark;
+  TransmitterObservation tuned = kDark;
   tuned.frequency.mhz += 900'000;  // where it stands in the dark is nobody's business
   CHECK(seen.drift(tuned) == Drift::none);
   CHECK(seen.drift(lit()) == Drift::foreign);
@@ -75,39 +75,39 @@ TEST_CASE("reconcile: a laser in timeslots agrees with any of its entries, and w
   seen.plan.timeline.back().hold = kForever;
   CHECK(seen.drift(kDark) == Drift::missing);
   seen.plan.timeline.back().hold = milliseconds{1};
-  std::get<LaserSetpoint>(seen.plan.timeline[0].setpoint).emit = false;  // then the first word is foreign
+  std::get<TransmitterSetpoint>(seen.plan.timeline[0].setpoint).emit = false;  // then the first word is foreign
   CHECK(seen.drift(lit(193'300'000)) == Drift::foreign);
   CHECK(seen.drift(lit(193'200'000)) == Drift::none);
 }
 
 TEST_CASE("reconcile: a switch with a row that nobody asked for is foreign, else one that lacks a row is missing") {
   Seen seen(chain_of_two(), "wss");
-  const auto routes = std::get<WssSetpoint>(seen.plan.timeline[0].setpoint).routes;
+  const auto routes = std::get<WavelengthSwitchSetpoint>(seen.plan.timeline[0].setpoint).routes;
   REQUIRE(routes.size() == 2);
-  CHECK(seen.drift(WssObservation{routes, true}) == Drift::none);
-  CHECK(seen.drift(WssObservation{{routes[1], routes[0]}, true}) == Drift::none);
-  CHECK(seen.drift(WssObservation{{routes[0]}, true}) == Drift::missing);
-  CHECK(seen.drift(WssObservation{{}, true}) == Drift::missing);
+  CHECK(seen.drift(WavelengthSwitchObservation{routes, true}) == Drift::none);
+  CHECK(seen.drift(WavelengthSwitchObservation{{routes[1], routes[0]}, true}) == Drift::none);
+  CHECK(seen.drift(WavelengthSwitchObservation{{routes[0]}, true}) == Drift::missing);
+  CHECK(seen.drift(WavelengthSwitchObservation{{}, true}) == Drift::missing);
   const WssRoute foreign{wavelength(3), 0, 0, Db{0}};
-  CHECK(seen.drift(WssObservation{{routes[0], routes[1], foreign}, true}) == Drift::foreign);
-  CHECK(seen.drift(WssObservation{{routes[0], foreign}, true}) == Drift::foreign);
+  CHECK(seen.drift(WavelengthSwitchObservation{{routes[0], routes[1], foreign}, true}) == Drift::foreign);
+  CHECK(seen.drift(WavelengthSwitchObservation{{routes[0], foreign}, true}) == Drift::foreign);
   WssRoute weaker = routes[1];
   weaker.attenuation = Db{1};
-  CHECK(seen.drift(WssObservation{{routes[0], weaker}, true}) == Drift::foreign);
+  CHECK(seen.drift(WavelengthSwitchObservation{{routes[0], weaker}, true}) == Drift::foreign);
 }
 
 TEST_CASE("reconcile: circuit switches drift as WSS do") {
   VerifyBench bench = make_chain();
   bench.add("ocs", 2, 2, OpticalCircuitSwitch{milliseconds{30}});
-  bench.device("ocs", DeviceKind::ocs, 3, {"ocs"});
+  bench.device("ocs", DeviceRole::circuit_switch, 3, {"ocs"});
   bench.fabric.buses.clear();
   bench.finish("chain");
-  bench.set<OcsSetpoint>("ocs").connects = {{0, 1}};
+  bench.set<CircuitSwitchSetpoint>("ocs").connects = {{0, 1}};
   Seen seen(bench, "ocs");
-  CHECK(seen.drift(OcsObservation{{{0, 1}}, true}) == Drift::none);
-  CHECK(seen.drift(OcsObservation{{}, true}) == Drift::missing);
-  CHECK(seen.drift(OcsObservation{{{0, 1}, {1, 0}}, true}) == Drift::foreign);
-  CHECK(seen.evidence(OcsObservation{{{0, 0}, {1, 1}}, true}) ==
+  CHECK(seen.drift(CircuitSwitchObservation{{{0, 1}}, true}) == Drift::none);
+  CHECK(seen.drift(CircuitSwitchObservation{{}, true}) == Drift::missing);
+  CHECK(seen.drift(CircuitSwitchObservation{{{0, 1}, {1, 0}}, true}) == Drift::foreign);
+  CHECK(seen.evidence(CircuitSwitchObservation{{{0, 0}, {1, 1}}, true}) ==
         "ocs (device 6, node 3) is foreign: desired and not there: cross-connect from input 0 to output 1; there and not "
         "desired: cross-connect from input 0 to output 0 and 1 more (read 1000 ms ago)");
 }
@@ -118,11 +118,11 @@ TEST_CASE("reconcile: circuit switches drift as WSS do") {
 Seen bank_at(std::int64_t mhz, std::int64_t range = 0) {
   VerifyBench bench = make_chain();
   bench.kind<RingFilter>("ring-1").free_spectral_range = {range};
-  bench.set<HeaterSetpoint>("bank").rings = {{1, Frequency{mhz}}};
+  bench.set<FilterSetpoint>("bank").rings = {{1, Frequency{mhz}}};
   return Seen(bench, "bank");
 }
 constexpr std::int64_t kAtOneVolt = 193'150'000 - 37'000;
-const HeaterObservation kOneVolt{{0, 1'000, 0, 0}};
+const FilterObservation kOneVolt{{0, 1'000, 0, 0}};
 
 TEST_CASE("reconcile: where a heater puts its ring") {
   const RingFilter ring = some_ring();
@@ -149,21 +149,21 @@ TEST_CASE("reconcile: a ring's next resonance is as good as the one that was ask
 }
 
 TEST_CASE("reconcile: a heater is off at 50 mV") {
-  CHECK(bank_at(kAtOneVolt).drift(HeaterObservation{{50, 1'000, 50, 50}}) == Drift::none);
-  CHECK(bank_at(kAtOneVolt).drift(HeaterObservation{{51, 1'000, 0, 0}}) == Drift::foreign);
-  CHECK(bank_at(kAtOneVolt).drift(HeaterObservation{{0, 50, 0, 0}}) == Drift::missing);
-  CHECK(bank_at(kAtOneVolt).drift(HeaterObservation{{0, 51, 0, 0}}) == Drift::detuned);
-  CHECK(bank_at(kAtOneVolt).drift(HeaterObservation{{0}}) == Drift::missing);  // a channel that nobody read is off
-  CHECK(bank_at(193'150'000).drift(HeaterObservation{{0, 0, 0, 0}}) == Drift::none);
+  CHECK(bank_at(kAtOneVolt).drift(FilterObservation{{50, 1'000, 50, 50}}) == Drift::none);
+  CHECK(bank_at(kAtOneVolt).drift(FilterObservation{{51, 1'000, 0, 0}}) == Drift::foreign);
+  CHECK(bank_at(kAtOneVolt).drift(FilterObservation{{0, 50, 0, 0}}) == Drift::missing);
+  CHECK(bank_at(kAtOneVolt).drift(FilterObservation{{0, 51, 0, 0}}) == Drift::detuned);
+  CHECK(bank_at(kAtOneVolt).drift(FilterObservation{{0}}) == Drift::missing);  // a channel that nobody read is off
+  CHECK(bank_at(193'150'000).drift(FilterObservation{{0, 0, 0, 0}}) == Drift::none);
 }
 
 TEST_CASE("reconcile: of a bank's rings the most harmful drift is its own: foreign, missing, detuned") {
   VerifyBench bench = make_chain();
   const Frequency wanted{kAtOneVolt};
-  bench.set<HeaterSetpoint>("bank").rings = {{0, wanted}, {1, wanted}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, wanted}, {1, wanted}};
   Seen seen(bench, "bank");
   const auto with = [&](std::int32_t first, std::int32_t second, std::int32_t third) {
-    return seen.drift(HeaterObservation{{first, second, third, 0}});
+    return seen.drift(FilterObservation{{first, second, third, 0}});
   };
   CHECK(with(1'000, 1'000, 0) == Drift::none);
   CHECK(with(2'000, 1'000, 0) == Drift::detuned);
@@ -193,7 +193,7 @@ TEST_CASE("reconcile: a reading is stale when it is too old, to the nanosecond, 
   CHECK(drift_of(seen.bench.fabric, seen.plan, nullptr, kNow, {}) == Drift::stale);
   CHECK(evidence_of(seen.bench.fabric, seen.plan, nullptr, Drift::stale, kNow, {}) ==
         "laser-0 (device 0, node 0) is stale: it was never read");
-  const std::vector<Reading> readings{lit(), kOneVolt, WssObservation{}, OcsObservation{}};
+  const std::vector<Reading> readings{lit(), kOneVolt, WavelengthSwitchObservation{}, CircuitSwitchObservation{}};
   for (const char* device : {"laser-0", "bank", "wss"}) {
     Seen one(chain_to_ring(), device);
     std::uint32_t stale = 0;
@@ -214,7 +214,7 @@ TEST_CASE(
   seen.observation.reading = lit();
   seen.observation.health = DeviceHealth::failed;
   CHECK(seen.drift() == Drift::stale);
-  LaserObservation broken = lit();
+  TransmitterObservation broken = lit();
   broken.status_fatal = 1;
   CHECK(seen.drift(broken) == Drift::none);
   seen.observation.fault = "no answer";
@@ -257,34 +257,34 @@ TEST_CASE("reconcile: the sentence about a laser names what was desired, what wa
 
 TEST_CASE("reconcile: the sentence about a bank names the first ring that is off, and how many more") {
   const std::string head = "bank (device 4, node 0) is ";
-  CHECK(bank_at(kAtOneVolt).evidence(HeaterObservation{{0, 0, 0, 0}}) ==
+  CHECK(bank_at(kAtOneVolt).evidence(FilterObservation{{0, 0, 0, 0}}) ==
         head +
             "missing: channel 1: desired resonance 193.11300 THz, observed 0 mV, which is 193.15000 THz, off by +37.0 GHz, "
             "limit +10.0 GHz (read 1000 ms ago)");
-  CHECK(bank_at(kAtOneVolt - 10'000).evidence(HeaterObservation{{1'000, 1'000, 0, 0}}) ==
+  CHECK(bank_at(kAtOneVolt - 10'000).evidence(FilterObservation{{1'000, 1'000, 0, 0}}) ==
         head +
             "foreign: channel 0: desired no heat, observed 1000 mV, which is 193.11300 THz, off by -37.0 GHz, limit +10.0 GHz "
             "(read 1000 ms ago)");
-  CHECK(bank_at(kAtOneVolt).evidence(HeaterObservation{{1'000, 0, 0, 1'000}}) ==
+  CHECK(bank_at(kAtOneVolt).evidence(FilterObservation{{1'000, 0, 0, 1'000}}) ==
         head +
             "foreign: channel 0: desired no heat, observed 1000 mV, which is 193.11300 THz, off by -37.0 GHz, limit +10.0 GHz; "
             "and 2 more channels (read 1000 ms ago)");
-  CHECK(bank_at(kAtOneVolt).evidence(HeaterObservation{{0}}) ==
+  CHECK(bank_at(kAtOneVolt).evidence(FilterObservation{{0}}) ==
         head + "missing: channel 1: desired resonance 193.11300 THz, not read (read 1000 ms ago)");
   VerifyBench two = make_chain();
-  two.set<HeaterSetpoint>("bank").rings = {{1, Frequency{kAtOneVolt}}, {3, Frequency{kAtOneVolt}}};
-  CHECK(Seen(std::move(two), "bank").evidence(HeaterObservation{}) ==
+  two.set<FilterSetpoint>("bank").rings = {{1, Frequency{kAtOneVolt}}, {3, Frequency{kAtOneVolt}}};
+  CHECK(Seen(std::move(two), "bank").evidence(FilterObservation{}) ==
         head + "missing: channel 1: desired resonance 193.11300 THz, not read; and 1 more channels (read 1000 ms ago)");
 }
 
 TEST_CASE("reconcile: the sentence about a WSS names the first row on each side") {
   Seen seen(chain_of_two(), "wss");
-  const auto routes = std::get<WssSetpoint>(seen.plan.timeline[0].setpoint).routes;
+  const auto routes = std::get<WavelengthSwitchSetpoint>(seen.plan.timeline[0].setpoint).routes;
   CHECK(
-      seen.evidence(WssObservation{{}, true}) ==
+      seen.evidence(WavelengthSwitchObservation{{}, true}) ==
       "wss (device 5, node 0) is missing: desired and not there: route n=0 m=8 from input 0 to output 1 and 1 more; there and "
       "not desired: none (read 1000 ms ago)");
-  CHECK(seen.evidence(WssObservation{{routes[0], {{32, 4}, 0, 1, Db{0}}, routes[1]}, true}) ==
+  CHECK(seen.evidence(WavelengthSwitchObservation{{routes[0], {{32, 4}, 0, 1, Db{0}}, routes[1]}, true}) ==
         "wss (device 5, node 0) is foreign: desired and not there: none; there and not desired: route n=32 m=4 from input 0 to "
         "output 1 (read 1000 ms ago)");
 }
@@ -292,13 +292,13 @@ TEST_CASE("reconcile: the sentence about a WSS names the first row on each side"
 TEST_CASE("reconcile: a reading of another kind of device is none") {
   VerifyBench bench = chain_of_two();
   bench.add("ocs", 2, 2, OpticalCircuitSwitch{milliseconds{30}});
-  bench.device("ocs", DeviceKind::ocs, 3, {"ocs"});
+  bench.device("ocs", DeviceRole::circuit_switch, 3, {"ocs"});
   bench.fabric.buses.clear();
   bench.finish("chain");
   const std::vector<std::pair<std::string, Reading>> readings{{"laser-0", kDark},
-                                                              {"bank", HeaterObservation{{0, 0, 0, 0}}},
-                                                              {"wss", WssObservation{{}, true}},
-                                                              {"ocs", OcsObservation{{}, true}}};
+                                                              {"bank", FilterObservation{{0, 0, 0, 0}}},
+                                                              {"wss", WavelengthSwitchObservation{{}, true}},
+                                                              {"ocs", CircuitSwitchObservation{{}, true}}};
   for (const auto& [device, own] : readings) {
     for (const auto& [other, reading] : readings) {
       Seen seen(bench, device);
@@ -313,7 +313,7 @@ TEST_CASE("reconcile: a reading of another kind of device is none") {
 
 TEST_CASE("reconcile: of several readings of a device the latest counts, and readings of no device are ignored") {
   VerifyBench bench = chain_to_ring();
-  const auto laser = [&](std::int64_t ns, const LaserObservation& reading) {
+  const auto laser = [&](std::int64_t ns, const TransmitterObservation& reading) {
     return Observation{bench.device_plan("laser-0").device, DeviceHealth::ready, instant_from_ns(ns), reading, ""};
   };
   const auto judge = [&](std::vector<Observation> observations) {

@@ -51,30 +51,30 @@ TEST_CASE("repair: a drifted laser is touched alone") {
 
 TEST_CASE("repair: a WSS that was never read takes all light that passes it, one that was read the light that differs") {
   VerifyBench bench = chain_of_two();
-  const auto routes = bench.set<WssSetpoint>("wss").routes;  // wavelength 0 of laser-0, wavelength 1 of laser-1
+  const auto routes = bench.set<WavelengthSwitchSetpoint>("wss").routes;  // wavelength 0 of laser-0, wavelength 1 of laser-1
   const Scope unread = scope_of(bench, {"wss"}, {});
   CHECK(unread.devices == Texts{"laser-0", "laser-1", "wss"});
   CHECK(unread.nodes == std::vector{NodeId{0}, NodeId{1}});
   CHECK(unread.steering == Texts{"wss"});
   CHECK(touched(bench, "wss", std::monostate{}) == Texts{"laser-0", "laser-1", "wss"});
-  CHECK(touched(bench, "wss", WssObservation{{routes[0]}, true}) == Texts{"laser-1", "wss"});
-  CHECK(touched(bench, "wss", WssObservation{{routes[1]}, true}) == Texts{"laser-0", "wss"});
-  CHECK(touched(bench, "wss", WssObservation{{}, true}) == Texts{"laser-0", "laser-1", "wss"});
-  CHECK(touched(bench, "wss", WssObservation{routes, true}) == Texts{"wss"});
+  CHECK(touched(bench, "wss", WavelengthSwitchObservation{{routes[0]}, true}) == Texts{"laser-1", "wss"});
+  CHECK(touched(bench, "wss", WavelengthSwitchObservation{{routes[1]}, true}) == Texts{"laser-0", "wss"});
+  CHECK(touched(bench, "wss", WavelengthSwitchObservation{{}, true}) == Texts{"laser-0", "laser-1", "wss"});
+  CHECK(touched(bench, "wss", WavelengthSwitchObservation{routes, true}) == Texts{"wss"});
   WssRoute weaker = routes[0];
   weaker.attenuation = Db{10};
-  CHECK(touched(bench, "wss", WssObservation{{weaker, routes[1]}, true}) == Texts{"laser-0", "wss"});
+  CHECK(touched(bench, "wss", WavelengthSwitchObservation{{weaker, routes[1]}, true}) == Texts{"laser-0", "wss"});
 }
 
 TEST_CASE("repair: a foreign row concerns light of its input or of its exit, where their slots overlap") {
   VerifyBench bench = chain_of_two();
   bench.element("wss").inputs = 2;
   build_index(bench.fabric);
-  auto routes = bench.set<WssSetpoint>("wss").routes;  // from input 0: wavelength 0 to output 1, wavelength 1 to output 0
+  auto routes = bench.set<WavelengthSwitchSetpoint>("wss").routes;  // from input 0: wavelength 0 to output 1, wavelength 1 to output 0
   const auto with = [&](WssRoute foreign) {
     auto seen = routes;
     seen.push_back(foreign);
-    return touched(bench, "wss", WssObservation{seen, true});
+    return touched(bench, "wss", WavelengthSwitchObservation{seen, true});
   };
   CHECK(with({wavelength(5), 0, 0, Db{0}}) == Texts{"wss"});
   CHECK(with({wavelength(0), 1, 0, Db{0}}) == Texts{"wss"});  // of another input, to an exit that wavelength 0 leaves alone
@@ -87,7 +87,7 @@ TEST_CASE("repair: a foreign row concerns light of its input or of its exit, whe
 
 TEST_CASE("repair: dark lasers and light elsewhere are left alone") {
   VerifyBench bench = chain_of_two();
-  bench.set<LaserSetpoint>("laser-1").emit = false;
+  bench.set<TransmitterSetpoint>("laser-1").emit = false;
   CHECK(touched(bench, "wss", {}) == Texts{"laser-0", "wss"});
   bench.light("laser-3", 0);
   CHECK(touched(bench, "wss", {}) == Texts{"laser-0", "wss"});
@@ -98,7 +98,7 @@ TEST_CASE("repair: dark lasers and light elsewhere are left alone") {
 TEST_CASE("repair: a ring takes the light that it drops with it") {
   VerifyBench bench = chain_of_two();
   bench.kind<RingFilter>("ring-0").cold_resonance = {194'000'000};
-  CHECK(touched(bench, "bank", HeaterObservation{{0, 0, 0, 0}}) == Texts{"laser-1", "bank"});
+  CHECK(touched(bench, "bank", FilterObservation{{0, 0, 0, 0}}) == Texts{"laser-1", "bank"});
 }
 
 TEST_CASE("repair: a ring takes light with it that its resonance comes near to on its way back") {
@@ -110,7 +110,7 @@ TEST_CASE("repair: a ring takes light with it that its resonance comes near to o
     one.kind<RingFilter>("ring-3").free_spectral_range = {range};
     one.circuit(1, 1, "tx-3", "rx-6", 1);
     one.declare();
-    return touched(one, "bank", HeaterObservation{{0, 0, 0, millivolts}});
+    return touched(one, "bank", FilterObservation{{0, 0, 0, millivolts}});
   };
   const Texts met{"laser-3", "bank"};
   const Texts missed{"bank"};
@@ -130,8 +130,8 @@ TEST_CASE("repair: a ring that was not read takes the light that meets it") {
     bench.declare();
     return touched(bench, "bank", std::move(reading));
   };
-  CHECK(with(HeaterObservation{{0, 0, 0, 0}}) == Texts{"bank"});
-  CHECK(with(HeaterObservation{{0, 0, 0}}) == Texts{"laser-3", "bank"});  // of ring-3 it says nothing
+  CHECK(with(FilterObservation{{0, 0, 0, 0}}) == Texts{"bank"});
+  CHECK(with(FilterObservation{{0, 0, 0}}) == Texts{"laser-3", "bank"});  // of ring-3 it says nothing
   CHECK(with(std::monostate{}) == Texts{"laser-3", "bank"});
   CHECK(with({}) == Texts{"laser-3", "bank"});
 }
@@ -170,17 +170,17 @@ VerifyBench make_branches(std::uint32_t agent = 1) {
   bench.join("wss-2", 0, "rx-2", 0);
   bench.node("a", {"tx-0"}, {"rx-0", "rx-1"});
   bench.node("b", {"tx-1"}, {"rx-2"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("laser-1", DeviceKind::itla_laser, 1, {"tx-1"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("laser-1", DeviceRole::transmitter, 1, {"tx-1"});
   for (const char* name : {"wss-0", "wss-1", "wss-2", "wss-3"}) {
-    bench.device(name, DeviceKind::wss, 0, {name});
+    bench.device(name, DeviceRole::wavelength_switch, 0, {name});
   }
-  bench.device("ocs", DeviceKind::ocs, agent, {"ocs"});
+  bench.device("ocs", DeviceRole::circuit_switch, agent, {"ocs"});
   bench.finish("branches");
   bench.light("laser-0", 0);
   bench.light("laser-1", 0);
-  bench.set<OcsSetpoint>("ocs").connects = {{1, 0}};
-  bench.set<WssSetpoint>("wss-2").routes = {{wavelength(0), 1, 0, Db{0}}};
+  bench.set<CircuitSwitchSetpoint>("ocs").connects = {{1, 0}};
+  bench.set<WavelengthSwitchSetpoint>("wss-2").routes = {{wavelength(0), 1, 0, Db{0}}};
   return bench;
 }
 
@@ -198,7 +198,7 @@ TEST_CASE(
   beside_the_comb.light("laser-0", 2);
   CHECK(touched(beside_the_comb, "wss-0", {}) == Texts{"wss-0"});
   VerifyBench open = make_branches();
-  open.set<OcsSetpoint>("ocs").connects = {{0, 0}};
+  open.set<CircuitSwitchSetpoint>("ocs").connects = {{0, 0}};
   CHECK(touched(open, "wss-2", {}) == Texts{"wss-2"});
   VerifyBench unwired = make_branches();
   unwired.kind<PatchPanel>("panel").wiring = {};
@@ -206,7 +206,7 @@ TEST_CASE(
   // Light that a WSS blocks meets nothing behind it.
   VerifyBench behind = make_branches();
   behind.element("rx-0").kind = WavelengthSelectiveSwitch{};
-  CHECK(touched(behind, "wss-0", WssObservation{{{wavelength(4), 0, 0, Db{0}}}, true}) == Texts{"wss-0"});
+  CHECK(touched(behind, "wss-0", WavelengthSwitchObservation{{{wavelength(4), 0, 0, Db{0}}}, true}) == Texts{"wss-0"});
 }
 
 TEST_CASE("repair: a circuit switch takes light of the input or of the exit that differs") {
@@ -214,10 +214,10 @@ TEST_CASE("repair: a circuit switch takes light of the input or of the exit that
   const Texts met{"laser-1", "ocs"};
   CHECK(with({}) == met);
   CHECK(with(std::monostate{}) == met);
-  CHECK(with(OcsObservation{{}, true}) == met);
-  CHECK(with(OcsObservation{{{1, 1}}, true}) == met);
-  CHECK(with(OcsObservation{{{1, 0}, {0, 0}}, true}) == met);  // another input led into its exit
-  CHECK(with(OcsObservation{{{1, 0}, {0, 1}}, true}) == Texts{"ocs"});
+  CHECK(with(CircuitSwitchObservation{{}, true}) == met);
+  CHECK(with(CircuitSwitchObservation{{{1, 1}}, true}) == met);
+  CHECK(with(CircuitSwitchObservation{{{1, 0}, {0, 0}}, true}) == met);  // another input led into its exit
+  CHECK(with(CircuitSwitchObservation{{{1, 0}, {0, 1}}, true}) == Texts{"ocs"});
   VerifyBench of_the_other = make_branches(0);
   CHECK(scope_of(of_the_other, {"ocs"}, {}).devices == met);
   CHECK(scope_of(of_the_other, {"ocs"}, {}).steering == Texts{"ocs"});

@@ -42,14 +42,14 @@ struct World {
 
   Reading read(const DevicePlan& plan) const {
     const Setpoint& setpoint = plan.timeline[0].setpoint;
-    if (const auto* laser = std::get_if<LaserSetpoint>(&setpoint)) {
-      return LaserObservation{centre_of(laser->slot), laser->emit ? laser->power : kNoLight, laser->emit, true, 0, 0};
+    if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
+      return TransmitterObservation{centre_of(laser->slot), laser->emit ? laser->power : kNoLight, laser->emit, true, 0, 0};
     }
-    if (const auto* wss = std::get_if<WssSetpoint>(&setpoint)) {
-      return WssObservation{wss->routes, true};
+    if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
+      return WavelengthSwitchObservation{wss->routes, true};
     }
-    HeaterObservation bank{{0}};
-    for (const RingResonance& wanted : std::get<HeaterSetpoint>(setpoint).rings) {
+    FilterObservation bank{{0}};
+    for (const RingResonance& wanted : std::get<FilterSetpoint>(setpoint).rings) {
       const auto& ring = std::get<RingFilter>(fabric->element(fabric->device(plan.device).elements[wanted.channel]).kind);
       const double watts = static_cast<double>((ring.cold_resonance - wanted.resonance).mhz) / ring.mhz_per_milliwatt / 1000;
       bank.millivolts[wanted.channel] = static_cast<std::int32_t>(std::lround(1000 * std::sqrt(watts * ring.heater_ohm)));
@@ -60,14 +60,14 @@ struct World {
   Reconciliation judge(std::int64_t now_ns = 2'000) const {
     return reconcile(*fabric, made->plan, seen, instant_from_ns(now_ns));
   }
-  LaserObservation& laser(std::uint32_t node) {
-    return std::get<LaserObservation>(seen[made->plan.nodes[node].devices[0].device.value].reading);
+  TransmitterObservation& laser(std::uint32_t node) {
+    return std::get<TransmitterObservation>(seen[made->plan.nodes[node].devices[0].device.value].reading);
   }
-  HeaterObservation& bank(std::uint32_t node) {
-    return std::get<HeaterObservation>(seen[made->plan.nodes[node].devices[1].device.value].reading);
+  FilterObservation& bank(std::uint32_t node) {
+    return std::get<FilterObservation>(seen[made->plan.nodes[node].devices[1].device.value].reading);
   }
-  WssObservation& wss(std::uint32_t node) {
-    return std::get<WssObservation>(seen[made->plan.nodes[node].devices[2].device.value].reading);
+  WavelengthSwitchObservation& wss(std::uint32_t node) {
+    return std::get<WavelengthSwitchObservation>(seen[made->plan.nodes[node].devices[2].device.value].reading);
   }
 };
 

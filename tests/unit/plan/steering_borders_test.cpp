@@ -35,7 +35,7 @@ struct Bench {
     confirmed.moved_steering.clear();
     plan = confirmed;
     for (const Device& device : fabric->devices) {
-      if (device.kind == DeviceKind::ocs) {
+      if (device.role == DeviceRole::circuit_switch) {
         ocs = device.id;
         break;
       }
@@ -61,15 +61,15 @@ struct Bench {
   }
   /// The first switch has another row for this node's input.
   void see_other_row(std::uint32_t node) {
-    auto connects = std::get<OcsSetpoint>(share(confirmed, ocs).timeline.front().setpoint).connects;
+    auto connects = std::get<CircuitSwitchSetpoint>(share(confirmed, ocs).timeline.front().setpoint).connects;
     std::erase_if(connects, [&](const CrossConnect& row) { return row.input == node; });
-    see(ocs, OcsObservation{connects, true});
+    see(ocs, CircuitSwitchObservation{connects, true});
   }
   void play_timeslots() {
     for (Plan* each : {&confirmed, &plan}) {
       for (NodePlan& node : each->nodes) {
         for (DevicePlan& device : node.devices) {
-          if (fabric->device(device.device).kind == DeviceKind::itla_laser) {
+          if (fabric->device(device.device).role == DeviceRole::transmitter) {
             device.timeline.back().hold = std::chrono::milliseconds{1};
           }
         }
@@ -105,7 +105,7 @@ TEST_CASE("a fabric is as known while nothing is in doubt and no reading differs
     const Circuit circuit = bench.confirmed.circuits.front();
     const DeviceId laser = bench.laser_of(circuit);
     const auto reads = [&](FrequencySlot slot) {
-      bench.see(laser, LaserObservation{centre_of(slot), Dbm{0}, true, true, 0, 0});
+      bench.see(laser, TransmitterObservation{centre_of(slot), Dbm{0}, true, true, 0, 0});
       return bench.is_known();
     };
     FrequencySlot other = circuit.slot;
@@ -115,7 +115,7 @@ TEST_CASE("a fabric is as known while nothing is in doubt and no reading differs
     bench.share(bench.plan, laser).touched = true;  // it goes dark in any case
     CHECK(reads(other));
     bench.share(bench.plan, laser).touched = false;
-    std::get<LaserSetpoint>(bench.share(bench.confirmed, laser).timeline.front().setpoint).emit = false;
+    std::get<TransmitterSetpoint>(bench.share(bench.confirmed, laser).timeline.front().setpoint).emit = false;
     CHECK_FALSE(reads(circuit.slot));
     bench.confirmed.nodes[circuit.source.value].devices.clear();
     CHECK_FALSE(reads(circuit.slot));
@@ -172,7 +172,7 @@ TEST_CASE("a laser that is left alone is asked nothing though its light meets wh
 TEST_CASE("a device that a revision in doubt may have found elsewhere may be there still") {
   Bench bench;
   Plan went = bench.confirmed;
-  const Setpoint elsewhere = OcsSetpoint{{{2, 7}}};
+  const Setpoint elsewhere = CircuitSwitchSetpoint{{{2, 7}}};
   bench.share(went, bench.ocs).may_hold = {elsewhere};
   bench.known.uncertain = {&went};
   Plan wide = bench.completed();
@@ -183,7 +183,7 @@ TEST_CASE("a device that a revision in doubt may have found elsewhere may be the
 TEST_CASE("two places of a ring are one as long as light cannot tell them apart") {
   const auto fabric = small_fabric(2);
   const auto bank = std::find_if(fabric->devices.begin(), fabric->devices.end(),
-                                 [](const Device& device) { return device.kind == DeviceKind::heater_bank; });
+                                 [](const Device& device) { return device.role == DeviceRole::filter; });
   const auto& ring = std::get<RingFilter>(fabric->element(bank->elements[0]).kind);
   const std::int64_t width = ring.fwhm.mhz / kRingWidthParts;
   const auto plan_at = [&](std::int64_t off) {
@@ -191,7 +191,7 @@ TEST_CASE("two places of a ring are one as long as light cannot tell them apart"
     for (const Node& node : fabric->nodes) {
       plan.nodes.emplace_back().node = node.id;
     }
-    const HeaterSetpoint setpoint{{{0, Frequency{ring.cold_resonance.mhz - 50'000 + off}}}};
+    const FilterSetpoint setpoint{{{0, Frequency{ring.cold_resonance.mhz - 50'000 + off}}}};
     plan.nodes[bank->agent.value].devices.push_back({bank->id, true, {{{}, {}, kForever, setpoint}}});
     return plan;
   };

@@ -84,7 +84,7 @@ TEST_CASE("a job without a place of its own moves away from what is unusable") {
 TEST_CASE("a switch of a group keeps new jobs out of the group, whatever its nodes") {
   Planning planning(small_fabric(0));
   const auto wss = std::find_if(planning.fabric->devices.begin(), planning.fabric->devices.end(),
-                                [](const Device& device) { return device.kind == DeviceKind::wss; });
+                                [](const Device& device) { return device.role == DeviceRole::wavelength_switch; });
   planning.request.unusable = {{wss->id, true, {}, {}}};
   planning.request.intent.jobs = {job_of(1, 4)};
   const auto made = planning.attempt();

@@ -76,7 +76,7 @@ struct VerifyBench {
     }
     fabric.nodes.push_back(std::move(one));
   }
-  void device(std::string name, DeviceKind kind, std::uint32_t agent, const Texts& elements) {
+  void device(std::string name, DeviceRole kind, std::uint32_t agent, const Texts& elements) {
     Device one;
     one.id = DeviceId{static_cast<std::uint32_t>(fabric.devices.size())};
     one.name = std::move(name);
@@ -133,14 +133,14 @@ struct VerifyBench {
   }
   Setpoint dark_setpoint(const Device& of) const {
     switch (of.kind) {
-      case DeviceKind::itla_laser:
-        return LaserSetpoint{wavelength(0), std::get<Transmitter>(fabric.element(of.elements[0]).kind).launch_power, false};
-      case DeviceKind::heater_bank:
-        return HeaterSetpoint{};
-      case DeviceKind::wss:
-        return WssSetpoint{};
-      case DeviceKind::ocs:
-        return OcsSetpoint{};
+      case DeviceRole::transmitter:
+        return TransmitterSetpoint{wavelength(0), std::get<Transmitter>(fabric.element(of.elements[0]).kind).launch_power, false};
+      case DeviceRole::filter:
+        return FilterSetpoint{};
+      case DeviceRole::wavelength_switch:
+        return WavelengthSwitchSetpoint{};
+      case DeviceRole::circuit_switch:
+        return CircuitSwitchSetpoint{};
     }
     return {};
   }
@@ -159,7 +159,7 @@ struct VerifyBench {
   }
   std::vector<TimedSetpoint>& timeline(std::string_view device) { return device_plan(device).timeline; }
 
-  void light(std::string_view laser, std::int32_t k) { set<LaserSetpoint>(laser) = {wavelength(k), launch_of(laser), true}; }
+  void light(std::string_view laser, std::int32_t k) { set<TransmitterSetpoint>(laser) = {wavelength(k), launch_of(laser), true}; }
   Dbm launch_of(std::string_view laser) {
     return std::get<Transmitter>(fabric.element(fabric.device(device_plan(laser).device).elements[0]).kind).launch_power;
   }
@@ -169,7 +169,7 @@ struct VerifyBench {
     if (entries.size() == 1 && entries[0].hold == kForever) {
       entries.clear();
     }
-    entries.push_back({offset, guard, hold, LaserSetpoint{wavelength(k), launch_of(laser), true}});
+    entries.push_back({offset, guard, hold, TransmitterSetpoint{wavelength(k), launch_of(laser), true}});
     NodePlan& slice = plan.nodes[fabric.device(device_plan(laser).device).agent.value];
     slice.cycle = std::max(slice.cycle, offset + guard + hold);
   }
@@ -203,7 +203,7 @@ struct VerifyBench {
         one.touched = one.timeline != (before == nullptr ? dark : before->devices[i].timeline);
         takes_part = takes_part || one.touched;
         one.may_hold.clear();
-        if (one.touched && of.kind != DeviceKind::itla_laser) {
+        if (one.touched && of.role != DeviceRole::transmitter) {
           one.may_hold = {before == nullptr ? dark_setpoint(of) : before->devices[i].timeline.front().setpoint};
         }
         if (one.touched && fabric.steers_others[one.device.value]) {

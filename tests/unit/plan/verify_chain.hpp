@@ -48,12 +48,12 @@ inline VerifyBench make_chain() {
   bench.node("b", {"tx-1"}, {"rx-2"});
   bench.node("c", {"tx-2"}, {"rx-3", "rx-6"});
   bench.node("d", {"tx-3"}, {"rx-4", "rx-5"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("laser-1", DeviceKind::itla_laser, 1, {"tx-1"});
-  bench.device("laser-2", DeviceKind::itla_laser, 2, {"tx-2"});
-  bench.device("laser-3", DeviceKind::itla_laser, 3, {"tx-3"});
-  bench.device("bank", DeviceKind::heater_bank, 0, {"ring-0", "ring-1", "ring-2", "ring-3"});
-  bench.device("wss", DeviceKind::wss, 0, {"wss"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("laser-1", DeviceRole::transmitter, 1, {"tx-1"});
+  bench.device("laser-2", DeviceRole::transmitter, 2, {"tx-2"});
+  bench.device("laser-3", DeviceRole::transmitter, 3, {"tx-3"});
+  bench.device("bank", DeviceRole::filter, 0, {"ring-0", "ring-1", "ring-2", "ring-3"});
+  bench.device("wss", DeviceRole::wavelength_switch, 0, {"wss"});
   bench.finish("chain");
   return bench;
 }
@@ -62,8 +62,8 @@ inline VerifyBench make_chain() {
 inline VerifyBench chain_to_ring() {
   VerifyBench bench = make_chain();
   bench.light("laser-0", 0);
-  bench.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
-  bench.set<HeaterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}};
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}};
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
   bench.declare();
   return bench;
@@ -75,9 +75,9 @@ inline VerifyBench chain_of_two() {
   VerifyBench bench = make_chain();
   bench.light("laser-0", 0);
   bench.light("laser-1", 1);
-  bench.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 1, Db{0}}, {wavelength(1), 0, 0, Db{0}}};
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(0), 0, 1, Db{0}}, {wavelength(1), 0, 0, Db{0}}};
   bench.kind<RingFilter>("ring-1").cold_resonance = {193'250'000};
-  bench.set<HeaterSetpoint>("bank").rings = {{1, centre_of(wavelength(1))}};
+  bench.set<FilterSetpoint>("bank").rings = {{1, centre_of(wavelength(1))}};
   bench.circuit(1, 1, "tx-0", "rx-2", 0);
   bench.circuit(2, 1, "tx-1", "rx-1", 1);
   bench.declare();
@@ -89,8 +89,8 @@ inline VerifyBench chain_in_timeslots() {
   VerifyBench bench = make_chain();
   const Duration need = microseconds{30'101};
   bench.kind<RingFilter>("ring-0").cold_resonance = {193'250'000};
-  bench.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 1, Db{0}}, {wavelength(1), 0, 0, Db{0}}};
-  bench.set<HeaterSetpoint>("bank").rings = {{0, centre_of(wavelength(1))}};
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(0), 0, 1, Db{0}}, {wavelength(1), 0, 0, Db{0}}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, centre_of(wavelength(1))}};
   bench.timeslot("laser-0", 0, Duration{}, need, milliseconds{1});
   bench.timeslot("laser-0", 1, need + milliseconds{1}, need, milliseconds{1});
   bench.circuit(1, 1, "tx-0", "rx-2", 0);

@@ -72,14 +72,14 @@ TEST_CASE("verify: a device that is idle before the first plan need not be touch
     return bench.verdict();
   };
   const std::string absent = kDeclare + "a changes but is not among the nodes that take part";
-  CHECK(with([](VerifyBench& b) { b.set<LaserSetpoint>("laser-0").slot = wavelength(3); }) == Texts{});
-  CHECK(with([](VerifyBench& b) { b.set<HeaterSetpoint>("bank").rings = {{3, Frequency{193'149'000}}}; }) ==
+  CHECK(with([](VerifyBench& b) { b.set<TransmitterSetpoint>("laser-0").slot = wavelength(3); }) == Texts{});
+  CHECK(with([](VerifyBench& b) { b.set<FilterSetpoint>("bank").rings = {{3, Frequency{193'149'000}}}; }) ==
         undeclared_move("bank") + absent);
   CHECK(with([](VerifyBench& b) {
           b.timeline("laser-0").push_back({Duration{1}, {}, kForever, b.timeline("laser-0")[0].setpoint});
           b.timeline("laser-0")[0].hold = Duration{1};
         }) == Texts{kDeclare + "laser-0 changes but is not marked as touched", absent});
-  CHECK(with([](VerifyBench& b) { b.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}}; }) ==
+  CHECK(with([](VerifyBench& b) { b.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}}; }) ==
         undeclared_move("wss") + absent);
 }
 
@@ -113,10 +113,10 @@ VerifyBench with_circuit_switch(std::uint32_t agent) {
   bench.add("ocs", 2, 2, OpticalCircuitSwitch{milliseconds{30}});
   bench.fabric.fibres[bench.fabric.fibre_out[bench.element_id("ring-3").value][0]->value].to = {bench.element_id("ocs"), 0};
   bench.join("ocs", 1, "rx-6", 0);
-  bench.device("ocs", DeviceKind::ocs, agent, {"ocs"});
+  bench.device("ocs", DeviceRole::circuit_switch, agent, {"ocs"});
   bench.fabric.buses.clear();
   bench.finish("chain");
-  bench.set<OcsSetpoint>("ocs").connects = {{0, 1}};
+  bench.set<CircuitSwitchSetpoint>("ocs").connects = {{0, 1}};
   return bench;
 }
 
@@ -147,20 +147,20 @@ TEST_CASE("verify: what moves may hold what the base has of it, whatever else it
     bench.device_plan(device).may_hold = std::move(states);
     return bench.verdict();
   };
-  const WssSetpoint other{{{wavelength(5), 0, 0, Db{0}}}};
-  const HeaterSetpoint warm{{{3, Frequency{193'149'000}}}};
+  const WavelengthSwitchSetpoint other{{{wavelength(5), 0, 0, Db{0}}}};
+  const FilterSetpoint warm{{{3, Frequency{193'149'000}}}};
   CHECK(with(chain_of_two(), "wss", {}) == Texts{kDeclare + "wss" + rest});
   CHECK(with(chain_of_two(), "wss", {other}) == Texts{kDeclare + "wss" + rest});
-  CHECK(with(chain_of_two(), "wss", {other, WssSetpoint{}}) == Texts{});
+  CHECK(with(chain_of_two(), "wss", {other, WavelengthSwitchSetpoint{}}) == Texts{});
   CHECK(with(chain_of_two(), "bank", {warm}) == Texts{kDeclare + "bank" + rest});
-  CHECK(with(chain_of_two(), "bank", {warm, HeaterSetpoint{}}) == Texts{});
+  CHECK(with(chain_of_two(), "bank", {warm, FilterSetpoint{}}) == Texts{});
   CHECK(with(confirmed_two(), "wss", {}) == Texts{});  // it does not move
   VerifyBench later = confirmed_two();
-  const Setpoint before = later.set<WssSetpoint>("wss");
-  later.set<WssSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
+  const Setpoint before = later.set<WavelengthSwitchSetpoint>("wss");
+  later.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
   later.declare();
-  CHECK(with(later, "wss", {WssSetpoint{}}) == Texts{kDeclare + "wss" + rest});  // idle is not what is confirmed
-  CHECK(with(later, "wss", {WssSetpoint{}, before}) == Texts{});
+  CHECK(with(later, "wss", {WavelengthSwitchSetpoint{}}) == Texts{kDeclare + "wss" + rest});  // idle is not what is confirmed
+  CHECK(with(later, "wss", {WavelengthSwitchSetpoint{}, before}) == Texts{});
 }
 
 TEST_CASE("verify: a node takes part if a device of it is touched or its timing changes") {
@@ -188,16 +188,16 @@ TEST_CASE("verify: a node takes part if a device of it is touched or its timing 
 
 TEST_CASE("verify: a laser that is left alone in the dark changes nothing, whatever else is planned of it") {
   VerifyBench bench = confirmed_two();
-  bench.set<LaserSetpoint>("laser-3").slot = wavelength(2);
+  bench.set<TransmitterSetpoint>("laser-3").slot = wavelength(2);
   CHECK(bench.verdict() == Texts{kDeclare + "laser-3 changes but is not marked as touched",
                                  kDeclare + "d changes but is not among the nodes that take part"});
   bench.device_plan("laser-3").left_alone = true;
   CHECK(bench.verdict() == Texts{});
-  bench.set<LaserSetpoint>("laser-3").emit = true;  // light is a change all the same
+  bench.set<TransmitterSetpoint>("laser-3").emit = true;  // light is a change all the same
   const Texts lit = bench.verdict();
   CHECK(std::find(lit.begin(), lit.end(), kDeclare + "laser-3 changes but is not marked as touched") != lit.end());
   VerifyBench switching = confirmed_two();  // and so is a switch
-  switching.set<WssSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
+  switching.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
   switching.device_plan("wss").left_alone = true;
   CHECK(switching.verdict() == undeclared_move("wss") + (kDeclare + "a changes but is not among the nodes that take part"));
 }
@@ -216,7 +216,7 @@ TEST_CASE("verify: the touched circuits are those that begin or end") {
         Texts{kDeclare + "the plan names 2 touched circuits, begun or ended are 2"});
   VerifyBench ended = confirmed_two();
   ended.light("laser-0", 0);
-  ended.set<LaserSetpoint>("laser-0").emit = false;
+  ended.set<TransmitterSetpoint>("laser-0").emit = false;
   ended.plan.circuits.erase(ended.plan.circuits.begin());
   ended.declare();
   CHECK(ended.verdict() == Texts{});
@@ -243,7 +243,7 @@ TEST_CASE("verify: a circuit that keeps its id keeps its ends, its rate, its lig
   touched.plan.changed = {NodeId{1}};
   CHECK(touched.verdict() == Texts{"unchanged_untouched: circuit 2" + rest});
   VerifyBench moved = confirmed_two();
-  moved.set<WssSetpoint>("wss").routes[0].attenuation = Db{1};
+  moved.set<WavelengthSwitchSetpoint>("wss").routes[0].attenuation = Db{1};
   moved.declare();
   CHECK(moved.verdict() == Texts{"moving_port: tx-0 stays lit at 193.10000 THz while a switch or filter on its way moves",
                                  "unchanged_untouched: circuit 1" + rest});
@@ -251,7 +251,7 @@ TEST_CASE("verify: a circuit that keeps its id keeps its ends, its rate, its lig
 
 TEST_CASE("verify: a circuit that keeps its id does not keep it in the dark") {
   VerifyBench bench = confirmed_two();
-  bench.set<LaserSetpoint>("laser-0").emit = false;
+  bench.set<TransmitterSetpoint>("laser-0").emit = false;
   CHECK(
       bench.verdict() ==
       Texts{"wavelength_continuity: circuit 1: tx-0 never emits at 193.10000 THz",
@@ -285,14 +285,14 @@ TEST_CASE("verify: a circuit of a transmitter that nobody drives is never lit") 
 
 TEST_CASE("verify: a switch may move for others while light that it does not carry elsewhere stays") {
   VerifyBench bench = confirmed_two();
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
   bench.declare();
   CHECK(bench.verdict() == Texts{});
 }
 
 TEST_CASE("verify: a filter on lit light's way does not move, not by a megahertz") {
   VerifyBench bench = confirmed_two();
-  bench.set<HeaterSetpoint>("bank").rings[0].resonance.mhz += 1;
+  bench.set<FilterSetpoint>("bank").rings[0].resonance.mhz += 1;
   bench.declare();
   CHECK(bench.verdict()[0] == "moving_port: tx-1 stays lit at 193.20000 THz while a switch or filter on its way moves");
 }
@@ -301,15 +301,15 @@ TEST_CASE("verify: a filter on lit light's way does not move, not by a megahertz
 Texts ring_that_goes(std::int64_t from, std::int64_t to, std::int64_t range = 0) {
   VerifyBench bench = make_chain();
   bench.light("laser-0", 2);
-  bench.set<WssSetpoint>("wss").routes = {{wavelength(2), 0, 0, Db{0}}};
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(2), 0, 0, Db{0}}};
   bench.kind<RingFilter>("ring-0").free_spectral_range = {range};
   bench.kind<RingFilter>("ring-0").cold_resonance = {194'000'000};
-  bench.set<HeaterSetpoint>("bank").rings = {{0, Frequency{from}}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, Frequency{from}}};
   bench.circuit(1, 1, "tx-0", "rx-5", 2);
   bench.declare();
   CHECK(bench.verdict() == Texts{});
   bench.confirm();
-  bench.set<HeaterSetpoint>("bank").rings = {{0, Frequency{to}}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, Frequency{to}}};
   bench.declare();
   return bench.verdict();
 }
@@ -336,18 +336,18 @@ TEST_CASE("verify: light in timeslots is disturbed on any of its wavelengths") {
   bench.confirm();
   CHECK(bench.verdict() == Texts{});
   VerifyBench first = bench;
-  first.set<WssSetpoint>("wss").routes[0].attenuation = Db{1};
+  first.set<WavelengthSwitchSetpoint>("wss").routes[0].attenuation = Db{1};
   first.declare();
   CHECK(first.verdict()[0] == "moving_port: tx-0 stays lit at 193.10000 THz while a switch or filter on its way moves");
   VerifyBench second = bench;
-  second.set<WssSetpoint>("wss").routes[1].attenuation = Db{1};
+  second.set<WavelengthSwitchSetpoint>("wss").routes[1].attenuation = Db{1};
   second.declare();
   CHECK(second.verdict()[0] == "moving_port: tx-0 stays lit at 193.20000 THz while a switch or filter on its way moves");
 }
 
 TEST_CASE("verify: a laser that is touched may see its way move") {
   VerifyBench bench = confirmed_two();
-  bench.set<WssSetpoint>("wss").routes[0].attenuation = Db{1};
+  bench.set<WavelengthSwitchSetpoint>("wss").routes[0].attenuation = Db{1};
   bench.plan.circuits[0].id = CircuitId{3};
   std::swap(bench.plan.circuits[0], bench.plan.circuits[1]);
   bench.declare();
@@ -373,14 +373,14 @@ VerifyBench confirmed_line() {
   bench.join("late", 0, "rx-0", 0);
   bench.node("a", {"tx-0"}, {});
   bench.node("b", {}, {"rx-0"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("ocs", DeviceKind::ocs, 1, {"ocs"});
-  bench.device("late", DeviceKind::wss, 1, {"late"});
-  bench.device("beside", DeviceKind::wss, 1, {"beside"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("ocs", DeviceRole::circuit_switch, 1, {"ocs"});
+  bench.device("late", DeviceRole::wavelength_switch, 1, {"late"});
+  bench.device("beside", DeviceRole::wavelength_switch, 1, {"beside"});
   bench.finish("line");
   bench.light("laser-0", 0);
-  bench.set<OcsSetpoint>("ocs").connects = {{1, 0}};
-  bench.set<WssSetpoint>("late").routes = {{wavelength(0), 1, 0, Db{0}}};
+  bench.set<CircuitSwitchSetpoint>("ocs").connects = {{1, 0}};
+  bench.set<WavelengthSwitchSetpoint>("late").routes = {{wavelength(0), 1, 0, Db{0}}};
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
   bench.declare();
   CHECK(bench.verdict() == Texts{});
@@ -391,24 +391,24 @@ VerifyBench confirmed_line() {
 TEST_CASE("verify: the way of lit light is followed through panels, circuit switches and splitters") {
   const std::string moved = "moving_port: tx-0 stays lit at 193.10000 THz while a switch or filter on its way moves";
   VerifyBench at_the_end = confirmed_line();
-  at_the_end.set<WssSetpoint>("late").routes[0].attenuation = Db{1};
+  at_the_end.set<WavelengthSwitchSetpoint>("late").routes[0].attenuation = Db{1};
   at_the_end.declare();
   CHECK(at_the_end.verdict()[0] == moved);
   VerifyBench between = confirmed_line();
-  between.set<OcsSetpoint>("ocs").connects = {};
+  between.set<CircuitSwitchSetpoint>("ocs").connects = {};
   between.declare();
   const Texts found = between.verdict();
   CHECK(std::find(found.begin(), found.end(), moved) != found.end());
   VerifyBench beside = confirmed_line();
-  beside.set<OcsSetpoint>("ocs").connects = {{0, 1}, {1, 0}};
+  beside.set<CircuitSwitchSetpoint>("ocs").connects = {{0, 1}, {1, 0}};
   beside.declare();
   CHECK(beside.verdict() == Texts{});
   VerifyBench unwired = confirmed_line();
-  unwired.set<WssSetpoint>("beside").routes = {{wavelength(0), 0, 0, Db{0}}};  // behind the panel's output that is not wired
+  unwired.set<WavelengthSwitchSetpoint>("beside").routes = {{wavelength(0), 0, 0, Db{0}}};  // behind the panel's output that is not wired
   unwired.declare();
   CHECK(unwired.verdict() == Texts{});
   VerifyBench other_input = confirmed_line();
-  other_input.set<WssSetpoint>("late").routes = {{wavelength(0), 0, 0, Db{0}}, {wavelength(0), 1, 0, Db{0}}};
+  other_input.set<WavelengthSwitchSetpoint>("late").routes = {{wavelength(0), 0, 0, Db{0}}, {wavelength(0), 1, 0, Db{0}}};
   other_input.declare();
   CHECK(other_input.verdict() == Texts{});
 }
@@ -423,7 +423,7 @@ TEST_CASE("verify: the way of light that runs in a circle has an end") {
   bench.join("coupler", 1, "rx-0", 0);
   bench.node("a", {"tx-0"}, {});
   bench.node("b", {}, {"rx-0"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
   bench.finish("circle");
   bench.light("laser-0", 0);
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
@@ -442,7 +442,7 @@ TEST_CASE("verify: the way of light that runs in a circle has an end") {
 /// chain_of_two is confirmed; then a third job moves the WSS on the way of both circuits. Margins: 4 dB at rx-2 and rx-1.
 VerifyBench reloading() {
   VerifyBench bench = confirmed_two();
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(5), 0, 0, Db{0}});
   bench.declare();
   return bench;
 }
@@ -509,7 +509,7 @@ TEST_CASE("verify: of receivers with equal crosstalk the first is named, and lig
   CHECK(quiet.fabric.element(quiet.examined().light.noisiest).name == "rx-2");
   CHECK(quiet.examined().light.crosstalk == Db{-12'000});  // stands for none
   VerifyBench lost = chain_of_two();
-  lost.set<WssSetpoint>("wss").routes.pop_back();
+  lost.set<WavelengthSwitchSetpoint>("wss").routes.pop_back();
   CHECK(lost.examined().light.circuits == 1);
 }
 
@@ -540,11 +540,11 @@ TEST_CASE("verify: what is received at its worst over all timeslots is what marg
   auto& timeline = bench.timeline("laser-0");
   timeline.push_back(timeline[0]);
   timeline[2].offset = 2 * (microseconds{30'101} + milliseconds{1});
-  std::get<LaserSetpoint>(timeline[2].setpoint).power = Dbm{-150};  // the first circuit again, weaker
+  std::get<TransmitterSetpoint>(timeline[2].setpoint).power = Dbm{-150};  // the first circuit again, weaker
   bench.plan.nodes[0].cycle = 3 * (microseconds{30'101} + milliseconds{1});
   CHECK(bench.verdict() == Texts{});
   CHECK(bench.examined().light.link_margin == Db{250});
-  std::swap(std::get<LaserSetpoint>(timeline[0].setpoint), std::get<LaserSetpoint>(timeline[2].setpoint));
+  std::swap(std::get<TransmitterSetpoint>(timeline[0].setpoint), std::get<TransmitterSetpoint>(timeline[2].setpoint));
   CHECK(bench.examined().light.link_margin == Db{250});
 }
 

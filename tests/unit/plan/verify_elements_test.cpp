@@ -14,7 +14,7 @@ TEST_CASE("verify: a signal fits between both edges of its slot, to the megahert
   const auto edge = [](VerifyBench& bench, int mhz) { bench.kind<WavelengthSelectiveSwitch>("wss").passband_edge = {mhz}; };
   const auto shifted = [](std::int32_t n) {
     VerifyBench bench = chain_to_ring();
-    bench.set<WssSetpoint>("wss").routes[0].slot = {n, 8};
+    bench.set<WavelengthSwitchSetpoint>("wss").routes[0].slot = {n, 8};
     bench.declare();
     return bench;
   };
@@ -27,7 +27,7 @@ TEST_CASE("verify: a signal fits between both edges of its slot, to the megahert
 TEST_CASE("verify: a route that touches a signal's slot takes it, however far its centre is") {
   const auto with = [](std::int32_t n) {
     VerifyBench bench = chain_to_ring();
-    bench.set<WssSetpoint>("wss").routes[0].slot = {n, 32};
+    bench.set<WavelengthSwitchSetpoint>("wss").routes[0].slot = {n, 32};
     bench.declare();
     return bench.verdict();
   };
@@ -41,7 +41,7 @@ TEST_CASE("verify: a route of another input takes nothing") {
   VerifyBench bench = chain_to_ring();
   bench.element("wss").inputs = 2;
   build_index(bench.fabric);
-  bench.set<WssSetpoint>("wss").routes[0].input = 1;
+  bench.set<WavelengthSwitchSetpoint>("wss").routes[0].input = 1;
   bench.declare();
   CHECK(bench.verdict() == Texts{kLost});
 }
@@ -65,15 +65,15 @@ VerifyBench make_pair_of_wss() {
   bench.join("second", 1, "rx-1", 0);
   bench.node("a", {"tx-0"}, {"rx-1"});
   bench.node("b", {"tx-1"}, {"rx-0"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("laser-1", DeviceKind::itla_laser, 1, {"tx-1"});
-  bench.device("first", DeviceKind::wss, 0, {"first"});
-  bench.device("second", DeviceKind::wss, 1, {"second"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("laser-1", DeviceRole::transmitter, 1, {"tx-1"});
+  bench.device("first", DeviceRole::wavelength_switch, 0, {"first"});
+  bench.device("second", DeviceRole::wavelength_switch, 1, {"second"});
   bench.finish("pair");
   bench.light("laser-0", 0);
   bench.light("laser-1", 0);
   for (const char* wss : {"first", "second"}) {
-    bench.set<WssSetpoint>(wss).routes = {{wavelength(0), 0, 0, Db{0}}, {wavelength(0), 1, 1, Db{0}}};
+    bench.set<WavelengthSwitchSetpoint>(wss).routes = {{wavelength(0), 0, 0, Db{0}}, {wavelength(0), 1, 1, Db{0}}};
   }
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
   bench.circuit(2, 1, "tx-1", "rx-1", 0);
@@ -109,7 +109,7 @@ TEST_CASE("verify: what leaks at one WSS passes the next as signals do, and both
 TEST_CASE("verify: a leak stops at a WSS that routes nothing of its wavelength from there") {
   VerifyBench bench = make_pair_of_wss();
   bench.kind<WavelengthSelectiveSwitch>("first").isolation = Db{1'000};
-  bench.set<LaserSetpoint>("laser-1").emit = false;
+  bench.set<TransmitterSetpoint>("laser-1").emit = false;
   bench.plan.circuits.pop_back();
   bench.kind<WavelengthSelectiveSwitch>("second").isolation = Db{6'000};
   bench.declare();
@@ -117,12 +117,12 @@ TEST_CASE("verify: a leak stops at a WSS that routes nothing of its wavelength f
   bench.light("laser-1", 1);
   bench.circuit(2, 1, "tx-1", "rx-1", 1);
   for (const char* wss : {"first", "second"}) {
-    auto& routes = bench.set<WssSetpoint>(wss).routes;
+    auto& routes = bench.set<WavelengthSwitchSetpoint>(wss).routes;
     routes = {{wavelength(0), 0, 0, Db{0}}, {wavelength(1), 1, 1, Db{0}}};
   }
   bench.declare();
   CHECK(bench.verdict() == Texts{});  // wavelength 0 at input 1 of the second meets no route
-  bench.set<WssSetpoint>("second").routes.insert(bench.set<WssSetpoint>("second").routes.begin() + 1,
+  bench.set<WavelengthSwitchSetpoint>("second").routes.insert(bench.set<WavelengthSwitchSetpoint>("second").routes.begin() + 1,
                                                  {wavelength(0), 1, 1, Db{0}});
   bench.declare();
   CHECK(bench.verdict() == crosstalk_at({"rx-1"}, "-9.99"));  // 10 dB, and what leaks through both
@@ -166,7 +166,7 @@ TEST_CASE("verify: light that stays is met by no other, unless its laser is touc
   const auto with = [](VerifyBench bench, std::string_view laser, std::int32_t k) {
     const DeviceId id = bench.device_plan(laser).device;
     Texts texts;
-    const std::vector<ObservedLight> occupied{{id, LaserSetpoint{wavelength(k), Dbm{0}, true}, false}};
+    const std::vector<ObservedLight> occupied{{id, TransmitterSetpoint{wavelength(k), Dbm{0}, true}, false}};
     for (const PlanViolation& each : examine(bench.fabric, bench.plan, nullptr, bench.intent, occupied).violations) {
       texts.push_back(each.rule + ": " + each.evidence);
     }
@@ -216,8 +216,8 @@ VerifyBench make_router(std::int32_t first, std::int32_t second) {
   bench.join("grating", 1, "rx-1", 0);
   bench.node("a", {"tx-0"}, {"rx-1"});
   bench.node("b", {"tx-1"}, {"rx-0"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("laser-1", DeviceKind::itla_laser, 1, {"tx-1"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("laser-1", DeviceRole::transmitter, 1, {"tx-1"});
   bench.finish("router");
   bench.light("laser-0", first);
   bench.light("laser-1", second);
@@ -255,12 +255,12 @@ TEST_CASE("verify: a filter behind a grating of several inputs passes what leaks
     fibre->to = {bench.element_id(ring), 0};
     bench.join(ring, 1, std::string("rx-") + end, 0);
   }
-  bench.device("bank", DeviceKind::heater_bank, 0, {"ring-0", "ring-1"});
+  bench.device("bank", DeviceRole::filter, 0, {"ring-0", "ring-1"});
   bench.fabric.buses.clear();
   bench.finish("router");
   bench.light("laser-0", 0);
   bench.light("laser-1", 0);
-  bench.set<HeaterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}, {1, centre_of(wavelength(0))}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}, {1, centre_of(wavelength(0))}};
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
   bench.circuit(2, 1, "tx-1", "rx-1", 0);
   bench.declare();
@@ -293,17 +293,17 @@ VerifyBench make_comb(bool has_rings) {
   }
   bench.node("a", {"tx-0"}, {"rx-1"});
   bench.node("b", {"tx-1"}, {"rx-0"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("laser-1", DeviceKind::itla_laser, 1, {"tx-1"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("laser-1", DeviceRole::transmitter, 1, {"tx-1"});
   if (has_rings) {
-    bench.device("bank", DeviceKind::heater_bank, 0, {"ring-0", "ring-1"});
+    bench.device("bank", DeviceRole::filter, 0, {"ring-0", "ring-1"});
   }
   bench.finish("comb");
   bench.light("laser-0", 0);
   bench.light("laser-1", 1);
   if (has_rings) {
     bench.kind<RingFilter>("ring-1").cold_resonance = {193'250'000};
-    bench.set<HeaterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}, {1, centre_of(wavelength(1))}};
+    bench.set<FilterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}, {1, centre_of(wavelength(1))}};
   }
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
   bench.circuit(2, 1, "tx-1", "rx-1", 1);
@@ -325,7 +325,7 @@ TEST_CASE("verify: a ring drops and adds the whole width of a signal") {
   check_border(chain_to_ring(), with("ring-0"), 75'000, 74'999, {"passband: ring-0 drops 74999 MHz of a signal of 75000 MHz"});
   VerifyBench adding = make_chain();
   adding.light("laser-2", 0);
-  adding.set<HeaterSetpoint>("bank").rings = {{2, centre_of(wavelength(0))}};
+  adding.set<FilterSetpoint>("bank").rings = {{2, centre_of(wavelength(0))}};
   adding.circuit(1, 1, "tx-2", "rx-4", 0);
   adding.declare();
   check_border(adding, with("ring-2"), 75'000, 74'999, {"passband: ring-2 adds 74999 MHz of a signal of 75000 MHz"});
@@ -335,10 +335,10 @@ TEST_CASE("verify: a ring drops and adds the whole width of a signal") {
 VerifyBench chain_past(std::int64_t mhz, std::int64_t range) {
   VerifyBench bench = make_chain();
   bench.light("laser-0", 0);
-  bench.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
   bench.kind<RingFilter>("ring-0").free_spectral_range = {range};
   bench.kind<RingFilter>("ring-0").cold_resonance = {194'000'000};
-  bench.set<HeaterSetpoint>("bank").rings = {{0, Frequency{mhz}}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, Frequency{mhz}}};
   bench.circuit(1, 1, "tx-0", "rx-5", 0);
   bench.declare();
   return bench;
@@ -370,7 +370,7 @@ TEST_CASE("verify: a ring takes light at its other resonances, and that is named
 TEST_CASE("verify: a ring drops one wavelength of its bus at a time") {
   const auto with = [](std::int64_t range) {
     VerifyBench bench = chain_of_two();  // wavelength 1 is dropped by ring-1
-    bench.set<WssSetpoint>("wss").routes[0].output = 0;
+    bench.set<WavelengthSwitchSetpoint>("wss").routes[0].output = 0;
     bench.plan.circuits[0].receiver = bench.element_id("rx-5");
     bench.plan.circuits[0].destination = NodeId{3};
     bench.kind<RingFilter>("ring-1").free_spectral_range = {range};
@@ -401,7 +401,7 @@ TEST_CASE("verify: what leaks past a ring of another order is no light that alia
   auto& ring = bench.kind<RingFilter>("ring-0");
   ring.free_spectral_range = {200'000};
   ring.cold_resonance = {194'000'000};
-  bench.set<HeaterSetpoint>("bank").rings.insert(bench.set<HeaterSetpoint>("bank").rings.begin(),
+  bench.set<FilterSetpoint>("bank").rings.insert(bench.set<FilterSetpoint>("bank").rings.begin(),
                                                  {0, centre_of(wavelength(2))});
   bench.declare();
   CHECK(bench.verdict() == Texts{});
@@ -418,11 +418,11 @@ VerifyBench neighbours(std::int64_t width, std::int32_t step) {
     bench.kind<Transmitter>(name).signal_width = {width};
   }
   bench.kind<WavelengthSelectiveSwitch>("wss").passband_edge = {0};
-  bench.timeline("laser-0")[0].setpoint = LaserSetpoint{{0, 6}, Dbm{0}, true};
-  bench.timeline("laser-1")[0].setpoint = LaserSetpoint{{step, 6}, Dbm{0}, true};
+  bench.timeline("laser-0")[0].setpoint = TransmitterSetpoint{{0, 6}, Dbm{0}, true};
+  bench.timeline("laser-1")[0].setpoint = TransmitterSetpoint{{step, 6}, Dbm{0}, true};
   bench.declare();
   for (const char* laser : {"laser-0", "laser-1"}) {
-    bench.intent.overrides.push_back({bench.device_plan(laser).device, bench.set<LaserSetpoint>(laser)});
+    bench.intent.overrides.push_back({bench.device_plan(laser).device, bench.set<TransmitterSetpoint>(laser)});
   }
   return bench;
 }
@@ -442,7 +442,7 @@ TEST_CASE("verify: two inputs of a coupler never carry one wavelength") {
   bench.light("laser-0", 3);
   bench.light("laser-1", 3);
   for (const char* laser : {"laser-0", "laser-1"}) {
-    bench.intent.overrides.push_back({bench.device_plan(laser).device, bench.set<LaserSetpoint>(laser)});
+    bench.intent.overrides.push_back({bench.device_plan(laser).device, bench.set<TransmitterSetpoint>(laser)});
   }
   bench.declare();
   CHECK(bench.verdict() == Texts{"wavelength_once_per_segment: fibre 2 after coupler: 193.40000 THz of 2 transmitters",
@@ -470,11 +470,11 @@ VerifyBench make_line() {
   bench.join("ocs", 1, "rx-0", 0);
   bench.node("a", {"tx-0"}, {"rx-1"});
   bench.node("b", {}, {"rx-0"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("ocs", DeviceKind::ocs, 1, {"ocs"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("ocs", DeviceRole::circuit_switch, 1, {"ocs"});
   bench.finish("line");
   bench.light("laser-0", 0);
-  bench.set<OcsSetpoint>("ocs").connects = {{0, 0}, {1, 1}};
+  bench.set<CircuitSwitchSetpoint>("ocs").connects = {{0, 0}, {1, 1}};
   bench.circuit(1, 1, "tx-0", "rx-0", 0);
   bench.declare();
   return bench;
@@ -495,7 +495,7 @@ TEST_CASE("verify: light passes taps, attenuators, panels and circuit switches w
 TEST_CASE("verify: a circuit switch passes only what it connects") {
   const auto with = [](std::vector<CrossConnect> connects) {
     VerifyBench bench = make_line();
-    bench.set<OcsSetpoint>("ocs").connects = std::move(connects);
+    bench.set<CircuitSwitchSetpoint>("ocs").connects = std::move(connects);
     bench.declare();
     return bench.verdict();
   };
@@ -509,7 +509,7 @@ TEST_CASE("verify: cross-connects are between ports of their switch, ascending, 
   const auto with = [](std::vector<CrossConnect> connects) {
     VerifyBench bench = make_line();
     bench.plan = bench.dark_plan();
-    bench.set<OcsSetpoint>("ocs").connects = std::move(connects);
+    bench.set<CircuitSwitchSetpoint>("ocs").connects = std::move(connects);
     bench.declare();
     return bench.verdict();
   };

@@ -43,11 +43,11 @@ VerifyBench make_granted() {
   bench.node("b", {"tx-1"}, {"rx-1"});
   bench.node("c", {"tx-2", "tx-3"}, {"rx-2"});
   for (std::uint32_t i = 0; i < 4; ++i) {
-    bench.device("laser-" + std::to_string(i), DeviceKind::itla_laser, std::min(i, 2U), {"tx-" + std::to_string(i)});
+    bench.device("laser-" + std::to_string(i), DeviceRole::transmitter, std::min(i, 2U), {"tx-" + std::to_string(i)});
   }
-  bench.device("wss", DeviceKind::wss, 0, {"wss"});
+  bench.device("wss", DeviceRole::wavelength_switch, 0, {"wss"});
   bench.finish("granted");
-  bench.set<WssSetpoint>("wss").routes = {
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {
       {wavelength(0), 0, 1, Db{0}}, {wavelength(0), 1, 2, Db{0}}, {wavelength(0), 2, 0, Db{0}}};
   for (std::uint32_t i = 0; i < 3; ++i) {
     const NodeId next{(i + 1) % 3};
@@ -201,7 +201,7 @@ TEST_CASE("verify: a palette emits nothing that the table does not have") {
   CHECK(found[0] == kTable + "a: its table has 1 wavelengths of device 0, the wavelength set 2 others");
   VerifyBench dark = make_granted();
   auto& timeline = dark.timeline("laser-0");
-  timeline.insert(timeline.begin(), {Duration{}, {}, Duration{}, LaserSetpoint{wavelength(1), Dbm{0}, false}});
+  timeline.insert(timeline.begin(), {Duration{}, {}, Duration{}, TransmitterSetpoint{wavelength(1), Dbm{0}, false}});
   CHECK(dark.verdict() == Texts{});  // a dark entry is no wavelength of a palette
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("verify: all lasers of a node reach the same nodes, since any of them 
   VerifyBench bench = make_granted();
   // tx-3 of node c leads to rx-1, where tx-2 leads to rx-0.
   bench.timeslot("laser-3", 0, Duration{}, microseconds{30'101}, milliseconds{1});
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(0), 3, 1, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(0), 3, 1, Db{0}});
   bench.circuit(4, 1, "tx-3", "rx-1", 0);
   map_of(bench, 2).wavelengths.push_back({NodeId{1}, bench.device_plan("laser-3").device, wavelength(0)});
   map_of(bench, 1).sources.push_back(NodeId{2});
@@ -259,7 +259,7 @@ TEST_CASE("verify: the arbiter at a circuit's end knows its source, its job and 
 TEST_CASE("verify: a receiver under grants receives one job") {
   VerifyBench bench = make_granted();
   bench.light("laser-3", 1);
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(1), 3, 1, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(1), 3, 1, Db{0}});
   bench.circuit(4, 2, "tx-3", "rx-1", 1);
   bench.declare();
   const Texts found = bench.verdict();
@@ -328,7 +328,7 @@ TEST_CASE("verify: light of another job counts beside light under grants, and th
   map_of(bench, 1).sends.clear();
   bench.timeline("laser-1") = {{{}, {}, kForever, bench.dark_setpoint(bench.fabric.devices[1])}};
   bench.plan.nodes[1].cycle = Duration{};
-  bench.set<WssSetpoint>("wss").routes.erase(bench.set<WssSetpoint>("wss").routes.begin() + 1);
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.erase(bench.set<WavelengthSwitchSetpoint>("wss").routes.begin() + 1);
   bench.plan.circuits.erase(bench.plan.circuits.begin() + 1);
   bench.plan.circuits[1].job = JobId{2};
   map_of(bench, 0).sources.clear();

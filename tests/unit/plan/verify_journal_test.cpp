@@ -64,7 +64,7 @@ TEST_CASE("whatever of a journal names what the fabric does not have is said") {
   const DeviceId no_device{static_cast<std::uint32_t>(bench.fabric->devices.size())};
   const ElementId no_element{static_cast<std::uint32_t>(bench.fabric->elements.size())};
   const DeviceId laser = bench.fabric->devices_of_agent[0].front();
-  REQUIRE(bench.fabric->device(laser).kind == DeviceKind::itla_laser);
+  REQUIRE(bench.fabric->device(laser).role == DeviceRole::transmitter);
   Circuit circuit = state.confirmed->circuits.front();
   Intent intent = state.intent;
   std::string misfit;
@@ -81,11 +81,11 @@ TEST_CASE("whatever of a journal names what the fabric does not have is said") {
     misfit = "maintenance names node 8";
   }
   SECTION("a device that is set by hand") {
-    state.intent.overrides = {{laser, LaserSetpoint{}}, {no_device, LaserSetpoint{}}};
+    state.intent.overrides = {{laser, TransmitterSetpoint{}}, {no_device, TransmitterSetpoint{}}};
     misfit = "device " + std::to_string(no_device.value) + " is set";
   }
   SECTION("a device that is set as one of another kind") {
-    state.intent.overrides = {{laser, OcsSetpoint{}}};
+    state.intent.overrides = {{laser, CircuitSwitchSetpoint{}}};
     misfit = "another kind";
   }
   SECTION("a circuit that an operator pinned") {

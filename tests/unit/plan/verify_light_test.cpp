@@ -24,8 +24,8 @@ TEST_CASE("verify: every loss on the way counts") {
     return bench.verdict();
   };
   const Texts lost{"link_budget: rx-0 receives -6.01 dBm, allowed -6.00 dBm to 4.00 dBm"};
-  CHECK(with([](VerifyBench& b) { b.set<LaserSetpoint>("laser-0").power = Dbm{-1}; }) == lost);
-  CHECK(with([](VerifyBench& b) { b.set<WssSetpoint>("wss").routes[0].attenuation = Db{1}; }) == lost);
+  CHECK(with([](VerifyBench& b) { b.set<TransmitterSetpoint>("laser-0").power = Dbm{-1}; }) == lost);
+  CHECK(with([](VerifyBench& b) { b.set<WavelengthSwitchSetpoint>("wss").routes[0].attenuation = Db{1}; }) == lost);
   CHECK(with([](VerifyBench& b) { b.kind<RingFilter>("ring-0").drop_loss.centi += 1; }) == lost);
   CHECK(with([](VerifyBench& b) { b.element("ring-0").insertion_loss.centi += 1; }) == lost);
   CHECK(with([](VerifyBench& b) { b.element("coupler").insertion_loss.centi += 1; }) == lost);
@@ -36,7 +36,7 @@ TEST_CASE("verify: every loss on the way counts") {
 }
 
 TEST_CASE("verify: each timeslot's light is weighed") {
-  const auto with = [](VerifyBench& bench, int centi) { bench.set<WssSetpoint>("wss").routes[1].attenuation = Db{centi}; };
+  const auto with = [](VerifyBench& bench, int centi) { bench.set<WavelengthSwitchSetpoint>("wss").routes[1].attenuation = Db{centi}; };
   check_border(chain_in_timeslots(), with, 400, 401, {"link_budget: rx-0 receives -10.01 dBm, allowed -10.00 dBm to 4.00 dBm"});
 }
 
@@ -65,7 +65,7 @@ VerifyBench chain_of_two_jobs(bool second_has_timeslots) {
   } else {
     bench.light("laser-1", 2);
   }
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
   bench.circuit(3, 2, "tx-1", "rx-5", 2);
   bench.plan.certificate.physically_isolated = false;
   bench.plan.certificate.shared_amplifiers = {bench.element_id("amplifier")};
@@ -100,12 +100,12 @@ VerifyBench make_cross() {
   bench.node("a", {"tx-0"}, {"rx-0"});
   bench.node("b", {"tx-1"}, {"rx-1"});
   bench.node("c", {"tx-2"}, {"rx-2"});
-  bench.device("laser-0", DeviceKind::itla_laser, 0, {"tx-0"});
-  bench.device("laser-1", DeviceKind::itla_laser, 1, {"tx-1"});
-  bench.device("laser-2", DeviceKind::itla_laser, 2, {"tx-2"});
-  bench.device("wss", DeviceKind::wss, 0, {"wss"});
+  bench.device("laser-0", DeviceRole::transmitter, 0, {"tx-0"});
+  bench.device("laser-1", DeviceRole::transmitter, 1, {"tx-1"});
+  bench.device("laser-2", DeviceRole::transmitter, 2, {"tx-2"});
+  bench.device("wss", DeviceRole::wavelength_switch, 0, {"wss"});
   bench.finish("cross");
-  bench.set<WssSetpoint>("wss").routes = {
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {
       {wavelength(0), 0, 1, Db{0}}, {wavelength(0), 1, 2, Db{0}}, {wavelength(0), 2, 0, Db{0}}};
   return bench;
 }
@@ -197,7 +197,7 @@ TEST_CASE("verify: timeslots of one job disturb each other from the first nanose
 
 TEST_CASE("verify: of timeslots that follow each other the worst counts for another job, not their sum") {
   VerifyBench bench = cross_in_turn();
-  bench.timeline("laser-0") = {{{}, {}, kForever, LaserSetpoint{wavelength(0), Dbm{0}, true}}};
+  bench.timeline("laser-0") = {{{}, {}, kForever, TransmitterSetpoint{wavelength(0), Dbm{0}, true}}};
   bench.plan.circuits[0].job = JobId{2};
   bench.declare();
   check_border(bench, isolate, 2'001, 1'999, too_much_at({"rx-2", "rx-0", "rx-1"}, "-19.99"));
@@ -228,10 +228,10 @@ TEST_CASE("verify: a receiver that waits for one transmitter receives no other")
 
 TEST_CASE("verify: a circuit's light comes at its wavelength, from its transmitter, to its receiver") {
   VerifyBench unlit = chain_to_ring();
-  unlit.set<LaserSetpoint>("laser-0").emit = false;
+  unlit.set<TransmitterSetpoint>("laser-0").emit = false;
   CHECK(unlit.verdict() == Texts{"wavelength_continuity: circuit 1: tx-0 never emits at 193.10000 THz"});
   VerifyBench astray = chain_to_ring();
-  astray.set<WssSetpoint>("wss").routes.clear();
+  astray.set<WavelengthSwitchSetpoint>("wss").routes.clear();
   astray.declare();
   CHECK(astray.verdict() == Texts{"wavelength_continuity: circuit 1: 193.10000 THz of tx-0 does not reach rx-0"});
 }
@@ -261,15 +261,15 @@ TEST_CASE("verify: a timeslot later the same ends may be in other circuits") {
 }
 
 DeviceOverride by_hand(VerifyBench& bench, std::string_view laser, Revision found_beside = {}, bool emit = true) {
-  Setpoint setpoint = bench.set<LaserSetpoint>(laser);
+  Setpoint setpoint = bench.set<TransmitterSetpoint>(laser);
   return {bench.device_plan(laser).device, emit ? setpoint : darkened(setpoint), found_beside};
 }
 
 TEST_CASE("verify: what an operator lit by hand is for no circuit and may be heard where nobody waits") {
   VerifyBench bench = make_chain();
   bench.light("laser-0", 0);
-  bench.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
-  bench.set<HeaterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}};
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
+  bench.set<FilterSetpoint>("bank").rings = {{0, centre_of(wavelength(0))}};
   bench.declare();
   CHECK(bench.verdict().size() == 2);
   bench.intent.overrides = {by_hand(bench, "laser-0")};
@@ -281,7 +281,7 @@ TEST_CASE("verify: what an operator lit by hand is for no circuit and may be hea
   bench.intent.overrides = {by_hand(bench, "laser-0", Revision{}, false)};  // dark by hand: then nobody lit it
   CHECK(bench.verdict().size() == 2);
   bench.intent.overrides = {by_hand(bench, "laser-1")};  // another one
-  bench.intent.overrides[0].setpoint = bench.set<LaserSetpoint>("laser-0");
+  bench.intent.overrides[0].setpoint = bench.set<TransmitterSetpoint>("laser-0");
   CHECK(bench.verdict().size() == 2);
   DeviceOverride none = by_hand(bench, "laser-0");
   none.device.value = static_cast<std::uint32_t>(bench.fabric.devices.size());
@@ -293,7 +293,7 @@ TEST_CASE("verify: light by hand at a receiver that waits for a circuit is stray
   VerifyBench bench = make_cross();
   light_all(bench, {1});
   bench.light("laser-1", 1);
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(1), 1, 1, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(1), 1, 1, Db{0}});
   bench.declare();
   bench.intent.overrides = {by_hand(bench, "laser-1")};
   CHECK(bench.verdict() == Texts{"stray_light: rx-1 receives tx-1 at 193.20000 THz in no circuit",
@@ -312,13 +312,13 @@ TEST_CASE("verify: a transmitter serves one job") {
 TEST_CASE("verify: two jobs in timeslots never use one wavelength of one fibre, since nobody aligns them") {
   VerifyBench bench = chain_in_timeslots();
   bench.timeslot("laser-1", 2, Duration{}, milliseconds{31}, milliseconds{1});
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
   bench.circuit(3, 2, "tx-1", "rx-5", 2);
   bench.plan.certificate.physically_isolated = false;
   bench.plan.certificate.shared_amplifiers = {bench.element_id("amplifier")};
   bench.declare();
   CHECK(bench.verdict() == Texts{});
-  bench.set<LaserSetpoint>("laser-1").slot = wavelength(1);  // job 1's second timeslot has it
+  bench.set<TransmitterSetpoint>("laser-1").slot = wavelength(1);  // job 1's second timeslot has it
   bench.plan.circuits[2].slot = wavelength(1);
   bench.plan.circuits[2].receiver = bench.element_id("rx-0");
   bench.plan.circuits[2].destination = NodeId{0};
@@ -362,7 +362,7 @@ TEST_CASE("verify: the certificate says whether jobs share fibre, and every ampl
 TEST_CASE("verify: a measurement by hand beside a job shares nothing that the certificate speaks of") {
   VerifyBench bench = chain_to_ring();
   bench.light("laser-1", 1);
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(1), 0, 1, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(1), 0, 1, Db{0}});
   bench.declare();
   bench.intent.overrides = {by_hand(bench, "laser-1")};
   CHECK(bench.verdict() == Texts{});

@@ -69,7 +69,7 @@ TEST_CASE("verify: timeslots of one laser are one light, and those of two jobs m
   CHECK(alone.verdict() == Texts{});
   VerifyBench both = chain_in_timeslots();
   both.timeslot("laser-1", 2, Duration{}, milliseconds{31}, milliseconds{1});
-  both.set<WssSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
+  both.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
   both.circuit(3, 2, "tx-1", "rx-5", 2);
   both.plan.certificate.physically_isolated = false;
   both.plan.certificate.shared_amplifiers = {both.element_id("amplifier")};
@@ -88,7 +88,7 @@ TEST_CASE("verify: light that is there although nobody planned it counts in a fi
   bench.fabric.fibres[kIntoWss].power_limit = Dbm{301};
   CHECK(bench.verdict() == Texts{});
   const DeviceId other = *bench.fabric.device_of_element[bench.element_id("tx-1").value];
-  const std::vector<ObservedLight> lit{{other, LaserSetpoint{wavelength(3), Dbm{0}, true}}};
+  const std::vector<ObservedLight> lit{{other, TransmitterSetpoint{wavelength(3), Dbm{0}, true}}};
   const Verdict verdict = examine(bench.fabric, bench.plan, nullptr, bench.intent, lit);
   CHECK(std::any_of(verdict.violations.begin(), verdict.violations.end(), [](const PlanViolation& each) {
     return each.rule == rules::kFibrePower && each.evidence.find("tx-1, of no circuit 1.00 mW") != std::string::npos;

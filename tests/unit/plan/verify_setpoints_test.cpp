@@ -74,11 +74,11 @@ TEST_CASE("verify: a timeline has an entry, and no more than the limit") {
 TEST_CASE("verify: a setpoint is of its device's kind, in every entry") {
   for (const char* name : {"laser-0", "bank", "wss"}) {
     VerifyBench bench = chain_to_ring();
-    bench.timeline(name)[0].setpoint = OcsSetpoint{};
+    bench.timeline(name)[0].setpoint = CircuitSwitchSetpoint{};
     CHECK(bench.verdict() == Texts{kWhole + std::string(name) + ": the setpoint is one of another kind of device"});
   }
   VerifyBench late = chain_in_timeslots();
-  late.timeline("laser-0")[1].setpoint = HeaterSetpoint{};
+  late.timeline("laser-0")[1].setpoint = FilterSetpoint{};
   CHECK(late.verdict() == Texts{"node_plan_complete: laser-0: the setpoint is one of another kind of device"});
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("verify: a timeline ends within its node's cycle, to the nanosecond") 
 TEST_CASE("verify: a bank's rings are channels that it has, ascending") {
   const auto with = [](std::vector<RingResonance> rings) {
     VerifyBench bench = make_chain();
-    bench.set<HeaterSetpoint>("bank").rings = std::move(rings);
+    bench.set<FilterSetpoint>("bank").rings = std::move(rings);
     bench.declare();
     return bench.verdict();
   };
@@ -103,7 +103,7 @@ TEST_CASE("verify: a bank's rings are channels that it has, ascending") {
 
 TEST_CASE("verify: a WSS has no more routes than the limit") {
   const auto with = [](VerifyBench& bench, std::size_t count) {
-    auto& routes = bench.set<WssSetpoint>("wss").routes;
+    auto& routes = bench.set<WavelengthSwitchSetpoint>("wss").routes;
     for (std::size_t i = 0; i < count; ++i) {
       routes.push_back({{-8'000 + 8 * static_cast<std::int32_t>(i), 1}, 0, 0, Db{0}});
     }
@@ -116,7 +116,7 @@ TEST_CASE("verify: a WSS has no more routes than the limit") {
 TEST_CASE("verify: a route is between ports of its WSS, of a lawful width, and does not gain") {
   const auto with = [](WssRoute route) {
     VerifyBench bench = make_chain();
-    bench.set<WssSetpoint>("wss").routes = {route};
+    bench.set<WavelengthSwitchSetpoint>("wss").routes = {route};
     bench.declare();
     return bench.verdict();
   };
@@ -136,7 +136,7 @@ TEST_CASE("verify: a route is between ports of its WSS, of a lawful width, and d
 TEST_CASE("verify: the routes of a WSS ascend") {
   const auto with = [](std::vector<WssRoute> routes) {
     VerifyBench bench = make_chain();
-    bench.set<WssSetpoint>("wss").routes = std::move(routes);
+    bench.set<WavelengthSwitchSetpoint>("wss").routes = std::move(routes);
     bench.declare();
     return bench.verdict();
   };
@@ -151,7 +151,7 @@ TEST_CASE("verify: routes of one input share no spectrum, routes of two may") {
     VerifyBench bench = make_chain();
     bench.element("wss").inputs = 2;
     build_index(bench.fabric);
-    bench.set<WssSetpoint>("wss").routes = {{{0, 8}, 0, 0, Db{0}}, second};
+    bench.set<WavelengthSwitchSetpoint>("wss").routes = {{{0, 8}, 0, 0, Db{0}}, second};
     bench.declare();
     return bench.verdict();
   };
@@ -206,7 +206,7 @@ TEST_CASE("verify: a slice names the ends of the plan's circuits at its node") {
 TEST_CASE("verify: a laser is on a channel of its comb, lit or dark") {
   const auto with = [](std::int32_t n, std::int32_t m) {
     VerifyBench bench = make_chain();
-    bench.set<LaserSetpoint>("laser-0").slot = {n, m};
+    bench.set<TransmitterSetpoint>("laser-0").slot = {n, m};
     bench.declare();
     return bench.verdict();
   };
@@ -221,7 +221,7 @@ TEST_CASE("verify: a laser is on a channel of its comb, lit or dark") {
 
 TEST_CASE("verify: a laser's power is at most its launch power and at least 6 dB below it") {
   const auto with = [](VerifyBench& bench, int centi) {
-    bench.set<LaserSetpoint>("laser-0").power = Dbm{centi};
+    bench.set<TransmitterSetpoint>("laser-0").power = Dbm{centi};
     bench.declare();
   };
   VerifyBench bench = make_chain();
@@ -232,7 +232,7 @@ TEST_CASE("verify: a laser's power is at most its launch power and at least 6 dB
 
 TEST_CASE("verify: every entry of a timeline is asked for its wavelength and its power") {
   VerifyBench bench = chain_in_timeslots();
-  bench.set<LaserSetpoint>("laser-0", 1).power = Dbm{1};
+  bench.set<TransmitterSetpoint>("laser-0", 1).power = Dbm{1};
   CHECK(bench.verdict() == Texts{"laser_range: laser-0: 0.01 dBm, allowed -6.00 dBm to 0.00 dBm"});
 }
 
@@ -254,19 +254,19 @@ TEST_CASE("verify: of one rule four pieces of evidence are kept, each once") {
   for (std::uint16_t i = 0; i < 4; ++i) {
     rings.push_back({i, Frequency{193'150'001}});
   }
-  many.set<HeaterSetpoint>("bank").rings = rings;
+  many.set<FilterSetpoint>("bank").rings = rings;
   many.declare();
   CHECK(many.verdict().size() == 4);
   many.add("ring-4", 2, 2, some_ring());
   many.fabric.devices[4].elements.push_back(many.element_id("ring-4"));
   build_index(many.fabric);
-  many.set<HeaterSetpoint>("bank").rings.push_back({4, Frequency{193'150'001}});
+  many.set<FilterSetpoint>("bank").rings.push_back({4, Frequency{193'150'001}});
   CHECK(many.verdict().size() == 4);
 }
 
 TEST_CASE("verify: a heater heats, and no more than its voltage can") {
   const auto with = [](VerifyBench& bench, std::int64_t mhz) {
-    bench.set<HeaterSetpoint>("bank").rings = {{1, Frequency{mhz}}};
+    bench.set<FilterSetpoint>("bank").rings = {{1, Frequency{mhz}}};
     bench.declare();
   };
   // 37 GHz a milliwatt; 10 V on 1 kOhm are 100 mW.
@@ -280,7 +280,7 @@ TEST_CASE("verify: each ring is judged by its own voltage and resistance") {
   VerifyBench bench = make_chain();
   bench.kind<RingFilter>("ring-1").heater_volt_max = 5;
   bench.kind<RingFilter>("ring-2").heater_ohm = 4'000;
-  bench.set<HeaterSetpoint>("bank").rings = {
+  bench.set<FilterSetpoint>("bank").rings = {
       {0, Frequency{190'000'000}}, {1, Frequency{190'000'000}}, {2, Frequency{190'000'000}}};
   bench.declare();
   CHECK(bench.verdict() == Texts{"heater_ceiling: bank ring 1: 190.00000 THz needs 85 mW, allowed 0 to 25 mW",
@@ -291,7 +291,7 @@ TEST_CASE("verify: each ring is judged by its own voltage and resistance") {
 
 TEST_CASE("verify: the ring that drops a circuit stands within 5 GHz of its light, on both sides") {
   const auto with = [](VerifyBench& bench, int mhz) {
-    bench.set<HeaterSetpoint>("bank").rings[0].resonance = Frequency{193'100'000 + mhz};
+    bench.set<FilterSetpoint>("bank").rings[0].resonance = Frequency{193'100'000 + mhz};
   };
   const std::string end = ", circuit 1 comes at 193.10000 THz, tolerance 5000 MHz";
   check_border(chain_to_ring(), with, 5'000, 5'001, {"receiver_ring_tuned: ring-0 is at 193.10500 THz" + end});
@@ -301,7 +301,7 @@ TEST_CASE("verify: the ring that drops a circuit stands within 5 GHz of its ligh
 TEST_CASE("verify: a parked ring drops nothing, even where its cold resonance would") {
   VerifyBench bench = chain_to_ring();
   bench.kind<RingFilter>("ring-0").cold_resonance = centre_of(wavelength(0));
-  bench.set<HeaterSetpoint>("bank").rings.clear();
+  bench.set<FilterSetpoint>("bank").rings.clear();
   bench.declare();
   CHECK(bench.verdict() ==
         Texts{"receiver_ring_tuned: ring-0 is parked, circuit 1 comes at 193.10000 THz, tolerance 5000 MHz"});
@@ -311,7 +311,7 @@ TEST_CASE("verify: a parked ring drops nothing, even where its cold resonance wo
 VerifyBench chain_that_adds() {
   VerifyBench bench = make_chain();
   bench.light("laser-2", 0);
-  bench.set<HeaterSetpoint>("bank").rings = {{2, centre_of(wavelength(0))}};
+  bench.set<FilterSetpoint>("bank").rings = {{2, centre_of(wavelength(0))}};
   bench.circuit(1, 1, "tx-2", "rx-4", 0);
   bench.declare();
   return bench;
@@ -319,7 +319,7 @@ VerifyBench chain_that_adds() {
 
 TEST_CASE("verify: the ring that adds a circuit stands within 5 GHz of its light, on both sides") {
   const auto with = [](VerifyBench& bench, int mhz) {
-    bench.set<HeaterSetpoint>("bank").rings[0].resonance = Frequency{193'100'000 + mhz};
+    bench.set<FilterSetpoint>("bank").rings[0].resonance = Frequency{193'100'000 + mhz};
   };
   const std::string end = ", circuit 1 comes at 193.10000 THz, tolerance 5000 MHz";
   check_border(chain_that_adds(), with, 5'000, 5'001, {"receiver_ring_tuned: ring-2 is at 193.10500 THz" + end});
@@ -331,7 +331,7 @@ TEST_CASE("verify: a ring that a circuit only passes need not be tuned to it") {
   bench.light("laser-3", 0);  // past ring-3, which is parked beside it
   bench.circuit(1, 1, "tx-3", "rx-6", 0);
   bench.light("laser-0", 0);  // past ring-0 and ring-1, by the through port into rx-5
-  bench.set<WssSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
+  bench.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(0), 0, 0, Db{0}}};
   bench.circuit(2, 1, "tx-0", "rx-5", 0);
   bench.declare();
   CHECK(bench.verdict() == Texts{});
@@ -390,9 +390,9 @@ TEST_CASE("verify: a way back is counted where its circuit is lit, and not in it
   VerifyBench bench = chain_in_timeslots();  // a to b, then a to a, which is its own way back
   bench.fabric.return_path = ReturnPath::optical;
   bench.timeslot("laser-1", 2, Duration{}, microseconds{30'101}, milliseconds{1});  // b to a, in the first timeslot
-  bench.set<WssSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
+  bench.set<WavelengthSwitchSetpoint>("wss").routes.push_back({wavelength(2), 0, 0, Db{0}});
   bench.kind<RingFilter>("ring-1").cold_resonance = {193'350'000};
-  bench.set<HeaterSetpoint>("bank").rings.push_back({1, centre_of(wavelength(2))});
+  bench.set<FilterSetpoint>("bank").rings.push_back({1, centre_of(wavelength(2))});
   bench.circuit(3, 1, "tx-1", "rx-1", 2);
   bench.declare();
   CHECK(bench.verdict() == Texts{});
@@ -429,7 +429,7 @@ TEST_CASE("verify: a guard is as long as blanking, retuning, control and acquisi
 TEST_CASE("verify: a dark timeslot needs no guard, nor does light that stays") {
   VerifyBench bench = chain_in_timeslots();
   auto& timeline = bench.timeline("laser-0");
-  timeline.insert(timeline.begin(), {Duration{}, Duration{}, Duration{5}, LaserSetpoint{wavelength(0), Dbm{0}, false}});
+  timeline.insert(timeline.begin(), {Duration{}, Duration{}, Duration{5}, TransmitterSetpoint{wavelength(0), Dbm{0}, false}});
   timeline[1].offset += Duration{5};
   timeline[2].offset += Duration{5};
   bench.plan.nodes[0].cycle += Duration{5};
@@ -450,7 +450,7 @@ TEST_CASE("verify: guards and holds are not negative, and only the last hold may
   const auto dark = [](Duration guard, Duration hold) {
     VerifyBench bench = chain_in_timeslots();
     auto& timeline = bench.timeline("laser-0");
-    timeline.insert(timeline.begin(), {Duration{}, guard, hold, LaserSetpoint{wavelength(0), Dbm{0}, false}});
+    timeline.insert(timeline.begin(), {Duration{}, guard, hold, TransmitterSetpoint{wavelength(0), Dbm{0}, false}});
     return bench.verdict();
   };
   const Texts first{"guard_time: laser-0: timeslot 0 begins at 0 ns, before the one before it ends at 0 ns"};
@@ -458,7 +458,7 @@ TEST_CASE("verify: guards and holds are not negative, and only the last hold may
   CHECK(dark(Duration{-1}, Duration{1}) == first);
   CHECK(dark(Duration{1}, Duration{-1}) == first);
   VerifyBench endless = chain_in_timeslots();
-  endless.timeline("laser-0")[0].setpoint = LaserSetpoint{wavelength(0), Dbm{0}, false};
+  endless.timeline("laser-0")[0].setpoint = TransmitterSetpoint{wavelength(0), Dbm{0}, false};
   endless.timeline("laser-0")[0].hold = kForever;
   const Texts found = endless.verdict();
   REQUIRE(found.size() >= 2);

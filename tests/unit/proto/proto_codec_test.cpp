@@ -86,7 +86,7 @@ TEST_CASE("the_number_of_a_request_that_does_not_decode_can_be_read") {
   Envelope envelope;
   OperatorRequest request;
   request.request = {0x1234'5678'9abcULL};
-  request.ask = DeviceRequest{DeviceId{3}, LaserSetpoint{{1'000'000, 8}, Dbm{0}, true}, false};
+  request.ask = DeviceRequest{DeviceId{3}, TransmitterSetpoint{{1'000'000, 8}, Dbm{0}, true}, false};
   envelope.body = request;
   const std::string bytes = encode(envelope);
   REQUIRE_FALSE(decode_envelope(bytes).has_value());

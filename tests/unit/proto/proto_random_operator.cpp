@@ -69,7 +69,7 @@ DeviceReport device_report(Random& random) {
   DeviceReport out;
   out.device = device(random);
   out.name = text(random);
-  out.kind = random.any(DeviceKind::ocs);
+  out.role = random.any(DeviceRole::circuit_switch);
   out.agent = node(random);
   out.observation = observation(random);
   out.drift = random.any(Drift::stale);
@@ -80,6 +80,7 @@ DeviceReport device_report(Random& random) {
   out.adopted = random.coin();
   out.lit_ways = small(random);
   out.unusable = text(random);
+  out.model = text(random);
   return out;
 }
 

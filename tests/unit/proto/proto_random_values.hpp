@@ -102,28 +102,28 @@ inline CrossConnect connect(Random& random) {
 
 inline Setpoint setpoint(Random& random, std::int64_t kind) {
   if (kind == 0) {
-    LaserSetpoint laser;
+    TransmitterSetpoint laser;
     laser.slot = slot(random);
     laser.power = power(random);
     laser.emit = random.coin();
     return laser;
   }
   if (kind == 1) {
-    HeaterSetpoint heater;
+    FilterSetpoint heater;
     for (const auto channel : ascending<std::uint16_t>(random, limits::kRingsPerBank)) {
       heater.rings.push_back({channel, {random.between(0, limits::kFrequencyMhz)}});
     }
     return heater;
   }
   if (kind == 2) {
-    WssSetpoint wss;
+    WavelengthSwitchSetpoint wss;
     for (const auto n : ascending<std::int32_t>(random, limits::kSlotN)) {
       wss.routes.push_back(route(random));
       wss.routes.back().slot.n = n;
     }
     return wss;
   }
-  OcsSetpoint ocs;
+  CircuitSwitchSetpoint ocs;
   for (const auto input : ascending<std::uint16_t>(random, 0x10000)) {
     ocs.connects.push_back(connect(random));
     ocs.connects.back().input = input;
@@ -347,7 +347,7 @@ inline Intent intent(Random& random) {
 inline Reading reading(Random& random) {
   switch (random.between(0, 4)) {
     case 1: {
-      LaserObservation laser;
+      TransmitterObservation laser;
       laser.frequency = {random.between(0, limits::kFrequencyMhz)};
       laser.power = power(random);
       laser.emitting = random.coin();
@@ -357,15 +357,15 @@ inline Reading reading(Random& random) {
       return laser;
     }
     case 2:
-      return HeaterObservation{
+      return FilterObservation{
           some<std::int32_t>(random, [&] { return random.number<std::int32_t>(-limits::kMillivolts, limits::kMillivolts); })};
     case 3: {
-      WssObservation wss{some<WssRoute>(random, [&] { return route(random); })};
+      WavelengthSwitchObservation wss{some<WssRoute>(random, [&] { return route(random); })};
       wss.settled = random.coin();
       return wss;
     }
     case 4: {
-      OcsObservation ocs{some<CrossConnect>(random, [&] { return connect(random); })};
+      CircuitSwitchObservation ocs{some<CrossConnect>(random, [&] { return connect(random); })};
       ocs.settled = random.coin();
       return ocs;
     }

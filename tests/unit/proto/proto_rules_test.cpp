@@ -25,7 +25,7 @@ Prepare prepare_of(std::vector<TimedSetpoint> timeline) {
   return prepare;
 }
 
-TimedSetpoint at(std::int64_t offset_ns, Setpoint setpoint = LaserSetpoint{}) {
+TimedSetpoint at(std::int64_t offset_ns, Setpoint setpoint = TransmitterSetpoint{}) {
   return {Duration{offset_ns}, Duration{1}, Duration{1}, std::move(setpoint)};
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("a_timeline_rises_and_only_its_end_may_be_endless") {
   std::vector<TimedSetpoint> endless{at(0), at(5)};
   endless[0].hold = kForever;
   refuses(with(prepare_of(endless)), "timeline.hold_ns = forever at element 0");
-  refuses(with(prepare_of({at(0), at(5, WssSetpoint{})})), "timeline.setpoint = another kind at element 1");
+  refuses(with(prepare_of({at(0), at(5, WavelengthSwitchSetpoint{})})), "timeline.setpoint = another kind at element 1");
   refuses(with(prepare_of(std::vector<TimedSetpoint>(limits::kTimelineEntries + 1, at(0)))),
           "timeline = 4097: must be 0..4096");
 }
@@ -151,17 +151,17 @@ TEST_CASE("devices_channels_routes_and_inputs_rise") {
   Prepare prepare;
   prepare.plan.devices = {{{2}, false, {}}, {{2}, false, {}}};
   refuses(with(prepare), "prepare.plan.devices.device_id = element 1");
-  refuses(with(prepare_of({at(0, HeaterSetpoint{{{3, {}}, {2, {}}}})})), "rings = element 1");
-  refuses(with(prepare_of({at(0, HeaterSetpoint{{{64, {}}}})})), "rings[0].channel_number = 64: must be 0..63");
+  refuses(with(prepare_of({at(0, FilterSetpoint{{{3, {}}, {2, {}}}})})), "rings = element 1");
+  refuses(with(prepare_of({at(0, FilterSetpoint{{{64, {}}}})})), "rings[0].channel_number = 64: must be 0..63");
   const WssRoute route;
-  refuses(with(prepare_of({at(0, WssSetpoint{{route, route}})})), "routes = element 1");
-  refuses(with(prepare_of({at(0, OcsSetpoint{{{4, 1}, {4, 2}}})})), "connects = element 1");
+  refuses(with(prepare_of({at(0, WavelengthSwitchSetpoint{{route, route}})})), "routes = element 1");
+  refuses(with(prepare_of({at(0, CircuitSwitchSetpoint{{{4, 1}, {4, 2}}})})), "connects = element 1");
 }
 
 TEST_CASE("a_frequency_slot_lies_on_the_grid_and_has_a_width") {
-  refuses(with(prepare_of({at(0, LaserSetpoint{{0, 0}, {}, false})})), "setpoint.slot_m = 0: must be 1..4096");
-  refuses(with(prepare_of({at(0, LaserSetpoint{{16'385, 1}, {}, false})})), "slot_n = 16385");
-  refuses(with(prepare_of({at(0, LaserSetpoint{{0, 1}, {100'001}, false})})), "power_centi_dbm = 100001");
+  refuses(with(prepare_of({at(0, TransmitterSetpoint{{0, 0}, {}, false})})), "setpoint.slot_m = 0: must be 1..4096");
+  refuses(with(prepare_of({at(0, TransmitterSetpoint{{16'385, 1}, {}, false})})), "slot_n = 16385");
+  refuses(with(prepare_of({at(0, TransmitterSetpoint{{0, 1}, {100'001}, false})})), "power_centi_dbm = 100001");
 }
 
 TEST_CASE("a_prepare_is_for_the_node_and_the_revision_of_its_envelope") {

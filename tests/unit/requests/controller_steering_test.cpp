@@ -24,7 +24,7 @@ Observation seen(const RequestBench& bench, DeviceId device, Reading reading) {
   return {device, DeviceHealth::ready, bench.now, std::move(reading), {}};
 }
 
-LaserObservation emitting(FrequencySlot slot) { return {centre_of(slot), Dbm{0}, true, true, 0, 0}; }
+TransmitterObservation emitting(FrequencySlot slot) { return {centre_of(slot), Dbm{0}, true, true, 0, 0}; }
 
 FrequencySlot slot_of(const RequestBench& bench, DeviceId laser, std::int32_t channel) {
   return std::get<Transmitter>(bench.fabric->element(bench.fabric->device(laser).elements[0]).kind).channels.slot(channel);
@@ -98,15 +98,15 @@ TEST_CASE("routes that were read before the first plan are where its switches mo
   RequestBench bench;
   const DeviceId wss = device_named(bench, "wss-out-0");
   const WssRoute left{slot_of(bench, bench.laser_of(NodeId{0}), 5), 0, 1, Db{0}};
-  bench.receive(NodeId{0}, ObservationReport{{seen(bench, wss, WssObservation{{left}, true})}});
+  bench.receive(NodeId{0}, ObservationReport{{seen(bench, wss, WavelengthSwitchObservation{{left}, true})}});
   bench.pump();
   bench.light(2);
   const DevicePlan* plan = last_plan_of(bench, wss);
   REQUIRE(plan != nullptr);
   CHECK(plan->touched);
-  const auto& routes = std::get<WssSetpoint>(plan->timeline.front().setpoint).routes;
+  const auto& routes = std::get<WavelengthSwitchSetpoint>(plan->timeline.front().setpoint).routes;
   CHECK(std::find(routes.begin(), routes.end(), left) == routes.end());
-  CHECK(std::find(plan->may_hold.begin(), plan->may_hold.end(), Setpoint{WssSetpoint{{left}}}) != plan->may_hold.end());
+  CHECK(std::find(plan->may_hold.begin(), plan->may_hold.end(), Setpoint{WavelengthSwitchSetpoint{{left}}}) != plan->may_hold.end());
 }
 
 TEST_CASE(
@@ -123,7 +123,7 @@ TEST_CASE(
       return std::nullopt;
     }
     found = true;  // its power went; the agent says so with its answer
-    bench.receive(node, ObservationReport{{seen(bench, wss, WssObservation{{}, true})}});
+    bench.receive(node, ObservationReport{{seen(bench, wss, WavelengthSwitchObservation{{}, true})}});
     return Error{ErrorCode::busy, "device wss-in-0 has lost a route"};
   };
   const OperatorReply reply = bench.ask(SubmitJob{ring_of(2), false});
@@ -138,7 +138,7 @@ TEST_CASE(
     CHECK(laser->touched);
   }
   const auto& may_hold = last_plan_of(bench, wss)->may_hold;
-  CHECK(std::find(may_hold.begin(), may_hold.end(), Setpoint{WssSetpoint{}}) != may_hold.end());
+  CHECK(std::find(may_hold.begin(), may_hold.end(), Setpoint{WavelengthSwitchSetpoint{}}) != may_hold.end());
 }
 
 TEST_CASE("a surprise that goes on is bounded, and the job is refused with the device's name") {
@@ -176,7 +176,7 @@ TEST_CASE("light of a node that went away on its way into maintenance is not ste
     for (const DevicePlan& each : plan.nodes[0].devices) {
       device = each.device == wss ? &each : device;
     }
-    const auto& routes = std::get<WssSetpoint>(device->timeline.front().setpoint).routes;
+    const auto& routes = std::get<WavelengthSwitchSetpoint>(device->timeline.front().setpoint).routes;
     return std::any_of(routes.begin(), routes.end(), [&](const WssRoute& route) { return route.slot == circuit->slot; });
   };
   REQUIRE(keeps_its_way());

@@ -141,7 +141,7 @@ TEST_CASE("a device that carries a circuit is not set by hand, and the refusal n
   bench.light(4);
   const NodeId node = bench.controller->intent().jobs.front().nodes.front();
   const DeviceId laser = bench.laser_of(node);
-  const Error error = refusal_of(bench.ask(DeviceRequest{laser, LaserSetpoint{{-272, 8}, Dbm{0}, false}}));
+  const Error error = refusal_of(bench.ask(DeviceRequest{laser, TransmitterSetpoint{{-272, 8}, Dbm{0}, false}}));
   CHECK(mentions(error.message, "circuit "));
   CHECK(error.next_command == "loom node drain " + std::to_string(node.value));
 }
@@ -151,7 +151,7 @@ TEST_CASE("a setpoint by hand is what the device shall be until it is cleared") 
   bench.light(4);
   const DeviceId laser = bench.laser_of(bench.free_node());
   const Transmitter& transmitter = std::get<Transmitter>(bench.fabric->element(bench.fabric->device(laser).elements[0]).kind);
-  const LaserSetpoint wanted{transmitter.channels.slot(7), transmitter.launch_power, true};
+  const TransmitterSetpoint wanted{transmitter.channels.slot(7), transmitter.launch_power, true};
   const OperatorReply reply = bench.ask(DeviceRequest{laser, wanted});
   INFO((reply.outcome.error ? reply.outcome.error->message : ""));
   REQUIRE(reply.outcome.ok());
@@ -193,7 +193,7 @@ TEST_CASE("light by hand that would meet other light is refused by verify with t
       used = circuit.slot;
     }
   }
-  const Error error = refusal_of(bench.ask(DeviceRequest{*neighbour, LaserSetpoint{used, Dbm{0}, true}}));
+  const Error error = refusal_of(bench.ask(DeviceRequest{*neighbour, TransmitterSetpoint{used, Dbm{0}, true}}));
   CHECK(error.code == ErrorCode::unverified);
   CHECK(mentions(error.message, "one_transmitter_per_coupler_wavelength"));
   CHECK(bench.controller->intent().overrides.empty());

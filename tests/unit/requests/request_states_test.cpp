@@ -57,7 +57,7 @@ class BrokenDevices {
     seen.device = device;
     seen.health = health;
     seen.read_at = requests_.now + milliseconds{1};  // its next audit
-    seen.reading = LaserObservation{};
+    seen.reading = TransmitterObservation{};
     seen.fault = std::move(fault);
     requests_.receive(requests_.fabric->device(device).agent, ObservationReport{{seen}});
   }
@@ -180,7 +180,7 @@ TEST_CASE("a device that fails again and again is asked ever more seldom, and ne
     answers.health = DeviceHealth::failed;
     answers.fault = "no light";
     answers.read_at = bench.now;
-    answers.reading = LaserObservation{};
+    answers.reading = TransmitterObservation{};
     bench.receive(NodeId{1}, ObservationReport{{answers}});
   }
   bench.settle();
@@ -246,7 +246,7 @@ TEST_CASE("a laser that was read dark makes its circuit and its job dark, and li
   seen.health = DeviceHealth::ready;
   seen.read_at = bench.now + milliseconds{1};
   const auto& transmitter = std::get<Transmitter>(bench.fabric->element(lit.circuit.transmitter).kind);
-  seen.reading = LaserObservation{centre_of(lit.circuit.slot), transmitter.launch_power, false, true, 0, 0};
+  seen.reading = TransmitterObservation{centre_of(lit.circuit.slot), transmitter.launch_power, false, true, 0, 0};
   bench.receive(lit.circuit.source, ObservationReport{{seen}});
   bench.run_for(seconds{1});
   const CircuitReport dark = bench.rows<CircuitReport>(Noun::circuits, lit.circuit.id.value).at(0);
@@ -256,7 +256,7 @@ TEST_CASE("a laser that was read dark makes its circuit and its job dark, and li
   CHECK(row_of(bench, job).state == "dark");
   CHECK_THAT(row_of(bench, job).reason, Catch::Contains("circuit " + std::to_string(lit.circuit.id.value)));
   seen.read_at = bench.now + milliseconds{1};
-  std::get<LaserObservation>(seen.reading).emitting = true;
+  std::get<TransmitterObservation>(seen.reading).emitting = true;
   bench.receive(lit.circuit.source, ObservationReport{{seen}});
   bench.run_for(seconds{1});
   CHECK(bench.rows<CircuitReport>(Noun::circuits, lit.circuit.id.value).at(0).light == LightState::lit);

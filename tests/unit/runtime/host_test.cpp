@@ -287,7 +287,7 @@ TEST_CASE("tells_an_operator_why_its_request_does_not_decode") {
   Bench bench;
   bench.start();
   Envelope envelope;
-  envelope.body = OperatorRequest{{77}, DeviceRequest{DeviceId{3}, LaserSetpoint{{1'000'000, 8}, Dbm{0}, true}, false}};
+  envelope.body = OperatorRequest{{77}, DeviceRequest{DeviceId{3}, TransmitterSetpoint{{1'000'000, 8}, Dbm{0}, true}, false}};
   bench.messages.receive_(Peer{Peer::Kind::operator_, 5}, "grace", Role::operator_, encode(envelope));
   CHECK(bench.count<MessageRefused>() == 1);
   CHECK(bench.count<MessageArrived>() == 0);

@@ -343,7 +343,7 @@ TEST_CASE("a_request_that_no_controller_takes_is_not_sent_and_an_interrupt_ends_
     options.is_interrupted = [&asked] { return ++asked > 3; };
     auto client = OperatorClient::connect({rig.endpoint(), rig.controller_keys.public_key, keys});
     OperatorRequest request;
-    request.ask = DeviceRequest{DeviceId{0}, LaserSetpoint{{49'104, 8}, Dbm{0}, true}, false};
+    request.ask = DeviceRequest{DeviceId{0}, TransmitterSetpoint{{49'104, 8}, Dbm{0}, true}, false};
     unlawful = client ? client->ask(request, std::chrono::hours{1}).error() : client.error();
     auto impatient = OperatorClient::connect(std::move(options));
     interrupted = impatient ? impatient->ask({}, std::chrono::hours{1}).error().code : impatient.error().code;

@@ -1,4 +1,4 @@
-// DeviceModel: one simulated device behind the REGISTERS seam. It executes a transaction at an instant and answers as the
+// SimulatedDevice: one simulated device behind the REGISTERS seam. It executes a transaction at an instant and answers as the
 // wire would, less obliging than hardware and never more. It never reads a clock; everything follows from its seed and calls.
 #pragma once
 
@@ -68,12 +68,12 @@ struct SimDeviceOptions {
   bool keep_actuations = false;                                   ///< for tests; grows without end
 };
 
-class DeviceModel {
+class SimulatedDevice {
  public:
-  DeviceModel(DeviceId device, const SimDeviceOptions& options);
-  virtual ~DeviceModel() = default;
-  DeviceModel(const DeviceModel&) = delete;
-  DeviceModel& operator=(const DeviceModel&) = delete;
+  SimulatedDevice(DeviceId device, const SimDeviceOptions& options);
+  virtual ~SimulatedDevice() = default;
+  SimulatedDevice(const SimulatedDevice&) = delete;
+  SimulatedDevice& operator=(const SimulatedDevice&) = delete;
 
   /// `now` never decreases; the next call comes no earlier than the previous one's now + service_time. An answer that would
   /// take longer than the deadline is a timeout, though the command may have been carried out.
@@ -140,6 +140,6 @@ class DeviceModel {
 };
 
 /// The model of a device of the fabric. Never null.
-std::unique_ptr<DeviceModel> make_model(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options);
+std::unique_ptr<SimulatedDevice> make_simulated_device(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options);
 
 }  // namespace loom

@@ -1,9 +1,12 @@
 // What all simulated devices share: faults, the future of their light, the wire's timing. It knows no protocol.
-#include "sim_backend/devices/device_model.hpp"
+#include "sim_backend/devices/simulated_device.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "core/result.hpp"
+#include "drivers/registry.hpp"
 #include "sim_backend/devices/models.hpp"
 
 namespace loom {
@@ -27,25 +30,25 @@ std::uint64_t next_of(std::uint64_t& state) {
 
 }  // namespace
 
-DeviceModel::DeviceModel(DeviceId device, const SimDeviceOptions& options)
+SimulatedDevice::SimulatedDevice(DeviceId device, const SimDeviceOptions& options)
     : device_(device), options_(options), chance_(options.seed ^ (0xd1b54a32d192ed03ULL * (device.value + 1ULL))) {}
 
-std::uint64_t DeviceModel::draw() { return next_of(chance_); }
+std::uint64_t SimulatedDevice::draw() { return next_of(chance_); }
 
-void DeviceModel::record(Instant at, std::uint32_t address, std::int32_t value) {
+void SimulatedDevice::record(Instant at, std::uint32_t address, std::int32_t value) {
   if (options_.keep_actuations) {
     actuations_.push_back({at, address, value});
   }
 }
 
-const DeviceFault* DeviceModel::active_fault(DeviceFaultKind kind, Instant at) const {
+const DeviceFault* SimulatedDevice::active_fault(DeviceFaultKind kind, Instant at) const {
   const auto active = std::find_if(faults_.begin(), faults_.end(), [&](const ActiveFault& f) {
     return f.fault.kind == kind && f.since <= at && at < f.fault.until;
   });
   return active == faults_.end() ? nullptr : &active->fault;
 }
 
-OpticalState DeviceModel::true_light(Instant at) const {
+OpticalState SimulatedDevice::true_light(Instant at) const {
   const auto stays = std::find_if(faults_.begin(), faults_.end(), [&](const ActiveFault& f) {
     return f.fault.kind == DeviceFaultKind::false_readback && f.since <= at && at < f.fault.until;
   });
@@ -56,7 +59,7 @@ OpticalState DeviceModel::true_light(Instant at) const {
   return state;
 }
 
-FrequencyOffset DeviceModel::detuning(Instant at, std::uint16_t channel, bool visible_only) const {
+FrequencyOffset SimulatedDevice::detuning(Instant at, std::uint16_t channel, bool visible_only) const {
   FrequencyOffset sum{0};
   for (const ActiveFault& active : faults_) {
     const DeviceFault& fault = active.fault;
@@ -72,7 +75,7 @@ FrequencyOffset DeviceModel::detuning(Instant at, std::uint16_t channel, bool vi
   return sum;
 }
 
-Db DeviceModel::dimming(Instant at, bool visible_only) const {
+Db SimulatedDevice::dimming(Instant at, bool visible_only) const {
   Db sum{0};
   for (const ActiveFault& active : faults_) {
     const DeviceFault& fault = active.fault;
@@ -83,7 +86,7 @@ Db DeviceModel::dimming(Instant at, bool visible_only) const {
   return sum;
 }
 
-Duration DeviceModel::stretched(Instant at, Duration settle) const {
+Duration SimulatedDevice::stretched(Instant at, Duration settle) const {
   for (const ActiveFault& active : faults_) {
     if (active.fault.kind == DeviceFaultKind::slow_settle && active.since <= at && at < active.fault.until) {
       settle *= std::max(active.fault.factor, 1);
@@ -93,7 +96,7 @@ Duration DeviceModel::stretched(Instant at, Duration settle) const {
 }
 
 /// Keeps in future_ the state now and what lies ahead; drops faults that are over.
-void DeviceModel::forget_past(Instant now) {
+void SimulatedDevice::forget_past(Instant now) {
   if (future_.empty()) {
     future_.push_back({now, device_, generation_, true_light(now)});
   }
@@ -109,7 +112,7 @@ void DeviceModel::forget_past(Instant now) {
   }
 }
 
-void DeviceModel::light_changed(Instant now, Instant at) {
+void SimulatedDevice::light_changed(Instant now, Instant at) {
   ++generation_;
   std::erase_if(changes_, [now](const OpticalChange& change) { return change.at > now; });
   std::size_t kept = 1;
@@ -149,9 +152,9 @@ void DeviceModel::light_changed(Instant now, Instant at) {
   }
 }
 
-std::vector<OpticalChange> DeviceModel::take_changes() { return std::exchange(changes_, {}); }
+std::vector<OpticalChange> SimulatedDevice::take_changes() { return std::exchange(changes_, {}); }
 
-void DeviceModel::inject(Instant now, const DeviceFault& fault) {
+void SimulatedDevice::inject(Instant now, const DeviceFault& fault) {
   forget_past(now);
   faults_.push_back({now, fault, true_light(now)});
   if (fault.kind == DeviceFaultKind::reboot) {
@@ -166,7 +169,7 @@ void DeviceModel::inject(Instant now, const DeviceFault& fault) {
 }
 
 /// Flips bits of an answer, or empties it where it had none.
-void DeviceModel::damage(BusReply& reply) {
+void SimulatedDevice::damage(BusReply& reply) {
   if (reply.bytes.empty()) {
     reply = {BusStatus::malformed, 0, {}, {}};
     return;
@@ -175,7 +178,7 @@ void DeviceModel::damage(BusReply& reply) {
   reply.bytes[chance % reply.bytes.size()] ^= static_cast<std::uint8_t>(1u << ((chance >> 32) % 8));
 }
 
-ModelReply DeviceModel::execute(Instant now, const Transaction& transaction) {
+ModelReply SimulatedDevice::execute(Instant now, const Transaction& transaction) {
   forget_past(now);
   const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
   if (faults_.empty()) {
@@ -203,26 +206,53 @@ ModelReply DeviceModel::execute(Instant now, const Transaction& transaction) {
   return answer.service_time > transaction.deadline ? silence : answer;
 }
 
-std::unique_ptr<DeviceModel> make_model(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options) {
+namespace {
+
+using Maker = std::unique_ptr<SimulatedDevice> (*)(const Fabric&, const Device&, const SimDeviceOptions&);
+
+const Element& first_element(const Fabric& fabric, const Device& device) { return fabric.element(device.elements.front()); }
+
+std::unique_ptr<SimulatedDevice> make_heater(const Fabric& fabric, const Device& device, const SimDeviceOptions& options) {
+  std::vector<RingFilter> rings;
+  for (const ElementId element : device.elements) {
+    rings.push_back(std::get<RingFilter>(fabric.element(element).kind));
+  }
+  return std::make_unique<HeaterModel>(device, std::move(rings), options);
+}
+
+/// Of each model that drivers/registry.cpp lists: who answers on its bus where there is no hardware.
+struct Simulated {
+  std::string_view model;
+  Maker make;
+};
+constexpr std::array kSimulated{
+    Simulated{
+        "itla_laser",
+        [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+          return std::make_unique<ItlaModel>(device, std::get<Transmitter>(first_element(fabric, device).kind), options);
+        }},
+    Simulated{"heater_bank", make_heater},
+    Simulated{
+        "wss",
+        [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+          return std::make_unique<WssModel>(device, first_element(fabric, device), options);
+        }},
+    Simulated{
+        "ocs",
+        [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+          return std::make_unique<OcsModel>(device, first_element(fabric, device), options);
+        }},
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedDevice> make_simulated_device(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options) {
   const Device& row = fabric.device(device);
   LOOM_ASSERT(!row.elements.empty());
-  const Element& first = fabric.element(row.elements.front());
-  switch (row.kind) {
-    case DeviceKind::itla_laser:
-      return std::make_unique<ItlaModel>(row, std::get<Transmitter>(first.kind), options);
-    case DeviceKind::heater_bank: {
-      std::vector<RingFilter> rings;
-      for (const ElementId element : row.elements) {
-        rings.push_back(std::get<RingFilter>(fabric.element(element).kind));
-      }
-      return std::make_unique<HeaterModel>(row, std::move(rings), options);
-    }
-    case DeviceKind::wss:
-      return std::make_unique<WssModel>(row, first, options);
-    case DeviceKind::ocs:
-      return std::make_unique<OcsModel>(row, first, options);
-  }
-  return nullptr;
+  const std::string_view model = driver_model_of(row).model.name;
+  const auto chosen = std::ranges::find(kSimulated, model, &Simulated::model);
+  LOOM_ASSERT(chosen != kSimulated.end());  // tests/drivers holds the two lists against each other
+  return chosen->make(fabric, row, options);
 }
 
 }  // namespace loom

@@ -1,0 +1,42 @@
+// Models in the order of printing, and which of them a device is of.
+#include "drivers/registry.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/result.hpp"
+#include "drivers/heater/heater_bank.hpp"
+#include "drivers/ocs/scpi_ocs.hpp"
+#include "drivers/transceiver/itla.hpp"
+#include "drivers/wss/lcos_wss.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::array kDrivers{&kItlaLaser, &kHeaterBank, &kLcosWss, &kScpiOcs};
+
+}  // namespace
+
+DeviceModels all_device_models() {
+  static constexpr auto kModels = [] {
+    std::array<const DeviceModel*, kDrivers.size()> models{};
+    std::ranges::transform(kDrivers, models.begin(), [](const DriverModel* each) { return &each->model; });
+    return models;
+  }();
+  return kModels;
+}
+
+const DriverModel& driver_model_of(const Device& device) {
+  const auto chosen = std::ranges::find_if(kDrivers, [&](const DriverModel* each) {
+    return device.model.empty() ? each->model.role == device.role : each->model.name == device.model;
+  });
+  LOOM_ASSERT(chosen != kDrivers.end());  // who reads a fabric's file lets no other name pass
+  return **chosen;
+}
+
+std::unique_ptr<Driver> make_driver(const Fabric& fabric, DeviceId device) {
+  const Device& row = fabric.device(device);
+  return driver_model_of(row).make(fabric, row);
+}
+
+}  // namespace loom
