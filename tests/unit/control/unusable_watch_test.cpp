@@ -60,9 +60,9 @@ struct Bench {
     }
     sessions.sweep(sink);
   }
-  DeviceId device(NodeId node, DeviceRole kind) const {
+  DeviceId device(NodeId node, DeviceRole role) const {
     for (const DeviceId id : facts.fabric->devices_of_agent[node.value]) {
-      if (facts.fabric->device(id).kind == kind) {
+      if (facts.fabric->device(id).role == role) {
         return id;
       }
     }
