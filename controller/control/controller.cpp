@@ -29,24 +29,28 @@ Controller::Controller(ControllerOptions options)
       jobs_(desired_),
       light_(facts_, desired_, confirmed_, sessions_, jobs_),
       found_(facts_, desired_, confirmed_, sessions_, options.drift),
-      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_}),
+      numbers_(facts_, confirmed_, alarms_),
+      returns_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_}),
+      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_, numbers_, returns_}),
       tentative_(facts_, desired_, confirmed_, found_, jobs_, unusable_),
-      reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, commits_, tentative_, unusable_}, options.drift),
-      demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, commits_, tentative_}, options.adapt),
+      reconciler_(
+          {facts_, desired_, confirmed_, journal_, alarms_, sessions_, numbers_, returns_, commits_, tentative_, unusable_},
+          options.drift),
+      demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, numbers_, commits_, tentative_}, options.adapt),
       reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_, light_, unusable_,
                 refusals_, journal_}),
       answers_(facts_, confirmed_, audit_),
       resets_(facts_, sessions_, answers_, reports_, unusable_),
-      requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, commits_, tentative_, reconciler_, answers_,
-                 resets_, audit_, reports_, unusable_, refusals_}) {}
+      requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, numbers_, commits_, tentative_, reconciler_,
+                 answers_, resets_, audit_, reports_, unusable_, refusals_}) {}
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
   facts_.now = now;
   std::visit([&](const auto& what) { on(what, sink); }, event);
   reconciler_.follow_commits(sink);
   audit_.follow(commits_.history(), sink);
-  const FabricCommit* moving = commits_.moving();
-  light_.follow(moving == nullptr ? nullptr : moving->shared_plan());
+  const FabricCommit* commit = moving(commits_);
+  light_.follow(commit == nullptr ? nullptr : commit->shared_plan());
 }
 
 // --- start ---------------------------------------------------------------------------------------------------------------
@@ -60,7 +64,9 @@ void Controller::restore(const std::vector<Record>& records) {
   for (const IntentCause& cause : state.answered) {
     answers_.restore(cause);
   }
-  commits_.restore(state);
+  confirmed_.restore(state);
+  numbers_.restore(state);
+  returns_.restore(state);
   for (const auto& plan : state.uncertain) {
     unusable_.may_have_left(*plan);
   }
@@ -95,7 +101,7 @@ void Controller::on(const Started& started, EffectSink& sink) {
     sink.emit(SetTimer{timers::kProbation, std::max(facts_.now, probation->deadline)});
   }
   reconciler_.start(sink);
-  if (!desired_.intent().jobs.empty() || commits_.has_uncertain_state()) {
+  if (!desired_.intent().jobs.empty() || !returns_.uncertain().empty()) {
     commits_.want_plan("the controller started again", sink);
   }
 }
@@ -123,7 +129,7 @@ void Controller::on(const MessageArrived& message, EffectSink& sink) {
                    sink);
     return;
   }
-  if (auto refusal = judge(facts_, commits_.next_revision(), node, message.envelope)) {
+  if (auto refusal = judge(facts_, numbers_.next(), node, message.envelope)) {
     refusals_.note({refusal->kind, message.envelope.principal, node, std::move(refusal->what)}, sink);
     return;
   }
@@ -152,14 +158,16 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
     return;
   }
   if (const auto* heartbeat = std::get_if<Heartbeat>(&envelope.body)) {
-    if (sessions_.keep(node, *heartbeat, commits_.moving(), sink)) {
+    if (sessions_.keep(node, *heartbeat, moving(commits_), sink)) {
       reconciler_.relight(node, sink);
     }
     commits_.begin_if_ready(sink);
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
     keep_observations(node, envelope.principal, *report, sink);
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
-    commits_.on_cycle_done(node, envelope.revision, *done, sink);
+    if (const auto job = jobs_.keep_cycle(node, envelope.revision, done->underflows)) {
+      commits_.advance_stage(*job, sink);
+    }
   } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
     if (alarm->alarm.code == AlarmCode::lasers_off) {  // an interlock, or a hand at the agent
       audit_.note(envelope.principal, Role::agent, "node " + std::to_string(node.value) + ": " + alarm->alarm.evidence, {},
@@ -177,7 +185,7 @@ void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sin
 
 void Controller::on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink) {
   const Revision gone = envelope.revision;
-  const bool raises_numbers = hello.term_seen > facts_.header.term || std::max(hello.applied, gone) >= commits_.next_revision();
+  const bool raises_numbers = hello.term_seen > facts_.header.term || std::max(hello.applied, gone) >= numbers_.next();
   if (raises_numbers && claims_.take(1, facts_.now) == 0) {
     return refusals_.note(
         {RefusalKind::implausible, envelope.principal, node,
@@ -187,7 +195,7 @@ void Controller::on_hello(NodeId node, const Envelope& envelope, const Hello& he
              std::to_string(limits::kClaimIntervalNs / 1'000'000'000) + " s (limit kClaimsBelieved)"},
         sink);
   }
-  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink), sink);
+  const Greeting greeting = sessions_.greet(node, hello, numbers_.go_beyond(node, std::max(hello.applied, gone), sink), sink);
   if (greeting.is_new_incarnation) {
     demand_.forget(node);
     reconciler_.forget(node);
@@ -276,7 +284,7 @@ void Controller::sweep(EffectSink& sink) {
   commits_.begin_if_ready(sink);
   reconciler_.follow_commits(sink);
   light_.look();
-  if (const auto name = unusable_.take_recovery(); name && commits_.misses_something()) {
+  if (const auto name = unusable_.take_recovery(); name && returns_.misses_something()) {
     commits_.want_plan(*name + " follows orders again", sink);
   }
   demand_.look(sink);
@@ -292,7 +300,7 @@ void Controller::take_plan(const Planned& planned, EffectSink& sink) {
   if (commits_.on_planned(planned.outcome, sink)) {
     return;
   }
-  auto outcome = tentative_.on_planned(planned.outcome, commits_.next_circuit(), sink);
+  auto outcome = tentative_.on_planned(planned.outcome, numbers_.next_circuit(), sink);
   if (!outcome) {
     return;
   }
@@ -339,12 +347,12 @@ void Controller::on(const AppendFailed& failed, EffectSink& sink) {
 void Controller::perform(JournalAct& act, EffectSink& sink) {
   if (auto* answer = std::get_if<ReplyAct>(&act)) {
     answers_.answer(answer->to, std::move(answer->reply), sink);
-    sessions_.send_latches(commits_.moving(), sink);
+    sessions_.send_latches(moving(commits_), sink);
     commits_.consider_planning(sink);
   } else if (const auto* go = std::get_if<GoAct>(&act)) {
-    commits_.on_going_recorded(go->revision, sink);
+    commits_.on_recorded(CommitDecision::going, go->revision, sink);
   } else if (const auto* confirm = std::get_if<ConfirmAct>(&act)) {
-    commits_.on_confirmed_recorded(confirm->revision, sink);
+    commits_.on_recorded(CommitDecision::confirmed, confirm->revision, sink);
   } else if (const auto* welcome = std::get_if<WelcomeAct>(&act)) {
     sessions_.welcome(welcome->node, sink);
   } else {

@@ -88,6 +88,8 @@ class Controller {
   Jobs jobs_;
   LightWatch light_;
   FoundState found_;
+  RevisionNumbers numbers_;
+  CommitReturns returns_;
   CommitRunner commits_;
   TentativePlans tentative_;
   Reconciler reconciler_;

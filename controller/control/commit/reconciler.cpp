@@ -29,6 +29,8 @@ Reconciler::Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy)
       journal_(parts.journal),
       alarms_(parts.alarms),
       sessions_(parts.sessions),
+      numbers_(parts.numbers),
+      returns_(parts.returns),
       commits_(parts.commits),
       tentative_(parts.tentative),
       unusable_(parts.unusable),
@@ -62,9 +64,9 @@ void Reconciler::relight(NodeId node, EffectSink& sink) {
 /// A device of an agent that a commit is moving, that is being returned or is in maintenance is not judged: it is not meant to
 /// be right.
 bool Reconciler::is_judged(NodeId node) const {
-  const FabricCommit* moving = commits_.moving();
-  const bool moves = moving != nullptr && moving->takes_part(node);
-  return judges() && !moves && !commits_.is_returning(node) && !desired_.in_maintenance(node);
+  const FabricCommit* commit = moving(commits_);
+  const bool moves = commit != nullptr && commit->takes_part(node);
+  return judges() && !moves && !returns_.is_returning(node) && !desired_.in_maintenance(node);
 }
 
 const DevicePlan* Reconciler::desired_of(DeviceId id) const {

@@ -20,6 +20,8 @@ struct ReconcilerParts {
   JournalQueue& journal;
   AlarmBoard& alarms;
   AgentSessions& sessions;
+  const RevisionNumbers& numbers;
+  const CommitReturns& returns;
   CommitRunner& commits;
   TentativePlans& tentative;
   const UnusableWatch& unusable;
@@ -77,6 +79,8 @@ class Reconciler {
   JournalQueue& journal_;
   AlarmBoard& alarms_;
   AgentSessions& sessions_;
+  const RevisionNumbers& numbers_;
+  const CommitReturns& returns_;
   CommitRunner& commits_;
   TentativePlans& tentative_;
   const UnusableWatch& unusable_;

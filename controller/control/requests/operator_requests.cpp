@@ -37,6 +37,7 @@ OperatorRequests::OperatorRequests(const OperatorRequestParts& parts)
       alarms_(parts.alarms),
       sessions_(parts.sessions),
       jobs_(parts.jobs),
+      numbers_(parts.numbers),
       commits_(parts.commits),
       tentative_(parts.tentative),
       reconciler_(parts.reconciler),
@@ -181,7 +182,7 @@ void OperatorRequests::try_waiting(EffectSink& sink) {
 }
 
 void OperatorRequests::try_now(TentativePlan plan, EffectSink& sink) {
-  if (auto refused = tentative_.begin(std::move(plan), commits_.next_circuit(), sink)) {
+  if (auto refused = tentative_.begin(std::move(plan), numbers_.next_circuit(), sink)) {
     on_tried(*std::move(refused), sink);
   }
 }
@@ -242,7 +243,7 @@ void OperatorRequests::adopt(const TentativePlan& plan, const PlanResult& tried,
   // A job that was changed gets a revision even where no light differs: its routes may.
   const bool needs_revision = !confirmed_.exists() || !tried.plan.changed.empty() || change.job != JobId{};
   if (change.confirm_within > Duration{}) {
-    desired_.begin_probation(commits_.next_revision(), facts_.header.clock, facts_.now + change.confirm_within);
+    desired_.begin_probation(numbers_.next(), facts_.header.clock, facts_.now + change.confirm_within);
     sink.emit(SetTimer{timers::kProbation, desired_.probation()->deadline});
   }
   desired_.replace(tried.intent);
@@ -251,10 +252,10 @@ void OperatorRequests::adopt(const TentativePlan& plan, const PlanResult& tried,
       alarms_.clear(AlarmCode::drift, {}, was.device);
     }
   }
-  jobs_.follow(plan.before, commits_.next_revision());
+  jobs_.follow(plan.before, numbers_.next());
   OperatorReply answered;
   answered.job = change.job;
-  answered.revision = needs_revision ? commits_.next_revision() : Revision{};
+  answered.revision = needs_revision ? numbers_.next() : Revision{};
   answer_when_durable({change.requester, std::move(answered)}, sink);
   if (needs_revision) {
     commits_.want_plan(plan.reason, sink, change.requester.principal);

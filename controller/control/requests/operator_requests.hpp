@@ -25,6 +25,7 @@ struct OperatorRequestParts {
   AlarmBoard& alarms;
   AgentSessions& sessions;
   Jobs& jobs;
+  const RevisionNumbers& numbers;
   CommitRunner& commits;
   TentativePlans& tentative;
   Reconciler& reconciler;
@@ -102,6 +103,7 @@ class OperatorRequests {
   AlarmBoard& alarms_;
   AgentSessions& sessions_;
   Jobs& jobs_;
+  const RevisionNumbers& numbers_;
   CommitRunner& commits_;
   TentativePlans& tentative_;
   Reconciler& reconciler_;

@@ -49,7 +49,7 @@ void OperatorRequests::handle(const Requester& requester, const SubmitJob& reque
   jobs_.submitted(job.id);
   OperatorReply answered;
   answered.job = job.id;
-  answered.revision = commits_.next_revision();
+  answered.revision = numbers_.next();
   const std::string reason = "job " + number(job.id.value) + " (" + job.spec.name + ") submitted";
   desired_.add_job(std::move(job));
   answer_when_durable({requester, std::move(answered), true}, sink);
@@ -82,7 +82,7 @@ void OperatorRequests::handle(const Requester& requester, const CancelJob& reque
   desired_.unpin(request.job);
   OperatorReply answered;
   answered.job = request.job;
-  answered.revision = commits_.next_revision();
+  answered.revision = numbers_.next();
   answer_when_durable({requester, std::move(answered)}, sink);
   commits_.want_plan("job " + number(request.job.value) + " cancelled", sink, requester.principal);
 }
@@ -171,13 +171,13 @@ void OperatorRequests::handle(const Requester& requester, const AttendJob& reque
     return refuse(requester, {ErrorCode::not_found, "job " + number(request.job.value) + " does not exist", "loom job list"},
                   sink);
   }
-  if (request.quiet_for > commits_.next_revision()) {  // kept for good: it would be quiet for whatever comes
-    return refuse(requester,
-                  {ErrorCode::out_of_range,
-                   "quiet for revision " + number(request.quiet_for.value) + ", the next one is " +
-                       number(commits_.next_revision().value),
-                   "loom job show " + number(request.job.value)},
-                  sink);
+  if (request.quiet_for > numbers_.next()) {  // kept for good: it would be quiet for whatever comes
+    return refuse(
+        requester,
+        {ErrorCode::out_of_range,
+         "quiet for revision " + number(request.quiet_for.value) + ", the next one is " + number(numbers_.next().value),
+         "loom job show " + number(request.job.value)},
+        sink);
   }
   jobs_.attend(request.job, facts_.now + facts_.timings.attend_lease, request.quiet_for, requester.principal);
   OperatorReply answered;

@@ -70,7 +70,7 @@ void OperatorRequests::handle(const Requester& requester, const LasersRequest& r
   desired_.set_lasers(request.on);
   desired_.take_laser_request(facts_.header.term);
   OperatorReply answered;
-  answered.revision = commits_.next_revision();
+  answered.revision = numbers_.next();
   if (request.on) {
     sessions_.rearm(facts_.now + facts_.timings.stage_deadline / 2);
   } else {
@@ -196,7 +196,7 @@ void OperatorRequests::release(const Requester& requester, const NodeRequest& re
     const std::vector<const Observation*> unknown(facts_.fabric->devices.size(), nullptr);
     const auto& own = facts_.fabric->devices_of_agent[node.value];
     commits_.repair_with_next_plan(repair_scope(*facts_.fabric, confirmed_.plan(), own, unknown, {node}));
-    answered.revision = commits_.next_revision();
+    answered.revision = numbers_.next();
   }
   const bool needs_revision = answered.revision.value != 0;
   answer_when_durable({requester, std::move(answered)}, sink);

@@ -29,7 +29,9 @@ class RunnerBench {
         jobs(desired),
         found(facts, desired, confirmed, sessions, {}),
         unusable(facts, confirmed, sessions, alarms),
-        runner(CommitRunnerParts{facts, desired, confirmed, journal, alarms, sessions, jobs, found, unusable}) {
+        numbers(facts, confirmed, alarms),
+        returns({facts, desired, confirmed, alarms, sessions, jobs}),
+        runner({facts, desired, confirmed, journal, alarms, sessions, jobs, found, unusable, numbers, returns}) {
     for (const Node& node : facts.fabric->nodes) {
       greet(node.id);
     }
@@ -92,9 +94,9 @@ class RunnerBench {
   void perform(JournalAct act) {
     with([&](EffectSink& sink) {
       if (const auto* go = std::get_if<GoAct>(&act)) {
-        runner.on_going_recorded(go->revision, sink);
+        runner.on_recorded(CommitDecision::going, go->revision, sink);
       } else if (const auto* confirm = std::get_if<ConfirmAct>(&act)) {
-        runner.on_confirmed_recorded(confirm->revision, sink);
+        runner.on_recorded(CommitDecision::confirmed, confirm->revision, sink);
       } else {
         runner.consider_planning(sink);
       }
@@ -210,6 +212,8 @@ class RunnerBench {
   Jobs jobs;
   FoundState found;
   UnusableWatch unusable;
+  RevisionNumbers numbers;
+  CommitReturns returns;
   CommitRunner runner;
   std::deque<Send> sent;
   std::vector<Record> records;
