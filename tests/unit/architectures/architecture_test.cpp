@@ -50,10 +50,10 @@ const Architecture kToy{.name = "toy",
                         .options = kToyOptions,
                         .check_options = check_toy};
 
-Loaded<Fabric> load(const std::string& text, FabricTemplates templates) {
+Loaded<Fabric> load(const std::string& text, const FabricKinds& kinds) {
   const auto document = parse_yaml("f.yaml", text);
   REQUIRE(document);
-  return read_fabric("f.yaml", *document.value, templates);
+  return read_fabric("f.yaml", *document.value, kinds);
 }
 
 PlanRequest request_of(Fabric fabric, JobOptions options = {}) {
@@ -74,7 +74,7 @@ PlanRequest request_of(Fabric fabric, JobOptions options = {}) {
 TEST_CASE("a_new_architecture_is_read_placed_and_lit_by_its_record_alone") {
   const Architectures known({&kToy});
   const std::string text = "schema_version: 1\nkind: fabric\nname: f\ntemplate: toy\nparameters:\n  nodes: 4\n";
-  const auto fabric = load(text, known.templates());
+  const auto fabric = load(text, {known.templates(), all_fabric_kinds().models});
   REQUIRE(fabric);
   const auto made = make_plan(known, request_of(*fabric.value, {{"backwards", "yes"}}));
   REQUIRE(made);
@@ -107,7 +107,7 @@ TEST_CASE("an_option_is_refused_by_whoever_does_not_have_it") {
 TEST_CASE("templates_document_the_keys_that_the_schema_has") {
   std::ifstream file("configs/schema/fabric.schema.json");
   const nlohmann::json schema = nlohmann::json::parse(file);
-  for (const FabricTemplate* each : all_fabric_kinds()) {
+  for (const FabricTemplate* each : all_fabric_kinds().templates) {
     CAPTURE(each->name);
     std::set<std::string> documented;
     for (const TemplateKey& key : each->keys) {

@@ -15,7 +15,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/control/commit/commit_runner.hpp"
 #include "controller/control/timers.hpp"
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 

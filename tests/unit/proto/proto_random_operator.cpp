@@ -1,5 +1,5 @@
 // Random rows, requests and replies between operators and the controller.
-#include "proto_random_values.hpp"
+#include "tests/unit/proto/proto_random_values.hpp"
 
 namespace loom::test {
 namespace {
