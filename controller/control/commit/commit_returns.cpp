@@ -22,8 +22,8 @@ std::string next_after(const FabricCommit& failed, const AgentSessions& sessions
 Alarm alarm_of(const FabricCommit& failed, const AgentSessions& sessions, const std::string& next_command) {
   Alarm alarm;
   alarm.code = AlarmCode::commit_returned;
-  if (failed.failed_node().value < sessions.size()) {
-    alarm.node = failed.failed_node();
+  if (failed.failure().node.value < sessions.size()) {
+    alarm.node = failed.failure().node;
   }
   alarm.next_command = next_after(failed, sessions, next_command);
   return alarm;
@@ -50,7 +50,9 @@ void CommitReturns::restore(const SnapshotRecord& state) {
 
 bool CommitReturns::misses_something() const {
   const bool is_as_ordered = confirmed_.exists() && confirmed_.intent().lasers_off == desired_.intent().lasers_off;
-  if (jobs_.any_waits() || !uncertain_.empty() || !is_as_ordered) {
+  const bool any_waits = std::any_of(jobs_.records().begin(), jobs_.records().end(),
+                                     [](const auto& row) { return row.second.state == JobState::waiting; });
+  if (any_waits || !uncertain_.empty() || !is_as_ordered) {
     return true;
   }
   const auto& circuits = confirmed_.plan().circuits;
@@ -87,27 +89,30 @@ void CommitReturns::end() {
 
 void CommitReturns::add(const FabricCommit& failed, EffectSink& sink) {
   Alarm alarm = alarm_of(failed, sessions_, "loom schedule history");
-  alarm.evidence = "revision " + number(failed.revision().value) + " did not reach light: " + failed.failure();
+  alarm.evidence = "revision " + number(failed.revision().value) + " did not reach light: " + failed.failure().why;
   alarms_.raise(std::move(alarm), facts_.now, sink);
   if (!failed.may_have_moved()) {
     return;
   }
   const auto plan = failed.shared_plan();
   uncertain_.add({plan, &plan->plan});
-  const NodeId node = failed.failed_node();
-  const bool says_a_device_failed = !failed.was_interrupted() && !failed.was_surprised();  // a surprise was just read
+  const NodeId node = failed.failure().node;
+  const CommitFailureKind kind = failed.failure().kind;
+  const bool says_a_device_failed =
+      kind != CommitFailureKind::interrupted && kind != CommitFailureKind::surprised;  // a surprise was just read
   if (node.value < sessions_.size() && says_a_device_failed && sessions_.is_present(node)) {
     uncertain_.distrust_steering(*facts_.fabric, node, facts_.now);
   }
-  if (const auto device = failed.failed_device(); device && sessions_.is_present(node)) {
+  if (const auto device = failed.failure().device; device && sessions_.is_present(node)) {
     uncertain_.distrust(*device, facts_.now);
   }
 }
 
 bool CommitReturns::may_try_again(const FabricCommit& failed, bool is_contained) const {
   const ControllerTimings& timings = facts_.timings;
-  const bool is_late = failed.was_late() || failed.was_surprised();
-  return ((failed.was_interrupted() || is_contained) && attempts_ < timings.return_attempts) ||
+  const CommitFailureKind kind = failed.failure().kind;
+  const bool is_late = kind == CommitFailureKind::late || kind == CommitFailureKind::surprised;
+  return ((kind == CommitFailureKind::interrupted || is_contained) && attempts_ < timings.return_attempts) ||
          (is_late && attempts_ < timings.late_attempts);
 }
 
@@ -117,12 +122,12 @@ std::optional<std::string> CommitReturns::begin_attempt(const FabricCommit& fail
     Alarm given_up = alarm_of(failed, sessions_, "loom device list");
     given_up.evidence = "gave up returning to revision " + number(confirmed_.revision().value) + " after " +
                         number(facts_.timings.return_attempts) + " attempts; " + number(uncertain_.scope().nodes.size()) +
-                        " nodes stay dark where they changed: " + failed.failure();
+                        " nodes stay dark where they changed: " + failed.failure().why;
     alarms_.raise(std::move(given_up), facts_.now, sink);
     return std::nullopt;
   }
   not_before_ = attempts_ == 1 ? facts_.now : facts_.now + facts_.timings.return_backoff;
-  return is_wanted_again ? "again: " + failed.failure() : "return to revision " + number(confirmed_.revision().value);
+  return is_wanted_again ? "again: " + failed.failure().why : "return to revision " + number(confirmed_.revision().value);
 }
 
 }  // namespace loom

@@ -91,6 +91,12 @@ RepairScope light_of(const Job& job, const Fabric& fabric, const Plan& plan) {
   return scope;
 }
 
+/// A stage whose timeslots stayed dark is on its way to be played again.
+bool replays_a_stage(const Jobs& jobs) {
+  return std::any_of(jobs.records().begin(), jobs.records().end(),
+                     [](const auto& row) { return row.second.stage_repeats > 0 && row.second.state == JobState::committing; });
+}
+
 void append(std::deque<CommitReport>& history, CommitReport report) {
   history.push_back(std::move(report));
   if (history.size() > kHistoryKept) {
@@ -194,7 +200,8 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->algorithm = facts_.algorithm;
   request->reason = wanted_->reason;
   request->unusable = unusable_.devices();
-  request->may_leave_out = confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : jobs_.unlit();
+  request->may_leave_out =
+      confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : unlit_jobs(desired_.intent(), jobs_);
   unusable_.planned_without(request->unusable);
   phase_ = Planning{request->revision, std::move(wanted_->reason), std::move(wanted_->ordered_by), desired_.intent()};
   wanted_.reset();
@@ -255,20 +262,18 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   }
   returns_.begin_commit();
   Committing committing;
-  committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !jobs_.replays_a_stage();
+  committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !replays_a_stage(jobs_);
   const KnownState known = found_.known(uncertain.plans());
   plan = found_.widen(std::move(plan), uncertain, std::exchange(repair_, {}), known);
   numbers_.take_circuits(plan->next_circuit);
   admission_.place(*plan);
   ControllerTimings timings = facts_.timings;
   timings.lead_margin *= returns_.lead_growth();
-  committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(planned.reason), facts_.now);
+  CommitOrigin origin{std::move(planned.reason), std::move(planned.ordered_by), facts_.wall(facts_.now), elapsed,
+                      named(plan->plan.certificate, *facts_.fabric)};
+  const Duration move_time = move_time_of(*facts_.fabric, plan->plan);
+  committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(origin), facts_.now, move_time);
   FabricCommit& commit = *committing.commit;
-  commit.set_ordered_by(std::move(planned.ordered_by));
-  commit.set_wall(facts_.wall(facts_.now));
-  commit.set_plan_time(elapsed);
-  commit.set_move_time(move_time_of(*facts_.fabric, commit.plan().plan));
-  commit.certify(named(commit.plan().plan.certificate, *facts_.fabric));
   committing.agents_until = facts_.now + facts_.timings.stage_deadline;
   committing.quiet_until = facts_.now + facts_.timings.quiesce_deadline;
   const auto lasers = unproven_lasers(*facts_.fabric, known, commit.plan().plan, unusable_);
@@ -276,8 +281,8 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
     unusable_.hold_back(moved_in_light_of(*facts_.fabric, known, commit.plan().plan, laser), laser);
   }
   if (!lasers.empty()) {
-    commit.fail_with("light of " + facts_.fabric->device(lasers.front()).name +
-                     ", which follows no order, may meet what moves, and nobody can prove it dark");
+    commit.fail_with({"light of " + facts_.fabric->device(lasers.front()).name +
+                      ", which follows no order, may meet what moves, and nobody can prove it dark"});
     committing.is_held_back = true;
     phase_ = std::move(committing);
     return follow_commit(sink);
@@ -310,8 +315,8 @@ void CommitRunner::begin_if_ready(EffectSink& sink) {
     commit.begin(facts_.now, facts_.header, sink);
     follow_commit(sink);
   } else if (facts_.now >= committing->agents_until) {
-    commit.fail_with("node " + number(absent->value) + " takes part and is not connected (waited " +
-                     std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) + " ms)");
+    commit.fail_with({"node " + number(absent->value) + " takes part and is not connected (waited " +
+                      std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) + " ms)"});
     follow_commit(sink);
   }
 }
@@ -342,7 +347,7 @@ void CommitRunner::interrupt(NodeId node, EffectSink& sink) {
 
 void CommitRunner::fail_with(std::string why, EffectSink& sink) {
   if (auto* committing = std::get_if<Committing>(&phase_)) {
-    committing->commit->fail_with(std::move(why));
+    committing->commit->fail_with({std::move(why)});
     follow_commit(sink);
   }
 }
@@ -419,7 +424,7 @@ void CommitRunner::finish_confirmed(EffectSink& sink) {
   sessions_.keep_confirmed();
   sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.debounce});
   jobs_.confirmed(*confirmed_.present());
-  for (const JobId id : jobs_.all_in_light()) {
+  for (const JobId id : jobs_in_light(jobs_)) {
     advance_stage(id, sink);
   }
   const auto waits = [](const JobSchedule& schedule) { return schedule.waiting > 0; };
@@ -441,7 +446,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   failed->abandon(facts_.header, sink);
   CommitReport report = failed->report(facts_.now);
   report.outcome = failed->may_have_moved() ? CommitOutcome::returned : CommitOutcome::abandoned;
-  report.reason += ": " + failed->failure();
+  report.reason += ": " + failed->failure().why;
   append(history_, std::move(report));
   const bool is_contained = unusable_.commit_failed(*failed, sink) || is_held_back;
   const CommitRecord returned{CommitDecision::returned, failed->revision(), numbers_.next_circuit(), nullptr};
@@ -454,7 +459,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   if (is_wanted_again) {
     admission_.want_again(failed->plan(), is_contained);
   } else {
-    admission_.take_back(failed->plan().intent, failed->failure());
+    admission_.take_back(failed->plan().intent, failed->failure().why);
   }
   journal_.append(desired_.record(), PlanAct{}, sink);
   journal_.append(returned, PlanAct{}, sink);
@@ -469,21 +474,17 @@ void CommitRunner::finish_failed(EffectSink& sink) {
 // --- stages --------------------------------------------------------------------------------------------------------------
 
 void CommitRunner::advance_stage(JobId job, EffectSink& sink) {
-  if (!jobs_.take_played_stage(job)) {
+  const auto dark = jobs_.take_played_stage(job);
+  const Job* wanted = desired_.job(job);
+  if (!dark || wanted == nullptr) {
     return;
   }
-  const Job* wanted = desired_.job(job);
-  const std::uint32_t dark = jobs_.take_underflows(job);
-  if (dark > 0 && jobs_.at(job).stage_repeats < facts_.timings.late_attempts && confirmed_.exists() && wanted != nullptr) {
+  if (*dark > 0 && jobs_.at(job).stage_repeats < facts_.timings.late_attempts && confirmed_.exists()) {
     merge_scope(repair_, light_of(*wanted, *facts_.fabric, confirmed_.plan()));  // relays wait for it: all nodes of the job
     jobs_.repeat_stage(job, numbers_.next());
-    return want_plan("job " + number(job.value) + " plays stage " + number(wanted->stage + 1) + " again: " + number(dark) +
-                         (dark == 1 ? " timeslot" : " timeslots") + " stayed dark",
+    return want_plan("job " + number(job.value) + " plays stage " + number(wanted->stage + 1) + " again: " + number(*dark) +
+                         (*dark == 1 ? " timeslot" : " timeslots") + " stayed dark",
                      sink);
-  }
-  jobs_.forget_repeats(job);
-  if (wanted == nullptr) {
-    return;
   }
   const std::uint32_t next = wanted->stage + 1;
   const std::uint32_t stages = jobs_.at(job).stages;

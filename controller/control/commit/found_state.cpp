@@ -26,7 +26,7 @@ std::vector<const Observation*> FoundState::fresh() const {
   for (const Device& device : facts_.fabric->devices) {
     const Observation* seen = sessions_.observed(device.id);
     const bool is_fresh =
-        seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.light_since(device.id);
+        seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.readings().light_since(device.id);
     const AgentSession& session = sessions_[device.agent];
     const bool went_dark = device.role == DeviceRole::transmitter && (session.lasers_latched_off || session.is_reported_dark);
     observations.push_back(is_fresh && !went_dark ? seen : nullptr);

@@ -76,7 +76,7 @@ void DemandFollower::look(EffectSink& sink) {
     const Job* job = desired_.job(each.first);
     const bool is_over = job == nullptr || !job->spec.adapt;
     if (is_over && each.second.is_restless()) {
-      alarms_.clear(AlarmCode::demand_unsteady, first_node(jobs_.nodes_of(each.first)));
+      alarms_.clear(AlarmCode::demand_unsteady, first_node(jobs_.facts_of(each.first).nodes));
     }
     return is_over;
   });

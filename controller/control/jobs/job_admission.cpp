@@ -30,9 +30,9 @@ void JobAdmission::leave_out(const PlanResult& plan, EffectSink& sink) {
     if (each.in_part || desired_.job(each.job) == nullptr) {
       continue;
     }
-    if (!each.devices.empty() || jobs_.had_light(each.job)) {
+    if (!each.devices.empty() || jobs_.at(each.job).had_light()) {
       jobs_.leave_out(each.job, each.why.message);
-      if (!jobs_.had_light(each.job)) {
+      if (!jobs_.at(each.job).had_light()) {
         desired_.unplace(each.job);
       }
       continue;
@@ -50,7 +50,7 @@ void JobAdmission::leave_out(const PlanResult& plan, EffectSink& sink) {
 void JobAdmission::want_again(const PlanResult& plan, bool elsewhere) {
   jobs_.want_again(plan);
   for (const Job& job : plan.intent.jobs) {
-    if (elsewhere && !jobs_.had_light(job.id)) {
+    if (elsewhere && !jobs_.at(job.id).had_light()) {
       desired_.unplace(job.id);
     }
   }

@@ -25,7 +25,8 @@ class RunnerBench {
   RunnerBench()
       : facts{small_fabric(3), "sip-ocs", {}, {}, Instant{std::chrono::seconds{100}}, true},
         journal({}),
-        sessions(facts, desired, confirmed, alarms),
+        readings(*facts.fabric),
+        sessions(facts, desired, confirmed, alarms, readings),
         jobs(desired),
         found(facts, desired, confirmed, sessions, {}),
         unusable(facts, confirmed, sessions, alarms),
@@ -64,7 +65,7 @@ class RunnerBench {
   }
   void add(std::uint64_t id, const std::vector<std::uint32_t>& nodes) {
     desired.add_job(placed_job(id, nodes));
-    jobs.submitted(JobId{id});
+    jobs.add(JobId{id});
   }
   void consider() {
     with([&](EffectSink& sink) { runner.consider_planning(sink); });
@@ -208,6 +209,7 @@ class RunnerBench {
   ConfirmedPlans confirmed;
   JournalQueue journal;
   AlarmBoard alarms;
+  DeviceReadings readings;
   AgentSessions sessions;
   Jobs jobs;
   FoundState found;

@@ -212,7 +212,7 @@ TEST_CASE("what steers at an agent whose device failed is read again before the 
   const DeviceId ocs = bench.device(0, DeviceRole::circuit_switch);
   REQUIRE(bench.runner.under_way()->takes_part(NodeId{0}));
   const auto read = [&](DeviceId id, Instant at) {
-    bench.sessions.keep(Observation{id, DeviceHealth::ready, at, CircuitSwitchObservation{{}, true}, {}});
+    bench.readings.keep(Observation{id, DeviceHealth::ready, at, CircuitSwitchObservation{{}, true}, {}});
     bench.consider();
   };
   SECTION("its switch") {

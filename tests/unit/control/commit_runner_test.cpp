@@ -331,7 +331,7 @@ TEST_CASE("a plan that brings nothing but the news of who is left out is not com
     CHECK_FALSE(bench.brings_nothing());
   }
   SECTION("a job that it has is not known to be in light") {
-    bench.jobs.restored(JobId{1}, std::nullopt);
+    bench.jobs.add(JobId{1});
     bench.jobs.next_stage(JobId{1}, Revision{9});
     bench.jobs.want_again(*bench.confirmed.present());
     REQUIRE(bench.state(1) == JobState::pending);
@@ -542,7 +542,7 @@ TEST_CASE("a commit that waits for agents names them, though an attended job is 
 TEST_CASE("light that a failed commit left dark has a revision to be quiet for, of its own job and while that runs") {
   Bench bench;
   CHECK(bench.returns.misses_something());  // nothing was ever confirmed
-  bench.jobs.submitted(JobId{1});
+  bench.jobs.add(JobId{1});
   CHECK(bench.runner.quiesce_of(JobId{1}) == Revision{});
   bench.light(1, {2, 3});
   bench.light(2, {4, 5});
