@@ -1,5 +1,5 @@
-// ControllerFacts: what every part of the controller may read and only the Controller sets: the fabric, the timings, under
-// which term and clock it speaks, and the time of the event in hand. It decides nothing.
+// ControllerFacts: what every part may read and only the Controller sets (AgentMessages the term that an agent has seen): the
+// fabric, the timings, under which term and clock it speaks, and the time of the event in hand. It decides nothing.
 #pragma once
 
 #include <cstdint>
