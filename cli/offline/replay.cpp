@@ -37,7 +37,7 @@ std::string answers_of(const Divergence& divergence) {
 nlohmann::ordered_json json_of(const TapeVerdict& verdict) {
   auto object = answer();
   object["agrees"] = !verdict.divergence.has_value();
-  object["lives"] = verdict.lives;
+  object["lives"] = verdict.incarnations;
   object["events"] = verdict.events;
   object["answers"] = verdict.answers;
   object["plans"] = verdict.plans;
@@ -48,7 +48,7 @@ nlohmann::ordered_json json_of(const TapeVerdict& verdict) {
   object["damage"] = verdict.damage;
   if (const auto& divergence = verdict.divergence) {
     object["divergence"] = {{"event", divergence->event},
-                            {"life", divergence->life},
+                            {"life", divergence->incarnation},
                             {"kind", divergence->kind},
                             {"answered", answers_of(*divergence)}};
   }
@@ -57,7 +57,7 @@ nlohmann::ordered_json json_of(const TapeVerdict& verdict) {
 
 void print(const TapeVerdict& verdict, double wall_s) {
   std::printf("digest       %s\n", hex(verdict.digest).c_str());
-  std::printf("incarnations %u\n", verdict.lives);
+  std::printf("incarnations %u\n", verdict.incarnations);
   std::printf("events       %llu received, %llu answers\n", static_cast<unsigned long long>(verdict.events),
               static_cast<unsigned long long>(verdict.answers));
   std::printf("decisions    %llu plans made again, %llu revisions confirmed\n", static_cast<unsigned long long>(verdict.plans),
@@ -103,7 +103,8 @@ int replay_recording(const Globals& globals, const ReplayCommand& order) {
   }
   if (const auto& divergence = verdict->divergence) {
     complain("event " + std::to_string(divergence->event) + " (" + divergence->kind + ", incarnation " +
-                 std::to_string(divergence->life) + ") was answered otherwise than live: here with " + answers_of(*divergence),
+                 std::to_string(divergence->incarnation) + ") was answered otherwise than live: here with " +
+                 answers_of(*divergence),
              "loom sim replay with the build that recorded the tape");
     return kFailed;
   }

@@ -209,7 +209,8 @@ Result<Prediction> predict(const JobSpec& job, const PredictOptions& options) {
   OddlPlanes planes{fabric, job};
   IterationClock clock{job.compute, job.node_count};
   IterationClock lit{job.compute, job.node_count};  // the same iteration without darkness
-  Prediction prediction{job.workload, fabric.name, job.node_count, fabric.rate, {}, job.compute, {}, {}, {}, job.assumptions};
+  Prediction prediction{job.workload, fabric.name, {}, job.node_count, fabric.rate, {}, job.compute,
+                        {},           {},          {}, job.assumptions};
   for (const Collective& collective : job.collectives) {
     const double wire = uniform_ns(collective, job.node_count, link) * collective.count;
     const double dark = fabric.form == FabricForm::timeslots ? planes.dark_ns(collective, job.node_count) : 0;

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "controller/predict/engine/predictor.hpp"
-#include "random_graphs.hpp"
+#include "tests/property/random_graphs.hpp"
 
 namespace loom {
 namespace {

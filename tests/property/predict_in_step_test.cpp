@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "random_graphs.hpp"
-#include "same_play.hpp"
+#include "tests/property/random_graphs.hpp"
+#include "tests/property/same_play.hpp"
 
 namespace loom {
 namespace {

@@ -65,7 +65,7 @@ class Bench {
     options.software = "test";
     std::vector<std::unique_ptr<Driver>> drivers;
     for (const DeviceId device : fabric->devices_of_agent[kNode.value]) {
-      may_hold_[device] = {idle(fabric->device(device).kind)};
+      may_hold_[device] = {idle(fabric->device(device).role)};
       drivers.push_back(make_driver(*fabric, device));
     }
     agent = std::make_unique<Agent>(options, std::move(drivers));

@@ -96,7 +96,7 @@ void check_power_cycles(const KillExperiment& experiment, const std::string& nam
   REQUIRE(devices);
   std::size_t tried = 0;
   for (const DeviceId device : *devices) {
-    if (!kinds.contains(experiment.fabric->device(device).kind)) {
+    if (!kinds.contains(experiment.fabric->device(device).role)) {
       continue;
     }
     ++tried;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "agent_fakes.hpp"
 #include "agents/agent.hpp"
 #include "controller/architectures/oddl/fabric.hpp"
+#include "tests/unit/agents/agent_fakes.hpp"
 
 namespace loom::test {
 

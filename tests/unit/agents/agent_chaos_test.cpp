@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "agent_bench.hpp"
+#include "tests/unit/agents/agent_bench.hpp"
 
 using namespace loom;
 using namespace loom::test;

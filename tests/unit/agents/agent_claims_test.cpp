@@ -2,8 +2,8 @@
 // Darkness it always believes.
 #include <catch2/catch.hpp>
 
-#include "agent_bench.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "tests/unit/agents/agent_bench.hpp"
 
 namespace loom {
 namespace {

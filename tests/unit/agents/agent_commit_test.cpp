@@ -1,7 +1,7 @@
 // One revision on one agent: stages, answers, refusals. Asserts on what reached the fake devices, and when.
 #include <catch2/catch.hpp>
 
-#include "agent_bench.hpp"
+#include "tests/unit/agents/agent_bench.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -2,7 +2,7 @@
 // gets more light from its lasers than it may carry.
 #include <catch2/catch.hpp>
 
-#include "agent_bench.hpp"
+#include "tests/unit/agents/agent_bench.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -1,7 +1,7 @@
 // An operator's reset of one device, as an agent carries it out.
 #include <catch2/catch.hpp>
 
-#include "agent_bench.hpp"
+#include "tests/unit/agents/agent_bench.hpp"
 
 namespace loom::test {
 

@@ -1,7 +1,7 @@
 // What holds whatever the controller does: the latch, fail-static, timeslots inside their windows, readings reported.
 #include <catch2/catch.hpp>
 
-#include "agent_bench.hpp"
+#include "tests/unit/agents/agent_bench.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -1,7 +1,7 @@
 // Devices that steer light of other agents: when they move, from where they may, and what never moves them.
 #include <catch2/catch.hpp>
 
-#include "agent_bench.hpp"
+#include "tests/unit/agents/agent_bench.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "agent_fakes.hpp"
 #include "agents/grant/plane.hpp"
 #include "controller/architectures/oddl/fabric.hpp"
+#include "tests/unit/agents/agent_fakes.hpp"
 
 namespace loom::testing {
 

@@ -97,7 +97,7 @@ TEST_CASE("the_four_variants_of_sip_ring_order_as_their_handicaps_do") {
 
 TEST_CASE("sip_ring_is_played_episode_by_episode_on_small_jobs_and_pays_for_its_stops") {
   const TaskGraph graph = graph_of_zoo("vgg19", 8, {{"overlap", "none"}});
-  const ArenaRow stops = play_on("sip-ring", graph);
+  const ArenaRow stops = play_on("sip-ring", graph, {{"light", "episodes"}});
   const ArenaRow changes = play_on("sip-ring", graph, {{"all_stop", "never"}});
   CHECK(stops.changes > 0);
   CHECK(stops.dark > Duration{});

@@ -15,7 +15,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/control/commit/commit_runner.hpp"
 #include "controller/control/timers.hpp"
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 
@@ -173,9 +173,9 @@ class RunnerBench {
     }
     return count;
   }
-  DeviceId device(std::uint32_t node, DeviceRole kind, std::size_t index = 0) const {
+  DeviceId device(std::uint32_t node, DeviceRole role, std::size_t index = 0) const {
     for (const DeviceId id : facts.fabric->devices_of_agent[node]) {
-      if (facts.fabric->device(id).kind == kind && index-- == 0) {
+      if (facts.fabric->device(id).role == role && index-- == 0) {
         return id;
       }
     }

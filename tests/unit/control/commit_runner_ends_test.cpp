@@ -1,6 +1,6 @@
 // A commit under way and how it ends: what is recorded and when, how long a stage may last, what a failure leaves and costs,
 // and what follows a confirmation.
-#include "commit_runner_bench.hpp"
+#include "tests/unit/control/commit_runner_bench.hpp"
 
 namespace loom::test {
 namespace {

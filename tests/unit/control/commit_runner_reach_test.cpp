@@ -1,5 +1,5 @@
 // What a commit can ask of nobody: agents that are away, devices that are left alone, light that nobody can prove dark.
-#include "commit_runner_bench.hpp"
+#include "tests/unit/control/commit_runner_bench.hpp"
 
 namespace loom::test {
 namespace {

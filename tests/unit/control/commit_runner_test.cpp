@@ -1,6 +1,6 @@
 // From a wanted plan to a commit under way: when planning begins, what is left out, who is waited for, and what is recorded.
-#include "commit_runner_bench.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "tests/unit/control/commit_runner_bench.hpp"
 
 namespace loom::test {
 namespace {

@@ -1,7 +1,7 @@
 // What one agent's key may say to a controller: of its own node and devices only, and numbers that an honest agent can come to
 // say. A lie is refused, counted and named with its key; the same agent goes on being heard, and so does everybody else.
-#include "controller_bench.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "tests/unit/control/controller_bench.hpp"
 
 namespace loom {
 namespace {
@@ -104,10 +104,11 @@ TEST_CASE("a reset is answered with a reading of the device that was reset, or n
   bench.ask(ResetRequest{bench.own});
   const std::uint64_t order = std::get<ResetDevice>(bench.sent.back().envelope.body).order;
   const DeviceId beyond{4'000'000};
-  bench.deliver(kLiar, DeviceReset{bench.own, order, {}, 0, {beyond, DeviceHealth::ready, bench.now, TransmitterObservation{}, ""}});
-  CHECK(bench.refused(RefusalKind::malformed) == 1);
   bench.deliver(kLiar,
-                DeviceReset{bench.own, order, {}, 0, {bench.own, DeviceHealth::ready, bench.now, TransmitterObservation{}, ""}});
+                DeviceReset{bench.own, order, {}, 0, {beyond, DeviceHealth::ready, bench.now, TransmitterObservation{}, ""}});
+  CHECK(bench.refused(RefusalKind::malformed) == 1);
+  bench.deliver(
+      kLiar, DeviceReset{bench.own, order, {}, 0, {bench.own, DeviceHealth::ready, bench.now, TransmitterObservation{}, ""}});
   CHECK(bench.count_sent<OperatorReply>() > 0);
 }
 
@@ -163,7 +164,8 @@ TEST_CASE("a number or an instant that no honest agent can come to say is refuse
     lie("kClockAheadNs", ObservationReport{{{bench.own, DeviceHealth::ready, Instant{Duration{limits::kInstantNs}}, {}, ""}}});
   }
   SECTION("instant of a reset's reading") {
-    const Observation ahead{bench.own, DeviceHealth::ready, Instant{Duration{limits::kInstantNs}}, TransmitterObservation{}, ""};
+    const Observation ahead{bench.own, DeviceHealth::ready, Instant{Duration{limits::kInstantNs}}, TransmitterObservation{},
+                            ""};
     lie("kClockAheadNs", DeviceReset{bench.own, 1, {}, 0, ahead});
   }
   // The fabric goes on: another job is planned and reaches light, with the liar's help.

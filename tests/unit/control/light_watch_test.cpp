@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 namespace {
@@ -87,11 +87,12 @@ struct Bench {
   }
   void turn_off(const Circuit& of, bool emits = false) {
     const DeviceId laser = *facts.fabric->device_of_element[of.transmitter.value];
-    sessions.keep(Observation{laser,
-                              DeviceHealth::ready,
-                              facts.now,
-                              TransmitterObservation{centre_of(of.slot), emits ? Dbm{-1'500} : Dbm{kNoLight}, emits, true, 0, 0},
-                              {}});
+    sessions.keep(
+        Observation{laser,
+                    DeviceHealth::ready,
+                    facts.now,
+                    TransmitterObservation{centre_of(of.slot), emits ? Dbm{-1'500} : Dbm{kNoLight}, emits, true, 0, 0},
+                    {}});
   }
   JobState state(JobId job) const { return jobs.at(job).state; }
   std::string reason(JobId job) const { return jobs.at(job).reason; }

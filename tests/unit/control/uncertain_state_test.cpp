@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 namespace {

@@ -60,9 +60,9 @@ struct Bench {
     }
     sessions.sweep(sink);
   }
-  DeviceId device(NodeId node, DeviceRole kind) const {
+  DeviceId device(NodeId node, DeviceRole role) const {
     for (const DeviceId id : facts.fabric->devices_of_agent[node.value]) {
-      if (facts.fabric->device(id).kind == kind) {
+      if (facts.fabric->device(id).role == role) {
         return id;
       }
     }
@@ -355,7 +355,8 @@ TEST_CASE("a laser that a failed commit touched may emit what that asked and wha
   }
   SECTION("what it touched may emit both, each named once") {
     for (int i = 0; i < 2; ++i) {
-      bench.fail_commit({share(laser, light(kSecond), true), share(other, TransmitterSetpoint{kSecond, Dbm{0}, false}, true)}, true);
+      bench.fail_commit({share(laser, light(kSecond), true), share(other, TransmitterSetpoint{kSecond, Dbm{0}, false}, true)},
+                        true);
     }
     CHECK_FALSE(bench.entry(laser)->holds);
     CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kSecond, kFirst});

@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 namespace {

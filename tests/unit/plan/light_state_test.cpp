@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 namespace {
@@ -52,11 +52,11 @@ struct Bench {
   std::string_view word(std::size_t circuit = 0) const { return oper_state(light(circuit)); }
 
   /// The first device of this kind on the way of a circuit; its element there.
-  Hop hop_with(DeviceRole kind, std::size_t circuit = 0, bool drops = true) const {
+  Hop hop_with(DeviceRole role, std::size_t circuit = 0, bool drops = true) const {
     for (const Hop& hop : paths.hops(circuit)) {
       const auto device = fabric->device_of_element[hop.element.value];
-      const bool is_meant = kind != DeviceRole::filter || (hop.input + hop.output == 1) == drops;
-      if (device && fabric->device(*device).kind == kind && is_meant) {
+      const bool is_meant = role != DeviceRole::filter || (hop.input + hop.output == 1) == drops;
+      if (device && fabric->device(*device).role == role && is_meant) {
         return hop;
       }
     }

@@ -4,7 +4,7 @@
 
 #include "controller/plan/steering.hpp"
 #include "core/fabric/ring.hpp"
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/schedule/usable_nodes.hpp"
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 namespace {

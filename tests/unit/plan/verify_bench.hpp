@@ -76,11 +76,11 @@ struct VerifyBench {
     }
     fabric.nodes.push_back(std::move(one));
   }
-  void device(std::string name, DeviceRole kind, std::uint32_t agent, const Texts& elements) {
+  void device(std::string name, DeviceRole role, std::uint32_t agent, const Texts& elements) {
     Device one;
     one.id = DeviceId{static_cast<std::uint32_t>(fabric.devices.size())};
     one.name = std::move(name);
-    one.kind = kind;
+    one.role = role;
     one.agent = NodeId{agent};
     one.bus = BusId{agent};
     for (const std::string& each : elements) {
@@ -132,7 +132,7 @@ struct VerifyBench {
     return dark;
   }
   Setpoint dark_setpoint(const Device& of) const {
-    switch (of.kind) {
+    switch (of.role) {
       case DeviceRole::transmitter:
         return TransmitterSetpoint{wavelength(0), std::get<Transmitter>(fabric.element(of.elements[0]).kind).launch_power, false};
       case DeviceRole::filter:

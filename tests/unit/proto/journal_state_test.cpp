@@ -7,7 +7,7 @@
 
 #include "core/limits.hpp"
 #include "proto/codec.hpp"
-#include "proto_random.hpp"
+#include "tests/unit/proto/proto_random.hpp"
 
 namespace loom {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "proto/codec.hpp"
-#include "proto_random.hpp"
+#include "tests/unit/proto/proto_random.hpp"
 
 namespace loom {
 namespace {

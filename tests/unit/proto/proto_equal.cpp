@@ -1,5 +1,5 @@
 // Equality of journal records: plans are compared by value, not by where they lie.
-#include "proto_random.hpp"
+#include "tests/unit/proto/proto_random.hpp"
 
 namespace loom::test {
 namespace {

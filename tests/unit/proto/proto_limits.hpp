@@ -370,6 +370,7 @@ inline const std::vector<Most> kMost{
     {"CircuitReports.rows", limits::kRowsPerReply},
     {"JobReports.rows", limits::kRowsPerReply},
     {"CommitReports.rows", limits::kRowsPerReply},
+    {"ScheduleParts.rows", limits::kRowsPerReply},
     {"StandingAlarms.rows", limits::kRowsPerReply},
     {"AuditRecords.rows", limits::kRowsPerReply},
 };

@@ -20,7 +20,7 @@
 #include "proto/codec.hpp"
 #include "proto/journal.pb.h"
 #include "proto/lightloom.pb.h"
-#include "proto_random.hpp"
+#include "tests/unit/proto/proto_random.hpp"
 
 namespace loom {
 namespace {

@@ -1,7 +1,7 @@
 // How the random values are made: uniform over the lawful range of each field, small collections.
-#include "proto_random.hpp"
+#include "tests/unit/proto/proto_random.hpp"
 
-#include "proto_random_values.hpp"
+#include "tests/unit/proto/proto_random_values.hpp"
 
 namespace loom::test {
 namespace {

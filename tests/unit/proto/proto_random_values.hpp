@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/limits.hpp"
-#include "proto_random.hpp"
+#include "tests/unit/proto/proto_random.hpp"
 
 namespace loom::test {
 

@@ -5,7 +5,7 @@
 #include "proto/check.hpp"
 #include "proto/codec.hpp"
 #include "proto/lightloom.pb.h"
-#include "proto_random.hpp"
+#include "tests/unit/proto/proto_random.hpp"
 
 namespace loom {
 namespace {

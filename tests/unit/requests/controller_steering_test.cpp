@@ -1,7 +1,7 @@
 // Light and devices that are not as confirmed: before the first plan, while an agent is away, and where one was found
 // otherwise.
 #include "controller/plan/reconcile/reconcile.hpp"
-#include "request_bench.hpp"
+#include "tests/unit/requests/request_bench.hpp"
 
 namespace loom::test {
 
@@ -106,7 +106,8 @@ TEST_CASE("routes that were read before the first plan are where its switches mo
   CHECK(plan->touched);
   const auto& routes = std::get<WavelengthSwitchSetpoint>(plan->timeline.front().setpoint).routes;
   CHECK(std::find(routes.begin(), routes.end(), left) == routes.end());
-  CHECK(std::find(plan->may_hold.begin(), plan->may_hold.end(), Setpoint{WavelengthSwitchSetpoint{{left}}}) != plan->may_hold.end());
+  CHECK(std::find(plan->may_hold.begin(), plan->may_hold.end(), Setpoint{WavelengthSwitchSetpoint{{left}}}) !=
+        plan->may_hold.end());
 }
 
 TEST_CASE(

@@ -14,7 +14,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
-#include "small_fabrics.hpp"
+#include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
 

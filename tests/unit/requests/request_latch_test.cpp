@@ -1,6 +1,6 @@
 // What agents latched by themselves, as a controller deals with it: it says so, lights nothing, and lifts what an operator
 // meant.
-#include "request_bench.hpp"
+#include "tests/unit/requests/request_bench.hpp"
 
 using namespace loom;
 using namespace loom::test;

@@ -1,5 +1,5 @@
 // Operators' orders about nodes, devices and alarms, carried out by the real planner.
-#include "request_bench.hpp"
+#include "tests/unit/requests/request_bench.hpp"
 
 namespace loom::test {
 

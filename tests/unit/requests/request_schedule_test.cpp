@@ -1,5 +1,5 @@
 // An operator's own schedule: applied, on trial, confirmed, rolled back, compared, explained.
-#include "request_bench.hpp"
+#include "tests/unit/requests/request_bench.hpp"
 
 namespace loom::test {
 

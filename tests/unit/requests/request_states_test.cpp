@@ -2,7 +2,7 @@
 // one job, and whoever waits says for whom.
 #include <catch2/catch.hpp>
 
-#include "request_bench.hpp"
+#include "tests/unit/requests/request_bench.hpp"
 
 namespace loom::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "runtime/zmq/keys/keyring_file.hpp"
-#include "zmq_rig.hpp"
+#include "tests/unit/zmq/zmq_rig.hpp"
 
 namespace loom {
 namespace {

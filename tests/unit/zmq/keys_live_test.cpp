@@ -9,7 +9,7 @@
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/keys/agent_keys.hpp"
 #include "runtime/zmq/operator_client.hpp"
-#include "zmq_rig.hpp"
+#include "tests/unit/zmq/zmq_rig.hpp"
 
 namespace loom {
 namespace {

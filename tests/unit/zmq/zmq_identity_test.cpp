@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "runtime/zmq/batch.hpp"
-#include "zmq_rig.hpp"
+#include "tests/unit/zmq/zmq_rig.hpp"
 
 namespace loom {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/keys/keyring.hpp"
-#include "zmq_rig.hpp"
+#include "tests/unit/zmq/zmq_rig.hpp"
 
 namespace loom {
 namespace {
