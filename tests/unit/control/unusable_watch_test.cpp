@@ -288,7 +288,7 @@ TEST_CASE("who is away or latched is named with the reason, a latch holds lasers
   CHECK(bench.watch.devices().size() == 2);  // its two lasers
   bench.give_up(bench.ocs(1));
   bench.lose(NodeId{0});
-  CHECK_THAT(bench.watch.why(bench.laser(0)), Catch::Contains("its agent is dead, node 0 has not been heard"));
+  CHECK_THAT(bench.watch.why(bench.laser(0)), Catch::Contains("its agent is dead, node 0 has sent nothing"));
   CHECK_THAT(bench.watch.why(bench.ocs(0)), Catch::Contains("5000 ms"));
   const std::vector<UnusableDevice> all = bench.watch.devices();
   REQUIRE(all.size() == 6);
@@ -355,7 +355,8 @@ TEST_CASE("a laser that a failed commit touched may emit what that asked and wha
   }
   SECTION("what it touched may emit both, each named once") {
     for (int i = 0; i < 2; ++i) {
-      bench.fail_commit({share(laser, light(kSecond), true), share(other, TransmitterSetpoint{kSecond, Dbm{0}, false}, true)}, true);
+      bench.fail_commit({share(laser, light(kSecond), true), share(other, TransmitterSetpoint{kSecond, Dbm{0}, false}, true)},
+                        true);
     }
     CHECK_FALSE(bench.entry(laser)->holds);
     CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kSecond, kFirst});
