@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -22,7 +22,7 @@ constexpr auto kPollInterval = std::chrono::milliseconds{20};
 constexpr auto kStartPatience = std::chrono::seconds{10};
 constexpr auto kJoinPatience = std::chrono::seconds{60};
 constexpr std::string_view kController = "lightloomd";
-constexpr std::string_view kHeaters = "modbus-tcp://127.0.0.1:";
+constexpr std::string_view kThisHost = "://127.0.0.1:";
 
 std::string port_of(const std::string& endpoint) {
   const auto colon = endpoint.rfind(':');
@@ -37,19 +37,21 @@ struct Emulator {
   std::string sentence;  ///< that says what it is
 };
 
-/// Emulated heater banks: every Modbus/TCP bus of the inventory that lies on this host's loopback.
+/// Emulated heater banks: one for every port of this host's loopback at which the inventory has filters.
 std::vector<Emulator> heaters_of(const LabRecord& lab) {
-  std::set<std::string> ports;
-  for (const Bus& bus : lab.scenario.fabric->buses) {
-    if (bus.endpoint.starts_with(kHeaters)) {
-      ports.insert(port_of(bus.endpoint));
+  const Fabric& fabric = *lab.scenario.fabric;
+  std::map<std::string, std::string> endpoint_of_port;
+  for (const Device& device : fabric.devices) {
+    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
+    if (device.role == DeviceRole::filter && endpoint.contains(kThisHost) && !is_emulated_switch(fabric, device)) {
+      endpoint_of_port.emplace(port_of(endpoint), endpoint);
     }
   }
   std::vector<Emulator> heaters;
-  for (const std::string& port : ports) {
+  for (const auto& [port, endpoint] : endpoint_of_port) {
     heaters.push_back({{"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}},
                        port,
-                       "  emulated heater bank at modbus-tcp://127.0.0.1:" + port});
+                       "  emulated heater bank at " + endpoint});
   }
   return heaters;
 }
