@@ -306,7 +306,7 @@ double least_seconds(const SearchProblem& problem) {
 }
 
 void explain_search(const Search& search, const std::vector<SearchState>& chains, const SearchProblem& problem,
-                    Sentences& lines) {
+                    std::vector<std::string>& lines) {
   const SearchOptions& options = search.options;
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const SearchState& chain = chains[i];
