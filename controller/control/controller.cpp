@@ -26,7 +26,7 @@ Controller::Controller(ControllerOptions options)
       claims_(kClaims),
       sessions_(facts_, desired_, confirmed_, alarms_),
       unusable_(facts_, confirmed_, sessions_, alarms_),
-      jobs_(desired_),
+      jobs_(facts_, desired_),
       light_(facts_, desired_, confirmed_, sessions_, jobs_),
       found_(facts_, desired_, confirmed_, sessions_, options.drift),
       commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_}),

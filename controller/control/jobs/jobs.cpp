@@ -101,6 +101,49 @@ bool Jobs::had_light(JobId id) const {
 void Jobs::apply(JobId id, JobTrigger trigger) {
   JobRecord& record = record_of(id);
   record.state = next_state(record.state, trigger);
+  follow_light(id, record);
+}
+
+bool Jobs::is_without_light(JobId id, const JobRecord& record) const {
+  switch (record.state) {
+    case JobState::waiting:
+    case JobState::dark:
+      return true;
+    case JobState::pending:
+    case JobState::committing:
+      // Its stage's light was confirmed and has not been lost since: it shines until the commit that moves it fires.
+      return record.dark_since.has_value() || record.lit_stage != stage_of(id);
+    case JobState::lit:
+    case JobState::degraded:
+    case JobState::played:
+    case JobState::refused:
+    case JobState::ended:
+      break;
+  }
+  return false;
+}
+
+void Jobs::follow_light(JobId id, JobRecord& record) {
+  const bool is_dark = is_without_light(id, record);
+  if (is_dark && !record.dark_since) {
+    record.dark_since = facts_.now;
+  } else if (!is_dark && record.dark_since) {
+    record.dark_before += facts_.now - *record.dark_since;
+    record.dark_since.reset();
+  }
+}
+
+Duration Jobs::dark_time(JobId id) const {
+  const JobRecord* record = find(id);
+  if (record == nullptr) {
+    return {};
+  }
+  return record->dark_before + (record->dark_since ? facts_.now - *record->dark_since : Duration{});
+}
+
+void Jobs::submitted(JobId id) {
+  JobRecord& record = records_.try_emplace(id).first->second;
+  follow_light(id, record);
 }
 
 void Jobs::keep_last(const Job& job) {
@@ -114,6 +157,7 @@ void Jobs::restored(JobId id, std::optional<Revision> lit_since) {
   record.was_lit = lit_since.has_value();
   record.lit_stage = lit_since ? std::optional(stage_of(id)) : std::nullopt;
   record.revision = lit_since.value_or(Revision{});
+  follow_light(id, record);
 }
 
 void Jobs::follow(const Intent& before, Revision revision) {

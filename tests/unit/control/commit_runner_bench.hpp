@@ -26,7 +26,7 @@ class RunnerBench {
       : facts{small_fabric(3), "sip-ocs", {}, {}, Instant{std::chrono::seconds{100}}, true},
         journal({}),
         sessions(facts, desired, confirmed, alarms),
-        jobs(desired),
+        jobs(facts, desired),
         found(facts, desired, confirmed, sessions, {}),
         unusable(facts, confirmed, sessions, alarms),
         runner(CommitRunnerParts{facts, desired, confirmed, journal, alarms, sessions, jobs, found, unusable}) {

@@ -30,7 +30,7 @@ struct Bench {
   Bench()
       : facts{small_fabric(0), "oddl", {}, {}, Instant{seconds{100}}},
         sessions(facts, desired, confirmed, alarms),
-        jobs(desired),
+        jobs(facts, desired),
         watch(facts, desired, confirmed, sessions, jobs) {
     for (const Node& node : facts.fabric->nodes) {
       greet(node.id);
