@@ -6,6 +6,43 @@
 #include <utility>
 
 namespace loom {
+namespace {
+
+/// Shall this node's lasers be latched off? A node in maintenance once its light has gone by a commit.
+bool wants_dark(NodeId node, const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
+  return desired.intent().lasers_off || (desired.in_maintenance(node) && !confirmed.has_light_at(node));
+}
+
+/// The order about its lasers that an agent has not followed yet: repeated until it says that it has, but never into a commit
+/// of its own.
+std::optional<SetLasers> owed_to(NodeId node, const AgentSession& session, const FabricCommit* moving,
+                                 const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
+  const bool is_busy = moving != nullptr && moving->takes_part(node) && !desired.intent().lasers_off;
+  const bool is_dark = wants_dark(node, desired, confirmed);
+  if (desired.laser_request() == 0 || session.lasers_latched_off == is_dark || is_busy) {
+    return std::nullopt;
+  }
+  return SetLasers{!is_dark, desired.laser_request(), session.rearmed_latch};
+}
+
+Alarm lasers_off_at(NodeId node, const std::string& why) {
+  Alarm alarm;
+  alarm.code = AlarmCode::lasers_off;
+  alarm.node = node;
+  alarm.evidence = "node " + std::to_string(node.value) + why;
+  alarm.next_command = "loom lasers rearm";
+  return alarm;
+}
+
+/// What latched itself lights nothing until it is rearmed, whoever started again meanwhile: so it is said at every greeting
+/// too. True: the agent has latched itself anew.
+bool keep_own_latch(AgentSession& session, const OwnLatch& latch) {
+  const bool is_news = session.own_latch != latch && latch.number != 0;
+  session.own_latch = latch;
+  return is_news;
+}
+
+}  // namespace
 
 Send EnvelopeHeader::to_agent(NodeId node, Revision revision, Body body) const {
   return {agent_peer(node),
@@ -13,23 +50,13 @@ Send EnvelopeHeader::to_agent(NodeId node, Revision revision, Body body) const {
 }
 
 AgentSessions::AgentSessions(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
-                             AlarmBoard& alarms)
+                             AlarmBoard& alarms, DeviceReadings& readings)
     : facts_(facts),
       desired_(desired),
       confirmed_(confirmed),
       alarms_(alarms),
-      sessions_(facts.fabric->nodes.size()),
-      observations_(facts.fabric->devices.size()),
-      light_since_(facts.fabric->devices.size(), Instant::min()) {}
-
-std::uint32_t AgentSessions::present() const {
-  return static_cast<std::uint32_t>(
-      std::count_if(sessions_.begin(), sessions_.end(), [](const AgentSession& session) { return session.is_present(); }));
-}
-
-const Observation* AgentSessions::observed(DeviceId device) const {
-  return observations_[device.value].has_value() ? &*observations_[device.value] : nullptr;
-}
+      readings_(readings),
+      sessions_(facts.fabric->nodes.size()) {}
 
 bool AgentSessions::may_take_part(NodeId node) const {
   return is_present(node) && !sessions_[node.value].lasers_latched_off && !desired_.in_maintenance(node);
@@ -37,7 +64,8 @@ bool AgentSessions::may_take_part(NodeId node) const {
 
 bool AgentSessions::is_ready(NodeId node) const {
   const AgentSession& session = sessions_[node.value];
-  return session.is_present() && (facts_.now >= rearm_until_ || !session.lasers_latched_off || wants_dark(node));
+  return session.is_present() &&
+         (facts_.now >= rearm_until_ || !session.lasers_latched_off || wants_dark(node, desired_, confirmed_));
 }
 
 bool AgentSessions::is_given_up(NodeId node) const {
@@ -48,12 +76,14 @@ bool AgentSessions::is_given_up(NodeId node) const {
 
 bool AgentSessions::is_latched_by_itself(NodeId node) const {
   const AgentSession& session = sessions_[node.value];
-  return session.is_present() && session.lasers_latched_off && !wants_dark(node) && facts_.now >= rearm_until_;
+  return session.is_present() && session.lasers_latched_off && !wants_dark(node, desired_, confirmed_) &&
+         facts_.now >= rearm_until_;
 }
 
 bool AgentSessions::may_be_restored(NodeId node) const {
   const AgentSession& session = sessions_[node.value];
-  return session.lacks_plan && may_take_part(node) && has_reported(node) && session.restore_after <= facts_.now;
+  return session.lacks_plan && may_take_part(node) && readings_.has_all(facts_.fabric->devices_of_agent[node.value]) &&
+         session.restore_after <= facts_.now;
 }
 
 void AgentSessions::send(NodeId node, Body body, EffectSink& sink) const {
@@ -72,16 +102,11 @@ void AgentSessions::beat(EffectSink& sink) const {
   }
 }
 
-bool AgentSessions::has_reported(NodeId node) const {
-  const auto& own = facts_.fabric->devices_of_agent[node.value];
-  return std::all_of(own.begin(), own.end(), [&](DeviceId id) { return observed(id) != nullptr; });
-}
-
 bool AgentSessions::are_all_known() const {
   const auto& nodes = facts_.fabric->nodes;
   return std::all_of(nodes.begin(), nodes.end(), [&](const Node& node) {
     const AgentSession& session = sessions_[node.id.value];
-    return session.boot_id != 0 && (!session.is_unknown || has_reported(node.id));
+    return session.boot_id != 0 && (!session.is_unknown || readings_.has_all(facts_.fabric->devices_of_agent[node.id.value]));
   });
 }
 
@@ -93,29 +118,25 @@ Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown, 
   alarms_.clear(AlarmCode::agent_dead, node);
   session.boot_id = hello.boot_id;
   session.applied = hello.applied;
-  note_own_latch(node, hello.own_latch, sink);
+  if (keep_own_latch(session, hello.own_latch)) {
+    alarms_.raise(lasers_off_at(node, " has latched its lasers off by itself: " + hello.own_latch.cause), facts_.now, sink);
+  }
   session.lasers_latched_off = hello.lasers_latched_off;
   session.is_reported_dark = false;
   session.is_unknown = is_unknown;
   if (greeting.is_new_incarnation) {
-    begin_incarnation(node);
+    // What an earlier incarnation of the agent reported says nothing of this one: read first.
+    session.greeted_at = facts_.now;
+    session.restores = 0;
+    session.restore_after = facts_.now;
+    for (const DeviceId device : facts_.fabric->devices_of_agent[node.value]) {
+      readings_.forget(device);
+    }
   }
   const bool holds_another_plan = hello.applied.value == 0 || is_unknown;
   greeting.lost_its_plan = holds_another_plan && confirmed_.exists() && greeting.is_new_incarnation;
   session.lacks_plan = greeting.lost_its_plan || (session.lacks_plan && !greeting.is_new_incarnation);
   return greeting;
-}
-
-/// What an earlier incarnation of the agent reported says nothing of this one: read first.
-void AgentSessions::begin_incarnation(NodeId node) {
-  AgentSession& session = sessions_[node.value];
-  session.greeted_at = facts_.now;
-  session.restores = 0;
-  session.restore_after = facts_.now;
-  for (const DeviceId device : facts_.fabric->devices_of_agent[node.value]) {
-    observations_[device.value].reset();
-    light_since_[device.value] = Instant::min();
-  }
 }
 
 bool AgentSessions::admit(NodeId node, EffectSink& sink) {
@@ -130,72 +151,26 @@ bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   AgentSession& session = sessions_[node.value];
   const bool is_lifted = session.lasers_latched_off && !heartbeat.lasers_latched_off;
   session.applied = heartbeat.applied;
-  note_own_latch(node, heartbeat.own_latch, sink);
+  if (keep_own_latch(session, heartbeat.own_latch)) {
+    alarms_.raise(lasers_off_at(node, " has latched its lasers off by itself: " + heartbeat.own_latch.cause), facts_.now, sink);
+  }
   if (heartbeat.lasers_latched_off != session.lasers_latched_off) {
     session.lasers_latched_off = heartbeat.lasers_latched_off;
     if (!heartbeat.lasers_latched_off) {
       alarms_.clear(AlarmCode::lasers_off, node);
     } else if (session.own_latch.number == 0 && !desired_.intent().lasers_off && !desired_.in_maintenance(node)) {
-      Alarm alarm;
-      alarm.code = AlarmCode::lasers_off;
-      alarm.node = node;
-      alarm.evidence = "node " + std::to_string(node.value) +
-                       " keeps its lasers dark by itself (an interlock contact that it has not read closed yet)";
-      alarm.next_command = "loom lasers rearm";
-      alarms_.raise(std::move(alarm), facts_.now, sink);
+      alarms_.raise(
+          lasers_off_at(node, " keeps its lasers dark by itself (an interlock contact that it has not read closed yet)"),
+          facts_.now, sink);
     }
   }
-  // Orders about lasers are repeated until the agent says that it has followed; an order that it knows is ignored there.
-  if (latch_differs(node, moving)) {
-    send(node, SetLasers{!wants_dark(node), desired_.laser_request(), session.rearmed_latch}, sink);
+  if (const auto owed = owed_to(node, session, moving, desired_, confirmed_)) {
+    send(node, *owed, sink);  // an order that it knows is ignored there
   }
   if (heartbeat.confirmed != confirmed_.revision() && heartbeat.applied == confirmed_.revision()) {
     send(node, Confirm{}, sink);
   }
   return is_lifted;
-}
-
-/// What latched itself lights nothing until it is rearmed, whoever started again meanwhile: so it is said at every greeting
-/// too.
-void AgentSessions::note_own_latch(NodeId node, const OwnLatch& latch, EffectSink& sink) {
-  AgentSession& session = sessions_[node.value];
-  if (session.own_latch == latch) {
-    return;
-  }
-  session.own_latch = latch;
-  if (latch.number == 0) {
-    return;
-  }
-  Alarm alarm;
-  alarm.code = AlarmCode::lasers_off;
-  alarm.node = node;
-  alarm.evidence = "node " + std::to_string(node.value) + " has latched its lasers off by itself: " + latch.cause;
-  alarm.next_command = "loom lasers rearm";
-  alarms_.raise(std::move(alarm), facts_.now, sink);
-}
-
-/// What to type next is the controller's to say.
-void AgentSessions::keep(NodeId node, const AlarmReport& report, EffectSink& sink) {
-  Alarm alarm = report.alarm;
-  alarm.node = node;
-  alarm.next_command = next_command_for(alarm);
-  const bool was_ordered =
-      alarm.code == AlarmCode::lasers_off && (desired_.intent().lasers_off || desired_.in_maintenance(node));
-  if (!was_ordered) {
-    alarms_.raise(std::move(alarm), facts_.now, sink, AlarmSource::agent);
-  }
-}
-
-bool AgentSessions::keep(const Observation& observation) {
-  const std::size_t index = observation.device.value;
-  if (observations_[index].has_value() && observation.read_at < observations_[index]->read_at) {
-    return false;
-  }
-  observations_[index] = observation;
-  if (observation.health == DeviceHealth::ready) {
-    alarms_.clear(AlarmCode::device_failed, {}, observation.device);
-  }
-  return true;
 }
 
 void AgentSessions::sweep(EffectSink& sink) {
@@ -223,7 +198,7 @@ void AgentSessions::keep_confirmed() {
     session.restores = 0;
     for (const DevicePlan& device : confirmed_.plan().nodes[node.value].devices) {
       if (device.touched) {
-        light_since_[device.device.value] = facts_.now;
+        readings_.confirm_light(device.device, facts_.now);
       }
     }
   }
@@ -236,29 +211,19 @@ void AgentSessions::begin_restore(NodeId node) {
 
 // --- laser latches -------------------------------------------------------------------------------------------------------
 
-/// Shall this node's lasers be latched off? A node in maintenance once its light has gone by a commit.
-bool AgentSessions::wants_dark(NodeId node) const {
-  return desired_.intent().lasers_off || (desired_.in_maintenance(node) && !confirmed_.has_light_at(node));
-}
-
-/// Orders about lasers are repeated until the agent says that it has followed, but never into a commit of its own.
-bool AgentSessions::latch_differs(NodeId node, const FabricCommit* moving) const {
-  const bool is_busy = moving != nullptr && moving->takes_part(node) && !desired_.intent().lasers_off;
-  return desired_.laser_request() > 0 && sessions_[node.value].lasers_latched_off != wants_dark(node) && !is_busy;
-}
-
 void AgentSessions::send_latches(const FabricCommit* moving, EffectSink& sink) const {
   for (const Node& node : facts_.fabric->nodes) {
-    if (is_present(node.id) && latch_differs(node.id, moving)) {
-      send(node.id, SetLasers{!wants_dark(node.id), desired_.laser_request(), sessions_[node.id.value].rearmed_latch}, sink);
+    const auto owed = owed_to(node.id, sessions_[node.id.value], moving, desired_, confirmed_);
+    if (is_present(node.id) && owed) {
+      send(node.id, *owed, sink);
     }
   }
 }
 
-void AgentSessions::rearm(Instant until) {
+void AgentSessions::await_rearm(Instant until, OwnLatches own) {
   rearm_until_ = until;
   for (AgentSession& session : sessions_) {
-    session.rearmed_latch = session.own_latch.number;
+    session.rearmed_latch = own == OwnLatches::lift ? session.own_latch.number : session.rearmed_latch;
   }
 }
 
@@ -268,6 +233,14 @@ void AgentSessions::darken_all(EffectSink& sink) const {
       send(node.id, SetLasers{false, desired_.laser_request()}, sink);
     }
   }
+}
+
+std::uint32_t present_agents(const AgentSessions& sessions) {
+  std::uint32_t count = 0;
+  for (std::uint32_t node = 0; node < sessions.size(); ++node) {
+    count += sessions.is_present(NodeId{node}) ? 1U : 0U;
+  }
+  return count;
 }
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 // AgentSessions: every agent as seen from the controller: is it there, what did it say of itself, what did its devices read
-// last, and are its lasers latched as ordered. It speaks to agents and keeps what they report; it does not judge devices, and
-// plans nothing.
+// last, and are its lasers latched as ordered. It speaks to agents and keeps what they say of themselves; it does not judge
+// devices, and plans nothing.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/control/commit/commit.hpp"
+#include "controller/control/device_readings.hpp"
 #include "controller/control/facts.hpp"
 #include "controller/control/jobs/confirmed_plans.hpp"
 #include "controller/control/jobs/desired_intent.hpp"
@@ -22,23 +23,20 @@ struct Greeting {
   bool lost_its_plan = false;       ///< and it holds nothing of the confirmed plan
 };
 
+/// What agents latched by themselves, as far as this controller knows of it: does a rearm lift that too?
+enum class OwnLatches : std::uint8_t { stay, lift };
+
 class AgentSessions {
  public:
-  AgentSessions(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
-                AlarmBoard& alarms);
+  AgentSessions(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed, AlarmBoard& alarms,
+                DeviceReadings& readings);
 
   std::size_t size() const { return sessions_.size(); }
   const AgentSession& operator[](NodeId node) const { return sessions_[node.value]; }
   bool is_present(NodeId node) const { return sessions_[node.value].is_present(); }
-  std::uint32_t present() const;
   /// What the device read last; null: nothing in this incarnation of its agent.
-  const Observation* observed(DeviceId device) const;
-  /// By device.
-  const std::vector<std::optional<Observation>>& observations() const { return observations_; }
-  /// The confirmation of the last commit that touched the device: what was read before it says nothing of that light.
-  Instant light_since(DeviceId device) const { return light_since_[device.value]; }
-  /// The same, by device.
-  const std::vector<Instant>& light_since() const { return light_since_; }
+  const Observation* observed(DeviceId device) const { return readings_.observed(device); }
+  const DeviceReadings& readings() const { return readings_; }
 
   /// Present, its lasers not latched, and not in maintenance.
   bool may_take_part(NodeId node) const;
@@ -64,11 +62,6 @@ class AgentSessions {
   bool admit(NodeId node, EffectSink& sink);
   /// `moving`: the commit that changes light now; null: none does. True: its lasers were latched off, and are not any more.
   bool keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink);
-  void keep(NodeId node, const AlarmReport& report, EffectSink& sink);
-  /// The newest of each device; one that a network overtook is dropped. Precondition: the device is its sender's. True: news.
-  bool keep(const Observation& observation);
-  /// Read by a reset that was ordered.
-  void keep_reset(const Observation& observation) { observations_[observation.device.value] = observation; }
   /// Agents that have been silent for too long.
   void sweep(EffectSink& sink);
 
@@ -76,9 +69,7 @@ class AgentSessions {
   void keep_confirmed();
   void begin_restore(NodeId node);
   /// Agents that were told to lift their latch are waited for until then.
-  void await_rearm(Instant until) { rearm_until_ = until; }
-  /// The same, of an operator who lifts what agents latched by themselves too, as far as this controller knows of it.
-  void rearm(Instant until);
+  void await_rearm(Instant until, OwnLatches own = OwnLatches::stay);
   /// An operator has seen that the lasers of this absent node are dark. Good until it greets, and for this process.
   void vouch_dark(NodeId node) { sessions_[node.value].is_reported_dark = true; }
   /// Orders about lasers, at once, so that a commit need not wait for the next heartbeats.
@@ -87,20 +78,15 @@ class AgentSessions {
   void darken_all(EffectSink& sink) const;
 
  private:
-  bool wants_dark(NodeId node) const;
-  bool latch_differs(NodeId node, const FabricCommit* moving) const;
-  bool has_reported(NodeId node) const;
-  void begin_incarnation(NodeId node);
-  void note_own_latch(NodeId node, const OwnLatch& latch, EffectSink& sink);
-
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
   const ConfirmedPlans& confirmed_;
   AlarmBoard& alarms_;
-  std::vector<AgentSession> sessions_;                    ///< index = node
-  std::vector<std::optional<Observation>> observations_;  ///< index = device
-  std::vector<Instant> light_since_;                      ///< index = device
+  DeviceReadings& readings_;
+  std::vector<AgentSession> sessions_;  ///< index = node
   Instant rearm_until_{};
 };
+
+std::uint32_t present_agents(const AgentSessions& sessions);
 
 }  // namespace loom

@@ -4,17 +4,26 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "controller/control/timers.hpp"
-#include "controller/control/watch/plausibility.hpp"
-#include "core/messages/intake_limits.hpp"
 
 namespace loom {
 namespace {
 
-/// What raises terms or revisions costs a journal row, and everybody under way his commit.
-constexpr TokenRate kClaims{limits::kClaimsBelieved, 1, Duration{limits::kClaimIntervalNs}};
+/// What only agents' machines are told.
+template <class What>
+constexpr bool kIsOfAgents =
+    std::is_same_v<What, BusReplied> || std::is_same_v<What, InterlockChanged> || std::is_same_v<What, TrafficReceived>;
+
+Alarm keyring_alarm(const Error& problem) {
+  Alarm alarm;
+  alarm.code = AlarmCode::malformed_message;
+  alarm.evidence = problem.message;
+  alarm.next_command = problem.next_command.empty() ? "loom keys list" : problem.next_command;
+  return alarm;
+}
 
 }  // namespace
 
@@ -23,30 +32,44 @@ Controller::Controller(ControllerOptions options)
       journal_(std::move(options.record_bytes)),
       audit_(facts_, journal_),
       refusals_(facts_, alarms_),
-      claims_(kClaims),
-      sessions_(facts_, desired_, confirmed_, alarms_),
+      readings_(*facts_.fabric),
+      sessions_(facts_, desired_, confirmed_, alarms_, readings_),
       unusable_(facts_, confirmed_, sessions_, alarms_),
       jobs_(facts_, desired_),
       light_(facts_, desired_, confirmed_, sessions_, jobs_),
       found_(facts_, desired_, confirmed_, sessions_, options.drift),
-      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_}),
+      numbers_(facts_, confirmed_, alarms_),
+      returns_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_}),
+      commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_, numbers_, returns_}),
       tentative_(facts_, desired_, confirmed_, found_, jobs_, unusable_),
-      reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, commits_, tentative_, unusable_}, options.drift),
-      demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, commits_, tentative_}, options.adapt),
+      reconciler_(
+          {facts_, desired_, confirmed_, journal_, alarms_, sessions_, numbers_, returns_, commits_, tentative_, unusable_},
+          options.drift),
+      demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, numbers_, commits_, tentative_}, options.adapt),
       reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_, light_, unusable_,
                 refusals_, journal_}),
       answers_(facts_, confirmed_, audit_),
-      resets_(facts_, sessions_, answers_, reports_, unusable_),
-      requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, commits_, tentative_, reconciler_, answers_,
-                 resets_, audit_, reports_, unusable_, refusals_}) {}
+      resets_(facts_, sessions_, readings_, answers_, reports_, unusable_),
+      agents_({facts_, desired_, journal_, audit_, alarms_, refusals_, sessions_, readings_, unusable_, jobs_, light_, numbers_,
+               commits_, reconciler_, demand_, resets_}),
+      changes_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, numbers_, commits_, tentative_, answers_, audit_,
+                refusals_}),
+      requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, numbers_, commits_, reconciler_, answers_,
+                 resets_, audit_, reports_, unusable_, refusals_, changes_}) {}
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
   facts_.now = now;
-  std::visit([&](const auto& what) { on(what, sink); }, event);
+  std::visit(
+      [&]<class What>(const What& what) {
+        if constexpr (!kIsOfAgents<What>) {
+          on(what, sink);
+        }
+      },
+      event);
   reconciler_.follow_commits(sink);
   audit_.follow(commits_.history(), sink);
-  const FabricCommit* moving = commits_.moving();
-  light_.follow(moving == nullptr ? nullptr : moving->shared_plan());
+  const FabricCommit* commit = moving(commits_);
+  light_.follow(commit == nullptr ? nullptr : commit->shared_plan());
 }
 
 // --- start ---------------------------------------------------------------------------------------------------------------
@@ -56,11 +79,13 @@ void Controller::restore(const std::vector<Record>& records) {
   journal_.restore(records);
   const SnapshotRecord& state = journal_.state();
   facts_.header.term = state.term;
-  desired_.restore({state.intent, state.laser_request, state.next_job, state.probation, {}});
+  desired_.restore({state.intent, state.laser_request, state.next_job, state.probation, {}}, facts_.header.clock, facts_.now);
   for (const IntentCause& cause : state.answered) {
     answers_.restore(cause);
   }
-  commits_.restore(state);
+  confirmed_.restore(state);
+  numbers_.restore(state);
+  returns_.restore(state);
   for (const auto& plan : state.uncertain) {
     unusable_.may_have_left(*plan);
   }
@@ -74,7 +99,7 @@ void Controller::restore(const std::vector<Record>& records) {
   for (const Job& job : desired_.intent().jobs) {
     const auto since = lit.find(job.id);
     const bool was_lit = since != lit.end() && since->second.stage == job.stage;
-    jobs_.restored(job.id, was_lit ? std::optional(since->second.revision) : std::nullopt);
+    jobs_.add(job.id, was_lit ? std::optional(since->second.revision) : std::nullopt);
   }
 }
 
@@ -90,12 +115,11 @@ void Controller::on(const Started& started, EffectSink& sink) {
   sink.emit(SetTimer{timers::kSweep, facts_.now + facts_.timings.beat_interval});
   sink.emit(SetTimer{timers::kBeat, facts_.now + facts_.timings.beat_interval});
   sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.reconcile_interval});
-  desired_.move_probation(started.clock, facts_.now);
   if (const auto& probation = desired_.probation()) {
     sink.emit(SetTimer{timers::kProbation, std::max(facts_.now, probation->deadline)});
   }
   reconciler_.start(sink);
-  if (!desired_.intent().jobs.empty() || commits_.has_uncertain_state()) {
+  if (!desired_.intent().jobs.empty() || !returns_.uncertain().empty()) {
     commits_.want_plan("the controller started again", sink);
   }
 }
@@ -112,99 +136,7 @@ void Controller::on(const MessageArrived& message, EffectSink& sink) {
     }
     return;
   }
-  const NodeId node = message.envelope.node;
-  const bool is_own_name = message.from.kind == Peer::Kind::agent && message.from.id == node.value;
-  if (!is_own_name || node.value >= sessions_.size()) {
-    refusals_.note({RefusalKind::foreign,
-                    message.envelope.principal,
-                    {},
-                    "node " + std::to_string(message.from.id) + " speaks as node " + std::to_string(node.value) + " of " +
-                        std::to_string(sessions_.size())},
-                   sink);
-    return;
-  }
-  if (auto refusal = judge(facts_, commits_.next_revision(), node, message.envelope)) {
-    refusals_.note({refusal->kind, message.envelope.principal, node, std::move(refusal->what)}, sink);
-    return;
-  }
-  on_agent(node, message.envelope, sink);
-}
-
-void Controller::keep_observations(NodeId node, const std::string& principal, const ObservationReport& report,
-                                   EffectSink& sink) {
-  for (const Observation& observation : report.observations) {
-    if (auto refusal = judge(facts_, node, observation)) {
-      refusals_.note({refusal->kind, principal, node, std::move(refusal->what)}, sink);
-    } else if (sessions_.keep(observation)) {
-      unusable_.observe(observation, sink);
-      light_.note_change();
-      reconciler_.judge(observation.device, sink);
-    }
-  }
-  commits_.consider_planning(sink);  // it may have waited for what devices hold
-}
-
-void Controller::on_agent(NodeId node, const Envelope& envelope, EffectSink& sink) {
-  if (const auto* hello = std::get_if<Hello>(&envelope.body)) {
-    return on_hello(node, envelope, *hello, sink);
-  }
-  if (!sessions_.admit(node, sink)) {
-    return;
-  }
-  if (const auto* heartbeat = std::get_if<Heartbeat>(&envelope.body)) {
-    if (sessions_.keep(node, *heartbeat, commits_.moving(), sink)) {
-      reconciler_.relight(node, sink);
-    }
-    commits_.begin_if_ready(sink);
-  } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
-    keep_observations(node, envelope.principal, *report, sink);
-  } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
-    commits_.on_cycle_done(node, envelope.revision, *done, sink);
-  } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
-    if (alarm->alarm.code == AlarmCode::lasers_off) {  // an interlock, or a hand at the agent
-      audit_.note(envelope.principal, Role::agent, "node " + std::to_string(node.value) + ": " + alarm->alarm.evidence, {},
-                  sink);
-    }
-    sessions_.keep(node, *alarm, sink);
-  } else if (const auto* traffic = std::get_if<TrafficReport>(&envelope.body)) {
-    demand_.keep(node, *traffic);
-  } else if (const auto* reset = std::get_if<DeviceReset>(&envelope.body)) {
-    resets_.on_answer(node, *reset, sink);
-  } else {
-    commits_.on_answer(node, envelope.revision, envelope.body, sink);
-  }
-}
-
-void Controller::on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink) {
-  const Revision gone = envelope.revision;
-  const bool raises_numbers = hello.term_seen > facts_.header.term || std::max(hello.applied, gone) >= commits_.next_revision();
-  if (raises_numbers && claims_.take(1, facts_.now) == 0) {
-    return refusals_.note(
-        {RefusalKind::implausible, envelope.principal, node,
-         "node " + std::to_string(node.value) + " says hello with term " + std::to_string(hello.term_seen.value) +
-             " and revision " + std::to_string(std::max(hello.applied, gone).value) +
-             ", above the controller's; so many such hellos came before that none is believed for " +
-             std::to_string(limits::kClaimIntervalNs / 1'000'000'000) + " s (limit kClaimsBelieved)"},
-        sink);
-  }
-  const Greeting greeting = sessions_.greet(node, hello, commits_.go_beyond(node, std::max(hello.applied, gone), sink), sink);
-  if (greeting.is_new_incarnation) {
-    demand_.forget(node);
-    reconciler_.forget(node);
-    unusable_.forget(node);
-  }
-  if (hello.term_seen > facts_.header.term) {
-    // Somebody commanded this agent under a higher term: take one above it, durably, before speaking to it.
-    facts_.header.term = Term{hello.term_seen.value + 1};
-    journal_.append(TermRecord{facts_.header.term}, WelcomeAct{node}, sink);
-  } else {
-    sessions_.welcome(node, sink);
-  }
-  if (greeting.lost_its_plan) {
-    commits_.interrupt(node, sink);
-  }
-  commits_.begin_if_ready(sink);
-  commits_.consider_planning(sink);  // it may have waited for the last agent to say hello
+  agents_.on_message(message.from, message.envelope, sink);
 }
 
 void Controller::on(const MessageRefused& refused, EffectSink& sink) {
@@ -224,7 +156,8 @@ void Controller::on(const KeysChanged& changed, EffectSink& sink) {
   facts_.keyring_digest = changed.digest;
   audit_.on_keys(changed, sink);
   if (changed.problem) {
-    return report_keyring_problem(*changed.problem, sink);
+    keyring_alarm_ = alarms_.raise_apart(keyring_alarm_, keyring_alarm(*changed.problem), facts_.now, sink);
+    return;
   }
   if (keyring_alarm_) {
     alarms_.clear(*keyring_alarm_);
@@ -237,14 +170,6 @@ void Controller::on(const KeysChanged& changed, EffectSink& sink) {
       requests_.on_key_lost(change.principal, sink);
     }
   }
-}
-
-void Controller::report_keyring_problem(const Error& problem, EffectSink& sink) {
-  Alarm alarm;
-  alarm.code = AlarmCode::malformed_message;
-  alarm.evidence = problem.message;
-  alarm.next_command = problem.next_command.empty() ? "loom keys list" : problem.next_command;
-  keyring_alarm_ = alarms_.raise_apart(keyring_alarm_, std::move(alarm), facts_.now, sink);
 }
 
 // --- timers, plans -------------------------------------------------------------------------------------------------------
@@ -276,7 +201,7 @@ void Controller::sweep(EffectSink& sink) {
   commits_.begin_if_ready(sink);
   reconciler_.follow_commits(sink);
   light_.look();
-  if (const auto name = unusable_.take_recovery(); name && commits_.misses_something()) {
+  if (const auto name = unusable_.take_recovery(); name && returns_.misses_something()) {
     commits_.want_plan(*name + " follows orders again", sink);
   }
   demand_.look(sink);
@@ -284,32 +209,37 @@ void Controller::sweep(EffectSink& sink) {
 }
 
 void Controller::on(const Planned& planned, EffectSink& sink) {
-  take_plan(planned, sink);
-  requests_.try_waiting(sink);
-}
-
-void Controller::take_plan(const Planned& planned, EffectSink& sink) {
-  if (commits_.on_planned(planned.outcome, sink)) {
-    return;
+  if (!commits_.on_planned(planned.outcome, sink)) {
+    if (auto outcome = tentative_.on_planned(planned.outcome, numbers_.next_circuit(), sink)) {
+      if (std::holds_alternative<AdoptionChange>(outcome->plan.purpose)) {
+        reconciler_.on_adoption(*outcome, sink);
+      } else if (std::holds_alternative<DemandChange>(outcome->plan.purpose)) {
+        demand_.on_tried(*outcome, sink);
+      } else {
+        changes_.on_tried(*std::move(outcome), sink);
+      }
+    }
   }
-  auto outcome = tentative_.on_planned(planned.outcome, commits_.next_circuit(), sink);
-  if (!outcome) {
-    return;
-  }
-  if (std::holds_alternative<AdoptionChange>(outcome->plan.purpose)) {
-    reconciler_.on_adoption(*outcome, sink);
-  } else if (std::holds_alternative<DemandChange>(outcome->plan.purpose)) {
-    demand_.on_tried(*outcome, sink);
-  } else {
-    requests_.on_tried(*std::move(outcome), sink);
-  }
+  changes_.try_waiting(sink);
 }
 
 // --- journal -------------------------------------------------------------------------------------------------------------
 
 void Controller::on(const Appended& appended, EffectSink& sink) {
   while (auto act = journal_.take_due(appended.count)) {
-    perform(*act, sink);
+    if (auto* answer = std::get_if<ReplyAct>(&*act)) {
+      answers_.answer(answer->to, std::move(answer->reply), sink);
+      sessions_.send_latches(moving(commits_), sink);
+      commits_.consider_planning(sink);
+    } else if (const auto* go = std::get_if<GoAct>(&*act)) {
+      commits_.on_recorded(CommitDecision::going, go->revision, sink);
+    } else if (const auto* confirm = std::get_if<ConfirmAct>(&*act)) {
+      commits_.on_recorded(CommitDecision::confirmed, confirm->revision, sink);
+    } else if (const auto* welcome = std::get_if<WelcomeAct>(&*act)) {
+      sessions_.welcome(welcome->node, sink);
+    } else {
+      commits_.consider_planning(sink);
+    }
     reconciler_.follow_commits(sink);
   }
   if (appended.snapshot_due) {
@@ -322,7 +252,7 @@ void Controller::on(const AppendFailed& failed, EffectSink& sink) {
   const bool is_first = !journal_.failure();
   for (JournalAct& act : journal_.fail(failed.error)) {
     if (auto* answer = std::get_if<ReplyAct>(&act)) {
-      requests_.on_not_recorded(*answer, sink);
+      changes_.on_not_recorded(*answer, sink);
     }
   }
   if (!is_first) {
@@ -334,22 +264,6 @@ void Controller::on(const AppendFailed& failed, EffectSink& sink) {
   alarm.next_command = failed.error.next_command.empty() ? "loom status" : failed.error.next_command;
   alarms_.raise(std::move(alarm), facts_.now, sink);
   commits_.on_journal_failed(sink);
-}
-
-void Controller::perform(JournalAct& act, EffectSink& sink) {
-  if (auto* answer = std::get_if<ReplyAct>(&act)) {
-    answers_.answer(answer->to, std::move(answer->reply), sink);
-    sessions_.send_latches(commits_.moving(), sink);
-    commits_.consider_planning(sink);
-  } else if (const auto* go = std::get_if<GoAct>(&act)) {
-    commits_.on_going_recorded(go->revision, sink);
-  } else if (const auto* confirm = std::get_if<ConfirmAct>(&act)) {
-    commits_.on_confirmed_recorded(confirm->revision, sink);
-  } else if (const auto* welcome = std::get_if<WelcomeAct>(&act)) {
-    sessions_.welcome(welcome->node, sink);
-  } else {
-    commits_.consider_planning(sink);
-  }
 }
 
 }  // namespace loom

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "controller/control/agent_messages.hpp"
 #include "controller/control/requests/operator_requests.hpp"
 #include "core/adapt_policy.hpp"
 #include "core/drift_policy.hpp"
-#include "core/messages/token_bucket.hpp"
 #include "core/step.hpp"
 #include "core/timings.hpp"
 
@@ -42,7 +42,7 @@ class Controller {
   // What tests and the simulation's script may look at.
   Term term() const { return facts_.header.term; }
   bool is_idle() const { return commits_.is_idle(); }
-  std::uint32_t present_agents() const { return sessions_.present(); }
+  std::uint32_t present_agents() const { return loom::present_agents(sessions_); }
   Revision confirmed() const { return confirmed_.revision(); }
   std::shared_ptr<const PlanResult> confirmed_plan() const { return confirmed_.present(); }
   const std::deque<CommitReport>& history() const { return commits_.history(); }
@@ -61,18 +61,9 @@ class Controller {
   void on(const Appended& appended, EffectSink& sink);
   void on(const AppendFailed& failed, EffectSink& sink);
   void on(const Planned& planned, EffectSink& sink);
-  void on(const BusReplied&, EffectSink&) {}
-  void on(const InterlockChanged&, EffectSink&) {}
-  void on(const TrafficReceived&, EffectSink&) {}
   void on(const KeysChanged& changed, EffectSink& sink);
-  void take_plan(const Planned& planned, EffectSink& sink);
   void restore(const std::vector<Record>& records);
-  void on_agent(NodeId node, const Envelope& envelope, EffectSink& sink);
-  void on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink);
-  void keep_observations(NodeId node, const std::string& principal, const ObservationReport& report, EffectSink& sink);
   void sweep(EffectSink& sink);
-  void report_keyring_problem(const Error& problem, EffectSink& sink);
-  void perform(JournalAct& act, EffectSink& sink);
 
   ControllerFacts facts_;
   DesiredIntent desired_;
@@ -82,12 +73,14 @@ class Controller {
   AlarmBoard alarms_;
   Refusals refusals_;
   std::optional<AlarmId> keyring_alarm_;  ///< the keyring file cannot be taken over
-  TokenBucket claims_;                    ///< hellos that raise terms or revisions
+  DeviceReadings readings_;
   AgentSessions sessions_;
   UnusableWatch unusable_;
   Jobs jobs_;
   LightWatch light_;
   FoundState found_;
+  RevisionNumbers numbers_;
+  CommitReturns returns_;
   CommitRunner commits_;
   TentativePlans tentative_;
   Reconciler reconciler_;
@@ -95,6 +88,8 @@ class Controller {
   Reports reports_;
   RequestAnswers answers_;
   ResetRequests resets_;
+  AgentMessages agents_;
+  OperatorChanges changes_;
   OperatorRequests requests_;
 };
 

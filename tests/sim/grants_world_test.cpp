@@ -86,7 +86,7 @@ struct Run {
   /// One iteration of the job over the light that there was.
   Result<Replay> replayed() const {
     JobSpec placed = spec;
-    placed.placement = world->controller().jobs().nodes_of(world->controller().jobs().records().begin()->first);
+    placed.placement = world->controller().jobs().facts_of(world->controller().jobs().records().begin()->first).nodes;
     std::sort(placed.placement.begin(), placed.placement.end());
     const LightTimeline light = world->light().timeline();
     Instant first = kNever;

@@ -43,10 +43,50 @@ Answer answer_of(const Body& body) {
   return {};
 }
 
+template <class Participants>  // const or not
+auto find(Participants& participants, NodeId node) -> decltype(participants.data()) {
+  const auto it = std::lower_bound(participants.begin(), participants.end(), node,
+                                   [](const Participant& a, NodeId b) { return a.node < b; });
+  return it != participants.end() && it->node == node ? &*it : nullptr;
+}
+
+std::string silent_agents(const std::vector<Participant>& participants, const StageRow& row) {
+  std::string names;
+  std::uint32_t count = 0;
+  for (const Participant& participant : participants) {
+    if (participant.progress < row.reached && ++count <= 5) {
+      names += (names.empty() ? "node " : ", ") + std::to_string(participant.node.value);
+    }
+  }
+  return std::to_string(count) + " of " + std::to_string(participants.size()) + " agents did not answer while " +
+         std::string(to_string(row.stage)) + " (" + names + (count > 5 ? ", ..." : "") + ")";
+}
+
+CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
+  CommitReport report;
+  report.revision = plan.revision;
+  report.base = plan.base;
+  report.reason = std::move(origin.reason);
+  report.ordered_by = std::move(origin.ordered_by);
+  report.agents = static_cast<std::uint32_t>(plan.changed.size());
+  report.circuits = static_cast<std::uint32_t>(plan.circuits.size());
+  report.touched = static_cast<std::uint32_t>(plan.touched.size());
+  report.switches_moved = switches_moved_by(plan);
+  report.plan = origin.plan_time;
+  report.certificate = std::move(origin.certificate);
+  report.started = now;
+  report.started_wall = origin.started_wall;
+  return report;
+}
+
 }  // namespace
 
-FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now)
-    : plan_(std::move(plan)), timings_(timings) {
+FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitOrigin origin, Instant now,
+                           Duration move_time)
+    : plan_(std::move(plan)),
+      timings_(timings),
+      measures_(report_of(plan_->plan, std::move(origin), now)),
+      move_time_(move_time) {
   const Plan& target = plan_->plan;
   participants_.reserve(target.changed.size());
   for (const NodeId node : target.changed) {
@@ -59,14 +99,6 @@ FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTim
     has_timeline_ = has_timeline_ || slice->cycle > Duration{0};
     participants_.push_back(participant);
   }
-  report_.revision = target.revision;
-  report_.base = target.base;
-  report_.reason = std::move(reason);
-  report_.agents = total();
-  report_.circuits = static_cast<std::uint32_t>(target.circuits.size());
-  report_.touched = static_cast<std::uint32_t>(target.touched.size());
-  report_.switches_moved = switches_moved_by(target);
-  report_.started = now;
 }
 
 void FabricCommit::begin(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
@@ -74,7 +106,7 @@ void FabricCommit::begin(Instant now, const EnvelopeHeader& header, EffectSink& 
 }
 
 CommitVerdict FabricCommit::verdict() const {
-  if (!failure_.empty()) {
+  if (!failure_.why.empty()) {
     return CommitVerdict::failed;
   }
   switch (stage_) {
@@ -87,11 +119,7 @@ CommitVerdict FabricCommit::verdict() const {
   }
 }
 
-const Participant* FabricCommit::find(NodeId node) const {
-  const auto it = std::lower_bound(participants_.begin(), participants_.end(), node,
-                                   [](const Participant& a, NodeId b) { return a.node < b; });
-  return it != participants_.end() && it->node == node ? &*it : nullptr;
-}
+bool FabricCommit::takes_part(NodeId node) const { return find(participants_, node) != nullptr; }
 
 void FabricCommit::set_deadline(Instant now) {
   next_tick_ = now + timings_.retry_interval;
@@ -164,54 +192,42 @@ void FabricCommit::request(const Participant& participant, const EnvelopeHeader&
 }
 
 void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const EnvelopeHeader& header, EffectSink& sink) {
-  auto* participant = const_cast<Participant*>(find(node));
+  Participant* participant = find(participants_, node);
   const Answer answer = answer_of(body);
-  if (participant == nullptr || answer.outcome == nullptr || !failure_.empty()) {
+  if (participant == nullptr || answer.outcome == nullptr || !failure_.why.empty()) {
     return;
   }
   if (!answer.outcome->ok()) {
-    const bool has_forgotten =
-        answer.outcome->error->code == ErrorCode::stale_revision && participant->progress >= CommitProgress::prepared;
-    if (has_forgotten) {
+    const Error& error = *answer.outcome->error;
+    if (error.code == ErrorCode::stale_revision && participant->progress >= CommitProgress::prepared) {
       return interrupt(node);  // a new life of the agent answers a repeated request before its hello has come
     }
-    failed_node_ = node;
-    late_ = answer.outcome->error->code == ErrorCode::timed_out;
-    surprised_ = answer.outcome->error->code == ErrorCode::busy;
-    failed_device_ = late_ || surprised_ ? std::nullopt : answer.outcome->error->device;
-    fail_with("node " + std::to_string(node.value) + " while " + std::string(to_string(stage_)) + ": " +
-              answer.outcome->error->message);
-    return;
+    CommitFailure failure;
+    failure.kind = error.code == ErrorCode::timed_out ? CommitFailureKind::late
+                   : error.code == ErrorCode::busy    ? CommitFailureKind::surprised
+                                                      : CommitFailureKind::fault;
+    failure.node = node;
+    failure.device = failure.kind == CommitFailureKind::fault ? error.device : std::nullopt;
+    failure.why = "node " + std::to_string(node.value) + " while " + std::string(to_string(stage_)) + ": " + error.message;
+    return fail_with(std::move(failure));
   }
   if (answer.reached <= participant->progress) {
     return;  // repeated
   }
   if (const auto* prepared = std::get_if<Prepared>(&body)) {
     participant->lead = prepared->lead;
-    prepare_acks_.push_back(now - participant->sent_at);
-  } else if (const auto* armed = std::get_if<Armed>(&body)) {
-    slacks_.push_back(armed->slack);
-    arm_acks_.push_back(now - participant->sent_at);
-  } else if (const auto* darkened = std::get_if<Darkened>(&body)) {
-    latenesses_.push_back(darkened->lateness);
-  } else if (const auto* applied = std::get_if<Applied>(&body)) {
-    participant->fire = applied->fire;
   }
-  advance(*participant, answer.reached, now, header, sink);
-}
-
-void FabricCommit::advance(Participant& participant, CommitProgress reached, Instant now, const EnvelopeHeader& header,
-                           EffectSink& sink) {
+  measures_.keep(body, now - participant->sent_at);
   const StageRow* row = row_of(stage_);
-  const bool was_waited_for = row != nullptr && participant.progress < row->reached;
-  participant.progress = reached;
-  if (was_waited_for && reached >= row->reached && ++done_ == total()) {
+  const bool was_waited_for = row != nullptr && participant->progress < row->reached;
+  participant->progress = answer.reached;
+  if (was_waited_for && answer.reached >= row->reached && ++done_ == total()) {
     complete_stage(now, header, sink);
   }
 }
 
 void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
-  measure_stage(now);
+  measures_.end_stage(stage_, stage_began_, now, fire_at_);
   if (stage_ == CommitState::preparing) {
     for (const Participant& participant : participants_) {
       lead_ = std::max(lead_, participant.lead);
@@ -220,65 +236,30 @@ void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, Eff
   enter(row_of(stage_)->next, now, header, sink);
 }
 
-void FabricCommit::measure_stage(Instant now) {
-  const Duration spent = now - stage_began_;
-  switch (stage_) {
-    case CommitState::preparing:
-      report_.prepare = spent;
-      break;
-    case CommitState::arming:
-      report_.arm = spent;
-      report_.wait = participants_.empty() ? Duration{0} : std::max(Duration{0}, fire_at_ - now);  // nobody is to act at T
-      break;
-    case CommitState::darkening:
-      report_.darken = std::max(Duration{0}, now - fire_at_);
-      break;
-    case CommitState::moving:
-      report_.move = spent;
-      break;
-    case CommitState::relighting:
-      report_.relight = spent;
-      break;
-    default:
-      break;
-  }
-}
-
 void FabricCommit::go(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   LOOM_ASSERT(stage_ == CommitState::firing);
   enter(CommitState::darkening, now, header, sink);
 }
 
-std::string FabricCommit::silent_agents() const {
-  const StageRow* row = row_of(stage_);
-  std::string names;
-  std::uint32_t count = 0;
-  for (const Participant& participant : participants_) {
-    if (participant.progress < row->reached && ++count <= 5) {
-      names += (names.empty() ? "node " : ", ") + std::to_string(participant.node.value);
-    }
-  }
-  return std::to_string(count) + " of " + std::to_string(total()) + " agents did not answer while " +
-         std::string(to_string(stage_)) + " (" + names + (count > 5 ? ", ..." : "") + ")";
-}
-
 void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   const StageRow* row = row_of(stage_);
-  if (row == nullptr || !failure_.empty() || now < next_tick_) {
+  if (row == nullptr || !failure_.why.empty() || now < next_tick_) {
     return;
   }
   const auto waited_for = [&](const Participant& participant) { return participant.progress < row->reached; };
   if (now >= deadline_) {
     const auto first = std::find_if(participants_.begin(), participants_.end(), waited_for);
-    failed_node_ = first->node;
-    late_ = stage_ == CommitState::arming;  // T came before they had answered
-    fail_with(silent_agents() + " within " + std::to_string((deadline_ - stage_began_) / std::chrono::milliseconds{1}) + " ms");
-    return;
+    CommitFailure failure;
+    failure.kind = stage_ == CommitState::arming ? CommitFailureKind::late : CommitFailureKind::fault;  // T came first
+    failure.node = first->node;
+    failure.why = silent_agents(participants_, *row) + " within " +
+                  std::to_string((deadline_ - stage_began_) / std::chrono::milliseconds{1}) + " ms";
+    return fail_with(std::move(failure));
   }
   for (const Participant& participant : participants_) {
     if (waited_for(participant)) {
       request(participant, header, sink);
-      ++report_.resent;
+      measures_.count_resent();
     }
   }
   next_tick_ = std::min(deadline_, next_tick_ + timings_.retry_interval);
@@ -296,37 +277,16 @@ void FabricCommit::confirm(const EnvelopeHeader& header, EffectSink& sink) const
   }
 }
 
-void FabricCommit::fail_with(std::string why) {
-  if (failure_.empty()) {
-    failure_ = std::move(why);
+void FabricCommit::fail_with(CommitFailure failure) {
+  if (failure_.why.empty()) {
+    failure_ = std::move(failure);
     next_tick_ = kNever;
   }
 }
 
 void FabricCommit::interrupt(NodeId node) {
-  if (failure_.empty()) {
-    interrupted_ = true;
-    failed_node_ = node;
-    fail_with("node " + std::to_string(node.value) + " started again in the middle of the commit");
-  }
-}
-
-CommitReport FabricCommit::report(Instant now) const {
-  CommitReport report = report_;
-  report.total = now - report.started;
-  const auto spread = [](std::vector<Duration> values) { return spread_of(values); };
-  report.prepare_ack = spread(prepare_acks_);
-  report.arm_ack = spread(arm_acks_);
-  report.slack = spread(slacks_);
-  report.lateness = spread(latenesses_);
-  std::vector<Duration> dark;
-  for (const Participant& participant : participants_) {
-    if (participant.progress == CommitProgress::applied && participant.fire.dark > Duration{0}) {
-      dark.push_back(participant.fire.dark);
-    }
-  }
-  report.dark = spread_of(dark);
-  return report;
+  fail_with({"node " + std::to_string(node.value) + " started again in the middle of the commit",
+             CommitFailureKind::interrupted, node});
 }
 
 }  // namespace loom

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/control/commit/commit_measures.hpp"
 #include "controller/control/facts.hpp"
 #include "core/message.hpp"
 #include "core/messages/report.hpp"
@@ -27,7 +28,6 @@ struct Participant {
   CommitProgress progress = CommitProgress::asked;
   Instant sent_at{};  ///< the request of the present stage, first time
   Duration lead{};
-  FireReport fire;
 };
 
 enum class CommitVerdict : std::uint8_t {
@@ -37,9 +37,35 @@ enum class CommitVerdict : std::uint8_t {
   failed,       ///< see failure() and may_have_moved()
 };
 
+/// Why a commit failed: whether the same may be tried again.
+enum class CommitFailureKind : std::uint8_t {
+  fault,        ///< of what was asked for, or of a device
+  interrupted,  ///< an agent's process died under it: no fault of what was asked for
+  late,         ///< an agent was too late for an instant: likewise, unless it happens again and again
+  surprised,    ///< a device was found other than the plan took it for: it was read, and with that the same may be planned
+};
+
+struct CommitFailure {
+  std::string why{};  ///< empty: it has not failed
+  CommitFailureKind kind = CommitFailureKind::fault;
+  NodeId node{~0U};                  ///< beyond the fabric: no agent's
+  std::optional<DeviceId> device{};  ///< that a failed driver of a participant named; none: it failed for another reason
+};
+
+/// Where a commit comes from, for its report.
+struct CommitOrigin {
+  std::string reason{};
+  std::string ordered_by{};  ///< a principal; empty: the controller itself
+  WallTime started_wall{};
+  Duration plan_time{};
+  CertificateReport certificate{};
+};
+
 class FabricCommit {
  public:
-  FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, std::string reason, Instant now);
+  /// `move_time`: how long the slowest switch that moves may take beyond the stage's deadline, minutes where a robot does it.
+  FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitOrigin origin, Instant now,
+               Duration move_time = {});
 
   /// Sends Prepare to every participant.
   void begin(Instant now, const EnvelopeHeader& header, EffectSink& sink);
@@ -52,27 +78,13 @@ class FabricCommit {
   /// Tells everybody to forget it.
   void abandon(const EnvelopeHeader& header, EffectSink& sink) const;
   void confirm(const EnvelopeHeader& header, EffectSink& sink) const;
-  void fail_with(std::string why);
-  /// An agent's process died under it: no fault of what was asked for, so that may be tried again.
+  /// The first failure stays.
+  void fail_with(CommitFailure failure);
+  /// An agent's process started again, and has forgotten it.
   void interrupt(NodeId node);
-  bool was_interrupted() const { return interrupted_; }
-  /// An agent was too late for an instant: no fault of what was asked for either, unless it happens again and again.
-  bool was_late() const { return late_; }
-  /// A device was found other than the plan took it for: it was read, and with that the same may be planned again.
-  bool was_surprised() const { return surprised_; }
-  /// What it took to plan, for the report.
-  void set_plan_time(Duration elapsed) { report_.plan = elapsed; }
-  /// How long the slowest switch that moves may take beyond the stage's deadline: minutes where a robot does it.
-  void set_move_time(Duration longest) { move_time_ = longest; }
-  void certify(CertificateReport certificate) { report_.certificate = std::move(certificate); }
 
   CommitVerdict verdict() const;
-  const std::string& failure() const { return failure_; }
-  NodeId failed_node() const { return failed_node_; }
-  /// That a failed driver of a participant named; nothing: it failed for another reason.
-  std::optional<DeviceId> failed_device() const { return failed_device_; }
-  void set_ordered_by(std::string principal) { report_.ordered_by = std::move(principal); }
-  void set_wall(WallTime started) { report_.started_wall = started; }
+  const CommitFailure& failure() const { return failure_; }
   /// Something may have gone dark or moved: the fabric needs a return.
   bool may_have_moved() const { return armed_sent_; }
   Instant next_tick() const { return next_tick_; }
@@ -82,24 +94,20 @@ class FabricCommit {
   std::shared_ptr<const PlanResult> shared_plan() const { return plan_; }
   std::uint32_t done() const { return done_; }
   std::uint32_t total() const { return static_cast<std::uint32_t>(participants_.size()); }
-  bool takes_part(NodeId node) const { return find(node) != nullptr; }
+  bool takes_part(NodeId node) const;
   /// The measured stages so far.
-  CommitReport report(Instant now) const;
+  CommitReport report(Instant now) const { return measures_.report(now); }
 
  private:
-  const Participant* find(NodeId node) const;
   void enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void set_deadline(Instant now);
   void request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const;
-  void advance(Participant& participant, CommitProgress reached, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink);
-  void measure_stage(Instant now);
-  std::string silent_agents() const;
 
   std::shared_ptr<const PlanResult> plan_;
   ControllerTimings timings_;
   std::vector<Participant> participants_;  ///< ascending node
-  CommitReport report_;
+  CommitMeasures measures_;
   CommitState stage_ = CommitState::idle;
   std::uint32_t done_ = 0;
   Instant stage_began_{};
@@ -108,19 +116,10 @@ class FabricCommit {
   Instant fire_at_{};
   Instant relight_at_{};
   Duration lead_{};
-  Duration move_time_{};
+  const Duration move_time_;
   bool has_timeline_ = false;
   bool armed_sent_ = false;
-  bool interrupted_ = false;
-  bool late_ = false;
-  bool surprised_ = false;
-  std::string failure_;
-  NodeId failed_node_{~0U};
-  std::optional<DeviceId> failed_device_;
-  std::vector<Duration> prepare_acks_;
-  std::vector<Duration> arm_acks_;
-  std::vector<Duration> slacks_;
-  std::vector<Duration> latenesses_;
+  CommitFailure failure_;
 };
 
 }  // namespace loom

@@ -1,4 +1,5 @@
-// From a wanted plan to a commit under way: planning, waiting, running, recording.
+// From a wanted plan to the end of its commit: planning, waiting, running, recording; confirmed, and a job's next stage is
+// wanted; or failed, and the last good plan comes back by itself.
 #include "controller/control/commit/commit_runner.hpp"
 
 #include <algorithm>
@@ -11,9 +12,6 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kHistoryKept = 4'096;
-/// A thousand times the lead is 20 s by default; more would be hours, and soon no number at all.
-constexpr std::uint32_t kLeadGrowths = 5;
-
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 /// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
@@ -40,10 +38,81 @@ std::vector<JobId> ids_of(const Intent& intent) {
   return ids;
 }
 
-bool has_circuit_of(const std::vector<Circuit>& circuits, JobId job, const std::vector<CircuitId>& touched) {
-  return std::any_of(circuits.begin(), circuits.end(), [&](const Circuit& circuit) {
-    return circuit.job == job && std::binary_search(touched.begin(), touched.end(), circuit.id);
-  });
+/// A laser that was read dark since it was last ordered anything shines into nothing.
+std::vector<DeviceId> unproven_lasers(const Fabric& fabric, const KnownState& known, const Plan& plan,
+                                      const UnusableWatch& unusable) {
+  std::vector<DeviceId> lasers = unprovable_lasers(fabric, known, plan);
+  std::erase_if(lasers, [&](DeviceId laser) { return unusable.is_proven_dark(laser); });
+  return lasers;
+}
+
+/// Without the jobs that it leaves out it is what is confirmed already, and that is known to be in light.
+bool is_as_confirmed(const PlanResult& plan, const ConfirmedPlans& confirmed, const Jobs& jobs) {
+  const bool is_without_whole =
+      std::any_of(plan.left_out.begin(), plan.left_out.end(), [](const LeftOut& each) { return !each.in_part; });
+  if (!is_without_whole || !confirmed.exists() || !plan.plan.changed.empty()) {
+    return false;
+  }
+  const auto awaits_confirmation = [&](const Job& job) {  // after a start: lit is what was confirmed since
+    return !plan.is_without(job.id) && jobs.at(job.id).state == JobState::pending;
+  };
+  if (std::any_of(plan.intent.jobs.begin(), plan.intent.jobs.end(), awaits_confirmation)) {
+    return false;
+  }
+  const auto planned = [](const PlanResult& result) {
+    Intent intent = result.intent;
+    std::erase_if(intent.jobs, [&](const Job& job) { return result.is_without(job.id); });
+    return intent;
+  };
+  return planned(plan) == planned(*confirmed.present());
+}
+
+CommitRecord going_record(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit, const Intent& desired) {
+  CommitRecord record{CommitDecision::going, plan->plan.revision, next_circuit, {plan, &plan->plan}};
+  if (plan->intent != desired) {  // an operator has changed it since
+    record.intent = {plan, &plan->intent};
+  }
+  return record;
+}
+
+/// The agents of a job and the lasers of its light.
+RepairScope light_of(const Job& job, const Fabric& fabric, const Plan& plan) {
+  RepairScope scope;
+  scope.nodes = job.nodes;
+  for (const Circuit& circuit : plan.circuits) {
+    const auto device = fabric.device_of_element[circuit.transmitter.value];
+    if (circuit.job == job.id && device) {
+      scope.devices.push_back(*device);
+    }
+  }
+  std::sort(scope.nodes.begin(), scope.nodes.end());
+  std::sort(scope.devices.begin(), scope.devices.end());
+  scope.devices.erase(std::unique(scope.devices.begin(), scope.devices.end()), scope.devices.end());
+  return scope;
+}
+
+/// A stage whose timeslots stayed dark is on its way to be played again.
+bool replays_a_stage(const Jobs& jobs) {
+  return std::any_of(jobs.records().begin(), jobs.records().end(),
+                     [](const auto& row) { return row.second.stage_repeats > 0 && row.second.state == JobState::committing; });
+}
+
+void append(std::deque<CommitReport>& history, CommitReport report) {
+  history.push_back(std::move(report));
+  if (history.size() > kHistoryKept) {
+    history.pop_front();
+  }
+}
+
+/// Of a plan that never became a commit.
+CommitReport refused(Revision revision, const ControllerFacts& facts, const ConfirmedPlans& confirmed) {
+  CommitReport report;
+  report.revision = revision;
+  report.base = confirmed.revision();
+  report.outcome = CommitOutcome::refused;
+  report.started = facts.now;
+  report.started_wall = facts.wall(facts.now);
+  return report;
 }
 
 }  // namespace
@@ -57,15 +126,19 @@ CommitRunner::CommitRunner(const CommitRunnerParts& parts)
       sessions_(parts.sessions),
       jobs_(parts.jobs),
       found_(parts.found),
-      unusable_(parts.unusable) {}
+      unusable_(parts.unusable),
+      numbers_(parts.numbers),
+      returns_(parts.returns),
+      admission_(facts_, desired_, confirmed_, alarms_, jobs_),
+      conditions_({facts_, confirmed_, alarms_, sessions_, jobs_, numbers_, returns_}) {}
 
 bool CommitRunner::is_idle() const {
   return facts_.started && std::holds_alternative<Idle>(phase_) && !wanted_ && journal_.is_empty();
 }
 
-const FabricCommit* CommitRunner::moving() const {
-  const auto* committing = std::get_if<Committing>(&phase_);
-  return committing == nullptr || committing->is_waiting() ? nullptr : committing->commit.get();
+const FabricCommit* moving(const CommitRunner& commits) {
+  const FabricCommit* commit = commits.under_way();
+  return commit == nullptr || commit->stage() == CommitState::idle ? nullptr : commit;
 }
 
 const FabricCommit* CommitRunner::under_way() const {
@@ -78,67 +151,20 @@ std::optional<Revision> CommitRunner::planning() const {
   return planning == nullptr ? std::nullopt : std::optional(planning->revision);
 }
 
-bool CommitRunner::is_returning(NodeId node) const {
-  return return_attempts_ <= facts_.timings.return_attempts && uncertain_.has_node(node);
-}
-
-// --- the journal's last word ---------------------------------------------------------------------------------------------
-
-void CommitRunner::restore(const SnapshotRecord& state) {
-  next_revision_ = state.next_revision;
-  next_circuit_ = state.next_circuit;
-  if (state.confirmed != nullptr) {
-    auto result = std::make_shared<PlanResult>();
-    result->plan = *state.confirmed;
-    result->intent = *state.kept.back().intent;
-    result->next_circuit = state.confirmed_next_circuit;
-    confirmed_.confirm(std::move(result));
-  }
-  known_by_ =
-      state.next_revision.value > 1 ? facts_.now + facts_.timings.stage_deadline + facts_.timings.dead_after : Instant{};
-  for (const auto& plan : state.uncertain) {
-    uncertain_.add(plan);
-  }
-  if (state.going != nullptr) {
-    uncertain_.add(state.going);
-  }
-  gone_ = confirmed_.revision();
-  for (const auto& plan : uncertain_.plans()) {
-    gone_ = std::max(gone_, plan->revision);
-  }
-}
-
-bool CommitRunner::go_beyond(NodeId node, Revision gone, EffectSink& sink) {
-  if (gone <= gone_ || gone < first_above_unknown_) {  // its row is older than any word about it
-    return gone >= first_unknown_ && gone < first_above_unknown_;
-  }
-  Alarm alarm;
-  alarm.code = AlarmCode::journal_damaged;
-  alarm.evidence =
-      "node " + number(node.value) + " has applied revision " + number(gone.value) + ", of which this journal knows nothing: ";
-  alarm.next_command = "loom device list";
-  if (gone > next_revision_ && gone.value - next_revision_.value > limits::kRevisionJump) {
-    alarm.node = node;
-    alarm.evidence += "that is more than " + number(limits::kRevisionJump) + " above its own, and not believed";
-    alarms_.raise(std::move(alarm), facts_.now, sink);
-    return true;
-  }
-  first_unknown_ = first_above_unknown_ == Revision{} ? Revision{gone_.value + 1} : first_unknown_;
-  next_revision_ = std::max(next_revision_, Revision{gone.value + 1 + limits::kRevisionsBehindApplied});
-  first_above_unknown_ = next_revision_;
-  alarm.evidence += "it is an older copy or another controller's; numbers go on at " + number(next_revision_.value) +
-                    ", and light that revision " + number(confirmed_.revision().value) +
-                    " does not have is reported as foreign";
-  alarms_.raise(std::move(alarm), facts_.now, sink);
-  return true;
-}
-
-void CommitRunner::on_journal_failed(EffectSink& sink) {
+std::string CommitRunner::waits_for() const {
   const auto* committing = std::get_if<Committing>(&phase_);
-  const bool has_gone = committing != nullptr && committing->commit->stage() > CommitState::firing;
-  if (!has_gone) {
-    fail_with("the journal takes no rows", sink);
+  if (committing == nullptr || !committing->is_waiting()) {
+    return {};
   }
+  const FabricCommit& commit = *committing->commit;
+  const std::string revision = "revision " + number(commit.revision().value) + " waits for ";
+  if (committing->step == CommitStep::waiting_for_quiet) {
+    if (const auto job = conditions_.unquiet_job(commit)) {
+      return revision + "job " + number(job->value) + " to be quiet";
+    }
+  }
+  const auto absent = conditions_.absent_agent(commit);
+  return absent ? revision + "the agent of node " + number(absent->value) : std::string{};
 }
 
 // --- planning ------------------------------------------------------------------------------------------------------------
@@ -150,22 +176,18 @@ void CommitRunner::want_plan(std::string reason, EffectSink& sink, std::string o
   consider_planning(sink);
 }
 
-/// The first plan after a start is made when every agent has said what it applied, or is given up. Nobody knows whether this
-/// journal is the newest copy: who has not greeted this controller may still be lit and steered by another one.
-Instant CommitRunner::earliest_plan() const {
-  const Instant due = awaits_reading() ? facts_.now + facts_.timings.beat_interval
-                                       : std::max(wanted_->since + facts_.timings.debounce, not_before_);
-  return std::max(due, known_by_);
-}
-
 void CommitRunner::consider_planning(EffectSink& sink) {
   if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure()) {
     return;  // whoever ends that state considers again
   }
-  if (facts_.now < known_by_ && sessions_.are_all_known()) {
-    known_by_ = {};
+  if (facts_.now < numbers_.known_by() && sessions_.are_all_known()) {
+    numbers_.all_are_known();
   }
-  if (const Instant due = earliest_plan(); facts_.now < due) {
+  const Instant due =
+      std::max(returns_.awaits_reading() ? facts_.now + facts_.timings.beat_interval
+                                         : std::max(wanted_->since + facts_.timings.debounce, returns_.not_before()),
+               numbers_.known_by());
+  if (facts_.now < due) {
     sink.emit(SetTimer{timers::kPlan, due});
     return;
   }
@@ -173,16 +195,16 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->fabric = facts_.fabric;
   found_.add_to(*request);
   request->intent = desired_.intent();
-  request->revision = next_revision_;
-  request->next_circuit = next_circuit_;
+  request->revision = numbers_.take();
+  request->next_circuit = numbers_.next_circuit();
   request->algorithm = facts_.algorithm;
   request->reason = wanted_->reason;
   request->unusable = unusable_.devices();
-  request->may_leave_out = confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : jobs_.unlit();
+  request->may_leave_out =
+      confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : unlit_jobs(desired_.intent(), jobs_);
   unusable_.planned_without(request->unusable);
-  phase_ = Planning{next_revision_, std::move(wanted_->reason), std::move(wanted_->ordered_by), desired_.intent()};
+  phase_ = Planning{request->revision, std::move(wanted_->reason), std::move(wanted_->ordered_by), desired_.intent()};
   wanted_.reset();
-  next_revision_.value += 1;
   sink.emit(MakePlan{std::move(request)});
 }
 
@@ -193,184 +215,74 @@ bool CommitRunner::on_planned(const PlanOutcome& outcome, EffectSink& sink) {
   Planning planned = std::move(std::get<Planning>(phase_));
   phase_ = Idle{};
   if (!outcome.result) {
-    refuse_plan(planned, outcome.result.error(), sink);
+    refuse_plan(std::move(planned), outcome.result.error(), sink);
   } else if (planned.intent.lasers_off != desired_.intent().lasers_off) {
     want_plan("lasers were switched while planning", sink);
   } else if (journal_.failure()) {
     want_plan(std::move(planned.reason), sink);
-  } else if (const auto refusal = journal_.refusal_of(going_record(*outcome.result))) {
-    refuse_plan(planned, *refusal, sink);
+  } else if (const auto refusal =
+                 journal_.refusal_of(going_record(*outcome.result, numbers_.next_circuit(), desired_.intent()))) {
+    refuse_plan(std::move(planned), *refusal, sink);
   } else {
     start_commit(*outcome.result, std::move(planned), outcome.elapsed, sink);
   }
   return true;
 }
 
-void CommitRunner::refuse_plan(const Planning& planned, const Error& error, EffectSink& sink) {
+void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink& sink) {
   repair_ = {};
   Alarm alarm;
   alarm.code = AlarmCode::plan_refused;
   alarm.evidence = error.message;
   alarm.next_command = "loom job list";
   alarms_.raise(std::move(alarm), facts_.now, sink);
-  CommitReport report;
-  report.revision = planned.revision;
-  report.base = confirmed_.revision();
-  report.outcome = CommitOutcome::refused;
+  CommitReport report = refused(planned.revision, facts_, confirmed_);
   report.reason = planned.reason + ": " + error.message;
-  report.started = facts_.now;
-  report.started_wall = facts_.wall(facts_.now);
-  report.ordered_by = planned.ordered_by;
-  record_history(std::move(report));
-  const bool refused = refuse_new_jobs(error.message, planned.intent);
-  take_back_requests(planned.intent);
+  report.ordered_by = std::move(planned.ordered_by);
+  append(history_, std::move(report));
+  const bool is_job_refused = admission_.take_back(planned.intent, error.message);
   journal_.append(desired_.record(), PlanAct{}, sink);
-  if (refused && (!uncertain_.empty() || has_unlit_jobs())) {
+  if (is_job_refused && (!returns_.uncertain().empty() || admission_.has_unlit_jobs())) {
     want_plan("what is left without the jobs that were refused", sink);
   }
 }
 
 // --- the commit under way ------------------------------------------------------------------------------------------------
 
-/// A node in maintenance takes part while it can be heard; nobody waits for one that is switched off, unless its light may meet
-/// what moves: that is not steered before it is proven dark.
-std::shared_ptr<const PlanResult> CommitRunner::without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
-                                                                           const KnownState& known) const {
-  const std::vector<NodeId> unproven = found_.unproven_nodes(known, plan->plan);
-  const auto is_absent = [&](NodeId node) {
-    return desired_.in_maintenance(node) && !sessions_.is_present(node) &&
-           !std::binary_search(unproven.begin(), unproven.end(), node);
-  };
-  if (unproven.empty() && std::none_of(plan->plan.changed.begin(), plan->plan.changed.end(), is_absent)) {
-    return plan;
-  }
-  auto narrowed = std::make_shared<PlanResult>(*plan);
-  merge_sorted(narrowed->plan.changed, unproven);
-  std::erase_if(narrowed->plan.changed, is_absent);
-  return narrowed;
-}
-
-/// A laser that was read dark since it was last ordered anything shines into nothing.
-std::vector<DeviceId> CommitRunner::unproven_lasers(const KnownState& known, const Plan& plan) const {
-  std::vector<DeviceId> lasers = unprovable_lasers(*facts_.fabric, known, plan);
-  std::erase_if(lasers, [this](DeviceId laser) { return unusable_.is_proven_dark(laser); });
-  return lasers;
-}
-
-/// What of a scope can be asked: agents that nobody waits for any more, and devices that the plan leaves alone, are found as
-/// they are when they come back.
-RepairScope CommitRunner::reachable(RepairScope scope, const Plan& plan) const {
-  std::erase_if(scope.nodes, [this](NodeId node) { return sessions_.is_given_up(node); });
-  const auto is_left = [&](DeviceId id) {
-    const NodeId agent = facts_.fabric->device(id).agent;
-    const auto& devices = plan.nodes[agent.value].devices;
-    return sessions_.is_given_up(agent) || std::any_of(devices.begin(), devices.end(), [&](const DevicePlan& device) {
-             return device.device == id && device.left_alone;
-           });
-  };
-  std::erase_if(scope.devices, is_left);
-  std::erase_if(scope.steering, is_left);
-  return scope;
-}
-
-/// Jobs that the plan is without: whoever waits for something that may come back goes on waiting, as does whoever had light
-/// before; any other job is refused.
-void CommitRunner::follow_left_out(const PlanResult& plan, EffectSink& sink) {
-  for (const LeftOut& each : plan.left_out) {
-    if (each.in_part || desired_.job(each.job) == nullptr) {
-      continue;
-    }
-    if (!each.devices.empty() || jobs_.had_light(each.job)) {
-      jobs_.leave_out(each.job, each.why.message);
-      if (!jobs_.had_light(each.job)) {
-        desired_.unplace(each.job);
-      }
-      continue;
-    }
-    jobs_.refuse(each.job, each.why.message);
-    desired_.remove_job(each.job);
-    Alarm alarm;
-    alarm.code = AlarmCode::plan_refused;
-    alarm.evidence = each.why.message;
-    alarm.next_command = "loom job show " + number(each.job.value);
-    alarms_.raise(std::move(alarm), facts_.now, sink);
-  }
-}
-
-/// Without the jobs that it leaves out it is what is confirmed already, and known to be in light.
-bool CommitRunner::brings_nothing(const PlanResult& plan) const {
-  const bool is_without_whole =
-      std::any_of(plan.left_out.begin(), plan.left_out.end(), [](const LeftOut& each) { return !each.in_part; });
-  if (!is_without_whole || !confirmed_.exists() || !plan.plan.changed.empty() || !uncertain_.empty() ||
-      !repair_.nodes.empty()) {
-    return false;
-  }
-  const auto awaits_confirmation = [&](const Job& job) {  // after a start: lit is what was confirmed since
-    return !plan.is_without(job.id) && jobs_.at(job.id).state == JobState::pending;
-  };
-  if (std::any_of(plan.intent.jobs.begin(), plan.intent.jobs.end(), awaits_confirmation)) {
-    return false;
-  }
-  const auto planned = [](const PlanResult& result) {
-    Intent intent = result.intent;
-    std::erase_if(intent.jobs, [&](const Job& job) { return result.is_without(job.id); });
-    return intent;
-  };
-  return planned(plan) == planned(*confirmed_.present());
-}
-
 void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink) {
-  const bool is_empty = brings_nothing(*plan);
-  follow_left_out(*plan, sink);
-  if (is_empty) {
-    CommitReport report;
-    report.revision = planned.revision;
-    report.base = confirmed_.revision();
-    report.outcome = CommitOutcome::refused;
+  const UncertainState& uncertain = returns_.uncertain();
+  const bool brings_nothing = uncertain.empty() && repair_.nodes.empty() && is_as_confirmed(*plan, confirmed_, jobs_);
+  admission_.leave_out(*plan, sink);
+  if (brings_nothing) {
+    CommitReport report = refused(planned.revision, facts_, confirmed_);
     report.reason = planned.reason + ": " + plan->left_out.front().why.message;
-    report.started = facts_.now;
-    report.started_wall = facts_.wall(facts_.now);
     report.ordered_by = std::move(planned.ordered_by);
-    record_history(std::move(report));
+    append(history_, std::move(report));
     return journal_.append(desired_.record(), PlanAct{}, sink);
   }
-  uncertain_.forget_unread();
+  returns_.begin_commit();
   Committing committing;
-  committing.is_repair = !repair_.nodes.empty() && uncertain_.empty() && plan->plan.changed.empty() && !jobs_.replays_a_stage();
-  std::vector<bool> lacks_plan(sessions_.size());
-  for (const Node& node : facts_.fabric->nodes) {
-    lacks_plan[node.id.value] = sessions_[node.id].lacks_plan;
-  }
-  RepairScope repaired = reachable(std::exchange(repair_, {}), plan->plan);
-  merge_scope(repaired, reachable(found_.otherwise(plan->plan), plan->plan));
-  const RepairScope uncertain = reachable(uncertain_.scope(), plan->plan);
-  const KnownState known = found_.known(uncertain_.plans());
-  plan = widened(std::move(plan), *facts_.fabric, uncertain, repaired, known, lacks_plan);
-  plan = without_absent_maintenance(std::move(plan), known);
-  next_circuit_ = std::max(next_circuit_, plan->next_circuit);
-  for (const Job& placed : plan->intent.jobs) {
-    if (!plan->is_without(placed.id)) {
-      desired_.place(placed);
-    }
-  }
-  jobs_.planned(*plan);
-  ControllerTimings timings = facts_.timings;  // who was too late gets four times as long
-  timings.lead_margin *= 1LL << 2 * std::min({return_attempts_, timings.late_attempts, kLeadGrowths});
-  committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(planned.reason), facts_.now);
+  committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !replays_a_stage(jobs_);
+  const KnownState known = found_.known(uncertain.plans());
+  plan = found_.widen(std::move(plan), uncertain, std::exchange(repair_, {}), known);
+  numbers_.take_circuits(plan->next_circuit);
+  admission_.place(*plan);
+  ControllerTimings timings = facts_.timings;
+  timings.lead_margin *= returns_.lead_growth();
+  CommitOrigin origin{std::move(planned.reason), std::move(planned.ordered_by), facts_.wall(facts_.now), elapsed,
+                      named(plan->plan.certificate, *facts_.fabric)};
+  const Duration move_time = move_time_of(*facts_.fabric, plan->plan);
+  committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(origin), facts_.now, move_time);
   FabricCommit& commit = *committing.commit;
-  commit.set_ordered_by(std::move(planned.ordered_by));
-  commit.set_wall(facts_.wall(facts_.now));
-  commit.set_plan_time(elapsed);
-  commit.set_move_time(move_time_of(*facts_.fabric, commit.plan().plan));
-  commit.certify(named(commit.plan().plan.certificate, *facts_.fabric));
   committing.agents_until = facts_.now + facts_.timings.stage_deadline;
   committing.quiet_until = facts_.now + facts_.timings.quiesce_deadline;
-  if (const auto lasers = unproven_lasers(known, commit.plan().plan); !lasers.empty()) {
-    for (const DeviceId laser : lasers) {
-      unusable_.hold_back(moved_in_light_of(*facts_.fabric, known, commit.plan().plan, laser), laser);
-    }
-    commit.fail_with("light of " + facts_.fabric->device(lasers.front()).name +
-                     ", which follows no order, may meet what moves, and nobody can prove it dark");
+  const auto lasers = unproven_lasers(*facts_.fabric, known, commit.plan().plan, unusable_);
+  for (const DeviceId laser : lasers) {
+    unusable_.hold_back(moved_in_light_of(*facts_.fabric, known, commit.plan().plan, laser), laser);
+  }
+  if (!lasers.empty()) {
+    commit.fail_with({"light of " + facts_.fabric->device(lasers.front()).name +
+                      ", which follows no order, may meet what moves, and nobody can prove it dark"});
     committing.is_held_back = true;
     phase_ = std::move(committing);
     return follow_commit(sink);
@@ -384,102 +296,29 @@ void CommitRunner::begin_if_ready(EffectSink& sink) {
   if (committing == nullptr || !committing->is_waiting()) {
     return;
   }
-  if (awaits_quiet(*committing, sink)) {
+  FabricCommit& commit = *committing->commit;
+  // Nobody is waited for where the light is dark already: a return, a repair.
+  const bool may_darken = returns_.uncertain().empty() && !committing->is_repair && !desired_.intent().lasers_off;
+  if (may_darken && conditions_.await_quiet(commit, committing->quiet_until, sink)) {
     committing->step = CommitStep::waiting_for_quiet;
     committing->agents_until = facts_.now + facts_.timings.stage_deadline;
     return;
   }
   committing->step = CommitStep::waiting_for_agents;
-  const auto& changed = committing->commit->plan().plan.changed;
-  const auto absent = std::find_if(changed.begin(), changed.end(), [&](NodeId node) { return !sessions_.is_ready(node); });
-  if (absent == changed.end() && committing->commit->revision() < first_above_unknown_) {
-    std::string reason = committing->commit->report(facts_.now).reason;
+  const auto absent = conditions_.absent_agent(commit);
+  if (!absent && numbers_.is_taken(commit.revision())) {
+    std::string reason = commit.report(facts_.now).reason;
     phase_ = Idle{};
-    want_plan(std::move(reason), sink);  // an agent knows another revision of this number
-  } else if (absent == changed.end()) {
+    want_plan(std::move(reason), sink);
+  } else if (!absent) {
     committing->step = CommitStep::running;
-    committing->commit->begin(facts_.now, facts_.header, sink);
+    commit.begin(facts_.now, facts_.header, sink);
     follow_commit(sink);
   } else if (facts_.now >= committing->agents_until) {
-    committing->commit->fail_with("node " + number(absent->value) + " takes part and is not connected (waited " +
-                                  std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) + " ms)");
+    commit.fail_with({"node " + number(absent->value) + " takes part and is not connected (waited " +
+                      std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) + " ms)"});
     follow_commit(sink);
   }
-}
-
-/// Is there an attended job that has not been quiet yet for the commit that waits? Nobody is waited for where the light is dark
-/// already (a return, a repair), nor for longer than the deadline.
-bool CommitRunner::awaits_quiet(const Committing& committing, EffectSink& sink) {
-  if (!uncertain_.empty() || committing.is_repair || desired_.intent().lasers_off) {
-    return false;
-  }
-  for (const auto& [id, record] : jobs_.records()) {
-    const Revision wanted = facts_.now < record.attended_until ? quiesce_of(id) : Revision{};
-    if (record.quiet_for >= wanted) {
-      continue;
-    }
-    if (facts_.now < committing.quiet_until) {
-      return true;
-    }
-    const auto waited = static_cast<std::uint64_t>(facts_.timings.quiesce_deadline / std::chrono::milliseconds{1});
-    alarms_.raise({AlarmCode::job_not_quiet,
-                   {},
-                   {},
-                   "job " + number(id.value) + " (" + jobs_.facts_of(id).name + ") was not quiet for revision " +
-                       number(wanted.value) + " within " + number(waited) + " ms; its light goes dark under it",
-                   "loom job show " + number(id.value)},
-                  facts_.now, sink);
-  }
-  return false;
-}
-
-bool CommitRunner::misses_something() const {
-  const bool is_as_ordered = confirmed_.exists() && confirmed_.intent().lasers_off == desired_.intent().lasers_off;
-  if (jobs_.any_waits() || !uncertain_.empty() || !is_as_ordered) {
-    return true;
-  }
-  const auto& circuits = confirmed_.plan().circuits;
-  return !confirmed_.present()->left_out.empty() ||
-         std::any_of(circuits.begin(), circuits.end(),
-                     [this](const Circuit& circuit) { return desired_.job(circuit.job) == nullptr; });
-}
-
-std::string CommitRunner::waits_for() const {
-  const auto* committing = std::get_if<Committing>(&phase_);
-  if (committing == nullptr || !committing->is_waiting()) {
-    return {};
-  }
-  const std::string revision = "revision " + number(committing->commit->revision().value) + " waits for ";
-  if (committing->step == CommitStep::waiting_for_quiet) {
-    for (const auto& [id, record] : jobs_.records()) {
-      if (facts_.now < record.attended_until && record.quiet_for < quiesce_of(id)) {
-        return revision + "job " + number(id.value) + " to be quiet";
-      }
-    }
-  }
-  for (const NodeId node : committing->commit->plan().plan.changed) {
-    if (!sessions_.is_ready(node)) {
-      return revision + "the agent of node " + number(node.value);
-    }
-  }
-  return {};
-}
-
-Revision CommitRunner::quiesce_of(JobId job) const {
-  const JobState state = jobs_.at(job).state;
-  if (!confirmed_.exists() || state == JobState::ended || state == JobState::refused) {
-    return {};
-  }
-  const std::vector<Circuit>& lit = confirmed_.plan().circuits;
-  const FabricCommit* commit = under_way();
-  if (commit != nullptr && has_circuit_of(lit, job, commit->plan().plan.touched)) {
-    return commit->revision();
-  }
-  const auto is_uncertain = [&](const Circuit& circuit) {
-    const auto device = facts_.fabric->device_of_element[circuit.transmitter.value];
-    return circuit.job == job && device && uncertain_.has_device(*device);
-  };
-  return std::any_of(lit.begin(), lit.end(), is_uncertain) ? next_revision_ : Revision{};
 }
 
 void CommitRunner::on_answer(NodeId node, Revision revision, const Body& answer, EffectSink& sink) {
@@ -508,17 +347,17 @@ void CommitRunner::interrupt(NodeId node, EffectSink& sink) {
 
 void CommitRunner::fail_with(std::string why, EffectSink& sink) {
   if (auto* committing = std::get_if<Committing>(&phase_)) {
-    committing->commit->fail_with(std::move(why));
+    committing->commit->fail_with({std::move(why)});
     follow_commit(sink);
   }
 }
 
-CommitRecord CommitRunner::going_record(const std::shared_ptr<const PlanResult>& plan) const {
-  CommitRecord record{CommitDecision::going, plan->plan.revision, next_circuit_, {plan, &plan->plan}};
-  if (plan->intent != desired_.intent()) {  // an operator has changed it since
-    record.intent = {plan, &plan->intent};
+void CommitRunner::on_journal_failed(EffectSink& sink) {
+  const auto* committing = std::get_if<Committing>(&phase_);
+  const bool has_gone = committing != nullptr && committing->commit->stage() > CommitState::firing;
+  if (!has_gone) {
+    fail_with("the journal takes no rows", sink);
   }
-  return record;
 }
 
 /// What the commit's verdict asks for now.
@@ -531,15 +370,16 @@ void CommitRunner::follow_commit(EffectSink& sink) {
     case CommitVerdict::wants_going:
       if (committing.step == CommitStep::running) {
         committing.step = CommitStep::recording_going;
-        gone_ = std::max(gone_, commit.revision());
+        numbers_.went(commit.revision());
         journal_.append(desired_.record(), sink);
-        journal_.append(going_record(commit.shared_plan()), GoAct{commit.revision()}, sink);
+        journal_.append(going_record(commit.shared_plan(), numbers_.next_circuit(), desired_.intent()),
+                        GoAct{commit.revision()}, sink);
       }
       break;
     case CommitVerdict::applied:
       if (committing.step == CommitStep::running) {
         committing.step = CommitStep::recording_confirmed;
-        journal_.append(CommitRecord{CommitDecision::confirmed, commit.revision(), next_circuit_, nullptr},
+        journal_.append(CommitRecord{CommitDecision::confirmed, commit.revision(), numbers_.next_circuit(), nullptr},
                         ConfirmAct{commit.revision()}, sink);
       }
       break;
@@ -551,44 +391,110 @@ void CommitRunner::follow_commit(EffectSink& sink) {
   }
 }
 
-void CommitRunner::on_going_recorded(Revision revision, EffectSink& sink) {
+void CommitRunner::on_recorded(CommitDecision decision, Revision revision, EffectSink& sink) {
   auto* committing = std::get_if<Committing>(&phase_);
-  const bool is_awaited =
-      committing != nullptr && committing->step == CommitStep::recording_going && committing->commit->revision() == revision;
-  if (is_awaited) {
-    committing->step = CommitStep::running;
-    committing->commit->go(facts_.now, facts_.header, sink);
-    follow_commit(sink);
+  const CommitStep awaited = decision == CommitDecision::going ? CommitStep::recording_going : CommitStep::recording_confirmed;
+  if (committing == nullptr || committing->step != awaited || committing->commit->revision() != revision) {
+    return;
+  }
+  if (decision == CommitDecision::confirmed) {
+    return finish_confirmed(sink);
+  }
+  committing->step = CommitStep::running;
+  committing->commit->go(facts_.now, facts_.header, sink);
+  follow_commit(sink);
+}
+
+// --- confirmed -----------------------------------------------------------------------------------------------------------
+
+void CommitRunner::finish_confirmed(EffectSink& sink) {
+  const std::unique_ptr<FabricCommit> commit = std::move(std::get<Committing>(phase_).commit);
+  confirmed_.confirm(commit->shared_plan());
+  unusable_.commit_confirmed();
+  alarms_.clear(AlarmCode::plan_refused);
+  alarms_.clear(AlarmCode::commit_returned);
+  alarms_.clear(AlarmCode::confirm_overdue);
+  commit->confirm(facts_.header, sink);
+  CommitReport report = commit->report(facts_.now);
+  report.outcome = CommitOutcome::committed;
+  append(history_, std::move(report));
+  phase_ = Idle{};
+  end_ = CommitEnd{true, false, nullptr};
+  returns_.end();
+  sessions_.keep_confirmed();
+  sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.debounce});
+  jobs_.confirmed(*confirmed_.present());
+  for (const JobId id : jobs_in_light(jobs_)) {
+    advance_stage(id, sink);
+  }
+  const auto waits = [](const JobSchedule& schedule) { return schedule.waiting > 0; };
+  const auto& schedules = confirmed_.present()->schedule.jobs;
+  if (std::any_of(schedules.begin(), schedules.end(), waits)) {
+    want_plan("look-ahead panels are wired", sink);  // what waited for them may flip to them
+  }
+  consider_planning(sink);
+}
+
+// --- failed --------------------------------------------------------------------------------------------------------------
+
+void CommitRunner::finish_failed(EffectSink& sink) {
+  const bool is_repair = std::get<Committing>(phase_).is_repair;
+  const bool is_held_back = std::get<Committing>(phase_).is_held_back;
+  const std::shared_ptr<const FabricCommit> failed = std::move(std::get<Committing>(phase_).commit);
+  phase_ = Idle{};
+  end_ = CommitEnd{false, is_repair, failed};
+  failed->abandon(facts_.header, sink);
+  CommitReport report = failed->report(facts_.now);
+  report.outcome = failed->may_have_moved() ? CommitOutcome::returned : CommitOutcome::abandoned;
+  report.reason += ": " + failed->failure().why;
+  append(history_, std::move(report));
+  const bool is_contained = unusable_.commit_failed(*failed, sink) || is_held_back;
+  const CommitRecord returned{CommitDecision::returned, failed->revision(), numbers_.next_circuit(), nullptr};
+  if (is_repair) {  // there is no revision to return to
+    return journal_.append(returned, PlanAct{}, sink);
+  }
+  returns_.add(*failed, sink);
+  const bool is_wanted_again = journal_.failure() ||  // nobody's fault; a new incarnation finds what was wanted
+                               returns_.may_try_again(*failed, is_contained);
+  if (is_wanted_again) {
+    admission_.want_again(failed->plan(), is_contained);
+  } else {
+    admission_.take_back(failed->plan().intent, failed->failure().why);
+  }
+  journal_.append(desired_.record(), PlanAct{}, sink);
+  journal_.append(returned, PlanAct{}, sink);
+  if (returns_.uncertain().empty() && !is_wanted_again) {
+    return consider_planning(sink);
+  }
+  if (auto reason = returns_.begin_attempt(*failed, is_wanted_again, sink)) {
+    want_plan(*std::move(reason), sink);
   }
 }
 
-void CommitRunner::on_confirmed_recorded(Revision revision, EffectSink& sink) {
-  const auto* committing = std::get_if<Committing>(&phase_);
-  const bool is_awaited = committing != nullptr && committing->step == CommitStep::recording_confirmed &&
-                          committing->commit->revision() == revision;
-  if (is_awaited) {
-    finish_confirmed(sink);
+// --- stages --------------------------------------------------------------------------------------------------------------
+
+void CommitRunner::advance_stage(JobId job, EffectSink& sink) {
+  const auto dark = jobs_.take_played_stage(job);
+  const Job* wanted = desired_.job(job);
+  if (!dark || wanted == nullptr) {
+    return;
   }
-}
-
-// --- uncertain devices ---------------------------------------------------------------------------------------------------
-
-/// Not longer than one poll: a device that cannot be read will tell so by itself.
-bool CommitRunner::awaits_reading() const {
-  const Instant since = uncertain_.unread_since();
-  const auto is_unread = [&](DeviceId id) {
-    const Observation* seen = sessions_.observed(id);
-    return seen == nullptr || seen->read_at < since;
-  };
-  return facts_.now < since + poll_bound(facts_.timings) &&
-         std::any_of(uncertain_.unread().begin(), uncertain_.unread().end(), is_unread);
-}
-
-void CommitRunner::record_history(CommitReport report) {
-  history_.push_back(std::move(report));
-  if (history_.size() > kHistoryKept) {
-    history_.pop_front();
+  if (*dark > 0 && jobs_.at(job).stage_repeats < facts_.timings.late_attempts && confirmed_.exists()) {
+    merge_scope(repair_, light_of(*wanted, *facts_.fabric, confirmed_.plan()));  // relays wait for it: all nodes of the job
+    jobs_.repeat_stage(job, numbers_.next());
+    return want_plan("job " + number(job.value) + " plays stage " + number(wanted->stage + 1) + " again: " + number(*dark) +
+                         (*dark == 1 ? " timeslot" : " timeslots") + " stayed dark",
+                     sink);
   }
+  const std::uint32_t next = wanted->stage + 1;
+  const std::uint32_t stages = jobs_.at(job).stages;
+  if (next >= stages) {
+    return jobs_.played_to_end(job);
+  }
+  desired_.go_to_stage(job, next);
+  jobs_.next_stage(job, numbers_.next());
+  journal_.append(desired_.record(), PlanAct{}, sink);
+  want_plan("job " + number(job.value) + " goes to stage " + number(next + 1) + " of " + number(stages), sink);
 }
 
 }  // namespace loom

@@ -26,7 +26,7 @@ std::vector<const Observation*> FoundState::fresh() const {
   for (const Device& device : facts_.fabric->devices) {
     const Observation* seen = sessions_.observed(device.id);
     const bool is_fresh =
-        seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.light_since(device.id);
+        seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.readings().light_since(device.id);
     const AgentSession& session = sessions_[device.agent];
     const bool went_dark = device.role == DeviceRole::transmitter && (session.lasers_latched_off || session.is_reported_dark);
     observations.push_back(is_fresh && !went_dark ? seen : nullptr);
@@ -102,6 +102,7 @@ KnownState FoundState::known(const std::vector<std::shared_ptr<const Plan>>& unc
   return known;
 }
 
+/// What a commit of this plan has to set at agents that hold another plan, beside what it changes: it was read to be otherwise.
 /// Nothing where somebody would have to take part who cannot.
 RepairScope FoundState::otherwise(const Plan& plan) const {
   const std::vector<const Observation*> observations = fresh();
@@ -125,6 +126,7 @@ RepairScope FoundState::otherwise(const Plan& plan) const {
   return all_can ? scope : RepairScope{};
 }
 
+/// Nodes, ascending, that nobody waits for although their light may meet what this plan moves.
 std::vector<NodeId> FoundState::unproven_nodes(const KnownState& known, const Plan& plan) const {
   std::vector<NodeId> alone;
   std::copy_if(desired_.intent().maintenance.begin(), desired_.intent().maintenance.end(), std::back_inserter(alone),
@@ -140,6 +142,53 @@ std::vector<NodeId> FoundState::unproven_nodes(const KnownState& known, const Pl
     }
   }
   return {unproven.begin(), unproven.end()};
+}
+
+/// A node in maintenance takes part while it can be heard; nobody waits for one that is switched off, unless its light may meet
+/// what moves: that is not steered before it is proven dark.
+std::shared_ptr<const PlanResult> FoundState::without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
+                                                                         const KnownState& known) const {
+  const std::vector<NodeId> unproven = unproven_nodes(known, plan->plan);
+  const auto is_absent = [&](NodeId node) {
+    return desired_.in_maintenance(node) && !sessions_.is_present(node) &&
+           !std::binary_search(unproven.begin(), unproven.end(), node);
+  };
+  if (unproven.empty() && std::none_of(plan->plan.changed.begin(), plan->plan.changed.end(), is_absent)) {
+    return plan;
+  }
+  auto narrowed = std::make_shared<PlanResult>(*plan);
+  merge_sorted(narrowed->plan.changed, unproven);
+  std::erase_if(narrowed->plan.changed, is_absent);
+  return narrowed;
+}
+
+/// What of a scope can be asked: agents that nobody waits for any more, and devices that the plan leaves alone, are found as
+/// they are when they come back.
+RepairScope FoundState::reachable(RepairScope scope, const Plan& plan) const {
+  std::erase_if(scope.nodes, [this](NodeId node) { return sessions_.is_given_up(node); });
+  const auto is_left = [&](DeviceId id) {
+    const NodeId agent = facts_.fabric->device(id).agent;
+    const auto& devices = plan.nodes[agent.value].devices;
+    return sessions_.is_given_up(agent) || std::any_of(devices.begin(), devices.end(), [&](const DevicePlan& device) {
+             return device.device == id && device.left_alone;
+           });
+  };
+  std::erase_if(scope.devices, is_left);
+  std::erase_if(scope.steering, is_left);
+  return scope;
+}
+
+std::shared_ptr<const PlanResult> FoundState::widen(std::shared_ptr<const PlanResult> plan, const UncertainState& uncertain,
+                                                    const RepairScope& repaired, const KnownState& known) const {
+  std::vector<bool> lacks_plan(sessions_.size());
+  for (const Node& node : facts_.fabric->nodes) {
+    lacks_plan[node.id.value] = sessions_[node.id].lacks_plan;
+  }
+  RepairScope repairs = reachable(repaired, plan->plan);
+  merge_scope(repairs, reachable(otherwise(plan->plan), plan->plan));
+  const RepairScope suspected = reachable(uncertain.scope(), plan->plan);
+  plan = widened(std::move(plan), *facts_.fabric, suspected, repairs, known, lacks_plan);
+  return without_absent_maintenance(std::move(plan), known);
 }
 
 }  // namespace loom

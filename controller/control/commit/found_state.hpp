@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controller/control/agent_sessions.hpp"
+#include "controller/control/commit/uncertain_state.hpp"
 #include "controller/control/facts.hpp"
 #include "controller/control/jobs/confirmed_plans.hpp"
 #include "controller/control/jobs/desired_intent.hpp"
@@ -27,13 +28,17 @@ class FoundState {
   void add_to(PlanRequest& request) const;
   /// `uncertain`: what went and was not confirmed. Good as long as it, and no event has come.
   KnownState known(const std::vector<std::shared_ptr<const Plan>>& uncertain) const;
-  /// What a commit of this plan has to set at agents that hold another plan, beside what it changes: it was read to be
-  /// otherwise.
-  RepairScope otherwise(const Plan& plan) const;
-  /// Nodes, ascending, that nobody waits for although their light may meet what this plan moves.
-  std::vector<NodeId> unproven_nodes(const KnownState& known, const Plan& plan) const;
+  /// The plan as it is committed: widened to what is uncertain, to what is repaired and to what its agents were read to hold
+  /// otherwise; without nodes in maintenance that are switched off.
+  std::shared_ptr<const PlanResult> widen(std::shared_ptr<const PlanResult> plan, const UncertainState& uncertain,
+                                          const RepairScope& repaired, const KnownState& known) const;
 
  private:
+  RepairScope otherwise(const Plan& plan) const;
+  RepairScope reachable(RepairScope scope, const Plan& plan) const;
+  std::vector<NodeId> unproven_nodes(const KnownState& known, const Plan& plan) const;
+  std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
+                                                               const KnownState& known) const;
   std::vector<const Observation*> fresh() const;
   bool may_darken(DeviceId laser) const;
   bool is_left_to_itself(NodeId node) const;

@@ -20,6 +20,38 @@ ReconcileLimits limits_of(const ControllerTimings& timings) {
   return limits;
 }
 
+/// Agents that came back without their plan, and whose devices have all been read since: they are given it again.
+std::vector<NodeId> to_be_restored(const Fabric& fabric, const AgentSessions& sessions) {
+  std::vector<NodeId> nodes;
+  for (const Node& node : fabric.nodes) {
+    if (sessions.may_be_restored(node.id)) {
+      nodes.push_back(node.id);
+    }
+  }
+  return nodes;
+}
+
+/// Light that the repair darkened beside the devices that it was about, where its agents can bring it back.
+RepairScope taken_away_by(const FabricCommit& failed, const std::vector<DeviceId>& repaired, const Fabric& fabric,
+                          const AgentSessions& sessions) {
+  RepairScope rest;
+  for (const NodePlan& node : failed.plan().plan.nodes) {
+    if (!failed.takes_part(node.node) || node.node == failed.failure().node || !sessions.may_take_part(node.node)) {
+      continue;
+    }
+    for (const DevicePlan& device : node.devices) {
+      if (device.touched && !std::binary_search(repaired.begin(), repaired.end(), device.device)) {
+        rest.devices.push_back(device.device);
+      }
+    }
+    if (!rest.devices.empty() && fabric.device(rest.devices.back()).agent == node.node) {
+      rest.nodes.push_back(node.node);
+    }
+  }
+  std::sort(rest.devices.begin(), rest.devices.end());
+  return rest;
+}
+
 }  // namespace
 
 Reconciler::Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy)
@@ -29,6 +61,8 @@ Reconciler::Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy)
       journal_(parts.journal),
       alarms_(parts.alarms),
       sessions_(parts.sessions),
+      numbers_(parts.numbers),
+      returns_(parts.returns),
       commits_(parts.commits),
       tentative_(parts.tentative),
       unusable_(parts.unusable),
@@ -62,9 +96,9 @@ void Reconciler::relight(NodeId node, EffectSink& sink) {
 /// A device of an agent that a commit is moving, that is being returned or is in maintenance is not judged: it is not meant to
 /// be right.
 bool Reconciler::is_judged(NodeId node) const {
-  const FabricCommit* moving = commits_.moving();
-  const bool moves = moving != nullptr && moving->takes_part(node);
-  return judges() && !moves && !commits_.is_returning(node) && !desired_.in_maintenance(node);
+  const FabricCommit* commit = moving(commits_);
+  const bool moves = commit != nullptr && commit->takes_part(node);
+  return judges() && !moves && !returns_.is_returning(node) && !desired_.in_maintenance(node);
 }
 
 const DevicePlan* Reconciler::desired_of(DeviceId id) const {
@@ -85,7 +119,7 @@ void Reconciler::judge(DeviceId id, EffectSink& sink) {
   const Observation* seen = sessions_.observed(id);
   Drift drift = loom::drift_of(*facts_.fabric, *plan, seen, facts_.now, limits_of(facts_.timings));
   const bool older_than_light =
-      seen != nullptr && seen->health != DeviceHealth::failed && seen->read_at <= sessions_.light_since(id);
+      seen != nullptr && seen->health != DeviceHealth::failed && seen->read_at <= sessions_.readings().light_since(id);
   if (drift != Drift::stale && older_than_light) {
     drift = Drift::none;  // its last commit read it back; this reading is of before
   }
@@ -168,17 +202,6 @@ void Reconciler::alarm_of_given_up(EffectSink& sink) {
 
 // --- repairing -----------------------------------------------------------------------------------------------------------
 
-/// Agents that came back without their plan, and whose devices have all been read since: they are given it again.
-std::vector<NodeId> Reconciler::to_be_restored() const {
-  std::vector<NodeId> nodes;
-  for (const Node& node : facts_.fabric->nodes) {
-    if (sessions_.may_be_restored(node.id)) {
-      nodes.push_back(node.id);
-    }
-  }
-  return nodes;
-}
-
 /// What a repair of these would touch; nothing if somebody would have to take part who cannot.
 std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& devices,
                                                 const std::vector<NodeId>& restored) const {
@@ -186,7 +209,7 @@ std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& dev
   for (const Device& device : facts_.fabric->devices) {  // of the others too: light goes where they stand, and shines unasked
     const Observation* seen = sessions_.observed(device.id);
     const bool is_drifted = std::binary_search(devices.begin(), devices.end(), device.id);
-    const bool is_fresh = seen != nullptr && seen->read_at > sessions_.light_since(device.id);
+    const bool is_fresh = seen != nullptr && seen->read_at > sessions_.readings().light_since(device.id);
     observations.push_back(is_drifted || is_fresh ? seen : nullptr);
   }
   RepairScope scope = repair_scope(*facts_.fabric, desired_plan(), devices, observations, restored);
@@ -223,7 +246,7 @@ void Reconciler::reconcile(EffectSink& sink) {
     const bool is_anothers = !confirmed_.exists() && sessions_[node].applied != Revision{};
     return !sessions_.may_take_part(node) || !is_judged(node) || is_anothers || unusable_.is_unusable(id);
   });
-  const std::vector<NodeId> restored = to_be_restored();
+  const std::vector<NodeId> restored = to_be_restored(*facts_.fabric, sessions_);
   if (devices.empty() && restored.empty()) {
     return;
   }
@@ -268,7 +291,7 @@ void Reconciler::on_commit_end(const CommitEnd& end, EffectSink& sink) {
   }
   alarm_of_failed_repair(*end.failed, sink);
   judge_everything_ = true;
-  RepairScope rest = taken_away_by(*end.failed);
+  RepairScope rest = taken_away_by(*end.failed, repairing_, *facts_.fabric, sessions_);
   if (end.failed->may_have_moved() && !rest.devices.empty() && !repairing_.empty()) {
     repairing_.clear();  // once: if this fails too, its light is missing and is repaired as such
     commits_.repair_with_next_plan(std::move(rest));
@@ -281,33 +304,13 @@ void Reconciler::on_commit_end(const CommitEnd& end, EffectSink& sink) {
 void Reconciler::alarm_of_failed_repair(const FabricCommit& failed, EffectSink& sink) {
   Alarm alarm;
   alarm.code = AlarmCode::drift;
-  if (failed.failed_node().value < sessions_.size()) {
-    alarm.node = failed.failed_node();
+  if (failed.failure().node.value < sessions_.size()) {
+    alarm.node = failed.failure().node;
   }
   alarm.device = repairing_.empty() ? std::nullopt : std::optional(repairing_.front());
-  alarm.evidence = "revision " + std::to_string(failed.revision().value) + " did not repair: " + failed.failure();
+  alarm.evidence = "revision " + std::to_string(failed.revision().value) + " did not repair: " + failed.failure().why;
   alarm.next_command = "loom schedule history";
   alarms_.raise(std::move(alarm), facts_.now, sink);
-}
-
-/// Light that the repair darkened beside the devices that it was about, where its agents can bring it back.
-RepairScope Reconciler::taken_away_by(const FabricCommit& failed) const {
-  RepairScope rest;
-  for (const NodePlan& node : failed.plan().plan.nodes) {
-    if (!failed.takes_part(node.node) || node.node == failed.failed_node() || !sessions_.may_take_part(node.node)) {
-      continue;
-    }
-    for (const DevicePlan& device : node.devices) {
-      if (device.touched && !std::binary_search(repairing_.begin(), repairing_.end(), device.device)) {
-        rest.devices.push_back(device.device);
-      }
-    }
-    if (!rest.devices.empty() && facts_.fabric->device(rest.devices.back()).agent == node.node) {
-      rest.nodes.push_back(node.node);
-    }
-  }
-  std::sort(rest.devices.begin(), rest.devices.end());
-  return rest;
 }
 
 }  // namespace loom

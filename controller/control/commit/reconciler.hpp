@@ -20,6 +20,8 @@ struct ReconcilerParts {
   JournalQueue& journal;
   AlarmBoard& alarms;
   AgentSessions& sessions;
+  const RevisionNumbers& numbers;
+  const CommitReturns& returns;
   CommitRunner& commits;
   TentativePlans& tentative;
   const UnusableWatch& unusable;
@@ -59,12 +61,10 @@ class Reconciler {
   void judge_all(EffectSink& sink);
   void alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink& sink);
   void alarm_of_given_up(EffectSink& sink);
-  std::vector<NodeId> to_be_restored() const;
   std::optional<RepairScope> scope_of(const std::vector<DeviceId>& devices, const std::vector<NodeId>& restored) const;
   void want_repair(RepairScope scope, EffectSink& sink);
   void on_commit_end(const CommitEnd& end, EffectSink& sink);
   void alarm_of_failed_repair(const FabricCommit& failed, EffectSink& sink);
-  RepairScope taken_away_by(const FabricCommit& failed) const;
 
   // reconciler_adopt.cpp: what was found becomes desired
   bool adopt(EffectSink& sink);
@@ -77,6 +77,8 @@ class Reconciler {
   JournalQueue& journal_;
   AlarmBoard& alarms_;
   AgentSessions& sessions_;
+  const RevisionNumbers& numbers_;
+  const CommitReturns& returns_;
   CommitRunner& commits_;
   TentativePlans& tentative_;
   const UnusableWatch& unusable_;

@@ -66,7 +66,7 @@ bool Reconciler::adopt(EffectSink& sink) {
     set_override(changed, override);
     return changed;
   }};
-  if (const auto refused = tentative_.begin(std::move(plan), commits_.next_circuit(), sink)) {
+  if (const auto refused = tentative_.begin(std::move(plan), numbers_.next_circuit(), sink)) {
     on_adoption(*refused, sink);
   }
   return true;

@@ -4,6 +4,18 @@
 #include <algorithm>
 
 namespace loom {
+
+void ConfirmedPlans::restore(const SnapshotRecord& state) {
+  if (state.confirmed == nullptr) {
+    return;
+  }
+  auto result = std::make_shared<PlanResult>();
+  result->plan = *state.confirmed;
+  result->intent = *state.kept.back().intent;
+  result->next_circuit = state.confirmed_next_circuit;
+  confirm(std::move(result));
+}
+
 std::shared_ptr<const Plan> ConfirmedPlans::base() const {
   return exists() ? std::shared_ptr<const Plan>(present_, &present_->plan) : nullptr;
 }

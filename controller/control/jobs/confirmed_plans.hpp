@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/journal/journal.hpp"
 #include "core/planning.hpp"
 
 namespace loom {
@@ -28,6 +29,8 @@ class ConfirmedPlans {
   bool has_light_at(NodeId node) const { return exists() && !plan().nodes[node.value].ends.empty(); }
 
   void confirm(std::shared_ptr<const PlanResult> plan) { present_ = std::move(plan); }
+  /// What was found in the journal, which keeps plans and no schedules.
+  void restore(const SnapshotRecord& state);
 
  private:
   std::shared_ptr<const PlanResult> present_;

@@ -44,6 +44,7 @@ DemandFollower::DemandFollower(const DemandFollowerParts& parts, const AdaptPoli
       journal_(parts.journal),
       alarms_(parts.alarms),
       jobs_(parts.jobs),
+      numbers_(parts.numbers),
       commits_(parts.commits),
       tentative_(parts.tentative),
       policy_(policy) {}
@@ -75,7 +76,7 @@ void DemandFollower::look(EffectSink& sink) {
     const Job* job = desired_.job(each.first);
     const bool is_over = job == nullptr || !job->spec.adapt;
     if (is_over && each.second.is_restless()) {
-      alarms_.clear(AlarmCode::demand_unsteady, first_node(jobs_.nodes_of(each.first)));
+      alarms_.clear(AlarmCode::demand_unsteady, first_node(jobs_.facts_of(each.first).nodes));
     }
     return is_over;
   });
@@ -130,7 +131,7 @@ void DemandFollower::begin(const Job& job, DemandWatch& watch, EffectSink& sink)
     return with;
   }};
   watch.begin("a plan for the measured demand is on trial");
-  if (const auto refused = tentative_.begin(std::move(plan), commits_.next_circuit(), sink)) {
+  if (const auto refused = tentative_.begin(std::move(plan), numbers_.next_circuit(), sink)) {
     on_tried(*refused, sink);
   }
 }
@@ -159,8 +160,8 @@ void DemandFollower::on_tried(const TentativeOutcome& outcome, EffectSink& sink)
     return watch.cancel();  // something else came first: judged again
   }
   desired_.replace(tried.intent);
-  jobs_.follow(outcome.plan.before, commits_.next_revision());
-  watch.begin("followed by revision " + number(commits_.next_revision().value) + ": an iteration takes " +
+  jobs_.follow(outcome.plan.before, numbers_.next());
+  watch.begin("followed by revision " + number(numbers_.next().value) + ": an iteration takes " +
               in_seconds(*compared.planned) + " over it, " +
               (compared.present ? in_seconds(*compared.present) + " over the light before"
                                 : "over the light before it cannot be played (" + compared.why_not_present + ")"));

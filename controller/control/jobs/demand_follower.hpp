@@ -19,6 +19,7 @@ struct DemandFollowerParts {
   JournalQueue& journal;
   AlarmBoard& alarms;
   Jobs& jobs;
+  const RevisionNumbers& numbers;
   CommitRunner& commits;
   TentativePlans& tentative;
 };
@@ -52,6 +53,7 @@ class DemandFollower {
   JournalQueue& journal_;
   AlarmBoard& alarms_;
   Jobs& jobs_;
+  const RevisionNumbers& numbers_;
   CommitRunner& commits_;
   TentativePlans& tentative_;
   AdaptPolicy policy_;

@@ -14,6 +14,11 @@ const Job* job_of(const Intent& intent, JobId id) {
   return it == intent.jobs.end() ? nullptr : &*it;
 }
 
+Job* find(Intent& intent, JobId id) {
+  const auto it = std::find_if(intent.jobs.begin(), intent.jobs.end(), [&](const Job& job) { return job.id == id; });
+  return it == intent.jobs.end() ? nullptr : &*it;
+}
+
 }  // namespace
 
 void set_member(std::vector<NodeId>& sorted, NodeId node, bool is_member) {
@@ -39,9 +44,9 @@ void set_override(Intent& intent, const DeviceOverride& wanted) {
 
 const Job* DesiredIntent::job(JobId id) const { return job_of(intent_, id); }
 
-Job* DesiredIntent::find(JobId id) {
-  const auto it = std::find_if(intent_.jobs.begin(), intent_.jobs.end(), [&](const Job& job) { return job.id == id; });
-  return it == intent_.jobs.end() ? nullptr : &*it;
+void DesiredIntent::add_job(Job job) {
+  next_job_ = std::max(next_job_, JobId{job.id.value + 1});
+  intent_.jobs.push_back(std::move(job));
 }
 
 bool DesiredIntent::in_maintenance(NodeId node) const {
@@ -68,7 +73,7 @@ void DesiredIntent::unpin(JobId id) {
 }
 
 void DesiredIntent::place(const Job& placed) {
-  Job* job = find(placed.id);
+  Job* job = find(intent_, placed.id);
   if (job != nullptr && job->nodes.empty()) {
     job->nodes = placed.nodes;
     job->share = placed.share;
@@ -76,20 +81,20 @@ void DesiredIntent::place(const Job& placed) {
 }
 
 void DesiredIntent::unplace(JobId id) {
-  if (Job* job = find(id); job != nullptr && job->spec.placement.empty()) {
+  if (Job* job = find(intent_, id); job != nullptr && job->spec.placement.empty()) {
     job->nodes.clear();
     job->share.clear();
   }
 }
 
 void DesiredIntent::go_to_stage(JobId id, std::uint32_t stage) {
-  Job* job = find(id);
+  Job* job = find(intent_, id);
   LOOM_ASSERT(job != nullptr);
   job->stage = stage;
 }
 
 void DesiredIntent::keep_stage(const Job& lit) {
-  if (Job* job = find(lit.id)) {
+  if (Job* job = find(intent_, lit.id)) {
     job->stage = lit.stage;
     job->measured = lit.measured;
   }
@@ -131,13 +136,6 @@ void DesiredIntent::begin_probation(Revision revision, ClockId clock, Instant de
   probation_ = Probation{revision, clock, deadline, probation_ ? probation_->pinned_before : intent_.pinned};
 }
 
-void DesiredIntent::move_probation(ClockId clock, Instant now) {
-  if (probation_ && probation_->clock != clock) {
-    probation_->clock = clock;
-    probation_->deadline = now;
-  }
-}
-
 Probation DesiredIntent::take_back_probation() {
   LOOM_ASSERT(probation_.has_value());
   Probation over = *std::exchange(probation_, std::nullopt);
@@ -150,11 +148,15 @@ IntentRecord DesiredIntent::record(std::optional<IntentCause> cause) const {
   return {intent_, laser_request_, next_job_, probation_, std::move(cause)};
 }
 
-void DesiredIntent::restore(const IntentRecord& record) {
+void DesiredIntent::restore(const IntentRecord& record, ClockId clock, Instant now) {
   intent_ = record.intent;
   laser_request_ = record.laser_request;
   next_job_ = record.next_job;
   probation_ = record.probation;
+  if (probation_ && probation_->clock != clock) {
+    probation_->clock = clock;
+    probation_->deadline = now;
+  }
 }
 
 }  // namespace loom

@@ -24,7 +24,8 @@ class DesiredIntent {
 
   /// A tentative plan's.
   void replace(Intent intent) { intent_ = std::move(intent); }
-  void add_job(Job job) { intent_.jobs.push_back(std::move(job)); }
+  /// The next job's number is above it.
+  void add_job(Job job);
   void remove_job(JobId id);
   /// Its schedule is the scheduler's again.
   void unpin(JobId id);
@@ -44,22 +45,18 @@ class DesiredIntent {
   void take_laser_request(Term term);
   std::uint64_t laser_request() const { return laser_request_; }
   JobId next_job() const { return next_job_; }
-  void take_job_id() { next_job_.value += 1; }
 
   const std::optional<Probation>& probation() const { return probation_; }
   void begin_probation(Revision revision, ClockId clock, Instant deadline);
   void end_probation() { probation_.reset(); }
-  /// On another clock nobody can say how much of its time has passed: as if it were over.
-  void move_probation(ClockId clock, Instant now);
   /// What was pinned before it is pinned again, for jobs that are still wanted. Precondition: there is one.
   Probation take_back_probation();
 
   IntentRecord record(std::optional<IntentCause> cause = {}) const;
-  void restore(const IntentRecord& record);
+  /// A probation on another clock than `clock` is as if it were over: nobody can say how much of its time has passed.
+  void restore(const IntentRecord& record, ClockId clock, Instant now);
 
  private:
-  Job* find(JobId id);
-
   Intent intent_;
   std::uint64_t laser_request_ = 0;
   JobId next_job_{1};

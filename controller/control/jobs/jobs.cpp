@@ -18,6 +18,40 @@ std::uint32_t saturating_sum(std::uint32_t a, std::uint32_t b) { return b > ~a ?
 
 JobFacts facts_of_job(const Job& job) { return {job.spec.name, job.spec.workload, job.nodes, job.stage}; }
 
+/// Of a job that goes.
+JobFacts last_facts_of(const Job& job) {
+  JobFacts last = facts_of_job(job);
+  std::sort(last.nodes.begin(), last.nodes.end());
+  return last;
+}
+
+/// `stage`: that it is to have.
+bool is_without_light(const JobRecord& record, std::uint32_t stage) {
+  switch (record.state) {
+    case JobState::waiting:
+    case JobState::dark:
+      return true;
+    case JobState::pending:
+    case JobState::committing:
+      // Its stage's light was confirmed and has not been lost since: it shines until the commit that moves it fires.
+      return record.dark_since.has_value() || record.lit_stage != stage;
+    case JobState::lit:
+    case JobState::degraded:
+    case JobState::played:
+    case JobState::refused:
+    case JobState::ended:
+      break;
+  }
+  return false;
+}
+
+/// Of the Intent while it is wanted, else as they were when it went.
+const std::vector<NodeId>& nodes_of(JobId id, const JobRecord& record, const DesiredIntent& desired) {
+  static const std::vector<NodeId> kNone;
+  const Job* job = desired.job(id);
+  return job != nullptr ? job->nodes : record.last ? record.last->nodes : kNone;
+}
+
 }  // namespace
 
 const JobRecord* Jobs::find(JobId id) const {
@@ -45,15 +79,6 @@ JobFacts Jobs::facts_of(JobId id) const {
   return record == nullptr ? JobFacts{} : record->last.value_or(JobFacts{});
 }
 
-const std::vector<NodeId>& Jobs::nodes_of(JobId id) const {
-  static const std::vector<NodeId> kNone;
-  if (const Job* job = desired_.job(id)) {
-    return job->nodes;
-  }
-  const JobRecord* record = find(id);
-  return record == nullptr || !record->last ? kNone : record->last->nodes;
-}
-
 std::uint32_t Jobs::stage_of(JobId id) const {
   if (const Job* job = desired_.job(id)) {
     return job->stage;
@@ -62,97 +87,7 @@ std::uint32_t Jobs::stage_of(JobId id) const {
   return record == nullptr || !record->last ? 0 : record->last->stage;
 }
 
-bool Jobs::replays_a_stage() const {
-  return std::any_of(records_.begin(), records_.end(),
-                     [](const auto& row) { return row.second.stage_repeats > 0 && row.second.state == JobState::committing; });
-}
-
-std::vector<JobId> Jobs::all_in_light() const {
-  std::vector<JobId> ids;
-  for (const auto& [id, record] : records_) {
-    if (is_in_light(record.state)) {
-      ids.push_back(id);
-    }
-  }
-  return ids;
-}
-
-bool Jobs::any_waits() const {
-  return std::any_of(records_.begin(), records_.end(), [](const auto& row) { return row.second.state == JobState::waiting; });
-}
-
-std::vector<JobId> Jobs::unlit() const {
-  std::vector<JobId> ids;
-  for (const Job& job : desired_.intent().jobs) {
-    const JobRecord* record = find(job.id);
-    if (record == nullptr || record->lit_stage != job.stage) {
-      ids.push_back(job.id);
-    }
-  }
-  std::sort(ids.begin(), ids.end());
-  return ids;
-}
-
-bool Jobs::had_light(JobId id) const {
-  const JobRecord* record = find(id);
-  return record != nullptr && record->lit_stage.has_value();
-}
-
-void Jobs::apply(JobId id, JobTrigger trigger) {
-  JobRecord& record = record_of(id);
-  record.state = next_state(record.state, trigger);
-  follow_light(id, record);
-}
-
-bool Jobs::is_without_light(JobId id, const JobRecord& record) const {
-  switch (record.state) {
-    case JobState::waiting:
-    case JobState::dark:
-      return true;
-    case JobState::pending:
-    case JobState::committing:
-      // Its stage's light was confirmed and has not been lost since: it shines until the commit that moves it fires.
-      return record.dark_since.has_value() || record.lit_stage != stage_of(id);
-    case JobState::lit:
-    case JobState::degraded:
-    case JobState::played:
-    case JobState::refused:
-    case JobState::ended:
-      break;
-  }
-  return false;
-}
-
-void Jobs::follow_light(JobId id, JobRecord& record) {
-  const bool is_dark = is_without_light(id, record);
-  if (is_dark && !record.dark_since) {
-    record.dark_since = facts_.now;
-  } else if (!is_dark && record.dark_since) {
-    record.dark_before += facts_.now - *record.dark_since;
-    record.dark_since.reset();
-  }
-}
-
-Duration Jobs::dark_time(JobId id) const {
-  const JobRecord* record = find(id);
-  if (record == nullptr) {
-    return {};
-  }
-  return record->dark_before + (record->dark_since ? facts_.now - *record->dark_since : Duration{});
-}
-
-void Jobs::submitted(JobId id) {
-  JobRecord& record = records_.try_emplace(id).first->second;
-  follow_light(id, record);
-}
-
-void Jobs::keep_last(const Job& job) {
-  JobFacts last = facts_of_job(job);
-  std::sort(last.nodes.begin(), last.nodes.end());
-  record_of(job.id).last = std::move(last);
-}
-
-void Jobs::restored(JobId id, std::optional<Revision> lit_since) {
+void Jobs::add(JobId id, std::optional<Revision> lit_since) {
   JobRecord& record = records_[id];
   record.was_lit = lit_since.has_value();
   record.lit_stage = lit_since ? std::optional(stage_of(id)) : std::nullopt;
@@ -172,7 +107,7 @@ void Jobs::follow(const Intent& before, Revision revision) {
       continue;
     }
     JobRecord& record = records_[job.id];
-    apply(job.id, JobTrigger::changed);
+    apply(job.id, record, JobTrigger::changed);
     record.reason.clear();
     record.revision = revision;
     record.cycles_done.clear();
@@ -192,7 +127,7 @@ void Jobs::planned(const PlanResult& plan) {
       record.revision = record.was_lit ? record.revision : plan.plan.revision;
       record.was_lit = false;
     }
-    apply(placed.id, JobTrigger::planned);
+    apply(placed.id, record, JobTrigger::planned);
     if (record.state == JobState::committing) {
       record.reason.clear();
     }
@@ -200,8 +135,9 @@ void Jobs::planned(const PlanResult& plan) {
 }
 
 void Jobs::leave_out(JobId id, std::string why) {
-  apply(id, JobTrigger::left_out);
-  record_of(id).reason = std::move(why);
+  JobRecord& record = record_of(id);
+  apply(id, record, JobTrigger::left_out);
+  record.reason = std::move(why);
 }
 
 void Jobs::confirmed(const PlanResult& plan) {
@@ -211,7 +147,7 @@ void Jobs::confirmed(const PlanResult& plan) {
     if (is_present_stage && !plan.is_without(job.id)) {
       JobRecord& record = record_of(job.id);
       record.is_stage_played = record.is_stage_played && record.state != JobState::committing;
-      apply(job.id, JobTrigger::confirmed);
+      apply(job.id, record, JobTrigger::confirmed);
       record.lit_stage = job.stage;
     }
   }
@@ -222,44 +158,42 @@ void Jobs::measured(JobId id, LightState light, const std::string& why) {
   if (!is_in_light(record.state)) {
     return;
   }
-  apply(id, light == LightState::lit    ? JobTrigger::measured_lit
-            : light == LightState::dark ? JobTrigger::measured_dark
-                                        : JobTrigger::measured_degraded);
+  apply(id, record, light == LightState::lit    ? JobTrigger::measured_lit
+                : light == LightState::dark ? JobTrigger::measured_dark
+                                            : JobTrigger::measured_degraded);
   record.reason = light == LightState::lit ? std::string{} : why;
 }
 
-void Jobs::played_to_end(JobId id) {
-  apply(id, JobTrigger::played_to_end);
-  record_of(id).reason =
-      "its timeslots were played to the end; cancel it to free its nodes: loom job cancel " + std::to_string(id.value);
-}
+void Jobs::keep_light(JobId id) { apply(id, record_of(id), JobTrigger::light_kept); }
 
 void Jobs::keep_stage(const Job& lit) {
-  apply(lit.id, lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
+  apply(lit.id, record_of(lit.id), lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
 }
 
 void Jobs::want_again(const PlanResult& plan) {
   for (const Job& job : plan.intent.jobs) {
-    const JobRecord* record = find(job.id);
-    if (record != nullptr && record->state == JobState::committing) {
-      apply(job.id, JobTrigger::interrupted);
-      record_of(job.id).cycles_done.clear();  // who played it already plays it anew with the others
+    const auto record = records_.find(job.id);
+    if (record != records_.end() && record->second.state == JobState::committing) {
+      apply(job.id, record->second, JobTrigger::interrupted);
+      record->second.cycles_done.clear();  // who played it already plays it anew with the others
     }
   }
 }
 
 void Jobs::refuse(JobId id, std::string reason) {
-  apply(id, JobTrigger::refused);
-  record_of(id).reason = std::move(reason);
+  JobRecord& record = record_of(id);
+  apply(id, record, JobTrigger::refused);
+  record.reason = std::move(reason);
   if (const Job* job = desired_.job(id)) {
-    keep_last(*job);
+    record.last = last_facts_of(*job);
   }
 }
 
 void Jobs::end(const Job& job) {
-  apply(job.id, JobTrigger::ended);
-  record_of(job.id).reason.clear();
-  keep_last(job);
+  JobRecord& record = record_of(job.id);
+  apply(job.id, record, JobTrigger::ended);
+  record.reason.clear();
+  record.last = last_facts_of(job);
 }
 
 std::optional<JobId> Jobs::keep_cycle(NodeId node, Revision revision, std::uint32_t underflows) {
@@ -268,7 +202,7 @@ std::optional<JobId> Jobs::keep_cycle(NodeId node, Revision revision, std::uint3
     if (!plays || revision < record.revision) {
       continue;
     }
-    const std::vector<NodeId>& nodes = nodes_of(id);
+    const std::vector<NodeId>& nodes = nodes_of(id, record, desired_);
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
       continue;
     }
@@ -284,27 +218,37 @@ std::optional<JobId> Jobs::keep_cycle(NodeId node, Revision revision, std::uint3
   return std::nullopt;
 }
 
-bool Jobs::take_played_stage(JobId id) {
+std::optional<std::uint32_t> Jobs::take_played_stage(JobId id) {
   JobRecord& record = record_of(id);
-  const std::size_t nodes = nodes_of(id).size();
+  const std::size_t nodes = nodes_of(id, record, desired_).size();
   if (nodes == 0 || record.cycles_done.size() < nodes) {
-    return false;
+    return std::nullopt;
   }
   record.cycles_done.clear();
   record.is_stage_played = true;
-  return true;
+  return std::exchange(record.stage_underflows, 0);
 }
 
-std::uint32_t Jobs::take_underflows(JobId id) { return std::exchange(record_of(id).stage_underflows, 0); }
-
 void Jobs::repeat_stage(JobId id, Revision revision) {
-  ++record_of(id).stage_repeats;
-  next_stage(id, revision);
+  JobRecord& record = record_of(id);
+  ++record.stage_repeats;
+  apply(id, record, JobTrigger::next_stage);
+  record.revision = revision;
 }
 
 void Jobs::next_stage(JobId id, Revision revision) {
-  apply(id, JobTrigger::next_stage);
-  record_of(id).revision = revision;
+  JobRecord& record = record_of(id);
+  record.stage_repeats = 0;
+  apply(id, record, JobTrigger::next_stage);
+  record.revision = revision;
+}
+
+void Jobs::played_to_end(JobId id) {
+  JobRecord& record = record_of(id);
+  record.stage_repeats = 0;
+  apply(id, record, JobTrigger::played_to_end);
+  record.reason =
+      "its timeslots were played to the end; cancel it to free its nodes: loom job cancel " + std::to_string(id.value);
 }
 
 void Jobs::end_attendance(const std::string& by) {
@@ -321,6 +265,28 @@ void Jobs::attend(JobId id, Instant until, Revision quiet_for, const std::string
   record.attended_until = until;
   record.attended_by = by;
   record.quiet_for = std::max(record.quiet_for, quiet_for);
+}
+
+std::vector<JobId> jobs_in_light(const Jobs& jobs) {
+  std::vector<JobId> ids;
+  for (const auto& [id, record] : jobs.records()) {
+    if (is_in_light(record.state)) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
+std::vector<JobId> unlit_jobs(const Intent& intent, const Jobs& jobs) {
+  std::vector<JobId> ids;
+  for (const Job& job : intent.jobs) {
+    const JobRecord* record = jobs.find(job.id);
+    if (record == nullptr || record->lit_stage != job.stage) {
+      ids.push_back(job.id);
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
 }
 
 }  // namespace loom

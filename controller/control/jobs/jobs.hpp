@@ -44,6 +44,9 @@ struct JobRecord {
   std::optional<JobFacts> last{};            ///< of a job that has gone
   std::optional<Instant> dark_since{};       ///< it has been wanted without its light since then
   Duration dark_before{};                    ///< and was in this incarnation, before it had its light
+
+  /// Its light was confirmed once, be it in an earlier stage or incarnation.
+  bool had_light() const { return lit_stage.has_value(); }
 };
 
 class Jobs {
@@ -57,25 +60,15 @@ class Jobs {
   const JobRecord& at(JobId id) const;
   /// Of the Intent while it is wanted, else as it was when it went.
   JobFacts facts_of(JobId id) const;
-  const std::vector<NodeId>& nodes_of(JobId id) const;
   std::uint32_t stage_of(JobId id) const;
-  /// A stage whose timeslots stayed dark is on its way to be played again.
-  bool replays_a_stage() const;
-  std::vector<JobId> all_in_light() const;
-  bool any_waits() const;
-  /// Wanted jobs without light of the stage that they are to have, ascending.
-  std::vector<JobId> unlit() const;
-  /// Its light was confirmed once, be it in an earlier stage or incarnation.
-  bool had_light(JobId id) const;
 
   /// How long it was wanted in this incarnation of the controller without the light of its stage, as far as anybody here knows:
   /// until a first commit confirms that light, while plans go on without the job, while some of its light is read dark, until
   /// the light of another stage is confirmed. What a job loses in the moments of a commit is in CommitReport::dark.
   Duration dark_time(JobId id) const;
 
-  void submitted(JobId id);
-  /// `lit_since`: the revision that had lit its present stage before this incarnation; empty: none had.
-  void restored(JobId id, std::optional<Revision> lit_since);
+  /// `lit_since`: the revision that had lit its present stage before this incarnation; none: it is new, or none had.
+  void add(JobId id, std::optional<Revision> lit_since = {});
   /// Brings the records up to an intent that was changed: the jobs that changed are lit by `revision`.
   void follow(const Intent& before, Revision revision);
   /// A commit with these jobs begins.
@@ -87,7 +80,7 @@ class Jobs {
   /// What the worst of its circuits read last, and why that is not lit. Of a job that is not in light it changes nothing.
   void measured(JobId id, LightState light, const std::string& why);
   /// A commit with it failed, and its light is what it was.
-  void keep_light(JobId id) { apply(id, JobTrigger::light_kept); }
+  void keep_light(JobId id);
   /// The Intent has it back in its earlier stage.
   void keep_stage(const Job& lit);
   /// What interrupted commits were to bring is still to come.
@@ -100,14 +93,12 @@ class Jobs {
   /// A node has played all cycles of the stage that it has from `revision`. The job, if it is in light and its stage may be
   /// over.
   std::optional<JobId> keep_cycle(NodeId node, Revision revision, std::uint32_t underflows);
-  /// Have all its nodes played its stage? Once: what was counted is forgotten.
-  bool take_played_stage(JobId id);
-  /// Timeslots of the last playing that stayed dark. Once.
-  std::uint32_t take_underflows(JobId id);
+  /// Have all its nodes played its stage? Then how many timeslots of this playing stayed dark. Once: what was counted is
+  /// forgotten.
+  std::optional<std::uint32_t> take_played_stage(JobId id);
   /// The present stage once more, by `revision`.
   void repeat_stage(JobId id, Revision revision);
   void next_stage(JobId id, Revision revision);
-  void forget_repeats(JobId id) { record_of(id).stage_repeats = 0; }
   void played_to_end(JobId id);
 
   /// A launcher stands by it, and has let it be dark for a revision.
@@ -117,14 +108,17 @@ class Jobs {
 
  private:
   JobRecord& record_of(JobId id);
-  void apply(JobId id, JobTrigger trigger);
-  void keep_last(const Job& job);
-  bool is_without_light(JobId id, const JobRecord& record) const;
+  void apply(JobId id, JobRecord& record, JobTrigger trigger);
   void follow_light(JobId id, JobRecord& record);
 
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
   std::map<JobId, JobRecord> records_;
 };
+
+/// Ascending.
+std::vector<JobId> jobs_in_light(const Jobs& jobs);
+/// Jobs of the intent without light of the stage that they are to have, ascending.
+std::vector<JobId> unlit_jobs(const Intent& intent, const Jobs& jobs);
 
 }  // namespace loom

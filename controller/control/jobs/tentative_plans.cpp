@@ -78,7 +78,8 @@ std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, Circui
   request->reason = "trial of: " + plan.reason;
   request->compare = plan.compare;
   request->unusable = unusable_.devices();
-  request->may_leave_out = jobs_.unlit();  // what waits already goes on waiting; what this change is about is planned
+  request->may_leave_out =
+      unlit_jobs(desired_.intent(), jobs_);  // what waits already goes on waiting; what this change is about is planned
   if (const auto* change = std::get_if<OperatorChange>(&plan.purpose)) {
     std::erase(request->may_leave_out, change->job);
   }

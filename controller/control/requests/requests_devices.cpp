@@ -35,26 +35,26 @@ bool serves(const Fabric& fabric, const Device& device, const Setpoint& setpoint
   return !std::get<CircuitSwitchSetpoint>(setpoint).connects.empty();
 }
 
-}  // namespace
-
 /// "circuits 3, 4 of job 1", or nothing. A switch is used by every circuit whose slot it routes.
-std::string OperatorRequests::circuits_using(const Device& device) const {
-  if (!confirmed_.exists()) {
+std::string circuits_using(const Device& device, const ConfirmedPlans& confirmed, const Fabric& fabric) {
+  if (!confirmed.exists()) {
     return {};
   }
-  const auto& devices = confirmed_.plan().nodes[device.agent.value].devices;
+  const auto& devices = confirmed.plan().nodes[device.agent.value].devices;
   const auto plan =
       std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == device.id; });
   std::string text;
   std::size_t count = 0;
-  for (const Circuit& circuit : confirmed_.plan().circuits) {
-    if (plan != devices.end() && serves(*facts_.fabric, device, plan->timeline.front().setpoint, circuit) &&
+  for (const Circuit& circuit : confirmed.plan().circuits) {
+    if (plan != devices.end() && serves(fabric, device, plan->timeline.front().setpoint, circuit) &&
         ++count <= kCircuitsNamed) {
       text += (text.empty() ? "circuit " : ", ") + number(circuit.id.value) + " (job " + number(circuit.job.value) + ")";
     }
   }
   return count > kCircuitsNamed ? text + " and " + number(count - kCircuitsNamed) + " more" : text;
 }
+
+}  // namespace
 
 void OperatorRequests::handle(const Requester& requester, const DeviceRequest& request, EffectSink& sink) {
   const Fabric& fabric = *facts_.fabric;
@@ -64,7 +64,7 @@ void OperatorRequests::handle(const Requester& requester, const DeviceRequest& r
   const Device& device = fabric.device(request.device);
   const std::string node = number(device.agent.value);
   const std::string name = device.name + " (device " + number(device.id.value) + ")";
-  const std::string users = circuits_using(device);
+  const std::string users = circuits_using(device, confirmed_, fabric);
   if (request.setpoint && !users.empty()) {
     return refuse(requester, {ErrorCode::refused, name + " carries " + users, "loom node drain " + node}, sink);
   }
@@ -75,10 +75,10 @@ void OperatorRequests::handle(const Requester& requester, const DeviceRequest& r
                    "loom device show " + number(device.id.value)},
                   sink);
   }
-  if (request.setpoint && emits(*request.setpoint) && (intent().lasers_off || desired_.in_maintenance(device.agent))) {
+  if (request.setpoint && emits(*request.setpoint) && (desired_.intent().lasers_off || desired_.in_maintenance(device.agent))) {
     return refuse(requester,
                   {ErrorCode::refused, name + " may not emit: its lasers are latched off",
-                   intent().lasers_off ? std::string("loom lasers rearm") : "loom node maintenance " + node + " off"},
+                   desired_.intent().lasers_off ? std::string("loom lasers rearm") : "loom node maintenance " + node + " off"},
                   sink);
   }
   TentativePlan plan =
@@ -91,7 +91,7 @@ void OperatorRequests::handle(const Requester& requester, const DeviceRequest& r
                    return changed;
                  }},
                  device.name + (request.setpoint ? " set by hand" : " is the plan's again"), request.dry_run);
-  begin(std::move(plan), sink);
+  changes_.begin(std::move(plan), sink);
 }
 
 void OperatorRequests::handle(const Requester& requester, const ResetRequest& request, EffectSink& sink) {

@@ -22,11 +22,12 @@ void OperatorRequests::handle(const Requester& requester, const SubmitJob& reque
                    "loom job submit " + request.spec.workload + " --nodes " + number(nodes)},
                   sink);
   }
-  if (intent().jobs.size() >= limits::kJobs) {
-    return refuse(requester,
-                  {ErrorCode::out_of_range,
-                   number(intent().jobs.size()) + " jobs are running, the limit is " + number(limits::kJobs), "loom job list"},
-                  sink);
+  if (desired_.intent().jobs.size() >= limits::kJobs) {
+    return refuse(
+        requester,
+        {ErrorCode::out_of_range,
+         number(desired_.intent().jobs.size()) + " jobs are running, the limit is " + number(limits::kJobs), "loom job list"},
+        sink);
   }
   Job job;
   job.id = desired_.next_job();
@@ -38,21 +39,20 @@ void OperatorRequests::handle(const Requester& requester, const SubmitJob& reque
                                       return with;
                                     }},
                                     "job submitted", true);
-    return begin(std::move(plan), sink);
+    return changes_.begin(std::move(plan), sink);
   }
   IntentRecord with = desired_.record();
   with.intent.jobs.push_back(job);
   if (auto refusal = journal_.refusal_of(with)) {
     return refuse(requester, *std::move(refusal), sink);
   }
-  desired_.take_job_id();
-  jobs_.submitted(job.id);
+  jobs_.add(job.id);
   OperatorReply answered;
   answered.job = job.id;
-  answered.revision = commits_.next_revision();
+  answered.revision = numbers_.next();
   const std::string reason = "job " + number(job.id.value) + " (" + job.spec.name + ") submitted";
   desired_.add_job(std::move(job));
-  answer_when_durable({requester, std::move(answered), true}, sink);
+  changes_.answer_when_durable({requester, std::move(answered), true}, sink);
   commits_.want_plan(reason, sink, requester.principal);
 }
 
@@ -75,15 +75,15 @@ void OperatorRequests::handle(const Requester& requester, const CancelJob& reque
                                       return without;
                                     }},
                                     "job cancelled", true);
-    return begin(std::move(plan), sink);
+    return changes_.begin(std::move(plan), sink);
   }
   jobs_.end(*job);
   desired_.remove_job(request.job);
   desired_.unpin(request.job);
   OperatorReply answered;
   answered.job = request.job;
-  answered.revision = commits_.next_revision();
-  answer_when_durable({requester, std::move(answered)}, sink);
+  answered.revision = numbers_.next();
+  changes_.answer_when_durable({requester, std::move(answered)}, sink);
   commits_.want_plan("job " + number(request.job.value) + " cancelled", sink, requester.principal);
 }
 
@@ -120,7 +120,7 @@ void OperatorRequests::handle(const Requester& requester, const ChangeJob& reque
                                   }},
                                   "job " + number(request.job.value) + " (" + known->spec.name + ") changed", request.dry_run);
   std::get<OperatorChange>(plan.purpose).job = request.job;
-  begin(std::move(plan), sink);
+  changes_.begin(std::move(plan), sink);
 }
 
 void OperatorRequests::handle(const Requester& requester, const ResizeJob& request, EffectSink& sink) {
@@ -162,7 +162,7 @@ void OperatorRequests::handle(const Requester& requester, const ResizeJob& reque
                  }},
                  "job " + number(request.job.value) + " resized to " + number(request.nodes) + " nodes", request.dry_run);
   std::get<OperatorChange>(plan.purpose).job = request.job;
-  begin(std::move(plan), sink);
+  changes_.begin(std::move(plan), sink);
 }
 
 /// Launchers that stand by a job: they are told before its light goes dark, may make it quiet first, and see when it is back.
@@ -171,13 +171,13 @@ void OperatorRequests::handle(const Requester& requester, const AttendJob& reque
     return refuse(requester, {ErrorCode::not_found, "job " + number(request.job.value) + " does not exist", "loom job list"},
                   sink);
   }
-  if (request.quiet_for > commits_.next_revision()) {  // kept for good: it would be quiet for whatever comes
-    return refuse(requester,
-                  {ErrorCode::out_of_range,
-                   "quiet for revision " + number(request.quiet_for.value) + ", the next one is " +
-                       number(commits_.next_revision().value),
-                   "loom job show " + number(request.job.value)},
-                  sink);
+  if (request.quiet_for > numbers_.next()) {  // kept for good: it would be quiet for whatever comes
+    return refuse(
+        requester,
+        {ErrorCode::out_of_range,
+         "quiet for revision " + number(request.quiet_for.value) + ", the next one is " + number(numbers_.next().value),
+         "loom job show " + number(request.job.value)},
+        sink);
   }
   jobs_.attend(request.job, facts_.now + facts_.timings.attend_lease, request.quiet_for, requester.principal);
   OperatorReply answered;

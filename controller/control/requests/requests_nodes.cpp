@@ -70,16 +70,16 @@ void OperatorRequests::handle(const Requester& requester, const LasersRequest& r
   desired_.set_lasers(request.on);
   desired_.take_laser_request(facts_.header.term);
   OperatorReply answered;
-  answered.revision = commits_.next_revision();
+  answered.revision = numbers_.next();
   if (request.on) {
-    sessions_.rearm(facts_.now + facts_.timings.stage_deadline / 2);
+    sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2, OwnLatches::lift);
   } else {
     sessions_.await_rearm(Instant{});
     sessions_.darken_all(sink);  // darkness does not wait for the disk; only light does
   }
   const std::string dark =
       request.on ? "" : "lasers are commanded dark, and agents keep them so; that cannot be recorded here: ";
-  answer_when_durable({requester, std::move(answered), false, dark}, sink);
+  changes_.answer_when_durable({requester, std::move(answered), false, dark}, sink);
   if (!request.on) {
     commits_.fail_with("lasers off was ordered", sink);
     reconciler_.follow_commits(sink);
@@ -122,15 +122,15 @@ void OperatorRequests::undrain(const Requester& requester, const NodeRequest& re
                                     return open;
                                   }},
                                   "node " + name + " undrained", request.dry_run);
-  begin(std::move(plan), sink);
+  changes_.begin(std::move(plan), sink);
 }
 
 void OperatorRequests::drain(const Requester& requester, const NodeRequest& request, EffectSink& sink) {
   const NodeId node = request.node;
   const std::string name = number(node.value);
   const bool maintains = request.order == NodeAction::maintain;
-  const bool has_jobs =
-      std::any_of(intent().jobs.begin(), intent().jobs.end(), [&](const Job& job) { return is_on(job, node); });
+  const bool has_jobs = std::any_of(desired_.intent().jobs.begin(), desired_.intent().jobs.end(),
+                                    [&](const Job& job) { return is_on(job, node); });
   if (!sessions_.is_present(node) && has_jobs && !(maintains && request.force)) {
     return refuse(
         requester,
@@ -167,7 +167,7 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
   if (maintains && !request.dry_run) {
     desired_.take_laser_request(facts_.header.term);
   }
-  begin(std::move(plan), sink);
+  changes_.begin(std::move(plan), sink);
 }
 
 /// The node's devices may be anything now: the next commit sets them again.
@@ -186,7 +186,7 @@ void OperatorRequests::release(const Requester& requester, const NodeRequest& re
                                       return open;
                                     }},
                                     "end of maintenance", true);
-    return begin(std::move(plan), sink);
+    return changes_.begin(std::move(plan), sink);
   }
   desired_.end_maintenance(node);
   desired_.take_laser_request(facts_.header.term);
@@ -196,10 +196,10 @@ void OperatorRequests::release(const Requester& requester, const NodeRequest& re
     const std::vector<const Observation*> unknown(facts_.fabric->devices.size(), nullptr);
     const auto& own = facts_.fabric->devices_of_agent[node.value];
     commits_.repair_with_next_plan(repair_scope(*facts_.fabric, confirmed_.plan(), own, unknown, {node}));
-    answered.revision = commits_.next_revision();
+    answered.revision = numbers_.next();
   }
   const bool needs_revision = answered.revision.value != 0;
-  answer_when_durable({requester, std::move(answered)}, sink);
+  changes_.answer_when_durable({requester, std::move(answered)}, sink);
   if (needs_revision) {
     commits_.want_plan("node " + number(node.value) + " comes back from maintenance", sink, requester.principal);
   }

@@ -106,20 +106,17 @@ bool has_unknown_schedule(const PlanResult& plan) {
   });
 }
 
-}  // namespace
-
 /// The schedules of the jobs that the circuits are about, with those circuits in the jobs' present stages. `overwrite`: of
 /// every job, and only the named circuits.
-Result<std::vector<JobSchedule>> OperatorRequests::pins_of(const std::vector<ScheduledCircuit>& circuits,
-                                                           ApplyMode mode) const {
-  const Fabric& fabric = *facts_.fabric;
-  if (!confirmed_.exists() || has_unknown_schedule(*confirmed_.present())) {
+Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& circuits, ApplyMode mode, const Fabric& fabric,
+                                         const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
+  if (!confirmed.exists() || has_unknown_schedule(*confirmed.present())) {
     return fail(ErrorCode::busy, "no schedule has been confirmed since the controller started", "loom schedule history");
   }
   std::map<JobId, JobSchedule> pins;
   std::map<JobId, Stage*> stages;
-  for (const JobSchedule& schedule : confirmed_.present()->schedule.jobs) {
-    const Job* job = desired_.job(schedule.job);
+  for (const JobSchedule& schedule : confirmed.present()->schedule.jobs) {
+    const Job* job = desired.job(schedule.job);
     const bool is_named = mode == ApplyMode::overwrite ||
                           std::any_of(circuits.begin(), circuits.end(),
                                       [&](const ScheduledCircuit& circuit) { return circuit.job == schedule.job; });
@@ -170,9 +167,17 @@ Result<std::vector<JobSchedule>> OperatorRequests::pins_of(const std::vector<Sch
   return result;
 }
 
+/// Null: there is none.
+const KeptRevision* revision_before(Revision confirmed, const SnapshotRecord& state) {
+  const KeptRevision* present = kept_revision(state, confirmed);
+  return present == nullptr || present == state.kept.data() ? nullptr : present - 1;
+}
+
+}  // namespace
+
 Candidate OperatorRequests::pinning(std::vector<ScheduledCircuit> circuits, ApplyMode mode) const {
   return [this, circuits = std::move(circuits), mode](const Intent& intent) -> Result<Intent> {
-    auto pins = pins_of(circuits, mode);
+    auto pins = pins_of(circuits, mode, *facts_.fabric, desired_, confirmed_);
     if (!pins) {
       return std::unexpected(std::move(pins).error());
     }
@@ -187,7 +192,7 @@ void OperatorRequests::handle(const Requester& requester, const ApplySchedule& r
                                   "an operator's schedule (" + std::string(to_string(request.mode)) + ")", request.dry_run);
   std::get<OperatorChange>(plan.purpose).safe = request.mode == ApplyMode::safe;
   std::get<OperatorChange>(plan.purpose).confirm_within = request.confirm_within;
-  begin(std::move(plan), sink);
+  changes_.begin(std::move(plan), sink);
 }
 
 void OperatorRequests::handle(const Requester& requester, const ConfirmSchedule&, EffectSink& sink) {
@@ -200,7 +205,7 @@ void OperatorRequests::handle(const Requester& requester, const ConfirmSchedule&
   OperatorReply answered;
   answered.revision = desired_.probation()->revision;
   desired_.end_probation();
-  answer_when_durable({requester, std::move(answered)}, sink);
+  changes_.answer_when_durable({requester, std::move(answered)}, sink);
 }
 
 void OperatorRequests::watch_probation(EffectSink& sink) {
@@ -219,14 +224,9 @@ void OperatorRequests::watch_probation(EffectSink& sink) {
   commits_.want_plan("revision " + number(over.revision.value) + " was not confirmed in time", sink);
 }
 
-/// Null: there is none.
-const KeptRevision* OperatorRequests::revision_before_present() const {
-  const KeptRevision* present = kept_revision(journal_.state(), confirmed_.revision());
-  return present == nullptr || present == journal_.state().kept.data() ? nullptr : present - 1;
-}
-
 void OperatorRequests::handle(const Requester& requester, const RollBackSchedule& request, EffectSink& sink) {
-  const KeptRevision* kept = request.to.value == 0 ? revision_before_present() : kept_revision(journal_.state(), request.to);
+  const KeptRevision* kept = request.to.value == 0 ? revision_before(confirmed_.revision(), journal_.state())
+                                                   : kept_revision(journal_.state(), request.to);
   if (kept == nullptr) {
     std::string known;
     for (const KeptRevision& each : journal_.state().kept) {
@@ -262,7 +262,7 @@ void OperatorRequests::handle(const Requester& requester, const RollBackSchedule
         return back;
       }},
       "back to revision " + number(kept->revision.value), request.dry_run);
-  begin(std::move(plan), sink);
+  changes_.begin(std::move(plan), sink);
 }
 
 void OperatorRequests::handle(const Requester& requester, const DiffSchedule& request, EffectSink& sink) {
@@ -284,7 +284,7 @@ void OperatorRequests::handle(const Requester& requester, const DiffSchedule& re
   }
   const Candidate present = [](const Intent& intent) -> Result<Intent> { return intent; };
   const Candidate asked = request.circuits ? pinning(*request.circuits, ApplyMode::overwrite) : present;
-  begin(change_for(requester, {asked}, "a comparison", true), sink);
+  changes_.begin(change_for(requester, {asked}, "a comparison", true), sink);
 }
 
 }  // namespace loom

@@ -41,7 +41,7 @@ void ResetRequests::on_answer(NodeId node, const DeviceReset& done, EffectSink& 
   }
   const Requester requester = pending->second.requester;
   pending_.erase(pending);
-  sessions_.keep_reset(done.observation);
+  readings_.keep_reset(done.observation);
   if (done.outcome.ok()) {
     unusable_.forget(done.device);  // it has just followed an order
   }

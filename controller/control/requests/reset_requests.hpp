@@ -13,9 +13,9 @@ namespace loom {
 
 class ResetRequests {
  public:
-  ResetRequests(const ControllerFacts& facts, AgentSessions& sessions, RequestAnswers& answers, const Reports& reports,
-                UnusableWatch& unusable)
-      : facts_(facts), sessions_(sessions), answers_(answers), reports_(reports), unusable_(unusable) {}
+  ResetRequests(const ControllerFacts& facts, const AgentSessions& sessions, DeviceReadings& readings, RequestAnswers& answers,
+                const Reports& reports, UnusableWatch& unusable)
+      : facts_(facts), sessions_(sessions), readings_(readings), answers_(answers), reports_(reports), unusable_(unusable) {}
 
   /// Refused if its agent cannot be heard, or it is being reset already.
   void begin(const Requester& requester, const Device& device, EffectSink& sink);
@@ -31,7 +31,8 @@ class ResetRequests {
   };
 
   const ControllerFacts& facts_;
-  AgentSessions& sessions_;
+  const AgentSessions& sessions_;
+  DeviceReadings& readings_;
   RequestAnswers& answers_;
   const Reports& reports_;
   UnusableWatch& unusable_;

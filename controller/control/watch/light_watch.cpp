@@ -56,8 +56,8 @@ LightWatch::Sight LightWatch::sight() const {
   }
   std::sort(sight.ordered.begin(), sight.ordered.end());
   sight.readings.now = facts_.now;
-  sight.readings.devices = sessions_.observations();
-  sight.readings.proven_at = sessions_.light_since();
+  sight.readings.devices = sessions_.readings().observations();
+  sight.readings.proven_at = sessions_.readings().light_since();
   sight.readings.agents = sight.agents;
   sight.readings.played = sight.played;
   sight.readings.ordered = sight.ordered;
@@ -102,7 +102,7 @@ void LightWatch::measure_jobs() {
     return;
   }
   const Sight seen = sight();
-  for (const JobId job : jobs_.all_in_light()) {
+  for (const JobId job : jobs_in_light(jobs_)) {
     measure(job, seen);
   }
 }

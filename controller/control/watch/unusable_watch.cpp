@@ -89,8 +89,8 @@ void UnusableWatch::forget(NodeId node) {
 bool UnusableWatch::commit_failed(const FabricCommit& failed, EffectSink& sink) {
   const Plan& plan = failed.plan().plan;
   bool is_blamed = false;
-  if (const auto device = failed.failed_device(); device && device->value < facts_.fabric->devices.size()) {
-    mark(*device, failed.failure(), sink);
+  if (const auto device = failed.failure().device; device && device->value < facts_.fabric->devices.size()) {
+    mark(*device, failed.failure().why, sink);
     is_blamed = true;
   }
   for (const NodeId node : plan.changed) {
@@ -145,7 +145,7 @@ std::vector<FrequencySlot> UnusableWatch::base_emissions(DeviceId device) const 
 /// The last instant at which an order may have changed it.
 Instant UnusableWatch::done_at(DeviceId id) const {
   const auto left = left_.find(id);
-  return std::max(sessions_.light_since(id), left == left_.end() ? Instant::min() : left->second.since);
+  return std::max(sessions_.readings().light_since(id), left == left_.end() ? Instant::min() : left->second.since);
 }
 
 bool UnusableWatch::is_proven_dark(DeviceId id) const {

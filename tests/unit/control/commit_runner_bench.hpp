@@ -25,11 +25,14 @@ class RunnerBench {
   RunnerBench()
       : facts{small_fabric(3), "sip-ocs", {}, {}, Instant{std::chrono::seconds{100}}, true},
         journal({}),
-        sessions(facts, desired, confirmed, alarms),
+        readings(*facts.fabric),
+        sessions(facts, desired, confirmed, alarms, readings),
         jobs(facts, desired),
         found(facts, desired, confirmed, sessions, {}),
         unusable(facts, confirmed, sessions, alarms),
-        runner(CommitRunnerParts{facts, desired, confirmed, journal, alarms, sessions, jobs, found, unusable}) {
+        numbers(facts, confirmed, alarms),
+        returns({facts, desired, confirmed, alarms, sessions, jobs}),
+        runner({facts, desired, confirmed, journal, alarms, sessions, jobs, found, unusable, numbers, returns}) {
     for (const Node& node : facts.fabric->nodes) {
       greet(node.id);
     }
@@ -62,7 +65,7 @@ class RunnerBench {
   }
   void add(std::uint64_t id, const std::vector<std::uint32_t>& nodes) {
     desired.add_job(placed_job(id, nodes));
-    jobs.submitted(JobId{id});
+    jobs.add(JobId{id});
   }
   void consider() {
     with([&](EffectSink& sink) { runner.consider_planning(sink); });
@@ -92,9 +95,9 @@ class RunnerBench {
   void perform(JournalAct act) {
     with([&](EffectSink& sink) {
       if (const auto* go = std::get_if<GoAct>(&act)) {
-        runner.on_going_recorded(go->revision, sink);
+        runner.on_recorded(CommitDecision::going, go->revision, sink);
       } else if (const auto* confirm = std::get_if<ConfirmAct>(&act)) {
-        runner.on_confirmed_recorded(confirm->revision, sink);
+        runner.on_recorded(CommitDecision::confirmed, confirm->revision, sink);
       } else {
         runner.consider_planning(sink);
       }
@@ -206,10 +209,13 @@ class RunnerBench {
   ConfirmedPlans confirmed;
   JournalQueue journal;
   AlarmBoard alarms;
+  DeviceReadings readings;
   AgentSessions sessions;
   Jobs jobs;
   FoundState found;
   UnusableWatch unusable;
+  RevisionNumbers numbers;
+  CommitReturns returns;
   CommitRunner runner;
   std::deque<Send> sent;
   std::vector<Record> records;

@@ -142,7 +142,7 @@ TEST_CASE("a repair that fails is no commit that failed: nobody is refused, noth
     bench.fail_now();
     CHECK(bench.runner.take_end()->is_repair);
     CHECK(bench.alarms_with(AlarmCode::commit_returned) == 0);
-    CHECK_FALSE(bench.runner.has_uncertain_state());
+    CHECK(bench.returns.uncertain().empty());
   }
   SECTION("a commit that repairs as well") {
     bench.runner.repair_with_next_plan(scope);
@@ -170,7 +170,7 @@ TEST_CASE("a repair that fails is no commit that failed: nobody is refused, noth
   }
   SECTION("a stage that is played again") {
     bench.runner.repair_with_next_plan(scope);
-    bench.jobs.repeat_stage(JobId{1}, bench.runner.next_revision());
+    bench.jobs.repeat_stage(JobId{1}, bench.numbers.next());
     bench.want();
     bench.await_request();
     const auto plan = bench.made();
@@ -212,7 +212,7 @@ TEST_CASE("what steers at an agent whose device failed is read again before the 
   const DeviceId ocs = bench.device(0, DeviceRole::circuit_switch);
   REQUIRE(bench.runner.under_way()->takes_part(NodeId{0}));
   const auto read = [&](DeviceId id, Instant at) {
-    bench.sessions.keep(Observation{id, DeviceHealth::ready, at, CircuitSwitchObservation{{}, true}, {}});
+    bench.readings.keep(Observation{id, DeviceHealth::ready, at, CircuitSwitchObservation{{}, true}, {}});
     bench.consider();
   };
   SECTION("its switch") {
@@ -307,8 +307,8 @@ TEST_CASE("what a failed commit left comes back, as often as it is tried and no 
   bench.add(1, {2, 3, 4});
   bench.begin_commit();
   fail_at(bench, NodeId{3}, ErrorCode::device_error);
-  CHECK(bench.runner.is_returning(NodeId{3}));
-  CHECK_FALSE(bench.runner.is_returning(NodeId{7}));
+  CHECK(bench.returns.is_returning(NodeId{3}));
+  CHECK_FALSE(bench.returns.is_returning(NodeId{7}));
   CHECK_THAT(bench.alarms.rows().back().alarm.evidence, !Catch::Contains("gave up"));
   CHECK_FALSE(bench.runner.is_idle());
   bench.durable();
@@ -323,7 +323,7 @@ TEST_CASE("what a failed commit left comes back, as often as it is tried and no 
     CHECK_FALSE(bench.alarms.rows().back().alarm.node);
   }
   CHECK_THAT(bench.alarms.rows().back().alarm.evidence, Catch::Contains("gave up returning to revision 0 after 1 attempts"));
-  CHECK_FALSE(bench.runner.is_returning(NodeId{3}));
+  CHECK_FALSE(bench.returns.is_returning(NodeId{3}));
   bench.durable();
   bench.pass(seconds{60});
   bench.consider();
@@ -456,7 +456,11 @@ struct StageBench : Bench {
   }
   void play(std::uint32_t underflows) {
     for (const std::uint32_t node : {2U, 3U}) {
-      with([&](EffectSink& sink) { runner.on_cycle_done(NodeId{node}, confirmed.revision(), CycleDone{1, underflows}, sink); });
+      with([&](EffectSink& sink) {
+        if (const auto job = jobs.keep_cycle(NodeId{node}, confirmed.revision(), underflows)) {
+          runner.advance_stage(*job, sink);
+        }
+      });
     }
   }
 };

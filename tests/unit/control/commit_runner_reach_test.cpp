@@ -136,7 +136,7 @@ TEST_CASE("nothing moves in light of a laser that follows no order, unless that 
     give_up();
     bench.pass(std::chrono::seconds{1});
     for (const std::size_t index : {0U, 1U}) {
-      bench.sessions.keep(Observation{bench.laser(2, index), DeviceHealth::failed, bench.facts.now,
+      bench.readings.keep(Observation{bench.laser(2, index), DeviceHealth::failed, bench.facts.now,
                                       TransmitterObservation{{}, Dbm{kNoLight}, false, false, 0, 0}, "no light"});
     }
     bench.planned(plan);

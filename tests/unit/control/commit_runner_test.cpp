@@ -17,7 +17,7 @@ constexpr std::uint64_t kJump = limits::kRevisionJump;  // more than that above 
 
 bool go_beyond(Bench& bench, std::uint64_t revision) {
   bool is_unknown = false;
-  bench.with([&](EffectSink& sink) { is_unknown = bench.runner.go_beyond(NodeId{1}, Revision{revision}, sink); });
+  bench.with([&](EffectSink& sink) { is_unknown = bench.numbers.go_beyond(NodeId{1}, Revision{revision}, sink); });
   return is_unknown;
 }
 
@@ -27,23 +27,23 @@ TEST_CASE("revisions above what ever went are another journal's, up to the numbe
   REQUIRE(bench.confirmed.revision() == Revision{1});
   CHECK_FALSE(go_beyond(bench, 1));
   CHECK(go_beyond(bench, 5));
-  CHECK(bench.runner.next_revision() == Revision{1'006});
+  CHECK(bench.numbers.next() == Revision{1'006});
   CHECK_FALSE(go_beyond(bench, 1));
   CHECK(go_beyond(bench, 2));
   CHECK(go_beyond(bench, 1'005));
-  CHECK(bench.runner.next_revision() == Revision{1'006});
+  CHECK(bench.numbers.next() == Revision{1'006});
   CHECK(go_beyond(bench, 1'006));  // somebody gave that number, too
-  CHECK(bench.runner.next_revision() == Revision{2'007});
+  CHECK(bench.numbers.next() == Revision{2'007});
 }
 
 TEST_CASE("a number that no journal can have come to is not believed") {
   Bench bench;
-  const std::uint64_t next = bench.runner.next_revision().value;
+  const std::uint64_t next = bench.numbers.next().value;
   CHECK(go_beyond(bench, next + kJump + 1));
-  CHECK(bench.runner.next_revision() == Revision{next});
+  CHECK(bench.numbers.next() == Revision{next});
   CHECK_THAT(bench.alarms.rows().back().alarm.evidence, Catch::Contains("not believed"));
   CHECK(go_beyond(bench, next + kJump));
-  CHECK(bench.runner.next_revision() == Revision{next + kJump + 1'001});
+  CHECK(bench.numbers.next() == Revision{next + kJump + 1'001});
 }
 
 TEST_CASE("a commit that waits while its number turns out to be another's is planned again under a new one, once") {
@@ -64,7 +64,7 @@ TEST_CASE("a commit that waits while its number turns out to be another's is pla
   CHECK(bench.orders.back()->revision == Revision{1'006});
   CHECK(bench.orders.back()->reason == "test");
   bench.planned(bench.made());
-  REQUIRE(bench.runner.moving() != nullptr);
+  REQUIRE(moving(bench.runner) != nullptr);
   bench.handle();
   bench.durable();
   CHECK(bench.state(1) == JobState::lit);
@@ -331,7 +331,7 @@ TEST_CASE("a plan that brings nothing but the news of who is left out is not com
     CHECK_FALSE(bench.brings_nothing());
   }
   SECTION("a job that it has is not known to be in light") {
-    bench.jobs.restored(JobId{1}, std::nullopt);
+    bench.jobs.add(JobId{1});
     bench.jobs.next_stage(JobId{1}, Revision{9});
     bench.jobs.want_again(*bench.confirmed.present());
     REQUIRE(bench.state(1) == JobState::pending);
@@ -372,7 +372,7 @@ TEST_CASE("agents that take part and are away are waited for until the stage's d
   bench.pass(bench.facts.timings.dead_after, {NodeId{3}});
   const Instant began = bench.facts.now;
   bench.planned(bench.made());
-  CHECK(bench.runner.moving() == nullptr);
+  CHECK(moving(bench.runner) == nullptr);
   CHECK(bench.runner.waits_for() == "revision 1 waits for the agent of node 3");
   CHECK_FALSE(bench.timers.contains(timers::kTick));
   // Nothing that is heard or comes due begins it, or ends it.
@@ -434,7 +434,7 @@ struct QuietBench : Bench {
     }
     std::sort(plan.plan.touched.begin(), plan.plan.touched.end());
   }
-  bool is_waiting() const { return runner.under_way() != nullptr && runner.moving() == nullptr; }
+  bool is_waiting() const { return runner.under_way() != nullptr && moving(runner) == nullptr; }
   bool touched;
 };
 
@@ -456,7 +456,7 @@ TEST_CASE("a job that a commit darkens is to be quiet for it, any other is not")
   CHECK(bench.runner.waits_for().empty());
   bench.begin();
   CHECK_FALSE(bench.is_waiting());
-  CHECK(bench.runner.moving() != nullptr);
+  CHECK(moving(bench.runner) != nullptr);
 }
 
 TEST_CASE("a job that a commit leaves alone is not waited for") {
@@ -541,19 +541,19 @@ TEST_CASE("a commit that waits for agents names them, though an attended job is 
 
 TEST_CASE("light that a failed commit left dark has a revision to be quiet for, of its own job and while that runs") {
   Bench bench;
-  CHECK(bench.runner.misses_something());  // nothing was ever confirmed
-  bench.jobs.submitted(JobId{1});
+  CHECK(bench.returns.misses_something());  // nothing was ever confirmed
+  bench.jobs.add(JobId{1});
   CHECK(bench.runner.quiesce_of(JobId{1}) == Revision{});
   bench.light(1, {2, 3});
   bench.light(2, {4, 5});
   CHECK(bench.runner.quiesce_of(JobId{1}) == Revision{});
-  CHECK_FALSE(bench.runner.misses_something());
+  CHECK_FALSE(bench.returns.misses_something());
   bench.runner.repair_with_next_plan({{NodeId{2}}, {bench.laser(2), bench.laser(2, 1)}, {}});
   bench.add(3, {6, 7});
   bench.begin_commit();
   bench.fail_now();
-  CHECK(bench.runner.misses_something());
-  CHECK(bench.runner.quiesce_of(JobId{1}) == bench.runner.next_revision());
+  CHECK(bench.returns.misses_something());
+  CHECK(bench.runner.quiesce_of(JobId{1}) == bench.numbers.next());
   CHECK(bench.runner.quiesce_of(JobId{2}) == Revision{});
   SECTION("a job that was refused is dark for nobody") {
     bench.jobs.refuse(JobId{1}, "test");
@@ -569,25 +569,25 @@ TEST_CASE("something is missing while a job waits, is left out in part, or light
   Bench bench;
   bench.light(1, {2, 3});
   bench.light(2, {4, 5});
-  REQUIRE_FALSE(bench.runner.misses_something());
+  REQUIRE_FALSE(bench.returns.misses_something());
   SECTION("a job waits") {
     bench.add(3, {6, 7});
     bench.jobs.leave_out(JobId{3}, "test");
-    CHECK(bench.runner.misses_something());
+    CHECK(bench.returns.misses_something());
   }
   SECTION("in part") {
     auto plan = std::make_shared<PlanResult>(*bench.confirmed.present());
     plan->left_out = {left_out(1, true)};
     bench.confirmed.confirm(plan);
-    CHECK(bench.runner.misses_something());
+    CHECK(bench.returns.misses_something());
   }
   SECTION("lasers that are ordered otherwise") {
     bench.desired.set_lasers(false);
-    CHECK(bench.runner.misses_something());
+    CHECK(bench.returns.misses_something());
   }
   SECTION("light that nobody wants") {
     bench.desired.remove_job(JobId{2});
-    CHECK(bench.runner.misses_something());
+    CHECK(bench.returns.misses_something());
   }
 }
 

@@ -29,8 +29,8 @@ constexpr Duration kEverybodyReceives = milliseconds{50} * 3 + milliseconds{20} 
 
 /// A commit of revision 7 whose participants are `nodes` of ten.
 struct CommitBench {
-  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {})
-      : commit(result_of(nodes, cycle), timings(), "why", kStart) {
+  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {}, Duration move_time = {})
+      : commit(result_of(nodes, cycle), timings(), {"why", {}, {}, milliseconds{3}, {}}, kStart, move_time) {
     for (const std::uint32_t node : nodes) {
       participants.push_back(NodeId{node});
     }
@@ -190,7 +190,7 @@ TEST_CASE("commit: timeslots begin together, when everybody has heard of it") {
 TEST_CASE("commit: nobody takes part in a commit that changes nobody") {
   auto result = std::make_shared<PlanResult>();
   result->plan.revision = Revision{7};
-  FabricCommit commit(result, timings(), "why", kStart);
+  FabricCommit commit(result, timings(), {"why"}, kStart);
   EffectSink sink;
   commit.begin(kStart, kHeader, sink);
   CHECK(commit.verdict() == CommitVerdict::wants_going);
@@ -274,32 +274,32 @@ TEST_CASE("commit: a refusal fails the commit, names the node and its words, and
   CommitBench bench({2, 5});
   bench.answer(5, Prepared{{Error{ErrorCode::refused, "the laser is locked"}}, {}});
   CHECK(bench.commit.verdict() == CommitVerdict::failed);
-  CHECK(bench.commit.failure() == "node 5 while preparing: the laser is locked");
-  CHECK(bench.commit.failed_node() == NodeId{5});
-  CHECK_FALSE(bench.commit.was_late());
-  CHECK_FALSE(bench.commit.was_interrupted());
+  CHECK(bench.commit.failure().why == "node 5 while preparing: the laser is locked");
+  CHECK(bench.commit.failure().node == NodeId{5});
+  CHECK(bench.commit.failure().kind != CommitFailureKind::late);
+  CHECK(bench.commit.failure().kind != CommitFailureKind::interrupted);
   CHECK(bench.commit.next_tick() == kNever);
   bench.answer(2, Prepared{{}, {}});
   bench.answer(2, Prepared{{Error{ErrorCode::timed_out, "too late"}}, {}});
   CHECK(bench.commit.done() == 0);
-  CHECK(bench.commit.failed_node() == NodeId{5});
-  CHECK_FALSE(bench.commit.was_late());
+  CHECK(bench.commit.failure().node == NodeId{5});
+  CHECK(bench.commit.failure().kind != CommitFailureKind::late);
   bench.tick(kStart + seconds{60});
   CHECK(bench.sent.empty());
-  CHECK(bench.commit.failure() == "node 5 while preparing: the laser is locked");
+  CHECK(bench.commit.failure().why == "node 5 while preparing: the laser is locked");
   bench.commit.interrupt(NodeId{2});
-  CHECK_FALSE(bench.commit.was_interrupted());
-  CHECK(bench.commit.failed_node() == NodeId{5});
-  bench.commit.fail_with("something else");
-  CHECK(bench.commit.failure() == "node 5 while preparing: the laser is locked");
+  CHECK(bench.commit.failure().kind != CommitFailureKind::interrupted);
+  CHECK(bench.commit.failure().node == NodeId{5});
+  bench.commit.fail_with({"something else"});
+  CHECK(bench.commit.failure().why == "node 5 while preparing: the laser is locked");
 }
 
 TEST_CASE("commit: who was too late for an instant is told apart") {
   CommitBench bench({2, 5});
   bench.advance_to(CommitState::arming);
   bench.answer(2, Armed{{Error{ErrorCode::timed_out, "T has passed"}}, Duration{-5}});
-  CHECK(bench.commit.failure() == "node 2 while arming: T has passed");
-  CHECK(bench.commit.was_late());
+  CHECK(bench.commit.failure().why == "node 2 while arming: T has passed");
+  CHECK(bench.commit.failure().kind == CommitFailureKind::late);
 }
 
 TEST_CASE("commit: an agent that has forgotten what it had prepared has started again, one that never prepared refuses") {
@@ -307,16 +307,16 @@ TEST_CASE("commit: an agent that has forgotten what it had prepared has started 
   CommitBench forgot({2, 5});
   forgot.advance_to(CommitState::arming);
   forgot.answer(2, Armed{stale, {}});
-  CHECK(forgot.commit.was_interrupted());
-  CHECK(forgot.commit.failure() == "node 2 started again in the middle of the commit");
-  CHECK(forgot.commit.failed_node() == NodeId{2});
+  CHECK(forgot.commit.failure().kind == CommitFailureKind::interrupted);
+  CHECK(forgot.commit.failure().why == "node 2 started again in the middle of the commit");
+  CHECK(forgot.commit.failure().node == NodeId{2});
   CommitBench refused({2, 5});
   refused.answer(2, Prepared{stale, {}});
-  CHECK_FALSE(refused.commit.was_interrupted());
-  CHECK(refused.commit.failure() == "node 2 while preparing: unknown revision");
+  CHECK(refused.commit.failure().kind != CommitFailureKind::interrupted);
+  CHECK(refused.commit.failure().why == "node 2 while preparing: unknown revision");
   CommitBench reported({2, 5});
   reported.commit.interrupt(NodeId{5});
-  CHECK(reported.commit.was_interrupted());
+  CHECK(reported.commit.failure().kind == CommitFailureKind::interrupted);
   CHECK(reported.commit.verdict() == CommitVerdict::failed);
 }
 
@@ -334,7 +334,7 @@ TEST_CASE("commit: who has not answered is asked again at each interval, and nob
   bench.tick(kStart + milliseconds{100});
   CHECK(bench.asked<Prepare>() == Nodes{2, 8});
   CHECK(bench.commit.report(bench.now).resent == 4);
-  bench.commit.fail_with("enough");
+  bench.commit.fail_with({"enough"});
   bench.tick(kStart + milliseconds{150});
   CHECK(bench.sent.empty());
 }
@@ -351,7 +351,7 @@ std::string fails_exactly_at(CommitBench& bench, Instant deadline) {
   REQUIRE(bench.commit.verdict() == CommitVerdict::running);
   bench.tick(deadline);
   REQUIRE(bench.commit.verdict() == CommitVerdict::failed);
-  return bench.commit.failure();
+  return bench.commit.failure().why;
 }
 
 TEST_CASE("commit: every stage has its deadline, to the nanosecond, and names who is silent") {
@@ -359,22 +359,21 @@ TEST_CASE("commit: every stage has its deadline, to the nanosecond, and names wh
   preparing.answer(2, Prepared{{}, {}});
   CHECK(fails_exactly_at(preparing, kStart + seconds{5}) ==
         "1 of 2 agents did not answer while preparing (node 5) within 5000 ms");
-  CHECK(preparing.commit.failed_node() == NodeId{5});
-  CHECK_FALSE(preparing.commit.was_late());
+  CHECK(preparing.commit.failure().node == NodeId{5});
+  CHECK(preparing.commit.failure().kind != CommitFailureKind::late);
 
   CommitBench arming({2, 5});
   arming.advance_to(CommitState::arming);
   CHECK(fails_exactly_at(arming, kStart + milliseconds{10} + kEverybodyReceives) ==
         "2 of 2 agents did not answer while arming (node 2, 5) within 182 ms");
-  CHECK(arming.commit.failed_node() == NodeId{2});
-  CHECK(arming.commit.was_late());  // T came before they had answered
+  CHECK(arming.commit.failure().node == NodeId{2});
+  CHECK(arming.commit.failure().kind == CommitFailureKind::late);  // T came before they had answered
 
-  CommitBench moving({2, 5});
-  moving.commit.set_move_time(seconds{60});
+  CommitBench moving({2, 5}, {}, seconds{60});
   moving.advance_to(CommitState::moving);
   CHECK(fails_exactly_at(moving, moving.now + milliseconds{10} + seconds{60} + seconds{5}) ==
         "2 of 2 agents did not answer while moving (node 2, 5) within 65010 ms");
-  CHECK_FALSE(moving.commit.was_late());
+  CHECK(moving.commit.failure().kind != CommitFailureKind::late);
 
   CommitBench relighting({2, 5});
   relighting.advance_to(CommitState::relighting);
@@ -422,7 +421,6 @@ TEST_CASE("commit: abandon and confirm go to everybody who takes part") {
 
 TEST_CASE("commit: a report says how long each stage took and what the agents measured") {
   CommitBench bench({2, 5});
-  bench.commit.set_plan_time(milliseconds{3});
   bench.now += milliseconds{4};
   bench.answer(2, Prepared{{}, milliseconds{10}});
   bench.now += milliseconds{1};
@@ -478,7 +476,7 @@ TEST_CASE("commit: what is measured of an agent that failed to apply is not a da
   bench.advance_to(CommitState::relighting);
   bench.answer(2, Applied{{Error{ErrorCode::device_error, "it went out"}}, FireReport{{}, {}, {}, milliseconds{40}, 2}});
   CHECK(bench.commit.report(bench.now).dark.count == 0);
-  CHECK(bench.commit.failure() == "node 2 while relighting: it went out");
+  CHECK(bench.commit.failure().why == "node 2 while relighting: it went out");
 }
 
 TEST_CASE("commit: being dark before T is no negative time, and a T that has passed no negative wait") {

@@ -102,7 +102,7 @@ TEST_CASE("a job is dark from its submission until its light is confirmed, and w
   const auto at = [&](int s) { facts.now = Instant{seconds{s}}; };
   const auto dark = [&] { return jobs.dark_time(JobId{1}); };
   at(100);
-  jobs.submitted(JobId{1});
+  jobs.add(JobId{1});
   desired.add_job(job_of(1));
   PlanResult plan;
   plan.intent = desired.intent();
@@ -146,8 +146,8 @@ TEST_CASE("a job keeps its light over a restart of the controller, and over a pl
   desired.add_job(job_of(2));
   Jobs jobs(facts, desired);
   facts.now = Instant{seconds{5}};
-  jobs.restored(JobId{1}, Revision{9});
-  jobs.restored(JobId{2}, std::nullopt);
+  jobs.add(JobId{1}, Revision{9});
+  jobs.add(JobId{2});
   PlanResult plan;
   plan.intent = desired.intent();
   facts.now = Instant{seconds{6}};
@@ -162,7 +162,7 @@ TEST_CASE("a job's series ends with the job") {
   DesiredIntent desired;
   Jobs jobs(facts, desired);
   for (const std::uint64_t id : {1U, 2U}) {
-    jobs.submitted(JobId{id});
+    jobs.add(JobId{id});
     desired.add_job(job_of(id));
   }
   facts.now = Instant{milliseconds{2500}};

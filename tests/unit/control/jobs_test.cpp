@@ -25,10 +25,10 @@ TEST_CASE("a_job_that_is_wanted_is_as_the_intent_says_and_one_that_went_is_as_it
   const ControllerFacts facts{};
   DesiredIntent desired;
   Jobs jobs(facts, desired);
-  jobs.submitted(JobId{1});
+  jobs.add(JobId{1});
   desired.add_job(job_of(1, {NodeId{5}, NodeId{2}}, 3));
   CHECK(jobs.facts_of(JobId{1}).name == "ring");
-  CHECK(jobs.nodes_of(JobId{1}) == std::vector{NodeId{5}, NodeId{2}});  // in rank order
+  CHECK(jobs.facts_of(JobId{1}).nodes == std::vector{NodeId{5}, NodeId{2}});  // in rank order
   desired.go_to_stage(JobId{1}, 4);
   CHECK(jobs.stage_of(JobId{1}) == 4);
 
@@ -37,7 +37,7 @@ TEST_CASE("a_job_that_is_wanted_is_as_the_intent_says_and_one_that_went_is_as_it
   CHECK(jobs.at(JobId{1}).state == JobState::refused);
   CHECK(jobs.at(JobId{1}).reason == "no free path");
   CHECK(jobs.facts_of(JobId{1}).workload == "vgg19");
-  CHECK(jobs.nodes_of(JobId{1}) == std::vector{NodeId{2}, NodeId{5}});  // ascending
+  CHECK(jobs.facts_of(JobId{1}).nodes == std::vector{NodeId{2}, NodeId{5}});  // ascending
   CHECK(jobs.stage_of(JobId{1}) == 4);
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("a_job_is_lit_only_by_the_confirmation_of_the_stage_that_it_is_in") {
   const ControllerFacts facts{};
   DesiredIntent desired;
   Jobs jobs(facts, desired);
-  jobs.submitted(JobId{1});
+  jobs.add(JobId{1});
   desired.add_job(job_of(1, {NodeId{0}}));
   PlanResult plan;
   plan.plan.revision = Revision{7};
@@ -65,7 +65,7 @@ TEST_CASE("a_node_counts_once_for_its_stage_and_only_under_the_revision_that_lit
   const ControllerFacts facts{};
   DesiredIntent desired;
   Jobs jobs(facts, desired);
-  jobs.submitted(JobId{1});
+  jobs.add(JobId{1});
   desired.add_job(job_of(1, {NodeId{0}, NodeId{1}}));
   PlanResult plan;
   plan.plan.revision = Revision{7};
@@ -75,13 +75,12 @@ TEST_CASE("a_node_counts_once_for_its_stage_and_only_under_the_revision_that_lit
   CHECK_FALSE(jobs.keep_cycle(NodeId{0}, Revision{6}, 1).has_value());  // of the light before
   CHECK(jobs.keep_cycle(NodeId{0}, Revision{7}, 1) == JobId{1});
   CHECK_FALSE(jobs.keep_cycle(NodeId{0}, Revision{7}, 1).has_value());  // repeated
-  CHECK_FALSE(jobs.take_played_stage(JobId{1}));
+  CHECK_FALSE(jobs.take_played_stage(JobId{1}).has_value());
   CHECK(jobs.keep_cycle(NodeId{1}, Revision{8}, 2) == JobId{1});
-  CHECK(jobs.take_played_stage(JobId{1}));
-  CHECK_FALSE(jobs.take_played_stage(JobId{1}));
+  CHECK(jobs.take_played_stage(JobId{1}) == 3);
+  CHECK_FALSE(jobs.take_played_stage(JobId{1}).has_value());
   CHECK(jobs.at(JobId{1}).underflows == 3);
-  CHECK(jobs.take_underflows(JobId{1}) == 3);
-  CHECK(jobs.take_underflows(JobId{1}) == 0);
+  CHECK(jobs.at(JobId{1}).stage_underflows == 0);
 }
 
 TEST_CASE("a_commit_that_fails_leaves_a_job_where_its_light_is") {

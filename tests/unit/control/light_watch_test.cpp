@@ -21,6 +21,7 @@ struct Bench {
   DesiredIntent desired;
   ConfirmedPlans confirmed;
   AlarmBoard alarms;
+  DeviceReadings readings;
   AgentSessions sessions;
   Jobs jobs;
   LightWatch watch;
@@ -29,7 +30,8 @@ struct Bench {
 
   Bench()
       : facts{small_fabric(0), "oddl", {}, {}, Instant{seconds{100}}},
-        sessions(facts, desired, confirmed, alarms),
+        readings(*facts.fabric),
+        sessions(facts, desired, confirmed, alarms, readings),
         jobs(facts, desired),
         watch(facts, desired, confirmed, sessions, jobs) {
     for (const Node& node : facts.fabric->nodes) {
@@ -43,8 +45,8 @@ struct Bench {
     REQUIRE(made);
     result = std::make_shared<PlanResult>(**made);
     desired.replace(result->intent);
-    jobs.submitted(kRing);
-    jobs.submitted(kExchange);
+    jobs.add(kRing);
+    jobs.add(kExchange);
     confirm();
     read_all();
     measure();
@@ -64,7 +66,7 @@ struct Bench {
   void read_all() {
     for (const auto& seen : perfect_readings(*facts.fabric, result->plan, facts.now)) {
       if (seen) {
-        sessions.keep(*seen);
+        readings.keep(*seen);
       }
     }
   }
@@ -87,7 +89,7 @@ struct Bench {
   }
   void turn_off(const Circuit& of, bool emits = false) {
     const DeviceId laser = *facts.fabric->device_of_element[of.transmitter.value];
-    sessions.keep(
+    readings.keep(
         Observation{laser,
                     DeviceHealth::ready,
                     facts.now,
@@ -278,7 +280,7 @@ TEST_CASE("timeslots that were played through are dark and nothing is wrong, bet
   for (const NodeId node : bench.desired.job(kExchange)->nodes) {
     bench.jobs.keep_cycle(node, bench.result->plan.revision, 0);
   }
-  REQUIRE(bench.jobs.take_played_stage(kExchange));
+  REQUIRE(bench.jobs.take_played_stage(kExchange).has_value());
   CHECK(bench.report(circuit).light == LightState::dark);
   CHECK(bench.report(circuit).state == "PENDING_CONNECTION");
 }
@@ -296,7 +298,7 @@ TEST_CASE("a switch that moves as a commit ordered it is no news, one that moves
   const NodeId agent = bench.facts.fabric->device(*wss).agent;
   Observation seen = *bench.sessions.observed(*wss);
   std::get<WavelengthSwitchObservation>(seen.reading).settled = false;
-  bench.sessions.keep(seen);
+  bench.readings.keep(seen);
   CHECK(bench.report(circuit).light == LightState::dark);
   auto next = std::make_shared<PlanResult>(*bench.result);
   next->plan.changed = {agent};

@@ -34,13 +34,15 @@ struct Bench {
   DesiredIntent desired;
   ConfirmedPlans confirmed;
   AlarmBoard alarms;
+  DeviceReadings readings;
   AgentSessions sessions;
   UnusableWatch watch;
   EffectSink sink;
 
   Bench()
       : facts{four_nodes(), "sip_ocs", {}, {}, Instant{seconds{100}}},
-        sessions(facts, desired, confirmed, alarms),
+        readings(*facts.fabric),
+        sessions(facts, desired, confirmed, alarms, readings),
         watch(facts, confirmed, sessions, alarms) {
     for (const Node& node : facts.fabric->nodes) {
       greet(node.id);
@@ -73,7 +75,7 @@ struct Bench {
   DeviceId ocs(std::uint32_t node) const { return device(NodeId{node}, DeviceRole::circuit_switch); }
 
   void see(DeviceId id, Reading reading, DeviceHealth health = DeviceHealth::ready, const std::string& fault = {}) {
-    sessions.keep(Observation{id, health, facts.now, std::move(reading), fault});
+    readings.keep(Observation{id, health, facts.now, std::move(reading), fault});
   }
   void see_laser(DeviceId id, bool emits) { see(id, TransmitterObservation{centre_of(kFirst), Dbm{0}, emits, true, 0, 0}); }
   void receive(DeviceId id, DeviceHealth health, const std::string& fault) {
@@ -106,7 +108,7 @@ struct Bench {
   /// A commit of these shares that failed: after its arming, or before; at this device, or at none.
   bool fail_commit(const std::vector<DevicePlan>& shares, bool moved, std::optional<DeviceId> at = {}) {
     const auto plan = plan_with(shares);
-    FabricCommit commit(plan, facts.timings, "test", facts.now);
+    FabricCommit commit(plan, facts.timings, {"test"}, facts.now);
     commit.begin(facts.now, facts.header, sink);
     for (const NodeId node : moved ? plan->plan.changed : std::vector<NodeId>{}) {
       commit.on_answer(node, Prepared{{}, milliseconds{1}}, facts.now, facts.header, sink);
@@ -116,7 +118,7 @@ struct Bench {
       const Error error{ErrorCode::device_error, "does not follow", {}, at};
       commit.on_answer(plan->plan.changed.front(), Prepared{{error}, {}}, facts.now, facts.header, sink);
     } else {
-      commit.fail_with("test");
+      commit.fail_with({"test"});
     }
     return watch.commit_failed(commit, sink);
   }

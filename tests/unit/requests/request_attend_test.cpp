@@ -33,7 +33,7 @@ TEST_CASE("an attended job is asked to be quiet before its light goes dark, and 
   const JobId job = bench.light(4);
   const Revision lit = bench.controller->confirmed();
   CHECK(attend(bench, job).quiesce == Revision{});
-  drain(bench, bench.controller->jobs().nodes_of(job).front());
+  drain(bench, bench.controller->jobs().facts_of(job).nodes.front());
   bench.run_for(seconds{1});
   const JobReport asked = attend(bench, job);
   CHECK(asked.attended);
@@ -52,7 +52,7 @@ TEST_CASE("a change that leaves the light of an attended job alone does not ask 
   const JobId kept = bench.light(2);
   attend(bench, kept);
   const JobId other = bench.light(2);
-  drain(bench, bench.controller->jobs().nodes_of(other).front());
+  drain(bench, bench.controller->jobs().facts_of(other).nodes.front());
   bench.settle();
   CHECK(attend(bench, kept).quiesce == Revision{});
 }
@@ -62,7 +62,7 @@ TEST_CASE("a job that is attended and does not become quiet goes dark at the dea
   const JobId job = bench.light(4);
   const Revision lit = bench.controller->confirmed();
   attend(bench, job);
-  drain(bench, bench.controller->jobs().nodes_of(job).front());
+  drain(bench, bench.controller->jobs().facts_of(job).nodes.front());
   for (Duration waited{}; waited < ControllerTimings{}.quiesce_deadline; waited += seconds{2}) {
     attend(bench, job);
     CHECK(bench.controller->confirmed() == lit);
@@ -78,7 +78,7 @@ TEST_CASE("a launcher that has gone is not waited for") {
   const JobId job = bench.light(4);
   const Revision lit = bench.controller->confirmed();
   attend(bench, job);
-  drain(bench, bench.controller->jobs().nodes_of(job).front());
+  drain(bench, bench.controller->jobs().facts_of(job).nodes.front());
   bench.run_for(ControllerTimings{}.attend_lease + seconds{1});
   bench.settle();
   CHECK(bench.controller->confirmed() > lit);

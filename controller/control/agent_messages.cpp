@@ -1,0 +1,133 @@
+// Hellos first: nobody else is listened to before.
+#include "controller/control/agent_messages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/control/watch/plausibility.hpp"
+#include "core/messages/intake_limits.hpp"
+
+namespace loom {
+namespace {
+
+/// What raises terms or revisions costs a journal row, and everybody under way his commit.
+constexpr TokenRate kClaims{limits::kClaimsBelieved, 1, Duration{limits::kClaimIntervalNs}};
+
+}  // namespace
+
+AgentMessages::AgentMessages(const AgentMessageParts& parts) : to_(parts), claims_(kClaims) {}
+
+void AgentMessages::on_message(Peer from, const Envelope& envelope, EffectSink& sink) {
+  const NodeId node = envelope.node;
+  const bool is_own_name = from.kind == Peer::Kind::agent && from.id == node.value;
+  if (!is_own_name || node.value >= to_.sessions.size()) {
+    to_.refusals.note({RefusalKind::foreign,
+                       envelope.principal,
+                       {},
+                       "node " + std::to_string(from.id) + " speaks as node " + std::to_string(node.value) + " of " +
+                           std::to_string(to_.sessions.size())},
+                      sink);
+    return;
+  }
+  if (auto refusal = judge(to_.facts, to_.numbers.next(), node, envelope)) {
+    to_.refusals.note({refusal->kind, envelope.principal, node, std::move(refusal->what)}, sink);
+    return;
+  }
+  on_body(node, envelope, sink);
+}
+
+void AgentMessages::on_body(NodeId node, const Envelope& envelope, EffectSink& sink) {
+  if (const auto* hello = std::get_if<Hello>(&envelope.body)) {
+    return on_hello(node, envelope, *hello, sink);
+  }
+  if (!to_.sessions.admit(node, sink)) {
+    return;
+  }
+  if (const auto* heartbeat = std::get_if<Heartbeat>(&envelope.body)) {
+    if (to_.sessions.keep(node, *heartbeat, moving(to_.commits), sink)) {
+      to_.reconciler.relight(node, sink);
+    }
+    to_.commits.begin_if_ready(sink);
+  } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
+    keep_observations(node, envelope.principal, *report, sink);
+  } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
+    if (const auto job = to_.jobs.keep_cycle(node, envelope.revision, done->underflows)) {
+      to_.commits.advance_stage(*job, sink);
+    }
+  } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
+    on_alarm(node, envelope.principal, *alarm, sink);
+  } else if (const auto* traffic = std::get_if<TrafficReport>(&envelope.body)) {
+    to_.demand.keep(node, *traffic);
+  } else if (const auto* reset = std::get_if<DeviceReset>(&envelope.body)) {
+    to_.resets.on_answer(node, *reset, sink);
+  } else {
+    to_.commits.on_answer(node, envelope.revision, envelope.body, sink);
+  }
+}
+
+void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink) {
+  const Revision gone = envelope.revision;
+  const bool raises_numbers = hello.term_seen > to_.facts.header.term || std::max(hello.applied, gone) >= to_.numbers.next();
+  if (raises_numbers && claims_.take(1, to_.facts.now) == 0) {
+    return to_.refusals.note(
+        {RefusalKind::implausible, envelope.principal, node,
+         "node " + std::to_string(node.value) + " says hello with term " + std::to_string(hello.term_seen.value) +
+             " and revision " + std::to_string(std::max(hello.applied, gone).value) +
+             ", above the controller's; so many such hellos came before that none is believed for " +
+             std::to_string(limits::kClaimIntervalNs / 1'000'000'000) + " s (limit kClaimsBelieved)"},
+        sink);
+  }
+  const Greeting greeting =
+      to_.sessions.greet(node, hello, to_.numbers.go_beyond(node, std::max(hello.applied, gone), sink), sink);
+  if (greeting.is_new_incarnation) {
+    to_.demand.forget(node);
+    to_.reconciler.forget(node);
+    to_.unusable.forget(node);
+  }
+  if (hello.term_seen > to_.facts.header.term) {
+    // Somebody commanded this agent under a higher term: take one above it, durably, before speaking to it.
+    to_.facts.header.term = Term{hello.term_seen.value + 1};
+    to_.journal.append(TermRecord{to_.facts.header.term}, WelcomeAct{node}, sink);
+  } else {
+    to_.sessions.welcome(node, sink);
+  }
+  if (greeting.lost_its_plan) {
+    to_.commits.interrupt(node, sink);
+  }
+  to_.commits.begin_if_ready(sink);
+  to_.commits.consider_planning(sink);  // it may have waited for the last agent to say hello
+}
+
+void AgentMessages::keep_observations(NodeId node, const std::string& principal, const ObservationReport& report,
+                                      EffectSink& sink) {
+  for (const Observation& observation : report.observations) {
+    if (auto refusal = judge(to_.facts, node, observation)) {
+      to_.refusals.note({refusal->kind, principal, node, std::move(refusal->what)}, sink);
+    } else if (to_.readings.keep(observation)) {
+      if (observation.health == DeviceHealth::ready) {
+        to_.alarms.clear(AlarmCode::device_failed, {}, observation.device);
+      }
+      to_.unusable.observe(observation, sink);
+      to_.light.note_change();
+      to_.reconciler.judge(observation.device, sink);
+    }
+  }
+  to_.commits.consider_planning(sink);  // it may have waited for what devices hold
+}
+
+/// What to type next is the controller's to say.
+void AgentMessages::on_alarm(NodeId node, const std::string& principal, const AlarmReport& report, EffectSink& sink) {
+  Alarm alarm = report.alarm;
+  if (alarm.code == AlarmCode::lasers_off) {  // an interlock, or a hand at the agent
+    to_.audit.note(principal, Role::agent, "node " + std::to_string(node.value) + ": " + alarm.evidence, {}, sink);
+  }
+  alarm.node = node;
+  alarm.next_command = next_command_for(alarm);
+  const bool was_ordered =
+      alarm.code == AlarmCode::lasers_off && (to_.desired.intent().lasers_off || to_.desired.in_maintenance(node));
+  if (!was_ordered) {
+    to_.alarms.raise(std::move(alarm), to_.facts.now, sink, AlarmSource::agent);
+  }
+}
+
+}  // namespace loom
