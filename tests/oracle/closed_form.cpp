@@ -18,6 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kNames{"ideal-switch", "fat-tree"};
 constexpr std::array<std::string_view, 1> kIdealKeys{"latency_us"};
 constexpr std::array<std::string_view, 2> kFatTreeKeys{"latency_us", "oversubscription"};
+constexpr std::array<std::string_view, 7> kOddlKeys{"acquisition_us", "blank_us",  "control_us",   "group_size",
+                                                    "latency_us",     "retune_us", "wss_settle_ms"};
 constexpr double kLatencyMicroseconds = 1;  ///< one link, as in docs/predictor.md
 constexpr std::uint32_t kFatTreeLinks = 6;  ///< three tiers, to the core and back
 constexpr double kMicrosecondsMax = 60e6;
@@ -102,7 +104,7 @@ Result<FabricModel> make_fabric_model(std::string_view name, BitRate rate, std::
 }
 
 Result<FabricModel> make_oddl_model(BitRate rate, std::uint32_t nodes, const Settings& settings) {
-  LOOM_TRY(check_keys(settings, "oddl", kOddl.compare_keys));
+  LOOM_TRY(check_keys(settings, "oddl", kOddlKeys));
   auto bare = bare_model("oddl", rate, nodes, settings);
   if (!bare) {
     return bare;

@@ -41,7 +41,7 @@ TEST_CASE("no_objective_is_above_what_its_schedule_takes_and_no_bound_above_the_
   CAPTURE(seed);
   Chance chance(seed);
   const std::array<std::shared_ptr<const Fabric>, 4> fabrics{
-      fabric_of("oddl", "  nodes: 16\n  group_size: 4\n"), fabric_of("sip_ring", "  nodes: 12\n"),
+      fabric_of("oddl", "  nodes: 32\n"), fabric_of("sip_ring", "  nodes: 12\n"),
       fabric_of("sip_ocs", "  nodes: 16\n  switches: 8\n"), fabric_of("topoopt", "  nodes: 16\n")};
   for (const auto& fabric : fabrics) {
     CAPTURE(fabric->architecture);

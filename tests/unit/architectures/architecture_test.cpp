@@ -162,7 +162,7 @@ TEST_CASE("the_arena_says_what_the_schedule_takes_that_would_be_lit") {
   };
   const Case cases[]{{"oddl", "vgg19", 64, "  nodes: 64\n"},
                      {"oddl", "dlrm", 32, "  nodes: 32\n"},
-                     {"sip-ring", "vgg19", 16, "  nodes: 16\n  rings: 1\n  wavelengths: 4\n"},
+                     {"sip-ring", "vgg19", 16, "  nodes: 16\n  rings: 1\n  channels: 2\n"},
                      {"sip-ocs", "vgg19", 16, "  nodes: 16\n  switches: 4\n  rate: 25 Gb/s\n", {{"switches", "4"}}},
                      {"topoopt", "vgg19", 16, "  nodes: 16\n  degree: 4\n  rate: 25 Gb/s\n"},
                      {"topoopt", "dlrm", 16, "  nodes: 16\n  degree: 4\n  rate: 25 Gb/s\n"}};
