@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "drivers/registry.hpp"
+
 namespace loom {
 
 void AgentSums::add(const Agent& agent) {
@@ -17,7 +19,9 @@ void AgentSums::add(const Agent& agent) {
   messages_.foreign_replies += messages.foreign_replies;
   stale_ += agent.commit().stale();
   early_ += agent.commit().early();
-  writes_ += agent.units().writes();
+  for (const DriverFigures& figures : agent.units().figures()) {
+    drivers_[driver_model_of(*figures.like).model.name] += figures;
+  }
   const GrantPlaneCounters& grants = agent.grants().counters();
   grants_.other_revision += grants.other_revision;
   grants_.other_clock += grants.other_clock;
@@ -29,6 +33,29 @@ void AgentSums::add(const Agent& agent) {
   const TrafficCounters& traffic = agent.traffic().counters();
   traffic_.received += traffic.received;
   traffic_.refused += traffic.refused;
+}
+
+/// One family after the other: samples of a name stand together.
+void AgentSums::add_drivers(MetricList& list) const {
+  for (const auto& [driver, figures] : drivers_) {
+    for (const DeviceOp op : kDeviceOps) {
+      list.histogram("lightloom_device_op_seconds",
+                     "Operations of devices that ended well: from the order to move until read-back proves it, and to read.",
+                     figures.ops[static_cast<std::size_t>(op)],
+                     {{"driver", std::string(driver)}, {"op", std::string(to_string(op))}});
+    }
+  }
+  for (const auto& [driver, figures] : drivers_) {
+    for (std::size_t code = 0; code < kDeviceErrorCodes; ++code) {
+      list.counter("lightloom_device_errors_total",
+                   "Transactions that a device did not answer as asked, and drivers that gave up.", figures.errors[code],
+                   {{"driver", std::string(driver)}, {"code", std::string(to_string(static_cast<DeviceErrorCode>(code)))}});
+    }
+  }
+  for (const auto& [driver, figures] : drivers_) {
+    list.counter("lightloom_device_writes_total", "Transactions that wrote to a device, as its driver asked for them.",
+                 figures.writes, {{"driver", std::string(driver)}});
+  }
 }
 
 void AgentSums::add_metrics(MetricList& list) const {
@@ -56,8 +83,7 @@ void AgentSums::add_metrics(MetricList& list) const {
 
   list.counter("lightloom_agent_foreign_replies_total", "Replies of a bus to no transaction of the agent.",
                messages_.foreign_replies);
-  list.counter("lightloom_device_writes_total", "Transactions that wrote to a device, as the agents' drivers asked for them.",
-               writes_);
+  add_drivers(list);
 
   const auto grant = [&](const char* kind, std::uint64_t count) {
     list.counter("lightloom_agent_grant_messages_refused_total", "Messages between agents about grants that were not followed.",

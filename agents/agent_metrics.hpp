@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string_view>
 
 #include "agents/agent.hpp"
 #include "core/messages/metric.hpp"
@@ -17,6 +19,8 @@ class AgentSums {
   void add_metrics(MetricList& list) const;
 
  private:
+  void add_drivers(MetricList& list) const;
+
   static constexpr std::size_t kSessionStates = 3;
 
   std::array<std::uint32_t, kSessionStates> sessions_{};  ///< index: SessionState
@@ -24,7 +28,7 @@ class AgentSums {
   AgentCounters messages_;
   std::uint64_t stale_ = 0;
   std::uint64_t early_ = 0;
-  std::uint64_t writes_ = 0;
+  std::map<std::string_view, DriverFigures> drivers_;  ///< by model, as files name it
   GrantPlaneCounters grants_;
   TrafficCounters traffic_;
 };

@@ -377,10 +377,11 @@ Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop
 struct Counted {
   const AsioLoop& loop;
   const BusLanes& units;
-  const Fabric& fabric;
+  const Scenario& scenario;
   const AgentTransport& transport;
   const PeerLinks& peers;
   const std::vector<Hosted>& hosted;
+  const SqliteStore& store;
 };
 
 /// Plain numbers of machines and threads, copied between two steps.
@@ -395,13 +396,14 @@ void add_metrics(MetricList& list, const Counted& counted) {
   agents.add_metrics(list);
   add_metrics(list, hosts);
   BusLaneCounters units;
-  for (const Bus& bus : counted.fabric.buses) {
+  for (const Bus& bus : counted.scenario.fabric->buses) {
     sum(units, counted.units.counters(bus.id));
   }
   add_metrics(list, units);
   add_metrics(list, counted.loop.counters());
   add_metrics(list, counted.transport.counters());
   add_metrics(list, counted.peers.counters());
+  add_metrics(list, counted.store.size());
 }
 
 Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line, const StateFolder& files, Post post) {
@@ -454,6 +456,7 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   if (!store) {
     return give_up(store.error());
   }
+  const PublishedUrl url(served->get(), files.agents_metrics(command_line.process));
   const std::vector<NodeId> nodes = nodes_of(span);
   LightLogFile light_log(**loop, files.light_log(command_line.process));
   SimBus simulated(**loop, scenario.fabric, nodes, {});
@@ -470,7 +473,7 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   if (!hosted) {
     return give_up(hosted.error());
   }
-  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, units, *scenario.fabric, **transport, **peers, *hosted}); });
+  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, units, scenario, **transport, **peers, *hosted, **store}); });
   const auto contacts = watch_contacts(**loop, *scenario.fabric, nodes, *hosted);
   if (!contacts) {
     return give_up(contacts.error());

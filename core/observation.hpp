@@ -23,8 +23,8 @@ struct TransmitterObservation {
   Dbm power{kNoLight};
   bool emitting = false;
   bool locked = false;
-  std::uint16_t status_fatal = 0;    ///< StatusF of OIF-ITLA-MSA
-  std::uint16_t status_warning = 0;  ///< StatusW
+  std::uint16_t status_fatal = 0;    ///< what its model says is broken, in bits of its own; 0: nothing
+  std::uint16_t status_warning = 0;  ///< what it says is not as it should be, likewise
   bool operator==(const TransmitterObservation&) const = default;
 };
 

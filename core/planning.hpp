@@ -27,6 +27,7 @@ struct Stop {
 struct Budget {
   std::uint64_t steps = ~0ULL;
   Stop stop;
+  bool wants_account = false;  ///< sentences and loads of Schedule::account
 };
 
 /// What one iteration of a job takes over the light that it has, asked beside a plan.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,16 @@ struct JobSchedule {
   bool operator==(const JobSchedule&) const = default;
 };
 
+/// How a schedule came about, for people: what bounds it and what binds, by the scheduler that knows.
+struct ScheduleAccount {
+  std::vector<std::string> why;                       ///< a sentence each; only if asked for (Budget::wants_account)
+  std::vector<std::uint32_t> jumps;                   ///< of the rings that one job's topology is made of
+  std::optional<std::uint32_t> wavelengths;           ///< lit; nothing where light has no choice of wavelength
+  std::vector<std::string> rings;                     ///< rings of fibre, outermost first; only if asked for
+  std::vector<std::uint32_t> ring_channels;           ///< by ring: wavelengths that it has
+  std::vector<std::vector<std::uint32_t>> ring_load;  ///< [ring][segment k, between nodes k and k + 1]: wavelengths lit
+};
+
 struct Schedule {
   std::string algorithm;
   std::vector<JobSchedule> jobs;
@@ -81,6 +92,7 @@ struct Schedule {
   double bound = 0;      ///< no schedule is better than this
   std::uint64_t steps_used = 0;
   std::vector<std::string> assumptions;
+  ScheduleAccount account{};
 };
 
 }  // namespace loom

@@ -1,5 +1,5 @@
-// Undertaking: what a driver that proves its writes by read-back was asked for, how it ended, and the observation that tells of
-// it. A fire goes before an audit, and an audit makes no failed fire good. It never talks, and never decides what is read or
+// OperationState: what a driver that proves its writes by read-back was asked for, how it ended, and the observation that tells
+// of it. A fire goes before an audit, and an audit makes no failed fire good. It never talks, and never decides what is read or
 // written.
 #pragma once
 
@@ -57,6 +57,12 @@ class OperationState {
   DriverActivity activity(bool at_rest) const { return !at_rest || is_asked() ? DriverActivity::busy : outcome_; }
 
   Observation& observation() { return observation_; }
+  /// What was read of a device of this role, from the first reading on.
+  template <class RoleObservation>
+  RoleObservation& reading() {
+    auto* reading = std::get_if<RoleObservation>(&observation_.reading);
+    return reading != nullptr ? *reading : observation_.reading.template emplace<RoleObservation>();
+  }
   const Observation& observation() const { return observation_; }
 
  private:

@@ -1,5 +1,5 @@
 // Every model of device that this program drives. Adding one: its files, its sources in CMakeLists.txt and its line in
-// registry.cpp; its model for the simulation is listed in sim_backend/devices/simulated_device.cpp.
+// registry.cpp; its simulated device is listed in sim_backend/devices/registry.cpp.
 #pragma once
 
 #include <memory>

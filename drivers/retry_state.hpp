@@ -1,4 +1,4 @@
-// Conversation: what every driver keeps of its talk with the wire: one transaction outstanding at most, failed exchanges
+// RetryState: what every driver keeps of its exchanges with a device: one transaction outstanding at most, failed exchanges
 // retried after a pause, and given up aloud. It never decides what is said.
 #pragma once
 

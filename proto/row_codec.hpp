@@ -46,6 +46,8 @@ struct MessageOf<loom::CertificateReport> : std::type_identity<CertificateReport
 template <>
 struct MessageOf<loom::HostRoute> : std::type_identity<HostRoute> {};
 template <>
+struct MessageOf<loom::JobSchedule> : std::type_identity<JobSchedule> {};
+template <>
 struct MessageOf<loom::FrequencySlot> : std::type_identity<FrequencySlot> {};
 template <>
 struct MessageOf<loom::JobSpec> : std::type_identity<JobSpec> {};

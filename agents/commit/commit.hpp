@@ -133,7 +133,7 @@ class AgentCommit {
   bool may_steer_ = false;  ///< Proceed{move} was heard: everybody's light that meets what moves is proven dark
   bool light_given_ = false;
   FireReport report_;
-  std::uint32_t writes_before_ = 0;
+  std::uint64_t writes_before_ = 0;
 
   std::uint64_t stale_ = 0;
   std::uint64_t early_ = 0;

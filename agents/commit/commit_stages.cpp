@@ -274,7 +274,7 @@ void AgentCommit::send_applied(StepContext context) {
     }
   }
   units_.release_all(Activity::commit);
-  report_.writes = units_.writes() - writes_before_;
+  report_.writes = static_cast<std::uint32_t>(units_.writes() - writes_before_);
   applied_ = revision_;
   applied_answer_ = Applied{{}, report_};
   answers_.applied = applied_answer_;

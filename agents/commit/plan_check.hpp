@@ -17,7 +17,7 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceUnit
 
 /// One entry that is held until the next revision.
 bool is_static(const DevicePlan& plan);
-/// Its timeline is a palette, see NodePlan::grants.
+/// Its timeline is a wavelength set, see NodePlan::grants.
 bool is_under_grants(const NodePlan& plan, DeviceId device);
 /// Anything in it that emits.
 bool emits(const NodePlan& plan);

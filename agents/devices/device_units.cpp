@@ -41,7 +41,27 @@ DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std:
     units_[i].device = &fabric_->device(devices[i]);
     units_[i].steers = fabric_->steers_others[devices[i].value];
     units_[i].driver = std::move(drivers[i]);
+    units_[i].figures = figures_of(*units_[i].device);
   }
+}
+
+std::size_t DeviceUnits::figures_of(const Device& device) {
+  const auto known = std::ranges::find_if(figures_, [&](const DriverFigures& figures) {
+    return figures.like->role == device.role && figures.like->model == device.model;
+  });
+  if (known != figures_.end()) {
+    return static_cast<std::size_t>(known - figures_.begin());
+  }
+  figures_.push_back({&device});
+  return figures_.size() - 1;
+}
+
+std::uint64_t DeviceUnits::writes() const {
+  std::uint64_t writes = 0;
+  for (const DriverFigures& figures : figures_) {
+    writes += figures.writes;
+  }
+  return writes;
 }
 
 std::optional<std::size_t> DeviceUnits::index_of(DeviceId device) const {
@@ -107,6 +127,7 @@ void DeviceUnits::poll(StepContext context, std::size_t index) {
     return;
   }
   unit.polling = true;
+  unit.polled_at = context.now;
   unit.driver->poll();
   pump(context, index, nullptr);
 }
@@ -115,6 +136,7 @@ bool DeviceUnits::replied(StepContext context, const BusReplied& event) {
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (units_[i].outstanding == event.transaction && units_[i].device->bus == event.bus) {
       units_[i].outstanding.reset();
+      figures_[units_[i].figures].add(event.reply.status);
       pump(context, i, &event.reply);
       return true;
     }
@@ -158,7 +180,7 @@ void DeviceUnits::pump(StepContext context, std::size_t index, const BusReply* r
 void DeviceUnits::hand_out(StepContext context, DeviceUnit& unit, Transaction transaction) {
   LOOM_ASSERT(!unit.outstanding);
   const std::uint32_t write = is_read(transaction) ? 0U : 1U;
-  writes_ += write;
+  figures_[unit.figures].writes += write;
   unit.writes += write;
   const TransactionId id{next_transaction_++};
   unit.outstanding = id;
@@ -169,18 +191,23 @@ void DeviceUnits::judge(StepContext context, std::size_t index) {
   DeviceUnit& unit = units_[index];
   const DriverActivity activity = unit.driver->activity();
   const bool failed = activity == DriverActivity::failed;
+  DriverFigures& figures = figures_[unit.figures];
   if (failed && !unit.known_failed) {
     new_failures_.push_back(index);
+    figures.add(DeviceErrorCode::gave_up);
   }
   unit.known_failed = failed || (unit.known_failed && activity == DriverActivity::busy);
   if (activity == DriverActivity::busy) {
     return;
   }
-  unit.polling = false;
+  if (std::exchange(unit.polling, false) && !failed) {
+    figures.add(DeviceOp::audit, context.now - unit.polled_at);
+  }
   unit.fresh = true;
   if (unit.progress == Progress::under_way && activity == DriverActivity::settled) {
     unit.progress = Progress::proven;
     unit.proven_at = context.now;
+    figures.add(DeviceOp::fire, context.now - unit.fired_at);
   } else if (unit.progress == Progress::under_way && failed) {
     unit.progress = Progress::failed;
   } else if (unit.progress == Progress::proven && activity == DriverActivity::idle) {

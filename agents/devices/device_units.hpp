@@ -10,6 +10,7 @@
 
 #include "agents/commit/deadline.hpp"
 #include "agents/devices/claims.hpp"
+#include "agents/devices/driver_figures.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/step.hpp"
 #include "drivers/driver.hpp"
@@ -37,10 +38,12 @@ struct DeviceUnit {
   std::optional<TransactionId> outstanding;
   Instant wake = kNever;
   Instant fired_at{};
+  Instant polled_at{};
   Instant proven_at{};
   bool fresh = false;         ///< came to rest since the last forget_fresh()
   bool known_failed = false;  ///< its alarm was raised
   std::uint32_t writes = 0;   ///< transactions since start that were not plain register reads
+  std::size_t figures = 0;    ///< of its model: index in DeviceUnits::figures()
 
   bool is_laser() const { return device->role == DeviceRole::transmitter; }
   bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && commanded == setpoint; }
@@ -85,18 +88,21 @@ class DeviceUnits {
   /// DeviceUnits whose driver gave up since the last call. Empty, and without allocation, in good times.
   std::vector<std::size_t> take_new_failures();
   /// Transactions since start that were not plain register reads (a frame counts: only its driver knows what it does).
-  std::uint32_t writes() const { return writes_; }
+  std::uint64_t writes() const;
+  /// One a model that there is a device of here.
+  const std::vector<DriverFigures>& figures() const { return figures_; }
 
  private:
   void pump(StepContext context, std::size_t index, const BusReply* reply);
   void judge(StepContext context, std::size_t index);
   void hand_out(StepContext context, DeviceUnit& unit, Transaction transaction);
+  std::size_t figures_of(const Device& device);
 
   std::shared_ptr<const Fabric> fabric_;
   std::vector<DeviceUnit> units_;
   std::vector<std::size_t> new_failures_;
   std::uint64_t next_transaction_ = 1;
-  std::uint32_t writes_ = 0;
+  std::vector<DriverFigures> figures_;
   bool light_barred_ = false;
 };
 

@@ -18,7 +18,7 @@ class GrantExecutor {
  public:
   virtual ~GrantExecutor() = default;
   /// Which wavelength leads where, and with which power. Whatever was loaded before is forgotten; everything is dark.
-  /// `plan.grants` is set. Errors: invalid_argument (a laser that is not here, or a colour that its palette lacks).
+  /// `plan.grants` is set. Errors: invalid_argument (a laser that is not here, or a wavelength that its set lacks).
   virtual Result<void> load(const NodePlan& plan) = 0;
   /// Errors: conflict, out_of_range (see GrantTable), refused (the laser is another's now).
   virtual Result<void> write(const GrantRow& row) = 0;

@@ -282,7 +282,7 @@ void GrantPlane::report_implausible(StepContext context, NodeId from) const {
   envelopes_.warn(context, {AlarmCode::malformed_message,
                             {},
                             {},
-                            "words of node " + std::to_string(from.value) + " about an epoch above " +
+                            "messages of node " + std::to_string(from.value) + " about an epoch above " +
                                 std::to_string(map()->routed_by.value) + ", the revision that routed this light, are dropped",
                             "loom node show " + std::to_string(from.value)});
 }
@@ -291,9 +291,9 @@ void GrantPlane::report_stranger(StepContext context, NodeId from) const {
   envelopes_.warn(context, {AlarmCode::malformed_message,
                             {},
                             {},
-                            "words of node " + std::to_string(from.value) + " about light are dropped: the plan of revision " +
-                                std::to_string(map()->routed_by.value) + " routes no wavelength between it and node " +
-                                std::to_string(envelopes_.node.value),
+                            "messages of node " + std::to_string(from.value) +
+                                " about light are dropped: the plan of revision " + std::to_string(map()->routed_by.value) +
+                                " routes no wavelength between it and node " + std::to_string(envelopes_.node.value),
                             "loom node show " + std::to_string(from.value)});
 }
 

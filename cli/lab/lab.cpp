@@ -17,6 +17,8 @@ namespace loom::cli {
 namespace {
 
 constexpr int kStopPatienceMs = 3'000;
+constexpr const char* kMetricsHelp =
+    "Controller and agents serve Prometheus metrics on loopback, each on a free port (lab status)";
 
 std::string with_number(const LabProcess& process) { return process.name + " (process " + std::to_string(process.pid) + ")"; }
 
@@ -42,7 +44,7 @@ void print_what_stayed(const Stopped& stopped) {
 /// Of devices and runs that end with their processes: a lab that starts again from its journals does not go on with them.
 bool is_of_the_processes(std::string_view file) {
   return file.ends_with(".light") || file.ends_with(".whole") || file.ends_with(".grants") || file.ends_with(".address") ||
-         file.ends_with(".new") || file.ends_with("-draft") || file == "run.start";
+         file.ends_with(".metrics") || file.ends_with(".new") || file.ends_with("-draft") || file == "run.start";
 }
 
 /// What was there, stopped and forgotten as far as `beginning` allows; then the manifest of what is about to begin.
@@ -89,8 +91,10 @@ Result<LabRecord> load_lab_record(const Globals& globals, const LabCommand& orde
   if (!folder) {
     return std::unexpected(folder.error());
   }
-  return LabRecord{StateFolder(folder->path()), std::move(*folder), order.scenario,
-                   std::move(*scenario),        order.record,       order.inspector_dir};
+  LabRecord lab{StateFolder(folder->path()), std::move(*folder), order.scenario,
+                std::move(*scenario),        order.record,       order.inspector_dir};
+  lab.metrics = order.metrics;
+  return lab;
 }
 
 LabUse use_of(const LabCommand& order) { return !order.runs_jobs ? LabUse::up : order.keep ? LabUse::run_kept : LabUse::run; }
@@ -240,12 +244,14 @@ void add_lab(CLI::App& app, CommandLine& line) {
   run->add_flag("--keep", order.keep, "Leave everything running");
   add_beginning(*run, order);
   run->add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
+  run->add_flag("--metrics", order.metrics, kMetricsHelp);
   run->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   line.when(*run, [&order](const Globals& globals) { return run_lab(globals, order); });
   CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
   up->add_option("SCENARIO", order.scenario, "YAML file")->required();
   add_beginning(*up, order);
   up->add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
+  up->add_flag("--metrics", order.metrics, kMetricsHelp);
   up->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   line.when(*up, lab_up, order);
   line.when(*lab->add_subcommand("down", "Stop what a lab left running; journals, logs and keys stay"), lab_down);

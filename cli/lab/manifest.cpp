@@ -52,6 +52,7 @@ class Reader {
     }
     return value != nullptr && value->is_string() ? value->get<std::string>() : std::string{};
   }
+  bool has(const char* key) const { return object_.is_object() && object_.contains(key); }
   std::uint64_t number(const char* key, std::uint64_t most) {
     const Json* value = find(key);
     if (value == nullptr) {
@@ -109,6 +110,7 @@ LabProcess read_process(Reader& reader) {
   process.boot_id = reader.text("boot_id");
   process.executable = reader.text("executable");
   process.started = reader.text("started");
+  process.metrics = reader.has("metrics") ? reader.text("metrics") : "";  // labs of an earlier loom have none
   if (process.pid <= 1) {
     reader.blame("'pid' is no number of a process that a lab can have started");
   }
@@ -136,6 +138,7 @@ LabManifest read_manifest(Reader& reader) {
   manifest.agent_processes = static_cast<std::uint32_t>(reader.number("agent_processes", kProcessesMost));
   manifest.record = reader.flag("record");
   manifest.inspector_dir = reader.text("inspector_dir");
+  manifest.metrics = reader.has("metrics") && reader.flag("metrics");
   manifest.address = reader.text("address");
   for (const Json& file : reader.list("files", kFilesMost)) {
     std::string name = file.is_string() ? file.get<std::string>() : file.dump();
@@ -191,6 +194,7 @@ std::string to_text(const LabManifest& manifest) {
   object["agent_processes"] = manifest.agent_processes;
   object["record"] = manifest.record;
   object["inspector_dir"] = manifest.inspector_dir;
+  object["metrics"] = manifest.metrics;
   object["address"] = manifest.address;
   object["files"] = manifest.files;
   Json& processes = object["processes"] = Json::array();
@@ -200,7 +204,8 @@ std::string to_text(const LabManifest& manifest) {
                          {"start_ticks", process.start_ticks},
                          {"boot_id", process.boot_id},
                          {"executable", process.executable},
-                         {"started", process.started}});
+                         {"started", process.started},
+                         {"metrics", process.metrics}});
   }
   return object.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -20,6 +20,7 @@ struct LabProcess {
   std::string boot_id;            ///< proc(5), /proc/sys/kernel/random/boot_id
   std::string executable;         ///< absolute path of its program
   std::string started;            ///< RFC 3339, for people
+  std::string metrics{};          ///< URL that its metrics are at, or were; empty: nowhere
   bool operator==(const LabProcess&) const = default;
 };
 
@@ -41,6 +42,7 @@ struct LabManifest {
   std::uint32_t agent_processes = 0;
   bool record = false;                ///< the controller keeps a tape
   std::string inspector_dir;          ///< handed to the agents
+  bool metrics = false;               ///< its daemons serve metrics
   std::string address;                ///< that the controller was last bound to; empty: never was
   std::vector<std::string> files;     ///< bare names of regular files that a lab made, sorted
   std::vector<LabProcess> processes;  ///< in the order of their start

@@ -60,6 +60,7 @@ Result<LabRecord> session_of(const Globals& globals) {
   }
   LabRecord lab{StateFolder(folder->path()), std::move(*folder), manifest.scenario, std::move(*scenario), manifest.record,
                 manifest.inspector_dir,      manifest.address};
+  lab.metrics = manifest.metrics;
   const LabManifest now = manifest_of(lab);
   if (now.fabric_digest != manifest.fabric_digest || now.agent_processes != manifest.agent_processes) {
     return fail(ErrorCode::refused,
@@ -148,6 +149,7 @@ Result<Restart> restart(LabRecord& lab, const Globals& globals, const std::strin
   }
   const auto start = Clock::now();
   LOOM_TRY(start_by_name(lab, name));
+  LOOM_TRY(note_metrics(lab, {name}));
   LabManifest manifest = *lab.folder.manifest();
   manifest.address = lab.address;
   LOOM_TRY(lab.folder.save(std::move(manifest)));
@@ -210,7 +212,11 @@ int lab_status(const Globals& globals) {
     return give_up(folder.error());
   }
   const LabManifest manifest = folder->manifest().value_or(LabManifest{});
-  Table table({"NAME", "PID", "STATE", "SINCE", "FOR", "MEMORY"});
+  std::vector<std::string> columns{"NAME", "PID", "STATE", "SINCE", "FOR", "MEMORY"};
+  if (manifest.metrics) {
+    columns.emplace_back("METRICS");
+  }
+  Table table(columns);
   auto rows = nlohmann::ordered_json::array();
   std::size_t ended = 0;
   for (const LabProcess& process : manifest.processes) {
@@ -218,13 +224,18 @@ int lab_status(const Globals& globals) {
     const bool runs = state == ProcessState::running;
     ended += runs ? 0 : 1;
     const long long bytes = runs ? resident_bytes(process.pid) : 0;
-    table.add({process.name, std::to_string(process.pid), word_of(state), process.started, age_of(process),
-               runs ? text_of(Bytes{bytes}) : "-"});
+    std::vector<std::string> cells{process.name,    std::to_string(process.pid),       word_of(state), process.started,
+                                   age_of(process), runs ? text_of(Bytes{bytes}) : "-"};
+    if (manifest.metrics) {
+      cells.push_back(runs && !process.metrics.empty() ? process.metrics : "-");
+    }
+    table.add(std::move(cells));
     rows.push_back({{"name", process.name},
                     {"pid", process.pid},
                     {"state", runs ? "running" : "ended"},
                     {"started", process.started},
-                    {"resident_bytes", bytes}});
+                    {"resident_bytes", bytes},
+                    {"metrics", runs ? process.metrics : ""}});
   }
   if (globals.json) {
     auto object = answer();

@@ -40,6 +40,7 @@ struct LabRecord {
   bool record = false;
   std::string inspector_dir{};             ///< see LabCommand
   std::string address{};                   ///< that the controller is at, or was; empty: it takes any
+  bool metrics = false;                    ///< its daemons serve metrics on ports of their own
   Lifetime lifetime = Lifetime::outlasts;  ///< of its processes
   std::function<bool()> is_interrupted = [] { return false; };
   std::shared_ptr<StartedProcesses> started = std::make_shared<StartedProcesses>();

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 #include <utility>
@@ -22,7 +24,7 @@ constexpr auto kPollInterval = std::chrono::milliseconds{20};
 constexpr auto kStartPatience = std::chrono::seconds{10};
 constexpr auto kJoinPatience = std::chrono::seconds{60};
 constexpr std::string_view kController = "lightloomd";
-constexpr std::string_view kHeaters = "modbus-tcp://127.0.0.1:";
+constexpr std::string_view kThisHost = "://127.0.0.1:";
 
 std::string port_of(const std::string& endpoint) {
   const auto colon = endpoint.rfind(':');
@@ -37,19 +39,21 @@ struct Emulator {
   std::string sentence;  ///< that says what it is
 };
 
-/// Emulated heater banks: every Modbus/TCP bus of the inventory that lies on this host's loopback.
+/// Emulated heater banks: one for every port of this host's loopback at which the inventory has filters.
 std::vector<Emulator> heaters_of(const LabRecord& lab) {
-  std::set<std::string> ports;
-  for (const Bus& bus : lab.scenario.fabric->buses) {
-    if (bus.endpoint.starts_with(kHeaters)) {
-      ports.insert(port_of(bus.endpoint));
+  const Fabric& fabric = *lab.scenario.fabric;
+  std::map<std::string, std::string> endpoint_of_port;
+  for (const Device& device : fabric.devices) {
+    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
+    if (device.role == DeviceRole::filter && endpoint.contains(kThisHost) && !is_emulated_switch(fabric, device)) {
+      endpoint_of_port.emplace(port_of(endpoint), endpoint);
     }
   }
   std::vector<Emulator> heaters;
-  for (const std::string& port : ports) {
+  for (const auto& [port, endpoint] : endpoint_of_port) {
     heaters.push_back({{"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}},
                        port,
-                       "  emulated heater bank at modbus-tcp://127.0.0.1:" + port});
+                       "  emulated heater bank at " + endpoint});
   }
   return heaters;
 }
@@ -158,11 +162,56 @@ void add_journal(std::vector<std::string>& files, const std::string& path) {
   add(files, path, {"", "-wal", "-shm", "-journal", ".lock", ".read", ".read.loom-draft", ".read.loom-draft-journal"});
 }
 
+/// Empty: such a process has none.
+std::string metrics_file_of(const LabRecord& lab, const std::string& name) {
+  if (name == kController) {
+    return lab.files.controller_metrics();
+  }
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    if (name == agents_name(process)) {
+      return lab.files.agents_metrics(process);
+    }
+  }
+  return {};
+}
+
+/// Where whoever scraped an earlier incarnation finds this one; else any free port.
+void serve_metrics(const LabRecord& lab, ProcessSpec& order) {
+  if (!lab.metrics) {
+    return;
+  }
+  const LabProcess* earlier = lab.folder.manifest() ? lab.folder.manifest()->process(order.name) : nullptr;
+  const std::string url = earlier == nullptr ? "" : earlier->metrics;  // http://127.0.0.1:9101/metrics
+  const auto host = url.find("//");
+  const auto path = url.rfind('/');
+  const bool is_known = host != std::string::npos && path > host + 2;
+  order.command.insert(order.command.end(),
+                       {"--metrics", is_known ? url.substr(host + 2, path - host - 2) : std::string("127.0.0.1:0")});
+}
+
+/// Errors: as note_metrics().
+Result<std::string> await_url(const LabRecord& lab, const LabProcess& process, const std::string& file) {
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  while (true) {
+    std::ifstream written(file);
+    if (std::string url; std::getline(written, url)) {
+      return url;
+    }
+    LOOM_TRY(check_interrupt(lab));
+    if (!is_running(process.pid) || std::chrono::steady_clock::now() > deadline) {
+      return fail(ErrorCode::unreachable,
+                  process.name + " serves no metrics; it said last:" + tail_of_log(lab.files.folder(), process.name));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
 /// Whatever the programs of a lab write, beside their logs; keys are not forgotten with a lab.
 std::vector<std::string> files_of(const LabRecord& lab) {
   std::vector<std::string> files;
   add_journal(files, lab.files.controller_journal());
   add(files, lab.files.address(), {"", ".new"});
+  add(files, lab.files.controller_metrics(), {"", ".new"});
   add(files, lab.files.start(), {""});
   add(files, lab.files.tape(), {""});
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
@@ -170,6 +219,7 @@ std::vector<std::string> files_of(const LabRecord& lab) {
     add(files, lab.files.light_log(process), {"", ".whole", ".whole.new"});
     add(files, lab.files.grant_log(process), {""});
     add(files, lab.files.agents_address(process), {""});
+    add(files, lab.files.agents_metrics(process), {"", ".new"});
   }
   for (const Device& device : lab.scenario.fabric->devices) {
     if (is_emulated_switch(*lab.scenario.fabric, device)) {
@@ -230,6 +280,7 @@ LabManifest manifest_of(const LabRecord& lab) {
   manifest.agent_processes = lab.scenario.agents.processes;
   manifest.record = lab.record;
   manifest.inspector_dir = lab.inspector_dir;
+  manifest.metrics = lab.metrics;
   manifest.files = files_of(lab);
   if (const auto processes = processes_of(lab)) {
     for (const std::string& name : *processes) {
@@ -286,6 +337,8 @@ Result<void> start_controller(LabRecord& lab) {
   if (!lab.address.empty()) {  // whoever knew it looks for it there
     order.command.insert(order.command.end(), {"--listen", lab.address});
   }
+  serve_metrics(lab, order);
+  std::remove(lab.files.controller_metrics().c_str());
   std::remove(lab.files.address().c_str());  // of an earlier one that was killed: it does not speak for this one
   auto pid = start(lab, order);
   if (!pid) {
@@ -313,12 +366,32 @@ Result<void> start_agent_process(LabRecord& lab, std::uint32_t process) {
   if (!lab.inspector_dir.empty()) {
     order.command.insert(order.command.end(), {"--inspector-dir", lab.inspector_dir});
   }
+  serve_metrics(lab, order);
+  std::remove(lab.files.agents_metrics(process).c_str());
   auto pid = start(lab, order);
   if (!pid) {
     return std::unexpected(pid.error());
   }
   lab.agent_pids.resize(lab.scenario.agents.processes, 0);
   lab.agent_pids[process] = *pid;
+  return {};
+}
+
+Result<void> note_metrics(LabRecord& lab, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const std::string file = lab.metrics ? metrics_file_of(lab, name) : std::string{};
+    if (file.empty()) {
+      continue;
+    }
+    LabProcess process = *lab.folder.manifest()->process(name);
+    auto url = await_url(lab, process, file);
+    if (!url) {
+      return std::unexpected(url.error());
+    }
+    process.metrics = std::move(*url);
+    LOOM_TRY(note_process(lab, process));
+    print_note("  metrics of " + name + " at " + process.metrics);
+  }
   return {};
 }
 
@@ -362,6 +435,7 @@ Result<void> start_everything(LabRecord& lab, const Globals& globals) {
     LOOM_TRY(check_interrupt(lab));
     LOOM_TRY(start_by_name(lab, name));
   }
+  LOOM_TRY(note_metrics(lab, *names));
   auto connection = Connection::open(globals);
   if (!connection) {
     return std::unexpected(connection.error());

@@ -31,6 +31,10 @@ Result<void> start_agent_process(LabRecord& lab, std::uint32_t process);
 /// Makes the keys, starts everything and returns when every agent has joined. On an error the caller ends what was started.
 Result<void> start_everything(LabRecord& lab, const Globals& globals);
 
+/// Until each daemon of these processes says where its metrics are, which the manifest then has, if the lab has metrics at all.
+/// Errors: unreachable (one ended, or did not say so in time), timed_out, storage.
+Result<void> note_metrics(LabRecord& lab, const std::vector<std::string>& names);
+
 struct Joining {
   std::uint64_t nodes = 0;  ///< how many agents shall join
   std::string label = "agents joined";

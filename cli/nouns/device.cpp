@@ -132,13 +132,14 @@ int reset_device(const Globals& globals, const DeviceOptions& order) {
 std::string text_of(const std::vector<DeviceReport>& rows) { return table_of(kColumns, rows); }
 
 void add_device(CLI::App& app, CommandLine& line) {
-  CLI::App& group = add_reading(app, line, RowFields<DeviceReport>::kList, "devices and what they were last seen to be");
+  CLI::App& group =
+      add_reading(app, line, RowFields<DeviceReport>::kList, "devices by role and model, and what they were last seen to be");
   auto& options = line.keep<DeviceOptions>();
   CLI::App* set = group.add_subcommand("set", "Give a setpoint by hand; it holds until --clear");
   set->add_option("DEVICE", options.device, "The device's number")->required();
   set->add_option("KEY=VALUE", options.words,
-                  "laser: frequency=193.1THz power=-1dBm emit=on; heater: ring.K=193.05THz; wss: route=N/M:IN-OUT; ocs: "
-                  "connect=IN-OUT");
+                  "By role: transmitter: frequency=193.1THz power=-1dBm emit=on; filter: ring.K=193.05THz; wavelength_switch: "
+                  "route=N/M:IN-OUT; circuit_switch: connect=IN-OUT");
   set->add_flag("--clear", options.clear, "The plan decides again");
   add_change_flags(*set, line, options.wait);
   line.when(*set, set_device, options);

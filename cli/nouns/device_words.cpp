@@ -1,4 +1,4 @@
-// One function a kind of device.
+// One function a role.
 #include "cli/nouns/device_words.hpp"
 
 #include <algorithm>

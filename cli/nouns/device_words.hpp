@@ -10,8 +10,9 @@
 
 namespace loom::cli {
 
-/// laser: frequency=193.1THz power=-1dBm emit=on|off; heater: ring.K=193.05THz|off; wss: route=N/M:IN-OUT (repeatable, all of
-/// them); ocs: connect=IN-OUT (repeatable, all of them). Errors: invalid_argument naming the word and what is accepted.
+/// transmitter: frequency=193.1THz power=-1dBm emit=on|off; filter: ring.K=193.05THz|off; wavelength_switch: route=N/M:IN-OUT
+/// (repeatable, all of them); ocs: connect=IN-OUT (repeatable, all of them). Errors: invalid_argument naming the word and what
+/// is accepted.
 Result<Setpoint> setpoint_of(const DeviceReport& device, const std::vector<std::string>& words);
 
 }  // namespace loom::cli

@@ -7,6 +7,7 @@
 
 #include "cli/render/columns.hpp"
 #include "core/messages/report.hpp"
+#include "core/messages/schedule_part.hpp"
 
 namespace loom::cli {
 
@@ -18,6 +19,7 @@ std::string text_of(const std::vector<JobReport>& rows);
 std::string text_of(const std::vector<CommitReport>& rows);
 std::string text_of(const std::vector<StandingAlarm>& rows);
 std::string text_of(const std::vector<AuditRecord>& rows);
+std::string text_of(const std::vector<SchedulePart>& rows);
 std::string text_of(const CertificateReport& certificate);
 std::string text_of(const ChangeReport& change);
 std::string text_of(const CircuitExplanation& explanation);

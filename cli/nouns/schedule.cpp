@@ -1,4 +1,5 @@
 // loom schedule show|history|diff|apply|confirm|rollback, and loom wait: revisions and the light that they bring.
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -49,6 +50,39 @@ constexpr Column<CommitReport> kColumns[] = {
      [](const CommitReport& row) { return has_light(row) ? loom::to_string(row.certificate.light.crosstalk) : "-"; }},
     {"ordered by", [](const CommitReport& row) { return row.ordered_by.empty() ? std::string("-") : row.ordered_by; }},
     {"reason", kCell<&CommitReport::reason>}};
+
+/// Whole stages, put together from their parts.
+struct StageRow {
+  JobId job;
+  std::uint32_t number = 0;
+  const Stage* stage = nullptr;
+};
+
+constexpr Column<StageRow> kStageColumns[] = {
+    {"job", [](const StageRow& row) { return number(row.job.value); }},
+    {"stage", [](const StageRow& row) { return number(row.number + 1); }},
+    {"timeslots", [](const StageRow& row) { return number(row.stage->timeslots.size()); }},
+    {"circuits",
+     [](const StageRow& row) {
+       std::size_t most = 0;
+       for (const Timeslot& timeslot : row.stage->timeslots) {
+         most = std::max(most, timeslot.circuits.size());
+       }
+       return number(most);
+     }},
+    {"cycle",
+     [](const StageRow& row) {
+       Duration cycle{};
+       for (const Timeslot& timeslot : row.stage->timeslots) {
+         if (timeslot.hold == kForever) {
+           return std::string("static");
+         }
+         cycle += timeslot.guard + timeslot.hold;
+       }
+       return text_of(cycle);
+     }},
+    {"cycles", [](const StageRow& row) { return row.stage->cycles == 0 ? std::string("on") : number(row.stage->cycles); }},
+    {"lit by", [](const StageRow& row) { return std::string(row.stage->transmit == Transmit::grants ? "grants" : "plan"); }}};
 
 std::optional<std::uint64_t> revision_of(const std::string& text) {
   std::uint64_t value = 0;
@@ -252,12 +286,31 @@ std::string text_of(const CertificateReport& certificate) {
   return text;
 }
 
+std::string text_of(const std::vector<SchedulePart>& rows) {
+  std::string text;
+  for (auto first = rows.begin(); first != rows.end();) {
+    const auto last = std::find_if(first, rows.end(), [&](const SchedulePart& part) { return part.job != first->job; });
+    const JobSchedule schedule = join_parts({first, last});
+    std::vector<StageRow> stages;
+    for (std::uint32_t number = 0; number < schedule.stages.size(); ++number) {
+      stages.push_back({schedule.job, number, &schedule.stages[number]});
+    }
+    text += table_of(kStageColumns, stages) + (schedule.note.empty() ? "" : schedule.note + "\n");
+    first = last;
+  }
+  return text;
+}
+
 void add_schedule(CLI::App& app, CommandLine& line) {
   CLI::App* schedule = app.add_subcommand("schedule", "The light that is confirmed, and how it came");
   schedule->require_subcommand(1);
   line.when(*schedule->add_subcommand("show", "Circuits by job and timeslot"), show_schedule);
   line.when(*schedule->add_subcommand("history", "Every revision: outcome, stages, reason"),
             [](const Globals& globals) { return show(globals, Noun::history, {}); });
+  CLI::App* stages = schedule->add_subcommand("stages", "What each job is lit with: stages, their timeslots and cycles");
+  auto& job = line.keep<std::optional<std::uint64_t>>();
+  stages->add_option("JOB", job, "Its number; all jobs if not named");
+  line.when(*stages, [&job](const Globals& globals) { return show(globals, Noun::schedules, job); });
   add_changes(*schedule, line);
   CLI::App* wait = app.add_subcommand("wait", "Until a revision is confirmed (--timeout)");
   auto& revision = line.keep<std::uint64_t>();

@@ -99,8 +99,6 @@ std::optional<double> ideal_of(const Round& round) {
   return std::nullopt;
 }
 
-std::string label_of(const std::string& fabric) { return fabric == "oddl" ? "oddl (reconstruction)" : fabric; }
-
 std::string fixed(double value, int digits) {
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), "%.*f", digits, value);
@@ -118,7 +116,7 @@ void print_round(const Round& round, const ArenaCommand& order) {
       continue;
     }
     const ArenaRow& row = *standing.row;
-    table.add({label_of(row.fabric), row.scheduler, fixed(milliseconds(row.iteration), 3),
+    table.add({label_of(row.fabric, row.qualifier), row.scheduler, fixed(milliseconds(row.iteration), 3),
                ideal ? fixed(milliseconds(row.iteration) / *ideal, 3) : "-", fixed(milliseconds(row.compute), 3),
                fixed(milliseconds(row.exposed), 3), fixed(milliseconds(row.dark), 3), std::to_string(row.circuits),
                fixed(standing.schedule_ms, 1)});
@@ -188,7 +186,7 @@ std::string drawing_of(const Round& round, const ArenaCommand& order) {
     }
     const ArenaRow& row = *standing.row;
     const double dark = milliseconds(std::min(row.dark, row.exposed));
-    bars.bars.push_back({label_of(row.fabric),
+    bars.bars.push_back({label_of(row.fabric, row.qualifier),
                          {{milliseconds(row.compute), 0}, {milliseconds(row.exposed) - dark, 1}, {dark, 2}},
                          fixed(milliseconds(row.iteration), 1) + " ms" +
                              (ideal ? ", " + fixed(milliseconds(row.iteration) / *ideal, 2) + "x" : "")});

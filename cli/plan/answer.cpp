@@ -48,10 +48,6 @@ Json json_of(const CertificateAnswer& certificate) {
 
 }  // namespace
 
-std::string seconds_text(double seconds) {
-  return seconds == 0 ? "0 s" : text_of(Duration{static_cast<std::int64_t>(seconds * 1e9 + 0.5)});
-}
-
 nlohmann::ordered_json json_of(const PlanAnswer& answered) {
   Json object = answer();
   object["algorithm"] = answered.algorithm;

@@ -53,7 +53,4 @@ struct PlanAnswer {
 nlohmann::ordered_json json_of(const PlanAnswer& answer);
 std::string text_of(const PlanAnswer& answer);
 
-/// "12.3 ms", "4.5 us".
-std::string seconds_text(double seconds);
-
 }  // namespace loom::cli

@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/registry.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/arena/entries.hpp"
@@ -23,8 +22,6 @@
 
 namespace loom::cli {
 namespace {
-
-constexpr std::int64_t kSipMemory = 100'000'000'000;  ///< of a GPU, docs/systems/sipml.md#constants
 
 std::unexpected<Error> refuse(const std::string& what, const std::string& next = {}) {
   return fail(ErrorCode::invalid_argument, what, next);
@@ -100,14 +97,12 @@ bool is_file(const std::string& word) {
          std::filesystem::exists(word);
 }
 
-/// ODDL's groups are full: as many nodes as fill the last one.
+/// As many as the template makes of them, where it is one of an architecture.
 std::uint32_t nodes_of_template(const std::string& name, std::uint32_t needed, const Settings& settings) {
-  if (name != "oddl") {
-    return needed;
-  }
-  const auto group = whole_number(settings, "group_size", OddlParameters{}.group_size, 1, 1'024);
-  const auto size = static_cast<std::uint32_t>(group ? *group : 1);
-  return (needed + size - 1) / size * size;
+  const auto& all = all_architectures().all();
+  const auto own = std::ranges::find_if(
+      all, [&](const Architecture* each) { return each->fabric != nullptr && each->fabric->name == name; });
+  return own == all.end() || (*own)->whole_nodes == nullptr ? needed : (*own)->whole_nodes(needed, settings);
 }
 
 /// The template as a fabric file would say it, so that its keys, ranges and errors are the file's.
@@ -152,9 +147,10 @@ Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanCommand& order, c
                 : std::unexpected(joined(loaded.errors));
 }
 
-/// TopoOpt where no fabric is named: the finder alone, servers wired straight to each other.
+/// No fabric is named: the topology by itself, servers wired straight to each other.
 bool is_finder_alone(const PlanCommand& order, const PlanInputs& inputs) {
-  return inputs.algorithm == "topoopt" && order.fabric.empty();
+  const Architecture* own = all_architectures().find(inputs.algorithm);
+  return own != nullptr && own->wires_servers && order.fabric.empty();
 }
 
 Result<void> choose_algorithm(const PlanCommand& order, PlanInputs& inputs) {
@@ -187,8 +183,8 @@ Result<std::optional<Bytes>> memory_of(const PlanCommand& order, const std::stri
     }
     return std::optional(Bytes{*bytes});
   }
-  const bool is_sip = algorithm == "sip-ring" || algorithm == "sip-ocs";
-  return is_sip ? std::optional(Bytes{kSipMemory}) : std::nullopt;
+  const Architecture* own = all_architectures().find(algorithm);
+  return own == nullptr || own->node_memory.count == 0 ? std::nullopt : std::optional(own->node_memory);
 }
 
 Result<void> read_jobs(const PlanCommand& order, const std::vector<WorkloadWords>& wanted, PlanInputs& inputs) {
@@ -248,7 +244,7 @@ Result<PlanInputs> read_plan_inputs(const PlanCommand& order) {
   }
   LOOM_TRY(read_jobs(order, *wanted, inputs));
   if (is_finder_alone(order, inputs)) {
-    LOOM_TRY(check_keys(inputs.fabric_settings, "topoopt", kFinderKeys));
+    LOOM_TRY(check_keys(inputs.fabric_settings, inputs.algorithm, kFinderKeys));
     return inputs;
   }
   PlanCommand with_fabric = order;

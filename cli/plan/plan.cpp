@@ -14,7 +14,6 @@
 
 #include "cli/command_line.hpp"
 #include "cli/plan/answer.hpp"
-#include "cli/plan/explain.hpp"
 #include "cli/plan/inputs.hpp"
 #include "cli/plan/saved_plan.hpp"
 #include "cli/plan/search.hpp"
@@ -22,10 +21,8 @@
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/architectures/registry.hpp"
+#include "controller/architectures/topoopt/finder/finder_explain.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
-#include "controller/architectures/topoopt/schedule.hpp"
-#include "controller/predict/predict.hpp"
-#include "controller/schedule/estimate.hpp"
 #include "controller/schedule/job_alone.hpp"
 #include "controller/workload/fabric_settings.hpp"
 
@@ -90,91 +87,44 @@ Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
   return intent;
 }
 
-/// The finder asked once more for what the scheduler asked it: how each job's topology came about, and its jumps.
-Result<void> account_for_topologies(const PlanCommand& order, const PlanInputs& inputs, const Demand& demand,
-                                    Planned& planned) {
-  for (const JobDemand& job : demand.jobs) {
-    const auto wanted = finder_demand(job);
-    const auto options = topoopt_finder_options(*inputs.fabric, job);
-    if (!wanted || !options) {
-      return std::unexpected(!wanted ? wanted.error() : options.error());
-    }
-    const auto topology = find_topology(*wanted, *options);
-    if (!topology) {
-      return std::unexpected(topology.error());
-    }
-    if (demand.jobs.size() == 1) {
-      planned.answer.jumps = topology->jumps;
-    }
-    if (!order.explain) {
-      continue;
-    }
-    const ElementId interface = inputs.fabric->nodes[job.nodes.front().value].transmitters.front();
-    const BitRate link = std::get<Transmitter>(inputs.fabric->element(interface).kind).rate;
-    const auto account = account_of(*wanted, *topology, *options, link);
-    if (!account) {
-      return std::unexpected(account.error());
-    }
-    const auto nodes = static_cast<std::uint32_t>(job.nodes.size());
-    for (const std::string& line : explain(*account, *options, nodes, link)) {
-      planned.answer.explanation.push_back("job " + std::to_string(job.job.value) + ": " + line);
-    }
-  }
-  return {};
-}
-
-/// Sentences and a drawing of a SiP-ML or TopoOpt plan; of other fabrics the circuits alone are drawn.
-Result<void> account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
-  const Demand demand = estimate(result.intent, nullptr);
+/// Sentences and a drawing, by the account that came with the schedule; without one the circuits alone are drawn.
+void account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
+  const ScheduleAccount& account = result.schedule.account;
   const std::string title = result.schedule.algorithm + " on " + inputs.fabric->name;
-  if (inputs.algorithm == "sip-ring") {
-    const auto account = account_of_rings(*inputs.fabric, demand, result.schedule);
-    if (!account) {
-      return std::unexpected(account.error());
-    }
-    planned.answer.wavelengths = account->wavelengths;
-    planned.answer.explanation = order.explain ? explain(*account) : Sentences{};
-    planned.drawing = order.plot.empty() ? "" : draw(drawing_of(*account, title + ": wavelengths lit on each segment"));
-    return {};
+  planned.answer.jumps = account.jumps;
+  if (account.wavelengths) {
+    planned.answer.wavelengths = account.wavelengths;
   }
-  if (inputs.algorithm == "topoopt") {
-    LOOM_TRY(account_for_topologies(order, inputs, demand, planned));
-  } else if (inputs.algorithm == "sip-ocs" && order.explain) {
-    const auto account = account_of_switches(*inputs.fabric, demand, result.schedule);
-    if (!account) {
-      return std::unexpected(account.error());
-    }
-    planned.answer.explanation = explain(*account);
-  } else if (order.explain) {
-    for (const JobSummary& job : planned.answer.jobs) {
+  if (order.explain) {
+    planned.answer.explanation = account.why;
+    for (const JobSummary& job : account.why.empty() ? planned.answer.jobs : std::vector<JobSummary>{}) {
       planned.answer.explanation.push_back("job " + std::to_string(job.job.value) + ": " + std::to_string(job.stages) +
                                            " stages of " + std::to_string(job.timeslots) +
                                            " timeslots in sum; its first stage lights " + std::to_string(job.circuits) +
                                            " circuits");
     }
   }
+  if (order.plot.empty()) {
+    return;
+  }
   const auto nodes = static_cast<std::uint32_t>(inputs.fabric->nodes.size());
-  planned.drawing = order.plot.empty() ? "" : draw(drawing_of(result.plan.circuits, nodes, title));
-  return {};
+  planned.drawing = account.rings.empty() ? draw(drawing_of(result.plan.circuits, nodes, title))
+                                          : draw(RingsDrawing{title + ": wavelengths lit on each segment", account.rings,
+                                                              account.ring_load, account.ring_channels});
 }
 
 /// Each job over the schedule that it would be lit with, by the prediction that a lab's report has.
 std::vector<IterationAnswer> iterations_of(const Fabric& fabric, const PlanResult& result) {
   std::vector<IterationAnswer> all;
-  ScheduleTimings timings = timings_on(fabric, {});
-  timings.fabric = result.schedule.algorithm;
+  const ScheduleTimings timings = timings_on(fabric, {}, *all_architectures().find(result.schedule.algorithm));
   for (const JobSchedule& schedule : result.schedule.jobs) {
     const auto job = std::ranges::find(result.intent.jobs, schedule.job, &Job::id);
     if (job == result.intent.jobs.end()) {
       continue;
     }
-    JobSpec spec = job->spec;
-    spec.collectives = job->demand();
-    spec.placement = job->nodes;
-    spec.node_count = static_cast<std::uint32_t>(job->nodes.size());
-    const auto predicted = predict_schedule(spec, schedule, timings);
-    all.push_back(predicted ? IterationAnswer{spec.name, predicted->iteration, predicted->compute, {}}
-                            : IterationAnswer{spec.name, std::nullopt, spec.compute, predicted.error().message});
+    const auto predicted = predict_placed(*job, schedule, timings);
+    all.push_back(predicted ? IterationAnswer{job->spec.name, predicted->iteration, predicted->compute, {}}
+                            : IterationAnswer{job->spec.name, std::nullopt, job->spec.compute, predicted.error().message});
   }
   return all;
 }
@@ -234,6 +184,7 @@ Result<Planned> plan_through_pipeline(const PlanCommand& order, const PlanInputs
   request.revision = Revision{base ? 2U : 1U};
   request.next_circuit = base ? base->next_circuit : CircuitId{1};
   request.algorithm = inputs.algorithm;
+  request.budget.wants_account = order.explain || !order.plot.empty();
   std::optional<Deadline> deadline;
   if (!order.deadline.empty()) {
     const auto limit = parse_duration(order.deadline);
@@ -250,20 +201,21 @@ Result<Planned> plan_through_pipeline(const PlanCommand& order, const PlanInputs
   }
   Planned planned{answer_of(inputs, **made, request.base.get()), {}, *made};
   planned.answer.elapsed_ms = elapsed;
-  LOOM_TRY(account_for(order, inputs, **made, planned));
+  account_for(order, inputs, **made, planned);
   return planned;
 }
 
 /// TopoOpt's finder by itself: a topology of the job's own, wired from nothing.
 Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs) {
   if (inputs.jobs.size() != 1) {
-    return fail(ErrorCode::invalid_argument, "algorithm topoopt wires a topology for one job; " +
+    return fail(ErrorCode::invalid_argument, "algorithm " + inputs.algorithm + " wires a topology for one job; " +
                                                  std::to_string(inputs.jobs.size()) + " are named; nearest: one workload");
   }
   if (!order.base.empty() || !order.output.empty()) {
     return fail(ErrorCode::unsupported,
                 std::string(order.base.empty() ? "-o" : "--base") +
-                    ": a topology by itself has no circuits of a fabric to plan against or to save; nearest: --fabric topoopt");
+                    ": a topology by itself has no circuits of a fabric to plan against or to save; nearest: --fabric " +
+                    inputs.algorithm);
   }
   const auto options = finder_options(inputs.fabric_settings);
   if (!options) {
@@ -288,7 +240,7 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
   }
   Planned planned;
   PlanAnswer& answered = planned.answer;
-  answered.algorithm = "topoopt";
+  answered.algorithm = inputs.algorithm;
   answered.fabric = "direct connections of " + std::to_string(job.graph.nodes) + " servers, degree " +
                     std::to_string(options->degree) + ", " + text_of(link) + " a link";
   answered.subject = "on the busiest link in one iteration";
@@ -305,7 +257,7 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
   answered.certificate.note = "the topology is the job's own, but it is not lowered to devices, so nothing was verified";
   answered.jobs = {{JobId{1}, job.spec.name, job.spec.workload, job.graph.nodes, answered.circuits, answered.touched, 1, 1}};
   answered.assumptions = {"topoopt: the job's strategy is taken as given; --search looks for strategy and topology together"};
-  answered.explanation = order.explain ? explain(*account, *options, job.graph.nodes, link) : Sentences{};
+  answered.explanation = order.explain ? explain(*account, *options, job.graph.nodes, link) : std::vector<std::string>{};
   planned.drawing =
       order.plot.empty() ? "" : draw(drawing_of(*topology, "topoopt: " + job.spec.name + " on " + answered.fabric));
   return planned;

@@ -13,11 +13,12 @@
 #include <utility>
 
 #include "cli/plan/answer.hpp"
-#include "cli/plan/explain.hpp"
 #include "cli/plan/search_file.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/architectures/topoopt/finder/finder_explain.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/workload/fabric_settings.hpp"
 
@@ -181,7 +182,8 @@ struct Prepared {
 };
 
 Result<Prepared> prepare(const PlanCommand& order) {
-  if (!order.algorithm.empty() && order.algorithm != "topoopt") {
+  const Architecture* own = all_architectures().find(order.algorithm);
+  if (!order.algorithm.empty() && (own == nullptr || !own->wires_servers)) {
     return refuse("--search is TopoOpt's; algorithm " + order.algorithm +
                   " has no strategy to search; nearest: --algorithm topoopt");
   }
@@ -304,7 +306,7 @@ double least_seconds(const SearchProblem& problem) {
 }
 
 void explain_search(const Search& search, const std::vector<SearchState>& chains, const SearchProblem& problem,
-                    Sentences& lines) {
+                    std::vector<std::string>& lines) {
   const SearchOptions& options = search.options;
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const SearchState& chain = chains[i];

@@ -133,6 +133,41 @@ void spread(Json& row, const Circuit& circuit) {
               {"rate_bps", circuit.rate.bits_per_second}});
 }
 
+void spread(Json& row, const JobSchedule& schedule) {
+  row.update({{"note", schedule.note},
+              {"forwards", schedule.forwards},
+              {"waiting", schedule.waiting},
+              {"relays", schedule.forwarding.via.size()},
+              {"routes", Json::array()},
+              {"stages", Json::array()}});
+  for (const HostRoute& route : schedule.routes) {
+    row["routes"].push_back(json_of(route));
+  }
+  for (const Stage& stage : schedule.stages) {
+    Json timeslots = Json::array();
+    for (const Timeslot& timeslot : stage.timeslots) {
+      Json circuits = Json::array();
+      for (const Circuit& circuit : timeslot.circuits) {
+        spread(circuits.emplace_back(Json::object()), circuit);
+      }
+      timeslots.push_back({{"guard_ns", timeslot.guard.count()},
+                           {"hold_ns", timeslot.hold == kForever ? Json(nullptr) : Json(timeslot.hold.count())},
+                           {"circuits", std::move(circuits)}});
+    }
+    Json streams = Json::array();
+    for (const OfferedStream& stream : stage.streams) {
+      streams.push_back({{"collective", stream.collective},
+                         {"source", stream.source.value},
+                         {"destination", stream.destination.value},
+                         {"bytes", stream.bytes.count}});
+    }
+    row["stages"].push_back({{"cycles", stage.cycles},
+                             {"by_grants", stage.transmit == Transmit::grants},
+                             {"timeslots", std::move(timeslots)},
+                             {"streams", std::move(streams)}});
+  }
+}
+
 void spread(Json& row, const Observation& observation) {
   row.update({{"health", health_word(observation.health)},
               {"reading", std::visit(ReadingJson{}, observation.reading)},

@@ -26,6 +26,7 @@ Json json_of(Duration duration, std::string_view key);
 // What a value consists of, among the keys of the row that holds it (kSpread).
 void spread(Json& row, const Circuit& circuit);
 void spread(Json& row, const Observation& observation);
+void spread(Json& row, const JobSchedule& schedule);
 /// What other hands wrote is printed so that no terminal obeys it.
 void spread(Json& row, const Outcome& outcome);
 

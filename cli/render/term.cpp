@@ -12,14 +12,6 @@
 namespace loom::cli {
 namespace {
 
-std::string three_digits(double value, const char* unit) {
-  std::array<char, 48> text{};
-  const double size = std::fabs(value);
-  const int decimals = size >= 100 ? 0 : size >= 10 ? 1 : 2;
-  std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, unit);
-  return text.data();
-}
-
 bool is_number(std::string_view cell) {
   return !cell.empty() &&
          (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell.front() == '-' || cell.front() == '+');
@@ -41,34 +33,6 @@ bool wants_colour() {
   return !is_set("NO_COLOR") && (is_set("CLICOLOR_FORCE") || isatty(STDOUT_FILENO) != 0);
 }
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
-
-std::string text_of(Duration duration) {
-  if (duration == kForever) {
-    return "never";
-  }
-  const double ns = static_cast<double>(duration.count());
-  const double size = std::fabs(ns);
-  if (size < 1e3) {
-    return three_digits(ns, "ns");
-  }
-  if (size < 1e6) {
-    return three_digits(ns * 1e-3, "us");
-  }
-  return size < 1e9 ? three_digits(ns * 1e-6, "ms") : three_digits(ns * 1e-9, "s");
-}
-
-std::string text_of(Bytes bytes) {
-  const double count = static_cast<double>(bytes.count);
-  if (count < 1e3) {
-    return std::to_string(bytes.count) + " B";
-  }
-  if (count < 1e6) {
-    return three_digits(count * 1e-3, "kB");
-  }
-  return count < 1e9 ? three_digits(count * 1e-6, "MB") : three_digits(count * 1e-9, "GB");
-}
-
-std::string text_of(BitRate rate) { return three_digits(static_cast<double>(rate.bits_per_second) * 1e-9, "Gb/s"); }
 
 Table::Table(std::vector<std::string> header) : header_(std::move(header)) {}
 

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/time.hpp"
-#include "core/units.hpp"
+#include "controller/workload/quantity_text.hpp"
 
 namespace loom::cli {
 
@@ -17,11 +16,7 @@ namespace loom::cli {
 bool wants_colour();
 bool stderr_is_terminal();
 
-/// `12.3 us`, `4.56 ms`, `1.20 s`; `never` for kForever; three significant digits.
-std::string text_of(Duration duration);
-/// `561 kB`, `574.7 MB`; powers of ten, as the field prints them.
-std::string text_of(Bytes bytes);
-std::string text_of(BitRate rate);
+using loom::text_of;
 
 /// A table with a header; columns as wide as their widest cell, numbers flush right.
 class Table {

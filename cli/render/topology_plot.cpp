@@ -239,15 +239,4 @@ CircleDrawing drawing_of(const std::vector<Circuit>& circuits, std::uint32_t nod
   return circle;
 }
 
-RingsDrawing drawing_of(const RingAccount& account, const std::string& title) {
-  RingsDrawing rings{title, {}, account.load, {}};
-  for (std::size_t bus = 0; bus < account.buses.size(); ++bus) {
-    const bool forward = account.buses[bus].direction == RingDirection::clockwise;
-    rings.channels.push_back(account.buses[bus].channels);
-    rings.rings.push_back((bus == 0 ? "outermost: bus " : "then bus ") + std::to_string(bus) +
-                          (forward ? ", clockwise" : ", counter-clockwise"));
-  }
-  return rings;
-}
-
 }  // namespace loom::cli

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "controller/architectures/sip_ml/account.hpp"
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
 #include "core/circuit.hpp"
 
@@ -42,7 +41,5 @@ std::string draw(const RingsDrawing& rings);
 CircleDrawing drawing_of(const DirectTopology& topology, const std::string& title);
 /// Circuits as chords, a colour a job.
 CircleDrawing drawing_of(const std::vector<Circuit>& circuits, std::uint32_t nodes, const std::string& title);
-/// A ring a bus, shaded by what is lit.
-RingsDrawing drawing_of(const RingAccount& account, const std::string& title);
 
 }  // namespace loom::cli

@@ -84,6 +84,7 @@ ArenaRow predicted_row(const ArenaEntry& entry) {
   const Prediction& prediction = *entry.predicted;
   ArenaRow row;
   row.fabric = entry.fabric;
+  row.qualifier = entry.qualifier;
   row.scheduler = entry.scheduler;
   row.iteration = prediction.iteration;
   row.compute = prediction.compute;
@@ -161,6 +162,7 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace) {
   const Predictor& predictor = done->predictor;
   ArenaRow row;
   row.fabric = entry.fabric;
+  row.qualifier = entry.qualifier;
   row.scheduler = entry.scheduler;
   row.iteration = rounded(done->iteration_ns);
   row.compute = std::min(compute, row.iteration);
@@ -187,8 +189,8 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace) {
 }
 
 Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate) {
-  Prediction prediction{graph.workload, row.fabric,  graph.nodes, rate,       row.iteration,
-                        row.compute,    row.exposed, row.dark,    row.phases, graph.assumptions};
+  Prediction prediction{graph.workload, row.fabric, row.qualifier, graph.nodes,      rate, row.iteration, row.compute,
+                        row.exposed,    row.dark,   row.phases,    graph.assumptions};
   prediction.assumptions.insert(prediction.assumptions.end(), row.assumptions.begin(), row.assumptions.end());
   return prediction;
 }

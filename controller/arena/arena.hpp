@@ -21,6 +21,7 @@ struct ArenaSpan {
 
 struct ArenaRow {
   std::string fabric;
+  std::string qualifier;  ///< see Prediction
   std::string scheduler;
   Duration iteration{};
   Duration compute{};              ///< the same iteration with communication for nothing; pipeline bubbles are in it

@@ -49,7 +49,7 @@ std::span<const std::string_view> arena_keys(std::string_view fabric) {
     for (const Architecture* each : all_architectures().all()) {
       if (each->compare != nullptr) {
         auto& own = keys[each->name];
-        own.assign(kLinkKeys.begin(), each->has_link_keys ? kLinkKeys.end() : kLinkKeys.begin());
+        own.assign(kLinkKeys.begin(), kLinkKeys.end());
         own.insert(own.end(), each->compare_keys.begin(), each->compare_keys.end());
       }
     }
@@ -98,6 +98,7 @@ Result<ArenaEntry> make_entry(std::string_view fabric, const TaskGraph& graph, B
   LOOM_TRY(check_keys(settings, fabric, arena_keys(fabric)));
   ArenaBuilder builder{graph, rate, settings};
   builder.entry.fabric = fabric;
+  builder.entry.qualifier = architecture->qualifier;
   builder.entry.graph = graph;
   read_terms(builder);
   if (!builder.error) {

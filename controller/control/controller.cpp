@@ -35,7 +35,7 @@ Controller::Controller(ControllerOptions options)
       readings_(*facts_.fabric),
       sessions_(facts_, desired_, confirmed_, alarms_, readings_),
       unusable_(facts_, confirmed_, sessions_, alarms_),
-      jobs_(desired_),
+      jobs_(facts_, desired_),
       light_(facts_, desired_, confirmed_, sessions_, jobs_),
       found_(facts_, desired_, confirmed_, sessions_, options.drift),
       numbers_(facts_, confirmed_, alarms_),

@@ -3,6 +3,11 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "controller/plan/plan_summary.hpp"
 
 namespace loom {
 namespace {
@@ -47,7 +52,27 @@ void add_metrics(MetricList& list, const StatusReport& status) {
   }
 }
 
-void CommitMeter::follow(const std::deque<CommitReport>& history) {
+void add_metrics(MetricList& list, const Jobs& jobs, const Intent& wanted) {
+  for (const Job& job : wanted.jobs) {
+    list.seconds("lightloom_dark_time_seconds_total",
+                 "Time for which a job was wanted and had no light of its stage, as far as the controller knows.",
+                 jobs.dark_time(job.id), {{"job", std::to_string(job.id.value)}});
+  }
+}
+
+void add_schedule_gap(MetricList& list, const PlanResult* confirmed) {
+  const Schedule* schedule = confirmed == nullptr ? nullptr : &confirmed->schedule;
+  if (const auto gap = schedule == nullptr ? std::nullopt : gap_of(schedule->objective, schedule->bound)) {
+    list.gauge("lightloom_schedule_gap_ratio",
+               "Confirmed schedule: its seconds on the wire over those that no schedule is better than, less 1.", *gap,
+               {{"algorithm", schedule->algorithm}});
+  }
+}
+
+void CommitMeter::follow(const Event& event, const std::deque<CommitReport>& history) {
+  if (const auto* planned = std::get_if<Planned>(&event)) {
+    plans_.add(planned->outcome.elapsed);
+  }
   const auto seen = [](const CommitReport& report) { return Seen{report.revision, report.started, report.outcome}; };
   std::size_t first = history.size();
   while (first > 0 && (!last_ || seen(history[first - 1]) != *last_)) {
@@ -63,26 +88,21 @@ void CommitMeter::follow(const std::deque<CommitReport>& history) {
   }
 }
 
-void CommitMeter::observe(const CommitReport& report) const {
-  if (report.outcome == CommitOutcome::refused) {
-    return;  // no agent was asked
+void CommitMeter::observe(const CommitReport& report) {
+  if (report.outcome == CommitOutcome::committed) {
+    stages_.prepare.add(report.prepare);
+    stages_.arm.add(report.arm);
+    stages_.wait.add(report.wait);
+    stages_.darken.add(report.darken);
+    stages_.move.add(report.move);
+    stages_.relight.add(report.relight);
+    stages_.total.add(report.total);
   }
-  const std::pair<std::string_view, Duration> stages[] = {
-      {"prepare", report.prepare}, {"arm", report.arm},         {"wait", report.wait},  {"darken", report.darken},
-      {"move", report.move},       {"relight", report.relight}, {"total", report.total}};
-  for (const auto& [stage, duration] : stages) {
-    if (observers_.stage && report.outcome == CommitOutcome::committed) {
-      observers_.stage(stage, duration);
-    }
+  if (report.lateness.count > 0) {
+    fire_skew_.add(report.lateness.max - report.lateness.min);
   }
-  if (observers_.plan) {
-    observers_.plan(report.plan);
-  }
-  if (observers_.fire_skew && report.lateness.count > 0) {
-    observers_.fire_skew(report.lateness.max - report.lateness.min);
-  }
-  if (observers_.dark && report.dark.count > 0) {
-    observers_.dark(report.dark.max);
+  if (report.dark.count > 0) {
+    dark_.add(report.dark.max);
   }
 }
 
@@ -94,6 +114,20 @@ void CommitMeter::add_metrics(MetricList& list) const {
   }
   list.counter("lightloom_commit_messages_resent_total",
                "Messages of commits that were repeated because no answer came in time.", resent_);
+  const std::pair<const char*, const DurationHistogram&> stages[] = {
+      {"prepare", stages_.prepare}, {"arm", stages_.arm},         {"wait", stages_.wait},  {"darken", stages_.darken},
+      {"move", stages_.move},       {"relight", stages_.relight}, {"total", stages_.total}};
+  for (const auto& [stage, durations] : stages) {
+    list.histogram("lightloom_commit_duration_seconds", "Committed revisions: time of each stage.", durations,
+                   {{"stage", stage}});
+  }
+  list.histogram("lightloom_schedule_compute_seconds",
+                 "Worker time to schedule, lower and verify a plan, whatever became of it.", plans_,
+                 {{"algorithm", algorithm_}});
+  list.histogram("lightloom_fire_skew_seconds", "A commit's firing: lateness of its latest agent less that of its earliest.",
+                 fire_skew_);
+  list.histogram("lightloom_commit_dark_seconds", "Longest that one device of a commit was dark, blanked to light proven.",
+                 dark_);
 }
 
 }  // namespace loom

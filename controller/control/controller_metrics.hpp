@@ -4,32 +4,32 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
-#include <string_view>
+#include <string>
 
+#include "controller/control/jobs/jobs.hpp"
 #include "core/messages/metric.hpp"
 #include "core/messages/report.hpp"
+#include "core/planning.hpp"
+#include "core/step.hpp"
 
 namespace loom {
 
 void add_metrics(MetricList& list, const StatusReport& status);
+/// A series a wanted job, which ends with the job: how long it was dark (Jobs::dark_time).
+void add_metrics(MetricList& list, const Jobs& jobs, const Intent& wanted);
+/// How far the confirmed schedule is from its bound. Nothing where no plan is confirmed, or its scheduler knows no bound.
+void add_schedule_gap(MetricList& list, const PlanResult* confirmed);
 
-/// Where a commit's durations go; each may be empty.
-struct CommitObservers {
-  std::function<void(std::string_view stage, Duration)> stage;  ///< prepare, arm, wait, darken, move, relight, total
-  std::function<void(Duration)> plan;                           ///< worker time of a plan that became a commit
-  std::function<void(Duration)> fire_skew;                      ///< latest agent's lateness less the earliest's
-  std::function<void(Duration)> dark;                           ///< longest time without light of a device that went dark
-};
-
-/// Counts commits as they end, from the controller's history, which forgets the oldest.
+/// Counts and times plans and commits as they end; commits from the controller's history, which forgets the oldest.
 class CommitMeter {
  public:
-  explicit CommitMeter(CommitObservers observers) : observers_(std::move(observers)) {}
-  /// After a step. Sees each report once, if no more than the history keeps were added since the last call.
-  void follow(const std::deque<CommitReport>& history);
+  /// `algorithm`: what the daemon plans with.
+  explicit CommitMeter(std::string algorithm) : algorithm_(std::move(algorithm)) {}
+  /// After the step that `event` was given to. Sees each report once, if no more than the history keeps were added since the
+  /// last call.
+  void follow(const Event& event, const std::deque<CommitReport>& history);
   void add_metrics(MetricList& list) const;
 
  private:
@@ -39,12 +39,26 @@ class CommitMeter {
     CommitOutcome outcome;
     bool operator==(const Seen&) const = default;
   };
-  void observe(const CommitReport& report) const;
+  /// Of committed revisions.
+  struct Stages {
+    DurationHistogram prepare;
+    DurationHistogram arm;
+    DurationHistogram wait;
+    DurationHistogram darken;
+    DurationHistogram move;
+    DurationHistogram relight;
+    DurationHistogram total;
+  };
+  void observe(const CommitReport& report);
 
-  CommitObservers observers_;
+  std::string algorithm_;
   std::optional<Seen> last_;
   std::map<CommitOutcome, std::uint64_t> ended_;
   std::uint64_t resent_ = 0;
+  Stages stages_;
+  DurationHistogram plans_;
+  DurationHistogram fire_skew_;  ///< a commit's latest agent's lateness less its earliest's
+  DurationHistogram dark_;       ///< a commit's longest time without light of a device that went dark
 };
 
 }  // namespace loom

@@ -4,12 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <asio/post.hpp>
 #include <fstream>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -177,28 +174,10 @@ ControllerStep logging_audit(ControllerStep step) {
   };
 }
 
-CommitObservers observers_of(Metrics& metrics, const std::string& algorithm) {
-  std::map<std::string, Metrics::Observe, std::less<>> stages;
-  for (const char* stage : {"prepare", "arm", "wait", "darken", "move", "relight", "total"}) {
-    stages.emplace(stage, metrics.seconds("lightloom_commit_duration_seconds", "Committed revisions: time of each stage.",
-                                          {{"stage", stage}}));
-  }
-  CommitObservers observers;
-  observers.stage = [stages](std::string_view stage, Duration duration) { stages.find(stage)->second(duration); };
-  observers.plan =
-      metrics.seconds("lightloom_schedule_compute_seconds",
-                      "Worker time to schedule, lower and verify a plan that became a commit.", {{"algorithm", algorithm}});
-  observers.fire_skew = metrics.seconds("lightloom_fire_skew_seconds",
-                                        "A commit's firing: lateness of its latest agent less that of its earliest.");
-  observers.dark = metrics.seconds("lightloom_commit_dark_seconds",
-                                   "Longest that one device of a commit was dark, blanked to light proven.");
-  return observers;
-}
-
 ControllerStep metering_commits(ControllerStep step, const Controller& controller, CommitMeter& meter) {
   return [step = std::move(step), &controller, &meter](Instant now, const Event& event, EffectSink& sink) {
     step(now, event, sink);
-    meter.follow(controller.history());
+    meter.follow(event, controller.history());
   };
 }
 
@@ -209,16 +188,20 @@ struct Counted {
   const Controller& controller;
   const CommitMeter& commits;
   const Host& host;
+  const SqliteStore& store;
 };
 
 /// Copied between two steps.
 void add_metrics(MetricList& list, const Counted& counted) {
   add_build_info(list, "lightloomd");
   add_metrics(list, counted.controller.status());
+  add_metrics(list, counted.controller.jobs(), counted.controller.intent());
+  add_schedule_gap(list, counted.controller.confirmed_plan().get());
   counted.commits.add_metrics(list);
   add_metrics(list, counted.host.counters());
   add_metrics(list, counted.loop.counters());
   add_metrics(list, counted.transport.counters());
+  add_metrics(list, counted.store.size());
 }
 
 ControllerStep killing_itself_if_wanted(ControllerStep step, const CommandLine& command_line, AsioLoop& loop) {
@@ -284,12 +267,12 @@ int run(const CommandLine& command_line) {
   }
   seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
   std::optional<Error> misfit;
-  CommitMeter commits(observers_of(metrics, scenario.value->algorithm));
+  CommitMeter commits(scenario.value->algorithm);
   ControllerStep step =
       logging_audit(metering_commits(step_unless_misfit(controller, *scenario.value->fabric, misfit), controller, commits));
   step = killing_itself_if_wanted(std::move(step), command_line, **loop);
   Host host({controller_peer(), Role::controller, "controller"}, std::move(seams), std::move(step));
-  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, **transport, controller, commits, host}); });
+  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, **transport, controller, commits, host, **store}); });
   const auto started = host.start(fresh_boot_id());
   if (!started || misfit) {
     return give_up(misfit ? *misfit : started.error());
@@ -298,6 +281,7 @@ int run(const CommandLine& command_line) {
   const KeysWatch watch((*loop)->context(), files.keys(), [&keyring, &transport, &host](KeysWatch::Cause cause) {
     take_over_keys(*keyring, cause, **transport, host);
   });
+  const PublishedUrl url(served->get(), files.controller_metrics());
   publish_address(files, (*transport)->endpoints().front());
   log_info("lightloomd: fabric " + scenario.value->fabric->name + ", listening on " + (*transport)->endpoints().front());
   (*loop)->on_signal({});

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "controller/predict/predict.hpp"
+#include "controller/schedule/job_alone.hpp"
 
 namespace loom {
 
@@ -13,20 +13,16 @@ Comparison compare(const ComparisonRequest& weighing, const PlanResult& result) 
   const auto planned = std::find_if(result.schedule.jobs.begin(), result.schedule.jobs.end(),
                                     [&](const JobSchedule& each) { return each.job == weighing.job; });
   LOOM_ASSERT(job != result.intent.jobs.end() && planned != result.schedule.jobs.end());
-  JobSpec spec = job->spec;
-  spec.collectives = job->demand();
-  spec.placement = job->nodes;
-  spec.node_count = static_cast<std::uint32_t>(job->nodes.size());
   ScheduleTimings timings;
   timings.stage_change = weighing.stage_change;
   timings.fabric = result.schedule.algorithm;
   Comparison compared;
-  if (const auto present = predict_schedule(spec, weighing.present, timings)) {
+  if (const auto present = predict_placed(*job, weighing.present, timings)) {
     compared.present = present->iteration;
   } else {
     compared.why_not_present = present.error().message;
   }
-  if (const auto anew = predict_schedule(spec, *planned, timings)) {
+  if (const auto anew = predict_placed(*job, *planned, timings)) {
     compared.planned = anew->iteration;
   } else {
     compared.why_not_planned = anew.error().message;

@@ -192,7 +192,7 @@ class Lowering {
     circuits_.push_back(circuit);
   }
 
-  /// One more colour of the laser's palette.
+  /// One more wavelength of the laser's set.
   void add_granted(const Stage& stage, const Circuit& circuit) {
     auto& number = timeline_of_[circuit.transmitter.value];
     if (!number) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/demand.hpp"
@@ -27,6 +28,7 @@ struct Phase {
 struct Prediction {
   std::string workload;
   std::string fabric;
+  std::string qualifier;  ///< printed behind the fabric's name: "reconstruction"; empty: none
   std::uint32_t nodes = 0;
   BitRate rate;
   Duration iteration{};
@@ -36,6 +38,9 @@ struct Prediction {
   std::vector<Phase> phases;
   std::vector<std::string> assumptions;
 };
+
+/// "oddl (reconstruction)", "fat-tree".
+std::string label_of(std::string_view fabric, std::string_view qualifier);
 
 /// How light is meant to be used. issue: each collective when it is ready, in issue order, `start` = the iteration's start.
 /// merged: a schedule with timeslots moves the bytes of all direct transfers of an iteration together, pair by pair, then the
@@ -50,7 +55,8 @@ struct ScheduleTimings {
   Duration latency = std::chrono::microseconds{1};  ///< of a circuit, one way
   Duration stage_change{};                          ///< from one stage's last light to the next one's first guard
   Duration forward{};                               ///< at each server that passes traffic on
-  std::string fabric = "oddl";                      ///< whose schedule it is
+  std::string fabric{};                             ///< whose schedule it is
+  std::string qualifier{};                          ///< of it, see Prediction
 };
 
 /// The light of a job's schedule if every device keeps its worst case: stages in order from `start`, guards dark, holds lit.

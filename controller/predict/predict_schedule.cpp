@@ -27,6 +27,10 @@ BitRate slowest_rate(const JobSchedule& schedule) {
 
 }  // namespace
 
+std::string label_of(std::string_view fabric, std::string_view qualifier) {
+  return std::string(fabric) + (qualifier.empty() ? "" : " (" + std::string(qualifier) + ")");
+}
+
 TransferOrder order_of(const JobSchedule& schedule) {
   if (schedule.forwards) {
     return TransferOrder::forwarded;
@@ -73,9 +77,10 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
   if (!outcome) {
     return std::unexpected(outcome.error());
   }
-  Prediction prediction{job.workload,     timings.fabric,   job.node_count, slowest_rate(schedule), outcome->iteration,
-                        outcome->compute, outcome->exposed, outcome->dark,  outcome->phases,        job.assumptions};
-  prediction.assumptions.push_back(timings.fabric + (timings.fabric == "oddl" ? " (reconstruction)" : "") +
+  Prediction prediction{job.workload,           timings.fabric,     timings.qualifier, job.node_count,
+                        slowest_rate(schedule), outcome->iteration, outcome->compute,  outcome->exposed,
+                        outcome->dark,          outcome->phases,    job.assumptions};
+  prediction.assumptions.push_back(label_of(timings.fabric, timings.qualifier) +
                                    ": predicted from the schedule, every device at its worst case");
   prediction.assumptions.push_back("latency of a circuit " + in_ms(timings.latency) + ", one way");
   if (order == TransferOrder::merged) {
@@ -84,8 +89,9 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
         "overlap = none: the schedule moves an iteration's direct transfers together in its timeslots, then the rings");
   }
   if (!schedule.forwarding.empty()) {
-    prediction.assumptions.emplace_back(
-        "oddl: nodes relay what one hop does not reach, at most once; a relay sends on when it holds all that it will pass on");
+    prediction.assumptions.push_back(
+        timings.fabric +
+        ": nodes relay what one hop does not reach, at most once; a relay sends on when it holds all that it will pass on");
   }
   if (schedule.stages.size() > 1) {
     prediction.assumptions.push_back("one pass over " + std::to_string(schedule.stages.size()) + " stages, " +

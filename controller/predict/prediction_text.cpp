@@ -98,24 +98,6 @@ std::string prediction_table(const Prediction& prediction) {
   return text;
 }
 
-std::string comparison_table(std::span<const Prediction> predictions) {
-  std::array<char, 160> line{};
-  std::snprintf(line.data(), line.size(), "%-24s %13s %11s %11s %11s %8s\n", "fabric", "iteration ms", "compute ms",
-                "exposed ms", "dark ms", "ratio");
-  std::string text = line.data();
-  for (const Prediction& row : predictions) {
-    const double ratio = milliseconds_of(row.iteration) / milliseconds_of(predictions.front().iteration);
-    const std::string name = row.fabric + (row.fabric == "oddl"       ? " (reconstruction)"
-                                           : row.fabric == "fat-tree" ? " (uncalibrated)"
-                                                                      : "");
-    std::snprintf(line.data(), line.size(), "%-24s %13.3f %11.3f %11.3f %11.3f %8.3f\n", name.c_str(),
-                  milliseconds_of(row.iteration), milliseconds_of(row.compute), milliseconds_of(row.exposed),
-                  milliseconds_of(row.dark), ratio);
-    text += line.data();
-  }
-  return text;
-}
-
 std::string replay_table(const Replay& replay) {
   std::string text = totals(replay.iteration, replay.compute, replay.exposed, replay.dark);
   std::array<char, 96> line{};

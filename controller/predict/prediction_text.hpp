@@ -18,8 +18,6 @@ nlohmann::ordered_json replay_json(const Replay& replay);
 
 /// One prediction with its phases and assumptions; ends in a line feed.
 std::string prediction_table(const Prediction& prediction);
-/// A row a fabric: iteration, compute, exposed, dark, ratio to the first row.
-std::string comparison_table(std::span<const Prediction> predictions);
 std::string replay_table(const Replay& replay);
 
 }  // namespace loom

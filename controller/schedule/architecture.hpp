@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/workload/settings.hpp"
 #include "core/demand.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/planning.hpp"
@@ -51,6 +52,7 @@ struct JobOption {
 struct Architecture {
   std::string_view name;                   ///< of fabrics (Fabric::architecture), of its scheduler, and in the arena
   std::string_view summary;                ///< a line
+  std::string_view qualifier{};            ///< printed behind the name beside numbers of ours: "reconstruction"
   const FabricTemplate* fabric = nullptr;  ///< none: fabrics of this kind are written out in full, or only compared
   Scheduler* schedule = nullptr;           ///< none: only compared
   /// A wavelength of a stage leads to one place whoever is lit, so who is lit may be left to grants.
@@ -60,9 +62,12 @@ struct Architecture {
   std::span<const JobOption> options{};  ///< that a job may be submitted with (JobSpec::options)
   /// Their values. Errors: invalid_argument, by key. None: without options.
   Result<void> (*check_options)(const JobSpec& spec) = nullptr;
+  /// Nodes that a fabric of the template has for `needed` nodes of jobs. None: as many.
+  std::uint32_t (*whole_nodes)(std::uint32_t needed, const Settings& template_settings) = nullptr;
+  Bytes node_memory{};         ///< that a job's model must fit where nobody says more; 0: not looked at
+  bool wires_servers = false;  ///< also plans without a fabric: a topology by itself, servers wired straight to each other
   ArenaEntryMaker* compare = nullptr;
   std::span<const std::string_view> compare_keys{};  ///< of `--set fabric.KEY=VALUE`, beside those of every link
-  bool has_link_keys = true;                         ///< those of every link
 };
 
 /// The records that a program works with, in the order of printing. A value; the records live as long as the program.

@@ -1,6 +1,7 @@
 // Settings of an entry, each within its range.
 #include "controller/schedule/arena_entry.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace loom {
@@ -27,6 +28,17 @@ std::string ArenaBuilder::word(std::string_view key, std::string_view absent, st
     error = value.error();
   }
   return value ? *value : std::string{absent};
+}
+
+std::string ArenaBuilder::light(std::span<const std::string_view> choices, std::string_view otherwise,
+                                std::span<const std::string_view> others) {
+  const auto set = std::ranges::find_if(others, [&](std::string_view key) { return settings.contains(std::string(key)); });
+  const std::string chosen = word("light", set == others.end() ? "lit" : otherwise, choices);
+  if (chosen == "lit" && set != others.end() && !error) {
+    error = Error{ErrorCode::invalid_argument, std::string(*set) + " is for light=" + std::string(otherwise) +
+                                                   ", the published algorithm; light=lit is what our scheduler lights"};
+  }
+  return chosen;
 }
 
 Duration ArenaBuilder::microseconds(std::string_view key, double absent) {

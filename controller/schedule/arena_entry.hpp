@@ -24,6 +24,7 @@ namespace loom {
 
 struct ArenaEntry {
   std::string fabric;     ///< its name in the arena
+  std::string qualifier;  ///< see Prediction
   std::string scheduler;  ///< whose algorithm chose circuits, rings or routes; "-": nothing to choose
   TaskGraph graph;        ///< the job's, its collectives carried as this fabric does it best
   Network network;
@@ -48,6 +49,10 @@ struct ArenaBuilder {
   std::uint32_t count(std::string_view key, std::int64_t absent, std::int64_t least, std::int64_t most);
   std::string word(std::string_view key, std::string_view absent, std::span<const std::string_view> choices);
   Duration microseconds(std::string_view key, double absent);
+  /// `light=lit | ...`: whose light it is. Lit unless a key of `others` is set, which is for the other ways: `otherwise` then.
+  /// An error: lit, and such a key.
+  std::string light(std::span<const std::string_view> choices, std::string_view otherwise,
+                    std::span<const std::string_view> others);
   void assume(std::string sentence) { entry.assumptions.push_back(std::move(sentence)); }
   /// Keeps a network, or the error of it.
   void keep(Result<Network> made);

@@ -1,6 +1,9 @@
 // Placement, schedule and prediction of one job, with nobody else there.
 #include "controller/schedule/job_alone.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <string>
 #include <utility>
 
 #include "controller/schedule/estimate.hpp"
@@ -8,11 +11,20 @@
 
 namespace loom {
 
-ScheduleTimings timings_on(const Fabric& fabric, const ControllerTimings& timings) {
+ScheduleTimings timings_on(const Fabric& fabric, const ControllerTimings& timings, const Architecture& scheduler) {
   ScheduleTimings made;
   made.stage_change = dark_time_of(fabric, timings);
-  made.fabric = fabric.architecture;
+  made.fabric = scheduler.name;
+  made.qualifier = scheduler.qualifier;
   return made;
+}
+
+Result<Prediction> predict_placed(const Job& job, const JobSchedule& schedule, const ScheduleTimings& timings) {
+  JobSpec spec = job.spec;
+  spec.collectives = job.demand();
+  spec.placement = job.nodes;
+  spec.node_count = static_cast<std::uint32_t>(job.nodes.size());
+  return predict_schedule(spec, schedule, timings);
 }
 
 Result<JobAlone> plan_alone(const Architecture& architecture, const Fabric& fabric, const TaskGraph& graph,
@@ -32,12 +44,46 @@ Result<JobAlone> plan_alone(const Architecture& architecture, const Fabric& fabr
   if (!schedule) {
     return std::unexpected(std::move(schedule).error());
   }
-  job.spec.placement = job.nodes;
-  auto prediction = predict_schedule(job.spec, schedule->jobs.front(), timings);
+  auto prediction = predict_placed(job, schedule->jobs.front(), timings);
   if (!prediction) {
     return std::unexpected(std::move(prediction).error());
   }
+  job.spec.placement = job.nodes;
   return JobAlone{std::move(job.spec), std::move(schedule->jobs.front()), *std::move(prediction)};
+}
+
+BitRate lit_rate(const NetworkTerms& terms, BitRate rate) {
+  const PacketTerms& packets = terms.packets;
+  const double filled = packets.payload > 0 ? packets.payload / (packets.payload + packets.header) : 1;
+  return {std::llround(static_cast<double>(rate.bits_per_second) * terms.efficiency * filled)};
+}
+
+void enter_lit(ArenaBuilder& builder, const Architecture& architecture, const Fabric& fabric) {
+  ScheduleTimings timings = timings_on(fabric, {}, architecture);
+  timings.latency = builder.terms.link_latency + builder.terms.step_latency;
+  timings.forward = builder.terms.forward;
+  auto alone = plan_alone(architecture, fabric, builder.graph, timings);
+  if (!alone) {
+    builder.error = std::move(alone).error();
+    return;
+  }
+  builder.entry.scheduler = architecture.name;
+  for (const Stage& stage : alone->schedule.stages) {
+    for (const Timeslot& timeslot : stage.timeslots) {
+      builder.entry.circuits = std::max(builder.entry.circuits, static_cast<std::uint32_t>(timeslot.circuits.size()));
+    }
+  }
+  // What the job assumes is printed with its graph.
+  const auto& known = alone->job.assumptions;
+  for (const std::string& each : alone->prediction.assumptions) {
+    if (std::find(known.begin(), known.end(), each) == known.end()) {
+      builder.assume(each);
+    }
+  }
+  builder.assume(
+      std::string(architecture.name) +
+      ": planned by its own scheduler, alone on the fabric, as it would be lit; the controller's own time is not counted");
+  builder.entry.predicted = std::move(alone->prediction);
 }
 
 }  // namespace loom

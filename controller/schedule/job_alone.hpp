@@ -4,6 +4,7 @@
 
 #include "controller/predict/predict.hpp"
 #include "controller/schedule/architecture.hpp"
+#include "controller/schedule/arena_entry.hpp"
 #include "controller/workload/task_graph.hpp"
 #include "core/fabric/dark_time.hpp"
 #include "core/fabric/fabric.hpp"
@@ -18,11 +19,20 @@ struct JobAlone {
   Prediction prediction;
 };
 
-/// What a schedule of `fabric` is predicted with, everywhere.
-ScheduleTimings timings_on(const Fabric& fabric, const ControllerTimings& timings);
+/// What a schedule of `scheduler` for `fabric` is predicted with, everywhere.
+ScheduleTimings timings_on(const Fabric& fabric, const ControllerTimings& timings, const Architecture& scheduler);
+
+/// A placed job over the schedule that it is lit with: of its demand, on its nodes. Errors: those of predict_schedule.
+Result<Prediction> predict_placed(const Job& job, const JobSchedule& schedule, const ScheduleTimings& timings);
 
 /// Errors: those of job_of, place, the scheduler and predict_schedule.
 Result<JobAlone> plan_alone(const Architecture& architecture, const Fabric& fabric, const TaskGraph& graph,
                             const ScheduleTimings& timings);
+
+/// The arena's entry of what `architecture`'s own scheduler would light for the job, alone on `fabric`. Link keys count:
+/// latency and steps at each circuit, efficiency and packets in its rate (see lit_rate()), forwarding where servers forward.
+void enter_lit(ArenaBuilder& builder, const Architecture& architecture, const Fabric& fabric);
+/// What is left of a link's rate for the job's bytes: efficiency, and headers of packets.
+BitRate lit_rate(const NetworkTerms& terms, BitRate rate);
 
 }  // namespace loom

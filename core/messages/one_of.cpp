@@ -16,8 +16,9 @@ namespace loom {
 
 template class OneOf<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier, RingFilter,
                      OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;                       // ElementKind
-template class OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint>;                               // Setpoint
-template class OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation, CircuitSwitchObservation>;   // Reading
+template class OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint>;  // Setpoint
+template class OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation,
+                     CircuitSwitchObservation>;                                                              // Reading
 template class OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;  // GrantMessage
 template class OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;      // Record
 template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,
@@ -25,7 +26,7 @@ template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, De
                      AttendJob>;  // OperatorAsk
 template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
                      std::vector<CircuitReport>, std::vector<JobReport>, std::vector<CommitReport>, std::vector<StandingAlarm>,
-                     ChangeReport, CircuitExplanation, std::vector<AuditRecord>>;  // ReplyRows
+                     ChangeReport, CircuitExplanation, std::vector<AuditRecord>, std::vector<SchedulePart>>;  // ReplyRows
 template class OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
                      AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
                      OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage>;  // Body

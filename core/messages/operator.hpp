@@ -14,17 +14,18 @@
 #include "core/ids.hpp"
 #include "core/messages/one_of.hpp"
 #include "core/messages/report.hpp"
+#include "core/messages/schedule_part.hpp"
 #include "core/plan.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 
 namespace loom {
 
-enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms, explanation, audit };
+enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms, explanation, audit, schedules };
 
 struct Query {
   Noun noun = Noun::status;
-  std::optional<std::uint64_t> id{};  ///< one row; nodes, devices: dense id; circuits, jobs, history, alarms: their number
+  std::optional<std::uint64_t> id{};  ///< one row; nodes, devices: dense id; others: their number, schedules: the job's
   std::uint32_t offset = 0;           ///< first row wanted
   std::uint32_t limit = 0;            ///< rows wanted; 0: as many as one message carries
   bool operator==(const Query&) const = default;
@@ -162,9 +163,10 @@ struct OperatorRequest {
   bool operator==(const OperatorRequest&) const = default;
 };
 
-using ReplyRows = OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
-                        std::vector<CircuitReport>, std::vector<JobReport>, std::vector<CommitReport>,
-                        std::vector<StandingAlarm>, ChangeReport, CircuitExplanation, std::vector<AuditRecord>>;
+using ReplyRows =
+    OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>, std::vector<CircuitReport>,
+          std::vector<JobReport>, std::vector<CommitReport>, std::vector<StandingAlarm>, ChangeReport, CircuitExplanation,
+          std::vector<AuditRecord>, std::vector<SchedulePart>>;
 
 struct OperatorReply {
   RequestId request;

@@ -249,6 +249,14 @@ struct RowFields<StandingAlarm> {
 };
 
 template <>
+struct RowFields<SchedulePart> {
+  static constexpr ListName kList{Noun::schedules, "schedules", "parts", "schedule parts", "schedules of jobs"};
+  static constexpr auto kFields =
+      std::tuple{field(&SchedulePart::job, "job_id", "job"), limited(field(&SchedulePart::stage, "stage_number", "stage"), limits::kStagesPerJob),
+                 field(&SchedulePart::part, "part", kSpread)};
+};
+
+template <>
 struct RowFields<AuditRecord> {
   static constexpr ListName kList{Noun::audit, "audit", "audit", "audit", "records of the audit"};
   static constexpr auto kFields = std::tuple{field(&AuditRecord::number, "record_number", "record"),

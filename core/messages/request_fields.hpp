@@ -53,20 +53,20 @@ struct RowFields<AttendJob> {
 
 template <>
 struct RowFields<LasersRequest> {
-  static constexpr const char* kAsk = "order_lasers";
+  static constexpr const char* kAsk = "lasers_request";
   static constexpr auto kFields = std::tuple{field(&LasersRequest::on, "on")};
 };
 
 template <>
 struct RowFields<NodeRequest> {
-  static constexpr const char* kAsk = "order_node";
+  static constexpr const char* kAsk = "node_request";
   static constexpr auto kFields = std::tuple{field(&NodeRequest::node, "node_id"), field(&NodeRequest::order, "order"),
                                              field(&NodeRequest::force, "force"), field(&NodeRequest::dry_run, "dry_run")};
 };
 
 template <>
 struct RowFields<DeviceRequest> {
-  static constexpr const char* kAsk = "order_device";
+  static constexpr const char* kAsk = "device_request";
   static constexpr auto kFields =
       std::tuple{field(&DeviceRequest::device, "device_id"), field(&DeviceRequest::setpoint, "setpoint"),
                  field(&DeviceRequest::dry_run, "dry_run")};
@@ -74,7 +74,7 @@ struct RowFields<DeviceRequest> {
 
 template <>
 struct RowFields<ResetRequest> {
-  static constexpr const char* kAsk = "order_reset";
+  static constexpr const char* kAsk = "reset_request";
   static constexpr auto kFields = std::tuple{field(&ResetRequest::device, "device_id")};
 };
 

@@ -5,78 +5,62 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
-#include "drivers/driver.hpp"
-#include "drivers/last_verified.hpp"
-#include "drivers/operation_state.hpp"
+#include "drivers/read_back_driver.hpp"
 #include "drivers/registry.hpp"
-#include "drivers/retry_state.hpp"
 
 namespace loom {
 
-struct HeaterProfile {
-  DeviceId device;
-  std::string name;
-  std::uint16_t bus_address = 0;
-  std::vector<RingFilter> rings;                             ///< by channel
-  Duration thermal_settle = std::chrono::milliseconds{1};    ///< 5 time constants of an undercut ring (170 us), docs/devices.md
-  Duration reply_deadline = std::chrono::milliseconds{500};  ///< libmodbus' default response time-out
-  Duration exchange = std::chrono::milliseconds{35};         ///< read of 8 registers at 9600 8N1 with its gaps, for lead()
+struct HeaterProfile : DeviceProfile {
+  HeaterProfile() {
+    settle_max = std::chrono::milliseconds{1};  // 5 time constants of an undercut ring (170 us), docs/devices.md
+    exchange = std::chrono::milliseconds{35};   // read of 8 registers at 9600 8N1 with its gaps
+  }
+  std::vector<RingFilter> rings;  ///< by channel
 };
+
+/// One ring's heater.
+struct HeaterVoltage {
+  std::size_t channel = 0;
+  std::int32_t millivolts = 0;
+  bool operator==(const HeaterVoltage&) const = default;
+};
+
+enum class HeaterState : std::uint8_t { rest, decide, reading_levels, write, soak };
 
 /// Millivolts that put a ring's resonance at `resonance`: heat moves it down from cold, P = V^2 / R.
 /// out_of_range: it lies above the cold resonance, or needs more than heater_volt_max.
 Result<std::int32_t> heater_millivolts(const RingFilter& ring, Frequency resonance);
 
-class HeaterBankDriver final : public Driver {
+class HeaterBankDriver final : public ReadBackDriver<HeaterProfile, HeaterState, HeaterVoltage> {
  public:
   explicit HeaterBankDriver(HeaterProfile profile);
 
   /// not_found: no such channel; invalid_argument: channels not ascending; out_of_range: as heater_millivolts().
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override;
-  void stage(const Setpoint& setpoint) override;
-  void fire() override;
-  void poll() override;
-  Step step(Instant now, const BusReply* reply) override;
-  DriverActivity activity() const override;
-  Observation observe() const override { return operation_.observation(); }
 
  private:
-  enum class State : std::uint8_t { rest, reading_levels, write, prove, soak };
-  struct Voltage {
-    std::size_t channel = 0;
-    std::int32_t millivolts = 0;
-    bool operator==(const Voltage&) const = default;
-  };
-  struct Row;
-  static const Row& row_of(State state);
+  std::vector<HeaterVoltage> held_by(const Setpoint& setpoint) const override;
+  void begin() override;
+  HeaterState resolve(HeaterState state, Instant now) override;
+  void conclude() override;
+  decltype(Transaction::order) order() const override;
+  std::string question() const override;
+  Answer absorb(Instant now, const BusReply& reply) override;
+  std::string misread(const BusReply& reply) const override;
+  void mark_uncertain(Instant now, const BusReply& reply) override;
+  Instant ready_at() const override;
+  HeaterState decide();
+  std::optional<HeaterVoltage> lost() const;
 
-  void begin(Instant now);
-  void enter(State state, Instant now);
-  Transaction command() const;
-  void receive(Instant now, const BusReply& reply);
-  void receive_failure(Instant now, const BusReply& reply);
-  void receive_reading(Instant now, const BusReply& reply);
-  void compare(Instant now);
-  static std::vector<Voltage> by_channel(const std::vector<std::int32_t>& millivolts);
-  void give_up(std::string sentence);
-
-  HeaterProfile profile_;
-  std::vector<std::int32_t> staged_;  ///< millivolts by channel
-  std::vector<std::int32_t> target_;
-  std::vector<std::int32_t> read_;
-  LastVerified<Voltage> last_verified_;
-  bool has_staged_ = false;
-  OperationState operation_;
-  State state_ = State::rest;
-  RetryState retry_;
-  unsigned rounds_ = 0;  ///< writes that read-back did not confirm, bounded
-  bool warm_ = false;    ///< nothing was written since the rings were last given time to settle
+  std::vector<HeaterVoltage> read_;
+  bool read_known_ = false;  ///< read since the procedure began and since the last write
+  unsigned rounds_ = 0;      ///< of writing, of this fire, bounded
+  bool warm_ = false;        ///< nothing was written since the rings were last given time to settle
   Instant soaked_at_{};
 };
 

@@ -18,10 +18,7 @@ std::vector<CrossConnect> without(const std::vector<CrossConnect>& some, const s
   return rest;
 }
 
-std::string clipped(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  return '"' + std::string(text.substr(0, kShown)) + (text.size() > kShown ? "...\"" : "\"");
-}
+constexpr std::size_t kShown = 60;  ///< characters of a line in a sentence
 
 /// "output 7" or "nothing"
 std::string output_of(const std::vector<CrossConnect>& connects, std::uint16_t input) {
@@ -29,34 +26,22 @@ std::string output_of(const std::vector<CrossConnect>& connects, std::uint16_t i
   return found == connects.end() ? "nothing" : "output " + std::to_string(found->output);
 }
 
-}  // namespace
-
-struct ScpiOcsDriver::Row {
-  State state;
-  State then;
-  State uncertain;  ///< where to go on when the exchange failed: a write is read back before it is repeated
-  bool writes;
+constexpr ProcedureRow<OcsState> kTable[] = {
+    // state                     exchange         then                 uncertain
+    {OcsState::rest, Exchange::none, OcsState::rest, OcsState::rest},
+    {OcsState::decide, Exchange::none, OcsState::decide, OcsState::decide},
+    {OcsState::identify, Exchange::asks, OcsState::decide, OcsState::decide},                // *idn?
+    {OcsState::measure, Exchange::asks, OcsState::decide, OcsState::decide},                 // size
+    {OcsState::reading_map, Exchange::asks, OcsState::decide, OcsState::decide},             // no earlier than settled_from_
+    {OcsState::clear_errors, Exchange::asks, OcsState::disconnect, OcsState::clear_errors},  // errors from here on are ours
+    {OcsState::disconnect, Exchange::moves, OcsState::connect, OcsState::decide},            // passed over: nothing in excess
+    {OcsState::connect, Exchange::moves, OcsState::receive_errors, OcsState::decide},        // passed over: nothing lacking
+    {OcsState::receive_errors, Exchange::asks, OcsState::decide, OcsState::receive_errors},
 };
 
-const ScpiOcsDriver::Row& ScpiOcsDriver::row_of(State state) {
-  static constexpr Row kTable[] = {
-      // state             then                uncertain           writes
-      {State::rest, State::rest, State::rest, false},
-      {State::decide, State::decide, State::decide, false},
-      {State::identify, State::decide, State::decide, false},                // *idn?
-      {State::measure, State::decide, State::decide, false},                 // size
-      {State::reading_map, State::decide, State::decide, false},             // the map, no earlier than settled_from_
-      {State::clear_errors, State::disconnect, State::clear_errors, false},  // *cls: errors from here on are ours
-      {State::disconnect, State::connect, State::decide, true},              // passed over where nothing is in excess
-      {State::connect, State::receive_errors, State::decide, true},          // passed over where nothing is lacking
-      {State::receive_errors, State::decide, State::receive_errors, false},
-  };
-  return kTable[static_cast<std::size_t>(state)];
-}
+}  // namespace
 
-ScpiOcsDriver::ScpiOcsDriver(OcsProfile profile) : profile_(std::move(profile)) {
-  operation_.observation().device = profile_.device;
-  staged_.reserve(profile_.size.inputs);
+ScpiOcsDriver::ScpiOcsDriver(OcsProfile profile) : ReadBackDriver(std::move(profile), kTable) {
   target_.reserve(profile_.size.inputs);  // fire() copies without allocating
 }
 
@@ -88,92 +73,53 @@ Result<void> ScpiOcsDriver::check(const Setpoint& setpoint) const {
 /// Look, forgive, disconnect, connect, errors, look; identity and size on the first fire.
 Duration ScpiOcsDriver::lead(const Setpoint&) const { return 8 * profile_.exchange + profile_.settle_max; }
 
-void ScpiOcsDriver::stage(const Setpoint& setpoint) {
+std::vector<CrossConnect> ScpiOcsDriver::held_by(const Setpoint& setpoint) const {
   LOOM_ASSERT(std::holds_alternative<CircuitSwitchSetpoint>(setpoint));
-  staged_ = std::get<CircuitSwitchSetpoint>(setpoint).connects;
-  has_staged_ = true;
-}
-
-void ScpiOcsDriver::fire() {
-  LOOM_ASSERT(has_staged_);
-  target_.assign(staged_.begin(), staged_.end());
-  operation_.ask_fire();
-}
-
-void ScpiOcsDriver::poll() {
-  if (state_ == State::rest) {
-    operation_.ask_audit();
-  }
-}
-
-DriverActivity ScpiOcsDriver::activity() const { return operation_.activity(state_ == State::rest); }
-
-Step ScpiOcsDriver::step(Instant now, const BusReply* reply) {
-  if (reply != nullptr && retry_.received()) {
-    receive(now, *reply);
-  }
-  if (retry_.is_waiting()) {
-    return {std::nullopt, kNever};
-  }
-  if (operation_.is_asked()) {
-    begin();
-  }
-  if (state_ == State::rest) {
-    return {std::nullopt, kNever};
-  }
-  const Instant ready = state_ == State::reading_map ? std::max(retry_.resume_at(), settled_from_) : retry_.resume_at();
-  if (now < ready) {
-    return {std::nullopt, ready};
-  }
-  retry_.sent();
-  const std::string line = text_of(state_) + profile_.dialect.terminator;
-  return {Transaction{profile_.device, profile_.bus_address, Frame{{line.begin(), line.end()}, 0, profile_.dialect.terminator},
-                      profile_.reply_deadline},
-          kNever};
+  return std::get<CircuitSwitchSetpoint>(setpoint).connects;
 }
 
 /// The map is read anew for every fire and every audit: what somebody else, or a power cycle, did to it is not guessed.
 void ScpiOcsDriver::begin() {
-  retry_.start_over();
-  operation_.begin();
   rounds_ = 0;
   map_known_ = false;
   complaint_.clear();
-  state_ = State::rest;
-  enter(State::decide);
+}
+
+Instant ScpiOcsDriver::ready_at() const {
+  return state_ == OcsState::reading_map ? std::max(retry_.resume_at(), settled_from_) : retry_.resume_at();
 }
 
 /// What the target needs next, from what is known.
-ScpiOcsDriver::State ScpiOcsDriver::decide() {
+OcsState ScpiOcsDriver::decide() {
   if (!identified_) {
-    return State::identify;
+    return OcsState::identify;
   }
   if (!measured_) {
-    return State::measure;
+    return OcsState::measure;
   }
   if (!map_known_) {
-    return State::reading_map;
+    return OcsState::reading_map;
   }
   if (operation_.is_audit() || map_ == target_ || lost()) {
-    return State::rest;
+    return OcsState::rest;
   }
-  return ++rounds_ <= kAttempts ? State::clear_errors : State::rest;
+  return ++rounds_ <= kAttempts ? OcsState::clear_errors : OcsState::rest;
 }
 
-void ScpiOcsDriver::enter(State state) {
-  if (state == State::disconnect && excess().empty()) {
-    state = State::connect;
+OcsState ScpiOcsDriver::resolve(OcsState state, Instant) {
+  if (state == OcsState::disconnect && excess().empty()) {
+    state = OcsState::connect;
   }
-  if (state == State::connect && lacking().empty()) {
-    state = State::receive_errors;
+  if (state == OcsState::connect && lacking().empty()) {
+    state = OcsState::receive_errors;
   }
-  if (state == State::receive_errors) {
+  if (state == OcsState::receive_errors) {
     map_known_ = false;  // silent success proves nothing
   }
-  state_ = state == State::decide ? decide() : state;
-  if (state_ != State::rest) {
-    return;
-  }
+  return state == OcsState::decide ? decide() : state;
+}
+
+void ScpiOcsDriver::conclude() {
   if (const auto gone = operation_.is_audit() ? std::nullopt : lost()) {
     give_up("input " + std::to_string(gone->input) + " reads " + output_of(map_, gone->input) + ", held output " +
             std::to_string(gone->output) + " before (did its power go?); nothing was moved: light may enter it still");
@@ -185,73 +131,56 @@ void ScpiOcsDriver::enter(State state) {
   }
 }
 
-std::string ScpiOcsDriver::text_of(State state) const {
+std::string ScpiOcsDriver::text() const {
   const scpi::Dialect& dialect = profile_.dialect;
-  switch (state) {
-    case State::identify:
+  switch (state_) {
+    case OcsState::identify:
       return "*idn?";
-    case State::measure:
+    case OcsState::measure:
       return dialect.size_query;
-    case State::reading_map:
+    case OcsState::reading_map:
       return dialect.map_query;
-    case State::clear_errors:
+    case OcsState::clear_errors:
       return "*cls;*opc?";
-    case State::disconnect:
+    case OcsState::disconnect:
       return scpi::write_connects(dialect.disconnect, profile_.size, excess());
-    case State::connect:
+    case OcsState::connect:
       return scpi::write_connects(dialect.connect, profile_.size, lacking());
-    case State::receive_errors:
+    case OcsState::receive_errors:
       return dialect.errors_query;
-    case State::rest:
-    case State::decide:
+    case OcsState::rest:
+    case OcsState::decide:
       break;
   }
   return {};
 }
 
-void ScpiOcsDriver::receive(Instant now, const BusReply& reply) {
-  const std::string_view line(reinterpret_cast<const char*>(reply.bytes.data()), reply.bytes.size());
-  const auto text = reply.status == BusStatus::ok ? scpi::unframe(profile_.dialect, line) : std::nullopt;
-  const State asked = state_;
-  if (!text || !absorb(now, *text)) {
-    if (state_ != State::rest) {  // an answer that settled the matter gave up by itself
-      receive_failure(now, reply, text.value_or(std::string_view{}));
-    }
-    return;
-  }
-  retry_.understood();
-  if (operation_.is_overtaken()) {
-    return;  // overtaken by a newer fire(): keep the knowledge, drop the procedure
-  }
-  if (asked == State::reading_map && may_still_settle(now)) {
-    map_known_ = false;
-    retry_.pause_until(
-        now + std::clamp<Duration>(profile_.settle_max / 16, std::chrono::milliseconds{1}, std::chrono::milliseconds{20}));
-  }
-  enter(row_of(asked).then);
+decltype(Transaction::order) ScpiOcsDriver::order() const {
+  return line_order(text() + profile_.dialect.terminator, profile_.dialect.terminator);
 }
 
-void ScpiOcsDriver::receive_failure(Instant now, const BusReply& reply, std::string_view text) {
-  if (row_of(state_).writes) {
+std::string ScpiOcsDriver::question() const { return clipped(text(), kShown); }
+
+std::string ScpiOcsDriver::misread(const BusReply& reply) const {
+  const std::string_view text = scpi::unframe(profile_.dialect, characters_of(reply)).value_or(std::string_view{});
+  return text.empty() ? std::string{} : clipped(text, kShown) + " for an answer";
+}
+
+void ScpiOcsDriver::proceed(Instant now) {
+  if (state_ == OcsState::reading_map && may_still_settle(now)) {
+    map_known_ = false;
+    ask_again_later(now);
+  }
+  enter(row().then, now);
+}
+
+void ScpiOcsDriver::mark_uncertain(Instant now, const BusReply& reply) {
+  if (row().exchange == Exchange::moves) {
     mark_map_uncertain(now);
   }
   if (reply.status == BusStatus::lost) {
     identified_ = false;  // what answers after this may be another device
     measured_ = false;
-  }
-  const std::string sent = clipped(text_of(state_));
-  if (reply.status == BusStatus::exception) {
-    give_up(sent + ": refused with " + describe(reply, profile_.reply_deadline));
-    return;
-  }
-  const std::string why = text.empty() ? describe(reply, profile_.reply_deadline) : clipped(text) + " for an answer";
-  if (!retry_.may_retry(now)) {
-    give_up(sent + ": " + why + " in " + std::to_string(RetryState::kTries) + " tries");
-    return;
-  }
-  operation_.struggle(profile_.name + ": " + sent + ": " + why + retry_.attempt());
-  if (!operation_.is_overtaken()) {
-    enter(row_of(state_).uncertain);
   }
 }
 
@@ -265,54 +194,55 @@ void ScpiOcsDriver::mark_map_uncertain(Instant now) {
   }
 }
 
-/// Keeps what an answer tells. False: it is no answer to what was asked, or (state_ is rest then) it ends the procedure.
-bool ScpiOcsDriver::absorb(Instant now, std::string_view text) {
-  switch (state_) {
-    case State::identify:
-      return absorb_identity(text);
-    case State::measure:
-      return absorb_size(text);
-    case State::reading_map:
-      return absorb_map(now, text);
-    case State::receive_errors:
-      return absorb_errors(text);
-    case State::disconnect:
-      if (text == "1") {
-        const std::vector<CrossConnect> kept = without(map_, excess());
-        mark_map_uncertain(now);
-        map_ = kept;
-      }
-      return text == "1";
-    case State::connect:
-      if (text == "1") {
-        mark_map_uncertain(now);
-      }
-      return text == "1";
-    default:
-      return text == "1";
+Answer ScpiOcsDriver::absorb(Instant now, const BusReply& reply) {
+  const auto text = scpi::unframe(profile_.dialect, characters_of(reply));
+  if (!text) {
+    return Answer::none;
   }
+  switch (state_) {
+    case OcsState::identify:
+      return absorb_identity(*text);
+    case OcsState::measure:
+      return absorb_size(*text);
+    case OcsState::reading_map:
+      return absorb_map(now, *text) ? Answer::understood : Answer::none;
+    case OcsState::receive_errors:
+      return absorb_errors(*text) ? Answer::understood : Answer::none;
+    default:  // the answer to *opc?
+      break;
+  }
+  if (*text != "1") {
+    return Answer::none;
+  }
+  if (row().exchange == Exchange::moves) {
+    mark_map_uncertain(now);
+  }
+  if (state_ == OcsState::disconnect) {
+    map_ = without(map_, excess());
+  }
+  return Answer::understood;
 }
 
-bool ScpiOcsDriver::absorb_identity(std::string_view text) {
+Answer ScpiOcsDriver::absorb_identity(std::string_view text) {
   const auto vendor = scpi::vendor_of(text);
   if (vendor && !scpi::same_word(*vendor, profile_.dialect.vendor)) {
-    give_up("is " + clipped(text) + ", wanted a switch of " + profile_.dialect.vendor);
-    return false;
+    give_up("is " + clipped(text, kShown) + ", wanted a switch of " + profile_.dialect.vendor);
+    return Answer::ended;
   }
   identified_ = vendor.has_value();
-  return identified_;
+  return identified_ ? Answer::understood : Answer::none;
 }
 
-bool ScpiOcsDriver::absorb_size(std::string_view text) {
+Answer ScpiOcsDriver::absorb_size(std::string_view text) {
   const auto size = scpi::read_size(text);
   if (size && *size != profile_.size) {
     give_up("has " + std::to_string(size->inputs) + " inputs and " + std::to_string(size->outputs) +
             " outputs, the fabric says " + std::to_string(profile_.size.inputs) + " and " +
             std::to_string(profile_.size.outputs));
-    return false;
+    return Answer::ended;
   }
   measured_ = size.has_value();
-  return measured_;
+  return measured_ ? Answer::understood : Answer::none;
 }
 
 bool ScpiOcsDriver::absorb_map(Instant now, std::string_view text) {
@@ -332,7 +262,7 @@ bool ScpiOcsDriver::absorb_errors(std::string_view text) {
   if (errors) {
     complaint_.clear();
     for (const scpi::QueuedError& error : *errors) {
-      complaint_ += (complaint_.empty() ? "" : ", ") + std::to_string(error.number) + " " + clipped(error.text);
+      complaint_ += (complaint_.empty() ? "" : ", ") + std::to_string(error.number) + " " + clipped(error.text, kShown);
     }
   }
   return errors.has_value();
@@ -341,12 +271,11 @@ bool ScpiOcsDriver::absorb_errors(std::string_view text) {
 /// A refused write will not come true by waiting.
 bool ScpiOcsDriver::may_still_settle(Instant now) const {
   const bool waits = !operation_.is_audit() && rounds_ > 0 && complaint_.empty() && map_ != target_;
-  return waits && now - moved_at_ <= 2 * profile_.settle_max + profile_.grace;
+  return waits && now - moved_at_ <= patience();
 }
 
 std::optional<CrossConnect> ScpiOcsDriver::lost() const {
-  return last_verified_.lost(target_,
-                             [this](CrossConnect held) { return std::find(map_.begin(), map_.end(), held) != map_.end(); });
+  return find_lost([this](CrossConnect held) { return std::find(map_.begin(), map_.end(), held) != map_.end(); });
 }
 
 std::vector<CrossConnect> ScpiOcsDriver::excess() const { return without(map_, target_); }
@@ -360,12 +289,9 @@ std::string ScpiOcsDriver::difference() const {
          (complaint_.empty() ? std::string{} : "; the switch says " + complaint_);
 }
 
-void ScpiOcsDriver::give_up(std::string sentence) {
-  operation_.give_up(profile_.name + ": " + std::move(sentence));
-  state_ = State::rest;
+void ScpiOcsDriver::forget() {
   identified_ = false;
   measured_ = false;
-  last_verified_.forget();
 }
 
 OcsProfile ocs_profile(const Fabric& fabric, const Device& device) {
@@ -374,9 +300,7 @@ OcsProfile ocs_profile(const Fabric& fabric, const Device& device) {
   const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind);
   LOOM_ASSERT(ocs != nullptr);
   OcsProfile profile;
-  profile.device = device.id;
-  profile.name = device.name;
-  profile.bus_address = device.bus_address;
+  profile.take(device);
   profile.size = {element.inputs, element.outputs};
   profile.settle_max = ocs->settle_max;
   return profile;

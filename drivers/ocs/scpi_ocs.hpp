@@ -9,65 +9,56 @@
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
-#include "drivers/driver.hpp"
-#include "drivers/last_verified.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
-#include "drivers/operation_state.hpp"
+#include "drivers/read_back_driver.hpp"
 #include "drivers/registry.hpp"
-#include "drivers/retry_state.hpp"
 
 namespace loom {
 
-struct OcsProfile {
-  DeviceId device;
-  std::string name;
-  std::uint16_t bus_address = 0;
+struct OcsProfile : DeviceProfile {
+  OcsProfile() { exchange = std::chrono::milliseconds{2}; }  // of one healthy line over TCP [K]
   scpi::Size size;
   scpi::Dialect dialect;
-  Duration settle_max{};
-  Duration grace = std::chrono::milliseconds{200};           ///< beyond twice settle_max, then it is a failure [K]
-  Duration reply_deadline = std::chrono::milliseconds{500};  ///< of one line [K]
-  Duration exchange = std::chrono::milliseconds{2};          ///< of one healthy line over TCP, for lead() [K]
 };
 
-class ScpiOcsDriver final : public Driver {
+enum class OcsState : std::uint8_t {
+  rest,
+  decide,
+  identify,
+  measure,
+  reading_map,
+  clear_errors,
+  disconnect,
+  connect,
+  receive_errors
+};
+
+class ScpiOcsDriver final : public ReadBackDriver<OcsProfile, OcsState, CrossConnect> {
  public:
   explicit ScpiOcsDriver(OcsProfile profile);
 
   /// out_of_range: no such port; conflict: two inputs for one output; invalid_argument: inputs not ascending.
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override;
-  void stage(const Setpoint& setpoint) override;
-  void fire() override;
-  void poll() override;
-  Step step(Instant now, const BusReply* reply) override;
-  DriverActivity activity() const override;
-  Observation observe() const override { return operation_.observation(); }
 
  private:
-  enum class State : std::uint8_t {
-    rest,
-    decide,
-    identify,
-    measure,
-    reading_map,
-    clear_errors,
-    disconnect,
-    connect,
-    receive_errors
-  };
-  struct Row;
-  static const Row& row_of(State state);
+  std::vector<CrossConnect> held_by(const Setpoint& setpoint) const override;
+  void begin() override;
+  OcsState resolve(OcsState state, Instant now) override;
+  void conclude() override;
+  decltype(Transaction::order) order() const override;
+  std::string question() const override;
+  Answer absorb(Instant now, const BusReply& reply) override;
+  std::string misread(const BusReply& reply) const override;
+  void mark_uncertain(Instant now, const BusReply& reply) override;
+  void proceed(Instant now) override;
+  Instant ready_at() const override;
+  void forget() override;
 
-  void begin();
-  State decide();
-  void enter(State state);
-  std::string text_of(State state) const;
-  void receive(Instant now, const BusReply& reply);
-  void receive_failure(Instant now, const BusReply& reply, std::string_view text);
-  bool absorb(Instant now, std::string_view text);
-  bool absorb_identity(std::string_view text);
-  bool absorb_size(std::string_view text);
+  OcsState decide();
+  std::string text() const;
+  Answer absorb_identity(std::string_view text);
+  Answer absorb_size(std::string_view text);
   bool absorb_map(Instant now, std::string_view text);
   bool absorb_errors(std::string_view text);
   void mark_map_uncertain(Instant now);
@@ -76,17 +67,8 @@ class ScpiOcsDriver final : public Driver {
   std::optional<CrossConnect> lost() const;
   std::vector<CrossConnect> excess() const;
   std::vector<CrossConnect> lacking() const;
-  void give_up(std::string sentence);
   std::string difference() const;
 
-  OcsProfile profile_;
-  std::vector<CrossConnect> staged_;
-  std::vector<CrossConnect> target_;
-  LastVerified<CrossConnect> last_verified_;
-  bool has_staged_ = false;
-  OperationState operation_;
-  State state_ = State::rest;
-  RetryState retry_;
   unsigned rounds_ = 0;      ///< of writing, of this fire, bounded
   bool identified_ = false;  ///< vendor and size agree with the profile, since the bus was last lost
   bool measured_ = false;

@@ -14,7 +14,8 @@ using flexgrid::PortSetting;
 
 namespace {
 
-constexpr unsigned kAttempts = 3;  ///< rebuilds, and routings, that read-back did not confirm, a fire
+constexpr unsigned kAttempts = 3;   ///< rebuilds, and routings, that read-back did not confirm, a fire
+constexpr std::size_t kShown = 40;  ///< characters of a line in a sentence
 
 bool overlap(const Channel& a, const Channel& b) { return a.input == b.input && a.first <= b.last && b.first <= a.last; }
 
@@ -22,34 +23,22 @@ std::string name_of(FrequencySlot slot) { return "slot n=" + std::to_string(slot
 
 std::string decibel(std::int32_t centi) { return std::to_string(centi / 100) + "." + std::to_string(centi % 100 / 10) + " dB"; }
 
-}  // namespace
-
-struct LcosWssDriver::Row {
-  State state;
-  Command command;
-  State then;
-  State uncertain;  ///< where to go on when the exchange failed: a write is read back before it is repeated
+constexpr ProcedureRow<WssState> kTable[] = {
+    // state                        exchange         then               uncertain
+    {WssState::rest, Exchange::none, WssState::rest, WssState::rest},
+    {WssState::decide, Exchange::none, WssState::decide, WssState::decide},
+    {WssState::reading_grid, Exchange::asks, WssState::decide, WssState::reading_grid},
+    {WssState::reading_ports, Exchange::asks, WssState::decide, WssState::reading_ports},
+    {WssState::force_flexgrid, Exchange::asks, WssState::rebuild, WssState::force_flexgrid},
+    {WssState::rebuild, Exchange::moves, WssState::decide, WssState::decide},
+    {WssState::route, Exchange::moves, WssState::decide, WssState::decide},
+    {WssState::wait, Exchange::asks, WssState::decide, WssState::wait},  // and wait again until it says 1
+    {WssState::prove, Exchange::asks, WssState::decide, WssState::prove},
 };
 
-const LcosWssDriver::Row& LcosWssDriver::row_of(State state) {
-  static constexpr Row kTable[] = {
-      // state               order                   then                   uncertain
-      {State::rest, Command::none, State::rest, State::rest},
-      {State::decide, Command::none, State::decide, State::decide},
-      {State::reading_grid, Command::grid_query, State::decide, State::reading_grid},
-      {State::reading_ports, Command::ports_query, State::decide, State::reading_ports},
-      {State::force_flexgrid, Command::force_flexgrid, State::rebuild, State::force_flexgrid},
-      {State::rebuild, Command::define_channels, State::decide, State::decide},
-      {State::route, Command::set_ports, State::decide, State::decide},
-      {State::wait, Command::settled_query, State::decide, State::wait},  // and wait again until it says 1
-      {State::prove, Command::ports_query, State::decide, State::prove},
-  };
-  return kTable[static_cast<std::size_t>(state)];
-}
+}  // namespace
 
-LcosWssDriver::LcosWssDriver(WssProfile profile) : profile_(std::move(profile)) {
-  operation_.observation().device = profile_.device;
-  staged_.reserve(limits::kWssRoutes);
+LcosWssDriver::LcosWssDriver(WssProfile profile) : ReadBackDriver(std::move(profile), kTable) {
   target_.reserve(limits::kWssRoutes);  // fire() copies without allocating
 }
 
@@ -111,57 +100,16 @@ Result<void> LcosWssDriver::check(const Setpoint& setpoint) const {
 
 Duration LcosWssDriver::lead(const Setpoint&) const { return 8 * profile_.exchange + profile_.settle_max; }
 
-void LcosWssDriver::stage(const Setpoint& setpoint) {
+std::vector<WssChannel> LcosWssDriver::held_by(const Setpoint& setpoint) const {
   LOOM_ASSERT(std::holds_alternative<WavelengthSwitchSetpoint>(setpoint));
-  staged_.clear();
+  std::vector<WssChannel> channels;
   for (const WssRoute& route : std::get<WavelengthSwitchSetpoint>(setpoint).routes) {
-    staged_.push_back({channel_of(profile_.dialect, route.slot, route.input), setting_of(profile_.dialect, route)});
+    channels.push_back({channel_of(profile_.dialect, route.slot, route.input), setting_of(profile_.dialect, route)});
   }
-  has_staged_ = true;
-}
-
-void LcosWssDriver::fire() {
-  LOOM_ASSERT(has_staged_);
-  target_.assign(staged_.begin(), staged_.end());
-  operation_.ask_fire();
-}
-
-void LcosWssDriver::poll() {
-  if (state_ == State::rest) {
-    operation_.ask_audit();
-  }
-}
-
-DriverActivity LcosWssDriver::activity() const { return operation_.activity(state_ == State::rest); }
-
-Step LcosWssDriver::step(Instant now, const BusReply* reply) {
-  if (reply != nullptr && retry_.received()) {
-    receive(now, *reply);
-  }
-  if (retry_.is_waiting()) {
-    return {std::nullopt, kNever};
-  }
-  if (operation_.is_asked()) {
-    begin();
-    enter(State::decide, now);
-  }
-  if (state_ == State::rest) {
-    return {std::nullopt, kNever};
-  }
-  if (now < retry_.resume_at()) {
-    return {std::nullopt, retry_.resume_at()};
-  }
-  asked_ = row_of(state_).command;
-  retry_.sent();
-  const std::string line = flexgrid::frame(profile_.dialect, text_of(asked_));
-  return {
-      Transaction{profile_.device, profile_.bus_address, Frame{{line.begin(), line.end()}, 0, "\r\n"}, profile_.reply_deadline},
-      kNever};
+  return channels;
 }
 
 void LcosWssDriver::begin() {
-  retry_.start_over();
-  operation_.begin();
   rebuilds_ = 0;
   routings_ = 0;
   fresh_ = false;
@@ -172,41 +120,40 @@ void LcosWssDriver::begin() {
   } else {
     settled_ = false;
   }
-  state_ = State::rest;
 }
 
 /// What the target needs next, from what is known.
-LcosWssDriver::State LcosWssDriver::decide() {
+WssState LcosWssDriver::decide() {
   if (!grid_known_) {
-    return State::reading_grid;
+    return WssState::reading_grid;
   }
   if (lost()) {
-    return ports_known_ ? State::rest : State::reading_ports;  // what is left is read before it is told
+    return ports_known_ ? WssState::rest : WssState::reading_ports;  // what is left is read before it is told
   }
   if (!operation_.is_audit() && !grid_covers_target()) {
-    return ++rebuilds_ <= kAttempts ? State::force_flexgrid : State::rest;
+    return ++rebuilds_ <= kAttempts ? WssState::force_flexgrid : WssState::rest;
   }
   if (!ports_known_) {
-    return State::reading_ports;
+    return WssState::reading_ports;
   }
   if (operation_.is_audit()) {
-    return fresh_ ? State::rest : State::wait;
+    return fresh_ ? WssState::rest : WssState::wait;
   }
   if (!differing_ports().empty()) {
-    return ++routings_ <= kAttempts ? State::route : State::rest;
+    return ++routings_ <= kAttempts ? WssState::route : WssState::rest;
   }
-  return !settled_ ? State::wait : !fresh_ ? State::prove : State::rest;
+  return !settled_ ? WssState::wait : !fresh_ ? WssState::prove : WssState::rest;
 }
 
-void LcosWssDriver::enter(State state, Instant now) {
-  const State next = state == State::decide ? decide() : state;
-  if (next == State::wait && state_ != State::wait) {
+WssState LcosWssDriver::resolve(WssState state, Instant now) {
+  const WssState next = state == WssState::decide ? decide() : state;
+  if (next == WssState::wait && state_ != WssState::wait) {
     patience_since_ = now;
   }
-  state_ = next;
-  if (next != State::rest) {
-    return;
-  }
+  return next;
+}
+
+void LcosWssDriver::conclude() {
   if (const auto gone = lost()) {
     const auto slot = slot_of(profile_.dialect, gone->channel);
     give_up("has lost " + (slot ? name_of(*slot) : std::string("a channel")) + ", which it held at port " +
@@ -225,133 +172,126 @@ void LcosWssDriver::enter(State state, Instant now) {
   }
 }
 
-std::string LcosWssDriver::text_of(Command command) const {
-  switch (command) {
-    case Command::grid_query:
+std::string LcosWssDriver::text() const {
+  switch (state_) {
+    case WssState::reading_grid:
       return profile_.dialect.grid_query;
-    case Command::ports_query:
+    case WssState::reading_ports:
+    case WssState::prove:
       return profile_.dialect.ports_query;
-    case Command::settled_query:
+    case WssState::wait:
       return profile_.dialect.settled_query;
-    case Command::force_flexgrid:
+    case WssState::force_flexgrid:
       return "CHW 0";
-    case Command::define_channels:
+    case WssState::rebuild:
       return flexgrid::write_grid(profile_.dialect, wanted_grid());
-    case Command::set_ports:
+    case WssState::route:
       return flexgrid::write_ports(differing_ports());
-    case Command::none:
+    case WssState::rest:
+    case WssState::decide:
       break;
   }
   return {};
 }
 
-void LcosWssDriver::receive(Instant now, const BusReply& reply) {
-  const std::string_view line(reinterpret_cast<const char*>(reply.bytes.data()), reply.bytes.size());
-  const auto text = reply.status == BusStatus::ok ? flexgrid::unframe(profile_.dialect, line) : std::nullopt;
-  if (text && !flexgrid::error_name(*text).empty()) {
-    mark_write_uncertain();
-    if (asked_ == Command::set_ports && !looked_) {  // refused for what it held once: a power cycle took its channels
-      grid_known_ = false;
-      retry_.understood();
-      if (!operation_.is_overtaken()) {
-        enter(State::decide, now);
-      }
-      return;
-    }
-    const std::string sent = text_of(asked_);
-    give_up("\"" + sent.substr(0, 40) + (sent.size() > 40 ? "...\"" : "\"") + ": refused with " +
-            std::string(flexgrid::error_name(*text)));
-    return;
-  }
-  if (!text || !absorb(now, asked_, *text)) {
-    receive_failure(now, reply, text.value_or(std::string_view{}));
-    return;
-  }
-  retry_.understood();
-  if (operation_.is_overtaken()) {
-    return;  // overtaken by a newer fire(): keep the knowledge, drop the procedure
-  }
-  if (asked_ == Command::settled_query && !settled_ && !operation_.is_audit()) {
-    wait_on(now);
-    return;
-  }
-  fresh_ = fresh_ || state_ == State::prove || (operation_.is_audit() && state_ == State::wait);
-  enter(row_of(state_).then, now);
+decltype(Transaction::order) LcosWssDriver::order() const {
+  return line_order(flexgrid::frame(profile_.dialect, text()), "\r\n");
 }
 
-/// It is still moving.
-void LcosWssDriver::wait_on(Instant now) {
-  const Duration limit = 2 * profile_.settle_max + profile_.grace;
-  if (now - patience_since_ > limit) {
-    give_up(profile_.dialect.settled_query + " still says moving, limit " + describe(limit));
-    return;
-  }
-  retry_.pause_until(
-      now + std::clamp<Duration>(profile_.settle_max / 16, std::chrono::milliseconds{1}, std::chrono::milliseconds{20}));
+std::string LcosWssDriver::question() const { return quoted(text(), kShown); }
+
+std::string LcosWssDriver::misread(const BusReply& reply) const {
+  const std::string_view text = flexgrid::unframe(profile_.dialect, characters_of(reply)).value_or(std::string_view{});
+  return text.empty() ? std::string{} : quoted(text, kShown) + " for an answer";
 }
 
-void LcosWssDriver::receive_failure(Instant now, const BusReply& reply, std::string_view text) {
-  mark_write_uncertain();
-  const std::string what =
-      "\"" + text_of(asked_).substr(0, 40) + "\": " +
-      (text.empty() ? describe(reply, profile_.reply_deadline) : "\"" + std::string(text.substr(0, 40)) + "\" for an answer");
-  if (!retry_.may_retry(now)) {
-    give_up(what + " in " + std::to_string(RetryState::kTries) + " tries");
-    return;
+Answer LcosWssDriver::absorb(Instant now, const BusReply& reply) {
+  const auto text = flexgrid::unframe(profile_.dialect, characters_of(reply));
+  if (!text) {
+    return Answer::none;
   }
-  operation_.struggle(profile_.name + ": " + what + retry_.attempt());
-  if (!operation_.is_overtaken()) {
-    enter(row_of(state_).uncertain, now);
+  if (const std::string_view error = flexgrid::error_name(*text); !error.empty()) {
+    return absorb_refusal(error);
+  }
+  return absorb_text(now, *text) ? Answer::understood : Answer::none;
+}
+
+Answer LcosWssDriver::absorb_refusal(std::string_view error) {
+  mark_written();
+  if (state_ == WssState::route && !looked_) {  // refused for what it held once: a power cycle took its channels
+    grid_known_ = false;
+    return Answer::understood;
+  }
+  give_up(clipped(text(), kShown) + ": refused with " + std::string(error));
+  return Answer::ended;
+}
+
+void LcosWssDriver::proceed(Instant now) {
+  if (state_ != WssState::wait || settled_ || operation_.is_audit()) {
+    fresh_ = fresh_ || state_ == WssState::prove || (operation_.is_audit() && state_ == WssState::wait);
+    enter(row().then, now);
+  } else if (now - patience_since_ <= patience()) {
+    ask_again_later(now);  // it is still moving
+  } else {
+    give_up(profile_.dialect.settled_query + " still says moving, limit " + describe(patience()));
   }
 }
+
+void LcosWssDriver::mark_uncertain(Instant, const BusReply&) { mark_written(); }
 
 /// What became of a write is unknown until it is read back.
-void LcosWssDriver::mark_write_uncertain() {
-  const bool wrote = asked_ == Command::define_channels || asked_ == Command::set_ports;
-  settled_ = settled_ && !wrote;
-  fresh_ = fresh_ && !wrote;
-  grid_known_ = grid_known_ && asked_ != Command::define_channels;
-  ports_known_ = ports_known_ && asked_ != Command::define_channels && asked_ != Command::set_ports;
+void LcosWssDriver::mark_written() {
+  if (row().exchange == Exchange::moves) {
+    settled_ = false;
+    fresh_ = false;
+    ports_known_ = false;
+    grid_known_ = grid_known_ && state_ != WssState::rebuild;
+  }
 }
 
-/// Keeps what an answer tells. False: it is no answer to that order.
-bool LcosWssDriver::absorb(Instant now, Command command, std::string_view text) {
-  switch (command) {
-    case Command::grid_query: {
-      auto grid = flexgrid::read_grid(text);
-      if (!grid) {
-        return false;
-      }
-      ports_known_ = ports_known_ && *grid == grid_;
-      grid_ = std::move(*grid);
-      grid_known_ = true;
-      return true;
-    }
-    case Command::ports_query:
+/// Keeps what an answer tells. False: it is no answer to what was asked.
+bool LcosWssDriver::absorb_text(Instant now, std::string_view text) {
+  const auto say_settled = [this](bool settled) { operation_.reading<WavelengthSwitchObservation>().settled = settled; };
+  switch (state_) {
+    case WssState::reading_grid:
+      return absorb_grid(text);
+    case WssState::reading_ports:
+    case WssState::prove:
       if (!absorb_ports(text)) {
         return false;
       }
       observe_routes(now);
       return true;
-    case Command::settled_query:
+    case WssState::wait:
       settled_ = text == "SET 1";
-      reading().settled = settled_;
+      say_settled(settled_);
       return settled_ || text == "SET 0";
-    case Command::define_channels:
-      mark_write_uncertain();  // read back before anything rests on it
-      reading().settled = false;
+    case WssState::rebuild:
+      mark_written();  // read back before anything rests on it
+      say_settled(false);
       return text == "OK";
-    case Command::set_ports:
+    case WssState::route:
       if (text == "OK") {
         ports_ = wanted_ports();
         settled_ = false;
         fresh_ = false;
-        reading().settled = false;
+        say_settled(false);
       }
       return text == "OK";
     default:
       return text == "OK";
   }
+}
+
+bool LcosWssDriver::absorb_grid(std::string_view text) {
+  auto grid = flexgrid::read_grid(text);
+  if (!grid) {
+    return false;
+  }
+  ports_known_ = ports_known_ && *grid == grid_;
+  grid_ = std::move(*grid);
+  grid_known_ = true;
+  return true;
 }
 
 bool LcosWssDriver::absorb_ports(std::string_view text) {
@@ -383,15 +323,15 @@ std::optional<std::size_t> LcosWssDriver::place_of(const Channel& channel) const
 
 bool LcosWssDriver::grid_covers_target() const {
   return std::all_of(target_.begin(), target_.end(),
-                     [this](const Wanted& wanted) { return place_of(wanted.channel).has_value(); });
+                     [this](const WssChannel& wanted) { return place_of(wanted.channel).has_value(); });
 }
 
 /// A channel that was proven and is gone or elsewhere though nobody rebuilt the grid.
-std::optional<LcosWssDriver::Wanted> LcosWssDriver::lost() const {
+std::optional<WssChannel> LcosWssDriver::lost() const {
   if (operation_.is_audit() || rebuilds_ > 0 || !grid_known_) {
     return std::nullopt;
   }
-  return last_verified_.lost(target_, [this](const Wanted& held) {
+  return find_lost([this](const WssChannel& held) {
     const auto place = place_of(held.channel);
     return place && (!ports_known_ || ports_[*place] == held.setting);
   });
@@ -400,7 +340,7 @@ std::optional<LcosWssDriver::Wanted> LcosWssDriver::lost() const {
 /// The channels of the target, and of the comb what fits beside them, so that later circuits need no rebuild.
 std::vector<Channel> LcosWssDriver::wanted_grid() const {
   std::vector<Channel> grid;
-  for (const Wanted& wanted : target_) {
+  for (const WssChannel& wanted : target_) {
     grid.push_back(wanted.channel);
   }
   const std::size_t asked = grid.size();
@@ -421,7 +361,7 @@ std::vector<Channel> LcosWssDriver::wanted_grid() const {
 
 std::vector<PortSetting> LcosWssDriver::wanted_ports() const {
   std::vector<PortSetting> ports(grid_.size());
-  for (const Wanted& wanted : target_) {
+  for (const WssChannel& wanted : target_) {
     if (const auto place = place_of(wanted.channel)) {
       ports[*place] = wanted.setting;
     }
@@ -440,14 +380,9 @@ std::vector<ChannelSetting> LcosWssDriver::differing_ports() const {
   return settings;
 }
 
-WavelengthSwitchObservation& LcosWssDriver::reading() {
-  auto* reading = std::get_if<WavelengthSwitchObservation>(&operation_.observation().reading);
-  return reading != nullptr ? *reading : operation_.observation().reading.emplace<WavelengthSwitchObservation>();
-}
-
 /// Channels that no slot describes (odd widths that somebody else defined) are left out.
 void LcosWssDriver::observe_routes(Instant now) {
-  auto& routes = reading().routes;
+  auto& routes = operation_.reading<WavelengthSwitchObservation>().routes;
   routes.clear();
   for (std::size_t i = 0; i < grid_.size(); ++i) {
     if (const auto route = route_of(profile_.dialect, grid_[i], ports_[i])) {
@@ -460,10 +395,9 @@ void LcosWssDriver::observe_routes(Instant now) {
 }
 
 void LcosWssDriver::finish() {
-  state_ = State::rest;
   const bool agrees = settled_ && grid_covers_target() && differing_ports().empty();
   operation_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
-  std::vector<Wanted> seen;
+  std::vector<WssChannel> seen;
   for (std::size_t i = 0; i < grid_.size(); ++i) {
     if (ports_[i] != PortSetting{}) {
       seen.push_back({grid_[i], ports_[i]});
@@ -472,12 +406,9 @@ void LcosWssDriver::finish() {
   last_verified_.see(std::move(seen));
 }
 
-void LcosWssDriver::give_up(std::string sentence) {
-  operation_.give_up(profile_.name + ": " + std::move(sentence));
-  state_ = State::rest;
+void LcosWssDriver::forget() {
   grid_known_ = false;
   ports_known_ = false;
-  last_verified_.forget();
 }
 
 WssProfile wss_profile(const Fabric& fabric, const Device& device) {
@@ -486,9 +417,7 @@ WssProfile wss_profile(const Fabric& fabric, const Device& device) {
   const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind);
   LOOM_ASSERT(wss != nullptr);
   WssProfile profile;
-  profile.device = device.id;
-  profile.name = device.name;
-  profile.bus_address = device.bus_address;
+  profile.take(device);
   profile.inputs = element.inputs;
   profile.outputs = element.outputs;
   profile.dialect.map = flexgrid::port_map_of(element.inputs, element.outputs);

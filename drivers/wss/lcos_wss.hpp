@@ -9,30 +9,30 @@
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
-#include "drivers/driver.hpp"
-#include "drivers/last_verified.hpp"
-#include "drivers/operation_state.hpp"
+#include "drivers/read_back_driver.hpp"
 #include "drivers/registry.hpp"
-#include "drivers/retry_state.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 
 namespace loom {
 
-struct WssProfile {
-  DeviceId device;
-  std::string name;
-  std::uint16_t bus_address = 0;
+struct WssProfile : DeviceProfile {
+  WssProfile() { exchange = std::chrono::milliseconds{30}; }  // mean of a rebuild of 48 channels at 115200
   PortNumber inputs = 1;
   PortNumber outputs = 1;
   flexgrid::Dialect dialect;
   std::vector<FrequencySlot> comb;  ///< defined with the first grid, so that later circuits on it need no rebuild
-  Duration settle_max{};
-  Duration grace = std::chrono::milliseconds{200};           ///< beyond twice settle_max, then it is a failure [K]
-  Duration reply_deadline = std::chrono::milliseconds{500};  ///< of one line [K]
-  Duration exchange = std::chrono::milliseconds{30};         ///< mean of a rebuild of 48 channels at 115200, for lead()
 };
 
-class LcosWssDriver final : public Driver {
+/// A channel and where it leaves.
+struct WssChannel {
+  flexgrid::Channel channel;
+  flexgrid::PortSetting setting;
+  bool operator==(const WssChannel&) const = default;
+};
+
+enum class WssState : std::uint8_t { rest, decide, reading_grid, reading_ports, force_flexgrid, rebuild, route, wait, prove };
+
+class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChannel> {
  public:
   explicit LcosWssDriver(WssProfile profile);
 
@@ -40,64 +40,38 @@ class LcosWssDriver final : public Driver {
   /// invalid_argument: routes not ascending.
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override;
-  void stage(const Setpoint& setpoint) override;
-  void fire() override;
-  void poll() override;
-  Step step(Instant now, const BusReply* reply) override;
-  DriverActivity activity() const override;
-  Observation observe() const override { return operation_.observation(); }
 
  private:
-  struct Wanted {
-    flexgrid::Channel channel;
-    flexgrid::PortSetting setting;
-    bool operator==(const Wanted&) const = default;
-  };
-  enum class State : std::uint8_t { rest, decide, reading_grid, reading_ports, force_flexgrid, rebuild, route, wait, prove };
-  enum class Command : std::uint8_t {
-    none,
-    grid_query,
-    ports_query,
-    settled_query,
-    force_flexgrid,
-    define_channels,
-    set_ports
-  };
-  struct Row;
-  static const Row& row_of(State state);
+  std::vector<WssChannel> held_by(const Setpoint& setpoint) const override;
+  void begin() override;
+  WssState resolve(WssState state, Instant now) override;
+  void conclude() override;
+  decltype(Transaction::order) order() const override;
+  std::string question() const override;
+  Answer absorb(Instant now, const BusReply& reply) override;
+  std::string misread(const BusReply& reply) const override;
+  void mark_uncertain(Instant now, const BusReply& reply) override;
+  void proceed(Instant now) override;
+  void forget() override;
 
   Result<void> check_route(const WssRoute& route) const;
   Result<void> check_pair(const WssRoute& a, const WssRoute& b) const;
-  void begin();
-  State decide();
-  void enter(State state, Instant now);
-  std::string text_of(Command command) const;
-  void receive(Instant now, const BusReply& reply);
-  void receive_failure(Instant now, const BusReply& reply, std::string_view text);
-  bool absorb(Instant now, Command command, std::string_view text);
+  WssState decide();
+  std::string text() const;
+  void mark_written();
+  Answer absorb_refusal(std::string_view error);
+  bool absorb_text(Instant now, std::string_view text);
+  bool absorb_grid(std::string_view text);
   bool absorb_ports(std::string_view text);
-  void mark_write_uncertain();
-  void wait_on(Instant now);
   std::optional<std::size_t> place_of(const flexgrid::Channel& channel) const;
   bool grid_covers_target() const;
   std::vector<flexgrid::Channel> wanted_grid() const;
   std::vector<flexgrid::PortSetting> wanted_ports() const;
-  std::optional<Wanted> lost() const;
+  std::optional<WssChannel> lost() const;
   std::vector<flexgrid::ChannelSetting> differing_ports() const;
   void observe_routes(Instant now);
-  WavelengthSwitchObservation& reading();
   void finish();
-  void give_up(std::string sentence);
 
-  WssProfile profile_;
-  std::vector<Wanted> staged_;
-  std::vector<Wanted> target_;
-  LastVerified<Wanted> last_verified_;
-  bool has_staged_ = false;
-  OperationState operation_;
-  State state_ = State::rest;
-  Command asked_ = Command::none;
-  RetryState retry_;
   unsigned rebuilds_ = 0;  ///< of this fire, bounded
   unsigned routings_ = 0;  ///< of this fire, bounded
   Instant patience_since_{};

@@ -345,6 +345,19 @@ Result<void> JournalFile::append(std::span<const Row> rows) {
   return std::unexpected(std::move(error));
 }
 
+JournalSize JournalFile::size() const {
+  JournalSize size;
+  for (const auto& [stream, head] : heads_) {
+    size.rows += head.count - head.base;
+  }
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code gone;
+    const auto bytes = std::filesystem::file_size(options_.path.string() + suffix, gone);
+    size.bytes += gone ? 0 : bytes;
+  }
+  return size;
+}
+
 /// It is durable: what follows can fail without harm.
 void JournalFile::finish_append(std::span<const Row> rows, Heads heads) {
   for (auto& [stream, head] : heads) {

@@ -28,6 +28,11 @@ struct JournalOptions {
   std::string start_command = "start it again";                       ///< what has to follow once a full disk has room
 };
 
+struct JournalSize {
+  std::uint64_t rows = 0;   ///< of all streams that were loaded or appended to, their last snapshots included
+  std::uint64_t bytes = 0;  ///< on disk: the database and its write-ahead log
+};
+
 class JournalFile {
  public:
   struct Row {
@@ -50,6 +55,8 @@ class JournalFile {
   /// transaction. Errors: storage (full, damaged, or the disk failed once: then for good), out_of_range (kRecordBytes). They
   /// say what to type next.
   Result<void> append(std::span<const Row> rows);
+
+  JournalSize size() const;
 
  private:
   struct Head : JournalHead {

@@ -49,7 +49,9 @@ class SqliteStore::Writer {
 
   Result<StorageSeam::Loaded> load(std::string_view stream, const StorageSeam::TakeRow& take) {
     const std::lock_guard lock(file_mutex_);
-    return file_.load(stream, take);
+    auto loaded = file_.load(stream, take);
+    measure();
+    return loaded;
   }
 
   void push(Order order) {
@@ -67,6 +69,8 @@ class SqliteStore::Writer {
     answer(std::move(order.done),
            fail(ErrorCode::busy, "the journal does not keep up: " + std::to_string(kWaitingMax) + " rows wait"));
   }
+
+  JournalSize size() const { return {rows_, bytes_}; }
 
   StorageSeam& stream(std::string_view name) {
     auto found = streams_.find(name);
@@ -104,9 +108,17 @@ class SqliteStore::Writer {
       commit_one_by_one(group, rows);
       return;
     }
+    measure();
     for (Order& order : group) {
       answer(std::move(order.done), {});
     }
+  }
+
+  /// Under file_mutex_, which whoever asks for the size must not wait for: it is held while the disk works.
+  void measure() {
+    const JournalSize size = file_.size();
+    rows_ = size.rows;
+    bytes_ = size.bytes;
   }
 
   /// One stream's trouble is not another's, nor a snapshot's a row's: after a failed group every row stands for itself.
@@ -119,6 +131,7 @@ class SqliteStore::Writer {
       if (!result && group[index].kind == StorageSeam::RowKind::addition) {
         stream.failed = true;
       }
+      measure();
       answer(std::move(group[index].done), std::move(result));
     }
   }
@@ -129,6 +142,8 @@ class SqliteStore::Writer {
 
   JournalFile file_;
   std::mutex file_mutex_;
+  std::atomic<std::uint64_t> rows_{0};
+  std::atomic<std::uint64_t> bytes_{0};
   Post post_;
   std::mutex mutex_;
   std::condition_variable_any arrived_;
@@ -156,6 +171,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(JournalOptions options, P
   }
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::make_unique<Writer>(std::move(*file), std::move(post))));
 }
+
+JournalSize SqliteStore::size() const { return writer_->size(); }
 
 StorageSeam& SqliteStore::stream(std::string_view name) { return writer_->stream(name); }
 

@@ -24,6 +24,9 @@ class SqliteStore {
   /// 4096 rows that wait: `busy`.
   StorageSeam& stream(std::string_view name);
 
+  /// After what was loaded or made durable last. Never blocks.
+  JournalSize size() const;
+
  private:
   class Stream;
   class Writer;

@@ -2,6 +2,7 @@
 // closed.
 #include "runtime/metrics/metrics_server.hpp"
 
+#include <asio/error.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
@@ -9,10 +10,14 @@
 #include <asio/steady_timer.hpp>
 #include <asio/streambuf.hpp>
 #include <asio/write.hpp>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -29,8 +34,9 @@ constexpr std::size_t kHeadBytes = 8'192;
 constexpr std::size_t kConnections = 8;
 constexpr auto kPatience = std::chrono::seconds{5};  ///< from the accepting of a connection to its end
 
-Error bad_address(const std::string& address, ErrorCode code, const std::string& why) {
-  return {code, "--metrics " + address + ": " + why, "--metrics 127.0.0.1:9101"};
+Error bad_address(const std::string& address, ErrorCode code, const std::string& why,
+                  const std::string& nearest = "127.0.0.1:9101") {
+  return {code, "--metrics " + address + ": " + why + "; nearest: --metrics " + nearest, "--metrics " + nearest};
 }
 
 Result<tcp::endpoint> endpoint_of(const std::string& address) {
@@ -96,7 +102,10 @@ class MetricsServer::Core : public std::enable_shared_from_this<Core> {
     if (!problem) acceptor_.bind(at, problem);
     if (!problem) acceptor_.listen(static_cast<int>(kConnections), problem);
     if (problem) {
-      return std::unexpected(bad_address(address, ErrorCode::unreachable, problem.message()));
+      const bool is_taken = problem == asio::error::address_in_use;
+      const std::string why = is_taken ? "another program listens on that port" : "cannot listen there: " + problem.message();
+      return std::unexpected(
+          bad_address(address, ErrorCode::unreachable, why, "127.0.0.1:0, which takes any free port and says which"));
     }
     accept();
     thread_ = std::thread([this] { context_.run(); });
@@ -169,7 +178,7 @@ class MetricsServer::Core : public std::enable_shared_from_this<Core> {
   /// The loop's thread.
   void collected(const Held& connection) {
     asio::post(context_, [this, connection, list = metrics_.collect()] {
-      write(connection, response("200 OK", "text/plain; version=0.0.4; charset=utf-8", metrics_.text(list)));
+      write(connection, response("200 OK", "text/plain; version=0.0.4; charset=utf-8", prometheus_text(list)));
     });
   }
 
@@ -217,5 +226,17 @@ Result<std::unique_ptr<MetricsServer>> serve_if_wanted(const std::string& addres
   }
   return server;
 }
+
+PublishedUrl::PublishedUrl(const MetricsServer* server, std::string file) : file_(std::move(file)) {
+  std::remove(file_.c_str());
+  const std::string draft = file_ + ".new";
+  if (server != nullptr && (!(std::ofstream(draft) << server->url() << "\n"
+                                                   << std::flush) ||
+                            std::rename(draft.c_str(), file_.c_str()) != 0)) {
+    log_warning(file_ + " cannot be written: " + std::strerror(errno));
+  }
+}
+
+PublishedUrl::~PublishedUrl() { std::remove(file_.c_str()); }
 
 }  // namespace loom

@@ -36,4 +36,18 @@ class MetricsServer {
 Result<std::unique_ptr<MetricsServer>> serve_if_wanted(const std::string& address, const Metrics& metrics, Post to_loop,
                                                        const std::string& program);
 
+/// One line in a file, whole or not there at all: where a server is. It goes with this, and one that an earlier process left
+/// goes at once. Only for whoever holds the journal beside it.
+class PublishedUrl {
+ public:
+  /// `server` null: nowhere. A file that cannot be written is a line in the log: metrics are served all the same.
+  PublishedUrl(const MetricsServer* server, std::string file);
+  ~PublishedUrl();
+  PublishedUrl(const PublishedUrl&) = delete;
+  PublishedUrl& operator=(const PublishedUrl&) = delete;
+
+ private:
+  std::string file_;
+};
+
 }  // namespace loom

@@ -39,6 +39,12 @@ void add_metrics(MetricList& list, const BusLaneCounters& lanes) {
              in_seconds(lanes.longest));
 }
 
+void add_metrics(MetricList& list, const JournalSize& journal) {
+  list.gauge("lightloom_journal_rows", "Rows that the journal holds, snapshots included.", static_cast<double>(journal.rows));
+  list.gauge("lightloom_journal_bytes", "Size on disk of the journal's database and of its write-ahead log.",
+             static_cast<double>(journal.bytes));
+}
+
 void sum(HostCounters& total, const HostCounters& one) {
   total.events += one.events;
   total.effects += one.effects;

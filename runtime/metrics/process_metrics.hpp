@@ -5,6 +5,7 @@
 
 #include "core/messages/metric.hpp"
 #include "runtime/host.hpp"
+#include "runtime/journal/journal_file.hpp"
 #include "runtime/lanes.hpp"
 #include "runtime/loop.hpp"
 
@@ -17,6 +18,8 @@ void add_metrics(MetricList& list, const LoopCounters& loop);
 void add_metrics(MetricList& list, const HostCounters& hosts);
 /// Of all lanes of the process.
 void add_metrics(MetricList& list, const BusLaneCounters& lanes);
+
+void add_metrics(MetricList& list, const JournalSize& journal);
 
 /// Adds counts, keeps the longest.
 void sum(HostCounters& total, const HostCounters& one);

@@ -35,6 +35,9 @@ class StateFolder {
   std::string light_log(const Device& device) const { return state_ + "/" + device.name + ".light"; }
   /// One line: the address that the controller is bound to, written when it is.
   std::string address() const { return state_ + "/controller.address"; }
+  /// One line: where a daemon serves its metrics, written when it does.
+  std::string controller_metrics() const { return state_ + "/controller.metrics"; }
+  std::string agents_metrics(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".metrics"; }
 
   /// One line: the instant of this host's monotonic clock at which a run began, written when it does.
   std::string start() const { return state_ + "/run.start"; }

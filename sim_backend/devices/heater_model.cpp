@@ -1,7 +1,9 @@
 // Registers and resonances of a simulated heater bank: P = V^2 / R, one thermal time constant, told in few steps.
+#include "sim_backend/devices/heater_model.hpp"
+
+#include <array>
 #include <cmath>
 
-#include "sim_backend/devices/models.hpp"
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
@@ -143,5 +145,15 @@ BusReply HeaterModel::write(Instant now, Instant at, const Registers& registers)
   }
   return {};
 }
+
+constinit const SimulatedModel kSimulatedHeaterBank{
+    "heater_bank",
+    [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+      std::vector<RingFilter> rings;
+      for (const ElementId element : device.elements) {
+        rings.push_back(std::get<RingFilter>(fabric.element(element).kind));
+      }
+      return std::make_unique<HeaterModel>(device, std::move(rings), options);
+    }};
 
 }  // namespace loom

@@ -1,8 +1,9 @@
 // Registers and light of a simulated tunable laser. Never helps the driver: it acknowledges first and moves afterwards.
+#include "sim_backend/devices/itla_model.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 
-#include "sim_backend/devices/models.hpp"
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
@@ -311,5 +312,11 @@ itla::Response ItlaModel::write_channel(Instant now, Instant at, std::uint16_t v
   }
   return {Status::pending, false, Register::channel, value};
 }
+
+constinit const SimulatedModel kSimulatedItla{
+    "itla_laser",
+    [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+      return std::make_unique<ItlaModel>(device, std::get<Transmitter>(fabric.element(device.elements.front()).kind), options);
+    }};
 
 }  // namespace loom

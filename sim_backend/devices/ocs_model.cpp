@@ -1,8 +1,9 @@
 // Commands and mirrors of a simulated OCS. It says nothing where all is well, and *opc? only that it has understood.
+#include "sim_backend/devices/ocs_model.hpp"
+
 #include <algorithm>
 #include <charconv>
 
-#include "sim_backend/devices/models.hpp"
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
@@ -271,5 +272,10 @@ std::string OcsModel::take_errors(std::size_t limit) {
   errors_.erase(errors_.begin(), errors_.begin() + static_cast<std::ptrdiff_t>(count));
   return text.empty() ? "0,\"No error\"" : text;
 }
+
+constinit const SimulatedModel kSimulatedOcs{
+    "ocs", [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+      return std::make_unique<OcsModel>(device, fabric.element(device.elements.front()), options);
+    }};
 
 }  // namespace loom

@@ -2,12 +2,7 @@
 #include "sim_backend/devices/simulated_device.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
-
-#include "core/result.hpp"
-#include "drivers/registry.hpp"
-#include "sim_backend/devices/models.hpp"
 
 namespace loom {
 namespace {
@@ -204,55 +199,6 @@ ModelReply SimulatedDevice::execute(Instant now, const Transaction& transaction)
     return silence;  // Modbus/TCP tells a late answer by its transaction id and drops it
   }
   return answer.service_time > transaction.deadline ? silence : answer;
-}
-
-namespace {
-
-using Maker = std::unique_ptr<SimulatedDevice> (*)(const Fabric&, const Device&, const SimDeviceOptions&);
-
-const Element& first_element(const Fabric& fabric, const Device& device) { return fabric.element(device.elements.front()); }
-
-std::unique_ptr<SimulatedDevice> make_heater(const Fabric& fabric, const Device& device, const SimDeviceOptions& options) {
-  std::vector<RingFilter> rings;
-  for (const ElementId element : device.elements) {
-    rings.push_back(std::get<RingFilter>(fabric.element(element).kind));
-  }
-  return std::make_unique<HeaterModel>(device, std::move(rings), options);
-}
-
-/// Of each model that drivers/registry.cpp lists: who answers on its bus where there is no hardware.
-struct Simulated {
-  std::string_view model;
-  Maker make;
-};
-constexpr std::array kSimulated{
-    Simulated{
-        "itla_laser",
-        [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
-          return std::make_unique<ItlaModel>(device, std::get<Transmitter>(first_element(fabric, device).kind), options);
-        }},
-    Simulated{"heater_bank", make_heater},
-    Simulated{
-        "wss",
-        [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
-          return std::make_unique<WssModel>(device, first_element(fabric, device), options);
-        }},
-    Simulated{
-        "ocs",
-        [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
-          return std::make_unique<OcsModel>(device, first_element(fabric, device), options);
-        }},
-};
-
-}  // namespace
-
-std::unique_ptr<SimulatedDevice> make_simulated_device(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options) {
-  const Device& row = fabric.device(device);
-  LOOM_ASSERT(!row.elements.empty());
-  const std::string_view model = driver_model_of(row).model.name;
-  const auto chosen = std::ranges::find(kSimulated, model, &Simulated::model);
-  LOOM_ASSERT(chosen != kSimulated.end());  // tests/drivers holds the two lists against each other
-  return chosen->make(fabric, row, options);
 }
 
 }  // namespace loom

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
@@ -138,8 +137,5 @@ class SimulatedDevice {
   BusReply late_reply_;
   bool late_reply_waits_ = false;
 };
-
-/// The model of a device of the fabric. Never null.
-std::unique_ptr<SimulatedDevice> make_simulated_device(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options);
 
 }  // namespace loom

@@ -1,7 +1,8 @@
 // Commands and holograms of a simulated LCoS WSS. It says OK long before it is done.
+#include "sim_backend/devices/wss_model.hpp"
+
 #include <algorithm>
 
-#include "sim_backend/devices/models.hpp"
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
@@ -174,5 +175,10 @@ std::string WssModel::set_ports(Instant now, Instant at, std::string_view text) 
   light_changed(now, at);
   return "OK";
 }
+
+constinit const SimulatedModel kSimulatedWss{
+    "wss", [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+      return std::make_unique<WssModel>(device, fabric.element(device.elements.front()), options);
+    }};
 
 }  // namespace loom

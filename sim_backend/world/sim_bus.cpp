@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "sim_backend/devices/registry.hpp"
+
 namespace loom {
 
 SimBus::SimBus(TimeSeam& time, std::shared_ptr<const Fabric> fabric, std::span<const NodeId> agents, SimBusOptions options)

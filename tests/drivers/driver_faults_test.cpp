@@ -44,8 +44,8 @@ TEST_CASE("one_failed_exchange_anywhere_changes_nothing_in_the_end") {
     for (const Damage damage : kDamages) {
       for (const bool received : {false, true}) {
         for (std::size_t place = 0; place < 40; ++place) {
-          INFO(subject.device << ", damage " << static_cast<int>(damage) << " at exchange " << place
-                              << (received ? ", heard" : ", unheard"));
+          INFO(subject.model << ", damage " << static_cast<int>(damage) << " at exchange " << place
+                             << (received ? ", heard" : ", unheard"));
           Rig rig = rig_of(subject);
           if (received) {
             rig.mangle = [&](BusReply& reply) { reply = rig.transactions.size() == place + 1 ? damaged(damage) : reply; };
@@ -71,7 +71,7 @@ TEST_CASE("a_write_whose_answer_was_lost_is_not_written_again") {
     reference.fire(subject.setpoints[0]);
     reference.fire(subject.setpoints[1]);
     for (std::size_t place = 0; place < reference.transactions.size(); ++place) {
-      INFO(subject.device << ", answer lost at exchange " << place);
+      INFO(subject.model << ", answer lost at exchange " << place);
       Rig rig = rig_of(subject);
       rig.mangle = [&](BusReply& reply) {
         reply = rig.transactions.size() == place + 1 ? bus_reply(BusStatus::timeout) : reply;
@@ -88,7 +88,7 @@ TEST_CASE("a_wire_that_stays_bad_is_given_up_aloud_and_tried_again_when_fired") 
   for (const Subject& subject : subjects()) {
     for (const Damage damage : kDamages) {
       for (std::size_t place = 0; place < 12; ++place) {
-        INFO(subject.device << ", damage " << static_cast<int>(damage) << " from exchange " << place);
+        INFO(subject.model << ", damage " << static_cast<int>(damage) << " from exchange " << place);
         Rig rig = rig_of(subject);
         rig.wire = [&](const Transaction&) {
           return rig.transactions.size() > place ? std::optional(damaged(damage)) : std::nullopt;
@@ -116,7 +116,7 @@ TEST_CASE("a_wire_that_stays_bad_is_given_up_aloud_and_tried_again_when_fired") 
 
 TEST_CASE("a_driver_that_goes_on_trying_says_why_before_it_gives_up") {
   for (const Subject& subject : subjects()) {
-    INFO(subject.device);
+    INFO(subject.model);
     Rig rig = rig_of(subject);
     std::vector<std::string> faults;
     rig.wire = [&](const Transaction&) -> std::optional<BusReply> {
@@ -140,7 +140,7 @@ TEST_CASE("a_driver_that_goes_on_trying_says_why_before_it_gives_up") {
 
 TEST_CASE("one_failed_exchange_leaves_no_fault_behind") {
   for (const Subject& subject : subjects()) {
-    INFO(subject.device);
+    INFO(subject.model);
     Rig rig = rig_of(subject);
     rig.wire = [&](const Transaction&) {
       return rig.transactions.size() == 1 ? std::optional(bus_reply(BusStatus::timeout)) : std::nullopt;
@@ -165,7 +165,7 @@ TEST_CASE("a_damaged_frame_and_another_registers_answer_are_told_apart") {
 
 TEST_CASE("a_failed_audit_recovers_with_the_next_one") {
   for (const Subject& subject : subjects()) {
-    INFO(subject.device);
+    INFO(subject.model);
     Rig rig = rig_of(subject);
     rig.wire = [](const Transaction&) { return bus_reply(BusStatus::lost); };
     rig.poll();
@@ -182,7 +182,7 @@ TEST_CASE("a_failed_audit_recovers_with_the_next_one") {
 
 TEST_CASE("an_exception_is_a_failure_with_its_code") {
   for (const Subject& subject : subjects()) {
-    INFO(subject.device);
+    INFO(subject.model);
     Rig rig = rig_of(subject);
     rig.wire = [](const Transaction&) { return bus_reply(BusStatus::exception, 4); };
     rig.fire(subject.setpoints[0]);
@@ -193,7 +193,7 @@ TEST_CASE("an_exception_is_a_failure_with_its_code") {
 
 TEST_CASE("replies_to_nothing_are_ignored") {
   for (const Subject& subject : subjects()) {
-    INFO(subject.device);
+    INFO(subject.model);
     Rig rig = rig_of(subject);
     const BusReply stray = damaged(Damage::wrong);
     const Step step = rig.driver->step(rig.now, &stray);
@@ -208,7 +208,7 @@ TEST_CASE("devices_that_answer_late_refuse_or_garble_for_a_while_are_outlived_or
     for (const DeviceFaultKind kind :
          {DeviceFaultKind::late, DeviceFaultKind::nack, DeviceFaultKind::garbage, DeviceFaultKind::silence}) {
       for (const Duration span : {Duration{std::chrono::milliseconds{15}}, Duration{std::chrono::seconds{30}}}) {
-        INFO(subject.device << ", fault " << static_cast<int>(kind) << " for " << span.count() << " ns");
+        INFO(subject.model << ", fault " << static_cast<int>(kind) << " for " << span.count() << " ns");
         Rig rig = rig_of(subject);
         rig.fire(subject.setpoints[0]);
         rig.model->inject(rig.now, {.kind = kind, .until = rig.now + span});
@@ -234,7 +234,7 @@ TEST_CASE("settled_is_true_whatever_the_wire_does") {
   std::size_t failed = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     for (const Subject& subject : subjects()) {
-      INFO(subject.device << ", seed " << seed);
+      INFO(subject.model << ", seed " << seed);
       std::mt19937_64 chance(seed);
       Rig rig = rig_of(subject, seed);
       const std::uint64_t percent = chance() % 40;

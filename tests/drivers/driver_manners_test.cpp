@@ -36,7 +36,7 @@ TEST_CASE("a_device_that_answers_late_wrongly_or_never_ends_as_a_named_fault_in_
   for (const Subject& subject : subjects()) {
     for (const Manners& manners : kManners) {
       for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        INFO(subject.device << " answers " << manners.name << ", seed " << seed);
+        INFO(subject.model << " answers " << manners.name << ", seed " << seed);
         Rig rig = rig_of(subject, seed);
         rig.fire(subject.setpoints[0]);
         REQUIRE(rig.driver->activity() == DriverActivity::settled);
@@ -63,7 +63,7 @@ void cut_power(Rig& rig, Duration boot) {
 TEST_CASE("a_power_cycle_between_fires_is_seen_by_an_audit_and_repaired_by_the_next_fire") {
   for (const Subject& subject : subjects()) {
     for (const Duration boot : {Duration{0}, Duration{milliseconds{20}}, Duration{seconds{3}}}) {
-      INFO(subject.device << ", boots in " << boot.count() << " ns");
+      INFO(subject.model << ", boots in " << boot.count() << " ns");
       Rig rig = rig_of(subject);
       rig.fire(subject.setpoints[1]);
       REQUIRE(rig.driver->activity() == DriverActivity::settled);
@@ -88,7 +88,7 @@ TEST_CASE("a_power_cycle_between_fires_is_seen_by_an_audit_and_repaired_by_the_n
 TEST_CASE("a_power_cycle_that_nobody_saw_is_not_taken_for_the_setpoint_that_it_took_away") {
   for (const Subject& subject : subjects()) {
     for (const std::size_t next : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
-      INFO(subject.device << ", next setpoint " << next);
+      INFO(subject.model << ", next setpoint " << next);
       Rig rig = rig_of(subject);
       rig.fire(subject.setpoints[0]);
       REQUIRE(rig.driver->activity() == DriverActivity::settled);
@@ -107,7 +107,7 @@ TEST_CASE("a_power_cycle_at_any_exchange_of_a_fire_ends_in_truth_or_by_name") {
   for (const Subject& subject : subjects()) {
     for (const Duration boot : {Duration{0}, Duration{milliseconds{10}}, Duration{seconds{3}}}) {
       for (std::size_t place = 1; place <= 30; ++place) {
-        INFO(subject.device << ", power cut after exchange " << place << ", boots in " << boot.count() << " ns");
+        INFO(subject.model << ", power cut after exchange " << place << ", boots in " << boot.count() << " ns");
         Rig rig = rig_of(subject);
         rig.fire(subject.setpoints[0]);
         rig.driver->stage(subject.setpoints[1]);
@@ -132,7 +132,7 @@ TEST_CASE("a_power_cycle_at_any_exchange_of_a_fire_ends_in_truth_or_by_name") {
 
 TEST_CASE("a_device_that_is_late_within_the_deadline_is_only_slow") {
   for (const Subject& subject : subjects()) {
-    INFO(subject.device);
+    INFO(subject.model);
     Rig rig = rig_of(subject);
     rig.model->inject(rig.now, {.kind = DeviceFaultKind::late, .delay = milliseconds{5}});
     const Instant begin = rig.now;
@@ -145,7 +145,7 @@ TEST_CASE("a_device_that_is_late_within_the_deadline_is_only_slow") {
 
 TEST_CASE("device_models_lose_everything_with_their_power") {
   for (const Subject& subject : subjects()) {
-    INFO(subject.device);
+    INFO(subject.model);
     Rig rig = rig_of(subject);
     const OpticalState at_power_up = rig.model->light(rig.now);
     rig.fire(subject.setpoints[0]);

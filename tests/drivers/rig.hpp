@@ -12,7 +12,7 @@
 
 #include "controller/architectures/oddl/fabric.hpp"
 #include "drivers/registry.hpp"
-#include "sim_backend/devices/simulated_device.hpp"
+#include "sim_backend/devices/registry.hpp"
 
 namespace loom {
 

@@ -1,6 +1,7 @@
-// Subjects: one device of every kind with setpoints that all differ, for tests of what every driver owes.
+// Subjects: one device of every model with setpoints that all differ, for tests of what every driver owes.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tests/drivers/rig.hpp"
@@ -9,29 +10,54 @@ namespace loom {
 
 inline constexpr FrequencySlot slot_of(std::int32_t channel) { return {-272 + 16 * channel, 8}; }
 
-/// One device under test and setpoints that all differ; every one moves something.
+/// One device under test, of one model, and setpoints that all differ; every one moves something.
 struct Subject {
   const char* device;
+  std::string model;
   std::vector<Setpoint> setpoints;
 };
 
-inline std::vector<Subject> subjects() {
+/// The device of ocs_fabric() that has this role, and setpoints for it.
+inline Subject subject_of(DeviceRole role) {
   const RingFilter ring = std::get<RingFilter>(small_fabric().element(small_fabric().devices[1].elements[0]).kind);
   const auto at = [&](std::int64_t shift) { return FilterSetpoint{{{0, Frequency{ring.cold_resonance.mhz - shift}}}}; };
-  return {
-      {"laser-0",
-       {TransmitterSetpoint{slot_of(1), Dbm{0}, true}, TransmitterSetpoint{slot_of(3), Dbm{100}, true},
-        TransmitterSetpoint{slot_of(3), Dbm{100}, false}, TransmitterSetpoint{slot_of(0), Dbm{0}, true}}},
-      {"heater-0", {at(400'000), at(700'000), at(0), at(450'000)}},
-      {"wss-out-0",
-       {WavelengthSwitchSetpoint{{{slot_of(0), 0, 1, Db{0}}}}, WavelengthSwitchSetpoint{{{slot_of(0), 0, 0, Db{0}}, {slot_of(2), 0, 1, Db{0}}}},
-        WavelengthSwitchSetpoint{}, WavelengthSwitchSetpoint{{{slot_of(3), 0, 1, Db{0}}}}}},
-      {"ocs", {CircuitSwitchSetpoint{{{0, 1}, {1, 0}}}, CircuitSwitchSetpoint{{{0, 1}, {1, 2}, {3, 0}}}, CircuitSwitchSetpoint{}, CircuitSwitchSetpoint{{{2, 2}}}}}};
+  switch (role) {
+    case DeviceRole::transmitter:
+      return {"laser-0",
+              {},
+              {TransmitterSetpoint{slot_of(1), Dbm{0}, true}, TransmitterSetpoint{slot_of(3), Dbm{100}, true},
+               TransmitterSetpoint{slot_of(3), Dbm{100}, false}, TransmitterSetpoint{slot_of(0), Dbm{0}, true}}};
+    case DeviceRole::filter:
+      return {"heater-0", {}, {at(400'000), at(700'000), at(0), at(450'000)}};
+    case DeviceRole::wavelength_switch:
+      return {"wss-out-0",
+              {},
+              {WavelengthSwitchSetpoint{{{slot_of(0), 0, 1, Db{0}}}},
+               WavelengthSwitchSetpoint{{{slot_of(0), 0, 0, Db{0}}, {slot_of(2), 0, 1, Db{0}}}}, WavelengthSwitchSetpoint{},
+               WavelengthSwitchSetpoint{{{slot_of(3), 0, 1, Db{0}}}}}};
+    case DeviceRole::circuit_switch:
+      break;
+  }
+  return {"ocs",
+          {},
+          {CircuitSwitchSetpoint{{{0, 1}, {1, 0}}}, CircuitSwitchSetpoint{{{0, 1}, {1, 2}, {3, 0}}}, CircuitSwitchSetpoint{},
+           CircuitSwitchSetpoint{{{2, 2}}}}};
+}
+
+/// One of every model that there is a driver for: a new model is a new subject.
+inline std::vector<Subject> subjects() {
+  std::vector<Subject> subjects;
+  for (const DeviceModel* model : all_device_models()) {
+    subjects.push_back(subject_of(model->role));
+    subjects.back().model = model->name;
+  }
+  return subjects;
 }
 
 inline Rig rig_of(const Subject& subject, std::uint64_t seed = 1) {
   Fabric fabric = ocs_fabric();
   const DeviceId device = device_named(fabric, subject.device);
+  fabric.devices[device.value].model = subject.model;
   SimDeviceOptions options;
   options.seed = seed;
   return Rig(std::move(fabric), device, options);

@@ -7,7 +7,8 @@
 #include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
-#include "sim_backend/devices/models.hpp"
+#include "sim_backend/devices/ocs_model.hpp"
+#include "sim_backend/devices/wss_model.hpp"
 
 namespace loom::fuzz {
 namespace {

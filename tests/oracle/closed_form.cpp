@@ -18,6 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kNames{"ideal-switch", "fat-tree"};
 constexpr std::array<std::string_view, 1> kIdealKeys{"latency_us"};
 constexpr std::array<std::string_view, 2> kFatTreeKeys{"latency_us", "oversubscription"};
+constexpr std::array<std::string_view, 7> kOddlKeys{"acquisition_us", "blank_us",  "control_us",   "group_size",
+                                                    "latency_us",     "retune_us", "wss_settle_ms"};
 constexpr double kLatencyMicroseconds = 1;  ///< one link, as in docs/predictor.md
 constexpr std::uint32_t kFatTreeLinks = 6;  ///< three tiers, to the core and back
 constexpr double kMicrosecondsMax = 60e6;
@@ -102,7 +104,7 @@ Result<FabricModel> make_fabric_model(std::string_view name, BitRate rate, std::
 }
 
 Result<FabricModel> make_oddl_model(BitRate rate, std::uint32_t nodes, const Settings& settings) {
-  LOOM_TRY(check_keys(settings, "oddl", kOddl.compare_keys));
+  LOOM_TRY(check_keys(settings, "oddl", kOddlKeys));
   auto bare = bare_model("oddl", rate, nodes, settings);
   if (!bare) {
     return bare;
@@ -209,7 +211,8 @@ Result<Prediction> predict(const JobSpec& job, const PredictOptions& options) {
   OddlPlanes planes{fabric, job};
   IterationClock clock{job.compute, job.node_count};
   IterationClock lit{job.compute, job.node_count};  // the same iteration without darkness
-  Prediction prediction{job.workload, fabric.name, job.node_count, fabric.rate, {}, job.compute, {}, {}, {}, job.assumptions};
+  Prediction prediction{job.workload, fabric.name, {}, job.node_count, fabric.rate, {}, job.compute,
+                        {},           {},          {}, job.assumptions};
   for (const Collective& collective : job.collectives) {
     const double wire = uniform_ns(collective, job.node_count, link) * collective.count;
     const double dark = fabric.form == FabricForm::timeslots ? planes.dark_ns(collective, job.node_count) : 0;

@@ -51,6 +51,10 @@ loom_test(lab_state_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/labs/lab_state_
 target_compile_definitions(lab_state_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>" LOOM_CONTROLLER="$<TARGET_FILE:lightloomd>"
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
 add_dependencies(lab_state_test loom lightloomd lightloom-agent lightloom-emulate)
+loom_test(metrics_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/labs/metrics_lab_test.cpp
+  LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
+target_compile_definitions(metrics_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")
+add_dependencies(metrics_lab_test loom lightloomd lightloom-agent lightloom-emulate)
 loom_test(lab_interrupt_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/labs/lab_interrupt_test.cpp
   LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)
 target_compile_definitions(lab_interrupt_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loom>")

@@ -94,7 +94,8 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"controller/workload", {"core"}},
       {"controller/predict", {"core", "controller/workload"}},
       {"controller/schedule", {"core", "controller/workload", "controller/predict"}},
-      {"controller/architectures", {"core", "core/config", "controller/workload", "controller/predict", "controller/schedule"}},
+      {"controller/architectures",
+       {"core", "core/config", "controller/workload", "controller/predict", "controller/schedule", "drivers"}},
       {"controller/arena",
        {"core", "controller/workload", "controller/predict", "controller/schedule", "controller/architectures"}},
       {"controller/plan", {"core", "controller/workload", "controller/predict", "controller/schedule"}},
@@ -164,6 +165,28 @@ TEST_CASE("no architecture is named where every architecture is served") {
     for (std::size_t i = 0; serves && i < file.lines.size(); ++i) {
       if (std::regex_search(without_comment(file.lines[i]), kNamed)) {
         faults.push_back(file.path + ":" + std::to_string(i + 1) + ": ask its record (controller/schedule/architecture.hpp)");
+      }
+    }
+  }
+  INFO(listing(faults));
+  CHECK(faults.empty());
+}
+
+TEST_CASE("no model of device is named where every device is served") {
+  static const std::regex kNamed{"itla|cmis|polatis|finisar|scpi|lcos|flexgrid|heater_bank|modbus", std::regex::icase};
+  static const std::vector<std::string> kServing{"core/", "agents/", "controller/", "runtime/", "proto/", "cli/"};
+  // A fabric may say what its lasers are, and an endpoint is opened by the name of its bus, which is no device's.
+  static const std::vector<std::string> kMay{"controller/architectures/", "core/config/bus_lines.",
+                                             "core/config/contact_endpoint.", "core/config/fabric_file."};
+  const auto lies_in = [](const std::string& path, const std::vector<std::string>& rooms) {
+    return std::ranges::any_of(rooms, [&](const std::string& room) { return path.starts_with(room); });
+  };
+  std::vector<std::string> faults;
+  for (const SourceFile& file : read_tree({".hpp", ".cpp", ".proto"})) {
+    const bool serves = lies_in(file.path, kServing) && !lies_in(file.path, kMay);
+    for (std::size_t i = 0; serves && i < file.lines.size(); ++i) {
+      if (std::regex_search(without_comment(file.lines[i]), kNamed)) {
+        faults.push_back(file.path + ":" + std::to_string(i + 1) + ": ask for its role (core/fabric/fabric.hpp)");
       }
     }
   }

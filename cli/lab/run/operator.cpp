@@ -38,20 +38,6 @@ bool is_in_light(const JobReport& row) {
 
 }  // namespace
 
-Result<JobSchedule> schedule_of(const Scenario& scenario, JobId id, const JobSpec& placed) {
-  PlanRequest request;
-  request.fabric = scenario.fabric;
-  request.revision = Revision{1};
-  request.next_circuit = CircuitId{1};
-  request.algorithm = scenario.algorithm;
-  request.intent.jobs.push_back({id, placed, {}, 0});  // it arrives: what it is admitted with is decided again
-  auto plan = make_plan(all_architectures(), request);
-  if (!plan) {
-    return std::unexpected(plan.error());
-  }
-  return (*plan)->schedule.jobs.front();
-}
-
 LabOperator::LabOperator(LabRecord& lab, std::vector<ScriptedJob> jobs, Instant zero)
     : lab_(lab),
       zero_(zero),
@@ -148,7 +134,22 @@ Result<void> LabOperator::poll() {
     rows_[row.job] = std::move(row);
   }
   if (status_.revision != before.revision || status_.under_way != before.under_way) {
-    return history_.note_commits(*lab_.connection);
+    LOOM_TRY(history_.note_commits(*lab_.connection));
+  }
+  return status_.revision != before.revision ? note_schedules() : Result<void>{};
+}
+
+/// Whatever the controller lights now; of a job that came and went between two looks nothing is known.
+Result<void> LabOperator::note_schedules() {
+  auto reply = lab_.connection->ask(Query{Noun::schedules, {}});
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  const auto& parts = std::get<std::vector<SchedulePart>>(reply->rows);
+  for (auto first = parts.begin(); first != parts.end();) {
+    const auto last = std::find_if(first, parts.end(), [&](const SchedulePart& part) { return part.job != first->job; });
+    history_.note_schedule(now(), join_parts({first, last}));
+    first = last;
   }
   return {};
 }
@@ -175,14 +176,6 @@ Result<void> LabOperator::look_at_iterations() {
 
 Result<bool> LabOperator::look_at(std::size_t number) {
   const OperatorScript::Entry& entry = script_.entries()[number];
-  JobSpec spec = entry.scripted.spec;
-  spec.placement = placed_[entry.job].nodes;
-  spec.node_count = static_cast<std::uint32_t>(spec.placement.size());
-  auto schedule = schedule_of(lab_.scenario, entry.job, spec);
-  if (!schedule) {
-    return std::unexpected(schedule.error());
-  }
-  history_.note_schedule(*entry.submitted_at, *schedule);
   LOOM_TRY(history_.note_commits(*lab_.connection));
   LOOM_TRY(history_.read());
   const Instant at = now();

@@ -16,9 +16,6 @@
 
 namespace loom::cli {
 
-/// The schedule that the controller has for a job, made again from the same inputs: planning is a pure function.
-Result<JobSchedule> schedule_of(const Scenario& scenario, JobId id, const JobSpec& placed);
-
 class LabOperator {
  public:
   LabOperator(LabRecord& lab, std::vector<ScriptedJob> jobs, Instant zero);
@@ -40,6 +37,7 @@ class LabOperator {
   Result<void> step(const Event& event);
   Result<void> carry_out(const Send& send);
   Result<void> poll();
+  Result<void> note_schedules();
   Result<void> look_at_iterations();
   Result<bool> look_at(std::size_t entry);
   bool is_carried_through(const OperatorScript::Entry& entry, std::size_t number) const;

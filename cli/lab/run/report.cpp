@@ -48,13 +48,13 @@ std::string comparison(const JobOutcome& outcome) {
                milliseconds_text(dark), ratio(iteration)});
   };
   const Prediction& predicted = outcome.predicted;
-  const std::string own = predicted.fabric + (predicted.fabric == "oddl" ? " (reconstruction)" : "");
+  const std::string own = label_of(predicted.fabric, predicted.qualifier);
   row(own + ", predicted", predicted.iteration, predicted.compute, predicted.exposed, predicted.dark);
   if (const auto& replayed = outcome.replayed) {
     row(own + ", replayed in light", replayed->iteration, replayed->compute, replayed->exposed, replayed->dark);
   }
-  for (const Prediction& other : outcome.beside) {
-    row(other.fabric + (other.fabric == "ideal-switch" ? ", predicted" : " (uncalibrated), predicted"), other.iteration,
+  for (const Prediction& other : outcome.beside) {  // the ideal switch has nothing to be calibrated
+    row(other.fabric + (&other == &outcome.beside.front() ? ", predicted" : " (uncalibrated), predicted"), other.iteration,
         other.compute, other.exposed, other.dark);
   }
   return table.text();

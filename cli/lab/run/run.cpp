@@ -142,8 +142,11 @@ class OutcomeMaker {
   /// A job whose light did not carry an iteration is not replayed; its account says why.
   Result<void> predict_and_replay(const JobSpec& spec, const JobHistory& job_history, JobOutcome& outcome) const {
     const JobSchedule& schedule = *operator_.history().run().schedule(job_history.job, job_history.until);
-    ScheduleTimings timings = timings_on(*lab_.scenario.fabric, lab_.scenario.controller);
-    timings.fabric = lab_.scenario.algorithm;
+    const auto scheduler = all_architectures().find_scheduler(lab_.scenario.algorithm);
+    if (!scheduler) {
+      return std::unexpected(scheduler.error());
+    }
+    const ScheduleTimings timings = timings_on(*lab_.scenario.fabric, lab_.scenario.controller, **scheduler);
     auto predicted = predict_schedule(spec, schedule, timings);
     if (!predicted) {
       return std::unexpected(predicted.error());
@@ -170,22 +173,6 @@ class OutcomeMaker {
   const LabRecord& lab_;
   LabOperator& operator_;
 };
-
-/// What nobody needed to look at during the run.
-void note_schedules(const LabRecord& lab, LabOperator& lab_operator) {
-  for (const OperatorScript::Entry& entry : lab_operator.script().entries()) {
-    const JobReport* row = entry.submitted_at ? lab_operator.row_of(entry.job) : nullptr;
-    if (row == nullptr || row->nodes.empty()) {
-      continue;
-    }
-    JobSpec spec = entry.scripted.spec;
-    spec.placement = row->nodes;
-    spec.node_count = static_cast<std::uint32_t>(row->nodes.size());
-    if (auto schedule = schedule_of(lab.scenario, entry.job, spec)) {
-      lab_operator.history().note_schedule(*entry.submitted_at, *schedule);
-    }
-  }
-}
 
 LabFootprint footprint_of(const LabRecord& lab) {
   LabFootprint footprint;
@@ -215,7 +202,6 @@ int run_jobs(LabRecord& lab, const Globals& globals) {
   if (const auto ran = lab_operator.run(); !ran) {
     return end_with(ran.error(), "loom status");
   }
-  note_schedules(lab, lab_operator);
   LabReport report;
   const OutcomeMaker maker(lab, lab_operator);
   for (std::size_t i = 0; i < lab_operator.script().entries().size(); ++i) {

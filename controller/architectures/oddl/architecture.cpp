@@ -22,14 +22,14 @@
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 7> kCompareKeys{"acquisition_us", "blank_us",  "control_us",   "group_size",
-                                                       "latency_us",     "retune_us", "wss_settle_ms"};
+constexpr std::array<std::string_view, 6> kCompareKeys{"acquisition_us", "blank_us",  "control_us",
+                                                       "group_size",     "retune_us", "wss_settle_ms"};
 
 /// The fabric of those settings, as large as the job needs: whole groups.
 std::optional<OddlParameters> parameters_of(ArenaBuilder& builder) {
   const OddlParameters usual;
   OddlParameters oddl;
-  oddl.rate = builder.rate;
+  oddl.rate = lit_rate(builder.terms, builder.rate);
   oddl.group_size = builder.count("group_size", usual.group_size, 1, 1'024);
   oddl.nodes = (builder.graph.nodes + oddl.group_size - 1) / oddl.group_size * oddl.group_size;
   oddl.channels = std::max(usual.channels, static_cast<std::int32_t>(oddl.group_size));
@@ -45,37 +45,20 @@ std::optional<OddlParameters> parameters_of(ArenaBuilder& builder) {
   return builder.error ? std::nullopt : std::optional<OddlParameters>(oddl);
 }
 
-/// What its scheduler makes of the job, alone on a fabric of its own.
 void enter_oddl(ArenaBuilder& builder) {
-  const Duration latency = builder.microseconds("latency_us", 1);
   const auto parameters = parameters_of(builder);
   if (!parameters) {
     return;
   }
-  const Fabric fabric = make_oddl(*parameters);
-  ScheduleTimings timings = timings_on(fabric, {});
-  timings.latency = latency;
-  auto alone = plan_alone(kOddl, fabric, builder.graph, timings);
-  if (!alone) {
-    builder.error = std::move(alone).error();
-    return;
-  }
-  builder.entry.scheduler = "oddl";
-  for (const Stage& stage : alone->schedule.stages) {
-    for (const Timeslot& timeslot : stage.timeslots) {
-      builder.entry.circuits = std::max(builder.entry.circuits, static_cast<std::uint32_t>(timeslot.circuits.size()));
-    }
-  }
-  // What the job assumes is printed with its graph.
-  const auto& known = alone->job.assumptions;
-  for (const std::string& each : alone->prediction.assumptions) {
-    if (std::find(known.begin(), known.end(), each) == known.end()) {
-      builder.assume(each);
-    }
-  }
-  builder.assume("oddl (reconstruction): groups of " + std::to_string(parameters->group_size) +
-                 "; planned by its own scheduler, alone on the fabric; the controller's own time is not counted");
-  builder.entry.predicted = std::move(alone->prediction);
+  builder.assume("oddl: groups of " + std::to_string(parameters->group_size));
+  enter_lit(builder, kOddl, make_oddl(*parameters));
+}
+
+/// Groups are full: as many nodes as fill the last one.
+std::uint32_t whole_groups(std::uint32_t needed, const Settings& template_settings) {
+  const auto group = whole_number(template_settings, "group_size", OddlParameters{}.group_size, 1, 1'024);
+  const auto size = static_cast<std::uint32_t>(group ? *group : 1);
+  return (needed + size - 1) / size * size;
 }
 
 /// Of a fabric that is no ODDL after all, as they come.
@@ -87,7 +70,8 @@ std::vector<NodeId> entered_well(const Fabric& fabric, const std::vector<NodeId>
 }  // namespace
 
 const Architecture kOddl{.name = "oddl",
-                         .summary = "isolation by wavelength switches, tunable lasers (reconstruction)",
+                         .summary = "isolation by wavelength switches, tunable lasers",
+                         .qualifier = "reconstruction",
                          .fabric = &kOddlTemplate,
                          .schedule = &schedule_oddl,
                          .leaves_light_to_grants = true,
@@ -95,8 +79,8 @@ const Architecture kOddl{.name = "oddl",
                          .share_out = allot,
                          .options = kOddlOptions,
                          .check_options = check_oddl_options,
+                         .whole_nodes = whole_groups,
                          .compare = enter_oddl,
-                         .compare_keys = kCompareKeys,
-                         .has_link_keys = false};
+                         .compare_keys = kCompareKeys};
 
 }  // namespace loom

@@ -114,7 +114,7 @@ Result<Reconfiguration> sip_episodes(const TaskGraph& graph, const TopologyPolic
   if (!first) {
     return std::unexpected(std::move(first).error());
   }
-  ReconfigurationTerms terms = sip_ml_terms(loop.interval, loop.reconfiguration);
+  ReconfigurationTerms terms = periodic_terms(loop.interval, loop.reconfiguration);
   terms.all_stop = loop.all_stop;
   return Reconfiguration::make(terms, std::move(*first), std::move(own));
 }

@@ -14,6 +14,9 @@
 
 namespace loom {
 
+/// Of a GPU, docs/systems/sipml.md#constants.
+inline constexpr Bytes kSipMlNodeMemory{100'000'000'000};
+
 /// A row of the time-to-accuracy table.
 struct AccuracyPoint {
   std::uint32_t global_batch = 0;

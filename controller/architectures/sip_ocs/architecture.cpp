@@ -9,21 +9,38 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/architectures/sip_ml/strategy.hpp"
 #include "controller/architectures/sip_ocs/fabric.hpp"
 #include "controller/architectures/sip_ocs/schedule.hpp"
 #include "controller/predict/networks/matchings.hpp"
 #include "controller/schedule/arena_entry.hpp"
+#include "controller/schedule/job_alone.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/schedule/permutations.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 1> kKeys{"switches"};
+constexpr std::array<std::string_view, 2> kKeys{"light", "switches"};
+
+void light_switches(ArenaBuilder& builder, std::uint32_t switches) {
+  SipOcsParameters parameters;
+  parameters.nodes = builder.graph.nodes;
+  parameters.switches = switches;
+  parameters.rate = lit_rate(builder.terms, part_of_rate(builder.rate, switches));
+  builder.assume("sip-ocs: " + std::to_string(switches) + " switches, every node one port on each; lit once for the job");
+  enter_lit(builder, kSipOcs, make_sip_ocs(parameters));
+}
 
 void enter_sip_ocs(ArenaBuilder& builder) {
+  static constexpr std::array<std::string_view, 2> kLights{"lit", "one-shot"};
   const std::uint32_t switches = builder.count("switches", 20, 1, 4'096);
+  const std::string light = builder.light(kLights, "one-shot", {});
   if (builder.error) {
+    return;
+  }
+  if (light == "lit") {
+    light_switches(builder, switches);
     return;
   }
   std::vector<SwitchPair> pairs;
@@ -61,6 +78,7 @@ const Architecture kSipOcs{.name = "sip-ocs",
                            .summary = "parallel circuit switches, set once before a job",
                            .fabric = &kSipOcsTemplate,
                            .schedule = &schedule_sip_ocs,
+                           .node_memory = kSipMlNodeMemory,
                            .compare = enter_sip_ocs,
                            .compare_keys = kKeys};
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "controller/architectures/sip_ml/account.hpp"
+#include "controller/architectures/sip_ml/explain.hpp"
 #include "controller/schedule/permutations.hpp"
 #include "controller/schedule/traffic.hpp"
 
@@ -85,6 +87,13 @@ class SipOcsScheduler {
                                  std::string(fabric_.return_path == ReturnPath::optical ? "light" : "an electrical network")};
     for (const JobDemand& job : demand.jobs) {
       LOOM_TRY(add_job(job));
+    }
+    if (budget_.wants_account) {
+      const auto account = account_of_switches(fabric_, demand, schedule_);
+      if (!account) {
+        return std::unexpected(account.error());
+      }
+      schedule_.account.why = explain(*account);
     }
     return std::move(schedule_);
   }

@@ -8,17 +8,20 @@
 #include <utility>
 
 #include "controller/architectures/sip_ml/episode.hpp"
+#include "controller/architectures/sip_ml/strategy.hpp"
 #include "controller/architectures/sip_ring/fabric.hpp"
 #include "controller/architectures/sip_ring/fold.hpp"
 #include "controller/architectures/sip_ring/schedule.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
 #include "controller/schedule/arena_entry.hpp"
+#include "controller/schedule/job_alone.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 
 namespace loom {
 namespace {
 
 constexpr std::uint32_t kRingsMax = 5;
+constexpr std::array<std::string_view, 4> kOfThePaper{"all_stop", "directions", "interval_us", "reconfiguration_us"};
 constexpr std::array<std::string_view, 5> kKeys{"all_stop", "directions", "interval_us", "light", "reconfiguration_us"};
 
 /// The rings as a fluid: every segment shared by load, stops charged as a rate.
@@ -34,17 +37,31 @@ void share_segments(ArenaBuilder& builder, double wavelengths, const SipLoop& lo
                       : std::string("; nothing changes within the iteration")));
 }
 
-/// SiP-ML's rings: 25 Gb/s a wavelength, half of them each way round. Played episode by episode where the job is small enough.
+/// The schedule of its own scheduler, on rings of as many nodes as the job has.
+void light_rings(ArenaBuilder& builder, std::uint32_t rings, std::uint32_t channels) {
+  SipRingParameters parameters;
+  parameters.nodes = builder.graph.nodes;
+  parameters.rings = rings;
+  parameters.wavelengths = 2 * rings * channels;
+  parameters.rate = lit_rate(builder.terms, parameters.rate);
+  builder.assume("sip-ring: " + std::to_string(parameters.wavelengths) +
+                 " wavelengths of 25 Gb/s, half of them each way, R = " + std::to_string(rings) +
+                 " rings, lit once for the job");
+  enter_lit(builder, kSipRing, make_sip_ring(parameters));
+}
+
+/// SiP-ML's rings: 25 Gb/s a wavelength, half of them each way round. `light` says by whose algorithm: the scheduler's that
+/// would light them, the paper's episodes, or segments shared as a fluid (large jobs; the authors' bound).
 void enter_sip_ring(ArenaBuilder& builder) {
   static constexpr std::array<std::string_view, 2> kStops{"always", "never"};
   static constexpr std::array<std::string_view, 2> kDirections{"both", "one"};
-  static constexpr std::array<std::string_view, 2> kLights{"episodes", "shared"};
+  static constexpr std::array<std::string_view, 3> kLights{"lit", "episodes", "shared"};
   SipLoop loop{.interval = Duration{std::llround(builder.read("interval_us", 100, 1, ArenaBuilder::kMicrosecondsMax) * 1e3)},
                .reconfiguration = builder.microseconds("reconfiguration_us", 20)};
   loop.all_stop = builder.word("all_stop", "always", kStops) == "always";
   const bool both = builder.word("directions", "both", kDirections) == "both";
-  const bool is_small = builder.graph.nodes <= kEpisodeNodesMost;
-  const bool by_episodes = builder.word("light", is_small ? "episodes" : "shared", kLights) == "episodes";
+  const std::string light =
+      builder.light(kLights, builder.graph.nodes <= kEpisodeNodesMost ? "episodes" : "shared", kOfThePaper);
   const double wavelengths = wavelengths_of(builder.rate);
   if (wavelengths < 2) {
     builder.error =
@@ -54,14 +71,20 @@ void enter_sip_ring(ArenaBuilder& builder) {
   if (builder.error) {
     return;
   }
+  const std::uint32_t ring_count = wavelengths >= 2 * kRingsMax ? kRingsMax : 1;
+  const auto channels = static_cast<std::uint32_t>(wavelengths / 2 / ring_count);
+  if (light == "lit") {
+    light_rings(builder, ring_count, channels);
+    return;
+  }
   CollectiveChoice way;
   way.algorithm = both ? CollectiveAlgorithm::bidirectional_ring : CollectiveAlgorithm::ring;
   carry_rings(builder.entry.graph, way);
   builder.entry.circuits = static_cast<std::uint32_t>(wavelengths) * builder.graph.nodes;
   SipRingEpisodes rings;
-  rings.rings = wavelengths >= 2 * kRingsMax ? kRingsMax : 1;
-  rings.channels = static_cast<std::uint32_t>(wavelengths / 2 / rings.rings);
-  if (by_episodes) {
+  rings.rings = ring_count;
+  rings.channels = channels;
+  if (light == "episodes") {
     rings.terms = builder.terms;
     rings.terms.rate = {std::llround(kSipWavelength)};
     rings.keeps_light = !loop.all_stop;
@@ -86,6 +109,7 @@ const Architecture kSipRing{.name = "sip-ring",
                             .fabric = &kSipRingTemplate,
                             .schedule = &schedule_sip_ring,
                             .order_ranks = there_and_back,
+                            .node_memory = kSipMlNodeMemory,
                             .compare = enter_sip_ring,
                             .compare_keys = kKeys};
 

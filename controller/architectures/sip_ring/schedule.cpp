@@ -5,9 +5,12 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "controller/architectures/sip_ml/account.hpp"
+#include "controller/architectures/sip_ml/explain.hpp"
 #include "controller/architectures/sip_ring/shape.hpp"
 #include "controller/architectures/sip_ring/waves.hpp"
 #include "controller/schedule/traffic.hpp"
@@ -63,10 +66,38 @@ class SipRingScheduler {
       LOOM_TRY(serve(job));
       add_schedule(job);
     }
+    LOOM_TRY(account());
     return std::move(schedule_);
   }
 
  private:
+  /// (bus, channel) lit anywhere, and, if asked for, why it is not more.
+  Result<void> account() {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> lit;
+    for (const JobSchedule& job : schedule_.jobs) {
+      for (const Circuit& circuit : job.stages.front().timeslots.front().circuits) {
+        lit.insert(place_of_.at(circuit.transmitter));
+      }
+    }
+    schedule_.account.wavelengths = static_cast<std::uint32_t>(lit.size());
+    if (!budget_.wants_account) {
+      return {};
+    }
+    const auto rings = account_of_rings(fabric_, demand_, schedule_);
+    if (!rings) {
+      return std::unexpected(rings.error());
+    }
+    schedule_.account.why = explain(*rings);
+    schedule_.account.ring_load = rings->load;
+    for (std::size_t bus = 0; bus < rings->buses.size(); ++bus) {
+      const bool forward = rings->buses[bus].direction == RingDirection::clockwise;
+      schedule_.account.ring_channels.push_back(rings->buses[bus].channels);
+      schedule_.account.rings.push_back((bus == 0 ? "outermost: bus " : "then bus ") + std::to_string(bus) +
+                                        (forward ? ", clockwise" : ", counter-clockwise"));
+    }
+    return {};
+  }
+
   Result<RingJob> read_job(const JobDemand& demand) const {
     auto traffic = traffic_of(demand);
     if (!traffic) {

@@ -1,7 +1,9 @@
 // What the house knows of TopoOpt.
 #include "controller/architectures/topoopt/architecture.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "controller/architectures/topoopt/fabric.hpp"
@@ -9,16 +11,39 @@
 #include "controller/architectures/topoopt/network.hpp"
 #include "controller/architectures/topoopt/schedule.hpp"
 #include "controller/schedule/arena_entry.hpp"
+#include "controller/schedule/job_alone.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKeys{"degree", "seed", "variant"};
+constexpr std::array<std::string_view, 2> kOfTheFinder{"seed", "variant"};
+constexpr std::array<std::string_view, 4> kKeys{"degree", "light", "seed", "variant"};
+
+/// The schedule of its own scheduler, on switches large enough for all servers.
+void light_topology(ArenaBuilder& builder, std::uint32_t degree) {
+  TopooptParameters parameters;
+  parameters.nodes = builder.graph.nodes;
+  parameters.degree = degree;
+  parameters.switch_ports = std::max(parameters.switch_ports, parameters.nodes);
+  parameters.rate = lit_rate(builder.terms, part_of_rate(builder.rate, degree));
+  builder.assume("topoopt: " + std::to_string(degree) + " interfaces a server, on switches of " +
+                 std::to_string(parameters.switch_ports) + " ports");
+  enter_lit(builder, kTopoopt, make_topoopt(parameters));
+}
 
 void enter_topoopt(ArenaBuilder& builder) {
+  static constexpr std::array<std::string_view, 2> kLights{"lit", "finder"};
+  const std::string light = builder.light(kLights, "finder", kOfTheFinder);
   const auto options = finder_options(builder.settings);
   if (!options) {
     builder.error = options.error();
+    return;
+  }
+  if (builder.error) {
+    return;
+  }
+  if (light == "lit") {
+    light_topology(builder, options->degree);
     return;
   }
   builder.terms.rate = part_of_rate(builder.rate, options->degree);
@@ -43,6 +68,7 @@ const Architecture kTopoopt{.name = "topoopt",
                             .summary = "a topology of its own a job, whose servers forward",
                             .fabric = &kTopooptTemplate,
                             .schedule = &schedule_topoopt,
+                            .wires_servers = true,
                             .compare = enter_topoopt,
                             .compare_keys = kKeys};
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controller/architectures/topoopt/duplex.hpp"
+#include "controller/architectures/topoopt/finder/finder_explain.hpp"
 #include "controller/architectures/topoopt/interfaces.hpp"
 #include "controller/architectures/topoopt/job_routes.hpp"
 #include "controller/architectures/topoopt/kept_links.hpp"
@@ -54,6 +55,7 @@ class TopooptScheduler {
           "topoopt: a job's next topology is wired on its look-ahead panels while its light stays, then its 1x2 switches flip");
     }
     LookAheadWiring wiring(cabling_, demand.wired);
+    is_alone_ = demand.jobs.size() == 1;
     for (const JobDemand& job : demand.jobs) {
       LOOM_TRY(add_job(job, wiring));
     }
@@ -79,6 +81,7 @@ class TopooptScheduler {
     if (!topology) {
       return fail(topology.error().code, "job " + std::to_string(job.job.value) + ": " + topology.error().message);
     }
+    LOOM_TRY(account(job, *demand, *topology, *options));
     schedule_.steps_used += topology->links().size() * cabling_.degree();
     if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
       return fail(ErrorCode::timed_out, "scheduler topoopt: stopped after " + std::to_string(schedule_.steps_used) +
@@ -96,6 +99,27 @@ class TopooptScheduler {
     }
     add_schedule(job, waits ? held : links, *std::move(routes));
     schedule_.jobs.back().waiting = waits ? waiting : 0;
+    return {};
+  }
+
+  /// How the job's topology came about.
+  Result<void> account(const JobDemand& job, const FinderDemand& demand, const DirectTopology& topology,
+                       const FinderOptions& options) {
+    if (is_alone_) {
+      schedule_.account.jumps = topology.jumps;
+    }
+    if (!budget_.wants_account) {
+      return {};
+    }
+    const ElementId interface = fabric_.nodes[job.nodes.front().value].transmitters.front();
+    const BitRate link = std::get<Transmitter>(fabric_.element(interface).kind).rate;
+    const auto account = account_of(demand, topology, options, link);
+    if (!account) {
+      return std::unexpected(account.error());
+    }
+    for (const std::string& line : explain(*account, options, static_cast<std::uint32_t>(job.nodes.size()), link)) {
+      schedule_.account.why.push_back("job " + std::to_string(job.job.value) + ": " + line);
+    }
     return {};
   }
 
@@ -266,6 +290,7 @@ class TopooptScheduler {
   const Fabric& fabric_;
   const Cabling& cabling_;
   Budget budget_;
+  bool is_alone_ = false;  ///< the only job
   Schedule schedule_;
 };
 
@@ -277,11 +302,6 @@ Result<Schedule> schedule_topoopt(const Fabric& fabric, const Demand& demand, co
     return std::unexpected(cabling.error());
   }
   return TopooptScheduler(fabric, *cabling, budget).run(demand);
-}
-
-Result<FinderOptions> topoopt_finder_options(const Fabric& fabric, const JobDemand& job) {
-  const auto cabling = read_cabling(fabric);
-  return cabling ? options_for(fabric, *cabling, job) : std::unexpected(cabling.error());
 }
 
 }  // namespace loom

@@ -19,8 +19,4 @@ namespace loom {
 /// interfaces are needed), out_of_range, timed_out. Each names the job and the nearest feasible request.
 Result<Schedule> schedule_topoopt(const Fabric& fabric, const Demand& demand, const Intent& intent, Budget budget);
 
-/// What the scheduler asks the finder for, so that its choice can be accounted for. Errors: unsupported and infeasible, as
-/// above.
-Result<FinderOptions> topoopt_finder_options(const Fabric& fabric, const JobDemand& job);
-
 }  // namespace loom

@@ -25,7 +25,25 @@ JobFacts last_facts_of(const Job& job) {
   return last;
 }
 
-void apply(JobRecord& record, JobTrigger trigger) { record.state = next_state(record.state, trigger); }
+/// `stage`: that it is to have.
+bool is_without_light(const JobRecord& record, std::uint32_t stage) {
+  switch (record.state) {
+    case JobState::waiting:
+    case JobState::dark:
+      return true;
+    case JobState::pending:
+    case JobState::committing:
+      // Its stage's light was confirmed and has not been lost since: it shines until the commit that moves it fires.
+      return record.dark_since.has_value() || record.lit_stage != stage;
+    case JobState::lit:
+    case JobState::degraded:
+    case JobState::played:
+    case JobState::refused:
+    case JobState::ended:
+      break;
+  }
+  return false;
+}
 
 /// Of the Intent while it is wanted, else as they were when it went.
 const std::vector<NodeId>& nodes_of(JobId id, const JobRecord& record, const DesiredIntent& desired) {
@@ -74,6 +92,7 @@ void Jobs::add(JobId id, std::optional<Revision> lit_since) {
   record.was_lit = lit_since.has_value();
   record.lit_stage = lit_since ? std::optional(stage_of(id)) : std::nullopt;
   record.revision = lit_since.value_or(Revision{});
+  follow_light(id, record);
 }
 
 void Jobs::follow(const Intent& before, Revision revision) {
@@ -88,7 +107,7 @@ void Jobs::follow(const Intent& before, Revision revision) {
       continue;
     }
     JobRecord& record = records_[job.id];
-    apply(record, JobTrigger::changed);
+    apply(job.id, record, JobTrigger::changed);
     record.reason.clear();
     record.revision = revision;
     record.cycles_done.clear();
@@ -108,7 +127,7 @@ void Jobs::planned(const PlanResult& plan) {
       record.revision = record.was_lit ? record.revision : plan.plan.revision;
       record.was_lit = false;
     }
-    apply(record, JobTrigger::planned);
+    apply(placed.id, record, JobTrigger::planned);
     if (record.state == JobState::committing) {
       record.reason.clear();
     }
@@ -117,7 +136,7 @@ void Jobs::planned(const PlanResult& plan) {
 
 void Jobs::leave_out(JobId id, std::string why) {
   JobRecord& record = record_of(id);
-  apply(record, JobTrigger::left_out);
+  apply(id, record, JobTrigger::left_out);
   record.reason = std::move(why);
 }
 
@@ -128,7 +147,7 @@ void Jobs::confirmed(const PlanResult& plan) {
     if (is_present_stage && !plan.is_without(job.id)) {
       JobRecord& record = record_of(job.id);
       record.is_stage_played = record.is_stage_played && record.state != JobState::committing;
-      apply(record, JobTrigger::confirmed);
+      apply(job.id, record, JobTrigger::confirmed);
       record.lit_stage = job.stage;
     }
   }
@@ -139,23 +158,23 @@ void Jobs::measured(JobId id, LightState light, const std::string& why) {
   if (!is_in_light(record.state)) {
     return;
   }
-  apply(record, light == LightState::lit    ? JobTrigger::measured_lit
+  apply(id, record, light == LightState::lit    ? JobTrigger::measured_lit
                 : light == LightState::dark ? JobTrigger::measured_dark
                                             : JobTrigger::measured_degraded);
   record.reason = light == LightState::lit ? std::string{} : why;
 }
 
-void Jobs::keep_light(JobId id) { apply(record_of(id), JobTrigger::light_kept); }
+void Jobs::keep_light(JobId id) { apply(id, record_of(id), JobTrigger::light_kept); }
 
 void Jobs::keep_stage(const Job& lit) {
-  apply(record_of(lit.id), lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
+  apply(lit.id, record_of(lit.id), lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
 }
 
 void Jobs::want_again(const PlanResult& plan) {
   for (const Job& job : plan.intent.jobs) {
     const auto record = records_.find(job.id);
     if (record != records_.end() && record->second.state == JobState::committing) {
-      apply(record->second, JobTrigger::interrupted);
+      apply(job.id, record->second, JobTrigger::interrupted);
       record->second.cycles_done.clear();  // who played it already plays it anew with the others
     }
   }
@@ -163,7 +182,7 @@ void Jobs::want_again(const PlanResult& plan) {
 
 void Jobs::refuse(JobId id, std::string reason) {
   JobRecord& record = record_of(id);
-  apply(record, JobTrigger::refused);
+  apply(id, record, JobTrigger::refused);
   record.reason = std::move(reason);
   if (const Job* job = desired_.job(id)) {
     record.last = last_facts_of(*job);
@@ -172,7 +191,7 @@ void Jobs::refuse(JobId id, std::string reason) {
 
 void Jobs::end(const Job& job) {
   JobRecord& record = record_of(job.id);
-  apply(record, JobTrigger::ended);
+  apply(job.id, record, JobTrigger::ended);
   record.reason.clear();
   record.last = last_facts_of(job);
 }
@@ -213,21 +232,21 @@ std::optional<std::uint32_t> Jobs::take_played_stage(JobId id) {
 void Jobs::repeat_stage(JobId id, Revision revision) {
   JobRecord& record = record_of(id);
   ++record.stage_repeats;
-  apply(record, JobTrigger::next_stage);
+  apply(id, record, JobTrigger::next_stage);
   record.revision = revision;
 }
 
 void Jobs::next_stage(JobId id, Revision revision) {
   JobRecord& record = record_of(id);
   record.stage_repeats = 0;
-  apply(record, JobTrigger::next_stage);
+  apply(id, record, JobTrigger::next_stage);
   record.revision = revision;
 }
 
 void Jobs::played_to_end(JobId id) {
   JobRecord& record = record_of(id);
   record.stage_repeats = 0;
-  apply(record, JobTrigger::played_to_end);
+  apply(id, record, JobTrigger::played_to_end);
   record.reason =
       "its timeslots were played to the end; cancel it to free its nodes: loom job cancel " + std::to_string(id.value);
 }

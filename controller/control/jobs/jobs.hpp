@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/control/facts.hpp"
 #include "controller/control/jobs/desired_intent.hpp"
 #include "controller/control/jobs/job_state.hpp"
 #include "core/messages/report.hpp"
@@ -41,6 +42,8 @@ struct JobRecord {
   std::string attended_by{};                 ///< its principal
   Revision quiet_for;                        ///< what that launcher has let its job be dark for
   std::optional<JobFacts> last{};            ///< of a job that has gone
+  std::optional<Instant> dark_since{};       ///< it has been wanted without its light since then
+  Duration dark_before{};                    ///< and was in this incarnation, before it had its light
 
   /// Its light was confirmed once, be it in an earlier stage or incarnation.
   bool had_light() const { return lit_stage.has_value(); }
@@ -48,7 +51,7 @@ struct JobRecord {
 
 class Jobs {
  public:
-  explicit Jobs(const DesiredIntent& desired) : desired_(desired) {}
+  Jobs(const ControllerFacts& facts, const DesiredIntent& desired) : facts_(facts), desired_(desired) {}
 
   const std::map<JobId, JobRecord>& records() const { return records_; }
   /// Null: no such job was ever submitted.
@@ -58,6 +61,11 @@ class Jobs {
   /// Of the Intent while it is wanted, else as it was when it went.
   JobFacts facts_of(JobId id) const;
   std::uint32_t stage_of(JobId id) const;
+
+  /// How long it was wanted in this incarnation of the controller without the light of its stage, as far as anybody here knows:
+  /// until a first commit confirms that light, while plans go on without the job, while some of its light is read dark, until
+  /// the light of another stage is confirmed. What a job loses in the moments of a commit is in CommitReport::dark.
+  Duration dark_time(JobId id) const;
 
   /// `lit_since`: the revision that had lit its present stage before this incarnation; none: it is new, or none had.
   void add(JobId id, std::optional<Revision> lit_since = {});
@@ -100,7 +108,10 @@ class Jobs {
 
  private:
   JobRecord& record_of(JobId id);
+  void apply(JobId id, JobRecord& record, JobTrigger trigger);
+  void follow_light(JobId id, JobRecord& record);
 
+  const ControllerFacts& facts_;
   const DesiredIntent& desired_;
   std::map<JobId, JobRecord> records_;
 };

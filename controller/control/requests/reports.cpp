@@ -38,6 +38,17 @@ std::size_t bytes_of(const StandingAlarm& row) {
   return 160 + row.alarm.evidence.size() + row.alarm.next_command.size() + row.acknowledged_by.size() + 5 * row.nodes.size();
 }
 
+std::size_t bytes_of(const SchedulePart& row) {
+  std::size_t bytes = 64 + row.part.note.size() + 2 * row.part.forwarding.via.size() + 32 * row.part.routes.size();
+  for (const Stage& stage : row.part.stages) {
+    bytes += 24 * stage.streams.size();
+    for (const Timeslot& timeslot : stage.timeslots) {
+      bytes += 24 + 48 * timeslot.circuits.size();
+    }
+  }
+  return bytes;
+}
+
 [[maybe_unused]] std::size_t bytes_of(const AuditRecord& row) {
   return 128 + row.principal.size() + row.asked.size() + (row.outcome.error ? row.outcome.error->message.size() : 0);
 }
@@ -161,6 +172,20 @@ ReportPage<CircuitReport> Reports::circuit_rows(const Query& query) const {
     for (std::size_t i = 0; is_named && i < each.circuits.size(); ++i) {
       page.add(0,
                [&] { return CircuitReport{each.circuits[i], 0, "FAILED", LightState::dark, Duration{-1}, each.why.message}; });
+    }
+  }
+  return page.take();
+}
+
+/// What is confirmed, whether or not lasers are off for the moment.
+ReportPage<SchedulePart> Reports::schedule_rows(const Query& query) const {
+  Page<SchedulePart> page(query);
+  for (const JobSchedule& job :
+       from_.confirmed.exists() ? from_.confirmed.present()->schedule.jobs : std::vector<JobSchedule>{}) {
+    if (is_wanted(query, job.job.value)) {
+      for (SchedulePart& part : parts_of(job)) {
+        page.add(job.job.value, [&] { return std::move(part); });
+      }
     }
   }
   return page.take();
@@ -340,6 +365,9 @@ OperatorReply Reports::answer(const Query& query) const {
       break;
     case Noun::audit:
       keep(audit_rows(query));
+      break;
+    case Noun::schedules:
+      keep(schedule_rows(query));
       break;
     case Noun::explanation:
       return explain(query);

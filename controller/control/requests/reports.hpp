@@ -57,6 +57,7 @@ class Reports {
   JobReport job_row(JobId id, const JobRecord& record) const;
   ReportPage<CircuitReport> circuit_rows(const Query& query) const;
   ReportPage<CommitReport> history_rows(const Query& query) const;
+  ReportPage<SchedulePart> schedule_rows(const Query& query) const;
   ReportPage<AuditRecord> audit_rows(const Query& query) const;
   ReportPage<StandingAlarm> alarm_rows(const Query& query) const;
   const std::vector<std::uint32_t>& lit_ways_of_confirmed() const;

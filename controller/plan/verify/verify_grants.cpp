@@ -68,7 +68,7 @@ class GrantRules {
     return found == plan_.circuits.end() ? nullptr : &*found;
   }
 
-  /// Waves, circuits and palettes say the same.
+  /// Wavelengths, circuits and wavelength sets say the same.
   void check_wavelengths(const NodePlan& slice) {
     std::map<DeviceId, std::vector<FrequencySlot>> wavelength_sets;
     std::map<DeviceId, std::set<NodeId>> reached;

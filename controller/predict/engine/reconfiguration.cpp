@@ -89,7 +89,7 @@ Network standing_between(const Network& from, const Network& to) {
 
 ReconfigurationTerms ocs_reconfig_terms(Duration delay) { return {.live = 4 * delay, .dark = delay}; }
 
-ReconfigurationTerms sip_ml_terms(Duration interval, Duration reconfiguration) {
+ReconfigurationTerms periodic_terms(Duration interval, Duration reconfiguration) {
   return {.live = interval, .dark = reconfiguration};
 }
 

@@ -30,7 +30,7 @@ struct ReconfigurationTerms {
 /// TopoOpt's OCS-reconfig: live 4 x delay, then the delay (dyn_net_sch.cpp).
 ReconfigurationTerms ocs_reconfig_terms(Duration delay);
 /// SiP-ML: an interval, then all-stop while the rings are tuned (100 us and 20 us in its authors' code).
-ReconfigurationTerms sip_ml_terms(Duration interval, Duration reconfiguration);
+ReconfigurationTerms periodic_terms(Duration interval, Duration reconfiguration);
 
 /// The next topology, from the bytes not yet sent. Same end points always.
 using TopologyPolicy = std::function<Result<Network>(double now, std::span<const Transfers::Left> residual)>;

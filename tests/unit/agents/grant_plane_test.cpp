@@ -144,7 +144,7 @@ TEST_CASE("plane: a stranger's words are dropped, counted, and told once") {
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].code == AlarmCode::malformed_message);
   CHECK(bench.alarms[0].evidence ==
-        "words of node 3 about light are dropped: the plan of revision 5 lays no wavelength between it and node 0");
+        "messages of node 3 about light are dropped: the plan of revision 5 routes no wavelength between it and node 0");
   CHECK(bench.alarms[0].next_command == "loom node show 3");
   bench.receive(kStranger, bench.request(kStranger, 2));
   CHECK(bench.plane.counters().strangers == 2);
@@ -426,7 +426,7 @@ TEST_CASE("plane: a table that cannot be loaded is told, and nothing of it is li
   bench.begin(plan);
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].code == AlarmCode::device_failed);
-  CHECK_THAT(bench.alarms[0].evidence, Contains("has no such colour in its palette"));
+  CHECK_THAT(bench.alarms[0].evidence, Contains("has no such wavelength in its set"));
   bench.receive(kNear, bench.grant());
   bench.run(milliseconds{60});
   CHECK(bench.lights() == 0);
@@ -502,7 +502,7 @@ TEST_CASE("plane: a map is checked for what its machines need") {
   CHECK_FALSE(why([](GrantMap& map) { map.timings.control = Duration{999}; }).empty());
   CHECK_FALSE(why([](GrantMap& map) { map.quantum = Duration{0}; }).empty());
   CHECK(why([](GrantMap& map) { map.routed_by = Revision{}; }) ==
-        "grants of node 0: 1 lasers, laid by revision 0; allowed 8 and a revision above 0");
+        "grants of node 0: 1 lasers, routed by revision 0; allowed 8 and a revision above 0");
   const auto lasers = [](std::uint32_t count) {
     return [count](GrantMap& map) {
       map.wavelengths.clear();
@@ -512,7 +512,7 @@ TEST_CASE("plane: a map is checked for what its machines need") {
     };
   };
   CHECK(why(lasers(8)).empty());
-  CHECK(why(lasers(9)) == "grants of node 0: 9 lasers, laid by revision 5; allowed 8 and a revision above 0");
+  CHECK(why(lasers(9)) == "grants of node 0: 9 lasers, routed by revision 5; allowed 8 and a revision above 0");
   const std::string head = "grants of node 0: a stream from node ";
   CHECK(why([](GrantMap& map) { map.sends[0].source = kNear; }) == head + "1 to node 1 of 4");
   CHECK(why([](GrantMap& map) { map.sends[0].destination = kSelf; }) == head + "0 to node 0 of 4");

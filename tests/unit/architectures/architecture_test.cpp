@@ -133,30 +133,99 @@ TEST_CASE("records_have_names_of_their_own") {
   }
 }
 
-TEST_CASE("the_arena_says_of_oddl_what_its_own_schedule_takes") {
-  for (const auto& [workload, nodes] : {std::pair{"vgg19", 64U}, std::pair{"dlrm", 32U}}) {
-    CAPTURE(workload);
-    const auto graph = make_task_graph(workload, {nodes, {}, {}});
+/// A fabric file of the architecture's template, and the job planned on it as the controller would.
+Duration lit_alone(const Architecture& architecture, const std::string& parameters, const TaskGraph& graph) {
+  const auto document =
+      parse_yaml("f.yaml", "schema_version: 1\nkind: fabric\nname: f\ntemplate: " + std::string(architecture.fabric->name) +
+                               "\nparameters:\n" + parameters);
+  const auto fabric = read_fabric("f.yaml", *document.value, all_fabric_kinds());
+  REQUIRE(fabric);
+  const auto spec = job_of(graph);
+  REQUIRE(spec);
+  PlanRequest request = request_of(*fabric.value);
+  request.intent.jobs.front().spec = *spec;
+  const auto planned = make_plan(all_architectures(), request);
+  REQUIRE(planned);
+  const auto predicted = predict_placed((*planned)->intent.jobs.front(), (*planned)->schedule.jobs.front(),
+                                        timings_on(*fabric.value, {}, architecture));
+  REQUIRE(predicted);
+  return predicted->iteration;
+}
+
+TEST_CASE("the_arena_says_what_the_schedule_takes_that_would_be_lit") {
+  struct Case {
+    const char* fabric;
+    const char* workload;
+    std::uint32_t nodes;
+    const char* parameters;  ///< what 100 Gb/s a node are of this template
+    Settings settings{};
+  };
+  const Case cases[]{{"oddl", "vgg19", 64, "  nodes: 64\n"},
+                     {"oddl", "dlrm", 32, "  nodes: 32\n"},
+                     {"sip-ring", "vgg19", 16, "  nodes: 16\n  rings: 1\n  channels: 2\n"},
+                     {"sip-ocs", "vgg19", 16, "  nodes: 16\n  switches: 4\n  rate: 25 Gb/s\n", {{"switches", "4"}}},
+                     {"topoopt", "vgg19", 16, "  nodes: 16\n  degree: 4\n  rate: 25 Gb/s\n"},
+                     {"topoopt", "dlrm", 16, "  nodes: 16\n  degree: 4\n  rate: 25 Gb/s\n"}};
+  for (const Case& each : cases) {
+    CAPTURE(each.fabric, each.workload);
+    const auto graph = make_task_graph(each.workload, {each.nodes, {}, {}});
     REQUIRE(graph);
-    auto entry = make_entry("oddl", *graph, gigabits(100), {});
+    auto entry = make_entry(each.fabric, *graph, gigabits(100), each.settings);
     REQUIRE(entry);
+    CHECK(entry->scheduler == each.fabric);
     const auto row = play(*entry, Duration{});
     REQUIRE(row);
-    const auto document = parse_yaml(
-        "f.yaml",
-        "schema_version: 1\nkind: fabric\nname: f\ntemplate: oddl\nparameters:\n  nodes: " + std::to_string(nodes) + "\n");
+    CHECK(row->iteration == lit_alone(*all_architectures().find(each.fabric), each.parameters, *graph));
+  }
+}
+
+TEST_CASE("keys_of_the_published_algorithm_choose_it_and_do_not_go_with_what_would_be_lit") {
+  const auto graph = make_task_graph("vgg19", {8, {}, {}});
+  REQUIRE(graph);
+  const auto published = make_entry("topoopt", *graph, gigabits(100), {{"variant", "as-in-code"}});
+  REQUIRE(published);
+  CHECK(published->scheduler == "topology-finder as-in-code");
+  const auto both = make_entry("topoopt", *graph, gigabits(100), {{"light", "lit"}, {"variant", "as-in-code"}});
+  REQUIRE_FALSE(both);
+  CHECK(both.error().message.find("variant is for light=finder") != std::string::npos);
+  CHECK_FALSE(make_entry("sip-ring", *graph, gigabits(100), {{"light", "lit"}, {"all_stop", "never"}}));
+}
+
+TEST_CASE("what_links_lose_is_lost_to_light_as_well") {
+  const auto graph = make_task_graph("vgg19", {8, {}, {}});
+  REQUIRE(graph);
+  for (const char* fabric : {"oddl", "sip-ring", "sip-ocs", "topoopt"}) {
+    CAPTURE(fabric);
+    auto whole = make_entry(fabric, *graph, gigabits(100), {});
+    auto half = make_entry(fabric, *graph, gigabits(100), {{"efficiency", "0.5"}});
+    REQUIRE(whole);
+    REQUIRE(half);
+    CHECK(iteration_time(*half).value() > iteration_time(*whole).value());
+  }
+}
+
+TEST_CASE("a_schedule_brings_its_account_only_if_asked_for") {
+  const auto graph = make_task_graph("vgg19", {8, {}, {}});
+  REQUIRE(graph);
+  for (const char* name : {"sip-ring", "sip-ocs", "topoopt"}) {
+    CAPTURE(name);
+    const Architecture& architecture = *all_architectures().find(name);
+    const auto document =
+        parse_yaml("f.yaml", "schema_version: 1\nkind: fabric\nname: f\ntemplate: " + std::string(architecture.fabric->name) +
+                                 "\nparameters:\n  nodes: 8\n");
     const auto fabric = read_fabric("f.yaml", *document.value, all_fabric_kinds());
     REQUIRE(fabric);
-    auto spec = job_of(*graph);
-    REQUIRE(spec);
     PlanRequest request = request_of(*fabric.value);
-    request.intent.jobs.front().spec = *spec;
-    const auto planned = make_plan(all_architectures(), request);
-    REQUIRE(planned);
-    spec->placement = (*planned)->intent.jobs.front().nodes;
-    const auto predicted = predict_schedule(*spec, (*planned)->schedule.jobs.front(), timings_on(*fabric.value, {}));
-    REQUIRE(predicted);
-    CHECK(row->iteration == predicted->iteration);
+    request.intent.jobs.front().spec = job_of(*graph).value();
+    const auto plain = make_plan(all_architectures(), request);
+    REQUIRE(plain);
+    CHECK((*plain)->schedule.account.why.empty());
+    request.budget.wants_account = true;
+    const auto explained = make_plan(all_architectures(), request);
+    REQUIRE(explained);
+    CHECK_FALSE((*explained)->schedule.account.why.empty());
+    CHECK((*explained)->schedule.jobs == (*plain)->schedule.jobs);
+    CHECK((*explained)->schedule.account.rings.empty() == (std::string_view(name) != "sip-ring"));
   }
 }
 

@@ -96,7 +96,7 @@ TEST_CASE("bash completes nouns, verbs and flags from the tree") {
   const Draft file("loom_completion_test.bash", *script);
   CHECK(completions(file.path, "loom no", 1) == "node\n");
   CHECK(completions(file.path, "loom --json node dr", 3) == "drain\n");
-  CHECK(completions(file.path, "loom schedule \"\"", 2) == "show history diff apply confirm rollback\n");
+  CHECK(completions(file.path, "loom schedule \"\"", 2) == "show history stages diff apply confirm rollback\n");
   CHECK(completions(file.path, "loom node drain 7 --dr", 4) == "--dry-run\n");
   CHECK(completions(file.path, "loom schedule apply --mo", 3) == "--mode\n");
 }

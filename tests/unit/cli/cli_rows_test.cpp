@@ -106,6 +106,10 @@ std::vector<DeviceReport> devices() {
   ocs.adopted = true;
   ocs.unusable = "its agent is gone";
   DeviceReport unread{DeviceId{4}, "node-4.tx0", DeviceRole::transmitter, NodeId{4}, {}};
+  laser.model = unread.model = "itla_laser";
+  heater.model = "heater_bank";
+  wss.model = "wss";
+  ocs.model = "ocs";
   return {laser, heater, wss, ocs, unread};
 }
 

@@ -64,10 +64,11 @@ LabManifest sample() {
   manifest.fabric = "oddl-8";
   manifest.fabric_digest = 0xfedc'ba98'7654'3210ULL;
   manifest.agent_processes = 2;
-  manifest.record = true;
+  manifest.record = manifest.metrics = true;
   manifest.address = "tcp://127.0.0.1:7601";
   manifest.files = {"agents-0.db", "controller.db", "controller.tape"};
-  manifest.processes = {{"lightloomd", 4711, 123'456, "boot", "/bin/lightloomd", "2026-01-01T00:00:00Z"}};
+  manifest.processes = {
+      {"lightloomd", 4711, 123'456, "boot", "/bin/lightloomd", "2026-01-01T00:00:00Z", "http://127.0.0.1:9101/metrics"}};
   return manifest;
 }
 
@@ -96,6 +97,23 @@ TEST_CASE("a manifest is read as it was written") {
   REQUIRE(read);
   CHECK(*read == sample());
   CHECK(parse_manifest(to_text(LabManifest{})).value() == LabManifest{});
+}
+
+TEST_CASE("a manifest of a loom that knew no metrics is read, and has none") {
+  std::string text = to_text(sample());
+  const std::string of_lab = " \"metrics\": true,\n";
+  const std::string of_process = ",\n   \"metrics\": \"http://127.0.0.1:9101/metrics\"";
+  for (const std::string& key : {of_lab, of_process}) {
+    const auto at = text.find(key);
+    INFO(text);
+    REQUIRE(at != std::string::npos);
+    text.erase(at, key.size());
+  }
+  const auto read = parse_manifest(text);
+  REQUIRE(read);
+  CHECK_FALSE(read->metrics);
+  CHECK(read->processes.at(0).metrics.empty());
+  CHECK_FALSE(parse_manifest(with("metrics", "\"yes\"")));
 }
 
 TEST_CASE("no other text passes for a manifest, and the sentence says why") {

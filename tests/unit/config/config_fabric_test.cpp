@@ -296,6 +296,9 @@ TEST_CASE("unlawful_explicit_fabrics_are_refused_with_their_place") {
   CHECK_THAT(errors_of(with("wiring: [1, 0]", "wiring: [1, 1]")), Contains("expected each of 0..1 at most once"));
   CHECK_THAT(errors_of(with("wiring: [1, 0]", "wiring: [1]")), Contains("expected one for each of the 2 inputs"));
   CHECK_THAT(errors_of(with("kind: tap", "kind: tab")), Contains("kind: found 'tab'") && Contains("did you mean 'tap'?"));
+  CHECK_THAT(
+      errors_of(with("kind: ocs, agent", "kind: osc, agent")),
+      Catch::Matchers::StartsWith("f.yaml:32:27: kind: found 'osc'; expected one of: ") && Contains("did you mean 'ocs'?"));
   CHECK_THAT(errors_of(with("kind: tap", "kind: tap, outputs: 3")), Contains("unknown key 'outputs' in the element"));
   CHECK_THAT(errors_of(with("overload: 5 dBm", "overload: -15 dBm")),
              Contains("expected more than the sensitivity of -12 dBm"));

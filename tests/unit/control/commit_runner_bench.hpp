@@ -27,7 +27,7 @@ class RunnerBench {
         journal({}),
         readings(*facts.fabric),
         sessions(facts, desired, confirmed, alarms, readings),
-        jobs(desired),
+        jobs(facts, desired),
         found(facts, desired, confirmed, sessions, {}),
         unusable(facts, confirmed, sessions, alarms),
         numbers(facts, confirmed, alarms),

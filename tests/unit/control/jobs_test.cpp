@@ -22,8 +22,9 @@ Job job_of(std::uint32_t id, std::vector<NodeId> nodes, std::uint32_t stage = 0)
 }  // namespace
 
 TEST_CASE("a_job_that_is_wanted_is_as_the_intent_says_and_one_that_went_is_as_it_was") {
+  const ControllerFacts facts{};
   DesiredIntent desired;
-  Jobs jobs(desired);
+  Jobs jobs(facts, desired);
   jobs.add(JobId{1});
   desired.add_job(job_of(1, {NodeId{5}, NodeId{2}}, 3));
   CHECK(jobs.facts_of(JobId{1}).name == "ring");
@@ -41,8 +42,9 @@ TEST_CASE("a_job_that_is_wanted_is_as_the_intent_says_and_one_that_went_is_as_it
 }
 
 TEST_CASE("a_job_is_lit_only_by_the_confirmation_of_the_stage_that_it_is_in") {
+  const ControllerFacts facts{};
   DesiredIntent desired;
-  Jobs jobs(desired);
+  Jobs jobs(facts, desired);
   jobs.add(JobId{1});
   desired.add_job(job_of(1, {NodeId{0}}));
   PlanResult plan;
@@ -60,8 +62,9 @@ TEST_CASE("a_job_is_lit_only_by_the_confirmation_of_the_stage_that_it_is_in") {
 }
 
 TEST_CASE("a_node_counts_once_for_its_stage_and_only_under_the_revision_that_lit_it") {
+  const ControllerFacts facts{};
   DesiredIntent desired;
-  Jobs jobs(desired);
+  Jobs jobs(facts, desired);
   jobs.add(JobId{1});
   desired.add_job(job_of(1, {NodeId{0}, NodeId{1}}));
   PlanResult plan;

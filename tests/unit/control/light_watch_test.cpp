@@ -32,7 +32,7 @@ struct Bench {
       : facts{small_fabric(0), "oddl", {}, {}, Instant{seconds{100}}},
         readings(*facts.fabric),
         sessions(facts, desired, confirmed, alarms, readings),
-        jobs(desired),
+        jobs(facts, desired),
         watch(facts, desired, confirmed, sessions, jobs) {
     for (const Node& node : facts.fabric->nodes) {
       greet(node.id);

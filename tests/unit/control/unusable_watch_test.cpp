@@ -290,7 +290,7 @@ TEST_CASE("who is away or latched is named with the reason, a latch holds lasers
   CHECK(bench.watch.devices().size() == 2);  // its two lasers
   bench.give_up(bench.ocs(1));
   bench.lose(NodeId{0});
-  CHECK_THAT(bench.watch.why(bench.laser(0)), Catch::Contains("its agent is dead, node 0 has not been heard"));
+  CHECK_THAT(bench.watch.why(bench.laser(0)), Catch::Contains("its agent is dead, node 0 has sent nothing"));
   CHECK_THAT(bench.watch.why(bench.ocs(0)), Catch::Contains("5000 ms"));
   const std::vector<UnusableDevice> all = bench.watch.devices();
   REQUIRE(all.size() == 6);

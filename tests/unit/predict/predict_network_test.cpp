@@ -8,7 +8,7 @@
 #include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
 #include "controller/predict/networks/matchings.hpp"
-#include "controller/predict/networks/wavelength_map.hpp"
+#include "tests/oracle/wavelength_map.hpp"
 
 namespace loom {
 namespace {

@@ -83,7 +83,7 @@ TEST_CASE("a_circuit_that_stops_for_every_change_has_the_duty_cycle_of_its_slots
   // Mordia: T lit, delta dark: throughput B T / (T + delta). SiP-ML's 100 us and 20 us: 5/6.
   const auto circuit = make_matchings(terms(2), std::vector<Matching>{{1, 0}});
   const TaskGraph graph = sends(2, {{0, 1}}, 1'000'000);
-  auto changing = Reconfiguration::make(sip_ml_terms(std::chrono::microseconds{100}, std::chrono::microseconds{20}), *circuit,
+  auto changing = Reconfiguration::make(periodic_terms(std::chrono::microseconds{100}, std::chrono::microseconds{20}), *circuit,
                                         always(*circuit));
   const Played played = play(graph, *circuit, std::move(*changing));
   CHECK(played.iteration == Approx(10 * 100e3 + 9 * 20e3).epsilon(1e-12));

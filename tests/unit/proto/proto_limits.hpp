@@ -123,6 +123,7 @@ inline const std::vector<Range> kRanges{
     {"StandingAlarm.first_seen_wall_ns", 0, limits::kInstantNs},
     {"StandingAlarm.last_seen_wall_ns", 0, limits::kInstantNs},
     {"AuditRecord.wall_ns", 0, limits::kInstantNs},
+    {"SchedulePart.stage_number", 0, limits::kStagesPerJob},
     {"CircuitReport.age_ns", -limits::kDurationNs, limits::kDurationNs},
     // The journal.
     {"LitStage.stage_number", 0, limits::kStagesPerJob - 1},
@@ -169,6 +170,7 @@ inline const std::vector<Exempt> kAnyValue{
       "GrantStream.collective_number",
       "OfferedStream.collective_number",
       "JobSchedule.job_id",
+      "SchedulePart.job_id",
       "Job.job_id",
       "CancelJob.job_id",
       "ChangeJob.job_id",
@@ -370,6 +372,7 @@ inline const std::vector<Most> kMost{
     {"CircuitReports.rows", limits::kRowsPerReply},
     {"JobReports.rows", limits::kRowsPerReply},
     {"CommitReports.rows", limits::kRowsPerReply},
+    {"ScheduleParts.rows", limits::kRowsPerReply},
     {"StandingAlarms.rows", limits::kRowsPerReply},
     {"AuditRecords.rows", limits::kRowsPerReply},
 };

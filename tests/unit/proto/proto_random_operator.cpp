@@ -235,7 +235,7 @@ std::vector<ScheduledCircuit> scheduled_circuits(Random& random) {
 
 Query query(Random& random) {
   Query out;
-  out.noun = random.any(Noun::explanation);
+  out.noun = random.any(Noun::schedules);
   if (random.coin()) {
     out.id = random.word();
   }
@@ -334,7 +334,7 @@ OperatorReply random_reply(Random& random) {
   out.revision = revision(random);
   out.total_rows = small(random);
   out.writes = small(random);
-  switch (random.between(0, 10)) {
+  switch (random.between(0, 11)) {
     case 1:
       out.rows = status(random);
       break;
@@ -365,6 +365,14 @@ OperatorReply random_reply(Random& random) {
     case 10:
       out.rows = some<AuditRecord>(random, [&] { return audit_record(random); });
       break;
+    case 11: {
+      std::vector<SchedulePart> parts;
+      for (JobSchedule& schedule : job_schedules(random)) {
+        parts.push_back({schedule.job, random.number<std::uint32_t>(0, limits::kStagesPerJob), std::move(schedule)});
+      }
+      out.rows = std::move(parts);
+      break;
+    }
     default:
       break;
   }

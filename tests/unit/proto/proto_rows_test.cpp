@@ -73,13 +73,12 @@ std::multiset<std::string> reply_fields(std::type_identity<OneOf<std::monostate,
 }  // namespace
 
 TEST_CASE("the table of a row and its message name the same fields, and every key once") {
-  compare_all(
-      std::type_identity<
-          std::tuple<Spread, DriftCounts, Alarm, StatusReport, NodeReport, DeviceReport, CircuitReport, JobReport, CommitReport,
-                     StandingAlarm, AuditRecord, JobMove, CircuitChange, ChangeReport, HopReport, CircuitExplanation>>{},
-      {"Spread", "DriftCounts", "Alarm", "StatusReport", "NodeReport", "DeviceReport", "CircuitReport", "JobReport",
-       "CommitReport", "StandingAlarm", "AuditRecord", "JobMove", "CircuitChange", "ChangeReport", "HopReport",
-       "CircuitExplanation"});
+  compare_all(std::type_identity<std::tuple<Spread, DriftCounts, Alarm, StatusReport, NodeReport, DeviceReport, CircuitReport,
+                                            JobReport, CommitReport, StandingAlarm, AuditRecord, JobMove, CircuitChange,
+                                            ChangeReport, HopReport, CircuitExplanation, SchedulePart>>{},
+              {"Spread", "DriftCounts", "Alarm", "StatusReport", "NodeReport", "DeviceReport", "CircuitReport", "JobReport",
+               "CommitReport", "StandingAlarm", "AuditRecord", "JobMove", "CircuitChange", "ChangeReport", "HopReport",
+               "CircuitExplanation", "SchedulePart"});
 }
 
 TEST_CASE("the table of a request and its message name the same fields") {

@@ -83,7 +83,7 @@ TEST_CASE("darkness waits for no journal, and its answer says what was done and 
   CHECK(bench.latched.size() == 8);
   REQUIRE_FALSE(reply.outcome.ok());
   CHECK(reply.outcome.error->code == ErrorCode::storage);
-  CHECK(mentions(reply.outcome.error->message, "told to go dark"));
+  CHECK(mentions(reply.outcome.error->message, "commanded dark"));
   CHECK(mentions(reply.outcome.error->message, "disk is full"));
 }
 

@@ -47,6 +47,40 @@ TEST_CASE("streams_of_one_file_do_not_see_each_other") {
   CHECK(read(folder, "node3").damage.empty());
 }
 
+TEST_CASE("its_size_is_of_the_rows_that_are_in_it_and_of_what_lies_on_disk") {
+  const Folder folder;
+  write(folder, {"a1", "a2"}, "node1");
+  JournalFile file = open_journal(folder);
+  load(file, "node1");
+  CHECK(file.size().rows == 2);
+  const std::uint64_t before = file.size().bytes;
+  CHECK(before >= std::filesystem::file_size(folder.journal()));
+  const std::string large(100'000, 'x');
+  const JournalFile::Row row{"node2", large};
+  REQUIRE(file.append({&row, 1}).has_value());
+  CHECK(file.size().rows == 3);
+  CHECK(file.size().bytes >= before + large.size());
+  const JournalFile::Row snapshot{"node1", "all", StorageSeam::RowKind::snapshot};
+  REQUIRE(file.append({&snapshot, 1}).has_value());
+  CHECK(file.size().rows == 2);  // it stands for what was before it
+}
+
+TEST_CASE("a_store_knows_its_size_without_waiting_for_its_disk") {
+  const Folder folder;
+  HandLoop loop;
+  auto store = SqliteStore::open({.path = folder.journal()}, loop.post());
+  REQUIRE(store.has_value());
+  StorageSeam& stream = (*store)->stream("controller");
+  load(stream);
+  CHECK((*store)->size().rows == 0);
+  CHECK((*store)->size().bytes > 0);
+  bool durable = false;
+  stream.append("one", kAddition, [&](const Result<void>& done) { durable = done.has_value(); });
+  loop.run(1);
+  CHECK(durable);
+  CHECK((*store)->size().rows == 1);
+}
+
 TEST_CASE("notices_a_lost_tail_at_every_length") {
   for (std::size_t kept = 0; kept < 5; ++kept) {
     const Folder folder;

@@ -7,6 +7,7 @@ loom_test(runtime_test
     ${CMAKE_CURRENT_LIST_DIR}/journal_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lanes_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/loop_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/metrics_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/tape_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/watched_vfs.cpp
   LINKS loom_runtime)

@@ -1,5 +1,5 @@
 // Reach by breadth-first search over the map: node (g, a) reaches (map[g][j], j) for every j, whatever a.
-#include "controller/predict/networks/wavelength_map.hpp"
+#include "tests/oracle/wavelength_map.hpp"
 
 namespace loom {
 namespace {

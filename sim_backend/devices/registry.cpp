@@ -1,0 +1,38 @@
+// The list.
+#include "sim_backend/devices/registry.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/result.hpp"
+#include "drivers/registry.hpp"
+#include "sim_backend/devices/heater_model.hpp"
+#include "sim_backend/devices/itla_model.hpp"
+#include "sim_backend/devices/ocs_model.hpp"
+#include "sim_backend/devices/wss_model.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedHeaterBank, &kSimulatedWss, &kSimulatedOcs};
+
+}  // namespace
+
+std::vector<std::string_view> simulated_models() {
+  std::vector<std::string_view> names;
+  for (const SimulatedModel* each : kSimulated) {
+    names.push_back(each->model);
+  }
+  return names;
+}
+
+std::unique_ptr<SimulatedDevice> make_simulated_device(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options) {
+  const Device& row = fabric.device(device);
+  LOOM_ASSERT(!row.elements.empty());
+  const std::string_view model = driver_model_of(row).model.name;
+  const auto chosen = std::ranges::find_if(kSimulated, [&](const SimulatedModel* each) { return each->model == model; });
+  LOOM_ASSERT(chosen != kSimulated.end());  // tests/drivers/registry_test.cpp holds the two lists against each other
+  return (*chosen)->make(fabric, row, options);
+}
+
+}  // namespace loom

@@ -1,0 +1,50 @@
+// WssModel: the register side of the flexgrid dialect, with the routes that follow.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/fabric/fabric.hpp"
+#include "drivers/wss/flexgrid_dialect.hpp"
+#include "sim_backend/devices/registry.hpp"
+#include "sim_backend/devices/switch_motion.hpp"
+
+namespace loom {
+
+/// A WSS of the flexgrid dialect. A new grid blocks everything; while a hologram reloads, moved channels pass nothing and the
+/// others dip.
+class WssModel final : public SimulatedDevice {
+ public:
+  WssModel(const Device& device, const Element& element, const SimDeviceOptions& options);
+  OpticalState light(Instant at) const override;
+
+ protected:
+  ModelReply respond(Instant now, const Transaction& transaction) override;
+  ModelReply refuse(Instant now, const Transaction& transaction) override;
+  void power_up(Instant now) override;
+  void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+  void misroute(OpticalState& state) const override;
+
+ private:
+  std::string answer(Instant now, Instant at, std::string_view text);
+  std::string define_channels(Instant now, Instant at, std::string_view text);
+  std::string set_ports(Instant now, Instant at, std::string_view text);
+  bool is_lawful(const std::vector<flexgrid::Channel>& grid) const;
+  void begin_move(Instant at);
+  std::vector<WssRoute> routes() const;
+
+  flexgrid::Dialect dialect_;
+  PortNumber ports_limit_ = 1;
+  PortNumber inputs_ = 1;
+  PortNumber outputs_ = 1;
+  Duration settle_max_{};
+  Db reload_dip_{};
+  std::vector<flexgrid::Channel> grid_;
+  std::vector<flexgrid::PortSetting> ports_;
+  SwitchMotion<WssRoute> motion_;  ///< untouched routes pass (and dip) meanwhile
+};
+
+extern const SimulatedModel kSimulatedWss;
+
+}  // namespace loom
