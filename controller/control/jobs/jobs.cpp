@@ -87,6 +87,29 @@ std::uint32_t Jobs::stage_of(JobId id) const {
   return record == nullptr || !record->last ? 0 : record->last->stage;
 }
 
+void Jobs::apply(JobId id, JobRecord& record, JobTrigger trigger) {
+  record.state = next_state(record.state, trigger);
+  follow_light(id, record);
+}
+
+void Jobs::follow_light(JobId id, JobRecord& record) {
+  const bool is_dark = is_without_light(record, stage_of(id));
+  if (is_dark && !record.dark_since) {
+    record.dark_since = facts_.now;
+  } else if (!is_dark && record.dark_since) {
+    record.dark_before += facts_.now - *record.dark_since;
+    record.dark_since.reset();
+  }
+}
+
+Duration Jobs::dark_time(JobId id) const {
+  const JobRecord* record = find(id);
+  if (record == nullptr) {
+    return {};
+  }
+  return record->dark_before + (record->dark_since ? facts_.now - *record->dark_since : Duration{});
+}
+
 void Jobs::add(JobId id, std::optional<Revision> lit_since) {
   JobRecord& record = records_[id];
   record.was_lit = lit_since.has_value();
