@@ -52,11 +52,15 @@ void add_metrics(MetricList& list, const StatusReport& status) {
   }
 }
 
-void add_metrics(MetricList& list, const Jobs& jobs, const Intent& wanted) {
+void add_metrics(MetricList& list, const Jobs& jobs, const Intent& wanted, Instant now) {
   for (const Job& job : wanted.jobs) {
+    const JobRecord* record = jobs.find(job.id);
+    if (record == nullptr) {
+      continue;  // not yet taken in
+    }
     list.seconds("lightloom_dark_time_seconds_total",
                  "Time for which a job was wanted and had no light of its stage, as far as the controller knows.",
-                 jobs.dark_time(job.id), {{"job", std::to_string(job.id.value)}});
+                 record->dark.until(now), {{"job", std::to_string(job.id.value)}});
   }
 }
 

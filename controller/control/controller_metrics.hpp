@@ -17,8 +17,8 @@
 namespace loom {
 
 void add_metrics(MetricList& list, const StatusReport& status);
-/// A series a wanted job, which ends with the job: how long it was dark (Jobs::dark_time).
-void add_metrics(MetricList& list, const Jobs& jobs, const Intent& wanted);
+/// A series a wanted job, which ends with the job: how long it was dark (JobRecord::dark).
+void add_metrics(MetricList& list, const Jobs& jobs, const Intent& wanted, Instant now);
 /// How far the confirmed schedule is from its bound. Nothing where no plan is confirmed, or its scheduler knows no bound.
 void add_schedule_gap(MetricList& list, const PlanResult* confirmed);
 

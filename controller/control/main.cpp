@@ -195,7 +195,7 @@ struct Counted {
 void add_metrics(MetricList& list, const Counted& counted) {
   add_build_info(list, "lightloomd");
   add_metrics(list, counted.controller.status());
-  add_metrics(list, counted.controller.jobs(), counted.controller.intent());
+  add_metrics(list, counted.controller.jobs(), counted.controller.intent(), counted.loop.now());
   add_schedule_gap(list, counted.controller.confirmed_plan().get());
   counted.commits.add_metrics(list);
   add_metrics(list, counted.host.counters());

@@ -34,7 +34,7 @@ bool is_without_light(const JobRecord& record, std::uint32_t stage) {
     case JobState::pending:
     case JobState::committing:
       // Its stage's light was confirmed and has not been lost since: it shines until the commit that moves it fires.
-      return record.dark_since.has_value() || record.lit_stage != stage;
+      return record.dark.since.has_value() || record.lit_stage != stage;
     case JobState::lit:
     case JobState::degraded:
     case JobState::played:
@@ -52,7 +52,22 @@ const std::vector<NodeId>& nodes_of(JobId id, const JobRecord& record, const Des
   return job != nullptr ? job->nodes : record.last ? record.last->nodes : kNone;
 }
 
+JobRecord& record_in(std::map<JobId, JobRecord>& records, JobId id) {
+  const auto it = records.find(id);
+  LOOM_ASSERT(it != records.end());
+  return it->second;
+}
+
 }  // namespace
+
+void LightlessTime::follow(bool is_dark, Instant now) {
+  if (is_dark && !since) {
+    since = now;
+  } else if (!is_dark && since) {
+    before += now - *since;
+    since.reset();
+  }
+}
 
 const JobRecord* Jobs::find(JobId id) const {
   const auto it = records_.find(id);
@@ -63,12 +78,6 @@ const JobRecord& Jobs::at(JobId id) const {
   const JobRecord* record = find(id);
   LOOM_ASSERT(record != nullptr);
   return *record;
-}
-
-JobRecord& Jobs::record_of(JobId id) {
-  const auto it = records_.find(id);
-  LOOM_ASSERT(it != records_.end());
-  return it->second;
 }
 
 JobFacts Jobs::facts_of(JobId id) const {
@@ -89,25 +98,7 @@ std::uint32_t Jobs::stage_of(JobId id) const {
 
 void Jobs::apply(JobId id, JobRecord& record, JobTrigger trigger) {
   record.state = next_state(record.state, trigger);
-  follow_light(id, record);
-}
-
-void Jobs::follow_light(JobId id, JobRecord& record) {
-  const bool is_dark = is_without_light(record, stage_of(id));
-  if (is_dark && !record.dark_since) {
-    record.dark_since = facts_.now;
-  } else if (!is_dark && record.dark_since) {
-    record.dark_before += facts_.now - *record.dark_since;
-    record.dark_since.reset();
-  }
-}
-
-Duration Jobs::dark_time(JobId id) const {
-  const JobRecord* record = find(id);
-  if (record == nullptr) {
-    return {};
-  }
-  return record->dark_before + (record->dark_since ? facts_.now - *record->dark_since : Duration{});
+  record.dark.follow(is_without_light(record, stage_of(id)), facts_.now);
 }
 
 void Jobs::add(JobId id, std::optional<Revision> lit_since) {
@@ -115,7 +106,7 @@ void Jobs::add(JobId id, std::optional<Revision> lit_since) {
   record.was_lit = lit_since.has_value();
   record.lit_stage = lit_since ? std::optional(stage_of(id)) : std::nullopt;
   record.revision = lit_since.value_or(Revision{});
-  follow_light(id, record);
+  record.dark.follow(is_without_light(record, stage_of(id)), facts_.now);
 }
 
 void Jobs::follow(const Intent& before, Revision revision) {
@@ -142,7 +133,7 @@ void Jobs::planned(const PlanResult& plan) {
     if (desired_.job(placed.id) == nullptr || plan.is_without(placed.id)) {
       continue;  // it went while it was planned, or nothing of it was
     }
-    JobRecord& record = record_of(placed.id);
+    JobRecord& record = record_in(records_, placed.id);
     const JobSchedule* schedule = schedule_of(plan.schedule, placed.id);
     record.stages = schedule == nullptr ? 1 : static_cast<std::uint32_t>(schedule->stages.size());
     record.note = schedule == nullptr ? std::string{} : schedule->note;
@@ -158,7 +149,7 @@ void Jobs::planned(const PlanResult& plan) {
 }
 
 void Jobs::leave_out(JobId id, std::string why) {
-  JobRecord& record = record_of(id);
+  JobRecord& record = record_in(records_, id);
   apply(id, record, JobTrigger::left_out);
   record.reason = std::move(why);
 }
@@ -168,7 +159,7 @@ void Jobs::confirmed(const PlanResult& plan) {
     // A job that has gone on to another stage since waits for the light of that one.
     const bool is_present_stage = at(job.id).state == JobState::pending || stage_of(job.id) == job.stage;
     if (is_present_stage && !plan.is_without(job.id)) {
-      JobRecord& record = record_of(job.id);
+      JobRecord& record = record_in(records_, job.id);
       record.is_stage_played = record.is_stage_played && record.state != JobState::committing;
       apply(job.id, record, JobTrigger::confirmed);
       record.lit_stage = job.stage;
@@ -177,20 +168,22 @@ void Jobs::confirmed(const PlanResult& plan) {
 }
 
 void Jobs::measured(JobId id, LightState light, const std::string& why) {
-  JobRecord& record = record_of(id);
+  JobRecord& record = record_in(records_, id);
   if (!is_in_light(record.state)) {
     return;
   }
-  apply(id, record, light == LightState::lit    ? JobTrigger::measured_lit
-                : light == LightState::dark ? JobTrigger::measured_dark
-                                            : JobTrigger::measured_degraded);
+  apply(id, record,
+        light == LightState::lit    ? JobTrigger::measured_lit
+        : light == LightState::dark ? JobTrigger::measured_dark
+                                    : JobTrigger::measured_degraded);
   record.reason = light == LightState::lit ? std::string{} : why;
 }
 
-void Jobs::keep_light(JobId id) { apply(id, record_of(id), JobTrigger::light_kept); }
+void Jobs::keep_light(JobId id) { apply(id, record_in(records_, id), JobTrigger::light_kept); }
 
 void Jobs::keep_stage(const Job& lit) {
-  apply(lit.id, record_of(lit.id), lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
+  apply(lit.id, record_in(records_, lit.id),
+        lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
 }
 
 void Jobs::want_again(const PlanResult& plan) {
@@ -204,7 +197,7 @@ void Jobs::want_again(const PlanResult& plan) {
 }
 
 void Jobs::refuse(JobId id, std::string reason) {
-  JobRecord& record = record_of(id);
+  JobRecord& record = record_in(records_, id);
   apply(id, record, JobTrigger::refused);
   record.reason = std::move(reason);
   if (const Job* job = desired_.job(id)) {
@@ -213,7 +206,7 @@ void Jobs::refuse(JobId id, std::string reason) {
 }
 
 void Jobs::end(const Job& job) {
-  JobRecord& record = record_of(job.id);
+  JobRecord& record = record_in(records_, job.id);
   apply(job.id, record, JobTrigger::ended);
   record.reason.clear();
   record.last = last_facts_of(job);
@@ -242,7 +235,7 @@ std::optional<JobId> Jobs::keep_cycle(NodeId node, Revision revision, std::uint3
 }
 
 std::optional<std::uint32_t> Jobs::take_played_stage(JobId id) {
-  JobRecord& record = record_of(id);
+  JobRecord& record = record_in(records_, id);
   const std::size_t nodes = nodes_of(id, record, desired_).size();
   if (nodes == 0 || record.cycles_done.size() < nodes) {
     return std::nullopt;
@@ -253,21 +246,21 @@ std::optional<std::uint32_t> Jobs::take_played_stage(JobId id) {
 }
 
 void Jobs::repeat_stage(JobId id, Revision revision) {
-  JobRecord& record = record_of(id);
+  JobRecord& record = record_in(records_, id);
   ++record.stage_repeats;
   apply(id, record, JobTrigger::next_stage);
   record.revision = revision;
 }
 
 void Jobs::next_stage(JobId id, Revision revision) {
-  JobRecord& record = record_of(id);
+  JobRecord& record = record_in(records_, id);
   record.stage_repeats = 0;
   apply(id, record, JobTrigger::next_stage);
   record.revision = revision;
 }
 
 void Jobs::played_to_end(JobId id) {
-  JobRecord& record = record_of(id);
+  JobRecord& record = record_in(records_, id);
   record.stage_repeats = 0;
   apply(id, record, JobTrigger::played_to_end);
   record.reason =
@@ -284,7 +277,7 @@ void Jobs::end_attendance(const std::string& by) {
 }
 
 void Jobs::attend(JobId id, Instant until, Revision quiet_for, const std::string& by) {
-  JobRecord& record = record_of(id);
+  JobRecord& record = record_in(records_, id);
   record.attended_until = until;
   record.attended_by = by;
   record.quiet_for = std::max(record.quiet_for, quiet_for);

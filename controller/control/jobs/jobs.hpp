@@ -24,6 +24,17 @@ struct JobFacts {
   std::uint32_t stage = 0;
 };
 
+/// How long a job was wanted in this incarnation of the controller without the light of its stage, as far as anybody here
+/// knows: until a first commit confirms that light, while plans go on without the job, while some of its light is read dark,
+/// until the light of another stage is confirmed. What a job loses in the moments of a commit is in CommitReport::dark.
+struct LightlessTime {
+  std::optional<Instant> since{};  ///< it is dark now
+  Duration before{};
+
+  void follow(bool is_dark, Instant now);
+  Duration until(Instant now) const { return before + (since ? now - *since : Duration{}); }
+};
+
 /// What the Intent does not say of a job.
 struct JobRecord {
   JobState state = JobState::pending;
@@ -42,8 +53,7 @@ struct JobRecord {
   std::string attended_by{};                 ///< its principal
   Revision quiet_for;                        ///< what that launcher has let its job be dark for
   std::optional<JobFacts> last{};            ///< of a job that has gone
-  std::optional<Instant> dark_since{};       ///< it has been wanted without its light since then
-  Duration dark_before{};                    ///< and was in this incarnation, before it had its light
+  LightlessTime dark{};
 
   /// Its light was confirmed once, be it in an earlier stage or incarnation.
   bool had_light() const { return lit_stage.has_value(); }
@@ -61,11 +71,6 @@ class Jobs {
   /// Of the Intent while it is wanted, else as it was when it went.
   JobFacts facts_of(JobId id) const;
   std::uint32_t stage_of(JobId id) const;
-
-  /// How long it was wanted in this incarnation of the controller without the light of its stage, as far as anybody here knows:
-  /// until a first commit confirms that light, while plans go on without the job, while some of its light is read dark, until
-  /// the light of another stage is confirmed. What a job loses in the moments of a commit is in CommitReport::dark.
-  Duration dark_time(JobId id) const;
 
   /// `lit_since`: the revision that had lit its present stage before this incarnation; none: it is new, or none had.
   void add(JobId id, std::optional<Revision> lit_since = {});
@@ -107,9 +112,7 @@ class Jobs {
   void end_attendance(const std::string& by);
 
  private:
-  JobRecord& record_of(JobId id);
   void apply(JobId id, JobRecord& record, JobTrigger trigger);
-  void follow_light(JobId id, JobRecord& record);
 
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;

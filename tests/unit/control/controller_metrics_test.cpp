@@ -100,7 +100,7 @@ TEST_CASE("a job is dark from its submission until its light is confirmed, and w
   DesiredIntent desired;
   Jobs jobs(facts, desired);
   const auto at = [&](int s) { facts.now = Instant{seconds{s}}; };
-  const auto dark = [&] { return jobs.dark_time(JobId{1}); };
+  const auto dark = [&] { return jobs.at(JobId{1}).dark.until(facts.now); };
   at(100);
   jobs.add(JobId{1});
   desired.add_job(job_of(1));
@@ -153,8 +153,8 @@ TEST_CASE("a job keeps its light over a restart of the controller, and over a pl
   facts.now = Instant{seconds{6}};
   jobs.planned(plan);
   facts.now = Instant{seconds{8}};
-  CHECK(jobs.dark_time(JobId{1}) == Duration{});
-  CHECK(jobs.dark_time(JobId{2}) == seconds{3});
+  CHECK(jobs.at(JobId{1}).dark.until(facts.now) == Duration{});
+  CHECK(jobs.at(JobId{2}).dark.until(facts.now) == seconds{3});
 }
 
 TEST_CASE("a job's series ends with the job") {
@@ -167,12 +167,12 @@ TEST_CASE("a job's series ends with the job") {
   }
   facts.now = Instant{milliseconds{2500}};
   MetricList both;
-  add_metrics(both, jobs, desired.intent());
+  add_metrics(both, jobs, desired.intent(), facts.now);
   CHECK(value(both, "lightloom_dark_time_seconds_total", {{"job", "2"}}) == 2.5);
   jobs.end(job_of(2));
   desired.remove_job(JobId{2});
   MetricList one;
-  add_metrics(one, jobs, desired.intent());
+  add_metrics(one, jobs, desired.intent(), facts.now);
   CHECK(find(one, "lightloom_dark_time_seconds_total", {{"job", "1"}}) != nullptr);
   CHECK(find(one, "lightloom_dark_time_seconds_total", {{"job", "2"}}) == nullptr);
 }

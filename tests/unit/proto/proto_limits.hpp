@@ -123,7 +123,7 @@ inline const std::vector<Range> kRanges{
     {"StandingAlarm.first_seen_wall_ns", 0, limits::kInstantNs},
     {"StandingAlarm.last_seen_wall_ns", 0, limits::kInstantNs},
     {"AuditRecord.wall_ns", 0, limits::kInstantNs},
-    {"SchedulePart.stage_number", 0, limits::kStagesPerJob},
+    {"SchedulePart.stage_number", 0, limits::kStagesPerJob - 1},
     {"CircuitReport.age_ns", -limits::kDurationNs, limits::kDurationNs},
     // The journal.
     {"LitStage.stage_number", 0, limits::kStagesPerJob - 1},

@@ -368,7 +368,7 @@ OperatorReply random_reply(Random& random) {
     case 11: {
       std::vector<SchedulePart> parts;
       for (JobSchedule& schedule : job_schedules(random)) {
-        parts.push_back({schedule.job, random.number<std::uint32_t>(0, limits::kStagesPerJob), std::move(schedule)});
+        parts.push_back({schedule.job, random.number<std::uint32_t>(0, limits::kStagesPerJob - 1), std::move(schedule)});
       }
       out.rows = std::move(parts);
       break;
