@@ -29,6 +29,17 @@ FrequencySlot nearest_slot(Frequency frequency, std::int32_t m) {
   return {static_cast<std::int32_t>((offset + half) / kGridStep.mhz), m};
 }
 
+/// Of its model; begun if it is the first device of it.
+std::size_t index_for(const Device& device, std::vector<DriverFigures>& figures) {
+  const auto known = std::ranges::find_if(
+      figures, [&](const DriverFigures& each) { return each.like->role == device.role && each.like->model == device.model; });
+  if (known != figures.end()) {
+    return static_cast<std::size_t>(known - figures.begin());
+  }
+  figures.push_back({&device});
+  return figures.size() - 1;
+}
+
 }  // namespace
 
 DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers)
@@ -41,19 +52,8 @@ DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std:
     units_[i].device = &fabric_->device(devices[i]);
     units_[i].steers = fabric_->steers_others[devices[i].value];
     units_[i].driver = std::move(drivers[i]);
-    units_[i].figures = figures_of(*units_[i].device);
+    units_[i].figures = index_for(*units_[i].device, figures_);
   }
-}
-
-std::size_t DeviceUnits::figures_of(const Device& device) {
-  const auto known = std::ranges::find_if(figures_, [&](const DriverFigures& figures) {
-    return figures.like->role == device.role && figures.like->model == device.model;
-  });
-  if (known != figures_.end()) {
-    return static_cast<std::size_t>(known - figures_.begin());
-  }
-  figures_.push_back({&device});
-  return figures_.size() - 1;
 }
 
 std::uint64_t DeviceUnits::writes() const {

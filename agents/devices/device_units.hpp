@@ -96,7 +96,6 @@ class DeviceUnits {
   void pump(StepContext context, std::size_t index, const BusReply* reply);
   void judge(StepContext context, std::size_t index);
   void hand_out(StepContext context, DeviceUnit& unit, Transaction transaction);
-  std::size_t figures_of(const Device& device);
 
   std::shared_ptr<const Fabric> fabric_;
   std::vector<DeviceUnit> units_;
