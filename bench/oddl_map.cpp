@@ -9,8 +9,8 @@
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/oddl/schedule.hpp"
 #include "controller/architectures/registry.hpp"
-#include "controller/schedule/estimate.hpp"
 #include "controller/plan/pipeline.hpp"
+#include "controller/schedule/estimate.hpp"
 #include "controller/schedule/placement.hpp"
 
 namespace {

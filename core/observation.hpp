@@ -45,7 +45,8 @@ struct CircuitSwitchObservation {
   bool operator==(const CircuitSwitchObservation&) const = default;
 };
 
-using Reading = OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation, CircuitSwitchObservation>;
+using Reading =
+    OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation, CircuitSwitchObservation>;
 
 struct Observation {
   DeviceId device;

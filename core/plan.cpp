@@ -25,7 +25,8 @@ std::uint32_t switches_moved_by(const Plan& plan) {
   for (const NodePlan& node : plan.nodes) {
     count += static_cast<std::uint32_t>(std::count_if(node.devices.begin(), node.devices.end(), [](const DevicePlan& device) {
       const Setpoint& setpoint = device.timeline.front().setpoint;
-      return device.touched && (std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) || std::holds_alternative<CircuitSwitchSetpoint>(setpoint));
+      return device.touched && (std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ||
+                                std::holds_alternative<CircuitSwitchSetpoint>(setpoint));
     }));
   }
   return count;

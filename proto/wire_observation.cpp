@@ -40,11 +40,11 @@ static loom::Reading reading_from_wire(Check& check, const Observation& in) {
     case Observation::kHeater:
       return from_wire(check, in.heater());
     case Observation::kWss:
-      return loom::WavelengthSwitchObservation{rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes),
-                                  in.wss().settled()};
+      return loom::WavelengthSwitchObservation{
+          rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes), in.wss().settled()};
     case Observation::kOcs:
       return loom::CircuitSwitchObservation{rows_from_wire<loom::CrossConnect>(check, "connects", in.ocs().connects(), 0x10000),
-                                  in.ocs().settled()};
+                                            in.ocs().settled()};
     case Observation::READING_NOT_SET:
       break;
   }

@@ -53,7 +53,8 @@ loom::Setpoint from_wire(Check& check, const Setpoint& in) {
       return heater;
     }
     case Setpoint::kWss: {
-      loom::WavelengthSwitchSetpoint wss{rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes)};
+      loom::WavelengthSwitchSetpoint wss{
+          rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes)};
       check.ascending("routes", wss.routes, [](const loom::WssRoute& route) { return std::pair{route.slot.n, route.input}; });
       return wss;
     }

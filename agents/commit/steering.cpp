@@ -112,10 +112,12 @@ std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePla
 
 std::optional<std::string> unexpected(const Fabric& fabric, const DevicePlan& plan, const Reading& reading) {
   const Setpoint& target = plan.timeline.front().setpoint;
-  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading); wss && std::holds_alternative<WavelengthSwitchSetpoint>(target)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading);
+      wss && std::holds_alternative<WavelengthSwitchSetpoint>(target)) {
     return unexpected_row<WavelengthSwitchSetpoint>(plan, wss->routes);
   }
-  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading); ocs && std::holds_alternative<CircuitSwitchSetpoint>(target)) {
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading);
+      ocs && std::holds_alternative<CircuitSwitchSetpoint>(target)) {
     return unexpected_row<CircuitSwitchSetpoint>(plan, ocs->connects);
   }
   if (const auto* bank = std::get_if<FilterObservation>(&reading); bank && std::holds_alternative<FilterSetpoint>(target)) {

@@ -66,11 +66,11 @@ class SoftwareExecutor final : public GrantExecutor {
   };
   struct Laser {
     std::size_t unit = 0;
-    std::vector<Colour> colours;                ///< ascending destination
-    const TransmitterSetpoint* wanted = nullptr;      ///< of the row that the table has lit; null: dark
-    std::optional<Instant> lit_from = {};       ///< proven, of that row
-    std::vector<RowEnded> awaiting_proof = {};  ///< over, and not yet proven dark
-    std::optional<NodeId> ahead = {};           ///< wished for, and not yet proven
+    std::vector<Colour> colours;                  ///< ascending destination
+    const TransmitterSetpoint* wanted = nullptr;  ///< of the row that the table has lit; null: dark
+    std::optional<Instant> lit_from = {};         ///< proven, of that row
+    std::vector<RowEnded> awaiting_proof = {};    ///< over, and not yet proven dark
+    std::optional<NodeId> ahead = {};             ///< wished for, and not yet proven
   };
   const TransmitterSetpoint* colour_of(const Laser& laser, NodeId destination) const;
   void handle(StepContext context, const LaserCommand& order);

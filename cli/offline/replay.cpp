@@ -103,7 +103,8 @@ int replay_recording(const Globals& globals, const ReplayCommand& order) {
   }
   if (const auto& divergence = verdict->divergence) {
     complain("event " + std::to_string(divergence->event) + " (" + divergence->kind + ", incarnation " +
-                 std::to_string(divergence->incarnation) + ") was answered otherwise than live: here with " + answers_of(*divergence),
+                 std::to_string(divergence->incarnation) + ") was answered otherwise than live: here with " +
+                 answers_of(*divergence),
              "loom sim replay with the build that recorded the tape");
     return kFailed;
   }

@@ -59,7 +59,8 @@ Setpoint idle_of(const Setpoint& setpoint) {
   if (std::holds_alternative<FilterSetpoint>(setpoint)) {
     return FilterSetpoint{};
   }
-  return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? Setpoint{WavelengthSwitchSetpoint{}} : Setpoint{CircuitSwitchSetpoint{}};
+  return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? Setpoint{WavelengthSwitchSetpoint{}}
+                                                                    : Setpoint{CircuitSwitchSetpoint{}};
 }
 
 void say_what_changes(const Fabric& fabric, const Plan* base, NodePlan& node, Plan& plan) {

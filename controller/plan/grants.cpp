@@ -50,7 +50,8 @@ GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& cir
   return timings;
 }
 
-TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const TransmitterSetpoint& light, Duration offset) {
+TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const TransmitterSetpoint& light,
+                               Duration offset) {
   const auto& transmitter = std::get<Transmitter>(fabric.element(circuit.transmitter).kind);
   const auto& receiver = std::get<Receiver>(fabric.element(circuit.receiver).kind);
   const Duration guard = transmitter.retune_max + transmitter.blank_max + transmitter.control_max + receiver.acquisition_max;

@@ -135,7 +135,8 @@ class Lowering {
  private:
   Result<void> hold_wires() {
     for (const SwitchWire& wire : request_.schedule.wires) {
-      const bool is_switch = wire.device.value < fabric_.devices.size() && fabric_.device(wire.device).role == DeviceRole::circuit_switch;
+      const bool is_switch =
+          wire.device.value < fabric_.devices.size() && fabric_.device(wire.device).role == DeviceRole::circuit_switch;
       const ElementId element = is_switch ? fabric_.device(wire.device).elements[0] : ElementId{};
       if (!is_switch || wire.input >= fabric_.element(element).inputs || wire.output >= fabric_.element(element).outputs) {
         return fail(ErrorCode::out_of_range, "device " + std::to_string(wire.device.value) +

@@ -252,7 +252,8 @@ template <>
 struct RowFields<SchedulePart> {
   static constexpr ListName kList{Noun::schedules, "schedules", "parts", "schedule parts", "schedules of jobs"};
   static constexpr auto kFields =
-      std::tuple{field(&SchedulePart::job, "job_id", "job"), limited(field(&SchedulePart::stage, "stage_number", "stage"), limits::kStagesPerJob),
+      std::tuple{field(&SchedulePart::job, "job_id", "job"),
+                 limited(field(&SchedulePart::stage, "stage_number", "stage"), limits::kStagesPerJob),
                  field(&SchedulePart::part, "part", kSpread)};
 };
 

@@ -1,5 +1,5 @@
-// A job's schedule in pieces that a page of a reply has room for: who asks for the schedule that is lit gets its pieces in order
-// and puts them together again.
+// A job's schedule in pieces that a page of a reply has room for: who asks for the schedule that is lit gets its pieces in
+// order and puts them together again.
 #pragma once
 
 #include <cstdint>

@@ -136,17 +136,18 @@ void append_bank_plants(std::vector<Plant>& plants) {
 }
 
 void append_wss_plants(std::vector<Plant>& plants) {
-  plants.push_back({"route closed", DeviceRole::wavelength_switch, Drift::missing, 1, busy_wss, [](Outsider& o, World& world, DeviceId id) {
-                      const Plan& plan = world.controller().confirmed_plan()->plan;
-                      o.close_route(id, routes_of(plan, world.light().fabric(), id).front());
-                    }});
   plants.push_back(
-      {"unused route opened", DeviceRole::wavelength_switch, Drift::foreign, 0, busy_wss, [](Outsider& o, World& world, DeviceId id) {
+      {"route closed", DeviceRole::wavelength_switch, Drift::missing, 1, busy_wss, [](Outsider& o, World& world, DeviceId id) {
          const Plan& plan = world.controller().confirmed_plan()->plan;
-         WssRoute route = routes_of(plan, world.light().fabric(), id).front();
-         route.slot = free_slot(plan, world.light().fabric());
-         o.open_route(id, route);
+         o.close_route(id, routes_of(plan, world.light().fabric(), id).front());
        }});
+  plants.push_back({"unused route opened", DeviceRole::wavelength_switch, Drift::foreign, 0, busy_wss,
+                    [](Outsider& o, World& world, DeviceId id) {
+                      const Plan& plan = world.controller().confirmed_plan()->plan;
+                      WssRoute route = routes_of(plan, world.light().fabric(), id).front();
+                      route.slot = free_slot(plan, world.light().fabric());
+                      o.open_route(id, route);
+                    }});
 }
 
 /// The switch of the job's second circuit.
@@ -161,30 +162,31 @@ DeviceId lit_ocs(const Plan& plan, const Fabric& fabric) {
 }
 
 void append_ocs_plants(std::vector<Plant>& plants) {
-  plants.push_back(
-      {"connection removed", DeviceRole::circuit_switch, Drift::missing, 1, lit_ocs, [](Outsider& o, World& world, DeviceId id) {
-         const Plan& plan = world.controller().confirmed_plan()->plan;
-         o.disconnect(id, connects_of(plan, world.light().fabric(), id).front());
-       }});
-  plants.push_back(
-      {"idle ports connected", DeviceRole::circuit_switch, Drift::foreign, 0, lit_ocs, [](Outsider& o, World& world, DeviceId id) {
-         const auto& connects = connects_of(world.controller().confirmed_plan()->plan, world.light().fabric(), id);
-         CrossConnect idle{0, 0};
-         const auto is_taken = [&](auto port) {
-           return std::ranges::any_of(connects, [&](CrossConnect each) { return each.*port == idle.*port; });
-         };
-         for (; is_taken(&CrossConnect::input); ++idle.input) {
-         }
-         for (; is_taken(&CrossConnect::output); ++idle.output) {
-         }
-         o.connect(id, idle);
-       }});
-  plants.push_back({"OCS power-cycled", DeviceRole::circuit_switch, Drift::missing, 8, lit_ocs, [](Outsider&, World& world, DeviceId id) {
-                      DeviceFault fault;
-                      fault.kind = DeviceFaultKind::reboot;
-                      fault.until = world.loop_now() + milliseconds{100};
-                      world.bus().inject(id, fault);
+  plants.push_back({"connection removed", DeviceRole::circuit_switch, Drift::missing, 1, lit_ocs,
+                    [](Outsider& o, World& world, DeviceId id) {
+                      const Plan& plan = world.controller().confirmed_plan()->plan;
+                      o.disconnect(id, connects_of(plan, world.light().fabric(), id).front());
                     }});
+  plants.push_back({"idle ports connected", DeviceRole::circuit_switch, Drift::foreign, 0, lit_ocs,
+                    [](Outsider& o, World& world, DeviceId id) {
+                      const auto& connects = connects_of(world.controller().confirmed_plan()->plan, world.light().fabric(), id);
+                      CrossConnect idle{0, 0};
+                      const auto is_taken = [&](auto port) {
+                        return std::ranges::any_of(connects, [&](CrossConnect each) { return each.*port == idle.*port; });
+                      };
+                      for (; is_taken(&CrossConnect::input); ++idle.input) {
+                      }
+                      for (; is_taken(&CrossConnect::output); ++idle.output) {
+                      }
+                      o.connect(id, idle);
+                    }});
+  plants.push_back(
+      {"OCS power-cycled", DeviceRole::circuit_switch, Drift::missing, 8, lit_ocs, [](Outsider&, World& world, DeviceId id) {
+         DeviceFault fault;
+         fault.kind = DeviceFaultKind::reboot;
+         fault.until = world.loop_now() + milliseconds{100};
+         world.bus().inject(id, fault);
+       }});
 }
 
 void append_silences(std::vector<Plant>& plants, DriftFabric fabric) {

@@ -49,9 +49,7 @@ constexpr std::array<Row, kScenarioFaultKinds> kTable{{
 FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceRole device) {
   for (const Row& row : kTable) {
     if (row.fault == fault) {
-      return device == DeviceRole::transmitter    ? row.laser
-             : device == DeviceRole::filter ? row.heater
-                                                 : row.wavelength_switch;
+      return device == DeviceRole::transmitter ? row.laser : device == DeviceRole::filter ? row.heater : row.wavelength_switch;
     }
   }
   return {};

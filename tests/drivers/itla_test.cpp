@@ -8,7 +8,9 @@ namespace {
 
 using itla::Register;
 
-TransmitterSetpoint laser(std::int32_t channel, bool emit, Dbm power = Dbm{0}) { return {{-272 + 16 * channel, 8}, power, emit}; }
+TransmitterSetpoint laser(std::int32_t channel, bool emit, Dbm power = Dbm{0}) {
+  return {{-272 + 16 * channel, 8}, power, emit};
+}
 Frequency frequency_of(std::int32_t channel) { return centre_of({-272 + 16 * channel, 8}); }
 
 Rig laser_rig(SimDeviceOptions options = {}) { return Rig(small_fabric(), DeviceId{0}, options); }

@@ -14,7 +14,9 @@ Rig wss_rig(const char* name = "wss-out-0", SimDeviceOptions options = {}) {
   return Rig(std::move(fabric), device, options);
 }
 
-WavelengthSwitchObservation seen(const Rig& rig) { return std::get<WavelengthSwitchObservation>(rig.driver->observe().reading); }
+WavelengthSwitchObservation seen(const Rig& rig) {
+  return std::get<WavelengthSwitchObservation>(rig.driver->observe().reading);
+}
 WssLight light(const Rig& rig, Instant at) { return std::get<WssLight>(rig.model->light(at)); }
 
 std::vector<std::string> lines(const Rig& rig, std::size_t from = 0) {

@@ -54,8 +54,9 @@ std::vector<std::string> explain(const RingAccount& account) {
 std::vector<std::string> explain(const OcsAccount& account) {
   std::vector<std::string> lines;
   lines.push_back(count_text(account.circuits, "circuit", "circuits") + " over Q = " + std::to_string(account.switches) +
-                  " switches for " + count_text(account.pairs, "pair", "pairs") + "; the most peers has " + node(account.busiest) +
-                  ", " + std::to_string(account.peers) + " (more than Q would leave a pair without any circuit)");
+                  " switches for " + count_text(account.pairs, "pair", "pairs") + "; the most peers has " +
+                  node(account.busiest) + ", " + std::to_string(account.peers) +
+                  " (more than Q would leave a pair without any circuit)");
   if (account.pairs == 0) {
     return lines;
   }

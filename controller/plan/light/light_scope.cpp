@@ -309,8 +309,8 @@ std::optional<Setpoint> found_setpoint(const Fabric& fabric, DeviceId id, const 
   const Device& device = fabric.device(id);
   if (const auto* laser = std::get_if<TransmitterObservation>(&reading); laser && device.role == DeviceRole::transmitter) {
     const auto& transmitter = std::get<Transmitter>(fabric.element(device.elements.front()).kind);
-    return TransmitterSetpoint{slot_at(transmitter, laser->frequency), laser->emitting ? laser->power : transmitter.launch_power,
-                         laser->emitting};
+    return TransmitterSetpoint{slot_at(transmitter, laser->frequency),
+                               laser->emitting ? laser->power : transmitter.launch_power, laser->emitting};
   }
   if (const auto* bank = std::get_if<FilterObservation>(&reading); bank && device.role == DeviceRole::filter) {
     if (bank->millivolts.size() < device.elements.size()) {
@@ -325,7 +325,8 @@ std::optional<Setpoint> found_setpoint(const Fabric& fabric, DeviceId id, const 
     }
     return heater;
   }
-  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading); wss && device.role == DeviceRole::wavelength_switch) {
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading);
+      wss && device.role == DeviceRole::wavelength_switch) {
     return WavelengthSwitchSetpoint{wss->routes};
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading); ocs && device.role == DeviceRole::circuit_switch) {

@@ -66,8 +66,8 @@ Finding judge_motion(bool is_ordered) {
   return is_ordered ? Finding{LightState::unknown, LightCause::moving} : Finding{LightState::dark, LightCause::not_settled};
 }
 
-Finding judge_wss(const WavelengthSwitchSetpoint& wanted, const WavelengthSwitchObservation& seen, bool is_ordered, const Hop& hop, FrequencySlot slot,
-                  const ReconcileLimits& limits) {
+Finding judge_wss(const WavelengthSwitchSetpoint& wanted, const WavelengthSwitchObservation& seen, bool is_ordered,
+                  const Hop& hop, FrequencySlot slot, const ReconcileLimits& limits) {
   const auto carries = [&](const WssRoute& route) {
     return route.slot == slot && route.input == hop.input && route.output == hop.output;
   };

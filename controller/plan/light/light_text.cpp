@@ -15,7 +15,8 @@ std::string in_gigahertz(std::int64_t mhz) {
 }
 
 /// What the cause alone does not say: readings and limits.
-std::string text_of_laser(LightCause cause, const TransmitterObservation& seen, FrequencySlot slot, const ReconcileLimits& limits) {
+std::string text_of_laser(LightCause cause, const TransmitterObservation& seen, FrequencySlot slot,
+                          const ReconcileLimits& limits) {
   const std::string off = to_string(seen.frequency) + ", off " + to_string(centre_of(slot)) + " by " +
                           in_gigahertz((seen.frequency - centre_of(slot)).mhz);
   switch (cause) {

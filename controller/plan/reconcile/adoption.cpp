@@ -118,13 +118,15 @@ Result<Setpoint> found_setpoint(const Fabric& fabric, const DevicePlan& desired,
   if (const auto* laser = std::get_if<TransmitterObservation>(&seen.reading)) {
     return found_on_laser(fabric, device, desired, *laser, drift);
   }
-  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading); wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading);
+      wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
     const auto* kept = setpoint_of<WavelengthSwitchSetpoint>(known);
     auto rows = found_rows(device, std::get<WavelengthSwitchSetpoint>(wanted).routes, wss->routes,
                            kept == nullptr ? std::vector<WssRoute>{} : kept->routes);
     return rows ? Result<Setpoint>(WavelengthSwitchSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());
   }
-  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading); ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading);
+      ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
     const auto* kept = setpoint_of<CircuitSwitchSetpoint>(known);
     auto rows = found_rows(device, std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects,
                            kept == nullptr ? std::vector<CrossConnect>{} : kept->connects);

@@ -90,16 +90,19 @@ Drift drift_of_bank(const Fabric& fabric, const Device& device, const FilterSetp
 /// Of a reading that is believed.
 Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Reading& reading, const ReconcileLimits& limits) {
   const Setpoint& wanted = plan.timeline.front().setpoint;
-  if (const auto* laser = std::get_if<TransmitterObservation>(&reading); laser && std::holds_alternative<TransmitterSetpoint>(wanted)) {
+  if (const auto* laser = std::get_if<TransmitterObservation>(&reading);
+      laser && std::holds_alternative<TransmitterSetpoint>(wanted)) {
     return drift_of_timeline(plan, *laser, limits);
   }
   if (const auto* bank = std::get_if<FilterObservation>(&reading); bank && std::holds_alternative<FilterSetpoint>(wanted)) {
     return drift_of_bank(fabric, fabric.device(plan.device), std::get<FilterSetpoint>(wanted), *bank, limits);
   }
-  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading); wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading);
+      wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
     return drift_of_rows(std::get<WavelengthSwitchSetpoint>(wanted).routes, wss->routes);
   }
-  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading); ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading);
+      ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
     return drift_of_rows(std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects);
   }
   return Drift::stale;  // no reading yet, or one of another kind of device

@@ -76,7 +76,8 @@ std::string describe_bank(const Fabric& fabric, const Device& device, const Filt
   return count > 1 ? text + "; and " + std::to_string(count - 1) + " more channels" : text;
 }
 
-std::string describe_laser(const DevicePlan& plan, const TransmitterObservation& seen, Drift drift, const ReconcileLimits& limits) {
+std::string describe_laser(const DevicePlan& plan, const TransmitterObservation& seen, Drift drift,
+                           const ReconcileLimits& limits) {
   const auto& wanted = std::get<TransmitterSetpoint>(plan.timeline.front().setpoint);
   std::string text =
       "desired " + describe(wanted) +
@@ -104,10 +105,12 @@ std::string describe_reading(const Fabric& fabric, const DevicePlan& plan, const
       bank && std::holds_alternative<FilterSetpoint>(wanted)) {
     return describe_bank(fabric, fabric.device(plan.device), std::get<FilterSetpoint>(wanted), *bank, limits);
   }
-  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading); wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
+  if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading);
+      wss && std::holds_alternative<WavelengthSwitchSetpoint>(wanted)) {
     return describe_rows(std::get<WavelengthSwitchSetpoint>(wanted).routes, wss->routes);
   }
-  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading); ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
+  if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading);
+      ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
     return describe_rows(std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects);
   }
   return "no reading of its kind";

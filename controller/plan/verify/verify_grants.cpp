@@ -45,7 +45,8 @@ class GrantRules {
              std::to_string(longest.count()) + " ns");
     }
     for (const AllowedWavelength& wavelength : map.wavelengths) {
-      if (wavelength.laser.value >= fabric_.devices.size() || fabric_.device(wavelength.laser).role != DeviceRole::transmitter) {
+      if (wavelength.laser.value >= fabric_.devices.size() ||
+          fabric_.device(wavelength.laser).role != DeviceRole::transmitter) {
         refuse(name(slice.node) + ": its table names device " + std::to_string(wavelength.laser.value) + ", which is no laser");
         continue;
       }

@@ -68,8 +68,8 @@ struct Settings {
   Settings(const Fabric& fabric, const Plan& plan);
   std::vector<const DevicePlan*> devices;            ///< by device
   std::vector<Source> sources;                       ///< every transmitter with a device, ascending element
-  std::vector<const WavelengthSwitchSetpoint*> wss;               ///< by element
-  std::vector<const CircuitSwitchSetpoint*> ocs;               ///< by element
+  std::vector<const WavelengthSwitchSetpoint*> wss;  ///< by element
+  std::vector<const CircuitSwitchSetpoint*> ocs;     ///< by element
   std::vector<std::optional<Frequency>> resonances;  ///< by element; nothing = parked
   std::vector<bool> by_hand;                         ///< by element: a transmitter that an operator set, may serve no circuit
 };

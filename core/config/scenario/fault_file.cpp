@@ -71,7 +71,8 @@ class FaultReader {
       map.error("kind", "kind: '" + place_.fabric->device(fault.device).name +
                             "' is a switch; expected a laser or a heater bank to detune");
     }
-    if (fault.kind == ScenarioFaultKind::misroute && role != DeviceRole::wavelength_switch && role != DeviceRole::circuit_switch) {
+    if (fault.kind == ScenarioFaultKind::misroute && role != DeviceRole::wavelength_switch &&
+        role != DeviceRole::circuit_switch) {
       map.error("kind", "kind: '" + place_.fabric->device(fault.device).name + "' is no switch; expected a WSS or an OCS");
     }
   }

@@ -401,7 +401,8 @@ TEST_CASE("light_of_a_plan_that_another_controller_had_decided_is_lawful_until_t
 
 TEST_CASE("what_a_fault_explains_follows_from_its_kind_and_its_device") {
   using Kind = ScenarioFaultKind;
-  for (const DeviceRole device : {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch, DeviceRole::circuit_switch}) {
+  for (const DeviceRole device :
+       {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch, DeviceRole::circuit_switch}) {
     const RuleSet late =
         device == DeviceRole::transmitter ? rule_set({SafetyRule::interlock}) : 0;  // dark as late as it answers
     CHECK(excuse_for(Kind::late, device).rules == late);

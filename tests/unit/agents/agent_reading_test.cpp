@@ -114,7 +114,8 @@ TEST_CASE("a switch may hold rows of what it held and of what it shall hold, and
   CHECK(found(plan, CircuitSwitchObservation{{{0, 1}, {2, 2}}, true}).empty());
   CHECK(found(plan, CircuitSwitchObservation{{{0, 3}, {2, 2}}, true}).empty());
   CHECK(found(plan, CircuitSwitchObservation{{{2, 2}}, false}).empty());  // on its way
-  CHECK(found(plan, CircuitSwitchObservation{{{0, 4}, {2, 2}}, true}) == "holds input 0 to output 4, which nobody expects there");
+  CHECK(found(plan, CircuitSwitchObservation{{{0, 4}, {2, 2}}, true}) ==
+        "holds input 0 to output 4, which nobody expects there");
   CHECK(found(plan, CircuitSwitchObservation{{{0, 1}}, true}) == "has lost input 2 to output 2");
   const WssRoute stays{kSlot, 0, 1, Db{0}};
   const WssRoute goes{{32, 8}, 0, 1, Db{0}};
@@ -127,7 +128,8 @@ TEST_CASE("a switch may hold rows of what it held and of what it shall hold, and
 TEST_CASE("what a switch shall hold is expected though nothing else was, and a state of another kind expects nothing") {
   const DevicePlan plan = share(CircuitSwitchSetpoint{{{0, 1}}}, {CircuitSwitchSetpoint{}});
   CHECK(found(plan, CircuitSwitchObservation{{{0, 1}}, true}).empty());
-  CHECK_THAT(found(share(CircuitSwitchSetpoint{}, {FilterSetpoint{}}), CircuitSwitchObservation{{{0, 1}}, true}), Catch::StartsWith("holds"));
+  CHECK_THAT(found(share(CircuitSwitchSetpoint{}, {FilterSetpoint{}}), CircuitSwitchObservation{{{0, 1}}, true}),
+             Catch::StartsWith("holds"));
 }
 
 TEST_CASE("a ring stands as one of the states that its bank may hold, or nobody expects it there") {

@@ -232,7 +232,8 @@ TEST_CASE("sums_of_time_stay_in_range_and_periods_do_not_drift") {
 }
 
 TEST_CASE("noise_of_a_power_meter_is_no_news_but_lost_light_is") {
-  Observation before{DeviceId{1}, DeviceHealth::ready, {}, TransmitterObservation{{193'100'000}, Dbm{-3}, true, true, 0, 0}, {}};
+  Observation before{
+      DeviceId{1}, DeviceHealth::ready, {}, TransmitterObservation{{193'100'000}, Dbm{-3}, true, true, 0, 0}, {}};
   Observation after = before;
   std::get<TransmitterObservation>(after.reading).power = Dbm{5};
   CHECK_FALSE(is_news(before, after));

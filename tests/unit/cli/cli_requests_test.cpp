@@ -124,7 +124,8 @@ TEST_CASE("one word of device set changes one thing of the setpoint") {
   CHECK(std::get<FilterSetpoint>(*heated) == FilterSetpoint{{{2, Frequency{193'050'000}}}});
   DeviceReport wss = laser();
   wss.desired = WavelengthSwitchSetpoint{};
-  CHECK(std::get<WavelengthSwitchSetpoint>(*setpoint_of(wss, {"route=-16/8:0-3"})).routes == std::vector{WssRoute{{-16, 8}, 0, 3, Db{0}}});
+  CHECK(std::get<WavelengthSwitchSetpoint>(*setpoint_of(wss, {"route=-16/8:0-3"})).routes ==
+        std::vector{WssRoute{{-16, 8}, 0, 3, Db{0}}});
   DeviceReport ocs = laser();
   ocs.desired = CircuitSwitchSetpoint{};
   CHECK(std::get<CircuitSwitchSetpoint>(*setpoint_of(ocs, {"connect=2-5"})).connects == std::vector{CrossConnect{2, 5}});

@@ -81,8 +81,8 @@ TEST_CASE("a plan beside which something was found names its agent and touches n
   Lab lab;
   const DeviceId laser = lab.idle_laser();
   const Transmitter& transmitter = lab.transmitter(laser);
-  const auto adopted =
-      lab.adopt(laser, TransmitterObservation{centre_of(transmitter.channels.slot(5)), transmitter.launch_power, true, true, 0, 0});
+  const auto adopted = lab.adopt(
+      laser, TransmitterObservation{centre_of(transmitter.channels.slot(5)), transmitter.launch_power, true, true, 0, 0});
   REQUIRE(adopted);
   const auto made = lab.plan_with(*adopted);
   REQUIRE(made);
@@ -119,8 +119,8 @@ TEST_CASE("an adoption that is cleared gives the device back to the plan") {
   Lab lab;
   const DeviceId laser = lab.idle_laser();
   const Transmitter& transmitter = lab.transmitter(laser);
-  const auto adopted =
-      lab.adopt(laser, TransmitterObservation{centre_of(transmitter.channels.slot(5)), transmitter.launch_power, true, true, 0, 0});
+  const auto adopted = lab.adopt(
+      laser, TransmitterObservation{centre_of(transmitter.channels.slot(5)), transmitter.launch_power, true, true, 0, 0});
   REQUIRE(adopted);
   const auto made = lab.plan_with(*adopted);
   REQUIRE(made);

@@ -312,7 +312,8 @@ TEST_CASE("light_that_was_observed_where_something_moves_is_proven_dark_like_any
   const auto made = lab.plan();
   REQUIRE(of(made->plan, *lab.fabric, lab.device("ocs-0")).touched);
   REQUIRE_FALSE(has(touched_lasers(*lab.fabric, made->plan), "laser-5-0"));
-  const auto& moved = std::get<CircuitSwitchSetpoint>(of(made->plan, *lab.fabric, lab.device("ocs-0")).timeline.front().setpoint);
+  const auto& moved =
+      std::get<CircuitSwitchSetpoint>(of(made->plan, *lab.fabric, lab.device("ocs-0")).timeline.front().setpoint);
   // Node 5's laser shines, though no plan says so, into a switch that is found to connect it to where a new circuit shall end.
   lab.reading<TransmitterObservation>("laser-5-0").emitting = true;
   CHECK(touched_lasers(*lab.fabric, lab.completed(*made)) ==
@@ -423,7 +424,8 @@ TEST_CASE("observed_light_is_occupied_until_it_is_proven_dark") {
   // collides.
   const auto light_of = [&](std::uint32_t node, bool may_darken) {
     const Circuit& circuit = alone->plan.circuits.front();
-    return ObservedLight{lab.device("laser-" + std::to_string(node)), TransmitterSetpoint{circuit.slot, Dbm{0}, true}, may_darken};
+    return ObservedLight{lab.device("laser-" + std::to_string(node)), TransmitterSetpoint{circuit.slot, Dbm{0}, true},
+                         may_darken};
   };
   lab.request.intent.jobs = {job_of(1, nodes(0, 3))};
   const auto made = lab.plan();
@@ -456,8 +458,8 @@ TEST_CASE("the_way_of_light_that_nobody_can_take_away_stays_as_it_is") {
     std::vector<ObservedLight> held;
     for (const Circuit& circuit : first->plan.circuits) {
       if (circuit.job == JobId{1}) {
-        held.push_back(
-            {*lab.fabric->device_of_element[circuit.transmitter.value], TransmitterSetpoint{circuit.slot, Dbm{0}, true}, false});
+        held.push_back({*lab.fabric->device_of_element[circuit.transmitter.value],
+                        TransmitterSetpoint{circuit.slot, Dbm{0}, true}, false});
       }
     }
     std::sort(held.begin(), held.end(), [](const ObservedLight& a, const ObservedLight& b) { return a.laser < b.laser; });

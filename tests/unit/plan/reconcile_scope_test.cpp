@@ -70,7 +70,8 @@ TEST_CASE("repair: a foreign row concerns light of its input or of its exit, whe
   VerifyBench bench = chain_of_two();
   bench.element("wss").inputs = 2;
   build_index(bench.fabric);
-  auto routes = bench.set<WavelengthSwitchSetpoint>("wss").routes;  // from input 0: wavelength 0 to output 1, wavelength 1 to output 0
+  auto routes =
+      bench.set<WavelengthSwitchSetpoint>("wss").routes;  // from input 0: wavelength 0 to output 1, wavelength 1 to output 0
   const auto with = [&](WssRoute foreign) {
     auto seen = routes;
     seen.push_back(foreign);

@@ -134,7 +134,8 @@ struct VerifyBench {
   Setpoint dark_setpoint(const Device& of) const {
     switch (of.role) {
       case DeviceRole::transmitter:
-        return TransmitterSetpoint{wavelength(0), std::get<Transmitter>(fabric.element(of.elements[0]).kind).launch_power, false};
+        return TransmitterSetpoint{wavelength(0), std::get<Transmitter>(fabric.element(of.elements[0]).kind).launch_power,
+                                   false};
       case DeviceRole::filter:
         return FilterSetpoint{};
       case DeviceRole::wavelength_switch:
@@ -159,7 +160,9 @@ struct VerifyBench {
   }
   std::vector<TimedSetpoint>& timeline(std::string_view device) { return device_plan(device).timeline; }
 
-  void light(std::string_view laser, std::int32_t k) { set<TransmitterSetpoint>(laser) = {wavelength(k), launch_of(laser), true}; }
+  void light(std::string_view laser, std::int32_t k) {
+    set<TransmitterSetpoint>(laser) = {wavelength(k), launch_of(laser), true};
+  }
   Dbm launch_of(std::string_view laser) {
     return std::get<Transmitter>(fabric.element(fabric.device(device_plan(laser).device).elements[0]).kind).launch_power;
   }

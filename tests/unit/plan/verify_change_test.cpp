@@ -404,7 +404,8 @@ TEST_CASE("verify: the way of lit light is followed through panels, circuit swit
   beside.declare();
   CHECK(beside.verdict() == Texts{});
   VerifyBench unwired = confirmed_line();
-  unwired.set<WavelengthSwitchSetpoint>("beside").routes = {{wavelength(0), 0, 0, Db{0}}};  // behind the panel's output that is not wired
+  unwired.set<WavelengthSwitchSetpoint>("beside").routes = {
+      {wavelength(0), 0, 0, Db{0}}};  // behind the panel's output that is not wired
   unwired.declare();
   CHECK(unwired.verdict() == Texts{});
   VerifyBench other_input = confirmed_line();

@@ -123,7 +123,7 @@ TEST_CASE("verify: a leak stops at a WSS that routes nothing of its wavelength f
   bench.declare();
   CHECK(bench.verdict() == Texts{});  // wavelength 0 at input 1 of the second meets no route
   bench.set<WavelengthSwitchSetpoint>("second").routes.insert(bench.set<WavelengthSwitchSetpoint>("second").routes.begin() + 1,
-                                                 {wavelength(0), 1, 1, Db{0}});
+                                                              {wavelength(0), 1, 1, Db{0}});
   bench.declare();
   CHECK(bench.verdict() == crosstalk_at({"rx-1"}, "-9.99"));  // 10 dB, and what leaks through both
 }

@@ -36,7 +36,9 @@ TEST_CASE("verify: every loss on the way counts") {
 }
 
 TEST_CASE("verify: each timeslot's light is weighed") {
-  const auto with = [](VerifyBench& bench, int centi) { bench.set<WavelengthSwitchSetpoint>("wss").routes[1].attenuation = Db{centi}; };
+  const auto with = [](VerifyBench& bench, int centi) {
+    bench.set<WavelengthSwitchSetpoint>("wss").routes[1].attenuation = Db{centi};
+  };
   check_border(chain_in_timeslots(), with, 400, 401, {"link_budget: rx-0 receives -10.01 dBm, allowed -10.00 dBm to 4.00 dBm"});
 }
 

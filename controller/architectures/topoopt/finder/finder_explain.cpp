@@ -52,7 +52,8 @@ void explain_split(const FinderAccount& account, const FinderOptions& options, s
   }
 }
 
-void explain_rings(const FinderAccount& account, const FinderOptions& options, std::uint32_t nodes, std::vector<std::string>& lines) {
+void explain_rings(const FinderAccount& account, const FinderOptions& options, std::uint32_t nodes,
+                   std::vector<std::string>& lines) {
   for (const RingAccountOfSize& rings : account.rings) {
     const std::uint32_t stride = nodes / rings.size;
     std::string text = "rings of " + std::to_string(rings.size) + ": traffic " + number_text(rings.traffic) + ", " +
@@ -94,7 +95,8 @@ void explain_rounds(const FinderAccount& account, const FinderOptions& options, 
 
 }  // namespace
 
-std::vector<std::string> explain(const FinderAccount& account, const FinderOptions& options, std::uint32_t nodes, BitRate link) {
+std::vector<std::string> explain(const FinderAccount& account, const FinderOptions& options, std::uint32_t nodes,
+                                 BitRate link) {
   std::vector<std::string> lines;
   explain_split(account, options, lines);
   explain_rings(account, options, nodes, lines);
