@@ -40,7 +40,7 @@ struct AgentCounters {
   std::uint64_t stale_term = 0;       ///< words of a fenced controller
   std::uint64_t misdirected = 0;      ///< words for another node or from somebody else than the controller
   std::uint64_t refused = 0;          ///< by the transport, or because they did not decode
-  std::uint64_t implausible = 0;      ///< words of a controller that no honest one says
+  std::uint64_t implausible = 0;      ///< messages of a controller that no honest one sends
   std::uint64_t unexpected = 0;       ///< lawful messages that no agent expects
   std::uint64_t foreign_replies = 0;  ///< bus replies to no transaction of ours
 };

@@ -1,4 +1,4 @@
-// Voice: puts an agent's words into envelopes. It stamps term, node and clock; it never decides what is said.
+// EnvelopeSender: puts an agent's messages into envelopes. It stamps term, node and clock; it never decides what is sent.
 #pragma once
 
 #include <string>

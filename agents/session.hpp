@@ -58,7 +58,7 @@ class Session {
   void hurry(StepContext context);
   void welcome(StepContext context, Duration heartbeat_interval);
   void unwelcome(StepContext context);
-  /// Any lawful word of the controller.
+  /// Any lawful message of the controller.
   void received(Instant now) { received_at_ = now; }
   /// The controller is another one than before: it has to be greeted.
   void newer_term(StepContext context);

@@ -13,7 +13,7 @@
 namespace loom {
 
 struct AuditRecord {
-  std::uint64_t number = 0;  ///< 1, 2, ... over all lives of one journal
+  std::uint64_t number = 0;  ///< 1, 2, ... over all incarnations of one journal
   WallTime at{};             ///< of its arrival, for people's eyes only
   std::string principal;     ///< whose key; "controller" for what it did by itself
   Role role = Role::viewer;

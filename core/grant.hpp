@@ -27,7 +27,7 @@ struct StreamId {
   auto operator<=>(const StreamId&) const = default;
 };
 
-/// Names one grant: sequences rise within an arbiter's life, epochs with every life. Epoch 0 is nobody's.
+/// Names one grant: sequences rise within an arbiter's incarnation, epochs with every one. Epoch 0 is nobody's.
 struct GrantKey {
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;

@@ -25,7 +25,7 @@ using BusId = Id<struct BusTag>;
 using FibreId = Id<struct FibreTag>;
 /// A training run with resources of its own; given by the controller, never reused.
 using JobId = Id<struct JobTag, std::uint64_t>;
-/// A circuit, unique within a controller's life: equal id means untouched light.
+/// A circuit, unique within a controller's incarnation: equal id means untouched light.
 using CircuitId = Id<struct CircuitTag, std::uint64_t>;
 /// One numbered version of the plan; 0 is "nothing was ever applied".
 using Revision = Id<struct RevisionTag, std::uint64_t>;
@@ -36,7 +36,7 @@ using ClockId = Id<struct ClockTag, std::uint64_t>;
 using TransactionId = Id<struct TransactionTag, std::uint64_t>;
 using TimerId = Id<struct TimerTag, std::uint64_t>;
 using RequestId = Id<struct RequestTag, std::uint64_t>;
-/// An alarm that stands at the controller; given when it is first raised, never reused in one life.
+/// An alarm that stands at the controller; given when it is first raised, never reused in one incarnation.
 using AlarmId = Id<struct AlarmTag, std::uint64_t>;
 
 inline constexpr ClockId kTaiClock{1};

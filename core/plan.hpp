@@ -104,7 +104,8 @@ struct NodePlan {
   std::uint32_t cycles = 1;         ///< 0 = until the next revision
   std::vector<DevicePlan> devices;  ///< ascending device; every device of the agent
   std::vector<CircuitEnd> ends;
-  /// Set: the timelines of the lasers that it names are palettes. Their timeslots come in any order, each only under a grant.
+  /// Set: the timelines of the lasers that it names are wavelength sets. Their timeslots come in any order, each only under a
+  /// grant.
   std::optional<GrantMap> grants{};
   bool operator==(const NodePlan&) const = default;
 };

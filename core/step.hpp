@@ -23,8 +23,8 @@ namespace loom {
 
 // --- events --------------------------------------------------------------------------------------------------------------
 
-/// The first event of a life, with what the journal kept, oldest first. The Host folds it into one SnapshotRecord while it
-/// reads (core/journal/journal_state.hpp), or none where there is nothing.
+/// The first event of an incarnation, with what the journal kept, oldest first. The Host folds it into one SnapshotRecord while
+/// it reads (core/journal/journal_state.hpp), or none where there is nothing.
 struct Started {
   std::uint64_t boot_id = 0;
   ClockId clock;
@@ -63,7 +63,7 @@ struct BusReplied {
   TransactionId transaction;
   BusReply reply;
 };
-/// Every Append effect up to and including number `count` of this life is durable.
+/// Every Append effect up to and including number `count` of this incarnation is durable.
 struct Appended {
   std::uint64_t count = 0;
   bool snapshot_due = false;  ///< the journal has grown long behind its last snapshot: append a SnapshotRecord

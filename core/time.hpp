@@ -22,7 +22,7 @@ using Duration = std::chrono::nanoseconds;
 using Instant = ControlClock::time_point;
 
 /// Tag of wall-clock time, UTC since 1970: what people read beside an event. Nobody decides by it and nobody asks for it; it is
-/// an instant plus the offset that came with the first event of a life (Started::wall_offset).
+/// an instant plus the offset that came with the first event of an incarnation (Started::wall_offset).
 struct WallClock {
   using rep = std::int64_t;
   using period = std::nano;

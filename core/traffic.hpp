@@ -52,10 +52,10 @@ struct CommunicatorTraffic {
 
 /// All that an agent knows of its node's traffic. Absolute, and said again and again: a lost one costs nothing.
 struct TrafficReport {
-  std::uint64_t number = 0;                          ///< rises in one life of the agent: one that was overtaken is old
+  std::uint64_t number = 0;                          ///< rises in one incarnation of the agent: one that was overtaken is old
   std::vector<CommunicatorTraffic> communicators{};  ///< ascending
   std::string trouble{};                             ///< why nothing may be concluded from it now; empty: it may
-  std::uint64_t refused = 0;                         ///< lines that could not be read, in this life of the agent
+  std::uint64_t refused = 0;                         ///< lines that could not be read, in this incarnation of the agent
   bool operator==(const TrafficReport&) const = default;
 };
 

@@ -88,7 +88,7 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   Timers timers_;                ///< only those that are set
   std::vector<Timers::node_type> spare_timers_;
   std::uint64_t generation_ = 0;          ///< of the timer that was set last
-  std::uint64_t durable_ = 0;             ///< appends of this life, all durable
+  std::uint64_t durable_ = 0;             ///< appends of this incarnation, all durable
   std::optional<Error> journal_failure_;  ///< since then no row is written: the journal stays a prefix of what was asked for
   std::uint64_t tail_rows_ = 0;           ///< behind the last snapshot
   std::uint64_t tail_bytes_ = 0;

@@ -27,7 +27,7 @@ class TimeSeam {
   virtual Instant now() const = 0;
   /// The clock that now() reads.
   virtual ClockId clock() const = 0;
-  /// Wall-clock time minus now(): for people's eyes, taken once at the start of a life.
+  /// Wall-clock time minus now(): for people's eyes, taken once at the start of an incarnation.
   virtual Duration wall_offset() const = 0;
   /// Runs `task` at or after `at` (in the past: as soon as possible, never from inside this call). No cancelling: callers
   /// ignore what they no longer want.

@@ -142,8 +142,8 @@ void AgentCommit::move_in_dark(StepContext context) {
 }
 
 /// It is read before it moves, so that nothing moves from where nobody expects it: whoever planned the move took away the light
-/// that meets it from where he thought that it stood. Its power may have gone since, or an earlier life moved it. What happens
-/// after this reading its driver sees: it moves nothing whose kept rows are gone.
+/// that meets it from where he thought that it stood. Its power may have gone since, or an earlier incarnation moved it. What
+/// happens after this reading its driver sees: it moves nothing whose kept rows are gone.
 bool AgentCommit::is_as_expected(StepContext context, std::size_t index) {
   const DeviceUnit& unit = units_[index];
   if (unit.polling || unit.progress == Progress::under_way) {

@@ -33,7 +33,7 @@ class Timelines {
   void advance(StepContext context);
   /// CycleDone once more, until the cap: nobody acknowledges it.
   void repeat_cycle_done(StepContext context);
-  /// A new life of the controller asks who we are: what was played to its end may not have been heard.
+  /// A new incarnation of the controller asks who we are: what was played to its end may not have been received.
   void send_again() { repeats_left_ = is_done_ ? kCycleDoneRepeats : repeats_left_; }
 
   bool plays(std::size_t unit) const { return players_[unit].playback.has_value(); }

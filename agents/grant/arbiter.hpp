@@ -1,6 +1,7 @@
 // ReceiverArbiter: grants the windows of one receive wavelength, oldest request first, the shortest of equals. A window is a
 // lease that ends by itself, so a lost word or a dead peer costs time and never light upon light; a restarted arbiter grants
-// nothing before every lease of its former life has run out. It never sees a clock or another arbiter. oddl (reconstruction).
+// nothing before every lease of its former incarnation has run out. It never sees a clock or another arbiter. oddl
+// (reconstruction).
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,13 @@ namespace loom {
 /// When a window is over whose sender says nothing more.
 enum class LeaseEnd : std::uint8_t {
   by_itself,   ///< with its lease: the sender's table goes on and darkens although its agent has died
-  by_message,  ///< only when the sender, of this life or the next, says that it is dark: a laser that a dead process had lit is
-               ///< lit
+  by_message,  ///< only when the sender, of this incarnation or the next, says that it is dark: a laser that a dead process had
+               ///< lit is lit
 };
 
 struct ArbiterOptions {
   NodeId node;              ///< whose receiver
-  std::uint64_t epoch = 1;  ///< > 0, rises with every life of this node's agent
+  std::uint64_t epoch = 1;  ///< > 0, rises with every incarnation of this node's agent
   std::uint32_t nodes = 0;  ///< sources are 0 .. nodes-1
   /// Nobody was ever granted this receiver, or a commit has proven all of its light dark: no former leases are waited for.
   /// Only whoever knows may say so; by_message nobody else may begin, since no wait is long enough.
@@ -58,13 +59,13 @@ struct ArbiterCounters {
   std::uint64_t unanswered = 0;  ///< windows that ended without a word
   std::uint64_t unreleased = 0;  ///< windows that were accepted and ended without a release
   std::uint64_t overdue = 0;     ///< by_message: windows that ended before their sender had said that it is dark
-  std::uint64_t foreign = 0;     ///< answers to no standing grant, or not from its source, or of another life of it
+  std::uint64_t foreign = 0;     ///< answers to no standing grant, or not from its source, or of another incarnation of it
   std::uint64_t unlawful = 0;    ///< requests for another receiver, or beyond a limit
 };
 
 class ReceiverArbiter {
  public:
-  /// Everything is allocated here. The first step is a GrantTick of its life; from then the old leases are waited for.
+  /// Everything is allocated here. The first step is a GrantTick of its incarnation; from then the old leases are waited for.
   explicit ReceiverArbiter(const ArbiterOptions& options);
 
   /// Returns when to step next; not later than now: at once. Real-time safe; O(sources that wait).
@@ -106,7 +107,7 @@ class ReceiverArbiter {
   void receive_accept(const StreamAccept& accept);
   void receive_refusal(Instant now, const StreamRefusal& refusal);
   void receive_release(Instant now, const StreamRelease& release);
-  /// That an answer speaks of, from this life of its sender or, without one, from any; null: counted as foreign.
+  /// That an answer speaks of, from this incarnation of its sender or, without one, from any; null: counted as foreign.
   Standing* standing_of(const GrantKey& key, const StreamId& stream, std::optional<std::uint64_t> sender_epoch);
   void close(Standing& standing, AskState state);
   void free_from(Instant now, Instant dark_at, const Standing& standing);

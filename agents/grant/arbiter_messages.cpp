@@ -105,7 +105,7 @@ void ReceiverArbiter::receive_accept(const StreamAccept& accept) {
 }
 
 void ReceiverArbiter::receive_refusal(Instant now, const StreamRefusal& refusal) {
-  // Of a later life as well: a life that refuses an old grant is dark.
+  // Of a later incarnation as well: an incarnation that refuses an old grant is dark.
   Standing* standing = standing_of(refusal.key, refusal.stream, std::nullopt);
   if (standing == nullptr) {
     return;

@@ -36,7 +36,7 @@ struct TunedAhead {
   std::uint32_t transmitter = 0;
   NodeId destination;
 };
-/// The instant that the last step returned has come, or the first step of a life.
+/// The instant that the last step returned has come, or the first step of an incarnation.
 struct GrantTick {};
 
 using GrantEvent = std::variant<GrantTick, GrantReceived, StreamOffered, RowEnded, TunedAhead>;

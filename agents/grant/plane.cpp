@@ -98,7 +98,7 @@ Result<void> check_grant_map(const GrantMap& map, NodeId node, std::uint32_t nod
 GrantPlane::GrantPlane(const EnvelopeSender& envelopes, GrantExecutor& executor, std::uint32_t nodes)
     : envelopes_(envelopes), executor_(executor), nodes_(nodes) {}
 
-// --- lives ---------------------------------------------------------------------------------------------------------------
+// --- incarnations --------------------------------------------------------------------------------------------------------
 
 void GrantPlane::reset() {
   sender_.reset();

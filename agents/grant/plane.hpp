@@ -22,7 +22,7 @@ namespace loom {
 struct GrantTimes {
   StreamId stream;
   Instant asked{};            ///< first request with its number
-  Instant received = kNever;  ///< first word of the arbiter about it: queued, or the grant itself
+  Instant received = kNever;  ///< first message of the arbiter about it: queued, or the grant itself
   Instant granted{};          ///< the grant that was accepted
   Instant lit_from{};         ///< proven
   Instant dark_from{};        ///< ordered dark; equal to lit_from: it never lit
@@ -46,7 +46,7 @@ class GrantPlane {
   /// `nodes`: of the fabric. `executor`: outlives the plane.
   GrantPlane(const EnvelopeSender& envelopes, GrantExecutor& executor, std::uint32_t nodes);
 
-  /// The light of `plan` was laid and is proven dark: machines of a new life. plan.grants is set; its map is lawful.
+  /// The light of `plan` was routed and is proven dark: machines of a new incarnation. plan.grants is set; its map is lawful.
   void begin(StepContext context, std::shared_ptr<const NodePlan> plan);
   /// Nothing is granted, asked or lit any more; somebody else darkens the lasers.
   void end();
@@ -59,7 +59,7 @@ class GrantPlane {
   void advance(StepContext context);
   /// CycleDone once more, until the cap: nobody acknowledges it.
   void repeat_done(StepContext context);
-  /// A new life of the controller asks who we are: see Timelines.
+  /// A new incarnation of the controller asks who we are: see Timelines.
   void send_again() { repeats_left_ = is_done() ? kDoneRepeats : repeats_left_; }
 
   bool is_on() const { return plan_ != nullptr; }

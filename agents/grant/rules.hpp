@@ -16,7 +16,7 @@ enum class AskState : std::uint8_t {
   granted,  ///< its window stands
   closed,   ///< served, or no longer wanted
 };
-/// A request's number against the last one of its source. A newer life of the sender is always newer.
+/// A request's number against the last one of its source. A newer incarnation of the sender is always newer.
 enum class RequestAge : std::uint8_t { older, same, newer };
 enum class RequestReaction : std::uint8_t { drop, queue, report_queued, repeat_grant };
 
@@ -37,8 +37,8 @@ constexpr RequestReaction react(AskState state, RequestAge age) {
 enum class GrantKind : std::uint8_t {
   misdirected,         ///< for another source, or not from its destination
   unlawful,            ///< a window that ends before it starts, is longer or further ahead than any lawful one; or a number
-  other_incarnation,   ///< of a life of the sender that is yet to come: forged
-  former_incarnation,  ///< of a former life of the sender
+  other_incarnation,   ///< of an incarnation of the sender that is yet to come: forged
+  former_incarnation,  ///< of a former incarnation of the sender
   former_epoch,        ///< of a former incarnation of the arbiter
   standing,            ///< accepted already
   seen,                ///< answered already, and not standing: never to be lit again

@@ -18,7 +18,7 @@ namespace loom {
 
 struct SenderOptions {
   NodeId node;
-  std::uint64_t epoch = 1;         ///< > 0, rises with every life of this node's agent
+  std::uint64_t epoch = 1;         ///< > 0, rises with every incarnation of this node's agent
   std::uint32_t nodes = 0;         ///< destinations are 0 .. nodes-1
   std::uint32_t transmitters = 1;  ///< k
   std::uint32_t streams_max = 1024;
@@ -44,7 +44,7 @@ struct SenderCounters {
 
 class StreamSender {
  public:
-  /// Everything is allocated here. The first step is a GrantTick of its life; its transmitters are dark before it.
+  /// Everything is allocated here. The first step is a GrantTick of its incarnation; its transmitters are dark before it.
   explicit StreamSender(const SenderOptions& options);
 
   /// Returns when to step next; not later than now: at once. Real-time safe; O(destinations that are asked + k).

@@ -230,7 +230,7 @@ class Attendance {
     }
   }
 
-  /// A controller that is away leaves the light as it is; its next life may be elsewhere.
+  /// A controller that is away leaves the light as it is; its next incarnation may be elsewhere.
   void lose(const Error& error) {
     if (!is_lost_) {
       print_note("  " + error.message + "; agents keep the light as it is, waiting for the controller");

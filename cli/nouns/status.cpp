@@ -42,8 +42,8 @@ std::string text_of(const StatusReport& status) {
                     " detuned, " + number(drift.dim) + " dim, " + number(drift.stale) + " stale");
   line("alarms", number(status.alarms) + (status.alarms > 0 ? " (loom alarm list)" : ""));
   if (status.awaiting_confirm.value != 0) {
-    line("on trial", "revision " + number(status.awaiting_confirm.value) + " returns in " + text_of(status.confirm_left) +
-                         " (loom schedule confirm)");
+    line("tentative", "revision " + number(status.awaiting_confirm.value) + " returns in " + text_of(status.confirm_left) +
+                          " (loom schedule confirm)");
   }
   if (const std::string refused = refusals_word(status.refusals); !refused.empty()) {
     line("refused", refused + " (since the controller's start)");

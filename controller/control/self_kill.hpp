@@ -14,8 +14,8 @@ namespace loom {
 using ControllerStep = std::function<void(Instant now, const Event& event, EffectSink& sink)>;
 
 /// A step of m effects has m + 1 kill points: before each effect, and behind the last. Counting begins with the step that hears
-/// the first order of this life to submit or cancel a job; every step after it counts, whatever it hears. The step at `point`
-/// keeps only the effects before it; then `die` is told where that was, and no event reaches `step` any more.
+/// the first order of this incarnation to submit or cancel a job; every step after it counts, whatever it hears. The step at
+/// `point` keeps only the effects before it; then `die` is told where that was, and no event reaches `step` any more.
 ControllerStep cut_at_kill_point(ControllerStep step, std::uint64_t point, std::function<void(std::string place)> die);
 
 }  // namespace loom

@@ -15,7 +15,7 @@ enum class AgentSessionTrigger : std::uint8_t { hello, word, short_silence, long
 enum class AgentSessionAction : std::uint8_t {
   none,
   welcome,       ///< answer the hello
-  demand_hello,  ///< somebody speaks whom this life of the controller never greeted
+  demand_hello,  ///< somebody speaks whom this incarnation of the controller never greeted
   report_dead,   ///< alarm
 };
 
@@ -45,7 +45,7 @@ class AgentSession {
   OwnLatch own_latch;               ///< that the agent has closed by itself
   std::uint64_t rearmed_latch = 0;  ///< the own latch that an operator's last rearm knew of, and lifts
   bool is_reported_dark = false;    ///< by an operator, since nobody can hear it
-  Instant greeted_at{};             ///< first hello of this life of the agent
+  Instant greeted_at{};             ///< first hello of this incarnation of the agent
   bool is_unknown = false;          ///< it holds a revision that the journal does not know
   bool lacks_plan = false;          ///< it started again: it shall have the confirmed plan once its devices have been read
   std::uint32_t restores = 0;       ///< attempts at that

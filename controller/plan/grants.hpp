@@ -25,8 +25,8 @@ std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Sta
 bool is_same_but_routed_by(const GrantMap& a, const GrantMap& b);
 
 /// A commit that touches one laser of a job under grants, or gives one of its nodes its plan anew, lays the light of the whole
-/// job anew: all of it goes dark and every arbiter of the job begins a new life. `restored`: nodes whose agent has forgotten
-/// its plan. `plan`: widened accordingly.
+/// job anew: all of it goes dark and every arbiter of the job begins a new incarnation. `restored`: nodes whose agent has
+/// forgotten its plan. `plan`: widened accordingly.
 void reroute_touched_grants(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan);
 
 }  // namespace loom

@@ -81,7 +81,7 @@ void enter_lit(ArenaBuilder& builder, const Architecture& architecture, const Fa
     }
   }
   builder.assume(
-      std::string(architecture.name) +
+      label_of(architecture.name, architecture.qualifier) +
       ": planned by its own scheduler, alone on the fabric, as it would be lit; the controller's own time is not counted");
   builder.entry.predicted = std::move(alone->prediction);
 }

@@ -11,7 +11,7 @@ namespace loom {
 /// Folds one more record into what those before it said. A SnapshotRecord replaces everything.
 void apply(SnapshotRecord& state, Record record);
 
-/// What an earlier life left: all records of a journal, oldest first.
+/// What an earlier incarnation left: all records of a journal, oldest first.
 SnapshotRecord state_of(const std::vector<Record>& records);
 
 /// Null: that revision was never confirmed, or is no longer kept.

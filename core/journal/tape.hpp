@@ -12,13 +12,13 @@
 
 namespace loom {
 
-/// Begins a life of the machine on the tape, or goes on with it in another segment.
+/// Begins an incarnation of the machine on the tape, or goes on with it in another segment.
 struct TapeHead {
   std::string software;
   std::string scenario;             ///< path, as the daemon was given it
   std::uint64_t setup_digest = 0;   ///< of the fabric and the algorithm, see setup_digest()
-  std::uint32_t part = 0;           ///< 0: a life begins; else which segment of its life this is
-  std::uint64_t events_before = 0;  ///< of this life, in its earlier parts
+  std::uint32_t part = 0;           ///< 0: an incarnation begins; else which segment of its incarnation this is
+  std::uint64_t events_before = 0;  ///< of this incarnation, in its earlier parts
   bool operator==(const TapeHead&) const = default;
 };
 

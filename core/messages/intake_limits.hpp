@@ -46,7 +46,7 @@ inline constexpr std::uint32_t kUnderflows = 1U << 24;
 inline constexpr std::int64_t kOvertakenNs = 5'000'000'000;
 /// Alarms that one agent may have standing at the controller; its oldest make room.
 inline constexpr std::size_t kAlarmsPerNode = 32;
-/// How far ahead of now a granted window may begin: behind one that stands, and one of a life before.
+/// How far ahead of now a granted window may begin: behind one that stands, and one of an incarnation before.
 inline constexpr std::int64_t kGrantAheadNs = 2 * kGrantWindowNs;
 /// Requests of one sender to one receiver that may have been lost since the last one that came.
 inline constexpr std::uint64_t kGrantRequestJump = 1ULL << 20;
@@ -79,7 +79,7 @@ inline constexpr std::uint32_t kRefusalsAnswered = 200;
 inline constexpr std::size_t kConnectionsPerKey = 64;
 /// Of one operator's key: each job's launcher has one.
 inline constexpr std::size_t kOperatorConnections = 1'024;
-/// Plans on trial that wait or are being made: dry runs and diffs of one principal, its orders, and those of all.
+/// Tentative plans that wait or are being made: dry runs and diffs of one principal, its orders, and those of all.
 inline constexpr std::size_t kDryRunsPerPrincipal = 4;
 inline constexpr std::size_t kOrdersPerPrincipal = 64;
 inline constexpr std::size_t kTentativePlans = 256;

@@ -2,67 +2,78 @@
 #include "core/messages/schedule_part.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kPieces = 512;  ///< circuits, streams or routes of one part, unless one timeslot has more
 
-SchedulePart stage_part(const JobSchedule& schedule, std::uint32_t number) {
-  SchedulePart part{schedule.job, number, {}};
-  part.part.job = schedule.job;
-  const Stage& stage = schedule.stages[number];
-  part.part.stages.push_back({{}, stage.cycles, stage.transmit, {}});
-  return part;
+void cut(ScheduleCut::Of of, std::uint32_t stage, std::size_t count, std::vector<ScheduleCut>& cuts) {
+  for (std::size_t first = 0; first < count; first += kPieces) {
+    cuts.push_back(
+        {of, stage, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(std::min(count, first + kPieces))});
+  }
 }
 
-void cut_stage(const JobSchedule& schedule, std::uint32_t number, std::vector<SchedulePart>& parts) {
-  const Stage& stage = schedule.stages[number];
-  SchedulePart next = stage_part(schedule, number);
+/// At least one, also of a stage without a timeslot.
+void cut_timeslots(const std::vector<Timeslot>& timeslots, std::uint32_t stage, std::vector<ScheduleCut>& cuts) {
+  ScheduleCut next{ScheduleCut::Of::timeslots, stage, 0, 0};
   std::size_t circuits = 0;
-  for (const Timeslot& timeslot : stage.timeslots) {
-    auto& timeslots = next.part.stages.front().timeslots;
-    if (!timeslots.empty() && circuits + timeslot.circuits.size() > kPieces) {
-      parts.push_back(std::exchange(next, stage_part(schedule, number)));
+  for (const Timeslot& timeslot : timeslots) {
+    if (next.last > next.first && circuits + timeslot.circuits.size() > kPieces) {
+      cuts.push_back(next);
+      next.first = next.last;
       circuits = 0;
     }
-    next.part.stages.front().timeslots.push_back(timeslot);
+    ++next.last;
     circuits += timeslot.circuits.size() + 1;
   }
-  parts.push_back(std::move(next));
-  for (std::size_t at = 0; at < stage.streams.size(); at += kPieces) {
-    next = stage_part(schedule, number);
-    const auto end = std::min(stage.streams.size(), at + kPieces);
-    next.part.stages.front().streams.assign(stage.streams.begin() + static_cast<std::ptrdiff_t>(at),
-                                            stage.streams.begin() + static_cast<std::ptrdiff_t>(end));
-    parts.push_back(std::move(next));
-  }
+  cuts.push_back(next);
+}
+
+template <class Rows>
+Rows slice(const Rows& rows, const ScheduleCut& cut) {
+  return {rows.begin() + cut.first, rows.begin() + cut.last};
 }
 
 }  // namespace
 
-std::vector<SchedulePart> parts_of(const JobSchedule& schedule) {
-  std::vector<SchedulePart> parts;
-  SchedulePart head{schedule.job, 0, {}};
-  head.part.job = schedule.job;
-  head.part.forwards = schedule.forwards;
-  head.part.waiting = schedule.waiting;
-  head.part.forwarding = schedule.forwarding;
-  head.part.note = schedule.note;
-  parts.push_back(std::move(head));
-  for (std::size_t at = 0; at < schedule.routes.size(); at += kPieces) {
-    SchedulePart next{schedule.job, 0, {}};
-    next.part.job = schedule.job;
-    const auto end = std::min(schedule.routes.size(), at + kPieces);
-    next.part.routes.assign(schedule.routes.begin() + static_cast<std::ptrdiff_t>(at),
-                            schedule.routes.begin() + static_cast<std::ptrdiff_t>(end));
-    parts.push_back(std::move(next));
+std::vector<ScheduleCut> cuts_of(const JobSchedule& schedule) {
+  std::vector<ScheduleCut> cuts{ScheduleCut{}};
+  cut(ScheduleCut::Of::routes, 0, schedule.routes.size(), cuts);
+  for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
+    cut_timeslots(schedule.stages[stage].timeslots, stage, cuts);
+    cut(ScheduleCut::Of::streams, stage, schedule.stages[stage].streams.size(), cuts);
   }
-  for (std::uint32_t number = 0; number < schedule.stages.size(); ++number) {
-    cut_stage(schedule, number, parts);
+  return cuts;
+}
+
+SchedulePart part_of(const JobSchedule& schedule, const ScheduleCut& cut) {
+  SchedulePart part{schedule.job, cut.stage, {}};
+  part.part.job = schedule.job;
+  const auto stage = [&]() -> Stage& {
+    const Stage& whole = schedule.stages[cut.stage];
+    part.part.stages.push_back({{}, whole.cycles, whole.transmit, {}});
+    return part.part.stages.back();
+  };
+  switch (cut.of) {
+    case ScheduleCut::Of::head:
+      part.part.forwards = schedule.forwards;
+      part.part.waiting = schedule.waiting;
+      part.part.forwarding = schedule.forwarding;
+      part.part.note = schedule.note;
+      break;
+    case ScheduleCut::Of::routes:
+      part.part.routes = slice(schedule.routes, cut);
+      break;
+    case ScheduleCut::Of::timeslots:
+      stage().timeslots = slice(schedule.stages[cut.stage].timeslots, cut);
+      break;
+    case ScheduleCut::Of::streams:
+      stage().streams = slice(schedule.stages[cut.stage].streams, cut);
+      break;
   }
-  return parts;
+  return part;
 }
 
 JobSchedule join_parts(std::span<const SchedulePart> parts) {

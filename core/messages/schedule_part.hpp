@@ -20,10 +20,21 @@ struct SchedulePart {
   bool operator==(const SchedulePart&) const = default;
 };
 
-/// Pieces of at most some hundred circuits, streams or routes each; a timeslot is never divided.
-std::vector<SchedulePart> parts_of(const JobSchedule& schedule);
+/// What one part has of a schedule: [first, last) of its routes, or of a stage's timeslots or streams.
+struct ScheduleCut {
+  enum class Of : std::uint8_t { head, routes, timeslots, streams };
+  Of of = Of::head;
+  std::uint32_t stage = 0;
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
 
-/// `parts`: of one job, in the order of parts_of; nothing of no parts.
+/// Cuts of at most some hundred circuits, streams or routes each, in order; a timeslot is never divided. Nothing is copied: a
+/// page makes only the parts that it has room for.
+std::vector<ScheduleCut> cuts_of(const JobSchedule& schedule);
+SchedulePart part_of(const JobSchedule& schedule, const ScheduleCut& cut);
+
+/// `parts`: of one job, in the order of cuts_of; nothing of no parts.
 JobSchedule join_parts(std::span<const SchedulePart> parts);
 
 }  // namespace loom

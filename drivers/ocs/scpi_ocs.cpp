@@ -70,7 +70,7 @@ Result<void> ScpiOcsDriver::check(const Setpoint& setpoint) const {
   return {};
 }
 
-/// Look, forgive, disconnect, connect, errors, look; identity and size on the first fire.
+/// Read the map, clear errors, disconnect, connect, read errors and the map; identity and size on the first fire.
 Duration ScpiOcsDriver::lead(const Setpoint&) const { return 8 * profile_.exchange + profile_.settle_max; }
 
 std::vector<CrossConnect> ScpiOcsDriver::held_by(const Setpoint& setpoint) const {

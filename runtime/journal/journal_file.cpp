@@ -199,7 +199,8 @@ Result<std::string> JournalFile::damage_of(std::string_view stream, Head& head, 
   return !damage || !damage->empty() ? damage : compare_with_witness(stream, head);
 }
 
-/// What had been answered as durable before this life. The witness may lag behind (power cuts), so more rows are no fault.
+/// What had been answered as durable before this incarnation. The witness may lag behind (power cuts), so more rows are no
+/// fault.
 std::string JournalFile::compare_with_witness(std::string_view stream, const Head& head) const {
   const auto witnessed = witness_.head_of(stream);
   if (!witnessed || witnessed->count < head.count) {
@@ -384,8 +385,8 @@ void JournalFile::give_space_back() {
   }
 }
 
-/// What to free, and what to start then. A failed fsync may have lost pages: after one nothing is believed but what a new life
-/// reads.
+/// What to free, and what to start then. A failed fsync may have lost pages: after one nothing is believed but what a new
+/// incarnation reads.
 Error JournalFile::explained(Error error) {
   const int status = sqlite3_errcode(database_.get()) & 0xFF;
   if (status == SQLITE_FULL) {

@@ -116,7 +116,7 @@ Result<TapeWriter> TapeWriter::open(TapeOptions options, TapeHead head) {
   return writer;
 }
 
-/// Opens it, new or to go on in it, and writes the life's head.
+/// Opens it, new or to go on in it, and writes the incarnation's head.
 Result<void> TapeWriter::begin_segment(std::uint64_t number) {
   if (segments_.empty() || segments_.back().number != number) {
     segments_.push_back({number, segment_path(options_.path, number), 0});
@@ -311,7 +311,7 @@ Result<std::optional<TapeEntry>> TapeSequence::next_of_segment() {
   return std::optional<TapeEntry>{};
 }
 
-/// Does this head go on with the life in hand, with nothing missing between?
+/// Does this head go on with the incarnation in hand, with nothing missing between?
 bool TapeSequence::follows(const TapeHead& head) const {
   return in_incarnation_ && head.part == part_ + 1 && head.events_before == events_;
 }

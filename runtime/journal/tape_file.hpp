@@ -1,8 +1,8 @@
 // TapeFile: a tape on disk, in segments FILE, FILE.1, FILE.2 and so on: each a magic line, then entries, each with its length
 // and CRC-32. Written with plain appends and never forced to the platter: a killed process loses nothing that it wrote, a
-// crashed host its last moments. Every segment begins with the head of the life that it belongs to, so each says by itself what
-// it is; together they never take more room than they are given. It says how far a file can be believed; it knows nothing of
-// what entries mean.
+// crashed host its last moments. Every segment begins with the head of the incarnation that it belongs to, so each says by
+// itself what it is; together they never take more room than they are given. It says how far a file can be believed; it knows
+// nothing of what entries mean.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +40,15 @@ std::vector<TapeSegment> tape_segments(const std::filesystem::path& path);
 
 class TapeWriter {
  public:
-  /// A new life, behind what there is. Segments of earlier lives go, oldest first, as room is needed; a segment that is cut
-  /// short is left as it is. Errors: storage, malformed (a file is no tape).
+  /// A new incarnation, behind what there is. Segments of earlier incarnations go, oldest first, as room is needed; a segment
+  /// that is cut short is left as it is. Errors: storage, malformed (a file is no tape).
   static Result<TapeWriter> open(TapeOptions options, TapeHead head);
   /// What a machine heard; `bytes` and `digest` as in TapedEvent.
   void record(Instant at, const Event& event, const std::vector<std::string>& bytes, std::uint64_t digest);
   /// One entry. Nothing more is written once there is trouble: what is there replays to its end.
   void write(std::string_view entry);
-  /// Why nothing more is written: an entry did not fit on the disk, or this life alone fills what it was given. Empty: it is.
+  /// Why nothing more is written: an entry did not fit on the disk, or this incarnation alone fills what it was given. Empty:
+  /// it is.
   const std::string& trouble() const { return trouble_; }
 
  private:
@@ -60,8 +61,8 @@ class TapeWriter {
   TapeOptions options_;
   TapeHead head_;                           ///< of the present segment
   std::deque<TapeSegment> segments_;        ///< the last one is written
-  std::uint64_t first_of_incarnation_ = 0;  ///< number of the segment in which this life begins
-  std::uint64_t events_ = 0;                ///< of this life
+  std::uint64_t first_of_incarnation_ = 0;  ///< number of the segment in which this incarnation begins
+  std::uint64_t events_ = 0;                ///< of this incarnation
   std::ofstream file_;
   std::string trouble_;
 };
@@ -88,16 +89,16 @@ class TapeReader {
   std::string damage_;
 };
 
-/// All segments of a tape as one: lives from their beginnings, each as far as it is there without a gap.
+/// All segments of a tape as one: incarnations from their beginnings, each as far as it is there without a gap.
 class TapeSequence {
  public:
   /// Errors: not_found (no segment at all).
   static Result<TapeSequence> open(const std::filesystem::path& path);
-  /// Heads of lives and their events. Errors: as TapeReader's, naming the file.
+  /// Heads of incarnations and their events. Errors: as TapeReader's, naming the file.
   Result<std::optional<TapeEntry>> next();
   /// Of all segments, empty: sound.
   const std::string& damage() const { return damage_; }
-  /// Of lives whose beginning is gone.
+  /// Of incarnations whose beginning is gone.
   std::uint64_t skipped_events() const { return skipped_; }
 
  private:
@@ -109,7 +110,7 @@ class TapeSequence {
   std::size_t next_segment_ = 0;
   std::optional<TapeReader> reader_;
   bool in_incarnation_ = false;  ///< what comes can be replayed
-  std::uint32_t part_ = 0;       ///< of the life in hand
+  std::uint32_t part_ = 0;       ///< of the incarnation in hand
   std::uint64_t events_ = 0;     ///< of it, so far
   std::uint64_t skipped_ = 0;
   std::string damage_;

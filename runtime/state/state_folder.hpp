@@ -29,7 +29,7 @@ class StateFolder {
   std::string grant_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".grants"; }
   /// One line: where the agents of this process listen for their peers.
   std::string agents_address(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".address"; }
-  /// What a recording controller heard, of all its lives.
+  /// What a recording controller heard, of all its incarnations.
   std::string tape() const { return state_ + "/controller.tape"; }
   /// Of an emulated switch.
   std::string light_log(const Device& device) const { return state_ + "/" + device.name + ".light"; }

@@ -1,4 +1,4 @@
-// One life after the other, each with a fresh controller and a fresh host.
+// One incarnation after the other, each with a fresh controller and a fresh host.
 #include "sim_backend/experiments/tape_replay.hpp"
 
 #include <array>
@@ -53,7 +53,7 @@ class TapeMessages final : public MessageSeam {
   Refuse refuse_;
 };
 
-/// The journal as the life found it; whether rows became durable is for the tape to say.
+/// The journal as the incarnation found it; whether rows became durable is for the tape to say.
 class TapeStorage final : public StorageSeam {
  public:
   Result<Loaded> load(const TakeRow& take) override {
@@ -172,7 +172,7 @@ class Incarnation {
 /// What a whole tape says of itself, beside its entries.
 struct TapeCondition {
   std::string damage;
-  std::uint64_t skipped = 0;  ///< events of lives whose beginning is gone
+  std::uint64_t skipped = 0;  ///< events of incarnations whose beginning is gone
 };
 
 /// Calls `visit` for every entry in turn until it says false.

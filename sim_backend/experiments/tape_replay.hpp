@@ -33,14 +33,14 @@ struct TapeVerdict {
   std::uint64_t answers = 0;  ///< effects
   std::uint64_t plans = 0;    ///< made again
   std::uint64_t commits = 0;  ///< confirmed
-  Duration covered{};         ///< from the first to the last event, sum of the lives
+  Duration covered{};         ///< from the first to the last event, sum of the incarnations
   std::uint64_t digest = 0;   ///< after the last event that agreed
   std::optional<Divergence> divergence;
-  std::uint64_t skipped = 0;  ///< events of lives whose beginning is gone, and the replay began behind them
-  std::string damage;         ///< of the tape, empty: sound to its end; what lies before it in its life was replayed
+  std::uint64_t skipped = 0;  ///< events of incarnations whose beginning is gone, and the replay began behind them
+  std::string damage;         ///< of the tape, empty: sound to its end; what lies before it in its incarnation was replayed
 };
 
-/// The scenario that the last life of a tape was started with, as its daemon was told. Errors: as replay_tape.
+/// The scenario that the last incarnation of a tape was started with, as its daemon was told. Errors: as replay_tape.
 Result<TapeHead> head_of_tape(const std::filesystem::path& path);
 
 /// Errors: not_found, malformed (no tape, or an entry that does not decode: names its number), wrong_version, conflict (another

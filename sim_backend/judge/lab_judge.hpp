@@ -20,8 +20,8 @@ struct TimedRecord {
   Record record;
 };
 
-/// What the controller decided, of all its lives, in the order of deciding: its tape is played into the same controller again.
-/// Errors: as replay_tape; conflict (the tape and this program do not decide the same).
+/// What the controller decided, of all its incarnations, in the order of deciding: its tape is played into the same controller
+/// again. Errors: as replay_tape; conflict (the tape and this program do not decide the same).
 Result<std::vector<TimedRecord>> decisions_of_tape(const std::filesystem::path& tape, const Scenario& scenario);
 
 struct LightEvidence {

@@ -138,8 +138,8 @@ void LightChecker::dismiss_others(Instant now) {
 }
 
 void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other) {
-  // A number comes twice only if its first `going` was lost with a life of the controller, and so was never acted on; or if
-  // another controller gave it.
+  // A number comes twice only if its first `going` was lost with an incarnation of the controller, and so was never acted on;
+  // or if another controller gave it.
   std::erase_if(active_, [&](const ActivePlan& active) {
     return active.plan->revision == plan->revision && active.of_other == of_other;
   });

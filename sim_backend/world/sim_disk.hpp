@@ -64,7 +64,7 @@ class SimDisk final : public StorageSeam {
   DiskImage durable_;
   std::vector<Waiting> waiting_;  ///< in the order of their arrival
   std::size_t flushing_ = 0;      ///< of them, the first ones become durable with the flush under way
-  std::uint64_t life_ = 0;        ///< counts crashes, so that a flush of an earlier life does nothing
+  std::uint64_t life_ = 0;        ///< counts crashes, so that a flush of an earlier incarnation does nothing
   std::string tear_;              ///< the damage behind the durable rows
   std::string damage_;            ///< as load() found it: no row is taken
   bool restores_ = false;

@@ -50,7 +50,7 @@ class SimNetwork {
   /// Cut off: nothing in, nothing out, messages under way included, until `joined` again.
   void set_joined(Peer peer, bool joined);
   /// The peer's process died: nobody listens, what is under way to it is gone, and of what it sent and what has not arrived
-  /// yet each message is gone with this chance (it stood in a buffer of the process). A new life listens by on_receive.
+  /// yet each message is gone with this chance (it stood in a buffer of the process). A new incarnation listens by on_receive.
   void crash(Peer peer, std::uint32_t lost_per_million);
   /// A second process speaks as this peer from now on, from elsewhere, while the first goes on: answers the second one's seam.
   /// What is sent to the peer reaches the second, except what agents send that are still connected to the first: each of them

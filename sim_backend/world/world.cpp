@@ -343,7 +343,7 @@ void World::watch_agent(Instant now, NodeId node, EffectSink& sink) {
   }
 }
 
-/// What the judge overheard of an earlier life counts only as far as it was durable.
+/// What the judge overheard of an earlier incarnation counts only as far as it was durable.
 void World::relearn(const Event& event) {
   const auto* started = std::get_if<Started>(&event);
   if (started == nullptr) {

@@ -59,7 +59,7 @@ class World {
   /// Somebody types `loom lasers off` or `rearm`; whether that arrives is theirs to look after.
   void lasers_request(bool on);
   /// `kill -9` of a machine, from outside a step: machine and host are gone, of its disk stays what is durable, and
-  /// `down_for` later a new life starts from that (kForever: never). Dead already: nothing happens.
+  /// `down_for` later a new incarnation starts from that (kForever: never). Dead already: nothing happens.
   void crash(Peer who, Duration down_for);
   /// The same at one of its kill points, counted from now. A step with m effects has m + 1 of them: before its effects,
   /// between any two, after them. Both counts begin anew with every call.

@@ -1,4 +1,4 @@
-// Death and return of the world's machines: what a process loses when it is killed, and what its next life starts from.
+// Death and return of the world's machines: what a process loses when it is killed, and what its next incarnation starts from.
 #include <utility>
 
 #include "sim_backend/world/world.hpp"

@@ -17,7 +17,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::int64_t kTickNs = 50;
 
-/// `collectives`: how many numbers the streams draw from; few make a restarted node offer what its former life offered.
+/// `collectives`: how many numbers the streams draw from; few make a restarted node offer what its former incarnation offered.
 GrantWorldOptions random_plane(Random& chance, std::uint32_t collectives) {
   GrantWorldOptions options;
   options.nodes = 2 + chance.below(11);

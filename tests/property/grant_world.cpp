@@ -81,7 +81,7 @@ GrantWorld::Node GrantWorld::make_node(std::uint32_t node, std::uint64_t epoch) 
   arbiter.node = NodeId{node};
   arbiter.epoch = epoch;
   arbiter.is_first_incarnation =
-      epoch == 1 || is_by_message();  // by_message a life begins with a commit, which has proven all dark
+      epoch == 1 || is_by_message();  // by_message an incarnation begins with a commit, which has proven all dark
   return {StreamSender(sender),
           ReceiverArbiter(arbiter),
           GrantTable(sender.transmitters, sender.timings.tune),
@@ -204,7 +204,7 @@ void GrantWorld::carry_out(std::uint32_t node, const GrantSink& sink) {
   for (const GrantEffect& effect : sink.effects()) {
     if (const auto* send = std::get_if<SendGrant>(&effect)) {
       if (is_by_message() && !nodes_[send->to.value].is_alive) {
-        continue;  // its next life has another revision: nobody will ever hear it
+        continue;  // its next incarnation has another revision: nobody will ever hear it
       }
       flying_.push_back({NodeId{node}, send->to, send->message, now_, nodes_[node].routed_by});
       const auto* grant = std::get_if<StreamGrant>(&send->message);

@@ -94,8 +94,8 @@ class GrantWorld {
   void duplicate(std::size_t index);
   /// The agent is gone. Its grant table goes on, as a NIC's would; by_message, what it had lit stays lit.
   void kill(std::uint32_t node);
-  /// A new life of the agent: dark at once, epochs one higher, every stream forgotten. By_word it has no plan: it is silent
-  /// until the light of all is routed anew.
+  /// A new incarnation of the agent: dark at once, epochs one higher, every stream forgotten. By_word it has no plan: it is
+  /// silent until the light of all is routed anew.
   void restart(std::uint32_t node);
 
   // By_word only; grant_world_laid.cpp.

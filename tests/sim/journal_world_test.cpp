@@ -95,7 +95,8 @@ TEST_CASE("a_controller_restored_from_an_older_copy_gives_no_number_twice_and_ke
   CHECK(rig.world.light().reached().size() == links);
   // Of the first job not a link went dark, of the others each once.
   CHECK(rig.interrupted(Instant{seconds{5}}, Instant{seconds{60}}) == 0);
-  // What the copy does not know is foreign from the first confirmation of the next life until it is repaired, and nothing else.
+  // What the copy does not know is foreign from the first confirmation of the next incarnation until it is repaired, and
+  // nothing else.
   std::set<ElementId> forgotten;
   for (const Circuit& circuit : all->circuits) {
     if (std::none_of(kept->circuits.begin(), kept->circuits.end(),

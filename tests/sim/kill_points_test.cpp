@@ -61,8 +61,8 @@ TEST_CASE("an_agent_killed_at_any_step_of_a_change_finds_its_way_back") {
   check_kills(experiment, agent_peer(NodeId{node}), 1, "agent " + std::to_string(node));
 }
 
-/// Here agents may be dark for a revision of which only the journal knows: a new life that does not take it for uncertain
-/// leaves them so.
+/// Here agents may be dark for a revision of which only the journal knows: a new incarnation that does not take it for
+/// uncertain leaves them so.
 TEST_CASE("a_controller_killed_between_going_and_proceed_brings_light_back_on_every_architecture") {
   const FabricFamily family = any_family();
   KillExperiment experiment = experiment_on(family);

@@ -50,7 +50,7 @@ void enter_oddl(ArenaBuilder& builder) {
   if (!parameters) {
     return;
   }
-  builder.assume("oddl: groups of " + std::to_string(parameters->group_size));
+  builder.assume(label_of(kOddl.name, kOddl.qualifier) + ": groups of " + std::to_string(parameters->group_size));
   enter_lit(builder, kOddl, make_oddl(*parameters));
 }
 

@@ -200,7 +200,7 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
   if (!answer.outcome->ok()) {
     const Error& error = *answer.outcome->error;
     if (error.code == ErrorCode::stale_revision && participant->progress >= CommitProgress::prepared) {
-      return interrupt(node);  // a new life of the agent answers a repeated request before its hello has come
+      return interrupt(node);  // a new incarnation of the agent answers a repeated request before its hello has come
     }
     CommitFailure failure;
     failure.kind = error.code == ErrorCode::timed_out ? CommitFailureKind::late

@@ -30,7 +30,7 @@ std::optional<Error> refusal_to_try(const OperatorChange& change, const Tentativ
     return busy(own, "orders of " + principal, "kOrdersPerPrincipal");
   }
   if (tentative.requested() >= limits::kTentativePlans) {
-    return busy(tentative.requested(), "requests", "kPlansOnTrial");
+    return busy(tentative.requested(), "requests", "kTentativePlans");
   }
   return std::nullopt;
 }

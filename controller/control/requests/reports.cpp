@@ -179,12 +179,14 @@ ReportPage<CircuitReport> Reports::circuit_rows(const Query& query) const {
 
 /// What is confirmed, whether or not lasers are off for the moment.
 ReportPage<SchedulePart> Reports::schedule_rows(const Query& query) const {
+  if (!from_.confirmed.exists()) {
+    return {};
+  }
   Page<SchedulePart> page(query);
-  for (const JobSchedule& job :
-       from_.confirmed.exists() ? from_.confirmed.present()->schedule.jobs : std::vector<JobSchedule>{}) {
+  for (const JobSchedule& job : from_.confirmed.present()->schedule.jobs) {
     if (is_wanted(query, job.job.value)) {
-      for (SchedulePart& part : parts_of(job)) {
-        page.add(job.job.value, [&] { return std::move(part); });
+      for (const ScheduleCut& cut : cuts_of(job)) {
+        page.add(job.job.value, [&] { return part_of(job, cut); });
       }
     }
   }

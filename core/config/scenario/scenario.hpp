@@ -122,13 +122,13 @@ struct ScenarioFault {
 };
 
 enum class MachineFaultKind : std::uint8_t {
-  crash,           ///< as `kill -9`; its next life begins after `lasts`
-  partition,       ///< nobody hears it and it hears nobody
-  disk_full,       ///< its journal refuses rows; then its process is started again
-  slow,            ///< an agent's host is busy: all that it is told it hears `delay` later
-  clock_step,      ///< an agent's clock stands `offset` beside the true one, then steps back
-  clock_drift,     ///< an agent's clock runs `drift_ppm` too fast (below 0: too slow), then is set
-  takeover,        ///< a new life of the controller starts elsewhere from its journal; the old one goes on speaking, then ends
+  crash,        ///< as `kill -9`; its next incarnation begins after `lasts`
+  partition,    ///< nobody hears it and it hears nobody
+  disk_full,    ///< its journal refuses rows; then its process is started again
+  slow,         ///< an agent's host is busy: all that it is told it hears `delay` later
+  clock_step,   ///< an agent's clock stands `offset` beside the true one, then steps back
+  clock_drift,  ///< an agent's clock runs `drift_ppm` too fast (below 0: too slow), then is set
+  takeover,  ///< a new incarnation of the controller starts elsewhere from its journal; the old one goes on speaking, then ends
   interlock_open,  ///< an agent's interlock contact is open; somebody rearms when it is closed again
 };
 inline constexpr std::size_t kMachineFaultKinds = 8;

@@ -55,7 +55,8 @@ inline std::set<Ends> lit_at(const LightTimeline& light, Instant at, bool of_kep
   return circuits;
 }
 
-/// Two agent processes over a soft lab of eight nodes; the controller is started by the test, at the address of its first life.
+/// Two agent processes over a soft lab of eight nodes; the controller is started by the test, at the address of its first
+/// incarnation.
 class KillLab {
  public:
   explicit KillLab(const std::string& lines = "mode: soft\n", const std::string& fabric_lines = {})

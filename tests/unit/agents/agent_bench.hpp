@@ -80,7 +80,7 @@ class AgentBench {
 
   FakeDevice& device(DeviceId id) { return *devices.at(id); }
 
-  /// A new life of the agent; the devices stay as they are.
+  /// A new incarnation of the agent; the devices stay as they are.
   void start(std::uint64_t boot_id = 1) {
     timers.clear();
     replies.clear();

@@ -129,7 +129,7 @@ TEST_CASE("what_is_known_to_be_elsewhere_than_the_plan_says_is_refused_before_an
     const DeviceId id = steering(bench)[which];
     CAPTURE(bench.fabric->device(id).name);
     lose_power(bench, id);
-    bench.start(2);  // nobody in this life remembers what it held
+    bench.start(2);  // nobody in this incarnation remembers what it held
     bench.run_for(milliseconds{50});
     bench.log.clear();
     bench.receive(plan.revision, Prepare{plan});

@@ -120,7 +120,7 @@ TEST_CASE("arbiter: answers count only from the stream's source, for its key, it
   };
   CHECK_FALSE(changes([&](const StreamGrant& g) { return Said{kSource, accept_of(other_incarnation(g), g.end)}; }));
   CHECK_FALSE(changes([&](const StreamGrant& g) { return Said{kSource, release_of(other_incarnation(g), after_us(2))}; }));
-  // A life that refuses an old grant is dark, so that a refusal counts from any.
+  // An incarnation that refuses an old grant is dark, so that a refusal counts from any.
   CHECK(changes([&](const StreamGrant& g) {
     return Said{kSource, refusal_of(other_incarnation(g), RefusalReason::unknown, after_us(2), after_us(2))};
   }));

@@ -198,7 +198,7 @@ TEST_CASE("forged_and_foreign_answers_change_no_window") {
   rig.receive(after_us(1), kSource, accept_of(first, first.start));
   accept = accept_of(first, first.end);
   accept.sender_epoch = 9;
-  rig.receive(after_us(1), kSource, accept);  // of a life of the source that was granted nothing
+  rig.receive(after_us(1), kSource, accept);  // of an incarnation of the source that was granted nothing
   rig.receive(after_us(1), kSource, first);   // a grant, to an arbiter
   rig.receive(after_us(1), NodeId{77}, request_of(kSource, 4, 1));
   rig.receive(after_us(1), kSource, request_of(kOther, 4, 1));

@@ -61,7 +61,7 @@ TEST_CASE("executor: a table of a laser that is elsewhere, or without its wavele
   refused = bench.executor.load(colourless);
   REQUIRE_FALSE(refused.has_value());
   CHECK_THAT(refused.error().message, Contains("has no such wavelength in its set"));
-  NodePlan dark = bench.plan();  // an entry that does not emit is no wavelength of the palette
+  NodePlan dark = bench.plan();  // an entry that does not emit is no wavelength of the wavelength set
   std::get<TransmitterSetpoint>(dark.devices[0].timeline[1].setpoint).emit = false;
   CHECK_FALSE(bench.executor.load(dark).has_value());
   NodePlan absent = bench.plan();

@@ -422,7 +422,7 @@ TEST_CASE("plane: nothing is lit, asked or granted once it has ended") {
 TEST_CASE("plane: a table that cannot be loaded is told, and nothing of it is lit") {
   GrantPlaneBench bench;
   NodePlan plan = bench.plan();
-  plan.devices[0].timeline.pop_back();  // wavelength 1 is in the table and not in the palette
+  plan.devices[0].timeline.pop_back();  // wavelength 1 is in the table and not in the wavelength set
   bench.begin(plan);
   REQUIRE(bench.alarms.size() == 1);
   CHECK(bench.alarms[0].code == AlarmCode::device_failed);

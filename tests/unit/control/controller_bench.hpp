@@ -33,7 +33,7 @@ class ControllerBench {
  public:
   ControllerBench() : fabric(bench_fabric()) { start(); }
 
-  /// A life of the controller, from what the journal holds. Agents greet it; who applied what is theirs to say.
+  /// An incarnation of the controller, from what the journal holds. Agents greet it; who applied what is theirs to say.
   void start(Revision applied = {}) {
     ++boots_;
     orders.clear();

@@ -27,7 +27,7 @@ class Requests {
  public:
   explicit Requests(const ControllerTimings& timings = {}) : fabric_(small_fabric()), timings_(timings) { start_controller(); }
 
-  /// A new life over what its journal has; agents have not spoken to it yet.
+  /// A new incarnation over what its journal has; agents have not spoken to it yet.
   void start_controller() {
     controller_.emplace(ControllerOptions{fabric_, "oddl", timings_});
     durable_ = appended = 0;

@@ -52,7 +52,10 @@ TEST_CASE("a_schedule_that_was_cut_is_the_same_when_it_is_joined") {
   }
   SECTION("of a stage without a timeslot") { schedule.stages.resize(2); }
   SECTION("of nothing else") {}
-  const std::vector<SchedulePart> parts = parts_of(schedule);
+  std::vector<SchedulePart> parts;
+  for (const ScheduleCut& cut : cuts_of(schedule)) {
+    parts.push_back(part_of(schedule, cut));
+  }
   CHECK(join_parts(parts) == schedule);
   for (const SchedulePart& part : parts) {
     CHECK(part.job == schedule.job);

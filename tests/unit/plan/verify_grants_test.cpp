@@ -143,7 +143,8 @@ TEST_CASE("verify: a table names lasers") {
   }
 }
 
-// --- waves, palettes, streams -------------------------------------------------------------------------------------------
+// --- wavelengths, sets of them, streams
+// -------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a table allows only what is a circuit of its job, and each circuit of the job is in its table") {
   const auto with = [](auto change) {

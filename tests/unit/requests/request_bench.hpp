@@ -29,7 +29,7 @@ class RequestBench {
     start(kVirtualClock);
   }
 
-  /// A new life of the controller over the same journal; agents keep theirs.
+  /// A new incarnation of the controller over the same journal; agents keep theirs.
   void start(ClockId clock) {
     start_unsettled(clock);
     settle();

@@ -256,7 +256,7 @@ TEST_CASE("jobs in light are in light after a restart though another one is refu
   const OperatorReply third = bench.ask(SubmitJob{ring(2), false});
   REQUIRE(third.outcome.ok());  // on record, not planned yet
   bench.start(kVirtualClock);
-  // Not pending any more; lit is what was read, and these agents have reported nothing to the new life.
+  // Not pending any more; lit is what was read, and these agents have reported nothing to the new incarnation.
   CHECK(bench.controller->jobs().at(first).state == JobState::degraded);
   CHECK(bench.controller->jobs().at(second).state == JobState::degraded);
   bench.read_as_planned();

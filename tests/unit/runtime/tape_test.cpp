@@ -65,7 +65,7 @@ void write_entries(const TapePath& tape) {
   REQUIRE(writer->trouble().empty());
 }
 
-/// What such a life leaves.
+/// What such an incarnation leaves.
 std::vector<std::string> incarnation() {
   std::vector<std::string> entries{encode(kHead)};
   entries.insert(entries.end(), kEntries.begin(), kEntries.end());
@@ -145,7 +145,7 @@ TEST_CASE("a_tape_with_any_bit_flipped_is_believed_up_to_the_flip_and_not_beyond
 
 namespace {
 
-/// A life of so many events, of some 30 bytes each; its timers are numbered on from `first`.
+/// An incarnation of so many events, of some 30 bytes each; its timers are numbered on from `first`.
 void record_incarnation(const TapePath& tape, TapeOptions options, std::uint64_t first, std::uint64_t events) {
   options.path = tape.path();
   auto writer = TapeWriter::open(options, kHead);
