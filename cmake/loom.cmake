@@ -2,6 +2,10 @@
 # loom_test(NAME [ALONE] [SLOW] SOURCES ... LINKS ...): a Catch2 test program whose cases CTest sees one by one. ALONE: nothing
 # else runs beside it; SLOW: labelled slow, and left out of the suite (./dev test -L slow).
 add_library(loom_flags INTERFACE)
+# Sentences are built with libfmt (core/text/format_text.hpp), and its header is a precompiled one: whoever reads that must have the
+# same definitions, so all link it.
+find_package(fmt 9 REQUIRED)
+target_link_libraries(loom_flags INTERFACE fmt::fmt)
 target_compile_options(loom_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror
   -ffp-contract=off)  # the same bytes from g++ and clang++

@@ -1,6 +1,8 @@
-// What nearly every file includes of the standard library, read once. Every file still includes what it uses: the clang preset
-// builds without this.
+// What nearly every file includes of the standard library and of libfmt, read once. Every file still includes what it uses: the
+// clang preset builds without this.
 #pragma once
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
