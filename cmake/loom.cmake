@@ -2,7 +2,7 @@
 # loom_test(NAME [ALONE] [SLOW] SOURCES ... LINKS ...): a Catch2 test program whose cases CTest sees one by one. ALONE: nothing
 # else runs beside it; SLOW: labelled slow, and left out of the suite (./dev test -L slow).
 add_library(loom_flags INTERFACE)
-# Sentences are built with libfmt (core/text/format_text.hpp), and its header is a precompiled one: whoever reads that must have the
+# Sentences are built with libfmt (core/text/format_text.hpp), and its header is precompiled: whoever reads that must have the
 # same definitions, so all link it.
 find_package(fmt 9 REQUIRED)
 target_link_libraries(loom_flags INTERFACE fmt::fmt)
