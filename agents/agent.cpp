@@ -8,6 +8,7 @@
 #include "agents/commit/message_check.hpp"
 #include "core/journal/journal_state.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -170,9 +171,9 @@ void Agent::note_refused(StepContext context, const MessageRefused& refused) {
   envelopes_.warn(context, {AlarmCode::malformed_message,
                             {},
                             {},
-                            refused.error.message + " (" + std::string(to_string(refused.kind)) + "; " +
-                                std::to_string(counters_.refused) + " messages refused so far)",
-                            "loom node show " + std::to_string(options_.node.value)});
+                            format_text("{} ({}; {} messages refused so far)", refused.error.message, to_string(refused.kind),
+                                        counters_.refused),
+                            format_text("loom node show {}", options_.node.value)});
 }
 
 /// Aloud, but not as often as messages run.
@@ -185,12 +186,11 @@ void Agent::refuse_implausible(StepContext context, const Envelope& envelope, co
     return;
   }
   implausible_reported_ = context.now;
-  envelopes_.warn(context,
-                  {AlarmCode::malformed_message,
-                   {},
-                   {},
-                   "the controller is not followed: " + fault + " (" + std::to_string(counters_.implausible) + " so far)",
-                   "loom node show " + std::to_string(options_.node.value)});
+  envelopes_.warn(context, {AlarmCode::malformed_message,
+                            {},
+                            {},
+                            format_text("the controller is not followed: {} ({} so far)", fault, counters_.implausible),
+                            format_text("loom node show {}", options_.node.value)});
 }
 
 void Agent::adopt_term(StepContext context, Term term) {
@@ -202,9 +202,8 @@ void Agent::adopt_term(StepContext context, Term term) {
 
 void Agent::refuse_stale_term(StepContext context, const Envelope& envelope) {
   ++counters_.stale_term;
-  const Error error{ErrorCode::stale_term, "term " + std::to_string(envelope.term.value) + " is fenced, node " +
-                                               std::to_string(options_.node.value) + " follows term " +
-                                               std::to_string(envelopes_.term.value)};
+  const Error error{ErrorCode::stale_term, format_text("term {} is fenced, node {} follows term {}", envelope.term.value,
+                                                       options_.node.value, envelopes_.term.value)};
   const auto send = [&](Body body) { envelopes_.send(context, envelope.revision, std::move(body)); };
   std::visit(Overloaded{
                  [&](const Prepare&) { send(Prepared{{error}, {}}); },
@@ -244,7 +243,7 @@ void Agent::handle(StepContext context, const Envelope& envelope) {
                                                   options_.node,
                                                   {},
                                                   "the controller turned this agent away: " + unwelcome.error.message,
-                                                  "loom node show " + std::to_string(options_.node.value)}});
+                                                  format_text("loom node show {}", options_.node.value)}});
                  },
                  [&](const Beat& beat) { commit_.confirm(context, beat.confirmed); },
                  [&](const SetLasers& order) { set_lasers(context, order); },
@@ -383,9 +382,9 @@ void Agent::report_failures(StepContext context) {
   for (const std::size_t unit : units_.take_new_failures()) {
     const Device& device = *units_[unit].device;
     const std::string fault = units_[unit].driver->observe().fault;
-    Alarm alarm{AlarmCode::device_failed, {}, device.id, {}, "loom device show " + std::to_string(device.id.value)};
-    alarm.evidence = "device " + std::to_string(device.id.value) + " (" + device.name +
-                     "): " + (fault.empty() ? "its driver gave up" : fault);
+    Alarm alarm{AlarmCode::device_failed, {}, device.id, {}, format_text("loom device show {}", device.id.value)};
+    alarm.evidence =
+        format_text("device {} ({}): {}", device.id.value, device.name, fault.empty() ? "its driver gave up" : fault);
     envelopes_.warn(context, std::move(alarm));
   }
 }

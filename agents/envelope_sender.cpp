@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 void EnvelopeSender::send(StepContext context, Revision revision, Body body) const {
@@ -22,6 +24,6 @@ void EnvelopeSender::warn(StepContext context, Alarm alarm) const {
   send(context, Revision{}, AlarmReport{std::move(alarm)});
 }
 
-std::string in_microseconds(Duration duration) { return std::to_string(duration.count() / 1000) + " us"; }
+std::string in_microseconds(Duration duration) { return format_text("{} us", duration.count() / 1000); }
 
 }  // namespace loom

@@ -15,6 +15,7 @@
 #include "controller/architectures/registry.hpp"
 #include "core/config/contact_endpoint.hpp"
 #include "core/config/scenario/scenario_file.hpp"
+#include "core/text/format_text.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/contact_input.hpp"
 #include "drivers/registry.hpp"
@@ -59,7 +60,7 @@ struct CommandLine {
   std::string metrics;        ///< where Prometheus finds them; empty: nowhere
 
   std::string command() const {
-    return "lightloom-agent --scenario " + scenario + " --state " + state + " --process " + std::to_string(process);
+    return format_text("lightloom-agent --scenario {} --state {} --process {}", scenario, state, process);
   }
 };
 
@@ -189,11 +190,11 @@ Result<void> add_real_buses(BusLanes& units, const Fabric& fabric, NodeSpan span
     }
     auto device = make_bus(bus.endpoint);
     if (!device) {
-      return fail(device.error().code, "bus " + bus.name + ": " + device.error().message);
+      return fail(device.error().code, format_text("bus {}: {}", bus.name, device.error().message));
     }
     std::shared_ptr<BusDevice> shared(std::move(*device));
     units.add(bus.id, [shared](const Transaction& transaction) { return shared->execute(transaction); });
-    log_info("bus " + bus.name + " is at " + bus.endpoint);
+    log_info(format_text("bus {} is at {}", bus.name, bus.endpoint));
   }
   return {};
 }
@@ -243,9 +244,10 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Com
   options.controller_key = keys.controller;
   options.on_refused = [key = files.agents_key(command_line.process), process = std::to_string(command_line.process),
                         scenario = command_line.scenario](const Error& error) {
-    log_warning(error.message + " (our key: " + key +
-                ", the controller's: controller.pub beside it; a key that the keyring does not have: `loom keys grant agents-" +
-                process + "`; files of another lab: remove them and run `loom keys generate " + scenario + "`)");
+    log_warning(
+        format_text("{} (our key: {}, the controller's: controller.pub beside it; a key that the keyring does not have: `loom "
+                    "keys grant agents-{}`; files of another lab: remove them and run `loom keys generate {}`)",
+                    error.message, key, process, scenario));
   };
   return AgentTransport::connect(loop.context(), std::move(options));
 }
@@ -285,7 +287,7 @@ Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const
       return std::unexpected(port.error());
     }
     seams.messages = &peers.port(node, **port);
-    seams.storage = &store.stream("node-" + std::to_string(node.value));
+    seams.storage = &store.stream(format_text("node-{}", node.value));
     hosted.push_back(make_hosted(node, scenario, seams));
     LOOM_TRY(hosted.back().host->start(boot_id + node.value));
   }
@@ -298,9 +300,9 @@ constexpr std::string_view kNodeMark = "{node}";
 Result<std::string> inspector_folder(const std::string& pattern, const Node& node, std::size_t nodes) {
   const std::size_t mark = pattern.find(kNodeMark);
   if (mark == std::string::npos && nodes > 1) {
-    return fail(ErrorCode::invalid_argument, "--inspector-dir " + pattern + ": this process hosts " + std::to_string(nodes) +
-                                                 " nodes, so the name of the node must be in it; nearest: --inspector-dir " +
-                                                 pattern + "/{node}");
+    return fail(ErrorCode::invalid_argument, format_text("--inspector-dir {}: this process hosts {} nodes, so the name of the "
+                                                         "node must be in it; nearest: --inspector-dir {}/{{node}}",
+                                                         pattern, nodes, pattern));
   }
   std::string folder = pattern;
   return mark == std::string::npos ? folder : folder.replace(mark, kNodeMark.size(), node.name);
@@ -324,8 +326,8 @@ Result<std::vector<std::unique_ptr<InspectorFeed>>> watch_traffic(const std::str
                                                     [post, host = hosted[i].host.get()](TrafficReported reported) {
                                                       post([host, reported = std::move(reported)] {
                                                         if (reported.refused > 0) {
-                                                          log_warning("traffic: " + std::to_string(reported.refused) +
-                                                                      " lines refused, the last: " + reported.fault);
+                                                          log_warning(format_text("traffic: {} lines refused, the last: {}",
+                                                                                  reported.refused, reported.fault));
                                                         }
                                                         host->deliver(TrafficReceived{reported});
                                                       });
@@ -354,7 +356,7 @@ Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop
     auto input =
         endpoint ? make_contact_input(*endpoint) : Result<std::unique_ptr<ContactInput>>(std::unexpected(endpoint.error()));
     if (!input) {
-      return fail(input.error().code, "interlock contact " + contact.name + ": " + input.error().message);
+      return fail(input.error().code, format_text("interlock contact {}: {}", contact.name, input.error().message));
     }
     std::shared_ptr<ContactInput> shared(std::move(*input));
     ContactPort port{[shared](Duration limit) { return shared->read(limit); },
@@ -364,10 +366,10 @@ Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop
           for (Host* host : covered) {
             host->deliver(InterlockChanged{change.open, name, change.problem});
           }
-          log_warning("interlock contact " + name +
-                      (!change.open             ? " is closed"
-                       : change.problem.empty() ? " is open"
-                                                : " counts as open: " + change.problem));
+          log_warning(format_text("interlock contact {}{}", name,
+                                  !change.open             ? " is closed"
+                                  : change.problem.empty() ? " is open"
+                                                           : " counts as open: " + change.problem));
         }));
   }
   return watches;
@@ -449,7 +451,7 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   AgentKeys live_keys(
       at, *std::move(keys), **transport, **peers,
       {[](const std::string& sentence) { log_info("lightloom-agent: " + sentence); },
-       [](const Error& error) { log_warning(error.message + " (try: " + error.next_command + ")"); },
+       [](const Error& error) { log_warning(format_text("{} (try: {})", error.message, error.next_command)); },
        [&command_line, &files](const std::string& endpoint) { return publish(command_line, files, endpoint); }});
   const KeysWatch watch((*loop)->context(), files.keys(), [&live_keys](KeysWatch::Cause cause) { live_keys.look(cause); });
   auto store = open_store(command_line, files, (*loop)->poster());
@@ -468,7 +470,7 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   HostSeams seams;
   seams.time = loop->get();
   seams.registers = &units;
-  seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
+  seams.alarm = [](const Alarm& alarm) { log_warning(format_text("{} (try: {})", alarm.evidence, alarm.next_command)); };
   const auto hosted = start_agents(nodes, scenario, seams, **transport, **peers, **store);
   if (!hosted) {
     return give_up(hosted.error());
@@ -478,7 +480,7 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   if (!contacts) {
     return give_up(contacts.error());
   }
-  log_info("lightloom-agent: nodes " + std::to_string(span.first) + "-" + std::to_string(span.end - 1));
+  log_info(format_text("lightloom-agent: nodes {}-{}", span.first, span.end - 1));
   std::optional<FaultInjector> faults;
   if (command_line.faults) {
     faults.emplace(**loop, simulated, scenario, files);
@@ -504,9 +506,8 @@ int run(const CommandLine& command_line) {
   }
   const std::uint32_t processes = scenario.value->agents.processes;
   if (command_line.process >= processes) {
-    return give_up({ErrorCode::invalid_argument, "process " + std::to_string(command_line.process) + " of " +
-                                                     command_line.scenario + ": it has processes 0.." +
-                                                     std::to_string(processes - 1)});
+    return give_up({ErrorCode::invalid_argument, format_text("process {} of {}: it has processes 0..{}", command_line.process,
+                                                             command_line.scenario, processes - 1)});
   }
   raise_file_limit();
   keep_files_private();

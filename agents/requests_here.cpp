@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -30,7 +32,7 @@ RequestsHere::Verdict RequestsHere::take(StepContext context, const MessageArriv
   if (lasers == nullptr || lasers->on || (role != Role::operator_ && role != Role::admin)) {
     const bool is_role = lasers != nullptr && !lasers->on;
     const Error error{ErrorCode::refused,
-                      is_role ? "lasers off takes a key of role operator or admin; this one is " + std::string(to_string(role))
+                      is_role ? format_text("lasers off takes a key of role operator or admin; this one is {}", to_string(role))
                               : "an agent itself takes lasers off and nothing else; what lights lasers goes by the controller",
                       is_role ? "loom keys list" : "loom lasers rearm"};
     answer(context, message.from, request->request, {error}, row);
@@ -63,8 +65,8 @@ void RequestsHere::advance(StepContext context, const NodeReport& row) {
     }
     Outcome outcome;
     if (!lit.empty()) {
-      outcome.error = Error{ErrorCode::device_error, "not proven dark within " + in_microseconds(kPatience) + ": " + lit,
-                            "loom device list"};
+      outcome.error = Error{ErrorCode::device_error,
+                            format_text("not proven dark within {}: {}", in_microseconds(kPatience), lit), "loom device list"};
     }
     answer(context, each.peer, each.request, std::move(outcome), row);
     return true;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -51,7 +52,7 @@ void collect(const CLI::App& app, const std::string& path, const std::vector<std
   }
   places.push_back(place);
   for (const CLI::App* sub : subs) {
-    collect(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), inherited, places);
+    collect(*sub, path.empty() ? sub->get_name() : format_text("{} {}", path, sub->get_name()), inherited, places);
   }
 }
 
@@ -76,13 +77,13 @@ std::string bash_script(const std::vector<Place>& places) {
   std::string known;
   for (const Place& place : places) {
     if (!place.path.empty()) {
-      known += (known.empty() ? "'" : " | '") + place.path + "'";
+      known += format_text("{}{}'", known.empty() ? "'" : " | '", place.path);
     }
   }
-  text += "      " + known + ") path=\"${path:+$path }$word\" ;;\n    esac\n  done\n  case \"$path\" in\n";
+  text += format_text("      {}) path=\"${{path:+$path }}$word\" ;;\n    esac\n  done\n  case \"$path\" in\n", known);
   for (const Place& place : places) {
-    text += "    '" + place.path + "') verbs='" + joined(place.verbs) + "'; flags='" + joined(place.flags) + "'" +
-            (place.takes_file ? "; files=1" : "") + " ;;\n";
+    text += format_text("    '{}') verbs='{}'; flags='{}'{} ;;\n", place.path, joined(place.verbs), joined(place.flags),
+                        place.takes_file ? "; files=1" : "");
   }
   text +=
       "  esac\n"
@@ -108,15 +109,15 @@ std::string fish_script(const std::vector<Place>& places) {
       "complete -c loom -f\n";
   for (const Place& place : places) {
     const std::string at =
-        "complete -c loom -n 'string match -q -- \"" + place.path + (place.takes_file ? "*" : "") + "\" (__loom_path)'";
+        format_text("complete -c loom -n 'string match -q -- \"{}{}\" (__loom_path)'", place.path, place.takes_file ? "*" : "");
     if (!place.verbs.empty()) {
-      text += at + " -a '" + joined(place.verbs) + "'\n";
+      text += format_text("{} -a '{}'\n", at, joined(place.verbs));
     }
     if (place.takes_file) {
       text += at + " -F\n";
     }
     for (const std::string& flag : place.flags) {
-      text += at + " -l " + flag.substr(2) + "\n";
+      text += format_text("{} -l {}\n", at, flag.substr(2));
     }
   }
   return text;
@@ -137,7 +138,7 @@ Result<std::string> completion_script(const CLI::App& app, const std::string& sh
   if (shell == "fish") {
     return fish_script(places);
   }
-  return fail(ErrorCode::invalid_argument, "'" + shell + "' is none of bash, zsh, fish", "loom completion bash");
+  return fail(ErrorCode::invalid_argument, format_text("'{}' is none of bash, zsh, fish", shell), "loom completion bash");
 }
 
 }  // namespace loom::cli

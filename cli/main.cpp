@@ -7,6 +7,7 @@
 
 #include "cli/render/term.hpp"
 #include "cli/tree.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -36,9 +37,9 @@ bool blame_word(const CLI::App& app, const std::vector<std::string>& words) {
       return false;
     }
     if (next == nullptr) {
-      complain("'" + word + "' is no command of " + path);
+      complain(format_text("'{}' is no command of {}", word, path));
       if (const std::string near = nearest(word, known); !near.empty()) {
-        print_note("  did you mean: " + path + " " + near);
+        print_note(format_text("  did you mean: {} {}", path, near));
       }
       return true;
     }

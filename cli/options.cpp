@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 
@@ -51,8 +52,8 @@ Result<Duration> parse_duration(const std::string& text) {
   }
   const bool lacks_unit = problem == std::errc{} && unit.empty() && value > 0;
   return fail(ErrorCode::invalid_argument,
-              lacks_unit ? "'" + text + "' has no unit: write '" + text + "s' (units: ms, s, m)"
-                         : "'" + text + "' is not a duration: write it as 250ms, 10s or 2m",
+              lacks_unit ? format_text("'{}' has no unit: write '{}s' (units: ms, s, m)", text, text)
+                         : format_text("'{}' is not a duration: write it as 250ms, 10s or 2m", text),
               "loom --timeout 10s ...");
 }
 

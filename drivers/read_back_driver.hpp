@@ -15,6 +15,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 #include "drivers/driver.hpp"
 #include "drivers/last_verified.hpp"
 #include "drivers/operation_state.hpp"
@@ -223,16 +224,16 @@ void ReadBackDriver<Profile, State, Held>::receive_failure(Instant now, const Bu
   mark_uncertain(now, reply);
   const std::string asked = question() + ": ";
   if (reply.status == BusStatus::exception && !is_busy(reply)) {
-    give_up(asked + "refused with " + describe(reply, profile_.reply_deadline));
+    give_up(format_text("{}refused with {}", asked, describe(reply, profile_.reply_deadline)));
     return;
   }
   const std::string said = reply.status == BusStatus::ok ? misread(reply) : std::string{};
   const std::string what = asked + (said.empty() ? describe(reply, profile_.reply_deadline) : said);
   if (!retry_.may_retry(now)) {
-    give_up(what + " in " + std::to_string(RetryState::kTries) + " tries");
+    give_up(format_text("{} in {} tries", what, RetryState::kTries));
     return;
   }
-  operation_.struggle(profile_.name + ": " + what + retry_.attempt());
+  operation_.struggle(format_text("{}: {}{}", profile_.name, what, retry_.attempt()));
   if (!operation_.is_overtaken()) {
     enter(row().uncertain, now);
   }
@@ -240,7 +241,7 @@ void ReadBackDriver<Profile, State, Held>::receive_failure(Instant now, const Bu
 
 template <class Profile, class State, class Held>
 void ReadBackDriver<Profile, State, Held>::give_up(std::string sentence) {
-  operation_.give_up(profile_.name + ": " + std::move(sentence));
+  operation_.give_up(format_text("{}: {}", profile_.name, sentence));
   state_ = State::rest;
   last_verified_.forget();
   forget();

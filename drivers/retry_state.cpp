@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 bool RetryState::may_retry(Instant now) {
@@ -16,7 +18,7 @@ bool RetryState::may_retry(Instant now) {
   return true;
 }
 
-std::string RetryState::attempt() const { return ", try " + std::to_string(tries_) + " of " + std::to_string(kTries); }
+std::string RetryState::attempt() const { return format_text(", try {} of {}", tries_, kTries); }
 
 void RetryState::start_over() {
   tries_ = 0;
@@ -39,8 +41,8 @@ std::string describe(const BusReply& reply, Duration deadline) {
     case BusStatus::nack:
       return "\"not now\" (NACK)";
     case BusStatus::exception:
-      return "exception " + std::to_string(reply.exception) + " (" +
-             (reply.exception < kExceptions.size() ? kExceptions[reply.exception] : "?") + ")";
+      return format_text("exception {} ({})", reply.exception,
+                         reply.exception < kExceptions.size() ? kExceptions[reply.exception] : "?");
     case BusStatus::timeout:
       return "no answer within " + describe(deadline);
     case BusStatus::malformed:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::wire {
 namespace {
 
@@ -63,7 +65,7 @@ void Check::refuse(std::string_view field, std::string_view value, std::string_v
   for (std::size_t i = 0; i < depth_; ++i) {
     message += path_[i].field;
     if (path_[i].index >= 0) {
-      message += '[' + std::to_string(path_[i].index) + ']';
+      message += format_text("[{}]", path_[i].index);
     }
     message += '.';
   }
@@ -78,7 +80,7 @@ void Check::refuse(std::string_view field, std::string_view value, std::string_v
 }
 
 void Check::refuse_number(const char* field, std::int64_t value, std::int64_t min, std::int64_t max) {
-  refuse(field, std::to_string(value), "must be " + std::to_string(min) + ".." + std::to_string(max));
+  refuse(field, std::to_string(value), format_text("must be {}..{}", min, max));
 }
 
 bool Check::present(const char* field, bool is_present) {
@@ -90,11 +92,11 @@ bool Check::present(const char* field, bool is_present) {
 
 std::string Check::text(const char* field, const std::string& value) {
   if (value.size() > limits::kTextBytes) {
-    refuse(field, std::to_string(value.size()) + " bytes", "must be at most " + std::to_string(limits::kTextBytes) + " bytes");
+    refuse(field, format_text("{} bytes", value.size()), format_text("must be at most {} bytes", limits::kTextBytes));
     return {};
   }
   if (!is_ascii(value) && well_formed_length(value) != value.size()) {
-    refuse(field, "ill-formed at byte " + std::to_string(well_formed_length(value)), "must be UTF-8");
+    refuse(field, format_text("ill-formed at byte {}", well_formed_length(value)), "must be UTF-8");
     return {};
   }
   return value;

@@ -15,6 +15,7 @@
 #include "core/ids.hpp"
 #include "core/limits.hpp"
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 
@@ -92,7 +93,7 @@ class Check {
   void ascending(const char* field, const Rows& rows, Key key) {
     for (std::size_t i = 1; i < rows.size(); ++i) {
       if (!(key(rows[i - 1]) < key(rows[i]))) {
-        refuse(field, "element " + std::to_string(i), "must be above the one before it");
+        refuse(field, format_text("element {}", i), "must be above the one before it");
         return;
       }
     }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "proto/convert.hpp"
 
 namespace loom {
@@ -40,12 +41,12 @@ Scratch& scratch() {
 }
 
 std::unexpected<Error> wrong_version(const char* what, std::uint32_t version) {
-  return fail(ErrorCode::wrong_version, std::string{what} + " has wire version " + std::to_string(version) +
-                                            ", this build speaks version " + std::to_string(kWireVersion));
+  return fail(ErrorCode::wrong_version,
+              format_text("{} has wire version {}, this build speaks version {}", what, version, kWireVersion));
 }
 
 std::unexpected<Error> malformed(const char* what, std::size_t size, const std::string& why) {
-  return fail(ErrorCode::malformed, std::string{what} + " of " + std::to_string(size) + " bytes: " + why);
+  return fail(ErrorCode::malformed, format_text("{} of {} bytes: {}", what, size, why));
 }
 
 template <class Message>
@@ -71,7 +72,7 @@ std::string encode(const Envelope& envelope) {
 
 Result<Envelope> decode_envelope(std::string_view bytes) {
   if (bytes.size() > limits::kMessageBytes) {
-    return malformed("an envelope", bytes.size(), "the limit is " + std::to_string(limits::kMessageBytes) + " bytes");
+    return malformed("an envelope", bytes.size(), format_text("the limit is {} bytes", limits::kMessageBytes));
   }
   // The transport has routed by this head, so what it refuses must not decode.
   const auto head = peek_head(bytes);
@@ -87,7 +88,7 @@ Result<Envelope> decode_envelope(std::string_view bytes) {
   }
   if (message.has_grant_plane_message() && bytes.size() > limits::kGrantMessageBytes) {
     return malformed("a message of the grant plane", bytes.size(),
-                     "the limit is " + std::to_string(limits::kGrantMessageBytes) + " bytes");
+                     format_text("the limit is {} bytes", limits::kGrantMessageBytes));
   }
   wire::Check check;
   Envelope envelope = wire::from_wire(check, message);
@@ -113,7 +114,7 @@ std::size_t encoded_bytes(const Record& record) {
 
 Result<Record> decode_record(std::string_view bytes) {
   if (bytes.size() > limits::kRecordBytes) {
-    return malformed("a record", bytes.size(), "the limit is " + std::to_string(limits::kRecordBytes) + " bytes");
+    return malformed("a record", bytes.size(), format_text("the limit is {} bytes", limits::kRecordBytes));
   }
   auto& message = scratch().fresh<wire::Record>();
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 
 namespace loom {
@@ -108,7 +109,7 @@ std::optional<RequestId> peek_request(std::string_view bytes) {
 
 Result<EnvelopeHead> peek_head(std::string_view bytes) {
   const auto malformed = [&](const char* why) {
-    return fail(ErrorCode::malformed, "an envelope of " + std::to_string(bytes.size()) + " bytes: " + why);
+    return fail(ErrorCode::malformed, format_text("an envelope of {} bytes: {}", bytes.size(), why));
   };
   EnvelopeHead head;
   Cursor cursor{bytes};
@@ -134,8 +135,7 @@ Result<EnvelopeHead> peek_head(std::string_view bytes) {
     } else if (value < limits::kNodes) {
       head.node = {static_cast<std::uint32_t>(value)};
     } else {
-      return fail(ErrorCode::malformed,
-                  "node_id = " + std::to_string(value) + ": must be 0.." + std::to_string(limits::kNodes - 1));
+      return fail(ErrorCode::malformed, format_text("node_id = {}: must be 0..{}", value, limits::kNodes - 1));
     }
   }
   return head;

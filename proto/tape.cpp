@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "proto/convert.hpp"
 #include "proto/tape.pb.h"
 
@@ -159,8 +160,8 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
 
 Result<TapeEntry> read_head(const wire::TapeHead& in) {
   if (in.wire_version_number() != kWireVersion) {
-    return fail(ErrorCode::wrong_version, "the tape has wire version " + std::to_string(in.wire_version_number()) +
-                                              ", this build speaks version " + std::to_string(kWireVersion));
+    return fail(ErrorCode::wrong_version, format_text("the tape has wire version {}, this build speaks version {}",
+                                                      in.wire_version_number(), kWireVersion));
   }
   return TapeEntry{
       TapeHead{in.software(), in.scenario_path(), in.setup_digest_number(), in.part_number(), in.events_before_count()}};

@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "proto/convert.hpp"
 
 namespace loom::wire {
@@ -216,7 +217,7 @@ static loom::Forwarding forwarding(Check& check, const JobSchedule& in) {
     return out;
   }
   if (ranks == 0 ? entries != 0 : entries % ranks != 0 || entries == 0) {
-    check.refuse("forwarding_rank_numbers", std::to_string(entries) + " entries", "is no whole number of rows of the ranks");
+    check.refuse("forwarding_rank_numbers", format_text("{} entries", entries), "is no whole number of rows of the ranks");
     return out;
   }
   for (const std::uint32_t row : in.forwarding_row_numbers()) {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "proto/convert.hpp"
 
 namespace loom::wire {
@@ -159,8 +160,7 @@ std::shared_ptr<const loom::Plan> read_plan(Check& check, const char* field, con
 
 void must_equal(Check& check, Revision is, Revision must_be, const char* whose) {
   if (is != must_be) {
-    check.refuse("revision_number", std::to_string(is.value),
-                 std::string{"must be "} + whose + " " + std::to_string(must_be.value));
+    check.refuse("revision_number", std::to_string(is.value), format_text("must be {} {}", whose, must_be.value));
   }
 }
 

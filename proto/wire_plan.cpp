@@ -1,4 +1,5 @@
 // Spectrum, circuits, setpoints and plans on the wire. Whether a plan is good light is verify's question, not this file's.
+#include "core/text/format_text.hpp"
 #include "proto/convert.hpp"
 
 namespace loom::wire {
@@ -91,11 +92,10 @@ static void check_timeline(Check& check, const std::vector<loom::TimedSetpoint>&
   check.ascending("timeline.offset_ns", timeline, [](const loom::TimedSetpoint& entry) { return entry.offset; });
   for (std::size_t i = 0; i + 1 < timeline.size(); ++i) {
     if (is_static(timeline[i])) {
-      check.refuse("timeline.hold_ns", "forever at element " + std::to_string(i), "only the last element may hold forever");
+      check.refuse("timeline.hold_ns", format_text("forever at element {}", i), "only the last element may hold forever");
     }
     if (timeline[i].setpoint.index() != timeline[i + 1].setpoint.index()) {
-      check.refuse("timeline.setpoint", "another kind at element " + std::to_string(i + 1),
-                   "a device has one kind of setpoint");
+      check.refuse("timeline.setpoint", format_text("another kind at element {}", i + 1), "a device has one kind of setpoint");
     }
   }
 }

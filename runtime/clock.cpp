@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/digest.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -39,7 +40,7 @@ Result<ClockId> boot_clock() {
   const std::string boot_id = text_of(kBootIdFile);
   if (boot_id.empty()) {
     return fail(ErrorCode::unsupported,
-                std::string{kBootIdFile} + " cannot be read: this host's clock has no name; is /proc mounted?");
+                format_text("{} cannot be read: this host's clock has no name; is /proc mounted?", kBootIdFile));
   }
   return clock_of_boot_id(boot_id + text_of(kTimeNamespaceFile));
 }
@@ -47,8 +48,9 @@ Result<ClockId> boot_clock() {
 Result<TaiState> judge_tai(const timex& reading, int state) {
   const std::string advice = "; let chrony or ptp4l with phc2sys discipline the clock, or keep agents on the controller's host";
   if (state == TIME_ERROR || (reading.status & STA_UNSYNC) != 0) {
-    return fail(ErrorCode::refused, "this host's clock is not synchronised (adjtimex state " + std::to_string(state) +
-                                        ", error up to " + std::to_string(reading.maxerror) + " us)" + advice);
+    return fail(ErrorCode::refused,
+                format_text("this host's clock is not synchronised (adjtimex state {}, error up to {} us){}", state,
+                            reading.maxerror, advice));
   }
   if (reading.tai == 0) {
     return fail(ErrorCode::refused,
@@ -61,7 +63,7 @@ Result<TaiState> check_tai() {
   timex reading{};
   const int state = adjtimex(&reading);
   if (state < 0) {
-    return fail(ErrorCode::internal, std::string{"adjtimex cannot be asked: "} + std::strerror(errno));
+    return fail(ErrorCode::internal, format_text("adjtimex cannot be asked: {}", std::strerror(errno)));
   }
   return judge_tai(reading, state);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -68,8 +69,7 @@ void InspectorFeed::look() {
   }
   for (const std::string& path : files_of(options_.folder)) {
     if (!files_.contains(path) && files_.size() >= limits::kInspectorFiles) {
-      complain(options_.folder + " has more than " + std::to_string(limits::kInspectorFiles) + " files; " + path +
-               " is not read");
+      complain(format_text("{} has more than {} files; {} is not read", options_.folder, limits::kInspectorFiles, path));
       continue;
     }
     follow(path, room);

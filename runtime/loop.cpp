@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "runtime/clock.hpp"
 
 namespace loom {
@@ -38,12 +39,12 @@ Result<std::unique_ptr<AsioLoop>> AsioLoop::open(LoopClock source) {
   }
   const int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (descriptor < 0) {
-    return fail(ErrorCode::internal, std::string{"no timer for the loop: "} + std::strerror(errno));
+    return fail(ErrorCode::internal, format_text("no timer for the loop: {}", std::strerror(errno)));
   }
   try {
     return std::unique_ptr<AsioLoop>(new AsioLoop(source, clock, descriptor));
   } catch (const std::exception& error) {
-    return fail(ErrorCode::internal, std::string{"asio cannot open a loop: "} + error.what());
+    return fail(ErrorCode::internal, format_text("asio cannot open a loop: {}", error.what()));
   }
 }
 

@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 Planner::Planner(Post post, MakePlan make_plan)
@@ -55,7 +57,7 @@ PlanOutcome Planner::carry_out(const PlanRequest& request) {
   try {
     outcome.result = make_plan_(stoppable);
   } catch (const std::exception& error) {  // a library's; ours do not throw
-    outcome.result = fail(ErrorCode::internal, std::string("planning failed in a library: ") + error.what());
+    outcome.result = fail(ErrorCode::internal, format_text("planning failed in a library: {}", error.what()));
   }
   outcome.elapsed = std::chrono::steady_clock::now() - begin;
   return outcome;

@@ -7,6 +7,7 @@
 
 #include "controller/architectures/registry.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -66,7 +67,7 @@ Result<std::vector<PlayedTraffic>> played_traffic(const JobSubmission& job) {
     settings.values.insert(entry.settings.begin(), entry.settings.end());
     Result<JobSpec> spec = load_workload(entry.workload, settings);
     if (!spec) {
-      return fail(spec.error().code, "traffic of job " + job.name + ": " + spec.error().message);
+      return fail(spec.error().code, format_text("traffic of job {}: {}", job.name, spec.error().message));
     }
     played.push_back({entry.at, entry.groups, entry.every, std::move(spec->collectives), settings.nodes});
   }
@@ -78,7 +79,7 @@ Result<void> write_file(const std::string& path, const std::string& text) {
   file << text;
   file.close();
   if (!file) {
-    return fail(ErrorCode::storage, "the trace file " + path + " cannot be written");
+    return fail(ErrorCode::storage, format_text("the trace file {} cannot be written", path));
   }
   return {};
 }
@@ -94,7 +95,7 @@ Result<std::vector<ScriptedJob>> script_of(const Scenario& scenario) {
     settings.values.insert(submission.settings.begin(), submission.settings.end());
     Result<JobSpec> spec = load_workload(submission.workload, settings);
     if (!spec) {
-      return fail(spec.error().code, "job " + submission.name + ": " + spec.error().message);
+      return fail(spec.error().code, format_text("job {}: {}", submission.name, spec.error().message));
     }
     spec->name = submission.name;
     spec->transmit = submission.transmit;
@@ -136,7 +137,7 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   }
   for (const OperatorScript::Entry& entry : world.script().entries()) {
     if (entry.state == OperatorScript::State::refused) {
-      result.refusals.push_back(entry.scripted.submission.name + ": " + entry.reason);
+      result.refusals.push_back(format_text("{}: {}", entry.scripted.submission.name, entry.reason));
     }
   }
   for (std::string& refused : world.refused_jobs()) {

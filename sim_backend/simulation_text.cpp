@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/json_text.hpp"
 #include "sim_backend/simulation.hpp"
 
@@ -18,18 +19,17 @@ std::string microseconds(Duration duration) {
 
 std::string span(std::string_view name, std::string_view lane, std::uint64_t process, std::uint64_t thread, Instant begin,
                  Duration length) {
-  return "{\"ph\":\"X\",\"name\":" + json_text(name) + ",\"cat\":" + json_text(lane) + ",\"pid\":" + std::to_string(process) +
-         ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + microseconds(begin.time_since_epoch()) +
-         ",\"dur\":" + microseconds(length) + "}";
+  return format_text("{{\"ph\":\"X\",\"name\":{},\"cat\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}}}", json_text(name),
+                     json_text(lane), process, thread, microseconds(begin.time_since_epoch()), microseconds(length));
 }
 
 std::string process_name(std::uint64_t process, std::string_view name) {
-  return "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(process) +
-         ",\"args\":{\"name\":" + json_text(name) + "}}";
+  return format_text("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}}", process,
+                     json_text(name));
 }
 
 void add_commit(const CommitReport& report, std::vector<std::string>& events) {
-  const std::string name = "revision " + std::to_string(report.revision.value) + " " + std::string(to_string(report.outcome));
+  const std::string name = format_text("revision {} {}", report.revision.value, to_string(report.outcome));
   events.push_back(span(name, "commit", 1, 0, report.started, report.total));
   const std::array<std::pair<std::string_view, Duration>, 6> stages{{{"prepare", report.prepare},
                                                                      {"arm", report.arm},
@@ -58,28 +58,26 @@ std::string listed(const Items& items, Print print) {
 std::string to_json(const SimResult& result) {
   std::array<char, 24> digest{};
   std::snprintf(digest.data(), digest.size(), "%016llx", static_cast<unsigned long long>(result.digest));
-  std::string out = "{\"api_version\":1,\"seed\":" + std::to_string(result.seed) + ",\"digest\":" + json_text(digest.data()) +
-                    ",\"events\":" + std::to_string(result.events) +
-                    ",\"virtual_s\":" + json_number(seconds_of(result.virtual_time)) +
-                    ",\"wall_s\":" + json_number(result.wall_s) +
-                    ",\"revisions\":{\"committed\":" + std::to_string(result.revisions.committed) +
-                    ",\"returned\":" + std::to_string(result.revisions.returned) +
-                    ",\"mixed\":" + std::to_string(result.revisions.mixed) + "},\"violations\":[";
+  std::string out = format_text(
+      "{{\"api_version\":1,\"seed\":{},\"digest\":{},\"events\":{},\"virtual_s\":{},\"wall_s\":{},\"revisions\":{{"
+      "\"committed\":{},\"returned\":{},\"mixed\":{}}},\"violations\":[",
+      result.seed, json_text(digest.data()), result.events, json_number(seconds_of(result.virtual_time)),
+      json_number(result.wall_s), result.revisions.committed, result.revisions.returned, result.revisions.mixed);
   const auto violation_json = [](const Violation& violation) {
-    return "\"at_s\":" + json_number(seconds_of(violation.at.time_since_epoch())) +
-           ",\"rule\":" + json_text(to_string(violation.rule)) + ",\"evidence\":" + json_text(violation.evidence);
+    return format_text("\"at_s\":{},\"rule\":{},\"evidence\":{}", json_number(seconds_of(violation.at.time_since_epoch())),
+                       json_text(to_string(violation.rule)), json_text(violation.evidence));
   };
-  out += listed(result.violations, [&](const Violation& each) { return "{" + violation_json(each) + "}"; });
+  out += listed(result.violations, [&](const Violation& each) { return format_text("{{{}}}", violation_json(each)); });
   out += "],\"excused\":[";
   out += listed(result.excused, [&](const ExcusedViolation& each) {
-    return "{" + violation_json(each.violation) + ",\"fault\":" + json_text(each.fault) + "}";
+    return format_text("{{{},\"fault\":{}}}", violation_json(each.violation), json_text(each.fault));
   });
-  out += "],\"excused_count\":" + std::to_string(result.excused_count);
-  out += ",\"as_expected\":" + std::string(result.is_as_expected() ? "true" : "false") + ",\"jobs\":[";
+  out += format_text("],\"excused_count\":{}", result.excused_count);
+  out += format_text(",\"as_expected\":{},\"jobs\":[", result.is_as_expected() ? "true" : "false");
   out += listed(result.account.jobs, [](const JobAccount& job) { return json_of(job); });
   out += "],\"actions\":[";
   out += listed(result.account.actions, [](const ActionAccount& action) { return json_of(action); });
-  out += "],\"underflows\":" + std::to_string(result.underflows) + ",\"refusals\":[";
+  out += format_text("],\"underflows\":{},\"refusals\":[", result.underflows);
   out += listed(result.refusals, [](const std::string& refusal) { return json_text(refusal); });
   return out + "]}";
 }
@@ -91,8 +89,8 @@ std::string to_trace(const World& world) {
   }
   for (const LitWindow& window : world.light().timeline()) {
     const Instant end = window.end == kNever ? world.loop_now() : window.end;
-    events.push_back(span("from node " + std::to_string(window.source.value), "light", 2, window.destination.value,
-                          window.begin, end - window.begin));
+    events.push_back(span(format_text("from node {}", window.source.value), "light", 2, window.destination.value, window.begin,
+                          end - window.begin));
   }
   std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
   for (std::size_t i = 0; i < events.size(); ++i) {

@@ -6,16 +6,17 @@
 #include <utility>
 
 #include "agents/commit/steering.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
 namespace {
 
-std::string named(Revision revision) { return "revision " + std::to_string(revision.value); }
+std::string named(Revision revision) { return format_text("revision {}", revision.value); }
 
 Error clock_error(ClockId theirs, ClockId ours) {
-  return {ErrorCode::refused, "clock_unsynchronised: the instant is of clock " + std::to_string(theirs.value) +
-                                  ", this agent reads clock " + std::to_string(ours.value)};
+  return {ErrorCode::refused,
+          format_text("clock_unsynchronised: the instant is of clock {}, this agent reads clock {}", theirs.value, ours.value)};
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
   };
   if (plan.revision != revision || revision == Revision{}) {
     return refuse(ErrorCode::invalid_argument,
-                  "the envelope speaks of " + named(revision) + ", the plan of " + named(plan.revision));
+                  format_text("the envelope speaks of {}, the plan of {}", named(revision), named(plan.revision)));
   }
   const bool is_repeated = revision > fenced_;
   if (is_repeated && revision == applied_) {
@@ -41,7 +42,7 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
   }
   if (revision <= newest_) {
     ++stale_;
-    return refuse(ErrorCode::stale_revision, named(revision) + " is not newer than " + named(newest_));
+    return refuse(ErrorCode::stale_revision, format_text("{} is not newer than {}", named(revision), named(newest_)));
   }
   withdraw_light(context);
   forget(false);
@@ -81,9 +82,9 @@ std::optional<Error> AgentCommit::surprise(const NodePlan& plan) const {
 
 std::optional<Error> AgentCommit::surprise(const DeviceUnit& unit, const DevicePlan& device, const Reading& reading) const {
   const auto found = unexpected(units_.fabric(), device, reading);
-  return found ? std::optional(Error{ErrorCode::busy, "device " + std::to_string(unit.device->id.value) + " (" +
-                                                          unit.device->name + ") " + *found +
-                                                          "; nothing was moved: light may meet it that is not dark"})
+  return found ? std::optional(Error{ErrorCode::busy,
+                                     format_text("device {} ({}) {}; nothing was moved: light may meet it that is not dark",
+                                                 unit.device->id.value, unit.device->name, *found)})
                : std::nullopt;
 }
 
@@ -93,9 +94,9 @@ std::optional<Error> AgentCommit::refusal_to_arm(StepContext context, ClockId cl
   }
   const Duration slack = between(context.now, fire_at);
   if (slack < options_.arm_lead) {
-    return Error{ErrorCode::timed_out, "underflow: " + named(revision_) + " fires " + in_microseconds(slack) +
-                                           " from now, node " + std::to_string(envelopes_.node.value) + " needs " +
-                                           in_microseconds(options_.arm_lead)};
+    return Error{ErrorCode::timed_out,
+                 format_text("underflow: {} fires {} from now, node {} needs {}", named(revision_), in_microseconds(slack),
+                             envelopes_.node.value, in_microseconds(options_.arm_lead))};
   }
   return std::nullopt;
 }
@@ -176,7 +177,7 @@ std::optional<RevisionStep> AgentCommit::receive(StepContext context, Revision r
   if (revision != revision_ || revision == Revision{}) {
     ++stale_;
     answer(context, revision, revision_message,
-           {ErrorCode::stale_revision, named(revision) + " is not prepared on node " + std::to_string(envelopes_.node.value)});
+           {ErrorCode::stale_revision, format_text("{} is not prepared on node {}", named(revision), envelopes_.node.value)});
     return std::nullopt;
   }
   const RevisionStep step = react(state_, revision_message);

@@ -5,6 +5,7 @@
 
 #include "agents/commit/commit.hpp"
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -63,8 +64,8 @@ void AgentCommit::fire(StepContext context) {
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].changes && !units_.take(i, Activity::commit)) {
-      return trouble(
-          context, {ErrorCode::conflict, "device " + std::to_string(units_[i].device->id.value) + " is held by the interlock"});
+      return trouble(context,
+                     {ErrorCode::conflict, format_text("device {} is held by the interlock", units_[i].device->id.value)});
     }
     if (parts_[i].changes && units_[i].is_laser()) {
       timelines_.stop(i);
@@ -81,9 +82,9 @@ void AgentCommit::fire(StepContext context) {
     envelopes_.warn(context, {AlarmCode::fire_underflow,
                               {},
                               {},
-                              "revision " + std::to_string(revision_.value) + " fired " + in_microseconds(report_.lateness) +
-                                  " after its instant, the limit is " + in_microseconds(options_.late_limit),
-                              "loom node show " + std::to_string(envelopes_.node.value),
+                              format_text("revision {} fired {} after its instant, the limit is {}", revision_.value,
+                                          in_microseconds(report_.lateness), in_microseconds(options_.late_limit)),
+                              format_text("loom node show {}", envelopes_.node.value),
                               revision_});
   }
 }
@@ -117,11 +118,11 @@ void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
   }
   const std::string& fault = seen.fault;
   const Device& device = *units_[unit].device;
-  trouble(context, {ErrorCode::device_error,
-                    "device " + std::to_string(device.id.value) + " (" + device.name +
-                        "): " + (fault.empty() ? "its driver gave up" : fault),
-                    {},
-                    device.id});
+  trouble(context,
+          {ErrorCode::device_error,
+           format_text("device {} ({}): {}", device.id.value, device.name, fault.empty() ? "its driver gave up" : fault),
+           {},
+           device.id});
 }
 
 void AgentCommit::send_darkened(StepContext context) {
@@ -251,9 +252,9 @@ bool AgentCommit::all_lit(StepContext context) {
       return false;
     }
     if (timelines_.first(i) == Timelines::First::missed) {
-      trouble(context, {ErrorCode::timed_out, "underflow: device " + std::to_string(units_[i].device->id.value) +
-                                                  " was not settled for its first timeslot of revision " +
-                                                  std::to_string(revision_.value)});
+      trouble(context,
+              {ErrorCode::timed_out, format_text("underflow: device {} was not settled for its first timeslot of revision {}",
+                                                 units_[i].device->id.value, revision_.value)});
       return false;
     }
   }

@@ -2,6 +2,7 @@
 #include "agents/commit/message_check.hpp"
 
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -12,16 +13,15 @@ Fault above(const char* what, std::uint64_t value, std::uint64_t known, std::uin
   if (value <= known || value - known <= limit) {
     return std::nullopt;
   }
-  return std::string(what) + " " + std::to_string(value) + " is more than " + std::to_string(limit) + " (limit " + name +
-         ") above " + std::to_string(known);
+  return format_text("{} {} is more than {} (limit {}) above {}", what, value, limit, name, known);
 }
 
 Fault ahead(const char* what, Instant at, Instant now) {
   if (at <= now + Duration{limits::kCommitAheadNs}) {
     return std::nullopt;
   }
-  return std::string(what) + " is " + std::to_string((at - now) / std::chrono::seconds{1}) + " s ahead, the limit is " +
-         std::to_string(limits::kCommitAheadNs / 1'000'000'000) + " s (kCommitAheadNs)";
+  return format_text("{} is {} s ahead, the limit is {} s (kCommitAheadNs)", what, (at - now) / std::chrono::seconds{1},
+                     limits::kCommitAheadNs / 1'000'000'000);
 }
 
 struct Rule {
@@ -37,8 +37,8 @@ struct Rule {
     if (welcome.heartbeat_interval <= Duration{limits::kHeartbeatIntervalNs}) {
       return std::nullopt;
     }
-    return "a heartbeat every " + std::to_string(welcome.heartbeat_interval / std::chrono::seconds{1}) + " s, the limit is " +
-           std::to_string(limits::kHeartbeatIntervalNs / 1'000'000'000) + " s (kHeartbeatIntervalNs)";
+    return format_text("a heartbeat every {} s, the limit is {} s (kHeartbeatIntervalNs)",
+                       welcome.heartbeat_interval / std::chrono::seconds{1}, limits::kHeartbeatIntervalNs / 1'000'000'000);
   }
   Fault operator()(const SetLasers& order) const {
     return above("the order about lasers", order.order, known.laser_request, limits::kLaserOrderJump, "kLaserOrderJump");
@@ -49,8 +49,8 @@ struct Rule {
     if (reset.order >> 32U <= of_term) {
       return std::nullopt;
     }
-    return "the order to reset device " + std::to_string(reset.device.value) + " has number " + std::to_string(reset.order) +
-           ", those of term " + std::to_string(term.value) + " end at " + std::to_string((of_term << 32U) | 0xFFFF'FFFFU);
+    return format_text("the order to reset device {} has number {}, those of term {} end at {}", reset.device.value,
+                       reset.order, term.value, (of_term << 32U) | 0xFFFF'FFFFU);
   }
   template <class Other>
   Fault operator()(const Other&) const {

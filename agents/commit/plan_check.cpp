@@ -9,14 +9,13 @@
 #include "agents/grant/plane.hpp"
 #include "core/fabric/hazard.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
 namespace {
 
-std::string named(const DeviceUnit& unit) {
-  return "device " + std::to_string(unit.device->id.value) + " (" + unit.device->name + ")";
-}
+std::string named(const DeviceUnit& unit) { return format_text("device {} ({})", unit.device->id.value, unit.device->name); }
 
 bool fits(const Setpoint& setpoint, DeviceRole role) {
   switch (role) {
@@ -43,10 +42,10 @@ Result<void> check_power(const Fabric& fabric, const DeviceUnit& unit, const Set
   if (!fibre || laser->power <= power_limit_of(fabric, *fibre)) {
     return {};
   }
-  return fail(ErrorCode::out_of_range, named(unit) + ": " + to_string(laser->power) + " into fibre " +
-                                           std::to_string(fibre->value) + ", whose limit is " +
-                                           to_string(power_limit_of(fabric, *fibre)) +
-                                           (fabric.hazard_level.empty() ? "" : " (hazard level " + fabric.hazard_level + ")"));
+  return fail(ErrorCode::out_of_range,
+              format_text("{}: {} into fibre {}, whose limit is {}{}", named(unit), to_string(laser->power), fibre->value,
+                          to_string(power_limit_of(fabric, *fibre)),
+                          fabric.hazard_level.empty() ? "" : format_text(" (hazard level {})", fabric.hazard_level)));
 }
 
 Result<void> check_entry(const Fabric& fabric, const DeviceUnit& unit, const TimedSetpoint& entry) {
@@ -54,11 +53,11 @@ Result<void> check_entry(const Fabric& fabric, const DeviceUnit& unit, const Tim
     return fail(ErrorCode::invalid_argument, named(unit) + ": the setpoint is for another kind of device");
   }
   if (auto lawful = unit.driver->check(entry.setpoint); !lawful) {
-    return fail(lawful.error().code, named(unit) + ": " + lawful.error().message);
+    return fail(lawful.error().code, format_text("{}: {}", named(unit), lawful.error().message));
   }
   LOOM_TRY(check_power(fabric, unit, entry.setpoint));
   if (auto lawful = unit.driver->check(darkened(entry.setpoint)); !lawful) {
-    return fail(lawful.error().code, named(unit) + ", darkened: " + lawful.error().message);
+    return fail(lawful.error().code, format_text("{}, darkened: {}", named(unit), lawful.error().message));
   }
   return {};
 }
@@ -67,15 +66,15 @@ Result<void> check_times(const DeviceUnit& unit, const DevicePlan& device, const
   Duration free_from = Duration::zero();
   for (const TimedSetpoint& entry : device.timeline) {
     if (entry.offset < free_from || entry.guard < Duration::zero() || entry.hold <= Duration::zero()) {
-      return fail(ErrorCode::invalid_argument, named(unit) + ": timeslot at " + in_microseconds(entry.offset) +
-                                                   " begins before the one before it ends (" + in_microseconds(free_from) +
-                                                   "), or its guard or hold is negative");
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{}: timeslot at {} begins before the one before it ends ({}), or its guard or hold is negative",
+                              named(unit), in_microseconds(entry.offset), in_microseconds(free_from)));
     }
     free_from = sum(sum(entry.offset, entry.guard), entry.hold);
   }
   if (plan.cycle > Duration::zero() && free_from > plan.cycle) {
-    return fail(ErrorCode::invalid_argument, named(unit) + ": timeslots end at " + in_microseconds(free_from) +
-                                                 ", after the cycle of " + in_microseconds(plan.cycle));
+    return fail(ErrorCode::invalid_argument, format_text("{}: timeslots end at {}, after the cycle of {}", named(unit),
+                                                         in_microseconds(free_from), in_microseconds(plan.cycle)));
   }
   return {};
 }
@@ -85,9 +84,8 @@ Result<void> check_device(const Fabric& fabric, const DeviceUnit& unit, const De
     return fail(ErrorCode::invalid_argument, named(unit) + ": the plan has no setpoint for it");
   }
   if (device.timeline.size() > limits::kTimelineEntries) {
-    return fail(ErrorCode::out_of_range,
-                named(unit) + ": " + std::to_string(device.timeline.size()) +
-                    " timeslots exceed kTimelineEntries = " + std::to_string(limits::kTimelineEntries));
+    return fail(ErrorCode::out_of_range, format_text("{}: {} timeslots exceed kTimelineEntries = {}", named(unit),
+                                                     device.timeline.size(), limits::kTimelineEntries));
   }
   if (!is_static(device)) {
     if (!unit.is_laser()) {
@@ -110,20 +108,18 @@ Result<void> check_device(const Fabric& fabric, const DeviceUnit& unit, const De
 Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceUnits& units) {
   const std::uint32_t nodes = units.nodes();
   if (plan.node != node) {
-    return fail(ErrorCode::invalid_argument,
-                "plan of node " + std::to_string(plan.node.value) + " came to node " + std::to_string(node.value));
+    return fail(ErrorCode::invalid_argument, format_text("plan of node {} came to node {}", plan.node.value, node.value));
   }
   if (plan.cycle < Duration::zero()) {
-    return fail(ErrorCode::invalid_argument, "node " + std::to_string(node.value) + ": negative cycle");
+    return fail(ErrorCode::invalid_argument, format_text("node {}: negative cycle", node.value));
   }
   for (std::size_t i = 0; i < plan.devices.size(); ++i) {
     const DeviceId id = plan.devices[i].device;
     if (!units.index_of(id)) {
-      return fail(ErrorCode::invalid_argument,
-                  "device " + std::to_string(id.value) + " is not driven by node " + std::to_string(node.value));
+      return fail(ErrorCode::invalid_argument, format_text("device {} is not driven by node {}", id.value, node.value));
     }
     if (i > 0 && plan.devices[i - 1].device >= id) {
-      return fail(ErrorCode::invalid_argument, "device " + std::to_string(id.value) + " is out of order or named twice");
+      return fail(ErrorCode::invalid_argument, format_text("device {} is out of order or named twice", id.value));
     }
   }
   for (std::size_t i = 0; i < units.size(); ++i) {
@@ -131,7 +127,7 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceUnit
                                      [&](const DevicePlan& each) { return each.device == units[i].device->id; });
     if (device == plan.devices.end()) {
       return fail(ErrorCode::invalid_argument,
-                  named(units[i]) + ": missing from the plan of node " + std::to_string(node.value));
+                  format_text("{}: missing from the plan of node {}", named(units[i]), node.value));
     }
     LOOM_TRY(check_device(units.fabric(), units[i], *device, plan));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/fabric/ring.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -57,13 +58,10 @@ bool is_as(const Fabric& fabric, DeviceId device, const FilterObservation& bank,
 }
 
 std::string text_of(const WssRoute& row) {
-  return to_string(centre_of(row.slot)) + " from input " + std::to_string(row.input) + " to output " +
-         std::to_string(row.output);
+  return format_text("{} from input {} to output {}", to_string(centre_of(row.slot)), row.input, row.output);
 }
 
-std::string text_of(const CrossConnect& row) {
-  return "input " + std::to_string(row.input) + " to output " + std::to_string(row.output);
-}
+std::string text_of(const CrossConnect& row) { return format_text("input {} to output {}", row.input, row.output); }
 
 const std::vector<WssRoute>& rows_of(const WavelengthSwitchSetpoint& setpoint) { return setpoint.routes; }
 const std::vector<CrossConnect>& rows_of(const CircuitSwitchSetpoint& setpoint) { return setpoint.connects; }
@@ -80,7 +78,7 @@ std::optional<std::string> unexpected_row(const DevicePlan& plan, const std::vec
     const bool is_known = has(target, row) || std::any_of(plan.may_hold.begin(), plan.may_hold.end(),
                                                           [&](const Setpoint& setpoint) { return has(setpoint, row); });
     if (!is_known) {
-      return "holds " + text_of(row) + ", which nobody expects there";
+      return format_text("holds {}, which nobody expects there", text_of(row));
     }
   }
   for (const Row& row : rows_of(std::get<Kind>(target))) {
@@ -101,8 +99,8 @@ std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePla
       return std::holds_alternative<FilterSetpoint>(setpoint) && is_as(ring, millivolts, resonance_of(setpoint, channel));
     };
     if (!stands_as(plan.timeline.front().setpoint) && std::none_of(plan.may_hold.begin(), plan.may_hold.end(), stands_as)) {
-      return "channel " + std::to_string(channel) + " reads " + std::to_string(millivolts) + " mV, which is " +
-             to_string(resonance_at(ring, millivolts)) + " and nobody expects there";
+      return format_text("channel {} reads {} mV, which is {} and nobody expects there", channel, millivolts,
+                         to_string(resonance_at(ring, millivolts)));
     }
   }
   return std::nullopt;

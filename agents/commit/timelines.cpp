@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -185,10 +186,9 @@ void Timelines::miss(StepContext context, std::size_t unit, std::uint64_t timesl
     return;  // one alarm a revision; CycleDone has the count
   }
   Alarm alarm{AlarmCode::fire_underflow, {}, units_[unit].device->id, {}, {}};
-  alarm.evidence = "device " + std::to_string(units_[unit].device->id.value) +
-                   " was not settled at the end of its guard time in revision " + std::to_string(revision_.value) +
-                   ": its timeslot stays dark";
-  alarm.next_command = "loom device show " + std::to_string(units_[unit].device->id.value);
+  alarm.evidence = format_text("device {} was not settled at the end of its guard time in revision {}: its timeslot stays dark",
+                               units_[unit].device->id.value, revision_.value);
+  alarm.next_command = format_text("loom device show {}", units_[unit].device->id.value);
   alarm.revision = revision_;
   envelopes_.warn(context, std::move(alarm));
 }

@@ -5,16 +5,17 @@
 #include <utility>
 
 #include "agents/commit/steering.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
 namespace {
 
-std::string command_that_shows(const Device& device) { return "loom device show " + std::to_string(device.id.value); }
+std::string command_that_shows(const Device& device) { return format_text("loom device show {}", device.id.value); }
 
 std::string fault_of(const DeviceUnit& unit) {
   const std::string fault = unit.driver->observe().fault;
-  return unit.device->name + ": " + (fault.empty() ? "its driver gave up" : fault);
+  return format_text("{}: {}", unit.device->name, fault.empty() ? "its driver gave up" : fault);
 }
 
 }  // namespace
@@ -23,16 +24,15 @@ Outcome DeviceResets::refusal(std::size_t unit) const {
   const Device& device = *units_[unit].device;
   return {Error{ErrorCode::busy,
                 device.name + " belongs to a commit, a timeline or the interlock; a reset waits for none of them",
-                "loom device reset " + std::to_string(device.id.value) + "  (again, when loom status is idle)"}};
+                format_text("loom device reset {}  (again, when loom status is idle)", device.id.value)}};
 }
 
 void DeviceResets::order(StepContext context, const ResetDevice& order) {
   const auto unit = units_.index_of(order.device);
   if (!unit) {
-    const Error error{
-        ErrorCode::not_found,
-        "device " + std::to_string(order.device.value) + " is not driven by node " + std::to_string(envelopes_.node.value),
-        "loom device show " + std::to_string(order.device.value)};
+    const Error error{ErrorCode::not_found,
+                      format_text("device {} is not driven by node {}", order.device.value, envelopes_.node.value),
+                      format_text("loom device show {}", order.device.value)};
     Observation never;
     never.device = order.device;
     return envelopes_.send(context, Revision{}, DeviceReset{order.device, order.order, {error}, 0, never});

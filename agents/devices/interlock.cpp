@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 Interlock::Interlock(const std::vector<std::string>& contacts) {
@@ -47,12 +49,12 @@ Interlock::Change Interlock::contact(const InterlockChanged& change, const std::
   if (!change.open) {
     return Change::none;
   }
-  contact.words = (change.problem.empty() ? "is open" : "counts as open: " + change.problem) + " since " + since;
-  return latch_own("interlock contact " + contact.name + " " + contact.words);
+  contact.words = format_text("{} since {}", change.problem.empty() ? "is open" : "counts as open: " + change.problem, since);
+  return latch_own(format_text("interlock contact {} {}", contact.name, contact.words));
 }
 
 Interlock::Change Interlock::order_here(const std::string& principal, const std::string& since) {
-  return latch_own("lasers off was ordered at this agent by " + principal + " at " + since);
+  return latch_own(format_text("lasers off was ordered at this agent by {} at {}", principal, since));
 }
 
 Interlock::Contact& Interlock::find(const std::string& name) {
@@ -73,17 +75,18 @@ OwnLatch Interlock::own_latch() const {
 }
 
 Error Interlock::refusal(NodeId node) const {
-  const std::string lasers = "lasers of node " + std::to_string(node.value);
+  const std::string lasers = format_text("lasers of node {}", node.value);
   const Contact* contact = first_not_closed();
   if (!latch_.lasers_off) {
-    return {ErrorCode::refused, lasers + " stay dark: interlock contact " + contact->name + " " + contact->words};
+    return {ErrorCode::refused, format_text("{} stay dark: interlock contact {} {}", lasers, contact->name, contact->words)};
   }
-  const std::string cause = latch_.is_own ? latch_.cause : "order " + std::to_string(latch_.order);
+  const std::string cause = latch_.is_own ? latch_.cause : format_text("order {}", latch_.order);
   const bool is_held = contact != nullptr && contact->state != ContactState::closed;
-  const bool is_reported = is_held && cause.contains("contact " + contact->name + " ");
-  return {ErrorCode::refused, lasers + " are latched off (" + cause +
-                                  (is_held && !is_reported ? "; contact " + contact->name + " " + contact->words : "") + "); " +
-                                  (is_held ? "close the contact, then " : "") + "`loom lasers rearm` lifts it"};
+  const bool is_reported = is_held && cause.contains(format_text("contact {} ", contact->name));
+  return {ErrorCode::refused,
+          format_text("{} are latched off ({}{}); {}`loom lasers rearm` lifts it", lasers, cause,
+                      is_held && !is_reported ? format_text("; contact {} {}", contact->name, contact->words) : "",
+                      is_held ? "close the contact, then " : "")};
 }
 
 }  // namespace loom

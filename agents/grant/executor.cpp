@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -24,8 +25,9 @@ Result<void> SoftwareExecutor::load(const NodePlan& plan) {
       light = candidate != nullptr && candidate->emit && candidate->slot == wavelength.slot ? candidate : light;
     }
     if (!unit || light == nullptr) {
-      return fail(ErrorCode::invalid_argument, "grant table: device " + std::to_string(wavelength.laser.value) +
-                                                   (unit ? " has no such wavelength in its set" : " is not driven here"));
+      return fail(ErrorCode::invalid_argument,
+                  format_text("grant table: device {}{}", wavelength.laser.value,
+                              unit ? " has no such wavelength in its set" : " is not driven here"));
     }
     auto laser = std::find_if(lasers_.begin(), lasers_.end(), [&](const Laser& each) { return each.unit == *unit; });
     if (laser == lasers_.end()) {
@@ -34,9 +36,8 @@ Result<void> SoftwareExecutor::load(const NodePlan& plan) {
     laser->colours.push_back({wavelength.destination, *light});
   }
   if (lasers_.size() > limits::kTransmittersPerNode) {
-    return fail(ErrorCode::out_of_range,
-                "grant table: " + std::to_string(lasers_.size()) +
-                    " lasers exceed limits::kTransmittersPerNode = " + std::to_string(limits::kTransmittersPerNode));
+    return fail(ErrorCode::out_of_range, format_text("grant table: {} lasers exceed limits::kTransmittersPerNode = {}",
+                                                     lasers_.size(), limits::kTransmittersPerNode));
   }
   if (!lasers_.empty()) {
     table_.emplace(static_cast<std::uint32_t>(lasers_.size()), Duration{});  // the driver's proof says when it is tuned
@@ -49,16 +50,16 @@ Result<void> SoftwareExecutor::load(const NodePlan& plan) {
 
 Result<void> SoftwareExecutor::write(const GrantRow& row) {
   if (!table_ || row.transmitter >= lasers_.size()) {
-    return fail(ErrorCode::out_of_range, "grant table: transmitter " + std::to_string(row.transmitter) + " does not exist");
+    return fail(ErrorCode::out_of_range, format_text("grant table: transmitter {} does not exist", row.transmitter));
   }
   Laser& laser = lasers_[row.transmitter];
   if (colour_of(laser, row.stream.destination) == nullptr) {
     return fail(ErrorCode::refused,
-                "grant table: no wavelength leads to node " + std::to_string(row.stream.destination.value) + " here");
+                format_text("grant table: no wavelength leads to node {} here", row.stream.destination.value));
   }
   if (!units_.take(laser.unit, Activity::timeline)) {
     return fail(ErrorCode::refused,
-                "grant table: device " + std::to_string(units_[laser.unit].device->id.value) + " is held by somebody above");
+                format_text("grant table: device {} is held by somebody above", units_[laser.unit].device->id.value));
   }
   return table_->write(row);
 }

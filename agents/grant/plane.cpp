@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -68,29 +69,27 @@ ArbiterOptions arbiter_options(const GrantMap& map, NodeId node, std::uint32_t n
 }
 
 Result<void> check_grant_map(const GrantMap& map, NodeId node, std::uint32_t nodes) {
-  const auto named = "grants of node " + std::to_string(node.value) + ": ";
+  const auto named = format_text("grants of node {}: ", node.value);
   const Duration window = overhead_of(map.timings) + map.quantum + 5 * map.timings.control;
   const Duration around = tuning_of(map.timings) + guard_of(map.timings);
   if (map.timings.control < std::chrono::microseconds{1} || std::max(window, around) > Duration{limits::kGrantWindowNs} ||
       bytes_in(map.quantum, map.timings.rate).count <= 0) {
-    return fail(ErrorCode::out_of_range, named + "a window of " + std::to_string(std::max(window, around).count()) +
-                                             " ns, the limit is " + std::to_string(limits::kGrantWindowNs) +
-                                             " ns (and 1 us of control latency)");
+    return fail(ErrorCode::out_of_range, format_text("{}a window of {} ns, the limit is {} ns (and 1 us of control latency)",
+                                                     named, std::max(window, around).count(), limits::kGrantWindowNs));
   }
   if (map.routed_by == Revision{} || lasers_of(map) > limits::kTransmittersPerNode) {
-    return fail(ErrorCode::invalid_argument, named + std::to_string(lasers_of(map)) + " lasers, routed by revision " +
-                                                 std::to_string(map.routed_by.value) + "; allowed " +
-                                                 std::to_string(limits::kTransmittersPerNode) + " and a revision above 0");
+    return fail(ErrorCode::invalid_argument,
+                format_text("{}{} lasers, routed by revision {}; allowed {} and a revision above 0", named, lasers_of(map),
+                            map.routed_by.value, limits::kTransmittersPerNode));
   }
   for (const OfferedStream& stream : map.sends) {
     if (stream.source != node || stream.destination == node || stream.destination.value >= nodes) {
-      return fail(ErrorCode::invalid_argument, named + "a stream from node " + std::to_string(stream.source.value) +
-                                                   " to node " + std::to_string(stream.destination.value) + " of " +
-                                                   std::to_string(nodes));
+      return fail(ErrorCode::invalid_argument, format_text("{}a stream from node {} to node {} of {}", named,
+                                                           stream.source.value, stream.destination.value, nodes));
     }
   }
   if (std::any_of(map.sources.begin(), map.sources.end(), [&](NodeId source) { return source.value >= nodes; })) {
-    return fail(ErrorCode::invalid_argument, named + "a source beyond the fabric's " + std::to_string(nodes) + " nodes");
+    return fail(ErrorCode::invalid_argument, format_text("{}a source beyond the fabric's {} nodes", named, nodes));
   }
   return {};
 }
@@ -119,7 +118,7 @@ void GrantPlane::begin(StepContext context, std::shared_ptr<const NodePlan> plan
   if (auto loaded = executor_.load(*plan_); !loaded) {
     envelopes_.warn(
         context,
-        {AlarmCode::device_failed, {}, {}, loaded.error().message, "loom node show " + std::to_string(envelopes_.node.value)});
+        {AlarmCode::device_failed, {}, {}, loaded.error().message, format_text("loom node show {}", envelopes_.node.value)});
   }
   left_.clear();
   sent_ = 0;
@@ -249,10 +248,9 @@ void GrantPlane::report_forgery(StepContext context, NodeId from, const StreamGr
       envelopes_.warn(context, {AlarmCode::malformed_message,
                                 {},
                                 {},
-                                "grant " + std::to_string(grant.key.epoch) + "." + std::to_string(grant.key.sequence) +
-                                    " of node " + std::to_string(from.value) + " for " + std::to_string(grant.bytes.count) +
-                                    " bytes is refused: " + std::string(to_string(kind)),
-                                "loom node show " + std::to_string(from.value)});
+                                format_text("grant {}.{} of node {} for {} bytes is refused: {}", grant.key.epoch,
+                                            grant.key.sequence, from.value, grant.bytes.count, to_string(kind)),
+                                format_text("loom node show {}", from.value)});
     }
   }
 }
@@ -266,35 +264,38 @@ void GrantPlane::report_unlawful(StepContext context, NodeId from, const GrantMe
   if (before > 0) {
     return;
   }
-  std::string what = "a promise of node " + std::to_string(from.value) + " beyond the window that it was granted is ignored";
+  std::string what = format_text("a promise of node {} beyond the window that it was granted is ignored", from.value);
   if (const auto* request = std::get_if<StreamRequest>(&message)) {
-    what = "a request of node " + std::to_string(from.value) + " for " + std::to_string(request->remaining.count) +
-           " bytes from node " + std::to_string(request->stream.source.value) + " to node " +
-           std::to_string(request->stream.destination.value) + " is refused: this is the receiver of node " +
-           std::to_string(envelopes_.node.value) + ", for 1 to " + std::to_string(limits::kStreamBytes) +
-           " bytes of the node that asks";
+    what = format_text(
+        "a request of node {} for {} bytes from node {} to node {} is refused: this is the receiver of node {}, for 1 to {} "
+        "bytes of the node that asks",
+        from.value, request->remaining.count, request->stream.source.value, request->stream.destination.value,
+        envelopes_.node.value, limits::kStreamBytes);
   }
   envelopes_.warn(context,
-                  {AlarmCode::malformed_message, {}, {}, std::move(what), "loom node show " + std::to_string(from.value)});
+                  {AlarmCode::malformed_message, {}, {}, std::move(what), format_text("loom node show {}", from.value)});
 }
 
 void GrantPlane::report_implausible(StepContext context, NodeId from) const {
-  envelopes_.warn(context, {AlarmCode::malformed_message,
-                            {},
-                            {},
-                            "messages of node " + std::to_string(from.value) + " about an epoch above " +
-                                std::to_string(map()->routed_by.value) + ", the revision that routed this light, are dropped",
-                            "loom node show " + std::to_string(from.value)});
+  envelopes_.warn(context,
+                  {AlarmCode::malformed_message,
+                   {},
+                   {},
+                   format_text("messages of node {} about an epoch above {}, the revision that routed this light, are dropped",
+                               from.value, map()->routed_by.value),
+                   format_text("loom node show {}", from.value)});
 }
 
 void GrantPlane::report_stranger(StepContext context, NodeId from) const {
-  envelopes_.warn(context, {AlarmCode::malformed_message,
-                            {},
-                            {},
-                            "messages of node " + std::to_string(from.value) +
-                                " about light are dropped: the plan of revision " + std::to_string(map()->routed_by.value) +
-                                " routes no wavelength between it and node " + std::to_string(envelopes_.node.value),
-                            "loom node show " + std::to_string(from.value)});
+  envelopes_.warn(
+      context,
+      {AlarmCode::malformed_message,
+       {},
+       {},
+       format_text(
+           "messages of node {} about light are dropped: the plan of revision {} routes no wavelength between it and node {}",
+           from.value, map()->routed_by.value, envelopes_.node.value),
+       format_text("loom node show {}", from.value)});
 }
 
 void GrantPlane::send(StepContext context, const SendGrant& order) {
@@ -366,8 +367,8 @@ void GrantPlane::finish(StepContext context, const StreamOver& over) {
   again_.push_back({rest, later(context.now, kOfferAgain)});
   if (counters_.unreachable == 1) {
     report_silent(context, over.stream.destination,
-                  "node " + std::to_string(over.stream.destination.value) + " has not answered the requests of node " +
-                      std::to_string(envelopes_.node.value) + " for light; they are repeated");
+                  format_text("node {} has not answered the requests of node {} for light; they are repeated",
+                              over.stream.destination.value, envelopes_.node.value));
   }
 }
 
@@ -453,15 +454,15 @@ void GrantPlane::report_overdue(StepContext context) {
   }
   reported_overdue_ = overdue;
   report_silent(context, *overdue,
-                "node " + std::to_string(overdue->value) + " was granted the receiver of node " +
-                    std::to_string(envelopes_.node.value) +
-                    " and has not said that it is dark again: nobody else is granted it until then");
+                format_text("node {} was granted the receiver of node {} and has not said that it is dark again: nobody else "
+                            "is granted it until then",
+                            overdue->value, envelopes_.node.value));
 }
 
 /// Of our own receiver; whether the peer is alive is not ours to say.
 void GrantPlane::report_silent(StepContext context, NodeId peer, std::string evidence) const {
   envelopes_.warn(context,
-                  {AlarmCode::receiver_withheld, {}, {}, std::move(evidence), "loom node show " + std::to_string(peer.value)});
+                  {AlarmCode::receiver_withheld, {}, {}, std::move(evidence), format_text("loom node show {}", peer.value)});
 }
 
 // --- what became of it ---------------------------------------------------------------------------------------------------

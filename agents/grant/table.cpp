@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 GrantTable::GrantTable(std::uint32_t transmitters, Duration tune) : units_(transmitters), tune_(tune) {
@@ -13,15 +15,15 @@ GrantTable::GrantTable(std::uint32_t transmitters, Duration tune) : units_(trans
 
 Result<void> GrantTable::write(const GrantRow& row) {
   if (row.transmitter >= units_.size()) {
-    return fail(ErrorCode::out_of_range, "grant table: transmitter " + std::to_string(row.transmitter) + " of " +
-                                             std::to_string(units_.size()) + " does not exist");
+    return fail(ErrorCode::out_of_range,
+                format_text("grant table: transmitter {} of {} does not exist", row.transmitter, units_.size()));
   }
   TransmitterRows& queue = units_[row.transmitter].queue;
   const bool overlaps = queue.count > 0 && row.tune_at < queue.rows[queue.count - 1].dark_at;
   if (queue.count == kRowsPerTransmitter || overlaps || row.light_at < row.tune_at || row.dark_at <= row.light_at) {
-    return fail(ErrorCode::conflict, "grant table: transmitter " + std::to_string(row.transmitter) + " holds " +
-                                         std::to_string(queue.count) + " of " + std::to_string(kRowsPerTransmitter) +
-                                         " rows, and a row must follow the one before it in time");
+    return fail(ErrorCode::conflict,
+                format_text("grant table: transmitter {} holds {} of {} rows, and a row must follow the one before it in time",
+                            row.transmitter, queue.count, kRowsPerTransmitter));
   }
   queue.rows[queue.count++] = row;
   return {};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -36,7 +37,7 @@ std::string shown(std::string_view text) {
   for (const char letter : text.substr(0, kQuotedBytes)) {
     out += letter >= ' ' && letter <= '~' ? letter : '?';
   }
-  return "'" + out + (text.size() > kQuotedBytes ? "...'" : "'");
+  return format_text("'{}{}", out, text.size() > kQuotedBytes ? "...'" : "'");
 }
 
 /// Looks for the fields of one object; the first that is not there, or is something else, is the fault of all.
@@ -61,15 +62,14 @@ class Fields {
     const bool is_huge = found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
     const std::int64_t value = is_huge ? most + 1 : found->get<std::int64_t>();
     if (!fault_ && (value < 0 || value > most)) {
-      fault_ = Error{ErrorCode::out_of_range,
-                     name(map, key) + " = " + found->dump() + ": 0 to " + std::to_string(most) + " are lawful"};
+      fault_ = Error{ErrorCode::out_of_range, format_text("{} = {}: 0 to {} are lawful", name(map, key), found->dump(), most)};
     }
     return value;
   }
   const std::optional<Error>& fault() const { return fault_; }
 
  private:
-  static std::string name(const char* map, const char* key) { return std::string(map) + "." + key; }
+  static std::string name(const char* map, const char* key) { return format_text("{}.{}", map, key); }
   const Json* find(const char* map, const char* key) const {
     const auto outer = line_.find(map);
     if (outer == line_.end() || !outer->is_object()) {
@@ -80,7 +80,7 @@ class Fields {
   }
   void miss(const char* map, const char* key, const char* expected) {
     if (!fault_) {
-      fault_ = Error{ErrorCode::malformed, name(map, key) + " is missing or not " + expected};
+      fault_ = Error{ErrorCode::malformed, format_text("{} is missing or not {}", name(map, key), expected)};
     }
   }
 
@@ -100,8 +100,10 @@ Result<TrafficRecord> record_of(Fields& fields, const std::string& collective) {
   const auto known =
       std::find_if(kKnown.begin(), kKnown.end(), [&](const KnownCollective& each) { return each.name == collective; });
   if (known == kKnown.end() && !fields.fault()) {
-    return fail(ErrorCode::unsupported, "coll_perf.coll = " + shown(collective) +
-                                            ": AllReduce, AllGather, ReduceScatter, AlltoAll, Broadcast and Reduce are known");
+    return fail(
+        ErrorCode::unsupported,
+        format_text("coll_perf.coll = {}: AllReduce, AllGather, ReduceScatter, AlltoAll, Broadcast and Reduce are known",
+                    shown(collective)));
   }
   TrafficRecord record;
   record.communicator = communicator_of(fields.text("header", "id"));
@@ -130,8 +132,8 @@ Result<InspectorLine> read_inspector_line(std::string_view line) {
   if (fields.fault()) {
     return std::unexpected(*fields.fault());
   }
-  if (version != kVersion && !version.starts_with(std::string(kVersion) + ".")) {
-    return fail(ErrorCode::wrong_version, "Inspector's format " + shown(version) + "; " + std::string(kVersion) + " is read");
+  if (version != kVersion && !version.starts_with(format_text("{}.", kVersion))) {
+    return fail(ErrorCode::wrong_version, format_text("Inspector's format {}; {} is read", shown(version), kVersion));
   }
   const std::int64_t nodes = fields.number("header", "nnodes", limits::kNodes);
   const bool is_transfer = json.contains("p2p_perf");
@@ -170,7 +172,7 @@ void InspectorReader::read_line(std::string_view line) {
     return;
   }
   if (reported_.records.size() >= limits::kTrafficRecordsAtOnce) {
-    return refuse("more than " + std::to_string(limits::kTrafficRecordsAtOnce) + " collectives at once");
+    return refuse(format_text("more than {} collectives at once", limits::kTrafficRecordsAtOnce));
   }
   reported_.records.push_back(*read->record);
 }
@@ -184,7 +186,7 @@ void InspectorReader::read(std::uint64_t file, std::string_view bytes, bool rest
     const std::size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end);
     if (!rest.is_overlong && rest.text.size() + part.size() > limits::kInspectorLineBytes) {
-      refuse("a line of more than " + std::to_string(limits::kInspectorLineBytes) + " bytes");
+      refuse(format_text("a line of more than {} bytes", limits::kInspectorLineBytes));
       rest = {{}, true};
     }
     if (end == std::string_view::npos) {

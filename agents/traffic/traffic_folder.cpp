@@ -8,6 +8,7 @@
 
 #include "agents/traffic/period.hpp"
 #include "core/digest.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -18,7 +19,7 @@ constexpr Duration kUnfoldedLasts = std::chrono::seconds{60};
 std::string name_of(std::uint64_t communicator) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(communicator));
-  return std::string("communicator ") + text.data();
+  return format_text("communicator {}", text.data());
 }
 
 std::uint64_t word_of(const TrafficRecord& record, std::uint64_t step) {
@@ -73,7 +74,7 @@ TrafficFolder::Communicator* TrafficFolder::entry_of(Instant now, const TrafficR
   if (communicators_.size() >= limits::kCommunicatorsPerNode) {
     ++counters_.crowded_out;
     unfolded_at_ = now;  // it is traffic that no report stands for
-    fault_ = "more than " + std::to_string(limits::kCommunicatorsPerNode) + " communicators at once";
+    fault_ = format_text("more than {} communicators at once", limits::kCommunicatorsPerNode);
     return nullptr;
   }
   Communicator& added = communicators_[record.communicator];
@@ -123,8 +124,8 @@ void TrafficFolder::fold(std::uint64_t id, Communicator& communicator) const {
   }
   const auto period = period_of(words);
   if (!period) {
-    communicator.trouble = name_of(id) + ": no two whole periods in what is remembered of it (at most " +
-                           std::to_string(limits::kCollectivesRemembered) + " collectives)";
+    communicator.trouble = format_text("{}: no two whole periods in what is remembered of it (at most {} collectives)",
+                                       name_of(id), limits::kCollectivesRemembered);
     return;
   }
   // Between two places of equal phase, so that batches do not matter.
@@ -135,7 +136,7 @@ void TrafficFolder::fold(std::uint64_t id, Communicator& communicator) const {
   CommunicatorTraffic folded{id, communicator.rank, communicator.ranks, summed(communicator.received, period->length), length};
   if (folded.period.empty()) {
     communicator.trouble =
-        name_of(id) + ": more than " + std::to_string(limits::kCollectivesPerPeriod) + " different collectives in a period";
+        format_text("{}: more than {} different collectives in a period", name_of(id), limits::kCollectivesPerPeriod);
   } else if (length <= Duration{} || length > Duration{limits::kDurationNs}) {
     communicator.trouble = name_of(id) + ": its period has no length yet";
   } else {

@@ -7,6 +7,7 @@
 
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/zmq/keys/keys.hpp"
 
 namespace loom::cli {
@@ -24,16 +25,15 @@ bool may_change(const Grant& grant) { return grant.role == Role::operator_ || gr
 std::string nodes_text(const std::vector<NodeRange>& nodes) {
   std::string text;
   for (const NodeRange& range : nodes) {
-    text += (text.empty() ? "" : ",") + std::to_string(range.first.value) +
-            (range.first == range.last ? "" : "-" + std::to_string(range.last.value));
+    text += format_text("{}{}{}", text.empty() ? "" : ",", range.first.value,
+                        range.first == range.last ? "" : format_text("-{}", range.last.value));
   }
   return text;
 }
 
 std::string describe(const Grant& grant) {
-  return grant.principal + " (" + std::string(to_string(grant.role)) +
-         (grant.nodes.empty() ? "" : " of nodes " + nodes_text(grant.nodes)) + ", key " + fingerprint_of(grant.public_key) +
-         ")";
+  return format_text("{} ({}{}, key {})", grant.principal, to_string(grant.role),
+                     grant.nodes.empty() ? "" : " of nodes " + nodes_text(grant.nodes), fingerprint_of(grant.public_key));
 }
 
 nlohmann::ordered_json json_of(const Grant& grant) {
@@ -61,8 +61,9 @@ Result<void> check_key_name(const std::string& name) {
   const bool is_word = !name.empty() && name.size() <= 64 && name.find_first_not_of(kLetters) == std::string::npos;
   if (!is_word || name.front() == '.' || name.front() == '-' || name.ends_with(".pub") || name.ends_with(".next") ||
       name == "keyring" || name == "controller") {
-    return fail(ErrorCode::invalid_argument,
-                "'" + name + "' cannot be a name here: 1 to 64 letters, digits, '.', '_' and '-', not keyring or controller");
+    return fail(
+        ErrorCode::invalid_argument,
+        format_text("'{}' cannot be a name here: 1 to 64 letters, digits, '.', '_' and '-', not keyring or controller", name));
   }
   return {};
 }
@@ -105,7 +106,7 @@ Result<WrittenKeyring> write_keyring(const StateFolder& files, const KeyringEdit
 
 int conclude(const Globals& globals, const char* verb, const std::vector<Grant>& grants, const InForce& in_force) {
   for (const Grant& grant : grants) {
-    print_note(std::string(verb) + " " + describe(grant));
+    print_note(format_text("{} {}", verb, describe(grant)));
   }
   print_note(sentence_of(in_force));
   if (in_force.state == InForce::State::late) {
@@ -130,7 +131,7 @@ int conclude(const Globals& globals, const char* verb, const std::vector<Grant>&
 
 int print_dry(const Globals& globals, const char* verb, const std::vector<Grant>& grants) {
   for (const Grant& grant : grants) {
-    print_note(std::string("would have ") + verb + " " + describe(grant));
+    print_note(format_text("would have {} {}", verb, describe(grant)));
   }
   if (globals.json) {
     auto object = answer();

@@ -14,6 +14,7 @@
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario/scenario_file.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/zmq/keys/keys.hpp"
 
 namespace loom::cli {
@@ -25,7 +26,7 @@ Result<Role> role_of(const std::string& word) {
       return role;
     }
   }
-  return fail(ErrorCode::invalid_argument, "role '" + word + "' is none of viewer, operator, admin, agent");
+  return fail(ErrorCode::invalid_argument, format_text("role '{}' is none of viewer, operator, admin, agent", word));
 }
 
 /// Public keys whose pair lies in the folder, and where.
@@ -139,9 +140,9 @@ Result<Grant> grant_of(const StateFolder& files, const KeysCommand& order, const
   for (const Grant& has : grants_of(keyring, order.name)) {
     if (has.public_key != grant.public_key) {
       return fail(ErrorCode::conflict,
-                  order.name + " has key " + fingerprint_of(has.public_key) + " already; a principal has one, so that the " +
-                      "audit says whose it was",
-                  "loom keys rotate " + order.name + "  (or another name)");
+                  format_text("{} has key {} already; a principal has one, so that the audit says whose it was", order.name,
+                              fingerprint_of(has.public_key)),
+                  format_text("loom keys rotate {}  (or another name)", order.name));
     }
   }
   if (const Grant* has = keyring.find(grant.public_key); has != nullptr && has->principal != order.name) {
@@ -158,8 +159,8 @@ void warn_of_overlap(const Keyring& keyring, const Grant& grant) {
         return its.first <= range.last && range.first <= its.last;
       });
       if (overlaps && other.public_key != grant.public_key) {
-        print_note("nodes " + nodes_text({range}) + " are those of " + other.principal +
-                   " as well: whoever speaks first holds them");
+        print_note(format_text("nodes {} are those of {} as well: whoever speaks first holds them", nodes_text({range}),
+                               other.principal));
       }
     }
   }
@@ -189,8 +190,8 @@ int grant_key(const Globals& globals, const KeysCommand& order) {
   warn_of_overlap(*would, grant);
   if (globals.dry_run) {
     if (makes_pair) {
-      print_note("would have made a pair in " + files.key(order.name) + " and granted it to " + order.name + " (" + order.role +
-                 ")");
+      print_note(
+          format_text("would have made a pair in {} and granted it to {} ({})", files.key(order.name), order.name, order.role));
       print_note("nothing was changed");
       return kDone;
     }
@@ -206,7 +207,8 @@ int grant_key(const Globals& globals, const KeysCommand& order) {
     print_note("it is your own key: from now on you only read");
   }
   if (makes_pair) {
-    print_note("a new pair is in " + files.key(order.name) + "; to use it elsewhere, take it and controller.pub along");
+    print_note(
+        format_text("a new pair is in {}; to use it elsewhere, take it and controller.pub along", files.key(order.name)));
   }
   return conclude(globals, "granted", {grant}, controller.await(written->keyring.digest(), written->at, false));
 }
@@ -233,10 +235,10 @@ Result<std::vector<Grant>> remove(Keyring& keyring, const std::string& word) {
       known.push_back(grant.principal);
     }
     const std::string near = nearest(word, known);
-    return fail(
-        ErrorCode::not_found,
-        "no key in force is '" + word + "'s, has this fingerprint or reads so" + (near.empty() ? "" : "; nearest: " + near),
-        "loom keys list");
+    return fail(ErrorCode::not_found,
+                format_text("no key in force is '{}'s, has this fingerprint or reads so{}", word,
+                            near.empty() ? "" : "; nearest: " + near),
+                "loom keys list");
   }
   for (const Grant& grant : meant) {
     keyring.remove(grant.public_key);
@@ -263,9 +265,10 @@ int revoke_key(const Globals& globals, const KeysCommand& order) {
   }
   for (const Grant& grant : removed) {
     if (!grant.nodes.empty()) {
-      print_note("nodes " + nodes_text(grant.nodes) +
-                 " lose their agent: their light stays as it is, and nobody can change it, not " +
-                 "even `loom lasers off`, until an agent with a granted key speaks for them");
+      print_note(
+          format_text("nodes {} lose their agent: their light stays as it is, and nobody can change it, not even `loom lasers "
+                      "off`, until an agent with a granted key speaks for them",
+                      nodes_text(grant.nodes)));
     }
   }
   if (globals.dry_run) {

@@ -7,6 +7,7 @@
 #include "cli/keys/change.hpp"
 #include "cli/keys/keys.hpp"
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/zmq/keys/keys.hpp"
 
 namespace loom::cli {
@@ -20,12 +21,12 @@ constexpr auto kComeBack = std::chrono::seconds{10};
 int refuse_controller(const StateFolder& files) {
   return give_up(
       {ErrorCode::refused,
-       "every agent and operator holds the controller's public key and believes nobody else, so its pair cannot be "
-       "replaced under a running controller: whoever did not receive it in time would be shut out. Light stays while it is "
-       "done by hand: stop lightloomd; remove " +
-           files.controller_key() + " and " + files.controller_key() +
-           ".pub; `loom keys generate SCENARIO`; start lightloomd; agents that read this folder take the new key "
-           "over by themselves, to all others copy controller.pub",
+       format_text(
+           "every agent and operator holds the controller's public key and believes nobody else, so its pair cannot be "
+           "replaced under a running controller: whoever did not receive it in time would be shut out. Light stays while it is "
+           "done by hand: stop lightloomd; remove {} and {}.pub; `loom keys generate SCENARIO`; start lightloomd; agents that "
+           "read this folder take the new key over by themselves, to all others copy controller.pub",
+           files.controller_key(), files.controller_key()),
        "loom keys generate SCENARIO"});
 }
 
@@ -48,11 +49,11 @@ Result<Rotation> plan_rotation(const StateFolder& files, const Keyring& keyring,
   if (held == its.end()) {
     return fail(
         ErrorCode::refused,
-        "the secret half of key " + fingerprint_of(its.front().public_key) + " is not in " + file +
-            (present ? "" : " (" + present.error().message + ")") +
-            ": only who holds it can replace it. There, make a new pair; here, revoke the old key and grant the new one",
-        "loom keys revoke " + name + "; loom keys grant " + name + " --key NEW.pub --role " +
-            std::string(to_string(its.front().role)));
+        format_text("the secret half of key {} is not in {}{}: only who holds it can replace it. There, make a new pair; here, "
+                    "revoke the old key and grant the new one",
+                    fingerprint_of(its.front().public_key), file, present ? "" : format_text(" ({})", present.error().message)),
+        format_text("loom keys revoke {}; loom keys grant {} --key NEW.pub --role {}", name, name,
+                    to_string(its.front().role)));
   }
   Rotation rotation{*held, {}};
   const auto fresh = may_make ? load_or_generate_keys(file + ".next") : load_keys(file + ".next");
@@ -63,7 +64,7 @@ Result<Rotation> plan_rotation(const StateFolder& files, const Keyring& keyring,
   }
   for (const Grant& other : its) {
     if (other.public_key != held->public_key && other.public_key != rotation.fresh.public_key) {
-      return fail(ErrorCode::conflict, name + " has another key, " + fingerprint_of(other.public_key) + ", as well",
+      return fail(ErrorCode::conflict, format_text("{} has another key, {}, as well", name, fingerprint_of(other.public_key)),
                   "loom keys revoke " + fingerprint_of(other.public_key));
     }
   }
@@ -88,13 +89,14 @@ int await_agents(KeysController& controller, const std::vector<NodeId>& nodes, s
     const auto received = controller.received(nodes, Clock::now() - revoked);
     back = received.value_or(0);
     if (back >= before) {
-      print_note(std::to_string(back) + " nodes speak with the new key");
+      print_note(format_text("{} nodes speak with the new key", back));
       return kDone;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
   }
-  complain(std::to_string(back) + " of " + std::to_string(before) +
-               " nodes speak with the new key; the others' process has not taken it over: its log says why. Their light stays",
+  complain(format_text("{} of {} nodes speak with the new key; the others' process has not taken it over: its log says why. "
+                       "Their light stays",
+                       back, before),
            "loom node list");
   return kPartial;
 }
@@ -128,7 +130,7 @@ int rotate_key(const Globals& globals, const KeysCommand& order) {
     return give_up(both.error(), "loom keys list");
   }
   if (const InForce let_in = controller.await(both->keyring.digest(), both->at, false); let_in.state == InForce::State::late) {
-    complain("the new key is " + sentence_of(let_in) + "; the old one stays, run this again", "loom alarm list");
+    complain(format_text("the new key is {}; the old one stays, run this again", sentence_of(let_in)), "loom alarm list");
     return kTimedOut;
   }
   if (auto replaced = replace_key_files(files.key(order.name) + ".next", files.key(order.name)); !replaced) {

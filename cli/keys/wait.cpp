@@ -7,6 +7,8 @@
 #include <thread>
 #include <variant>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::cli {
 namespace {
 
@@ -81,15 +83,15 @@ std::string sentence_of(const InForce& in_force) {
   std::snprintf(after.data(), after.size(), "%.1f ms", in_force.after.count());
   switch (in_force.state) {
     case InForce::State::in_force:
-      return std::string("in force after ") + after.data();
+      return format_text("in force after {}", after.data());
     case InForce::State::no_controller:
-      return "in force when lightloomd starts next (" + in_force.why + ")";
+      return format_text("in force when lightloomd starts next ({})", in_force.why);
     case InForce::State::shut_out:
       return "it was your own key: the controller does not let you in any more";
     case InForce::State::late:
       break;
   }
-  return "not in force after " + std::string(after.data()) + ": " + in_force.why;
+  return format_text("not in force after {}: {}", after.data(), in_force.why);
 }
 
 int exit_code_of(const InForce& in_force) { return in_force.state == InForce::State::late ? kTimedOut : kDone; }

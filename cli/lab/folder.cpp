@@ -14,6 +14,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::cli {
 namespace {
 
@@ -27,7 +29,7 @@ constexpr mode_t kOthersMayWrite = 0022;
 std::string reason() { return std::strerror(errno); }
 
 std::unexpected<Error> foreign(const std::string& path, const std::string& what) {
-  return fail(ErrorCode::refused, path + " was not made by a lab: " + what + "; nothing was touched",
+  return fail(ErrorCode::refused, format_text("{} was not made by a lab: {}; nothing was touched", path, what),
               "loom --state ANOTHER_FOLDER lab up SCENARIO");
 }
 
@@ -61,7 +63,7 @@ std::string listed(const std::vector<std::string>& names) {
     text += (i == 0 ? "" : ", ") + names[i];
   }
   const std::size_t more = names.size() - std::min(names.size(), kNamesShown);
-  return text + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+  return text + (more == 0 ? "" : format_text(" and {} more", more));
 }
 
 /// Opens a regular file of this user that nobody else may write; never blocks, never follows a link. -1 and no error: not
@@ -77,16 +79,16 @@ Result<Descriptor> open_own(int folder, const std::string& path, const char* nam
                                        : fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode);
   if (!is_known) {
     return fail(problem == EACCES || problem == EPERM || problem == EROFS ? ErrorCode::refused : ErrorCode::storage,
-                path + "/" + name + " cannot be opened: " + std::strerror(problem) + "; nothing was touched");
+                format_text("{}/{} cannot be opened: {}; nothing was touched", path, name, std::strerror(problem)));
   }
   if (!S_ISREG(status.st_mode)) {
-    return foreign(path, std::string(name) + " is " + kind_of(status.st_mode));
+    return foreign(path, format_text("{} is {}", name, kind_of(status.st_mode)));
   }
   if (status.st_uid != geteuid()) {
-    return foreign(path, std::string(name) + " belongs to user " + std::to_string(status.st_uid));
+    return foreign(path, format_text("{} belongs to user {}", name, status.st_uid));
   }
   if ((status.st_mode & kOthersMayWrite) != 0) {
-    return foreign(path, "others may write its " + std::string(name));
+    return foreign(path, format_text("others may write its {}", name));
   }
   return file;
 }
@@ -94,8 +96,7 @@ Result<Descriptor> open_own(int folder, const std::string& path, const char* nam
 Result<std::string> text_of(const Descriptor& file, const std::string& path) {
   struct stat status{};
   if (fstat(file.get(), &status) != 0 || status.st_size > kManifestBytesMost) {
-    return foreign(path, std::string(kManifest) + " has " + std::to_string(status.st_size) + " bytes, a lab's at most " +
-                             std::to_string(kManifestBytesMost));
+    return foreign(path, format_text("{} has {} bytes, a lab's at most {}", kManifest, status.st_size, kManifestBytesMost));
   }
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
@@ -156,18 +157,18 @@ Result<LabFolder> LabFolder::look(const std::string& path) {
 Result<void> LabFolder::open_folder() {
   struct stat status{};
   if (lstat(path_.c_str(), &status) != 0) {
-    return errno == ENOENT ? Result<void>{} : fail(ErrorCode::storage, path_ + " cannot be looked at: " + reason());
+    return errno == ENOENT ? Result<void>{}
+                           : fail(ErrorCode::storage, format_text("{} cannot be looked at: {}", path_, reason()));
   }
   if (!S_ISDIR(status.st_mode)) {
-    return foreign(path_, "it is " + kind_of(status.st_mode) + ", not a folder");
+    return foreign(path_, format_text("it is {}, not a folder", kind_of(status.st_mode)));
   }
   if (status.st_uid != geteuid()) {
-    return foreign(path_,
-                   "it belongs to user " + std::to_string(status.st_uid) + ", not to you, user " + std::to_string(geteuid()));
+    return foreign(path_, format_text("it belongs to user {}, not to you, user {}", status.st_uid, geteuid()));
   }
   folder_ = Descriptor(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder_.is_open()) {
-    return fail(ErrorCode::storage, path_ + " cannot be opened: " + reason());
+    return fail(ErrorCode::storage, format_text("{} cannot be opened: {}", path_, reason()));
   }
   return {};
 }
@@ -183,7 +184,7 @@ Result<void> LabFolder::read() {
     return std::unexpected(file.error());
   }
   if (!file->is_open()) {
-    return foreign(path_, "it holds " + listed(names) + " and no " + kManifest);
+    return foreign(path_, format_text("it holds {} and no {}", listed(names), kManifest));
   }
   const auto text = text_of(*file, path_);
   if (!text) {
@@ -191,7 +192,7 @@ Result<void> LabFolder::read() {
   }
   auto manifest = parse_manifest(*text);
   if (!manifest) {
-    return foreign(path_, std::string(kManifest) + " cannot be used: " + manifest.error().message);
+    return foreign(path_, format_text("{} cannot be used: {}", kManifest, manifest.error().message));
   }
   manifest_ = std::move(*manifest);
   return {};
@@ -205,7 +206,7 @@ Result<void> LabFolder::take(const std::string& holder) {
       std::filesystem::create_directories(parent, problem);
     }
     if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
-      return fail(ErrorCode::storage, "folder " + path_ + " cannot be made: " + reason());
+      return fail(ErrorCode::storage, format_text("folder {} cannot be made: {}", path_, reason()));
     }
     LOOM_TRY(open_folder());
   }
@@ -216,16 +217,17 @@ Result<void> LabFolder::take(const std::string& holder) {
   if (flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
     std::string who(200, '\0');
     who.resize(static_cast<std::size_t>(std::max<ssize_t>(pread(lock->get(), who.data(), who.size(), 0), 0)));
-    return fail(ErrorCode::conflict, path_ + " is held by another loom: " + (who.empty() ? "(it did not say who)" : who),
-                "loom --state " + path_ + " lab status");
+    return fail(ErrorCode::conflict,
+                format_text("{} is held by another loom: {}", path_, who.empty() ? "(it did not say who)" : who),
+                format_text("loom --state {} lab status", path_));
   }
   LOOM_TRY(read());  // whoever held it before may have changed it
   if (fchmod(folder_.get(), 0700) != 0) {
-    return fail(ErrorCode::storage, path_ + " cannot be closed to others: " + reason());
+    return fail(ErrorCode::storage, format_text("{} cannot be closed to others: {}", path_, reason()));
   }
-  const std::string note = holder + " (process " + std::to_string(getpid()) + ")";
+  const std::string note = format_text("{} (process {})", holder, getpid());
   if (ftruncate(lock->get(), 0) != 0 || pwrite(lock->get(), note.data(), note.size(), 0) < 0) {
-    return fail(ErrorCode::storage, path_ + "/" + kLock + " cannot be written: " + reason());
+    return fail(ErrorCode::storage, format_text("{}/{} cannot be written: {}", path_, kLock, reason()));
   }
   lock_ = std::move(*lock);
   return {};
@@ -242,7 +244,7 @@ Result<void> LabFolder::save(LabManifest manifest) {
   const bool is_written = draft.is_open() && write_all(draft.get(), text) && fsync(draft.get()) == 0 &&
                           renameat(folder_.get(), kDraft, folder_.get(), kManifest) == 0 && fsync(folder_.get()) == 0;
   if (!is_written) {
-    return fail(ErrorCode::storage, path_ + "/" + kManifest + " cannot be written: " + reason());
+    return fail(ErrorCode::storage, format_text("{}/{} cannot be written: {}", path_, kManifest, reason()));
   }
   manifest_ = std::move(manifest);
   return {};
@@ -252,16 +254,16 @@ Result<void> LabFolder::save(LabManifest manifest) {
 Result<bool> LabFolder::is_a_labs_file(const std::string& name) const {
   struct stat status{};
   if (!is_bare_name(name)) {
-    return foreign(path_, "'" + name + "' is no file of this folder");
+    return foreign(path_, format_text("'{}' is no file of this folder", name));
   }
   if (fstatat(folder_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     return false;
   }
   if (!S_ISREG(status.st_mode)) {
-    return foreign(path_, name + " is " + kind_of(status.st_mode) + ", and a lab makes regular files only");
+    return foreign(path_, format_text("{} is {}, and a lab makes regular files only", name, kind_of(status.st_mode)));
   }
   if (status.st_uid != geteuid()) {
-    return foreign(path_, name + " belongs to user " + std::to_string(status.st_uid));
+    return foreign(path_, format_text("{} belongs to user {}", name, status.st_uid));
   }
   return true;
 }
@@ -279,8 +281,8 @@ Result<void> LabFolder::may_make(const std::vector<std::string>& files) const {
     }
     if (*is_there && !is_known()) {
       return fail(ErrorCode::refused,
-                  path_ + " holds " + file + ", which no lab made and this one would write over; nothing was touched",
-                  "move " + path_ + "/" + file + " elsewhere");
+                  format_text("{} holds {}, which no lab made and this one would write over; nothing was touched", path_, file),
+                  format_text("move {}/{} elsewhere", path_, file));
     }
   }
   return {};
@@ -325,7 +327,7 @@ Result<std::size_t> LabFolder::remove(const std::vector<std::string>& files) {
   }
   for (const std::string& file : doomed) {
     if (unlinkat(folder_.get(), file.c_str(), 0) != 0) {
-      return fail(ErrorCode::storage, path_ + "/" + file + " cannot be deleted: " + reason());
+      return fail(ErrorCode::storage, format_text("{}/{} cannot be deleted: {}", path_, file, reason()));
     }
   }
   return doomed.size();

@@ -12,6 +12,7 @@
 #include "cli/lab/session.hpp"
 #include "cli/lab/start.hpp"
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -20,7 +21,7 @@ constexpr int kStopPatienceMs = 3'000;
 constexpr const char* kMetricsHelp =
     "Controller and agents serve Prometheus metrics on loopback, each on a free port (lab status)";
 
-std::string with_number(const LabProcess& process) { return process.name + " (process " + std::to_string(process.pid) + ")"; }
+std::string with_number(const LabProcess& process) { return format_text("{} (process {})", process.name, process.pid); }
 
 std::vector<std::string> running_in(const LabFolder& folder) {
   std::vector<std::string> names;
@@ -34,10 +35,10 @@ std::vector<std::string> running_in(const LabFolder& folder) {
 
 void print_what_stayed(const Stopped& stopped) {
   for (const std::string& name : stopped.not_ours) {
-    print_note("  " + name + " has ended; its number is another process's now, which was left alone");
+    print_note(format_text("  {} has ended; its number is another process's now, which was left alone", name));
   }
   for (const std::string& name : stopped.would_not) {
-    print_note("  " + name + " was killed and is still there: it waits for the kernel");
+    print_note(format_text("  {} was killed and is still there: it waits for the kernel", name));
   }
 }
 
@@ -53,7 +54,7 @@ Result<void> prepare(LabRecord& lab, const LabBeginning& beginning) {
   LOOM_TRY(lab.folder.may_make(manifest.files));
   if (beginning.stops_what_runs) {
     const Stopped stopped = stop_processes(lab.folder.manifest()->processes, kStopPatienceMs);
-    print_note("  stopped " + listing(stopped.stopped) + " in " + lab.files.folder());
+    print_note(format_text("  stopped {} in {}", listing(stopped.stopped), lab.files.folder()));
     print_what_stayed(stopped);
   }
   if (!beginning.sentence.empty()) {
@@ -84,7 +85,7 @@ Result<LabRecord> load_lab_record(const Globals& globals, const LabCommand& orde
       all += "\n  " + sentence;
     }
     if (!all.empty()) {
-      return fail(ErrorCode::unsupported, order.scenario + " asks for what a lab does not do:" + all);
+      return fail(ErrorCode::unsupported, format_text("{} asks for what a lab does not do:{}", order.scenario, all));
     }
   }
   auto folder = LabFolder::look(globals.state_dir);
@@ -102,7 +103,7 @@ LabUse use_of(const LabCommand& order) { return !order.runs_jobs ? LabUse::up : 
 /// Starts everything in `lab`; on an error what was started runs on, for the caller to end.
 Result<void> open_lab(LabRecord& lab, const Globals& globals, const LabCommand& order) {
   const LabUse use = use_of(order);
-  LOOM_TRY(lab.folder.take("loom " + std::string(to_string(use)) + " " + order.scenario));
+  LOOM_TRY(lab.folder.take(format_text("loom {} {}", to_string(use), order.scenario)));
   const auto beginning = decide_beginning(lab.folder.manifest(), running_in(lab.folder),
                                           {use, manifest_of(lab), lab.files.folder(), order.replace, order.fresh});
   if (!beginning) {
@@ -155,7 +156,7 @@ int with_lab(Globals globals, const LabCommand& order, const std::function<int(L
     const Stopped stopped = stop_lab(lab);
     print_what_stayed(stopped);
     if (was_interrupted) {
-      print_note("  stopped " + std::to_string(stopped.stopped.size()) + " processes; nothing of this lab runs");
+      print_note(format_text("  stopped {} processes; nothing of this lab runs", stopped.stopped.size()));
       return kInterrupted;
     }
   }
@@ -188,8 +189,8 @@ int lab_down(const Globals& globals) {
     return give_up(folder.error());
   }
   if (!folder->manifest()) {
-    print_note("nothing was running in " + folder->path() + ": " +
-               (folder->is_there() ? "it is empty" : "there is no such folder"));
+    print_note(format_text("nothing was running in {}: {}", folder->path(),
+                           folder->is_there() ? "it is empty" : "there is no such folder"));
     return kDone;
   }
   if (const auto taken = folder->take("loom lab down"); !taken) {
@@ -199,8 +200,8 @@ int lab_down(const Globals& globals) {
   const Stopped stopped = stop_processes(manifest.processes, kStopPatienceMs);
   print_note(stopped.stopped.empty()
                  ? "nothing was running in " + folder->path()
-                 : "stopped " + std::to_string(stopped.stopped.size()) +
-                       (stopped.stopped.size() == 1 ? " process: " : " processes: ") + listing(stopped.stopped));
+                 : format_text("stopped {}{}{}", stopped.stopped.size(),
+                               stopped.stopped.size() == 1 ? " process: " : " processes: ", listing(stopped.stopped)));
   print_what_stayed(stopped);
   std::erase_if(manifest.processes, [&](const LabProcess& process) {
     return std::ranges::find(stopped.would_not, process.name) == stopped.would_not.end();
@@ -211,8 +212,8 @@ int lab_down(const Globals& globals) {
     return give_up(saved.error());
   }
   if (goes_on) {
-    print_note("  journals, logs and keys stay in " + folder->path() + "; go on from them: loom lab up " + scenario +
-               " --state " + folder->path());
+    print_note(format_text("  journals, logs and keys stay in {}; go on from them: loom lab up {} --state {}", folder->path(),
+                           scenario, folder->path()));
   }
   return stopped.would_not.empty() ? kDone : kFailed;
 }

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::cli {
 namespace {
 
@@ -40,7 +42,7 @@ class Reader {
     }
     const auto at = object_.find(key);
     if (at == object_.end()) {
-      blame("key '" + std::string(key) + "' is missing");
+      blame(format_text("key '{}' is missing", key));
       return nullptr;
     }
     return &*at;
@@ -48,7 +50,7 @@ class Reader {
   std::string text(const char* key) {
     const Json* value = find(key);
     if (value != nullptr && !value->is_string()) {
-      blame("'" + std::string(key) + "' is no text");
+      blame(format_text("'{}' is no text", key));
     }
     return value != nullptr && value->is_string() ? value->get<std::string>() : std::string{};
   }
@@ -59,7 +61,7 @@ class Reader {
       return 0;
     }
     if (!value->is_number_unsigned() || value->get<std::uint64_t>() > most) {
-      blame("'" + std::string(key) + "' is no whole number of 0.." + std::to_string(most));
+      blame(format_text("'{}' is no whole number of 0..{}", key, most));
       return 0;
     }
     return value->get<std::uint64_t>();
@@ -69,14 +71,14 @@ class Reader {
     std::uint64_t value = 0;
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     if (problem != std::errc{} || end != digits.data() + digits.size()) {
-      blame("'" + std::string(key) + "' is no hexadecimal number");
+      blame(format_text("'{}' is no hexadecimal number", key));
     }
     return value;
   }
   bool flag(const char* key) {
     const Json* value = find(key);
     if (value != nullptr && !value->is_boolean()) {
-      blame("'" + std::string(key) + "' is neither true nor false");
+      blame(format_text("'{}' is neither true nor false", key));
     }
     return value != nullptr && value->is_boolean() && value->get<bool>();
   }
@@ -84,7 +86,7 @@ class Reader {
     static const Json kNone = Json::array();
     const Json* value = find(key);
     if (value != nullptr && (!value->is_array() || value->size() > most)) {
-      blame("'" + std::string(key) + "' is no list of at most " + std::to_string(most));
+      blame(format_text("'{}' is no list of at most {}", key, most));
       return kNone;
     }
     return value == nullptr ? kNone : *value;
@@ -115,10 +117,10 @@ LabProcess read_process(Reader& reader) {
     reader.blame("'pid' is no number of a process that a lab can have started");
   }
   if (!is_bare_name(process.name)) {
-    reader.blame("'" + process.name + "' is no name of a process");
+    reader.blame(format_text("'{}' is no name of a process", process.name));
   }
   if (!process.executable.starts_with("/") || process.boot_id.empty()) {
-    reader.blame("process " + process.name + " has no program or no boot");
+    reader.blame(format_text("process {} has no program or no boot", process.name));
   }
   return process;
 }
@@ -128,7 +130,7 @@ LabManifest read_manifest(Reader& reader) {
   const std::string use = reader.text("use");
   const auto known = std::ranges::find(kUses, use);
   if (known == kUses.end()) {
-    reader.blame("'use' is '" + use + "', none of none, lab up, lab run, lab run --keep");
+    reader.blame(format_text("'use' is '{}', none of none, lab up, lab run, lab run --keep", use));
   } else {
     manifest.use = static_cast<LabUse>(known - kUses.begin());
   }
@@ -143,7 +145,7 @@ LabManifest read_manifest(Reader& reader) {
   for (const Json& file : reader.list("files", kFilesMost)) {
     std::string name = file.is_string() ? file.get<std::string>() : file.dump();
     if (!file.is_string() || !is_bare_name(name)) {
-      reader.blame("'files' names '" + name + "', which is no file of this folder");
+      reader.blame(format_text("'files' names '{}', which is no file of this folder", name));
     }
     manifest.files.push_back(std::move(name));
   }
@@ -217,15 +219,16 @@ Result<LabManifest> parse_manifest(std::string_view text) {
   }
   Reader reader(object, "");
   if (reader.text("magic") != kMagic) {
-    return fail(ErrorCode::malformed, "it is no manifest of a lab (no magic '" + std::string(kMagic) + "')");
+    return fail(ErrorCode::malformed, format_text("it is no manifest of a lab (no magic '{}')", kMagic));
   }
   const Json* version = reader.find("version");
   if (version == nullptr || !version->is_number_integer() || *version < 1) {
     return fail(ErrorCode::malformed, "its version is no whole number from 1");
   }
   if (*version != kVersion) {
-    return fail(ErrorCode::wrong_version, "it has version " + version->dump() + ", this loom knows " +
-                                              std::to_string(kVersion) + ": a newer loom wrote it, use that one");
+    return fail(
+        ErrorCode::wrong_version,
+        format_text("it has version {}, this loom knows {}: a newer loom wrote it, use that one", version->dump(), kVersion));
   }
   LabManifest manifest = read_manifest(reader);
   if (!reader.fault().empty()) {

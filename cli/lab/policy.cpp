@@ -3,18 +3,20 @@
 
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::cli {
 namespace {
 
 std::string verb_of(LabUse use) { return use == LabUse::up ? "loom lab up" : "loom lab run"; }
 
 std::string again(const LabClaim& claim, const char* option) {
-  return verb_of(claim.use) + " " + claim.asked.scenario + " " + option + " --state " + claim.folder;
+  return format_text("{} {} {} --state {}", verb_of(claim.use), claim.asked.scenario, option, claim.folder);
 }
 
 std::string fabric_of(const LabManifest& manifest) {
-  return manifest.scenario + " (fabric " + manifest.fabric + ", " + std::to_string(manifest.agent_processes) +
-         (manifest.agent_processes == 1 ? " agent process)" : " agent processes)");
+  return format_text("{} (fabric {}, {}{}", manifest.scenario, manifest.fabric, manifest.agent_processes,
+                     manifest.agent_processes == 1 ? " agent process)" : " agent processes)");
 }
 
 bool is_same_lab(const LabManifest& one, const LabManifest& other) {
@@ -25,9 +27,9 @@ bool is_same_lab(const LabManifest& one, const LabManifest& other) {
 /// Why the journals are of another lab: what differs, of both.
 std::string difference(const LabManifest& earlier, const LabManifest& asked) {
   if (fabric_of(earlier) != fabric_of(asked)) {
-    return "the journals in it are of " + fabric_of(earlier) + ", asked for is " + fabric_of(asked);
+    return format_text("the journals in it are of {}, asked for is {}", fabric_of(earlier), fabric_of(asked));
   }
-  return "the journals in it are of " + fabric_of(earlier) + ", whose fabric or algorithm has changed since";
+  return format_text("the journals in it are of {}, whose fabric or algorithm has changed since", fabric_of(earlier));
 }
 
 }  // namespace
@@ -48,8 +50,9 @@ Result<LabBeginning> decide_beginning(const std::optional<LabManifest>& earlier,
     const std::string controller =
         has_controller ? "" : " (its controller does not: `loom lab restart controller` starts it again)";
     return fail(ErrorCode::refused,
-                "a lab of " + earlier->scenario + " runs in " + claim.folder + ": " + listing(running) + controller +
-                    "; it is not replaced unasked. `loom lab down` stops it, --replace does that and starts this one",
+                format_text("a lab of {} runs in {}: {}{}; it is not replaced unasked. `loom lab down` stops it, --replace "
+                            "does that and starts this one",
+                            earlier->scenario, claim.folder, listing(running), controller),
                 "loom lab down --state " + claim.folder);
   }
   LabBeginning beginning;
@@ -58,31 +61,33 @@ Result<LabBeginning> decide_beginning(const std::optional<LabManifest>& earlier,
     return beginning;
   }
   if (claim.fresh) {
-    beginning.sentence = "  forgetting the journals and logs of " + earlier->scenario + " (--fresh); keys stay";
+    beginning.sentence = format_text("  forgetting the journals and logs of {} (--fresh); keys stay", earlier->scenario);
     return beginning;
   }
   if (claim.use != LabUse::up) {
     if (earlier->use == LabUse::up) {
-      return fail(ErrorCode::refused,
-                  claim.folder + " holds the journals of a lab that `loom lab up` began (" + earlier->scenario +
-                      "); a scenario plays from its beginning, and they are not thrown away unasked. --fresh forgets them, "
-                      "another --state leaves them alone",
-                  again(claim, "--fresh"));
+      return fail(
+          ErrorCode::refused,
+          format_text("{} holds the journals of a lab that `loom lab up` began ({}); a scenario plays from its beginning, and "
+                      "they are not thrown away unasked. --fresh forgets them, another --state leaves them alone",
+                      claim.folder, earlier->scenario),
+          again(claim, "--fresh"));
     }
     return beginning;
   }
   if (earlier->use == LabUse::run) {
-    beginning.sentence = "  forgetting the journals of the played scenario " + earlier->scenario + "; keys stay";
+    beginning.sentence = format_text("  forgetting the journals of the played scenario {}; keys stay", earlier->scenario);
     return beginning;
   }
   if (!is_same_lab(*earlier, claim.asked)) {
-    return fail(
-        ErrorCode::refused,
-        claim.folder + ": " + difference(*earlier, claim.asked) + ". --fresh forgets them, another --state leaves them alone",
-        again(claim, "--fresh"));
+    return fail(ErrorCode::refused,
+                format_text("{}: {}. --fresh forgets them, another --state leaves them alone", claim.folder,
+                            difference(*earlier, claim.asked)),
+                again(claim, "--fresh"));
   }
   beginning.keeps_journals = true;
-  beginning.sentence = "  going on from the journals in " + claim.folder + ": jobs come back into light (--fresh forgets them)";
+  beginning.sentence =
+      format_text("  going on from the journals in {}: jobs come back into light (--fresh forgets them)", claim.folder);
   return beginning;
 }
 

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "cli/lab/folder.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace fs = std::filesystem;
@@ -39,7 +40,7 @@ std::string line_of(const std::string& path) {
   return line;
 }
 
-std::string proc(int pid, const char* what) { return "/proc/" + std::to_string(pid) + "/" + what; }
+std::string proc(int pid, const char* what) { return format_text("/proc/{}/{}", pid, what); }
 
 struct Stat {
   char state = 0;                 ///< field 3; Z and X: it has ended
@@ -141,7 +142,7 @@ struct Pipe {
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(ErrorCode::internal, std::string("no pipe: ") + std::strerror(errno));
+    return fail(ErrorCode::internal, format_text("no pipe: {}", std::strerror(errno)));
   }
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
@@ -151,7 +152,7 @@ Result<Descriptor> open_log(const std::string& path, bool is_extended) {
   const int what = is_extended ? O_APPEND : O_TRUNC;
   Descriptor log(open(path.c_str(), O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC | what, 0600));
   if (!log.is_open() || fchmod(log.get(), 0600) != 0) {
-    return fail(ErrorCode::storage, "log " + path + " cannot be written: " + std::strerror(errno));
+    return fail(ErrorCode::storage, format_text("log {} cannot be written: {}", path, std::strerror(errno)));
   }
   return log;
 }
@@ -205,14 +206,14 @@ Result<void> release(const ProcessSpec& order, int pid, Pipe& go, Pipe& report) 
     return {};
   }
   waitpid(pid, nullptr, 0);
-  return fail(ErrorCode::unreachable, "cannot run " + order.command.front() + ": " + std::strerror(problem));
+  return fail(ErrorCode::unreachable, format_text("cannot run {}: {}", order.command.front(), std::strerror(problem)));
 }
 
 }  // namespace
 
 Result<LabProcess> start_process(const std::string& folder, const ProcessSpec& order, Lifetime lifetime,
                                  const NoteProcess& note) {
-  auto log = open_log(folder + "/" + order.name + ".log", order.extends_log);
+  auto log = open_log(format_text("{}/{}.log", folder, order.name), order.extends_log);
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   auto go = make_pipe();
   auto report = make_pipe();
@@ -232,7 +233,7 @@ Result<LabProcess> start_process(const std::string& folder, const ProcessSpec& o
     child.become_program();
   }
   if (pid < 0) {
-    return fail(ErrorCode::internal, "cannot start " + order.name + ": " + std::strerror(errno));
+    return fail(ErrorCode::internal, format_text("cannot start {}: {}", order.name, std::strerror(errno)));
   }
   std::error_code problem;
   LabProcess process{order.name, pid, 0, boot_id(), fs::weakly_canonical(order.command.front(), problem).string(), utc_now()};
@@ -284,7 +285,7 @@ Stopped stop_processes(const std::vector<LabProcess>& processes, int patience_ms
 }
 
 std::string tail_of_log(const std::string& folder, const std::string& name) {
-  std::ifstream file(folder + "/" + name + ".log");
+  std::ifstream file(format_text("{}/{}.log", folder, name));
   std::deque<std::string> lines;
   for (std::string line; std::getline(file, line);) {
     lines.push_back(std::move(line));

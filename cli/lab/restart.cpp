@@ -11,6 +11,7 @@
 #include "cli/lab/start.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -35,7 +36,7 @@ std::string age_of(const LabProcess& process) {
 std::uint64_t nodes_alive(const LabRecord& lab) {
   std::uint64_t nodes = 0;
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
-    const LabProcess* record = lab.folder.manifest()->process("agents-" + std::to_string(process));
+    const LabProcess* record = lab.folder.manifest()->process(format_text("agents-{}", process));
     if (record != nullptr && state_of(*record) == ProcessState::running) {
       const NodeSpan span = nodes_of_process(lab.scenario, process);
       nodes += span.end - span.first;
@@ -67,7 +68,7 @@ Result<LabRecord> session_of(const Globals& globals) {
                 now.scenario +
                     " has changed since this lab began, fabric, algorithm or agent processes: a process of "
                     "it as it is now does not fit the others",
-                "loom lab up " + now.scenario + " --replace --fresh --state " + lab.files.folder());
+                format_text("loom lab up {} --replace --fresh --state {}", now.scenario, lab.files.folder()));
   }
   return lab;
 }
@@ -84,10 +85,10 @@ std::size_t simulated_devices(const LabRecord& lab, std::uint32_t process) {
 
 void print_what_dies_with(const LabRecord& lab, const std::string& name) {
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
-    const std::size_t devices = name == "agents-" + std::to_string(process) ? simulated_devices(lab, process) : 0;
+    const std::size_t devices = name == format_text("agents-{}", process) ? simulated_devices(lab, process) : 0;
     if (devices > 0) {
-      print_note("  its " + std::to_string(devices) +
-                 " simulated devices, and their light, end with it; the controller lights them again");
+      print_note(
+          format_text("  its {} simulated devices, and their light, end with it; the controller lights them again", devices));
     }
   }
 }
@@ -111,9 +112,9 @@ Result<void> wait_for_process(LabRecord& lab, std::uint32_t process, Clock::time
     }
     std::this_thread::sleep_for(kPollInterval);
   }
-  return fail(ErrorCode::timed_out,
-              "the agents of agents-" + std::to_string(process) + " did not join within " + text_of(Duration{kJoinPatience}) +
-                  "; it said last:" + tail_of_log(lab.files.folder(), "agents-" + std::to_string(process)));
+  return fail(ErrorCode::timed_out, format_text("the agents of agents-{} did not join within {}; it said last:{}", process,
+                                                text_of(Duration{kJoinPatience}),
+                                                tail_of_log(lab.files.folder(), format_text("agents-{}", process))));
 }
 
 struct Restart {
@@ -134,8 +135,8 @@ Result<Restart> restart(LabRecord& lab, const Globals& globals, const std::strin
   if (std::ranges::find(*known, name) == known->end()) {
     const std::string near = nearest(name, *known);
     return fail(ErrorCode::not_found,
-                "the lab has no process '" + name + "'" + (near.empty() ? "" : "; did you mean: " + near) +
-                    ". It has controller, " + listing(*known),
+                format_text("the lab has no process '{}'{}. It has controller, {}", name,
+                            near.empty() ? "" : "; did you mean: " + near, listing(*known)),
                 "loom lab status");
   }
   print_what_dies_with(lab, name);
@@ -165,7 +166,7 @@ Result<Restart> restart(LabRecord& lab, const Globals& globals, const std::strin
   lab.connection = std::make_unique<Connection>(std::move(*connection));
   done.nodes = nodes_alive(lab);
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
-    if (name == "agents-" + std::to_string(process)) {
+    if (name == format_text("agents-{}", process)) {
       LOOM_TRY(wait_for_process(lab, process, start));
     }
   }
@@ -195,12 +196,13 @@ int restart_in_lab(const Globals& globals, const LabCommand& order) {
     print(object);
   }
   const bool is_controller = name == kController;
-  print_note(name + (done->was_running ? " was stopped and runs again" : " did not run, and runs again") + "; " +
-             (is_controller ? "light was unattended for " : "every agent was back after ") + text_of(done->unattended) +
-             (is_controller ? ", as it was all the while" : ""));
+  print_note(format_text("{}{}; {}{}{}", name,
+                         done->was_running ? " was stopped and runs again" : " did not run, and runs again",
+                         is_controller ? "light was unattended for " : "every agent was back after ", text_of(done->unattended),
+                         is_controller ? ", as it was all the while" : ""));
   const std::uint64_t missing = lab->scenario.fabric->nodes.size() - done->nodes;
   if (missing > 0) {
-    complain("agents of " + std::to_string(missing) + " nodes do not run", "loom lab status");
+    complain(format_text("agents of {} nodes do not run", missing), "loom lab status");
     return kPartial;
   }
   return kDone;
@@ -252,8 +254,8 @@ int lab_status(const Globals& globals) {
   if (manifest.processes.empty()) {
     print_note("no lab runs in " + folder->path());
   } else if (ended > 0) {
-    print_note("  " + std::to_string(ended) + " of " + std::to_string(manifest.processes.size()) +
-               " processes have ended; loom lab restart NAME starts one again, loom lab up all of them");
+    print_note(format_text("  {} of {} processes have ended; loom lab restart NAME starts one again, loom lab up all of them",
+                           ended, manifest.processes.size()));
   }
   return ended == 0 ? kDone : kPartial;
 }

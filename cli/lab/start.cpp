@@ -14,6 +14,7 @@
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario/scenario_file.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/journal/fold.hpp"
 
 namespace loom::cli {
@@ -31,7 +32,7 @@ std::string port_of(const std::string& endpoint) {
   return colon == std::string::npos ? std::string() : endpoint.substr(colon + 1);
 }
 
-std::string agents_name(std::uint32_t process) { return "agents-" + std::to_string(process); }
+std::string agents_name(std::uint32_t process) { return format_text("agents-{}", process); }
 
 struct Emulator {
   ProcessSpec order;
@@ -68,13 +69,13 @@ Result<Emulator> switch_of(const LabRecord& lab, const Device& device, const std
   }
   const std::string kind = wss != nullptr ? "wss" : "ocs";
   const Duration settle = wss != nullptr ? wss->settle_max : ocs->settle_max;
-  return Emulator{{kind + "-" + port,
+  return Emulator{{format_text("{}-{}", kind, port),
                    {program_folder() + "/lightloom-emulate", kind, "--port", port, "--inputs", std::to_string(element.inputs),
                     "--outputs", std::to_string(element.outputs), "--settle-us",
                     std::to_string(settle / std::chrono::microseconds{1}), "--seed", std::to_string(device.id.value + 1),
                     "--light-id", std::to_string(device.id.value), "--light-log", lab.files.light_log(device)}},
                   port,
-                  "  emulated " + device.name + " at tcp://127.0.0.1:" + port};
+                  format_text("  emulated {} at tcp://127.0.0.1:{}", device.name, port)};
 }
 
 Result<std::vector<Emulator>> emulators_of(const LabRecord& lab) {
@@ -90,7 +91,7 @@ Result<std::vector<Emulator>> emulators_of(const LabRecord& lab) {
     const auto known = std::ranges::find(device_of_port, port, &std::pair<std::string, std::string>::first);
     if (known != device_of_port.end()) {
       return fail(ErrorCode::invalid_config,
-                  known->second + " and " + device.name + " are both at " + endpoint + "; a port has one switch");
+                  format_text("{} and {} are both at {}; a port has one switch", known->second, device.name, endpoint));
     }
     device_of_port.emplace_back(port, device.name);
     auto emulator = switch_of(lab, device, port);
@@ -141,8 +142,8 @@ Result<void> start_emulator(LabRecord& lab, const Emulator& emulator) {
   while (tail_of_log(lab.files.folder(), name).find("port " + emulator.port) == std::string::npos) {
     LOOM_TRY(check_interrupt(lab));
     if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
-      return fail(ErrorCode::unreachable,
-                  "the emulator of " + name + " did not start; it said last:" + tail_of_log(lab.files.folder(), name));
+      return fail(ErrorCode::unreachable, format_text("the emulator of {} did not start; it said last:{}", name,
+                                                      tail_of_log(lab.files.folder(), name)));
     }
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -199,8 +200,8 @@ Result<std::string> await_url(const LabRecord& lab, const LabProcess& process, c
     }
     LOOM_TRY(check_interrupt(lab));
     if (!is_running(process.pid) || std::chrono::steady_clock::now() > deadline) {
-      return fail(ErrorCode::unreachable,
-                  process.name + " serves no metrics; it said last:" + tail_of_log(lab.files.folder(), process.name));
+      return fail(ErrorCode::unreachable, format_text("{} serves no metrics; it said last:{}", process.name,
+                                                      tail_of_log(lab.files.folder(), process.name)));
     }
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -257,8 +258,8 @@ Result<Scenario> load_for_lab(const std::string& path) {
   if (scenario && scenario.value->mode == Mode::sim) {
     if (std::ranges::find(scenario.value->modes, Mode::soft) == scenario.value->modes.end()) {
       return fail(ErrorCode::invalid_argument,
-                  path + " runs in: " + modes_text(*scenario.value) +
-                      "; a lab has processes, which are mode soft, mixed or hard; use loom sim run");
+                  format_text("{} runs in: {}; a lab has processes, which are mode soft, mixed or hard; use loom sim run", path,
+                              modes_text(*scenario.value)));
     }
     scenario = load_scenario(path, all_fabric_kinds(), Mode::soft);
   }
@@ -350,7 +351,8 @@ Result<void> start_controller(LabRecord& lab) {
   for (; !address; address = lab.files.read_address()) {
     LOOM_TRY(check_interrupt(lab));
     if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
-      return fail(ErrorCode::unreachable, name + " did not start; it said last:" + tail_of_log(lab.files.folder(), name));
+      return fail(ErrorCode::unreachable,
+                  format_text("{} did not start; it said last:{}", name, tail_of_log(lab.files.folder(), name)));
     }
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -390,7 +392,7 @@ Result<void> note_metrics(LabRecord& lab, const std::vector<std::string>& names)
     }
     process.metrics = std::move(*url);
     LOOM_TRY(note_process(lab, process));
-    print_note("  metrics of " + name + " at " + process.metrics);
+    print_note(format_text("  metrics of {} at {}", name, process.metrics));
   }
   return {};
 }
@@ -408,18 +410,19 @@ Result<void> wait_for_agents(LabRecord& lab, const Joining& joining) {
     progress.show(joining.label, status.live, joining.nodes);
     if (status.live >= joining.nodes) {
       lab.join_time = std::chrono::steady_clock::now() - begin;
-      progress.finish(std::to_string(status.live) + " " + joining.label + " in " + text_of(lab.join_time));
+      progress.finish(format_text("{} {} in {}", status.live, joining.label, text_of(lab.join_time)));
       return {};
     }
     for (std::size_t i = 0; i < lab.agent_pids.size(); ++i) {
       if (lab.agent_pids[i] != 0 && !is_running(lab.agent_pids[i])) {
         const std::string name = agents_name(static_cast<std::uint32_t>(i));
-        return fail(ErrorCode::unreachable, name + " ended; it said last:" + tail_of_log(lab.files.folder(), name));
+        return fail(ErrorCode::unreachable,
+                    format_text("{} ended; it said last:{}", name, tail_of_log(lab.files.folder(), name)));
       }
     }
     if (std::chrono::steady_clock::now() - begin > kJoinPatience) {
-      return fail(ErrorCode::timed_out, std::to_string(status.live) + " of " + std::to_string(joining.nodes) +
-                                            " agents joined within " + text_of(Duration{kJoinPatience}));
+      return fail(ErrorCode::timed_out, format_text("{} of {} agents joined within {}", status.live, joining.nodes,
+                                                    text_of(Duration{kJoinPatience})));
     }
     std::this_thread::sleep_for(kPollInterval);
   }

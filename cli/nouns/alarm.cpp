@@ -4,18 +4,17 @@
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/rows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 std::string state_of(const StandingAlarm& row) {
   return row.cleared ? "cleared" : row.acknowledged_by.empty() ? "OPEN" : "acknowledged";
 }
 
 std::string nodes_of(const StandingAlarm& row) {
-  return row.node_count > 1 ? number(row.node_count) + " nodes" : value_text(row.alarm.node);
+  return row.node_count > 1 ? format_text("{} nodes", row.node_count) : value_text(row.alarm.node);
 }
 
 constexpr Column<StandingAlarm> kColumns[] = {{"id", kCell<&StandingAlarm::id>},
@@ -38,7 +37,7 @@ int acknowledge_alarm(const Globals& globals, const std::uint64_t& alarm) {
   if (!reply) {
     return give_up(reply.error());
   }
-  print_note("alarm " + number(alarm) + " is acknowledged; it goes when its cause is gone");
+  print_note(format_text("alarm {} is acknowledged; it goes when its cause is gone", alarm));
   return kDone;
 }
 

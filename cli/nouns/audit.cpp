@@ -15,6 +15,7 @@
 #include "cli/nouns/rows.hpp"
 #include "controller/control/requests/audit_text.hpp"
 #include "core/journal/journal_state.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/clock.hpp"
 
 namespace loom::cli {
@@ -109,7 +110,7 @@ Result<WallTime> parse_since(const std::string& text, WallTime now) {
       (read == 3 && bare.size() == 10) || (read == 5 && bare.size() == 16) || (read == 6 && bare.size() == 19);
   if (!is_whole || !date.ok() || hour > 23 || minute > 59 || second > 60) {
     return fail(ErrorCode::invalid_argument,
-                "'" + text + "' is no time: write 90s, 10m, 2h or 7d (ago), or 2026-11-22T15:04:05Z (UTC)",
+                format_text("'{}' is no time: write 90s, 10m, 2h or 7d (ago), or 2026-11-22T15:04:05Z (UTC)", text),
                 "loom audit --since 2h");
   }
   return WallTime{std::chrono::sys_days{date}.time_since_epoch() + std::chrono::hours{hour} + std::chrono::minutes{minute} +

@@ -11,6 +11,7 @@
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "core/journal/journal_state.hpp"
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 #include "runtime/journal/journal_copy.hpp"
 #include "runtime/state/state_folder.hpp"
@@ -36,8 +37,8 @@ struct Backup {
 std::vector<Backup> backups_of(const StateFolder& files, const std::string& file) {
   std::vector<Backup> backups{{"controller", files.controller_journal(), file}};
   for (std::uint32_t process = 0; fs::exists(files.agents_journal(process)); ++process) {
-    const std::string name = "agents-" + std::to_string(process);
-    backups.push_back({name, files.agents_journal(process), file + "." + name});
+    const std::string name = format_text("agents-{}", process);
+    backups.push_back({name, files.agents_journal(process), format_text("{}.{}", file, name)});
   }
   return backups;
 }
@@ -94,7 +95,7 @@ int back_up(const Globals& globals, const BackupOptions& order) {
                       "loom backup ANOTHER_FILE"});
     }
     if (!order.force && fs::exists(backup.to)) {
-      return give_up({ErrorCode::conflict, backup.to + " is there already"}, "loom backup " + order.file + " --force");
+      return give_up({ErrorCode::conflict, backup.to + " is there already"}, format_text("loom backup {} --force", order.file));
     }
   }
   for (Backup& backup : backups) {

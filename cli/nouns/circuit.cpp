@@ -8,6 +8,7 @@
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/rows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -29,8 +30,8 @@ constexpr Column<CircuitReport> kColumns[] = {
 std::string db_text(Db loss) {
   std::string text = loss.centi < 0 ? "+" : loss.centi > 0 ? "-" : "";
   const int size = std::abs(loss.centi);
-  text += number(static_cast<std::uint64_t>(size / 100)) + "." + (size % 100 < 10 ? "0" : "") +
-          number(static_cast<std::uint64_t>(size % 100));
+  text += format_text("{}.{}{}", static_cast<std::uint64_t>(size / 100), size % 100 < 10 ? "0" : "",
+                      static_cast<std::uint64_t>(size % 100));
   return text + " dB";
 }
 
@@ -58,16 +59,16 @@ std::string forwarded_text(const CircuitExplanation& it) {
   if (it.forwarded_pairs == 0) {
     return "";
   }
-  std::string text = "servers forward " + number(it.forwarded_pairs) + " other pairs over it:";
+  std::string text = format_text("servers forward {} other pairs over it:", it.forwarded_pairs);
   for (std::size_t i = 0; i < std::min(kShown, it.forwarded.size()); ++i) {
     const HostRoute& route = it.forwarded[i];
     text += (i == 0 ? " " : ", ") + number(route.source.value);
     for (const NodeId node : route.through) {
-      text += " > " + number(node.value);
+      text += format_text(" > {}", node.value);
     }
-    text += " > " + number(route.destination.value);
+    text += format_text(" > {}", route.destination.value);
   }
-  return text + (it.forwarded_pairs > kShown ? ", ..." : "") + "\n";
+  return format_text("{}{}\n", text, it.forwarded_pairs > kShown ? ", ..." : "");
 }
 
 int explain_circuit(const Globals& globals, const std::uint64_t& circuit) {
@@ -93,12 +94,12 @@ std::string text_of(const std::vector<CircuitReport>& rows) { return table_of(kC
 
 std::string text_of(const CircuitExplanation& it) {
   const Circuit& circuit = it.circuit.circuit;
-  std::string text = "circuit " + number(circuit.id.value) + " of job " + number(circuit.job.value) +
-                     (it.job_name.empty() ? "" : " (" + it.job_name + ")") + ": node " + number(circuit.source.value) +
-                     " -> node " + number(circuit.destination.value) + " at " + loom::to_string(centre_of(circuit.slot)) +
-                     ", " + text_of(circuit.rate) + ", timeslot " + number(it.circuit.timeslot) + ", revision " +
-                     number(it.revision.value) + ", " + std::string(loom::to_string(it.circuit.light)) + "\n";
-  return text + table_of(kHopColumns, it.hops) + forwarded_text(it) + it.verdict + "\n";
+  std::string text =
+      format_text("circuit {} of job {}{}: node {} -> node {} at {}, {}, timeslot {}, revision {}, {}\n", circuit.id.value,
+                  circuit.job.value, it.job_name.empty() ? "" : format_text(" ({})", it.job_name), circuit.source.value,
+                  circuit.destination.value, loom::to_string(centre_of(circuit.slot)), text_of(circuit.rate),
+                  it.circuit.timeslot, it.revision.value, loom::to_string(it.circuit.light));
+  return format_text("{}{}{}{}\n", text, table_of(kHopColumns, it.hops), forwarded_text(it), it.verdict);
 }
 
 void add_circuit(CLI::App& app, CommandLine& line) {

@@ -10,6 +10,7 @@
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/request.hpp"
 #include "cli/nouns/rows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -20,8 +21,6 @@ struct DeviceOptions {
   bool clear = false;
   bool wait = false;
 };
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 struct ReadingText {
   std::string operator()(std::monostate) const { return "never read"; }
@@ -37,10 +36,10 @@ struct ReadingText {
     return text + " mV";
   }
   std::string operator()(const WavelengthSwitchObservation& wss) const {
-    return number(wss.routes.size()) + " routes" + (wss.settled ? "" : ", moving");
+    return format_text("{} routes{}", wss.routes.size(), wss.settled ? "" : ", moving");
   }
   std::string operator()(const CircuitSwitchObservation& ocs) const {
-    return number(ocs.connects.size()) + " connects" + (ocs.settled ? "" : ", moving");
+    return format_text("{} connects{}", ocs.connects.size(), ocs.settled ? "" : ", moving");
   }
 };
 
@@ -52,7 +51,7 @@ std::string health_text(DeviceHealth health) {
 /// Of a circuit switch: "8 of 12 wires"; the rest is dark: idle, or wired ahead.
 std::string lit_text(const DeviceReport& row) {
   const auto* ocs = row.desired ? std::get_if<CircuitSwitchSetpoint>(&*row.desired) : nullptr;
-  return ocs == nullptr ? "" : number(row.lit_ways) + " of " + number(ocs->connects.size()) + " wires";
+  return ocs == nullptr ? "" : format_text("{} of {} wires", row.lit_ways, ocs->connects.size());
 }
 
 constexpr Column<DeviceReport> kColumns[] = {
@@ -89,7 +88,7 @@ int set_device(const Globals& globals, const DeviceOptions& order) {
     }
     const auto& devices = std::get<std::vector<DeviceReport>>(rows->rows);
     if (devices.empty()) {
-      return give_up({ErrorCode::not_found, "there is no device " + number(order.device), "loom device list"});
+      return give_up({ErrorCode::not_found, format_text("there is no device {}", order.device), "loom device list"});
     }
     auto setpoint = setpoint_of(devices.front(), order.words);
     if (!setpoint) {
@@ -102,7 +101,7 @@ int set_device(const Globals& globals, const DeviceOptions& order) {
     return give_up(reply.error());
   }
   return conclude(globals, *connection, *reply, order.wait,
-                  "device " + number(order.device) + (order.clear ? " is the plan's again" : " is set by hand"));
+                  format_text("device {}{}", order.device, order.clear ? " is the plan's again" : " is set by hand"));
 }
 
 int reset_device(const Globals& globals, const DeviceOptions& order) {
@@ -121,9 +120,10 @@ int reset_device(const Globals& globals, const DeviceOptions& order) {
     return kDone;
   }
   std::fputs(text_of(std::get<std::vector<DeviceReport>>(reply->rows)).c_str(), stdout);
-  print_note("device " + number(order.device) + " was read back and " +
-             (reply->writes == 0 ? std::string("was as it shall be")
-                                 : "set again: " + number(reply->writes) + (reply->writes == 1 ? " write" : " writes")));
+  print_note(format_text("device {} was read back and {}", order.device,
+                         reply->writes == 0
+                             ? std::string("was as it shall be")
+                             : format_text("set again: {}{}", reply->writes, reply->writes == 1 ? " write" : " writes")));
   return kDone;
 }
 

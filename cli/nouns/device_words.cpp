@@ -9,6 +9,7 @@
 #include "cli/render/term.hpp"
 #include "core/config/yaml/quantity.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -19,8 +20,8 @@ struct Word {
 };
 
 std::unexpected<Error> refuse(const DeviceReport& device, std::string message) {
-  return fail(ErrorCode::invalid_argument, device.name + " (a " + std::string(to_string(device.role)) + "): " + message,
-              "loom device show " + std::to_string(device.device.value));
+  return fail(ErrorCode::invalid_argument, format_text("{} (a {}): {}", device.name, to_string(device.role), message),
+              format_text("loom device show {}", device.device.value));
 }
 
 template <class Integer>
@@ -48,8 +49,8 @@ Result<Setpoint> set_laser(const DeviceReport& device, TransmitterSetpoint laser
       }
       const std::int64_t offset = *mhz - kGridAnchor.mhz;
       if (std::abs(offset) > limits::kSlotN * kGridStep.mhz) {
-        return refuse(device, word.value + " is outside of the grid, " + to_string(centre_of({-limits::kSlotN})) + " to " +
-                                  to_string(centre_of({limits::kSlotN})) + " (kSlotN)");
+        return refuse(device, format_text("{} is outside of the grid, {} to {} (kSlotN)", word.value,
+                                          to_string(centre_of({-limits::kSlotN})), to_string(centre_of({limits::kSlotN}))));
       }
       if (offset % kGridStep.mhz != 0) {
         return refuse(device, word.value + " is not on the grid of 193.1 THz + n x 6.25 GHz (ITU-T G.694.1)");
@@ -65,7 +66,7 @@ Result<Setpoint> set_laser(const DeviceReport& device, TransmitterSetpoint laser
       laser.emit = word.value == "on";
     } else {
       return refuse(device,
-                    "'" + word.key + "=" + word.value + "' is none of frequency=193.1THz, power=-1dBm, emit=on, emit=off");
+                    format_text("'{}={}' is none of frequency=193.1THz, power=-1dBm, emit=on, emit=off", word.key, word.value));
     }
   }
   return laser;
@@ -75,7 +76,8 @@ Result<Setpoint> set_heater(const DeviceReport& device, FilterSetpoint heater, c
   for (const Word& word : words) {
     std::uint16_t channel = 0;
     if (!word.key.starts_with("ring.") || !read(std::string_view(word.key).substr(5), channel)) {
-      return refuse(device, "'" + word.key + "' is not ring.K with the ring's channel K, as in ring.0=193.05THz or ring.0=off");
+      return refuse(
+          device, format_text("'{}' is not ring.K with the ring's channel K, as in ring.0=193.05THz or ring.0=off", word.key));
     }
     std::erase_if(heater.rings, [&](const RingResonance& ring) { return ring.channel == channel; });
     if (word.value == "off") {
@@ -110,7 +112,7 @@ Result<Setpoint> set_wss(const DeviceReport& device, const std::vector<Word>& wo
                          read(text.substr(slash + 1, colon - slash - 1), route.slot.m) &&
                          read_ports(text.substr(colon + 1), route.input, route.output);
     if (!is_read) {
-      return refuse(device, "'" + word.key + "=" + word.value + "' is not route=N/M:IN-OUT, as in route=-16/8:0-3");
+      return refuse(device, format_text("'{}={}' is not route=N/M:IN-OUT, as in route=-16/8:0-3", word.key, word.value));
     }
     wss.routes.push_back(route);
   }
@@ -124,7 +126,7 @@ Result<Setpoint> set_ocs(const DeviceReport& device, const std::vector<Word>& wo
   for (const Word& word : words) {
     CrossConnect connect;
     if (word.key != "connect" || !read_ports(word.value, connect.input, connect.output)) {
-      return refuse(device, "'" + word.key + "=" + word.value + "' is not connect=IN-OUT, as in connect=0-3");
+      return refuse(device, format_text("'{}={}' is not connect=IN-OUT, as in connect=0-3", word.key, word.value));
     }
     ocs.connects.push_back(connect);
   }
@@ -140,7 +142,7 @@ Result<Setpoint> setpoint_of(const DeviceReport& device, const std::vector<std::
   for (const std::string& word : words) {
     const auto equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) {
-      return refuse(device, "'" + word + "' is not key=value");
+      return refuse(device, format_text("'{}' is not key=value", word));
     }
     split.push_back({word.substr(0, equals), word.substr(equals + 1)});
   }

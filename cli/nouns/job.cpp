@@ -19,6 +19,7 @@
 #include "cli/nouns/rows.hpp"
 #include "cli/workloads.hpp"
 #include "controller/architectures/registry.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -26,13 +27,12 @@ namespace {
 constexpr auto kPollInterval = std::chrono::milliseconds{50};
 constexpr const char* kWorkloads = "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace";
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 /// "30 pairs, 3 hops; 64 circuits wait for panels"
 std::string forwarding_text(const JobReport& row) {
   std::string text =
-      row.forwarded_pairs == 0 ? "-" : number(row.forwarded_pairs) + " pairs, " + number(row.hops_most) + " hops at most";
-  return row.waiting_circuits == 0 ? text : text + "; " + number(row.waiting_circuits) + " circuits wait for look-ahead panels";
+      row.forwarded_pairs == 0 ? "-" : format_text("{} pairs, {} hops at most", row.forwarded_pairs, row.hops_most);
+  return row.waiting_circuits == 0 ? text
+                                   : format_text("{}; {} circuits wait for look-ahead panels", text, row.waiting_circuits);
 }
 
 constexpr Column<JobReport> kColumns[] = {
@@ -40,7 +40,7 @@ constexpr Column<JobReport> kColumns[] = {
     {"name", kCell<&JobReport::name>},
     {"workload", kCell<&JobReport::workload>},
     {"state", kCell<&JobReport::state>},
-    {"stage", [](const JobReport& row) { return row.stages == 0 ? "-" : number(row.stage + 1) + " of " + number(row.stages); }},
+    {"stage", [](const JobReport& row) { return row.stages == 0 ? "-" : format_text("{} of {}", row.stage + 1, row.stages); }},
     {"nodes", kCell<&JobReport::nodes>},
     {"revision", kCell<&JobReport::revision>},
     {"underflows", kCell<&JobReport::underflows>},
@@ -50,8 +50,8 @@ constexpr Column<JobReport> kColumns[] = {
 
 /// Measured against declared demand, and what is made of it.
 std::string adaptation_text(const JobReport& row) {
-  return "job " + number(row.job.value) + " adapts, light made for " + row.made_for + " demand\n  declared  " + row.declared +
-         "\n  measured  " + (row.measured.empty() ? "-" : row.measured) + "\n  decision  " + row.decision + "\n";
+  return format_text("job {} adapts, light made for {} demand\n  declared  {}\n  measured  {}\n  decision  {}\n", row.job.value,
+                     row.made_for, row.declared, row.measured.empty() ? "-" : row.measured, row.decision);
 }
 
 /// The words of a rank map: a file's lines, or what commas part.
@@ -78,7 +78,7 @@ Result<NodeId> node_of(const std::vector<NodeReport>& nodes, const std::string& 
     return node.name == word || std::to_string(node.node.value) == word;
   });
   if (found == nodes.end()) {
-    return fail(ErrorCode::not_found, "rank " + std::to_string(rank) + ": there is no node '" + word + "'", "loom node list");
+    return fail(ErrorCode::not_found, format_text("rank {}: there is no node '{}'", rank, word), "loom node list");
   }
   return found->node;
 }
@@ -126,8 +126,8 @@ int submit_job(const Globals& globals, const JobOptions& order) {
     std::printf("job %llu\n", static_cast<unsigned long long>(reply->job.value));
   }
   if (!order.wait) {
-    print_note("its light comes with revision " + std::to_string(reply->revision.value) + "; follow it: loom wait " +
-               std::to_string(reply->revision.value));
+    print_note(
+        format_text("its light comes with revision {}; follow it: loom wait {}", reply->revision.value, reply->revision.value));
   }
   return order.wait ? follow_job(*connection, reply->job, globals.timeout) : kDone;
 }
@@ -145,7 +145,7 @@ int change_job(const Globals& globals, const JobOptions& order) {
   const auto& rows = std::get<std::vector<JobReport>>(known->rows);
   const auto nodes = rows.empty() ? 0U : static_cast<std::uint32_t>(rows.front().nodes.size());
   if (nodes == 0) {
-    return give_up({ErrorCode::not_found, "job " + std::to_string(order.job) + " does not run"}, "loom job list");
+    return give_up({ErrorCode::not_found, format_text("job {} does not run", order.job)}, "loom job list");
   }
   auto spec = load_job(order, nodes);
   if (!spec) {
@@ -158,8 +158,7 @@ int change_job(const Globals& globals, const JobOptions& order) {
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
-  print_note("job " + std::to_string(order.job) + " moves " + order.workload + " from revision " +
-             std::to_string(reply->revision.value) + " on");
+  print_note(format_text("job {} moves {} from revision {} on", order.job, order.workload, reply->revision.value));
   return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
@@ -176,11 +175,10 @@ int resize_job(const Globals& globals, const JobOptions& order) {
     return print_dry_run(globals, *reply);
   }
   if (reply->revision.value == 0) {
-    print_note("job " + std::to_string(order.job) + " has " + std::to_string(order.nodes) + " nodes already");
+    print_note(format_text("job {} has {} nodes already", order.job, order.nodes));
     return kDone;
   }
-  print_note("job " + std::to_string(order.job) + " gets " + std::to_string(order.nodes) + " nodes with revision " +
-             std::to_string(reply->revision.value));
+  print_note(format_text("job {} gets {} nodes with revision {}", order.job, order.nodes, reply->revision.value));
   return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
@@ -235,20 +233,19 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
     }
     const auto& rows = std::get<std::vector<JobReport>>(jobs->rows);
     if (rows.empty()) {
-      return give_up({ErrorCode::not_found, "job " + std::to_string(job.value) + " is gone"}, "loom job list");
+      return give_up({ErrorCode::not_found, format_text("job {} is gone", job.value)}, "loom job list");
     }
     const JobReport& row = rows.front();
     if (row.state == "refused") {
-      return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was refused: " + row.reason},
+      return give_up({ErrorCode::refused, format_text("job {} was refused: {}", job.value, row.reason)},
                      "loom schedule history");
     }
     if (row.state == "ended" && row.reason.empty()) {
-      return give_up({ErrorCode::refused, "job " + std::to_string(job.value) + " was cancelled before it was in light"},
+      return give_up({ErrorCode::refused, format_text("job {} was cancelled before it was in light", job.value)},
                      "loom schedule history");
     }
     if (row.state == "ended" || (row.state == "lit" && row.stage + 1 >= row.stages)) {
-      progress.finish("job " + std::to_string(job.value) + " is " + row.state + " by revision " +
-                      std::to_string(row.revision.value));
+      progress.finish(format_text("job {} is {} by revision {}", job.value, row.state, row.revision.value));
       return kDone;
     }
     if (const auto status = connection.ask(Query{Noun::status, {}}); status) {
@@ -256,9 +253,9 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
       progress.show(to_string(now.stage), now.stage_done, now.stage_total);
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return give_up({ErrorCode::timed_out, "job " + std::to_string(job.value) + " is still " + row.state + " after " +
-                                                text_of(timeout) + (row.reason.empty() ? "" : ": " + row.reason)},
-                     "loom job show " + std::to_string(job.value));
+      return give_up({ErrorCode::timed_out, format_text("job {} is still {} after {}{}", job.value, row.state, text_of(timeout),
+                                                        row.reason.empty() ? "" : ": " + row.reason)},
+                     format_text("loom job show {}", job.value));
     }
     std::this_thread::sleep_for(kPollInterval);
   }
@@ -276,8 +273,7 @@ int cancel_job(const Globals& globals, std::uint64_t job, bool wait) {
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
-  print_note("job " + std::to_string(job) + " is cancelled; its light goes out with revision " +
-             std::to_string(reply->revision.value));
+  print_note(format_text("job {} is cancelled; its light goes out with revision {}", job, reply->revision.value));
   return wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
@@ -296,8 +292,7 @@ Result<OperatorReply> request_job(Connection& connection, const JobOptions& orde
     return std::unexpected(spec.error());
   }
   if (!placement.empty() && spec->node_count != ranks) {
-    return fail(ErrorCode::invalid_argument,
-                "--ranks names " + std::to_string(ranks) + " nodes, the job has " + std::to_string(spec->node_count));
+    return fail(ErrorCode::invalid_argument, format_text("--ranks names {} nodes, the job has {}", ranks, spec->node_count));
   }
   spec->placement = std::move(placement);
   spec->adapt = order.adapt;

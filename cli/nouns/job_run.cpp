@@ -17,6 +17,7 @@
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -47,7 +48,7 @@ Result<JobReport> row_of(Connection& connection, OperatorAsk ask, JobId job) {
   }
   auto* rows = std::get_if<std::vector<JobReport>>(&reply->rows);
   if (rows == nullptr || rows->empty()) {
-    return fail(ErrorCode::not_found, "there is no job " + number(job.value), "loom job list");
+    return fail(ErrorCode::not_found, format_text("there is no job {}", job.value), "loom job list");
   }
   return std::move(rows->front());
 }
@@ -62,8 +63,8 @@ Result<std::vector<std::string>> names_of(Connection& connection, const JobRepor
   std::vector<std::string> names;
   for (const NodeId node : job.nodes) {
     if (node.value >= nodes.size()) {
-      return fail(ErrorCode::internal, "job " + number(job.job.value) + " is on node " + number(node.value) +
-                                           ", which the controller does not list");
+      return fail(ErrorCode::internal,
+                  format_text("job {} is on node {}, which the controller does not list", job.job.value, node.value));
     }
     names.push_back(nodes[node.value].name);
   }
@@ -101,7 +102,7 @@ Result<pid_t> start(const std::vector<std::string>& words, const Variables& vari
   arguments.push_back(nullptr);
   const pid_t pid = fork();
   if (pid < 0) {
-    return fail(ErrorCode::internal, "cannot start " + words.front() + ": " + std::strerror(errno));
+    return fail(ErrorCode::internal, format_text("cannot start {}: {}", words.front(), std::strerror(errno)));
   }
   if (pid == 0) {
     for (const int number : {SIGINT, SIGTERM}) {
@@ -160,8 +161,8 @@ class Attendance {
     }
     is_lost_ = false;
     if ((row->state == "ended" || row->state == "refused") && job_.state != row->state) {
-      complain("job " + number(job_.job.value) + " is " + row->state + (row->reason.empty() ? "" : ": " + row->reason) +
-                   "; its light is gone, the command runs on",
+      complain(format_text("job {} is {}{}; its light is gone, the command runs on", job_.job.value, row->state,
+                           row->reason.empty() ? "" : ": " + row->reason),
                "loom job list");
     }
     job_ = std::move(*row);
@@ -183,8 +184,9 @@ class Attendance {
 
   void begin_hook(const std::string& phase, const std::string& command) {
     phase_ = phase;
-    print_note("  job " + number(job_.job.value) + ": " + phase +
-               (phase == "quiesce" ? ", revision " + number(asked_for_.value) + " darkens its light" : ", its light is back"));
+    print_note(format_text(
+        "  job {}: {}{}", job_.job.value, phase,
+        phase == "quiesce" ? format_text(", revision {} darkens its light", asked_for_.value) : ", its light is back"));
     if (command.empty()) {
       return end_hook(0);
     }
@@ -216,8 +218,8 @@ class Attendance {
 
   void end_hook(int code) {
     if (code != 0) {
-      complain("the " + phase_ + " hook ended with " + std::to_string(code) +
-                   (phase_ == "quiesce" ? "; the controller waits until its deadline and darkens the light then" : ""),
+      complain(format_text("the {} hook ended with {}{}", phase_, code,
+                           phase_ == "quiesce" ? "; the controller waits until its deadline and darkens the light then" : ""),
                "loom alarm list");
     }
     if (phase_ == "resume") {
@@ -233,7 +235,7 @@ class Attendance {
   /// A controller that is away leaves the light as it is; its next incarnation may be elsewhere.
   void lose(const Error& error) {
     if (!is_lost_) {
-      print_note("  " + error.message + "; agents keep the light as it is, waiting for the controller");
+      print_note(format_text("  {}; agents keep the light as it is, waiting for the controller", error.message));
     }
     is_lost_ = true;
     if (auto again = Connection::open(globals_)) {
@@ -323,7 +325,7 @@ int run_with_job(const Globals& globals, const LaunchOptions& order) {
   }
   const int code = Attendance(globals, order, std::move(*connection), std::move(*job), *names).follow(*command);
   if (order.keep) {
-    print_note("  job " + number(id->job.value) + " keeps its light; end it: loom job cancel " + number(id->job.value));
+    print_note(format_text("  job {} keeps its light; end it: loom job cancel {}", id->job.value, id->job.value));
     return code;
   }
   const int cancelled = cancel_job(globals, id->job.value, false);

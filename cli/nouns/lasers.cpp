@@ -16,6 +16,7 @@
 #include "cli/nouns/request.hpp"
 #include "cli/nouns/rows.hpp"
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/agents_client.hpp"
 #include "runtime/zmq/keys/keyring.hpp"
@@ -162,12 +163,12 @@ int report_latched(const Globals& globals) {
     return give_up(rows.error());
   }
   for (std::size_t i = 0; i < std::min(rows->size(), kNodesNamed); ++i) {
-    print_note("node " + std::to_string((*rows)[i].node.value) + " stays dark: " + (*rows)[i].dark_because);
+    print_note(format_text("node {} stays dark: {}", (*rows)[i].node.value, (*rows)[i].dark_because));
   }
   if (rows->empty()) {
     return kDone;
   }
-  print_note(std::to_string(rows->size()) + " nodes stay latched off; when their contacts are closed: loom lasers rearm");
+  print_note(format_text("{} nodes stay latched off; when their contacts are closed: loom lasers rearm", rows->size()));
   return kPartial;
 }
 
@@ -187,7 +188,7 @@ int lasers_off(const Globals& globals, const LasersOptions& options) {
   if (!is_silence(reply.error())) {
     return give_up(reply.error());
   }
-  print_note("no controller answers (" + reply.error().message + "); the agents are asked themselves");
+  print_note(format_text("no controller answers ({}); the agents are asked themselves", reply.error().message));
   return off_directly(globals);
 }
 
@@ -200,7 +201,7 @@ int rearm_lasers(const Globals& globals, const LasersOptions& options) {
   if (!reply) {
     return give_up(reply.error());
   }
-  print_note("lasers are rearmed; light returns with revision " + std::to_string(reply->revision.value));
+  print_note(format_text("lasers are rearmed; light returns with revision {}", reply->revision.value));
   const int followed = follow(globals, *reply, options.wait);
   return options.wait && followed == kDone ? report_latched(globals) : followed;
 }
@@ -216,8 +217,8 @@ int show_latches(const Globals& globals) {
     if (own != nullptr && own->size() == 1) {
       rows.push_back(own->front());
     } else {
-      print_note("node " + std::to_string(answer.node.value) + ": " +
-                 (answer.reply ? std::string("it answered without a row") : answer.reply.error().message));
+      print_note(format_text("node {}: {}", answer.node.value,
+                             answer.reply ? std::string("it answered without a row") : answer.reply.error().message));
     }
   }
   if (globals.json) {

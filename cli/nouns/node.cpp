@@ -4,6 +4,7 @@
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/request.hpp"
 #include "cli/nouns/rows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -35,7 +36,7 @@ int node_request(const Globals& globals, const NodeOptions& options, NodeAction 
                      : order == NodeAction::maintain ? " goes into maintenance, its lasers dark and latched"
                                                      : " leaves maintenance and stays drained";
   const int code = request(globals, NodeRequest{NodeId{options.node}, order, options.request.force, globals.dry_run},
-                           options.request.wait, "node " + number + done);
+                           options.request.wait, format_text("node {}{}", number, done));
   if (code == kDone && order == NodeAction::release && !globals.dry_run) {
     print_note("  to give it jobs again: loom node undrain " + number);
   }
@@ -61,7 +62,7 @@ std::string text_of(const std::vector<NodeReport>& rows) {
   std::string text = table_of(kColumns, rows);
   for (const NodeReport& row : rows) {
     if (!row.dark_because.empty()) {
-      text += "node " + std::to_string(row.node.value) + ": " + row.dark_because + "\n";
+      text += format_text("node {}: {}\n", row.node.value, row.dark_because);
     }
   }
   return text;

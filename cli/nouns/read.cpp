@@ -9,6 +9,7 @@
 #include "cli/connection.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/rows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -75,11 +76,11 @@ int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
   }
   const std::string word = singular_of(noun);
   if (id.has_value() && count_of(*reply) == 0) {
-    return give_up({ErrorCode::not_found, "there is no " + word + " " + std::to_string(*id)},
-                   "loom " + word + (noun == Noun::history ? "" : " list"));
+    return give_up({ErrorCode::not_found, format_text("there is no {} {}", word, *id)},
+                   format_text("loom {}{}", word, noun == Noun::history ? "" : " list"));
   }
   if (count_of(*reply) == 0) {
-    print_note("there is nothing to show: no " + word + (noun == Noun::circuits ? " is lit" : ""));
+    print_note(format_text("there is nothing to show: no {}{}", word, noun == Noun::circuits ? " is lit" : ""));
   }
   print_rows(globals, *reply);
   return kDone;

@@ -10,6 +10,7 @@
 #include "cli/connection.hpp"
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/rows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -32,14 +33,14 @@ constexpr Column<CircuitChange> kColumns[] = {
 std::string text_of(const ChangeReport& change) {
   std::string text;
   for (const JobMove& move : change.moves) {
-    text += "job " + number(move.job.value) + ": node " + number(move.from.value) + " -> node " + number(move.to.value) + "\n";
+    text += format_text("job {}: node {} -> node {}\n", move.job.value, move.from.value, move.to.value);
   }
   if (!change.changes.empty()) {
     const std::size_t shown = std::min(kChangesShown, change.changes.size());
     const auto first = change.changes.begin();
     text += table_of(kColumns, std::vector<CircuitChange>(first, first + static_cast<std::ptrdiff_t>(shown)));
     if (shown < change.changes.size()) {
-      text += "... and " + number(change.changes.size() - shown) + " more (--json has all)\n";
+      text += format_text("... and {} more (--json has all)\n", change.changes.size() - shown);
     }
   }
   return text + text_of(change.certificate);
@@ -82,21 +83,20 @@ int follow_revision(const Globals& globals, Connection& connection, std::uint64_
     if (history) {
       for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
         if (row.outcome != CommitOutcome::committed) {
-          return give_up({ErrorCode::refused, "revision " + std::to_string(revision) + " was " +
-                                                  std::string(to_string(row.outcome)) + ": " + row.reason},
-                         "loom schedule history");
+          return give_up(
+              {ErrorCode::refused, format_text("revision {} was {}: {}", revision, to_string(row.outcome), row.reason)},
+              "loom schedule history");
         }
       }
     }
     if (status.revision.value >= revision) {
-      progress.finish("revision " + std::to_string(status.revision.value) + " is confirmed");
+      progress.finish(format_text("revision {} is confirmed", status.revision.value));
       return kDone;
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return give_up(
-          {ErrorCode::timed_out, "revision " + std::to_string(revision) + " is not confirmed after " +
-                                     text_of(globals.timeout) + "; the newest is " + std::to_string(status.revision.value)},
-          "loom status");
+      return give_up({ErrorCode::timed_out, format_text("revision {} is not confirmed after {}; the newest is {}", revision,
+                                                        text_of(globals.timeout), status.revision.value)},
+                     "loom status");
     }
     progress.show(to_string(status.stage), status.stage_done, status.stage_total);
     std::this_thread::sleep_for(kPollInterval);
@@ -121,7 +121,7 @@ int conclude(const Globals& globals, Connection& connection, const OperatorReply
   if (wait) {
     return follow_revision(globals, connection, reply.revision.value);
   }
-  print_note(done + " by revision " + number(reply.revision.value) + "; follow it: loom wait " + number(reply.revision.value));
+  print_note(format_text("{} by revision {}; follow it: loom wait {}", done, reply.revision.value, reply.revision.value));
   return kDone;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/nouns/request.hpp"
 #include "cli/nouns/rows.hpp"
 #include "cli/nouns/schedule_file.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -93,7 +94,8 @@ std::optional<std::uint64_t> revision_of(const std::string& text) {
 /// The circuits of a file, or an exit code after every error was said.
 Result<std::vector<ScheduledCircuit>> load(const std::string& path) {
   if (!std::filesystem::exists(path)) {
-    return fail(ErrorCode::not_found, "there is no file '" + path + "'", "loom schedule show --json > my-schedule.json");
+    return fail(ErrorCode::not_found, format_text("there is no file '{}'", path),
+                "loom schedule show --json > my-schedule.json");
   }
   auto circuits = read_schedule(path);
   if (!circuits) {
@@ -112,9 +114,10 @@ Result<ApplyMode> mode_of(const std::string& word) {
     }
   }
   const std::string near = nearest(word, {"safe", "update", "overwrite"});
-  return fail(ErrorCode::invalid_argument,
-              "mode '" + word + "' is none of safe, update, overwrite" + (near.empty() ? "" : "; did you mean: " + near),
-              "loom schedule apply --help");
+  return fail(
+      ErrorCode::invalid_argument,
+      format_text("mode '{}' is none of safe, update, overwrite{}", word, near.empty() ? "" : "; did you mean: " + near),
+      "loom schedule apply --help");
 }
 
 int show_schedule(const Globals& globals) {
@@ -168,8 +171,9 @@ int diff_schedule(const Globals& globals, const ScheduleOptions& order) {
   const std::string against = order.target.empty()        ? "what would be planned now"
                               : revision_of(order.target) ? "revision " + order.target
                                                           : order.target;
-  print_note(change.touched == 0 ? "the light that is confirmed is the same as " + against
-                                 : number(change.touched) + " circuits differ between the confirmed light and " + against);
+  print_note(change.touched == 0
+                 ? "the light that is confirmed is the same as " + against
+                 : format_text("{} circuits differ between the confirmed light and {}", change.touched, against));
   return change.touched == 0 ? kDone : kFailed;
 }
 
@@ -196,7 +200,7 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
   const bool is_tentative = ask.confirm_within > Duration{};
   const int code = request(globals, std::move(ask), order.wait, order.target + " is applied");
   if (code == kDone && is_tentative && !globals.dry_run) {
-    print_note("  it returns by itself in " + order.confirm_within + " unless: loom schedule confirm");
+    print_note(format_text("  it returns by itself in {} unless: loom schedule confirm", order.confirm_within));
   }
   return code;
 }
@@ -210,7 +214,7 @@ int confirm_schedule(const Globals& globals) {
   if (!reply) {
     return give_up(reply.error());
   }
-  print_note("the schedule of revision " + number(reply->revision.value) + " stays");
+  print_note(format_text("the schedule of revision {} stays", reply->revision.value));
   return kDone;
 }
 
@@ -219,13 +223,13 @@ int roll_back_schedule(const Globals& globals, const ScheduleOptions& order) {
   if (!order.target.empty()) {
     const auto revision = revision_of(order.target);
     if (!revision || *revision == 0) {
-      return give_up({ErrorCode::invalid_argument, "'" + order.target + "' is no revision", "loom schedule history"});
+      return give_up({ErrorCode::invalid_argument, format_text("'{}' is no revision", order.target), "loom schedule history"});
     }
     ask.to = Revision{*revision};
   }
   return request(
       globals, ask, order.wait,
-      order.target.empty() ? "the earlier schedule returns" : "the schedule of revision " + order.target + " returns");
+      order.target.empty() ? "the earlier schedule returns" : format_text("the schedule of revision {} returns", order.target));
 }
 
 int wait_for_revision(const Globals& globals, const std::uint64_t& revision) {
@@ -275,13 +279,13 @@ std::string text_of(const CertificateReport& certificate) {
   for (std::size_t i = 0; i < shared.size() && i < kNamesShown; ++i) {
     text += (i == 0 ? "; shared amplifiers " : ", ") + shared[i];
   }
-  text += shared.size() > kNamesShown ? ", and " + std::to_string(shared.size() - kNamesShown) + " more (--json has all)" : "";
-  text += "\nmargins      link " + loom::to_string(light.link_margin) + " at " + certificate.weakest + "; crosstalk " +
-          loom::to_string(light.crosstalk) + " at " + certificate.noisiest + ", " + loom::to_string(light.crosstalk_margin) +
-          " to its limit (computed from the fabric file)\n";
+  text += shared.size() > kNamesShown ? format_text(", and {} more (--json has all)", shared.size() - kNamesShown) : "";
+  text += format_text("\nmargins      link {} at {}; crosstalk {} at {}, {} to its limit (computed from the fabric file)\n",
+                      loom::to_string(light.link_margin), certificate.weakest, loom::to_string(light.crosstalk),
+                      certificate.noisiest, loom::to_string(light.crosstalk_margin));
   if (light.dipped > 0) {
-    text += "reload       " + std::to_string(light.dipped) + " untouched circuits dip by up to " + loom::to_string(light.dip) +
-            " for " + text_of(light.dip_time) + " at most, and keep " + loom::to_string(light.dip_margin) + "\n";
+    text += format_text("reload       {} untouched circuits dip by up to {} for {} at most, and keep {}\n", light.dipped,
+                        loom::to_string(light.dip), text_of(light.dip_time), loom::to_string(light.dip_margin));
   }
   return text;
 }

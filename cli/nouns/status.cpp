@@ -3,6 +3,7 @@
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/rows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -14,7 +15,7 @@ std::string refusals_word(const RefusalCounts& counts) {
   std::string text;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] > 0) {
-      text += (text.empty() ? "" : ", ") + number(counts[i]) + " " + std::string(to_string(static_cast<RefusalKind>(i)));
+      text += format_text("{}{} {}", text.empty() ? "" : ", ", counts[i], to_string(static_cast<RefusalKind>(i)));
     }
   }
   return text;
@@ -25,25 +26,25 @@ std::string refusals_word(const RefusalCounts& counts) {
 std::string text_of(const StatusReport& status) {
   std::string text;
   const auto line = [&](std::string_view name, const std::string& value) {
-    text += std::string(name) + std::string(12 - name.size(), ' ') + value + "\n";
+    text += format_text("{}{}{}\n", name, std::string(12 - name.size(), ' '), value);
   };
-  line("fabric", status.fabric + ", " + number(status.nodes) + " nodes");
-  line("revision", number(status.revision.value) + " (term " + number(status.term.value) + ")");
+  line("fabric", format_text("{}, {} nodes", status.fabric, status.nodes));
+  line("revision", format_text("{} (term {})", status.revision.value, status.term.value));
   if (status.stage != CommitState::idle) {
-    line("under way", "revision " + number(status.under_way.value) + ", " + std::string(to_string(status.stage)) + " " +
-                          number(status.stage_done) + "/" + number(status.stage_total));
+    line("under way", format_text("revision {}, {} {}/{}", status.under_way.value, to_string(status.stage), status.stage_done,
+                                  status.stage_total));
   }
-  line("agents", number(status.live) + " live, " + number(status.suspect) + " suspect, " + number(status.dead) + " dead");
-  line("jobs", number(status.jobs) + ", " + number(status.circuits) + " circuits");
+  line("agents", format_text("{} live, {} suspect, {} dead", status.live, status.suspect, status.dead));
+  line("jobs", format_text("{}, {} circuits", status.jobs, status.circuits));
   line("isolation", isolation_word(status.certificate));
   line("lasers", status.lasers_off ? "OFF, latched (loom lasers rearm)" : "on");
   const DriftCounts& drift = status.drift;
-  line("drift", number(drift.missing) + " missing, " + number(drift.foreign) + " foreign, " + number(drift.detuned) +
-                    " detuned, " + number(drift.dim) + " dim, " + number(drift.stale) + " stale");
+  line("drift", format_text("{} missing, {} foreign, {} detuned, {} dim, {} stale", drift.missing, drift.foreign, drift.detuned,
+                            drift.dim, drift.stale));
   line("alarms", number(status.alarms) + (status.alarms > 0 ? " (loom alarm list)" : ""));
   if (status.awaiting_confirm.value != 0) {
-    line("tentative", "revision " + number(status.awaiting_confirm.value) + " returns in " + text_of(status.confirm_left) +
-                          " (loom schedule confirm)");
+    line("tentative", format_text("revision {} returns in {} (loom schedule confirm)", status.awaiting_confirm.value,
+                                  text_of(status.confirm_left)));
   }
   if (const std::string refused = refusals_word(status.refusals); !refused.empty()) {
     line("refused", refused + " (since the controller's start)");

@@ -17,6 +17,7 @@
 #include "cli/render/term.hpp"
 #include "controller/arena/arena.hpp"
 #include "core/config/calibration_file.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -106,8 +107,9 @@ std::string fixed(double value, int digits) {
 }
 
 void print_round(const Round& round, const ArenaCommand& order) {
-  std::printf("%s, %u nodes, %s a node, %s\n", round.workload.c_str(), round.nodes, order.bandwidth.c_str(),
-              round.calibration.empty() ? "uncalibrated" : ("calibrated by " + round.calibration + ": " + round.note).c_str());
+  std::printf(
+      "%s, %u nodes, %s a node, %s\n", round.workload.c_str(), round.nodes, order.bandwidth.c_str(),
+      round.calibration.empty() ? "uncalibrated" : format_text("calibrated by {}: {}", round.calibration, round.note).c_str());
   Table table(
       {"fabric", "scheduler", "iteration ms", "ratio", "compute ms", "exposed ms", "dark ms", "circuits", "chosen in ms"});
   const auto ideal = ideal_of(round);
@@ -172,8 +174,9 @@ nlohmann::ordered_json json_of(const Round& round) {
 
 std::string drawing_of(const Round& round, const ArenaCommand& order) {
   BarChart bars;
-  bars.title = round.workload + " on " + std::to_string(round.nodes) + " nodes at " + order.bandwidth + " a node" +
-               (round.calibration.empty() ? " (uncalibrated)" : " (calibrated by " + round.calibration + ")");
+  bars.title =
+      format_text("{} on {} nodes at {} a node{}", round.workload, round.nodes, order.bandwidth,
+                  round.calibration.empty() ? " (uncalibrated)" : format_text(" (calibrated by {})", round.calibration));
   bars.unit = "ms";
   bars.series = {"compute", "exposed communication", "dark"};
   GanttChart gantt;
@@ -188,8 +191,8 @@ std::string drawing_of(const Round& round, const ArenaCommand& order) {
     const double dark = milliseconds(std::min(row.dark, row.exposed));
     bars.bars.push_back({label_of(row.fabric, row.qualifier),
                          {{milliseconds(row.compute), 0}, {milliseconds(row.exposed) - dark, 1}, {dark, 2}},
-                         fixed(milliseconds(row.iteration), 1) + " ms" +
-                             (ideal ? ", " + fixed(milliseconds(row.iteration) / *ideal, 2) + "x" : "")});
+                         format_text("{} ms{}", fixed(milliseconds(row.iteration), 1),
+                                     ideal ? format_text(", {}x", fixed(milliseconds(row.iteration) / *ideal, 2)) : "")});
     if (gantt.lanes.size() >= 2 * kLanesMax) {
       continue;
     }

@@ -5,6 +5,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/arena/entries.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -37,8 +38,8 @@ std::vector<std::string> calibration_keys() {
   }
   for (const std::string_view fabric : arena_names()) {
     for (const std::string_view key : arena_keys(fabric)) {
-      keys.push_back("fabric." + std::string(key));
-      keys.push_back("fabric." + std::string(fabric) + "." + std::string(key));
+      keys.push_back(format_text("fabric.{}", key));
+      keys.push_back(format_text("fabric.{}.{}", fabric, key));
     }
   }
   add_option_keys(keys);

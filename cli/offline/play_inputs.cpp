@@ -2,6 +2,7 @@
 #include "cli/offline/play_inputs.hpp"
 
 #include "controller/arena/entries.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 
@@ -16,8 +17,8 @@ Result<PlayInputs> read_inputs(const PlayWords& words, const Calibration* calibr
   }
   for (const std::string& fabric : fabrics) {
     if (arena_keys(fabric).empty()) {
-      return fail(ErrorCode::not_found, "no fabric '" + fabric.substr(0, 128) + "'; did you mean '" +
-                                            std::string(loom::nearest(fabric, arena_names())) + "'?");
+      return fail(ErrorCode::not_found, format_text("no fabric '{}'; did you mean '{}'?", fabric.substr(0, 128),
+                                                    loom::nearest(fabric, arena_names())));
     }
   }
   LOOM_TRY(check_arena_keys(split->fabric, fabrics));

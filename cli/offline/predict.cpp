@@ -11,6 +11,7 @@
 #include "controller/arena/arena.hpp"
 #include "controller/predict/prediction_text.hpp"
 #include "core/config/calibration_file.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -52,7 +53,7 @@ Result<Predicted> make_prediction(const PredictOptions& order, const Calibration
   predicted.prediction = prediction_of(*row, inputs->graph, inputs->rate);
   if (calibration != nullptr) {
     predicted.prediction.assumptions.insert(predicted.prediction.assumptions.begin(),
-                                            "calibrated by " + calibration->name + ": " + calibration->note);
+                                            format_text("calibrated by {}: {}", calibration->name, calibration->note));
   }
   return predicted;
 }
@@ -85,7 +86,7 @@ int predict(const Globals& globals, const PredictOptions& order) {
       complain("cannot write " + order.trace_path, "give --trace a path that can be written");
       return kFailed;
     }
-    print_note("traced to " + order.trace_path + "; open it at ui.perfetto.dev");
+    print_note(format_text("traced to {}; open it at ui.perfetto.dev", order.trace_path));
   }
   return kDone;
 }

@@ -8,6 +8,7 @@
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario/scenario_file.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/experiments/tape_replay.hpp"
 
 namespace loom::cli {
@@ -28,7 +29,7 @@ std::string answers_of(const Divergence& divergence) {
       ++same;
     }
     text += (text.empty() ? "" : ", ") + divergence.answers[i];
-    text += same - i > 1 ? " x" + std::to_string(same - i) : "";
+    text += same - i > 1 ? format_text(" x{}", same - i) : "";
     i = same;
   }
   return text.empty() ? "nothing" : text;
@@ -81,13 +82,13 @@ int replay_recording(const Globals& globals, const ReplayCommand& order) {
     for (const ConfigError& error : scenario.errors) {
       print_note(to_string(error));
     }
-    print_note("  loom sim replay " + order.tape + " --scenario FILE names another place of the scenario");
+    print_note(format_text("  loom sim replay {} --scenario FILE names another place of the scenario", order.tape));
     return kFailed;
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto verdict = replay_tape(order.tape, *scenario.value);
   if (!verdict) {
-    return give_up(verdict.error(), "loom sim replay " + order.tape + " --scenario FILE");
+    return give_up(verdict.error(), format_text("loom sim replay {} --scenario FILE", order.tape));
   }
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (globals.json) {
@@ -99,12 +100,11 @@ int replay_recording(const Globals& globals, const ReplayCommand& order) {
     print_note("the tape is damaged: " + verdict->damage);
   }
   if (verdict->skipped > 0) {
-    print_note(std::to_string(verdict->skipped) + " events were passed over: the beginning of their incarnation is gone");
+    print_note(format_text("{} events were passed over: the beginning of their incarnation is gone", verdict->skipped));
   }
   if (const auto& divergence = verdict->divergence) {
-    complain("event " + std::to_string(divergence->event) + " (" + divergence->kind + ", incarnation " +
-                 std::to_string(divergence->incarnation) + ") was answered otherwise than live: here with " +
-                 answers_of(*divergence),
+    complain(format_text("event {} ({}, incarnation {}) was answered otherwise than live: here with {}", divergence->event,
+                         divergence->kind, divergence->incarnation, answers_of(*divergence)),
              "loom sim replay with the build that recorded the tape");
     return kFailed;
   }

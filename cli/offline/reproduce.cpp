@@ -17,6 +17,7 @@
 #include "controller/arena/reproduction/reproduction.hpp"
 #include "controller/arena/reproduction/sip_models.hpp"
 #include "controller/workload/settings.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/judge/grant_figures.hpp"
 
 namespace loom::cli {
@@ -42,7 +43,7 @@ std::string range(const Figure& figure) {
   if (least <= -kBeyondFigures) {
     return number(most) + " or less";
   }
-  return least == most ? "equal" : number(least) + " .. " + number(most);
+  return least == most ? "equal" : format_text("{} .. {}", number(least), number(most));
 }
 
 std::string verdict(const Figure& figure) { return !figure.is_judged() ? "-" : figure.is_within() ? "ok" : "OFF"; }
@@ -138,9 +139,8 @@ Result<void> check_targets(const std::vector<std::string>& targets) {
   const std::vector<std::string_view> known = all_targets();
   for (const std::string& target : targets) {
     if (std::find(known.begin(), known.end(), target) == known.end()) {
-      return fail(ErrorCode::invalid_argument, "no target '" + target.substr(0, 32) + "'; did you mean '" +
-                                                   std::string(loom::nearest(target, known)) +
-                                                   "'? known: " + published_targets());
+      return fail(ErrorCode::invalid_argument, format_text("no target '{}'; did you mean '{}'? known: {}", target.substr(0, 32),
+                                                           loom::nearest(target, known), published_targets()));
     }
   }
   return {};
@@ -183,7 +183,7 @@ Result<Findings> find(const ReproduceCommand& order) {
       return std::unexpected(std::move(figures).error());
     }
     if (!figures) {
-      findings.skipped.push_back(targets[i] + " is skipped: " + figures.error().message);
+      findings.skipped.push_back(format_text("{} is skipped: {}", targets[i], figures.error().message));
       findings.absent.push_back(targets[i]);
       continue;
     }
@@ -210,7 +210,7 @@ void print(const Findings& findings) {
   for (const Figure& figure : findings.figures) {
     add_row(table, figure);
     for (const std::string& each : figure.assumptions) {
-      assumptions += figure.target + " assumed: " + each + "\n";
+      assumptions += format_text("{} assumed: {}\n", figure.target, each);
     }
   }
   std::fputs((table.text() + assumptions).c_str(), stdout);

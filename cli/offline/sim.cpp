@@ -10,6 +10,7 @@
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario/fault_file.hpp"
 #include "core/config/scenario/scenario_file.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom::cli {
@@ -67,12 +68,13 @@ int simulate(const Globals& globals, const SimWords& order) {
     std::fputs(text_of(result->account).c_str(), stdout);
   }
   for (const Violation& violation : result->violations) {
-    print_note("violation at " + std::to_string(seconds_of(violation.at.time_since_epoch())) +
-               " s: " + std::string(to_string(violation.rule)) + ": " + violation.evidence);
+    print_note(format_text("violation at {} s: {}: {}", std::to_string(seconds_of(violation.at.time_since_epoch())),
+                           to_string(violation.rule), violation.evidence));
   }
   for (const ExcusedViolation& excused : result->excused) {
-    print_note("excused by " + excused.fault + " at " + std::to_string(seconds_of(excused.violation.at.time_since_epoch())) +
-               " s: " + std::string(to_string(excused.violation.rule)) + ": " + excused.violation.evidence);
+    print_note(format_text("excused by {} at {} s: {}: {}", excused.fault,
+                           std::to_string(seconds_of(excused.violation.at.time_since_epoch())),
+                           to_string(excused.violation.rule), excused.violation.evidence));
   }
   return result->is_as_expected() ? kDone : kFailed;
 }

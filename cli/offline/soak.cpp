@@ -9,6 +9,7 @@
 
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/experiments/kill_points.hpp"
 #include "sim_backend/experiments/shrink.hpp"
 #include "sim_backend/experiments/swarm.hpp"
@@ -64,7 +65,7 @@ Duration median_of(std::vector<Duration> durations) {
   return *middle;
 }
 
-std::string text_of(Duration duration) { return std::to_string(duration / std::chrono::milliseconds{1}) + " ms"; }
+std::string text_of(Duration duration) { return format_text("{} ms", duration / std::chrono::milliseconds{1}); }
 
 /// A table: what was excused by which kind of fault, and how long after its beginning an operator was told of it.
 void print_excused(const Sums& sums) {
@@ -98,7 +99,8 @@ Result<std::array<bool, kFaultClasses>> classes_of(const std::vector<std::string
       }
     }
     if (!is_known) {
-      return fail(ErrorCode::invalid_argument, "there is no class of faults '" + word + "'; expected one of " + known);
+      return fail(ErrorCode::invalid_argument,
+                  format_text("there is no class of faults '{}'; expected one of {}", word, known));
     }
   }
   return allowed;
@@ -113,9 +115,9 @@ Result<std::optional<FabricFamily>> family_of(const std::string& word) {
     }
     known += (i == 0 ? "" : ", ") + std::string(to_string(family));
   }
-  return word.empty()
-             ? Result<std::optional<FabricFamily>>(std::nullopt)
-             : fail(ErrorCode::invalid_argument, "there is no family of fabrics '" + word + "'; expected one of " + known);
+  return word.empty() ? Result<std::optional<FabricFamily>>(std::nullopt)
+                      : fail(ErrorCode::invalid_argument,
+                             format_text("there is no family of fabrics '{}'; expected one of {}", word, known));
 }
 
 void add(Sums& sums, const SwarmResult& result) {
@@ -140,11 +142,11 @@ void add(Sums& sums, const SwarmResult& result) {
 void tell(const SwarmResult& result, const SoakCommand& order) {
   const Scenario& scenario = result.draw.scenario;
   for (const Violation& violation : result.violations) {
-    print_note("seed " + std::to_string(scenario.seed) + ", " + scenario.fabric->name + ", at " +
-               std::to_string(seconds_of(violation.at.time_since_epoch())) + " s: " + std::string(to_string(violation.rule)) +
-               ": " + violation.evidence);
+    print_note(format_text("seed {}, {}, at {} s: {}: {}", scenario.seed, scenario.fabric->name,
+                           std::to_string(seconds_of(violation.at.time_since_epoch())), to_string(violation.rule),
+                           violation.evidence));
   }
-  std::string replay = "  replay: loom sim soak --seeds 1 --first " + std::to_string(scenario.seed);
+  std::string replay = format_text("  replay: loom sim soak --seeds 1 --first {}", scenario.seed);
   replay += order.fault_files ? " --fault-files" : "";
   replay += order.fabric.empty() ? "" : " --fabric " + order.fabric;
   for (const std::string& word : order.faults) {
@@ -161,9 +163,8 @@ void tell(const SwarmResult& result, const SoakCommand& order) {
     print_note("  not shrunk: " + files.error().message);
     return;
   }
-  print_note("  after " + std::to_string(shrunk->runs) + " runs: " + std::string(to_string(shrunk->rule)) + ": " +
-             shrunk->evidence);
-  print_note("  loom sim run " + files->scenario + " --faults " + files->faults + " --seed " + std::to_string(scenario.seed));
+  print_note(format_text("  after {} runs: {}: {}", shrunk->runs, to_string(shrunk->rule), shrunk->evidence));
+  print_note(format_text("  loom sim run {} --faults {} --seed {}", files->scenario, files->faults, scenario.seed));
 }
 
 void print_sums(const Globals& globals, const Sums& sums) {
@@ -225,7 +226,7 @@ void print_kills(const KillReport& report, const std::string& machine, const Kil
               static_cast<unsigned long long>(report.points), report.failures.size(), seconds_of(report.slowest));
   for (const KillTrial& trial : report.failures) {
     for (const std::string& finding : trial.findings) {
-      print_note(machine + ", kill point " + std::to_string(trial.kill_point) + ": " + finding);
+      print_note(format_text("{}, kill point {}: {}", machine, trial.kill_point, finding));
     }
   }
 }
@@ -238,7 +239,7 @@ void print_power_cycles(const PowerReport& report, const KillExperiment& experim
               static_cast<unsigned long long>(report.points), report.failures.size(), seconds_of(report.slowest));
   for (const KillTrial& trial : report.failures) {
     for (const std::string& finding : trial.findings) {
-      print_note(device + ", instant " + std::to_string(trial.kill_point) + ": " + finding);
+      print_note(format_text("{}, instant {}: {}", device, trial.kill_point, finding));
     }
   }
 }
@@ -281,8 +282,10 @@ Result<void> try_change(const KillExperiment& experiment, std::uint64_t every, K
     if (!report) {
       return std::unexpected(report.error());
     }
-    print_kills(*report, experiment.fabric->name + ", " + (machine == 0 ? "controller" : "agent " + std::to_string(node.value)),
-                experiment);
+    print_kills(
+        *report,
+        format_text("{}, {}", experiment.fabric->name, machine == 0 ? "controller" : format_text("agent {}", node.value)),
+        experiment);
     sums.points += report->covered;
     sums.failed += report->failures.size();
   }
@@ -324,7 +327,7 @@ int soak(const Globals& globals, const SoakCommand& order) {
       tell(*result, order);
     }
     if (sums.seeds % kProgressEvery == 0) {
-      print_note(std::to_string(sums.seeds) + " seeds, " + std::to_string(sums.failed) + " failed");
+      print_note(format_text("{} seeds, {} failed", sums.seeds, sums.failed));
     }
   }
   print_sums(globals, sums);

@@ -13,6 +13,7 @@
 #include "cli/render/term.hpp"
 #include "controller/arena/reproduction/oddl_claims.hpp"
 #include "controller/workload/settings.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/judge/grant_figures.hpp"
 
 namespace loom::cli {
@@ -58,9 +59,10 @@ Result<void> check_swept(const std::vector<std::string>& targets) {
   const std::vector<std::string_view> names(known.begin(), known.end());
   for (const std::string& target : targets) {
     if (std::find(names.begin(), names.end(), target) == names.end()) {
-      return fail(ErrorCode::invalid_argument, "--sweep: " + target.substr(0, 32) + " has no sweep; did you mean '" +
-                                                   std::string(loom::nearest(target, names)) +
-                                                   "'? T13 and T14 have them, and T10 is drawn by --plot FILE");
+      return fail(
+          ErrorCode::invalid_argument,
+          format_text("--sweep: {} has no sweep; did you mean '{}'? T13 and T14 have them, and T10 is drawn by --plot FILE",
+                      target.substr(0, 32), loom::nearest(target, names)));
     }
   }
   return {};
@@ -94,9 +96,9 @@ std::string table_of(const Sweep& sweep) {
     }
     table.add(std::move(row));
   }
-  std::string text = sweep.target + ": " + sweep.title + "; " + sweep.y_label + "\n" + table.text();
+  std::string text = format_text("{}: {}; {}\n{}", sweep.target, sweep.title, sweep.y_label, table.text());
   for (const std::string& assumption : sweep.assumptions) {
-    text += "assumed: " + assumption + "\n";
+    text += format_text("assumed: {}\n", assumption);
   }
   return text;
 }
@@ -131,7 +133,7 @@ std::string drawing_of(const Sweep& sweep) {
     chart.series.push_back({line.name, line.values, line.colour, line.is_second});
   }
   chart.mark_at = sweep.has_log_x ? std::log10(sweep.standing) : sweep.standing;
-  chart.mark = sweep.standing_is + ": " + number("%g", sweep.standing);
+  chart.mark = format_text("{}: {}", sweep.standing_is, number("%g", sweep.standing));
   chart.band_least = sweep.band_least;
   chart.band_most = sweep.band_most;
   chart.band = sweep.band;
@@ -144,7 +146,7 @@ Result<std::vector<std::string>> write_drawings(const std::string& folder, const
   std::filesystem::create_directories(folder, error);
   std::vector<std::string> paths;
   for (const Sweep& sweep : sweeps) {
-    const std::string path = (std::filesystem::path(folder) / (sweep.target + "-" + sweep.name + ".svg")).string();
+    const std::string path = (std::filesystem::path(folder) / format_text("{}-{}.svg", sweep.target, sweep.name)).string();
     std::ofstream file(path, std::ios::binary);
     file << drawing_of(sweep);
     file.flush();

@@ -6,6 +6,7 @@
 
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -26,13 +27,12 @@ std::string certificate_text(const CertificateAnswer& certificate) {
   text += certificate.physically_isolated   ? "physically isolated (no fibre or amplifier in common)"
           : certificate.wavelength_isolated ? "wavelength-isolated (no wavelength twice on a segment)"
                                             : "not isolated";
-  return certificate.shared_amplifiers == 0
-             ? text
-             : text + ", " + std::to_string(certificate.shared_amplifiers) + " amplifiers shared";
+  return certificate.shared_amplifiers == 0 ? text
+                                            : format_text("{}, {} amplifiers shared", text, certificate.shared_amplifiers);
 }
 
 void add_line(std::string& text, const std::string& label, const std::string& value) {
-  text += label + std::string(label.size() < 13 ? 13 - label.size() : 1, ' ') + value + "\n";
+  text += format_text("{}{}{}\n", label, std::string(label.size() < 13 ? 13 - label.size() : 1, ' '), value);
 }
 
 Json json_of(const CertificateAnswer& certificate) {
@@ -89,13 +89,11 @@ nlohmann::ordered_json json_of(const PlanAnswer& answered) {
 std::string text_of(const PlanAnswer& answered) {
   std::string text;
   add_line(text, "algorithm", answered.algorithm + (answered.fabric.empty() ? "" : " on " + answered.fabric));
-  add_line(text, "objective", seconds_text(answered.objective) + " " + answered.subject);
+  add_line(text, "objective", format_text("{} {}", seconds_text(answered.objective), answered.subject));
   add_line(text, "bound", seconds_text(answered.bound));
   add_line(text, "gap", answered.gap ? fixed(*answered.gap * 100, 1) + " % above the bound" : "-");
-  add_line(text, "planned in", fixed(answered.elapsed_ms, 1) + " ms (" + answered.elapsed_of + ")");
-  add_line(text, "circuits",
-           std::to_string(answered.circuits) + ", touched " + std::to_string(answered.touched) + ", kept lit " +
-               std::to_string(answered.kept));
+  add_line(text, "planned in", format_text("{} ms ({})", fixed(answered.elapsed_ms, 1), answered.elapsed_of));
+  add_line(text, "circuits", format_text("{}, touched {}, kept lit {}", answered.circuits, answered.touched, answered.kept));
   if (answered.wavelengths) {
     add_line(text, "wavelengths", std::to_string(*answered.wavelengths));
   }
@@ -108,11 +106,12 @@ std::string text_of(const PlanAnswer& answered) {
   }
   for (const IterationAnswer& each : answered.iterations) {
     add_line(text, "iteration",
-             each.job + ": " +
-                 (each.iteration ? fixed(milliseconds_of(*each.iteration), 3) + " ms = compute " +
-                                       fixed(milliseconds_of(each.compute), 3) + " ms + exposed communication " +
-                                       fixed(milliseconds_of(*each.iteration - each.compute), 3) + " ms, predicted"
-                                 : each.why_not));
+             format_text("{}: {}", each.job,
+                         each.iteration
+                             ? format_text("{} ms = compute {} ms + exposed communication {} ms, predicted",
+                                           fixed(milliseconds_of(*each.iteration), 3), fixed(milliseconds_of(each.compute), 3),
+                                           fixed(milliseconds_of(*each.iteration - each.compute), 3))
+                             : each.why_not));
   }
   add_line(text, "certificate", certificate_text(answered.certificate));
   Table table({"job", "name", "nodes", "circuits", "touched", "stages", "timeslots"});
@@ -123,10 +122,10 @@ std::string text_of(const PlanAnswer& answered) {
   }
   text += table.text();
   for (const std::string& line : answered.explanation) {
-    text += "why: " + line + "\n";
+    text += format_text("why: {}\n", line);
   }
   for (const std::string& assumption : answered.assumptions) {
-    text += "assumed: " + assumption + "\n";
+    text += format_text("assumed: {}\n", assumption);
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/plan/search.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -64,7 +65,7 @@ void advance(Chain& chain, std::uint64_t slice, const std::function<bool()>& is_
 Result<void> first_fault(const std::vector<Chain>& chains) {
   for (std::size_t i = 0; i < chains.size(); ++i) {
     if (chains[i].fault) {
-      return fail(chains[i].fault->code, "chain " + std::to_string(i) + ": " + chains[i].fault->message);
+      return fail(chains[i].fault->code, format_text("chain {}: {}", i, chains[i].fault->message));
     }
   }
   return {};

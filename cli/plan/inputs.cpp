@@ -19,6 +19,7 @@
 #include "core/config/scenario/scenario_file.hpp"
 #include "core/config/yaml/quantity.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -40,8 +41,8 @@ Result<std::vector<WorkloadWords>> wanted_of(const PlanCommand& order, const Set
     return refuse("no workload is named", "loom plan vgg19 --nodes 16 --fabric sip-ring");
   }
   if (order.nodes.size() > 1 && order.nodes.size() != order.workloads.size()) {
-    return refuse("--nodes names " + std::to_string(order.nodes.size()) + " counts for " +
-                  std::to_string(order.workloads.size()) + " workloads; nearest: one count for all, or one each");
+    return refuse(format_text("--nodes names {} counts for {} workloads; nearest: one count for all, or one each",
+                              order.nodes.size(), order.workloads.size()));
   }
   std::vector<WorkloadWords> wanted;
   std::set<std::string> names;
@@ -49,7 +50,7 @@ Result<std::vector<WorkloadWords>> wanted_of(const PlanCommand& order, const Set
     const std::string& workload = order.workloads[i];
     std::string name = workload;
     for (int again = 2; !names.insert(name).second; ++again) {
-      name = workload + "-" + std::to_string(again);
+      name = format_text("{}-{}", workload, again);
     }
     const std::uint32_t nodes = order.nodes.empty() ? 0 : order.nodes[order.nodes.size() == 1 ? 0 : i];
     wanted.push_back({workload, nodes, own_settings(workload, order.workloads, settings), name});
@@ -109,12 +110,12 @@ std::uint32_t nodes_of_template(const std::string& name, std::uint32_t needed, c
 Result<Fabric> make_template(const std::string& word, std::uint32_t nodes, const Settings& settings) {
   std::string name = word;
   std::replace(name.begin(), name.end(), '-', '_');
-  std::string text = "schema_version: 1\nkind: fabric\ntemplate: \"" + name + "\"\nparameters:\n";
+  std::string text = format_text("schema_version: 1\nkind: fabric\ntemplate: \"{}\"\nparameters:\n", name);
   if (!settings.contains("nodes")) {
-    text += "  nodes: " + std::to_string(nodes_of_template(name, nodes, settings)) + "\n";
+    text += format_text("  nodes: {}\n", nodes_of_template(name, nodes, settings));
   }
   for (const auto& [key, value] : settings) {
-    text += "  " + key + ": " + value + "\n";
+    text += format_text("  {}: {}\n", key, value);
   }
   const std::string source = "--fabric " + word;
   auto root = parse_yaml(source, text);
@@ -139,8 +140,8 @@ Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanCommand& order, c
                 : std::unexpected(made.error());
   }
   if (!inputs.fabric_settings.empty()) {
-    return refuse("--set fabric." + inputs.fabric_settings.begin()->first + " is for a template; " + order.fabric +
-                  " is a file, which says so itself");
+    return refuse(format_text("--set fabric.{} is for a template; {} is a file, which says so itself",
+                              inputs.fabric_settings.begin()->first, order.fabric));
   }
   auto loaded = load_fabric(order.fabric, all_fabric_kinds());
   return loaded ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(loaded.value))}
@@ -171,8 +172,8 @@ Result<void> choose_algorithm(const PlanCommand& order, PlanInputs& inputs) {
   for (const std::string_view name : names) {
     all += (all.empty() ? "" : ", ") + std::string(name);
   }
-  return fail(ErrorCode::not_found, "no algorithm '" + inputs.algorithm.substr(0, 64) + "'; nearest: " +
-                                        std::string(loom::nearest(inputs.algorithm, names)) + " (there are " + all + ")");
+  return fail(ErrorCode::not_found, format_text("no algorithm '{}'; nearest: {} (there are {})", inputs.algorithm.substr(0, 64),
+                                                loom::nearest(inputs.algorithm, names), all));
 }
 
 Result<std::optional<Bytes>> memory_of(const PlanCommand& order, const std::string& algorithm) {
@@ -193,8 +194,7 @@ Result<void> read_jobs(const PlanCommand& order, const std::vector<WorkloadWords
     return std::unexpected(memory.error());
   }
   if (wanted.size() > limits::kJobs) {
-    return fail(ErrorCode::out_of_range,
-                std::to_string(wanted.size()) + " jobs; the limit is " + std::to_string(limits::kJobs) + " (kJobs)");
+    return fail(ErrorCode::out_of_range, format_text("{} jobs; the limit is {} (kJobs)", wanted.size(), limits::kJobs));
   }
   for (const WorkloadWords& each : wanted) {
     auto job = read_planned_job(each);

@@ -25,6 +25,7 @@
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/schedule/job_alone.hpp"
 #include "controller/workload/fabric_settings.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -90,7 +91,7 @@ Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
 /// Sentences and a drawing, by the account that came with the schedule; without one the circuits alone are drawn.
 void account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
   const ScheduleAccount& account = result.schedule.account;
-  const std::string title = result.schedule.algorithm + " on " + inputs.fabric->name;
+  const std::string title = format_text("{} on {}", result.schedule.algorithm, inputs.fabric->name);
   planned.answer.jumps = account.jumps;
   if (account.wavelengths) {
     planned.answer.wavelengths = account.wavelengths;
@@ -98,10 +99,9 @@ void account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanR
   if (order.explain) {
     planned.answer.explanation = account.why;
     for (const JobSummary& job : account.why.empty() ? planned.answer.jobs : std::vector<JobSummary>{}) {
-      planned.answer.explanation.push_back("job " + std::to_string(job.job.value) + ": " + std::to_string(job.stages) +
-                                           " stages of " + std::to_string(job.timeslots) +
-                                           " timeslots in sum; its first stage lights " + std::to_string(job.circuits) +
-                                           " circuits");
+      planned.answer.explanation.push_back(
+          format_text("job {}: {} stages of {} timeslots in sum; its first stage lights {} circuits", job.job.value, job.stages,
+                      job.timeslots, job.circuits));
     }
   }
   if (order.plot.empty()) {
@@ -208,14 +208,15 @@ Result<Planned> plan_through_pipeline(const PlanCommand& order, const PlanInputs
 /// TopoOpt's finder by itself: a topology of the job's own, wired from nothing.
 Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs) {
   if (inputs.jobs.size() != 1) {
-    return fail(ErrorCode::invalid_argument, "algorithm " + inputs.algorithm + " wires a topology for one job; " +
-                                                 std::to_string(inputs.jobs.size()) + " are named; nearest: one workload");
+    return fail(ErrorCode::invalid_argument,
+                format_text("algorithm {} wires a topology for one job; {} are named; nearest: one workload", inputs.algorithm,
+                            inputs.jobs.size()));
   }
   if (!order.base.empty() || !order.output.empty()) {
-    return fail(ErrorCode::unsupported,
-                std::string(order.base.empty() ? "-o" : "--base") +
-                    ": a topology by itself has no circuits of a fabric to plan against or to save; nearest: --fabric " +
-                    inputs.algorithm);
+    return fail(
+        ErrorCode::unsupported,
+        format_text("{}: a topology by itself has no circuits of a fabric to plan against or to save; nearest: --fabric {}",
+                    order.base.empty() ? "-o" : "--base", inputs.algorithm));
   }
   const auto options = finder_options(inputs.fabric_settings);
   if (!options) {
@@ -241,8 +242,8 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
   Planned planned;
   PlanAnswer& answered = planned.answer;
   answered.algorithm = inputs.algorithm;
-  answered.fabric = "direct connections of " + std::to_string(job.graph.nodes) + " servers, degree " +
-                    std::to_string(options->degree) + ", " + text_of(link) + " a link";
+  answered.fabric =
+      format_text("direct connections of {} servers, degree {}, {} a link", job.graph.nodes, options->degree, text_of(link));
   answered.subject = "on the busiest link in one iteration";
   answered.objective = account->wire.seconds;
   answered.bound = account->wire.bound;
@@ -259,14 +260,14 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
   answered.assumptions = {"topoopt: the job's strategy is taken as given; --search looks for strategy and topology together"};
   answered.explanation = order.explain ? explain(*account, *options, job.graph.nodes, link) : std::vector<std::string>{};
   planned.drawing =
-      order.plot.empty() ? "" : draw(drawing_of(*topology, "topoopt: " + job.spec.name + " on " + answered.fabric));
+      order.plot.empty() ? "" : draw(drawing_of(*topology, format_text("topoopt: {} on {}", job.spec.name, answered.fabric)));
   return planned;
 }
 
 Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, const Planned& planned) {
   if (!order.output.empty() && planned.result != nullptr) {
     LOOM_TRY(write_plan(order.output, *inputs.fabric, *planned.result));
-    print_note("saved to " + order.output + "; plan a change of it: --base " + order.output);
+    print_note(format_text("saved to {}; plan a change of it: --base {}", order.output, order.output));
   }
   if (!order.plot.empty()) {
     std::ofstream file(order.plot, std::ios::binary);
@@ -288,9 +289,11 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
     return std::unexpected(inputs.error());
   }
   if (inputs->fabric != nullptr && !order.bandwidth.empty()) {
-    return fail(ErrorCode::invalid_argument, "--bandwidth " + order.bandwidth + " is for TopoOpt without a fabric; fabric " +
-                                                 inputs->fabric->name +
-                                                 " says its rates itself; nearest: --set fabric.rate=...");
+    return fail(
+        ErrorCode::invalid_argument,
+        format_text(
+            "--bandwidth {} is for TopoOpt without a fabric; fabric {} says its rates itself; nearest: --set fabric.rate=...",
+            order.bandwidth, inputs->fabric->name));
   }
   auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_through_pipeline(order, *inputs);
   if (!planned) {

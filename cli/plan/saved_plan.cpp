@@ -9,6 +9,7 @@
 #include "cli/nouns/schedule_file.hpp"
 #include "cli/render/answer.hpp"
 #include "controller/architectures/registry.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -28,7 +29,7 @@ Json circuit_json(const Circuit& circuit, std::size_t timeslot) {
 }
 
 std::unexpected<Error> refuse(const std::filesystem::path& path, ErrorCode code, const std::string& what) {
-  return fail(code, path.string() + ": " + what);
+  return fail(code, format_text("{}: {}", path.string(), what));
 }
 
 /// Rank -> node of the jobs that the file lists.
@@ -58,27 +59,26 @@ std::map<JobId, std::vector<NodeId>> ranks_in(const std::filesystem::path& path)
 Result<Circuit> circuit_of(const std::filesystem::path& path, const Fabric& fabric, const ScheduledCircuit& row) {
   if (row.timeslot != 0) {
     return refuse(path, ErrorCode::unsupported,
-                  "timeslot " + std::to_string(row.timeslot) +
-                      ": how long timeslots last is not in the file; nearest: a base whose light is static");
+                  format_text("timeslot {}: how long timeslots last is not in the file; nearest: a base whose light is static",
+                              row.timeslot));
   }
   if (!row.transmitter || !row.receiver) {
     return refuse(path, ErrorCode::invalid_argument,
-                  "the circuit from node " + std::to_string(row.source.value) + " to node " +
-                      std::to_string(row.destination.value) +
-                      " names no transmitter and receiver, as loom plan -o and loom schedule show --json do");
+                  format_text("the circuit from node {} to node {} names no transmitter and receiver, as loom plan -o and loom "
+                              "schedule show --json do",
+                              row.source.value, row.destination.value));
   }
   if (row.transmitter->value >= fabric.elements.size() || row.receiver->value >= fabric.elements.size() ||
       row.source.value >= fabric.nodes.size() || row.destination.value >= fabric.nodes.size()) {
     return refuse(path, ErrorCode::invalid_argument,
-                  "a circuit from node " + std::to_string(row.source.value) + " to node " +
-                      std::to_string(row.destination.value) + " does not exist on fabric \"" + fabric.name + "\" of " +
-                      std::to_string(fabric.nodes.size()) + " nodes");
+                  format_text("a circuit from node {} to node {} does not exist on fabric \"{}\" of {} nodes", row.source.value,
+                              row.destination.value, fabric.name, fabric.nodes.size()));
   }
   const auto* transmitter = std::get_if<Transmitter>(&fabric.element(*row.transmitter).kind);
   if (transmitter == nullptr || !std::holds_alternative<Receiver>(fabric.element(*row.receiver).kind)) {
     return refuse(path, ErrorCode::invalid_argument,
-                  "element " + std::to_string(row.transmitter->value) + " or " + std::to_string(row.receiver->value) +
-                      " is no transmitter or receiver of fabric \"" + fabric.name + "\"");
+                  format_text("element {} or {} is no transmitter or receiver of fabric \"{}\"", row.transmitter->value,
+                              row.receiver->value, fabric.name));
   }
   return Circuit{{}, row.job, row.source, row.destination, *row.transmitter, *row.receiver, row.slot, transmitter->rate};
 }

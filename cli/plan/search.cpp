@@ -21,6 +21,7 @@
 #include "controller/architectures/topoopt/finder/finder_explain.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/workload/fabric_settings.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -60,12 +61,12 @@ std::unexpected<Error> refuse(const std::string& what) { return fail(ErrorCode::
 Result<OpTimes> times_for(const SearchCommand& order, const OpGraph& graph) {
   std::string path = order.measures;
   for (const MeasuresOf& each : kMeasures) {
-    path = path.empty() && graph.name == each.model ? order.data + "/measures/" + each.file : path;
+    path = path.empty() && graph.name == each.model ? format_text("{}/measures/{}", order.data, each.file) : path;
   }
   const auto measures = load_measures(path);
   if (!measures) {
     Error error = measures.error();
-    error.message += "; the measured times of " + graph.name + " are needed: --measures FILE, or --data FOLDER";
+    error.message += format_text("; the measured times of {} are needed: --measures FILE, or --data FOLDER", graph.name);
     return std::unexpected(std::move(error));
   }
   return times_of(graph, *measures);
@@ -149,8 +150,9 @@ Result<Search> resumed(const PlanCommand& order) {
     return search;
   }
   const auto contradicts = [&](const std::string& what, const std::string& here, const std::string& there) {
-    return refuse(said.resume + ": a search of " + what + " " + there + "; the command line says " + here +
-                  "; nearest: leave it out, or begin anew without --resume");
+    return refuse(
+        format_text("{}: a search of {} {}; the command line says {}; nearest: leave it out, or begin anew without --resume",
+                    said.resume, what, there, here));
   };
   if (const std::string model = model_of(order); !model.empty() && model != search->model) {
     return contradicts("model", model, search->model);
@@ -162,14 +164,14 @@ Result<Search> resumed(const PlanCommand& order) {
     return contradicts("seed", std::to_string(*said.seed), std::to_string(search->options.seed));
   }
   if (!order.settings.empty()) {
-    return refuse(said.resume + ": it brings its own settings; --set " + order.settings.front() + " cannot be added");
+    return refuse(format_text("{}: it brings its own settings; --set {} cannot be added", said.resume, order.settings.front()));
   }
   std::uint64_t done = 0;
   for (const SearchState& chain : search->chains) {
     done = std::max(done, chain.step);
   }
   if (said.steps != 0 && said.steps < done) {
-    return contradicts("steps", std::to_string(said.steps), std::to_string(done) + " already made");
+    return contradicts("steps", std::to_string(said.steps), format_text("{} already made", done));
   }
   search->options.steps = said.steps == 0 ? search->options.steps : said.steps;
   return search;
@@ -184,11 +186,11 @@ struct Prepared {
 Result<Prepared> prepare(const PlanCommand& order) {
   const Architecture* own = all_architectures().find(order.algorithm);
   if (!order.algorithm.empty() && (own == nullptr || !own->wires_servers)) {
-    return refuse("--search is TopoOpt's; algorithm " + order.algorithm +
-                  " has no strategy to search; nearest: --algorithm topoopt");
+    return refuse(format_text("--search is TopoOpt's; algorithm {} has no strategy to search; nearest: --algorithm topoopt",
+                              order.algorithm));
   }
   if (order.search.chains > kChainsMost) {
-    return refuse("--chains " + std::to_string(order.search.chains) + "; the limit is " + std::to_string(kChainsMost));
+    return refuse(format_text("--chains {}; the limit is {}", order.search.chains, kChainsMost));
   }
   auto search = order.search.resume.empty() ? new_search(order) : resumed(order);
   if (!search) {
@@ -200,15 +202,16 @@ Result<Prepared> prepare(const PlanCommand& order) {
   }
   const std::string measures = digest_of(problem->times);
   if (!search->measures.empty() && search->measures != measures) {
-    return refuse(order.search.resume + ": a search on other measured times of " + search->model + " (digest " +
-                  search->measures.substr(0, 16) + ", here " + measures + "); nearest: the --measures that it began with");
+    return refuse(format_text(
+        "{}: a search on other measured times of {} (digest {}, here {}); nearest: the --measures that it began with",
+        order.search.resume, search->model, search->measures.substr(0, 16), measures));
   }
   search->measures = measures;
   for (const SearchState& state : search->chains) {
     if (state.current.topology.nodes != problem->graph.nodes || state.best.topology.nodes != problem->graph.nodes ||
         state.cheapest.topology.nodes != problem->graph.nodes) {
-      return refuse(order.search.resume + ": a topology of other than the model's " + std::to_string(problem->graph.nodes) +
-                    " servers");
+      return refuse(
+          format_text("{}: a topology of other than the model's {} servers", order.search.resume, problem->graph.nodes));
     }
   }
   search->options.judge_span = problem->graph.nodes > kJudgedOften ? 0 : 1;
@@ -254,15 +257,14 @@ class Teller {
     }
     const double rate = static_cast<double>(tally.done - done_before_) / std::max(seconds - seconds_begun_, 1e-3);
     const double left = rate > 0 ? static_cast<double>(tally.wanted - tally.done) / rate : 0;
-    const std::string label =
-        "best " + digits("%.2f", tally.best_ms) + " ms, accepted " +
-        digits("%.0f",
-               100.0 * static_cast<double>(tally.accepted) / static_cast<double>(std::max<std::uint64_t>(tally.done, 1))) +
-        " %, " + digits("%.0f", rate) + " proposals/s, ETA " + (rate > 0 ? digits("%.0f", left) + " s" : std::string{"-"});
+    const std::string label = format_text("best {} ms, accepted {} %, {} proposals/s, ETA {}", digits("%.2f", tally.best_ms),
+                                          digits("%.0f", 100.0 * static_cast<double>(tally.accepted) /
+                                                             static_cast<double>(std::max<std::uint64_t>(tally.done, 1))),
+                                          digits("%.0f", rate), rate > 0 ? digits("%.0f", left) + " s" : std::string{"-"});
     if (stderr_is_terminal()) {
       progress_.show(label, tally.done, tally.wanted);
     } else if (seconds - said_ >= kSayEvery) {
-      print_note("  " + std::to_string(tally.done) + "/" + std::to_string(tally.wanted) + ": " + label);
+      print_note(format_text("  {}/{}: {}", tally.done, tally.wanted, label));
       said_ = seconds;
     }
     if (!path_.empty() && seconds - saved_ >= kSaveEvery) {
@@ -311,15 +313,14 @@ void explain_search(const Search& search, const std::vector<SearchState>& chains
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const SearchState& chain = chains[i];
     const double steps = static_cast<double>(std::max<std::uint64_t>(chain.step, 1));
-    lines.push_back("chain " + std::to_string(i) + " (seed " + std::to_string(options.seed + i) +
-                    "): " + std::to_string(chain.step) + " of " + std::to_string(options.steps) + " proposals, accepted " +
-                    digits("%.1f", 100.0 * static_cast<double>(chain.accepted) / steps) + " %, unchanged " +
-                    digits("%.1f", 100.0 * static_cast<double>(chain.unchanged) / steps) + " %, " +
-                    std::to_string(chain.topologies) + " topologies found, " + std::to_string(chain.judged) +
-                    " predicted; from " + digits("%.2f", chain.first_ms) + " to " + digits("%.2f", chain.best.predicted_ms) +
-                    " ms");
+    lines.push_back(format_text(
+        "chain {} (seed {}): {} of {} proposals, accepted {} %, unchanged {} %, {} topologies found, {} predicted; from {} to "
+        "{} ms",
+        i, options.seed + i, chain.step, options.steps, digits("%.1f", 100.0 * static_cast<double>(chain.accepted) / steps),
+        digits("%.1f", 100.0 * static_cast<double>(chain.unchanged) / steps), chain.topologies, chain.judged,
+        digits("%.2f", chain.first_ms), digits("%.2f", chain.best.predicted_ms)));
   }
-  lines.push_back("chain " + std::to_string(best_of(chains)) + " is the best, by value and then by index");
+  lines.push_back(format_text("chain {} is the best, by value and then by index", best_of(chains)));
   lines.push_back("strategy: " + describe(problem.graph, chains[best_of(chains)].best.strategy));
 }
 
@@ -329,12 +330,12 @@ Result<PlanAnswer> answer_of(const SearchOutcome& outcome, const SearchProblem& 
   PlanAnswer answered;
   answered.algorithm = "topoopt";
   answered.fabric =
-      "direct connections, degree " + std::to_string(options.finder.degree) + ", " + text_of(outcome.search.link) + " a link";
+      format_text("direct connections, degree {}, {} a link", options.finder.degree, text_of(outcome.search.link));
   answered.subject = "of one iteration, compute and exposed communication, by the prediction engine";
   answered.objective = state.best.predicted_ms * 1e-3;
   answered.bound = least_seconds(problem);
   answered.gap = gap_of(answered.objective, answered.bound);
-  answered.elapsed_of = "alternating search, " + std::to_string(outcome.judged.size()) + " chains";
+  answered.elapsed_of = format_text("alternating search, {} chains", outcome.judged.size());
   for (const DirectLink& link : state.best.topology.links()) {
     answered.circuits += link.count;
   }
@@ -347,9 +348,9 @@ Result<PlanAnswer> answer_of(const SearchOutcome& outcome, const SearchProblem& 
       "bound: the GPUs' work alone, each operator divided as cheaply as was measured and spread evenly; it is not reached "
       "where "
       "anything is communicated",
-      "compute times: measured by TopoOpt's authors on A100s; alpha " + digits("%g", options.alpha) + " a ms, start " +
-          (options.starts_data_parallel ? "data parallel" : "random") + ", back to the best every " +
-          std::to_string(options.reset_span) + " proposals"};
+      format_text(
+          "compute times: measured by TopoOpt's authors on A100s; alpha {} a ms, start {}, back to the best every {} proposals",
+          digits("%g", options.alpha), options.starts_data_parallel ? "data parallel" : "random", options.reset_span)};
   if (explains) {
     explain_search(outcome.search, outcome.judged, problem, answered.explanation);
     const auto account =
@@ -367,13 +368,13 @@ Result<PlanAnswer> answer_of(const SearchOutcome& outcome, const SearchProblem& 
 Result<void> finish_files(const PlanCommand& order, const SearchOutcome& outcome) {
   if (!order.search.save.empty()) {
     LOOM_TRY(save_search(order.search.save, outcome.search));
-    print_note("saved to " + order.search.save + "; go on: loom plan --search --resume " + order.search.save);
+    print_note(format_text("saved to {}; go on: loom plan --search --resume {}", order.search.save, order.search.save));
   }
   if (!order.plot.empty()) {
     const DirectTopology& topology = outcome.judged[best_of(outcome.judged)].best.topology;
     std::ofstream file(order.plot, std::ios::binary);
     file << draw(
-        drawing_of(topology, outcome.search.model + ", degree " + std::to_string(outcome.search.options.finder.degree)));
+        drawing_of(topology, format_text("{}, degree {}", outcome.search.model, outcome.search.options.finder.degree)));
     file.flush();
     if (!file) {
       return fail(ErrorCode::storage, "cannot write " + order.plot, "give --plot a path that can be written");
@@ -431,8 +432,8 @@ int plan_by_search(const Globals& globals, const PlanCommand& order) {
   }
   if (outcome->was_cut_short) {
     const Tally tally = tally_of(outcome->search, outcome->judged);
-    print_note((interrupted ? "interrupted" : "out of time") + std::string(" after ") + std::to_string(tally.done) + " of " +
-               std::to_string(tally.wanted) + " proposals; this is the best so far");
+    print_note(format_text("{} after {} of {} proposals; this is the best so far", interrupted ? "interrupted" : "out of time",
+                           tally.done, tally.wanted));
   }
   if (const auto written = finish_files(order, *outcome); !written) {
     return give_up(written.error());

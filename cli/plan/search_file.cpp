@@ -11,6 +11,7 @@
 #include "controller/architectures/topoopt/finder/topology_parts.hpp"
 #include "core/digest.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -103,7 +104,7 @@ class Reader {
   Enum choice(const Json& object, const char* key, int last) {
     const int value = object.at(key).get<int>();
     if (value < 0 || value > last) {
-      complain(std::string(key) + " = " + std::to_string(value));
+      complain(format_text("{} = {}", key, value));
     }
     return static_cast<Enum>(value);
   }
@@ -112,7 +113,7 @@ class Reader {
   std::uint32_t small(const Json& value, const char* key) {
     const auto number = value.is_number_unsigned() ? value.get<std::uint64_t>() : ~0ULL;
     if (number > 0xffffffffULL) {
-      complain(std::string(key) + " = " + value.dump().substr(0, 32));
+      complain(format_text("{} = {}", key, value.dump().substr(0, 32)));
       return 0;
     }
     return static_cast<std::uint32_t>(number);
@@ -217,7 +218,7 @@ class Reader {
 };
 
 std::unexpected<Error> refuse(ErrorCode code, const std::string& source, const std::string& what) {
-  return fail(code, source + ": " + what, "loom plan --search --save FILE");
+  return fail(code, format_text("{}: {}", source, what), "loom plan --search --save FILE");
 }
 
 Result<Search> search_of(const Json& root, const std::string& source) {
@@ -229,16 +230,16 @@ Result<Search> search_of(const Json& root, const std::string& source) {
   search.options = reader.options(root.at("options"));
   const Json& chains = root.at("chains");
   if (!chains.is_array() || chains.empty() || chains.size() > kChainsMost) {
-    return refuse(ErrorCode::invalid_argument, source, "a search of no chains, or of more than " + std::to_string(kChainsMost));
+    return refuse(ErrorCode::invalid_argument, source, format_text("a search of no chains, or of more than {}", kChainsMost));
   }
   for (const Json& chain : chains) {
     search.chains.push_back(reader.state(chain, search.options.finder.seed));
     if (search.chains.back().draws.seed != search.options.seed + search.chains.size() - 1) {
-      reader.complain("the seed of chain " + std::to_string(search.chains.size() - 1));
+      reader.complain(format_text("the seed of chain {}", search.chains.size() - 1));
     }
   }
   if (search.link.bits_per_second <= 0) {
-    reader.complain("link_bps = " + std::to_string(search.link.bits_per_second));
+    reader.complain(format_text("link_bps = {}", search.link.bits_per_second));
   }
   if (!reader.fault().empty()) {
     return refuse(ErrorCode::invalid_argument, source, "no search can have this: " + reader.fault());
@@ -285,17 +286,17 @@ Result<Search> read_search(const std::string& text, const std::string& source) {
   }
   if (!root.is_object() || root.value("format", Json()) != kFormat) {
     return refuse(ErrorCode::invalid_argument, source,
-                  "not a saved search (its \"format\" is not \"" + std::string(kFormat) + "\")");
+                  format_text("not a saved search (its \"format\" is not \"{}\")", kFormat));
   }
   if (root.value("version", Json()) != kVersion) {
     return refuse(ErrorCode::wrong_version, source,
-                  "a saved search of version " + root.value("version", Json()).dump().substr(0, 16) + "; this loom reads " +
-                      std::to_string(kVersion));
+                  format_text("a saved search of version {}; this loom reads {}",
+                              root.value("version", Json()).dump().substr(0, 16), kVersion));
   }
   try {
     return search_of(root, source);
   } catch (const Json::exception& error) {
-    return refuse(ErrorCode::malformed, source, std::string("a field is missing or of another type: ") + error.what());
+    return refuse(ErrorCode::malformed, source, format_text("a field is missing or of another type: {}", error.what()));
   }
 }
 
@@ -322,9 +323,8 @@ Result<Search> load_search(const std::filesystem::path& path) {
     return refuse(ErrorCode::not_found, path.string(), problem.message());
   }
   if (size > limits::kConfigFileBytes) {
-    return refuse(
-        ErrorCode::out_of_range, path.string(),
-        std::to_string(size) + " bytes; the limit is " + std::to_string(limits::kConfigFileBytes) + " (kConfigFileBytes)");
+    return refuse(ErrorCode::out_of_range, path.string(),
+                  format_text("{} bytes; the limit is {} (kConfigFileBytes)", size, limits::kConfigFileBytes));
   }
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/render/svg.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -65,9 +66,9 @@ class Drawing {
   double place(double value) const { return kLeft + value / most_ * (kWidth - kLeft - kRight); }
 
   void rectangle(double x, double y, double width, double height, std::string_view colour, const std::string& name) {
-    body_ += "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" + number(width) + "\" height=\"" +
-             number(height) + "\" fill=\"" + std::string(colour) + "\"" +
-             (name.empty() ? "/>\n" : "><title>" + escaped(name) + "</title></rect>\n");
+    body_ +=
+        format_text("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"{}", number(x), number(y), number(width),
+                    number(height), colour, name.empty() ? "/>\n" : format_text("><title>{}</title></rect>\n", escaped(name)));
   }
   void write(double x, double y, std::string_view anchor, std::string_view text, int size, std::string_view weight = "normal") {
     body_ += svg::text({x, y, anchor, size, weight}, text);
@@ -104,7 +105,8 @@ std::string draw(const BarChart& bars, const GanttChart& gantt) {
     double at = 0;
     for (const BarPart& part : bar.parts) {
       if (part.value > 0) {
-        drawing.part(at, at + part.value, part.series, bars.series[part.series] + ": " + number(part.value) + " " + bars.unit);
+        drawing.part(at, at + part.value, part.series,
+                     format_text("{}: {} {}", bars.series[part.series], number(part.value), bars.unit));
         at += part.value;
       }
     }

@@ -1,6 +1,8 @@
 // Lists of numbers, short.
 #include "cli/render/columns.hpp"
 
+#include "core/text/format_text.hpp"
+
 namespace loom::cli {
 
 std::string ranges_of(const std::vector<NodeId>& nodes) {
@@ -10,11 +12,11 @@ std::string ranges_of(const std::vector<NodeId>& nodes) {
     while (end + 1 < nodes.size() && nodes[end + 1].value == nodes[end].value + 1) {
       ++end;
     }
-    text += (text.empty() ? "" : ",") + std::to_string(nodes[begin].value) +
-            (end > begin ? "-" + std::to_string(nodes[end].value) : "");
+    text += format_text("{}{}{}", text.empty() ? "" : ",", nodes[begin].value,
+                        end > begin ? format_text("-{}", nodes[end].value) : "");
     begin = end + 1;
     if (text.size() > 40 && begin < nodes.size()) {
-      return text + ",... (" + std::to_string(nodes.size()) + ")";
+      return format_text("{},... ({})", text, nodes.size());
     }
   }
   return text;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/render/svg.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
@@ -124,8 +125,8 @@ std::string band_of(const LineChart& chart, const Plane& plane) {
   const double top = plane.y(chart.band_most);
   const double bottom = plane.y(chart.band_least);
   const svg::Text at = chart.has_log_y ? svg::Text{plane.right() - 8, bottom - 8, "end"} : svg::Text{kLeft + 8, top + 16};
-  return "<rect x=\"" + svg::number(kLeft) + "\" y=\"" + svg::number(top) + "\" width=\"" + svg::number(kPlaneWidth) +
-         "\" height=\"" + svg::number(bottom - top) + "\" fill=\"#f0f0e0\"/>\n" + svg::text(at, chart.band);
+  return format_text("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#f0f0e0\"/>\n{}", svg::number(kLeft),
+                     svg::number(top), svg::number(kPlaneWidth), svg::number(bottom - top), svg::text(at, chart.band));
 }
 
 std::string mark_of(const LineChart& chart, const Plane& plane) {
@@ -139,9 +140,9 @@ std::string mark_of(const LineChart& chart, const Plane& plane) {
 }
 
 std::string stroke_of(const LineSeries& series, std::size_t index) {
-  return " fill=\"none\" stroke-width=\"2\" stroke=\"" +
-         std::string(svg::kColours[series.colour.value_or(index) % svg::kColours.size()]) +
-         (series.is_dashed ? "\" stroke-dasharray=\"6 4\"" : "\"");
+  return format_text(" fill=\"none\" stroke-width=\"2\" stroke=\"{}{}",
+                     svg::kColours[series.colour.value_or(index) % svg::kColours.size()],
+                     series.is_dashed ? "\" stroke-dasharray=\"6 4\"" : "\"");
 }
 
 std::string line_of(const LineChart& chart, std::size_t index, const Plane& plane) {
@@ -152,11 +153,11 @@ std::string line_of(const LineChart& chart, std::size_t index, const Plane& plan
   for (std::size_t i = 0; i < series.values.size(); ++i) {
     const std::string x = svg::number(plane.x(i));
     const std::string y = svg::number(plane.y(series.values[i]));
-    points += (points.empty() ? "" : " ") + x + "," + y;
-    dots += "<circle cx=\"" + x + "\" cy=\"" + y + "\" r=\"3.5\" fill=\"" + colour + "\"><title>" + svg::escaped(series.name) +
-            ": " + svg::number(series.values[i]) + "</title></circle>\n";
+    points += format_text("{}{},{}", points.empty() ? "" : " ", x, y);
+    dots += format_text("<circle cx=\"{}\" cy=\"{}\" r=\"3.5\" fill=\"{}\"><title>{}: {}</title></circle>\n", x, y, colour,
+                        svg::escaped(series.name), svg::number(series.values[i]));
   }
-  return "<polyline" + stroke_of(series, index) + " points=\"" + points + "\"/>\n" + dots;
+  return format_text("<polyline{} points=\"{}\"/>\n{}", stroke_of(series, index), points, dots);
 }
 
 /// Names beside the ends of their lines, each after a piece of it, pushed apart where ends meet and up where the floor is.
@@ -178,9 +179,9 @@ std::string names_of(const LineChart& chart, const Plane& plane) {
   }
   std::string body;
   for (const auto& [y, i] : ends) {
-    const std::string sample = svg::number(plane.right() + 4) + "," + svg::number(y) + " " +
-                               svg::number(plane.right() + kSample) + "," + svg::number(y);
-    body += "<polyline" + stroke_of(chart.series[i], i) + " points=\"" + sample + "\"/>\n";
+    const std::string sample = format_text("{},{} {},{}", svg::number(plane.right() + 4), svg::number(y),
+                                           svg::number(plane.right() + kSample), svg::number(y));
+    body += format_text("<polyline{} points=\"{}\"/>\n", stroke_of(chart.series[i], i), sample);
     body += svg::text({plane.right() + kSample + 5, y + 4}, chart.series[i].name);
   }
   return body;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::cli::svg {
 
 std::string number(double value) {
@@ -46,21 +48,21 @@ double step_for(double most) {
 }
 
 std::string text(const Text& at, std::string_view words) {
-  return "<text x=\"" + number(at.x) + "\" y=\"" + number(at.y) + "\" text-anchor=\"" + std::string(at.anchor) +
-         "\" font-size=\"" + std::to_string(at.size) + "\" font-weight=\"" + std::string(at.weight) + "\">" + escaped(words) +
-         "</text>\n";
+  return format_text("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\" font-size=\"{}\" font-weight=\"{}\">{}</text>\n", number(at.x),
+                     number(at.y), at.anchor, at.size, at.weight, escaped(words));
 }
 
 std::string line(double x1, double y1, double x2, double y2, std::string_view colour) {
-  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) +
-         "\" stroke=\"" + std::string(colour) + "\"/>\n";
+  return format_text("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\"/>\n", number(x1), number(y1), number(x2),
+                     number(y2), colour);
 }
 
 std::string document(double width, double height, const std::string& body) {
-  const std::string size = number(width) + " " + number(height);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
-         "\" viewBox=\"0 0 " + size +
-         "\" font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + body + "</svg>\n";
+  const std::string size = format_text("{} {}", number(width), number(height));
+  return format_text(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {}\" "
+      "font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
+      number(width), number(height), size, body);
 }
 
 }  // namespace loom::cli::svg

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::cli {
 namespace {
 
@@ -60,7 +62,7 @@ std::string Table::text() const {
       line += column + 1 < cells.size() ? "  " : "";
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    text += bold && wants_colour() ? "\033[1m" + line + "\033[0m\n" : line + "\n";
+    text += bold && wants_colour() ? format_text("\033[1m{}\033[0m\n", line) : line + "\n";
   };
   add_line(header_, true);
   for (const auto& row : rows_) {
@@ -85,8 +87,8 @@ void Progress::show(std::string_view label, std::uint64_t done, std::uint64_t to
   }
   constexpr std::size_t kBar = 30;
   const std::size_t filled = total == 0 ? 0 : static_cast<std::size_t>(kBar * std::min(done, total) / total);
-  std::string line = "  " + std::string(label) + " [" + std::string(filled, '#') + std::string(kBar - filled, '.') + "] " +
-                     std::to_string(done) + "/" + std::to_string(total);
+  std::string line =
+      format_text("  {} [{}{}] {}/{}", label, std::string(filled, '#'), std::string(kBar - filled, '.'), done, total);
   const std::size_t width = line.size();
   line += std::string(width_ > width ? width_ - width : 0, ' ');
   width_ = width;
@@ -97,7 +99,7 @@ void Progress::show(std::string_view label, std::uint64_t done, std::uint64_t to
 
 void Progress::finish(std::string_view text) {
   if (stderr_is_terminal()) {
-    std::string line = "  " + std::string(text);
+    std::string line = format_text("  {}", text);
     line += std::string(width_ > line.size() ? width_ - line.size() : 0, ' ');
     std::fprintf(stderr, "\r%s\n", line.c_str());
   } else {

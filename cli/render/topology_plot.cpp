@@ -10,6 +10,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::cli {
 namespace {
 
@@ -51,15 +53,14 @@ class Canvas {
   explicit Canvas(const std::string& title) { write({12, 26}, "start", title, 16, "bold"); }
 
   void write(Point at, std::string_view anchor, std::string_view text, int size, std::string_view weight = "normal") {
-    body_ += "<text x=\"" + number(at.x) + "\" y=\"" + number(at.y) + "\" text-anchor=\"" + std::string(anchor) +
-             "\" font-size=\"" + std::to_string(size) + "\" font-weight=\"" + std::string(weight) + "\">" + escaped(text) +
-             "</text>\n";
+    body_ += format_text("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\" font-size=\"{}\" font-weight=\"{}\">{}</text>\n",
+                         number(at.x), number(at.y), anchor, size, weight, escaped(text));
   }
   void legend(std::string_view colour, const std::string& text, bool is_dashed) {
     const double y = kTop + 30 + 24 * static_cast<double>(entries_++);
-    body_ += "<line class=\"legend\" x1=\"" + number(kSize + 6) + "\" y1=\"" + number(y) + "\" x2=\"" + number(kSize + 34) +
-             "\" y2=\"" + number(y) + "\" stroke=\"" + std::string(colour) + "\" stroke-width=\"4\"" +
-             (is_dashed ? " stroke-dasharray=\"7 4\"/>\n" : "/>\n");
+    body_ += format_text("<line class=\"legend\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"4\"{}",
+                         number(kSize + 6), number(y), number(kSize + 34), number(y), colour,
+                         is_dashed ? " stroke-dasharray=\"7 4\"/>\n" : "/>\n");
     write({kSize + 42, y + 5}, "start", text, 13);
   }
   void add(const std::string& svg) { body_ += svg; }
@@ -70,8 +71,8 @@ class Canvas {
     for (std::uint32_t node = 0; node < nodes; ++node) {
       const Point at = on_circle(node, nodes, radius);
       if (is_dotted) {
-        body_ += "<circle cx=\"" + number(at.x) + "\" cy=\"" + number(at.y) + "\" r=\"" + (nodes <= kLabelled ? "5" : "1.5") +
-                 "\" fill=\"#222222\"/>\n";
+        body_ += format_text("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"#222222\"/>\n", number(at.x), number(at.y),
+                             nodes <= kLabelled ? "5" : "1.5");
       }
       if (node % step == 0) {
         Point label = on_circle(node, nodes, radius + 18);
@@ -84,9 +85,10 @@ class Canvas {
   std::string text() const {
     const std::string width = number(kSize + kLegend);
     const std::string height = number(kTop + kSize);
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height + "\" viewBox=\"0 0 " +
-           width + " " + height + "\" font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" +
-           body_ + "</svg>\n";
+    return format_text(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" "
+        "font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
+        width, height, width, height, body_);
   }
 
  private:
@@ -102,11 +104,12 @@ std::string curve(const Chord& chord, std::uint32_t nodes, std::string_view colo
   const double pull = 0.25;
   const Point control{(from.x + to.x) / 2 * (1 - pull) + centre.x * pull, (from.y + to.y) / 2 * (1 - pull) + centre.y * pull};
   const double thin = nodes > 256 ? 0.4 : nodes > kLabelled ? 0.9 : 1.8;
-  return "<path class=\"chord\" d=\"M" + number(from.x) + " " + number(from.y) + " Q" + number(control.x) + " " +
-         number(control.y) + " " + number(to.x) + " " + number(to.y) + "\" fill=\"none\" stroke=\"" + std::string(colour) +
-         "\" stroke-width=\"" + number(thin * chord.count) + "\"" + (is_dashed ? " stroke-dasharray=\"7 4\"" : "") +
-         "><title>" + std::to_string(chord.from) + " - " + std::to_string(chord.to) +
-         (chord.count > 1 ? ", " + std::to_string(chord.count) + " links" : "") + "</title></path>\n";
+  return format_text(
+      "<path class=\"chord\" d=\"M{} {} Q{} {} {} {}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{}><title>{} - "
+      "{}{}</title></path>\n",
+      number(from.x), number(from.y), number(control.x), number(control.y), number(to.x), number(to.y), colour,
+      number(thin * chord.count), is_dashed ? " stroke-dasharray=\"7 4\"" : "", chord.from, chord.to,
+      chord.count > 1 ? format_text(", {} links", chord.count) : "");
 }
 
 /// Light grey for none, then from pale to dark blue.
@@ -129,12 +132,12 @@ std::string stretch(double first, double last, std::uint32_t nodes, double radiu
   const Point middle = on_circle((first + last) / 2, nodes, radius);
   const Point to = on_circle(last, nodes, radius);
   const std::string r = number(radius);
-  return "<path class=\"segment\" d=\"M" + number(from.x) + " " + number(from.y) + " A" + r + " " + r + " 0 0 1 " +
-         number(middle.x) + " " + number(middle.y) + " A" + r + " " + r + " 0 0 1 " + number(to.x) + " " + number(to.y) +
-         "\" fill=\"none\" stroke=\"" + shade(lit, channels) + "\" stroke-width=\"" + number(width) + "\"><title>" +
-         std::to_string(lit) + " of " + std::to_string(channels) + " wavelengths from " +
-         std::to_string(static_cast<std::uint32_t>(first)) + " to " + std::to_string(static_cast<std::uint32_t>(last) % nodes) +
-         "</title></path>\n";
+  return format_text(
+      "<path class=\"segment\" d=\"M{} {} A{} {} 0 0 1 {} {} A{} {} 0 0 1 {} {}\" fill=\"none\" stroke=\"{}\" "
+      "stroke-width=\"{}\"><title>{} of {} wavelengths from {} to {}</title></path>\n",
+      number(from.x), number(from.y), r, r, number(middle.x), number(middle.y), r, r, number(to.x), number(to.y),
+      shade(lit, channels), number(width), lit, channels, static_cast<std::uint32_t>(first),
+      static_cast<std::uint32_t>(last) % nodes);
 }
 
 }  // namespace
@@ -175,8 +178,7 @@ std::string draw(const RingsDrawing& rings) {
   }
   canvas.number_nodes(nodes, kRadius, false);
   for (std::uint32_t lit = 0; lit <= most; lit += std::max(1U, most / 8)) {
-    canvas.legend(shade(lit, most),
-                  lit == 0 ? "no wavelength lit" : std::to_string(lit) + " of " + std::to_string(most) + " lit", false);
+    canvas.legend(shade(lit, most), lit == 0 ? "no wavelength lit" : format_text("{} of {} lit", lit, most), false);
   }
   for (const std::string& name : rings.rings) {
     canvas.legend("#ffffff", name, false);
@@ -197,8 +199,7 @@ CircleDrawing drawing_of(const DirectTopology& topology, const std::string& titl
     const auto series = static_cast<std::uint32_t>(circle.series.size());
     const bool both = ways[jump] == 3;
     const std::uint32_t links = both ? count / 2 : count;
-    circle.series.push_back("jump " + std::string(both ? "+-" : "+") + std::to_string(jump) +
-                            (links > 1 ? " x " + std::to_string(links) : ""));
+    circle.series.push_back(format_text("jump {}{}{}", both ? "+-" : "+", jump, links > 1 ? format_text(" x {}", links) : ""));
     circle.is_dashed.push_back(false);
     // Half way round, i and i + jump name each link twice.
     const std::uint32_t starts = 2 * jump == topology.nodes ? jump : topology.nodes;
@@ -231,7 +232,7 @@ CircleDrawing drawing_of(const std::vector<Circuit>& circuits, std::uint32_t nod
   for (const auto& [ends, count] : parallel) {
     const auto& [job, source, destination] = ends;
     if (series.emplace(job, static_cast<std::uint32_t>(series.size())).second) {
-      circle.series.push_back("circuits of job " + std::to_string(job.value));
+      circle.series.push_back(format_text("circuits of job {}", job.value));
       circle.is_dashed.push_back(false);
     }
     circle.chords.push_back({source.value, destination.value, series[job], 1 + 2 * (count - 1) / most});

@@ -9,6 +9,7 @@
 #include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/predict/perfetto_trace.hpp"
 #include "controller/predict/predict_graph.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::size_t kSpansMax = 4'096;
 Duration rounded(double ns) { return Duration{std::llround(ns)}; }
 
 Error named(Error error, const std::string& fabric) {
-  error.message = fabric + ": " + error.message;
+  error.message = format_text("{}: {}", fabric, error.message);
   return error;
 }
 
@@ -182,7 +183,7 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace) {
   for (const Penalty& penalty : entry.network.penalties) {
     std::string value = std::to_string(penalty.value);
     value.erase(value.find_last_not_of('0') + 1);
-    row.assumptions.push_back(entry.fabric + ": " + penalty.name + " = " + value + " (" + penalty.source + ")");
+    row.assumptions.push_back(format_text("{}: {} = {} ({})", entry.fabric, penalty.name, value, penalty.source));
   }
   row.assumptions.insert(row.assumptions.end(), entry.assumptions.begin(), entry.assumptions.end());
   return row;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controller/architectures/registry.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -61,7 +62,7 @@ std::span<const std::string_view> arena_keys(std::string_view fabric) {
 
 Settings settings_for(std::string_view fabric, const Settings& settings) {
   const auto keys = arena_keys(fabric);
-  const std::string scope = std::string{fabric} + ".";
+  const std::string scope = format_text("{}.", fabric);
   Settings own;
   for (const auto& [key, value] : settings) {
     const bool is_scoped = key.starts_with(scope);
@@ -82,7 +83,7 @@ Result<void> check_arena_keys(const Settings& settings, std::span<const std::str
   }
   for (const std::string_view fabric : arena_names()) {  // a calibration may know fabrics that do not take part
     for (const std::string_view key : arena_keys(fabric)) {
-      scoped.push_back(std::string{fabric} + "." + std::string{key});
+      scoped.push_back(format_text("{}.{}", fabric, key));
     }
   }
   known.insert(known.end(), scoped.begin(), scoped.end());
@@ -92,8 +93,8 @@ Result<void> check_arena_keys(const Settings& settings, std::span<const std::str
 Result<ArenaEntry> make_entry(std::string_view fabric, const TaskGraph& graph, BitRate rate, const Settings& settings) {
   const Architecture* architecture = all_architectures().find(fabric);
   if (architecture == nullptr || architecture->compare == nullptr) {
-    return fail(ErrorCode::not_found, "no fabric '" + std::string{fabric.substr(0, 128)} + "' in the arena; did you mean '" +
-                                          std::string{nearest(fabric, arena_names())} + "'?");
+    return fail(ErrorCode::not_found, format_text("no fabric '{}' in the arena; did you mean '{}'?", fabric.substr(0, 128),
+                                                  nearest(fabric, arena_names())));
   }
   LOOM_TRY(check_keys(settings, fabric, arena_keys(fabric)));
   ArenaBuilder builder{graph, rate, settings};

@@ -6,6 +6,7 @@
 
 #include "controller/control/watch/plausibility.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -24,8 +25,7 @@ void AgentMessages::on_message(Peer from, const Envelope& envelope, EffectSink& 
     to_.refusals.note({RefusalKind::foreign,
                        envelope.principal,
                        {},
-                       "node " + std::to_string(from.id) + " speaks as node " + std::to_string(node.value) + " of " +
-                           std::to_string(to_.sessions.size())},
+                       format_text("node {} speaks as node {} of {}", from.id, node.value, to_.sessions.size())},
                       sink);
     return;
   }
@@ -69,13 +69,12 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
   const Revision gone = envelope.revision;
   const bool raises_numbers = hello.term_seen > to_.facts.header.term || std::max(hello.applied, gone) >= to_.numbers.next();
   if (raises_numbers && claims_.take(1, to_.facts.now) == 0) {
-    return to_.refusals.note(
-        {RefusalKind::implausible, envelope.principal, node,
-         "node " + std::to_string(node.value) + " says hello with term " + std::to_string(hello.term_seen.value) +
-             " and revision " + std::to_string(std::max(hello.applied, gone).value) +
-             ", above the controller's; so many such hellos came before that none is believed for " +
-             std::to_string(limits::kClaimIntervalNs / 1'000'000'000) + " s (limit kClaimsBelieved)"},
-        sink);
+    return to_.refusals.note({RefusalKind::implausible, envelope.principal, node,
+                              format_text("node {} says hello with term {} and revision {}, above the controller's; so many "
+                                          "such hellos came before that none is believed for {} s (limit kClaimsBelieved)",
+                                          node.value, hello.term_seen.value, std::max(hello.applied, gone).value,
+                                          limits::kClaimIntervalNs / 1'000'000'000)},
+                             sink);
   }
   const Greeting greeting =
       to_.sessions.greet(node, hello, to_.numbers.go_beyond(node, std::max(hello.applied, gone), sink), sink);
@@ -119,7 +118,7 @@ void AgentMessages::keep_observations(NodeId node, const std::string& principal,
 void AgentMessages::on_alarm(NodeId node, const std::string& principal, const AlarmReport& report, EffectSink& sink) {
   Alarm alarm = report.alarm;
   if (alarm.code == AlarmCode::lasers_off) {  // an interlock, or a hand at the agent
-    to_.audit.note(principal, Role::agent, "node " + std::to_string(node.value) + ": " + alarm.evidence, {}, sink);
+    to_.audit.note(principal, Role::agent, format_text("node {}: {}", node.value, alarm.evidence), {}, sink);
   }
   alarm.node = node;
   alarm.next_command = next_command_for(alarm);

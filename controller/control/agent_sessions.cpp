@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -29,7 +31,7 @@ Alarm lasers_off_at(NodeId node, const std::string& why) {
   Alarm alarm;
   alarm.code = AlarmCode::lasers_off;
   alarm.node = node;
-  alarm.evidence = "node " + std::to_string(node.value) + why;
+  alarm.evidence = format_text("node {}{}", node.value, why);
   alarm.next_command = "loom lasers rearm";
   return alarm;
 }
@@ -182,11 +184,10 @@ void AgentSessions::sweep(EffectSink& sink) {
     Alarm alarm;
     alarm.code = AlarmCode::agent_dead;
     alarm.node = NodeId{static_cast<std::uint32_t>(i)};
-    alarm.evidence = "node " + std::to_string(i) + " has said nothing for " +
-                     std::to_string((facts_.now - sessions_[i].last_received()) / std::chrono::milliseconds{1}) +
-                     " ms (limit " + std::to_string(timings.dead_after / std::chrono::milliseconds{1}) +
-                     " ms); its light is kept";
-    alarm.next_command = "loom node show " + std::to_string(i);
+    alarm.evidence = format_text("node {} has said nothing for {} ms (limit {} ms); its light is kept", i,
+                                 (facts_.now - sessions_[i].last_received()) / std::chrono::milliseconds{1},
+                                 timings.dead_after / std::chrono::milliseconds{1});
+    alarm.next_command = format_text("loom node show {}", i);
     alarms_.raise(std::move(alarm), facts_.now, sink);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "controller/control/requests/audit_text.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -131,8 +132,8 @@ void AuditTrail::on_refused(const MessageRefused& refused, EffectSink& sink) {
     ration.last_untold = refused.error.message;
     return;
   }
-  const std::string times = refused.count > 1 ? number(refused.count) + " messages" : "a message";
-  note(whose, role, times + " refused (" + std::string(to_string(refused.kind)) + ")", Outcome{refused.error}, sink);
+  const std::string times = refused.count > 1 ? format_text("{} messages", refused.count) : "a message";
+  note(whose, role, format_text("{} refused ({})", times, to_string(refused.kind)), Outcome{refused.error}, sink);
 }
 
 // --- keys ----------------------------------------------------------------------------------------------------------------
@@ -159,7 +160,7 @@ void AuditTrail::on_keys(const KeysChanged& changed, EffectSink& sink) {
     keep_key(change);
     const std::string key = "key " + change.fingerprint;
     if (is_first && i < kKeysNamed) {
-      all += ", " + change.principal + " (" + std::string(to_string(change.role)) + ", " + key + ")";
+      all += format_text(", {} ({}, {})", change.principal, to_string(change.role), key);
     } else if (!is_first && i < kKeysNamed) {
       const char* what = change.kind == Kind::added ? " granted" : change.kind == Kind::removed ? " revoked" : " altered";
       append(draft(change.principal, change.role, key + what), sink);
@@ -172,9 +173,9 @@ void AuditTrail::on_keys(const KeysChanged& changed, EffectSink& sink) {
     }
   }
   if (is_first) {
-    note_own("keys in force: " + number(changed.changes.size()) + all, sink);
+    note_own(format_text("keys in force: {}{}", changed.changes.size(), all), sink);
   } else if (changed.changes.size() > kKeysNamed) {
-    note_own(number(changed.changes.size() - kKeysNamed) + " more keys changed", sink);
+    note_own(format_text("{} more keys changed", changed.changes.size() - kKeysNamed), sink);
   }
 }
 
@@ -192,8 +193,7 @@ void AuditTrail::follow(const std::deque<CommitReport>& history, EffectSink& sin
     AuditRecord record = std::move(promises_.front().record);
     promises_.pop_front();
     record.at = facts_.wall(facts_.now);
-    record.asked =
-        cut("revision " + number(ended->revision.value) + " " + std::string(to_string(ended->outcome)) + ": " + record.asked);
+    record.asked = cut(format_text("revision {} {}: {}", ended->revision.value, to_string(ended->outcome), record.asked));
     record.revision = ended->revision;
     if (ended->outcome != CommitOutcome::committed) {
       record.outcome.error = Error{ErrorCode::refused, ended->reason};
@@ -247,9 +247,10 @@ void AuditTrail::report_sum(const std::pair<std::string, Role>& whose, Ration& r
   if (questions == 0 && untold == 0) {
     return;
   }
-  std::string text = questions > 0 ? number(questions) + " questions" : "";
+  std::string text = questions > 0 ? format_text("{} questions", questions) : "";
   if (untold > 0) {
-    text += (text.empty() ? "" : ", ") + number(untold) + " requests that were not recorded one by one, the last: " + last;
+    text +=
+        format_text("{}{} requests that were not recorded one by one, the last: {}", text.empty() ? "" : ", ", untold, last);
   }
   append(draft(whose.first, whose.second, text + key_text(whose.first, whose.second)), sink);
 }

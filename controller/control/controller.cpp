@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -109,7 +110,7 @@ void Controller::on(const Started& started, EffectSink& sink) {
   facts_.wall_offset = started.wall_offset;
   restore(started.records);
   facts_.header.term = Term{facts_.header.term.value + 1};
-  audit_.note_own("controller started, term " + std::to_string(facts_.header.term.value), sink);
+  audit_.note_own(format_text("controller started, term {}", facts_.header.term.value), sink);
   journal_.append(TermRecord{facts_.header.term}, PlanAct{}, sink);
   facts_.started = true;
   sink.emit(SetTimer{timers::kSweep, facts_.now + facts_.timings.beat_interval});

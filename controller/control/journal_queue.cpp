@@ -3,6 +3,7 @@
 
 #include "core/journal/journal_state.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -58,9 +59,9 @@ std::optional<Error> JournalQueue::refusal_of(const IntentRecord& record) const 
     return std::nullopt;
   }
   return Error{ErrorCode::out_of_range,
-               "with this, what all operators want takes " + std::to_string(bytes) +
-                   " bytes of the journal; the limit, kIntentBytes, is " + std::to_string(limits::kIntentBytes) +
-                   ": cancel jobs, or submit this one with fewer collectives",
+               format_text("with this, what all operators want takes {} bytes of the journal; the limit, kIntentBytes, is {}: "
+                           "cancel jobs, or submit this one with fewer collectives",
+                           bytes, limits::kIntentBytes),
                "loom job list"};
 }
 
@@ -69,10 +70,10 @@ std::optional<Error> JournalQueue::refusal_of(const CommitRecord& record) const 
   if (bytes <= limits::kRecordBytes) {
     return std::nullopt;
   }
-  return Error{ErrorCode::out_of_range,
-               "the plan takes " + std::to_string(bytes) + " bytes of the journal; the limit, kRecordBytes, is " +
-                   std::to_string(limits::kRecordBytes),
-               "loom job list"};
+  return Error{
+      ErrorCode::out_of_range,
+      format_text("the plan takes {} bytes of the journal; the limit, kRecordBytes, is {}", bytes, limits::kRecordBytes),
+      "loom job list"};
 }
 
 }  // namespace loom

@@ -19,6 +19,7 @@
 #include "controller/plan/verify/verify_journal.hpp"
 #include "core/config/scenario/scenario_file.hpp"
 #include "core/journal/journal_state.hpp"
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/host.hpp"
@@ -51,7 +52,7 @@ struct CommandLine {
   std::string metrics;                        ///< where Prometheus finds them; empty: nowhere
   std::optional<std::uint64_t> kill_self_at;  ///< a testing aid, see self_kill.hpp
 
-  std::string command() const { return "lightloomd --scenario " + scenario + " --state " + state; }
+  std::string command() const { return format_text("lightloomd --scenario {} --state {}", scenario, state); }
 };
 
 int give_up(const Error& error) {
@@ -141,7 +142,7 @@ void publish_address(const StateFolder& files, const std::string& address) {
 /// SIGKILL as soon as the effects of this step have been carried out. Two turns of the loop: the first was asked for before the
 /// step's messages were put into their frame, the second comes behind the frame's leaving.
 void die_after_this_step(AsioLoop& loop, std::uint64_t point, const std::string& place) {
-  log_warning("lightloomd: kills itself at point " + std::to_string(point) + ", " + place);
+  log_warning(format_text("lightloomd: kills itself at point {}, {}", point, place));
   asio::io_context& turns = loop.context();
   asio::post(turns, [&turns] { asio::post(turns, [] { raise(SIGKILL); }); });
 }
@@ -265,7 +266,7 @@ int run(const CommandLine& command_line) {
   if (const auto recording = record_if_wanted(command_line, files, *scenario.value, digest, seams); !recording) {
     return give_up(recording.error());
   }
-  seams.alarm = [](const Alarm& alarm) { log_warning(alarm.evidence + " (try: " + alarm.next_command + ")"); };
+  seams.alarm = [](const Alarm& alarm) { log_warning(format_text("{} (try: {})", alarm.evidence, alarm.next_command)); };
   std::optional<Error> misfit;
   CommitMeter commits(scenario.value->algorithm);
   ControllerStep step =
@@ -283,11 +284,12 @@ int run(const CommandLine& command_line) {
   });
   const PublishedUrl url(served->get(), files.controller_metrics());
   publish_address(files, (*transport)->endpoints().front());
-  log_info("lightloomd: fabric " + scenario.value->fabric->name + ", listening on " + (*transport)->endpoints().front());
+  log_info(
+      format_text("lightloomd: fabric {}, listening on {}", scenario.value->fabric->name, (*transport)->endpoints().front()));
   (*loop)->on_signal({});
   (*loop)->run();
   std::remove(files.address().c_str());
-  log_info("lightloomd: stopped in term " + std::to_string(controller.term().value) + "; agents keep their light");
+  log_info(format_text("lightloomd: stopped in term {}; agents keep their light", controller.term().value));
   return 0;
 }
 

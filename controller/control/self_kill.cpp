@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -35,7 +37,7 @@ std::string name_of(const Event& event) {
 std::string name_of(const Effect& effect) {
   std::string name(kEffectNames[effect.index()]);
   if (const auto* send = std::get_if<Send>(&effect)) {
-    return name + " " + std::string(kBodyNames[send->envelope.body.index()]);
+    return format_text("{} {}", name, kBodyNames[send->envelope.body.index()]);
   }
   const auto* append = std::get_if<Append>(&effect);
   if (append == nullptr) {
@@ -44,7 +46,7 @@ std::string name_of(const Effect& effect) {
   const auto* commit = std::get_if<CommitRecord>(&append->record);
   const std::string_view what =
       commit != nullptr ? kDecisionNames[static_cast<std::size_t>(commit->decision)] : kRecordNames[append->record.index()];
-  return name + " " + std::string(what);
+  return format_text("{} {}", name, what);
 }
 
 bool orders_a_job(const Event& event) {

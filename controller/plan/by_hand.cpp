@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/plan/reconcile/adoption.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -49,7 +50,7 @@ void set_member(std::vector<T>& sorted, T value, bool is_member) {
 /// The first job whose light ends at this node; jobs are what an operator can cancel.
 std::string users_of(const Plan& plan, NodeId node) {
   for (const CircuitEnd& end : plan.nodes[node.value].ends) {
-    return "circuit " + std::to_string(end.circuit.value) + " of job " + std::to_string(end.job.value);
+    return format_text("circuit {} of job {}", end.circuit.value, end.job.value);
   }
   return "light of other nodes";
 }
@@ -97,8 +98,7 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
                             Plan& plan) {
   if (override.device.value >= fabric.devices.size()) {
     return fail(ErrorCode::invalid_argument,
-                "device " + std::to_string(override.device.value) + " does not exist; devices are 0.." +
-                    std::to_string(fabric.devices.size() - 1),
+                format_text("device {} does not exist; devices are 0..{}", override.device.value, fabric.devices.size() - 1),
                 "loom device list");
   }
   const Device& device = fabric.device(override.device);
@@ -108,7 +108,7 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
   LOOM_ASSERT(found != node.devices.end());
   if (found->timeline.front().setpoint.index() != override.setpoint.index()) {
     return fail(ErrorCode::invalid_argument, device.name + ": the setpoint is one of another kind of device",
-                "loom device show " + std::to_string(device.id.value));
+                format_text("loom device show {}", device.id.value));
   }
   if (override.is_adopted()) {
     DeviceOverride adopted = override;
@@ -126,9 +126,9 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
                                      [](const TimedSetpoint& entry) { return does_something(entry.setpoint); });
   if (is_needed && found->timeline != std::vector{wanted}) {
     return fail(ErrorCode::conflict,
-                device.name + " (device " + std::to_string(device.id.value) + ") is set by hand, and " +
-                    users_of(plan, device.agent) + " needs it",
-                "loom device set " + std::to_string(device.id.value) + " --clear");
+                format_text("{} (device {}) is set by hand, and {} needs it", device.name, device.id.value,
+                            users_of(plan, device.agent)),
+                format_text("loom device set {} --clear", device.id.value));
   }
   found->timeline = {wanted};
   touch_if_other(fabric, base, *found, node, plan);
@@ -169,16 +169,16 @@ Result<void> check_maintenance(const Fabric& fabric, const Intent& intent, const
     const NodePlan& slice = plan.nodes[node.value];
     if (!slice.ends.empty()) {
       return fail(ErrorCode::conflict,
-                  "node " + std::to_string(node.value) + " is in maintenance, and " + users_of(plan, node) + " ends there",
-                  "loom node maintenance " + std::to_string(node.value) + " off");
+                  format_text("node {} is in maintenance, and {} ends there", node.value, users_of(plan, node)),
+                  format_text("loom node maintenance {} off", node.value));
     }
     for (const DevicePlan& device : slice.devices) {
       if (fabric.steers_others[device.device.value] && does_something(device.timeline.front().setpoint) &&
           !is_set_by_hand(device.device)) {
         return fail(ErrorCode::conflict,
-                    fabric.device(device.device).name + " is driven by node " + std::to_string(node.value) +
-                        ", which is in maintenance, and light of other nodes passes it",
-                    "loom node maintenance " + std::to_string(node.value) + " off");
+                    format_text("{} is driven by node {}, which is in maintenance, and light of other nodes passes it",
+                                fabric.device(device.device).name, node.value),
+                    format_text("loom node maintenance {} off", node.value));
       }
     }
   }

@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -83,9 +85,8 @@ Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan
   const auto path = finder.route_light(circuit);
   if (!path) {
     return fail(ErrorCode::infeasible,
-                "circuit " + std::to_string(circuit.id.value) + ": the fabric has no way at " +
-                    to_string(centre_of(circuit.slot)) + " from node " + std::to_string(circuit.source.value) + " to node " +
-                    std::to_string(circuit.destination.value),
+                format_text("circuit {}: the fabric has no way at {} from node {} to node {}", circuit.id.value,
+                            to_string(centre_of(circuit.slot)), circuit.source.value, circuit.destination.value),
                 "loom schedule show");
   }
   Dbm power = launch_power(fabric, plan, circuit);
@@ -93,8 +94,7 @@ Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan
   for (const Hop& hop : *path) {
     const Element& element = fabric.element(hop.element);
     if (!is_set(fabric, positions, hop, circuit.slot)) {
-      return fail(ErrorCode::infeasible,
-                  "circuit " + std::to_string(circuit.id.value) + ": " + element.name + " is not set to carry it",
+      return fail(ErrorCode::infeasible, format_text("circuit {}: {} is not set to carry it", circuit.id.value, element.name),
                   "loom schedule diff");
     }
     Db inside = element.insertion_loss + attenuation_of(positions, hop, circuit.slot);

@@ -8,6 +8,7 @@
 #include "controller/plan/grants.hpp"
 #include "controller/plan/light/paths.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -139,14 +140,12 @@ class Lowering {
           wire.device.value < fabric_.devices.size() && fabric_.device(wire.device).role == DeviceRole::circuit_switch;
       const ElementId element = is_switch ? fabric_.device(wire.device).elements[0] : ElementId{};
       if (!is_switch || wire.input >= fabric_.element(element).inputs || wire.output >= fabric_.element(element).outputs) {
-        return fail(ErrorCode::out_of_range, "device " + std::to_string(wire.device.value) +
-                                                 " is no circuit switch with input " + std::to_string(wire.input) +
-                                                 " and output " + std::to_string(wire.output));
+        return fail(ErrorCode::out_of_range, format_text("device {} is no circuit switch with input {} and output {}",
+                                                         wire.device.value, wire.input, wire.output));
       }
       if (!finder_.wire(element, {wire.input, wire.output})) {
-        return fail(ErrorCode::infeasible, "infeasible: " + fabric_.device(wire.device).name + ": input " +
-                                               std::to_string(wire.input) + " or output " + std::to_string(wire.output) +
-                                               " is wired to another");
+        return fail(ErrorCode::infeasible, format_text("infeasible: {}: input {} or output {} is wired to another",
+                                                       fabric_.device(wire.device).name, wire.input, wire.output));
       }
     }
     return {};
@@ -156,15 +155,14 @@ class Lowering {
     const auto job = std::find_if(request_.intent.jobs.begin(), request_.intent.jobs.end(),
                                   [&](const Job& candidate) { return candidate.id == schedule.job; });
     if (job == request_.intent.jobs.end() || job->stage >= schedule.stages.size()) {
-      return fail(ErrorCode::out_of_range, "job " + std::to_string(schedule.job.value) + ": stage " +
-                                               std::to_string(job == request_.intent.jobs.end() ? 0 : job->stage) +
-                                               " is not below its " + std::to_string(schedule.stages.size()) + " stages");
+      return fail(ErrorCode::out_of_range,
+                  format_text("job {}: stage {} is not below its {} stages", schedule.job.value,
+                              job == request_.intent.jobs.end() ? 0 : job->stage, schedule.stages.size()));
     }
     const Stage& stage = schedule.stages[job->stage];
     if (stage.timeslots.size() > limits::kTimelineEntries) {
-      return fail(ErrorCode::out_of_range,
-                  "job " + std::to_string(schedule.job.value) + ": " + std::to_string(stage.timeslots.size()) +
-                      " timeslots, above limits::kTimelineEntries " + std::to_string(limits::kTimelineEntries));
+      return fail(ErrorCode::out_of_range, format_text("job {}: {} timeslots, above limits::kTimelineEntries {}",
+                                                       schedule.job.value, stage.timeslots.size(), limits::kTimelineEntries));
     }
     for (std::size_t k = 0; k < stage.timeslots.size(); ++k) {
       for (const Circuit& circuit : stage.timeslots[k].circuits) {
@@ -329,10 +327,10 @@ class Lowering {
       const Circuit& circuit = circuits_[index];
       const auto path = finder_.route_light(circuit);
       if (!path) {
-        return fail(ErrorCode::infeasible, "infeasible: job " + std::to_string(circuit.job.value) + ": no free path at " +
-                                               to_string(centre_of(circuit.slot)) + " from node " +
-                                               std::to_string(circuit.source.value) + " to node " +
-                                               std::to_string(circuit.destination.value) + " through " + fabric_.name);
+        return fail(
+            ErrorCode::infeasible,
+            format_text("infeasible: job {}: no free path at {} from node {} to node {} through {}", circuit.job.value,
+                        to_string(centre_of(circuit.slot)), circuit.source.value, circuit.destination.value, fabric_.name));
       }
       if (transmitter_timeline.kept && !is_path_of_base(*path, circuit.slot)) {
         moved_.push_back(*timeline_of_[transmitter_timeline.transmitter.value]);

@@ -19,6 +19,7 @@
 #include "controller/schedule/estimate.hpp"
 #include "controller/schedule/placement.hpp"
 #include "controller/workload/settings.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -28,7 +29,7 @@ std::string describe(const std::vector<PlanViolation>& violations) {
   std::string_view rule;
   for (const PlanViolation& violation : violations) {
     if (violation.rule != rule) {
-      text += (text.empty() ? "" : "; ") + violation.rule + ": " + violation.evidence;
+      text += format_text("{}{}: {}", text.empty() ? "" : "; ", violation.rule, violation.evidence);
       rule = violation.rule;
     }
   }
@@ -103,25 +104,26 @@ Error beside_light(const Fabric& fabric, const std::vector<ObservedLight>& occup
 
 /// What a job asks of its architecture is something that it has.
 Result<void> check_job(const Job& job, const Architecture& architecture, const Architectures& known) {
-  const std::string name = "job " + std::to_string(job.id.value) + " (" + job.spec.name + ")";
+  const std::string name = format_text("job {} ({})", job.id.value, job.spec.name);
   if (job.spec.transmit == Transmit::grants && !architecture.leaves_light_to_grants) {
     std::string can;
     for (const Architecture* each : known.all()) {
       can += each->leaves_light_to_grants ? (can.empty() ? "" : " or ") + std::string(each->name) : "";
     }
-    return fail(ErrorCode::unsupported, name + ": transmit grants needs the scheduler " + can + ", this lab plans with " +
-                                            std::string(architecture.name) + "; nearest: transmit slots");
+    return fail(ErrorCode::unsupported,
+                format_text("{}: transmit grants needs the scheduler {}, this lab plans with {}; nearest: transmit slots", name,
+                            can, architecture.name));
   }
   std::vector<std::string_view> keys;
   for (const JobOption& option : architecture.options) {
     keys.push_back(option.key);
   }
-  if (const auto lawful = check_keys(job.spec.options, "the scheduler " + std::string(architecture.name), keys); !lawful) {
-    return fail(lawful.error().code, name + ": " + lawful.error().message);
+  if (const auto lawful = check_keys(job.spec.options, format_text("the scheduler {}", architecture.name), keys); !lawful) {
+    return fail(lawful.error().code, format_text("{}: {}", name, lawful.error().message));
   }
   if (architecture.check_options != nullptr) {
     if (const auto lawful = architecture.check_options(job.spec); !lawful) {
-      return fail(lawful.error().code, name + ": " + lawful.error().message);
+      return fail(lawful.error().code, format_text("{}: {}", name, lawful.error().message));
     }
   }
   return {};
@@ -201,8 +203,8 @@ class Pipeline {
       verdict = judge();
     }
     if (!verdict.violations.empty()) {
-      return fail(ErrorCode::unverified, "plan of revision " + std::to_string(request_.revision.value) +
-                                             " is refused: " + describe(verdict.violations));
+      return fail(ErrorCode::unverified,
+                  format_text("plan of revision {} is refused: {}", request_.revision.value, describe(verdict.violations)));
     }
     return Judged{*std::move(lowered), std::move(verdict)};
   }
@@ -259,8 +261,7 @@ class Pipeline {
 
 Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, const PlanRequest& request) {
   if (!request.fabric) {
-    return fail(ErrorCode::invalid_argument,
-                "plan request of revision " + std::to_string(request.revision.value) + ": no fabric");
+    return fail(ErrorCode::invalid_argument, format_text("plan request of revision {}: no fabric", request.revision.value));
   }
   const std::string& own = request.fabric->architecture;
   auto architecture = known.find_scheduler(request.algorithm.empty() ? own : request.algorithm);

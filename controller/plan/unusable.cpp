@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controller/plan/needed_devices.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -232,10 +233,10 @@ LeftOut UnusableDevices::take_out(const Intent& intent, Schedule& schedule, cons
   left_out.devices.erase(std::unique(left_out.devices.begin(), left_out.devices.end()), left_out.devices.end());
   const Device& first = fabric_.device(left_out.devices.front());
   const std::string& why = find(first.id)->why;
-  left_out.why.message = "job " + std::to_string(job.value) + (row.spec.name.empty() ? "" : " (" + row.spec.name + ")") +
-                         " needs " + first.name + " (device " + std::to_string(first.id.value) + ", node " +
-                         std::to_string(first.agent.value) + "), which follows no order" + (why.empty() ? "" : ": " + why);
-  left_out.why.next_command = "loom device show " + std::to_string(first.id.value);
+  left_out.why.message = format_text("job {}{} needs {} (device {}, node {}), which follows no order{}", job.value,
+                                     row.spec.name.empty() ? "" : format_text(" ({})", row.spec.name), first.name,
+                                     first.id.value, first.agent.value, why.empty() ? "" : ": " + why);
+  left_out.why.next_command = format_text("loom device show {}", first.id.value);
   return left_out;
 }
 

@@ -11,6 +11,7 @@
 
 #include "controller/predict/networks/direct_connect.hpp"
 #include "controller/predict/predict_graph.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -56,9 +57,9 @@ Result<Topology> topology_of(const JobSpec& job, const JobSchedule& schedule) {
   }
   if (stranger || topology.bits_per_second.empty()) {
     return fail(ErrorCode::invalid_argument,
-                "job " + job.name + ": " +
-                    (stranger ? "its schedule names node " + std::to_string(stranger->value) + ", where it has no rank"
-                              : std::string("its schedule has no circuit")));
+                format_text("job {}: {}", job.name,
+                            stranger ? format_text("its schedule names node {}, where it has no rank", stranger->value)
+                                     : std::string("its schedule has no circuit")));
   }
   return topology;
 }
@@ -261,11 +262,11 @@ std::string never_lit(const JobSpec& job, const Topology& topology, const std::v
       return found != epoch.bits_per_second.end() && found->second > 0;
     };
     if (std::none_of(epochs.begin(), epochs.end(), is_lit) && ++count <= 3) {
-      names += (names.empty() ? "" : ", ") + std::to_string(job.placement[ends.first].value) + " -> " +
-               std::to_string(job.placement[ends.second].value);
+      names += format_text("{}{} -> {}", names.empty() ? "" : ", ", job.placement[ends.first].value,
+                           job.placement[ends.second].value);
     }
   }
-  return count == 0 ? "" : "; " + std::to_string(count) + " circuits never have light: nodes " + names;
+  return count == 0 ? "" : format_text("; {} circuits never have light: nodes {}", count, names);
 }
 
 ScheduleTimings timings_of(const ReplayOptions& options) {
@@ -302,9 +303,8 @@ Result<Prediction> predict_forwarded(const JobSpec& job, const JobSchedule& sche
   }
   prediction->compute = job.compute;
   prediction->exposed = prediction->iteration - job.compute;
-  prediction->assumptions.push_back(timings.fabric + ": " + std::to_string(schedule.routes.size()) +
-                                    " pairs are forwarded by servers, as a fluid, " + std::to_string(timings.forward.count()) +
-                                    " ns each");
+  prediction->assumptions.push_back(format_text("{}: {} pairs are forwarded by servers, as a fluid, {} ns each", timings.fabric,
+                                                schedule.routes.size(), timings.forward.count()));
   return prediction;
 }
 
@@ -324,9 +324,9 @@ Result<Replay> replay_forwarded(const JobSpec& job, const LightTimeline& light, 
   }
   const std::vector<Epoch> epochs = epochs_of(job, light, options.start);
   if (epochs.size() > kLightChangesMax) {
-    return fail(ErrorCode::unsupported, "job " + job.name + ": its light changes " + std::to_string(epochs.size()) +
-                                            " times from the start of the iteration on; forwarded traffic is replayed over " +
-                                            std::to_string(kLightChangesMax) + " changes at most");
+    return fail(ErrorCode::unsupported, format_text("job {}: its light changes {} times from the start of the iteration on; "
+                                                    "forwarded traffic is replayed over {} changes at most",
+                                                    job.name, epochs.size(), kLightChangesMax));
   }
   std::vector<RecordedNetwork> networks;
   for (const Epoch& epoch : epochs) {

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 std::string perfetto_json(const Predictor& predictor, const PerfettoOptions& options) {
@@ -15,7 +17,7 @@ std::string perfetto_json(const Predictor& predictor, const PerfettoOptions& opt
   const std::uint32_t shown = std::min(options.nodes_max, graph.nodes);
   for (std::uint32_t node = 0; node < shown; ++node) {
     events.push_back(
-        {{"ph", "M"}, {"name", "process_name"}, {"pid", node}, {"args", {{"name", "node " + std::to_string(node)}}}});
+        {{"ph", "M"}, {"name", "process_name"}, {"pid", node}, {"args", {{"name", format_text("node {}", node)}}}});
   }
   for (std::uint32_t part = 0; part < predictor.parts().size(); ++part) {
     const std::uint32_t node = predictor.node_of(part);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -49,7 +51,7 @@ Prediction prediction_of(const Predictor& predictor, double iteration_ns) {
   prediction.assumptions = graph.assumptions;
   prediction.assumptions.insert(prediction.assumptions.end(), network.assumptions.begin(), network.assumptions.end());
   for (const Penalty& penalty : network.penalties) {
-    prediction.assumptions.push_back(penalty.name + " = " + std::to_string(penalty.value) + " (" + penalty.source + ")");
+    prediction.assumptions.push_back(format_text("{} = {} ({})", penalty.name, std::to_string(penalty.value), penalty.source));
   }
   return prediction;
 }

@@ -5,6 +5,7 @@
 #include "controller/predict/forwarded_light.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -28,7 +29,7 @@ BitRate slowest_rate(const JobSchedule& schedule) {
 }  // namespace
 
 std::string label_of(std::string_view fabric, std::string_view qualifier) {
-  return std::string(fabric) + (qualifier.empty() ? "" : " (" + std::string(qualifier) + ")");
+  return std::string(fabric) + (qualifier.empty() ? "" : format_text(" ({})", qualifier));
 }
 
 TransferOrder order_of(const JobSchedule& schedule) {
@@ -82,7 +83,7 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
                         outcome->dark,          outcome->phases,    job.assumptions};
   prediction.assumptions.push_back(label_of(timings.fabric, timings.qualifier) +
                                    ": predicted from the schedule, every device at its worst case");
-  prediction.assumptions.push_back("latency of a circuit " + in_ms(timings.latency) + ", one way");
+  prediction.assumptions.push_back(format_text("latency of a circuit {}, one way", in_ms(timings.latency)));
   if (order == TransferOrder::merged) {
     std::erase_if(prediction.assumptions, [](const std::string& each) { return each.starts_with("overlap = "); });
     prediction.assumptions.emplace_back(
@@ -94,9 +95,9 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
         ": nodes relay what one hop does not reach, at most once; a relay sends on when it holds all that it will pass on");
   }
   if (schedule.stages.size() > 1) {
-    prediction.assumptions.push_back("one pass over " + std::to_string(schedule.stages.size()) + " stages, " +
-                                     in_ms(timings.stage_change) +
-                                     " dark between two; going back to the first for the next iteration is not counted");
+    prediction.assumptions.push_back(format_text(
+        "one pass over {} stages, {} dark between two; going back to the first for the next iteration is not counted",
+        schedule.stages.size(), in_ms(timings.stage_change)));
   }
   return prediction;
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controller/workload/import/trace_text.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -42,7 +43,7 @@ std::string phases_table(std::span<const Phase> phases) {
     text += line.data();
   }
   if (phases.size() > kPhaseRowsMax) {
-    text += "  and " + std::to_string(phases.size() - kPhaseRowsMax) + " more\n";
+    text += format_text("  and {} more\n", phases.size() - kPhaseRowsMax);
   }
   return text;
 }
@@ -93,7 +94,7 @@ std::string prediction_table(const Prediction& prediction) {
   text += totals(prediction.iteration, prediction.compute, prediction.exposed, prediction.dark);
   text += phases_table(prediction.phases);
   for (const std::string& assumption : prediction.assumptions) {
-    text += "assumed: " + assumption + "\n";
+    text += format_text("assumed: {}\n", assumption);
   }
   return text;
 }

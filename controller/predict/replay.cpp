@@ -13,6 +13,7 @@
 #include "controller/predict/forwarded_light.hpp"
 #include "controller/predict/iteration_clock.hpp"
 #include "controller/predict/light_windows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -140,9 +141,8 @@ class Replayer {
     const auto windows = windows_.between(source, destination);
     std::array<char, 64> when{};
     std::snprintf(when.data(), when.size(), "after %.6f ms", windows.empty() ? 0 : windows.back().end * 1e-6);
-    return {ErrorCode::infeasible, "bytes " + std::to_string(bytes) + " from node " + std::to_string(source.value) +
-                                       " to node " + std::to_string(destination.value) + ": no light " +
-                                       (windows.empty() ? "ever" : when.data())};
+    return {ErrorCode::infeasible, format_text("bytes {} from node {} to node {}: no light {}", bytes, source.value,
+                                               destination.value, windows.empty() ? "ever" : when.data())};
   }
 
   /// A collective that never waited took what full light takes; else the closed form says what that is (to the rounding of
@@ -373,16 +373,16 @@ class Replayer {
 
 Result<void> check(const JobSpec& job) {
   if (job.node_count == 0 || job.placement.size() != job.node_count) {
-    return fail(ErrorCode::invalid_argument, "job " + job.name + ": " + std::to_string(job.placement.size()) +
-                                                 " nodes placed, " + std::to_string(job.node_count) + " ranks");
+    return fail(ErrorCode::invalid_argument,
+                format_text("job {}: {} nodes placed, {} ranks", job.name, job.placement.size(), job.node_count));
   }
   if (std::set<NodeId>(job.placement.begin(), job.placement.end()).size() != job.placement.size()) {
-    return fail(ErrorCode::invalid_argument, "job " + job.name + ": two ranks on one node");
+    return fail(ErrorCode::invalid_argument, format_text("job {}: two ranks on one node", job.name));
   }
   for (const Collective& collective : job.collectives) {
     const std::string fault = fault_of(collective, job.node_count);
     if (!fault.empty()) {
-      return fail(ErrorCode::invalid_argument, "job " + job.name + ": " + fault);
+      return fail(ErrorCode::invalid_argument, format_text("job {}: {}", job.name, fault));
     }
   }
   return {};
@@ -398,8 +398,8 @@ Result<Replay> replay(const JobSpec& job, const LightTimeline& light, const Repl
   }
   if (const Forwarding& relays = relays_of(options);
       !relays.empty() && (relays.row_of.size() != job.node_count || relays.via.size() % job.node_count != 0)) {
-    return fail(ErrorCode::invalid_argument, "job " + job.name + ": forwarding of " + std::to_string(relays.row_of.size()) +
-                                                 " ranks, the job has " + std::to_string(job.node_count));
+    return fail(ErrorCode::invalid_argument,
+                format_text("job {}: forwarding of {} ranks, the job has {}", job.name, relays.row_of.size(), job.node_count));
   }
   Replayer replayer{job, light, options};
   return options.order == TransferOrder::merged ? replayer.merged() : replayer.in_issue_order();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "controller/workload/settings.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -19,8 +20,8 @@ Result<const Architecture*> Architectures::find_scheduler(std::string_view name)
   if (found != nullptr && found->schedule != nullptr) {
     return found;
   }
-  return fail(ErrorCode::not_found, "scheduler \"" + std::string(name.substr(0, 64)) +
-                                        "\" does not exist; nearest: " + std::string(nearest(name, scheduler_names())));
+  return fail(ErrorCode::not_found, format_text("scheduler \"{}\" does not exist; nearest: {}", name.substr(0, 64),
+                                                nearest(name, scheduler_names())));
 }
 
 std::vector<std::string_view> Architectures::scheduler_names() const {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 double ArenaBuilder::read(std::string_view key, double absent, double least, double most) {
@@ -35,8 +37,9 @@ std::string ArenaBuilder::light(std::span<const std::string_view> choices, std::
   const auto set = std::ranges::find_if(others, [&](std::string_view key) { return settings.contains(std::string(key)); });
   const std::string chosen = word("light", set == others.end() ? "lit" : otherwise, choices);
   if (chosen == "lit" && set != others.end() && !error) {
-    error = Error{ErrorCode::invalid_argument, std::string(*set) + " is for light=" + std::string(otherwise) +
-                                                   ", the published algorithm; light=lit is what our scheduler lights"};
+    error = Error{
+        ErrorCode::invalid_argument,
+        format_text("{} is for light={}, the published algorithm; light=lit is what our scheduler lights", *set, otherwise)};
   }
   return chosen;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -70,25 +72,25 @@ Error disconnected(const JobSpec& spec, const std::map<std::uint32_t, std::uint3
   for (const auto& [first, size] : sizes) {
     idle += size == 1 ? 1 : 0;
     if (named++ < 4) {
-      text += (text.empty() ? "" : ", ") + std::to_string(size) + (size == 1 ? " rank (" : " ranks from ") +
-              std::to_string(first) + (size == 1 ? ")" : "");
+      text += format_text("{}{}{}{}{}", text.empty() ? "" : ", ", size, size == 1 ? " rank (" : " ranks from ", first,
+                          size == 1 ? ")" : "");
     }
   }
   text += sizes.size() > 4 ? ", ..." : "";
   const std::size_t others = sizes.size() - idle;
   const std::string nearest =
-      others == 1 ? std::to_string(spec.node_count - idle) + " nodes" : std::to_string(others) + " jobs, one a part";
-  return {ErrorCode::infeasible, "infeasible: " + describe(spec) +
-                                     ": its demand is disconnected: " + std::to_string(sizes.size()) +
-                                     " parts exchange nothing with each other (" + text + "); nearest: " + nearest};
+      others == 1 ? format_text("{} nodes", spec.node_count - idle) : format_text("{} jobs, one a part", others);
+  return {ErrorCode::infeasible,
+          format_text("infeasible: {}: its demand is disconnected: {} parts exchange nothing with each other ({}); nearest: {}",
+                      describe(spec), sizes.size(), text, nearest)};
 }
 
 }  // namespace
 
 Result<void> check_job(const JobSpec& spec) {
   if (spec.node_count < 2) {
-    return fail(ErrorCode::infeasible, "infeasible: " + describe(spec) + ": " + std::to_string(spec.node_count) +
-                                           " node has nobody to exchange with; nearest: 2 nodes");
+    return fail(ErrorCode::infeasible, format_text("infeasible: {}: {} node has nobody to exchange with; nearest: 2 nodes",
+                                                   describe(spec), spec.node_count));
   }
   Parts parts(spec.node_count);
   bool moves = false;
@@ -96,9 +98,9 @@ Result<void> check_job(const JobSpec& spec) {
     moves = join_ranks(collective, spec.node_count, parts) || moves;
   }
   if (!moves) {
-    return fail(ErrorCode::infeasible, "infeasible: " + describe(spec) + ": its " + std::to_string(spec.node_count) +
-                                           " nodes move no bytes in an iteration, so it needs no circuits; nearest: a "
-                                           "workload with a collective of at least 1 byte");
+    return fail(ErrorCode::infeasible, format_text("infeasible: {}: its {} nodes move no bytes in an iteration, so it needs no "
+                                                   "circuits; nearest: a workload with a collective of at least 1 byte",
+                                                   describe(spec), spec.node_count));
   }
   std::map<std::uint32_t, std::uint32_t> sizes;
   for (std::uint32_t rank = 0; rank < spec.node_count; ++rank) {
@@ -123,27 +125,27 @@ Result<void> check_memory(const ModelMemory& memory, Bytes limit) {
   if (bytes_a_node(memory).count <= limit.count) {
     return {};
   }
-  const auto gigabytes = [](std::int64_t bytes) { return std::to_string((bytes + 500'000'000) / 1'000'000'000) + " GB"; };
+  const auto gigabytes = [](std::int64_t bytes) { return format_text("{} GB", (bytes + 500'000'000) / 1'000'000'000); };
   ModelMemory larger = memory;
   if (memory.parameters == 0) {
     while (bytes_a_node(larger).count > limit.count) {
       ++larger.nodes;
     }
-    return fail(ErrorCode::infeasible, "infeasible: memory exceeded: tables of " + std::to_string(memory.tables) +
-                                           " parameters over " + std::to_string(memory.nodes) + " nodes take " +
-                                           gigabytes(bytes_a_node(memory).count) + " a node at 4 bytes each, the limit is " +
-                                           gigabytes(limit.count) + "; nearest: " + std::to_string(larger.nodes) + " nodes");
+    return fail(ErrorCode::infeasible, format_text("infeasible: memory exceeded: tables of {} parameters over {} nodes take {} "
+                                                   "a node at 4 bytes each, the limit is {}; nearest: {} nodes",
+                                                   memory.tables, memory.nodes, gigabytes(bytes_a_node(memory).count),
+                                                   gigabytes(limit.count), larger.nodes));
   }
   while (bytes_a_node(larger).count > limit.count && larger.parts < (1U << 30)) {
     larger.parts *= 2;
     larger.nodes = std::max(larger.nodes, larger.parts);
   }
-  const std::string more_nodes = larger.parts > memory.nodes ? " on " + std::to_string(larger.parts) + " nodes" : "";
-  return fail(ErrorCode::infeasible, "infeasible: memory exceeded: " + std::to_string(memory.parameters) + " parameters in " +
-                                         std::to_string(memory.parts) + (memory.parts == 1 ? " part" : " parts") +
-                                         " (tp x pp) take " + gigabytes(bytes_a_node(memory).count) +
-                                         " a node at 16 bytes each, the limit is " + gigabytes(limit.count) +
-                                         "; nearest: tp x pp = " + std::to_string(larger.parts) + more_nodes);
+  const std::string more_nodes = larger.parts > memory.nodes ? format_text(" on {} nodes", larger.parts) : "";
+  return fail(ErrorCode::infeasible,
+              format_text("infeasible: memory exceeded: {} parameters in {}{} (tp x pp) take {} a node at 16 bytes each, the "
+                          "limit is {}; nearest: tp x pp = {}{}",
+                          memory.parameters, memory.parts, memory.parts == 1 ? " part" : " parts",
+                          gigabytes(bytes_a_node(memory).count), gigabytes(limit.count), larger.parts, more_nodes));
 }
 
 }  // namespace loom

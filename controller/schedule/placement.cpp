@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "controller/schedule/usable_nodes.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
 std::string describe(const Job& job) {
-  return "job " + std::to_string(job.id.value) + (job.spec.name.empty() ? "" : " (" + job.spec.name + ")");
+  return format_text("job {}{}", job.id.value, job.spec.name.empty() ? "" : format_text(" ({})", job.spec.name));
 }
 
 constexpr std::size_t kHoldersNamed = 3;
@@ -57,12 +58,12 @@ class Placer {
   Result<std::vector<NodeId>> follow(const Job& job) {
     const std::vector<NodeId>& wanted = job.spec.placement;
     if (job.spec.node_count != 0 && job.spec.node_count != wanted.size()) {
-      return fail(ErrorCode::invalid_argument, describe(job) + ": asks for " + std::to_string(job.spec.node_count) +
-                                                   " nodes but names " + std::to_string(wanted.size()));
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{}: asks for {} nodes but names {}", describe(job), job.spec.node_count, wanted.size()));
     }
     for (const NodeId node : wanted) {
       if (node.value < drained_.size() && drained_[node.value]) {
-        return fail(ErrorCode::infeasible, describe(job) + ": node " + std::to_string(node.value) + " is drained");
+        return fail(ErrorCode::infeasible, format_text("{}: node {} is drained", describe(job), node.value));
       }
     }
     LOOM_TRY(claim(job, wanted));
@@ -75,13 +76,12 @@ class Placer {
       return fail(ErrorCode::invalid_argument, describe(job) + ": asks for 0 nodes");
     }
     if (needed > fabric_.nodes.size()) {
-      return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(needed) +
-                                             " nodes, fabric " + fabric_.name + " has " + std::to_string(fabric_.nodes.size()) +
-                                             nearest(job));
+      return fail(ErrorCode::infeasible, format_text("infeasible: {} needs {} nodes, fabric {} has {}{}", describe(job), needed,
+                                                     fabric_.name, fabric_.nodes.size(), nearest(job)));
     }
     if (needed > count_free()) {
-      return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(needed) + " nodes, " +
-                                             std::to_string(count_free()) + " free" + holders() + nearest(job));
+      return fail(ErrorCode::infeasible, format_text("infeasible: {} needs {} nodes, {} free{}{}", describe(job), needed,
+                                                     count_free(), holders(), nearest(job)));
     }
     const std::vector<NodeId> chosen = choose_sound(needed);
     const bool has_order = architecture_ != nullptr && architecture_->order_ranks != nullptr;
@@ -94,8 +94,8 @@ class Placer {
   Result<std::vector<NodeId>> grow(const Job& job) {
     const std::size_t more = job.spec.node_count - job.nodes.size();
     if (more > count_free()) {
-      return fail(ErrorCode::infeasible, "infeasible: " + describe(job) + " needs " + std::to_string(more) + " nodes more, " +
-                                             std::to_string(count_free()) + " free" + holders() + nearest(job));
+      return fail(ErrorCode::infeasible, format_text("infeasible: {} needs {} nodes more, {} free{}{}", describe(job), more,
+                                                     count_free(), holders(), nearest(job)));
     }
     std::vector<NodeId> added;
     std::vector<bool> seen(groups_.size());
@@ -142,9 +142,7 @@ class Placer {
   }
 
   /// The most that the job could have.
-  std::string nearest(const Job& job) const {
-    return "; nearest: " + std::to_string(count_free() + job.nodes.size()) + " nodes";
-  }
+  std::string nearest(const Job& job) const { return format_text("; nearest: {} nodes", count_free() + job.nodes.size()); }
 
   /// Who has the nodes: the largest few.
   std::string holders() const {
@@ -162,8 +160,7 @@ class Placer {
               [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
     std::string text;
     for (std::size_t i = 0; i < largest.size() && i < kHoldersNamed; ++i) {
-      text += (i == 0 ? " (" : ", ") + std::string("job ") + std::to_string(largest[i].second.value) + " has " +
-              std::to_string(largest[i].first);
+      text += format_text("{}job {} has {}", i == 0 ? " (" : ", ", largest[i].second.value, largest[i].first);
     }
     return text.empty() ? text : text + (largest.size() > kHoldersNamed ? ", ...)" : ")");
   }
@@ -246,14 +243,15 @@ class Placer {
   Result<void> claim(const Job& job, const std::vector<NodeId>& nodes) {
     for (const NodeId node : nodes) {
       if (node.value >= taken_.size()) {
-        return fail(ErrorCode::invalid_argument, describe(job) + ": node " + std::to_string(node.value) +
-                                                     " does not exist; nodes are 0.." + std::to_string(taken_.size() - 1));
+        return fail(ErrorCode::invalid_argument,
+                    format_text("{}: node {} does not exist; nodes are 0..{}", describe(job), node.value, taken_.size() - 1));
       }
       if (taken_[node.value].owner) {
         const bool itself = *taken_[node.value].owner == job.id;
-        return fail(itself ? ErrorCode::invalid_argument : ErrorCode::conflict,
-                    describe(job) + ": node " + std::to_string(node.value) +
-                        (itself ? " is named twice" : " belongs to job " + std::to_string(taken_[node.value].owner->value)));
+        return fail(
+            itself ? ErrorCode::invalid_argument : ErrorCode::conflict,
+            format_text("{}: node {}{}", describe(job), node.value,
+                        itself ? " is named twice" : format_text(" belongs to job {}", taken_[node.value].owner->value)));
       }
       const auto is_before = [&](NodeId other) { return fabric_.nodes[other.value].group == fabric_.nodes[node.value].group; };
       taken_[node.value] = {job.id, std::find_if(nodes.begin(), nodes.end(), is_before)->value == node.value};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -85,16 +87,15 @@ Result<std::vector<std::uint32_t>> members_of(const JobDemand& job, std::size_t 
   std::vector<bool> seen(ranks);
   for (const std::uint32_t rank : members) {
     if (rank >= ranks || seen[rank]) {
-      return fail(ErrorCode::out_of_range, "job " + std::to_string(job.job.value) + ": collective " + std::to_string(index) +
-                                               " (" + std::string(to_string(collective.kind)) + "): rank " +
-                                               std::to_string(rank) +
-                                               (rank >= ranks ? " is not below " + std::to_string(ranks) : " is named twice"));
+      return fail(ErrorCode::out_of_range,
+                  format_text("job {}: collective {} ({}): rank {}{}", job.job.value, index, to_string(collective.kind), rank,
+                              rank >= ranks ? format_text(" is not below {}", ranks) : " is named twice"));
     }
     seen[rank] = true;
   }
   if (collective.bytes.count < 0) {
-    return fail(ErrorCode::out_of_range, "job " + std::to_string(job.job.value) + ": collective " + std::to_string(index) +
-                                             " moves " + std::to_string(collective.bytes.count) + " bytes, below 0");
+    return fail(ErrorCode::out_of_range,
+                format_text("job {}: collective {} moves {} bytes, below 0", job.job.value, index, collective.bytes.count));
   }
   return members;
 }
@@ -152,9 +153,8 @@ Result<JobTraffic> traffic_of(const JobDemand& job) {
     }
     if (collective.kind == CollectiveKind::all_to_all && !collective.splits.empty()) {
       if (collective.splits.size() != members->size() * members->size()) {
-        return fail(ErrorCode::out_of_range, "collective " + std::to_string(i) + " has " +
-                                                 std::to_string(collective.splits.size()) + " splits among " +
-                                                 std::to_string(members->size()) + " ranks");
+        return fail(ErrorCode::out_of_range,
+                    format_text("collective {} has {} splits among {} ranks", i, collective.splits.size(), members->size()));
       }
       add_splits(traffic.pairs, collective, *members);
     } else if (collective.kind == CollectiveKind::all_to_all) {

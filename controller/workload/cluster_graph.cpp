@@ -5,6 +5,8 @@
 #include <numeric>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -126,17 +128,18 @@ class Layout {
 Result<ClusterGraph> graph_of_cluster(std::span<const ClusterJob> jobs, std::uint32_t servers) {
   std::vector<bool> is_taken(servers, false);
   for (const ClusterJob& job : jobs) {
-    const std::string name = "cluster: job '" + job.graph->workload + "' ";
+    const std::string name = format_text("cluster: job '{}' ", job.graph->workload);
     if (job.servers.size() != job.graph->nodes || job.iterations == 0 || job.graph->dependence != Dependence::whole) {
-      return fail(ErrorCode::invalid_argument,
-                  name + "of " + std::to_string(job.graph->nodes) + " nodes on " + std::to_string(job.servers.size()) +
-                      " servers, " + std::to_string(job.iterations) +
-                      " iterations: a server a node, an iteration, and whole dependence are needed");
+      return fail(
+          ErrorCode::invalid_argument,
+          format_text(
+              "{}of {} nodes on {} servers, {} iterations: a server a node, an iteration, and whole dependence are needed",
+              name, job.graph->nodes, job.servers.size(), job.iterations));
     }
     for (const std::uint32_t server : job.servers) {
       if (server >= servers || is_taken[server]) {
-        return fail(ErrorCode::invalid_argument, name + "on server " + std::to_string(server) + " of " +
-                                                     std::to_string(servers) + ", which is not there or has a job");
+        return fail(ErrorCode::invalid_argument,
+                    format_text("{}on server {} of {}, which is not there or has a job", name, server, servers));
       }
       is_taken[server] = true;
     }

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -45,8 +47,8 @@ Result<BitRate> parse_bit_rate(std::string_view text) {
   std::string unit{end, static_cast<std::size_t>(text.data() + text.size() - end)};
   unit.erase(std::remove(unit.begin(), unit.end(), ' '), unit.end());
   if (fault == std::errc{} && unit.empty()) {
-    return fail(ErrorCode::invalid_argument, "bandwidth '" + std::string{text.substr(0, 64)} + "' has no unit: write '" +
-                                                 rate_with_unit(text, value) + "' (units: M, G, T, or b/s)");
+    return fail(ErrorCode::invalid_argument, format_text("bandwidth '{}' has no unit: write '{}' (units: M, G, T, or b/s)",
+                                                         text.substr(0, 64), rate_with_unit(text, value)));
   }
   static constexpr std::array<std::pair<std::string_view, double>, 13> kUnits{{{"b/s", 1},
                                                                                {"bit/s", 1},
@@ -63,11 +65,11 @@ Result<BitRate> parse_bit_rate(std::string_view text) {
                                                                                {"Tbps", 1e12}}};
   const auto scale = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& each) { return each.first == unit; });
   if (fault != std::errc{} || scale == kUnits.end()) {
-    return fail(ErrorCode::invalid_argument, "bandwidth '" + std::string{text.substr(0, 64)} + "': expected one like 100G");
+    return fail(ErrorCode::invalid_argument, format_text("bandwidth '{}': expected one like 100G", text.substr(0, 64)));
   }
   const double rate = value * scale->second;
   if (!(rate >= 1 && rate <= static_cast<double>(kRateMax))) {
-    return fail(ErrorCode::out_of_range, "bandwidth '" + std::string{text.substr(0, 64)} + "': outside 1 b/s .. 100T");
+    return fail(ErrorCode::out_of_range, format_text("bandwidth '{}': outside 1 b/s .. 100T", text.substr(0, 64)));
   }
   return BitRate{std::llround(rate)};
 }

@@ -7,6 +7,7 @@
 #include "controller/workload/import/flows.hpp"
 #include "controller/workload/task_graph.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -33,20 +34,19 @@ std::vector<Stand> stands_of(const JobSpec& job) {
 
 Result<void> check_job(const JobSpec& job) {
   if (job.compute.count() < 0 || job.compute.count() > limits::kDurationNs) {
-    return fail(ErrorCode::out_of_range, job.name + ": computes for " + std::to_string(job.compute.count()) +
-                                             " ns; it needs 0 .. " + std::to_string(limits::kDurationNs) + " (kDurationNs)");
+    return fail(ErrorCode::out_of_range, format_text("{}: computes for {} ns; it needs 0 .. {} (kDurationNs)", job.name,
+                                                     job.compute.count(), limits::kDurationNs));
   }
   std::uint64_t tasks = 0;
   for (const Collective& collective : job.collectives) {
     tasks += collective.count;
     if (const std::string fault = fault_of(collective, job.node_count); !fault.empty()) {
-      return fail(ErrorCode::invalid_argument, job.name + ": " + fault);
+      return fail(ErrorCode::invalid_argument, format_text("{}: {}", job.name, fault));
     }
   }
   if (tasks > limits::kTasksPerGraph / 2) {
-    return fail(ErrorCode::out_of_range, job.name + ": " + std::to_string(tasks) +
-                                             " collectives, repetitions counted; at most " +
-                                             std::to_string(limits::kTasksPerGraph / 2) + " (kTasksPerGraph / 2)");
+    return fail(ErrorCode::out_of_range, format_text("{}: {} collectives, repetitions counted; at most {} (kTasksPerGraph / 2)",
+                                                     job.name, tasks, limits::kTasksPerGraph / 2));
   }
   return {};
 }
@@ -154,8 +154,8 @@ Result<std::vector<Collective>> collectives_of(const TaskGraph& graph, const Com
         continue;
       }
       if (collectives.size() == limits::kCollectivesPerJob) {
-        return fail(ErrorCode::out_of_range, graph.workload + ": more collectives than " +
-                                                 std::to_string(limits::kCollectivesPerJob) + " (kCollectivesPerJob)");
+        return fail(ErrorCode::out_of_range, format_text("{}: more collectives than {} (kCollectivesPerJob)", graph.workload,
+                                                         limits::kCollectivesPerJob));
       }
       collectives.push_back(collective);
       collectives.back().ranks = ranks_in(graph, of, group);
@@ -238,9 +238,9 @@ Result<JobSpec> job_of(const TaskGraph& graph) {
   if (!collectives) {
     collectives = collectives_of(graph, clock, issued, Repetition::any);
     assumptions.push_back(
-        "equal collectives of a group that follow each other are counted together, as if all were issued with "
-        "the first: there are more than " +
-        std::to_string(limits::kCollectivesPerJob) + " of them (kCollectivesPerJob)");
+        format_text("equal collectives of a group that follow each other are counted together, as if all were issued with the "
+                    "first: there are more than {} of them (kCollectivesPerJob)",
+                    limits::kCollectivesPerJob));
   }
   if (!collectives) {
     return std::unexpected(collectives.error());

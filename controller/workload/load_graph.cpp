@@ -5,6 +5,7 @@
 #include <string>
 
 #include "controller/workload/import/topoopt_graph.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -16,8 +17,8 @@ Result<TaskGraph> load_topoopt(const std::string& path, const WorkloadSettings& 
     return std::unexpected(std::move(imported).error());
   }
   if (settings.nodes != 0 && settings.nodes != imported->graph.nodes) {
-    return fail(ErrorCode::invalid_argument, path + " is a task graph of " + std::to_string(imported->graph.nodes) +
-                                                 " servers, not of " + std::to_string(settings.nodes));
+    return fail(ErrorCode::invalid_argument,
+                format_text("{} is a task graph of {} servers, not of {}", path, imported->graph.nodes, settings.nodes));
   }
   return std::move(imported->graph);
 }

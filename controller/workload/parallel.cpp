@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -399,17 +400,19 @@ std::vector<std::size_t> stages_of(const Model& model, std::uint32_t pipeline) {
 }
 
 Result<void> check(const Parallelism& of, const Model& model) {
-  const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, model.name + ": " + why); };
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorCode::invalid_argument, format_text("{}: {}", model.name, why));
+  };
   const auto number = [](auto value) { return std::to_string(value); };
   if (of.tensor == 0 || of.pipeline == 0 || of.expert == 0 || of.zero > 3 || of.micro_batch < 1 || of.batch < 1) {
     return refuse("tp, pp, ep, batch and micro_batch need at least 1, zero at most 3");
   }
   if (of.nodes == 0 || of.nodes % (std::uint64_t{of.tensor} * of.pipeline) != 0) {
-    return refuse(number(of.nodes) + " nodes do not fall into replicas of tp x pp = " + number(of.tensor) + " x " +
-                  number(of.pipeline));
+    return refuse(format_text("{} nodes do not fall into replicas of tp x pp = {} x {}", number(of.nodes), number(of.tensor),
+                              number(of.pipeline)));
   }
   if (of.data() % of.expert != 0) {
-    return refuse("ep = " + number(of.expert) + " does not divide the " + number(of.data()) + " data-parallel ranks");
+    return refuse(format_text("ep = {} does not divide the {} data-parallel ranks", number(of.expert), number(of.data())));
   }
   const auto has = [&](auto what) { return std::any_of(model.blocks.begin(), model.blocks.end(), what); };
   if (of.tensor > 1 && !has([](const Block& block) { return block.tensor_reduces > 0; })) {
@@ -419,19 +422,19 @@ Result<void> check(const Parallelism& of, const Model& model) {
     return refuse("it has no experts; ep must be 1");
   }
   if (has([&](const Block& block) { return block.experts % of.expert != 0; })) {
-    return refuse("ep = " + number(of.expert) + " does not divide its experts");
+    return refuse(format_text("ep = {} does not divide its experts", number(of.expert)));
   }
   if (of.pipeline > model.blocks.size()) {
-    return refuse("pp = " + number(of.pipeline) + " stages for " + number(model.blocks.size()) + " blocks");
+    return refuse(format_text("pp = {} stages for {} blocks", number(of.pipeline), number(model.blocks.size())));
   }
   if (of.batch % of.micro_batch != 0) {
-    return refuse("micro_batch = " + number(of.micro_batch) + " does not divide batch = " + number(of.batch));
+    return refuse(format_text("micro_batch = {} does not divide batch = {}", number(of.micro_batch), number(of.batch)));
   }
   const auto tasks = static_cast<double>(model.blocks.size()) * static_cast<double>(of.micro_batches()) * 12;
   if (tasks > static_cast<double>(limits::kTasksPerGraph)) {
-    return fail(ErrorCode::out_of_range, model.name + ": " + number(of.micro_batches()) + " micro-batches of " +
-                                             number(model.blocks.size()) + " blocks are more tasks than " +
-                                             number(limits::kTasksPerGraph) + " (kTasksPerGraph)");
+    return fail(ErrorCode::out_of_range,
+                format_text("{}: {} micro-batches of {} blocks are more tasks than {} (kTasksPerGraph)", model.name,
+                            number(of.micro_batches()), number(model.blocks.size()), number(limits::kTasksPerGraph)));
   }
   return {};
 }

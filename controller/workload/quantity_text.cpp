@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -36,7 +38,7 @@ std::string text_of(Duration duration) {
 std::string text_of(Bytes bytes) {
   const double count = static_cast<double>(bytes.count);
   if (count < 1e3) {
-    return std::to_string(bytes.count) + " B";
+    return format_text("{} B", bytes.count);
   }
   if (count < 1e6) {
     return three_digits(count * 1e-3, "kB");
@@ -51,7 +53,7 @@ std::string seconds_text(double seconds) {
 }
 
 std::string count_text(std::uint64_t value, const char* one, const char* many) {
-  return std::to_string(value) + " " + (value == 1 ? one : many);
+  return format_text("{} {}", value, value == 1 ? one : many);
 }
 
 std::string number_text(double value) {

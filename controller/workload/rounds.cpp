@@ -8,6 +8,7 @@
 
 #include "controller/workload/import/flows.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -95,9 +96,9 @@ Result<void> add_pipeline(CollectiveRounds& rounds, const std::vector<PipedEdge>
     }
     spelled_out += pairs.size();
     if (spelled_out > limits::kPairsPerCollective) {
-      return fail(ErrorCode::out_of_range, "a pipeline of " + std::to_string(rounds.size) + " ranks spells out more than " +
-                                               std::to_string(limits::kPairsPerCollective) +
-                                               " transfers (kPairsPerCollective); choose tree");
+      return fail(ErrorCode::out_of_range,
+                  format_text("a pipeline of {} ranks spells out more than {} transfers (kPairsPerCollective); choose tree",
+                              rounds.size, limits::kPairsPerCollective));
     }
     rounds.runs.push_back(spelled(std::move(pairs), turns[i + 1] - turns[i], lane));
   }
@@ -292,25 +293,23 @@ void add_uneven(CollectiveRounds& rounds, bool pairwise, std::span<const Bytes> 
 Result<void> check_amounts(CollectiveKind kind, std::uint32_t size, Bytes bytes, std::span<const Bytes> splits) {
   const std::string what{to_string(kind)};
   if (size > limits::kNodes) {
-    return fail(ErrorCode::out_of_range,
-                what + " among " + std::to_string(size) + " ranks; at most " + std::to_string(limits::kNodes) + " (kNodes)");
+    return fail(ErrorCode::out_of_range, format_text("{} among {} ranks; at most {} (kNodes)", what, size, limits::kNodes));
   }
   if (bytes.count < 0 || bytes.count > limits::kCollectiveBytes) {
-    return fail(ErrorCode::out_of_range, what + " of " + std::to_string(bytes.count) + " bytes; it needs 0 .. " +
-                                             std::to_string(limits::kCollectiveBytes) + " (kCollectiveBytes)");
+    return fail(ErrorCode::out_of_range, format_text("{} of {} bytes; it needs 0 .. {} (kCollectiveBytes)", what, bytes.count,
+                                                     limits::kCollectiveBytes));
   }
   if (splits.empty()) {
     return {};
   }
   if (kind != CollectiveKind::all_to_all || splits.size() != std::size_t{size} * size) {
-    return fail(ErrorCode::invalid_argument,
-                what + ": " + std::to_string(splits.size()) + " splits among " + std::to_string(size) + " ranks");
+    return fail(ErrorCode::invalid_argument, format_text("{}: {} splits among {} ranks", what, splits.size(), size));
   }
   const auto unlawful = std::find_if(splits.begin(), splits.end(),
                                      [](Bytes split) { return split.count < 0 || split.count > limits::kCollectiveBytes; });
   if (unlawful != splits.end()) {
-    return fail(ErrorCode::out_of_range, what + ": a split of " + std::to_string(unlawful->count) + " bytes; it needs 0 .. " +
-                                             std::to_string(limits::kCollectiveBytes) + " (kCollectiveBytes)");
+    return fail(ErrorCode::out_of_range, format_text("{}: a split of {} bytes; it needs 0 .. {} (kCollectiveBytes)", what,
+                                                     unlawful->count, limits::kCollectiveBytes));
   }
   return {};
 }
@@ -335,10 +334,12 @@ CollectiveAlgorithm algorithm_of(CollectiveKind kind, const CollectiveChoice& ch
 
 Result<void> check_choice(CollectiveKind kind, const CollectiveChoice& choice, std::uint32_t size) {
   const CollectiveAlgorithm algorithm = algorithm_of(kind, choice);
-  const std::string what = std::string{to_string(kind)} + " by " + std::string{to_string(algorithm)};
-  const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, what + ": " + why); };
+  const std::string what = format_text("{} by {}", to_string(kind), to_string(algorithm));
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorCode::invalid_argument, format_text("{}: {}", what, why));
+  };
   if (size == 0 || (kind == CollectiveKind::point_to_point && size != 2)) {
-    return refuse("among " + std::to_string(size) + " ranks");
+    return refuse(format_text("among {} ranks", size));
   }
   if (!carries(algorithm, kind)) {
     return refuse("this algorithm does not carry it");
@@ -346,12 +347,12 @@ Result<void> check_choice(CollectiveKind kind, const CollectiveChoice& choice, s
   if (algorithm == CollectiveAlgorithm::ring || algorithm == CollectiveAlgorithm::bidirectional_ring) {
     for (const std::uint32_t stride : choice.strides) {
       if (stride == 0 || std::gcd(stride, size) != 1) {
-        return refuse("stride " + std::to_string(stride) + " is not prime to " + std::to_string(size) + " ranks");
+        return refuse(format_text("stride {} is not prime to {} ranks", stride, size));
       }
     }
   }
   if (algorithm == CollectiveAlgorithm::hierarchical && (choice.local_size == 0 || size % choice.local_size != 0)) {
-    return refuse("local size " + std::to_string(choice.local_size) + " does not divide " + std::to_string(size) + " ranks");
+    return refuse(format_text("local size {} does not divide {} ranks", choice.local_size, size));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -38,7 +39,7 @@ Result<Number> parse(std::string_view key, std::string_view text, std::string_vi
   Number value{};
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (fault != std::errc{} || end != text.data() + text.size()) {
-    return fail(ErrorCode::invalid_argument, std::string{key} + "=" + std::string{text} + ": not " + std::string{wanted});
+    return fail(ErrorCode::invalid_argument, format_text("{}={}: not {}", key, text, wanted));
   }
   return value;
 }
@@ -63,11 +64,11 @@ Result<Settings> parse_settings(std::span<const std::string> texts) {
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return fail(ErrorCode::invalid_argument, "'" + text.substr(0, 128) + "': expected key=value");
+      return fail(ErrorCode::invalid_argument, format_text("'{}': expected key=value", text.substr(0, 128)));
     }
     if (text.size() > limits::kTextBytes) {
       return fail(ErrorCode::out_of_range,
-                  text.substr(0, equals) + ": longer than " + std::to_string(limits::kTextBytes) + " bytes (kTextBytes)");
+                  format_text("{}: longer than {} bytes (kTextBytes)", text.substr(0, equals), limits::kTextBytes));
     }
     if (!settings.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
       return fail(ErrorCode::invalid_argument, text.substr(0, equals) + ": given twice");
@@ -79,8 +80,8 @@ Result<Settings> parse_settings(std::span<const std::string> texts) {
 Result<void> check_keys(const Settings& settings, std::string_view owner, std::span<const std::string_view> known) {
   for (const auto& [key, value] : settings) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return fail(ErrorCode::invalid_argument, std::string{owner} + " has no setting '" + key.substr(0, 128) +
-                                                   "'; did you mean '" + std::string{nearest(key, known)} + "'?");
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{} has no setting '{}'; did you mean '{}'?", owner, key.substr(0, 128), nearest(key, known)));
     }
   }
   return {};
@@ -93,8 +94,7 @@ Result<double> number(const Settings& settings, std::string_view key, double abs
   }
   auto value = parse<double>(key, found->second, "a number");
   if (value && !(*value >= least && *value <= most)) {  // also refuses NaN
-    return fail(ErrorCode::out_of_range,
-                std::string{key} + "=" + found->second + ": outside " + shown(least) + " .. " + shown(most));
+    return fail(ErrorCode::out_of_range, format_text("{}={}: outside {} .. {}", key, found->second, shown(least), shown(most)));
   }
   return value;
 }
@@ -107,8 +107,7 @@ Result<std::int64_t> whole_number(const Settings& settings, std::string_view key
   }
   auto value = parse<std::int64_t>(key, found->second, "a whole number");
   if (value && (*value < least || *value > most)) {
-    return fail(ErrorCode::out_of_range,
-                std::string{key} + "=" + found->second + ": outside " + std::to_string(least) + " .. " + std::to_string(most));
+    return fail(ErrorCode::out_of_range, format_text("{}={}: outside {} .. {}", key, found->second, least, most));
   }
   return value;
 }
@@ -122,7 +121,7 @@ Result<std::string> choice(const Settings& settings, std::string_view key, std::
     for (const std::string_view each : choices) {
       all += (all.empty() ? "" : ", ") + std::string{each};
     }
-    return fail(ErrorCode::invalid_argument, std::string{key} + "=" + word.substr(0, 128) + ": expected one of " + all);
+    return fail(ErrorCode::invalid_argument, format_text("{}={}: expected one of {}", key, word.substr(0, 128), all));
   }
   return word;
 }
@@ -142,8 +141,8 @@ Result<std::vector<std::int64_t>> number_list(const Settings& settings, std::str
       return std::unexpected(value.error());
     }
     if (*value < least || *value > most) {
-      return fail(ErrorCode::out_of_range, std::string{key} + "=" + found->second + ": " + std::to_string(*value) +
-                                               " is outside " + std::to_string(least) + " .. " + std::to_string(most));
+      return fail(ErrorCode::out_of_range,
+                  format_text("{}={}: {} is outside {} .. {}", key, found->second, *value, least, most));
     }
     values.push_back(*value);
     if (dash == std::string_view::npos) {

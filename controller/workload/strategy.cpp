@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 Strategy data_parallel(const OpGraph& graph, const OpTimes& times) {
@@ -21,19 +23,19 @@ Strategy data_parallel(const OpGraph& graph, const OpTimes& times) {
 
 Result<void> check(const OpGraph& graph, const OpTimes& times, const Strategy& strategy) {
   if (strategy.size() != graph.operators.size()) {
-    return fail(ErrorCode::invalid_argument, "a strategy for " + std::to_string(strategy.size()) + " operators; '" +
-                                                 graph.name + "' has " + std::to_string(graph.operators.size()));
+    return fail(ErrorCode::invalid_argument,
+                format_text("a strategy for {} operators; '{}' has {}", strategy.size(), graph.name, graph.operators.size()));
   }
   for (std::size_t op = 0; op < strategy.size(); ++op) {
     const OpPlacement& at = strategy[op];
     const std::vector<std::uint32_t>& lawful = times.lawful[op];
-    const std::string named = "operator " + std::to_string(op) + " '" + graph.operators[op].name + "'";
+    const std::string named = format_text("operator {} '{}'", op, graph.operators[op].name);
     if (std::find(lawful.begin(), lawful.end(), at.parts) == lawful.end()) {
-      return fail(ErrorCode::invalid_argument, named + " in " + std::to_string(at.parts) + " parts, which was not measured");
+      return fail(ErrorCode::invalid_argument, format_text("{} in {} parts, which was not measured", named, at.parts));
     }
     if (at.first >= graph.nodes / at.parts) {
-      return fail(ErrorCode::invalid_argument, named + " starts at node " + std::to_string(at.first) + ", its stride is " +
-                                                   std::to_string(graph.nodes / at.parts));
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{} starts at node {}, its stride is {}", named, at.first, graph.nodes / at.parts));
     }
   }
   return {};
@@ -46,8 +48,8 @@ std::string describe(const OpGraph& graph, const Strategy& strategy) {
     while (end < strategy.size() && strategy[end] == strategy[op] && graph.operators[end].name == graph.operators[op].name) {
       ++end;
     }
-    text += (text.empty() ? "" : ", ") + graph.operators[op].name + (end - op > 1 ? " x" + std::to_string(end - op) : "") +
-            " " + std::to_string(strategy[op].parts) + "@" + std::to_string(strategy[op].first);
+    text += format_text("{}{}{} {}@{}", text.empty() ? "" : ", ", graph.operators[op].name,
+                        end - op > 1 ? format_text(" x{}", end - op) : "", strategy[op].parts, strategy[op].first);
     op = end;
   }
   return text;

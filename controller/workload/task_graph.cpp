@@ -9,6 +9,7 @@
 
 #include "controller/workload/rounds.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -16,21 +17,23 @@ namespace {
 using Edge = std::pair<std::uint32_t, std::uint32_t>;
 
 std::string named(const TaskGraph& graph, std::size_t task) {
-  std::string text = "task " + std::to_string(task);
+  std::string text = format_text("task {}", task);
   if (graph.tasks[task].name < graph.names.size()) {
-    text += " '" + graph.names[graph.tasks[task].name].substr(0, 128) + "'";
+    text += format_text(" '{}'", graph.names[graph.tasks[task].name].substr(0, 128));
   }
   return text;
 }
 
 std::string limit(std::size_t count, std::string_view of, std::size_t most, std::string_view name) {
-  return std::to_string(count) + " " + std::string{of} + "; at most " + std::to_string(most) + " (" + std::string{name} + ")";
+  return format_text("{} {}; at most {} ({})", count, of, most, name);
 }
 
 Result<void> check_sizes(const TaskGraph& graph) {
-  const auto refuse = [&](const std::string& what) { return fail(ErrorCode::out_of_range, graph.workload + ": " + what); };
+  const auto refuse = [&](const std::string& what) {
+    return fail(ErrorCode::out_of_range, format_text("{}: {}", graph.workload, what));
+  };
   if (graph.nodes < 1 || graph.nodes > limits::kNodes) {
-    return refuse(std::to_string(graph.nodes) + " nodes; it needs 1 .. " + std::to_string(limits::kNodes) + " (kNodes)");
+    return refuse(format_text("{} nodes; it needs 1 .. {} (kNodes)", graph.nodes, limits::kNodes));
   }
   if (graph.node_of_worker.size() > limits::kMembersPerGraph) {
     return refuse(limit(graph.node_of_worker.size(), "workers", limits::kMembersPerGraph, "kMembersPerGraph"));
@@ -42,17 +45,18 @@ Result<void> check_sizes(const TaskGraph& graph) {
     return refuse(limit(graph.members.size(), "members", limits::kMembersPerGraph, "kMembersPerGraph"));
   }
   if (graph.parameters < 0) {
-    return refuse(std::to_string(graph.parameters) + " parameters");
+    return refuse(format_text("{} parameters", graph.parameters));
   }
   return {};
 }
 
 Result<void> check_shape(const TaskGraph& graph) {
-  const auto refuse = [&](const std::string& what) { return fail(ErrorCode::invalid_argument, graph.workload + ": " + what); };
+  const auto refuse = [&](const std::string& what) {
+    return fail(ErrorCode::invalid_argument, format_text("{}: {}", graph.workload, what));
+  };
   for (std::size_t worker = 0; worker < graph.node_of_worker.size(); ++worker) {
     if (graph.node_of_worker[worker] >= graph.nodes) {
-      return refuse("worker " + std::to_string(worker) + " sits on node " + std::to_string(graph.node_of_worker[worker]) +
-                    " of " + std::to_string(graph.nodes));
+      return refuse(format_text("worker {} sits on node {} of {}", worker, graph.node_of_worker[worker], graph.nodes));
     }
   }
   const auto& first = graph.first_successor;
@@ -61,8 +65,7 @@ Result<void> check_shape(const TaskGraph& graph) {
     return refuse("first_successor does not cut the successors into one list a task");
   }
   if (!graph.splits_of_task.empty() && graph.splits_of_task.size() != graph.tasks.size()) {
-    return refuse(std::to_string(graph.splits_of_task.size()) + " entries of splits for " + std::to_string(graph.tasks.size()) +
-                  " tasks");
+    return refuse(format_text("{} entries of splits for {} tasks", graph.splits_of_task.size(), graph.tasks.size()));
   }
   return {};
 }
@@ -78,7 +81,7 @@ class MemberCheck {
   /// Why the members of `family` cannot do tasks of `kind`; empty when they can.
   std::string fault_of(std::uint32_t family, TaskKind kind) {
     if (family >= graph_.families.size()) {
-      return "has family " + std::to_string(family) + " of " + std::to_string(graph_.families.size());
+      return format_text("has family {} of {}", family, graph_.families.size());
     }
     const std::size_t row = kind == TaskKind::compute ? 0 : 1;
     if (seen_[family][row]) {
@@ -104,10 +107,10 @@ class MemberCheck {
       for (const std::uint32_t member : graph_.group(of, group)) {
         const std::string what = (works ? "worker " : "node ") + std::to_string(member);
         if (member >= least_absent) {
-          return "names " + what + " of " + std::to_string(least_absent);
+          return format_text("names {} of {}", what, least_absent);
         }
         if (stamps_[member] == stamp_) {
-          return "has " + what + " twice in one family";
+          return format_text("has {} twice in one family", what);
         }
         stamps_[member] = stamp_;
       }
@@ -130,12 +133,12 @@ Result<void> check_splits(const TaskGraph& graph, std::size_t task, std::uint32_
     return fail(ErrorCode::invalid_argument, named(graph, task) + " has splits that are not there, or is no all-to-all");
   }
   if (graph.splits[index].size() != std::size_t{size} * size) {
-    return fail(ErrorCode::invalid_argument, named(graph, task) + ": " + std::to_string(graph.splits[index].size()) +
-                                                 " splits among " + std::to_string(size) + " members");
+    return fail(ErrorCode::invalid_argument,
+                format_text("{}: {} splits among {} members", named(graph, task), graph.splits[index].size(), size));
   }
   for (const Bytes split : graph.splits[index]) {
     if (split.count < 0 || split.count > limits::kCollectiveBytes) {
-      return fail(ErrorCode::out_of_range, named(graph, task) + ": a split of " + std::to_string(split.count) + " bytes");
+      return fail(ErrorCode::out_of_range, format_text("{}: a split of {} bytes", named(graph, task), split.count));
     }
   }
   return {};
@@ -144,17 +147,16 @@ Result<void> check_splits(const TaskGraph& graph, std::size_t task, std::uint32_
 Result<void> check_communicate(const TaskGraph& graph, std::size_t index) {
   const Task& task = graph.tasks[index];
   if (task.choice >= graph.choices.size()) {
-    return fail(ErrorCode::invalid_argument, named(graph, index) + " has choice " + std::to_string(task.choice) + " of " +
-                                                 std::to_string(graph.choices.size()));
+    return fail(ErrorCode::invalid_argument,
+                format_text("{} has choice {} of {}", named(graph, index), task.choice, graph.choices.size()));
   }
   if (task.bytes.count < 0 || task.bytes.count > limits::kCollectiveBytes) {
-    return fail(ErrorCode::out_of_range, named(graph, index) + " moves " + std::to_string(task.bytes.count) +
-                                             " bytes; it needs 0 .. " + std::to_string(limits::kCollectiveBytes) +
-                                             " (kCollectiveBytes)");
+    return fail(ErrorCode::out_of_range, format_text("{} moves {} bytes; it needs 0 .. {} (kCollectiveBytes)",
+                                                     named(graph, index), task.bytes.count, limits::kCollectiveBytes));
   }
   const std::uint32_t size = graph.families[task.family].size;
   if (auto lawful = check_choice(task.collective, graph.choices[task.choice], size); !lawful) {
-    return fail(lawful.error().code, named(graph, index) + ": " + lawful.error().message);
+    return fail(lawful.error().code, format_text("{}: {}", named(graph, index), lawful.error().message));
   }
   return check_splits(graph, index, size);
 }
@@ -163,14 +165,14 @@ Result<void> check_task(const TaskGraph& graph, std::size_t index, MemberCheck& 
   const Task& task = graph.tasks[index];
   if (task.name >= graph.names.size()) {
     return fail(ErrorCode::invalid_argument,
-                named(graph, index) + " has name " + std::to_string(task.name) + " of " + std::to_string(graph.names.size()));
+                format_text("{} has name {} of {}", named(graph, index), task.name, graph.names.size()));
   }
   if (const std::string fault = members.fault_of(task.family, task.kind); !fault.empty()) {
-    return fail(ErrorCode::invalid_argument, named(graph, index) + " " + fault);
+    return fail(ErrorCode::invalid_argument, format_text("{} {}", named(graph, index), fault));
   }
   if (task.duration.count() < 0 || task.duration.count() > limits::kDurationNs) {
-    return fail(ErrorCode::out_of_range, named(graph, index) + " lasts " + std::to_string(task.duration.count()) +
-                                             " ns; it needs 0 .. " + std::to_string(limits::kDurationNs) + " (kDurationNs)");
+    return fail(ErrorCode::out_of_range, format_text("{} lasts {} ns; it needs 0 .. {} (kDurationNs)", named(graph, index),
+                                                     task.duration.count(), limits::kDurationNs));
   }
   return task.kind == TaskKind::compute ? Result<void>{} : check_communicate(graph, index);
 }
@@ -233,7 +235,7 @@ Result<void> check_order(const TaskGraph& graph) {
     for (const std::uint32_t after : graph.successors_of(task)) {
       if (after >= tasks) {
         return fail(ErrorCode::invalid_argument,
-                    named(graph, task) + " comes before task " + std::to_string(after) + " of " + std::to_string(tasks));
+                    format_text("{} comes before task {} of {}", named(graph, task), after, tasks));
       }
       forward = forward && after > task;
     }
@@ -248,7 +250,8 @@ Result<void> check_order(const TaskGraph& graph) {
   for (std::uint32_t task = 0; task < tasks; ++task) {
     for (const std::uint32_t after : graph.successors_of(task)) {
       if (after < task) {
-        return fail(ErrorCode::invalid_argument, named(graph, after) + " waits for " + named(graph, task) + ", issued later");
+        return fail(ErrorCode::invalid_argument,
+                    format_text("{} waits for {}, issued later", named(graph, after), named(graph, task)));
       }
     }
   }
@@ -336,13 +339,13 @@ TaskGraphBuilder::TaskGraphBuilder(std::string workload, std::uint32_t nodes) {
 
 std::uint32_t TaskGraphBuilder::family(std::span<const std::uint32_t> members, std::uint32_t group_size) {
   if (group_size == 0 || members.empty() || members.size() % group_size != 0) {
-    fault_ = Error{ErrorCode::invalid_argument, graph_.workload + ": " + std::to_string(members.size()) +
-                                                    " members do not fall into groups of " + std::to_string(group_size)};
+    fault_ = Error{ErrorCode::invalid_argument,
+                   format_text("{}: {} members do not fall into groups of {}", graph_.workload, members.size(), group_size)};
     return 0;
   }
   if (graph_.members.size() + members.size() > limits::kMembersPerGraph) {
-    fault_ = Error{ErrorCode::out_of_range, graph_.workload + ": more members of groups than " +
-                                                std::to_string(limits::kMembersPerGraph) + " (kMembersPerGraph)"};
+    fault_ = Error{ErrorCode::out_of_range, format_text("{}: more members of groups than {} (kMembersPerGraph)",
+                                                        graph_.workload, limits::kMembersPerGraph)};
     return 0;
   }
   std::vector<std::uint32_t>& alike = families_[digest_of(members, group_size)];
@@ -421,15 +424,15 @@ Result<TaskGraph> TaskGraphBuilder::build() && {
   const std::size_t tasks = graph_.tasks.size();
   if (tasks > limits::kTasksPerGraph) {
     return fail(ErrorCode::out_of_range,
-                graph_.workload + ": " + limit(tasks, "tasks", limits::kTasksPerGraph, "kTasksPerGraph"));
+                format_text("{}: {}", graph_.workload, limit(tasks, "tasks", limits::kTasksPerGraph, "kTasksPerGraph")));
   }
   if (!graph_.splits_of_task.empty()) {
     graph_.splits_of_task.resize(tasks, 0);
   }
   for (const auto& [before, after] : edges_) {
     if (before >= tasks || after >= tasks) {
-      return fail(ErrorCode::invalid_argument, graph_.workload + ": an edge from task " + std::to_string(before) + " to task " +
-                                                   std::to_string(after) + " of " + std::to_string(tasks));
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{}: an edge from task {} to task {} of {}", graph_.workload, before, after, tasks));
     }
   }
   lay_out(graph_, edges_);

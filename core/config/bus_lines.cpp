@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -24,29 +26,30 @@ std::optional<Line> line_of(const Bus& bus) {
   }
   const std::string_view place = endpoint.substr(scheme + 3, endpoint.find('?') - scheme - 3);
   if (place.starts_with("/")) {
-    return Line{endpoint.substr(0, scheme), "agent " + std::to_string(bus.agent.value) + " " + std::string(place), true};
+    return Line{endpoint.substr(0, scheme), format_text("agent {} {}", bus.agent.value, place), true};
   }
   constexpr std::string_view kLocal = "localhost:";
   const bool is_local = place.starts_with(kLocal);
   return Line{endpoint.substr(0, scheme),
-              is_local ? "127.0.0.1:" + std::string(place.substr(kLocal.size())) : std::string(place), false};
+              is_local ? format_text("127.0.0.1:{}", place.substr(kLocal.size())) : std::string(place), false};
 }
 
-std::string named(const Bus& bus) { return "bus '" + bus.name + "' at " + bus.endpoint; }
+std::string named(const Bus& bus) { return format_text("bus '{}' at {}", bus.name, bus.endpoint); }
 
 /// Why two buses cannot both be what they say; empty: they can.
 std::string conflict(const Line& line, const Bus& bus, const Bus& other, const Line& its) {
   if (line.protocol != its.protocol) {
-    return named(bus) + " is the line of " + named(other) + "; a line speaks one protocol, expected " +
-           std::string(line.protocol) + " or " + std::string(its.protocol) + " for both";
+    return format_text("{} is the line of {}; a line speaks one protocol, expected {} or {} for both", named(bus), named(other),
+                       line.protocol, its.protocol);
   }
   if (!line.is_serial) {
     return {};  // a port may serve several buses
   }
   return bus.endpoint != other.endpoint
-             ? named(bus) + " is the line of " + named(other) +
-                   "; expected the same parameters for both, and one bus for all devices"
-             : named(bus) + " is the line of bus '" + other.name + "'; expected one bus for all devices of a serial line";
+             ? format_text("{} is the line of {}; expected the same parameters for both, and one bus for all devices",
+                           named(bus), named(other))
+             : format_text("{} is the line of bus '{}'; expected one bus for all devices of a serial line", named(bus),
+                           other.name);
 }
 
 }  // namespace
@@ -80,10 +83,10 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
     if (!is_new) {
       faults.push_back({bus.id, device.id,
                         line->has_addresses()
-                            ? "'" + device.name + "' has bus_address " + std::to_string(address) + " at " + bus.endpoint +
-                                  ", as '" + at->second->name + "' has; expected a Modbus unit for each"
-                            : "'" + device.name + "' is at " + bus.endpoint + ", as '" + at->second->name +
-                                  "' is; the line has no addresses, expected one device on it"});
+                            ? format_text("'{}' has bus_address {} at {}, as '{}' has; expected a Modbus unit for each",
+                                          device.name, address, bus.endpoint, at->second->name)
+                            : format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it",
+                                          device.name, bus.endpoint, at->second->name)});
     }
   }
   return faults;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/config/yaml/quantity.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -23,7 +24,7 @@ constexpr Duration kSettleMax = seconds{60};
 constexpr Duration kGpioPoll = milliseconds{50};
 
 std::unexpected<Error> wrong(std::string_view text, const std::string& why) {
-  return fail(ErrorCode::invalid_config, "found '" + std::string{text} + "'; " + why);
+  return fail(ErrorCode::invalid_config, format_text("found '{}'; {}", text, why));
 }
 
 std::optional<std::uint32_t> number_of(std::string_view text, std::uint32_t max) {
@@ -67,8 +68,8 @@ std::optional<std::string_view> take_last(std::string_view& place) {
 Result<Duration> duration_of(std::string_view text, std::string_view key, std::string_view value, Duration min, Duration max) {
   const auto parsed = parse_quantity(value, kDurationUnits);
   if (!parsed || *parsed < min.count() || *parsed > max.count()) {
-    return wrong(text, std::string(key) + ": expected " + print_quantity(min.count(), kDurationUnits) + " to " +
-                           print_quantity(max.count(), kDurationUnits) + ", as in " + std::string(key) + "=100ms");
+    return wrong(text, format_text("{}: expected {} to {}, as in {}=100ms", key, print_quantity(min.count(), kDurationUnits),
+                                   print_quantity(max.count(), kDurationUnits), key));
   }
   return Duration{*parsed};
 }
@@ -105,7 +106,7 @@ Result<void> set_serial(std::string_view text, DiscreteInput& input, std::string
                            ? "expected baud=9600, parity=N, E or O, stop=1 or 2, poll=, lost= or settle="
                            : "expected poll=, lost= or settle=");
   }
-  input.bus += (input.bus.find('?') == std::string::npos ? "?" : "&") + std::string(key) + "=" + std::string(value);
+  input.bus += format_text("{}{}={}", input.bus.find('?') == std::string::npos ? "?" : "&", key, value);
   return {};
 }
 
@@ -203,9 +204,9 @@ Result<ContactEndpoint> parse_contact_endpoint(std::string_view text) {
     options.remove_prefix(std::min(end + 1, options.size()));
   }
   if (endpoint && endpoint->timings.lost < 2 * endpoint->timings.poll) {
-    return wrong(text, "lost: expected at least two polls, 2 x " +
-                           print_quantity(endpoint->timings.poll.count(), kDurationUnits) + ", found " +
-                           print_quantity(endpoint->timings.lost.count(), kDurationUnits));
+    return wrong(text, format_text("lost: expected at least two polls, 2 x {}, found {}",
+                                   print_quantity(endpoint->timings.poll.count(), kDurationUnits),
+                                   print_quantity(endpoint->timings.lost.count(), kDurationUnits)));
   }
   return endpoint;
 }

@@ -8,6 +8,7 @@
 
 #include "core/config/fabric_explicit.hpp"
 #include "core/config/template_keys.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -50,9 +51,9 @@ Receiver read_receiver(YamlMap& map) {
   receiver.overload = map.power("overload", kPower, receiver.overload);
   receiver.acquisition_max = map.duration("acquisition_max", kDeviceTime, receiver.acquisition_max);
   if (receiver.overload <= receiver.sensitivity) {
-    map.error("overload", "overload: found " + print_quantity(receiver.overload.centi, kPowerUnits) +
-                              "; expected more than the sensitivity of " +
-                              print_quantity(receiver.sensitivity.centi, kPowerUnits));
+    map.error("overload", format_text("overload: found {}; expected more than the sensitivity of {}",
+                                      print_quantity(receiver.overload.centi, kPowerUnits),
+                                      print_quantity(receiver.sensitivity.centi, kPowerUnits)));
   }
   return receiver;
 }
@@ -80,8 +81,9 @@ Amplifier read_amplifier(YamlMap& map) {
   amplifier.input_min = map.power("input_min", kPower, amplifier.input_min);
   amplifier.input_max = map.power("input_max", kPower, amplifier.input_max);
   if (amplifier.input_max <= amplifier.input_min) {
-    map.error("input_max", "input_max: found " + print_quantity(amplifier.input_max.centi, kPowerUnits) +
-                               "; expected more than input_min = " + print_quantity(amplifier.input_min.centi, kPowerUnits));
+    map.error("input_max", format_text("input_max: found {}; expected more than input_min = {}",
+                                       print_quantity(amplifier.input_max.centi, kPowerUnits),
+                                       print_quantity(amplifier.input_min.centi, kPowerUnits)));
   }
   return amplifier;
 }
@@ -116,8 +118,8 @@ PatchPanel read_panel(YamlMap& map, Ports ports) {
   for (const YamlNode& item : items) {
     const auto output = parse_integer(item);
     if (!output || *output < 0 || *output >= ports.outputs || taken[static_cast<std::size_t>(*output)]) {
-      map.error_at(item, "wiring: " + (output ? "found output " + item.text + "; expected each of 0.." +
-                                                    std::to_string(ports.outputs - 1) + " at most once"
+      map.error_at(item, "wiring: " + (output ? format_text("found output {}; expected each of 0..{} at most once", item.text,
+                                                            ports.outputs - 1)
                                               : output.error().message));
       continue;
     }
@@ -125,8 +127,8 @@ PatchPanel read_panel(YamlMap& map, Ports ports) {
     panel.wiring.push_back(static_cast<PortNumber>(*output));
   }
   if (items.size() != ports.inputs) {
-    map.error("wiring", "wiring: found " + std::to_string(items.size()) + " outputs; expected one for each of the " +
-                            std::to_string(ports.inputs) + " inputs");
+    map.error("wiring",
+              format_text("wiring: found {} outputs; expected one for each of the {} inputs", items.size(), ports.inputs));
   }
   return panel;
 }

@@ -10,6 +10,7 @@
 #include "core/config/fabric_file.hpp"
 #include "core/config/fabric_safety.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -73,10 +74,10 @@ class ExplicitReader {
         continue;
       }
       if (!std::holds_alternative<Wanted>(fabric_.elements[*id].kind)) {
-        errors_.add(item, "'" + item.text + "' is no " + std::string(noun) + "; expected one in " + std::string(key));
+        errors_.add(item, format_text("'{}' is no {}; expected one in {}", item.text, noun, key));
       }
       if (!owned_.insert(*id).second) {
-        errors_.add(item, "'" + item.text + "' belongs to a node already; expected one owner");
+        errors_.add(item, format_text("'{}' belongs to a node already; expected one owner", item.text));
       }
       ids.push_back({*id});
     }
@@ -108,7 +109,7 @@ class ExplicitReader {
     PortNumber port = 0;
     const auto [stop, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
     if (code != std::errc{} || stop != digits.data() + digits.size()) {
-      errors_.add(place, std::string(key) + ": found '" + text + "'; expected ELEMENT or ELEMENT:PORT with a port of 0..65535");
+      errors_.add(place, format_text("{}: found '{}'; expected ELEMENT or ELEMENT:PORT with a port of 0..65535", key, text));
       return std::nullopt;
     }
     const auto element = element_names_.resolve(text.substr(0, colon), place, errors_);
@@ -119,11 +120,11 @@ class ExplicitReader {
     const std::string side = output ? "output" : "input";
     const PortRef reference{{*element}, port};
     if (port >= ports) {
-      errors_.add(place, std::string(key) + ": found " + side + " " + std::to_string(port) + " of '" + text.substr(0, colon) +
-                             "'; expected one of its " + std::to_string(ports) + " " + side + "s, counted from 0");
+      errors_.add(place, format_text("{}: found {} {} of '{}'; expected one of its {} {}s, counted from 0", key, side, port,
+                                     text.substr(0, colon), ports, side));
     } else if (!(output ? used_outputs_ : used_inputs_).insert(reference).second) {
-      errors_.add(place, std::string(key) + ": another fibre is at " + side + " " + std::to_string(port) + " of '" +
-                             text.substr(0, colon) + "' already; expected one fibre a port");
+      errors_.add(place, format_text("{}: another fibre is at {} {} of '{}' already; expected one fibre a port", key, side,
+                                     port, text.substr(0, colon)));
     }
     return reference;
   }
@@ -177,7 +178,7 @@ class ExplicitReader {
     device.bus_address = static_cast<std::uint16_t>(map.integer("bus_address", {0, 65'535}, 1));
     device.elements = read_driven(map, device);
     if (device.bus.value < fabric_.buses.size() && fabric_.buses[device.bus.value].agent != device.agent) {
-      map.error("bus", "bus: '" + bus + "' belongs to another agent; expected a bus of the device's own agent");
+      map.error("bus", format_text("bus: '{}' belongs to another agent; expected a bus of the device's own agent", bus));
     }
     map.finish();
     device_names_.add(device.name, map.place_of("name"), errors_);
@@ -194,11 +195,11 @@ class ExplicitReader {
         continue;
       }
       if (!device.model.empty() && !drives(device.role, fabric_.elements[*id].kind)) {
-        errors_.add(item, "'" + item.text + "' is of kind " + std::string(element_word(fabric_.elements[*id].kind)) +
-                              "; a device of kind " + device.model + " cannot drive it");
+        errors_.add(item, format_text("'{}' is of kind {}; a device of kind {} cannot drive it", item.text,
+                                      element_word(fabric_.elements[*id].kind), device.model));
       }
       if (!driven_.insert(*id).second) {
-        errors_.add(item, "'" + item.text + "' has a driver already; expected one device an element");
+        errors_.add(item, format_text("'{}' has a driver already; expected one device an element", item.text));
       }
       ids.push_back({*id});
     }

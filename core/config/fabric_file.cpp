@@ -11,6 +11,7 @@
 #include "core/config/fabric_template.hpp"
 #include "core/config/template_keys.hpp"
 #include "core/config/yaml/yaml_reader.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -25,10 +26,10 @@ std::int32_t steps_of(YamlMap& map, std::string_view key, std::int64_t value_mhz
   const std::int64_t offset = value_mhz - anchor.mhz;
   if (offset % step.mhz != 0) {
     const std::int64_t below = anchor.mhz + (offset / step.mhz - (offset < 0 ? 1 : 0)) * step.mhz;
-    map.error(key, std::string(key) + ": found " + print_quantity(value_mhz, table) + "; expected a multiple of " +
-                       print_quantity(step.mhz, kFrequencyOffsetUnits) + (anchor.mhz == 0 ? "" : " from 193.1 THz") +
-                       " (ITU-T G.694.1), such as " + print_quantity(below, table) + " or " +
-                       print_quantity(below + step.mhz, table));
+    map.error(key, format_text("{}: found {}; expected a multiple of {}{} (ITU-T G.694.1), such as {} or {}", key,
+                               print_quantity(value_mhz, table), print_quantity(step.mhz, kFrequencyOffsetUnits),
+                               anchor.mhz == 0 ? "" : " from 193.1 THz", print_quantity(below, table),
+                               print_quantity(below + step.mhz, table)));
   }
   return static_cast<std::int32_t>(offset / step.mhz);
 }
@@ -70,24 +71,24 @@ ChannelPlan read_channels(YamlMap& map, const ChannelPlan& standard, std::string
   plan.first.m = steps_of(map, width, slot_width.mhz, kSlotWidthStep, kFrequencyOffsetUnits, {});
   plan.step_n = steps_of(map, spacing, step.mhz, kGridStep, kFrequencyOffsetUnits, {});
   if (slot_width > step && plan.count > 1) {
-    map.error(width, std::string(width) + ": " + print_quantity(slot_width.mhz, kFrequencyOffsetUnits) +
-                         " is wider than the spacing of " + print_quantity(step.mhz, kFrequencyOffsetUnits) +
-                         "; expected channels that do not overlap");
+    map.error(width, format_text("{}: {} is wider than the spacing of {}; expected channels that do not overlap", width,
+                                 print_quantity(slot_width.mhz, kFrequencyOffsetUnits),
+                                 print_quantity(step.mhz, kFrequencyOffsetUnits)));
   }
   const Frequency bottom = lower_edge_of(plan.slot(0));
   const Frequency top = upper_edge_of(plan.slot(plan.count - 1));
   if (bottom < kCBand.min || top > kCBand.max) {
-    map.error(count, "the channels reach from " + to_string(bottom) + " to " + to_string(top) +
-                         "; expected within the C band, " + to_string(kCBand.min) + " to " + to_string(kCBand.max));
+    map.error(count, format_text("the channels reach from {} to {}; expected within the C band, {} to {}", to_string(bottom),
+                                 to_string(top), to_string(kCBand.min), to_string(kCBand.max)));
   }
   return plan;
 }
 
 void check_signal_width(YamlMap& map, FrequencyOffset signal_width, const ChannelPlan& plan) {
   if (signal_width > width_of(plan.first)) {
-    map.error("signal_width", "signal_width: " + print_quantity(signal_width.mhz, kFrequencyOffsetUnits) +
-                                  " is wider than a channel; expected at most " +
-                                  print_quantity(width_of(plan.first).mhz, kFrequencyOffsetUnits));
+    map.error("signal_width", format_text("signal_width: {} is wider than a channel; expected at most {}",
+                                          print_quantity(signal_width.mhz, kFrequencyOffsetUnits),
+                                          print_quantity(width_of(plan.first).mhz, kFrequencyOffsetUnits)));
   }
 }
 
@@ -99,8 +100,8 @@ Result<void> check_endpoint(std::string_view endpoint) {
     if (endpoint.starts_with(scheme)) {
       return is_host_and_port(endpoint.substr(scheme.size()))
                  ? Result<void>{}
-                 : fail(ErrorCode::invalid_config, "found '" + std::string(endpoint) + "'; expected " + std::string(scheme) +
-                                                       "HOST:PORT with a port of 1..65535");
+                 : fail(ErrorCode::invalid_config,
+                        format_text("found '{}'; expected {}HOST:PORT with a port of 1..65535", endpoint, scheme));
     }
   }
   for (const std::string_view scheme : {"modbus-rtu:///dev/", "serial:///dev/"}) {
@@ -108,10 +109,9 @@ Result<void> check_endpoint(std::string_view endpoint) {
       return {};
     }
   }
-  return fail(ErrorCode::invalid_config,
-              "found '" + std::string(endpoint) +
-                  "'; expected sim, modbus-tcp://HOST:PORT, tcp://HOST:PORT, modbus-rtu:///dev/DEVICE?baud=9600 or " +
-                  "serial:///dev/DEVICE?baud=9600");
+  return fail(ErrorCode::invalid_config, format_text("found '{}'; expected sim, modbus-tcp://HOST:PORT, tcp://HOST:PORT, "
+                                                     "modbus-rtu:///dev/DEVICE?baud=9600 or serial:///dev/DEVICE?baud=9600",
+                                                     endpoint));
 }
 
 Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const FabricKinds& kinds) {

@@ -7,6 +7,7 @@
 
 #include "core/config/contact_endpoint.hpp"
 #include "core/fabric/hazard.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -36,7 +37,8 @@ void read_interlock(const YamlNode& item, const NameIndex& nodes, NameIndex& nam
   const auto from = nodes.resolve(first, map.place_of("first_node"), errors);
   const auto to = is_one ? from : nodes.resolve(last, map.place_of("last_node"), errors);
   if (from && to && *from > *to) {
-    map.error("last_node", "last_node: '" + last + "' comes before first_node '" + first + "'; expected it or one behind it");
+    map.error("last_node",
+              format_text("last_node: '{}' comes before first_node '{}'; expected it or one behind it", last, first));
   }
   contact.first = NodeId{from.value_or(0)};
   contact.last = NodeId{to.value_or(0)};
@@ -61,9 +63,9 @@ SafetyKeys read_safety_keys(YamlMap& file) {
   }
   keys.power_limit = read_power_limit(file);
   if (keys.level && keys.power_limit && *keys.power_limit > kHazardLevels[*keys.level].limit) {
-    file.error("power_limit", "power_limit: " + to_string(*keys.power_limit) + " is beyond hazard level " +
-                                  std::string(kHazardLevels[*keys.level].word) + "; expected at most " +
-                                  to_string(kHazardLevels[*keys.level].limit));
+    file.error("power_limit",
+               format_text("power_limit: {} is beyond hazard level {}; expected at most {}", to_string(*keys.power_limit),
+                           kHazardLevels[*keys.level].word, to_string(kHazardLevels[*keys.level].limit)));
   }
   keys.interlocks = file.list("interlocks", kInterlocks);
   return keys;
@@ -76,9 +78,9 @@ void apply_safety(const SafetyKeys& keys, Fabric& fabric, ErrorList& errors) {
   }
   fabric.power_limit = keys.power_limit ? keys.power_limit : fabric.power_limit;
   if (!fabric.power_limit) {
-    fabric.assumptions.push_back("hazard level " + std::string(kUsualHazardLevel.word) + " of IEC 60825-2, at most " +
-                                 to_string(kUsualHazardLevel.limit) +
-                                 " in any one fibre, as the fabric file gives no hazard_level");
+    fabric.assumptions.push_back(
+        format_text("hazard level {} of IEC 60825-2, at most {} in any one fibre, as the fabric file gives no hazard_level",
+                    kUsualHazardLevel.word, to_string(kUsualHazardLevel.limit)));
   }
   NameIndex nodes("node");
   ErrorList said_already{""};  // a name that is there twice is an error of its own place

@@ -6,6 +6,7 @@
 
 #include "core/config/fabric_explicit.hpp"
 #include "core/config/fabric_safety.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -27,7 +28,7 @@ Fabric read_template(YamlMap& file, FabricTemplates templates, ErrorList& errors
   none.kind = YamlNode::Kind::map;
   none.keys.clear();
   none.items.clear();
-  YamlMap map(parameters == nullptr ? none : *parameters, "the " + names[*chosen] + " parameters", errors);
+  YamlMap map(parameters == nullptr ? none : *parameters, format_text("the {} parameters", names[*chosen]), errors);
   Fabric fabric = templates[*chosen]->read(map, errors);
   fabric.name = name.empty() ? fabric.name : name;
   fabric.return_path = return_path;

@@ -1,6 +1,8 @@
 // The rules of belief: open at once, closed after a while, lost is open.
 #include "core/fabric/contact.hpp"
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 std::optional<ContactChange> ContactJudge::read(Instant at, bool closed) {
@@ -36,9 +38,10 @@ std::optional<ContactChange> ContactJudge::become_lost(Instant now) {
   }
   closed_since_.reset();
   state_ = ContactState::open;
-  return ContactChange{true, "it could not be read for " + std::to_string((now - read_at_) / std::chrono::milliseconds{1}) +
-                                 " ms (limit " + std::to_string(timings_.lost / std::chrono::milliseconds{1}) +
-                                 " ms), which counts as open: " + (error_.empty() ? "it does not answer" : error_)};
+  return ContactChange{
+      true, format_text("it could not be read for {} ms (limit {} ms), which counts as open: {}",
+                        (now - read_at_) / std::chrono::milliseconds{1}, timings_.lost / std::chrono::milliseconds{1},
+                        error_.empty() ? "it does not answer" : error_)};
 }
 
 }  // namespace loom

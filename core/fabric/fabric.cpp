@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -13,8 +14,7 @@ template <class Rows>
 void check_dense(const Rows& rows, const char* noun, std::vector<std::string>& faults) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].id.value != i) {
-      faults.push_back(std::string(noun) + " at place " + std::to_string(i) + ": has the id " +
-                       std::to_string(rows[i].id.value) + "; ids must be dense from 0");
+      faults.push_back(format_text("{} at place {}: has the id {}; ids must be dense from 0", noun, i, rows[i].id.value));
     }
   }
 }
@@ -44,8 +44,8 @@ PortRange ports_of(const ElementKind& kind) {
 
 std::string range_text(PortNumber least, PortNumber most) {
   return least == most    ? std::to_string(least)
-         : most == 0xffff ? std::to_string(least) + " or more"
-                          : std::to_string(least) + ".." + std::to_string(most);
+         : most == 0xffff ? format_text("{} or more", least)
+                          : format_text("{}..{}", least, most);
 }
 
 void check_panel(const Element& element, const PatchPanel& panel, std::vector<std::string>& faults) {
@@ -53,7 +53,7 @@ void check_panel(const Element& element, const PatchPanel& panel, std::vector<st
   std::sort(outputs.begin(), outputs.end());
   if (outputs.size() != element.inputs || std::adjacent_find(outputs.begin(), outputs.end()) != outputs.end() ||
       (!outputs.empty() && outputs.back() >= element.outputs)) {
-    faults.push_back("patch panel " + element.name + ": each input must lead to an output of its own");
+    faults.push_back(format_text("patch panel {}: each input must lead to an output of its own", element.name));
   }
 }
 
@@ -80,8 +80,7 @@ std::string unlawful_value(const ElementKind& kind) {
     return "fwhm, tuning efficiency, heater resistance and voltage must be above 0";
   }
   return ring->free_spectral_range.mhz != 0 && ring->free_spectral_range <= ring->fwhm
-             ? "free spectral range " + std::to_string(ring->free_spectral_range.mhz) + " MHz is not above fwhm " +
-                   std::to_string(ring->fwhm.mhz) + " MHz"
+             ? format_text("free spectral range {} MHz is not above fwhm {} MHz", ring->free_spectral_range.mhz, ring->fwhm.mhz)
              : std::string{};
 }
 
@@ -93,13 +92,12 @@ void check_elements(const Fabric& fabric, std::vector<std::string>& faults) {
     const PortRange ports = ports_of(element.kind);
     if (element.inputs < ports.inputs_min || element.inputs > ports.inputs_max || element.outputs < ports.outputs_min ||
         element.outputs > ports.outputs_max) {
-      faults.push_back(element.name + ": has " + std::to_string(element.inputs) + " inputs and " +
-                       std::to_string(element.outputs) + " outputs; its kind has " +
-                       range_text(ports.inputs_min, ports.inputs_max) + " and " +
-                       range_text(ports.outputs_min, ports.outputs_max));
+      faults.push_back(format_text("{}: has {} inputs and {} outputs; its kind has {} and {}", element.name, element.inputs,
+                                   element.outputs, range_text(ports.inputs_min, ports.inputs_max),
+                                   range_text(ports.outputs_min, ports.outputs_max)));
     }
     if (const std::string unlawful = unlawful_value(element.kind); !unlawful.empty()) {
-      faults.push_back(element.name + ": " + unlawful);
+      faults.push_back(format_text("{}: {}", element.name, unlawful));
     }
     if (element.insertion_loss < Db{0}) {
       faults.push_back(element.name + ": insertion loss is below 0; what gains is an amplifier");
@@ -115,8 +113,10 @@ void check_packet_fibre(const Fabric& fabric, const Fibre& fibre, std::vector<st
   const bool lawful_in = std::holds_alternative<Transmitter>(from.kind) || std::holds_alternative<PacketSwitch>(from.kind);
   if ((std::holds_alternative<PacketSwitch>(from.kind) && !lawful_out) ||
       (std::holds_alternative<PacketSwitch>(to.kind) && !lawful_in)) {
-    faults.push_back("fibre " + std::to_string(fibre.id.value) + ": joins " + from.name + " and " + to.name +
-                     "; a port of a packet switch goes straight to a transmitter, a receiver or another packet switch");
+    faults.push_back(
+        format_text("fibre {}: joins {} and {}; a port of a packet switch goes straight to a transmitter, a receiver or "
+                    "another packet switch",
+                    fibre.id.value, from.name, to.name));
   }
 }
 
@@ -128,7 +128,7 @@ void check_ports(const Fabric& fabric, std::vector<std::string>& faults) {
     used_in[i].resize(fabric.elements[i].inputs);
   }
   for (const Fibre& fibre : fabric.fibres) {
-    const std::string name = "fibre " + std::to_string(fibre.id.value);
+    const std::string name = format_text("fibre {}", fibre.id.value);
     if (fibre.from.element.value >= fabric.elements.size() || fibre.to.element.value >= fabric.elements.size()) {
       faults.push_back(name + ": ends at an element that does not exist");
       continue;
@@ -136,13 +136,13 @@ void check_ports(const Fabric& fabric, std::vector<std::string>& faults) {
     const Element& from = fabric.element(fibre.from.element);
     const Element& to = fabric.element(fibre.to.element);
     if (fibre.from.port >= from.outputs || fibre.to.port >= to.inputs) {
-      faults.push_back(name + ": " + from.name + " has outputs 0.." + std::to_string(from.outputs) + " (exclusive) and " +
-                       to.name + " inputs 0.." + std::to_string(to.inputs) + " (exclusive)");
+      faults.push_back(format_text("{}: {} has outputs 0..{} (exclusive) and {} inputs 0..{} (exclusive)", name, from.name,
+                                   from.outputs, to.name, to.inputs));
       continue;
     }
     if (used_out[fibre.from.element.value][fibre.from.port] || used_in[fibre.to.element.value][fibre.to.port]) {
-      faults.push_back(name + ": two fibres at one port (" + from.name + " output " + std::to_string(fibre.from.port) + " or " +
-                       to.name + " input " + std::to_string(fibre.to.port) + ")");
+      faults.push_back(format_text("{}: two fibres at one port ({} output {} or {} input {})", name, from.name, fibre.from.port,
+                                   to.name, fibre.to.port));
     }
     check_packet_fibre(fabric, fibre, faults);
     used_out[fibre.from.element.value][fibre.from.port] = true;
@@ -155,15 +155,15 @@ void check_owned(const Fabric& fabric, const Node& node, const std::vector<Eleme
                  std::vector<std::string>& faults) {
   for (const ElementId id : ids) {
     if (id.value >= fabric.elements.size()) {
-      faults.push_back("node " + node.name + ": element " + std::to_string(id.value) + " does not exist");
+      faults.push_back(format_text("node {}: element {} does not exist", node.name, id.value));
       continue;
     }
     if (!std::holds_alternative<Kind>(fabric.element(id).kind)) {
-      faults.push_back("node " + node.name + ": " + fabric.element(id).name +
-                       " is listed among transmitters or receivers and is none");
+      faults.push_back(
+          format_text("node {}: {} is listed among transmitters or receivers and is none", node.name, fabric.element(id).name));
     }
     if (owned[id.value]) {
-      faults.push_back("node " + node.name + ": " + fabric.element(id).name + " has two owners");
+      faults.push_back(format_text("node {}: {} has two owners", node.name, fabric.element(id).name));
     }
     owned[id.value] = true;
   }
@@ -181,28 +181,29 @@ void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
   std::vector<bool> driven(fabric.elements.size());
   for (const Device& device : fabric.devices) {
     if (device.agent.value >= fabric.nodes.size()) {
-      faults.push_back("device " + device.name + ": agent " + std::to_string(device.agent.value) + " is not a node");
+      faults.push_back(format_text("device {}: agent {} is not a node", device.name, device.agent.value));
     }
     if (device.bus.value >= fabric.buses.size()) {
-      faults.push_back("device " + device.name + ": bus " + std::to_string(device.bus.value) + " does not exist");
+      faults.push_back(format_text("device {}: bus {} does not exist", device.name, device.bus.value));
     } else if (fabric.buses[device.bus.value].agent != device.agent) {
-      faults.push_back("device " + device.name + ": its bus belongs to another agent");
+      faults.push_back(format_text("device {}: its bus belongs to another agent", device.name));
     }
     const std::size_t most = device.role == DeviceRole::filter ? limits::kRingsPerBank : 1;
     if (device.elements.empty() || device.elements.size() > most) {
-      faults.push_back("device " + device.name + ": drives " + std::to_string(device.elements.size()) +
-                       " elements; a device of its kind drives 1.." + std::to_string(most));
+      faults.push_back(format_text("device {}: drives {} elements; a device of its kind drives 1..{}", device.name,
+                                   device.elements.size(), most));
     }
     for (const ElementId element : device.elements) {
       if (element.value >= fabric.elements.size()) {
-        faults.push_back("device " + device.name + ": element " + std::to_string(element.value) + " does not exist");
+        faults.push_back(format_text("device {}: element {} does not exist", device.name, element.value));
         continue;
       }
       if (!drives(device.role, fabric.element(element).kind)) {
-        faults.push_back("device " + device.name + ": is of a kind that cannot drive " + fabric.element(element).name);
+        faults.push_back(
+            format_text("device {}: is of a kind that cannot drive {}", device.name, fabric.element(element).name));
       }
       if (driven[element.value]) {
-        faults.push_back("device " + device.name + ": " + fabric.element(element).name + " has two drivers");
+        faults.push_back(format_text("device {}: {} has two drivers", device.name, fabric.element(element).name));
       }
       driven[element.value] = true;
     }
@@ -241,7 +242,7 @@ std::vector<std::string> check_fabric(const Fabric& fabric) {
   check_nodes(fabric, faults);
   for (const Bus& bus : fabric.buses) {
     if (bus.agent.value >= fabric.nodes.size()) {
-      faults.push_back("bus " + bus.name + ": agent " + std::to_string(bus.agent.value) + " is not a node");
+      faults.push_back(format_text("bus {}: agent {} is not a node", bus.name, bus.agent.value));
     }
   }
   check_ports(fabric, faults);

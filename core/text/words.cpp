@@ -10,6 +10,7 @@
 #include "core/messages/report.hpp"
 #include "core/observation.hpp"
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -109,7 +110,7 @@ std::string_view to_string(CircuitChangeKind kind) {
 
 std::string next_command_for(const Alarm& alarm) {
   if (alarm.device) {
-    return "loom device show " + std::to_string(alarm.device->value);
+    return format_text("loom device show {}", alarm.device->value);
   }
   switch (alarm.code) {
     case AlarmCode::lasers_off:
@@ -124,7 +125,7 @@ std::string next_command_for(const Alarm& alarm) {
     case AlarmCode::demand_unsteady:
       return "loom job list";
     default:
-      return alarm.node ? "loom node show " + std::to_string(alarm.node->value) : "loom status";
+      return alarm.node ? format_text("loom node show {}", alarm.node->value) : "loom status";
   }
 }
 

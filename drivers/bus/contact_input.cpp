@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "drivers/bus/gpio_contact.hpp"
 #include "drivers/bus/modbus_bus.hpp"
 
@@ -21,19 +22,19 @@ class ModbusContact final : public ContactInput {
     if (reply.status == BusStatus::ok) {
       return reply.words.front() != 0;
     }
-    const std::string where = place_.bus + " unit " + std::to_string(place_.unit) + " input " + std::to_string(place_.input);
+    const std::string where = format_text("{} unit {} input {}", place_.bus, place_.unit, place_.input);
     switch (reply.status) {
       case BusStatus::timeout:
         return fail(ErrorCode::timed_out,
-                    where + " did not answer within " + std::to_string(limit / std::chrono::milliseconds{1}) + " ms");
+                    format_text("{} did not answer within {} ms", where, limit / std::chrono::milliseconds{1}));
       case BusStatus::exception:
-        return fail(ErrorCode::device_error, where + " answered Modbus exception " + std::to_string(int{reply.exception}));
+        return fail(ErrorCode::device_error, format_text("{} answered Modbus exception {}", where, int{reply.exception}));
       case BusStatus::nack:
         return fail(ErrorCode::device_error, where + " is busy");
       case BusStatus::malformed:
-        return fail(ErrorCode::malformed, where + " answered something that is no answer: " + reply.cause);
+        return fail(ErrorCode::malformed, format_text("{} answered something that is no answer: {}", where, reply.cause));
       default:
-        return fail(ErrorCode::unreachable, where + " is gone: " + reply.cause);
+        return fail(ErrorCode::unreachable, format_text("{} is gone: {}", where, reply.cause));
     }
   }
   bool wait(Duration) override { return false; }
@@ -56,7 +57,8 @@ class FileContact final : public ContactInput {
     std::string more;
     file >> word >> more;
     if (!more.empty() || (word != "0" && word != "1" && word != "open" && word != "closed")) {
-      return fail(ErrorCode::malformed, path_ + " says '" + word.substr(0, kWordShown) + "'; expected closed, open, 1 or 0");
+      return fail(ErrorCode::malformed,
+                  format_text("{} says '{}'; expected closed, open, 1 or 0", path_, word.substr(0, kWordShown)));
     }
     return word == "1" || word == "closed";
   }

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -13,7 +15,7 @@ namespace {
 constexpr std::array kBauds{1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600};
 
 std::unexpected<Error> wrong(std::string_view text, const std::string& why) {
-  return fail(ErrorCode::invalid_config, "endpoint '" + std::string{text} + "': " + why);
+  return fail(ErrorCode::invalid_config, format_text("endpoint '{}': {}", text, why));
 }
 
 std::optional<int> number_of(std::string_view text) {
@@ -33,7 +35,7 @@ Result<TcpEndpoint> parse_tcp(std::string_view text, std::string_view place) {
   }
   const std::optional<int> port = number_of(place.substr(colon + 1));
   if (!port || *port < 1 || *port > 65'535) {
-    return wrong(text, "port '" + std::string{place.substr(colon + 1)} + "' is not in 1..65535");
+    return wrong(text, format_text("port '{}' is not in 1..65535", place.substr(colon + 1)));
   }
   return TcpEndpoint{std::string{host}, static_cast<std::uint16_t>(*port)};
 }
@@ -45,21 +47,21 @@ Result<void> set_option(std::string_view text, SerialEndpoint& endpoint, std::st
   if (key == "baud") {
     const std::optional<int> baud = number_of(value);
     if (!baud || std::find(kBauds.begin(), kBauds.end(), *baud) == kBauds.end()) {
-      return wrong(text, "baud '" + std::string{value} + "' is not one of 1200, 2400, 4800, 9600 ... 921600");
+      return wrong(text, format_text("baud '{}' is not one of 1200, 2400, 4800, 9600 ... 921600", value));
     }
     endpoint.baud = *baud;
   } else if (key == "parity") {
     if (value != "N" && value != "E" && value != "O") {
-      return wrong(text, "parity '" + std::string{value} + "' is not N, E or O");
+      return wrong(text, format_text("parity '{}' is not N, E or O", value));
     }
     endpoint.parity = value.front();
   } else if (key == "stop") {
     if (value != "1" && value != "2") {
-      return wrong(text, "stop '" + std::string{value} + "' is not 1 or 2");
+      return wrong(text, format_text("stop '{}' is not 1 or 2", value));
     }
     endpoint.stop_bits = value.front() - '0';
   } else {
-    return wrong(text, "unknown option '" + std::string{key} + "'; there are baud, parity and stop");
+    return wrong(text, format_text("unknown option '{}'; there are baud, parity and stop", key));
   }
   return {};
 }
@@ -106,8 +108,9 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   if (scheme == "serial") {
     return endpoint_of(Endpoint::Protocol::serial, parse_serial(text, place));
   }
-  return wrong(text, "unknown protocol '" + std::string{scheme} +
-                         "'; there are modbus-tcp://, modbus-rtu://, tcp:// and serial:// (and sim)");
+  return wrong(
+      text,
+      format_text("unknown protocol '{}'; there are modbus-tcp://, modbus-rtu://, tcp:// and serial:// (and sim)", scheme));
 }
 
 }  // namespace loom

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <string>
 
+#include "core/text/format_text.hpp"
 #include "drivers/bus/gpio_contact.hpp"
 #include "drivers/bus/stream.hpp"
 
@@ -34,7 +35,7 @@ class LibgpiodPort final : public GpioPort {
   ~LibgpiodPort() override { close(); }
 
   Result<void> open(const GpioLine& line) override {
-    place_ = line.chip + " line " + std::to_string(line.line);
+    place_ = format_text("{} line {}", line.chip, line.line);
     chip_ = gpiod_chip_open(line.chip.c_str());
     line_ = chip_ == nullptr ? nullptr : gpiod_chip_get_line(chip_, line.line);
     if (line_ == nullptr || gpiod_line_request_both_edges_events_flags(line_, "lightloom-interlock", flags_of(line)) != 0) {
@@ -67,7 +68,9 @@ class LibgpiodPort final : public GpioPort {
   }
 
  private:
-  std::unexpected<Error> failure() const { return fail(ErrorCode::unreachable, place_ + ": " + describe_errno(errno)); }
+  std::unexpected<Error> failure() const {
+    return fail(ErrorCode::unreachable, format_text("{}: {}", place_, describe_errno(errno)));
+  }
 
   std::string place_;
   gpiod_chip* chip_ = nullptr;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "drivers/bus/stream.hpp"
 
 namespace loom {
@@ -43,7 +44,7 @@ BusReply refused(std::uint8_t code) { return {BusStatus::exception, code, {}, {}
 
 std::string place_of(const Endpoint& endpoint) {
   if (const auto* tcp = std::get_if<TcpEndpoint>(&endpoint.place)) {
-    return tcp->host + " port " + std::to_string(tcp->port);
+    return format_text("{} port {}", tcp->host, tcp->port);
   }
   return std::get<SerialEndpoint>(endpoint.place).device;
 }
@@ -171,7 +172,8 @@ BusReply ModbusBus::failure(int error) {
     close();
   }
   const BusStatus status = garbled ? BusStatus::malformed : error == ETIMEDOUT ? BusStatus::timeout : BusStatus::lost;
-  const std::string cause = status == BusStatus::timeout ? std::string{} : place_of(endpoint_) + ": " + name_of(error);
+  const std::string cause =
+      status == BusStatus::timeout ? std::string{} : format_text("{}: {}", place_of(endpoint_), name_of(error));
   return {status, 0, {}, {}, cause};
 }
 

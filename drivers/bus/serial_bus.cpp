@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "drivers/bus/stream.hpp"
 
 namespace loom {
@@ -41,7 +42,7 @@ BusReply SerialBus::failure(BusReply reply, Duration deadline) {
   } else {
     late_reply_until_ = steady_now() + deadline;
   }
-  reply.cause = reply.cause.empty() ? reply.cause : endpoint_.device + ": " + reply.cause;
+  reply.cause = reply.cause.empty() ? reply.cause : format_text("{}: {}", endpoint_.device, reply.cause);
   return reply;
 }
 

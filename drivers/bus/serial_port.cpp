@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "drivers/bus/stream.hpp"
 
 namespace loom {
@@ -68,7 +69,7 @@ Result<SerialPort> SerialPort::open(const SerialEndpoint& endpoint) {
   const int descriptor = ::open(endpoint.device.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   SerialPort port(descriptor);
   if (descriptor < 0 || !set_up(descriptor, endpoint) || ioctl(descriptor, TIOCEXCL) != 0) {
-    return fail(ErrorCode::unreachable, endpoint.device + ": " + describe_errno(errno));
+    return fail(ErrorCode::unreachable, format_text("{}: {}", endpoint.device, describe_errno(errno)));
   }
   return port;
 }

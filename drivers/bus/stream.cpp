@@ -12,6 +12,8 @@
 #include <cstring>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -34,9 +36,7 @@ std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& byt
 
 }  // namespace
 
-std::string describe_errno(int number) {
-  return std::string(std::strerror(number)) + " (errno " + std::to_string(number) + ")";
-}
+std::string describe_errno(int number) { return format_text("{} (errno {})", std::strerror(number), number); }
 
 Instant steady_now() { return Instant{Duration{std::chrono::steady_clock::now().time_since_epoch()}}; }
 
@@ -106,7 +106,7 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
   }
   while (whole_reply(frame, reply.bytes) == 0) {
     if (reply.bytes.size() >= kReplyBytesMax) {
-      return {BusStatus::malformed, 0, {}, {}, "more than " + std::to_string(kReplyBytesMax) + " bytes without an end"};
+      return {BusStatus::malformed, 0, {}, {}, format_text("more than {} bytes without an end", kReplyBytesMax)};
     }
     const Result<std::vector<std::uint8_t>> part = read_some(descriptor, kPart, until);
     if (!part) {
@@ -120,7 +120,7 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
   const std::size_t whole = whole_reply(frame, reply.bytes);
   return whole == reply.bytes.size()
              ? reply
-             : BusReply{BusStatus::malformed, 0, {}, {}, std::to_string(reply.bytes.size() - whole) + " bytes after its end"};
+             : BusReply{BusStatus::malformed, 0, {}, {}, format_text("{} bytes after its end", reply.bytes.size() - whole)};
 }
 
 }  // namespace loom

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "drivers/bus/stream.hpp"
 
 namespace loom {
@@ -75,13 +76,13 @@ BusReply TcpBus::execute(const Transaction& transaction) {
   }
   BusReply reply = exchange_frame(socket_, *frame, until);
   if (reply.status != BusStatus::ok) {
-    reply.cause = reply.cause.empty() ? reply.cause : where() + ": " + reply.cause;
+    reply.cause = reply.cause.empty() ? reply.cause : format_text("{}: {}", where(), reply.cause);
     close();
   }
   return reply;
 }
 
-std::string TcpBus::where() const { return endpoint_.host + " port " + std::to_string(endpoint_.port); }
+std::string TcpBus::where() const { return format_text("{} port {}", endpoint_.host, endpoint_.port); }
 
 BusReply TcpBus::connect(Instant until) {
   BusReply reply{BusStatus::lost, 0, {}, {}, {}};
@@ -103,7 +104,7 @@ BusReply TcpBus::connect(Instant until) {
     why = reply.status == BusStatus::timeout ? std::string{} : describe_errno(errno);
     close();
   }
-  reply.cause = why.empty() ? why : where() + ": " + why;
+  reply.cause = why.empty() ? why : format_text("{}: {}", where(), why);
   return reply;
 }
 

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
 constexpr unsigned kRounds = 3;  ///< of writing that read-back did not confirm, a fire
 
-std::string volts(std::int32_t millivolts) { return std::to_string(millivolts) + " mV"; }
+std::string volts(std::int32_t millivolts) { return format_text("{} mV", millivolts); }
 
 constexpr ProcedureRow<HeaterState> kTable[] = {
     // state                      exchange         then                 uncertain
@@ -28,15 +30,16 @@ Result<std::int32_t> heater_millivolts(const RingFilter& ring, Frequency resonan
     shift = ((shift % ring.free_spectral_range.mhz) + ring.free_spectral_range.mhz) % ring.free_spectral_range.mhz;
   }
   if (shift < 0) {
-    return fail(ErrorCode::out_of_range, "resonance " + to_string(resonance) + " lies above the cold resonance " +
-                                             to_string(ring.cold_resonance) + "; a heater only moves it down");
+    return fail(ErrorCode::out_of_range,
+                format_text("resonance {} lies above the cold resonance {}; a heater only moves it down", to_string(resonance),
+                            to_string(ring.cold_resonance)));
   }
   const double watt = static_cast<double>(shift) / ring.mhz_per_milliwatt * 1e-3;
   const double millivolts = std::sqrt(watt * ring.heater_ohm) * 1e3;
   if (!(millivolts <= ring.heater_volt_max * 1e3)) {
-    return fail(ErrorCode::out_of_range,
-                "resonance " + to_string(resonance) + " needs " + volts(static_cast<std::int32_t>(std::min(millivolts, 1e9))) +
-                    " of heating, limit " + volts(static_cast<std::int32_t>(ring.heater_volt_max * 1e3)));
+    return fail(ErrorCode::out_of_range, format_text("resonance {} needs {} of heating, limit {}", to_string(resonance),
+                                                     volts(static_cast<std::int32_t>(std::min(millivolts, 1e9))),
+                                                     volts(static_cast<std::int32_t>(ring.heater_volt_max * 1e3))));
   }
   return static_cast<std::int32_t>(std::lround(millivolts));
 }
@@ -52,9 +55,9 @@ Result<void> HeaterBankDriver::check(const Setpoint& setpoint) const {
   }
   std::int32_t previous = -1;
   for (const RingResonance& ring : heater->rings) {
-    const std::string where = profile_.name + " channel " + std::to_string(ring.channel) + ": ";
+    const std::string where = format_text("{} channel {}: ", profile_.name, ring.channel);
     if (ring.channel >= profile_.rings.size()) {
-      return fail(ErrorCode::not_found, where + "the bank has channels 0 to " + std::to_string(profile_.rings.size() - 1));
+      return fail(ErrorCode::not_found, format_text("{}the bank has channels 0 to {}", where, profile_.rings.size() - 1));
     }
     if (ring.channel <= previous) {
       return fail(ErrorCode::invalid_argument, where + "channels must ascend and come once");
@@ -122,16 +125,16 @@ std::optional<HeaterVoltage> HeaterBankDriver::lost() const {
 void HeaterBankDriver::conclude() {
   const auto gone = operation_.is_audit() ? std::nullopt : lost();
   if (gone) {
-    give_up("channel " + std::to_string(gone->channel) + " reads " + volts(read_[gone->channel].millivolts) + ", held " +
-            volts(gone->millivolts) + " before (did its power go?); nothing was written: light may pass it still");
+    give_up(format_text("channel {} reads {}, held {} before (did its power go?); nothing was written: light may pass it still",
+                        gone->channel, volts(read_[gone->channel].millivolts), volts(gone->millivolts)));
   } else if (operation_.is_audit() || read_ == target_) {
     warm_ = warm_ || !operation_.is_audit();
     last_verified_.see(read_);
     operation_.finish(read_ == target_);
   } else {
     const auto [read, wanted] = std::mismatch(read_.begin(), read_.end(), target_.begin());
-    give_up("channel " + std::to_string(read->channel) + " reads " + volts(read->millivolts) + " after " +
-            volts(wanted->millivolts) + " was written " + std::to_string(kRounds) + " times");
+    give_up(format_text("channel {} reads {} after {} was written {} times", read->channel, volts(read->millivolts),
+                        volts(wanted->millivolts), kRounds));
   }
 }
 
@@ -159,7 +162,7 @@ decltype(Transaction::order) HeaterBankDriver::order() const {
 
 std::string HeaterBankDriver::question() const {
   return state_ == HeaterState::write ? "write of the bank"
-                                      : "read of registers 0 to " + std::to_string(profile_.rings.size() - 1);
+                                      : format_text("read of registers 0 to {}", profile_.rings.size() - 1);
 }
 
 Answer HeaterBankDriver::absorb(Instant now, const BusReply& reply) {
@@ -182,7 +185,7 @@ Answer HeaterBankDriver::absorb(Instant now, const BusReply& reply) {
 }
 
 std::string HeaterBankDriver::misread(const BusReply& reply) const {
-  return std::to_string(reply.words.size()) + " words where " + std::to_string(profile_.rings.size()) + " were asked";
+  return format_text("{} words where {} were asked", reply.words.size(), profile_.rings.size());
 }
 
 /// Even where the answer of a write is lost the voltage may have changed.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::scpi {
 namespace {
 
@@ -78,7 +80,7 @@ std::string write_map(Size size, std::span<const CrossConnect> connects) {
 }
 
 std::string write_connects(std::string_view verb, Size size, std::span<const CrossConnect> connects) {
-  return std::string(verb) + ' ' + write_map(size, connects) + ";*opc?";
+  return format_text("{} {};*opc?", verb, write_map(size, connects));
 }
 
 std::optional<Size> read_size(std::string_view text) {

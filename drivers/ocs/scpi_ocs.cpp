@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -23,7 +25,7 @@ constexpr std::size_t kShown = 60;  ///< characters of a line in a sentence
 /// "output 7" or "nothing"
 std::string output_of(const std::vector<CrossConnect>& connects, std::uint16_t input) {
   const auto found = std::find_if(connects.begin(), connects.end(), [&](CrossConnect c) { return c.input == input; });
-  return found == connects.end() ? "nothing" : "output " + std::to_string(found->output);
+  return found == connects.end() ? "nothing" : format_text("output {}", found->output);
 }
 
 constexpr ProcedureRow<OcsState> kTable[] = {
@@ -53,17 +55,16 @@ Result<void> ScpiOcsDriver::check(const Setpoint& setpoint) const {
   std::vector<std::optional<std::uint16_t>> taken_by(profile_.size.outputs);
   for (std::size_t i = 0; i < ocs->connects.size(); ++i) {
     const auto [input, output] = ocs->connects[i];
-    const std::string where =
-        profile_.name + ": input " + std::to_string(input) + " to output " + std::to_string(output) + ": ";
+    const std::string where = format_text("{}: input {} to output {}: ", profile_.name, input, output);
     if (input >= profile_.size.inputs || output >= profile_.size.outputs) {
-      return fail(ErrorCode::out_of_range, where + "limit " + std::to_string(profile_.size.inputs) + " inputs, " +
-                                               std::to_string(profile_.size.outputs) + " outputs");
+      return fail(ErrorCode::out_of_range,
+                  format_text("{}limit {} inputs, {} outputs", where, profile_.size.inputs, profile_.size.outputs));
     }
     if (i > 0 && ocs->connects[i - 1].input >= input) {
       return fail(ErrorCode::invalid_argument, where + "inputs must ascend and come once");
     }
     if (taken_by[output]) {
-      return fail(ErrorCode::conflict, where + "the output is taken by input " + std::to_string(*taken_by[output]));
+      return fail(ErrorCode::conflict, format_text("{}the output is taken by input {}", where, *taken_by[output]));
     }
     taken_by[output] = input;
   }
@@ -121,8 +122,9 @@ OcsState ScpiOcsDriver::resolve(OcsState state, Instant) {
 
 void ScpiOcsDriver::conclude() {
   if (const auto gone = operation_.is_audit() ? std::nullopt : lost()) {
-    give_up("input " + std::to_string(gone->input) + " reads " + output_of(map_, gone->input) + ", held output " +
-            std::to_string(gone->output) + " before (did its power go?); nothing was moved: light may enter it still");
+    give_up(
+        format_text("input {} reads {}, held output {} before (did its power go?); nothing was moved: light may enter it still",
+                    gone->input, output_of(map_, gone->input), gone->output));
   } else if (rounds_ <= kAttempts) {
     operation_.finish(map_ == target_);
     last_verified_.see(map_);
@@ -226,7 +228,7 @@ Answer ScpiOcsDriver::absorb(Instant now, const BusReply& reply) {
 Answer ScpiOcsDriver::absorb_identity(std::string_view text) {
   const auto vendor = scpi::vendor_of(text);
   if (vendor && !scpi::same_word(*vendor, profile_.dialect.vendor)) {
-    give_up("is " + clipped(text, kShown) + ", wanted a switch of " + profile_.dialect.vendor);
+    give_up(format_text("is {}, wanted a switch of {}", clipped(text, kShown), profile_.dialect.vendor));
     return Answer::ended;
   }
   identified_ = vendor.has_value();
@@ -236,9 +238,8 @@ Answer ScpiOcsDriver::absorb_identity(std::string_view text) {
 Answer ScpiOcsDriver::absorb_size(std::string_view text) {
   const auto size = scpi::read_size(text);
   if (size && *size != profile_.size) {
-    give_up("has " + std::to_string(size->inputs) + " inputs and " + std::to_string(size->outputs) +
-            " outputs, the fabric says " + std::to_string(profile_.size.inputs) + " and " +
-            std::to_string(profile_.size.outputs));
+    give_up(format_text("has {} inputs and {} outputs, the fabric says {} and {}", size->inputs, size->outputs,
+                        profile_.size.inputs, profile_.size.outputs));
     return Answer::ended;
   }
   measured_ = size.has_value();
@@ -262,7 +263,7 @@ bool ScpiOcsDriver::absorb_errors(std::string_view text) {
   if (errors) {
     complaint_.clear();
     for (const scpi::QueuedError& error : *errors) {
-      complaint_ += (complaint_.empty() ? "" : ", ") + std::to_string(error.number) + " " + clipped(error.text, kShown);
+      complaint_ += format_text("{}{} {}", complaint_.empty() ? "" : ", ", error.number, clipped(error.text, kShown));
     }
   }
   return errors.has_value();
@@ -284,9 +285,8 @@ std::vector<CrossConnect> ScpiOcsDriver::lacking() const { return without(target
 std::string ScpiOcsDriver::difference() const {
   const std::vector<CrossConnect> lacks = lacking();
   const std::uint16_t input = lacks.empty() ? excess().front().input : lacks.front().input;
-  return "input " + std::to_string(input) + " reads " + output_of(map_, input) + ", wanted " + output_of(target_, input) +
-         ", set " + std::to_string(kAttempts) + " times" +
-         (complaint_.empty() ? std::string{} : "; the switch says " + complaint_);
+  return format_text("input {} reads {}, wanted {}, set {} times{}", input, output_of(map_, input), output_of(target_, input),
+                     kAttempts, complaint_.empty() ? std::string{} : "; the switch says " + complaint_);
 }
 
 void ScpiOcsDriver::forget() {

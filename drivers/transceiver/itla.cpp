@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/text/format_text.hpp"
 #include "drivers/transceiver/itla_table.hpp"
 
 namespace loom {
@@ -33,16 +34,16 @@ Result<void> ItlaDriver::check(const Setpoint& setpoint) const {
   const Frequency lowest = centre_of(profile_.channels.slot(0));
   const Frequency highest = centre_of(profile_.channels.slot(std::max(profile_.channels.count, 1) - 1));
   if (wanted < lowest || wanted > highest) {
-    return fail(ErrorCode::out_of_range, profile_.name + ": frequency " + to_string(wanted) + " is outside its band, " +
-                                             to_string(lowest) + " to " + to_string(highest));
+    return fail(ErrorCode::out_of_range, format_text("{}: frequency {} is outside its band, {} to {}", profile_.name,
+                                                     to_string(wanted), to_string(lowest), to_string(highest)));
   }
   if (!profile_.tunable && wanted != lowest) {
-    return fail(ErrorCode::out_of_range,
-                profile_.name + ": frequency " + to_string(wanted) + " asked of a fixed laser at " + to_string(lowest));
+    return fail(ErrorCode::out_of_range, format_text("{}: frequency {} asked of a fixed laser at {}", profile_.name,
+                                                     to_string(wanted), to_string(lowest)));
   }
   if (laser->power < profile_.power_min || laser->power > profile_.power_max) {
-    return fail(ErrorCode::out_of_range, profile_.name + ": power " + to_string(laser->power) + " is outside " +
-                                             to_string(profile_.power_min) + " to " + to_string(profile_.power_max));
+    return fail(ErrorCode::out_of_range, format_text("{}: power {} is outside {} to {}", profile_.name, to_string(laser->power),
+                                                     to_string(profile_.power_min), to_string(profile_.power_max)));
   }
   return {};
 }
@@ -280,15 +281,15 @@ void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
     lock_proven_ = lock_proven_ && !kTable[index].tunes;
   }
   const std::string what =
-      (asked_.write ? "write of " : "read of ") + to_string(asked_.reg) +
-      (asked_.write ? " <- " + std::to_string(asked_.data) : "") + ": " +
-      (reply.status == BusStatus::ok ? fault_of(reply.bytes, asked_.reg) : describe(reply, profile_.reply_deadline));
+      format_text("{}{}{}: {}", asked_.write ? "write of " : "read of ", to_string(asked_.reg),
+                  asked_.write ? format_text(" <- {}", asked_.data) : "",
+                  reply.status == BusStatus::ok ? fault_of(reply.bytes, asked_.reg) : describe(reply, profile_.reply_deadline));
   if (!retry_.may_retry(now)) {
-    give_up(what + " in " + std::to_string(RetryState::kTries) + " tries");
+    give_up(format_text("{} in {} tries", what, RetryState::kTries));
     return;
   }
   if (!fire_failed_) {
-    observation_.fault = profile_.name + ": " + what + retry_.attempt();
+    observation_.fault = format_text("{}: {}{}", profile_.name, what, retry_.attempt());
   }
   met_ = false;
   if (fired_ || purpose_ != Purpose::fire || state_ == State::prove_cut || state_ == State::prove_dark) {
@@ -299,7 +300,7 @@ void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
   } else if (++meetings_ <= kMeetings) {
     enter(State::decide, now);
   } else {
-    give_up(std::to_string(kMeetings) + " exchanges failed on the way, the last was " + what);
+    give_up(format_text("{} exchanges failed on the way, the last was {}", kMeetings, what));
   }
 }
 
@@ -348,8 +349,9 @@ void ItlaDriver::receive_error_name(Instant now, std::uint16_t nop) {
   const std::uint16_t data = row.ask == Ask::write_differing ? target_.wanted[index]
                              : row.ask == Ask::write_lit     ? kSoftwareEnable
                                                              : 0;
-  give_up((write ? "write of " + what + " <- " + std::to_string(to_signed(data)) : "read of " + what) + ": refused with " +
-          std::string(to_string(error)) + (busy ? ", " + std::to_string(kRefusals) + " times" : ""));
+  give_up(format_text("{}: refused with {}{}",
+                      write ? format_text("write of {} <- {}", what, to_signed(data)) : "read of " + what, to_string(error),
+                      busy ? format_text(", {} times", kRefusals) : ""));
 }
 
 void ItlaDriver::receive_answer(Instant now, const Response& response) {
@@ -375,7 +377,7 @@ void ItlaDriver::meet_newcomer(Instant now) {
   if (++meetings_ <= kMeetings) {
     enter(State::acknowledge, now);
   } else {
-    give_up("the module started again " + std::to_string(kMeetings) + " times while it was being set");
+    give_up(format_text("the module started again {} times while it was being set", kMeetings));
   }
 }
 
@@ -444,20 +446,20 @@ std::string ItlaDriver::expectation(const Row& row, const Response& response) co
   const std::string within = " within " + describe(limit_of(state_));
   switch (row.must) {
     case Must::be_dark:
-      return reads + to_string(Dbm{to_signed(response.data)}) + " after emission was cut, wanted no light" + within;
+      return format_text("{}{} after emission was cut, wanted no light{}", reads, to_string(Dbm{to_signed(response.data)}),
+                         within);
     case Must::be_in_power:
-      return reads + to_string(Dbm{to_signed(response.data)}) + ", wanted " + to_string(target_.setpoint.power) + " +- " +
-             std::to_string(profile_.power_tolerance.centi) + " cdB" + within;
+      return format_text("{}{}, wanted {} +- {} cdB{}", reads, to_string(Dbm{to_signed(response.data)}),
+                         to_string(target_.setpoint.power), profile_.power_tolerance.centi, within);
     case Must::be_on_target:
-      return "LF1/LF2/LF3 read " + to_string(laser_frequency().value_or(Frequency{})) + ", wanted " +
-             to_string(centre_of(target_.setpoint.slot)) + " +- " + std::to_string(profile_.frequency_tolerance.mhz) + " MHz" +
-             within;
+      return format_text("LF1/LF2/LF3 read {}, wanted {} +- {} MHz{}", to_string(laser_frequency().value_or(Frequency{})),
+                         to_string(centre_of(target_.setpoint.slot)), profile_.frequency_tolerance.mhz, within);
     case Must::be_idle:
     case Must::be_locked:
-      return reads + std::to_string(response.data) + ": not locked at " + to_string(centre_of(target_.setpoint.slot)) + within;
+      return format_text("{}{}: not locked at {}{}", reads, response.data, to_string(centre_of(target_.setpoint.slot)), within);
     default:
-      return reads + std::to_string(response.data) + ", wanted SENA " + (row.must == Must::be_on ? "on" : "off") + ", " +
-             std::to_string(kRounds) + " rounds";
+      return format_text("{}{}, wanted SENA {}, {} rounds", reads, response.data, row.must == Must::be_on ? "on" : "off",
+                         kRounds);
   }
 }
 
@@ -542,7 +544,7 @@ void ItlaDriver::forget() {
 }
 
 void ItlaDriver::give_up(std::string sentence) {
-  observation_.fault = profile_.name + ": " + std::move(sentence);
+  observation_.fault = format_text("{}: {}", profile_.name, sentence);
   observation_.health = DeviceHealth::failed;
   outcome_ = DriverActivity::failed;
   fire_failed_ = fire_failed_ || purpose_ == Purpose::fire;

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
+
 namespace loom::itla {
 namespace {
 
@@ -53,7 +55,7 @@ std::optional<Response> decode_response(std::span<const std::uint8_t> bytes) {
 
 std::string fault_of(std::span<const std::uint8_t> bytes, Register asked) {
   if (bytes.size() != 4) {
-    return std::to_string(bytes.size()) + " bytes where a frame has 4";
+    return format_text("{} bytes where a frame has 4", bytes.size());
   }
   const auto response = decode_response(bytes);
   if (!response) {
@@ -62,7 +64,7 @@ std::string fault_of(std::span<const std::uint8_t> bytes, Register asked) {
   if (response->communication_error) {
     return "the module found a wrong checksum in the request";
   }
-  return "an answer about " + to_string(response->reg) + " where " + to_string(asked) + " was asked";
+  return format_text("an answer about {} where {} was asked", to_string(response->reg), to_string(asked));
 }
 
 std::string_view to_string(NopError error) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -19,9 +20,9 @@ constexpr std::size_t kShown = 40;  ///< characters of a line in a sentence
 
 bool overlap(const Channel& a, const Channel& b) { return a.input == b.input && a.first <= b.last && b.first <= a.last; }
 
-std::string name_of(FrequencySlot slot) { return "slot n=" + std::to_string(slot.n) + " m=" + std::to_string(slot.m); }
+std::string name_of(FrequencySlot slot) { return format_text("slot n={} m={}", slot.n, slot.m); }
 
-std::string decibel(std::int32_t centi) { return std::to_string(centi / 100) + "." + std::to_string(centi % 100 / 10) + " dB"; }
+std::string decibel(std::int32_t centi) { return format_text("{}.{} dB", centi / 100, centi % 100 / 10); }
 
 constexpr ProcedureRow<WssState> kTable[] = {
     // state                        exchange         then               uncertain
@@ -44,22 +45,21 @@ LcosWssDriver::LcosWssDriver(WssProfile profile) : ReadBackDriver(std::move(prof
 
 Result<void> LcosWssDriver::check_route(const WssRoute& route) const {
   const flexgrid::Dialect& dialect = profile_.dialect;
-  const std::string where = profile_.name + " " + name_of(route.slot) + ": ";
+  const std::string where = format_text("{} {}: ", profile_.name, name_of(route.slot));
   if (route.input >= profile_.inputs || route.output >= profile_.outputs || route.output + 1 >= flexgrid::kBlockedPort ||
       (dialect.map == PortMap::by_input && route.input + 1 >= flexgrid::kBlockedPort)) {
-    return fail(ErrorCode::out_of_range, where + "input " + std::to_string(route.input) + " to output " +
-                                             std::to_string(route.output) + ", limit " + std::to_string(profile_.inputs) +
-                                             " inputs, " + std::to_string(profile_.outputs) +
-                                             " outputs, port numbers below 99");
+    return fail(ErrorCode::out_of_range,
+                format_text("{}input {} to output {}, limit {} inputs, {} outputs, port numbers below 99", where, route.input,
+                            route.output, profile_.inputs, profile_.outputs));
   }
   if (route.slot.m < 1 || lower_edge_of(route.slot) < dialect.window_start ||
       upper_edge_of(route.slot).mhz > dialect.window_start.mhz + dialect.slices * flexgrid::kSlice.mhz) {
-    return fail(ErrorCode::out_of_range, where + "outside the window of " + to_string(dialect.window_start) + " and " +
-                                             std::to_string(dialect.slices) + " slices of 6.25 GHz");
+    return fail(ErrorCode::out_of_range, format_text("{}outside the window of {} and {} slices of 6.25 GHz", where,
+                                                     to_string(dialect.window_start), dialect.slices));
   }
   if (route.attenuation.centi < 0 || route.attenuation > dialect.attenuation_max) {
-    return fail(ErrorCode::out_of_range, where + "attenuation " + decibel(route.attenuation.centi) + ", limit " +
-                                             decibel(dialect.attenuation_max.centi));
+    return fail(ErrorCode::out_of_range, format_text("{}attenuation {}, limit {}", where, decibel(route.attenuation.centi),
+                                                     decibel(dialect.attenuation_max.centi)));
   }
   return {};
 }
@@ -68,9 +68,9 @@ Result<void> LcosWssDriver::check_route(const WssRoute& route) const {
 Result<void> LcosWssDriver::check_pair(const WssRoute& a, const WssRoute& b) const {
   const bool shared = profile_.dialect.map != PortMap::by_pair || a.input == b.input || a.output == b.output;
   if (shared && overlaps(a.slot, b.slot)) {
-    return fail(ErrorCode::conflict, profile_.name + ": " + name_of(a.slot) + " (input " + std::to_string(a.input) +
-                                         ", output " + std::to_string(a.output) + ") overlaps " + name_of(b.slot) + " (input " +
-                                         std::to_string(b.input) + ", output " + std::to_string(b.output) + ")");
+    return fail(ErrorCode::conflict,
+                format_text("{}: {} (input {}, output {}) overlaps {} (input {}, output {})", profile_.name, name_of(a.slot),
+                            a.input, a.output, name_of(b.slot), b.input, b.output));
   }
   return {};
 }
@@ -83,13 +83,13 @@ Result<void> LcosWssDriver::check(const Setpoint& setpoint) const {
   const auto& routes = wss->routes;
   if (routes.size() > limits::kWssRoutes) {
     return fail(ErrorCode::out_of_range,
-                profile_.name + ": " + std::to_string(routes.size()) + " routes, limit " + std::to_string(limits::kWssRoutes));
+                format_text("{}: {} routes, limit {}", profile_.name, routes.size(), limits::kWssRoutes));
   }
   for (std::size_t i = 0; i < routes.size(); ++i) {
     LOOM_TRY(check_route(routes[i]));
     if (i > 0 && std::pair(routes[i - 1].slot.n, routes[i - 1].input) >= std::pair(routes[i].slot.n, routes[i].input)) {
-      return fail(ErrorCode::invalid_argument,
-                  profile_.name + " " + name_of(routes[i].slot) + ": routes must ascend by (slot, input) and come once");
+      return fail(ErrorCode::invalid_argument, format_text("{} {}: routes must ascend by (slot, input) and come once",
+                                                           profile_.name, name_of(routes[i].slot)));
     }
     for (std::size_t j = 0; j < i; ++j) {
       LOOM_TRY(check_pair(routes[j], routes[i]));
@@ -156,19 +156,19 @@ WssState LcosWssDriver::resolve(WssState state, Instant now) {
 void LcosWssDriver::conclude() {
   if (const auto gone = lost()) {
     const auto slot = slot_of(profile_.dialect, gone->channel);
-    give_up("has lost " + (slot ? name_of(*slot) : std::string("a channel")) + ", which it held at port " +
-            std::to_string(gone->setting.port) + " (did its power go?); nothing was moved: light may enter it still");
+    give_up(
+        format_text("has lost {}, which it held at port {} (did its power go?); nothing was moved: light may enter it still",
+                    slot ? name_of(*slot) : std::string("a channel"), gone->setting.port));
     return;
   }
   if (operation_.is_audit() || (rebuilds_ <= kAttempts && routings_ <= kAttempts)) {
     finish();
   } else if (rebuilds_ > kAttempts) {
-    give_up("the channel grid does not read back as defined, " + std::to_string(kAttempts) + " rebuilds");
+    give_up(format_text("the channel grid does not read back as defined, {} rebuilds", kAttempts));
   } else {
     const ChannelSetting wanted = differing_ports().front();
-    give_up("channel " + std::to_string(wanted.channel) + " reads port " +
-            std::to_string(ports_[static_cast<std::size_t>(wanted.channel) - 1].port) + ", wanted " +
-            std::to_string(wanted.setting.port) + ", set " + std::to_string(kAttempts) + " times");
+    give_up(format_text("channel {} reads port {}, wanted {}, set {} times", wanted.channel,
+                        ports_[static_cast<std::size_t>(wanted.channel) - 1].port, wanted.setting.port, kAttempts));
   }
 }
 
@@ -222,7 +222,7 @@ Answer LcosWssDriver::absorb_refusal(std::string_view error) {
     grid_known_ = false;
     return Answer::understood;
   }
-  give_up(clipped(text(), kShown) + ": refused with " + std::string(error));
+  give_up(format_text("{}: refused with {}", clipped(text(), kShown), error));
   return Answer::ended;
 }
 
@@ -233,7 +233,7 @@ void LcosWssDriver::proceed(Instant now) {
   } else if (now - patience_since_ <= patience()) {
     ask_again_later(now);  // it is still moving
   } else {
-    give_up(profile_.dialect.settled_query + " still says moving, limit " + describe(patience()));
+    give_up(format_text("{} still says moving, limit {}", profile_.dialect.settled_query, describe(patience())));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/text/format_text.hpp"
 #include "runtime/journal/sqlite_statement.hpp"
 
 namespace loom {
@@ -52,14 +53,13 @@ Result<RecordedHead> recorded_head(sqlite3* database, std::string_view where, st
 /// A chain that is sound but shorter (or longer) than what was recorded with its last row.
 std::string compare(const RecordedHead& recorded, const JournalHead& head) {
   if (!recorded.is_there) {
-    return head.count == 0 ? std::string{} : "its recorded length is missing after row " + std::to_string(head.count);
+    return head.count == 0 ? std::string{} : format_text("its recorded length is missing after row {}", head.count);
   }
   if (recorded.head.count > head.count) {
-    return "row " + std::to_string(head.count + 1) + " of " + std::to_string(recorded.head.count) + " is missing";
+    return format_text("row {} of {} is missing", head.count + 1, recorded.head.count);
   }
   if (recorded.head.count != head.count || recorded.head.chain != head.chain) {
-    return "its recorded length of " + std::to_string(recorded.head.count) + " does not agree with row " +
-           std::to_string(head.count);
+    return format_text("its recorded length of {} does not agree with row {}", recorded.head.count, head.count);
   }
   return {};
 }
@@ -98,19 +98,19 @@ Result<std::string> walk_journal(sqlite3* database, std::string_view where, std:
   int status = rows.step();
   for (; status == SQLITE_ROW; status = rows.step()) {
     const std::uint64_t number = head.count + 1;
-    const std::string row = "row " + std::to_string(number);
+    const std::string row = format_text("row {}", number);
     const JournalHash chain = next_journal_chain(head.chain, stream, number, rows.blob(1));
     if (std::string fault = fault_of(rows, number, chain); !fault.empty()) {
       return row + fault;
     }
     if (const Result<void> taken = take(number, rows.blob(1)); !taken) {
-      return row + " cannot be used: " + taken.error().message;
+      return format_text("{} cannot be used: {}", row, taken.error().message);
     }
     head.count = number;
     head.chain = chain;
   }
   if (status != SQLITE_DONE) {
-    return "row " + std::to_string(head.count + 1) + " cannot be read (" + sqlite3_errmsg(database) + ")";
+    return format_text("row {} cannot be read ({})", head.count + 1, sqlite3_errmsg(database));
   }
   return compare(*recorded, head);
 }
@@ -134,10 +134,10 @@ int journal_schema_of(sqlite3* database) {
 }
 
 std::unexpected<Error> journal_error(sqlite3* database, std::string_view where, std::string_view what) {
-  std::string message = std::string{where} + ": " + std::string{what} + ": " + sqlite3_errmsg(database);
+  std::string message = format_text("{}: {}: {}", where, what, sqlite3_errmsg(database));
   const int status = sqlite3_errcode(database) & 0xFF;  // of these two SQLite keeps the errno
   if (const int cause = sqlite3_system_errno(database); cause != 0 && (status == SQLITE_IOERR || status == SQLITE_CANTOPEN)) {
-    message += std::string(" (") + std::strerror(cause) + ")";
+    message += format_text(" ({})", std::strerror(cause));
   }
   return fail(ErrorCode::storage, std::move(message));
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <system_error>
 
+#include "core/text/format_text.hpp"
 #include "runtime/journal/journal_chain.hpp"
 
 namespace loom {
@@ -39,7 +40,7 @@ Result<void> make_draft(const std::filesystem::path& path) {
   std::filesystem::remove(path, ignored);  // of a copy that was interrupted
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) {
-    return fail(ErrorCode::storage, path.string() + " cannot be written: " + std::strerror(errno));
+    return fail(ErrorCode::storage, format_text("{} cannot be written: {}", path.string(), std::strerror(errno)));
   }
   ::close(file);
   return {};
@@ -65,7 +66,7 @@ Result<void> copy_pages(sqlite3* from, const std::string& from_name, sqlite3* to
 Result<std::vector<CopiedStream>> prove(sqlite3* database, const std::string& where, const TakeCopiedRow& take) {
   if (const int schema = journal_schema_of(database); schema != kJournalSchema) {
     return fail(ErrorCode::wrong_version,
-                where + " has schema " + std::to_string(schema) + "; this program reads " + std::to_string(kJournalSchema));
+                format_text("{} has schema {}; this program reads {}", where, schema, kJournalSchema));
   }
   const auto names = journal_streams(database, where);
   if (!names) {
@@ -80,7 +81,7 @@ Result<std::vector<CopiedStream>> prove(sqlite3* database, const std::string& wh
       return std::unexpected(damage.error());
     }
     if (!damage->empty()) {
-      return fail(ErrorCode::storage, where + ", stream '" + name + "': " + *damage + "; a damaged journal is not copied",
+      return fail(ErrorCode::storage, format_text("{}, stream '{}': {}; a damaged journal is not copied", where, name, *damage),
                   "loom alarm list");
     }
     streams.push_back({name, head.count - head.base, head.count});
@@ -96,7 +97,7 @@ Result<void> name_draft(const std::filesystem::path& draft, const std::filesyste
     ::close(file);
   }
   if (!synced || std::rename(draft.c_str(), to.c_str()) != 0) {
-    return fail(ErrorCode::storage, to.string() + " cannot be written: " + std::strerror(errno));
+    return fail(ErrorCode::storage, format_text("{} cannot be written: {}", to.string(), std::strerror(errno)));
   }
   const std::filesystem::path folder = to.has_parent_path() ? to.parent_path() : std::filesystem::path(".");
   const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

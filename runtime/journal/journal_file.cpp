@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/journal/sqlite_statement.hpp"
 #include "runtime/log.hpp"
 #include "runtime/process_limits.hpp"
@@ -43,11 +44,11 @@ Result<int> take_lock(const std::filesystem::path& path) {
   const std::string name = path.string() + ".lock";
   const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) {
-    return fail(ErrorCode::storage, "journal " + path.string() + " cannot be locked: " + std::strerror(errno));
+    return fail(ErrorCode::storage, format_text("journal {} cannot be locked: {}", path.string(), std::strerror(errno)));
   }
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     ::close(lock);
-    return fail(ErrorCode::conflict, "journal " + path.string() + " is in use by another process (it holds " + name + ")");
+    return fail(ErrorCode::conflict, format_text("journal {} is in use by another process (it holds {})", path.string(), name));
   }
   return lock;
 }
@@ -65,7 +66,8 @@ bool was_there_before(int lock) { return lseek(lock, 0, SEEK_END) > 0; }
 Result<void> remember(int lock, const std::filesystem::path& path) {
   constexpr std::string_view kNote = "delete this file only together with its journal\n";
   if (pwrite(lock, kNote.data(), kNote.size(), 0) != static_cast<ssize_t>(kNote.size()) || fsync(lock) != 0) {
-    return fail(ErrorCode::storage, "journal " + path.string() + ": its lock file cannot be written: " + std::strerror(errno));
+    return fail(ErrorCode::storage,
+                format_text("journal {}: its lock file cannot be written: {}", path.string(), std::strerror(errno)));
   }
   return {};
 }
@@ -99,7 +101,7 @@ JournalFile::~JournalFile() {
 
 Result<void> JournalFile::run(const char* sql) {
   if (sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
-    return broken("cannot run '" + std::string{sql, std::min<std::size_t>(std::strlen(sql), 40)} + "'");
+    return broken(format_text("cannot run '{}'", std::string{sql, std::min<std::size_t>(std::strlen(sql), 40)}));
   }
   return {};
 }
@@ -134,9 +136,9 @@ Result<JournalFile> JournalFile::open(JournalOptions options) {
   } else if (version == 1) {
     LOOM_TRY(file.upgrade());
   } else if (version != kJournalSchema) {
-    return fail(ErrorCode::wrong_version, file.where() + " has schema " + std::to_string(version) + "; this program reads " +
-                                              std::to_string(kJournalSchema) +
-                                              (version > kJournalSchema ? ": a newer version wrote it, start that one" : ""));
+    return fail(ErrorCode::wrong_version,
+                format_text("{} has schema {}; this program reads {}{}", file.where(), version, kJournalSchema,
+                            version > kJournalSchema ? ": a newer version wrote it, start that one" : ""));
   }
   return file;
 }
@@ -148,7 +150,7 @@ Result<void> JournalFile::upgrade() {
   // Only a rewritten file can give space back. That it has no room for it is no reason to refuse: pages are used again.
   const bool rewritten = run("PRAGMA auto_vacuum = INCREMENTAL").has_value() && run("VACUUM").has_value();
   if (!rewritten) {
-    log_warning(where() + " keeps the size that it has: " + sqlite3_errmsg(database_.get()));
+    log_warning(format_text("{} keeps the size that it has: {}", where(), sqlite3_errmsg(database_.get())));
   }
   return {};
 }
@@ -156,9 +158,9 @@ Result<void> JournalFile::upgrade() {
 /// An empty file becomes a journal, unless it was one.
 Result<void> JournalFile::begin() {
   if (was_there_before(lock_)) {
-    return fail(ErrorCode::storage, "journal " + options_.path.string() +
-                                        " has been emptied: bring it back from a backup, or delete it and " +
-                                        options_.path.string() + ".lock to begin anew");
+    return fail(ErrorCode::storage,
+                format_text("journal {} has been emptied: bring it back from a backup, or delete it and {}.lock to begin anew",
+                            options_.path.string(), options_.path.string()));
   }
   LOOM_TRY(run("BEGIN IMMEDIATE"));
   LOOM_TRY(run(kSchema));
@@ -176,8 +178,8 @@ Result<StorageSeam::Loaded> JournalFile::load(std::string_view stream, const Sto
   }
   StorageSeam::Loaded loaded{head.count - head.base, std::move(*damage)};
   if (!loaded.damage.empty()) {
-    loaded.damage = where() + ", stream '" + std::string{stream} + "': " + loaded.damage + "; the " +
-                    std::to_string(loaded.rows) + " rows before it are sound";
+    loaded.damage =
+        format_text("{}, stream '{}': {}; the {} rows before it are sound", where(), stream, loaded.damage, loaded.rows);
     if (head.base > 0 && loaded.rows == 0) {
       loaded.damage += " (what came before was in that row: only a copy made by `loom backup` has it)";
     }
@@ -207,12 +209,12 @@ std::string JournalFile::compare_with_witness(std::string_view stream, const Hea
     return {};
   }
   if (witnessed->count > head.count) {
-    return "row " + std::to_string(head.count + 1) + " of " + std::to_string(witnessed->count) +
-           " was durable and is gone (the write-ahead log, " + options_.path.string() +
-           "-wal, is damaged or was removed, or this is an older copy)";
+    return format_text(
+        "row {} of {} was durable and is gone (the write-ahead log, {}-wal, is damaged or was removed, or this is an older "
+        "copy)",
+        head.count + 1, witnessed->count, options_.path.string());
   }
-  return witnessed->chain == head.chain ? std::string{}
-                                        : "row " + std::to_string(head.count) + " is not the one that was written";
+  return witnessed->chain == head.chain ? std::string{} : format_text("row {} is not the one that was written", head.count);
 }
 
 /// A segment without a sound row says nothing, its beginning included: the stream begins anew.
@@ -261,7 +263,7 @@ Result<void> JournalFile::insert(const Row& row, Head& head) {
   SqliteStatement insert_row(database_.get(), "INSERT INTO journal (stream, number, bytes, crc, chain) VALUES (?, ?, ?, ?, ?)");
   insert_row.text(1, row.stream).number(2, number).blob(3, row.bytes).number(4, journal_crc(row.bytes)).blob(5, view_of(chain));
   if (insert_row.step() != SQLITE_DONE) {
-    return broken("row " + std::to_string(number) + " of '" + std::string{row.stream} + "' cannot be written");
+    return broken(format_text("row {} of '{}' cannot be written", number, row.stream));
   }
   if (row.kind == StorageSeam::RowKind::snapshot) {
     head.base = head.count;
@@ -296,8 +298,8 @@ Result<void> JournalFile::record_head(std::string_view stream, const Head& head)
 Result<void> JournalFile::insert_all(std::span<const Row> rows, Heads& heads) {
   for (const Row& row : rows) {
     if (row.bytes.size() > limits::kRecordBytes) {
-      return fail(ErrorCode::out_of_range, where() + ": a row of " + std::to_string(row.bytes.size()) +
-                                               " bytes exceeds kRecordBytes = " + std::to_string(limits::kRecordBytes));
+      return fail(ErrorCode::out_of_range, format_text("{}: a row of {} bytes exceeds kRecordBytes = {}", where(),
+                                                       row.bytes.size(), limits::kRecordBytes));
     }
     auto head = heads.find(row.stream);
     if (head == heads.end()) {
@@ -379,7 +381,7 @@ void JournalFile::give_space_back() {
   if (free_pages <= kFreePagesKept) {
     return;
   }
-  const std::string sql = "PRAGMA incremental_vacuum(" + std::to_string(free_pages - kFreePagesKept) + ")";
+  const std::string sql = format_text("PRAGMA incremental_vacuum({})", free_pages - kFreePagesKept);
   if (const auto done = run(sql.c_str()); !done) {
     log_warning(done.error().message);
   }
@@ -391,7 +393,7 @@ Error JournalFile::explained(Error error) {
   const int status = sqlite3_errcode(database_.get()) & 0xFF;
   if (status == SQLITE_FULL) {
     const std::string folder = options_.path.has_parent_path() ? options_.path.parent_path().string() : ".";
-    error.message += "; free space on the disk of " + folder + ", then " + options_.start_command;
+    error.message += format_text("; free space on the disk of {}, then {}", folder, options_.start_command);
     error.next_command = "df -h " + folder;
   } else if (status == SQLITE_IOERR) {
     error.message += "; the disk failed, so read back what it kept: " + options_.start_command;

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -86,7 +88,7 @@ Result<void> JournalWitness::record(std::string_view stream, const WitnessedHead
   std::memcpy(bytes.data() + kChainAt, head.chain.data(), head.chain.size());
   put(bytes, kCrcAt, crc_of(bytes), 4);
   if (pwrite(file_, bytes.data(), bytes.size(), offset_of(place->second.index)) != static_cast<ssize_t>(bytes.size())) {
-    return fail(ErrorCode::storage, std::string("the witness of the journal cannot be written: ") + std::strerror(errno));
+    return fail(ErrorCode::storage, format_text("the witness of the journal cannot be written: {}", std::strerror(errno)));
   }
   return {};
 }

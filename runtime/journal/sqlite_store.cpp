@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -67,7 +69,7 @@ class SqliteStore::Writer {
       order.stream->failed = true;
     }
     answer(std::move(order.done),
-           fail(ErrorCode::busy, "the journal does not keep up: " + std::to_string(kWaitingMax) + " rows wait"));
+           fail(ErrorCode::busy, format_text("the journal does not keep up: {} rows wait", kWaitingMax)));
   }
 
   JournalSize size() const { return {rows_, bytes_}; }
@@ -126,8 +128,9 @@ class SqliteStore::Writer {
     for (std::size_t index = 0; index < group.size(); ++index) {
       Stream& stream = *group[index].stream;
       Result<void> result =
-          stream.failed ? Result<void>{fail(ErrorCode::storage, "an earlier row of '" + stream.name() + "' was refused")}
-                        : file_.append({&rows[index], 1});
+          stream.failed
+              ? Result<void>{fail(ErrorCode::storage, format_text("an earlier row of '{}' was refused", stream.name()))}
+              : file_.append({&rows[index], 1});
       if (!result && group[index].kind == StorageSeam::RowKind::addition) {
         stream.failed = true;
       }

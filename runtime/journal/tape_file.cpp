@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "proto/tape.hpp"
 #include "runtime/process_limits.hpp"
 
@@ -49,7 +50,7 @@ bool has_magic(std::ifstream& file) {
 }
 
 std::filesystem::path segment_path(const std::filesystem::path& path, std::uint64_t number) {
-  return number == 0 ? path : std::filesystem::path(path.string() + "." + std::to_string(number));
+  return number == 0 ? path : std::filesystem::path(format_text("{}.{}", path.string(), number));
 }
 
 /// "FILE.12" of FILE: 12. Nothing: another file.
@@ -129,7 +130,7 @@ Result<void> TapeWriter::begin_segment(std::uint64_t number) {
   }
   put(encode(head_));
   if (!file_) {
-    return fail(ErrorCode::storage, "tape " + segments_.back().path.string() + " cannot be written");
+    return fail(ErrorCode::storage, format_text("tape {} cannot be written", segments_.back().path.string()));
   }
   return {};
 }
@@ -147,9 +148,10 @@ void TapeWriter::make_room() {
     segments_.pop_front();
   }
   if (bytes + options_.segment_bytes > options_.limit_bytes) {
-    trouble_ =
-        "the tape of this incarnation fills the " + std::to_string(options_.limit_bytes) +
-        " bytes that it was given (--record-limit); what is there replays, what follows is not recorded until the next start";
+    trouble_ = format_text(
+        "the tape of this incarnation fills the {} bytes that it was given (--record-limit); what is there replays, what "
+        "follows is not recorded until the next start",
+        options_.limit_bytes);
   }
 }
 
@@ -180,8 +182,8 @@ void TapeWriter::write(std::string_view entry) {
     return;
   }
   if (entry.size() > limits::kTapeEntryBytes) {
-    trouble_ = "an entry of the tape of " + std::to_string(entry.size()) +
-               " bytes exceeds kTapeEntryBytes = " + std::to_string(limits::kTapeEntryBytes);
+    trouble_ =
+        format_text("an entry of the tape of {} bytes exceeds kTapeEntryBytes = {}", entry.size(), limits::kTapeEntryBytes);
     return;
   }
   if (segments_.back().bytes >= options_.segment_bytes) {
@@ -193,7 +195,7 @@ void TapeWriter::write(std::string_view entry) {
   put(entry);
   ++events_;
   if (!file_) {
-    trouble_ = "tape " + segments_.back().path.string() + " cannot be written any more: " + std::strerror(errno);
+    trouble_ = format_text("tape {} cannot be written any more: {}", segments_.back().path.string(), std::strerror(errno));
   }
 }
 
@@ -203,8 +205,7 @@ void TapeWriter::record(Instant at, const Event& event, const std::vector<std::s
     sum += each.size();
   }
   if (sum > limits::kTapeEntryBytes) {
-    trouble_ = trouble_.empty() ? "an event of " + std::to_string(sum) +
-                                      " bytes exceeds kTapeEntryBytes = " + std::to_string(limits::kTapeEntryBytes)
+    trouble_ = trouble_.empty() ? format_text("an event of {} bytes exceeds kTapeEntryBytes = {}", sum, limits::kTapeEntryBytes)
                                 : trouble_;
     return;
   }
@@ -216,7 +217,7 @@ void TapeWriter::record(Instant at, const Event& event, const std::vector<std::s
 Result<TapeReader> TapeReader::open(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return fail(ErrorCode::not_found, "tape " + path.string() + " cannot be read");
+    return fail(ErrorCode::not_found, format_text("tape {} cannot be read", path.string()));
   }
   if (!has_magic(file)) {
     return no_tape(path);
@@ -229,7 +230,7 @@ Result<TapeReader> TapeReader::open(const std::filesystem::path& path) {
 }
 
 std::optional<std::string> TapeReader::damaged(const std::string& why) {
-  damage_ = "the entry at byte " + std::to_string(offset_) + " " + why + "; what is before it is sound";
+  damage_ = format_text("the entry at byte {} {}; what is before it is sound", offset_, why);
   return std::nullopt;
 }
 
@@ -247,11 +248,11 @@ std::optional<std::string> TapeReader::next() {
   }
   const std::uint32_t size = take(frame, 0);
   if (size > limits::kTapeEntryBytes) {
-    return damaged("claims " + std::to_string(size) + " bytes, the limit is " + std::to_string(limits::kTapeEntryBytes));
+    return damaged(format_text("claims {} bytes, the limit is {}", size, limits::kTapeEntryBytes));
   }
   const std::uint64_t rest = size_ - std::min(size_, offset_ + frame.size());
   if (size > rest) {
-    return damaged("is cut short: " + std::to_string(rest) + " of " + std::to_string(size) + " bytes");
+    return damaged(format_text("is cut short: {} of {} bytes", rest, size));
   }
   std::string entry(size, '\0');
   file_.read(entry.data(), static_cast<std::streamsize>(size));
@@ -270,7 +271,7 @@ Result<std::optional<TapeEntry>> TapeReader::next_entry() {
   }
   auto entry = decode_tape_entry(*bytes);
   if (!entry) {
-    return fail(entry.error().code, "entry " + std::to_string(number_) + " of the tape: " + entry.error().message);
+    return fail(entry.error().code, format_text("entry {} of the tape: {}", number_, entry.error().message));
   }
   return std::optional<TapeEntry>{*std::move(entry)};
 }
@@ -278,7 +279,7 @@ Result<std::optional<TapeEntry>> TapeReader::next_entry() {
 Result<TapeSequence> TapeSequence::open(const std::filesystem::path& path) {
   auto segments = tape_segments(path);
   if (segments.empty()) {
-    return fail(ErrorCode::not_found, "tape " + path.string() + " cannot be read");
+    return fail(ErrorCode::not_found, format_text("tape {} cannot be read", path.string()));
   }
   return TapeSequence(std::move(segments));
 }
@@ -297,13 +298,13 @@ Result<std::optional<TapeEntry>> TapeSequence::next_of_segment() {
     }
     auto entry = reader_->next_entry();
     if (!entry) {
-      return fail(entry.error().code, path.string() + ": " + entry.error().message);
+      return fail(entry.error().code, format_text("{}: {}", path.string(), entry.error().message));
     }
     if (*entry) {
       return entry;
     }
     if (!reader_->damage().empty()) {
-      damage_ += (damage_.empty() ? "" : "; ") + path.string() + ": " + reader_->damage();
+      damage_ += format_text("{}{}: {}", damage_.empty() ? "" : "; ", path.string(), reader_->damage());
       in_incarnation_ = false;  // what comes next of it has a gap before it
     }
     reader_.reset();

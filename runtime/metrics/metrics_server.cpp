@@ -23,6 +23,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "runtime/log.hpp"
 
 namespace loom {
@@ -36,7 +37,7 @@ constexpr auto kPatience = std::chrono::seconds{5};  ///< from the accepting of 
 
 Error bad_address(const std::string& address, ErrorCode code, const std::string& why,
                   const std::string& nearest = "127.0.0.1:9101") {
-  return {code, "--metrics " + address + ": " + why + "; nearest: --metrics " + nearest, "--metrics " + nearest};
+  return {code, format_text("--metrics {}: {}; nearest: --metrics {}", address, why, nearest), "--metrics " + nearest};
 }
 
 Result<tcp::endpoint> endpoint_of(const std::string& address) {
@@ -210,9 +211,10 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::open(const std::string& ad
   if (!bound) {
     return std::unexpected(bound.error());
   }
-  const std::string host = bound->address().is_v6() ? "[" + bound->address().to_string() + "]" : bound->address().to_string();
+  const std::string host =
+      bound->address().is_v6() ? format_text("[{}]", bound->address().to_string()) : bound->address().to_string();
   return std::unique_ptr<MetricsServer>(
-      new MetricsServer(std::move(core), "http://" + host + ":" + std::to_string(bound->port()) + "/metrics"));
+      new MetricsServer(std::move(core), format_text("http://{}:{}/metrics", host, bound->port())));
 }
 
 Result<std::unique_ptr<MetricsServer>> serve_if_wanted(const std::string& address, const Metrics& metrics, Post to_loop,
@@ -222,7 +224,7 @@ Result<std::unique_ptr<MetricsServer>> serve_if_wanted(const std::string& addres
   }
   auto server = MetricsServer::open(address, metrics, std::move(to_loop));
   if (server) {
-    log_info(program + ": metrics at " + (*server)->url());
+    log_info(format_text("{}: metrics at {}", program, (*server)->url()));
   }
   return server;
 }
@@ -233,7 +235,7 @@ PublishedUrl::PublishedUrl(const MetricsServer* server, std::string file) : file
   if (server != nullptr && (!(std::ofstream(draft) << server->url() << "\n"
                                                    << std::flush) ||
                             std::rename(draft.c_str(), file_.c_str()) != 0)) {
-    log_warning(file_ + " cannot be written: " + std::strerror(errno));
+    log_warning(format_text("{} cannot be written: {}", file_, std::strerror(errno)));
   }
 }
 

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -39,7 +41,7 @@ void append_line(std::string& text, const GrantTimes& times) {
 Result<std::vector<GrantTimes>> read_grant_log(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return fail(ErrorCode::not_found, "grant log " + path + " cannot be opened");
+    return fail(ErrorCode::not_found, format_text("grant log {} cannot be opened", path));
   }
   std::vector<GrantTimes> grants;
   std::string line;
@@ -51,7 +53,7 @@ Result<std::vector<GrantTimes>> read_grant_log(const std::string& path) {
       is_lawful = is_lawful && static_cast<bool>(words >> each) && each >= 0;
     }
     if (!is_lawful) {
-      return fail(ErrorCode::malformed, path + ":" + std::to_string(number) + ": nine whole numbers were expected");
+      return fail(ErrorCode::malformed, format_text("{}:{}: nine whole numbers were expected", path, number));
     }
     GrantTimes times;
     times.stream = {JobId{}, static_cast<std::uint64_t>(numbers[0]), NodeId{static_cast<std::uint32_t>(numbers[1])},

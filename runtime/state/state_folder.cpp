@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "core/text/format_text.hpp"
 #include "runtime/zmq/keys/keyring.hpp"
 #include "runtime/zmq/keys/keys.hpp"
 
@@ -47,7 +48,7 @@ Result<void> StateFolder::make_keys(const Scenario& scenario) const {
     LOOM_TRY(grant_key(keyring, operator_key(), Role::admin, "operator", {}));
     for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
       const NodeSpan span = nodes_of_process(scenario, process);
-      LOOM_TRY(grant_key(keyring, agents_key(process), Role::agent, "agents-" + std::to_string(process),
+      LOOM_TRY(grant_key(keyring, agents_key(process), Role::agent, format_text("agents-{}", process),
                          {{NodeId{span.first}, NodeId{span.end - 1}}}));
     }
     return {};
@@ -55,7 +56,7 @@ Result<void> StateFolder::make_keys(const Scenario& scenario) const {
 }
 
 Result<void> StateFolder::write_start(Instant at) const {
-  return write_whole_file({start(), std::to_string(ns_of(at)) + "\n", 0600, true});
+  return write_whole_file({start(), format_text("{}\n", ns_of(at)), 0600, true});
 }
 
 std::optional<Instant> StateFolder::read_start() const {
@@ -69,7 +70,7 @@ Result<std::string> StateFolder::read_agents_address(std::uint32_t process) cons
   std::string line;
   if (!std::getline(file, line) || line.empty()) {
     return fail(ErrorCode::unreachable,
-                "agent process " + std::to_string(process) + " has written no address into " + agents_address(process));
+                format_text("agent process {} has written no address into {}", process, agents_address(process)));
   }
   return line;
 }

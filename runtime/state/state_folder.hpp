@@ -8,6 +8,7 @@
 
 #include "core/config/scenario/scenario.hpp"
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -17,27 +18,27 @@ class StateFolder {
 
   const std::string& folder() const { return state_; }
   std::string keys() const { return state_ + "/keys"; }
-  std::string key(const std::string& name) const { return keys() + "/" + name; }
+  std::string key(const std::string& name) const { return format_text("{}/{}", keys(), name); }
   std::string controller_key() const { return keys() + "/controller"; }
   std::string operator_key() const { return keys() + "/operator"; }
-  std::string agents_key(std::uint32_t process) const { return keys() + "/agents-" + std::to_string(process); }
+  std::string agents_key(std::uint32_t process) const { return format_text("{}/agents-{}", keys(), process); }
   std::string keyring() const { return keys() + "/keyring"; }
   std::string controller_journal() const { return state_ + "/controller.db"; }
-  std::string agents_journal(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".db"; }
-  std::string light_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".light"; }
+  std::string agents_journal(std::uint32_t process) const { return format_text("{}/agents-{}.db", state_, process); }
+  std::string light_log(std::uint32_t process) const { return format_text("{}/agents-{}.light", state_, process); }
   /// What became of each grant of its agents, see grant_log.hpp.
-  std::string grant_log(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".grants"; }
+  std::string grant_log(std::uint32_t process) const { return format_text("{}/agents-{}.grants", state_, process); }
   /// One line: where the agents of this process listen for their peers.
-  std::string agents_address(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".address"; }
+  std::string agents_address(std::uint32_t process) const { return format_text("{}/agents-{}.address", state_, process); }
   /// What a recording controller heard, of all its incarnations.
   std::string tape() const { return state_ + "/controller.tape"; }
   /// Of an emulated switch.
-  std::string light_log(const Device& device) const { return state_ + "/" + device.name + ".light"; }
+  std::string light_log(const Device& device) const { return format_text("{}/{}.light", state_, device.name); }
   /// One line: the address that the controller is bound to, written when it is.
   std::string address() const { return state_ + "/controller.address"; }
   /// One line: where a daemon serves its metrics, written when it does.
   std::string controller_metrics() const { return state_ + "/controller.metrics"; }
-  std::string agents_metrics(std::uint32_t process) const { return state_ + "/agents-" + std::to_string(process) + ".metrics"; }
+  std::string agents_metrics(std::uint32_t process) const { return format_text("{}/agents-{}.metrics", state_, process); }
 
   /// One line: the instant of this host's monotonic clock at which a run began, written when it does.
   std::string start() const { return state_ + "/run.start"; }

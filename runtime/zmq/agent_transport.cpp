@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/keys/handshake_watch.hpp"
@@ -233,9 +234,9 @@ void AgentTransport::Core::await_an_answer() {
       return;
     }
     self->options_.on_refused(
-        {ErrorCode::refused, "the controller at " + self->options_.endpoint +
-                                 " knows our key and answers none of our nodes: its keyring grants the key "
-                                 "other nodes"});
+        {ErrorCode::refused,
+         format_text("the controller at {} knows our key and answers none of our nodes: its keyring grants the key other nodes",
+                     self->options_.endpoint)});
   });
 }
 
@@ -290,8 +291,8 @@ bool AgentTransport::Core::take_frame(Link& link) {
   if (const std::size_t rest = arrived.messages.size() - admitted; rest > 0) {
     counters.over_quota += rest;
     refuse(RefusalKind::over_quota,
-           {ErrorCode::busy, "the controller sends more than " + std::to_string(quota.messages.tokens) +
-                                 " messages a second (limit " + std::string(quota.limit) + ")"},
+           {ErrorCode::busy,
+            format_text("the controller sends more than {} messages a second (limit {})", quota.messages.tokens, quota.limit)},
            rest);
   }
   return true;

@@ -11,6 +11,7 @@
 #include <zmq.hpp>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
@@ -32,11 +33,12 @@ class Asking {
   void connect() {
     for (const AgentProcess& process : processes_) {
       for (const NodeId node : process.nodes) {
-        answers_.emplace(node, fail(ErrorCode::unreachable,
-                                    process.endpoint.empty() ? process.name + " has not written where it listens"
-                                                             : process.name + " at " + process.endpoint +
-                                                                   " did not answer: it is down, cut off, or its keyring does "
-                                                                   "not know this key"));
+        answers_.emplace(
+            node, fail(ErrorCode::unreachable,
+                       process.endpoint.empty()
+                           ? process.name + " has not written where it listens"
+                           : format_text("{} at {} did not answer: it is down, cut off, or its keyring does not know this key",
+                                         process.name, process.endpoint)));
       }
       zmq::socket_t socket(context_, zmq::socket_type::dealer);
       set_common_options(socket);

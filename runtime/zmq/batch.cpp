@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -34,10 +36,10 @@ void Batch::clear() {
 
 Result<std::vector<std::string_view>> split_batch(std::string_view frame) {
   const auto malformed = [](std::size_t at, const std::string& why) {
-    return fail(ErrorCode::malformed, "a frame, byte " + std::to_string(at) + ": " + why);
+    return fail(ErrorCode::malformed, format_text("a frame, byte {}: {}", at, why));
   };
   if (frame.size() > limits::kBatchBytes) {
-    return malformed(0, std::to_string(frame.size()) + " bytes, the limit is " + std::to_string(limits::kBatchBytes));
+    return malformed(0, format_text("{} bytes, the limit is {}", frame.size(), limits::kBatchBytes));
   }
   std::vector<std::string_view> envelopes;
   std::size_t at = 0;
@@ -54,15 +56,13 @@ Result<std::vector<std::string_view>> split_batch(std::string_view frame) {
       return malformed(begin, "no length");
     }
     if (length > limits::kMessageBytes) {
-      return malformed(
-          begin, "an envelope of " + std::to_string(length) + " bytes, the limit is " + std::to_string(limits::kMessageBytes));
+      return malformed(begin, format_text("an envelope of {} bytes, the limit is {}", length, limits::kMessageBytes));
     }
     if (length > frame.size() - at) {
-      return malformed(
-          begin, "an envelope of " + std::to_string(length) + " bytes, " + std::to_string(frame.size() - at) + " are left");
+      return malformed(begin, format_text("an envelope of {} bytes, {} are left", length, frame.size() - at));
     }
     if (envelopes.size() == limits::kEnvelopesPerFrame) {
-      return malformed(begin, "more than " + std::to_string(limits::kEnvelopesPerFrame) + " envelopes");
+      return malformed(begin, format_text("more than {} envelopes", limits::kEnvelopesPerFrame));
     }
     envelopes.push_back(frame.substr(at, length));
     at += length;

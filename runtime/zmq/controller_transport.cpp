@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/keys/authenticator.hpp"
@@ -127,9 +128,9 @@ Result<void> ControllerTransport::Core::open() {
   allow_many_sockets(context_);
   auto reject = [weak = weak_from_this()](std::uint64_t count, const std::string& address, const std::string& key) {
     if (const auto self = weak.lock()) {
-      self->report_stranger(
-          {ErrorCode::refused, "a peer at " + address + " has key " + key + ", which is not in the keyring; " + kKeyRemedy},
-          count);
+      self->report_stranger({ErrorCode::refused,
+                             format_text("a peer at {} has key {}, which is not in the keyring; {}", address, key, kKeyRemedy)},
+                            count);
     }
   };
   auto authenticator = Authenticator::start(context_, keys_of(options_.keyring), summed_rejects(io_, std::move(reject)));
@@ -242,14 +243,13 @@ void ControllerTransport::Core::refuse_rest(Connection& connection, const Intake
   const IntakeQuota& quota = connection.quota;
   const std::size_t rest = frame.messages.size() - admission.admitted;
   const std::string key = "the key of " + connection.grant.principal;
-  std::string why = key + " sends more than " + std::to_string(quota.messages.tokens) + " messages a second, " +
-                    std::to_string(quota.messages.burst) + " at once (limit " + std::string(quota.limit) + ")";
+  std::string why = format_text("{} sends more than {} messages a second, {} at once (limit {})", key, quota.messages.tokens,
+                                quota.messages.burst, quota.limit);
   if (admission.is_queue_full) {
-    why = key + " has more than " + std::to_string(quota.queue_bytes) + " bytes waiting (limit " +
-          std::string(quota.queue_limit) + ")";
+    why = format_text("{} has more than {} bytes waiting (limit {})", key, quota.queue_bytes, quota.queue_limit);
   } else if (intake_.owes_replies(connection.grant.public_key, connection.received)) {
-    why = key + " asked for more than " + std::to_string(limits::kReplyBytes) + " bytes of answers a second, " +
-          std::to_string(limits::kReplyBytesBurst) + " at once (limit kReplyBytes)";
+    why = format_text("{} asked for more than {} bytes of answers a second, {} at once (limit kReplyBytes)", key,
+                      limits::kReplyBytes, limits::kReplyBytesBurst);
   }
   counters.over_quota += rest;
   const Error error{ErrorCode::busy, why + "; wait a second and ask again", "loom status"};
@@ -384,9 +384,9 @@ bool ControllerTransport::Core::has_room_for(const Grant& grant) {
   }
   ++counters.over_quota;
   sums_.note({Peer{Peer::Kind::operator_, 0},
-              {ErrorCode::busy,
-               "the key of " + grant.principal + " has " + std::to_string(most) +
-                   " connections (limits kConnectionsPerKey, kOperatorConnections); what comes over further ones is dropped"},
+              {ErrorCode::busy, format_text("the key of {} has {} connections (limits kConnectionsPerKey, "
+                                            "kOperatorConnections); what comes over further ones is dropped",
+                                            grant.principal, most)},
               RefusalKind::over_quota,
               1,
               grant.principal},
@@ -403,18 +403,18 @@ bool ControllerTransport::Core::claim(Connection& connection, NodeId node) {
     ++counters.unauthorised;
     report(connection, node,
            {RefusalKind::unauthorised,
-            {ErrorCode::refused, "the key of " + connection.grant.principal + " may not speak for node " +
-                                     std::to_string(node.value) + "; " + kKeyRemedy}});
+            {ErrorCode::refused,
+             format_text("the key of {} may not speak for node {}; {}", connection.grant.principal, node.value, kKeyRemedy)}});
     return false;
   }
   if (holder != holder_.end() && is_live(*holder->second)) {
     ++counters.conflicts;
     report(connection, node,
            {RefusalKind::conflict,
-            {ErrorCode::conflict, "node " + std::to_string(node.value) + " is claimed by connection " +
-                                      std::to_string(connection.number) + " of " + connection.grant.principal +
-                                      ", connection " + std::to_string(holder->second->number) + " of " +
-                                      holder->second->grant.principal + " holds it and is alive"}});
+            {ErrorCode::conflict,
+             format_text("node {} is claimed by connection {} of {}, connection {} of {} holds it and is alive", node.value,
+                         connection.number, connection.grant.principal, holder->second->number,
+                         holder->second->grant.principal)}});
     return false;
   }
   holder_[node.value] = &connection;

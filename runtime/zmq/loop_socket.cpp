@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {}  // namespace
 
 std::unexpected<Error> zmq_failure(ErrorCode code, const std::string& what, int error) {
-  return fail(code, what + ": " + zmq_strerror(error));
+  return fail(code, format_text("{}: {}", what, zmq_strerror(error)));
 }
 
 LoopSocket::LoopSocket(asio::io_context& io, zmq::socket_t socket) : io_(io), socket_(std::move(socket)), descriptor_(io) {}

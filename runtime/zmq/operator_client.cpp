@@ -11,6 +11,7 @@
 #include <zmq.hpp>
 
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
@@ -26,7 +27,7 @@ constexpr auto kLookInterval = std::chrono::milliseconds{100};  ///< whether som
 
 std::string in_seconds(Duration duration) {
   const auto tenths = duration.count() / 100'000'000;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+  return format_text("{}.{} s", tenths / 10, tenths % 10);
 }
 
 /// Waits for `events` until `deadline`; false: in vain.
@@ -75,13 +76,13 @@ class OperatorClient::Core {
     }
     Batch batch;
     if (!batch.fits(bytes.size())) {
-      return fail(ErrorCode::out_of_range, "the request has " + std::to_string(bytes.size()) + " bytes, the limit is " +
-                                               std::to_string(limits::kMessageBytes));
+      return fail(ErrorCode::out_of_range,
+                  format_text("the request has {} bytes, the limit is {}", bytes.size(), limits::kMessageBytes));
     }
     batch.add(bytes);
     if (!wait(ZMQ_POLLOUT, deadline) ||
         zmq_send(socket_.handle(), batch.bytes().data(), batch.bytes().size(), ZMQ_DONTWAIT) < 0) {
-      return fail(ErrorCode::unreachable, "the connection to " + options_.endpoint + " is gone");
+      return fail(ErrorCode::unreachable, format_text("the connection to {} is gone", options_.endpoint));
     }
     while (Clock::now() < deadline && !is_interrupted()) {
       if (!wait(ZMQ_POLLIN, std::min(deadline, Clock::now() + kRepeatInterval))) {
@@ -100,10 +101,10 @@ class OperatorClient::Core {
       }
     }
     if (is_interrupted()) {
-      return fail(ErrorCode::timed_out, "interrupted before the controller at " + options_.endpoint + " answered");
+      return fail(ErrorCode::timed_out, format_text("interrupted before the controller at {} answered", options_.endpoint));
     }
     return fail(ErrorCode::timed_out,
-                "the controller at " + options_.endpoint + " did not answer within " + in_seconds(timeout));
+                format_text("the controller at {} did not answer within {}", options_.endpoint, in_seconds(timeout)));
   }
 
  private:
@@ -157,8 +158,9 @@ Result<OperatorClient> OperatorClient::connect(OperatorClientOptions options) {
     auto core = std::make_unique<Core>(std::move(options));
     core->connect();
     if (!core->is_accepted()) {
-      return fail(ErrorCode::unreachable, "no controller at " + endpoint + " accepted this key within " + in_seconds(timeout) +
-                                              ": is it running, and is the key in its keyring?");
+      return fail(ErrorCode::unreachable,
+                  format_text("no controller at {} accepted this key within {}: is it running, and is the key in its keyring?",
+                              endpoint, in_seconds(timeout)));
     }
     return OperatorClient(std::move(core));
   } catch (const zmq::error_t& error) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
@@ -146,14 +147,13 @@ std::string OcsModel::query(Instant at, std::string_view command) {
   const std::size_t mark = command.find('?');
   const std::string_view header = command.substr(0, mark);
   if (scpi::same_word(header, "*idn")) {
-    return "Polatis,I-OST-" + std::to_string(size_.inputs) + "x" + std::to_string(size_.outputs) + "-LU1-DMHNS," + serial_ +
-           ",6.5.2.18";
+    return format_text("Polatis,I-OST-{}x{}-LU1-DMHNS,{},6.5.2.18", size_.inputs, size_.outputs, serial_);
   }
   if (scpi::same_word(header, "*opc")) {
     return "1";
   }
   if (is_header(header, "OXC:SWITch:SIZE")) {
-    return std::to_string(size_.inputs) + "," + std::to_string(size_.outputs);
+    return format_text("{},{}", size_.inputs, size_.outputs);
   }
   if (is_header(header, "OXC:SWITch:CONNect:STATe")) {
     return scpi::write_map(size_, std::get<OcsLight>(light(at)).connects);
@@ -175,7 +175,7 @@ std::string OcsModel::port_of(std::string_view text) const {
     const std::uint32_t ingress = connect.input + 1U;
     const std::uint32_t egress = size_.inputs + connect.output + 1U;
     if (port == ingress || port == egress) {
-      return '"' + std::to_string(port == ingress ? egress : ingress) + '"';
+      return format_text("\"{}\"", port == ingress ? egress : ingress);
     }
   }
   return "\"\"";
@@ -267,7 +267,7 @@ std::string OcsModel::take_errors(std::size_t limit) {
   std::string text;
   const std::size_t count = std::min(limit, errors_.size());
   for (std::size_t i = 0; i < count; ++i) {
-    text += (i == 0 ? "" : ",") + std::to_string(errors_[i].number) + ",\"" + errors_[i].text + '"';
+    text += format_text("{}{},\"{}\"", i == 0 ? "" : ",", errors_[i].number, errors_[i].text);
   }
   errors_.erase(errors_.begin(), errors_.begin() + static_cast<std::ptrdiff_t>(count));
   return text.empty() ? "0,\"No error\"" : text;

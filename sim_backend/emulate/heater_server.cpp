@@ -15,6 +15,8 @@
 #include <csignal>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -68,13 +70,13 @@ void HeaterServer::Closer::operator()(_modbus* context) const {
 Result<HeaterServer> HeaterServer::open(HeaterServerOptions options) {
   std::unique_ptr<_modbus, Closer> context(modbus_new_tcp(options.bind.c_str(), options.port));
   if (!context) {
-    return fail(ErrorCode::invalid_argument, "cannot listen on '" + options.bind + "': not an IPv4 address");
+    return fail(ErrorCode::invalid_argument, format_text("cannot listen on '{}': not an IPv4 address", options.bind));
   }
   modbus_set_indication_timeout(context.get(), 0, 200'000);  // a client that stops within a request is dropped
   const int listener = modbus_tcp_listen(context.get(), kBacklog);
   if (listener < 0) {
     return fail(errno == EADDRINUSE ? ErrorCode::conflict : ErrorCode::internal,
-                "cannot listen on " + options.bind + ":" + std::to_string(options.port) + ": " + modbus_strerror(errno));
+                format_text("cannot listen on {}:{}: {}", options.bind, options.port, modbus_strerror(errno)));
   }
   sockaddr_in address{};
   socklen_t length = sizeof address;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "runtime/process_limits.hpp"
 #include "sim_backend/judge/light_log.hpp"
 
@@ -114,7 +115,7 @@ Result<void> LineServer::listen() {
   std::error_code error;
   const auto address = asio::ip::make_address(options_.bind, error);
   if (error) {
-    return fail(ErrorCode::invalid_argument, "'" + options_.bind + "' is no IP address");
+    return fail(ErrorCode::invalid_argument, format_text("'{}' is no IP address", options_.bind));
   }
   const asio::ip::tcp::endpoint place(address, options_.port);
   acceptor_.open(place.protocol(), error);
@@ -131,8 +132,7 @@ Result<void> LineServer::listen() {
     hangup_.add(SIGHUP, error);
   }
   if (error) {
-    return fail(ErrorCode::conflict,
-                "cannot listen on " + options_.bind + ":" + std::to_string(options_.port) + ": " + error.message());
+    return fail(ErrorCode::conflict, format_text("cannot listen on {}:{}: {}", options_.bind, options_.port, error.message()));
   }
   accept();
   wait_for_hangup();
@@ -145,7 +145,7 @@ Result<void> LineServer::open_light_log() {
   }
   light_log_.open(options_.light_log, std::ios::trunc);
   if (!light_log_) {
-    return fail(ErrorCode::storage, "light log " + options_.light_log + " cannot be written");
+    return fail(ErrorCode::storage, format_text("light log {} cannot be written", options_.light_log));
   }
   close_to_others(options_.light_log);
   bus_.on_light([this](const OpticalChange& change) {

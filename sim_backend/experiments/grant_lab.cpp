@@ -8,6 +8,7 @@
 
 #include "agents/grant/table.hpp"
 #include "core/digest.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/random.hpp"
 
 namespace loom {
@@ -342,8 +343,8 @@ Result<GrantLabResult> GrantLab::run() {
                                 : std::uint64_t{options_.nodes} * options_.streams_per_node;
   while (result_.streams + result_.unreachable < all) {
     if (happenings_.empty() || happenings_.top().at - kBegin > kPatience) {
-      return fail(ErrorCode::timed_out, "grant lab: " + std::to_string(all - result_.streams - result_.unreachable) + " of " +
-                                            std::to_string(all) + " streams are not over after 100 s of virtual time");
+      return fail(ErrorCode::timed_out, format_text("grant lab: {} of {} streams are not over after 100 s of virtual time",
+                                                    all - result_.streams - result_.unreachable, all));
     }
     const Happening next = happenings_.top();
     happenings_.pop();
@@ -356,13 +357,12 @@ Result<void> check_listed(const GrantLabOptions& options) {
   for (const LabStream& stream : options.streams) {
     if (stream.source == stream.destination || stream.source.value >= options.nodes ||
         stream.destination.value >= options.nodes) {
-      return fail(ErrorCode::invalid_argument, "grant lab: a stream from node " + std::to_string(stream.source.value) +
-                                                   " to node " + std::to_string(stream.destination.value) + " of " +
-                                                   std::to_string(options.nodes));
+      return fail(ErrorCode::invalid_argument, format_text("grant lab: a stream from node {} to node {} of {}",
+                                                           stream.source.value, stream.destination.value, options.nodes));
     }
     if (stream.bytes.count <= 0 || stream.bytes.count > limits::kStreamBytes) {
-      return fail(ErrorCode::out_of_range, "grant lab: a stream of " + std::to_string(stream.bytes.count) +
-                                               " bytes; lawful are 1.." + std::to_string(limits::kStreamBytes));
+      return fail(ErrorCode::out_of_range,
+                  format_text("grant lab: a stream of {} bytes; lawful are 1..{}", stream.bytes.count, limits::kStreamBytes));
     }
   }
   return {};
@@ -392,11 +392,11 @@ Result<GrantLabResult> run_grant_lab(const GrantLabOptions& options) {
   LOOM_TRY(check_listed(options));
   if (options.nodes < 2 || options.nodes > limits::kNodes || options.load_percent == 0 || options.streams_per_node == 0 ||
       options.stream_bytes.count <= 0 || options.stream_bytes.count > limits::kStreamBytes) {
-    return fail(ErrorCode::out_of_range, "grant lab: " + std::to_string(options.nodes) + " nodes, " +
-                                             std::to_string(options.stream_bytes.count) + " bytes a stream at load " +
-                                             std::to_string(options.load_percent) + " %: 2.." + std::to_string(limits::kNodes) +
-                                             " nodes, 1.." + std::to_string(limits::kStreamBytes) +
-                                             " bytes and a load above 0 are lawful");
+    return fail(
+        ErrorCode::out_of_range,
+        format_text(
+            "grant lab: {} nodes, {} bytes a stream at load {} %: 2..{} nodes, 1..{} bytes and a load above 0 are lawful",
+            options.nodes, options.stream_bytes.count, options.load_percent, limits::kNodes, limits::kStreamBytes));
   }
   return GrantLab(options).run();
 }

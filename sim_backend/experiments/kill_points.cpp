@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/experiments/swarm_fabric.hpp"
 #include "sim_backend/simulation.hpp"
 
@@ -100,7 +101,7 @@ class Trial {
     while (world_.crashes() == 0 && world_.loop().run_next(bound)) {
     }
     if (world_.crashes() == 0) {
-      trial_.findings.push_back("kill point " + std::to_string(kill_point) + " was never reached");
+      trial_.findings.push_back(format_text("kill point {} was never reached", kill_point));
       return std::move(trial_);
     }
     const Instant restart = world_.loop_now() + experiment_.down_for;
@@ -189,7 +190,7 @@ class Trial {
     }
     trial_.settled_after = left.empty() ? world_.loop_now() - since : kForever;
     for (const std::string& sentence : left) {
-      trial_.findings.push_back(when + ", not at rest: " + sentence);
+      trial_.findings.push_back(format_text("{}, not at rest: {}", when, sentence));
     }
   }
 
@@ -199,15 +200,15 @@ class Trial {
       if (violation.rule == SafetyRule::moving_port && violation.at < power_returns_) {
         continue;  // a switch that loses its power moves under whatever light passes it
       }
-      trial_.findings.push_back(when + ", " + std::string(to_string(violation.rule)) + " at " +
-                                std::to_string(seconds_of(violation.at.time_since_epoch())) + " s: " + violation.evidence);
+      trial_.findings.push_back(format_text("{}, {} at {} s: {}", when, to_string(violation.rule),
+                                            std::to_string(seconds_of(violation.at.time_since_epoch())), violation.evidence));
     }
     judged_ = world_.checker().violations().size();
     const LightTimeline light = world_.light().timeline();
     for (const LitWindow& window : unchanged_) {
       if (std::find(light.begin(), light.end(), window) == light.end()) {
-        trial_.findings.push_back(when + ", the light from node " + std::to_string(window.source.value) + " to node " +
-                                  std::to_string(window.destination.value) + ", which did not change, was interrupted");
+        trial_.findings.push_back(format_text("{}, the light from node {} to node {}, which did not change, was interrupted",
+                                              when, window.source.value, window.destination.value));
       }
     }
     if (world_.bus().blind_writes() > 0) {
@@ -231,12 +232,12 @@ class Trial {
       if (refused_) {
         return;  // its device failed in the middle of the commit: the job was given back with the device's name
       }
-      trial_.findings.push_back(when + ", the job whose submission was answered is gone" +
-                                (job == nullptr ? "" : ": " + job->reason));
+      trial_.findings.push_back(
+          format_text("{}, the job whose submission was answered is gone{}", when, job == nullptr ? "" : ": " + job->reason));
     } else if (entry.state == OperatorScript::State::ended && stands) {
       trial_.findings.push_back(when + ", the job whose end was answered is back");
     } else if (entry.state == OperatorScript::State::refused) {
-      trial_.findings.push_back(when + ", the order was refused: " + entry.reason);
+      trial_.findings.push_back(format_text("{}, the order was refused: {}", when, entry.reason));
     }
     if (std::none_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.spec.name == "stays"; })) {
       trial_.findings.push_back(when + ", the job that was not ordered to change is gone");
@@ -259,8 +260,7 @@ class Trial {
     world_.run_until(restart + kSecondApply);
     judge(when);
     if (world_.bus().register_writes() != writes) {
-      trial_.findings.push_back(when + ", " + std::to_string(world_.bus().register_writes() - writes) +
-                                " registers were written");
+      trial_.findings.push_back(format_text("{}, {} registers were written", when, world_.bus().register_writes() - writes));
     }
   }
 

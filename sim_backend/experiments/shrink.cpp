@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/config/scenario/scenario_text.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -227,7 +228,8 @@ Result<DrawFiles> write_draw(const SwarmDraw& draw, const std::string& configs, 
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
   const std::string& name = draw.scenario.name;
-  DrawFiles files{folder + "/" + name + ".yaml", folder + "/" + name + "_faults.yaml", folder + "/" + name + "_fabric.yaml"};
+  DrawFiles files{format_text("{}/{}.yaml", folder, name), format_text("{}/{}_faults.yaml", folder, name),
+                  format_text("{}/{}_fabric.yaml", folder, name)};
   LOOM_TRY(write_file(files.fabric, *fabric));
   LOOM_TRY(write_file(files.faults, fault_text(draw.scenario)));
   LOOM_TRY(write_file(files.scenario, scenario_text(draw.scenario, name + "_fabric.yaml")));

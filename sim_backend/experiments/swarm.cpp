@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom {
@@ -164,7 +165,7 @@ class Draw {
 
   void draw_job(std::uint32_t number) {
     JobSubmission job;
-    job.name = "job-" + std::to_string(number);
+    job.name = format_text("job-{}", number);
     const bool exchanges = random_.chance(kHalf * 4 / 5);
     const std::uint32_t which = random_.below(3);
     job.workload = exchanges ? kExchanging[which] : kStatic[which];
@@ -484,7 +485,7 @@ FaultClass class_of(const MachineFault& fault) {
 
 Result<SwarmDraw> draw_swarm(const SwarmOptions& options) {
   Draw draw(options, 0x737761726d);
-  LOOM_TRY(draw.begin("swarm-" + std::to_string(options.seed)));
+  LOOM_TRY(draw.begin(format_text("swarm-{}", options.seed)));
   draw.draw_jobs();
   draw.draw_churn();
   draw.draw_actions();
@@ -494,7 +495,7 @@ Result<SwarmDraw> draw_swarm(const SwarmOptions& options) {
 
 Result<SwarmDraw> draw_fault_file(const SwarmOptions& options) {
   Draw draw(options, 0x66617565);
-  LOOM_TRY(draw.begin("faults-" + std::to_string(options.seed)));
+  LOOM_TRY(draw.begin(format_text("faults-{}", options.seed)));
   draw.draw_jobs();
   draw.draw_any_faults();
   return draw.finish();

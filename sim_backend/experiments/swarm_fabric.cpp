@@ -9,6 +9,7 @@
 #include "controller/architectures/registry.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/yaml/yaml_document.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -86,13 +87,13 @@ Result<std::string> text_of(const SwarmFabric& fabric, const std::string& config
   const Family& row = row_of(fabric.family);
   if (row.design != nullptr) {
     const Size& size = row.sizes[fabric.size];
-    return "schema_version: 1\nkind: fabric\nname: " + std::string(size.name) + "\ntemplate: " + row.design +
-           "\nparameters: " + size.parameters + "\n";
+    return format_text("schema_version: 1\nkind: fabric\nname: {}\ntemplate: {}\nparameters: {}\n", size.name, row.design,
+                       size.parameters);
   }
-  const std::string path = configs + "/fabrics/" + row.word + ".yaml";
+  const std::string path = format_text("{}/fabrics/{}.yaml", configs, row.word);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return fail(ErrorCode::not_found, "fabric file " + path + " cannot be read");
+    return fail(ErrorCode::not_found, format_text("fabric file {} cannot be read", path));
   }
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

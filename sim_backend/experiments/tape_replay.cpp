@@ -10,6 +10,7 @@
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "core/digest.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/host.hpp"
 #include "runtime/journal/fold.hpp"
 #include "runtime/journal/tape_file.hpp"
@@ -149,8 +150,8 @@ class Incarnation {
   Result<void> plan(PlanOutcome& outcome) {
     const auto order = plans_.find(outcome.revision);
     if (order == plans_.end()) {
-      return fail(ErrorCode::conflict, "the tape has a plan for revision " + std::to_string(outcome.revision.value) +
-                                           " that this replay never asked for");
+      return fail(ErrorCode::conflict,
+                  format_text("the tape has a plan for revision {} that this replay never asked for", outcome.revision.value));
     }
     outcome.result = make_plan(all_architectures(), *order->second);
     plans_.erase(order);
@@ -192,7 +193,7 @@ Result<TapeCondition> read_tape(const std::filesystem::path& path, Visit visit) 
     }
     Result<bool> more = visit(**entry);
     if (!more) {
-      return fail(more.error().code, path.string() + ": " + more.error().message);
+      return fail(more.error().code, format_text("{}: {}", path.string(), more.error().message));
     }
     if (!*more) {
       return TapeCondition{};
@@ -205,9 +206,10 @@ Result<void> check_setup(const TapeHead& head, const Scenario& scenario) {
   if (head.setup_digest == setup_digest(*scenario.fabric, scenario.algorithm)) {
     return {};
   }
-  return fail(ErrorCode::conflict, "the session ran " + head.scenario + " (" + head.software +
-                                       ") on another fabric or algorithm than " + scenario.name + ", which has fabric " +
-                                       scenario.fabric->name + " and algorithm " + scenario.algorithm);
+  return fail(
+      ErrorCode::conflict,
+      format_text("the session ran {} ({}) on another fabric or algorithm than {}, which has fabric {} and algorithm {}",
+                  head.scenario, head.software, scenario.name, scenario.fabric->name, scenario.algorithm));
 }
 
 }  // namespace
@@ -224,8 +226,8 @@ Result<TapeHead> head_of_tape(const std::filesystem::path& path) {
     return std::unexpected(condition.error());
   }
   if (!head) {
-    return fail(ErrorCode::malformed,
-                path.string() + " has no session on it" + (condition->damage.empty() ? "" : ": " + condition->damage));
+    return fail(ErrorCode::malformed, format_text("{} has no session on it{}", path.string(),
+                                                  condition->damage.empty() ? "" : ": " + condition->damage));
   }
   return *std::move(head);
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -70,12 +72,12 @@ std::vector<Excuse> excuses_of(const ScenarioFault& fault, const Fabric& fabric,
 }
 
 std::string text_of(const ScenarioFault& fault, const Fabric& fabric) {
-  return fabric.device(fault.device).name + ": " + std::string(to_string(fault.kind));
+  return format_text("{}: {}", fabric.device(fault.device).name, to_string(fault.kind));
 }
 
 std::string text_of(const MachineFault& fault) {
-  return (fault.node ? "node " + std::to_string(fault.node->value) : std::string("controller")) + ": " +
-         std::string(to_string(fault.kind));
+  return format_text("{}: {}", fault.node ? format_text("node {}", fault.node->value) : std::string("controller"),
+                     to_string(fault.kind));
 }
 
 }  // namespace loom

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controller/arena/reproduction/oddl_claims.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/judge/granted_iteration.hpp"
 
 namespace loom {
@@ -42,9 +43,8 @@ Result<Played> play_seeds(const JobSpec& job, GrantedOptions options, std::uint6
       return std::unexpected(one.error());
     }
     if (one->unreachable > 0 || one->collisions > 0) {
-      return fail(ErrorCode::internal, job.workload + ", seed " + std::to_string(options.seed) + ": " +
-                                           std::to_string(one->unreachable) + " streams given up, " +
-                                           std::to_string(one->collisions) + " times light met light");
+      return fail(ErrorCode::internal, format_text("{}, seed {}: {} streams given up, {} times light met light", job.workload,
+                                                   options.seed, one->unreachable, one->collisions));
     }
     const double slower = 100 * one->slower();
     const bool is_first = options.seed == 1;
@@ -65,24 +65,26 @@ Result<JobSpec> job_named(std::string_view workload, std::uint32_t nodes) {
 /// What the machines assume, but for what is swept.
 std::string plane_assumed(const GrantedOptions& options, std::string_view swept) {
   const GrantTimings& times = options.timings;
-  const auto ns = [](Duration duration) { return std::to_string(duration.count()) + " ns"; };
+  const auto ns = [](Duration duration) { return format_text("{} ns", duration.count()); };
   std::string text = "100 Gb/s";
   text += swept == "t_tune" ? "" : ", t_tune " + ns(times.tune);
-  text += swept == "t_ctl" ? ", t_ctl" : ", t_ctl " + ns(times.control) + " one way";
-  return text + " (+ up to 20 % of it, drawn anew for every message), t_cdr " + ns(times.lock) + ", fibre 50 m (" +
-         ns(times.flight) + "), guard " + ns(guard_of(times)) + ", Qmax " +
-         printed("%g ms", static_cast<double>(options.quantum.count()) / 1e6) +
-         ", k = " + std::to_string(options.transmitters) + ", loss " + printed("%g %%", options.loss_per_million / 1e4);
+  text += swept == "t_ctl" ? ", t_ctl" : format_text(", t_ctl {} one way", ns(times.control));
+  return format_text(
+      "{} (+ up to 20 % of it, drawn anew for every message), t_cdr {}, fibre 50 m ({}), guard {}, Qmax {}, k = {}, loss {}",
+      text, ns(times.lock), ns(times.flight), ns(guard_of(times)),
+      printed("%g ms", static_cast<double>(options.quantum.count()) / 1e6), options.transmitters,
+      printed("%g %%", options.loss_per_million / 1e4));
 }
 
 std::vector<std::string> testbed_assumed(std::string_view swept) {
-  return {plane_assumed({}, swept) + "; all of it ours, nothing calibrated",
-          "4 nodes, mean of " + std::to_string(kTestbedSeeds) +
-              " seeds; all nodes begin a collective at once but where a row says otherwise, and stagger their requests by "
-              "t_ctl / 4, "
-              "more than messages differ in travel: later beginners than that match an all-to-all worse",
-          "a collective's streams are offered at once and granted whole, at most Qmax a window; what Qmax cuts asks anew when "
-          "its window ends; a ring is one stream an edge; no overlap with compute; ideal switch: the same fibre, nothing else"};
+  return {
+      plane_assumed({}, swept) + "; all of it ours, nothing calibrated",
+      format_text(
+          "4 nodes, mean of {} seeds; all nodes begin a collective at once but where a row says otherwise, and stagger their "
+          "requests by t_ctl / 4, more than messages differ in travel: later beginners than that match an all-to-all worse",
+          kTestbedSeeds),
+      "a collective's streams are offered at once and granted whole, at most Qmax a window; what Qmax cuts asks anew when "
+      "its window ends; a ring is one stream an edge; no overlap with compute; ideal switch: the same fibre, nothing else"};
 }
 
 struct Row {
@@ -115,10 +117,10 @@ Figure row_of(const std::string& what, double slower, bool is_judged) {
 
 std::string job_assumed(std::string_view workload, const JobSpec& job, const Played& played) {
   const auto mb = [](Bytes bytes) { return printed("%.4g MB", static_cast<double>(bytes.count) / 1e6); };
-  return std::string(title_of(workload)) + ": compute " + printed("%.3f ms", static_cast<double>(job.compute.count()) / 1e6) +
-         ", streams of " + mb(played.first.stream_least) + " to " + mb(played.first.stream_most) + ", ideal switch " +
-         printed("%.3f ms", static_cast<double>(played.first.ideal.count()) / 1e6) + "; " +
-         (job.assumptions.empty() ? "" : job.assumptions.front());
+  return format_text("{}: compute {}, streams of {} to {}, ideal switch {}; {}", title_of(workload),
+                     printed("%.3f ms", static_cast<double>(job.compute.count()) / 1e6), mb(played.first.stream_least),
+                     mb(played.first.stream_most), printed("%.3f ms", static_cast<double>(played.first.ideal.count()) / 1e6),
+                     job.assumptions.empty() ? "" : job.assumptions.front());
 }
 
 Result<void> add_workload(std::vector<Figure>& figures, std::string_view workload) {
@@ -126,7 +128,7 @@ Result<void> add_workload(std::vector<Figure>& figures, std::string_view workloa
   if (!job) {
     return std::unexpected(job.error());
   }
-  const std::string begin = std::string(title_of(workload)) + ", 4 nodes, ";
+  const std::string begin = format_text("{}, 4 nodes, ", title_of(workload));
   const std::string end = ": % slower than the ideal switch (reconstruction, uncalibrated)";
   for (const Row& row : rows_of_testbed()) {
     const auto played = play_seeds(*job, row.options, kTestbedSeeds);
@@ -138,8 +140,8 @@ Result<void> add_workload(std::vector<Figure>& figures, std::string_view workloa
     figures.push_back(row_of(begin + row.name + end, played->mean, is_target));
     if (row.name == "t_tune 0.1 us") {
       figures.back().assumptions.push_back(job_assumed(workload, *job, *played));
-      figures.push_back(row_of(begin + row.name + ", luckiest seed" + end, played->least, false));
-      figures.push_back(row_of(begin + row.name + ", unluckiest seed" + end, played->most, false));
+      figures.push_back(row_of(format_text("{}{}, luckiest seed{}", begin, row.name, end), played->least, false));
+      figures.push_back(row_of(format_text("{}{}, unluckiest seed{}", begin, row.name, end), played->most, false));
     }
   }
   job->compute = Duration{};
@@ -150,7 +152,7 @@ Result<void> add_workload(std::vector<Figure>& figures, std::string_view workloa
   if (!bare) {
     return std::unexpected(bare.error());
   }
-  figures.push_back(row_of(begin + "t_tune 0.1 us, communication alone" + end, bare->mean, false));
+  figures.push_back(row_of(format_text("{}t_tune 0.1 us, communication alone{}", begin, end), bare->mean, false));
   return {};
 }
 
@@ -232,8 +234,8 @@ Result<Sweep> sweep_control_latency(std::span<const double> control_us) {
     if (!job || !rivals) {
       return std::unexpected(!job ? job.error() : rivals.error());
     }
-    SweepLine tree{std::string(title_of(workload)) + ", fat-tree", {}, sweep.lines.size() / 2};
-    SweepLine ring{std::string(title_of(workload)) + ", SiP-Ring", {}, sweep.lines.size() / 2, true};
+    SweepLine tree{format_text("{}, fat-tree", title_of(workload)), {}, sweep.lines.size() / 2};
+    SweepLine ring{format_text("{}, SiP-Ring", title_of(workload)), {}, sweep.lines.size() / 2, true};
     for (const double control : control_us) {
       GrantedOptions options;
       set_control(options.timings, control);
@@ -246,11 +248,11 @@ Result<Sweep> sweep_control_latency(std::span<const double> control_us) {
     }
     sweep.lines.push_back(std::move(tree));
     sweep.lines.push_back(std::move(ring));
-    sweep.assumptions.push_back(std::string(title_of(workload)) + ": " +
-                                (job->assumptions.empty() ? "" : job->assumptions.front()));
+    sweep.assumptions.push_back(
+        format_text("{}: {}", title_of(workload), job->assumptions.empty() ? "" : job->assumptions.front()));
   }
-  sweep.assumptions.push_back("granted in virtual time, mean of " + std::to_string(kGroupSeeds) +
-                              " seeds: " + plane_assumed({}, "t_ctl"));
+  sweep.assumptions.push_back(
+      format_text("granted in virtual time, mean of {} seeds: {}", kGroupSeeds, plane_assumed({}, "t_ctl")));
   sweep.assumptions.emplace_back(
       "one group of 32 nodes, no overlap; fat-tree efficiency 0.444, sprayed; SiP-Ring one direction, all-stop always: fitted "
       "to VGG19, held for the others");

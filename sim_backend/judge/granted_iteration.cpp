@@ -10,6 +10,7 @@
 #include "controller/predict/iteration_clock.hpp"
 #include "controller/workload/import/flows.hpp"
 #include "core/digest.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/experiments/grant_lab.hpp"
 
 namespace loom {
@@ -57,9 +58,9 @@ Result<double> GrantedPlay::time_of(const Collective& collective, std::uint32_t 
     return 0.0;
   }
   if (plan.movement == Movement::chain) {
-    return fail(ErrorCode::unsupported, "granted iteration: a " + std::string(to_string(collective.kind)) + " of " +
-                                            std::to_string(plan.size) +
-                                            " ranks is a pipeline of pieces, and no stream that is granted whole");
+    return fail(ErrorCode::unsupported,
+                format_text("granted iteration: a {} of {} ranks is a pipeline of pieces, and no stream that is granted whole",
+                            to_string(collective.kind), plan.size));
   }
   const Collective shape{.kind = collective.kind, .bytes = collective.bytes, .splits = collective.splits};
   for (const Known& each : known_) {
@@ -116,7 +117,7 @@ Result<GrantedIteration> play_granted(const JobSpec& job, const GrantedOptions& 
   IterationClock clock{job.compute, job.node_count};
   for (const Collective& collective : job.collectives) {
     if (const std::string fault = fault_of(collective, job.node_count); !fault.empty()) {
-      return fail(ErrorCode::invalid_argument, job.name + ": " + fault);
+      return fail(ErrorCode::invalid_argument, format_text("{}: {}", job.name, fault));
     }
     ideal.finish(collective, ideal.start_of(collective) + uniform_ns(collective, job.node_count, link) * collective.count);
     const auto wire = play.time_of(collective, job.node_count);

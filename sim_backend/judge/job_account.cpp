@@ -6,6 +6,7 @@
 
 #include "controller/predict/replay.hpp"
 #include "controller/workload/import/flows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -200,11 +201,12 @@ class Verdict {
 
  private:
   void judge_state() {
-    const std::string is = "is " + account_.word.state + (account_.word.why.empty() ? "" : ": " + account_.word.why);
+    const std::string is =
+        format_text("is {}{}", account_.word.state, account_.word.why.empty() ? "" : ": " + account_.word.why);
     if (!expected_.state.empty() && account_.word.state != expected_.state) {
-      failures_.push_back("expected to be " + expected_.state + ", and " + is);
+      failures_.push_back(format_text("expected to be {}, and {}", expected_.state, is));
     } else if (!expected_.why.empty() && account_.word.why.find(expected_.why) == std::string::npos) {
-      failures_.push_back("expected to be " + expected_.state + " because of '" + expected_.why + "', and " + is);
+      failures_.push_back(format_text("expected to be {} because of '{}', and {}", expected_.state, expected_.why, is));
     } else if (expected_.state.empty() && is_refused(account_.word)) {
       failures_.push_back("was refused");
     } else if (expected_.state.empty() && !account_.submitted) {
@@ -228,14 +230,15 @@ class Verdict {
       constexpr Duration kGrain = std::chrono::milliseconds{1};
       windows.push_back({Instant{window.from} - kGrain, window.to == kForever ? kNever : Instant{window.to} + kGrain});
       if (intersection(dark, TimeSpans{windows.back()}).empty()) {
-        failures_.push_back("expected to be dark " + text_of_window(window) + ", and was not");
+        failures_.push_back(format_text("expected to be dark {}, and was not", text_of_window(window)));
       }
     }
     const Duration unexpected = length_of(difference(dark, united(std::move(windows))));
     const Duration allowed = expected_.dark_at_most.value_or(Duration{}) + scenario_.faults_darken;
     if (unexpected > allowed) {
-      failures_.push_back("was dark for " + seconds_text(unexpected) +
-                          (allowed > Duration{} ? ", expected at most " + seconds_text(allowed) : " that nobody expected"));
+      failures_.push_back(
+          format_text("was dark for {}{}", seconds_text(unexpected),
+                      allowed > Duration{} ? ", expected at most " + seconds_text(allowed) : " that nobody expected"));
     }
   }
 
@@ -243,11 +246,10 @@ class Verdict {
     const std::uint64_t carried = account_.carried.count;
     const std::string because = account_.carried.why.empty() ? "" : ": " + account_.carried.why;
     if (expected_.iterations && carried < *expected_.iterations) {
-      failures_.push_back("expected " + std::to_string(*expected_.iterations) + " iterations, its light carried " +
-                          std::to_string(carried) + because);
+      failures_.push_back(
+          format_text("expected {} iterations, its light carried {}{}", *expected_.iterations, carried, because));
     } else if (!expected_.iterations && !account_.was_cut && account_.iterations_wanted > carried) {
-      failures_.push_back("ended after " + std::to_string(carried) + " of " + std::to_string(account_.iterations_wanted) +
-                          " iterations" + because);
+      failures_.push_back(format_text("ended after {} of {} iterations{}", carried, account_.iterations_wanted, because));
     }
   }
 
@@ -256,7 +258,8 @@ class Verdict {
     return text.substr(0, text.find('.') + 4) + " s";
   }
   static std::string text_of_window(const DarkWindow& window) {
-    return "from " + seconds_text(window.from) + (window.to == kForever ? " on" : " to " + seconds_text(window.to));
+    return format_text("from {}{}", seconds_text(window.from),
+                       window.to == kForever ? " on" : " to " + seconds_text(window.to));
   }
 
   const JobAccount& account_;

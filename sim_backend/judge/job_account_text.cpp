@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/json_text.hpp"
 #include "sim_backend/judge/job_account.hpp"
 
@@ -35,15 +36,15 @@ std::string bytes_text(Bytes bytes) {
 std::string iterations_text(const JobAccount& job) {
   std::string text = std::to_string(job.carried.count);
   if (job.iterations_wanted > 0) {
-    text += " of " + std::to_string(job.iterations_wanted);
+    text += format_text(" of {}", job.iterations_wanted);
   }
   const bool is_one = job.iterations_wanted == 0 ? job.carried.count == 1 : job.iterations_wanted == 1;
   return text + (is_one ? " iteration, " : " iterations, ") + bytes_text(job.carried.bytes) +
-         (job.carried.why.empty() ? "" : " (" + job.carried.why + ")");
+         (job.carried.why.empty() ? "" : format_text(" ({})", job.carried.why));
 }
 
 std::string line_of(const JobAccount& job, Instant end) {
-  std::string line = "job " + job.name + ": " + job.word.state + (job.word.why.empty() ? "" : ": " + job.word.why);
+  std::string line = format_text("job {}: {}{}", job.name, job.word.state, job.word.why.empty() ? "" : ": " + job.word.why);
   if (!job.submitted) {
     return line + "\n";
   }
@@ -52,8 +53,8 @@ std::string line_of(const JobAccount& job, Instant end) {
     return line + "\n";
   }
   line += job.ended < end ? (job.was_changed ? ", changed at " : ", ended at ") + seconds_text(job.ended) : "";
-  return line + ", lit " + seconds_text(job.light.lit_time()) + ", dark " + seconds_text(job.light.dark_time()) + "; " +
-         iterations_text(job) + "\n";
+  return format_text("{}, lit {}, dark {}; {}\n", line, seconds_text(job.light.lit_time()), seconds_text(job.light.dark_time()),
+                     iterations_text(job));
 }
 
 std::string text_of(const JobAccount& job, Instant end) {
@@ -61,14 +62,14 @@ std::string text_of(const JobAccount& job, Instant end) {
   std::size_t printed = 0;
   for (const DarkTime& time : job.light.dark) {
     if (++printed > kTimesPrinted) {
-      text += "  dark " + std::to_string(job.light.dark.size() - kTimesPrinted) + " times more\n";
+      text += format_text("  dark {} times more\n", job.light.dark.size() - kTimesPrinted);
       break;
     }
-    text += "  dark from " + seconds_text(time.span.from) + " to " + seconds_text(time.span.to) + ": " + time.why +
-            (time.planned ? " (planned)" : "") + "\n";
+    text += format_text("  dark from {} to {}: {}{}\n", seconds_text(time.span.from), seconds_text(time.span.to), time.why,
+                        time.planned ? " (planned)" : "");
   }
   for (const std::string& failure : job.failures) {
-    text += "  NOT EXPECTED: " + failure + "\n";
+    text += format_text("  NOT EXPECTED: {}\n", failure);
   }
   return text;
 }
@@ -78,9 +79,9 @@ bool is_worth_a_look(const JobAccount& job) {
 }
 
 std::string text_of(const ActionAccount& action) {
-  std::string text = action.text + " at " + seconds_text(action.at) + ": ";
+  std::string text = format_text("{} at {}: ", action.text, seconds_text(action.at));
   text += !action.answered ? "not answered" : action.refusal.empty() ? "accepted" : "refused: " + action.refusal;
-  return text + "\n" + (action.failure.empty() ? "" : "  NOT EXPECTED: " + action.failure + "\n");
+  return format_text("{}\n{}", text, action.failure.empty() ? "" : format_text("  NOT EXPECTED: {}\n", action.failure));
 }
 
 template <class Items, class Print>
@@ -105,8 +106,8 @@ std::string text_of(const RunAccount& account) {
     }
   }
   if (silent > 0) {
-    text += std::to_string(silent) + (silent < account.jobs.size() ? " more" : "") +
-            " jobs as expected, dark only by plan (--json lists them)\n";
+    text += format_text("{}{} jobs as expected, dark only by plan (--json lists them)\n", silent,
+                        silent < account.jobs.size() ? " more" : "");
   }
   for (const ActionAccount& action : account.actions) {
     text += text_of(action);
@@ -116,25 +117,25 @@ std::string text_of(const RunAccount& account) {
 
 std::string json_of(const JobAccount& job) {
   const auto dark = [](const DarkTime& time) {
-    return "{\"from_s\":" + json_seconds(time.span.from) + ",\"to_s\":" + json_seconds(time.span.to) +
-           ",\"planned\":" + (time.planned ? "true" : "false") + ",\"why\":" + json_text(time.why) + "}";
+    return format_text("{{\"from_s\":{},\"to_s\":{},\"planned\":{},\"why\":{}}}", json_seconds(time.span.from),
+                       json_seconds(time.span.to), time.planned ? "true" : "false", json_text(time.why));
   };
-  return "{\"name\":" + json_text(job.name) + ",\"state\":" + json_text(job.word.state) +
-         ",\"why\":" + json_text(job.word.why) + ",\"submitted_s\":" + (job.submitted ? json_seconds(*job.submitted) : "null") +
-         ",\"ended_s\":" + json_seconds(job.ended) + ",\"lit_ms\":" + json_milliseconds(job.light.lit_time()) +
-         ",\"dark_ms\":" + json_milliseconds(job.light.dark_time()) + ",\"dark\":" + list_of(job.light.dark, dark) +
-         ",\"iterations\":" + std::to_string(job.carried.count) +
-         ",\"iterations_wanted\":" + (job.iterations_wanted == 0 ? "null" : std::to_string(job.iterations_wanted)) +
-         ",\"iterations_why\":" + json_text(job.carried.why) + ",\"bytes\":" + std::to_string(job.carried.bytes.count) +
-         ",\"bytes_from\":\"replay of one iteration, times iterations\"" +
-         ",\"failures\":" + list_of(job.failures, [](const std::string& failure) { return json_text(failure); }) + "}";
+  return format_text(
+      "{{\"name\":{},\"state\":{},\"why\":{},\"submitted_s\":{},\"ended_s\":{},\"lit_ms\":{},\"dark_ms\":{},\"dark\":{},"
+      "\"iterations\":{},\"iterations_wanted\":{},\"iterations_why\":{},\"bytes\":{},\"bytes_from\":\"replay of one iteration, "
+      "times iterations\",\"failures\":{}}}",
+      json_text(job.name), json_text(job.word.state), json_text(job.word.why),
+      job.submitted ? json_seconds(*job.submitted) : "null", json_seconds(job.ended), json_milliseconds(job.light.lit_time()),
+      json_milliseconds(job.light.dark_time()), list_of(job.light.dark, dark), job.carried.count,
+      job.iterations_wanted == 0 ? "null" : std::to_string(job.iterations_wanted), json_text(job.carried.why),
+      job.carried.bytes.count, list_of(job.failures, [](const std::string& failure) { return json_text(failure); }));
 }
 
 std::string json_of(const ActionAccount& action) {
-  return "{\"action\":" + json_text(action.text) + ",\"at_s\":" + json_seconds(action.at) +
-         ",\"answered_s\":" + (action.answered ? json_seconds(*action.answered) : "null") +
-         ",\"refusal\":" + (action.refusal.empty() ? "null" : json_text(action.refusal)) +
-         ",\"failure\":" + (action.failure.empty() ? "null" : json_text(action.failure)) + "}";
+  return format_text("{{\"action\":{},\"at_s\":{},\"answered_s\":{},\"refusal\":{},\"failure\":{}}}", json_text(action.text),
+                     json_seconds(action.at), action.answered ? json_seconds(*action.answered) : "null",
+                     action.refusal.empty() ? "null" : json_text(action.refusal),
+                     action.failure.empty() ? "null" : json_text(action.failure));
 }
 
 }  // namespace loom

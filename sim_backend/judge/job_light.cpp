@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -10,8 +12,6 @@ namespace {
 constexpr Duration kReturnGap = std::chrono::seconds{3};
 /// Under grants light comes and goes as it is asked for. Nobody waits for it longer than this while others are served.
 constexpr Duration kGrantedGap = std::chrono::seconds{1};
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 bool contains(const std::vector<PlannedLink>& links, const PlannedLink& link) {
   return std::ranges::find(links, link) != links.end();
@@ -161,7 +161,7 @@ class Account {
       add_dark({hole}, false, missing(kept, hole.from));
     }
     const TimeSpans dark = difference(difference(TimeSpans{span}, lit), lost);
-    const std::string revision = "revision " + number(phase.moving->revision.value);
+    const std::string revision = format_text("revision {}", phase.moving->revision.value);
     add_dark(dark, true,
              phase.is_return         ? revision + " failed and is taken back"
              : phase.base == nullptr ? revision + " lights it"
@@ -195,7 +195,7 @@ class Account {
     const bool is_over = base.cycles > 0 && played.back().to <= span.to && played.back().to < job_history_.until;
     if (base.kind == LightKind::timeslots && never > 0 && is_over) {
       add_dark(intersection(played, TimeSpans{span}), false,
-               number(never) + " of " + number(base.links.size()) + " circuits had no light in any of their timeslots");
+               format_text("{} of {} circuits had no light in any of their timeslots", never, base.links.size()));
       return;
     }
     const TimeSpans now = intersection(lit, TimeSpans{span});
@@ -214,10 +214,10 @@ class Account {
       first = is_lit || first != nullptr ? first : &link;
     }
     const Fabric& fabric = history_.fabric();
-    return number(dark) + " of " + number(links.size()) + (links.size() == 1 ? " circuit is" : " circuits are") + " dark" +
-           (first == nullptr ? ""
-                             : ", first from " + fabric.nodes[first->source.value].name + " to " +
-                                   fabric.nodes[first->destination.value].name);
+    return format_text("{} of {}{} dark{}", dark, links.size(), links.size() == 1 ? " circuit is" : " circuits are",
+                       first == nullptr ? ""
+                                        : format_text(", first from {} to {}", fabric.nodes[first->source.value].name,
+                                                      fabric.nodes[first->destination.value].name));
   }
 
   void add_dark(const TimeSpans& spans, bool planned, const std::string& why) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/experiments/tape_replay.hpp"
 
 namespace loom {
@@ -38,8 +39,9 @@ Result<std::vector<TimedRecord>> decisions_of_tape(const std::filesystem::path& 
     return std::unexpected(verdict.error());
   }
   if (verdict->divergence) {
-    return fail(ErrorCode::conflict, tape.string() + ": from event " + std::to_string(verdict->divergence->event) +
-                                         " on this program decides otherwise than the session that was recorded");
+    return fail(ErrorCode::conflict,
+                format_text("{}: from event {} on this program decides otherwise than the session that was recorded",
+                            tape.string(), verdict->divergence->event));
   }
   return decisions;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/fabric/hazard.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -233,16 +234,15 @@ void LightChecker::judge_order(Instant now, ElementId transmitter) {
       node && latched_since_[node->value] != kNever && now - latched_since_[node->value] >= options_.latch_bound;
   if (node && is_interlocked(now, transmitter, *node)) {
     report(now, {SafetyRule::interlock, transmitter, kNobody},
-           light_.fabric().element(transmitter).name + " emits although its interlock contact was opened at " +
-               std::to_string(contacts_.find(*node)->second.dark_since.time_since_epoch() / std::chrono::milliseconds{1}) +
-               " ms and nobody has rearmed it since");
+           format_text("{} emits although its interlock contact was opened at {} ms and nobody has rearmed it since",
+                       light_.fabric().element(transmitter).name,
+                       contacts_.find(*node)->second.dark_since.time_since_epoch() / std::chrono::milliseconds{1}));
   }
   if (ordered || latched) {
     report(now, {SafetyRule::lasers_off, transmitter, kNobody},
-           light_.fabric().element(transmitter).name + " emits although lasers are off " +
-               (latched ? "on its node" : "everywhere") + " and the bound of " +
-               std::to_string((latched ? options_.latch_bound : options_.lasers_off_bound).count() / 1'000'000) +
-               " ms has passed");
+           format_text("{} emits although lasers are off {} and the bound of {} ms has passed",
+                       light_.fabric().element(transmitter).name, latched ? "on its node" : "everywhere",
+                       (latched ? options_.latch_bound : options_.lasers_off_bound).count() / 1'000'000));
   }
 }
 
@@ -250,12 +250,12 @@ void LightChecker::judge_path(Instant now, ElementId transmitter) {
   for (const FibreId fibre : light_.moving_ports_on_path(transmitter)) {
     const ElementId moving = light_.graph().end_of(fibre).element;
     report(now, {SafetyRule::moving_port, transmitter, moving, fibre},
-           "light of " + light_.fabric().element(transmitter).name + " enters " + light_.fabric().element(moving).name +
-               " at a port that moves");
+           format_text("light of {} enters {} at a port that moves", light_.fabric().element(transmitter).name,
+                       light_.fabric().element(moving).name));
   }
   if (const std::optional<FibreId> fibre = light_.meets_itself(transmitter)) {
     report(now, {SafetyRule::collision, transmitter, transmitter, fibre},
-           "light of " + light_.fabric().element(transmitter).name + " meets itself on " + describe(*fibre));
+           format_text("light of {} meets itself on {}", light_.fabric().element(transmitter).name, describe(*fibre)));
   }
   bool judged_stray = false;
   for (const LightHop& hop : light_.path_of(transmitter)) {
@@ -265,7 +265,7 @@ void LightChecker::judge_path(Instant now, ElementId transmitter) {
     if (plans_[transmitter.value] == 0 && !judged_stray) {
       const Breach breach{SafetyRule::stray, transmitter, kNobody, hop.fibre};
       judged_stray = excuse_of(breach, now) == nullptr;
-      report(now, breach, describe(*own) + " on " + describe(hop.fibre) + " belongs to no circuit of an active plan");
+      report(now, breach, format_text("{} on {} belongs to no circuit of an active plan", describe(*own), describe(hop.fibre)));
     }
     judge_fibre(now, *own, hop.fibre);
     judge_power(now, *own, hop.fibre);
@@ -283,7 +283,7 @@ void LightChecker::judge_power(Instant now, const Light& light, FibreId fibre) {
   const Dbm limit = power_limit_of(fabric, fibre);
   if (sum.value > to_milliwatt(limit + kPowerRounding).value) {
     report(now, {SafetyRule::power, light.transmitter, fabric.fibres[fibre.value].from.element, fibre},
-           describe(fibre) + " carries " + to_string(to_dbm(sum)) + ", limit " + to_string(limit));
+           format_text("{} carries {}, limit {}", describe(fibre), to_string(to_dbm(sum)), to_string(limit)));
   }
 }
 
@@ -298,7 +298,8 @@ void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
     const PlanSet planned = plans_to(light.transmitter, light.frequency, end);
     if (own_plans != 0 && planned == 0) {
       report(now, {SafetyRule::stray, light.transmitter, end, fibre},
-             describe(light) + " is at receiver " + fabric.element(end).name + ", where no circuit of an active plan ends it");
+             format_text("{} is at receiver {}, where no circuit of an active plan ends it", describe(light),
+                         fabric.element(end).name));
     }
     own_plans = planned;
   }
@@ -313,13 +314,13 @@ void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
       report(now,
              {SafetyRule::collision, std::min(light.transmitter, other.transmitter),
               std::max(light.transmitter, other.transmitter), fibre},
-             describe(light) + " and " + describe(other) + " are in one band on " + describe(fibre));
+             format_text("{} and {} are in one band on {}", describe(light), describe(other), describe(fibre)));
     }
     if ((in_band || at_switch) && own_plans != 0 && other_plans != 0 && (own_plans & other_plans) == 0) {
       report(now,
              {SafetyRule::mixed, std::min(light.transmitter, other.transmitter), std::max(light.transmitter, other.transmitter),
               fibre},
-             describe(light) + " and " + describe(other) + " on " + describe(fibre) + " belong to different revisions");
+             format_text("{} and {} on {} belong to different revisions", describe(light), describe(other), describe(fibre)));
     }
   }
 }
@@ -381,9 +382,9 @@ void LightChecker::judge_crosstalk(Instant now, ElementId receiver) {
   const Db crosstalk{static_cast<std::int32_t>(std::lround(1000 * std::log10(ratio)))};
   const Fabric& fabric = light_.fabric();
   report(now, {SafetyRule::crosstalk, signal.transmitter, receiver, light_.fibre_into(receiver)},
-         std::to_string(leaks.size()) + " leaks at " + fabric.element(receiver).name + " sum to " + to_string(crosstalk) +
-             " of " + describe(signal) + ", of which " + to_string(kCrosstalkBorne) + " are borne; the strongest is of " +
-             fabric.element(strongest.transmitter).name);
+         format_text("{} leaks at {} sum to {} of {}, of which {} are borne; the strongest is of {}", leaks.size(),
+                     fabric.element(receiver).name, to_string(crosstalk), describe(signal), to_string(kCrosstalkBorne),
+                     fabric.element(strongest.transmitter).name));
 }
 
 /// Of the light that breaks the rule: who made it, what it has passed on its way there, or the element that it enters. Of two
@@ -448,14 +449,14 @@ Instant LightChecker::next_bound(Instant now) const {
 }
 
 std::string LightChecker::describe(const Light& light) const {
-  return light_.fabric().element(light.transmitter).name + " at " + to_string(light.frequency) + " (" + to_string(light.power) +
-         ")";
+  return format_text("{} at {} ({})", light_.fabric().element(light.transmitter).name, to_string(light.frequency),
+                     to_string(light.power));
 }
 
 std::string LightChecker::describe(FibreId fibre) const {
   const Fibre& segment = light_.fabric().fibres[fibre.value];
-  return "fibre " + std::to_string(fibre.value) + " from " + light_.fabric().element(segment.from.element).name + " to " +
-         light_.fabric().element(light_.graph().end_of(fibre).element).name;
+  return format_text("fibre {} from {} to {}", fibre.value, light_.fabric().element(segment.from.element).name,
+                     light_.fabric().element(light_.graph().end_of(fibre).element).name);
 }
 
 std::vector<std::string> differences(const LightModel& light, const Plan* plan, const LinkPredicate& is_excused) {
@@ -478,14 +479,14 @@ std::vector<std::string> differences(const LightModel& light, const Plan* plan, 
   for (const Reach& reach : light.reached()) {
     lit.insert({reach.transmitter, reach.receiver});
     if (!planned.contains({reach.transmitter, reach.receiver}) && !excused(reach.transmitter, reach.receiver)) {
-      found.push_back(fabric.element(reach.transmitter).name + " reaches " + fabric.element(reach.receiver).name +
-                      ", which the confirmed plan does not have");
+      found.push_back(format_text("{} reaches {}, which the confirmed plan does not have",
+                                  fabric.element(reach.transmitter).name, fabric.element(reach.receiver).name));
     }
   }
   for (const auto& [transmitter, receiver] : planned) {
     if (!plays_timeslots && !lit.contains({transmitter, receiver}) && !excused(transmitter, receiver)) {
-      found.push_back(fabric.element(transmitter).name + " does not reach " + fabric.element(receiver).name +
-                      ", which the confirmed plan says");
+      found.push_back(format_text("{} does not reach {}, which the confirmed plan says", fabric.element(transmitter).name,
+                                  fabric.element(receiver).name));
     }
   }
   return found;

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -81,14 +82,14 @@ class Words {
     std::int64_t value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault_.empty() && (problem != std::errc{} || end != text.data() + text.size())) {
-      fault_ = "word " + std::to_string(count_) + " is '" + std::string(text.substr(0, 32)) + "', a whole number was expected";
+      fault_ = format_text("word {} is '{}', a whole number was expected", count_, text.substr(0, 32));
     }
     return value;
   }
   std::size_t size(std::size_t most) {
     const std::int64_t value = number();
     if (fault_.empty() && (value < 0 || static_cast<std::size_t>(value) > most)) {
-      fault_ = "word " + std::to_string(count_) + " counts " + std::to_string(value) + ", the limit is " + std::to_string(most);
+      fault_ = format_text("word {} counts {}, the limit is {}", count_, value, most);
     }
     return fault_.empty() ? static_cast<std::size_t>(value) : 0;
   }
@@ -146,7 +147,7 @@ OpticalState read_state(Words& words) {
   }
   OcsLight ocs;
   if (kind != "ocs") {
-    words.fault() = "'" + std::string(kind.substr(0, 32)) + "' is no kind of device (laser, ring, wss, ocs)";
+    words.fault() = format_text("'{}' is no kind of device (laser, ring, wss, ocs)", kind.substr(0, 32));
     return ocs;
   }
   ocs.connects = read_connects(words);
@@ -185,7 +186,7 @@ Result<OpticalChange> read_line(std::string_view line) {
 Result<std::vector<OpticalChange>> read_light_log(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return fail(ErrorCode::not_found, "light log " + path + " cannot be opened");
+    return fail(ErrorCode::not_found, format_text("light log {} cannot be opened", path));
   }
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   std::vector<OpticalChange> changes;
@@ -198,7 +199,7 @@ Result<std::vector<OpticalChange>> read_light_log(const std::string& path) {
     ++number;
     auto change = read_line(std::string_view(text).substr(begin, end - begin));
     if (!change) {
-      return fail(ErrorCode::malformed, path + ":" + std::to_string(number) + ": " + change.error().message);
+      return fail(ErrorCode::malformed, format_text("{}:{}: {}", path, number, change.error().message));
     }
     changes.push_back(std::move(*change));
     begin = end + 1;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -18,7 +20,7 @@ JobStatement word_without_job(const Entry& entry, const OperatorScript& script) 
   const auto before = std::ranges::find_if(
       script.entries(), [&](const Entry& each) { return !after.empty() && each.scripted.submission.name == after; });
   if (before != script.entries().end() && before->state != State::ended && before->state != State::refused) {
-    return {"waiting", "job '" + after + "' has not ended"};
+    return {"waiting", format_text("job '{}' has not ended", after)};
   }
   return {"waiting", entry.state == State::waiting ? "the run ended before its time" : "its submission was not answered"};
 }
@@ -74,7 +76,7 @@ ActionAccount account_of(const OperatorScript::Action& action) {
   } else if (expected.empty() && !action.refusal.empty()) {
     account.failure = "was refused: " + action.refusal;
   } else if (action.refusal.find(expected) == std::string::npos) {
-    account.failure = "expected to be refused with '" + expected + "'";
+    account.failure = format_text("expected to be refused with '{}'", expected);
   }
   return account;
 }

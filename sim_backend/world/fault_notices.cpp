@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -31,7 +33,7 @@ std::string kind_of_fault(const std::string& fault) {
 
 void FaultNotices::add_node(Row& row, NodeId node) const {
   row.nodes.insert(node);
-  row.names.push_back("node " + std::to_string(node.value));
+  row.names.push_back(format_text("node {}", node.value));
 }
 
 void FaultNotices::begin(Instant now, std::string fault, const std::vector<ElementId>& elements) {

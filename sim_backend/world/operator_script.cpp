@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -215,7 +217,7 @@ void OperatorScript::order(Action& action, Instant now, EffectSink& sink) {
   action.asked_at = std::min(action.asked_at, now);
   if (const Entry* job = job_of(action); job != nullptr && is_over(*job)) {
     action.answered_at = now;
-    action.refusal = "job " + action.what.job + " has ended before";
+    action.refusal = format_text("job {} has ended before", action.what.job);
     return;
   }
   if (action.what.kind == ActionKind::cancel) {

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 SimDisk::SimDisk(TimeSeam& time, DiskOptions options, std::uint64_t seed)
@@ -15,7 +17,7 @@ Result<StorageSeam::Loaded> SimDisk::load(const TakeRow& take) {
   for (const std::string& row : durable_.rows) {
     const std::uint64_t number = durable_.base + loaded.rows + 1;
     if (const auto taken = take(number, row); !taken) {
-      damage_ = "row " + std::to_string(number) + " cannot be used: " + taken.error().message;
+      damage_ = format_text("row {} cannot be used: {}", number, taken.error().message);
       break;
     }
     ++loaded.rows;
@@ -101,7 +103,7 @@ void SimDisk::tear_last_row() {
     return;
   }
   durable_.rows.pop_back();
-  tear_ = "row " + std::to_string(durable_rows() + 1) + " is torn: its check sum does not match; the rows before it are kept";
+  tear_ = format_text("row {} is torn: its check sum does not match; the rows before it are kept", durable_rows() + 1);
 }
 
 }  // namespace loom

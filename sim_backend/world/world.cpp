@@ -9,6 +9,7 @@
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/verify/verify_journal.hpp"
 #include "core/journal/journal_state.hpp"
+#include "core/text/format_text.hpp"
 #include "drivers/registry.hpp"
 
 namespace loom {
@@ -51,7 +52,7 @@ std::vector<Revision> gone_revisions(const std::vector<Record>& records) {
   return gone;
 }
 
-std::string principal_of(NodeId node) { return "agent-" + std::to_string(node.value); }
+std::string principal_of(NodeId node) { return format_text("agent-{}", node.value); }
 
 }  // namespace
 
@@ -415,8 +416,7 @@ std::vector<std::string> World::unlit_jobs() const {
   for (const auto& [id, record] : controller_->jobs().records()) {
     const JobStatement word = word_of(id);
     if (!is_at_rest(word) && !waits_for_ever(word) && !(is_in_light(word) && is_held_dark(id))) {
-      found.push_back("job " + std::to_string(id.value) + " (" + controller_->jobs().facts_of(id).name + ") is still " +
-                      word.state);
+      found.push_back(format_text("job {} ({}) is still {}", id.value, controller_->jobs().facts_of(id).name, word.state));
     }
   }
   return found;
@@ -427,7 +427,7 @@ std::vector<std::string> World::refused_jobs() const {
   if (is_up(controller_peer())) {
     for (const auto& [id, record] : controller_->jobs().records()) {
       if (const JobStatement word = word_of(id); is_refused(word)) {
-        found.push_back(controller_->jobs().facts_of(id).name + ": " + word.why);
+        found.push_back(format_text("{}: {}", controller_->jobs().facts_of(id).name, word.why));
       }
     }
   }
@@ -443,8 +443,7 @@ std::vector<std::string> World::unsettled() const {
     found.push_back("the controller is not idle");
   }
   if (controller_->present_agents() != fabric_->nodes.size()) {
-    found.push_back(std::to_string(controller_->present_agents()) + " of " + std::to_string(fabric_->nodes.size()) +
-                    " agents are live");
+    found.push_back(format_text("{} of {} agents are live", controller_->present_agents(), fabric_->nodes.size()));
   }
   for (std::string& difference : differences(*light_, checker_->confirmed(), [this](ElementId transmitter, ElementId receiver) {
          return is_excused(transmitter, receiver);

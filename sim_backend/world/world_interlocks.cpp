@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/world/world.hpp"
 
 namespace loom {
@@ -11,7 +12,7 @@ namespace {
 /// Whoever has closed the contact walks to a terminal, and tries again until light may return.
 constexpr Duration kRearmAfter = std::chrono::milliseconds{300};
 
-std::string contact_of(NodeId node) { return "of-node-" + std::to_string(node.value); }
+std::string contact_of(NodeId node) { return format_text("of-node-{}", node.value); }
 
 }  // namespace
 

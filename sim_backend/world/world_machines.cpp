@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/world/world.hpp"
 
 namespace loom {
@@ -74,8 +75,8 @@ void World::excuse_orders(const MachineFault& fault) {
 void World::begin_fibre_fault(const FibreFault& fault) {
   const auto end_of = [&](FibreId fibre) { return fabric_->fibres[fibre.value].to.element; };
   const std::pair pair{fault.first, fault.second};
-  const std::string text = fabric_->element(end_of(fault.first)).name + ", " + fabric_->element(end_of(fault.second)).name +
-                           ": " + std::string(to_string(fault.kind));
+  const std::string text = format_text("{}, {}: {}", fabric_->element(end_of(fault.first)).name,
+                                       fabric_->element(end_of(fault.second)).name, to_string(fault.kind));
   const Instant end = fault.lasts == kForever ? kNever : loop_.now() + fault.lasts;
   for (const FibreId fibre : {fault.first, fault.second}) {
     checker_->excuse(fibre, {{}, kUntrueLight, end, text});

@@ -5,6 +5,7 @@
 
 #include "cli/lab/start.hpp"
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/clock.hpp"
 #include "sim_backend/judge/fault_excuse.hpp"
 
@@ -22,7 +23,7 @@ std::uint32_t process_of(const Scenario& scenario, NodeId node) {
 std::string fault_in_a_lab(const Scenario& scenario, const MachineFault& fault) {
   const std::string kind(to_string(fault.kind));
   if (fault.kind != MachineFaultKind::crash) {
-    return "machine_faults: " + kind + " is done to simulated networks and disks; it works in mode sim (loom sim run)";
+    return format_text("machine_faults: {} is done to simulated networks and disks; it works in mode sim (loom sim run)", kind);
   }
   if (!fault.node) {
     return {};
@@ -31,10 +32,10 @@ std::string fault_in_a_lab(const Scenario& scenario, const MachineFault& fault) 
   if (span.end - span.first == 1) {
     return {};
   }
-  return "machine_faults: crash of node " + std::to_string(fault.node->value) + ": its process hosts nodes " +
-         std::to_string(span.first) + " to " + std::to_string(span.end - 1) +
-         ", which would die too; it works in mode sim (loom sim run), or with agents: {processes: " +
-         std::to_string(scenario.fabric->nodes.size()) + "}";
+  return format_text(
+      "machine_faults: crash of node {}: its process hosts nodes {} to {}, which would die too; it works in mode sim (loom sim "
+      "run), or with agents: {{processes: {}}}",
+      fault.node->value, span.first, span.end - 1, scenario.fabric->nodes.size());
 }
 
 void kill_process(const LabRecord& lab, const std::string& name) { (void)stop_processes(lab.started->named(name), 0); }
@@ -52,8 +53,9 @@ std::vector<std::string> not_in_a_lab(const Scenario& scenario) {
     const Device& device = scenario.fabric->device(fault.device);
     const std::string& endpoint = scenario.fabric->buses[device.bus.value].endpoint;
     if (endpoint != "sim") {
-      sentences.push_back("device_faults: " + device.name + " is at " + endpoint +
-                          ", and only simulated devices fail on order; it works in modes sim and soft");
+      sentences.push_back(
+          format_text("device_faults: {} is at {}, and only simulated devices fail on order; it works in modes sim and soft",
+                      device.name, endpoint));
     }
   }
   for (const MachineFault& fault : scenario.machine_faults) {
@@ -97,9 +99,9 @@ Result<void> LabFaults::begin(const MachineFault& fault) {
   const std::uint32_t process = process_of(lab_.scenario, *fault.node);
   if (lab_.agent_pids[process] != 0) {
     lab_.agent_pids[process] = 0;
-    kill_process(lab_, "agents-" + std::to_string(process));
+    kill_process(lab_, format_text("agents-{}", process));
     history_.note_death(process, monotonic_now());
-    print_note("  killed the agent of node " + std::to_string(fault.node->value) + ", and its simulated devices with it");
+    print_note(format_text("  killed the agent of node {}, and its simulated devices with it", fault.node->value));
   }
   return {};
 }

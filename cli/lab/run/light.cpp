@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "runtime/clock.hpp"
 #include "sim_backend/judge/light_log.hpp"
@@ -28,7 +29,7 @@ Result<RingLight> read_bank(const Fabric& fabric, const Device& device, const st
   const auto channels = static_cast<std::uint16_t>(device.elements.size());
   const BusReply reply = (*bus)->execute({device.id, device.bus_address, Registers{0, channels, {}}, std::chrono::seconds{1}});
   if (reply.status != BusStatus::ok || reply.words.size() != channels) {
-    return fail(ErrorCode::device_silent, device.name + " at " + endpoint + " did not report its voltages");
+    return fail(ErrorCode::device_silent, format_text("{} at {} did not report its voltages", device.name, endpoint));
   }
   RingLight light;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
@@ -78,7 +79,8 @@ Result<void> LabLight::await_logs() const {
         return fail(ErrorCode::timed_out, "interrupted");
       }
       if (monotonic_now() - now > kLogPatience) {
-        return fail(ErrorCode::timed_out, path + " has not been written for " + text_of(Duration{kLogPatience}), "loom status");
+        return fail(ErrorCode::timed_out, format_text("{} has not been written for {}", path, text_of(Duration{kLogPatience})),
+                    "loom status");
       }
       std::this_thread::sleep_for(kPollInterval);
     }

@@ -8,6 +8,7 @@
 
 #include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/clock.hpp"
 
 namespace loom::cli {
@@ -230,20 +231,21 @@ std::string LabOperator::unsettled() const {
   for (std::size_t i = 0; i < watches_.size(); ++i) {
     const OperatorScript::Entry& entry = script_.entries()[i];
     if (!is_carried_through(entry, i)) {
-      text += (text.empty() ? "job " : ", job ") + entry.scripted.submission.name + " is " + word_of(entry.job).state;
+      text +=
+          format_text("{}{} is {}", text.empty() ? "job " : ", job ", entry.scripted.submission.name, word_of(entry.job).state);
     }
   }
-  return text.empty() ? "the controller is " + std::string(to_string(status_.stage)) : text;
+  return text.empty() ? format_text("the controller is {}", to_string(status_.stage)) : text;
 }
 
 void LabOperator::show_progress() {
   for (const auto& [id, row] : rows_) {
-    const std::string stage =
-        row.stages > 1 ? " (stage " + std::to_string(row.stage + 1) + " of " + std::to_string(row.stages) + ")" : "";
+    const std::string stage = row.stages > 1 ? format_text(" (stage {} of {})", row.stage + 1, row.stages) : "";
     if (!is_at_rest({row.state, row.reason}) && status_.stage != CommitState::idle) {
-      progress_.show(row.name + stage + " " + std::string(to_string(status_.stage)), status_.stage_done, status_.stage_total);
+      progress_.show(format_text("{}{} {}", row.name, stage, to_string(status_.stage)), status_.stage_done,
+                     status_.stage_total);
     } else if (status_.stage == CommitState::idle && row.stages > 0 && row.stage + 1 < row.stages) {
-      progress_.show(row.name + stage + " plays its timeslots, nodes done", row.cycles_done, row.nodes.size());
+      progress_.show(format_text("{}{} plays its timeslots, nodes done", row.name, stage), row.cycles_done, row.nodes.size());
     }
   }
 }

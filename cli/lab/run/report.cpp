@@ -8,6 +8,7 @@
 #include "cli/render/json.hpp"
 #include "cli/render/term.hpp"
 #include "controller/predict/prediction_text.hpp"
+#include "core/text/format_text.hpp"
 #include "sim_backend/experiments/grant_lab.hpp"
 
 namespace loom::cli {
@@ -115,15 +116,17 @@ std::string number_text(double value, int digits) {
 }
 
 std::string control_text(const ControlTimes& control) {
-  std::string text = "grants " + std::to_string(control.grants) + " (" + std::to_string(control.dark) + " never lit), mean " +
-                     text_of(control.stream_mean) + "\n";
-  text += "control time, measured: REQ to the arbiter's first message p50 " + text_of(control.answer_p50) + ", p99 " +
-          text_of(control.answer_p99) + "; REQ to GNT p50 " + text_of(control.grant_p50) + ", p99 " +
-          text_of(control.grant_p99) + " (with the wait for others)\n";
-  text += "efficiency that follows (docs/systems/oddl.md#grants, tuning 100 ns and lock 50 ns assumed, nothing hidden): " +
-          number_text(efficiency_of(control, control.answer_p50), 4) + " at p50, " +
-          number_text(efficiency_of(control, control.answer_p99), 4) + " at p99; of the time from request to darkness, with " +
-          "this lab's lasers: " + number_text(control.used, 4) + "\n";
+  std::string text =
+      format_text("grants {} ({} never lit), mean {}\n", control.grants, control.dark, text_of(control.stream_mean));
+  text += format_text(
+      "control time, measured: REQ to the arbiter's first message p50 {}, p99 {}; REQ to GNT p50 {}, p99 {} (with the wait for "
+      "others)\n",
+      text_of(control.answer_p50), text_of(control.answer_p99), text_of(control.grant_p50), text_of(control.grant_p99));
+  text += format_text(
+      "efficiency that follows (docs/systems/oddl.md#grants, tuning 100 ns and lock 50 ns assumed, nothing hidden): {} at p50, "
+      "{} at p99; of the time from request to darkness, with this lab's lasers: {}\n",
+      number_text(efficiency_of(control, control.answer_p50), 4), number_text(efficiency_of(control, control.answer_p99), 4),
+      number_text(control.used, 4));
   return text;
 }
 
@@ -141,25 +144,25 @@ Json control_json(const ControlTimes& control) {
 }
 
 std::string tables_of(const JobOutcome& outcome) {
-  std::string text = "\n" + outcome.row.name + ": " + outcome.row.workload + " on " + std::to_string(outcome.row.nodes.size()) +
-                     " nodes, " + text_of(outcome.predicted.rate) + " a circuit, " + text_of(outcome.node_rate) +
-                     " a node, one iteration\n";
-  text += comparison(outcome) + "\n" + stages(outcome.commits) + "\n" + precision(outcome.commits);
-  text += "light skew " + text_of(light_skew(outcome.light, outcome.begin)) +
-          " (ground truth, begin of standing light); timeslots left dark: " + std::to_string(outcome.row.underflows) + "\n";
+  std::string text =
+      format_text("\n{}: {} on {} nodes, {} a circuit, {} a node, one iteration\n", outcome.row.name, outcome.row.workload,
+                  outcome.row.nodes.size(), text_of(outcome.predicted.rate), text_of(outcome.node_rate));
+  text += format_text("{}\n{}\n{}", comparison(outcome), stages(outcome.commits), precision(outcome.commits));
+  text += format_text("light skew {} (ground truth, begin of standing light); timeslots left dark: {}\n",
+                      text_of(light_skew(outcome.light, outcome.begin)), outcome.row.underflows);
   if (outcome.transmit == Transmit::grants) {
     text += control_text(outcome.control);
   }
   text += "\nassumptions\n";
   for (const std::string& assumption : assumptions_of(outcome)) {
-    text += "  - " + assumption + "\n";
+    text += format_text("  - {}\n", assumption);
   }
   return text;
 }
 
 std::string footprint_text(const LabFootprint& footprint) {
-  std::string text = "\nagents joined in " + text_of(footprint.join) + "; memory: controller " +
-                     text_of(Bytes{footprint.controller_bytes}) + ", agent processes";
+  std::string text = format_text("\nagents joined in {}; memory: controller {}, agent processes", text_of(footprint.join),
+                                 text_of(Bytes{footprint.controller_bytes}));
   for (const long long bytes : footprint.agent_bytes) {
     text += " " + text_of(Bytes{bytes});
   }
@@ -215,12 +218,11 @@ std::string text_of(const LabReport& report) {
     text += outcome ? tables_of(*outcome) : "";
   }
   text += "\n" + text_of(report.account);
-  text += "violations " + std::to_string(report.safety.violations.size()) + ", and " +
-          std::to_string(report.safety.excused_count) +
-          " that injected faults excuse (ground truth: the devices' light logs)\n";
+  text += format_text("violations {}, and {} that injected faults excuse (ground truth: the devices' light logs)\n",
+                      report.safety.violations.size(), report.safety.excused_count);
   for (const Violation& violation : report.safety.violations) {
-    text += "  at " + text_of(violation.at.time_since_epoch()) + ": " + std::string(to_string(violation.rule)) + ": " +
-            violation.evidence + "\n";
+    text += format_text("  at {}: {}: {}\n", text_of(violation.at.time_since_epoch()), to_string(violation.rule),
+                        violation.evidence);
   }
   return text + footprint_text(report.footprint);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -82,12 +84,12 @@ std::vector<NodePair> attempt(std::uint32_t nodes, std::uint32_t degree, Chance&
 
 Result<std::vector<NodePair>> random_regular_graph(std::uint32_t nodes, std::uint32_t degree, std::uint64_t seed) {
   if (degree < 2 || degree >= nodes || std::uint64_t{nodes} * degree % 2 != 0) {
-    return fail(ErrorCode::invalid_argument, "network 'expander': no graph of " + std::to_string(nodes) + " nodes with " +
-                                                 std::to_string(degree) + " links each; 2 .. nodes-1, and nodes x links even");
+    return fail(ErrorCode::invalid_argument,
+                format_text("network 'expander': no graph of {} nodes with {} links each; 2 .. nodes-1, and nodes x links even",
+                            nodes, degree));
   }
   if (std::uint64_t{nodes} * degree > limits::kElements) {
-    return fail(ErrorCode::out_of_range,
-                "network 'expander': more than " + std::to_string(limits::kElements) + " links (kElements)");
+    return fail(ErrorCode::out_of_range, format_text("network 'expander': more than {} links (kElements)", limits::kElements));
   }
   Chance chance{seed};
   for (std::uint32_t i = 0; i < kAttempts; ++i) {
@@ -100,8 +102,9 @@ Result<std::vector<NodePair>> random_regular_graph(std::uint32_t nodes, std::uin
       return edges;
     }
   }
-  return fail(ErrorCode::infeasible, "network 'expander': no connected graph of " + std::to_string(nodes) + " nodes with " +
-                                         std::to_string(degree) + " links each found; try another seed");
+  return fail(ErrorCode::infeasible,
+              format_text("network 'expander': no connected graph of {} nodes with {} links each found; try another seed",
+                          nodes, degree));
 }
 
 Result<Network> make_expander(const NetworkTerms& terms, const ExpanderShape& shape) {
@@ -114,9 +117,8 @@ Result<Network> make_expander(const NetworkTerms& terms, const ExpanderShape& sh
     return std::unexpected(edges.error());
   }
   LOOM_TRY(connect(*network, std::move(*edges), terms, shape.routing));
-  network->assumptions.push_back("expander: random " + std::to_string(shape.degree) + "-regular, seed " +
-                                 std::to_string(shape.seed) + "; " + std::to_string(shape.routing.ways) +
-                                 " shortest ways a pair in equal shares");
+  network->assumptions.push_back(format_text("expander: random {}-regular, seed {}; {} shortest ways a pair in equal shares",
+                                             shape.degree, shape.seed, shape.routing.ways));
   return network;
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -14,9 +16,9 @@ Result<std::uint32_t> radix_for(const NetworkTerms& terms, const FatTreeShape& s
     radix += 2;
   }
   if (radix % 2 != 0 || radix < 2 || radix > kRadixMax || radix * radix * radix / 4 < terms.nodes) {
-    return fail(ErrorCode::invalid_argument, "network 'fat-tree': switches of " + std::to_string(radix) +
-                                                 " ports do not join " + std::to_string(terms.nodes) +
-                                                 " nodes; give an even number up to " + std::to_string(kRadixMax));
+    return fail(ErrorCode::invalid_argument,
+                format_text("network 'fat-tree': switches of {} ports do not join {} nodes; give an even number up to {}",
+                            radix, terms.nodes, kRadixMax));
   }
   return radix;
 }
@@ -59,12 +61,12 @@ Result<Network> make_fat_tree(const NetworkTerms& terms, const FatTreeShape& sha
     return network;
   }
   if (!(shape.oversubscription >= 1 && shape.oversubscription <= 1000)) {
-    return fail(ErrorCode::out_of_range,
-                "network 'fat-tree': oversubscription " + std::to_string(shape.oversubscription) + ": outside 1 .. 1000");
+    return fail(ErrorCode::out_of_range, format_text("network 'fat-tree': oversubscription {}: outside 1 .. 1000",
+                                                     std::to_string(shape.oversubscription)));
   }
   if (!(shape.cost_ratio > 0 && shape.cost_ratio <= 1)) {
     return fail(ErrorCode::out_of_range,
-                "network 'fat-tree': cost ratio " + std::to_string(shape.cost_ratio) + ": outside 0 .. 1");
+                format_text("network 'fat-tree': cost ratio {}: outside 0 .. 1", std::to_string(shape.cost_ratio)));
   }
   const auto radix = radix_for(terms, shape);
   if (!radix) {
@@ -76,10 +78,9 @@ Result<Network> make_fat_tree(const NetworkTerms& terms, const FatTreeShape& sha
   const double rate = bytes_per_ns(terms) * shape.cost_ratio;
   add_links(*network, tree, rate, static_cast<double>(terms.link_latency.count()), rate / shape.oversubscription);
   network->routes = tree;
-  network->assumptions.push_back("fat-tree: three tiers of " + std::to_string(*radix) + "-port switches, " +
-                                 std::to_string(tree.pods) + " pods; " +
-                                 (shape.sprayed ? "transfers sprayed over all equal ways"
-                                                : "each flow hashed to one way (seed " + std::to_string(shape.seed) + ")"));
+  network->assumptions.push_back(format_text("fat-tree: three tiers of {}-port switches, {} pods; {}", *radix, tree.pods,
+                                             shape.sprayed ? "transfers sprayed over all equal ways"
+                                                           : format_text("each flow hashed to one way (seed {})", shape.seed)));
   if (!shape.sprayed) {
     network->penalties.push_back({"ECMP collisions, seed", static_cast<double>(shape.seed), "hash of seed, ends and flow"});
   }

@@ -1,6 +1,8 @@
 // A star: a node's up link carries the path's latency, the link down adds none.
 #include "controller/architectures/electrical/ideal_switch.hpp"
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 Result<Network> make_ideal_switch(const NetworkTerms& terms, std::uint32_t links_on_path) {
@@ -17,8 +19,8 @@ Result<Network> make_ideal_switch(const NetworkTerms& terms, std::uint32_t links
     network->links[terms.nodes + node] = {terms.nodes, node, rate, 0};
   }
   network->is_uniform = true;
-  network->assumptions.emplace_back("ideal-switch: no contention inside; a path has the latency of " +
-                                    std::to_string(links_on_path) + " link(s)");
+  network->assumptions.emplace_back(
+      format_text("ideal-switch: no contention inside; a path has the latency of {} link(s)", links_on_path));
   LOOM_TRY(check(*network));
   return network;
 }
@@ -29,8 +31,8 @@ Result<Network> make_uneven_switch(const NetworkTerms& terms, std::span<const Bi
     return network;
   }
   if (rates.size() != terms.nodes) {
-    return fail(ErrorCode::invalid_argument, "network 'ideal-switch': " + std::to_string(rates.size()) + " rates for " +
-                                                 std::to_string(terms.nodes) + " nodes; give one a node");
+    return fail(ErrorCode::invalid_argument,
+                format_text("network 'ideal-switch': {} rates for {} nodes; give one a node", rates.size(), terms.nodes));
   }
   for (std::uint32_t node = 0; node < terms.nodes; ++node) {
     NetworkTerms own = terms;

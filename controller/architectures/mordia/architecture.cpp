@@ -9,6 +9,7 @@
 #include "controller/architectures/mordia/episodes.hpp"
 #include "controller/architectures/sip_ml/episode.hpp"
 #include "controller/schedule/arena_entry.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -23,9 +24,9 @@ void enter_mordia(ArenaBuilder& builder) {
   const auto wavelengths = static_cast<std::uint32_t>(wavelengths_of(builder.rate));
   if (!builder.error && (wavelengths == 0 || builder.graph.nodes > kEpisodeNodesMost)) {
     builder.error =
-        Error{ErrorCode::unsupported, "mordia: " + std::to_string(wavelengths) + " wavelengths of 25 Gb/s and " +
-                                          std::to_string(builder.graph.nodes) + " nodes; it is played with 1 or more on " +
-                                          std::to_string(kEpisodeNodesMost) + " nodes at most"};
+        Error{ErrorCode::unsupported,
+              format_text("mordia: {} wavelengths of 25 Gb/s and {} nodes; it is played with 1 or more on {} nodes at most",
+                          wavelengths, builder.graph.nodes, kEpisodeNodesMost)};
   }
   if (builder.error) {
     return;
@@ -34,8 +35,8 @@ void enter_mordia(ArenaBuilder& builder) {
   builder.entry.scheduler = "episodes, max-min";
   builder.entry.circuits = wavelengths;
   play_episodes(builder, mordia_policy(builder.terms, wavelengths), loop);
-  builder.assume("mordia: " + std::to_string(wavelengths) +
-                 " wavelengths of 25 Gb/s for the whole network, as many as a node has on SiP-ML's; all-stop");
+  builder.assume(format_text(
+      "mordia: {} wavelengths of 25 Gb/s for the whole network, as many as a node has on SiP-ML's; all-stop", wavelengths));
 }
 
 }  // namespace

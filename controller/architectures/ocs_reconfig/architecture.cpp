@@ -10,6 +10,7 @@
 #include "controller/architectures/ocs_reconfig/greedy_degree.hpp"
 #include "controller/schedule/arena_entry.hpp"
 #include "controller/schedule/pair_bytes.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -44,8 +45,9 @@ void enter_ocs_reconfig(ArenaBuilder& builder) {
   builder.entry.changing.emplace(std::move(*changing));
   builder.entry.scheduler = "greedy halving";
   builder.entry.circuits = builder.graph.nodes * degree;
-  builder.assume("ocs-reconfig: live for 4 x " + printed("%g", delay / 1e3) + " ms, then all dark for " +
-                 printed("%g", delay / 1e3) + " ms (TopoOpt's baseline)" + (forwards ? ", nodes forward" : ", no forwarding"));
+  builder.assume(format_text("ocs-reconfig: live for 4 x {} ms, then all dark for {} ms (TopoOpt's baseline){}",
+                             printed("%g", delay / 1e3), printed("%g", delay / 1e3),
+                             forwards ? ", nodes forward" : ", no forwarding"));
 }
 
 }  // namespace

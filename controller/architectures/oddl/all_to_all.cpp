@@ -6,6 +6,7 @@
 #include <string>
 
 #include "controller/architectures/oddl/scheduler.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -34,7 +35,7 @@ Result<void> OddlScheduler::add_all_to_all(JobIndex job, const PairTraffic& traf
   const JobDemand& demand = demand_.jobs[job];
   const RankGrid grid = grid_of(shape_, demand.nodes);
   if (const MapChoice map = options_[job].map; map != MapChoice::cheapest) {
-    result.note = std::string(to_string(map)) + ", as asked";
+    result.note = format_text("{}, as asked", to_string(map));
     return map == MapChoice::maps ? add_maps(job, grid, traffic, result) : add_relayed(job, map, grid, traffic, result);
   }
   if (grid.places == 1 || demand.transmit == Transmit::grants || shape_.uplink) {
@@ -51,9 +52,8 @@ Result<void> OddlScheduler::add_all_to_all(JobIndex job, const PairTraffic& traf
   const std::size_t stages = sequence_of(grid, traffic, rules_for(ways_of(job)));
   const double floor = moves_between(stages) + peers * least_guard(demand);
   if (made && relayed_time <= floor) {
-    relayed.note = "latin map with relays, " + seconds_text(relayed_time) + "; " + std::to_string(stages) +
-                   " maps in turn take " + seconds_text(floor) + " at least, " + seconds_text(moves_between(stages)) +
-                   " of it for WSS moves";
+    relayed.note = format_text("latin map with relays, {}; {} maps in turn take {} at least, {} of it for WSS moves",
+                               seconds_text(relayed_time), stages, seconds_text(floor), seconds_text(moves_between(stages)));
     result = std::move(relayed);
     return {};
   }
@@ -64,7 +64,7 @@ Result<void> OddlScheduler::add_all_to_all(JobIndex job, const PairTraffic& traf
     return mapped;
   }
   if (!mapped) {
-    relayed.note = "latin map with relays, " + seconds_text(relayed_time) + "; there is no light for maps in turn";
+    relayed.note = format_text("latin map with relays, {}; there is no light for maps in turn", seconds_text(relayed_time));
     result = std::move(relayed);
     owners_ = with_relays;
     return {};
@@ -75,15 +75,15 @@ Result<void> OddlScheduler::add_all_to_all(JobIndex job, const PairTraffic& traf
     mapped_time += time_of(stage);
   }
   const std::string maps_text =
-      (result.stages.size() == 1 ? "1 map, " : std::to_string(result.stages.size()) + " maps in turn, ") +
+      (result.stages.size() == 1 ? "1 map, " : format_text("{} maps in turn, ", result.stages.size())) +
       seconds_text(mapped_time);
   if (!made || mapped_time <= relayed_time) {
     result.note = maps_text + (made ? "; a latin map with relays takes " + seconds_text(relayed_time)
                                     : "; a latin map does not reach all in two hops");
     return {};
   }
-  relayed.note = "latin map with relays, " + seconds_text(relayed_time) + "; " + maps_text + ", " + seconds_text(moves) +
-                 " of it for WSS moves";
+  relayed.note = format_text("latin map with relays, {}; {}, {} of it for WSS moves", seconds_text(relayed_time), maps_text,
+                             seconds_text(moves));
   result = std::move(relayed);
   owners_ = with_relays;
   return {};
@@ -153,14 +153,14 @@ Result<void> OddlScheduler::relay_by_partners(JobIndex job, const RankGrid& grid
     return {};
   }
   if (demand_.jobs[job].transmit == Transmit::grants) {
-    return fail(ErrorCode::unsupported, name_of(job) +
-                                            ": behind routers some of its nodes reach each other by relays only, which "
-                                            "are played in timeslots; nearest: transmit=slots, or " +
-                                            std::to_string(shape_.ports) + " nodes in one group");
+    return fail(ErrorCode::unsupported,
+                format_text("{}: behind routers some of its nodes reach each other by relays only, which are played in "
+                            "timeslots; nearest: transmit=slots, or {} nodes in one group",
+                            name_of(job), shape_.ports));
   }
   traffic = hops_over(*forwarding, traffic);
   result.forwarding = *std::move(forwarding);
-  result.note += (result.note.empty() ? "" : "; ") + std::string("neighbours relay to their partners in other groups");
+  result.note += format_text("{}neighbours relay to their partners in other groups", result.note.empty() ? "" : "; ");
   return {};
 }
 

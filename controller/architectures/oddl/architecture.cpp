@@ -18,6 +18,7 @@
 #include "controller/architectures/oddl/schedule.hpp"
 #include "controller/schedule/arena_entry.hpp"
 #include "controller/schedule/job_alone.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -50,7 +51,7 @@ void enter_oddl(ArenaBuilder& builder) {
   if (!parameters) {
     return;
   }
-  builder.assume(label_of(kOddl.name, kOddl.qualifier) + ": groups of " + std::to_string(parameters->group_size));
+  builder.assume(format_text("{}: groups of {}", label_of(kOddl.name, kOddl.qualifier), parameters->group_size));
   enter_lit(builder, kOddl, make_oddl(*parameters));
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "core/fabric/fabric_rows.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -37,7 +38,7 @@ class OddlBuilder {
         plan_{{parameters.first_channel_n, parameters.channel_width_m}, parameters.channel_step_n, parameters.channels} {}
 
   Fabric build() {
-    fabric_.name = "oddl-" + std::to_string(parameters_.nodes);
+    fabric_.name = format_text("oddl-{}", parameters_.nodes);
     fabric_.architecture = "oddl";
     fabric_.assumptions = {
         "oddl (reconstruction): only the abstract of the ODDL paper is public; group size, channels, losses and gains are "
@@ -64,7 +65,7 @@ class OddlBuilder {
 
   /// Of a thing that there is once a plane; planes but the first say so.
   static std::string suffix_of(std::uint32_t number, std::uint32_t plane) {
-    return std::to_string(number) + (plane == 0 ? "" : "p" + std::to_string(plane));
+    return std::to_string(number) + (plane == 0 ? "" : format_text("p{}", plane));
   }
 
   ElementId add_transmitter(const std::string& suffix) {
@@ -99,7 +100,7 @@ class OddlBuilder {
 
   void add_node(std::uint32_t group, std::uint32_t index, const std::vector<PlaneOfGroup>& planes) {
     const NodeId id{group * parameters_.group_size + index};
-    Node node{id, "node-" + std::to_string(id.value), group, {}, {}};
+    Node node{id, format_text("node-{}", id.value), group, {}, {}};
     std::vector<ElementId> filters;
     for (std::uint32_t plane = 0; plane < planes.size(); ++plane) {
       const std::string suffix = suffix_of(id.value, plane);
@@ -118,7 +119,7 @@ class OddlBuilder {
       rows_.add_device("laser-" + suffix, DeviceRole::transmitter, id, {node.transmitters.back()});
     }
     if (!filters.empty()) {
-      rows_.add_device("heater-" + std::to_string(id.value), DeviceRole::filter, id, std::move(filters));
+      rows_.add_device(format_text("heater-{}", id.value), DeviceRole::filter, id, std::move(filters));
     }
     fabric_.nodes.push_back(std::move(node));
   }

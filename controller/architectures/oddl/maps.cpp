@@ -5,28 +5,29 @@
 #include <map>
 #include <optional>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
 Result<void> check(const PlaceMap& map, const RankGrid& grid, const std::string& job) {
   if (map.size() != static_cast<std::size_t>(grid.places) * grid.ports) {
-    return fail(ErrorCode::invalid_argument, job + ": its map has " + std::to_string(map.size()) + " entries; nearest: " +
-                                                 std::to_string(grid.places * grid.ports) + " (" + std::to_string(grid.places) +
-                                                 " groups x " + std::to_string(grid.ports) + " ports)");
+    return fail(ErrorCode::invalid_argument, format_text("{}: its map has {} entries; nearest: {} ({} groups x {} ports)", job,
+                                                         map.size(), grid.places * grid.ports, grid.places, grid.ports));
   }
   for (std::uint32_t port = 0; port < grid.ports; ++port) {
     std::vector<std::int32_t> from(grid.places, -1);
     for (std::uint32_t place = 0; place < grid.places; ++place) {
       const std::uint32_t to = map[place * grid.ports + port];
       if (to >= grid.places) {
-        return fail(ErrorCode::invalid_argument, job + ": its map leads port " + std::to_string(port) + " of group " +
-                                                     std::to_string(place) + " to group " + std::to_string(to) +
-                                                     "; it has the groups 0.." + std::to_string(grid.places - 1));
+        return fail(ErrorCode::invalid_argument,
+                    format_text("{}: its map leads port {} of group {} to group {}; it has the groups 0..{}", job, port, place,
+                                to, grid.places - 1));
       }
       if (from[to] >= 0) {
-        return fail(ErrorCode::conflict, job + ": its map leads port " + std::to_string(port) + " of group " +
-                                             std::to_string(from[to]) + " and of group " + std::to_string(place) +
-                                             " to group " + std::to_string(to) + ", where they would meet");
+        return fail(ErrorCode::conflict,
+                    format_text("{}: its map leads port {} of group {} and of group {} to group {}, where they would meet", job,
+                                port, from[to], place, to));
       }
       from[to] = static_cast<std::int32_t>(place);
     }
@@ -105,8 +106,9 @@ Result<Forwarding> forwarding_over(const PlaceMap& map, const RankGrid& grid, co
   for (std::uint32_t source = 0; source < ranks; ++source) {
     for (std::uint32_t destination = 0; destination < ranks; ++destination) {
       if (forwarding.next(source, destination) == kOutOfReach && traffic.bytes({source, destination}) > 0) {
-        return fail(ErrorCode::infeasible, "infeasible: " + job + ": its map reaches rank " + std::to_string(destination) +
-                                               " from rank " + std::to_string(source) + " in no two hops; nearest: map = maps");
+        return fail(ErrorCode::infeasible,
+                    format_text("infeasible: {}: its map reaches rank {} from rank {} in no two hops; nearest: map = maps", job,
+                                destination, source));
       }
     }
   }
@@ -142,9 +144,9 @@ Result<Forwarding> forwarding_by_partners(const OddlShape& shape, const RankGrid
   });
   if (lost) {
     return fail(ErrorCode::infeasible,
-                "infeasible: " + job + ": behind routers nobody in the group of rank " + std::to_string(lost->source) +
-                    " is the partner of rank " + std::to_string(lost->destination) + " in its group; nearest: " +
-                    std::to_string(grid.places * grid.ports) + " nodes in " + std::to_string(grid.places) + " whole groups");
+                format_text("infeasible: {}: behind routers nobody in the group of rank {} is the partner of rank {} in its "
+                            "group; nearest: {} nodes in {} whole groups",
+                            job, lost->source, lost->destination, grid.places * grid.ports, grid.places));
   }
   return is_needed ? std::move(forwarding) : Forwarding{};
 }

@@ -6,6 +6,7 @@
 
 #include "controller/workload/settings.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -26,9 +27,9 @@ Result<OddlOptions> read_oddl_options(const JobOptions& options) {
   read.map = static_cast<MapChoice>(std::find(kMapWords.begin(), kMapWords.end(), *word) - kMapWords.begin());
   read.map_groups.assign(groups->begin(), groups->end());
   if ((read.map == MapChoice::custom) == read.map_groups.empty()) {
-    return fail(ErrorCode::invalid_argument,
-                "map = " + *word + ", map_groups has " + std::to_string(read.map_groups.size()) +
-                    " entries: map = custom, and only that, needs map_groups (group x port -> group, row by row, as 0-1-1-0)");
+    return fail(ErrorCode::invalid_argument, format_text("map = {}, map_groups has {} entries: map = custom, and only that, "
+                                                         "needs map_groups (group x port -> group, row by row, as 0-1-1-0)",
+                                                         *word, read.map_groups.size()));
   }
   return read;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -58,7 +60,7 @@ std::optional<OddlShape::Uplink> uplink_of(const Fabric& fabric, const Element& 
 }
 
 std::unexpected<Error> not_alike(const Node& node, const std::string& what) {
-  return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " has another " + what + " than node 0");
+  return fail(ErrorCode::unsupported, format_text("scheduler oddl: node {} has another {} than node 0", node.name, what));
 }
 
 /// What of the shape its first receiver says.
@@ -95,9 +97,10 @@ Result<OddlPosition> position_of(const Fabric& fabric, const Node& node, OddlSha
       return not_alike(node, "channel plan, AWG or port");
     }
     if (input && (!shape.uplink || uplink_of(fabric, grating) != shape.uplink)) {
-      return fail(ErrorCode::unsupported, "scheduler oddl: " + grating.name +
-                                              ": expected one output and one input to other groups, at the same ports in "
-                                              "every group");
+      return fail(
+          ErrorCode::unsupported,
+          format_text("scheduler oddl: {}: expected one output and one input to other groups, at the same ports in every group",
+                      grating.name));
     }
     if (input.has_value() != shape.uplink.has_value() || is_fed_by_grating(fabric, node.receivers[i]) != shape.is_open) {
       return not_alike(node, "kind of way to its neighbours or filter");
@@ -106,15 +109,16 @@ Result<OddlPosition> position_of(const Fabric& fabric, const Node& node, OddlSha
     position.receivers.push_back(node.receivers[i]);
   }
   if (position.receivers.empty()) {
-    return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name +
-                                            " has no cyclic AWG before its receiver; fabric \"" + fabric.name +
-                                            "\" is of architecture " + fabric.architecture);
+    return fail(
+        ErrorCode::unsupported,
+        format_text("scheduler oddl: node {} has no cyclic AWG before its receiver; fabric \"{}\" is of architecture {}",
+                    node.name, fabric.name, fabric.architecture));
   }
   const auto planes = static_cast<std::uint32_t>(position.receivers.size());
   shape.planes = shape.planes == 0 ? planes : shape.planes;
   if (planes != shape.planes) {
-    return fail(ErrorCode::unsupported, "scheduler oddl: node " + node.name + " is on " + std::to_string(planes) +
-                                            " planes, node 0 on " + std::to_string(shape.planes));
+    return fail(ErrorCode::unsupported,
+                format_text("scheduler oddl: node {} is on {} planes, node 0 on {}", node.name, planes, shape.planes));
   }
   return position;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "controller/architectures/oddl/scheduler.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -19,7 +20,7 @@ Result<Schedule> OddlScheduler::run() {
   for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {
     auto options = read_oddl_options(demand_.jobs[job].options);
     if (!options) {
-      return fail(options.error().code, name_of(job) + ": " + options.error().message);
+      return fail(options.error().code, format_text("{}: {}", name_of(job), options.error().message));
     }
     options_.push_back(*std::move(options));
   }
@@ -89,13 +90,13 @@ Result<void> OddlScheduler::add_job(JobIndex job) {
   if (planes_.empty()) {
     return fail(
         ErrorCode::invalid_argument,
-        name_of(job) + " was admitted to planes that the fabric does not have; it has 0.." + std::to_string(shape_.planes - 1));
+        format_text("{} was admitted to planes that the fabric does not have; it has 0..{}", name_of(job), shape_.planes - 1));
   }
   const bool under_grants = demand.transmit == Transmit::grants;
   const MapChoice map = options_[job].map;
   if (under_grants && map != MapChoice::cheapest && map != MapChoice::maps) {
-    return fail(ErrorCode::unsupported, name_of(job) + ": a map with relays (" + std::string(to_string(map)) +
-                                            ") is played in timeslots only; nearest: map=maps");
+    return fail(ErrorCode::unsupported, format_text("{}: a map with relays ({}) is played in timeslots only; nearest: map=maps",
+                                                    name_of(job), to_string(map)));
   }
   if (under_grants) {
     planes_.resize(1);  // a stream has one receiver and so one arbiter
@@ -116,7 +117,7 @@ Result<void> OddlScheduler::add_job(JobIndex job) {
     result.stages.push_back({{Timeslot{}}, 1});  // nothing to move: a job without light is lawful
   }
   if (planes_.size() > 1) {
-    result.note += (result.note.empty() ? "striped over " : "; striped over ") + std::to_string(planes_.size()) + " planes";
+    result.note += format_text("{}{} planes", result.note.empty() ? "striped over " : "; striped over ", planes_.size());
   }
   if (under_grants) {
     hand_to_grants(demand, *traffic, result);
@@ -158,8 +159,8 @@ void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& tr
 Result<void> OddlScheduler::spend(std::uint64_t steps) {
   schedule_.steps_used += steps;
   if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
-    return fail(ErrorCode::timed_out, "scheduler oddl: stopped after " + std::to_string(schedule_.steps_used) +
-                                          " steps; the budget was " + std::to_string(budget_.steps));
+    return fail(ErrorCode::timed_out,
+                format_text("scheduler oddl: stopped after {} steps; the budget was {}", schedule_.steps_used, budget_.steps));
   }
   return {};
 }
@@ -233,7 +234,7 @@ void OddlScheduler::rate_job(const JobDemand& demand, const JobTraffic& traffic,
 std::string OddlScheduler::partner_of(const OddlPosition& source, std::uint32_t group) const {
   for (std::uint32_t node = 0; node < shape_.positions.size(); ++node) {
     if (shape_.positions[node].group == group && shape_.first_channel(source, shape_.positions[node]) != kNoChannel) {
-      return "node " + std::to_string(node);
+      return format_text("node {}", node);
     }
   }
   return "none";
@@ -249,18 +250,18 @@ Error OddlScheduler::refuse(JobIndex job, std::uint32_t plane, NodeId source, No
   }
   for (std::int32_t channel = first; channel != kNoChannel && channel < shape_.channels.count; channel += shape_.period) {
     const auto owner = owners_.owner(plane, group, channel);
-    taken += (taken.empty() ? "" : ", ") + std::string("(group ") + std::to_string(group) + ", " +
-             to_string(centre_of(shape_.channels.slot(channel))) + ")" +
-             (!owner || *owner == job ? " serves its own light to another group" : " belongs to " + name_of(*owner));
+    taken +=
+        format_text("{}(group {}, {}){}", taken.empty() ? "" : ", ", group, to_string(centre_of(shape_.channels.slot(channel))),
+                    !owner || *owner == job ? " serves its own light to another group" : " belongs to " + name_of(*owner));
   }
   const std::size_t size = demand_.jobs[job].nodes.size();
   const std::size_t groups = std::max<std::size_t>(1, (size + shape_.ports - 1) / shape_.ports);
   return {ErrorCode::infeasible,
-          "infeasible: " + name_of(job) + " needs light of group " + std::to_string(group) + " from node " +
-              std::to_string(source.value) + " to node " + std::to_string(destination.value) + " of group " +
-              std::to_string(position(destination).group) + (shape_.planes > 1 ? " on plane " + std::to_string(plane) : "") +
-              ", but " + taken + "; nearest: " + std::to_string(groups * shape_.ports) + " nodes in " + std::to_string(groups) +
-              (groups == 1 ? " whole group" : " whole groups")};
+          format_text(
+              "infeasible: {} needs light of group {} from node {} to node {} of group {}{}, but {}; nearest: {} nodes in {}{}",
+              name_of(job), group, source.value, destination.value, position(destination).group,
+              shape_.planes > 1 ? format_text(" on plane {}", plane) : "", taken, groups * shape_.ports, groups,
+              groups == 1 ? " whole group" : " whole groups")};
 }
 
 Circuit OddlScheduler::circuit(JobId job, const Link& link, std::int32_t channel) const {
@@ -299,8 +300,7 @@ Result<Schedule> schedule_oddl(const Fabric& fabric, const Demand& demand, const
   for (const JobDemand& job : demand.jobs) {
     for (const NodeId node : job.nodes) {
       if (node.value >= shape->positions.size()) {
-        return fail(ErrorCode::invalid_argument,
-                    "job " + std::to_string(job.job.value) + ": node " + std::to_string(node.value) + " does not exist");
+        return fail(ErrorCode::invalid_argument, format_text("job {}: node {} does not exist", job.job.value, node.value));
       }
     }
   }

@@ -12,6 +12,7 @@
 #include "controller/architectures/oddl/schedule.hpp"
 #include "controller/architectures/oddl/turns.hpp"
 #include "controller/schedule/traffic.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -90,7 +91,7 @@ class OddlScheduler {
   Result<void> add_timeslot(JobIndex job, const std::vector<NodeTransfer>& transfers, const Ways& ways,
                             std::vector<StageMap>& maps, Stage& stage);
 
-  std::string name_of(JobIndex job) const { return "job " + std::to_string(demand_.jobs[job].job.value); }
+  std::string name_of(JobIndex job) const { return format_text("job {}", demand_.jobs[job].job.value); }
   static bool may_use(const JobDemand& demand, std::uint32_t plane) {
     const std::vector<std::uint32_t>& planes = numbers_of(demand.share, kPlanesShare);
     return planes.empty() || std::binary_search(planes.begin(), planes.end(), plane);

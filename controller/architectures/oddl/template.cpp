@@ -8,6 +8,7 @@
 #include "core/config/template_keys.hpp"
 #include "core/config/yaml/yaml_words.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -34,15 +35,15 @@ constexpr std::array<TemplateKey, 18> kKeys{
 
 void check_oddl(YamlMap& map, const OddlParameters& oddl) {
   if (oddl.nodes % oddl.group_size != 0) {
-    map.error("group_size", "group_size: " + std::to_string(oddl.group_size) +
-                                " does not divide nodes = " + std::to_string(oddl.nodes) + "; expected a divisor");
+    map.error("group_size",
+              format_text("group_size: {} does not divide nodes = {}; expected a divisor", oddl.group_size, oddl.nodes));
   }
   const bool routed = oddl.inside == OddlInside::awgr;
   if (const std::uint32_t ports = oddl.group_size + (routed ? 1 : 0); oddl.channels < static_cast<std::int32_t>(ports)) {
-    map.error("channels", "channels: found " + std::to_string(oddl.channels) + "; expected at least group_size" +
-                              (routed ? " + 1 = " : " = ") + std::to_string(ports) +
-                              " (each receiver of a group needs a channel of its own" +
-                              (routed ? ", and the uplink one)" : ")"));
+    map.error("channels",
+              format_text(
+                  "channels: found {}; expected at least group_size{}{} (each receiver of a group needs a channel of its own{}",
+                  oddl.channels, routed ? " + 1 = " : " = ", ports, routed ? ", and the uplink one)" : ")"));
   }
   if (routed && oddl.receiver == OddlReceiver::ring) {
     map.error("receiver",
@@ -50,9 +51,9 @@ void check_oddl(YamlMap& map, const OddlParameters& oddl) {
   }
   const std::uint64_t groups = oddl.nodes / oddl.group_size;
   if (oddl.planes * (groups * groups + 3ull * oddl.nodes + 4 * groups) > limits::kFibres) {
-    map.error("group_size", "group_size: " + std::to_string(groups) +
-                                " groups, each joined to each on every plane, need more fibres than the limit of " +
-                                std::to_string(limits::kFibres) + "; expected larger groups");
+    map.error("group_size", format_text("group_size: {} groups, each joined to each on every plane, need more fibres than the "
+                                        "limit of {}; expected larger groups",
+                                        groups, limits::kFibres));
   }
 }
 
@@ -90,10 +91,10 @@ void check_reach(YamlMap& map, const Fabric& fabric, const OddlParameters& oddl)
   const FrequencyOffset reach{static_cast<std::int64_t>(milliwatts * ring.mhz_per_milliwatt)};
   const FrequencyOffset needed = ring.cold_resonance - centre_of(plan.slot(0));
   if (needed > reach) {
-    map.error("channels", "channels: a ring filter would have to tune over " +
-                              print_quantity(needed.mhz, kFrequencyOffsetUnits) + ", its heater reaches " +
-                              print_quantity(reach.mhz, kFrequencyOffsetUnits) +
-                              "; expected fewer channels a node of a group, or larger groups");
+    map.error("channels",
+              format_text("channels: a ring filter would have to tune over {}, its heater reaches {}; expected fewer channels "
+                          "a node of a group, or larger groups",
+                          print_quantity(needed.mhz, kFrequencyOffsetUnits), print_quantity(reach.mhz, kFrequencyOffsetUnits)));
   }
 }
 

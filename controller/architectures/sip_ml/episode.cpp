@@ -9,6 +9,7 @@
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/schedule/permutations.hpp"
 #include "controller/schedule/queued_pairs.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -31,9 +32,8 @@ class RingPolicy {
     std::map<NodePair, std::uint32_t> index;
     for (const auto& [ends, count] : bytes) {
       if (ends.first >= episodes_.terms.nodes || ends.second >= episodes_.terms.nodes) {
-        return fail(ErrorCode::invalid_argument, "sip-ring episode: bytes from node " + std::to_string(ends.first) + " to " +
-                                                     std::to_string(ends.second) + " on a ring of " +
-                                                     std::to_string(episodes_.terms.nodes));
+        return fail(ErrorCode::invalid_argument, format_text("sip-ring episode: bytes from node {} to {} on a ring of {}",
+                                                             ends.first, ends.second, episodes_.terms.nodes));
       }
       index[ends] = static_cast<std::uint32_t>(pairs.size());
       pairs.push_back({ends.first, ends.second, count});
@@ -50,9 +50,9 @@ class RingPolicy {
     limits.repair_steps = episodes_.repair_steps;
     grants_ = grant_wavelengths(map, pairs, limits, before).grants;
     if (grants_.empty() && !pairs.empty()) {
-      return fail(ErrorCode::infeasible, "sip-ring episode: " + std::to_string(pairs.size()) +
-                                             " pairs have bytes to send and none can be lit; the first is node " +
-                                             std::to_string(pairs[0].source) + " to " + std::to_string(pairs[0].destination));
+      return fail(ErrorCode::infeasible,
+                  format_text("sip-ring episode: {} pairs have bytes to send and none can be lit; the first is node {} to {}",
+                              pairs.size(), pairs[0].source, pairs[0].destination));
     }
     ends_.clear();
     for (const WavelengthGrant& grant : grants_) {
@@ -86,9 +86,8 @@ TopologyPolicy sip_ocs_policy(const SipOcsEpisodes& episodes) {
     }
     for (const auto& [ends, count] : bytes) {
       if (ends.first >= episodes.terms.nodes || ends.second >= episodes.terms.nodes) {
-        return fail(ErrorCode::invalid_argument, "sip-ocs episode: bytes from node " + std::to_string(ends.first) + " to " +
-                                                     std::to_string(ends.second) + " among " +
-                                                     std::to_string(episodes.terms.nodes));
+        return fail(ErrorCode::invalid_argument, format_text("sip-ocs episode: bytes from node {} to {} among {}", ends.first,
+                                                             ends.second, episodes.terms.nodes));
       }
     }
     const std::vector<SwitchPair> pairs = whole_bytes(bytes);

@@ -8,32 +8,33 @@
 
 #include "controller/workload/import/flows.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
 Result<void> check_operations(std::span<const Operation> operations) {
   if (operations.size() > limits::kTasksPerGraph) {
-    return fail(ErrorCode::out_of_range, std::to_string(operations.size()) + " operators; at most " +
-                                             std::to_string(limits::kTasksPerGraph) + " (kTasksPerGraph)");
+    return fail(ErrorCode::out_of_range,
+                format_text("{} operators; at most {} (kTasksPerGraph)", operations.size(), limits::kTasksPerGraph));
   }
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = operations[i];
-    const std::string who = "operator " + std::to_string(i) + " '" + operation.name.substr(0, 128) + "'";
+    const std::string who = format_text("operator {} '{}'", i, operation.name.substr(0, 128));
     if (operation.compute.count() < 0 || operation.compute.count() > limits::kDurationNs) {
-      return fail(ErrorCode::out_of_range, who + " computes " + std::to_string(operation.compute.count()) +
-                                               " ns; it needs 0 .. " + std::to_string(limits::kDurationNs) + " (kDurationNs)");
+      return fail(ErrorCode::out_of_range, format_text("{} computes {} ns; it needs 0 .. {} (kDurationNs)", who,
+                                                       operation.compute.count(), limits::kDurationNs));
     }
     for (const Bytes bytes : {operation.output, operation.parameters}) {
       if (bytes.count < 0 || bytes.count > limits::kCollectiveBytes) {
-        return fail(ErrorCode::out_of_range, who + " has " + std::to_string(bytes.count) + " bytes; it needs 0 .. " +
-                                                 std::to_string(limits::kCollectiveBytes) + " (kCollectiveBytes)");
+        return fail(ErrorCode::out_of_range, format_text("{} has {} bytes; it needs 0 .. {} (kCollectiveBytes)", who,
+                                                         bytes.count, limits::kCollectiveBytes));
       }
     }
     for (const std::uint32_t input : operation.inputs) {
       if (input >= i) {
         return fail(ErrorCode::invalid_argument,
-                    who + " takes input from operator " + std::to_string(input) + ", which does not come before it");
+                    format_text("{} takes input from operator {}, which does not come before it", who, input));
       }
     }
   }
@@ -92,8 +93,9 @@ class Placer {
  private:
   std::string named(std::uint32_t shard) const {
     const std::uint32_t operation = shards_[shard].operation;
-    const std::string name = operation < operations_.size() ? " '" + operations_[operation].name.substr(0, 128) + "'" : "";
-    return "shard " + std::to_string(shards_[shard].index) + " of operator " + std::to_string(operation) + name;
+    const std::string name =
+        operation < operations_.size() ? format_text(" '{}'", operations_[operation].name.substr(0, 128)) : "";
+    return format_text("shard {} of operator {}{}", shards_[shard].index, operation, name);
   }
 
   std::uint32_t clockwise(std::uint32_t from, std::uint32_t to) const {
@@ -145,16 +147,15 @@ class Placer {
       }
     }
     if (!reached) {
-      return fail(ErrorCode::infeasible, named(i) + ": no GPU of " + std::to_string(options_.gpus) + " is within " +
-                                             std::to_string(options_.hops_most) + " hops of all its inputs");
+      return fail(ErrorCode::infeasible, format_text("{}: no GPU of {} is within {} hops of all its inputs", named(i),
+                                                     options_.gpus, options_.hops_most));
     }
     if (best == ~0U && !holds && has_room(0, bytes)) {
       return 0;
     }
     if (best == ~0U) {
-      return fail(ErrorCode::infeasible, named(i) + " needs " + std::to_string(bytes) +
-                                             " bytes; no GPU in its range has them free of " +
-                                             std::to_string(options_.memory.count));
+      return fail(ErrorCode::infeasible, format_text("{} needs {} bytes; no GPU in its range has them free of {}", named(i),
+                                                     bytes, options_.memory.count));
     }
     return best;
   }
@@ -165,7 +166,7 @@ class Placer {
     for (const std::uint32_t input : shard.inputs) {
       if (input >= i) {
         return fail(ErrorCode::invalid_argument,
-                    named(i) + " takes input from shard " + std::to_string(input) + ", which does not come before it");
+                    format_text("{} takes input from shard {}, which does not come before it", named(i), input));
       }
       ready = std::max(ready, result_.end[input]);
     }
@@ -181,9 +182,8 @@ class Placer {
     result_.end.push_back(result_.start.back() + lasts);
     free_at_[*gpu] = result_.end.back();
     if (free_at_[*gpu].count() > limits::kDurationNs) {
-      return fail(ErrorCode::out_of_range, named(i) + " ends " + std::to_string(free_at_[*gpu].count()) +
-                                               " ns after the start; the limit is " + std::to_string(limits::kDurationNs) +
-                                               " (kDurationNs)");
+      return fail(ErrorCode::out_of_range, format_text("{} ends {} ns after the start; the limit is {} (kDurationNs)", named(i),
+                                                       free_at_[*gpu].count(), limits::kDurationNs));
     }
     for (const std::uint32_t input : shard.inputs) {
       if (result_.gpu[input] != *gpu) {
@@ -205,9 +205,9 @@ class Placer {
 
 Result<std::vector<Shard>> partition_operations(std::span<const Operation> operations, std::uint32_t gpus, Duration quantum) {
   if (gpus == 0 || gpus > limits::kNodes || quantum.count() <= 0) {
-    return fail(ErrorCode::invalid_argument, std::to_string(gpus) + " GPUs and a quantum of " +
-                                                 std::to_string(quantum.count()) + " ns; it needs 1 .. " +
-                                                 std::to_string(limits::kNodes) + " (kNodes) and more than 0");
+    return fail(ErrorCode::invalid_argument,
+                format_text("{} GPUs and a quantum of {} ns; it needs 1 .. {} (kNodes) and more than 0", gpus, quantum.count(),
+                            limits::kNodes));
   }
   LOOM_TRY(check_operations(operations));
   const std::vector<std::uint32_t> counts = shard_counts(operations, gpus, quantum);
@@ -218,9 +218,8 @@ Result<std::vector<Shard>> partition_operations(std::span<const Operation> opera
     const std::uint32_t count = counts[i];
     first.push_back(static_cast<std::uint32_t>(shards.size()));
     if (shards.size() + count > limits::kTasksPerGraph) {
-      return fail(ErrorCode::out_of_range, "operator " + std::to_string(i) + " '" + whole.name.substr(0, 128) +
-                                               "' makes it more than " + std::to_string(limits::kTasksPerGraph) +
-                                               " shards (kTasksPerGraph)");
+      return fail(ErrorCode::out_of_range, format_text("operator {} '{}' makes it more than {} shards (kTasksPerGraph)", i,
+                                                       whole.name.substr(0, 128), limits::kTasksPerGraph));
     }
     for (std::uint32_t k = 0; k < count; ++k) {
       Shard shard{i,
@@ -248,13 +247,13 @@ Result<std::vector<Shard>> partition_operations(std::span<const Operation> opera
 Result<SipPlacement> place_shards(std::span<const Shard> shards, std::span<const Operation> operations,
                                   const SipPlacementOptions& options) {
   if (options.gpus == 0 || options.gpus > limits::kNodes) {
-    return fail(ErrorCode::invalid_argument,
-                std::to_string(options.gpus) + " GPUs; it needs 1 .. " + std::to_string(limits::kNodes) + " (kNodes)");
+    return fail(ErrorCode::invalid_argument, format_text("{} GPUs; it needs 1 .. {} (kNodes)", options.gpus, limits::kNodes));
   }
   for (const Duration each : {options.step, options.least_compute, options.launch}) {
     if (each.count() < 0 || each.count() > limits::kDurationNs) {
-      return fail(ErrorCode::out_of_range, "a step, least compute or launch of " + std::to_string(each.count()) +
-                                               " ns; it needs 0 .. " + std::to_string(limits::kDurationNs) + " (kDurationNs)");
+      return fail(ErrorCode::out_of_range,
+                  format_text("a step, least compute or launch of {} ns; it needs 0 .. {} (kDurationNs)", each.count(),
+                              limits::kDurationNs));
     }
   }
   return Placer(shards, operations, options).place();

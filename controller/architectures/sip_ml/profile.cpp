@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -37,11 +39,11 @@ ProfiledOperation computing(std::string name, const Model& model, const Pass& pa
 Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uint32_t batch) {
   const auto& batches = profile.batches;
   if (batches.empty() || !std::is_sorted(batches.begin(), batches.end(), std::less_equal<>{})) {
-    return fail(ErrorCode::invalid_argument, "profile '" + profile.name + "': its batch sizes do not ascend");
+    return fail(ErrorCode::invalid_argument, format_text("profile '{}': its batch sizes do not ascend", profile.name));
   }
   if (batch < batches.front() || batch > batches.back()) {
-    return fail(ErrorCode::out_of_range, "profile '" + profile.name + "' has batches of " + std::to_string(batches.front()) +
-                                             " .. " + std::to_string(batches.back()) + ", not of " + std::to_string(batch));
+    return fail(ErrorCode::out_of_range, format_text("profile '{}' has batches of {} .. {}, not of {}", profile.name,
+                                                     batches.front(), batches.back(), batch));
   }
   const auto above = static_cast<std::size_t>(std::lower_bound(batches.begin(), batches.end(), batch) - batches.begin());
   const std::size_t below = batches[above] == batch ? above : above - 1;
@@ -49,9 +51,8 @@ Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uin
   std::vector<Operation> operations;
   for (const ProfiledOperation& each : profile.operations) {
     if (each.compute.size() != batches.size()) {
-      return fail(ErrorCode::invalid_argument, "profile '" + profile.name + "': operator '" + each.name + "' has " +
-                                                   std::to_string(each.compute.size()) + " times for " +
-                                                   std::to_string(batches.size()) + " batch sizes");
+      return fail(ErrorCode::invalid_argument, format_text("profile '{}': operator '{}' has {} times for {} batch sizes",
+                                                           profile.name, each.name, each.compute.size(), batches.size()));
     }
     operations.push_back({each.name, between(each.compute[below], each.compute[above], part),
                           Bytes{each.output_per_sample.count * batch}, each.parameters, each.is_memory, each.inputs});
@@ -62,7 +63,7 @@ Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uin
 SipProfile synthetic_profile(const Model& model, std::uint32_t half_batch) {
   SipProfile profile{model.name, "synthetic, from layer shapes: " + model.pace.source, {}, {}};
   if (half_batch > 0) {
-    profile.source += "; assumed: half the speed at a batch of " + std::to_string(half_batch);
+    profile.source += format_text("; assumed: half the speed at a batch of {}", half_batch);
   }
   for (std::uint32_t batch = 1; batch <= kBatchMost; batch *= 2) {
     profile.batches.push_back(batch);
@@ -106,7 +107,7 @@ Result<SipProfile> scaled_to(SipProfile profile, std::uint32_t batch, Duration s
   const auto total = std::accumulate(operations->begin(), operations->end(), Duration{},
                                      [](Duration sum, const Operation& each) { return sum + each.compute; });
   if (total <= Duration{} || step <= Duration{}) {
-    return fail(ErrorCode::invalid_argument, "profile '" + profile.name + "': no compute to stretch, or to no time");
+    return fail(ErrorCode::invalid_argument, format_text("profile '{}': no compute to stretch, or to no time", profile.name));
   }
   const double factor = static_cast<double>(step.count()) / static_cast<double>(total.count());
   for (ProfiledOperation& each : profile.operations) {
@@ -114,8 +115,8 @@ Result<SipProfile> scaled_to(SipProfile profile, std::uint32_t batch, Duration s
       time = Duration{std::llround(static_cast<double>(time.count()) * factor)};
     }
   }
-  profile.source += "; stretched so that one GPU takes " + std::to_string(step.count() / 1000) + " us for " +
-                    std::to_string(batch) + " samples (" + source + ")";
+  profile.source +=
+      format_text("; stretched so that one GPU takes {} us for {} samples ({})", step.count() / 1000, batch, source);
   return profile;
 }
 

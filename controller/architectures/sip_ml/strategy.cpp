@@ -7,6 +7,7 @@
 
 #include "controller/predict/engine/predictor.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -20,15 +21,14 @@ Result<void> check_options(std::span<const AccuracyPoint> table, const SipStrate
     return fail(ErrorCode::invalid_argument, "strategy search: no rows of batch size and iterations");
   }
   if (options.gpus > limits::kNodes || !std::has_single_bit(options.gpus)) {
-    return fail(ErrorCode::invalid_argument, "strategy search: " + std::to_string(options.gpus) +
-                                                 " GPUs; it needs a power of two up to " + std::to_string(limits::kNodes) +
-                                                 " (kNodes)");
+    return fail(ErrorCode::invalid_argument, format_text("strategy search: {} GPUs; it needs a power of two up to {} (kNodes)",
+                                                         options.gpus, limits::kNodes));
   }
   for (const BitRate rate : {options.rate, options.gradient_rate_most.value_or(options.rate)}) {
     if (rate.bits_per_second <= 0 || rate.bits_per_second > limits::kBitPerSecond) {
-      return fail(ErrorCode::invalid_argument, "strategy search: a rate of " + std::to_string(rate.bits_per_second) +
-                                                   " b/s; it needs 1 .. " + std::to_string(limits::kBitPerSecond) +
-                                                   " (kBitPerSecond)");
+      return fail(ErrorCode::invalid_argument,
+                  format_text("strategy search: a rate of {} b/s; it needs 1 .. {} (kBitPerSecond)", rate.bits_per_second,
+                              limits::kBitPerSecond));
     }
   }
   return {};
@@ -37,7 +37,7 @@ Result<void> check_options(std::span<const AccuracyPoint> table, const SipStrate
 Result<Duration> group_time(const SipProfile& profile, const SipCandidate& candidate, const SipStrategyOptions& options) {
   if (candidate.global_batch % candidate.data != 0) {
     return fail(ErrorCode::invalid_argument,
-                "a batch of " + std::to_string(candidate.global_batch) + " for " + std::to_string(candidate.data) + " groups");
+                format_text("a batch of {} for {} groups", candidate.global_batch, candidate.data));
   }
   const auto operations = operations_at(profile, candidate.global_batch / candidate.data);
   if (!operations) {
@@ -163,8 +163,8 @@ Result<SipSearch> search_strategy(const SipProfile& profile, std::span<const Acc
     }
   }
   if (!best) {
-    return fail(ErrorCode::infeasible, "strategy search: none of " + std::to_string(search.candidates.size()) +
-                                           " candidates takes part; the first: " + search.candidates.front().rejected->message);
+    return fail(ErrorCode::infeasible, format_text("strategy search: none of {} candidates takes part; the first: {}",
+                                                   search.candidates.size(), search.candidates.front().rejected->message));
   }
   search.best = *best;
   return search;

@@ -17,6 +17,7 @@
 #include "controller/schedule/job_alone.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/schedule/permutations.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -28,7 +29,7 @@ void light_switches(ArenaBuilder& builder, std::uint32_t switches) {
   parameters.nodes = builder.graph.nodes;
   parameters.switches = switches;
   parameters.rate = lit_rate(builder.terms, part_of_rate(builder.rate, switches));
-  builder.assume("sip-ocs: " + std::to_string(switches) + " switches, every node one port on each; lit once for the job");
+  builder.assume(format_text("sip-ocs: {} switches, every node one port on each; lit once for the job", switches));
   enter_lit(builder, kSipOcs, make_sip_ocs(parameters));
 }
 
@@ -55,9 +56,10 @@ void enter_sip_ocs(ArenaBuilder& builder) {
     }
     const auto most =
         std::max_element(peers.begin(), peers.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    builder.error = Error{ErrorCode::infeasible, "sip-ocs: node " + std::to_string(most->first) + " sends to " +
-                                                     std::to_string(most->second) + " others over " + std::to_string(switches) +
-                                                     " switches, so somebody would get nothing (fabric.switches)"};
+    builder.error = Error{
+        ErrorCode::infeasible,
+        format_text("sip-ocs: node {} sends to {} others over {} switches, so somebody would get nothing (fabric.switches)",
+                    most->first, most->second, switches)};
     return;
   }
   std::vector<Matching> matchings(switches, Matching(builder.graph.nodes, kIdlePort));
@@ -68,8 +70,8 @@ void enter_sip_ocs(ArenaBuilder& builder) {
   builder.terms.rate = part_of_rate(builder.rate, switches);
   builder.entry.scheduler = "max-min, one shot";
   builder.keep(make_matchings(builder.terms, matchings));
-  builder.assume("sip-ocs: " + std::to_string(switches) +
-                 " switches, every node one port on each; set once before the job, no forwarding");
+  builder.assume(
+      format_text("sip-ocs: {} switches, every node one port on each; set once before the job, no forwarding", switches));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/fabric/fabric.hpp"
 #include "core/fabric/fabric_rows.hpp"
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -21,14 +22,14 @@ constexpr Db kOcsLoss{150};
 Fabric make_sip_ocs(const SipOcsParameters& parameters) {
   LOOM_ASSERT(parameters.nodes >= 2 && parameters.nodes <= 0xffff && parameters.switches > 0);
   Fabric fabric;
-  fabric.name = "sip-ocs-" + std::to_string(parameters.nodes);
+  fabric.name = format_text("sip-ocs-{}", parameters.nodes);
   fabric.architecture = "sip-ocs";
-  fabric.assumptions = {std::string("sip-ocs: ") + kNoComb};
+  fabric.assumptions = {format_text("sip-ocs: {}", kNoComb)};
   FabricRows rows(fabric);
   std::vector<ElementId> switches;
   const auto ports = static_cast<PortNumber>(parameters.nodes);
   for (std::uint32_t q = 0; q < parameters.switches; ++q) {
-    const std::string name = "ocs-" + std::to_string(q);
+    const std::string name = format_text("ocs-{}", q);
     switches.push_back(rows.add_element(name, ports, ports, kOcsLoss, OpticalCircuitSwitch{parameters.ocs_settle_max}));
     rows.add_device(name, DeviceRole::circuit_switch, NodeId{q % parameters.nodes}, {switches.back()});
   }
@@ -43,9 +44,9 @@ Fabric make_sip_ocs(const SipOcsParameters& parameters) {
   Receiver receiver;
   receiver.acquisition_max = parameters.receiver_acquisition_max;
   for (std::uint32_t i = 0; i < parameters.nodes; ++i) {
-    Node node{NodeId{i}, "node-" + std::to_string(i), 0, {}, {}};
+    Node node{NodeId{i}, format_text("node-{}", i), 0, {}, {}};
     for (std::uint32_t q = 0; q < parameters.switches; ++q) {
-      const std::string suffix = std::to_string(i) + "-" + std::to_string(q);
+      const std::string suffix = format_text("{}-{}", i, q);
       const ElementId tx = rows.add_element("tx-" + suffix, 0, 1, Db{0}, transmitter);
       const ElementId rx = rows.add_element("rx-" + suffix, 1, 0, Db{0}, receiver);
       rows.connect({tx, 0}, {switches[q], static_cast<PortNumber>(i)}, parameters.fibre_length_mm, Db{20});

@@ -11,6 +11,7 @@
 #include "controller/architectures/sip_ml/explain.hpp"
 #include "controller/schedule/permutations.hpp"
 #include "controller/schedule/traffic.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -58,16 +59,16 @@ Result<OcsPositions> read_sip_ocs(const Fabric& fabric) {
     for (const ElementId on : switches) {
       const auto& [transmitter, receiver] = ends[on];
       if (!transmitter || !receiver) {
-        return fail(ErrorCode::unsupported,
-                    "scheduler sip-ocs: node " + node.name + " has no transmitter and receiver straight at circuit switch " +
-                        fabric.element(on).name + "; fabric \"" + fabric.name + "\" is of architecture " + fabric.architecture);
+        return fail(ErrorCode::unsupported, format_text("scheduler sip-ocs: node {} has no transmitter and receiver straight "
+                                                        "at circuit switch {}; fabric \"{}\" is of architecture {}",
+                                                        node.name, fabric.element(on).name, fabric.name, fabric.architecture));
       }
       positions.back().push_back({*transmitter, *receiver});
     }
   }
   if (switches.empty() || positions.empty()) {
-    return fail(ErrorCode::unsupported, "scheduler sip-ocs: fabric \"" + fabric.name + "\" of architecture " +
-                                            fabric.architecture + " has no circuit switch");
+    return fail(ErrorCode::unsupported, format_text("scheduler sip-ocs: fabric \"{}\" of architecture {} has no circuit switch",
+                                                    fabric.name, fabric.architecture));
   }
   return positions;
 }
@@ -83,8 +84,8 @@ class SipOcsScheduler {
   Result<Schedule> run(const Demand& demand) {
     schedule_.algorithm = "sip-ocs";
     schedule_.assumptions = {"sip-ocs: one shot; circuits are set once a job, when it comes",
-                             "sip-ocs: circuits are simplex; acknowledgements return over " +
-                                 std::string(fabric_.return_path == ReturnPath::optical ? "light" : "an electrical network")};
+                             format_text("sip-ocs: circuits are simplex; acknowledgements return over {}",
+                                         fabric_.return_path == ReturnPath::optical ? "light" : "an electrical network")};
     for (const JobDemand& job : demand.jobs) {
       LOOM_TRY(add_job(job));
     }
@@ -113,15 +114,14 @@ class SipOcsScheduler {
     }
     for (const SwitchPair& pair : pairs) {
       if (pair.source >= positions_.size() || pair.destination >= positions_.size()) {
-        return fail(ErrorCode::invalid_argument, "job " + std::to_string(job.job.value) + ": node " +
-                                                     std::to_string(std::max(pair.source, pair.destination)) +
-                                                     " does not exist");
+        return fail(ErrorCode::invalid_argument,
+                    format_text("job {}: node {} does not exist", job.job.value, std::max(pair.source, pair.destination)));
       }
     }
     schedule_.steps_used += pairs.size() * switches_;
     if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
-      return fail(ErrorCode::timed_out, "scheduler sip-ocs: stopped after " + std::to_string(schedule_.steps_used) +
-                                            " steps; the budget was " + std::to_string(budget_.steps));
+      return fail(ErrorCode::timed_out, format_text("scheduler sip-ocs: stopped after {} steps; the budget was {}",
+                                                    schedule_.steps_used, budget_.steps));
     }
     const HeldLight held = held_by(job, pairs);
     std::vector<SwitchGrant> grants = held.grants;
@@ -176,11 +176,9 @@ class SipOcsScheduler {
     for (const auto& [peers, what] : {std::pair{&sends, "sends to "}, std::pair{&receives, "receives from "}}) {
       for (const auto& [node, count] : *peers) {
         if (count > switches_) {
-          return {ErrorCode::infeasible, "infeasible: job " + std::to_string(job.job.value) + ": node " + std::to_string(node) +
-                                             " " + what + std::to_string(count) +
-                                             " peers, but has a port on Q = " + std::to_string(switches_) +
-                                             " circuit switches, one a peer; nearest: " + std::to_string(switches_ + 1) +
-                                             " nodes that all exchange, or a ring"};
+          return {ErrorCode::infeasible, format_text("infeasible: job {}: node {} {}{} peers, but has a port on Q = {} circuit "
+                                                     "switches, one a peer; nearest: {} nodes that all exchange, or a ring",
+                                                     job.job.value, node, what, count, switches_, switches_ + 1)};
         }
       }
     }

@@ -16,6 +16,7 @@
 #include "controller/schedule/arena_entry.hpp"
 #include "controller/schedule/job_alone.hpp"
 #include "controller/schedule/pair_bytes.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -33,7 +34,7 @@ void share_segments(ArenaBuilder& builder, double wavelengths, const SipLoop& lo
   builder.entry.scheduler = "max-min load";
   builder.assume("sip-ring: segments shared by load, not by whole wavelengths (as the authors' ILP bounds it)" +
                  (loop.all_stop
-                      ? "; stops charged as a rate of " + printed("%.3f", duty) + ", needed or not (the authors' code)"
+                      ? format_text("; stops charged as a rate of {}, needed or not (the authors' code)", printed("%.3f", duty))
                       : std::string("; nothing changes within the iteration")));
 }
 
@@ -44,9 +45,8 @@ void light_rings(ArenaBuilder& builder, std::uint32_t rings, std::uint32_t chann
   parameters.rings = rings;
   parameters.wavelengths = 2 * rings * channels;
   parameters.rate = lit_rate(builder.terms, parameters.rate);
-  builder.assume("sip-ring: " + std::to_string(parameters.wavelengths) +
-                 " wavelengths of 25 Gb/s, half of them each way, R = " + std::to_string(rings) +
-                 " rings, lit once for the job");
+  builder.assume(format_text("sip-ring: {} wavelengths of 25 Gb/s, half of them each way, R = {} rings, lit once for the job",
+                             parameters.wavelengths, rings));
   enter_lit(builder, kSipRing, make_sip_ring(parameters));
 }
 
@@ -64,9 +64,9 @@ void enter_sip_ring(ArenaBuilder& builder) {
       builder.light(kLights, builder.graph.nodes <= kEpisodeNodesMost ? "episodes" : "shared", kOfThePaper);
   const double wavelengths = wavelengths_of(builder.rate);
   if (wavelengths < 2) {
-    builder.error =
-        Error{ErrorCode::invalid_argument,
-              "sip-ring: " + printed("%g", wavelengths) + " wavelengths of 25 Gb/s; a ring in both directions needs 2 or more"};
+    builder.error = Error{ErrorCode::invalid_argument,
+                          format_text("sip-ring: {} wavelengths of 25 Gb/s; a ring in both directions needs 2 or more",
+                                      printed("%g", wavelengths))};
   }
   if (builder.error) {
     return;
@@ -93,11 +93,11 @@ void enter_sip_ring(ArenaBuilder& builder) {
   } else {
     share_segments(builder, wavelengths, loop);
   }
-  builder.assume("sip-ring: " + printed("%g", wavelengths) +
-                 " wavelengths of 25 Gb/s, half of them each way, R = " + std::to_string(rings.rings) + " rings; " +
-                 (loop.all_stop ? "all-stop for " : "only what changes goes dark, for ") +
-                 printed("%g", static_cast<double>(loop.reconfiguration.count()) / 1e3) + " us after every " +
-                 printed("%g", static_cast<double>(loop.interval.count()) / 1e3) + " us");
+  builder.assume(format_text(
+      "sip-ring: {} wavelengths of 25 Gb/s, half of them each way, R = {} rings; {}{} us after every {} us",
+      printed("%g", wavelengths), rings.rings, loop.all_stop ? "all-stop for " : "only what changes goes dark, for ",
+      printed("%g", static_cast<double>(loop.reconfiguration.count()) / 1e3),
+      printed("%g", static_cast<double>(loop.interval.count()) / 1e3)));
   builder.assume(both ? "sip-ring: all-reduces go both ways round"
                       : "sip-ring: all-reduces go one way round (half the wavelengths)");
 }

@@ -10,6 +10,7 @@
 #include "core/fabric/fabric.hpp"
 #include "core/fabric/fabric_rows.hpp"
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -33,9 +34,9 @@ class SipRingBuilder {
         rows_(fabric_) {}
 
   Fabric build() {
-    fabric_.name = "sip-ring-" + std::to_string(parameters_.nodes);
+    fabric_.name = format_text("sip-ring-{}", parameters_.nodes);
     fabric_.architecture = "sip-ring";
-    fabric_.assumptions = {std::string("sip-ring: ") + kNoComb, "sip-ring: losses and isolation of the filters are ours"};
+    fabric_.assumptions = {format_text("sip-ring: {}", kNoComb), "sip-ring: losses and isolation of the filters are ours"};
     for (std::uint32_t node = 0; node < parameters_.nodes; ++node) {
       add_node(node);
     }
@@ -49,7 +50,7 @@ class SipRingBuilder {
  private:
   void add_node(std::uint32_t index) {
     const NodeId id{index};
-    Node node{id, "node-" + std::to_string(index), 0, {}, {}};
+    Node node{id, format_text("node-{}", index), 0, {}, {}};
     filters_.emplace_back();
     for (std::uint32_t bus = 0; bus < 2 * parameters_.rings; ++bus) {
       for (std::uint32_t channel = 0; channel < channels_; ++channel) {
@@ -60,7 +61,7 @@ class SipRingBuilder {
     for (std::size_t begin = 0, bank = 0; begin < filters.size(); begin += parameters_.filters_per_bank, ++bank) {
       const std::size_t end = std::min<std::size_t>(begin + parameters_.filters_per_bank, filters.size());
       rows_.add_device(
-          "heater-" + std::to_string(index) + "-" + std::to_string(bank), DeviceRole::filter, id,
+          format_text("heater-{}-{}", index, bank), DeviceRole::filter, id,
           {filters.begin() + static_cast<std::ptrdiff_t>(begin), filters.begin() + static_cast<std::ptrdiff_t>(end)});
     }
     fabric_.nodes.push_back(std::move(node));
@@ -68,8 +69,7 @@ class SipRingBuilder {
 
   void add_wavelength(Node& node, std::uint32_t bus, std::uint32_t channel) {
     const FrequencySlot slot = plan_.slot(static_cast<std::int32_t>(channel));
-    const std::string suffix = std::to_string(node.id.value) + "-r" + std::to_string(bus / 2) + (bus % 2 == 0 ? "cw" : "ccw") +
-                               "-" + std::to_string(channel);
+    const std::string suffix = format_text("{}-r{}{}-{}", node.id.value, bus / 2, bus % 2 == 0 ? "cw" : "ccw", channel);
     Transmitter transmitter;
     transmitter.rate = parameters_.rate;
     transmitter.signal_width = parameters_.signal_width;

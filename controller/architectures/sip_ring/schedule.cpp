@@ -14,6 +14,7 @@
 #include "controller/architectures/sip_ring/shape.hpp"
 #include "controller/architectures/sip_ring/waves.hpp"
 #include "controller/schedule/traffic.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -49,8 +50,8 @@ class SipRingScheduler {
     schedule_.assumptions = {
         "sip-ring: wavelengths are granted once a job, when it comes; the paper's decision every 100 us is "
         "not played",
-        "sip-ring: circuits are simplex; acknowledgements return over " +
-            std::string(fabric_.return_path == ReturnPath::optical ? "light" : "an electrical network")};
+        format_text("sip-ring: circuits are simplex; acknowledgements return over {}",
+                    fabric_.return_path == ReturnPath::optical ? "light" : "an electrical network")};
     std::vector<RingJob> jobs;
     for (const JobDemand& demand : demand_.jobs) {
       auto job = read_job(demand);
@@ -92,8 +93,8 @@ class SipRingScheduler {
     for (std::size_t bus = 0; bus < rings->buses.size(); ++bus) {
       const bool forward = rings->buses[bus].direction == RingDirection::clockwise;
       schedule_.account.ring_channels.push_back(rings->buses[bus].channels);
-      schedule_.account.rings.push_back((bus == 0 ? "outermost: bus " : "then bus ") + std::to_string(bus) +
-                                        (forward ? ", clockwise" : ", counter-clockwise"));
+      schedule_.account.rings.push_back(format_text("{}{}{}", bus == 0 ? "outermost: bus " : "then bus ", bus,
+                                                    forward ? ", clockwise" : ", counter-clockwise"));
     }
     return {};
   }
@@ -106,8 +107,7 @@ class SipRingScheduler {
     RingJob job{&demand, loads_of(*traffic, static_cast<std::uint32_t>(demand.nodes.size())), {}, {}, {}};
     for (const NodeId node : demand.nodes) {
       if (node.value >= shape_.position.size()) {
-        return fail(ErrorCode::invalid_argument,
-                    "job " + std::to_string(demand.job.value) + ": node " + std::to_string(node.value) + " does not exist");
+        return fail(ErrorCode::invalid_argument, format_text("job {}: node {} does not exist", demand.job.value, node.value));
       }
     }
     for (const PairLoad& load : job.loads) {
@@ -226,8 +226,8 @@ class SipRingScheduler {
       const WavelengthGrants got = grant_wavelengths(map_, pairs, limits, lit);
       schedule_.steps_used += got.steps_used;
       if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
-        return fail(ErrorCode::timed_out, "scheduler sip-ring: stopped after " + std::to_string(schedule_.steps_used) +
-                                              " steps; the budget was " + std::to_string(budget_.steps));
+        return fail(ErrorCode::timed_out, format_text("scheduler sip-ring: stopped after {} steps; the budget was {}",
+                                                      schedule_.steps_used, budget_.steps));
       }
       const auto missing = std::find(got.served.begin(), got.served.end(), 0U);
       if (missing == got.served.end()) {
@@ -250,18 +250,17 @@ class SipRingScheduler {
       shortest = std::min(shortest, arc(bus, pair).length);
       channels += shape_.buses[bus].channels;
     }
-    const std::string text = "infeasible: job " + std::to_string(job.demand->job.value) + ": no wavelength from node " +
-                             std::to_string(shape_.nodes[pair.source].value) + " to node " +
-                             std::to_string(shape_.nodes[pair.destination].value) + ", " + std::to_string(shortest) +
-                             (shortest == 1 ? " hop away" : " hops away");
+    const std::string text =
+        format_text("infeasible: job {}: no wavelength from node {} to node {}, {}{}", job.demand->job.value,
+                    shape_.nodes[pair.source].value, shape_.nodes[pair.destination].value, shortest,
+                    shortest == 1 ? " hop away" : " hops away");
     if (shortest > shape_.reach) {
-      return {ErrorCode::infeasible, text + "; the link budget carries " + std::to_string(shape_.reach) +
-                                         "; nearest: " + std::to_string(shape_.reach + 1) + " nodes next to each other"};
+      return {ErrorCode::infeasible, format_text("{}; the link budget carries {}; nearest: {} nodes next to each other", text,
+                                                 shape_.reach, shape_.reach + 1)};
     }
-    return {ErrorCode::infeasible, text + ": all " + std::to_string(channels) + " are taken on its way; the job's " +
-                                       std::to_string(job.pairs.size()) + " pairs got " + std::to_string(got.grants.size()) +
-                                       " grants; nearest: at most " + std::to_string(nodes_that_all_exchange()) +
-                                       " nodes next to each other if all exchange, or a ring among them"};
+    return {ErrorCode::infeasible, format_text("{}: all {} are taken on its way; the job's {} pairs got {} grants; nearest: at "
+                                               "most {} nodes next to each other if all exchange, or a ring among them",
+                                               text, channels, job.pairs.size(), got.grants.size(), nodes_that_all_exchange())};
   }
 
   /// The most nodes in a row such that a wavelength each way lies under every pair: in the middle n^2 / 4 of them meet.

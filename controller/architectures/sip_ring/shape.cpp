@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -39,15 +41,15 @@ class Reader {
 
  private:
   Error unsupported_error(const std::string& why) const {
-    return {ErrorCode::unsupported,
-            "scheduler sip-ring: fabric \"" + fabric_.name + "\" is of architecture " + fabric_.architecture + ": " + why};
+    return {ErrorCode::unsupported, format_text("scheduler sip-ring: fabric \"{}\" is of architecture {}: {}", fabric_.name,
+                                                fabric_.architecture, why)};
   }
   std::unexpected<Error> unsupported(const std::string& why) const { return std::unexpected(unsupported_error(why)); }
 
   Result<void> read_node(const Node& node) {
     if (node.transmitters.empty() || node.receivers.size() != node.transmitters.size()) {
-      return unsupported("node " + node.name + " has " + std::to_string(node.transmitters.size()) + " transmitters and " +
-                         std::to_string(node.receivers.size()) + " receivers, not one pair a wavelength");
+      return unsupported(format_text("node {} has {} transmitters and {} receivers, not one pair a wavelength", node.name,
+                                     node.transmitters.size(), node.receivers.size()));
     }
     for (const ElementId transmitter : node.transmitters) {
       const auto& out = fabric_.fibre_out[transmitter.value][0];
@@ -58,8 +60,8 @@ class Reader {
       const auto& drop = fabric_.fibre_out[filter.element.value][1];
       const ElementId receiver = drop ? fabric_.fibres[drop->value].to.element : ElementId{};
       if (!drop || std::find(node.receivers.begin(), node.receivers.end(), receiver) == node.receivers.end()) {
-        return unsupported("filter " + fabric_.element(filter.element).name + " does not drop to a receiver of node " +
-                           node.name);
+        return unsupported(
+            format_text("filter {} does not drop to a receiver of node {}", fabric_.element(filter.element).name, node.name));
       }
       const auto& channels = std::get<Transmitter>(fabric_.element(transmitter).kind).channels;
       stops_[filter.element.value] = Stop{node.id, {transmitter, receiver}, channels.first};
@@ -83,12 +85,12 @@ class Reader {
       }
       const auto& next = fabric_.fibre_out[at.value][0];
       if (!next || stops.size() > fabric_.elements.size()) {
-        return unsupported("the bus of filter " + fabric_.element(first).name + " ends at " + element.name);
+        return unsupported(format_text("the bus of filter {} ends at {}", fabric_.element(first).name, element.name));
       }
       loss += fabric_.fibres[next->value].loss.centi;
       at = fabric_.fibres[next->value].to.element;
       if (at != first && visited_[at.value]) {
-        return unsupported("the bus of filter " + fabric_.element(first).name + " never comes back to it");
+        return unsupported(format_text("the bus of filter {} never comes back to it", fabric_.element(first).name));
       }
     } while (at != first);
     LOOM_TRY(add_bus(first, stops));
@@ -107,8 +109,7 @@ class Reader {
       }
     }
     if (order.size() != fabric_.nodes.size() || order.size() < 2) {
-      return unsupported(name + " visits " + std::to_string(order.size()) + " of " + std::to_string(fabric_.nodes.size()) +
-                         " nodes");
+      return unsupported(format_text("{} visits {} of {} nodes", name, order.size(), fabric_.nodes.size()));
     }
     if (shape_.nodes.empty()) {
       shape_.nodes = order;
@@ -139,7 +140,7 @@ class Reader {
       std::vector<RingPosition> complete;
       for (const auto& bus_position : row) {
         if (!bus_position) {
-          return unsupported(name + ": a node has no filter at " + to_string(centre_of(slot)));
+          return unsupported(format_text("{}: a node has no filter at {}", name, to_string(centre_of(slot))));
         }
         complete.push_back(*bus_position);
       }

@@ -6,6 +6,7 @@
 
 #include "core/config/template_keys.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -32,17 +33,16 @@ constexpr std::array<TemplateKey, 16> kKeys{{{"nodes", "how many"},
 void check_filters(YamlMap& map, const SipRingParameters& ring, const ChannelPlan& plan) {
   const FrequencyOffset spacing{plan.step_n * kGridStep.mhz};
   if (ring.filter_fwhm < ring.signal_width || ring.filter_fwhm >= spacing) {
-    map.error("filter_fwhm",
-              "filter_fwhm: found " + print_quantity(ring.filter_fwhm.mhz, kFrequencyOffsetUnits) +
-                  "; expected at least signal_width = " + print_quantity(ring.signal_width.mhz, kFrequencyOffsetUnits) +
-                  " and less than channel_spacing = " + print_quantity(spacing.mhz, kFrequencyOffsetUnits) +
-                  " (a cold filter stands half a channel beside its light)");
+    map.error("filter_fwhm", format_text("filter_fwhm: found {}; expected at least signal_width = {} and less than "
+                                         "channel_spacing = {} (a cold filter stands half a channel beside its light)",
+                                         print_quantity(ring.filter_fwhm.mhz, kFrequencyOffsetUnits),
+                                         print_quantity(ring.signal_width.mhz, kFrequencyOffsetUnits),
+                                         print_quantity(spacing.mhz, kFrequencyOffsetUnits)));
   }
   const std::uint32_t banks = (ring.wavelengths + ring.filters_per_bank - 1) / ring.filters_per_bank;
   if (ring.wavelengths + banks > limits::kDevicesPerNode) {
-    map.error("channels", "channels: " + std::to_string(ring.wavelengths) + " lasers and " + std::to_string(banks) +
-                              " heater banks a node; expected at most " + std::to_string(limits::kDevicesPerNode) +
-                              " devices a node");
+    map.error("channels", format_text("channels: {} lasers and {} heater banks a node; expected at most {} devices a node",
+                                      ring.wavelengths, banks, limits::kDevicesPerNode));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "controller/architectures/topoopt/schedule.hpp"
 #include "controller/schedule/arena_entry.hpp"
 #include "controller/schedule/job_alone.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -26,8 +27,7 @@ void light_topology(ArenaBuilder& builder, std::uint32_t degree) {
   parameters.degree = degree;
   parameters.switch_ports = std::max(parameters.switch_ports, parameters.nodes);
   parameters.rate = lit_rate(builder.terms, part_of_rate(builder.rate, degree));
-  builder.assume("topoopt: " + std::to_string(degree) + " interfaces a server, on switches of " +
-                 std::to_string(parameters.switch_ports) + " ports");
+  builder.assume(format_text("topoopt: {} interfaces a server, on switches of {} ports", degree, parameters.switch_ports));
   enter_lit(builder, kTopoopt, make_topoopt(parameters));
 }
 

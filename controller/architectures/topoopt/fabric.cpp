@@ -11,6 +11,7 @@
 #include "core/fabric/fabric.hpp"
 #include "core/fabric/fabric_rows.hpp"
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -30,7 +31,7 @@ class TopooptBuilder {
       : parameters_(parameters), block_size_(topoopt_block_size(parameters)), rows_(fabric_) {}
 
   Fabric build() {
-    fabric_.name = "topoopt-" + std::to_string(parameters_.nodes);
+    fabric_.name = format_text("topoopt-{}", parameters_.nodes);
     fabric_.architecture = "topoopt";
     fabric_.assumptions = {"topoopt: losses of switches, panels and fibre are ours"};
     for (std::uint32_t block = 0; block < blocks_of(parameters_); ++block) {
@@ -55,10 +56,10 @@ class TopooptBuilder {
     const auto ports = static_cast<PortNumber>(servers * parameters_.interfaces_per_switch);
     switches_.emplace_back();
     for (std::uint32_t q = 0; q < parameters_.degree / parameters_.interfaces_per_switch; ++q) {
-      const std::string number = std::to_string(q) + (blocks_of(parameters_) > 1 ? "-" + std::to_string(block) : "");
+      const std::string number = std::to_string(q) + (blocks_of(parameters_) > 1 ? format_text("-{}", block) : "");
       Pair pair{};
       for (std::uint32_t side = 0; side < (has_panels() ? 2U : 1U); ++side) {
-        const std::string name = has_panels() ? "panel-" + number + (side == 0 ? "a" : "b") : "ocs-" + number;
+        const std::string name = has_panels() ? format_text("panel-{}{}", number, side == 0 ? "a" : "b") : "ocs-" + number;
         const Duration settle = has_panels() ? parameters_.panel_settle_max : parameters_.ocs_settle_max;
         pair[side] = rows_.add_element(name, ports, ports, kSwitchLoss, OpticalCircuitSwitch{settle});
         const std::uint32_t nth = has_panels() ? 2 * q + side : q;
@@ -69,7 +70,7 @@ class TopooptBuilder {
   }
 
   void add_server(std::uint32_t index) {
-    Node node{NodeId{index}, "node-" + std::to_string(index), index / block_size_, {}, {}};
+    Node node{NodeId{index}, format_text("node-{}", index), index / block_size_, {}, {}};
     for (std::uint32_t k = 0; k < parameters_.degree; ++k) {
       add_interface(node, k);
     }
@@ -77,7 +78,7 @@ class TopooptBuilder {
   }
 
   void add_interface(Node& node, std::uint32_t k) {
-    const std::string suffix = std::to_string(node.id.value) + "-" + std::to_string(k);
+    const std::string suffix = format_text("{}-{}", node.id.value, k);
     const std::uint32_t each = parameters_.interfaces_per_switch;
     const Pair& pair = switches_[node.group][k / each];
     const auto port = static_cast<PortNumber>((node.id.value % block_size_) * each + k % each);

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -74,8 +76,8 @@ std::optional<Interface> interface_of(const Fabric& fabric, ElementId transmitte
 }
 
 std::unexpected<Error> refuse(const Fabric& fabric, const Node& node, const std::string& what) {
-  return fail(ErrorCode::unsupported, "scheduler topoopt: node " + node.name + " " + what + "; fabric \"" + fabric.name +
-                                          "\" is of architecture " + fabric.architecture);
+  return fail(ErrorCode::unsupported, format_text("scheduler topoopt: node {} {}; fabric \"{}\" is of architecture {}",
+                                                  node.name, what, fabric.name, fabric.architecture));
 }
 
 }  // namespace
@@ -86,22 +88,22 @@ Result<Cabling> read_cabling(const Fabric& fabric) {
     if (node.transmitters.empty() || node.transmitters.size() != node.receivers.size() ||
         (!cabling.interfaces.empty() && node.transmitters.size() != cabling.interfaces.front().size())) {
       return refuse(fabric, node,
-                    "has " + std::to_string(node.transmitters.size()) + " transmitters and " +
-                        std::to_string(node.receivers.size()) + " receivers, not as many as the others");
+                    format_text("has {} transmitters and {} receivers, not as many as the others", node.transmitters.size(),
+                                node.receivers.size()));
     }
     cabling.interfaces.emplace_back();
     for (std::size_t k = 0; k < node.transmitters.size(); ++k) {
       auto interface = interface_of(fabric, node.transmitters[k], node.receivers[k]);
       if (!interface) {
-        return refuse(fabric, node,
-                      "has an interface " + std::to_string(k) +
-                          " that is not cabled to a circuit switch, nor through 1x2 switches to two");
+        return refuse(
+            fabric, node,
+            format_text("has an interface {} that is not cabled to a circuit switch, nor through 1x2 switches to two", k));
       }
       cabling.interfaces.back().push_back(*interface);
     }
   }
   if (cabling.interfaces.empty()) {
-    return fail(ErrorCode::unsupported, "scheduler topoopt: fabric \"" + fabric.name + "\" has no nodes");
+    return fail(ErrorCode::unsupported, format_text("scheduler topoopt: fabric \"{}\" has no nodes", fabric.name));
   }
   const std::vector<Interface>& first = cabling.interfaces.front();
   cabling.is_duplex = first.size() % 2 == 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -136,9 +137,9 @@ namespace {
 Result<JobRoutes> routes_of(Walk walk, const std::vector<NodeId>& nodes) {
   walk.run();
   if (walk.forwarded().size() > limits::kRoutesPerJob) {
-    return fail(ErrorCode::out_of_range, "topoopt: " + std::to_string(walk.forwarded().size()) +
-                                             " pairs of servers need forwarding; the limit is " +
-                                             std::to_string(limits::kRoutesPerJob) + " (kRoutesPerJob)");
+    return fail(ErrorCode::out_of_range,
+                format_text("topoopt: {} pairs of servers need forwarding; the limit is {} (kRoutesPerJob)",
+                            walk.forwarded().size(), limits::kRoutesPerJob));
   }
   JobRoutes routes;
   for (const auto& [ends, path] : walk.forwarded()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "controller/predict/networks/direct_connect.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -96,10 +97,10 @@ Result<TopooptNetworkResult> network_of(const TaskGraph& graph, const NetworkTer
   for (const DirectLink& link : topology.links()) {
     result.links += link.count;
   }
-  result.summary =
-      "topoopt: jumps {" + list_of(topology.jumps) + "}" +
-      (topology.pairs.empty() ? "" : ", " + std::to_string(topology.pairs.size()) + " pairs with links of their own") +
-      "; all-reduces striped over the rings, everything else on shortest ways, nodes forward";
+  result.summary = format_text(
+      "topoopt: jumps {{{}}}{}; all-reduces striped over the rings, everything else on shortest ways, nodes forward",
+      list_of(topology.jumps),
+      topology.pairs.empty() ? "" : format_text(", {} pairs with links of their own", topology.pairs.size()));
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "controller/architectures/topoopt/job_routes.hpp"
 #include "controller/architectures/topoopt/kept_links.hpp"
 #include "controller/architectures/topoopt/look_ahead.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::uint64_t kSeed = 1;
 
 using NoLinks = std::vector<PlacedLink>;
 
-std::string name_of(const JobDemand& job) { return "infeasible: job " + std::to_string(job.job.value); }
+std::string name_of(const JobDemand& job) { return format_text("infeasible: job {}", job.job.value); }
 
 Result<FinderOptions> options_for(const Fabric& fabric, const Cabling& cabling, const JobDemand& job) {
   FinderOptions options = as_in_paper(cabling.degree());
@@ -30,10 +31,10 @@ Result<FinderOptions> options_for(const Fabric& fabric, const Cabling& cabling, 
   if (cabling.degree() == 1) {
     options.directions = RingDirections::one_way;
     if (fabric.return_path == ReturnPath::optical && job.nodes.size() > 2) {
-      return fail(ErrorCode::infeasible, name_of(job) + " has " + std::to_string(job.nodes.size()) +
-                                             " servers of one interface each: a ring one way has no light back, and " +
-                                             fabric.name +
-                                             " returns over light; nearest: 2 servers, or servers of 2 interfaces");
+      return fail(ErrorCode::infeasible,
+                  format_text("{} has {} servers of one interface each: a ring one way has no light back, and {} returns over "
+                              "light; nearest: 2 servers, or servers of 2 interfaces",
+                              name_of(job), job.nodes.size(), fabric.name));
     }
   }
   return options;
@@ -79,13 +80,13 @@ class TopooptScheduler {
     }
     auto topology = find_topology(*demand, *options);
     if (!topology) {
-      return fail(topology.error().code, "job " + std::to_string(job.job.value) + ": " + topology.error().message);
+      return fail(topology.error().code, format_text("job {}: {}", job.job.value, topology.error().message));
     }
     LOOM_TRY(account(job, *demand, *topology, *options));
     schedule_.steps_used += topology->links().size() * cabling_.degree();
     if (schedule_.steps_used > budget_.steps || budget_.stop.stop_requested()) {
-      return fail(ErrorCode::timed_out, "scheduler topoopt: stopped after " + std::to_string(schedule_.steps_used) +
-                                            " steps; the budget was " + std::to_string(budget_.steps));
+      return fail(ErrorCode::timed_out, format_text("scheduler topoopt: stopped after {} steps; the budget was {}",
+                                                    schedule_.steps_used, budget_.steps));
     }
     const std::vector<PlacedLink> held = held_links(job);
     const std::vector<PlacedLink> links = place(*topology, held);
@@ -118,7 +119,7 @@ class TopooptScheduler {
       return std::unexpected(account.error());
     }
     for (const std::string& line : explain(*account, options, static_cast<std::uint32_t>(job.nodes.size()), link)) {
-      schedule_.account.why.push_back("job " + std::to_string(job.job.value) + ": " + line);
+      schedule_.account.why.push_back(format_text("job {}: {}", job.job.value, line));
     }
     return {};
   }
@@ -142,8 +143,7 @@ class TopooptScheduler {
     std::map<std::uint32_t, std::uint32_t> blocks;
     for (const NodeId node : job.nodes) {
       if (node.value >= fabric_.nodes.size()) {
-        return fail(ErrorCode::invalid_argument,
-                    "job " + std::to_string(job.job.value) + ": node " + std::to_string(node.value) + " does not exist");
+        return fail(ErrorCode::invalid_argument, format_text("job {}: node {} does not exist", job.job.value, node.value));
       }
       ++blocks[fabric_.nodes[node.value].group];
     }
@@ -151,9 +151,9 @@ class TopooptScheduler {
       const auto most = std::count_if(fabric_.nodes.begin(), fabric_.nodes.end(),
                                       [&](const Node& node) { return node.group == blocks.begin()->first; });
       return fail(ErrorCode::infeasible,
-                  name_of(job) + " has " + std::to_string(job.nodes.size()) + " servers in " + std::to_string(blocks.size()) +
-                      " blocks, which no switch joins: a switch has ports for " + std::to_string(most) +
-                      " servers; nearest: " + std::to_string(most) + " servers of one block, or fewer where it is not free");
+                  format_text("{} has {} servers in {} blocks, which no switch joins: a switch has ports for {} servers; "
+                              "nearest: {} servers of one block, or fewer where it is not free",
+                              name_of(job), job.nodes.size(), blocks.size(), most, most));
     }
     return {};
   }
@@ -163,9 +163,9 @@ class TopooptScheduler {
     const bool has_rings = std::any_of(demand.reduces.begin(), demand.reduces.end(),
                                        [&](const ReduceDemand& group) { return moves(group) && group.members.size() > 1; });
     if (!has_rings && std::none_of(demand.pairs.begin(), demand.pairs.end(), moves)) {
-      return fail(ErrorCode::infeasible,
-                  name_of(job) + " moves no bytes between its " + std::to_string(job.nodes.size()) +
-                      " servers: no topology is better than another; nearest: one collective of 1 byte, or no job");
+      return fail(ErrorCode::infeasible, format_text("{} moves no bytes between its {} servers: no topology is better than "
+                                                     "another; nearest: one collective of 1 byte, or no job",
+                                                     name_of(job), job.nodes.size()));
     }
     return {};
   }

@@ -6,6 +6,7 @@
 
 #include "core/config/template_keys.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -31,15 +32,14 @@ constexpr std::array<TemplateKey, 15> kKeys{{{"nodes", "servers"},
 /// A block must hold two servers, so that they can be joined.
 void check_topoopt(YamlMap& map, const TopooptParameters& topoopt) {
   if (topoopt.degree % topoopt.interfaces_per_switch != 0) {
-    map.error("degree",
-              "degree: found " + std::to_string(topoopt.degree) +
-                  "; expected a multiple of interfaces_per_switch = " + std::to_string(topoopt.interfaces_per_switch));
+    map.error("degree", format_text("degree: found {}; expected a multiple of interfaces_per_switch = {}", topoopt.degree,
+                                    topoopt.interfaces_per_switch));
   }
   const std::uint32_t flips = topoopt.layer == TopooptLayer::look_ahead_panels ? 2 * topoopt.degree : 0;
   const std::uint32_t switches = 2 * topoopt.degree;  // at most so many of a block are one server's
   if (topoopt.degree + flips + switches > limits::kDevicesPerNode) {
-    map.error("degree", "degree: found " + std::to_string(topoopt.degree) + "; expected at most " +
-                            std::to_string(limits::kDevicesPerNode) + " devices a node, switches counted");
+    map.error("degree", format_text("degree: found {}; expected at most {} devices a node, switches counted", topoopt.degree,
+                                    limits::kDevicesPerNode));
   }
 }
 

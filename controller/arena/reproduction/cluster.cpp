@@ -14,6 +14,7 @@
 #include "controller/predict/engine/predictor.hpp"
 #include "controller/schedule/pair_bytes.hpp"
 #include "controller/workload/cluster_graph.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::reproduction {
 namespace {
@@ -146,16 +147,16 @@ Figures shared_cluster(const std::string& data) {
     if (!hashed) {
       return std::unexpected(hashed.error());
     }
-    const std::string of = std::to_string(jobs) + " jobs on 432 servers, ms: ";
+    const std::string of = format_text("{} jobs on 432 servers, ms: ", jobs);
     figures.push_back(kRows.unjudged(of + "TopoOpt 8 x 100 Gb/s, mean", published_mean, mean(hashed->shards)));
     for (const double part : {0.90, 0.95, 0.99}) {
-      const std::string what = of + "TopoOpt 8 x 100 Gb/s, p" + std::to_string(std::lround(100 * part));
+      const std::string what = format_text("{}TopoOpt 8 x 100 Gb/s, p{}", of, std::lround(100 * part));
       const double shards = percentile(hashed->shards, part);
       figures.push_back(part == 0.99 ? kRows.near(what, 131.55, shards, 0.15) : kRows.unjudged(what, 131.55, shards));
     }
     figures.push_back(kRows.unjudged(of + "fat-tree 120 Gb/s, hashed, mean", {}, mean(hashed->tree)));
     for (const double part : {0.90, 0.95, 0.99}) {
-      figures.push_back(kRows.unjudged(of + "fat-tree 120 Gb/s, hashed, p" + std::to_string(std::lround(100 * part)), {},
+      figures.push_back(kRows.unjudged(format_text("{}fat-tree 120 Gb/s, hashed, p{}", of, std::lround(100 * part)), {},
                                        percentile(hashed->tree, part)));
     }
     last = *hashed;

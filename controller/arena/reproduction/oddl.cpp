@@ -7,6 +7,7 @@
 #include "controller/arena/reproduction/oddl_claims.hpp"
 #include "controller/workload/fabric_settings.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -84,8 +85,8 @@ Result<void> add_reading(std::vector<Figure>& figures, const Reading& reading) {
     return std::unexpected(!oddl ? oddl.error() : tree.error());
   }
   const auto efficiency = tree_knobs.find("efficiency");
-  const std::string what = begin + "fat-tree (efficiency " + (efficiency == tree_knobs.end() ? "1" : efficiency->second) +
-                           ") / ODDL (reconstruction)";
+  const std::string what = format_text("{}fat-tree (efficiency {}) / ODDL (reconstruction)", begin,
+                                       efficiency == tree_knobs.end() ? "1" : efficiency->second);
   figures.push_back(reading.is_judged ? kRows.between(what, 1.6, *tree / *oddl, 1.45, 1.75)
                                       : kRows.unjudged(what, 1.6, *tree / *oddl));
   const Settings published = kSipRingVariants.front().settings();
@@ -95,13 +96,13 @@ Result<void> add_reading(std::vector<Figure>& figures, const Reading& reading) {
       return std::unexpected(ring.error());
     }
     const bool is_published = variant.settings() == published;
-    const std::string which = begin + "SiP-Ring (" + std::string(variant.name) + ") / ODDL (reconstruction)";
+    const std::string which = format_text("{}SiP-Ring ({}) / ODDL (reconstruction)", begin, variant.name);
     figures.push_back(is_published && reading.is_judged ? kRows.between(which, 1.7, *ring / *oddl, 1.5, 1.9)
                       : is_published                    ? kRows.unjudged(which, 1.7, *ring / *oddl)
                                                         : kRows.unjudged(which, {}, *ring / *oddl));
   }
   for (const std::string& each : claim->assumptions()) {
-    figures[first].assumptions.push_back(reading.name + ": " + each);
+    figures[first].assumptions.push_back(format_text("{}: {}", reading.name, each));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include "controller/arena/reproduction/oddl_claims.hpp"
 #include "controller/workload/fabric_settings.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -31,7 +32,7 @@ Result<TaskGraph> claimed_job(const std::string& compute_ms) {
 std::vector<std::string> held(std::string_view swept) {
   std::string knobs;
   for (const auto& [key, value] : oddl_calibration()) {
-    knobs += key == swept ? "" : (knobs.empty() ? "" : ", ") + key + " = " + value;
+    knobs += key == swept ? "" : format_text("{}{} = {}", knobs.empty() ? "" : ", ", key, value);
   }
   return {"calibrated reconstruction: " + knobs,
           "VGG19 (574.67 MB of gradients, fp32) on 1024 nodes of 100 Gb/s, ring all-reduce, ODDL one circuit a neighbour",
@@ -42,7 +43,7 @@ std::vector<std::string> held(std::string_view swept) {
 std::vector<SweepLine> claim_lines() {
   std::vector<SweepLine> lines{{"fat-tree", {}}};
   for (const SipRingVariant& variant : kSipRingVariants) {
-    lines.push_back({"SiP-Ring, " + std::string(variant.name), {}, lines.size(), true});
+    lines.push_back({format_text("SiP-Ring, {}", variant.name), {}, lines.size(), true});
   }
   return lines;
 }
@@ -156,8 +157,8 @@ Result<Sweep> sweep_tuning_time(std::span<const double> tune_us) {
     if (!rivals) {
       return std::unexpected(rivals.error());
     }
-    SweepLine tree{std::string(title_of(name)) + ", fat-tree", {}, sweep.lines.size() / 2};
-    SweepLine ring{std::string(title_of(name)) + ", SiP-Ring", {}, sweep.lines.size() / 2, true};
+    SweepLine tree{format_text("{}, fat-tree", title_of(name)), {}, sweep.lines.size() / 2};
+    SweepLine ring{format_text("{}, SiP-Ring", title_of(name)), {}, sweep.lines.size() / 2, true};
     for (const double tune : tune_us) {
       const auto oddl = iteration_ms(*graph, "oddl", kRate, fast_lasers(tune));
       if (!oddl) {
@@ -169,7 +170,7 @@ Result<Sweep> sweep_tuning_time(std::span<const double> tune_us) {
     sweep.lines.push_back(std::move(tree));
     sweep.lines.push_back(std::move(ring));
     sweep.assumptions.push_back(graph->assumptions.empty() ? ""
-                                                           : std::string(title_of(name)) + ": " + graph->assumptions.front());
+                                                           : format_text("{}: {}", title_of(name), graph->assumptions.front()));
   }
   sweep.assumptions.emplace_back(
       "one group of 32 nodes of 100 Gb/s, no overlap: VGG19's ring never retunes, so its lines are flat; an all-to-all is 31 "

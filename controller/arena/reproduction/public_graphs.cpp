@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "controller/arena/reproduction/figures.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::reproduction {
 namespace {
@@ -47,7 +48,7 @@ Figures ideal_switches(const std::string& data) {
       if (!ours) {
         return std::unexpected(ours.error());
       }
-      figures.push_back(Rows{"T4", "regression"}.near(std::string(row.name) + ", ideal switch, " + rate + " Gb/s, ms",
+      figures.push_back(Rows{"T4", "regression"}.near(format_text("{}, ideal switch, {} Gb/s, ms", row.name, rate),
                                                       row.published[i], *ours, row.tolerance));
     }
   }
@@ -74,8 +75,7 @@ Figures compute_bound_direct(const std::string& data) {
       return std::unexpected(ours.error());
     }
     figures.push_back(Rows{"T5", "regression, compute-bound"}.near(
-        std::string(row.name) + ", direct connect, " + std::to_string(row.degree) + " x 100 Gb/s, ms", row.published, *ours,
-        0.01));
+        format_text("{}, direct connect, {} x 100 Gb/s, ms", row.name, row.degree), row.published, *ours, 0.01));
   }
   return figures;
 }
@@ -90,9 +90,9 @@ Figures dlrm_direct(const std::string& data) {
       if (!ours) {
         return std::unexpected(ours.error());
       }
-      figures.push_back(Rows{"T6", "regression"}.between(
-          "DLRM (" + std::string(graph) + "), direct connect, " + std::to_string(degree) + " x 100 Gb/s, ms", (low + high) / 2,
-          *ours, low * 0.9, high * 1.1));
+      figures.push_back(
+          Rows{"T6", "regression"}.between(format_text("DLRM ({}), direct connect, {} x 100 Gb/s, ms", graph, degree),
+                                           (low + high) / 2, *ours, low * 0.9, high * 1.1));
     }
   }
   return figures;

@@ -10,6 +10,7 @@
 #include "controller/arena/reproduction/topoopt_jobs.hpp"
 #include "controller/predict/engine/predictor.hpp"
 #include "controller/schedule/pair_bytes.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::reproduction {
 namespace {
@@ -87,8 +88,8 @@ Figures switches_in_motion(const std::string& data) {
       if (!ms) {
         return std::unexpected(ms.error());
       }
-      const std::string what = "switches set anew, delay " + std::to_string(delay_us) + " us, " +
-                               (is_forwarded ? "servers forward" : "circuits only") + ": x static";
+      const std::string what = format_text("switches set anew, delay {} us, {}: x static", delay_us,
+                                           is_forwarded ? "servers forward" : "circuits only");
       const double ratio = *ms / *fixed;
       figures.push_back(delay_us >= 1'000 ? kRows.bounded(what, ratio, 1, kUnbounded)
                         : delay_us <= 50  ? kRows.bounded(what, ratio, -kUnbounded, 1.25)
@@ -100,7 +101,7 @@ Figures switches_in_motion(const std::string& data) {
     if (!found) {
       return std::unexpected(found.error());
     }
-    figures.push_back(kRows.unjudged("bandwidth tax of forwarding on TopoOpt's rings, degree " + std::to_string(degree), {},
+    figures.push_back(kRows.unjudged(format_text("bandwidth tax of forwarding on TopoOpt's rings, degree {}", degree), {},
                                      bandwidth_tax(*found, demand)));
   }
   return figures;

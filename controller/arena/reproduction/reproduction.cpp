@@ -7,6 +7,7 @@
 #include "controller/arena/arena.hpp"
 #include "controller/arena/reproduction/figures.hpp"
 #include "controller/workload/import/topoopt_graph.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace reproduction {
@@ -22,17 +23,18 @@ Result<double> iteration_ms(const TaskGraph& graph, std::string_view fabric, Bit
 
 Result<std::string> file_in(const std::string& data, const std::string& file) {
   if (data.empty()) {
-    return fail(ErrorCode::not_found, "needs " + file + ": give --data FOLDER or set LOOM_DATA");
+    return fail(ErrorCode::not_found, format_text("needs {}: give --data FOLDER or set LOOM_DATA", file));
   }
-  std::string path = data + "/" + file;
+  std::string path = format_text("{}/{}", data, file);
   std::error_code error;
   return std::filesystem::exists(path, error)
              ? Result<std::string>(std::move(path))
-             : fail(ErrorCode::not_found, "needs " + path + ", which is not there: give --data FOLDER or set LOOM_DATA");
+             : fail(ErrorCode::not_found,
+                    format_text("needs {}, which is not there: give --data FOLDER or set LOOM_DATA", path));
 }
 
 Result<TaskGraph> public_graph(const std::string& data, const std::string& name) {
-  const auto path = file_in(data, "traces/topoopt/" + name + "_16.fbuf");
+  const auto path = file_in(data, format_text("traces/topoopt/{}_16.fbuf", name));
   if (!path) {
     return std::unexpected(path.error());
   }
@@ -84,7 +86,7 @@ Result<std::vector<Figure>> reproduce(std::string_view target, const std::string
   for (const Target& each : kTargets) {
     known += (known.empty() ? "" : ", ") + std::string(each.name);
   }
-  return fail(ErrorCode::invalid_argument, "no target '" + std::string(target.substr(0, 32)) + "'; known: " + known);
+  return fail(ErrorCode::invalid_argument, format_text("no target '{}'; known: {}", target.substr(0, 32), known));
 }
 
 }  // namespace loom

@@ -5,6 +5,7 @@
 #include "controller/architectures/topoopt/search/alternating.hpp"
 #include "controller/arena/reproduction/figures.hpp"
 #include "controller/arena/reproduction/topoopt_jobs.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::reproduction {
 
@@ -61,8 +62,8 @@ Figures searched_candle(const std::string& data) {
     if (!ours) {
       return std::unexpected(ours.error());
     }
-    figures.push_back(kRows.between("CANDLE, strategy and topology searched, " + std::to_string(degree) + " x 100 Gb/s, ms",
-                                    published, *ours, -kUnbounded, 1.15 * published));
+    figures.push_back(kRows.between(format_text("CANDLE, strategy and topology searched, {} x 100 Gb/s, ms", degree), published,
+                                    *ours, -kUnbounded, 1.15 * published));
   }
   return figures;
 }

@@ -7,6 +7,7 @@
 #include "controller/arena/reproduction/figures.hpp"
 #include "controller/arena/reproduction/sip_models.hpp"
 #include "controller/schedule/permutations.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::reproduction {
 namespace {
@@ -65,7 +66,7 @@ Figures sip_range(const std::string&) {
     for (const SipRangeRow& row : *sweep) {
       range.take(reading.ratio(row));
     }
-    const std::string what = std::string(reading.name) + " / SiP-ML, 3 models x 0.5 .. 8 Tb/s: ";
+    const std::string what = format_text("{} / SiP-ML, 3 models x 0.5 .. 8 Tb/s: ", reading.name);
     figures.push_back(reading.is_judged ? kRows.between(what + "least", 1.3, range.least, 1.1, 1.5)
                                         : kRows.unjudged(what + "least", {}, range.least));
     figures.push_back(reading.is_judged ? kRows.between(what + "most", 9.1, range.most, 7, 11)
@@ -89,8 +90,8 @@ Figures small_rings(const std::string&) {
     const auto pairs = ring_pairs(golden.nodes, golden.all);
     WavelengthUse map(golden.nodes,
                       {{RingDirection::clockwise, golden.channels}, {RingDirection::counter_clockwise, golden.channels}});
-    figures.push_back(kRows.exactly("SiP-Ring, " + std::to_string(golden.nodes) + " nodes, " + std::to_string(golden.channels) +
-                                        " wavelengths a direction, " + (golden.all ? "all-to-all" : "neighbours") + ": least",
+    figures.push_back(kRows.exactly(format_text("SiP-Ring, {} nodes, {} wavelengths a direction, {}: least", golden.nodes,
+                                                golden.channels, golden.all ? "all-to-all" : "neighbours"),
                                     golden.worst, worst_served(pairs, grant_wavelengths(map, pairs, {}).served)));
   }
   return figures;
@@ -112,8 +113,8 @@ Figures small_switches(const std::string&) {
       pairs.push_back({pair.source, pair.destination, 1});
     }
     const auto counts = share_ports(4, golden.switches, pairs);
-    figures.push_back(kRows.exactly("SiP-OCS, 4 nodes, " + std::to_string(golden.switches) + " switches, " +
-                                        (golden.all ? "all-to-all" : "neighbours") + ": least circuits",
+    figures.push_back(kRows.exactly(format_text("SiP-OCS, 4 nodes, {} switches, {}: least circuits", golden.switches,
+                                                golden.all ? "all-to-all" : "neighbours"),
                                     golden.worst, counts ? *std::min_element(counts->begin(), counts->end()) : 0));
   }
   return figures;

@@ -4,6 +4,7 @@
 
 #include "controller/arena/reproduction/figures.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::reproduction {
 namespace {
@@ -63,8 +64,8 @@ Figures all_to_all_crossover(const std::string&) {
       return std::unexpected(real.error());
     }
     const double ours = *direct / *real;
-    const std::string what = "DLRM testbed, l = " + std::to_string(batch) + ": TopoOpt / switch (efficiency " +
-                             std::to_string(efficiency).substr(0, 5) + ")";
+    const std::string what =
+        format_text("DLRM testbed, l = {}: TopoOpt / switch (efficiency {})", batch, std::to_string(efficiency).substr(0, 5));
     if (batch == 32) {
       figures.push_back(Rows{"T9", "fitted"}.between(what, ratio, ours, 0, 1));
     } else {  // the sign where it is accepted, and never falling

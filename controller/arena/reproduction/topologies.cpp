@@ -5,6 +5,7 @@
 
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
 #include "controller/arena/reproduction/figures.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::reproduction {
 namespace {
@@ -65,9 +66,8 @@ Figures ring_jumps(const std::string&) {
   constexpr Rows kRows{"T1", "exact"};
   std::vector<Figure> figures;
   for (const Golden& golden : kGolden) {
-    figures.push_back(
-        kRows.words("jumps of " + std::to_string(golden.nodes) + " servers of degree " + std::to_string(golden.degree),
-                    golden.jumps, words_of(selected(golden.nodes, golden.degree))));
+    figures.push_back(kRows.words(format_text("jumps of {} servers of degree {}", golden.nodes, golden.degree), golden.jumps,
+                                  words_of(selected(golden.nodes, golden.degree))));
   }
   Numbers everybody(12);
   std::iota(everybody.begin(), everybody.end(), 0U);
@@ -78,8 +78,8 @@ Figures ring_jumps(const std::string&) {
   static constexpr std::array<std::pair<std::uint32_t, const char*>, 4> kGroups{
       {{6, "2 and 2"}, {4, "3 and 3"}, {3, "2 and 2"}, {2, "2 and 2"}}};
   for (const auto& [size, hops] : kGroups) {
-    figures.push_back(kRows.words("12 servers of degree 4, rings of groups of " + std::to_string(size),
-                                  std::string(hops) + " hops, each way round once", ring_shape(*topology, size)));
+    figures.push_back(kRows.words(format_text("12 servers of degree 4, rings of groups of {}", size),
+                                  format_text("{} hops, each way round once", hops), ring_shape(*topology, size)));
   }
   return figures;
 }
@@ -91,9 +91,8 @@ Figures hop_histograms(const std::string&) {
   static constexpr std::array<std::tuple<std::uint32_t, std::uint32_t, const char*>, 2> kHistograms{
       {{12, 4, "4 5 2"}, {128, 4, "4 8 12 16 20 21 18 14 10 4"}}};
   for (const auto& [nodes, degree, histogram] : kHistograms) {
-    figures.push_back(
-        kRows.words("servers 1, 2, .. hops away, " + std::to_string(nodes) + " of degree " + std::to_string(degree), histogram,
-                    words_of(table_of(nodes, selected(nodes, degree)).histogram())));
+    figures.push_back(kRows.words(format_text("servers 1, 2, .. hops away, {} of degree {}", nodes, degree), histogram,
+                                  words_of(table_of(nodes, selected(nodes, degree)).histogram())));
   }
   struct Golden {
     std::uint32_t nodes;
@@ -112,7 +111,7 @@ Figures hop_histograms(const std::string&) {
                                                   {256, 4, 16, 0, 0}}};
   for (const Golden& golden : kGolden) {
     const CoinTable table = table_of(golden.nodes, selected(golden.nodes, golden.degree));
-    const std::string of = " of " + std::to_string(golden.nodes) + " servers of degree " + std::to_string(golden.degree);
+    const std::string of = format_text(" of {} servers of degree {}", golden.nodes, golden.degree);
     figures.push_back(kRows.exactly("diameter" + of, golden.diameter, table.diameter()));
     if (golden.mean > 0) {
       figures.push_back(kRows.between("mean hops" + of, golden.mean, table.mean_hops(), golden.mean - golden.precision,
@@ -137,7 +136,7 @@ Figures discounted_matchings(const std::string&) {
     for (const PairRound& round : *rounds) {
       ours += std::string(ours.empty() ? "" : " ") + (round.partner[0] == 1 ? "X" : round.partner[0] == 2 ? "Y" : "?");
     }
-    figures.push_back(kRows.words("four rounds of matching, discount " + std::string(name), published, ours));
+    figures.push_back(kRows.words(format_text("four rounds of matching, discount {}", name), published, ours));
   }
   return figures;
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "controller/arena/reproduction/figures.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::reproduction {
 namespace {
@@ -23,9 +24,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kMeasures
 Result<SearchProblem> topoopt_problem(const std::string& data, std::string_view model, BitRate rate) {
   const auto named = std::find_if(kMeasures.begin(), kMeasures.end(), [&](const auto& each) { return each.first == model; });
   if (named == kMeasures.end()) {
-    return fail(ErrorCode::invalid_argument, "no measurements of '" + std::string(model) + "'");
+    return fail(ErrorCode::invalid_argument, format_text("no measurements of '{}'", model));
   }
-  const auto path = file_in(data, "measures/" + std::string(named->second));
+  const auto path = file_in(data, format_text("measures/{}", named->second));
   if (!path) {
     return std::unexpected(path.error());
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -58,8 +60,8 @@ std::string silent_agents(const std::vector<Participant>& participants, const St
       names += (names.empty() ? "node " : ", ") + std::to_string(participant.node.value);
     }
   }
-  return std::to_string(count) + " of " + std::to_string(participants.size()) + " agents did not answer while " +
-         std::string(to_string(row.stage)) + " (" + names + (count > 5 ? ", ..." : "") + ")";
+  return format_text("{} of {} agents did not answer while {} ({}{})", count, participants.size(), to_string(row.stage), names,
+                     count > 5 ? ", ..." : "");
 }
 
 CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
@@ -208,7 +210,7 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
                                                       : CommitFailureKind::fault;
     failure.node = node;
     failure.device = failure.kind == CommitFailureKind::fault ? error.device : std::nullopt;
-    failure.why = "node " + std::to_string(node.value) + " while " + std::string(to_string(stage_)) + ": " + error.message;
+    failure.why = format_text("node {} while {}: {}", node.value, to_string(stage_), error.message);
     return fail_with(std::move(failure));
   }
   if (answer.reached <= participant->progress) {
@@ -252,8 +254,8 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
     CommitFailure failure;
     failure.kind = stage_ == CommitState::arming ? CommitFailureKind::late : CommitFailureKind::fault;  // T came first
     failure.node = first->node;
-    failure.why = silent_agents(participants_, *row) + " within " +
-                  std::to_string((deadline_ - stage_began_) / std::chrono::milliseconds{1}) + " ms";
+    failure.why = format_text("{} within {} ms", silent_agents(participants_, *row),
+                              (deadline_ - stage_began_) / std::chrono::milliseconds{1});
     return fail_with(std::move(failure));
   }
   for (const Participant& participant : participants_) {
@@ -285,8 +287,8 @@ void FabricCommit::fail_with(CommitFailure failure) {
 }
 
 void FabricCommit::interrupt(NodeId node) {
-  fail_with({"node " + std::to_string(node.value) + " started again in the middle of the commit",
-             CommitFailureKind::interrupted, node});
+  fail_with(
+      {format_text("node {} started again in the middle of the commit", node.value), CommitFailureKind::interrupted, node});
 }
 
 }  // namespace loom

@@ -4,19 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
 /// A thousand times the lead is 20 s by default; more would be hours, and soon no number at all.
 constexpr std::uint32_t kLeadGrowths = 5;
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 /// Nobody gets past a node that takes part and is away, but for its operator: a node in maintenance is not waited for.
 std::string next_after(const FabricCommit& failed, const AgentSessions& sessions, const std::string& otherwise) {
   const auto& nodes = failed.plan().plan.changed;
   const auto away = std::find_if(nodes.begin(), nodes.end(), [&](NodeId node) { return !sessions.is_present(node); });
-  return away == nodes.end() ? otherwise : "loom node maintenance " + number(away->value) + " on --force";
+  return away == nodes.end() ? otherwise : format_text("loom node maintenance {} on --force", away->value);
 }
 
 Alarm alarm_of(const FabricCommit& failed, const AgentSessions& sessions, const std::string& next_command) {
@@ -89,7 +89,7 @@ void CommitReturns::end() {
 
 void CommitReturns::add(const FabricCommit& failed, EffectSink& sink) {
   Alarm alarm = alarm_of(failed, sessions_, "loom schedule history");
-  alarm.evidence = "revision " + number(failed.revision().value) + " did not reach light: " + failed.failure().why;
+  alarm.evidence = format_text("revision {} did not reach light: {}", failed.revision().value, failed.failure().why);
   alarms_.raise(std::move(alarm), facts_.now, sink);
   if (!failed.may_have_moved()) {
     return;
@@ -120,14 +120,14 @@ bool CommitReturns::may_try_again(const FabricCommit& failed, bool is_contained)
 std::optional<std::string> CommitReturns::begin_attempt(const FabricCommit& failed, bool is_wanted_again, EffectSink& sink) {
   if (++attempts_ > facts_.timings.return_attempts) {
     Alarm given_up = alarm_of(failed, sessions_, "loom device list");
-    given_up.evidence = "gave up returning to revision " + number(confirmed_.revision().value) + " after " +
-                        number(facts_.timings.return_attempts) + " attempts; " + number(uncertain_.scope().nodes.size()) +
-                        " nodes stay dark where they changed: " + failed.failure().why;
+    given_up.evidence = format_text(
+        "gave up returning to revision {} after {} attempts; {} nodes stay dark where they changed: {}",
+        confirmed_.revision().value, facts_.timings.return_attempts, uncertain_.scope().nodes.size(), failed.failure().why);
     alarms_.raise(std::move(given_up), facts_.now, sink);
     return std::nullopt;
   }
   not_before_ = attempts_ == 1 ? facts_.now : facts_.now + facts_.timings.return_backoff;
-  return is_wanted_again ? "again: " + failed.failure().why : "return to revision " + number(confirmed_.revision().value);
+  return is_wanted_again ? "again: " + failed.failure().why : format_text("return to revision {}", confirmed_.revision().value);
 }
 
 }  // namespace loom

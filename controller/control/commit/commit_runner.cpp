@@ -7,13 +7,12 @@
 
 #include "controller/control/timers.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kHistoryKept = 4'096;
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 /// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
 Duration move_time_of(const Fabric& fabric, const Plan& plan) {
   Duration longest{};
@@ -157,14 +156,14 @@ std::string CommitRunner::waits_for() const {
     return {};
   }
   const FabricCommit& commit = *committing->commit;
-  const std::string revision = "revision " + number(commit.revision().value) + " waits for ";
+  const std::string revision = format_text("revision {} waits for ", commit.revision().value);
   if (committing->step == CommitStep::waiting_for_quiet) {
     if (const auto job = conditions_.unquiet_job(commit)) {
-      return revision + "job " + number(job->value) + " to be quiet";
+      return format_text("{}job {} to be quiet", revision, job->value);
     }
   }
   const auto absent = conditions_.absent_agent(commit);
-  return absent ? revision + "the agent of node " + number(absent->value) : std::string{};
+  return absent ? format_text("{}the agent of node {}", revision, absent->value) : std::string{};
 }
 
 // --- planning ------------------------------------------------------------------------------------------------------------
@@ -237,7 +236,7 @@ void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink&
   alarm.next_command = "loom job list";
   alarms_.raise(std::move(alarm), facts_.now, sink);
   CommitReport report = refused(planned.revision, facts_, confirmed_);
-  report.reason = planned.reason + ": " + error.message;
+  report.reason = format_text("{}: {}", planned.reason, error.message);
   report.ordered_by = std::move(planned.ordered_by);
   append(history_, std::move(report));
   const bool is_job_refused = admission_.take_back(planned.intent, error.message);
@@ -255,7 +254,7 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   admission_.leave_out(*plan, sink);
   if (brings_nothing) {
     CommitReport report = refused(planned.revision, facts_, confirmed_);
-    report.reason = planned.reason + ": " + plan->left_out.front().why.message;
+    report.reason = format_text("{}: {}", planned.reason, plan->left_out.front().why.message);
     report.ordered_by = std::move(planned.ordered_by);
     append(history_, std::move(report));
     return journal_.append(desired_.record(), PlanAct{}, sink);
@@ -281,8 +280,8 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
     unusable_.hold_back(moved_in_light_of(*facts_.fabric, known, commit.plan().plan, laser), laser);
   }
   if (!lasers.empty()) {
-    commit.fail_with({"light of " + facts_.fabric->device(lasers.front()).name +
-                      ", which follows no order, may meet what moves, and nobody can prove it dark"});
+    commit.fail_with({format_text("light of {}, which follows no order, may meet what moves, and nobody can prove it dark",
+                                  facts_.fabric->device(lasers.front()).name)});
     committing.is_held_back = true;
     phase_ = std::move(committing);
     return follow_commit(sink);
@@ -315,8 +314,8 @@ void CommitRunner::begin_if_ready(EffectSink& sink) {
     commit.begin(facts_.now, facts_.header, sink);
     follow_commit(sink);
   } else if (facts_.now >= committing->agents_until) {
-    commit.fail_with({"node " + number(absent->value) + " takes part and is not connected (waited " +
-                      std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) + " ms)"});
+    commit.fail_with({format_text("node {} takes part and is not connected (waited {} ms)", absent->value,
+                                  facts_.timings.stage_deadline / std::chrono::milliseconds{1})});
     follow_commit(sink);
   }
 }
@@ -482,8 +481,8 @@ void CommitRunner::advance_stage(JobId job, EffectSink& sink) {
   if (*dark > 0 && jobs_.at(job).stage_repeats < facts_.timings.late_attempts && confirmed_.exists()) {
     merge_scope(repair_, light_of(*wanted, *facts_.fabric, confirmed_.plan()));  // relays wait for it: all nodes of the job
     jobs_.repeat_stage(job, numbers_.next());
-    return want_plan("job " + number(job.value) + " plays stage " + number(wanted->stage + 1) + " again: " + number(*dark) +
-                         (*dark == 1 ? " timeslot" : " timeslots") + " stayed dark",
+    return want_plan(format_text("job {} plays stage {} again: {}{} stayed dark", job.value, wanted->stage + 1, *dark,
+                                 *dark == 1 ? " timeslot" : " timeslots"),
                      sink);
   }
   const std::uint32_t next = wanted->stage + 1;
@@ -494,7 +493,7 @@ void CommitRunner::advance_stage(JobId job, EffectSink& sink) {
   desired_.go_to_stage(job, next);
   jobs_.next_stage(job, numbers_.next());
   journal_.append(desired_.record(), PlanAct{}, sink);
-  want_plan("job " + number(job.value) + " goes to stage " + number(next + 1) + " of " + number(stages), sink);
+  want_plan(format_text("job {} goes to stage {} of {}", job.value, next + 1, stages), sink);
 }
 
 }  // namespace loom

@@ -7,6 +7,7 @@
 
 #include "controller/control/timers.hpp"
 #include "controller/plan/light/light_scope.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -161,7 +162,7 @@ void Reconciler::alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink&
   alarm.device = device.id;
   alarm.evidence =
       evidence_of(*facts_.fabric, plan, sessions_.observed(device.id), drift, facts_.now, limits_of(facts_.timings));
-  alarm.next_command = "loom device show " + std::to_string(device.id.value);
+  alarm.next_command = format_text("loom device show {}", device.id.value);
   alarms_.raise(std::move(alarm), facts_.now, sink);
 }
 
@@ -191,11 +192,11 @@ void Reconciler::alarm_of_given_up(EffectSink& sink) {
     alarm.code = AlarmCode::drift;
     alarm.node = device.agent;
     alarm.device = id;
-    alarm.evidence = device.name + " (device " + std::to_string(id.value) + ") is still " +
-                     std::string(to_string(drift_.drift_of(id))) + " after " + std::to_string(facts_.timings.repair_attempts) +
-                     (is_adopting ? " adoptions" : " repairs") + " within " +
-                     std::to_string(facts_.timings.repair_quiet / std::chrono::seconds{1}) + " s; it is left as it is";
-    alarm.next_command = "loom device show " + std::to_string(id.value);
+    alarm.evidence =
+        format_text("{} (device {}) is still {} after {}{} within {} s; it is left as it is", device.name, id.value,
+                    to_string(drift_.drift_of(id)), facts_.timings.repair_attempts, is_adopting ? " adoptions" : " repairs",
+                    facts_.timings.repair_quiet / std::chrono::seconds{1});
+    alarm.next_command = format_text("loom device show {}", id.value);
     alarms_.raise(std::move(alarm), facts_.now, sink);
   }
 }
@@ -222,11 +223,11 @@ std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& dev
 void Reconciler::want_repair(RepairScope scope, EffectSink& sink) {
   std::string reason;
   if (repairing_.empty()) {
-    reason = "the plan of " + std::to_string(scope.nodes.size()) + " agents that started again";
+    reason = format_text("the plan of {} agents that started again", scope.nodes.size());
   } else {
     const DeviceId first = repairing_.front();
-    reason = "repair of " + facts_.fabric->device(first).name + " (" + std::string(to_string(drift_.drift_of(first))) + ")" +
-             (repairing_.size() > 1 ? " and " + std::to_string(repairing_.size() - 1) + " more devices" : "");
+    reason = format_text("repair of {} ({}){}", facts_.fabric->device(first).name, to_string(drift_.drift_of(first)),
+                         repairing_.size() > 1 ? format_text(" and {} more devices", repairing_.size() - 1) : "");
   }
   commits_.repair_with_next_plan(std::move(scope));
   commits_.want_plan(std::move(reason), sink);
@@ -308,7 +309,7 @@ void Reconciler::alarm_of_failed_repair(const FabricCommit& failed, EffectSink& 
     alarm.node = failed.failure().node;
   }
   alarm.device = repairing_.empty() ? std::nullopt : std::optional(repairing_.front());
-  alarm.evidence = "revision " + std::to_string(failed.revision().value) + " did not repair: " + failed.failure().why;
+  alarm.evidence = format_text("revision {} did not repair: {}", failed.revision().value, failed.failure().why);
   alarm.next_command = "loom schedule history";
   alarms_.raise(std::move(alarm), facts_.now, sink);
 }

@@ -5,25 +5,27 @@
 
 #include "controller/control/commit/reconciler.hpp"
 #include "controller/plan/reconcile/adoption.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
-std::string command_that_clears(DeviceId device) { return "loom device set " + std::to_string(device.value) + " --clear"; }
+std::string command_that_clears(DeviceId device) { return format_text("loom device set {} --clear", device.value); }
 
 std::string text_of(const Setpoint& setpoint) {
   if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
-    return (laser->emit ? "light at " + to_string(centre_of(laser->slot)) + " and " : std::string()) + to_string(laser->power);
+    return (laser->emit ? format_text("light at {} and ", to_string(centre_of(laser->slot))) : std::string()) +
+           to_string(laser->power);
   }
   std::string text;
   if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
     for (const WssRoute& row : wss->routes) {
-      text += (text.empty() ? "route of " : ", ") + to_string(centre_of(row.slot)) + " from input " +
-              std::to_string(row.input) + " to output " + std::to_string(row.output);
+      text += format_text("{}{} from input {} to output {}", text.empty() ? "route of " : ", ", to_string(centre_of(row.slot)),
+                          row.input, row.output);
     }
   } else if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
     for (const CrossConnect& row : ocs->connects) {
-      text += (text.empty() ? "input " : ", ") + std::to_string(row.input) + " to output " + std::to_string(row.output);
+      text += format_text("{}{} to output {}", text.empty() ? "input " : ", ", row.input, row.output);
     }
   }
   return text;
@@ -80,9 +82,9 @@ void Reconciler::cannot_adopt(DeviceId id, const Error& error, EffectSink& sink)
   alarm.code = AlarmCode::drift;
   alarm.node = device.agent;
   alarm.device = id;
-  alarm.evidence = device.name + " (device " + std::to_string(id.value) + ") is " +
-                   std::string(to_string(drift_.drift_of(id))) + " and is left as it is; it is not adopted: " + error.message;
-  alarm.next_command = "loom device show " + std::to_string(id.value);
+  alarm.evidence = format_text("{} (device {}) is {} and is left as it is; it is not adopted: {}", device.name, id.value,
+                               to_string(drift_.drift_of(id)), error.message);
+  alarm.next_command = format_text("loom device show {}", id.value);
   alarms_.raise(std::move(alarm), facts_.now, sink);
 }
 
@@ -108,9 +110,8 @@ void Reconciler::alarm_of_adopted(const DeviceOverride& override, EffectSink& si
   alarm.code = AlarmCode::drift;
   alarm.node = device.agent;
   alarm.device = device.id;
-  alarm.evidence = device.name + " (device " + std::to_string(device.id.value) +
-                   ") is adopted as it was found beside revision " + std::to_string(override.found_beside.value) + ": " +
-                   text_of(override.setpoint);
+  alarm.evidence = format_text("{} (device {}) is adopted as it was found beside revision {}: {}", device.name, device.id.value,
+                               override.found_beside.value, text_of(override.setpoint));
   alarm.next_command = command_that_clears(device.id);
   alarms_.raise(std::move(alarm), facts_.now, sink);
 }

@@ -6,14 +6,9 @@
 #include <utility>
 
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
-namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-}  // namespace
-
 Revision RevisionNumbers::take() {
   const Revision taken = next_;
   next_.value += 1;
@@ -44,20 +39,21 @@ bool RevisionNumbers::go_beyond(NodeId node, Revision gone, EffectSink& sink) {
   Alarm alarm;
   alarm.code = AlarmCode::journal_damaged;
   alarm.evidence =
-      "node " + number(node.value) + " has applied revision " + number(gone.value) + ", of which this journal knows nothing: ";
+      format_text("node {} has applied revision {}, of which this journal knows nothing: ", node.value, gone.value);
   alarm.next_command = "loom device list";
   if (gone > next_ && gone.value - next_.value > limits::kRevisionJump) {
     alarm.node = node;
-    alarm.evidence += "that is more than " + number(limits::kRevisionJump) + " above its own, and not believed";
+    alarm.evidence += format_text("that is more than {} above its own, and not believed", limits::kRevisionJump);
     alarms_.raise(std::move(alarm), facts_.now, sink);
     return true;
   }
   first_unknown_ = first_above_unknown_ == Revision{} ? Revision{gone_.value + 1} : first_unknown_;
   next_ = std::max(next_, Revision{gone.value + 1 + limits::kRevisionsBehindApplied});
   first_above_unknown_ = next_;
-  alarm.evidence += "it is an older copy or another controller's; numbers go on at " + number(next_.value) +
-                    ", and light that revision " + number(confirmed_.revision().value) +
-                    " does not have is reported as foreign";
+  alarm.evidence += format_text(
+      "it is an older copy or another controller's; numbers go on at {}, and light that revision {} does not have is reported "
+      "as foreign",
+      next_.value, confirmed_.revision().value);
   alarms_.raise(std::move(alarm), facts_.now, sink);
   return true;
 }

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 bool has_circuit_of(const std::vector<Circuit>& circuits, JobId job, const std::vector<CircuitId>& touched) {
   return std::any_of(circuits.begin(), circuits.end(), [&](const Circuit& circuit) {
@@ -47,9 +47,9 @@ bool StartConditions::await_quiet(const FabricCommit& commit, Instant until, Eff
     parts_.alarms.raise({AlarmCode::job_not_quiet,
                          {},
                          {},
-                         "job " + number(id.value) + " (" + parts_.jobs.facts_of(id).name + ") was not quiet for revision " +
-                             number(wanted.value) + " within " + number(waited) + " ms; its light goes dark under it",
-                         "loom job show " + number(id.value)},
+                         format_text("job {} ({}) was not quiet for revision {} within {} ms; its light goes dark under it",
+                                     id.value, parts_.jobs.facts_of(id).name, wanted.value, waited),
+                         format_text("loom job show {}", id.value)},
                         facts.now, sink);
   }
   return false;

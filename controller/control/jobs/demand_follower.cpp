@@ -8,6 +8,7 @@
 
 #include "core/fabric/dark_time.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -92,12 +93,12 @@ void DemandFollower::look_at(const Job& job, EffectSink& sink) {
   settle(job, watch);
   const DemandReading reading = read_demand(job, traffic_, facts_.now, policy_);
   const bool was_restless = watch.is_restless();
-  const bool is_due =
-      watch.judge(facts_.now, reading,
-                  {"job " + number(job.id.value), static_cast<std::uint32_t>(job.nodes.size()), &job.demand(), dark_time()});
+  const bool is_due = watch.judge(
+      facts_.now, reading,
+      {format_text("job {}", job.id.value), static_cast<std::uint32_t>(job.nodes.size()), &job.demand(), dark_time()});
   if (watch.is_restless_news()) {
     alarms_.raise(
-        {AlarmCode::demand_unsteady, first_node(job.nodes), {}, watch.says(), "loom job show " + number(job.id.value)},
+        {AlarmCode::demand_unsteady, first_node(job.nodes), {}, watch.says(), format_text("loom job show {}", job.id.value)},
         facts_.now, sink);
   } else if (was_restless && !watch.is_restless()) {
     alarms_.clear(AlarmCode::demand_unsteady, first_node(job.nodes));
@@ -117,7 +118,7 @@ void DemandFollower::look_at(const Job& job, EffectSink& sink) {
 void DemandFollower::begin(const Job& job, DemandWatch& watch, EffectSink& sink) {
   TentativePlan plan;
   plan.purpose = DemandChange{job.id};
-  plan.reason = "job " + number(job.id.value) + " (" + job.spec.name + ") follows its measured demand";
+  plan.reason = format_text("job {} ({}) follows its measured demand", job.id.value, job.spec.name);
   plan.compare = ComparisonRequest{job.id, *confirmed_.schedule_of(job.id), dark_time()};
   plan.candidates = {[id = job.id, measured = watch.measured()](const Intent& intent) -> Result<Intent> {
     Intent with = intent;
@@ -144,27 +145,28 @@ void DemandFollower::on_tried(const TentativeOutcome& outcome, EffectSink& sink)
   }
   DemandWatch& watch = found->second;
   if (!outcome.result) {
-    return watch.kept(facts_.now, "there is no plan for it (" + outcome.result.error().message + "); kept");
+    return watch.kept(facts_.now, format_text("there is no plan for it ({}); kept", outcome.result.error().message));
   }
   const PlanResult& tried = **outcome.result;
   const Comparison& compared = *tried.compared;
   if (!compared.planned) {
-    return watch.kept(facts_.now, "a plan for it cannot be predicted (" + compared.why_not_planned + "); kept");
+    return watch.kept(facts_.now, format_text("a plan for it cannot be predicted ({}); kept", compared.why_not_planned));
   }
   if (compared.present && seconds_of(*compared.planned) > seconds_of(*compared.present) * (1 - policy_.margin)) {
-    return watch.kept(facts_.now, "an iteration takes " + in_seconds(*compared.present) + " over the present light and " +
-                                      in_seconds(*compared.planned) + " over a new plan, less than " +
-                                      in_percent(policy_.margin) + " better; kept");
+    return watch.kept(
+        facts_.now,
+        format_text("an iteration takes {} over the present light and {} over a new plan, less than {} better; kept",
+                    in_seconds(*compared.present), in_seconds(*compared.planned), in_percent(policy_.margin)));
   }
   if (!commits_.is_idle() || outcome.plan.before != desired_.intent()) {
     return watch.cancel();  // something else came first: judged again
   }
   desired_.replace(tried.intent);
   jobs_.follow(outcome.plan.before, numbers_.next());
-  watch.begin("followed by revision " + number(numbers_.next().value) + ": an iteration takes " +
-              in_seconds(*compared.planned) + " over it, " +
-              (compared.present ? in_seconds(*compared.present) + " over the light before"
-                                : "over the light before it cannot be played (" + compared.why_not_present + ")"));
+  watch.begin(format_text(
+      "followed by revision {}: an iteration takes {} over it, {}", numbers_.next().value, in_seconds(*compared.planned),
+      compared.present ? in_seconds(*compared.present) + " over the light before"
+                       : format_text("over the light before it cannot be played ({})", compared.why_not_present)));
   journal_.append(desired_.record(), PlanAct{}, sink);
   commits_.want_plan(outcome.plan.reason, sink);
 }

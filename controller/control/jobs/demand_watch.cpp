@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -55,16 +57,15 @@ bool DemandWatch::judge(Instant now, const DemandReading& reading, const DemandC
   restless_ = changes_.size() >= policy_.restless && (!is_believed || now - since_ < needed);
   restless_news_ = restless_ && (is_change || !was_restless);
   if (!is_believed) {
-    says_ = moving_ || restless_ ? says_ : "not measured: " + reading.why_not + "; kept";
+    says_ = moving_ || restless_ ? says_ : format_text("not measured: {}; kept", reading.why_not);
     return false;
   }
   if (moving_) {
     return false;
   }
   if (restless_) {
-    says_ = "demand of " + about.name + " changed " + std::to_string(changes_.size()) + " times in " +
-            in_seconds(now - changes_.front()) + "; its light takes " + in_seconds(about.dark) + " to move and is held for " +
-            in_seconds(needed) + "; kept";
+    says_ = format_text("demand of {} changed {} times in {}; its light takes {} to move and is held for {}; kept", about.name,
+                        changes_.size(), in_seconds(now - changes_.front()), in_seconds(about.dark), in_seconds(needed));
     return false;
   }
   if (made_for_ != *about.made_for) {
@@ -82,8 +83,9 @@ bool DemandWatch::judge(Instant now, const DemandReading& reading, const DemandC
   }
   const Instant due = std::max(since_ + needed, held_since_ == Instant{} ? Instant{} : held_since_ + hold);
   if (now < due) {
-    says_ = "differs from what the light is made for; followed in " + in_seconds(due - now) +
-            " if it stays so (a change takes " + in_seconds(about.dark) + ", light is held for " + in_seconds(hold) + ")";
+    says_ = format_text(
+        "differs from what the light is made for; followed in {} if it stays so (a change takes {}, light is held for {})",
+        in_seconds(due - now), in_seconds(about.dark), in_seconds(hold));
     return false;
   }
   return true;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 const Job* job_of(const Intent& intent, JobId id) {
   const auto it = std::find_if(intent.jobs.begin(), intent.jobs.end(), [&](const Job& job) { return job.id == id; });
@@ -42,7 +42,7 @@ void JobAdmission::leave_out(const PlanResult& plan, EffectSink& sink) {
     Alarm alarm;
     alarm.code = AlarmCode::plan_refused;
     alarm.evidence = each.why.message;
-    alarm.next_command = "loom job show " + number(each.job.value);
+    alarm.next_command = format_text("loom job show {}", each.job.value);
     alarms_.raise(std::move(alarm), facts_.now, sink);
   }
 }
@@ -70,7 +70,7 @@ bool JobAdmission::take_back(const Intent& asked, const std::string& why) {
       desired_.keep_stage(*lit);
       jobs_.keep_stage(*lit);
     } else if (lit != nullptr) {  // it runs, and its next stage comes with a later plan
-      jobs_.leave_out(job.id, "stage " + number(job.stage + 1) + " did not come into light: " + why);
+      jobs_.leave_out(job.id, format_text("stage {} did not come into light: {}", job.stage + 1, why));
     } else {
       jobs_.refuse(job.id, why);
       desired_.remove_job(job.id);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -264,7 +265,7 @@ void Jobs::played_to_end(JobId id) {
   record.stage_repeats = 0;
   apply(id, record, JobTrigger::played_to_end);
   record.reason =
-      "its timeslots were played to the end; cancel it to free its nodes: loom job cancel " + std::to_string(id.value);
+      format_text("its timeslots were played to the end; cancel it to free its nodes: loom job cancel {}", id.value);
 }
 
 void Jobs::end_attendance(const std::string& by) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 /// A period that goes into the longest fewer times than this must do so nearly exactly; beyond, rounding is below `tolerance`.
 constexpr double kFewTimes = 5;
 constexpr double kNearly = 0.25;
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 std::string printed(const char* format, double value) {
   std::array<char, 48> text{};
@@ -29,7 +28,7 @@ std::string printed(const char* format, double value) {
 std::string name_of(std::uint64_t communicator) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(communicator));
-  return std::string("communicator ") + text.data();
+  return format_text("communicator {}", text.data());
 }
 
 /// One communicator, as all of its ranks see it.
@@ -51,16 +50,16 @@ class Reader {
       group = {std::vector<std::uint32_t>(seen.ranks, kAbsent), seen.period, {}};
     }
     if (group.members.size() != seen.ranks || group.members[seen.rank] != kAbsent) {
-      return refuse(name_of(seen.communicator) + ": node " + number(job_.nodes[rank].value) + " says that it is rank " +
-                    number(seen.rank) + " of " + number(seen.ranks) + ", another node says otherwise");
+      return refuse(format_text("{}: node {} says that it is rank {} of {}, another node says otherwise",
+                                name_of(seen.communicator), job_.nodes[rank].value, seen.rank, seen.ranks));
     }
     if (std::find(group.members.begin(), group.members.end(), rank) != group.members.end()) {
-      return refuse(name_of(seen.communicator) + " has two ranks on node " + number(job_.nodes[rank].value) +
-                    "; one a node is read");
+      return refuse(
+          format_text("{} has two ranks on node {}; one a node is read", name_of(seen.communicator), job_.nodes[rank].value));
     }
     if (group.period != seen.period) {
-      return refuse(name_of(seen.communicator) + ": its ranks do not repeat the same; node " + number(job_.nodes[rank].value) +
-                    " differs");
+      return refuse(format_text("{}: its ranks do not repeat the same; node {} differs", name_of(seen.communicator),
+                                job_.nodes[rank].value));
     }
     group.members[seen.rank] = rank;
     group.length = std::max(group.length, seen.length);
@@ -101,9 +100,9 @@ class Reader {
     const auto absent = std::find(group.members.begin(), group.members.end(), kAbsent);
     if (absent != group.members.end()) {
       const auto known = std::count_if(group.members.begin(), group.members.end(), [](auto rank) { return rank != kAbsent; });
-      return refuse(name_of(id) + ": " + number(static_cast<std::uint64_t>(known)) + " of its " + number(group.members.size()) +
-                    " ranks are reported; rank " + number(static_cast<std::uint64_t>(absent - group.members.begin())) +
-                    " is not");
+      return refuse(format_text("{}: {} of its {} ranks are reported; rank {} is not", name_of(id),
+                                static_cast<std::uint64_t>(known), group.members.size(),
+                                static_cast<std::uint64_t>(absent - group.members.begin())));
     }
     if (group.members.size() < 2) {
       return true;
@@ -112,13 +111,13 @@ class Reader {
         static_cast<double>(reading.iteration.count()) / static_cast<double>(std::max<std::int64_t>(1, group.length.count()));
     const double whole = std::round(times);
     if (times < kFewTimes && std::abs(times - whole) > kNearly) {
-      return refuse(name_of(id) + " repeats every " + printed("%.4g", seconds_of(group.length)) + " s, another every " +
-                    printed("%.4g", seconds_of(reading.iteration)) + " s: no common iteration");
+      return refuse(format_text("{} repeats every {} s, another every {} s: no common iteration", name_of(id),
+                                printed("%.4g", seconds_of(group.length)), printed("%.4g", seconds_of(reading.iteration))));
     }
     for (const RepeatedCollective& each : group.period) {
       const double count = whole * each.count;
       if (count > limits::kCollectiveRepeats || reading.collectives.size() >= limits::kCollectivesPerJob) {
-        return refuse(name_of(id) + ": more than " + number(limits::kCollectiveRepeats) + " repetitions in an iteration");
+        return refuse(format_text("{}: more than {} repetitions in an iteration", name_of(id), limits::kCollectiveRepeats));
       }
       reading.collectives.push_back({each.kind, ranks_of(group), each.bytes, static_cast<std::uint32_t>(count)});
     }
@@ -165,16 +164,19 @@ DemandReading read_demand(const Job& job, const std::map<NodeId, NodeTraffic>& t
                           const AdaptPolicy& policy) {
   Reader reader(job);
   for (std::uint32_t rank = 0; rank < job.nodes.size(); ++rank) {
-    const std::string node = "node " + number(job.nodes[rank].value);
+    const std::string node = format_text("node {}", job.nodes[rank].value);
     const auto found = traffic.find(job.nodes[rank]);
     if (found == traffic.end()) {
       return {{}, {}, node + " reports no traffic (see lightloom-agent --inspector-dir)"};
     }
     if (now - found->second.received > policy.fresh) {
-      return {{}, {}, node + " has not reported its traffic for " + printed("%.2g", seconds_of(policy.fresh)) + " s or longer"};
+      return {
+          {},
+          {},
+          format_text("{} has not reported its traffic for {} s or longer", node, printed("%.2g", seconds_of(policy.fresh)))};
     }
     if (!found->second.report.trouble.empty()) {
-      return {{}, {}, node + ": " + found->second.report.trouble};
+      return {{}, {}, format_text("{}: {}", node, found->second.report.trouble)};
     }
     for (const CommunicatorTraffic& seen : found->second.report.communicators) {
       if (!reader.add(rank, seen)) {
@@ -213,9 +215,8 @@ std::string describe_demand(const std::vector<Collective>& collectives, std::uin
   }
   std::string text;
   for (const auto& [kind, sum] : kinds) {
-    text += (text.empty() ? "" : "; ") + std::string(to_string(kind.first)) + " of " + number(kind.second) + " ranks" +
-            (sum.groups > 1 ? " (" + number(sum.groups) + " groups)" : "") + ", " + printed("%.3g", sum.bytes / 1e6) +
-            " MB an iteration";
+    text += format_text("{}{} of {} ranks{}, {} MB an iteration", text.empty() ? "" : "; ", to_string(kind.first), kind.second,
+                        sum.groups > 1 ? format_text(" ({} groups)", sum.groups) : "", printed("%.3g", sum.bytes / 1e6));
   }
   return text.empty() ? "nothing" : text;
 }

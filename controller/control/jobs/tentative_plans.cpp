@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
 /// A tentative plan's number is nobody's business: "plan of revision 18446744073709551609 is refused".
 Error without_number(const PlanOutcome& outcome) {
   Error error = outcome.result.error();
-  const std::string number = " of revision " + std::to_string(outcome.revision.value);
+  const std::string number = format_text(" of revision {}", outcome.revision.value);
   if (const auto at = error.message.find(number); at != std::string::npos) {
     error.message.erase(at, number.size());
   }

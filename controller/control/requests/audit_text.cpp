@@ -8,6 +8,7 @@
 
 #include "core/fabric/grid.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 #include "core/time.hpp"
 
 namespace loom {
@@ -23,15 +24,15 @@ std::string nodes_text(const std::vector<NodeId>& nodes) {
   for (std::size_t i = 0; i < nodes.size() && i < kNamed; ++i) {
     text += (i == 0 ? "" : ",") + number(nodes[i].value);
   }
-  return nodes.size() > kNamed ? text + ",... (" + number(nodes.size()) + ")" : text;
+  return nodes.size() > kNamed ? format_text("{},... ({})", text, nodes.size()) : text;
 }
 
-std::string slot_text(FrequencySlot slot) { return std::to_string(slot.n) + "/" + std::to_string(slot.m); }
+std::string slot_text(FrequencySlot slot) { return format_text("{}/{}", slot.n, slot.m); }
 
 std::string options_text(const JobOptions& options) {
   std::string text;
   for (const auto& [key, value] : options) {
-    text += " --set " + key + "=" + value;
+    text += format_text(" --set {}={}", key, value);
   }
   return text;
 }
@@ -41,47 +42,47 @@ std::string spec_text(const JobSpec& spec) {
   for (const Collective& collective : spec.collectives) {
     bytes += static_cast<std::uint64_t>(collective.bytes.count) * collective.count;
   }
-  return spec.workload + " --name " + spec.name + " " + number(spec.node_count) + " nodes" +
-         (spec.placement.empty() ? "" : " on " + nodes_text(spec.placement)) + ", " + number(spec.collectives.size()) +
-         " collectives of " + number(bytes) + " bytes a rank and iteration" + options_text(spec.options) +
-         (spec.transmit == Transmit::slots ? "" : " --transmit grants") + (spec.adapt ? " --adapt" : "");
+  return format_text("{} --name {} {} nodes{}, {} collectives of {} bytes a rank and iteration{}{}{}", spec.workload, spec.name,
+                     spec.node_count, spec.placement.empty() ? "" : " on " + nodes_text(spec.placement),
+                     spec.collectives.size(), bytes, options_text(spec.options),
+                     spec.transmit == Transmit::slots ? "" : " --transmit grants", spec.adapt ? " --adapt" : "");
 }
 
 struct SetpointText {
   std::string operator()(const TransmitterSetpoint& laser) const {
-    return "frequency=" + to_string(centre_of(laser.slot)) + " power=" + to_string(laser.power) +
-           (laser.emit ? " emit=on" : " emit=off");
+    return format_text("frequency={} power={}{}", to_string(centre_of(laser.slot)), to_string(laser.power),
+                       laser.emit ? " emit=on" : " emit=off");
   }
   std::string operator()(const FilterSetpoint& heater) const {
-    std::string text = number(heater.rings.size()) + " rings";
+    std::string text = format_text("{} rings", heater.rings.size());
     for (std::size_t i = 0; i < heater.rings.size() && i < kNamed; ++i) {
-      text += " ring." + number(heater.rings[i].channel) + "=" + to_string(heater.rings[i].resonance);
+      text += format_text(" ring.{}={}", heater.rings[i].channel, to_string(heater.rings[i].resonance));
     }
     return text;
   }
   std::string operator()(const WavelengthSwitchSetpoint& wss) const {
-    std::string text = number(wss.routes.size()) + " routes";
+    std::string text = format_text("{} routes", wss.routes.size());
     for (std::size_t i = 0; i < wss.routes.size() && i < kNamed; ++i) {
       const WssRoute& route = wss.routes[i];
-      text += " route=" + slot_text(route.slot) + ":" + number(route.input) + "-" + number(route.output);
+      text += format_text(" route={}:{}-{}", slot_text(route.slot), route.input, route.output);
     }
     return text;
   }
   std::string operator()(const CircuitSwitchSetpoint& ocs) const {
-    std::string text = number(ocs.connects.size()) + " connects";
+    std::string text = format_text("{} connects", ocs.connects.size());
     for (std::size_t i = 0; i < ocs.connects.size() && i < kNamed; ++i) {
-      text += " connect=" + number(ocs.connects[i].input) + "-" + number(ocs.connects[i].output);
+      text += format_text(" connect={}-{}", ocs.connects[i].input, ocs.connects[i].output);
     }
     return text;
   }
 };
 
 std::string circuits_text(const std::vector<ScheduledCircuit>& circuits) {
-  std::string text = number(circuits.size()) + " circuits";
+  std::string text = format_text("{} circuits", circuits.size());
   for (std::size_t i = 0; i < circuits.size() && i < kNamed; ++i) {
     const ScheduledCircuit& circuit = circuits[i];
-    text += (i == 0 ? ": job " : ", job ") + number(circuit.job.value) + " " + number(circuit.source.value) + "-" +
-            number(circuit.destination.value) + " on " + slot_text(circuit.slot);
+    text += format_text("{}{} {}-{} on {}", i == 0 ? ": job " : ", job ", circuit.job.value, circuit.source.value,
+                        circuit.destination.value, slot_text(circuit.slot));
   }
   return circuits.size() > kNamed ? text + ", ..." : text;
 }
@@ -96,40 +97,43 @@ const char* dry(bool is_dry) { return is_dry ? " --dry-run" : ""; }
 
 struct AskText {
   std::string operator()(const Query& query) const {
-    return query.id ? "show one row (" + number(*query.id) + ")" : "show rows";
+    return query.id ? format_text("show one row ({})", *query.id) : "show rows";
   }
-  std::string operator()(const SubmitJob& ask) const { return "job submit " + spec_text(ask.spec) + dry(ask.dry_run); }
-  std::string operator()(const CancelJob& ask) const { return "job cancel " + number(ask.job.value) + dry(ask.dry_run); }
+  std::string operator()(const SubmitJob& ask) const {
+    return format_text("job submit {}{}", spec_text(ask.spec), dry(ask.dry_run));
+  }
+  std::string operator()(const CancelJob& ask) const { return format_text("job cancel {}{}", ask.job.value, dry(ask.dry_run)); }
   std::string operator()(const ChangeJob& ask) const {
-    return "job change " + number(ask.job.value) + " to " + spec_text(ask.spec) + dry(ask.dry_run);
+    return format_text("job change {} to {}{}", ask.job.value, spec_text(ask.spec), dry(ask.dry_run));
   }
   std::string operator()(const ResizeJob& ask) const {
-    return "job resize " + number(ask.job.value) + " " + number(ask.nodes) + " nodes" + dry(ask.dry_run);
+    return format_text("job resize {} {} nodes{}", ask.job.value, ask.nodes, dry(ask.dry_run));
   }
   std::string operator()(const AttendJob& ask) const {
-    return "job attend " + number(ask.job.value) +
-           (ask.quiet_for == Revision{} ? "" : ", quiet for revision " + number(ask.quiet_for.value));
+    return format_text("job attend {}{}", ask.job.value,
+                       ask.quiet_for == Revision{} ? "" : format_text(", quiet for revision {}", ask.quiet_for.value));
   }
   std::string operator()(const LasersRequest& ask) const { return ask.on ? "lasers rearm" : "lasers off"; }
   std::string operator()(const NodeRequest& ask) const {
     const std::string word(to_string(ask.order));  // "drain", "maintenance on"
     const std::size_t space = word.find(' ');
-    return "node " + word.substr(0, space) + " " + number(ask.node.value) +
-           (space == std::string::npos ? "" : word.substr(space)) + (ask.force ? " --force" : "") + dry(ask.dry_run);
+    return format_text("node {} {}{}{}{}", word.substr(0, space), ask.node.value,
+                       space == std::string::npos ? "" : word.substr(space), ask.force ? " --force" : "", dry(ask.dry_run));
   }
   std::string operator()(const DeviceRequest& ask) const {
-    return "device set " + number(ask.device.value) + " " +
-           (ask.setpoint ? std::visit(SetpointText{}, *ask.setpoint) : std::string("--clear")) + dry(ask.dry_run);
+    return format_text("device set {} {}{}", ask.device.value,
+                       ask.setpoint ? std::visit(SetpointText{}, *ask.setpoint) : std::string("--clear"), dry(ask.dry_run));
   }
-  std::string operator()(const ResetRequest& ask) const { return "device reset " + number(ask.device.value); }
-  std::string operator()(const AcknowledgeAlarm& ask) const { return "alarm ack " + number(ask.alarm.value); }
+  std::string operator()(const ResetRequest& ask) const { return format_text("device reset {}", ask.device.value); }
+  std::string operator()(const AcknowledgeAlarm& ask) const { return format_text("alarm ack {}", ask.alarm.value); }
   std::string operator()(const ApplySchedule& ask) const {
-    return "schedule apply --mode " + std::string(to_string(ask.mode)) + " " + circuits_text(ask.circuits) +
-           (ask.confirm_within > Duration{} ? " --confirm-within " + seconds_text(ask.confirm_within) : "") + dry(ask.dry_run);
+    return format_text("schedule apply --mode {} {}{}{}", to_string(ask.mode), circuits_text(ask.circuits),
+                       ask.confirm_within > Duration{} ? " --confirm-within " + seconds_text(ask.confirm_within) : "",
+                       dry(ask.dry_run));
   }
   std::string operator()(const ConfirmSchedule&) const { return "schedule confirm"; }
   std::string operator()(const RollBackSchedule& ask) const {
-    return "schedule rollback" + (ask.to == Revision{} ? "" : " " + number(ask.to.value)) + dry(ask.dry_run);
+    return format_text("schedule rollback{}{}", ask.to == Revision{} ? "" : format_text(" {}", ask.to.value), dry(ask.dry_run));
   }
   std::string operator()(const DiffSchedule&) const { return "schedule diff"; }
 };
@@ -172,15 +176,15 @@ std::string printable(std::string_view text) {
 }
 
 std::string log_line(const AuditRecord& record) {
-  std::string line = "audit: {\"record\":" + number(record.number) + ",\"at\":" + in_json(to_string(record.at)) +
-                     ",\"principal\":" + in_json(record.principal) + ",\"role\":" + in_json(to_string(record.role)) +
-                     ",\"request\":" + number(record.request.value) + ",\"asked\":" + in_json(record.asked) +
-                     ",\"refused\":" + (record.outcome.ok() ? "false" : "true");
+  std::string line =
+      format_text("audit: {{\"record\":{},\"at\":{},\"principal\":{},\"role\":{},\"request\":{},\"asked\":{},\"refused\":{}",
+                  record.number, in_json(to_string(record.at)), in_json(record.principal), in_json(to_string(record.role)),
+                  record.request.value, in_json(record.asked), record.outcome.ok() ? "false" : "true");
   if (!record.outcome.ok()) {
-    line +=
-        ",\"code\":" + in_json(to_string(record.outcome.error->code)) + ",\"answer\":" + in_json(record.outcome.error->message);
+    line += format_text(",\"code\":{},\"answer\":{}", in_json(to_string(record.outcome.error->code)),
+                        in_json(record.outcome.error->message));
   }
-  return line + ",\"job\":" + number(record.job.value) + ",\"revision\":" + number(record.revision.value) + "}";
+  return format_text("{},\"job\":{},\"revision\":{}}}", line, record.job.value, record.revision.value);
 }
 
 }  // namespace loom

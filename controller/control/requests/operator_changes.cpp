@@ -7,6 +7,7 @@
 #include "controller/control/requests/change_report.hpp"
 #include "controller/control/timers.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -16,10 +17,10 @@ constexpr std::uint32_t kAttempts = 4;  ///< of one request while others change 
 /// One principal's questions must not keep the planner from everybody's orders.
 std::optional<Error> refusal_to_try(const OperatorChange& change, const TentativePlans& tentative) {
   const auto busy = [](std::size_t count, const std::string& what, const std::string& limit) {
-    return Error{ErrorCode::busy,
-                 std::to_string(count) + " " + what + " are being planned already (limit " + limit +
-                     "); wait for their answers and ask again",
-                 "loom status"};
+    return Error{
+        ErrorCode::busy,
+        format_text("{} {} are being planned already (limit {}); wait for their answers and ask again", count, what, limit),
+        "loom status"};
   };
   const std::string& principal = change.requester.principal;
   const std::size_t own = tentative.requested_by(principal, change.only_asks);
@@ -111,9 +112,8 @@ void OperatorChanges::on_tried(TentativeOutcome outcome, EffectSink& sink) {
   if (change.safe && disturbed != report.changes.end()) {
     return answers_.refuse(change.requester,
                            {ErrorCode::refused,
-                            "mode safe: circuit " + std::to_string(disturbed->circuit.id.value) + " of job " +
-                                std::to_string(disturbed->circuit.job.value) + " would be disturbed (" +
-                                std::to_string(report.touched) + " circuits change in all)",
+                            format_text("mode safe: circuit {} of job {} would be disturbed ({} circuits change in all)",
+                                        disturbed->circuit.id.value, disturbed->circuit.job.value, report.touched),
                             "loom schedule apply FILE --mode update --dry-run"},
                            sink);
   }
@@ -183,8 +183,8 @@ void OperatorChanges::withdraw(const std::string& principal, EffectSink& sink) {
   for (const Requester& requester : tentative_.withdraw(principal)) {
     answers_.refuse(
         requester,
-        {ErrorCode::refused, "a key of " + principal + " was revoked while this was being planned; nothing has changed",
-         "loom keys list"},
+        {ErrorCode::refused,
+         format_text("a key of {} was revoked while this was being planned; nothing has changed", principal), "loom keys list"},
         sink);
   }
 }

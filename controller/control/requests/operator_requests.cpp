@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "controller/control/requests/audit_text.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -52,10 +53,9 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
   if (!only_reads && envelope.role != Role::operator_ && envelope.role != Role::admin) {
     refusals_.count(RefusalKind::role);
     OperatorReply refused;
-    refused.outcome.error =
-        Error{ErrorCode::refused,
-              "your key is a " + std::string(to_string(envelope.role)) + "'s; this needs an operator's or an admin's",
-              "loom --state FOLDER ... (of an operator's key)"};
+    refused.outcome.error = Error{
+        ErrorCode::refused, format_text("your key is a {}'s; this needs an operator's or an admin's", to_string(envelope.role)),
+        "loom --state FOLDER ... (of an operator's key)"};
     audit_.begin(requester, envelope.role, request.ask);
     audit_.end(requester, refused, sink);
     return answers_.answer_once(requester, std::move(refused), sink);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -18,8 +19,7 @@ std::string text_of(const RefusalCounts& counts) {
   std::string text;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] > 0) {
-      text +=
-          (text.empty() ? "" : ", ") + std::to_string(counts[i]) + " " + std::string(to_string(static_cast<RefusalKind>(i)));
+      text += format_text("{}{} {}", text.empty() ? "" : ", ", counts[i], to_string(static_cast<RefusalKind>(i)));
     }
   }
   return text;
@@ -56,10 +56,10 @@ void Refusals::report(Offender& row, const Offence& offence, AlarmCode code, Eff
   Alarm alarm;
   alarm.code = code;
   alarm.node = offence.node;
-  alarm.evidence = offence.what + " (" +
-                   (offence.principal.empty() ? std::string("no key that is known") : "key of " + offence.principal) +
-                   "; refused so far: " + text_of(row.counts) + ")";
-  alarm.next_command = offence.node ? "loom node show " + std::to_string(offence.node->value) : "loom status";
+  alarm.evidence = format_text("{} ({}; refused so far: {})", offence.what,
+                               offence.principal.empty() ? std::string("no key that is known") : "key of " + offence.principal,
+                               text_of(row.counts));
+  alarm.next_command = offence.node ? format_text("loom node show {}", offence.node->value) : "loom status";
   row.reported = facts_.now;
   row.alarm = alarms_.raise_apart(row.alarm, std::move(alarm), facts_.now, sink);
 }

@@ -5,48 +5,48 @@
 #include "controller/control/requests/reports.hpp"
 #include "controller/plan/explain.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 /// As far as it is about this circuit.
 std::string text_of(const Setpoint& setpoint, const Hop& hop, FrequencySlot slot, std::uint16_t channel) {
   if (const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint)) {
-    return to_string(centre_of(laser->slot)) + ", " + to_string(laser->power) + (laser->emit ? "" : ", dark");
+    return format_text("{}, {}{}", to_string(centre_of(laser->slot)), to_string(laser->power), laser->emit ? "" : ", dark");
   }
   if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
     for (const RingResonance& ring : heater->rings) {
       if (ring.channel == channel) {
-        return "ring " + number(channel) + " at " + to_string(ring.resonance);
+        return format_text("ring {} at {}", channel, to_string(ring.resonance));
       }
     }
-    return "ring " + number(channel) + " parked";
+    return format_text("ring {} parked", channel);
   }
-  const std::string way = number(hop.input) + " -> " + number(hop.output);
-  return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? to_string(centre_of(slot)) + ": " + way : way;
+  const std::string way = format_text("{} -> {}", hop.input, hop.output);
+  return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? format_text("{}: {}", to_string(centre_of(slot)), way)
+                                                                    : way;
 }
 
 std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, std::uint16_t channel) {
   if (const auto* laser = std::get_if<TransmitterObservation>(&reading)) {
-    return to_string(laser->frequency) + ", " + (laser->emitting ? to_string(laser->power) : std::string("dark"));
+    return format_text("{}, {}", to_string(laser->frequency), laser->emitting ? to_string(laser->power) : std::string("dark"));
   }
   if (const auto* heater = std::get_if<FilterObservation>(&reading)) {
-    return channel < heater->millivolts.size() ? std::to_string(heater->millivolts[channel]) + " mV" : "not read";
+    return channel < heater->millivolts.size() ? format_text("{} mV", heater->millivolts[channel]) : "not read";
   }
-  const std::string way = number(hop.input) + " -> " + number(hop.output);
+  const std::string way = format_text("{} -> {}", hop.input, hop.output);
   if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading)) {
     const bool is_there = std::any_of(wss->routes.begin(), wss->routes.end(), [&](const WssRoute& route) {
       return route.slot == slot && route.input == hop.input && route.output == hop.output;
     });
-    return is_there ? to_string(centre_of(slot)) + ": " + way : to_string(centre_of(slot)) + " BLOCKED";
+    return is_there ? format_text("{}: {}", to_string(centre_of(slot)), way) : to_string(centre_of(slot)) + " BLOCKED";
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading)) {
     const bool is_there = std::any_of(ocs->connects.begin(), ocs->connects.end(), [&](const CrossConnect& connect) {
       return connect.input == hop.input && connect.output == hop.output;
     });
-    return is_there ? way : number(hop.input) + " OPEN";
+    return is_there ? way : format_text("{} OPEN", hop.input);
   }
   return "never read";
 }
@@ -79,9 +79,9 @@ HopReport Reports::describe(const Circuit& circuit, const LitHop& lit) const {
   row.observed = seen != nullptr ? text_of(seen->reading, lit.hop, circuit.slot, channel) : "never read";
   row.drift = from_.reconciler.drift_of(device.id);
   if (!session.is_present()) {
-    row.problem = "node " + number(device.agent.value) + " is " + std::string(to_string(session.state()));
+    row.problem = format_text("node {} is {}", device.agent.value, to_string(session.state()));
   } else if (session.lasers_latched_off && device.role == DeviceRole::transmitter) {
-    row.problem = "lasers of node " + number(device.agent.value) + " are latched off";
+    row.problem = format_text("lasers of node {} are latched off", device.agent.value);
   } else if (seen != nullptr && seen->health == DeviceHealth::failed) {
     row.problem = seen->fault.empty() ? "the device failed" : seen->fault;
   } else if (row.drift != Drift::none && row.drift != Drift::stale) {
@@ -119,15 +119,15 @@ void Reports::conclude(CircuitExplanation& it, Dbm sensitivity) const {
     it.verdict = "dark: the lasers are ordered off";
     it.next_command = "loom lasers rearm";
   } else if (wrong != it.hops.end()) {
-    it.verdict = "first thing wrong: " + wrong->name + ": " + wrong->problem;
-    it.next_command = "loom device show " + number(wrong->device->value);
+    it.verdict = format_text("first thing wrong: {}: {}", wrong->name, wrong->problem);
+    it.next_command = format_text("loom device show {}", wrong->device->value);
   } else if (it.circuit.light != LightState::lit) {
-    it.verdict = std::string(to_string(it.circuit.light)) + ": " + it.circuit.why;
-    it.next_command = "loom job show " + number(it.circuit.circuit.job.value);
+    it.verdict = format_text("{}: {}", to_string(it.circuit.light), it.circuit.why);
+    it.next_command = format_text("loom job show {}", it.circuit.circuit.job.value);
   } else {
-    it.verdict = "nothing on its way is wrong: " + to_string(received) + " expected at the receiver, which needs " +
-                 to_string(sensitivity) + " (margin " + std::to_string((received - sensitivity).centi / 100) + " dB)";
-    it.next_command = "loom job show " + number(it.circuit.circuit.job.value);
+    it.verdict = format_text("nothing on its way is wrong: {} expected at the receiver, which needs {} (margin {} dB)",
+                             to_string(received), to_string(sensitivity), (received - sensitivity).centi / 100);
+    it.next_command = format_text("loom job show {}", it.circuit.circuit.job.value);
   }
 }
 
@@ -140,8 +140,8 @@ OperatorReply Reports::explain(const Query& query) const {
   };
   const std::vector<CircuitReport> rows = circuit_rows(Query{Noun::circuits, query.id.value_or(0)}).rows;
   if (rows.empty()) {
-    return refuse_with({ErrorCode::not_found, "there is no circuit " + number(query.id.value_or(0)) + " in revision " +
-                                                  number(from_.confirmed.revision().value)});
+    return refuse_with({ErrorCode::not_found, format_text("there is no circuit {} in revision {}", query.id.value_or(0),
+                                                          from_.confirmed.revision().value)});
   }
   CircuitExplanation it;
   it.circuit = rows.front();

@@ -2,6 +2,7 @@
 #include "controller/control/requests/request_answers.hpp"
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -30,12 +31,11 @@ RequestAnswers::Arrival RequestAnswers::arrive(const Requester& requester, Effec
   }
   if (known_.size() >= limits::kRequestsRemembered) {
     OperatorReply refused;
-    refused.outcome.error =
-        Error{ErrorCode::busy,
-              std::to_string(known_.size()) + " requests came within the last " +
-                  std::to_string(kRemembered / std::chrono::minutes{1}) + " min, as many as are remembered so that none is " +
-                  "carried out twice (limit kRequestsRemembered); this one was not carried out",
-              "loom status"};
+    refused.outcome.error = Error{ErrorCode::busy,
+                                  format_text("{} requests came within the last {} min, as many as are remembered so that none "
+                                              "is carried out twice (limit kRequestsRemembered); this one was not carried out",
+                                              known_.size(), kRemembered / std::chrono::minutes{1}),
+                                  "loom status"};
     answer_once(requester, std::move(refused), sink);
     return Arrival::refused;
   }

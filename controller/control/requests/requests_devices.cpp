@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controller/control/requests/operator_requests.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -12,7 +13,7 @@ constexpr std::size_t kCircuitsNamed = 5;
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 Error unknown_device(DeviceId device, std::size_t count) {
-  return {ErrorCode::not_found, "device " + number(device.value) + " does not exist; devices are 0.." + number(count - 1),
+  return {ErrorCode::not_found, format_text("device {} does not exist; devices are 0..{}", device.value, count - 1),
           "loom device list"};
 }
 
@@ -48,10 +49,10 @@ std::string circuits_using(const Device& device, const ConfirmedPlans& confirmed
   for (const Circuit& circuit : confirmed.plan().circuits) {
     if (plan != devices.end() && serves(fabric, device, plan->timeline.front().setpoint, circuit) &&
         ++count <= kCircuitsNamed) {
-      text += (text.empty() ? "circuit " : ", ") + number(circuit.id.value) + " (job " + number(circuit.job.value) + ")";
+      text += format_text("{}{} (job {})", text.empty() ? "circuit " : ", ", circuit.id.value, circuit.job.value);
     }
   }
-  return count > kCircuitsNamed ? text + " and " + number(count - kCircuitsNamed) + " more" : text;
+  return count > kCircuitsNamed ? format_text("{} and {} more", text, count - kCircuitsNamed) : text;
 }
 
 }  // namespace
@@ -63,23 +64,24 @@ void OperatorRequests::handle(const Requester& requester, const DeviceRequest& r
   }
   const Device& device = fabric.device(request.device);
   const std::string node = number(device.agent.value);
-  const std::string name = device.name + " (device " + number(device.id.value) + ")";
+  const std::string name = format_text("{} (device {})", device.name, device.id.value);
   const std::string users = circuits_using(device, confirmed_, fabric);
   if (request.setpoint && !users.empty()) {
-    return refuse(requester, {ErrorCode::refused, name + " carries " + users, "loom node drain " + node}, sink);
+    return refuse(requester, {ErrorCode::refused, format_text("{} carries {}", name, users), "loom node drain " + node}, sink);
   }
   const bool is_set = desired_.override_of(device.id) != nullptr;
   if (!request.setpoint && !is_set) {
     return refuse(requester,
                   {ErrorCode::conflict, name + " is neither set by hand nor adopted: there is nothing to clear",
-                   "loom device show " + number(device.id.value)},
+                   format_text("loom device show {}", device.id.value)},
                   sink);
   }
   if (request.setpoint && emits(*request.setpoint) && (desired_.intent().lasers_off || desired_.in_maintenance(device.agent))) {
-    return refuse(requester,
-                  {ErrorCode::refused, name + " may not emit: its lasers are latched off",
-                   desired_.intent().lasers_off ? std::string("loom lasers rearm") : "loom node maintenance " + node + " off"},
-                  sink);
+    return refuse(
+        requester,
+        {ErrorCode::refused, name + " may not emit: its lasers are latched off",
+         desired_.intent().lasers_off ? std::string("loom lasers rearm") : format_text("loom node maintenance {} off", node)},
+        sink);
   }
   TentativePlan plan =
       change_for(requester, {[id = device.id, setpoint = request.setpoint](const Intent& intent) -> Result<Intent> {
@@ -107,7 +109,7 @@ void OperatorRequests::handle(const Requester& requester, const AcknowledgeAlarm
   if (!alarms_.acknowledge(request.alarm, requester.principal)) {
     return refuse(
         requester,
-        {ErrorCode::not_found, "there is no alarm " + number(request.alarm.value) + " (it may be settled)", "loom alarm list"},
+        {ErrorCode::not_found, format_text("there is no alarm {} (it may be settled)", request.alarm.value), "loom alarm list"},
         sink);
   }
   answers_.answer(requester, {}, sink);

@@ -4,6 +4,7 @@
 
 #include "controller/control/requests/operator_requests.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -17,16 +18,16 @@ void OperatorRequests::handle(const Requester& requester, const SubmitJob& reque
   if (request.spec.node_count == 0 || request.spec.node_count > nodes) {
     return refuse(requester,
                   {ErrorCode::infeasible,
-                   "job " + request.spec.name + " asks for " + number(request.spec.node_count) + " nodes; fabric " +
-                       facts_.fabric->name + " has 1.." + number(nodes),
-                   "loom job submit " + request.spec.workload + " --nodes " + number(nodes)},
+                   format_text("job {} asks for {} nodes; fabric {} has 1..{}", request.spec.name, request.spec.node_count,
+                               facts_.fabric->name, nodes),
+                   format_text("loom job submit {} --nodes {}", request.spec.workload, nodes)},
                   sink);
   }
   if (desired_.intent().jobs.size() >= limits::kJobs) {
     return refuse(
         requester,
         {ErrorCode::out_of_range,
-         number(desired_.intent().jobs.size()) + " jobs are running, the limit is " + number(limits::kJobs), "loom job list"},
+         format_text("{} jobs are running, the limit is {}", desired_.intent().jobs.size(), limits::kJobs), "loom job list"},
         sink);
   }
   Job job;
@@ -50,7 +51,7 @@ void OperatorRequests::handle(const Requester& requester, const SubmitJob& reque
   OperatorReply answered;
   answered.job = job.id;
   answered.revision = numbers_.next();
-  const std::string reason = "job " + number(job.id.value) + " (" + job.spec.name + ") submitted";
+  const std::string reason = format_text("job {} ({}) submitted", job.id.value, job.spec.name);
   desired_.add_job(std::move(job));
   changes_.answer_when_durable({requester, std::move(answered), true}, sink);
   commits_.want_plan(reason, sink, requester.principal);
@@ -63,8 +64,8 @@ void OperatorRequests::handle(const Requester& requester, const CancelJob& reque
     const JobRecord* known = jobs_.find(request.job);
     return refuse(requester,
                   {ErrorCode::not_found,
-                   "job " + number(request.job.value) +
-                       (known == nullptr ? " was never submitted" : " is " + std::string(to_string(known->state))),
+                   format_text("job {}{}", request.job.value,
+                               known == nullptr ? " was never submitted" : format_text(" is {}", to_string(known->state))),
                    "loom job list"},
                   sink);
   }
@@ -84,24 +85,23 @@ void OperatorRequests::handle(const Requester& requester, const CancelJob& reque
   answered.job = request.job;
   answered.revision = numbers_.next();
   changes_.answer_when_durable({requester, std::move(answered)}, sink);
-  commits_.want_plan("job " + number(request.job.value) + " cancelled", sink, requester.principal);
+  commits_.want_plan(format_text("job {} cancelled", request.job.value), sink, requester.principal);
 }
 
 void OperatorRequests::handle(const Requester& requester, const ChangeJob& request, EffectSink& sink) {
   const auto is_it = [id = request.job](const Job& job) { return job.id == id; };
   const Job* known = desired_.job(request.job);
   if (known == nullptr) {
-    return refuse(requester, {ErrorCode::not_found, "job " + number(request.job.value) + " does not run", "loom job list"},
+    return refuse(requester, {ErrorCode::not_found, format_text("job {} does not run", request.job.value), "loom job list"},
                   sink);
   }
   if (request.spec.node_count != known->nodes.size()) {
-    return refuse(
-        requester,
-        {ErrorCode::infeasible,
-         "job " + number(request.job.value) + " runs on " + number(known->nodes.size()) + " nodes, the change is for " +
-             number(request.spec.node_count) + "; a job keeps its nodes; nearest: " + number(known->nodes.size()) + " nodes",
-         "loom job cancel " + number(request.job.value) + "  (then submit it anew)"},
-        sink);
+    return refuse(requester,
+                  {ErrorCode::infeasible,
+                   format_text("job {} runs on {} nodes, the change is for {}; a job keeps its nodes; nearest: {} nodes",
+                               request.job.value, known->nodes.size(), request.spec.node_count, known->nodes.size()),
+                   format_text("loom job cancel {}  (then submit it anew)", request.job.value)},
+                  sink);
   }
   TentativePlan plan = change_for(requester, {[is_it, spec = request.spec](const Intent& intent) -> Result<Intent> {
                                     Intent with = intent;
@@ -118,7 +118,7 @@ void OperatorRequests::handle(const Requester& requester, const ChangeJob& reque
                                     job->stage = 0;
                                     return with;
                                   }},
-                                  "job " + number(request.job.value) + " (" + known->spec.name + ") changed", request.dry_run);
+                                  format_text("job {} ({}) changed", request.job.value, known->spec.name), request.dry_run);
   std::get<OperatorChange>(plan.purpose).job = request.job;
   changes_.begin(std::move(plan), sink);
 }
@@ -126,25 +126,25 @@ void OperatorRequests::handle(const Requester& requester, const ChangeJob& reque
 void OperatorRequests::handle(const Requester& requester, const ResizeJob& request, EffectSink& sink) {
   const Job* known = desired_.job(request.job);
   if (known == nullptr) {
-    return refuse(requester, {ErrorCode::not_found, "job " + number(request.job.value) + " is not running", "loom job list"},
+    return refuse(requester, {ErrorCode::not_found, format_text("job {} is not running", request.job.value), "loom job list"},
                   sink);
   }
   const std::size_t nodes = facts_.fabric->nodes.size();
-  const std::string command = "loom job resize " + number(request.job.value) + " --nodes ";
+  const std::string command = format_text("loom job resize {} --nodes ", request.job.value);
   if (request.nodes == 0 || request.nodes > nodes) {
     return refuse(requester,
                   {ErrorCode::infeasible,
-                   "job " + number(request.job.value) + " asks for " + number(request.nodes) + " nodes; fabric " +
-                       facts_.fabric->name + " has 1.." + number(nodes),
+                   format_text("job {} asks for {} nodes; fabric {} has 1..{}", request.job.value, request.nodes,
+                               facts_.fabric->name, nodes),
                    command + number(nodes)},
                   sink);
   }
   if (!known->spec.placement.empty()) {
     return refuse(requester,
                   {ErrorCode::conflict,
-                   "job " + number(request.job.value) + " names its " + number(known->spec.placement.size()) +
-                       " nodes itself; only a job that the controller places can be resized",
-                   "loom job cancel " + number(request.job.value)},
+                   format_text("job {} names its {} nodes itself; only a job that the controller places can be resized",
+                               request.job.value, known->spec.placement.size()),
+                   format_text("loom job cancel {}", request.job.value)},
                   sink);
   }
   TentativePlan plan =
@@ -160,7 +160,7 @@ void OperatorRequests::handle(const Requester& requester, const ResizeJob& reque
                    std::erase_if(resized.pinned, [&](const JobSchedule& schedule) { return schedule.job == request.job; });
                    return resized;
                  }},
-                 "job " + number(request.job.value) + " resized to " + number(request.nodes) + " nodes", request.dry_run);
+                 format_text("job {} resized to {} nodes", request.job.value, request.nodes), request.dry_run);
   std::get<OperatorChange>(plan.purpose).job = request.job;
   changes_.begin(std::move(plan), sink);
 }
@@ -168,16 +168,15 @@ void OperatorRequests::handle(const Requester& requester, const ResizeJob& reque
 /// Launchers that stand by a job: they are told before its light goes dark, may make it quiet first, and see when it is back.
 void OperatorRequests::handle(const Requester& requester, const AttendJob& request, EffectSink& sink) {
   if (jobs_.find(request.job) == nullptr) {
-    return refuse(requester, {ErrorCode::not_found, "job " + number(request.job.value) + " does not exist", "loom job list"},
+    return refuse(requester, {ErrorCode::not_found, format_text("job {} does not exist", request.job.value), "loom job list"},
                   sink);
   }
   if (request.quiet_for > numbers_.next()) {  // kept for good: it would be quiet for whatever comes
-    return refuse(
-        requester,
-        {ErrorCode::out_of_range,
-         "quiet for revision " + number(request.quiet_for.value) + ", the next one is " + number(numbers_.next().value),
-         "loom job show " + number(request.job.value)},
-        sink);
+    return refuse(requester,
+                  {ErrorCode::out_of_range,
+                   format_text("quiet for revision {}, the next one is {}", request.quiet_for.value, numbers_.next().value),
+                   format_text("loom job show {}", request.job.value)},
+                  sink);
   }
   jobs_.attend(request.job, facts_.now + facts_.timings.attend_lease, request.quiet_for, requester.principal);
   OperatorReply answered;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controller/control/requests/operator_requests.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -44,9 +45,9 @@ Result<Intent> swap_node(const Fabric& fabric, Intent intent, NodeId drained, co
     if (chosen == nullptr) {
       const auto idle = static_cast<std::uint64_t>(std::count(taken.begin(), taken.end(), false));
       return fail(ErrorCode::infeasible,
-                  "job " + number(job.id.value) + " (" + job.spec.name + ") needs 1 free node instead of node " +
-                      number(drained.value) + ", " + number(idle) + " of " + number(fabric.nodes.size()) + " are free",
-                  "loom node drain " + number(drained.value) + " --force  (keeps the job there, gives the node no new ones)");
+                  format_text("job {} ({}) needs 1 free node instead of node {}, {} of {} are free", job.id.value,
+                              job.spec.name, drained.value, idle, fabric.nodes.size()),
+                  format_text("loom node drain {} --force  (keeps the job there, gives the node no new ones)", drained.value));
     }
     taken[chosen->id.value] = true;
     std::replace(job.nodes.begin(), job.nodes.end(), drained, chosen->id);
@@ -90,11 +91,10 @@ void OperatorRequests::handle(const Requester& requester, const LasersRequest& r
 void OperatorRequests::handle(const Requester& requester, const NodeRequest& request, EffectSink& sink) {
   const NodeId node = request.node;
   if (node.value >= sessions_.size()) {
-    return refuse(
-        requester,
-        {ErrorCode::not_found, "node " + number(node.value) + " does not exist; nodes are 0.." + number(sessions_.size() - 1),
-         "loom node list"},
-        sink);
+    return refuse(requester,
+                  {ErrorCode::not_found,
+                   format_text("node {} does not exist; nodes are 0..{}", node.value, sessions_.size() - 1), "loom node list"},
+                  sink);
   }
   switch (request.order) {
     case NodeAction::drain:
@@ -112,8 +112,8 @@ void OperatorRequests::undrain(const Requester& requester, const NodeRequest& re
   const std::string name = number(node.value);
   if (desired_.in_maintenance(node)) {
     return refuse(requester,
-                  {ErrorCode::conflict, "node " + name + " is in maintenance, which keeps it drained",
-                   "loom node maintenance " + name + " off"},
+                  {ErrorCode::conflict, format_text("node {} is in maintenance, which keeps it drained", name),
+                   format_text("loom node maintenance {} off", name)},
                   sink);
   }
   TentativePlan plan = change_for(requester, {[node](const Intent& intent) -> Result<Intent> {
@@ -121,7 +121,7 @@ void OperatorRequests::undrain(const Requester& requester, const NodeRequest& re
                                     set_member(open.drained, node, false);
                                     return open;
                                   }},
-                                  "node " + name + " undrained", request.dry_run);
+                                  format_text("node {} undrained", name), request.dry_run);
   changes_.begin(std::move(plan), sink);
 }
 
@@ -135,8 +135,8 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
     return refuse(
         requester,
         {ErrorCode::refused,
-         "node " + name + " does not answer, so its lasers cannot be darkened from here; see that they are dark, then",
-         "loom node maintenance " + name + " on --force"},
+         format_text("node {} does not answer, so its lasers cannot be darkened from here; see that they are dark, then", name),
+         format_text("loom node maintenance {} on --force", name)},
         sink);
   }
   const auto mark = [node, maintains](Intent intent) {
@@ -146,8 +146,8 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
     }
     return intent;
   };
-  TentativePlan plan =
-      change_for(requester, {}, "node " + name + (maintains ? " goes into maintenance" : " drained"), request.dry_run);
+  TentativePlan plan = change_for(
+      requester, {}, format_text("node {}{}", name, maintains ? " goes into maintenance" : " drained"), request.dry_run);
   std::vector<bool> unsound;
   for (const Node& each : facts_.fabric->nodes) {
     unsound.push_back(!unusable_.is_sound(each.id));
@@ -174,10 +174,10 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
 void OperatorRequests::release(const Requester& requester, const NodeRequest& request, EffectSink& sink) {
   const NodeId node = request.node;
   if (!desired_.in_maintenance(node)) {
-    return refuse(
-        requester,
-        {ErrorCode::conflict, "node " + number(node.value) + " is not in maintenance", "loom node show " + number(node.value)},
-        sink);
+    return refuse(requester,
+                  {ErrorCode::conflict, format_text("node {} is not in maintenance", node.value),
+                   format_text("loom node show {}", node.value)},
+                  sink);
   }
   if (request.dry_run) {
     TentativePlan plan = change_for(requester, {[node](const Intent& intent) -> Result<Intent> {
@@ -201,7 +201,7 @@ void OperatorRequests::release(const Requester& requester, const NodeRequest& re
   const bool needs_revision = answered.revision.value != 0;
   changes_.answer_when_durable({requester, std::move(answered)}, sink);
   if (needs_revision) {
-    commits_.want_plan("node " + number(node.value) + " comes back from maintenance", sink, requester.principal);
+    commits_.want_plan(format_text("node {} comes back from maintenance", node.value), sink, requester.principal);
   }
 }
 

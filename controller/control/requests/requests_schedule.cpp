@@ -6,6 +6,7 @@
 #include "controller/control/requests/operator_requests.hpp"
 #include "controller/control/timers.hpp"
 #include "core/journal/journal_state.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 std::string ends_of(const ScheduledCircuit& circuit) {
-  return "job " + number(circuit.job.value) + ", node " + number(circuit.source.value) + " -> node " +
-         number(circuit.destination.value) + ", timeslot " + number(circuit.timeslot);
+  return format_text("job {}, node {} -> node {}, timeslot {}", circuit.job.value, circuit.source.value,
+                     circuit.destination.value, circuit.timeslot);
 }
 
 bool is_used(const Timeslot& timeslot, ElementId element) {
@@ -30,14 +31,15 @@ Result<ElementId> end_of(const ScheduledCircuit& wanted, const Node& node, bool 
   if (named) {
     if (std::find(own.begin(), own.end(), *named) == own.end()) {
       return fail(ErrorCode::invalid_argument,
-                  ends_of(wanted) + ": element " + number(named->value) + " is no " + kind + " of " + node.name,
+                  format_text("{}: element {} is no {} of {}", ends_of(wanted), named->value, kind, node.name),
                   "loom schedule show --json");
     }
     return *named;
   }
   const auto idle = std::find_if(own.begin(), own.end(), [&](ElementId element) { return !is_used(timeslot, element); });
   if (idle == own.end()) {
-    return fail(ErrorCode::conflict, ends_of(wanted) + ": " + node.name + " has no free " + kind, "loom schedule show");
+    return fail(ErrorCode::conflict, format_text("{}: {} has no free {}", ends_of(wanted), node.name, kind),
+                "loom schedule show");
   }
   return *idle;
 }
@@ -45,7 +47,7 @@ Result<ElementId> end_of(const ScheduledCircuit& wanted, const Node& node, bool 
 Result<Circuit> circuit_of(const Fabric& fabric, const ScheduledCircuit& wanted, const Timeslot& timeslot) {
   const std::size_t nodes = fabric.nodes.size();
   if (wanted.source.value >= nodes || wanted.destination.value >= nodes) {
-    return fail(ErrorCode::invalid_argument, ends_of(wanted) + ": nodes are 0.." + number(nodes - 1), "loom node list");
+    return fail(ErrorCode::invalid_argument, format_text("{}: nodes are 0..{}", ends_of(wanted), nodes - 1), "loom node list");
   }
   const auto transmitter = end_of(wanted, fabric.nodes[wanted.source.value], true, timeslot);
   if (!transmitter) {
@@ -143,9 +145,10 @@ Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& ci
     if (timeslot == nullptr) {
       const auto stage = stages.find(wanted.job);
       return fail(ErrorCode::not_found,
-                  ends_of(wanted) + ": " +
-                      (stage == stages.end() ? "there is no such job in light"
-                                             : "its stage has the timeslots 0.." + number(stage->second->timeslots.size() - 1)),
+                  format_text("{}: {}", ends_of(wanted),
+                              stage == stages.end()
+                                  ? "there is no such job in light"
+                                  : format_text("its stage has the timeslots 0..{}", stage->second->timeslots.size() - 1)),
                   "loom schedule show");
     }
     if (wanted.source.value < fabric.nodes.size() && wanted.destination.value < fabric.nodes.size()) {
@@ -189,7 +192,7 @@ Candidate OperatorRequests::pinning(std::vector<ScheduledCircuit> circuits, Appl
 
 void OperatorRequests::handle(const Requester& requester, const ApplySchedule& request, EffectSink& sink) {
   TentativePlan plan = change_for(requester, {pinning(request.circuits, request.mode)},
-                                  "an operator's schedule (" + std::string(to_string(request.mode)) + ")", request.dry_run);
+                                  format_text("an operator's schedule ({})", to_string(request.mode)), request.dry_run);
   std::get<OperatorChange>(plan.purpose).safe = request.mode == ApplyMode::safe;
   std::get<OperatorChange>(plan.purpose).confirm_within = request.confirm_within;
   changes_.begin(std::move(plan), sink);
@@ -216,12 +219,12 @@ void OperatorRequests::watch_probation(EffectSink& sink) {
   alarms_.raise({AlarmCode::confirm_overdue,
                  {},
                  {},
-                 "the schedule of revision " + number(over.revision.value) + " was not confirmed in time and is taken back",
+                 format_text("the schedule of revision {} was not confirmed in time and is taken back", over.revision.value),
                  "loom schedule history"},
                 facts_.now, sink);
-  audit_.note_own("schedule of revision " + number(over.revision.value) + " taken back: it was not confirmed in time", sink);
+  audit_.note_own(format_text("schedule of revision {} taken back: it was not confirmed in time", over.revision.value), sink);
   journal_.append(desired_.record(), PlanAct{}, sink);
-  commits_.want_plan("revision " + number(over.revision.value) + " was not confirmed in time", sink);
+  commits_.want_plan(format_text("revision {} was not confirmed in time", over.revision.value), sink);
 }
 
 void OperatorRequests::handle(const Requester& requester, const RollBackSchedule& request, EffectSink& sink) {
@@ -236,32 +239,32 @@ void OperatorRequests::handle(const Requester& requester, const RollBackSchedule
         requester,
         {ErrorCode::not_found,
          (request.to.value == 0 ? std::string("there is no earlier revision")
-                                : "revision " + number(request.to.value) + " was not confirmed or is no longer kept") +
+                                : format_text("revision {} was not confirmed or is no longer kept", request.to.value)) +
              (known.empty() ? "" : "; kept are " + known),
          "loom schedule history"},
         sink);
   }
-  TentativePlan plan = change_for(
-      requester, {[then = kept->intent](const Intent& intent) -> Result<Intent> {
-        Intent back = *then;
-        back.lasers_off = intent.lasers_off;
-        back.drained = intent.drained;
-        back.maintenance = intent.maintenance;
-        for (const Job& job : back.jobs) {
-          for (const NodeId node : job.nodes) {
-            const bool was = std::any_of(intent.jobs.begin(), intent.jobs.end(), [&](const Job& now_placed) {
-              return now_placed.id == job.id && now_placed.nodes == job.nodes;
-            });
-            if (!was && std::binary_search(back.drained.begin(), back.drained.end(), node)) {
-              return fail(ErrorCode::conflict,
-                          "job " + number(job.id.value) + " ran on node " + number(node.value) + ", which is drained now",
-                          "loom node undrain " + number(node.value));
-            }
-          }
-        }
-        return back;
-      }},
-      "back to revision " + number(kept->revision.value), request.dry_run);
+  TentativePlan plan =
+      change_for(requester, {[then = kept->intent](const Intent& intent) -> Result<Intent> {
+                   Intent back = *then;
+                   back.lasers_off = intent.lasers_off;
+                   back.drained = intent.drained;
+                   back.maintenance = intent.maintenance;
+                   for (const Job& job : back.jobs) {
+                     for (const NodeId node : job.nodes) {
+                       const bool was = std::any_of(intent.jobs.begin(), intent.jobs.end(), [&](const Job& now_placed) {
+                         return now_placed.id == job.id && now_placed.nodes == job.nodes;
+                       });
+                       if (!was && std::binary_search(back.drained.begin(), back.drained.end(), node)) {
+                         return fail(ErrorCode::conflict,
+                                     format_text("job {} ran on node {}, which is drained now", job.id.value, node.value),
+                                     format_text("loom node undrain {}", node.value));
+                       }
+                     }
+                   }
+                   return back;
+                 }},
+                 format_text("back to revision {}", kept->revision.value), request.dry_run);
   changes_.begin(std::move(plan), sink);
 }
 
@@ -271,7 +274,7 @@ void OperatorRequests::handle(const Requester& requester, const DiffSchedule& re
     if (kept == nullptr || !confirmed_.exists()) {
       return refuse(
           requester,
-          {ErrorCode::not_found, "revision " + number(request.revision->value) + " was not confirmed or is no longer kept",
+          {ErrorCode::not_found, format_text("revision {} was not confirmed or is no longer kept", request.revision->value),
            "loom schedule history"},
           sink);
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -18,15 +19,16 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 void ResetRequests::begin(const Requester& requester, const Device& device, EffectSink& sink) {
   const std::string node = number(device.agent.value);
   if (!sessions_.is_present(device.agent)) {
-    return answers_.refuse(requester,
-                           {ErrorCode::device_silent, device.name + " is driven by node " + node + ", which does not answer",
-                            "loom node show " + node},
-                           sink);
+    return answers_.refuse(
+        requester,
+        {ErrorCode::device_silent, format_text("{} is driven by node {}, which does not answer", device.name, node),
+         "loom node show " + node},
+        sink);
   }
   if (pending_.contains(device.id)) {
     return answers_.refuse(
-        requester, {ErrorCode::busy, device.name + " is being reset already", "loom device show " + number(device.id.value)},
-        sink);
+        requester,
+        {ErrorCode::busy, device.name + " is being reset already", format_text("loom device show {}", device.id.value)}, sink);
   }
   const std::uint64_t reset = (facts_.header.term.value << 32U) + ++made_;
   pending_[device.id] = {requester, reset, facts_.now + kPatience};
@@ -50,7 +52,7 @@ void ResetRequests::on_answer(NodeId node, const DeviceReset& done, EffectSink& 
   answered.writes = done.writes;
   answered.rows = reports_.device_rows(Query{Noun::devices, done.device.value}).rows;
   if (answered.outcome.error && answered.outcome.error->next_command.empty()) {
-    answered.outcome.error->next_command = "loom device show " + number(done.device.value);
+    answered.outcome.error->next_command = format_text("loom device show {}", done.device.value);
   }
   answers_.answer(requester, std::move(answered), sink);
 }
@@ -67,9 +69,9 @@ void ResetRequests::repeat(EffectSink& sink) {
     it = pending_.erase(it);
     answers_.refuse(requester,
                     {ErrorCode::timed_out,
-                     device.name + ": node " + number(device.agent.value) + " did not say within " +
-                         number(static_cast<std::uint64_t>(kPatience / std::chrono::seconds{1})) + " s that it was reset",
-                     "loom node show " + number(device.agent.value)},
+                     format_text("{}: node {} did not say within {} s that it was reset", device.name, device.agent.value,
+                                 static_cast<std::uint64_t>(kPatience / std::chrono::seconds{1})),
+                     format_text("loom node show {}", device.agent.value)},
                     sink);
   }
   if (!pending_.empty()) {

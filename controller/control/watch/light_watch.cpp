@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -87,8 +89,8 @@ void LightWatch::measure(JobId job, const Sight& sight) {
     }
   }
   const std::string why = at == kUnused ? std::string{}
-                                        : "circuit " + std::to_string(ways.plan().circuits[at].id.value) + ": " +
-                                              describe_light(ways, at, worst, sight.readings);
+                                        : format_text("circuit {}: {}", ways.plan().circuits[at].id.value,
+                                                      describe_light(ways, at, worst, sight.readings));
   jobs_.measured(job, worst.state, why);
 }
 

@@ -6,11 +6,10 @@
 #include <string_view>
 
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 /// Codes that agents have for what they find; the others are the controller's own to say.
 constexpr std::array kAgentAlarms{AlarmCode::device_failed,   AlarmCode::fire_underflow,      AlarmCode::lasers_off,
@@ -30,15 +29,15 @@ class Judge {
   void operator()(const Hello& hello) {
     const Term own = facts_.header.term;
     if (hello.term_seen > own && hello.term_seen.value - own.value > limits::kTermJump) {
-      refuse(RefusalKind::implausible, "says hello with term " + number(hello.term_seen.value) + ", more than " +
-                                           number(limits::kTermJump) + " (limit kTermJump) above the controller's " +
-                                           number(own.value));
+      refuse(RefusalKind::implausible,
+             format_text("says hello with term {}, more than {} (limit kTermJump) above the controller's {}",
+                         hello.term_seen.value, limits::kTermJump, own.value));
     }
     for (const Revision revision : {hello.applied, revision_}) {
       if (revision > next_revision_ && revision.value - next_revision_.value > limits::kRevisionJump) {
-        refuse(RefusalKind::implausible, "says hello with revision " + number(revision.value) + ", more than " +
-                                             number(limits::kRevisionJump) + " (limit kRevisionJump) above the controller's " +
-                                             number(next_revision_.value));
+        refuse(RefusalKind::implausible,
+               format_text("says hello with revision {}, more than {} (limit kRevisionJump) above the controller's {}",
+                           revision.value, limits::kRevisionJump, next_revision_.value));
       }
     }
     for (const DeviceState& state : hello.devices) {
@@ -69,8 +68,8 @@ class Judge {
   }
   void operator()(const CycleDone& done) {
     if (done.underflows > limits::kUnderflows) {
-      refuse(RefusalKind::implausible, "says that " + number(done.underflows) + " timeslots stayed dark, the limit is " +
-                                           number(limits::kUnderflows) + " (kUnderflows)");
+      refuse(RefusalKind::implausible, format_text("says that {} timeslots stayed dark, the limit is {} (kUnderflows)",
+                                                   done.underflows, limits::kUnderflows));
     }
   }
   void operator()(const Heartbeat& heartbeat) {
@@ -82,7 +81,7 @@ class Judge {
   void operator()(const AlarmReport& report) {
     const Alarm& alarm = report.alarm;
     if (alarm.node && *alarm.node != node_) {
-      refuse(RefusalKind::foreign, "raises an alarm of node " + number(alarm.node->value));
+      refuse(RefusalKind::foreign, format_text("raises an alarm of node {}", alarm.node->value));
     }
     if (alarm.device) {
       own_device("raises an alarm of", *alarm.device);
@@ -91,15 +90,15 @@ class Judge {
       known_revision("raises an alarm of revision ", *alarm.revision);
     }
     if (std::find(kAgentAlarms.begin(), kAgentAlarms.end(), alarm.code) == kAgentAlarms.end()) {
-      refuse(RefusalKind::malformed, "raises an alarm " + std::string(to_string(alarm.code)) + ", which no agent does");
+      refuse(RefusalKind::malformed, format_text("raises an alarm {}, which no agent does", to_string(alarm.code)));
     }
   }
   void operator()(const DeviceReset& reset) {
     own_device("says that it has reset", reset.device);
     if (reset.observation.device != reset.device) {
       own_device("answers a reset with a reading of", reset.observation.device);
-      refuse(RefusalKind::malformed, "answers a reset of device " + number(reset.device.value) + " with a reading of device " +
-                                         number(reset.observation.device.value));
+      refuse(RefusalKind::malformed, format_text("answers a reset of device {} with a reading of device {}", reset.device.value,
+                                                 reset.observation.device.value));
     }
     outcome(reset.outcome);
     reading(reset.observation);
@@ -113,9 +112,10 @@ class Judge {
     own_device("reports", observation.device);
     if (observation.read_at > facts_.now + Duration{limits::kClockAheadNs}) {
       refuse(RefusalKind::implausible,
-             "reports a reading of device " + number(observation.device.value) + " that is " +
-                 number(static_cast<std::uint64_t>((observation.read_at - facts_.now) / std::chrono::milliseconds{1})) +
-                 " ms ahead of now, the limit is " + number(limits::kClockAheadNs / 1'000'000) + " ms (kClockAheadNs)");
+             format_text("reports a reading of device {} that is {} ms ahead of now, the limit is {} ms (kClockAheadNs)",
+                         observation.device.value,
+                         static_cast<std::uint64_t>((observation.read_at - facts_.now) / std::chrono::milliseconds{1}),
+                         limits::kClockAheadNs / 1'000'000));
     }
   }
 
@@ -123,17 +123,17 @@ class Judge {
   /// The first one is kept.
   void refuse(RefusalKind kind, const std::string& what) {
     if (!refusal_) {
-      refusal_ = Refusal{kind, "node " + number(node_.value) + " " + what};
+      refusal_ = Refusal{kind, format_text("node {} {}", node_.value, what)};
     }
   }
   void own_device(std::string_view what, DeviceId device) {
     const Fabric& fabric = *facts_.fabric;
     if (device.value >= fabric.devices.size()) {
-      refuse(RefusalKind::malformed, std::string(what) + " device " + number(device.value) + " of " +
-                                         number(fabric.devices.size()) + ", which does not exist");
+      refuse(RefusalKind::malformed,
+             format_text("{} device {} of {}, which does not exist", what, device.value, fabric.devices.size()));
     } else if (fabric.device(device).agent != node_) {
-      refuse(RefusalKind::foreign, std::string(what) + " device " + number(device.value) + ", which is node " +
-                                       number(fabric.device(device).agent.value) + "'s");
+      refuse(RefusalKind::foreign,
+             format_text("{} device {}, which is node {}'s", what, device.value, fabric.device(device).agent.value));
     }
   }
   void outcome(const Outcome& outcome) {
@@ -143,23 +143,21 @@ class Judge {
   }
   void length(std::string_view what, Duration length, std::int64_t limit, std::string_view name) {
     if (length > Duration{limit} || length < -Duration{limit}) {
-      refuse(RefusalKind::implausible, std::string(what) + " " + std::to_string(length / std::chrono::milliseconds{1}) +
-                                           " ms ahead, the limit is " + std::to_string(limit / 1'000'000) + " ms (" +
-                                           std::string(name) + ")");
+      refuse(RefusalKind::implausible, format_text("{} {} ms ahead, the limit is {} ms ({})", what,
+                                                   length / std::chrono::milliseconds{1}, limit / 1'000'000, name));
     }
   }
   void measured(Duration length) {
     if (length > Duration{limits::kMeasuredNs} || length < -Duration{limits::kMeasuredNs}) {
-      refuse(RefusalKind::implausible, "measured " + std::to_string(length / std::chrono::seconds{1}) +
-                                           " s in a commit, the limit is " +
-                                           std::to_string(limits::kMeasuredNs / 1'000'000'000) + " s (kMeasuredNs)");
+      refuse(RefusalKind::implausible, format_text("measured {} s in a commit, the limit is {} s (kMeasuredNs)",
+                                                   length / std::chrono::seconds{1}, limits::kMeasuredNs / 1'000'000'000));
     }
   }
   /// Messages of an earlier controller may be under way, about what it had prepared and this one's journal does not know.
   void known_revision(std::string_view what, Revision revision) {
     if (revision > next_revision_ && revision.value - next_revision_.value > limits::kRevisionsBehindApplied) {
       refuse(RefusalKind::implausible,
-             std::string(what) + number(revision.value) + ", the controller's next one is " + number(next_revision_.value));
+             format_text("{}{}, the controller's next one is {}", what, revision.value, next_revision_.value));
     }
   }
 

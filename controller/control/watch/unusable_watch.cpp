@@ -6,6 +6,7 @@
 
 #include "controller/plan/light/light_scope.hpp"
 #include "controller/plan/reconcile/reconcile.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -30,7 +31,7 @@ void add_emissions(const DevicePlan& plan, std::vector<FrequencySlot>& slots) {
   }
 }
 
-std::string name_of(const Device& device) { return device.name + " (device " + std::to_string(device.id.value) + ")"; }
+std::string name_of(const Device& device) { return format_text("{} (device {})", device.name, device.id.value); }
 
 }  // namespace
 
@@ -55,8 +56,9 @@ void UnusableWatch::mark(DeviceId id, std::string why, EffectSink& sink) {
   alarm.code = AlarmCode::device_failed;
   alarm.node = device.agent;
   alarm.device = id;
-  alarm.evidence = name_of(device) + " follows no order: " + row.why + "; plans do without it and its circuits until it does";
-  alarm.next_command = "loom device reset " + std::to_string(id.value);
+  alarm.evidence =
+      format_text("{} follows no order: {}; plans do without it and its circuits until it does", name_of(device), row.why);
+  alarm.next_command = format_text("loom device reset {}", id.value);
   alarms_.raise(std::move(alarm), facts_.now, sink);
 }
 
@@ -220,17 +222,16 @@ std::string UnusableWatch::why(DeviceId id) const {
     return row->second.why;
   }
   if (const auto held = held_back_.find(id); held != held_back_.end() && may_emit_light(held->second)) {
-    return "light of " + name_of(facts_.fabric->device(held->second)) +
-           " may meet it, and nobody can prove that dark: " + why(held->second);
+    return format_text("light of {} may meet it, and nobody can prove that dark: {}",
+                       name_of(facts_.fabric->device(held->second)), why(held->second));
   }
   const AgentSession& session = sessions_[device.agent];
   if (sessions_.is_given_up(device.agent)) {
-    return "its agent is " + std::string(to_string(session.state())) + ", node " + std::to_string(device.agent.value) +
-           " has sent nothing for longer than " + std::to_string(facts_.timings.stage_deadline / std::chrono::milliseconds{1}) +
-           " ms";
+    return format_text("its agent is {}, node {} has sent nothing for longer than {} ms", to_string(session.state()),
+                       device.agent.value, facts_.timings.stage_deadline / std::chrono::milliseconds{1});
   }
   return device.role == DeviceRole::transmitter && sessions_.is_latched_by_itself(device.agent)
-             ? "the lasers of node " + std::to_string(device.agent.value) + " are latched off there (loom lasers rearm)"
+             ? format_text("the lasers of node {} are latched off there (loom lasers rearm)", device.agent.value)
              : std::string{};
 }
 

@@ -2,30 +2,31 @@
 #include <string>
 
 #include "controller/plan/light/light_state.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-std::string in_milliseconds(Duration duration) { return number(duration / std::chrono::milliseconds{1}) + " ms"; }
+std::string in_milliseconds(Duration duration) { return format_text("{} ms", duration / std::chrono::milliseconds{1}); }
 
 std::string in_gigahertz(std::int64_t mhz) {
   const std::int64_t tenths = (mhz < 0 ? -mhz : mhz) / 100;
-  return (mhz < 0 ? "-" : "+") + number(tenths / 10) + "." + number(tenths % 10) + " GHz";
+  return format_text("{}{}.{} GHz", mhz < 0 ? "-" : "+", tenths / 10, tenths % 10);
 }
 
 /// What the cause alone does not say: readings and limits.
 std::string text_of_laser(LightCause cause, const TransmitterObservation& seen, FrequencySlot slot,
                           const ReconcileLimits& limits) {
-  const std::string off = to_string(seen.frequency) + ", off " + to_string(centre_of(slot)) + " by " +
-                          in_gigahertz((seen.frequency - centre_of(slot)).mhz);
+  const std::string off = format_text("{}, off {} by {}", to_string(seen.frequency), to_string(centre_of(slot)),
+                                      in_gigahertz((seen.frequency - centre_of(slot)).mhz));
   switch (cause) {
     case LightCause::weak:
-      return "emits " + to_string(seen.power) + ", weaker than asked for by more than " + to_string(limits.dim_beyond);
+      return format_text("emits {}, weaker than asked for by more than {}", to_string(seen.power),
+                         to_string(limits.dim_beyond));
     case LightCause::beside_its_frequency:
-      return "reads " + off + ", limit " + in_gigahertz(limits.detuned_beyond.mhz);
+      return format_text("reads {}, limit {}", off, in_gigahertz(limits.detuned_beyond.mhz));
     case LightCause::other_frequency:
-      return "reads " + off + ", which is out of its slot";
+      return format_text("reads {}, which is out of its slot", off);
     case LightCause::unlocked:
       return "emits, but is not locked to its frequency";
     case LightCause::says_it_is_broken:
@@ -39,10 +40,11 @@ std::string text_of_ring(LightCause cause, const RingFilter& ring, const FilterO
                          FrequencySlot slot, const ReconcileLimits& limits) {
   const std::int32_t millivolts = channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
   const Frequency found = resonance_at(ring, millivolts);
-  const std::string reading = "reads " + number(millivolts) + " mV, which is " + to_string(found) + ", off " +
-                              to_string(centre_of(slot)) + " by " + in_gigahertz((found - centre_of(slot)).mhz);
-  return cause == LightCause::ring_in_the_way ? reading + ": it takes the light off its way"
-                                              : reading + ", limit " + in_gigahertz(ring.fwhm.mhz / limits.ring_width_parts);
+  const std::string reading = format_text("reads {} mV, which is {}, off {} by {}", millivolts, to_string(found),
+                                          to_string(centre_of(slot)), in_gigahertz((found - centre_of(slot)).mhz));
+  return cause == LightCause::ring_in_the_way
+             ? reading + ": it takes the light off its way"
+             : format_text("{}, limit {}", reading, in_gigahertz(ring.fwhm.mhz / limits.ring_width_parts));
 }
 
 class Sentence {
@@ -60,7 +62,7 @@ class Sentence {
              received(element.id);
     }
     const Device& row = fabric.device(*device);
-    return row.name + " (device " + number(row.id.value) + ", node " + number(row.agent.value) + ") " + what(element, row);
+    return format_text("{} (device {}, node {}) {}", row.name, row.id.value, row.agent.value, what(element, row));
   }
 
  private:
@@ -69,7 +71,7 @@ class Sentence {
     return to_string(seen->power) + read_ago(seen->read_at);
   }
 
-  std::string read_ago(Instant at) const { return " (read " + in_milliseconds(readings_.now - at) + " ago)"; }
+  std::string read_ago(Instant at) const { return format_text(" (read {} ago)", in_milliseconds(readings_.now - at)); }
 
   std::string what(const Element& element, const Device& device) const {
     const std::optional<Observation>& seen = readings_.devices[device.id.value];
@@ -84,19 +86,19 @@ class Sentence {
       case LightCause::latched:
         return "is latched off by its agent";
       case LightCause::driver_gave_up:
-        return "cannot be read" + (fault.empty() ? "; its driver gave up" : fault) + read_ago(seen->read_at);
+        return format_text("cannot be read{}{}", fault.empty() ? "; its driver gave up" : fault, read_ago(seen->read_at));
       case LightCause::read_too_long_ago:
-        return "was read " + in_milliseconds(light_.age) + " ago, limit " + in_milliseconds(readings_.limits.stale_after) +
-               fault;
+        return format_text("was read {} ago, limit {}{}", in_milliseconds(light_.age),
+                           in_milliseconds(readings_.limits.stale_after), fault);
       case LightCause::moving:
         return "is moving" + read_ago(seen->read_at);
       case LightCause::not_settled:
-        return "does not settle, and nobody has ordered it to move" + read_ago(seen->read_at) + fault;
+        return format_text("does not settle, and nobody has ordered it to move{}{}", read_ago(seen->read_at), fault);
       case LightCause::not_connected:
         return "does not connect what the plan connects" + read_ago(seen->read_at);
       case LightCause::attenuated:
-        return "attenuates it more than planned by more than " + to_string(readings_.limits.dim_beyond) +
-               read_ago(seen->read_at);
+        return format_text("attenuates it more than planned by more than {}{}", to_string(readings_.limits.dim_beyond),
+                           read_ago(seen->read_at));
       case LightCause::between_timeslots:
         return "was between its timeslots" + read_ago(seen->read_at);
       case LightCause::played:
@@ -129,7 +131,7 @@ class Sentence {
 std::string describe_light(const LightPaths& paths, std::size_t index, const MeasuredLight& light,
                            const LightReadings& readings) {
   if (light.cause == LightCause::healthy) {
-    return "every element of its way was read as planned, the oldest " + in_milliseconds(light.age) + " ago";
+    return format_text("every element of its way was read as planned, the oldest {} ago", in_milliseconds(light.age));
   }
   if (!light.element) {
     return "the plan's switches do not carry it";

@@ -8,6 +8,7 @@
 
 #include "controller/plan/reconcile/reconcile.hpp"
 #include "core/drift_policy.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -24,22 +25,19 @@ bool collide(const WssRoute& a, const WssRoute& b) {
 bool collide(const CrossConnect& a, const CrossConnect& b) { return a.input == b.input || a.output == b.output; }
 
 std::string text_of(const WssRoute& row) {
-  return to_string(centre_of(row.slot)) + " from input " + std::to_string(row.input) + " to output " +
-         std::to_string(row.output);
+  return format_text("{} from input {} to output {}", to_string(centre_of(row.slot)), row.input, row.output);
 }
-std::string text_of(const CrossConnect& row) {
-  return "input " + std::to_string(row.input) + " to output " + std::to_string(row.output);
-}
+std::string text_of(const CrossConnect& row) { return format_text("input {} to output {}", row.input, row.output); }
 
-std::string named(const Device& device) { return device.name + " (device " + std::to_string(device.id.value) + ")"; }
+std::string named(const Device& device) { return format_text("{} (device {})", device.name, device.id.value); }
 
 std::unexpected<Error> taken(const Device& device, const std::string& found, const std::string& planned) {
-  return fail(ErrorCode::conflict, named(device) + ": " + found + " was adopted, and the plan needs " + planned,
-              "loom device set " + std::to_string(device.id.value) + " --clear");
+  return fail(ErrorCode::conflict, format_text("{}: {} was adopted, and the plan needs {}", named(device), found, planned),
+              format_text("loom device set {} --clear", device.id.value));
 }
 
 std::unexpected<Error> unlawful(const Device& device, const std::string& reason) {
-  return fail(ErrorCode::refused, named(device) + " cannot be adopted: " + reason);
+  return fail(ErrorCode::refused, format_text("{} cannot be adopted: {}", named(device), reason));
 }
 
 template <class Row>
@@ -90,7 +88,7 @@ Result<TransmitterSetpoint> found_laser(const Fabric& fabric, const Device& devi
     }
   }
   return unlawful(device,
-                  to_string(seen.frequency) + " is on none of its " + std::to_string(transmitter.channels.count) + " channels");
+                  format_text("{} is on none of its {} channels", to_string(seen.frequency), transmitter.channels.count));
 }
 
 Result<Setpoint> found_on_laser(const Fabric& fabric, const Device& device, const DevicePlan& desired,

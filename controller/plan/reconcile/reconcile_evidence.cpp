@@ -3,25 +3,25 @@
 #include <string>
 
 #include "controller/plan/reconcile/reconcile.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
 std::string describe(const TransmitterSetpoint& wanted) {
-  return wanted.emit ? to_string(centre_of(wanted.slot)) + " at " + to_string(wanted.power) : "darkness";
+  return wanted.emit ? format_text("{} at {}", to_string(centre_of(wanted.slot)), to_string(wanted.power)) : "darkness";
 }
 
 std::string describe(const TransmitterObservation& seen) {
-  return seen.emitting ? to_string(seen.frequency) + " at " + to_string(seen.power) : "darkness";
+  return seen.emitting ? format_text("{} at {}", to_string(seen.frequency), to_string(seen.power)) : "darkness";
 }
 
 std::string name_of(const WssRoute& route) {
-  return "route n=" + std::to_string(route.slot.n) + " m=" + std::to_string(route.slot.m) + " from input " +
-         std::to_string(route.input) + " to output " + std::to_string(route.output);
+  return format_text("route n={} m={} from input {} to output {}", route.slot.n, route.slot.m, route.input, route.output);
 }
 
 std::string name_of(const CrossConnect& connect) {
-  return "cross-connect from input " + std::to_string(connect.input) + " to output " + std::to_string(connect.output);
+  return format_text("cross-connect from input {} to output {}", connect.input, connect.output);
 }
 
 /// The first row of `rows` that `others` have not, and how many more there are.
@@ -35,17 +35,17 @@ std::string surplus(const std::vector<Row>& rows, const std::vector<Row>& others
       ++count;
     }
   }
-  return count > 1 ? first + " and " + std::to_string(count - 1) + " more" : first;
+  return count > 1 ? format_text("{} and {} more", first, count - 1) : first;
 }
 
 template <class Row>
 std::string describe_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen) {
-  return "desired and not there: " + surplus(wanted, seen) + "; there and not desired: " + surplus(seen, wanted);
+  return format_text("desired and not there: {}; there and not desired: {}", surplus(wanted, seen), surplus(seen, wanted));
 }
 
 std::string in_gigahertz(std::int64_t mhz) {
   const std::int64_t tenths = (mhz < 0 ? -mhz : mhz) / 100;
-  return (mhz < 0 ? "-" : "+") + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GHz";
+  return format_text("{}{}.{} GHz", mhz < 0 ? "-" : "+", tenths / 10, tenths % 10);
 }
 
 std::string describe_bank(const Fabric& fabric, const Device& device, const FilterSetpoint& wanted,
@@ -58,7 +58,7 @@ std::string describe_bank(const Fabric& fabric, const Device& device, const Filt
                                     [&](const RingResonance& candidate) { return candidate.channel == channel; });
     if (channel >= seen.millivolts.size()) {
       if (asked != wanted.rings.end() && count++ == 0) {
-        text = "channel " + std::to_string(channel) + ": desired resonance " + to_string(asked->resonance) + ", not read";
+        text = format_text("channel {}: desired resonance {}, not read", channel, to_string(asked->resonance));
       }
       continue;
     }
@@ -68,28 +68,26 @@ std::string describe_bank(const Fabric& fabric, const Device& device, const Filt
     if (magnitude(found - target).mhz <= limit || count++ > 0) {
       continue;
     }
-    text = "channel " + std::to_string(channel) + ": desired " +
-           (asked == wanted.rings.end() ? "no heat" : "resonance " + to_string(target)) + ", observed " +
-           std::to_string(seen.millivolts[channel]) + " mV, which is " + to_string(found) + ", off by " +
-           in_gigahertz((found - target).mhz) + ", limit " + in_gigahertz(limit);
+    text = format_text("channel {}: desired {}, observed {} mV, which is {}, off by {}, limit {}", channel,
+                       asked == wanted.rings.end() ? "no heat" : "resonance " + to_string(target), seen.millivolts[channel],
+                       to_string(found), in_gigahertz((found - target).mhz), in_gigahertz(limit));
   }
-  return count > 1 ? text + "; and " + std::to_string(count - 1) + " more channels" : text;
+  return count > 1 ? format_text("{}; and {} more channels", text, count - 1) : text;
 }
 
 std::string describe_laser(const DevicePlan& plan, const TransmitterObservation& seen, Drift drift,
                            const ReconcileLimits& limits) {
   const auto& wanted = std::get<TransmitterSetpoint>(plan.timeline.front().setpoint);
-  std::string text =
-      "desired " + describe(wanted) +
-      (plan.timeline.size() > 1 ? " or another of its " + std::to_string(plan.timeline.size()) + " timeslots" : "") +
-      ", observed " + describe(seen);
+  std::string text = format_text(
+      "desired {}{}, observed {}", describe(wanted),
+      plan.timeline.size() > 1 ? format_text(" or another of its {} timeslots", plan.timeline.size()) : "", describe(seen));
   if (drift == Drift::detuned) {
-    text += ", off by " + in_gigahertz((seen.frequency - centre_of(wanted.slot)).mhz) + ", limit " +
-            in_gigahertz(limits.detuned_beyond.mhz);
+    text += format_text(", off by {}, limit {}", in_gigahertz((seen.frequency - centre_of(wanted.slot)).mhz),
+                        in_gigahertz(limits.detuned_beyond.mhz));
   } else if (drift == Drift::dim) {
     const std::int32_t lacking = (wanted.power - seen.power).centi;
-    text += ", weaker by " + std::to_string(lacking / 100) + "." + std::to_string(lacking % 100 / 10) + " dB, limit " +
-            std::to_string(limits.dim_beyond.centi / 100) + "." + std::to_string(limits.dim_beyond.centi % 100 / 10) + " dB";
+    text += format_text(", weaker by {}.{} dB, limit {}.{} dB", lacking / 100, lacking % 100 / 10,
+                        limits.dim_beyond.centi / 100, limits.dim_beyond.centi % 100 / 10);
   }
   return text;
 }
@@ -116,24 +114,24 @@ std::string describe_reading(const Fabric& fabric, const DevicePlan& plan, const
   return "no reading of its kind";
 }
 
-std::string in_milliseconds(Duration duration) { return std::to_string(duration / std::chrono::milliseconds{1}) + " ms"; }
+std::string in_milliseconds(Duration duration) { return format_text("{} ms", duration / std::chrono::milliseconds{1}); }
 
 }  // namespace
 
 std::string evidence_of(const Fabric& fabric, const DevicePlan& plan, const Observation* seen, Drift drift, Instant now,
                         const ReconcileLimits& limits) {
   const Device& device = fabric.device(plan.device);
-  const std::string head = device.name + " (device " + std::to_string(device.id.value) + ", node " +
-                           std::to_string(device.agent.value) + ") is " + std::string(to_string(drift)) + ": ";
+  const std::string head =
+      format_text("{} (device {}, node {}) is {}: ", device.name, device.id.value, device.agent.value, to_string(drift));
   if (seen == nullptr) {
     return head + "it was never read";
   }
-  const std::string age = "read " + in_milliseconds(now - seen->read_at) + " ago";
+  const std::string age = format_text("read {} ago", in_milliseconds(now - seen->read_at));
   if (drift == Drift::stale) {
-    return head + age + ", limit " + in_milliseconds(limits.stale_after) +
-           (seen->fault.empty() ? "" : "; its driver says: " + seen->fault);
+    return format_text("{}{}, limit {}{}", head, age, in_milliseconds(limits.stale_after),
+                       seen->fault.empty() ? "" : "; its driver says: " + seen->fault);
   }
-  return head + describe_reading(fabric, plan, *seen, drift, limits) + " (" + age + ")";
+  return format_text("{}{} ({})", head, describe_reading(fabric, plan, *seen, drift, limits), age);
 }
 
 }  // namespace loom

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "controller/plan/verify/verify_parts.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::verifying {
 namespace {
@@ -29,8 +30,8 @@ class ChangeRules {
 
   void run() {
     if (plan_.base != (base_ == nullptr ? Revision{} : base_->revision)) {
-      declare("the plan is against revision " + std::to_string(plan_.base.value) + ", confirmed is " +
-              std::to_string(base_ == nullptr ? 0 : base_->revision.value));
+      declare(format_text("the plan is against revision {}, confirmed is {}", plan_.base.value,
+                          base_ == nullptr ? 0 : base_->revision.value));
     }
     check_nodes();
     check_moving_ports();
@@ -79,11 +80,10 @@ class ChangeRules {
     const bool moved = std::binary_search(plan_.moved_steering.begin(), plan_.moved_steering.end(), device.device);
     const bool steers = fabric_.steers_others[device.device.value];
     if (moved != (changed && steers)) {
-      declare(name +
-              (!moved    ? " moves but is not among"
-               : changed ? " steers nobody else's light but is among"
-                         : " does not move but is among") +
-              " the devices that wait for everybody's dark");
+      declare(format_text("{}{} the devices that wait for everybody's dark", name,
+                          !moved    ? " moves but is not among"
+                          : changed ? " steers nobody else's light but is among"
+                                    : " does not move but is among"));
     }
     const auto holds_base = [&](const Setpoint& setpoint) {
       return before_ ? before_->devices[device.device.value]->timeline.front().setpoint == setpoint : is_idle(setpoint);
@@ -110,8 +110,8 @@ class ChangeRules {
         if (footprint(fabric_, *before_, source.transmitter, seen) != footprint(fabric_, settings_, source.transmitter, seen)) {
           undisturbed_[source.transmitter.value] = false;
           faults_.add(rules::kMovingPort, [&] {
-            return fabric_.element(source.transmitter).name + " stays lit at " + to_string(centre_of(seen)) +
-                   " while a switch or filter on its way moves";
+            return format_text("{} stays lit at {} while a switch or filter on its way moves",
+                               fabric_.element(source.transmitter).name, to_string(centre_of(seen)));
           });
         }
       }
@@ -133,8 +133,9 @@ class ChangeRules {
       }
       if (*found->second != circuit || !undisturbed_[circuit.transmitter.value]) {
         faults_.add(rules::kUnchangedUntouched, [&] {
-          return "circuit " + std::to_string(circuit.id.value) + " keeps its id from revision " +
-                 std::to_string(plan_.base.value) + ", but its ends, its light or its way are others or are touched";
+          return format_text(
+              "circuit {} keeps its id from revision {}, but its ends, its light or its way are others or are touched",
+              circuit.id.value, plan_.base.value);
         });
       }
       before.erase(found);
@@ -146,16 +147,14 @@ class ChangeRules {
     }
     std::sort(expected.begin(), expected.end());
     if (expected != plan_.touched) {
-      declare("the plan names " + std::to_string(plan_.touched.size()) + " touched circuits, begun or ended are " +
-              std::to_string(expected.size()));
+      declare(format_text("the plan names {} touched circuits, begun or ended are {}", plan_.touched.size(), expected.size()));
     }
   }
 
   void check_new(const Circuit& circuit) {
     const auto device = fabric_.device_of_element[circuit.transmitter.value];
     if (device && !settings_.devices[device->value]->touched) {
-      declare("circuit " + std::to_string(circuit.id.value) + " is new, but " + fabric_.device(*device).name +
-              " is not touched");
+      declare(format_text("circuit {} is new, but {} is not touched", circuit.id.value, fabric_.device(*device).name));
     }
   }
 

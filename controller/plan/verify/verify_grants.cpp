@@ -6,6 +6,7 @@
 
 #include "controller/plan/verify/verify_parts.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::verifying {
 namespace {
@@ -41,22 +42,21 @@ class GrantRules {
     const GrantTimings& timings = map.timings;
     const Duration longest = Duration{limits::kGrantWindowNs} / 4 * 3 - overhead_of(timings);  // a quarter is for slack
     if (map.quantum <= Duration{} || map.quantum > longest) {
-      refuse(name(slice.node) + ": a quantum of " + std::to_string(map.quantum.count()) + " ns, allowed 1 to " +
-             std::to_string(longest.count()) + " ns");
+      refuse(format_text("{}: a quantum of {} ns, allowed 1 to {} ns", name(slice.node), map.quantum.count(), longest.count()));
     }
     for (const AllowedWavelength& wavelength : map.wavelengths) {
       if (wavelength.laser.value >= fabric_.devices.size() ||
           fabric_.device(wavelength.laser).role != DeviceRole::transmitter) {
-        refuse(name(slice.node) + ": its table names device " + std::to_string(wavelength.laser.value) + ", which is no laser");
+        refuse(format_text("{}: its table names device {}, which is no laser", name(slice.node), wavelength.laser.value));
         continue;
       }
       const auto& transmitter = std::get<Transmitter>(fabric_.element(fabric_.device(wavelength.laser).elements[0]).kind);
       const Duration dark = transmitter.blank_max + transmitter.control_max;
       if (timings.tune < transmitter.retune_max + dark || guard_of(timings) < dark ||
           timings.trigger_late < transmitter.control_max || timings.rate > transmitter.rate) {
-        refuse(fabric_.device(wavelength.laser).name + ": tuned within " + std::to_string(timings.tune.count()) +
-               " ns, needs " + std::to_string((transmitter.retune_max + dark).count()) + " ns; dark within " +
-               std::to_string(guard_of(timings).count()) + " ns, needs " + std::to_string(dark.count()) + " ns");
+        refuse(format_text("{}: tuned within {} ns, needs {} ns; dark within {} ns, needs {} ns",
+                           fabric_.device(wavelength.laser).name, timings.tune.count(), (transmitter.retune_max + dark).count(),
+                           guard_of(timings).count(), dark.count()));
       }
     }
   }
@@ -75,9 +75,8 @@ class GrantRules {
     std::map<DeviceId, std::set<NodeId>> reached;
     for (const AllowedWavelength& wavelength : slice.grants->wavelengths) {
       if (circuit_of(slice, wavelength) == nullptr) {
-        refuse(name(slice.node) + ": its table allows " + to_string(centre_of(wavelength.slot)) + " to node " +
-               std::to_string(wavelength.destination.value) + ", which is no circuit of job " +
-               std::to_string(slice.grants->job.value));
+        refuse(format_text("{}: its table allows {} to node {}, which is no circuit of job {}", name(slice.node),
+                           to_string(centre_of(wavelength.slot)), wavelength.destination.value, slice.grants->job.value));
       }
       wavelength_sets[wavelength.laser].push_back(wavelength.slot);
       reached[wavelength.laser].insert(wavelength.destination);
@@ -95,8 +94,8 @@ class GrantRules {
       std::sort(slots.begin(), slots.end(), by_n);
       std::sort(emitted.begin(), emitted.end(), by_n);
       if (slots != emitted) {
-        refuse(name(slice.node) + ": its table has " + std::to_string(slots.size()) + " wavelengths of device " +
-               std::to_string(laser.value) + ", the wavelength set " + std::to_string(emitted.size()) + " others");
+        refuse(format_text("{}: its table has {} wavelengths of device {}, the wavelength set {} others", name(slice.node),
+                           slots.size(), laser.value, emitted.size()));
       }
       if (reached[laser] != reached.begin()->second) {
         refuse(name(slice.node) + ": its lasers do not reach the same nodes; a grant may be lit by any of them");
@@ -110,8 +109,8 @@ class GrantRules {
           std::any_of(slice.grants->wavelengths.begin(), slice.grants->wavelengths.end(),
                       [&](const AllowedWavelength& wavelength) { return wavelength.destination == stream.destination; });
       if (stream.source != slice.node || !has_wavelength) {
-        refuse(name(slice.node) + ": it is to send from node " + std::to_string(stream.source.value) + " to node " +
-               std::to_string(stream.destination.value) + ", where its table leads no light");
+        refuse(format_text("{}: it is to send from node {} to node {}, where its table leads no light", name(slice.node),
+                           stream.source.value, stream.destination.value));
       }
     }
   }
@@ -130,16 +129,16 @@ class GrantRules {
           std::find(source->wavelengths.begin(), source->wavelengths.end(),
                     AllowedWavelength{circuit.destination, *laser, circuit.slot}) != source->wavelengths.end();
       if (!is_in_table) {
-        refuse("circuit " + std::to_string(circuit.id.value) + " of job " + std::to_string(circuit.job.value) +
-               " is in no table of " + name(circuit.source));
+        refuse(format_text("circuit {} of job {} is in no table of {}", circuit.id.value, circuit.job.value,
+                           name(circuit.source)));
         continue;
       }
       const bool agrees = end && end->job == circuit.job && end->routed_by == source->routed_by &&
                           end->timings == source->timings && end->quantum == source->quantum &&
                           std::binary_search(end->sources.begin(), end->sources.end(), circuit.source);
       if (!agrees) {
-        refuse(name(circuit.destination) + " has no arbiter that knows " + name(circuit.source) + " of job " +
-               std::to_string(circuit.job.value) + " with the same times");
+        refuse(format_text("{} has no arbiter that knows {} of job {} with the same times", name(circuit.destination),
+                           name(circuit.source), circuit.job.value));
       }
     }
   }
@@ -151,8 +150,8 @@ class GrantRules {
       const auto [found, is_new] = owner.emplace(circuit.receiver, circuit.job);
       if (!is_new && found->second != circuit.job && (jobs_.contains(circuit.job) || jobs_.contains(found->second))) {
         faults_.add(rules::kJobIsolation, [&, other = found->second] {
-          return fabric_.element(circuit.receiver).name + " receives job " + std::to_string(other.value) + " and job " +
-                 std::to_string(circuit.job.value) + ", one of them under grants";
+          return format_text("{} receives job {} and job {}, one of them under grants", fabric_.element(circuit.receiver).name,
+                             other.value, circuit.job.value);
         });
       }
     }
@@ -168,16 +167,16 @@ class GrantRules {
       const GrantMap& map = *slice.grants;
       const auto [found, is_new] = routed_by.emplace(map.job, map.routed_by);
       if (map.routed_by > plan_.revision || (!is_new && found->second != map.routed_by)) {
-        refuse(name(slice.node) + ": its light of job " + std::to_string(map.job.value) + " is of revision " +
-               std::to_string(map.routed_by.value) + ", others' of " + std::to_string(found->second.value));
+        refuse(format_text("{}: its light of job {} is of revision {}, others' of {}", name(slice.node), map.job.value,
+                           map.routed_by.value, found->second.value));
       }
       for (const AllowedWavelength& wavelength : map.wavelengths) {
         const DevicePlan* device =
             wavelength.laser.value < settings_.devices.size() ? settings_.devices[wavelength.laser.value] : nullptr;
         if (device != nullptr && device->touched != (map.routed_by == plan_.revision)) {
-          refuse(fabric_.device(wavelength.laser).name + (device->touched ? " goes dark" : " stays lit") +
-                 " although the light of job " + std::to_string(map.job.value) +
-                 (device->touched ? " stays as it was routed" : " is routed anew"));
+          refuse(format_text("{}{} although the light of job {}{}", fabric_.device(wavelength.laser).name,
+                             device->touched ? " goes dark" : " stays lit", map.job.value,
+                             device->touched ? " stays as it was routed" : " is routed anew"));
         }
       }
     }

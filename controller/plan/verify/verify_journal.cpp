@@ -5,6 +5,7 @@
 #include <string>
 
 #include "controller/plan/verify/verify_parts.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -15,7 +16,7 @@ class Numbers {
 
   void see(const Intent& intent) {
     for (const Job& job : intent.jobs) {
-      see_nodes(job.nodes, "job " + std::to_string(job.id.value));
+      see_nodes(job.nodes, format_text("job {}", job.id.value));
     }
     see_nodes(intent.drained, "the list of drained nodes");
     see_nodes(intent.maintenance, "the list of nodes in maintenance");
@@ -37,11 +38,11 @@ class Numbers {
 
   void see(const std::vector<Circuit>& circuits) {
     for (const Circuit& circuit : circuits) {
-      const std::string who = "circuit " + std::to_string(circuit.id.value);
+      const std::string who = format_text("circuit {}", circuit.id.value);
       see_nodes({circuit.source, circuit.destination}, who);
       if (!is_kind<Transmitter>(circuit.transmitter) || !is_kind<Receiver>(circuit.receiver)) {
-        refuse(who + " runs from element " + std::to_string(circuit.transmitter.value) + " to element " +
-               std::to_string(circuit.receiver.value) + ", which are no transmitter and receiver of it");
+        refuse(format_text("{} runs from element {} to element {}, which are no transmitter and receiver of it", who,
+                           circuit.transmitter.value, circuit.receiver.value));
       }
     }
   }
@@ -49,16 +50,17 @@ class Numbers {
   void see(const Plan& plan) {
     verifying::Faults faults;
     if (!verifying::check_structure(fabric_, plan, faults)) {
-      refuse("revision " + std::to_string(plan.revision.value) + ": " + faults.take().front().evidence);
+      refuse(format_text("revision {}: {}", plan.revision.value, faults.take().front().evidence));
     }
-    see_nodes(plan.changed, "revision " + std::to_string(plan.revision.value));
+    see_nodes(plan.changed, format_text("revision {}", plan.revision.value));
   }
 
   Result<void> verdict() const {
-    return misfit_.empty() ? Result<void>{}
-                           : fail(ErrorCode::conflict,
-                                  "the journal names what fabric " + fabric_.name + " does not have: " + misfit_ +
-                                      "; start with the fabric that it was written under, " + "or with another --state");
+    return misfit_.empty()
+               ? Result<void>{}
+               : fail(ErrorCode::conflict, format_text("the journal names what fabric {} does not have: {}; start with the "
+                                                       "fabric that it was written under, or with another --state",
+                                                       fabric_.name, misfit_));
   }
 
  private:
@@ -72,19 +74,19 @@ class Numbers {
   void see_nodes(const std::vector<NodeId>& nodes, const std::string& who) {
     for (const NodeId node : nodes) {
       if (node.value >= fabric_.nodes.size()) {
-        refuse(who + " names node " + std::to_string(node.value) + " of " + std::to_string(fabric_.nodes.size()));
+        refuse(format_text("{} names node {} of {}", who, node.value, fabric_.nodes.size()));
       }
     }
   }
 
   void see_override(const DeviceOverride& override) {
-    const std::string who = "device " + std::to_string(override.device.value);
+    const std::string who = format_text("device {}", override.device.value);
     if (override.device.value >= fabric_.devices.size()) {
-      return refuse(who + " is set, of " + std::to_string(fabric_.devices.size()));
+      return refuse(format_text("{} is set, of {}", who, fabric_.devices.size()));
     }
     const Device& device = fabric_.device(override.device);
     if (override.setpoint.index() != static_cast<std::size_t>(device.role)) {  // both in one order, see verify_setpoints.cpp
-      refuse(who + " (" + device.name + ") is set as one of another kind");
+      refuse(format_text("{} ({}) is set as one of another kind", who, device.name));
     }
   }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controller/plan/verify/verify_parts.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::verifying {
 namespace {
@@ -84,8 +85,8 @@ class LightRules {
       JobNumber& job = job_of_[circuit.transmitter.value];
       if (job != 0 && job != number) {
         faults_.add(rules::kJobIsolation, [&] {
-          return fabric_.element(circuit.transmitter).name + " serves two jobs, one of them job " +
-                 std::to_string(circuit.job.value);
+          return format_text("{} serves two jobs, one of them job {}", fabric_.element(circuit.transmitter).name,
+                             circuit.job.value);
         });
       }
       job = number;
@@ -258,8 +259,8 @@ class LightRules {
       const Circuit& circuit = plan_.circuits[index];
       if (expected_[circuit.receiver.value] == index) {  // nobody took it off the list: it never came
         faults_.add(rules::kContinuity, [&] {
-          return "circuit " + std::to_string(circuit.id.value) + ": " + to_string(centre_of(circuit.slot)) + " of " +
-                 fabric_.element(circuit.transmitter).name + " does not reach " + fabric_.element(circuit.receiver).name;
+          return format_text("circuit {}: {} of {} does not reach {}", circuit.id.value, to_string(centre_of(circuit.slot)),
+                             fabric_.element(circuit.transmitter).name, fabric_.element(circuit.receiver).name);
         });
       }
       expected_[circuit.receiver.value] = std::nullopt;
@@ -280,8 +281,8 @@ class LightRules {
         auto& expected = expected_[circuit.receiver.value];
         if (++found > 1 || expected) {
           faults_.add(rules::kEndpointOnce, [&] {
-            return fabric_.element(found > 1 ? circuit.transmitter : circuit.receiver).name + " is in circuit " +
-                   std::to_string(circuit.id.value) + " and in another one at the same time";
+            return format_text("{} is in circuit {} and in another one at the same time",
+                               fabric_.element(found > 1 ? circuit.transmitter : circuit.receiver).name, circuit.id.value);
           });
         }
         if (!expected) {
@@ -291,7 +292,8 @@ class LightRules {
       }
       if (found == 0 && !settings_.by_hand[light.transmitter.value]) {
         faults_.add(rules::kStrayLight, [&] {
-          return fabric_.element(light.transmitter).name + " emits at " + to_string(centre_of(light.slot)) + " for no circuit";
+          return format_text("{} emits at {} for no circuit", fabric_.element(light.transmitter).name,
+                             to_string(centre_of(light.slot)));
         });
       }
     }
@@ -318,8 +320,8 @@ class LightRules {
   void report_meeting(const Fibre& fibre, FrequencySlot slot) {
     const Element& from = fabric_.element(fibre.from.element);
     const auto evidence = [&] {
-      return "fibre " + std::to_string(fibre.id.value) + " after " + from.name + " carries " + to_string(centre_of(slot)) +
-             " of two jobs, or of a job and of nobody";
+      return format_text("fibre {} after {} carries {} of two jobs, or of a job and of nobody", fibre.id.value, from.name,
+                         to_string(centre_of(slot)));
     };
     faults_.add(rules::kJobIsolation, evidence);
     faults_.add(rules::kOncePerSegment, evidence);
@@ -333,8 +335,8 @@ class LightRules {
     const Dbm input = to_dbm(Milliwatt{power + beside});
     if (input < amplifier.input_min || input > amplifier.input_max) {
       faults_.add(rules::kAmplifierInput, [&] {
-        return element.name + ": " + to_string(input) + " at its input, allowed " + to_string(amplifier.input_min) + " to " +
-               to_string(amplifier.input_max);
+        return format_text("{}: {} at its input, allowed {} to {}", element.name, to_string(input),
+                           to_string(amplifier.input_min), to_string(amplifier.input_max));
       });
     }
   }
@@ -355,8 +357,8 @@ class LightRules {
           continue;  // a measurement by hand on a receiver that waits for nobody
         }
         faults_.add(rules::kStrayLight, [&] {
-          return element.name + " receives " + fabric_.elements[cell.source].name + " at " +
-                 to_string(centre_of(tracer_.colours()[cell.colour])) + " in no circuit";
+          return format_text("{} receives {} at {} in no circuit", element.name, fabric_.elements[cell.source].name,
+                             to_string(centre_of(tracer_.colours()[cell.colour])));
         });
       }
     }
@@ -370,14 +372,14 @@ class LightRules {
     const Dbm power = to_dbm(Milliwatt{signal});
     if (power < receiver.sensitivity || power > receiver.overload) {
       faults_.add(rules::kLinkBudget, [&] {
-        return element.name + " receives " + to_string(power) + ", allowed " + to_string(receiver.sensitivity) + " to " +
-               to_string(receiver.overload);
+        return format_text("{} receives {}, allowed {} to {}", element.name, to_string(power), to_string(receiver.sensitivity),
+                           to_string(receiver.overload));
       });
     }
     if (other > signal * kCrosstalkLimit) {
       faults_.add(rules::kCrosstalk, [&] {
-        return element.name + ": in-band crosstalk of " + text_of(to_db(other / signal)) + " dB, limit " +
-               text_of(to_db(kCrosstalkLimit)) + " dB";
+        return format_text("{}: in-band crosstalk of {} dB, limit {} dB", element.name, text_of(to_db(other / signal)),
+                           text_of(to_db(kCrosstalkLimit)));
       });
     }
   }
@@ -387,8 +389,8 @@ class LightRules {
       const Circuit& circuit = plan_.circuits[i];
       if (!was_lit_[i]) {
         faults_.add(rules::kContinuity, [&] {
-          return "circuit " + std::to_string(circuit.id.value) + ": " + fabric_.element(circuit.transmitter).name +
-                 " never emits at " + to_string(centre_of(circuit.slot));
+          return format_text("circuit {}: {} never emits at {}", circuit.id.value, fabric_.element(circuit.transmitter).name,
+                             to_string(centre_of(circuit.slot)));
         });
       }
     }
@@ -408,10 +410,12 @@ class LightRules {
     if (!claimed.wavelength_isolated || claimed.physically_isolated != certificate.physically_isolated ||
         claimed.shared_amplifiers != certificate.shared_amplifiers) {
       faults_.add(rules::kJobIsolation, [&] {
-        return "the certificate says wavelength_isolated " + std::to_string(claimed.wavelength_isolated) +
-               ", physically_isolated " + std::to_string(claimed.physically_isolated) + ", shared amplifiers " +
-               std::to_string(claimed.shared_amplifiers.size()) + "; the light says 1, " +
-               std::to_string(certificate.physically_isolated) + ", " + std::to_string(certificate.shared_amplifiers.size());
+        return format_text(
+            "the certificate says wavelength_isolated {}, physically_isolated {}, shared amplifiers {}; the light says 1, {}, "
+            "{}",
+            std::to_string(claimed.wavelength_isolated), std::to_string(claimed.physically_isolated),
+            claimed.shared_amplifiers.size(), std::to_string(certificate.physically_isolated),
+            certificate.shared_amplifiers.size());
       });
     }
   }

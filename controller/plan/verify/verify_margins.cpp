@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "controller/plan/verify/verify_parts.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::verifying {
 namespace {
@@ -55,9 +56,10 @@ class Margins {
     const LightMargins& claimed = plan_.certificate.light;
     if (claimed.circuits != 0 && claimed != light) {
       faults_.add(rules::kCertificateLight, [&] {
-        return "the certificate claims " + std::to_string(claimed.circuits) + " circuits with a link margin of " +
-               to_string(claimed.link_margin) + " and crosstalk of " + to_string(claimed.crosstalk) + "; the light says " +
-               std::to_string(light.circuits) + ", " + to_string(light.link_margin) + ", " + to_string(light.crosstalk);
+        return format_text(
+            "the certificate claims {} circuits with a link margin of {} and crosstalk of {}; the light says {}, {}, {}",
+            claimed.circuits, to_string(claimed.link_margin), to_string(claimed.crosstalk), light.circuits,
+            to_string(light.link_margin), to_string(light.crosstalk));
       });
     }
   }
@@ -99,8 +101,8 @@ class Margins {
     if (margin < dip.depth) {
       verdict_.blinded.push_back(circuit.transmitter);
       faults_.add(rules::kReloadDip, [&] {
-        return "circuit " + std::to_string(circuit.id.value) + " stays lit with a margin of " + to_string(margin) +
-               ", and dips by " + to_string(dip.depth) + " while WSS on its way reload";
+        return format_text("circuit {} stays lit with a margin of {}, and dips by {} while WSS on its way reload",
+                           circuit.id.value, to_string(margin), to_string(dip.depth));
       });
     }
   }

@@ -9,6 +9,7 @@
 
 #include "controller/plan/verify/verify_parts.hpp"
 #include "core/fabric/hazard.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::verifying {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::size_t kCircuitsNamed = 8;
 std::string text_of(double mw) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.2f mW", mw);
-  return std::string(text.data()) + " (" + to_string(to_dbm(Milliwatt{mw})) + ")";
+  return format_text("{} ({})", text.data(), to_string(to_dbm(Milliwatt{mw})));
 }
 
 std::string limit_text(const Fabric& fabric, const Fibre& fibre, Dbm limit) {
@@ -29,8 +30,8 @@ std::string limit_text(const Fabric& fabric, const Fibre& fibre, Dbm limit) {
                             : !fabric.hazard_level.empty() ? "hazard level " + fabric.hazard_level
                             : fabric.power_limit
                                 ? "the fabric's"
-                                : "hazard level " + std::string(kUsualHazardLevel.word) + ", as the fabric gives none";
-  return text_of(to_milliwatt(limit).value) + " by " + whose;
+                                : format_text("hazard level {}, as the fabric gives none", kUsualHazardLevel.word);
+  return format_text("{} by {}", text_of(to_milliwatt(limit).value), whose);
 }
 
 /// Whose light it is, the strongest first: each transmitter's by itself, of those whose signal comes by there.
@@ -58,16 +59,16 @@ std::string contributors(const Fabric& fabric, const Plan& plan, const Settings&
     const auto circuit = std::find_if(plan.circuits.begin(), plan.circuits.end(), [&](const Circuit& each) {
       return each.transmitter == source.transmitter && each.slot == slot;
     });
-    found.emplace_back(most, circuit == plan.circuits.end() ? fabric.element(source.transmitter).name + ", of no circuit"
-                                                            : "circuit " + std::to_string(circuit->id.value) + " of job " +
-                                                                  std::to_string(circuit->job.value));
+    found.emplace_back(most, circuit == plan.circuits.end()
+                                 ? fabric.element(source.transmitter).name + ", of no circuit"
+                                 : format_text("circuit {} of job {}", circuit->id.value, circuit->job.value));
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   for (std::size_t i = 0; i < std::min(found.size(), kCircuitsNamed); ++i) {
-    text += (i == 0 ? "" : "; ") + found[i].second + " " + text_of(found[i].first);
+    text += format_text("{}{} {}", i == 0 ? "" : "; ", found[i].second, text_of(found[i].first));
   }
-  return text + (found.size() > kCircuitsNamed ? "; and " + std::to_string(found.size() - kCircuitsNamed) + " more" : "");
+  return text + (found.size() > kCircuitsNamed ? format_text("; and {} more", found.size() - kCircuitsNamed) : "");
 }
 
 }  // namespace
@@ -83,9 +84,10 @@ void check_powers(const Fabric& fabric, const Plan& plan, const Settings& settin
     const Dbm limit = power_limit_of(fabric, fibre.id);
     if (power > to_milliwatt(limit).value * (1 + kRounding)) {
       faults.add(rules::kFibrePower, [&] {
-        return "fibre " + std::to_string(fibre.id.value) + " from " + fabric.element(fibre.from.element).name + " to " +
-               fabric.element(fibre.to.element).name + " may carry " + text_of(power) + ", limit " +
-               limit_text(fabric, fibre, limit) + ": " + contributors(fabric, plan, settings, tracer, fibre.id, at_beginning);
+        return format_text("fibre {} from {} to {} may carry {}, limit {}: {}", fibre.id.value,
+                           fabric.element(fibre.from.element).name, fabric.element(fibre.to.element).name, text_of(power),
+                           limit_text(fabric, fibre, limit),
+                           contributors(fabric, plan, settings, tracer, fibre.id, at_beginning));
       });
     }
   }

@@ -8,6 +8,7 @@
 
 #include "controller/plan/verify/verify_parts.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::verifying {
 namespace {
@@ -23,8 +24,7 @@ class Structure {
 
   bool check() {
     if (plan_.nodes.size() != fabric_.nodes.size()) {
-      refuse("the plan has " + std::to_string(plan_.nodes.size()) + " node plans, the fabric " +
-             std::to_string(fabric_.nodes.size()) + " nodes");
+      refuse(format_text("the plan has {} node plans, the fabric {} nodes", plan_.nodes.size(), fabric_.nodes.size()));
       return false;
     }
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
@@ -43,16 +43,15 @@ class Structure {
 
   void check_node(const NodePlan& slice, const Node& node) {
     if (slice.node != node.id || slice.revision != plan_.revision || slice.base != plan_.base) {
-      refuse(node.name + ": its slice is of node " + std::to_string(slice.node.value) + ", revision " +
-             std::to_string(slice.revision.value) + " on base " + std::to_string(slice.base.value) + "; the plan is revision " +
-             std::to_string(plan_.revision.value) + " on base " + std::to_string(plan_.base.value));
+      refuse(format_text("{}: its slice is of node {}, revision {} on base {}; the plan is revision {} on base {}", node.name,
+                         slice.node.value, slice.revision.value, slice.base.value, plan_.revision.value, plan_.base.value));
     }
     const auto& expected = fabric_.devices_of_agent[node.id.value];
     const bool whole = std::equal(slice.devices.begin(), slice.devices.end(), expected.begin(), expected.end(),
                                   [](const DevicePlan& plan, DeviceId id) { return plan.device == id; });
     if (!whole) {
-      refuse(node.name + ": its slice has " + std::to_string(slice.devices.size()) + " devices, which are not its agent's " +
-             std::to_string(expected.size()) + " in ascending order");
+      refuse(format_text("{}: its slice has {} devices, which are not its agent's {} in ascending order", node.name,
+                         slice.devices.size(), expected.size()));
       return;
     }
     for (const DevicePlan& plan : slice.devices) {
@@ -62,8 +61,8 @@ class Structure {
 
   void check_device(const DevicePlan& plan, const Device& device, const NodePlan& slice) {
     if (plan.timeline.empty() || plan.timeline.size() > limits::kTimelineEntries) {
-      refuse(device.name + ": " + std::to_string(plan.timeline.size()) + " timeline entries, allowed 1 to " +
-             std::to_string(limits::kTimelineEntries));
+      refuse(
+          format_text("{}: {} timeline entries, allowed 1 to {}", device.name, plan.timeline.size(), limits::kTimelineEntries));
       return;
     }
     for (const TimedSetpoint& entry : plan.timeline) {
@@ -76,7 +75,7 @@ class Structure {
     }
     const TimedSetpoint& last = plan.timeline.back();
     if (last.hold != kForever && last.offset + last.guard + last.hold > slice.cycle) {
-      refuse(device.name + ": its timeline is longer than the node's cycle of " + std::to_string(slice.cycle.count()) + " ns");
+      refuse(format_text("{}: its timeline is longer than the node's cycle of {} ns", device.name, slice.cycle.count()));
     }
   }
 
@@ -86,8 +85,8 @@ class Structure {
       std::int32_t previous = -1;
       for (const RingResonance& ring : heater->rings) {
         if (ring.channel >= device.elements.size() || ring.channel <= previous) {
-          refuse(device.name + ": ring channel " + std::to_string(ring.channel) + " is out of order or not below " +
-                 std::to_string(device.elements.size()));
+          refuse(format_text("{}: ring channel {} is out of order or not below {}", device.name, ring.channel,
+                             device.elements.size()));
           return;
         }
         previous = ring.channel;
@@ -100,8 +99,8 @@ class Structure {
       for (const CrossConnect& connect : ocs->connects) {
         if (connect.input >= element.inputs || connect.output >= element.outputs || connect.input <= previous ||
             used[connect.output]) {
-          refuse(device.name + ": cross-connect " + std::to_string(connect.input) + " to " + std::to_string(connect.output) +
-                 " is out of order, out of range or takes an output twice");
+          refuse(format_text("{}: cross-connect {} to {} is out of order, out of range or takes an output twice", device.name,
+                             connect.input, connect.output));
           return;
         }
         used[connect.output] = true;
@@ -112,8 +111,7 @@ class Structure {
 
   void check_routes(const std::vector<WssRoute>& routes, const Device& device, const Element& element) {
     if (routes.size() > limits::kWssRoutes) {
-      refuse(device.name + ": " + std::to_string(routes.size()) + " routes, above limits::kWssRoutes " +
-             std::to_string(limits::kWssRoutes));
+      refuse(format_text("{}: {} routes, above limits::kWssRoutes {}", device.name, routes.size(), limits::kWssRoutes));
       return;
     }
     std::vector<Frequency> taken(element.inputs);  // by input: up to where
@@ -123,13 +121,13 @@ class Structure {
           i == 0 || std::pair{routes[i - 1].slot.n, routes[i - 1].input} < std::pair{route.slot.n, route.input};
       if (route.input >= element.inputs || route.output >= element.outputs || route.slot.m < 1 || route.slot.m > kWidestSlot ||
           route.attenuation < Db{0} || !ascending) {
-        refuse(device.name + ": route of " + to_string(centre_of(route.slot)) + " from input " + std::to_string(route.input) +
-               " to output " + std::to_string(route.output) + " is out of order or out of range");
+        refuse(format_text("{}: route of {} from input {} to output {} is out of order or out of range", device.name,
+                           to_string(centre_of(route.slot)), route.input, route.output));
         return;
       }
       if (lower_edge_of(route.slot) < taken[route.input]) {
-        refuse(device.name + ": route of " + to_string(centre_of(route.slot)) + " from input " + std::to_string(route.input) +
-               " overlaps another one of that input");
+        refuse(format_text("{}: route of {} from input {} overlaps another one of that input", device.name,
+                           to_string(centre_of(route.slot)), route.input));
         return;
       }
       taken[route.input] = upper_edge_of(route.slot);
@@ -142,8 +140,8 @@ class Structure {
       const bool ascending = i == 0 || plan_.circuits[i - 1].id < circuit.id;
       if (!ascending || !owns(circuit.source, circuit.transmitter, true) ||
           !owns(circuit.destination, circuit.receiver, false)) {
-        refuse("circuit " + std::to_string(circuit.id.value) + " is out of order, or its ends are not those of nodes " +
-               std::to_string(circuit.source.value) + " and " + std::to_string(circuit.destination.value));
+        refuse(format_text("circuit {} is out of order, or its ends are not those of nodes {} and {}", circuit.id.value,
+                           circuit.source.value, circuit.destination.value));
         return;
       }
     }
@@ -168,8 +166,8 @@ class Structure {
     }
     for (const NodePlan& slice : plan_.nodes) {
       if (slice.ends != expected[slice.node.value]) {
-        refuse(fabric_.nodes[slice.node.value].name + ": its slice names " + std::to_string(slice.ends.size()) +
-               " circuit ends, which are not those of the plan's circuits");
+        refuse(format_text("{}: its slice names {} circuit ends, which are not those of the plan's circuits",
+                           fabric_.nodes[slice.node.value].name, slice.ends.size()));
       }
     }
   }
@@ -186,14 +184,14 @@ void check_laser(const Device& device, const Transmitter& transmitter, const Dev
     const auto& laser = std::get<TransmitterSetpoint>(entry.setpoint);
     if (transmitter.channels.channel_of(laser.slot) < 0 || laser.slot.m != transmitter.channels.first.m) {
       faults.add(rules::kLaserRange, [&] {
-        return device.name + ": " + to_string(centre_of(laser.slot)) + " is none of its " +
-               std::to_string(transmitter.channels.count) + " channels";
+        return format_text("{}: {} is none of its {} channels", device.name, to_string(centre_of(laser.slot)),
+                           transmitter.channels.count);
       });
     }
     if (laser.power > transmitter.launch_power || laser.power < transmitter.launch_power + (-kLaserPowerRange)) {
       faults.add(rules::kLaserRange, [&] {
-        return device.name + ": " + to_string(laser.power) + ", allowed " +
-               to_string(transmitter.launch_power + (-kLaserPowerRange)) + " to " + to_string(transmitter.launch_power);
+        return format_text("{}: {}, allowed {} to {}", device.name, to_string(laser.power),
+                           to_string(transmitter.launch_power + (-kLaserPowerRange)), to_string(transmitter.launch_power));
       });
     }
     if (laser.emit && intent.lasers_off) {
@@ -209,8 +207,8 @@ void check_bank(const Fabric& fabric, const Device& device, const FilterSetpoint
     const double ceiling = 1000 * ring.heater_volt_max * ring.heater_volt_max / ring.heater_ohm;
     if (power < 0 || power > ceiling) {
       faults.add(rules::kHeaterCeiling, [&] {
-        return device.name + " ring " + std::to_string(wanted.channel) + ": " + to_string(wanted.resonance) + " needs " +
-               std::to_string(std::lround(power)) + " mW, allowed 0 to " + std::to_string(std::lround(ceiling)) + " mW";
+        return format_text("{} ring {}: {} needs {} mW, allowed 0 to {} mW", device.name, wanted.channel,
+                           to_string(wanted.resonance), std::lround(power), std::lround(ceiling));
       });
     }
   }
@@ -220,9 +218,9 @@ void check_tuned(const Element& ring, const Circuit& circuit, const Settings& se
   const auto resonance = settings.resonances[ring.id.value];
   if (!resonance || magnitude(*resonance - centre_of(circuit.slot)) > kRingTuning) {
     faults.add(rules::kRingTuned, [&] {
-      return ring.name + " is " + (resonance ? "at " + to_string(*resonance) : std::string("parked")) + ", circuit " +
-             std::to_string(circuit.id.value) + " comes at " + to_string(centre_of(circuit.slot)) + ", tolerance " +
-             std::to_string(kRingTuning.mhz) + " MHz";
+      return format_text("{} is {}, circuit {} comes at {}, tolerance {} MHz", ring.name,
+                         resonance ? "at " + to_string(*resonance) : std::string("parked"), circuit.id.value,
+                         to_string(centre_of(circuit.slot)), kRingTuning.mhz);
     });
   }
 }
@@ -275,9 +273,8 @@ void check_return_path(const Fabric& fabric, const Plan& plan, const Settings& s
     const std::int64_t returns = back != lit.end() ? back->second : 0;
     if (returns < count) {
       faults.add(rules::kReturnPath, [&, job = job, source = source, destination = destination, count = count] {
-        return "job " + std::to_string(job.value) + ": " + std::to_string(count) + " circuits from node " +
-               std::to_string(source.value) + " to node " + std::to_string(destination.value) + " have " +
-               std::to_string(returns) + " back at the same time; " + fabric.name + " returns over light";
+        return format_text("job {}: {} circuits from node {} to node {} have {} back at the same time; {} returns over light",
+                           job.value, count, source.value, destination.value, returns, fabric.name);
       });
     }
   }
@@ -296,8 +293,8 @@ void check_timeline(const Device& device, const DevicePlan& plan, Duration need,
     if (entry.offset < end || entry.guard < Duration{} || entry.hold < Duration{} ||
         (entry.hold == kForever && i + 1 < plan.timeline.size())) {
       faults.add(rules::kGuardTime, [&] {
-        return device.name + ": timeslot " + std::to_string(i) + " begins at " + std::to_string(entry.offset.count()) +
-               " ns, before the one before it ends at " + std::to_string(end.count()) + " ns";
+        return format_text("{}: timeslot {} begins at {} ns, before the one before it ends at {} ns", device.name, i,
+                           entry.offset.count(), end.count());
       });
     }
     if (plan.timeline.size() > 1 && !std::holds_alternative<TransmitterSetpoint>(entry.setpoint)) {
@@ -305,8 +302,8 @@ void check_timeline(const Device& device, const DevicePlan& plan, Duration need,
     }
     if (entry.hold != kForever && emits(entry.setpoint) && entry.guard < need) {
       faults.add(rules::kGuardTime, [&] {
-        return device.name + ": guard of " + std::to_string(entry.guard.count()) + " ns in timeslot " + std::to_string(i) +
-               ", needs " + std::to_string(need.count()) + " ns to blank, retune and be acquired";
+        return format_text("{}: guard of {} ns in timeslot {}, needs {} ns to blank, retune and be acquired", device.name,
+                           entry.guard.count(), i, need.count());
       });
     }
     end = entry.hold == kForever ? kForever : entry.offset + entry.guard + entry.hold;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/plan/verify/verify_parts.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::verifying {
 namespace {
@@ -211,9 +212,10 @@ void LightTracer::follow(const Lit& light) {
     const Fibre& fibre = fabric_.fibres[at.fibre.value];
     if (seen_[at.fibre.value] == signal_number_) {
       faults_.add(rules::kOpticalLoop, [&] {
-        return "light of " + fabric_.element(light.transmitter).name + " at " + to_string(centre_of(light.slot)) +
-               " meets itself on fibre " + std::to_string(fibre.id.value) + " after " +
-               fabric_.element(fibre.from.element).name + ": nothing takes it out of its circle, or it came by two ways";
+        return format_text(
+            "light of {} at {} meets itself on fibre {} after {}: nothing takes it out of its circle, or it came by two ways",
+            fabric_.element(light.transmitter).name, to_string(centre_of(light.slot)), fibre.id.value,
+            fabric_.element(fibre.from.element).name);
       });
       continue;
     }
@@ -288,8 +290,8 @@ void LightTracer::leak(Field& field) {
     before = now;
   }
   faults_.add(rules::kOpticalLoop, [&] {
-    return fabric_.name + ": stray light still grows after " + std::to_string(kRoundsMax) +
-           " rounds; a circle of its fibres gains more than it loses";
+    return format_text("{}: stray light still grows after {} rounds; a circle of its fibres gains more than it loses",
+                       fabric_.name, kRoundsMax);
   });
 }
 
@@ -363,14 +365,14 @@ LightTracer::Passage LightTracer::passage_of_grating(const Element& element, con
   const std::int32_t channel = grating.channels.channel_of(colours_[cell.colour]);
   if (cell.signals > 0 && channel < 0) {
     faults_.add(rules::kAliasing, [&] {
-      return element.name + ": light at " + to_string(centre_of(colours_[cell.colour])) +
-             " is none of its channels and would leave by another order";
+      return format_text("{}: light at {} is none of its channels and would leave by another order", element.name,
+                         to_string(centre_of(colours_[cell.colour])));
     });
   }
   if (cell.signals > 0 && grating.passband < width_of_signal(cell)) {
     faults_.add(rules::kPassband, [&] {
-      return element.name + " passes " + std::to_string(grating.passband.mhz) + " MHz of a signal of " +
-             std::to_string(width_of_signal(cell).mhz) + " MHz";
+      return format_text("{} passes {} MHz of a signal of {} MHz", element.name, grating.passband.mhz,
+                         width_of_signal(cell).mhz);
     });
   }
   return {channel < 0 ? -1 : (channel + input) % element.outputs, pass_factor_[element.id.value],
@@ -398,9 +400,8 @@ LightTracer::Passage LightTracer::passage_of_wss(const Element& element, const W
       way.factor = pass_factor_[element.id.value] * linear(-route.attenuation.centi);
     } else {
       faults_.add(rules::kPassband, [&] {
-        return element.name + ": a signal of " + std::to_string(2 * half) + " MHz at " + to_string(centre_of(slot)) +
-               " does not fit its slot at " + to_string(centre_of(route.slot)) + " of " +
-               std::to_string(width_of(route.slot).mhz) + " MHz less its edges";
+        return format_text("{}: a signal of {} MHz at {} does not fit its slot at {} of {} MHz less its edges", element.name,
+                           2 * half, to_string(centre_of(slot)), to_string(centre_of(route.slot)), width_of(route.slot).mhz);
       });
     }
   });
@@ -416,16 +417,17 @@ LightTracer::Passage LightTracer::passage_of_ring(const Element& element, const 
   }
   if (cell.signals > 0 && ring.fwhm < width_of_signal(cell)) {
     faults_.add(rules::kPassband, [&] {
-      return element.name + (input == 0 ? " drops " : " adds ") + std::to_string(ring.fwhm.mhz) + " MHz of a signal of " +
-             std::to_string(width_of_signal(cell).mhz) + " MHz";
+      return format_text("{}{}{} MHz of a signal of {} MHz", element.name, input == 0 ? " drops " : " adds ", ring.fwhm.mhz,
+                         width_of_signal(cell).mhz);
     });
   }
   if (const auto distance = magnitude(light - resonance.value_or(ring.cold_resonance));
       cell.signals > 0 && distance.mhz > ring.fwhm.mhz / 2) {
     faults_.add(rules::kAliasing, [&] {
-      return element.name + ": light at " + to_string(light) + " meets another order of it, " + std::to_string(distance.mhz) +
-             " MHz beside the resonance that is set; its free spectral range is " +
-             std::to_string(ring.free_spectral_range.mhz) + " MHz";
+      return format_text(
+          "{}: light at {} meets another order of it, {} MHz beside the resonance that is set; its free spectral range is {} "
+          "MHz",
+          element.name, to_string(light), distance.mhz, ring.free_spectral_range.mhz);
     });
   }
   return {input == 0 ? 1 : 0, drop_factor_[element.id.value], leak_factor_[element.id.value]};
@@ -442,8 +444,8 @@ void LightTracer::check_ring(const Element& element, const RingFilter& ring, con
   });
   if (dropped > 1) {
     faults_.add(rules::kAliasing, [&] {
-      return element.name + " drops " + std::to_string(dropped) + " wavelengths at once; its free spectral range is " +
-             std::to_string(ring.free_spectral_range.mhz) + " MHz";
+      return format_text("{} drops {} wavelengths at once; its free spectral range is {} MHz", element.name, dropped,
+                         ring.free_spectral_range.mhz);
     });
   }
 }
@@ -459,8 +461,8 @@ void LightTracer::check_coupler(const Element& element, const Layer& signals) {
       const PortNumber first = input_of.emplace(cell.colour, input).first->second;
       if (first != input) {
         faults_.add(rules::kOncePerCoupler, [&] {
-          return element.name + ": inputs " + std::to_string(first) + " and " + std::to_string(input) + " both carry " +
-                 to_string(centre_of(colours_[cell.colour]));
+          return format_text("{}: inputs {} and {} both carry {}", element.name, first, input,
+                             to_string(centre_of(colours_[cell.colour])));
         });
       }
     }
@@ -476,9 +478,9 @@ void LightTracer::check_fibre(const Fibre& fibre, std::span<const Cell> signals)
                                    (width_of_signal(cell).mhz + width_of_signal(*previous).mhz) / 2;
     if (twice || touching) {
       faults_.add(rules::kOncePerSegment, [&] {
-        return "fibre " + std::to_string(fibre.id.value) + " after " + fabric_.element(fibre.from.element).name + ": " +
-               to_string(centre_of(colours_[cell.colour])) +
-               (twice ? " of " + std::to_string(cell.signals) + " transmitters" : " overlaps its neighbour");
+        return format_text("fibre {} after {}: {}{}", fibre.id.value, fabric_.element(fibre.from.element).name,
+                           to_string(centre_of(colours_[cell.colour])),
+                           twice ? format_text(" of {} transmitters", cell.signals) : " overlaps its neighbour");
       });
     }
     previous = &cell;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -138,8 +140,9 @@ Result<GraphIndex> index_of(const TaskGraph& graph) {
     const FamilySlots& slots = index.slots(graph, task);
     parts += slots.members;
     if (parts > kTaskParts) {
-      return fail(ErrorCode::out_of_range, "task graph '" + graph.workload + "': more than " + std::to_string(kTaskParts) +
-                                               " shares of tasks (kTaskParts), reached at task " + std::to_string(task));
+      return fail(ErrorCode::out_of_range,
+                  format_text("task graph '{}': more than {} shares of tasks (kTaskParts), reached at task {}", graph.workload,
+                              kTaskParts, task));
     }
     index.task_of_part.resize(parts, task);
     index.first_part.push_back(static_cast<std::uint32_t>(parts));

@@ -3,19 +3,21 @@
 
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
-std::string named(const Network& network) { return "network '" + network.name + "': "; }
+std::string named(const Network& network) { return format_text("network '{}': ", network.name); }
 
 Result<void> check_link(const Network& network, std::size_t index) {
   const NetworkLink& link = network.links[index];
   const auto refuse = [&](ErrorCode code, const std::string& what) {
-    return fail(code, named(network) + "link " + std::to_string(index) + what);
+    return fail(code, format_text("{}link {}{}", named(network), index, what));
   };
   if (link.from >= network.vertices || link.to >= network.vertices) {
-    return refuse(ErrorCode::invalid_argument, " leads from " + std::to_string(link.from) + " to " + std::to_string(link.to) +
-                                                   ": there are " + std::to_string(network.vertices) + " vertices");
+    return refuse(ErrorCode::invalid_argument,
+                  format_text(" leads from {} to {}: there are {} vertices", link.from, link.to, network.vertices));
   }
   if (!(link.bytes_per_ns > 0) && !network.waits_for_path) {
     return refuse(ErrorCode::invalid_argument, " has a rate of 0: nothing would ever arrive");
@@ -37,21 +39,20 @@ Result<void> check_way(const Network& network, std::uint32_t source, std::uint32
     std::uint32_t at = source;
     for (const std::uint32_t link : path) {
       if (link >= network.links.size() || network.links[link].from != at) {
-        fault = "a path is broken at vertex " + std::to_string(at);
+        fault = format_text("a path is broken at vertex {}", at);
         return;
       }
       at = network.links[link].to;
     }
     if (at != destination) {
-      fault = "a path ends at vertex " + std::to_string(at);
+      fault = format_text("a path ends at vertex {}", at);
     }
   });
   if (fault.empty() && paths > 0 && std::abs(shares - 1) > 1e-9) {
-    fault = "the shares of its paths add up to " + std::to_string(shares) + ", not to 1";
+    fault = format_text("the shares of its paths add up to {}, not to 1", std::to_string(shares));
   }
   if (!fault.empty()) {
-    return fail(ErrorCode::invalid_argument,
-                named(network) + "from " + std::to_string(source) + " to " + std::to_string(destination) + ": " + fault);
+    return fail(ErrorCode::invalid_argument, format_text("{}from {} to {}: {}", named(network), source, destination, fault));
   }
   return {};
 }
@@ -69,7 +70,7 @@ Result<void> check_tables(const Network& network) {
   const auto* offsets = std::get_if<OffsetRoutes>(&network.routes);
   if ((pairs != nullptr && too_long(pairs->first_hop)) || (offsets != nullptr && too_long(offsets->first_hop))) {
     return fail(ErrorCode::out_of_range,
-                named(network) + "a path of more than " + std::to_string(limits::kHopsPerPath) + " hops (kHopsPerPath)");
+                format_text("{}a path of more than {} hops (kHopsPerPath)", named(network), limits::kHopsPerPath));
   }
   if (pairs != nullptr) {
     for (std::uint32_t source = 0; source < network.end_points; ++source) {
@@ -89,12 +90,12 @@ Result<void> check_tables(const Network& network) {
 
 Result<void> check(const Network& network) {
   if (network.end_points == 0 || network.end_points > limits::kNodes) {
-    return fail(ErrorCode::out_of_range, named(network) + std::to_string(network.end_points) + " end points: outside 1 .. " +
-                                             std::to_string(limits::kNodes) + " (kNodes)");
+    return fail(ErrorCode::out_of_range,
+                format_text("{}{} end points: outside 1 .. {} (kNodes)", named(network), network.end_points, limits::kNodes));
   }
   if (network.links.size() > limits::kElements) {
-    return fail(ErrorCode::out_of_range, named(network) + std::to_string(network.links.size()) + " links: more than " +
-                                             std::to_string(limits::kElements) + " (kElements)");
+    return fail(ErrorCode::out_of_range,
+                format_text("{}{} links: more than {} (kElements)", named(network), network.links.size(), limits::kElements));
   }
   for (std::size_t i = 0; i < network.links.size(); ++i) {
     LOOM_TRY(check_link(network, i));

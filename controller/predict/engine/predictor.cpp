@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -349,9 +351,9 @@ Result<double> Predictor::run(Reconfiguration* changing) {
     checkpoints_.clear();
   }
   if (changing != nullptr && changing->network().end_points != network_->end_points) {
-    return fail(ErrorCode::invalid_argument, "the changing network has " + std::to_string(changing->network().end_points) +
-                                                 " end points, the network of this prediction " +
-                                                 std::to_string(network_->end_points));
+    return fail(ErrorCode::invalid_argument,
+                format_text("the changing network has {} end points, the network of this prediction {}",
+                            changing->network().end_points, network_->end_points));
   }
   if (go_back()) {
     resumed_at_ = now_;

@@ -4,6 +4,7 @@
 
 #include "controller/predict/collective_time.hpp"
 #include "controller/predict/engine/predictor.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -24,10 +25,9 @@ Result<void> check_playable(const RoundPlan& plan) {
     counted += lane.is_ring ? 0 : std::uint64_t{plan.size} * lane.rounds;
   }
   if (at_once > kTransfersAtOnce || counted > kRoundsCounted) {
-    return fail(ErrorCode::out_of_range, "a collective of " + std::to_string(plan.size) +
-                                             " ranks has too many transfers to play one by one: more than " +
-                                             std::to_string(kTransfersAtOnce) + " at once (kTransfersAtOnce) or " +
-                                             std::to_string(kRoundsCounted) + " ranks x rounds (kRoundsCounted)");
+    return fail(ErrorCode::out_of_range, format_text("a collective of {} ranks has too many transfers to play one by one: more "
+                                                     "than {} at once (kTransfersAtOnce) or {} ranks x rounds (kRoundsCounted)",
+                                                     plan.size, kTransfersAtOnce, kRoundsCounted));
   }
   return {};
 }
@@ -446,18 +446,18 @@ void Predictor::finish_ranks(double now, std::uint32_t run) {
 }
 
 std::unexpected<Error> Predictor::not_connected(std::uint32_t run, std::pair<std::uint32_t, std::uint32_t> ends) const {
-  return fail(ErrorCode::unreachable, "network '" + network_->name + "': no path from node " + std::to_string(ends.first) +
-                                          " to node " + std::to_string(ends.second) + ", which task '" +
-                                          graph_->names[graph_->tasks[task_of_run(run)].name] + "' needs");
+  return fail(ErrorCode::unreachable,
+              format_text("network '{}': no path from node {} to node {}, which task '{}' needs", network_->name, ends.first,
+                          ends.second, graph_->names[graph_->tasks[task_of_run(run)].name]));
 }
 
 std::unexpected<Error> Predictor::stuck(double now) const {
   for (std::uint32_t part = 0; part < parts_.size(); ++part) {
     if (parts_[part].finish < 0) {
-      return fail(ErrorCode::infeasible, "after " + std::to_string(now / 1e6) + " ms nothing can go on: task '" +
-                                             graph_->names[graph_->tasks[index_->task_of_part[part]].name] + "' on node " +
-                                             std::to_string(node_of(part)) +
-                                             (parts_[part].start < 0 ? " never starts" : " never ends"));
+      return fail(ErrorCode::infeasible,
+                  format_text("after {} ms nothing can go on: task '{}' on node {}{}", std::to_string(now / 1e6),
+                              graph_->names[graph_->tasks[index_->task_of_part[part]].name], node_of(part),
+                              parts_[part].start < 0 ? " never starts" : " never ends"));
     }
   }
   return fail(ErrorCode::internal, "nothing is left, and yet the iteration does not end");

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controller/predict/engine/predictor.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -53,9 +54,8 @@ Result<Predictor> Predictor::make(const TaskGraph& graph, const Network& network
   }
   LOOM_TRY(loom::check(network));
   if (network.end_points < graph.nodes) {
-    return fail(ErrorCode::invalid_argument, "task graph '" + graph.workload + "' has " + std::to_string(graph.nodes) +
-                                                 " nodes, network '" + network.name + "' only " +
-                                                 std::to_string(network.end_points));
+    return fail(ErrorCode::invalid_argument, format_text("task graph '{}' has {} nodes, network '{}' only {}", graph.workload,
+                                                         graph.nodes, network.name, network.end_points));
   }
   Predictor made;
   made.graph_ = &graph;
@@ -89,11 +89,11 @@ Result<void> Predictor::plan_task(std::uint32_t task) {
   const auto rounds = rounds_of(of.collective, graph_->choices[of.choice], size, bytes_[task],
                                 splits == 0 ? std::span<const Bytes>{} : std::span<const Bytes>{graph_->splits[splits - 1]});
   if (!rounds) {
-    return fail(rounds.error().code, "task '" + graph_->names[of.name] + "': " + rounds.error().message);
+    return fail(rounds.error().code, format_text("task '{}': {}", graph_->names[of.name], rounds.error().message));
   }
   auto plan = plan_of(*rounds);
   if (!plan) {
-    return fail(plan.error().code, "task '" + graph_->names[of.name] + "': " + plan.error().message);
+    return fail(plan.error().code, format_text("task '{}': {}", graph_->names[of.name], plan.error().message));
   }
   plan_of_task_[task] = static_cast<std::uint32_t>(plans_.size());
   plan_keys_.emplace(key, plan_of_task_[task]);
@@ -103,11 +103,11 @@ Result<void> Predictor::plan_task(std::uint32_t task) {
 
 Result<void> Predictor::set_duration(std::uint32_t task, Duration duration) {
   if (task >= graph_->tasks.size()) {
-    return fail(ErrorCode::not_found, "no task " + std::to_string(task) + " of " + std::to_string(graph_->tasks.size()));
+    return fail(ErrorCode::not_found, format_text("no task {} of {}", task, graph_->tasks.size()));
   }
   if (graph_->tasks[task].kind != TaskKind::compute || duration < Duration{}) {
     return fail(ErrorCode::invalid_argument,
-                "task '" + graph_->names[graph_->tasks[task].name] + "' does not compute, or the duration is below 0");
+                format_text("task '{}' does not compute, or the duration is below 0", graph_->names[graph_->tasks[task].name]));
   }
   if (durations_[task] != duration) {
     durations_[task] = duration;
@@ -118,10 +118,11 @@ Result<void> Predictor::set_duration(std::uint32_t task, Duration duration) {
 
 Result<void> Predictor::set_bytes(std::uint32_t task, Bytes bytes) {
   if (task >= graph_->tasks.size()) {
-    return fail(ErrorCode::not_found, "no task " + std::to_string(task) + " of " + std::to_string(graph_->tasks.size()));
+    return fail(ErrorCode::not_found, format_text("no task {} of {}", task, graph_->tasks.size()));
   }
   if (graph_->tasks[task].kind != TaskKind::communicate) {
-    return fail(ErrorCode::invalid_argument, "task '" + graph_->names[graph_->tasks[task].name] + "' does not communicate");
+    return fail(ErrorCode::invalid_argument,
+                format_text("task '{}' does not communicate", graph_->names[graph_->tasks[task].name]));
   }
   const Bytes before = std::exchange(bytes_[task], bytes);
   if (auto planned = plan_task(task); !planned) {

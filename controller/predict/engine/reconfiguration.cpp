@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -122,8 +124,8 @@ Result<Reconfiguration> Reconfiguration::recorded(std::vector<RecordedNetwork> n
     each.network.waits_for_path = true;
     LOOM_TRY(check(each.network));
     if (each.network.end_points != networks.front().network.end_points) {
-      return fail(ErrorCode::invalid_argument, "reconfiguration: networks of " + std::to_string(each.network.end_points) +
-                                                   " and of " + std::to_string(networks.front().network.end_points) + " nodes");
+      return fail(ErrorCode::invalid_argument, format_text("reconfiguration: networks of {} and of {} nodes",
+                                                           each.network.end_points, networks.front().network.end_points));
     }
   }
   Reconfiguration made;
@@ -137,10 +139,10 @@ Result<Reconfiguration> Reconfiguration::recorded(std::vector<RecordedNetwork> n
 
 Result<Reconfiguration> Reconfiguration::make(const ReconfigurationTerms& terms, Network first, TopologyPolicy policy) {
   if (terms.live <= Duration{} || terms.drain < Duration{} || terms.dark < Duration{} || terms.link_up < Duration{}) {
-    return fail(ErrorCode::out_of_range, "reconfiguration: live " + std::to_string(terms.live.count()) + " ns, drain " +
-                                             std::to_string(terms.drain.count()) + " ns, dark " +
-                                             std::to_string(terms.dark.count()) +
-                                             " ns: live must be above 0, the others not below it");
+    return fail(
+        ErrorCode::out_of_range,
+        format_text("reconfiguration: live {} ns, drain {} ns, dark {} ns: live must be above 0, the others not below it",
+                    terms.live.count(), terms.drain.count(), terms.dark.count()));
   }
   LOOM_TRY(check(first));
   Reconfiguration made;
@@ -199,8 +201,8 @@ Result<void> Reconfiguration::step(double now, std::span<const Transfers::Left> 
         return std::unexpected(coming.error());
       }
       if (coming->end_points != live_.end_points) {
-        return fail(ErrorCode::invalid_argument, "reconfiguration: a topology of " + std::to_string(coming->end_points) +
-                                                     " nodes after one of " + std::to_string(live_.end_points));
+        return fail(ErrorCode::invalid_argument, format_text("reconfiguration: a topology of {} nodes after one of {}",
+                                                             coming->end_points, live_.end_points));
       }
       coming_ = std::move(*coming);
       coming_.waits_for_path = true;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -46,9 +48,8 @@ Result<void> add_pairs(RoundPlan::Run& run, std::vector<RoundTransfer> pairs, st
   });
   for (const RoundTransfer& pair : pairs) {
     if (pair.source >= size || pair.destination >= size || pair.source == pair.destination || !(pair.bytes >= 0)) {
-      return fail(ErrorCode::invalid_argument, "a round sends " + std::to_string(pair.bytes) + " B from rank " +
-                                                   std::to_string(pair.source) + " to " + std::to_string(pair.destination) +
-                                                   " of " + std::to_string(size));
+      return fail(ErrorCode::invalid_argument, format_text("a round sends {} B from rank {} to {} of {}",
+                                                           std::to_string(pair.bytes), pair.source, pair.destination, size));
     }
     ++run.first_of[pair.source + 1];
     ++run.awaited[pair.destination];
@@ -87,8 +88,8 @@ Result<RoundPlan> plan_of(const CollectiveRounds& rounds) {
     const bool is_still = (run.pattern == RoundPattern::shift && run.parameter % rounds.size == 0) ||
                           (run.pattern == RoundPattern::exchange && run.parameter == 0);
     if (is_still || !(run.bytes >= 0)) {
-      return fail(ErrorCode::invalid_argument, "a round of " + std::to_string(rounds.size) +
-                                                   " ranks sends to its own sender, or a negative number of bytes");
+      return fail(ErrorCode::invalid_argument,
+                  format_text("a round of {} ranks sends to its own sender, or a negative number of bytes", rounds.size));
     }
     RoundPlan::Run made{run.pattern, run.parameter, run.repeats, run.bytes, {}, {}, {}};
     if (run.pattern == RoundPattern::pairs) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -93,8 +95,8 @@ Result<Network> make_direct_connect(const NetworkTerms& terms, const std::vector
     return network;
   }
   LOOM_TRY(connect(*network, directed, terms, routing));
-  network->assumptions.push_back("direct-connect: " + std::to_string(routing.ways) +
-                                 " way(s) a pair in equal shares; nodes pass traffic on at line rate");
+  network->assumptions.push_back(
+      format_text("direct-connect: {} way(s) a pair in equal shares; nodes pass traffic on at line rate", routing.ways));
   return network;
 }
 
@@ -116,8 +118,8 @@ Result<Network> make_jump_rings(const NetworkTerms& terms, const JumpRings& ring
   };
   for (const std::uint32_t jump : rings.jumps) {
     if (jump == 0 || jump >= terms.nodes) {
-      return fail(ErrorCode::invalid_argument, "network 'jump-rings': a jump of " + std::to_string(jump) + " among " +
-                                                   std::to_string(terms.nodes) + " nodes: outside 1 .. nodes-1");
+      return fail(ErrorCode::invalid_argument,
+                  format_text("network 'jump-rings': a jump of {} among {} nodes: outside 1 .. nodes-1", jump, terms.nodes));
     }
     add(jump);
     if (rings.both_directions) {
@@ -131,8 +133,8 @@ Result<Network> make_jump_rings(const NetworkTerms& terms, const JumpRings& ring
   }
   if (lists.longest() > limits::kHopsPerPath) {
     // Far pairs are left unconnected: a neighbour's ring needs none of them.
-    network->assumptions.push_back("jump-rings: pairs more than " + std::to_string(limits::kHopsPerPath) +
-                                   " jumps apart (kHopsPerPath) are not connected");
+    network->assumptions.push_back(
+        format_text("jump-rings: pairs more than {} jumps apart (kHopsPerPath) are not connected", limits::kHopsPerPath));
   }
   const std::vector<std::uint32_t> counts = jump_counts(terms.nodes, routes.jumps);
   routes.first_path.push_back(0);  // offset 0
@@ -144,8 +146,8 @@ Result<Network> make_jump_rings(const NetworkTerms& terms, const JumpRings& ring
   }
   add_jump_links(*network, terms, routes.jumps, rates);
   network->routes = std::move(routes);
-  network->assumptions.push_back("jump-rings: fewest jumps, " + std::to_string(rings.ways) +
-                                 " way(s) a pair; nodes pass traffic on at line rate");
+  network->assumptions.push_back(
+      format_text("jump-rings: fewest jumps, {} way(s) a pair; nodes pass traffic on at line rate", rings.ways));
   LOOM_TRY(check(*network));
   return network;
 }
@@ -165,8 +167,8 @@ Result<Network> make_mesh(const NetworkTerms& terms, bool is_balanced) {
     return network;
   }
   if (terms.nodes < 2 || terms.nodes > kBalancedMax) {
-    return fail(ErrorCode::out_of_range, "network '" + network->name + "': " + std::to_string(terms.nodes) +
-                                             " nodes: outside 2 .. " + std::to_string(kBalancedMax));
+    return fail(ErrorCode::out_of_range,
+                format_text("network '{}': {} nodes: outside 2 .. {}", network->name, terms.nodes, kBalancedMax));
   }
   OffsetRoutes routes = empty_routes();
   routes.first_path.push_back(0);

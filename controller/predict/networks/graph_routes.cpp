@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -199,8 +201,9 @@ Result<PairRoutes> routes_of(const Network& network, const GraphRouting& routing
     }
   }
   if (!fits) {
-    return fail(ErrorCode::out_of_range, "network '" + network.name + "': more than " + std::to_string(limits::kElements) +
-                                             " paths (kElements); ask for fewer ways or name the pairs");
+    return fail(ErrorCode::out_of_range,
+                format_text("network '{}': more than {} paths (kElements); ask for fewer ways or name the pairs", network.name,
+                            limits::kElements));
   }
   return laid_out(network.end_points, std::move(found));
 }
@@ -208,12 +211,12 @@ Result<PairRoutes> routes_of(const Network& network, const GraphRouting& routing
 }  // namespace
 
 Result<void> connect(Network& network, std::vector<NodePair> directed, const NetworkTerms& terms, const GraphRouting& routing) {
-  const std::string at = "network '" + network.name + "': ";
+  const std::string at = format_text("network '{}': ", network.name);
   std::sort(directed.begin(), directed.end());
   for (const auto& [from, to] : directed) {
     if (from >= network.vertices || to >= network.vertices || from == to) {
-      return fail(ErrorCode::invalid_argument, at + "a link from " + std::to_string(from) + " to " + std::to_string(to) +
-                                                   " among " + std::to_string(network.vertices) + " vertices");
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{}a link from {} to {} among {} vertices", at, from, to, network.vertices));
     }
     const bool is_parallel = !network.links.empty() && network.links.back().from == from && network.links.back().to == to;
     if (is_parallel) {
@@ -224,13 +227,13 @@ Result<void> connect(Network& network, std::vector<NodePair> directed, const Net
   }
   for (const auto& [from, to] : routing.pairs) {
     if (from >= network.end_points || to >= network.end_points) {
-      return fail(ErrorCode::invalid_argument, at + "a wanted pair " + std::to_string(from) + " to " + std::to_string(to) +
-                                                   " among " + std::to_string(network.end_points) + " nodes");
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{}a wanted pair {} to {} among {} nodes", at, from, to, network.end_points));
     }
   }
   if (routing.ways == 0 || routing.hops_max > limits::kHopsPerPath) {
     return fail(ErrorCode::out_of_range,
-                at + "0 ways, or more than " + std::to_string(limits::kHopsPerPath) + " hops (kHopsPerPath)");
+                format_text("{}0 ways, or more than {} hops (kHopsPerPath)", at, limits::kHopsPerPath));
   }
   auto routes = routes_of(network, routing);
   if (!routes) {

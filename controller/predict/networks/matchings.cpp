@@ -1,16 +1,18 @@
 // Circuits as one-hop links.
 #include "controller/predict/networks/matchings.hpp"
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
 Result<std::vector<NodePair>> circuits_of(const NetworkTerms& terms, std::span<const Matching> switches) {
   std::vector<NodePair> circuits;
   for (std::size_t q = 0; q < switches.size(); ++q) {
-    const std::string at = "network 'matchings': switch " + std::to_string(q);
+    const std::string at = format_text("network 'matchings': switch {}", q);
     if (switches[q].size() != terms.nodes) {
       return fail(ErrorCode::invalid_argument,
-                  at + " has " + std::to_string(switches[q].size()) + " ports for " + std::to_string(terms.nodes) + " nodes");
+                  format_text("{} has {} ports for {} nodes", at, switches[q].size(), terms.nodes));
     }
     std::vector<bool> taken(terms.nodes, false);
     for (std::uint32_t source = 0; source < terms.nodes; ++source) {
@@ -19,8 +21,8 @@ Result<std::vector<NodePair>> circuits_of(const NetworkTerms& terms, std::span<c
         continue;
       }
       if (destination >= terms.nodes || taken[destination]) {
-        return fail(ErrorCode::invalid_argument, at + " joins node " + std::to_string(source) + " to " +
-                                                     std::to_string(destination) + ", which is not there or is joined already");
+        return fail(ErrorCode::invalid_argument,
+                    format_text("{} joins node {} to {}, which is not there or is joined already", at, source, destination));
       }
       taken[destination] = true;
       circuits.emplace_back(source, destination);
@@ -47,8 +49,8 @@ Result<Network> joined(const NetworkTerms& terms, std::span<const Matching> swit
   } else {
     network->routes = PairRoutes{std::vector<std::uint32_t>(terms.nodes + 1, 0), {}, {0}, {}, {0}, {}};
   }
-  network->assumptions.push_back("matchings: " + std::to_string(switches.size()) + " switch(es), " +
-                                 (is_forwarded ? "nodes pass traffic on" : "traffic on direct circuits only"));
+  network->assumptions.push_back(format_text("matchings: {} switch(es), {}", switches.size(),
+                                             is_forwarded ? "nodes pass traffic on" : "traffic on direct circuits only"));
   return network;
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 double bytes_per_ns(const NetworkTerms& terms) {
@@ -10,26 +12,25 @@ double bytes_per_ns(const NetworkTerms& terms) {
 }
 
 Result<Network> begin_network(std::string_view name, const NetworkTerms& terms) {
-  const std::string at = "network '" + std::string{name} + "': ";
+  const std::string at = format_text("network '{}': ", name);
   if (terms.nodes == 0 || terms.nodes > limits::kNodes) {
-    return fail(ErrorCode::out_of_range,
-                at + std::to_string(terms.nodes) + " nodes: outside 1 .. " + std::to_string(limits::kNodes) + " (kNodes)");
+    return fail(ErrorCode::out_of_range, format_text("{}{} nodes: outside 1 .. {} (kNodes)", at, terms.nodes, limits::kNodes));
   }
   if (terms.rate.bits_per_second <= 0) {
-    return fail(ErrorCode::invalid_argument, at + "bandwidth " + std::to_string(terms.rate.bits_per_second) +
-                                                 " bit/s: nothing would ever arrive; give a rate above 0");
+    return fail(ErrorCode::invalid_argument, format_text("{}bandwidth {} bit/s: nothing would ever arrive; give a rate above 0",
+                                                         at, terms.rate.bits_per_second));
   }
   if (terms.rate.bits_per_second > limits::kBitPerSecond) {
-    return fail(ErrorCode::out_of_range, at + "bandwidth " + std::to_string(terms.rate.bits_per_second) + " bit/s: more than " +
-                                             std::to_string(limits::kBitPerSecond) + " (kBitPerSecond)");
+    return fail(ErrorCode::out_of_range, format_text("{}bandwidth {} bit/s: more than {} (kBitPerSecond)", at,
+                                                     terms.rate.bits_per_second, limits::kBitPerSecond));
   }
   if (!(terms.efficiency > 0 && terms.efficiency <= 1)) {
-    return fail(ErrorCode::out_of_range, at + "efficiency " + std::to_string(terms.efficiency) + ": outside 0 .. 1");
+    return fail(ErrorCode::out_of_range, format_text("{}efficiency {}: outside 0 .. 1", at, std::to_string(terms.efficiency)));
   }
   for (const Duration duration : {terms.link_latency, terms.step_latency, terms.forward}) {
     if (duration < Duration{} || duration.count() > limits::kDurationNs) {
-      return fail(ErrorCode::out_of_range, at + "a latency of " + std::to_string(duration.count()) + " ns: outside 0 .. " +
-                                               std::to_string(limits::kDurationNs) + " (kDurationNs)");
+      return fail(ErrorCode::out_of_range, format_text("{}a latency of {} ns: outside 0 .. {} (kDurationNs)", at,
+                                                       duration.count(), limits::kDurationNs));
     }
   }
   if (!(terms.packets.payload >= 0) || !(terms.packets.header >= 0)) {
@@ -52,7 +53,7 @@ Result<Network> begin_network(std::string_view name, const NetworkTerms& terms) 
     network.penalties.push_back({"forwarding at a node, ns", network.forward_ns, "given"});
   }
   if (terms.packets.payload > 0) {
-    network.penalties.push_back({"bytes of header in " + std::to_string(static_cast<std::int64_t>(terms.packets.payload)),
+    network.penalties.push_back({format_text("bytes of header in {}", static_cast<std::int64_t>(terms.packets.payload)),
                                  terms.packets.header, "given; transfers are whole packets"});
   }
   return network;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -116,30 +118,30 @@ std::vector<Flow> flows_of(const Collective& collective, std::uint32_t node_coun
 std::string fault_of(const Collective& collective, std::uint32_t node_count) {
   const std::string what{to_string(collective.kind)};
   if (collective.bytes.count < 0 || collective.bytes.count > kBytesMax) {
-    return what + " of " + std::to_string(collective.bytes.count) + " bytes: outside 0 .. " + std::to_string(kBytesMax);
+    return format_text("{} of {} bytes: outside 0 .. {}", what, collective.bytes.count, kBytesMax);
   }
   if (collective.count < 1 || collective.count > kCountMax) {
-    return what + " " + std::to_string(collective.count) + " times: outside 1 .. " + std::to_string(kCountMax);
+    return format_text("{} {} times: outside 1 .. {}", what, collective.count, kCountMax);
   }
   std::vector<std::uint32_t> sorted = collective.ranks;
   std::sort(sorted.begin(), sorted.end());
   if (!sorted.empty() && sorted.back() >= node_count) {
-    return what + ": rank " + std::to_string(sorted.back()) + " of " + std::to_string(node_count);
+    return format_text("{}: rank {} of {}", what, sorted.back(), node_count);
   }
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return what + ": a rank takes part twice";
   }
   const std::size_t size = sorted.empty() ? node_count : sorted.size();
   if (collective.kind == CollectiveKind::point_to_point && size != 2) {
-    return what + ": needs two ranks, has " + std::to_string(size);
+    return format_text("{}: needs two ranks, has {}", what, size);
   }
   if (!collective.splits.empty()) {
     if (collective.kind != CollectiveKind::all_to_all || collective.splits.size() != size * size) {
-      return what + ": " + std::to_string(collective.splits.size()) + " splits among " + std::to_string(size) + " ranks";
+      return format_text("{}: {} splits among {} ranks", what, collective.splits.size(), size);
     }
     if (std::any_of(collective.splits.begin(), collective.splits.end(),
                     [](Bytes split) { return split.count < 0 || split.count > kBytesMax; })) {
-      return what + ": a split outside 0 .. " + std::to_string(kBytesMax) + " bytes";
+      return format_text("{}: a split outside 0 .. {} bytes", what, kBytesMax);
     }
   }
   return {};

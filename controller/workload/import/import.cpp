@@ -3,6 +3,7 @@
 
 #include "controller/workload/import/trace_archive.hpp"
 #include "controller/workload/import/trace_pytorch.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -10,7 +11,7 @@ Result<TraceSummary> import_trace(const std::string& path, const ImportLimits& l
   std::vector<RankTrace> ranks;
   LOOM_TRY(for_each_member(path, limits.bytes, [&](const std::string& member, std::istream& stream) -> Result<void> {
     if (ranks.size() >= limits.ranks) {
-      return fail(ErrorCode::out_of_range, "more than " + std::to_string(limits.ranks) + " files, one a rank (kNodes)");
+      return fail(ErrorCode::out_of_range, format_text("more than {} files, one a rank (kNodes)", limits.ranks));
     }
     auto trace = read_pytorch_trace(stream, member, limits);
     if (!trace) {

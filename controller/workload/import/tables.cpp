@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "controller/workload/models/compute_time.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -70,10 +71,10 @@ void finish_ncf(TableModel& model, std::vector<std::int64_t> top) {
 std::vector<std::string> assumptions_of(const TableModel& model, std::string compute) {
   const bool dlrm = model.name == "dlrm";
   std::string shape =
-      (dlrm ? "dlrm-like: " : model.name + ": ") + std::to_string(model.tables) + " tables of dimension " +
-      std::to_string(model.dimension) + " spread evenly over the nodes, local batch " + std::to_string(model.batch) +
-      ", MLPs of " + std::to_string(model.bottom_parameters + model.top_parameters) + " parameters, fp32 " +
-      (dlrm ? "(defaults after MLPerf DLRM)" : "(defaults after TopoOpt's NCF, docs/systems/topoopt.md#models)");
+      format_text("{}{} tables of dimension {} spread evenly over the nodes, local batch {}, MLPs of {} parameters, fp32 {}",
+                  dlrm ? "dlrm-like: " : model.name + ": ", model.tables, model.dimension, model.batch,
+                  model.bottom_parameters + model.top_parameters,
+                  dlrm ? "(defaults after MLPerf DLRM)" : "(defaults after TopoOpt's NCF, docs/systems/topoopt.md#models)");
   return {std::move(compute), std::move(shape),
           model.overlapped ? "overlap = bucketed: the forward all-to-all hides behind the bottom MLP, gradients behind backward"
                            : "overlap = none: compute stops while bytes move"};
@@ -91,7 +92,7 @@ std::span<const std::string_view> table_model_keys() { return kKeys; }
 Result<TableModel> table_model_of(std::string_view name, const Settings& settings) {
   LOOM_TRY(check_keys(settings, name, kKeys));
   if (settings.contains("batch") && settings.contains("l")) {
-    return fail(ErrorCode::invalid_argument, std::string{name} + ": batch and l both name the local batch; give one of them");
+    return fail(ErrorCode::invalid_argument, format_text("{}: batch and l both name the local batch; give one of them", name));
   }
   const Defaults absent = defaults_of(name);
   const auto batch = whole_number(settings, settings.contains("l") ? "l" : "batch", absent.batch, 1, 1'048'576);
@@ -124,7 +125,7 @@ Result<TableModel> table_model_of(std::string_view name, const Settings& setting
   }
   if (settings.contains("flops")) {
     model.flops_per_second = *rate * 1e12;
-    model.source = "given: flops = " + printed("%g", *rate) + " TFLOP/s";
+    model.source = format_text("given: flops = {} TFLOP/s", printed("%g", *rate));
   }
   return model;
 }

@@ -7,6 +7,7 @@
 
 #include "controller/workload/import/flows.hpp"
 #include "controller/workload/import/topoopt_graph.hpp"
+#include "core/text/format_text.hpp"
 #include "topoopt_graph_generated.h"
 
 namespace loom {
@@ -41,8 +42,7 @@ class Writer {
       first_.push_back(parts_.size());
       LOOM_TRY(graph_.tasks[i].kind == TaskKind::compute ? add_compute(i) : add_collective(i));
       if (parts_.size() > limits_.tasks) {
-        return fail(ErrorCode::out_of_range,
-                    graph_.workload + ": more than " + std::to_string(limits_.tasks) + " TopoOpt tasks");
+        return fail(ErrorCode::out_of_range, format_text("{}: more than {} TopoOpt tasks", graph_.workload, limits_.tasks));
       }
     }
     first_.push_back(parts_.size());
@@ -59,8 +59,8 @@ class Writer {
  private:
   std::string_view name_of(std::uint32_t task) const { return graph_.names[graph_.tasks[task].name]; }
   std::unexpected<Error> refuse(std::uint32_t task, const std::string& why) const {
-    return fail(ErrorCode::unsupported, graph_.workload + ": task " + std::to_string(task) + " '" + std::string(name_of(task)) +
-                                            "' cannot be written for TopoOpt: " + why);
+    return fail(ErrorCode::unsupported,
+                format_text("{}: task {} '{}' cannot be written for TopoOpt: {}", graph_.workload, task, name_of(task), why));
   }
 
   /// The all-reduce whose in-server part this is, if it is one and the all-reduce goes over the network.
@@ -131,7 +131,7 @@ class Writer {
           break;
         }
         default:
-          return refuse(i, "the format has no " + std::string(to_string(task.collective)));
+          return refuse(i, format_text("the format has no {}", to_string(task.collective)));
       }
     }
     return {};
@@ -154,7 +154,7 @@ class Writer {
           parts_[i].next.push_back(j);
           if (++edges_ > 16 * limits_.tasks) {
             return fail(ErrorCode::out_of_range,
-                        graph_.workload + ": more than " + std::to_string(16 * limits_.tasks) + " edges between TopoOpt tasks");
+                        format_text("{}: more than {} edges between TopoOpt tasks", graph_.workload, 16 * limits_.tasks));
           }
         }
       }

@@ -10,6 +10,8 @@
 #include <optional>
 #include <streambuf>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -58,7 +60,7 @@ class MemberBuffer : public std::streambuf {
 };
 
 std::string place(const std::string& path, const std::string& member) {
-  return member.empty() ? path : path + " (" + member + ")";
+  return member.empty() ? path : format_text("{} ({})", path, member);
 }
 
 /// raw: the file is no archive; libarchive then calls its one member "data".
@@ -84,7 +86,7 @@ Result<Archive> open_archive(const std::string& path) {
   archive_read_support_format_raw(opened.get());
   archive_read_support_format_empty(opened.get());
   if (archive_read_open_filename(opened.get(), path.c_str(), kBlockBytes) != ARCHIVE_OK) {
-    return fail(ErrorCode::malformed, path + ": " + reason(opened.get()));
+    return fail(ErrorCode::malformed, format_text("{}: {}", path, reason(opened.get())));
   }
   return opened;
 }
@@ -105,7 +107,7 @@ Result<void> for_each_member(const std::string& path, std::size_t bytes_max,
       return {};
     }
     if (status < ARCHIVE_WARN) {
-      return fail(ErrorCode::malformed, path + ": " + reason(opened->get()));
+      return fail(ErrorCode::malformed, format_text("{}: {}", path, reason(opened->get())));
     }
     const std::string member = member_name(opened->get(), entry);
     if (!member.empty() && (archive_entry_filetype(entry) != AE_IFREG || is_shadow(member))) {
@@ -117,11 +119,11 @@ Result<void> for_each_member(const std::string& path, std::size_t bytes_max,
     if (buffer->error()) {
       const bool large = buffer->error()->code == ErrorCode::out_of_range;
       return fail(buffer->error()->code,
-                  place(path, member) + ": " + buffer->error()->message +
-                      (large ? ", the limit is " + std::to_string(bytes_max) + " bytes (kTraceFileBytes)" : std::string{}));
+                  format_text("{}: {}{}", place(path, member), buffer->error()->message,
+                              large ? format_text(", the limit is {} bytes (kTraceFileBytes)", bytes_max) : std::string{}));
     }
     if (!outcome) {
-      return fail(outcome.error().code, place(path, member) + ": " + outcome.error().message);
+      return fail(outcome.error().code, format_text("{}: {}", place(path, member), outcome.error().message));
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -52,7 +54,7 @@ class NodeBuilder : public Json::json_sax_t {
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return refuse(ErrorCode::malformed, "not JSON, or cut short, at byte " + std::to_string(position));
+    return refuse(ErrorCode::malformed, format_text("not JSON, or cut short, at byte {}", position));
   }
 
   const std::optional<Error>& error() const { return error_; }
@@ -80,7 +82,7 @@ class NodeBuilder : public Json::json_sax_t {
 
   bool count() {
     return ++values_ <= kValuesPerNodeMax ||
-           refuse(ErrorCode::out_of_range, "a node of more than " + std::to_string(kValuesPerNodeMax) + " values");
+           refuse(ErrorCode::out_of_range, format_text("a node of more than {} values", kValuesPerNodeMax));
   }
 
   bool value(Json given) {
@@ -93,7 +95,7 @@ class NodeBuilder : public Json::json_sax_t {
 
   bool open(Json empty) {
     if (++depth_ > kDepthMax) {
-      return refuse(ErrorCode::malformed, "nested deeper than " + std::to_string(kDepthMax) + " levels");
+      return refuse(ErrorCode::malformed, format_text("nested deeper than {} levels", kDepthMax));
     }
     if (skipping_) {
       return true;
@@ -160,7 +162,7 @@ Result<NodeStreamSummary> stream_nodes(std::istream& stream, const std::function
   try {
     whole = Json::sax_parse(stream, &builder);
   } catch (const std::exception& fault) {  // the library's: bad_alloc, or what it did not say through parse_error
-    return fail(ErrorCode::malformed, std::string{"unreadable: "} + fault.what());
+    return fail(ErrorCode::malformed, format_text("unreadable: {}", fault.what()));
   }
   if (builder.error()) {
     return std::unexpected(*builder.error());

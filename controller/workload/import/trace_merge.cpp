@@ -7,6 +7,7 @@
 
 #include "controller/workload/import/flows.hpp"
 #include "controller/workload/import/trace_pytorch.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -48,8 +49,8 @@ class Merger {
     collect_slots();
     for (const Slot& slot : slots_) {
       if (job_collectives_.size() >= limits_.collectives) {
-        return fail(ErrorCode::out_of_range, path_ + ": more than " + std::to_string(limits_.collectives) +
-                                                 " collectives in all ranks (kCollectivesPerJob)");
+        return fail(ErrorCode::out_of_range,
+                    format_text("{}: more than {} collectives in all ranks (kCollectivesPerJob)", path_, limits_.collectives));
       }
       take(slot);
     }
@@ -77,11 +78,10 @@ class Merger {
       }
       trace.rank = trace.rank ? trace.rank : named.value_or(static_cast<std::uint32_t>(taken.size()));
       if (!taken.insert(*trace.rank).second) {
-        return fail(ErrorCode::malformed,
-                    path_ + " (" + trace.member + "): a second file of rank " + std::to_string(*trace.rank));
+        return fail(ErrorCode::malformed, format_text("{} ({}): a second file of rank {}", path_, trace.member, *trace.rank));
       }
       for (const std::string& sentence : trace.warnings) {
-        warn("rank " + std::to_string(*trace.rank) + ": " + sentence);
+        warn(format_text("rank {}: {}", *trace.rank, sentence));
       }
     }
     std::sort(ranks_.begin(), ranks_.end(), [](const RankTrace& a, const RankTrace& b) { return *a.rank < *b.rank; });
@@ -116,8 +116,7 @@ class Merger {
     summary_.ranks = world;
     summary_.ranks_present = static_cast<std::uint32_t>(ranks_.size());
     if (world > ranks_.size()) {
-      warn(std::to_string(ranks_.size()) + " of " + std::to_string(world) +
-           " ranks are in the file; the others are taken to do the same");
+      warn(format_text("{} of {} ranks are in the file; the others are taken to do the same", ranks_.size(), world));
     }
   }
 
@@ -144,7 +143,7 @@ class Merger {
       several_addresses_ = true;
       warn("several process groups, named by address only: matched by order of appearance, each taken to be all ranks");
     }
-    return index == 0 ? std::string{} : "group " + std::to_string(index);
+    return index == 0 ? std::string{} : format_text("group {}", index);
   }
 
   void collect_slots() {
@@ -155,8 +154,8 @@ class Merger {
       for (const RankCollective& collective : trace.collectives) {
         const std::string group = shared_name(collective, addresses);
         const bool pair = collective.kind == CollectiveKind::point_to_point;
-        const std::string lane = pair ? group + "/from " + std::to_string(*trace.rank) : group;
-        const std::string key = lane + "/" + std::to_string(next[lane]++);
+        const std::string lane = pair ? format_text("{}/from {}", group, *trace.rank) : group;
+        const std::string key = format_text("{}/{}", lane, next[lane]++);
         const auto [found, fresh] = slot_of.emplace(key, slots_.size());
         if (fresh) {
           slots_.push_back({group, {}});
@@ -173,8 +172,8 @@ class Merger {
   }
 
   static std::string described(const Slot& slot, const Occurrence& first) {
-    return first.collective->name + " (node " + std::to_string(first.collective->node) + " of rank " +
-           std::to_string(first.rank) + (slot.group.empty() ? "" : ", group " + slot.group) + ")";
+    return format_text("{} (node {} of rank {}{})", first.collective->name, first.collective->node, first.rank,
+                       slot.group.empty() ? "" : ", group " + slot.group);
   }
 
   void cross_check(const Slot& slot, const std::vector<std::uint32_t>& group) {
@@ -189,14 +188,14 @@ class Merger {
       }
     }
     if (!missing.empty()) {
-      warn(described(slot, first) + ": not in rank " + std::to_string(missing.front()) +
-           (missing.size() > 1 ? " and " + std::to_string(missing.size() - 1) + " more" : ""));
+      warn(format_text("{}: not in rank {}{}", described(slot, first), missing.front(),
+                       missing.size() > 1 ? format_text(" and {} more", missing.size() - 1) : ""));
     }
     for (const Occurrence& other : slot.seen) {
       if (other.collective->name != first.collective->name) {
-        warn(described(slot, first) + ": rank " + std::to_string(other.rank) + " has " + other.collective->name + " instead");
+        warn(format_text("{}: rank {} has {} instead", described(slot, first), other.rank, other.collective->name));
       } else if (first.collective->kind != CollectiveKind::all_to_all && other.collective->bytes != first.collective->bytes) {
-        warn(described(slot, first) + ": rank " + std::to_string(other.rank) + " has another size");
+        warn(format_text("{}: rank {} has another size", described(slot, first), other.rank));
       }
     }
   }
@@ -232,8 +231,8 @@ class Merger {
       }
     }
     if (contradictions > 0) {
-      warn(described(slot, slot.seen.front()) + ": sent and received splits differ for " + std::to_string(contradictions) +
-           " pairs; what is sent counts");
+      warn(format_text("{}: sent and received splits differ for {} pairs; what is sent counts",
+                       described(slot, slot.seen.front()), contradictions));
     }
     return splits;
   }
@@ -259,7 +258,7 @@ class Merger {
   void refuse_size(const Slot& slot, const char* why) {
     ++summary_.unsized;
     if (summary_.unsized_names.size() < kWarningsMax) {
-      summary_.unsized_names.push_back(described(slot, slot.seen.front()) + ": " + why);
+      summary_.unsized_names.push_back(format_text("{}: {}", described(slot, slot.seen.front()), why));
     }
   }
 
@@ -328,7 +327,7 @@ class Merger {
       repeats = job_collectives_[i] == job_collectives_[i - period];
     }
     if (!repeats) {
-      warn(std::to_string(iterations) + " profiler steps whose collectives differ: all of them are taken as one iteration");
+      warn(format_text("{} profiler steps whose collectives differ: all of them are taken as one iteration", iterations));
       summary_.iterations = 1;
       return;
     }
@@ -345,14 +344,14 @@ class Merger {
     job.collectives = std::move(job_collectives_);
     job.compute = summary_.compute;
     warn("the trace carries no durations: compute time is 0 (set compute_ms)");
-    job.assumptions = {"a trace (" + summary_.format + "), " + std::to_string(summary_.ranks) + " ranks, one node each",
+    job.assumptions = {format_text("a trace ({}), {} ranks, one node each", summary_.format, summary_.ranks),
                        "compute_ms = 0 (the trace carries no durations; set compute_ms)",
                        "collectives one after the other in issue order, after all compute"};
     if (summary_.unsized > 0) {
-      job.assumptions.push_back(std::to_string(summary_.unsized) + " collectives of unknown size are left out");
+      job.assumptions.push_back(format_text("{} collectives of unknown size are left out", summary_.unsized));
     }
     if (warned_ > summary_.warnings.size()) {
-      summary_.warnings.push_back("and " + std::to_string(warned_ - summary_.warnings.size()) + " warnings more");
+      summary_.warnings.push_back(format_text("and {} warnings more", warned_ - summary_.warnings.size()));
     }
   }
 

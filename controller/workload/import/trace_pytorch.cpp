@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "controller/workload/import/trace_json.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -220,7 +221,7 @@ std::string group_name(const Json& node, const Json& before_rank) {
     return text(at(before_rank, 0));
   }
   const auto number = integer(before_rank);
-  return number && *number != 0 ? "#" + std::to_string(*number) : std::string{};
+  return number && *number != 0 ? format_text("#{}", *number) : std::string{};
 }
 
 bool is_rooted(CollectiveKind kind) { return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce; }
@@ -277,7 +278,7 @@ class RankReader {
     }
     if (trace_.collectives.size() >= limits_.collectives) {
       return fail(ErrorCode::out_of_range,
-                  "more than " + std::to_string(limits_.collectives) + " collectives in one rank (kCollectivesPerJob)");
+                  format_text("more than {} collectives in one rank (kCollectivesPerJob)", limits_.collectives));
     }
     found.group = group_name(node, position >= 2 ? at(inputs, position - 2) : Json{});
     found.root_or_peer = rank;

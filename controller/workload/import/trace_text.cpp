@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 std::string byte_text(double bytes) {
@@ -46,9 +48,9 @@ nlohmann::ordered_json import_json(const TraceSummary& summary) {
 }
 
 std::string import_table(const TraceSummary& summary) {
-  std::string text = summary.format + ": " + std::to_string(summary.ranks) + " ranks (" +
-                     std::to_string(summary.ranks_present) + " in the file), " + std::to_string(summary.nodes) + " nodes, " +
-                     std::to_string(summary.iterations) + (summary.iterations == 1 ? " iteration\n" : " iterations\n");
+  std::string text =
+      format_text("{}: {} ranks ({} in the file), {} nodes, {}{}", summary.format, summary.ranks, summary.ranks_present,
+                  summary.nodes, summary.iterations, summary.iterations == 1 ? " iteration\n" : " iterations\n");
   std::array<char, 256> line{};
   std::snprintf(line.data(), line.size(), "%-16s %-16s %-12s %6s %6s %10s\n", "collective", "in the trace", "group", "ranks",
                 "count", "each");
@@ -60,12 +62,12 @@ std::string import_table(const TraceSummary& summary) {
                   byte_text(static_cast<double>(row.bytes.count)).c_str());
     text += line.data();
   }
-  text += "unsized: " + std::to_string(summary.unsized) + "\n";
+  text += format_text("unsized: {}\n", summary.unsized);
   for (const std::string& name : summary.unsized_names) {
-    text += "  " + name + "\n";
+    text += format_text("  {}\n", name);
   }
   for (const std::string& warning : summary.warnings) {
-    text += "warning: " + warning + "\n";
+    text += format_text("warning: {}\n", warning);
   }
   return text;
 }

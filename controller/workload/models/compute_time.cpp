@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -24,13 +26,14 @@ Result<ComputeTime> compute_time(const Settings& settings, double inferred_ms, c
     return std::unexpected(milliseconds.error());
   }
   if (*milliseconds > kMillisecondsMax) {
-    return fail(ErrorCode::out_of_range, "an iteration computes for " + printed("%.0f", *milliseconds) + " ms; at most " +
-                                             printed("%.0f", kMillisecondsMax) +
-                                             ": more nodes, a smaller batch, or compute_ms");
+    return fail(ErrorCode::out_of_range,
+                format_text("an iteration computes for {} ms; at most {}: more nodes, a smaller batch, or compute_ms",
+                            printed("%.0f", *milliseconds), printed("%.0f", kMillisecondsMax)));
   }
   const bool given = settings.contains("compute_ms");
-  return ComputeTime{Duration{std::llround(*milliseconds * 1e6)},
-                     "compute_ms = " + printed("%.3f", *milliseconds) + (given ? " (given)" : " (" + source + ")")};
+  return ComputeTime{
+      Duration{std::llround(*milliseconds * 1e6)},
+      format_text("compute_ms = {}{}", printed("%.3f", *milliseconds), given ? " (given)" : format_text(" ({})", source))};
 }
 
 }  // namespace loom

@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -29,7 +31,7 @@ std::vector<Layer> vgg(std::span<const int, 5> convolutions, const Pictures& pic
     for (int i = 1; i <= convolutions[stage]; ++i) {
       side += 2 * ((i <= 2 ? pictures.pad : 1) - 1);
       const Convolution convolution{in, kChannels[stage], 3, side};
-      layers.push_back({"conv" + std::to_string(stage + 1) + "_" + std::to_string(i), convolution.weights() + convolution.out,
+      layers.push_back({format_text("conv{}_{}", stage + 1, i), convolution.weights() + convolution.out,
                         convolution.multiply_accumulates(), convolution.out * side * side});
       in = kChannels[stage];
     }
@@ -87,7 +89,7 @@ std::vector<Layer> resnet50_layers(const Pictures& pictures) {
   for (std::size_t stage = 0; stage < kBlocks.size(); ++stage) {
     const std::int64_t side_out = stage == 0 ? side : halved(side);
     for (int block = 0; block < kBlocks[stage]; ++block) {
-      const std::string name = "layer" + std::to_string(stage + 1) + "." + std::to_string(block);
+      const std::string name = format_text("layer{}.{}", stage + 1, block);
       layers.push_back(bottleneck(name, in, width, block == 0 ? side : side_out, side_out));
       in = 4 * width;
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 double milliseconds_at(const Pace& pace, std::int64_t multiply_accumulates, std::int64_t batch) {
@@ -54,7 +56,7 @@ Result<Model> model_of(std::string_view name, const Settings& settings) {
     names.push_back(entry.name);
   }
   return fail(ErrorCode::not_found,
-              "no model '" + std::string{name.substr(0, 256)} + "'; did you mean '" + std::string{nearest(name, names)} + "'?");
+              format_text("no model '{}'; did you mean '{}'?", name.substr(0, 256), nearest(name, names)));
 }
 
 }  // namespace loom

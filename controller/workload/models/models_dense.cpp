@@ -3,6 +3,7 @@
 #include <array>
 
 #include "controller/workload/models/model.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -33,13 +34,12 @@ Result<Model> candle(std::string_view name, const Settings& settings) {
   model.name = name;
   for (std::size_t tower = 0; tower < kInputs.size(); ++tower) {
     for (std::int64_t i = 0; i < *features; ++i) {
-      model.blocks.push_back(
-          dense("feature" + std::to_string(tower) + "." + std::to_string(i), i == 0 ? kInputs[tower] : *width, *width));
+      model.blocks.push_back(dense(format_text("feature{}.{}", tower, i), i == 0 ? kInputs[tower] : *width, *width));
     }
   }
   for (std::int64_t i = 0; i < *layers; ++i) {
     model.blocks.push_back(
-        dense("dense" + std::to_string(i), i == 0 ? static_cast<std::int64_t>(kInputs.size()) * *width : *width, *width));
+        dense(format_text("dense{}", i), i == 0 ? static_cast<std::int64_t>(kInputs.size()) * *width : *width, *width));
   }
   model.blocks.push_back(dense("response", *width, 1));
   model.batch = 256;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "controller/workload/models/model.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -181,7 +182,7 @@ Result<Model> transformer(std::string_view name, const Settings& settings) {
         layer(shape, (shape.style == Style::seq2seq ? "encoder" : "layer") + std::to_string(i), false, routed));
   }
   for (std::int64_t i = 0; shape.style == Style::seq2seq && i < shape.layers; ++i) {
-    model.blocks.push_back(layer(shape, "decoder" + std::to_string(i), true, false));
+    model.blocks.push_back(layer(shape, format_text("decoder{}", i), true, false));
   }
   model.blocks.push_back(head(shape));
   model.tied_parameters = shape.style == Style::llama ? 0 : shape.vocabulary * shape.hidden;
@@ -189,10 +190,10 @@ Result<Model> transformer(std::string_view name, const Settings& settings) {
   model.batch = shape.batch;
   model.pace = shape.bytes == 2 ? pace_of_flops(kHalfFlops, std::string{kHalfSource})
                                 : pace_of_flops(kSingleFlops, std::string{kSingleSource});
-  model.assumptions.push_back("sequences of " + std::to_string(shape.sequence) + " tokens, all of full length");
+  model.assumptions.push_back(format_text("sequences of {} tokens, all of full length", shape.sequence));
   if (shape.experts > 0) {
-    model.assumptions.push_back("experts: " + std::to_string(shape.routed) + " of " + std::to_string(shape.experts) +
-                                " see a token, every expert as many tokens as any other");
+    model.assumptions.push_back(
+        format_text("experts: {} of {} see a token, every expert as many tokens as any other", shape.routed, shape.experts));
   }
   return model;
 }

@@ -4,6 +4,7 @@
 
 #include "controller/workload/models/layers.hpp"
 #include "controller/workload/models/model.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -48,9 +49,8 @@ Result<Model> vision(std::string_view name, const Settings& settings, std::vecto
                   "measured: TopoOpt's VGG16, 64 images on an A100 in 100.48 ms, docs/workloads.md#anchors"};
   }
   if (*pad != 1) {
-    model.assumptions.push_back(
-        "pad = " + std::to_string(*pad) +
-        " in the first two convolutions of a stage: the reading that gives TopoOpt's 61 952 inputs of fc6");
+    model.assumptions.push_back(format_text(
+        "pad = {} in the first two convolutions of a stage: the reading that gives TopoOpt's 61 952 inputs of fc6", *pad));
   }
   return model;
 }

@@ -4,13 +4,13 @@
 #include <numeric>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
 std::unexpected<Error> refuse(const OpGraph& graph, std::size_t at, ErrorCode code, const std::string& what) {
-  return fail(code, "operator graph '" + graph.name + "', operator " + std::to_string(at) + " '" + graph.operators[at].name +
-                        "': " + what);
+  return fail(code, format_text("operator graph '{}', operator {} '{}': {}", graph.name, at, graph.operators[at].name, what));
 }
 
 /// Whether the product of the shape, 4 bytes an element, times `factor` stays below the limit.
@@ -35,22 +35,21 @@ Bytes output_bytes(const Operator& of) {
 Bytes parameter_bytes(const Operator& of) { return std::accumulate(of.parameters.begin(), of.parameters.end(), Bytes{}); }
 
 Result<void> check(const OpGraph& graph) {
-  const std::string named = "operator graph '" + graph.name + "'";
+  const std::string named = format_text("operator graph '{}'", graph.name);
   if (graph.operators.empty() || graph.samples == 0 || graph.nodes == 0) {
-    return fail(ErrorCode::invalid_argument, named + " has " + std::to_string(graph.operators.size()) + " operators, " +
-                                                 std::to_string(graph.samples) + " samples and " + std::to_string(graph.nodes) +
-                                                 " nodes; at least one of each is needed");
+    return fail(ErrorCode::invalid_argument,
+                format_text("{} has {} operators, {} samples and {} nodes; at least one of each is needed", named,
+                            graph.operators.size(), graph.samples, graph.nodes));
   }
   if (graph.nodes > limits::kNodes) {
-    return fail(ErrorCode::out_of_range, named + ": " + std::to_string(graph.nodes) + " nodes; the limit is " +
-                                             std::to_string(limits::kNodes) + " (kNodes)");
+    return fail(ErrorCode::out_of_range,
+                format_text("{}: {} nodes; the limit is {} (kNodes)", named, graph.nodes, limits::kNodes));
   }
   for (std::size_t at = 0; at < graph.operators.size(); ++at) {
     const Operator& of = graph.operators[at];
     for (const std::uint32_t input : of.inputs) {
       if (input >= at) {
-        return refuse(graph, at, ErrorCode::invalid_argument,
-                      "its input " + std::to_string(input) + " does not come before it");
+        return refuse(graph, at, ErrorCode::invalid_argument, format_text("its input {} does not come before it", input));
       }
     }
     for (const std::uint32_t extent : of.shape) {
@@ -63,13 +62,13 @@ Result<void> check(const OpGraph& graph) {
     }
     if (!is_movable(of, std::int64_t{graph.samples} * of.copies)) {
       return refuse(graph, at, ErrorCode::out_of_range,
-                    "an output of more than " + std::to_string(limits::kCollectiveBytes) + " bytes (kCollectiveBytes)");
+                    format_text("an output of more than {} bytes (kCollectiveBytes)", limits::kCollectiveBytes));
     }
     for (const Bytes bytes : of.parameters) {
       if (bytes.count <= 0 || bytes.count > limits::kCollectiveBytes) {
         return refuse(graph, at, ErrorCode::out_of_range,
-                      "parameters of " + std::to_string(bytes.count) + " bytes; 1 to " +
-                          std::to_string(limits::kCollectiveBytes) + " (kCollectiveBytes) are lawful");
+                      format_text("parameters of {} bytes; 1 to {} (kCollectiveBytes) are lawful", bytes.count,
+                                  limits::kCollectiveBytes));
       }
     }
   }

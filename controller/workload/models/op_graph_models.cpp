@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/workload/models/op_graph.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -27,7 +28,7 @@ class Model {
   /// `shape`: of the output; its last extent is what the layer is as wide as.
   std::uint32_t dense(Inputs inputs, std::uint32_t from, std::vector<std::uint32_t> shape) {
     const std::uint32_t to = shape.back();
-    return add({"Dense_" + std::to_string(from) + "_" + std::to_string(to),
+    return add({format_text("Dense_{}_{}", from, to),
                 std::move(shape),
                 std::move(inputs),
                 {{std::int64_t{4} * from * to}, {std::int64_t{4} * to}}});
@@ -75,7 +76,7 @@ OpGraph dlrm(std::string name, std::uint32_t nodes, const DlrmShape& shape) {
     joined[0] = model.dense({joined[0]}, shape.bottom, {shape.bottom});
   }
   for (std::uint32_t i = 0; i < shape.tables; ++i) {
-    Operator table{"Embed_10000000x" + std::to_string(shape.dimension),
+    Operator table{format_text("Embed_10000000x{}", shape.dimension),
                    {shape.dimension},
                    {},
                    {{std::int64_t{4} * 10'000'000 * shape.dimension}}};
@@ -101,7 +102,7 @@ OpGraph bert(std::string name, std::uint32_t nodes, std::uint32_t layers, std::u
     Inputs inputs = query;
     inputs.insert(inputs.end(), keys.begin(), keys.end());  // keys and values are one tensor each
     inputs.insert(inputs.end(), keys.begin(), keys.end());
-    const std::uint32_t attended = model.add({"MultiHeadAttention_" + std::to_string(hidden) + std::to_string(heads),
+    const std::uint32_t attended = model.add({format_text("MultiHeadAttention_{}{}", hidden, heads),
                                               {sequence, hidden},
                                               inputs,
                                               {{std::int64_t{16} * hidden * hidden}}});
@@ -134,7 +135,7 @@ OpGraph vgg16(std::string name, std::uint32_t nodes) {
   for (const auto& [width, convolutions] : kBlocks) {
     for (std::uint32_t i = 0; i < convolutions; ++i) {
       pixels += 2;
-      below = {model.add({"Conv2D_3_3_" + std::to_string(width),
+      below = {model.add({format_text("Conv2D_3_3_{}", width),
                           {width, pixels, pixels},
                           below,
                           {{std::int64_t{36} * channels * width}, {std::int64_t{4} * width}}})};
@@ -176,7 +177,7 @@ Result<OpGraph> topoopt_model(std::string_view name) {
   for (const std::string_view each : topoopt_model_names()) {
     known += (known.empty() ? "" : ", ") + std::string(each);
   }
-  return fail(ErrorCode::not_found, "no TopoOpt model '" + text + "'; there are " + known);
+  return fail(ErrorCode::not_found, format_text("no TopoOpt model '{}'; there are {}", text, known));
 }
 
 }  // namespace loom

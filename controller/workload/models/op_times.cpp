@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -19,13 +20,13 @@ using nlohmann::json;
 constexpr double kDayMs = 86'400'000;
 
 std::unexpected<Error> refuse(std::string_view source, ErrorCode code, const std::string& what) {
-  return fail(code, std::string(source) + ": " + what);
+  return fail(code, format_text("{}: {}", source, what));
 }
 
 Result<double> number(const json& in, const char* field, std::string_view source, const std::string& where) {
   const auto found = in.find(field);
   if (found == in.end() || !found->is_number()) {
-    return refuse(source, ErrorCode::malformed, where + " has no number '" + field + "'");
+    return refuse(source, ErrorCode::malformed, format_text("{} has no number '{}'", where, field));
   }
   return found->get<double>();
 }
@@ -37,8 +38,8 @@ Result<std::uint32_t> count(const json& in, const char* field, std::string_view 
   }
   if (!(*value >= 1) || *value > most || *value != std::floor(*value)) {
     return refuse(source, ErrorCode::out_of_range,
-                  "'" + std::string(field) + "' is " + in[field].dump() + "; whole numbers from 1 to " +
-                      std::to_string(static_cast<std::uint64_t>(most)) + " are lawful");
+                  format_text("'{}' is {}; whole numbers from 1 to {} are lawful", field, in[field].dump(),
+                              static_cast<std::uint64_t>(most)));
   }
   return static_cast<std::uint32_t>(*value);
 }
@@ -77,13 +78,13 @@ Result<Duration> time(const json& in, const char* field, std::string_view source
   }
   if (!(*ms >= 0) || *ms > kDayMs) {
     return refuse(source, ErrorCode::out_of_range,
-                  where + ": '" + field + "' is " + in[field].dump() + " ms; 0 to a day is lawful");
+                  format_text("{}: '{}' is {} ms; 0 to a day is lawful", where, field, in[field].dump()));
   }
   return Duration{std::llround(*ms * 1e6)};
 }
 
 Result<Measure> measure(const json& in, std::size_t at, std::string_view source) {
-  std::string where = "measurement " + std::to_string(at);
+  std::string where = format_text("measurement {}", at);
   const auto text = [&](const char* field) {
     const auto found = in.is_object() ? in.find(field) : in.end();
     return found != in.end() && found->is_string() ? found->get<std::string>() : std::string{};
@@ -93,11 +94,12 @@ Result<Measure> measure(const json& in, std::size_t at, std::string_view source)
   if (result.name.empty()) {
     return refuse(source, ErrorCode::malformed, where + " has no 'name'");
   }
-  where += " '" + result.name + "'";
+  where += format_text(" '{}'", result.name);
   auto degrees = degrees_of(text("pc_str"));
   if (!degrees) {
-    return refuse(source, ErrorCode::malformed,
-                  where + ": 'pc_str' is \"" + text("pc_str") + "\", not dimensions and as many degrees like \"2-1-4\"");
+    return refuse(
+        source, ErrorCode::malformed,
+        format_text("{}: 'pc_str' is \"{}\", not dimensions and as many degrees like \"2-1-4\"", where, text("pc_str")));
   }
   result.degrees = std::move(*degrees);
   auto forward = time(in, "fw_time", source, where);
@@ -114,7 +116,7 @@ Result<Measure> measure(const json& in, std::size_t at, std::string_view source)
   }
   if (!(*memory >= 0) || *memory > 1e18) {
     return refuse(source, ErrorCode::out_of_range,
-                  where + ": 'mem_req' is " + in["mem_req"].dump() + " bytes; 0 to 1e18 is lawful");
+                  format_text("{}: 'mem_req' is {} bytes; 0 to 1e18 is lawful", where, in["mem_req"].dump()));
   }
   result.forward = *forward;
   result.backward = *backward;
@@ -128,7 +130,7 @@ Result<void> check_unique(const Measures& measures) {
     const auto [at, is_new] = known.emplace(std::pair{std::string_view{each.name}, each.degrees}, &each);
     if (!is_new && (at->second->forward != each.forward || at->second->backward != each.backward)) {
       return refuse(measures.source, ErrorCode::conflict,
-                    "'" + each.name + "' is measured twice for one division, differently");
+                    format_text("'{}' is measured twice for one division, differently", each.name));
     }
   }
   return {};
@@ -178,7 +180,7 @@ Result<Measures> load_measures(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > limits::kConfigFileBytes) {
     return fail(ErrorCode::out_of_range,
-                path + ": more than " + std::to_string(limits::kConfigFileBytes) + " bytes (kConfigFileBytes)");
+                format_text("{}: more than {} bytes (kConfigFileBytes)", path, limits::kConfigFileBytes));
   }
   return read_measures(text, path);
 }
@@ -193,9 +195,9 @@ const OpTime& OpTimes::of(std::uint32_t op, std::uint32_t parts) const {
 Result<OpTimes> times_of(const OpGraph& graph, const Measures& measures) {
   LOOM_TRY(check(graph));
   if (measures.samples != graph.samples) {
-    return refuse(measures.source, ErrorCode::invalid_argument,
-                  "measured with " + std::to_string(measures.samples) + " samples an iteration; '" + graph.name + "' has " +
-                      std::to_string(graph.samples));
+    return refuse(
+        measures.source, ErrorCode::invalid_argument,
+        format_text("measured with {} samples an iteration; '{}' has {}", measures.samples, graph.name, graph.samples));
   }
   OpTimes result;
   for (std::uint32_t parts = 1; parts <= graph.nodes; ++parts) {
@@ -218,7 +220,7 @@ Result<OpTimes> times_of(const OpGraph& graph, const Measures& measures) {
     }
     if (lawful.empty()) {
       return refuse(measures.source, ErrorCode::not_found,
-                    "nothing measured for '" + of.name + "' with " + std::to_string(of.shape.size() + 1) + " dimensions");
+                    format_text("nothing measured for '{}' with {} dimensions", of.name, of.shape.size() + 1));
     }
   }
   return result;

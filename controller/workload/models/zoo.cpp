@@ -11,6 +11,7 @@
 #include "controller/workload/models/compute_time.hpp"
 #include "controller/workload/parallel.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -102,16 +103,15 @@ Result<void> read_degrees(Parallelism& into, const Settings& settings) {
   const std::uint64_t replica = std::uint64_t{into.tensor} * into.pipeline;
   if (replica > into.nodes || into.nodes % replica != 0) {
     return fail(ErrorCode::invalid_argument,
-                std::to_string(into.nodes) + " nodes do not fall into replicas of tp x pp = " + std::to_string(into.tensor) +
-                    " x " + std::to_string(into.pipeline) +
-                    "; nearest: " + std::to_string(std::max<std::uint64_t>(1, into.nodes / replica) * replica) + " nodes");
+                format_text("{} nodes do not fall into replicas of tp x pp = {} x {}; nearest: {} nodes", into.nodes,
+                            into.tensor, into.pipeline, std::max<std::uint64_t>(1, into.nodes / replica) * replica));
   }
   std::uint32_t data = into.data();
   LOOM_TRY(read("dp", data, 1, limits::kNodes));
   if (data != into.data()) {
-    return fail(ErrorCode::invalid_argument, "dp = " + std::to_string(data) + ", but " + std::to_string(into.nodes) +
-                                                 " nodes in replicas of " + std::to_string(replica) + " are " +
-                                                 std::to_string(into.data()) + "; dp follows from the others");
+    return fail(ErrorCode::invalid_argument,
+                format_text("dp = {}, but {} nodes in replicas of {} are {}; dp follows from the others", data, into.nodes,
+                            replica, into.data()));
   }
   return {};
 }
@@ -150,7 +150,7 @@ Result<ComputeTime> compute_of(const Model& model, const Parallelism& of, const 
     return std::unexpected(rate.error());
   }
   const Pace pace = settings.contains("flops")
-                        ? pace_of_flops(*rate * 1e12, "given: flops = " + printed("%g", *rate) + " TFLOP/s sustained")
+                        ? pace_of_flops(*rate * 1e12, format_text("given: flops = {} TFLOP/s sustained", printed("%g", *rate)))
                         : model.pace;
   const double whole = milliseconds_at(pace, multiply_accumulates_of(model), of.batch);
   return compute_time(settings, whole / static_cast<double>(of.tensor) / static_cast<double>(of.pipeline), pace.source);
@@ -161,17 +161,19 @@ std::vector<std::string> assumptions_of(const Model& model, const Parallelism& o
   const std::string precision = model.bytes_per_element == 2 ? "fp16" : "fp32";
   const bool plain = of.tensor * of.pipeline == 1 && of.micro_batch == of.batch;
   std::vector<std::string> all{compute};
-  all.push_back(plain ? "batch = " + text(of.batch) + " a node, " + precision + " gradients"
-                      : "batch = " + text(of.batch) + " a data-parallel rank, micro-batches of " + text(of.micro_batch) + ", " +
-                            precision + " gradients and activations");
-  all.push_back(of.overlapped ? "overlap = bucketed: gradients leave in buckets of " +
-                                    printed("%g", static_cast<double>(of.bucket_bytes) / 1e6) +
-                                    " MB, reverse layer order, ready by each layer's share of the backward pass"
+  all.push_back(plain ? format_text("batch = {} a node, {} gradients", text(of.batch), precision)
+                      : format_text("batch = {} a data-parallel rank, micro-batches of {}, {} gradients and activations",
+                                    text(of.batch), text(of.micro_batch), precision));
+  all.push_back(of.overlapped ? format_text("overlap = bucketed: gradients leave in buckets of {} MB, reverse layer order, "
+                                            "ready by each layer's share of the backward pass",
+                                            printed("%g", static_cast<double>(of.bucket_bytes) / 1e6))
                               : "overlap = none: one all-reduce after all compute");
   all.insert(all.end(), model.assumptions.begin(), model.assumptions.end());
   if (of.tensor * of.pipeline * of.expert > 1) {
-    all.push_back("tp x pp x dp = " + text(of.tensor) + " x " + text(of.pipeline) + " x " + text(of.data()) + ", ep = " +
-                  text(of.expert) + " within dp; rank order tp-ep-dp-pp, tensor fastest; no activation is computed twice");
+    all.push_back(
+        format_text("tp x pp x dp = {} x {} x {}, ep = {} within dp; rank order tp-ep-dp-pp, tensor fastest; no activation is "
+                    "computed twice",
+                    text(of.tensor), text(of.pipeline), text(of.data()), text(of.expert)));
   }
   if (of.tensor > 1) {
     all.push_back(
@@ -179,19 +181,18 @@ std::vector<std::string> assumptions_of(const Model& model, const Parallelism& o
         "backward; norms are counted as if split");
   }
   if (of.pipeline > 1) {
-    all.push_back(std::string{"pipeline: stages of equal work, "} +
-                  (of.schedule == PipelineSchedule::gpipe ? "GPipe" : "1F1B") +
-                  "; first and last stage add up a tied embedding");
+    all.push_back(format_text("pipeline: stages of equal work, {}; first and last stage add up a tied embedding",
+                              of.schedule == PipelineSchedule::gpipe ? "GPipe" : "1F1B"));
   }
   if (of.zero > 0) {
-    all.push_back("ZeRO stage " + text(of.zero) +
-                  (of.zero == 3 ? ": parameters are gathered a block ahead, gradients scattered "
-                                  "after every micro-batch"
-                                : ": gradients scattered, parameters gathered after the update, "
-                                  "which takes no time"));
+    all.push_back(format_text("ZeRO stage {}{}", text(of.zero),
+                              of.zero == 3 ? ": parameters are gathered a block ahead, gradients scattered "
+                                             "after every micro-batch"
+                                           : ": gradients scattered, parameters gathered after the update, "
+                                             "which takes no time"));
   }
   if (of.gradients.algorithm != CollectiveAlgorithm::automatic || !of.gradients.strides.empty()) {
-    all.push_back("gradients by " + std::string{to_string(of.gradients.algorithm)});
+    all.push_back(format_text("gradients by {}", to_string(of.gradients.algorithm)));
   }
   return all;
 }
@@ -242,13 +243,12 @@ std::span<const std::string_view> workload_keys(std::string_view name) {
 
 Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings& settings) {
   if (!is_name(name)) {
-    return fail(ErrorCode::not_found, "no workload '" + std::string{name.substr(0, 256)} +
-                                          "': neither a known name nor a file; did you mean '" +
-                                          std::string{nearest(name, names().all)} + "'?");
+    return fail(ErrorCode::not_found, format_text("no workload '{}': neither a known name nor a file; did you mean '{}'?",
+                                                  name.substr(0, 256), nearest(name, names().all)));
   }
   if (settings.nodes < 1 || settings.nodes > limits::kNodes) {
-    return fail(ErrorCode::out_of_range, std::string{name} + ": " + std::to_string(settings.nodes) + " nodes; it needs 1 .. " +
-                                             std::to_string(limits::kNodes) + " (kNodes); give --nodes");
+    return fail(ErrorCode::out_of_range,
+                format_text("{}: {} nodes; it needs 1 .. {} (kNodes); give --nodes", name, settings.nodes, limits::kNodes));
   }
   if (find_model(name) != nullptr) {
     return make_model_graph(name, settings);
@@ -297,8 +297,8 @@ Result<JobSpec> load_without_options(std::string_view name_or_path, const Worklo
     return std::unexpected(trace.error());
   }
   if (settings.nodes != 0 && settings.nodes != trace->job.node_count) {
-    return fail(ErrorCode::invalid_argument, std::string{name_or_path} + " brings " + std::to_string(trace->job.node_count) +
-                                                 " ranks, --nodes says " + std::to_string(settings.nodes));
+    return fail(ErrorCode::invalid_argument,
+                format_text("{} brings {} ranks, --nodes says {}", name_or_path, trace->job.node_count, settings.nodes));
   }
   if (settings.values.contains("compute_ms")) {
     auto compute = compute_time(settings.values, 0, "");

@@ -6,6 +6,7 @@
 
 #include "core/config/yaml/yaml_words.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -37,9 +38,9 @@ class ActionReader {
       }
     }
     if (named != 1 && item.kind == YamlNode::Kind::map) {
-      map.error_at(item, "the action has " + std::to_string(named) +
-                             " verbs; expected one of: drain, undrain, maintain, release, cancel, resize, lasers, reset, "
-                             "darken, clear, schedule");
+      map.error_at(item, format_text("the action has {} verbs; expected one of: drain, undrain, maintain, release, cancel, "
+                                     "resize, lasers, reset, darken, clear, schedule",
+                                     named));
     }
     const bool is_resize = map.find("nodes") != nullptr || action.kind == ActionKind::resize;
     if (is_resize && named == 1) {
@@ -96,7 +97,7 @@ class ActionReader {
     if (place_.fabric->device(action.device).role == DeviceRole::transmitter) {
       action.setpoint = dark_setpoint(*place_.fabric, action.device);
     } else {
-      map.error(key, key + ": '" + text + "' is no laser; expected one");
+      map.error(key, format_text("{}: '{}' is no laser; expected one", key, text));
     }
   }
 
@@ -104,7 +105,7 @@ class ActionReader {
     action.job = map.name(key, Rule::required);
     const auto is_it = [&](const JobSubmission& job) { return job.name == action.job && job.changes.empty(); };
     if (!action.job.empty() && std::ranges::none_of(place_.jobs, is_it)) {
-      map.error(key, key + ": there is no job '" + action.job + "'; expected the name of one of jobs");
+      map.error(key, format_text("{}: there is no job '{}'; expected the name of one of jobs", key, action.job));
     }
   }
 

@@ -2,6 +2,7 @@
 #include "core/config/scenario/expectation_file.hpp"
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -16,8 +17,8 @@ void read_window(const YamlNode& node, std::vector<DarkWindow>& windows, ErrorLi
   window.to = map.duration("to", kRunTime, window.to);
   map.finish();
   if (window.to <= window.from) {
-    map.error("to", "to: " + print_quantity(window.to.count(), kDurationUnits) +
-                        "; expected later than from = " + print_quantity(window.from.count(), kDurationUnits));
+    map.error("to", format_text("to: {}; expected later than from = {}", print_quantity(window.to.count(), kDurationUnits),
+                                print_quantity(window.from.count(), kDurationUnits)));
   }
   windows.push_back(window);
 }

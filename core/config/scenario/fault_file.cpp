@@ -8,6 +8,7 @@
 #include "core/config/scenario/expectation_file.hpp"
 #include "core/config/yaml/yaml_document.hpp"
 #include "core/config/yaml/yaml_words.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -48,8 +49,9 @@ class FaultReader {
     network.reorder = map.real("reorder", kProbability, network.reorder);
     network.until = map.duration("until", kRunTime, network.until);
     if (network.delay_min > network.delay_max) {
-      map.error("delay_min", "delay_min: " + print_quantity(network.delay_min.count(), kDurationUnits) +
-                                 "; expected at most delay_max = " + print_quantity(network.delay_max.count(), kDurationUnits));
+      map.error("delay_min", format_text("delay_min: {}; expected at most delay_max = {}",
+                                         print_quantity(network.delay_min.count(), kDurationUnits),
+                                         print_quantity(network.delay_max.count(), kDurationUnits)));
     }
     map.finish();
   }
@@ -68,12 +70,13 @@ class FaultReader {
   void check_fault(YamlMap& map, const ScenarioFault& fault) {
     const DeviceRole role = place_.fabric->device(fault.device).role;
     if (fault.kind == ScenarioFaultKind::detune && role != DeviceRole::transmitter && role != DeviceRole::filter) {
-      map.error("kind", "kind: '" + place_.fabric->device(fault.device).name +
-                            "' is a switch; expected a laser or a heater bank to detune");
+      map.error("kind", format_text("kind: '{}' is a switch; expected a laser or a heater bank to detune",
+                                    place_.fabric->device(fault.device).name));
     }
     if (fault.kind == ScenarioFaultKind::misroute && role != DeviceRole::wavelength_switch &&
         role != DeviceRole::circuit_switch) {
-      map.error("kind", "kind: '" + place_.fabric->device(fault.device).name + "' is no switch; expected a WSS or an OCS");
+      map.error("kind",
+                format_text("kind: '{}' is no switch; expected a WSS or an OCS", place_.fabric->device(fault.device).name));
     }
   }
 
@@ -162,7 +165,7 @@ class FaultReader {
     PortNumber port = 0;
     const auto [stop, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
     if (code != std::errc{} || stop != digits.data() + digits.size()) {
-      errors_.add(item, "ends: found '" + item.text + "'; expected ELEMENT or ELEMENT:PORT with a port of 0..65535");
+      errors_.add(item, format_text("ends: found '{}'; expected ELEMENT or ELEMENT:PORT with a port of 0..65535", item.text));
       return std::nullopt;
     }
     const auto element = place_.fabric == nullptr ? std::nullopt : elements.resolve(item.text.substr(0, colon), item, errors_);
@@ -171,8 +174,7 @@ class FaultReader {
     }
     const auto& fibres = place_.fabric->fibre_in[*element];
     if (port >= fibres.size() || !fibres[port]) {
-      errors_.add(item,
-                  "ends: there is no fibre at input " + std::to_string(port) + " of '" + item.text.substr(0, colon) + "'");
+      errors_.add(item, format_text("ends: there is no fibre at input {} of '{}'", port, item.text.substr(0, colon)));
       return std::nullopt;
     }
     return fibres[port];
@@ -190,7 +192,7 @@ class FaultReader {
       fault.lasts = map.duration("lasts", {microseconds{1}, kRunTime.max}, fault.lasts);
       const std::span<const YamlNode> ends = map.list("ends", 2, Rule::required);
       if (map.find("ends") != nullptr && ends.size() != 2) {
-        map.error("ends", "ends: found " + std::to_string(ends.size()) + "; expected two inputs whose fibres are exchanged");
+        map.error("ends", format_text("ends: found {}; expected two inputs whose fibres are exchanged", ends.size()));
       }
       const auto first = ends.size() == 2 ? read_end(ends[0], elements) : std::nullopt;
       const auto second = ends.size() == 2 ? read_end(ends[1], elements) : std::nullopt;

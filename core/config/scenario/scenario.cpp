@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/result.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -20,7 +21,7 @@ JobSubmission job_of(const Churn& churn, std::uint64_t job) {
   const std::uint64_t submits = change_that_submits(churn, job);
   const std::uint64_t cancels = change_that_cancels(churn, job);
   JobSubmission submission;
-  submission.name = "churn-" + std::to_string(job);
+  submission.name = format_text("churn-{}", job);
   submission.workload = churn.workload;
   submission.nodes = churn.job_nodes[job % churn.job_nodes.size()];
   submission.settings = churn.settings;
@@ -71,19 +72,19 @@ std::string to_string(const ScenarioAction& action) {
   const std::string verb(to_string(action.kind));
   switch (action.kind) {
     case ActionKind::cancel:
-      return verb + " " + action.job;
+      return format_text("{} {}", verb, action.job);
     case ActionKind::resize:
-      return verb + " " + action.job + " to " + std::to_string(action.nodes) + " nodes";
+      return format_text("{} {} to {} nodes", verb, action.job, action.nodes);
     case ActionKind::lasers:
       return verb + (action.lasers_on ? " rearm" : " off");
     case ActionKind::reset:
     case ActionKind::darken:
     case ActionKind::clear:
-      return verb + " device " + std::to_string(action.device.value);
+      return format_text("{} device {}", verb, action.device.value);
     case ActionKind::schedule:
       return verb + (action.rolls_back ? " rollback" : " pin");
     default:
-      return verb + " node " + std::to_string(action.node.value);
+      return format_text("{} node {}", verb, action.node.value);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "core/config/yaml/yaml_reader.hpp"
 #include "core/config/yaml/yaml_words.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -87,19 +88,19 @@ class ScenarioReader {
         const auto at = std::ranges::find(words, text);
         const auto mode = static_cast<Mode>(at - words.begin());
         if (at == words.end() || std::ranges::find(scenario_.modes, mode) != scenario_.modes.end()) {
-          errors_.add(*node, "modes: found '" + text + "'; expected each of sim, soft, mixed, hard at most once");
+          errors_.add(*node, format_text("modes: found '{}'; expected each of sim, soft, mixed, hard at most once", text));
           continue;
         }
         scenario_.modes.push_back(mode);
       }
       if (std::ranges::find(scenario_.modes, own) == scenario_.modes.end()) {
-        errors_.add(*node, "modes: expected mode: " + std::string(to_string(own)) + " among them");
+        errors_.add(*node, format_text("modes: expected mode: {} among them", to_string(own)));
       }
     }
     scenario_.mode = as_.value_or(own);
     if (std::ranges::find(scenario_.modes, scenario_.mode) == scenario_.modes.end()) {
-      file_.error("mode", "this scenario does not run in mode " + std::string(to_string(scenario_.mode)) +
-                              "; it runs in: " + modes_text(scenario_));
+      file_.error("mode", format_text("this scenario does not run in mode {}; it runs in: {}", to_string(scenario_.mode),
+                                      modes_text(scenario_)));
     }
   }
 
@@ -125,7 +126,7 @@ class ScenarioReader {
       fabric_ = std::move(*fabric.value);
       fabric_known_ = true;
     } else {
-      file_.error("fabric", "fabric: '" + relative + "' cannot be used; its own errors are listed with its name");
+      file_.error("fabric", format_text("fabric: '{}' cannot be used; its own errors are listed with its name", relative));
       errors_.append(fabric.errors);
     }
   }
@@ -174,9 +175,9 @@ class ScenarioReader {
       file_.error("mode", "mode: mixed, but every bus is simulated; expected an endpoint in inventory, or mode: soft");
     } else if (scenario_.mode == Mode::hard && std::ranges::any_of(fabric_.buses, simulated)) {
       const auto bus = std::ranges::find_if(fabric_.buses, simulated);
-      file_.error("mode", "mode: hard, but " + std::to_string(std::ranges::count_if(fabric_.buses, simulated)) +
-                              " buses are simulated, the first is '" + bus->name +
-                              "'; expected an endpoint for each in inventory, or mode: mixed");
+      file_.error("mode", format_text("mode: hard, but {} buses are simulated, the first is '{}'; expected an endpoint for "
+                                      "each in inventory, or mode: mixed",
+                                      std::ranges::count_if(fabric_.buses, simulated), bus->name));
     }
   }
 
@@ -255,15 +256,15 @@ class ScenarioReader {
     const auto answers = words_of<DriftAnswer, 3>();
     const auto answer = static_cast<DriftAnswer>(map.word(key, answers, static_cast<std::size_t>(otherwise)).value_or(0));
     if (answer == DriftAnswer::adopt && !may_be_adopted(drift)) {
-      map.error(key, std::string(key) + ": adopt; expected repair or report (only foreign and dim may be adopted)");
+      map.error(key, format_text("{}: adopt; expected repair or report (only foreign and dim may be adopted)", key));
     }
     return answer;
   }
 
   static void require_less(YamlMap& map, std::string_view key, Duration value, std::string_view other, Duration limit) {
     if (value >= limit) {
-      map.error(key, std::string(key) + ": " + print_quantity(value.count(), kDurationUnits) + "; expected less than " +
-                         std::string(other) + " = " + print_quantity(limit.count(), kDurationUnits));
+      map.error(key, format_text("{}: {}; expected less than {} = {}", key, print_quantity(value.count(), kDurationUnits),
+                                 other, print_quantity(limit.count(), kDurationUnits)));
     }
   }
 
@@ -299,7 +300,7 @@ class ScenarioReader {
     const std::string path = path_from_here(workload);
     std::error_code problem;
     if (!std::filesystem::is_regular_file(path, problem)) {
-      map.error("workload", "workload: there is no file '" + path + "'; expected a trace file, or a name without '/'");
+      map.error("workload", format_text("workload: there is no file '{}'; expected a trace file, or a name without '/'", path));
     }
     return path;
   }
@@ -313,10 +314,10 @@ class ScenarioReader {
         std::find_if(jobs.begin(), jobs.end(), [&](const JobSubmission& each) { return each.name == job.changes; });
     if (changed == jobs.end() || !changed->changes.empty()) {
       map.error("changes",
-                "changes: there is no job '" + job.changes + "' above this one; expected the name of an earlier job");
+                format_text("changes: there is no job '{}' above this one; expected the name of an earlier job", job.changes));
     } else if (changed->nodes != job.nodes) {
-      map.error("nodes", "nodes: found " + std::to_string(job.nodes) + "; a job keeps its nodes, expected " +
-                             std::to_string(changed->nodes) + " as of '" + job.changes + "'");
+      map.error("nodes", format_text("nodes: found {}; a job keeps its nodes, expected {} as of '{}'", job.nodes,
+                                     changed->nodes, job.changes));
     } else if (!job.after.empty() || job.runs_for != kForever || job.iterations != 0) {
       map.error("changes", "changes: what changes another job has no after, runs_for or iterations of its own");
     }
@@ -336,8 +337,8 @@ class ScenarioReader {
       traffic.groups = static_cast<std::uint32_t>(entry.integer("groups", {1, std::max(1U, job.nodes)}, 1));
       traffic.every = entry.duration("every", kPositive, traffic.every);
       if (traffic.groups > 0 && job.nodes % traffic.groups != 0) {
-        entry.error("groups", "groups: found " + std::to_string(traffic.groups) + "; the job's " + std::to_string(job.nodes) +
-                                  " nodes are not so many equal groups");
+        entry.error("groups", format_text("groups: found {}; the job's {} nodes are not so many equal groups", traffic.groups,
+                                          job.nodes));
       }
       if (!job.traffic.empty() && traffic.at <= job.traffic.back().at) {
         entry.error("at", "at: expected later than the traffic above it");
@@ -367,7 +368,8 @@ class ScenarioReader {
       const std::array<std::string, 2> transmits{"slots", "grants"};
       job.transmit = static_cast<Transmit>(map.word("transmit", transmits, std::size_t{0}).value_or(0));
       if (!job.after.empty() && !names.find(job.after)) {
-        map.error("after", "after: there is no job '" + job.after + "' above this one; expected the name of an earlier job");
+        map.error("after",
+                  format_text("after: there is no job '{}' above this one; expected the name of an earlier job", job.after));
       }
       job.adapt = map.flag("adapt", false);
       read_traffic(map, job);
@@ -390,7 +392,7 @@ class ScenarioReader {
     for (const YamlNode& item : map->list("job_nodes", limits::kJobs, Rule::required)) {
       const auto nodes = parse_integer(item);
       if (!nodes || *nodes < 1 || *nodes > node_limit()) {
-        errors_.add(item, "job_nodes: " + (nodes ? "found " + item.text + "; expected 1.." + std::to_string(node_limit())
+        errors_.add(item, "job_nodes: " + (nodes ? format_text("found {}; expected 1..{}", item.text, node_limit())
                                                  : nodes.error().message));
         continue;
       }
@@ -416,7 +418,7 @@ class ScenarioReader {
     if (const std::string relative = file_.text("faults", std::string{}); !relative.empty()) {
       const std::vector<ConfigError> errors = add_fault_file(path_from_here(relative), place);
       if (!errors.empty()) {
-        file_.error("faults", "faults: '" + relative + "' cannot be used; its own errors are listed with its name");
+        file_.error("faults", format_text("faults: '{}' cannot be used; its own errors are listed with its name", relative));
         errors_.append(errors);
       }
     }

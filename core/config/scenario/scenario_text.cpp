@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config/yaml/quantity.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -17,7 +18,7 @@ std::string text_of(Duration duration) { return print_quantity(duration.count(),
 class Row {
  public:
   Row& add(std::string_view key, std::string_view value) {
-    text_ += (text_.empty() ? "{" : ", ") + std::string(key) + ": " + std::string(value);
+    text_ += format_text("{}{}: {}", text_.empty() ? "{" : ", ", key, value);
     return *this;
   }
   Row& add(std::string_view key, Duration value) { return add(key, text_of(value)); }
@@ -43,16 +44,16 @@ std::string settings_text(const std::map<std::string, std::string>& settings) {
 }
 
 std::string head(std::string_view kind, const std::string& name) {
-  return "schema_version: 1\nkind: " + std::string(kind) + "\nname: " + name + "\n";
+  return format_text("schema_version: 1\nkind: {}\nname: {}\n", kind, name);
 }
 
 template <class Rows, class Text>
 std::string list_text(std::string_view key, const Rows& rows, Text text) {
   std::string lines;
   for (const auto& row : rows) {
-    lines += "  - " + text(row) + "\n";
+    lines += format_text("  - {}\n", text(row));
   }
-  return lines.empty() ? lines : std::string(key) + ":\n" + lines;
+  return lines.empty() ? lines : format_text("{}:\n{}", key, lines);
 }
 
 /// The fewest digits that are read back as the same probability.
@@ -77,7 +78,7 @@ std::string controller_text(const ControllerTimings& timings) {
       .add_unless<std::uint64_t>(usual.late_attempts, "late_attempts", timings.late_attempts)
       .add_unless(usual.attend_lease, "attend_lease", timings.attend_lease)
       .add_unless(usual.quiesce_deadline, "quiesce_deadline", timings.quiesce_deadline);
-  return row.is_empty() ? "" : "controller: " + row.text() + "\n";
+  return row.is_empty() ? "" : format_text("controller: {}\n", row.text());
 }
 
 std::string reconcile_text(const ControllerTimings& timings, const DriftPolicy& policy) {
@@ -94,7 +95,7 @@ std::string reconcile_text(const ControllerTimings& timings, const DriftPolicy& 
       .add_unless(to_string(usually.foreign), "foreign", to_string(policy.foreign))
       .add_unless(to_string(usually.detuned), "detuned", to_string(policy.detuned))
       .add_unless(to_string(usually.dim), "dim", to_string(policy.dim));
-  return row.is_empty() ? "" : "reconcile: " + row.text() + "\n";
+  return row.is_empty() ? "" : format_text("reconcile: {}\n", row.text());
 }
 
 std::string adaptation_text(const AdaptPolicy& policy) {
@@ -105,7 +106,7 @@ std::string adaptation_text(const AdaptPolicy& policy) {
       .add_unless(std::to_string(usual.hold_times), "hold_times", std::to_string(policy.hold_times))
       .add_unless<std::uint64_t>(usual.restless, "restless", policy.restless)
       .add_unless(usual.fresh, "fresh", policy.fresh);
-  return row.is_empty() ? "" : "adaptation: " + row.text() + "\n";
+  return row.is_empty() ? "" : format_text("adaptation: {}\n", row.text());
 }
 
 std::string traffic_text(const std::vector<TrueTraffic>& traffic) {
@@ -188,7 +189,7 @@ std::string churn_text(const Churn& churn) {
   if (!churn.settings.empty()) {
     row.add("settings", settings_text(churn.settings));
   }
-  return "churn: " + row.text() + "\n";
+  return format_text("churn: {}\n", row.text());
 }
 
 std::string network_text(const NetworkFaults& network) {
@@ -199,7 +200,7 @@ std::string network_text(const NetworkFaults& network) {
       .add_unless(exact(usual.duplicate), "duplicate", exact(network.duplicate))
       .add_unless(exact(usual.reorder), "reorder", exact(network.reorder))
       .add_unless(usual.until, "until", network.until);
-  return network == usual ? "" : "network: " + row.text() + "\n";
+  return network == usual ? "" : format_text("network: {}\n", row.text());
 }
 
 std::string device_fault_text(const Fabric& fabric, const ScenarioFault& fault) {
@@ -231,24 +232,23 @@ std::string machine_fault_text(const Fabric& fabric, const MachineFault& fault) 
 
 std::string end_text(const Fabric& fabric, FibreId fibre) {
   const PortRef& end = fabric.fibres[fibre.value].to;
-  return "'" + fabric.element(end.element).name + ":" + std::to_string(end.port) + "'";
+  return format_text("'{}:{}'", fabric.element(end.element).name, end.port);
 }
 
 std::string fibre_fault_text(const Fabric& fabric, const FibreFault& fault) {
   Row row;
   row.add("at", fault.at).add("kind", to_string(fault.kind));
-  row.add("ends", "[" + end_text(fabric, fault.first) + ", " + end_text(fabric, fault.second) + "]");
+  row.add("ends", format_text("[{}, {}]", end_text(fabric, fault.first), end_text(fabric, fault.second)));
   return row.add_unless(kForever, "lasts", fault.lasts).text();
 }
 
 }  // namespace
 
 std::string scenario_text(const Scenario& scenario, const std::string& fabric) {
-  std::string text = head("scenario", scenario.name) + "mode: " + std::string(to_string(scenario.mode)) +
-                     "\nfabric: " + fabric + "\nalgorithm: " + scenario.algorithm + "\nseed: " + std::to_string(scenario.seed) +
-                     "\n";
+  std::string text = format_text("{}mode: {}\nfabric: {}\nalgorithm: {}\nseed: {}\n", head("scenario", scenario.name),
+                                 to_string(scenario.mode), fabric, scenario.algorithm, scenario.seed);
   if (scenario.duration != kForever) {
-    text += "duration: " + text_of(scenario.duration) + "\n";
+    text += format_text("duration: {}\n", text_of(scenario.duration));
   }
   text += controller_text(scenario.controller) + reconcile_text(scenario.controller, scenario.drift) +
           adaptation_text(scenario.adapt);

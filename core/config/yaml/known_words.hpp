@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/config/yaml/yaml_reader.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -25,7 +26,8 @@ inline bool check_word(const WordAt& at, const std::vector<std::string>& known, 
     expected += (expected.empty() ? "; expected one of " : ", ") + word;
   }
   const auto near = nearest(at.word, known);
-  errors.add(at.place, at.what + ": there is no '" + at.word + "'" + (near ? "; did you mean '" + *near + "'?" : expected));
+  errors.add(at.place, format_text("{}: there is no '{}'{}", at.what, at.word,
+                                   near ? format_text("; did you mean '{}'?", *near) : expected));
   return false;
 }
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <optional>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -90,13 +92,13 @@ std::string accepted(const UnitTable& table) {
   for (const Unit& unit : table.units) {
     words += (words.empty() ? "" : ", ") + std::string(unit.word);
   }
-  return "expected " + std::string(table.quantity) + " such as '" + std::string(table.example) + "' (units: " + words + ")";
+  return format_text("expected {} such as '{}' (units: {})", table.quantity, table.example, words);
 }
 
 std::string same_but_for_case(std::string_view word, const UnitTable& table) {
   for (const Unit& unit : table.units) {
     if (std::ranges::equal(word, unit.word, {}, lower, lower)) {
-      return "; did you mean '" + std::string(unit.word) + "'?";
+      return format_text("; did you mean '{}'?", unit.word);
     }
   }
   return {};
@@ -106,7 +108,7 @@ std::string decimal_text(std::int64_t value, std::int64_t factor) {
   const std::int64_t thousandths = value / factor * 1000 + value % factor * 1000 / factor;
   std::string fraction = std::to_string(1000 + std::abs(thousandths % 1000)).substr(1);
   fraction.erase(fraction.find_last_not_of('0') + 1);
-  return (value < 0 ? "-" : "") + std::to_string(std::abs(thousandths / 1000)) + (fraction.empty() ? "" : "." + fraction);
+  return format_text("{}{}{}", value < 0 ? "-" : "", std::abs(thousandths / 1000), fraction.empty() ? "" : "." + fraction);
 }
 
 }  // namespace
@@ -125,24 +127,25 @@ constexpr UnitTable kTuningUnits{"a tuning efficiency", "37 GHz/mW", kTuningWord
 
 Result<std::int64_t> parse_quantity(std::string_view text, const UnitTable& table) {
   const std::string_view whole = trimmed(text);
-  const std::string found = "'" + std::string(whole) + "'";
+  const std::string found = format_text("'{}'", whole);
   const Decimal decimal = read_decimal(whole);
   if (decimal.length == 0) {
-    return fail(ErrorCode::invalid_argument, found + " does not begin with a number; " + accepted(table));
+    return fail(ErrorCode::invalid_argument, format_text("{} does not begin with a number; {}", found, accepted(table)));
   }
   const std::string_view word = trimmed(whole.substr(decimal.length));
   if (word.empty()) {
-    return fail(ErrorCode::invalid_argument, found + " has no unit; " + accepted(table));
+    return fail(ErrorCode::invalid_argument, format_text("{} has no unit; {}", found, accepted(table)));
   }
   const auto unit = std::ranges::find(table.units, word, &Unit::word);
   if (unit == table.units.end()) {
     return fail(ErrorCode::invalid_argument,
-                found + " has the unit '" + std::string(word) + "'; " + accepted(table) + same_but_for_case(word, table));
+                format_text("{} has the unit '{}'; {}{}", found, word, accepted(table), same_but_for_case(word, table)));
   }
   const std::optional<std::int64_t> value = scaled(decimal, unit->factor);
   if (!value) {
-    return fail(ErrorCode::out_of_range, found + " is finer or larger than can be stored: the step is " +
-                                             print_quantity(1, table) + ", the limit 64 bits");
+    return fail(ErrorCode::out_of_range,
+                format_text("{} is finer or larger than can be stored: the step is {}, the limit 64 bits", found,
+                            print_quantity(1, table)));
   }
   return *value;
 }
@@ -155,7 +158,7 @@ std::string print_quantity(std::int64_t value, const UnitTable& table) {
       best = &unit;
     }
   }
-  return decimal_text(value, best->factor) + " " + std::string(best->word);
+  return format_text("{} {}", decimal_text(value, best->factor), best->word);
 }
 
 }  // namespace loom

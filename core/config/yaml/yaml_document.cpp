@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -42,8 +43,7 @@ class TreeBuilder : public YAML::EventHandler {
     YamlNode node = node_at(mark, YamlNode::Kind::scalar);
     node.quoted = tag == "!";
     if (value.size() > limits::kTextBytes) {
-      errors_.add(node,
-                  "a text of " + std::to_string(value.size()) + " bytes; the limit is " + std::to_string(limits::kTextBytes));
+      errors_.add(node, format_text("a text of {} bytes; the limit is {}", value.size(), limits::kTextBytes));
     } else {
       node.text = value;
     }
@@ -73,7 +73,7 @@ class TreeBuilder : public YAML::EventHandler {
       errors_.add(mark.line + 1, mark.column + 1, "an anchor (&name) is not read here; expected the value itself");
     }
     if (tag != "?" && tag != "!" && !tag.empty()) {
-      errors_.add(mark.line + 1, mark.column + 1, "the tag '" + tag + "' is not read here; expected the value itself");
+      errors_.add(mark.line + 1, mark.column + 1, format_text("the tag '{}' is not read here; expected the value itself", tag));
     }
   }
 
@@ -81,8 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
     refuse_extras(mark, tag, anchor);
     if (open_.size() >= kYamlDepth) {
       if (too_deep_++ == 0) {
-        errors_.add(mark.line + 1, mark.column + 1,
-                    "nested deeper than the limit of " + std::to_string(kYamlDepth) + " levels");
+        errors_.add(mark.line + 1, mark.column + 1, format_text("nested deeper than the limit of {} levels", kYamlDepth));
       }
       return;
     }
@@ -106,7 +105,7 @@ class TreeBuilder : public YAML::EventHandler {
   void take(YamlNode node) {
     if (too_deep_ > 0 || documents_ > 1 || ++values_ > kYamlValues) {
       if (values_ == kYamlValues + 1) {
-        errors_.add(node, "more than the limit of " + std::to_string(kYamlValues) + " values in one file");
+        errors_.add(node, format_text("more than the limit of {} values in one file", kYamlValues));
       }
       return;
     }
@@ -137,7 +136,7 @@ class TreeBuilder : public YAML::EventHandler {
     for (std::size_t i = 1; i < keys.size(); ++i) {
       if (keys[i]->kind == YamlNode::Kind::scalar && keys[i]->text == keys[i - 1]->text) {
         errors_.add(*keys[i],
-                    "duplicate key '" + keys[i]->text + "'; it stands already in line " + std::to_string(keys[i - 1]->line));
+                    format_text("duplicate key '{}'; it stands already in line {}", keys[i]->text, keys[i - 1]->line));
       }
     }
   }
@@ -173,9 +172,9 @@ Loaded<YamlNode> failed(std::string file, std::string message) {
 
 std::string to_string(const ConfigError& error) {
   if (error.line == 0) {
-    return error.file + ": " + error.message;
+    return format_text("{}: {}", error.file, error.message);
   }
-  return error.file + ":" + std::to_string(error.line) + ":" + std::to_string(error.column) + ": " + error.message;
+  return format_text("{}:{}:{}: {}", error.file, error.line, error.column, error.message);
 }
 
 void ErrorList::add(int line, int column, std::string message) {
@@ -200,16 +199,14 @@ void ErrorList::insert(ConfigError error) {
 std::vector<ConfigError> ErrorList::sorted() const {
   std::vector<ConfigError> errors = errors_;
   if (dropped_ > 0) {
-    errors.push_back(
-        {file_, 0, 0, std::to_string(dropped_) + " more errors; the first " + std::to_string(kConfigErrors) + " are listed"});
+    errors.push_back({file_, 0, 0, format_text("{} more errors; the first {} are listed", dropped_, kConfigErrors)});
   }
   return errors;
 }
 
 Loaded<YamlNode> parse_yaml(std::string_view file, std::string_view text) {
   if (const std::size_t open = open_brackets(text); open > kYamlBrackets) {
-    return failed(std::string(file),
-                  std::to_string(open) + " brackets are open at once; the limit is " + std::to_string(kYamlBrackets));
+    return failed(std::string(file), format_text("{} brackets are open at once; the limit is {}", open, kYamlBrackets));
   }
   ErrorList errors{std::string(file)};
   TreeBuilder builder(errors);
@@ -223,7 +220,7 @@ Loaded<YamlNode> parse_yaml(std::string_view file, std::string_view text) {
       errors.add(exception.mark.line + 1, exception.mark.column + 1, "not YAML: " + exception.msg);
     }
   } catch (const std::exception& exception) {
-    errors.add(0, 0, std::string("not readable as YAML: ") + exception.what());
+    errors.add(0, 0, format_text("not readable as YAML: {}", exception.what()));
   }
   if (!errors.empty()) {
     return {std::nullopt, errors.sorted()};
@@ -242,9 +239,8 @@ Loaded<YamlNode> read_yaml(const std::filesystem::path& path) {
   }
   const auto size = std::filesystem::file_size(path, problem);
   if (problem || size > limits::kConfigFileBytes) {
-    return failed(file,
-                  problem ? "cannot be opened: " + problem.message()
-                          : "has " + std::to_string(size) + " bytes; the limit is " + std::to_string(limits::kConfigFileBytes));
+    return failed(file, problem ? "cannot be opened: " + problem.message()
+                                : format_text("has {} bytes; the limit is {}", size, limits::kConfigFileBytes));
   }
   std::ifstream stream(path, std::ios::binary);
   std::string text(size, '\0');

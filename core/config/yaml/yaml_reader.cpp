@@ -6,13 +6,14 @@
 #include <cmath>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kNamesCompared = 4'096;  ///< for a suggestion; enough to help, too few to stall
 
-std::string in_quotes(std::string_view word) { return "'" + std::string(word) + "'"; }
+std::string in_quotes(std::string_view word) { return format_text("'{}'", word); }
 
 std::string describe(const YamlNode& node) {
   switch (node.kind) {
@@ -38,7 +39,7 @@ std::string joined(std::span<const std::string> words) {
 
 std::string suggestion(std::string_view word, std::span<const std::string> known) {
   const auto near = nearest(word, known);
-  return near ? "; did you mean " + in_quotes(*near) + "?" : "";
+  return near ? format_text("; did you mean {}?", in_quotes(*near)) : "";
 }
 
 /// Edits (insert, delete, change, swap of neighbours) between two words.
@@ -102,7 +103,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 }
 
 Result<std::int64_t> parse_integer(const YamlNode& node) {
-  const std::string expected = "found " + describe(node) + "; expected a whole number";
+  const std::string expected = format_text("found {}; expected a whole number", describe(node));
   const std::string_view digits = without_sign(node.text);
   if (node.kind != YamlNode::Kind::scalar || node.quoted || digits.empty() ||
       !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
@@ -122,7 +123,7 @@ Result<std::int64_t> parse_integer(const YamlNode& node) {
 YamlMap::YamlMap(const YamlNode& node, std::string noun, ErrorList& errors)
     : node_(node), noun_(std::move(noun)), errors_(errors) {
   if (node_.kind != YamlNode::Kind::map) {
-    errors_.add(node_, "found " + describe(node_) + " for " + noun_ + "; expected a map (key: value)");
+    errors_.add(node_, format_text("found {} for {}; expected a map (key: value)", describe(node_), noun_));
   }
 }
 
@@ -145,12 +146,12 @@ const YamlNode* YamlMap::scalar(std::string_view key, bool required, std::string
   const YamlNode* node = find(key);
   if (node == nullptr) {
     if (required && node_.kind == YamlNode::Kind::map) {
-      errors_.add(node_, noun_ + " lacks the key " + in_quotes(key) + "; expected " + std::string(expected));
+      errors_.add(node_, format_text("{} lacks the key {}; expected {}", noun_, in_quotes(key), expected));
     }
     return nullptr;
   }
   if (node->kind != YamlNode::Kind::scalar) {
-    errors_.add(*node, std::string(key) + ": found " + describe(*node) + "; expected " + std::string(expected));
+    errors_.add(*node, format_text("{}: found {}; expected {}", key, describe(*node), expected));
     return nullptr;
   }
   return node;
@@ -159,7 +160,7 @@ const YamlNode* YamlMap::scalar(std::string_view key, bool required, std::string
 std::string YamlMap::text(std::string_view key, Default<std::string> otherwise) {
   const YamlNode* node = scalar(key, otherwise.required(), "a text");
   if (node != nullptr && node->text.empty()) {
-    errors_.add(*node, std::string(key) + ": found an empty text");
+    errors_.add(*node, format_text("{}: found an empty text", key));
   }
   return node == nullptr ? otherwise.value_or({}) : node->text;
 }
@@ -170,21 +171,22 @@ std::string YamlMap::name(std::string_view key, Default<std::string> otherwise) 
     return otherwise.value_or({});
   }
   if (!is_name(node->text)) {
-    errors_.add(*node, std::string(key) + ": found " + describe(*node) + "; expected a name of letters, digits and -_. only");
+    errors_.add(*node, format_text("{}: found {}; expected a name of letters, digits and -_. only", key, describe(*node)));
   }
   return node->text;
 }
 
 std::int64_t YamlMap::integer(std::string_view key, Range<std::int64_t> range, Default<std::int64_t> otherwise) {
-  const std::string limits = "a whole number of " + std::to_string(range.min) + ".." + std::to_string(range.max);
+  const std::string limits = format_text("a whole number of {}..{}", range.min, range.max);
   const YamlNode* node = scalar(key, otherwise.required(), limits);
   if (node == nullptr) {
     return otherwise.value_or(range.min);
   }
   const auto value = parse_integer(*node);
   if (!value || *value < range.min || *value > range.max) {
-    errors_.add(
-        *node, std::string(key) + ": " + (value ? "found " + describe(*node) + "; expected " + limits : value.error().message));
+    errors_.add(*node,
+                format_text("{}: {}", key,
+                            value ? format_text("found {}; expected {}", describe(*node), limits) : value.error().message));
     return otherwise.value_or(range.min);
   }
   return *value;
@@ -195,7 +197,7 @@ std::uint64_t YamlMap::seed(std::string_view key, std::uint64_t otherwise) {
 }
 
 double YamlMap::real(std::string_view key, Range<double> range, Default<double> otherwise) {
-  const std::string expected = "a number of " + number_text(range.min) + ".." + number_text(range.max);
+  const std::string expected = format_text("a number of {}..{}", number_text(range.min), number_text(range.max));
   const YamlNode* node = scalar(key, otherwise.required(), expected);
   if (node == nullptr) {
     return otherwise.value_or(range.min);
@@ -205,7 +207,7 @@ double YamlMap::real(std::string_view key, Range<double> range, Default<double> 
   const auto [stop, code] = std::from_chars(node->text.data(), end, value);
   if (node->quoted || code != std::errc{} || stop != end || !std::isfinite(value) || value < range.min || value > range.max ||
       has_leading_zero(without_sign(node->text))) {
-    errors_.add(*node, std::string(key) + ": found " + describe(*node) + "; expected " + expected);
+    errors_.add(*node, format_text("{}: found {}; expected {}", key, describe(*node), expected));
     return otherwise.value_or(range.min);
   }
   return value;
@@ -217,7 +219,7 @@ bool YamlMap::flag(std::string_view key, Default<bool> otherwise) {
     return otherwise.value_or(false);
   }
   if (node->quoted || (node->text != "true" && node->text != "false")) {
-    errors_.add(*node, std::string(key) + ": found " + describe(*node) + "; expected true or false, without quotes");
+    errors_.add(*node, format_text("{}: found {}; expected true or false, without quotes", key, describe(*node)));
     return otherwise.value_or(false);
   }
   return node->text == "true";
@@ -233,7 +235,7 @@ std::optional<std::size_t> YamlMap::word(std::string_view key, std::span<const s
   const auto at = std::ranges::find(words, node->text);
   if (at == words.end()) {
     errors_.add(*node,
-                std::string(key) + ": found " + describe(*node) + "; expected " + expected + suggestion(node->text, words));
+                format_text("{}: found {}; expected {}{}", key, describe(*node), expected, suggestion(node->text, words)));
     return std::nullopt;
   }
   return static_cast<std::size_t>(at - words.begin());
@@ -242,15 +244,16 @@ std::optional<std::size_t> YamlMap::word(std::string_view key, std::span<const s
 std::int64_t YamlMap::quantity(std::string_view key, const UnitTable& table, Range<std::int64_t> range,
                                Default<std::int64_t> otherwise) {
   const std::string expected =
-      std::string(table.quantity) + " of " + print_quantity(range.min, table) + " to " + print_quantity(range.max, table);
+      format_text("{} of {} to {}", table.quantity, print_quantity(range.min, table), print_quantity(range.max, table));
   const YamlNode* node = scalar(key, otherwise.required(), expected);
   if (node == nullptr) {
     return otherwise.value_or(range.min);
   }
   const auto value = parse_quantity(node->text, table);
   if (!value || *value < range.min || *value > range.max) {
-    errors_.add(*node, std::string(key) + ": " +
-                           (value ? "found " + in_quotes(node->text) + "; expected " + expected : value.error().message));
+    errors_.add(*node, format_text("{}: {}", key,
+                                   value ? format_text("found {}; expected {}", in_quotes(node->text), expected)
+                                         : value.error().message));
     return otherwise.value_or(range.min);
   }
   return *value;
@@ -292,17 +295,16 @@ std::span<const YamlNode> YamlMap::list_of(std::string_view key, std::size_t lim
   const YamlNode* node = find(key);
   if (node == nullptr) {
     if (required && node_.kind == YamlNode::Kind::map) {
-      errors_.add(node_, noun_ + " lacks the key " + in_quotes(key) + "; expected a list");
+      errors_.add(node_, format_text("{} lacks the key {}; expected a list", noun_, in_quotes(key)));
     }
     return {};
   }
   if (node->kind != YamlNode::Kind::list) {
-    errors_.add(*node, std::string(key) + ": found " + describe(*node) + "; expected a list");
+    errors_.add(*node, format_text("{}: found {}; expected a list", key, describe(*node)));
     return {};
   }
   if (node->items.size() > limit) {
-    errors_.add(*node, std::string(key) + ": found " + std::to_string(node->items.size()) + " items; expected at most " +
-                           std::to_string(limit));
+    errors_.add(*node, format_text("{}: found {} items; expected at most {}", key, node->items.size(), limit));
     return {};
   }
   return node->items;
@@ -315,7 +317,7 @@ std::vector<std::string> YamlMap::texts(std::string_view key, std::size_t limit)
   std::vector<std::string> texts;
   for (const YamlNode& item : list(key, limit)) {
     if (item.kind != YamlNode::Kind::scalar || item.text.empty()) {
-      errors_.add(item, std::string(key) + ": found " + describe(item) + "; expected a text");
+      errors_.add(item, format_text("{}: found {}; expected a text", key, describe(item)));
     }
     texts.push_back(item.text);
   }
@@ -329,13 +331,14 @@ std::map<std::string, std::string> YamlMap::settings(std::string_view key, std::
     return settings;
   }
   if (node->kind != YamlNode::Kind::map || node->items.size() > limit) {
-    errors_.add(*node, std::string(key) + ": found " + describe(*node) + "; expected a map of at most " +
-                           std::to_string(limit) + " settings (key: value)");
+    errors_.add(*node,
+                format_text("{}: found {}; expected a map of at most {} settings (key: value)", key, describe(*node), limit));
     return settings;
   }
   for (std::size_t i = 0; i < node->items.size(); ++i) {
     if (node->items[i].kind != YamlNode::Kind::scalar) {
-      errors_.add(node->items[i], node->keys[i].text + ": found " + describe(node->items[i]) + "; expected a single value");
+      errors_.add(node->items[i],
+                  format_text("{}: found {}; expected a single value", node->keys[i].text, describe(node->items[i])));
     }
     settings[node->keys[i].text] = node->items[i].text;
   }
@@ -345,8 +348,8 @@ std::map<std::string, std::string> YamlMap::settings(std::string_view key, std::
 void YamlMap::finish() {
   for (const YamlNode& key : node_.keys) {
     if (std::ranges::find(known_, key.text) == known_.end()) {
-      errors_.add(key, "unknown key " + in_quotes(key.text) + " in " + noun_ + suggestion(key.text, known_) +
-                           " (known: " + joined(known_) + ")");
+      errors_.add(key, format_text("unknown key {} in {}{} (known: {})", in_quotes(key.text), noun_,
+                                   suggestion(key.text, known_), joined(known_)));
     }
   }
 }
@@ -354,7 +357,7 @@ void YamlMap::finish() {
 void NameIndex::add(const std::string& name, const YamlNode& where, ErrorList& errors) {
   const auto number = static_cast<std::uint32_t>(names_.size());
   if (!number_.emplace(name, number).second) {
-    errors.add(where, "the " + noun_ + " " + in_quotes(name) + " exists already; expected each name once");
+    errors.add(where, format_text("the {} {} exists already; expected each name once", noun_, in_quotes(name)));
   }
   names_.push_back(name);
 }
@@ -367,7 +370,7 @@ std::optional<std::uint32_t> NameIndex::find(const std::string& name) const {
 std::optional<std::uint32_t> NameIndex::resolve(const std::string& name, const YamlNode& where, ErrorList& errors) const {
   const auto number = find(name);
   if (!number) {
-    errors.add(where, "there is no " + noun_ + " " + in_quotes(name) + suggestion(name, names_));
+    errors.add(where, format_text("there is no {} {}{}", noun_, in_quotes(name), suggestion(name, names_)));
   }
   return number;
 }

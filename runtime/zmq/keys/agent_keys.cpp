@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 Result<AgentKeySet> load_agent_keys(const AgentKeyFiles& files) {
@@ -89,9 +91,9 @@ bool AgentKeys::look_at_own() {
   const Grant* grant = keyring_.in_force().find(own->public_key);
   if (grant == nullptr || grant->role != Role::agent) {
     return fails({ErrorCode::refused,
-                  files_.own.string() + " has another key (" + fingerprint_of(own->public_key) + "), which " +
-                      files_.keyring.string() + " does not grant to an agent",
-                  "loom keys grant " + files_.own.filename().string() + " --role agent --nodes FIRST-LAST"});
+                  format_text("{} has another key ({}), which {} does not grant to an agent", files_.own.string(),
+                              fingerprint_of(own->public_key), files_.keyring.string()),
+                  format_text("loom keys grant {} --role agent --nodes FIRST-LAST", files_.own.filename().string())});
   }
   if (auto done = peers_.replace_keys(*own); !done) {
     return fails(done.error());
@@ -104,7 +106,7 @@ bool AgentKeys::look_at_own() {
   }
   in_force_.own = *std::move(own);
   problem_.clear();
-  listener_.reported("our key is " + fingerprint_of(in_force_.own.public_key) + " from now on");
+  listener_.reported(format_text("our key is {} from now on", fingerprint_of(in_force_.own.public_key)));
   return true;
 }
 
@@ -118,7 +120,7 @@ void AgentKeys::look_at_controller() {
     return;
   }
   in_force_.controller = *std::move(key);
-  listener_.reported("the controller's key is " + fingerprint_of(in_force_.controller) + " from now on");
+  listener_.reported(format_text("the controller's key is {} from now on", fingerprint_of(in_force_.controller)));
 }
 
 void AgentKeys::look_at_peers() {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -24,7 +26,7 @@ Result<std::unique_ptr<HandshakeWatch>> HandshakeWatch::open(asio::io_context& i
                                                              HandshakeListener listener) {
   // A socket that took the place of another one to the same endpoint is watched under a name of its own.
   const std::string address =
-      "inproc://handshakes-of-" + endpoint + "-" + std::to_string(reinterpret_cast<std::uintptr_t>(socket.handle()));
+      format_text("inproc://handshakes-of-{}-{}", endpoint, reinterpret_cast<std::uintptr_t>(socket.handle()));
   if (zmq_socket_monitor(socket.handle(), address.c_str(), kEvents) != 0) {
     return zmq_failure(ErrorCode::internal, "cannot watch the handshakes with " + endpoint, zmq_errno());
   }
@@ -77,9 +79,10 @@ bool HandshakeWatch::take_event() {
     listener_.stumbled();
   }
   if (number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
-    fail_once("the controller at " + endpoint_ + " refuses our key: it is not in its keyring");
+    fail_once(format_text("the controller at {} refuses our key: it is not in its keyring", endpoint_));
   } else if (++failures_ >= kFailuresUntold) {
-    fail_once("whoever listens at " + endpoint_ + " does not hold the secret half of the controller's key that we were given");
+    fail_once(format_text("whoever listens at {} does not hold the secret half of the controller's key that we were given",
+                          endpoint_));
   }
   return true;
 }

@@ -18,6 +18,7 @@
 
 #include "core/digest.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 #include "runtime/zmq/keys/keys.hpp"
 
 namespace loom {
@@ -37,10 +38,10 @@ Result<NodeId> parse_node(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    return fail(ErrorCode::malformed, "'" + std::string{text} + "' is no node number");
+    return fail(ErrorCode::malformed, format_text("'{}' is no node number", text));
   }
   if (value >= limits::kNodes) {
-    return fail(ErrorCode::out_of_range, "node " + std::to_string(value) + " is above " + std::to_string(limits::kNodes - 1));
+    return fail(ErrorCode::out_of_range, format_text("node {} is above {}", value, limits::kNodes - 1));
   }
   return NodeId{static_cast<std::uint32_t>(value)};
 }
@@ -67,7 +68,7 @@ Result<KeyLine> parse_line(const std::string& line) {
   }
   const auto known = role_of(role);
   if (!known) {
-    return fail(ErrorCode::malformed, "role '" + role + "' is none of viewer, operator, admin, agent, revoked");
+    return fail(ErrorCode::malformed, format_text("role '{}' is none of viewer, operator, admin, agent, revoked", role));
   }
   grant.role = *known;
   if (!nodes.empty()) {
@@ -85,21 +86,20 @@ Result<void> check_grant(const Grant& grant) {
   const bool is_word =
       std::none_of(grant.principal.begin(), grant.principal.end(), [](unsigned char c) { return c <= ' ' || c == 0x7F; });
   if (grant.principal.empty() || grant.principal.size() > kPrincipalCharacters || !is_word) {
-    return fail(ErrorCode::malformed, "principal '" + grant.principal + "' must be one word of 1.." +
-                                          std::to_string(kPrincipalCharacters) + " characters");
+    return fail(ErrorCode::malformed,
+                format_text("principal '{}' must be one word of 1..{} characters", grant.principal, kPrincipalCharacters));
   }
   if (std::find(kGrantable.begin(), kGrantable.end(), grant.role) == kGrantable.end()) {
-    return fail(ErrorCode::malformed, "role " + std::string{to_string(grant.role)} + " cannot be granted to a key");
+    return fail(ErrorCode::malformed, format_text("role {} cannot be granted to a key", to_string(grant.role)));
   }
   if (grant.role != Role::agent && !grant.nodes.empty()) {
     return fail(ErrorCode::malformed,
-                "only an agent's key speaks for nodes, this one is a key of role " + std::string{to_string(grant.role)});
+                format_text("only an agent's key speaks for nodes, this one is a key of role {}", to_string(grant.role)));
   }
   for (const NodeRange& range : grant.nodes) {
     if (range.first > range.last || range.last.value >= limits::kNodes) {
-      return fail(ErrorCode::out_of_range, "nodes " + std::to_string(range.first.value) + "-" +
-                                               std::to_string(range.last.value) + " are no range below " +
-                                               std::to_string(limits::kNodes));
+      return fail(ErrorCode::out_of_range,
+                  format_text("nodes {}-{} are no range below {}", range.first.value, range.last.value, limits::kNodes));
     }
   }
   return {};
@@ -117,7 +117,7 @@ Result<void> change_keyring(const std::filesystem::path& file, const std::functi
   const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
   const int lock = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock < 0 || ::flock(lock, LOCK_EX) != 0) {
-    return fail(ErrorCode::storage, "cannot lock " + folder + ": " + std::strerror(errno));
+    return fail(ErrorCode::storage, format_text("cannot lock {}: {}", folder, std::strerror(errno)));
   }
   const auto result = [&]() -> Result<void> {
     auto keyring = load_keyring(file);
@@ -198,15 +198,14 @@ std::string fingerprint_of(std::string_view public_key) {
 std::string Keyring::to_text() const {
   std::string text = "# public key, role, principal, nodes that it may speak for\n";
   for (const auto& [key, grant] : grants_) {
-    text += key + ' ' + std::string{to_string(grant.role)} + ' ' + grant.principal;
+    text += format_text("{} {} {}", key, to_string(grant.role), grant.principal);
     for (std::size_t i = 0; i < grant.nodes.size(); ++i) {
-      text +=
-          (i == 0 ? " " : ",") + std::to_string(grant.nodes[i].first.value) + "-" + std::to_string(grant.nodes[i].last.value);
+      text += format_text("{}{}-{}", i == 0 ? " " : ",", grant.nodes[i].first.value, grant.nodes[i].last.value);
     }
     text += '\n';
   }
   for (const auto& [key, principal] : revoked_) {
-    text += key + ' ' + std::string{kRevoked} + ' ' + principal + '\n';
+    text += format_text("{} {} {}\n", key, kRevoked, principal);
   }
   return text;
 }
@@ -219,7 +218,7 @@ Result<Keyring> Keyring::from_text(std::string_view name, std::string_view text)
     if (line.find_first_not_of(" \t\r") == std::string::npos || line.starts_with("# ")) {
       continue;
     }
-    const std::string where = std::string{name} + ":" + std::to_string(number) + ": ";
+    const std::string where = format_text("{}:{}: ", name, number);
     auto line_of_key = parse_line(line);
     if (!line_of_key) {
       return fail(line_of_key.error().code, where + line_of_key.error().message);
@@ -253,7 +252,7 @@ Result<void> grant(const std::filesystem::path& file, const Grant& one) {
 Result<void> revoke(const std::filesystem::path& file, std::string_view public_key) {
   return change_keyring(file, [&](Keyring& keyring) -> Result<void> {
     if (!keyring.remove(public_key)) {
-      return fail(ErrorCode::not_found, "key " + std::string{public_key} + " is not in " + file.string());
+      return fail(ErrorCode::not_found, format_text("key {} is not in {}", public_key, file.string()));
     }
     return {};
   });
@@ -271,7 +270,7 @@ Result<std::vector<NodeRange>> parse_node_ranges(std::string_view text) {
       return std::unexpected(first ? last.error() : first.error());
     }
     if (*first > *last) {
-      return fail(ErrorCode::malformed, "'" + std::string{part} + "' runs backwards");
+      return fail(ErrorCode::malformed, format_text("'{}' runs backwards", part));
     }
     ranges.push_back({*first, *last});
     if (comma == std::string_view::npos) {

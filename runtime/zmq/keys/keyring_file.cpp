@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -23,7 +25,7 @@ std::string text_of(const struct stat& status) {
                             static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(status.st_mode),
                             static_cast<std::uint64_t>(status.st_uid), static_cast<std::uint64_t>(status.st_mtim.tv_sec),
                             static_cast<std::uint64_t>(status.st_mtim.tv_nsec)}) {
-    text += std::to_string(number) + ' ';
+    text += format_text("{} ", number);
   }
   return text;
 }
@@ -54,12 +56,11 @@ std::string sentence_of(const KeysChanged& changed) {
   std::string text;
   for (std::size_t i = 0; i < changed.changes.size() && i < kNamed; ++i) {
     const Change& change = changed.changes[i];
-    text += (i == 0 ? "" : ", ") + change.principal + " (" + std::string(to_string(change.role)) + ", key " +
-            change.fingerprint + ") ";
+    text += format_text("{}{} ({}, key {}) ", i == 0 ? "" : ", ", change.principal, to_string(change.role), change.fingerprint);
     text += change.kind == Change::Kind::added ? "added" : change.kind == Change::Kind::removed ? "removed" : "altered";
   }
   if (changed.changes.size() > kNamed) {
-    text += " and " + std::to_string(changed.changes.size() - kNamed) + " more";
+    text += format_text(" and {} more", changed.changes.size() - kNamed);
   }
   return text;
 }
@@ -72,7 +73,7 @@ std::string KeyringFile::appearance() const {
   if (::stat(file_.c_str(), &file) != 0 || ::stat(parent.c_str(), &folder) != 0) {
     return "missing";
   }
-  return text_of(file) + std::to_string(folder.st_mode) + ' ' + std::to_string(folder.st_uid);
+  return format_text("{}{} {}", text_of(file), folder.st_mode, folder.st_uid);
 }
 
 std::optional<KeysChanged> KeyringFile::look(KeysWatch::Cause cause) {

@@ -13,13 +13,15 @@
 #include <sstream>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
 constexpr std::size_t kKeyFileBytesMax = 4'096;
 
 std::unexpected<Error> storage_error(const std::string& what, const std::filesystem::path& file, int error) {
-  return fail(ErrorCode::storage, "cannot " + what + " " + file.string() + ": " + std::strerror(error));
+  return fail(ErrorCode::storage, format_text("cannot {} {}: {}", what, file.string(), std::strerror(error)));
 }
 
 /// Closes what it holds.
@@ -71,8 +73,8 @@ Result<void> make_directory(const std::filesystem::path& directory) {
 
 Result<void> check_private(const std::filesystem::path& path, const struct stat& status, const char* wanted) {
   if (status.st_uid != ::geteuid()) {
-    return fail(ErrorCode::refused, path.string() + " belongs to user " + std::to_string(status.st_uid) + ", not to user " +
-                                        std::to_string(::geteuid()) + " who reads it");
+    return fail(ErrorCode::refused,
+                format_text("{} belongs to user {}, not to user {} who reads it", path.string(), status.st_uid, ::geteuid()));
   }
   if ((status.st_mode & 0077u) != 0) {
     std::ostringstream text;
@@ -95,7 +97,7 @@ std::string value_of(const std::string& text, std::string_view word) {
   return {};
 }
 
-std::string public_text(const KeyPair& keys) { return "public " + keys.public_key + "\n"; }
+std::string public_text(const KeyPair& keys) { return format_text("public {}\n", keys.public_key); }
 
 }  // namespace
 
@@ -111,17 +113,17 @@ Result<void> check_key(std::string_view what, std::string_view key) {
   static constexpr std::string_view kAlphabet =
       "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
   if (key.size() != kKeyCharacters) {
-    return fail(ErrorCode::malformed, std::string{what} + " has " + std::to_string(key.size()) +
-                                          " characters, a CURVE key in Z85 has " + std::to_string(kKeyCharacters));
+    return fail(ErrorCode::malformed,
+                format_text("{} has {} characters, a CURVE key in Z85 has {}", what, key.size(), kKeyCharacters));
   }
   const std::size_t stranger = key.find_first_not_of(kAlphabet);
   if (stranger != std::string_view::npos) {
-    return fail(ErrorCode::malformed, std::string{what} + ": character " + std::to_string(stranger + 1) + " is not of Z85");
+    return fail(ErrorCode::malformed, format_text("{}: character {} is not of Z85", what, stranger + 1));
   }
   std::array<std::uint8_t, 32> bytes{};
   const std::string terminated{key};
   if (zmq_z85_decode(bytes.data(), terminated.c_str()) == nullptr) {
-    return fail(ErrorCode::malformed, std::string{what} + " is no Z85 text of 32 bytes");
+    return fail(ErrorCode::malformed, format_text("{} is no Z85 text of 32 bytes", what));
   }
   return {};
 }
@@ -173,8 +175,8 @@ Result<std::string> read_private_file(const std::filesystem::path& file, std::si
   LOOM_TRY(check_private(file, status, "600"));
   LOOM_TRY(check_private(directory_of(file), folder, "700"));
   if (static_cast<std::size_t>(status.st_size) > bytes_max) {
-    return fail(ErrorCode::out_of_range, file.string() + " has " + std::to_string(status.st_size) + " bytes, at most " +
-                                             std::to_string(bytes_max) + " are read");
+    return fail(ErrorCode::out_of_range,
+                format_text("{} has {} bytes, at most {} are read", file.string(), status.st_size, bytes_max));
   }
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
@@ -193,7 +195,7 @@ Result<std::string> read_private_file(const std::filesystem::path& file, std::si
 
 Result<KeyPair> generate_keys(const std::filesystem::path& file) {
   KeyPair keys = make_keys();
-  LOOM_TRY(write_whole_file({file, public_text(keys) + "secret " + keys.secret_key + "\n", 0600, false}));
+  LOOM_TRY(write_whole_file({file, format_text("{}secret {}\n", public_text(keys), keys.secret_key), 0600, false}));
   LOOM_TRY(write_whole_file({file.string() + ".pub", public_text(keys), 0644, true}));
   return keys;
 }
@@ -218,8 +220,8 @@ Result<KeyPair> load_keys(const std::filesystem::path& file) {
     return std::unexpected(text.error());
   }
   if (text->size() > kKeyFileBytesMax) {
-    return fail(ErrorCode::malformed, file.string() + " has " + std::to_string(text->size()) + " bytes, a key file at most " +
-                                          std::to_string(kKeyFileBytesMax));
+    return fail(ErrorCode::malformed,
+                format_text("{} has {} bytes, a key file at most {}", file.string(), text->size(), kKeyFileBytesMax));
   }
   KeyPair keys{value_of(*text, "public"), value_of(*text, "secret")};
   LOOM_TRY(check_key(file.string() + ": the public key", keys.public_key));

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/peer/peer_links_core.hpp"
 #include "runtime/zmq/socket_options.hpp"
@@ -56,7 +57,7 @@ Result<void> PeerLinks::Core::open() {
       self->counters.unauthorised += count;
       self->refuse({}, NodeId{},
                    {RefusalKind::unauthorised,
-                    {ErrorCode::refused, "a peer at " + address + " has key " + key + ", which is no agent's here"},
+                    {ErrorCode::refused, format_text("a peer at {} has key {}, which is no agent's here", address, key)},
                     count});
     }
   };
@@ -237,7 +238,7 @@ void PeerLinks::Core::dial(std::size_t process) {
     link.address = *address;
   } catch (const zmq::error_t& error) {
     return report({agent_peer(NodeId{peer.first}),
-                   {ErrorCode::unreachable, "cannot connect to agents at " + *address + ": " + std::string(error.what())}});
+                   {ErrorCode::unreachable, format_text("cannot connect to agents at {}: {}", *address, error.what())}});
   }
   LoopSocket& socket = *link.dialled;
   if (auto armed = socket.arm([this, process, &socket] { return take_dialled(process, socket); }); !armed) {
@@ -280,7 +281,7 @@ void PeerLinks::Core::send(NodeId from, NodeId to, std::string_view bytes) {
     asio::post(io_, [weak = weak_from_this(), from, to, word = std::string(bytes)] {
       if (const auto self = weak.lock(); self && self->is_open_) {
         const PeerProcess& own = self->options_.processes[self->options_.process];
-        self->deliver(from, to, {own.public_key, Role::agent, "agents-" + std::to_string(self->options_.process), {}}, word);
+        self->deliver(from, to, {own.public_key, Role::agent, format_text("agents-{}", self->options_.process), {}}, word);
       }
     });
     return;

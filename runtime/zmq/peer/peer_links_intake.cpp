@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/messages/intake_limits.hpp"
+#include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
 #include "runtime/zmq/peer/peer_links_core.hpp"
 #include "runtime/zmq/quota.hpp"
@@ -101,8 +102,8 @@ void PeerLinks::Core::enqueue(const Grant& grant, const IntakeQuota& quota, std:
     counters.over_quota += rest;
     refuse(grant, NodeId{},
            {RefusalKind::over_quota,
-            {ErrorCode::busy, "the key of " + grant.principal + " sends more than " + std::to_string(quota.messages.tokens) +
-                                  " messages a second (limit " + std::string(quota.limit) + ")"},
+            {ErrorCode::busy, format_text("the key of {} sends more than {} messages a second (limit {})", grant.principal,
+                                          quota.messages.tokens, quota.limit)},
             rest});
   }
 }
@@ -124,10 +125,8 @@ std::optional<Grant> PeerLinks::Core::grant_of(const Speaker& speaker) const {
     if (!may_speak(peer.public_key)) {
       return std::nullopt;
     }
-    return Grant{peer.public_key,
-                 Role::agent,
-                 "agents-" + std::to_string(*speaker.process),
-                 {{NodeId{peer.first}, NodeId{peer.end - 1}}}};
+    return Grant{
+        peer.public_key, Role::agent, format_text("agents-{}", *speaker.process), {{NodeId{peer.first}, NodeId{peer.end - 1}}}};
   }
   const Grant* grant = options_.keyring.find(speaker.public_key);
   return grant == nullptr ? std::nullopt : std::optional(*grant);
@@ -221,11 +220,11 @@ void PeerLinks::Core::take_word(const Grant& speaker, std::string_view word) {
   ++counters.words_in;
   if (word.size() < kAddressBytes || word.size() > kAddressBytes + limits::kGrantMessageBytes) {
     ++counters.malformed;
-    return refuse(speaker, NodeId{},
-                  {RefusalKind::malformed,
-                   {ErrorCode::malformed, "a word of " + speaker.principal + " has " + std::to_string(word.size()) +
-                                              " bytes, allowed " + std::to_string(kAddressBytes) + " to " +
-                                              std::to_string(kAddressBytes + limits::kGrantMessageBytes)}});
+    return refuse(
+        speaker, NodeId{},
+        {RefusalKind::malformed,
+         {ErrorCode::malformed, format_text("a word of {} has {} bytes, allowed {} to {}", speaker.principal, word.size(),
+                                            kAddressBytes, kAddressBytes + limits::kGrantMessageBytes)}});
   }
   const std::string_view envelope = word.substr(kAddressBytes);
   const auto head = peek_head(envelope);
@@ -235,10 +234,10 @@ void PeerLinks::Core::take_word(const Grant& speaker, std::string_view word) {
   }
   if (!speaker.may_speak_for(head->node)) {
     ++counters.unauthorised;
-    return refuse(speaker, head->node,
-                  {RefusalKind::foreign,
-                   {ErrorCode::refused,
-                    "the key of " + speaker.principal + " may not speak for node " + std::to_string(head->node.value)}});
+    return refuse(
+        speaker, head->node,
+        {RefusalKind::foreign,
+         {ErrorCode::refused, format_text("the key of {} may not speak for node {}", speaker.principal, head->node.value)}});
   }
   deliver(head->node, address_of(word), speaker, envelope);
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 namespace {
 
@@ -166,7 +168,7 @@ Result<void> account_rounds(const FinderDemand& demand, const FinderOptions& opt
 Result<FinderAccount> account_of(const FinderDemand& demand, const DirectTopology& topology, const FinderOptions& options,
                                  BitRate link) {
   if (link.bits_per_second <= 0) {
-    return fail(ErrorCode::invalid_argument, "topology finder: links of " + std::to_string(link.bits_per_second) + " bit/s");
+    return fail(ErrorCode::invalid_argument, format_text("topology finder: links of {} bit/s", link.bits_per_second));
   }
   FinderAccount account;
   account.shares = topology.shares;

@@ -7,6 +7,7 @@
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
 #include "controller/workload/import/flows.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -76,7 +77,7 @@ Result<FinderDemand> finder_demand(const JobDemand& job) {
   DemandSum sum(ranks);
   for (const Collective& collective : job.collectives) {
     if (const std::string fault = fault_of(collective, ranks); !fault.empty()) {
-      return fail(ErrorCode::out_of_range, "job " + std::to_string(job.job.value) + ": " + fault);
+      return fail(ErrorCode::out_of_range, format_text("job {}: {}", job.job.value, fault));
     }
     Collective spelled = collective;
     spelled.ranks = ranks_of(collective, ranks);

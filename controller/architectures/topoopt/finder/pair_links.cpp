@@ -12,6 +12,7 @@
 
 #include "controller/schedule/general_matching.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -186,17 +187,15 @@ class Rounds {
 Result<void> check_demand(std::uint32_t nodes, const std::vector<PairDemand>& demand) {
   for (const PairDemand& each : demand) {
     if (each.source >= nodes || each.destination >= nodes) {
-      return fail(ErrorCode::invalid_argument, "demand from node " + std::to_string(each.source) + " to " +
-                                                   std::to_string(each.destination) + ": there are " + std::to_string(nodes) +
-                                                   " nodes");
+      return fail(ErrorCode::invalid_argument,
+                  format_text("demand from node {} to {}: there are {} nodes", each.source, each.destination, nodes));
     }
     if (each.source == each.destination) {
-      return fail(ErrorCode::invalid_argument, "demand of node " + std::to_string(each.source) + " on itself");
+      return fail(ErrorCode::invalid_argument, format_text("demand of node {} on itself", each.source));
     }
     if (each.bytes < 0 || each.bytes > limits::kTrafficBytes) {
-      return fail(ErrorCode::out_of_range, "demand from node " + std::to_string(each.source) + " to " +
-                                               std::to_string(each.destination) + " is " + std::to_string(each.bytes) +
-                                               " bytes; 0 to " + std::to_string(limits::kTrafficBytes) + " are lawful");
+      return fail(ErrorCode::out_of_range, format_text("demand from node {} to {} is {} bytes; 0 to {} are lawful", each.source,
+                                                       each.destination, each.bytes, limits::kTrafficBytes));
     }
   }
   return {};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 Result<TopooptNetwork> network_of(const DirectTopology& topology, BitRate link_rate) {
@@ -12,9 +14,9 @@ Result<TopooptNetwork> network_of(const DirectTopology& topology, BitRate link_r
   const std::vector<DirectLink> links = topology.links();
   for (const DirectLink& link : links) {
     if (!std::binary_search(links.begin(), links.end(), DirectLink{link.to, link.from, link.count})) {
-      return fail(ErrorCode::unsupported, "the link from server " + std::to_string(link.from) + " to " +
-                                              std::to_string(link.to) +
-                                              " goes one way; TopoOpt's files know duplex links only");
+      return fail(ErrorCode::unsupported,
+                  format_text("the link from server {} to {} goes one way; TopoOpt's files know duplex links only", link.from,
+                              link.to));
     }
     if (link.from > link.to) {
       network.links.push_back({link.from, link.to, link.count});

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -21,43 +22,40 @@ Result<void> check_group(std::uint32_t nodes, const ReduceDemand& group) {
   std::vector<std::uint32_t> members = group.members;
   std::sort(members.begin(), members.end());
   if (!members.empty() && members.back() >= nodes) {
-    return refuse(ErrorCode::invalid_argument, "an all-reduce among node " + std::to_string(members.back()) + "; there are " +
-                                                   std::to_string(nodes) + " nodes");
+    return refuse(ErrorCode::invalid_argument,
+                  format_text("an all-reduce among node {}; there are {} nodes", members.back(), nodes));
   }
   const auto twin = std::adjacent_find(members.begin(), members.end());
   if (twin != members.end()) {
-    return refuse(ErrorCode::invalid_argument, "node " + std::to_string(*twin) + " is twice in an all-reduce");
+    return refuse(ErrorCode::invalid_argument, format_text("node {} is twice in an all-reduce", *twin));
   }
   if (group.bytes < 0 || group.bytes > limits::kTrafficBytes) {
-    return refuse(ErrorCode::out_of_range, "an all-reduce of " + std::to_string(group.bytes) + " bytes; 0 to " +
-                                               std::to_string(limits::kTrafficBytes) + " are lawful");
+    return refuse(ErrorCode::out_of_range,
+                  format_text("an all-reduce of {} bytes; 0 to {} are lawful", group.bytes, limits::kTrafficBytes));
   }
   return {};
 }
 
 Result<void> check(const FinderDemand& demand, const FinderOptions& options) {
   if (demand.nodes < 2) {
-    return refuse(ErrorCode::invalid_argument, std::to_string(demand.nodes) + " nodes; at least 2 are needed");
+    return refuse(ErrorCode::invalid_argument, format_text("{} nodes; at least 2 are needed", demand.nodes));
   }
   if (demand.nodes > limits::kNodes) {
-    return refuse(ErrorCode::out_of_range,
-                  std::to_string(demand.nodes) + " nodes; the limit is " + std::to_string(limits::kNodes));
+    return refuse(ErrorCode::out_of_range, format_text("{} nodes; the limit is {}", demand.nodes, limits::kNodes));
   }
   if (options.degree < links_of_ring(options.directions)) {
-    return refuse(ErrorCode::invalid_argument,
-                  "degree " + std::to_string(options.degree) + "; a ring needs " +
-                      std::to_string(links_of_ring(options.directions)) +
-                      (options.directions == RingDirections::both_ways ? " links of a node, one each way" : " link of a node") +
-                      "; nearest: degree " + std::to_string(links_of_ring(options.directions)));
+    return refuse(
+        ErrorCode::invalid_argument,
+        format_text("degree {}; a ring needs {}{}; nearest: degree {}", options.degree, links_of_ring(options.directions),
+                    options.directions == RingDirections::both_ways ? " links of a node, one each way" : " link of a node",
+                    links_of_ring(options.directions)));
   }
   if (options.degree > kDegreeMost) {
-    return refuse(ErrorCode::out_of_range,
-                  "degree " + std::to_string(options.degree) + "; the limit is " + std::to_string(kDegreeMost));
+    return refuse(ErrorCode::out_of_range, format_text("degree {}; the limit is {}", options.degree, kDegreeMost));
   }
   if (options.paths_of_a_pair == 0 || options.paths_of_a_pair > kPathsMost) {
-    return refuse(
-        options.paths_of_a_pair == 0 ? ErrorCode::invalid_argument : ErrorCode::out_of_range,
-        std::to_string(options.paths_of_a_pair) + " paths a pair; 1 to " + std::to_string(kPathsMost) + " are lawful");
+    return refuse(options.paths_of_a_pair == 0 ? ErrorCode::invalid_argument : ErrorCode::out_of_range,
+                  format_text("{} paths a pair; 1 to {} are lawful", options.paths_of_a_pair, kPathsMost));
   }
   for (const ReduceDemand& group : demand.reduces) {
     LOOM_TRY(check_group(demand.nodes, group));
@@ -151,9 +149,8 @@ Result<void> route_pairs(DirectTopology& topology, const FinderDemand& demand, c
     }
   }
   if (sources.size() * topology.nodes > kTreeEntries) {
-    return refuse(ErrorCode::out_of_range, "routes from " + std::to_string(sources.size()) + " sources to " +
-                                               std::to_string(topology.nodes) + " nodes; the limit is " +
-                                               std::to_string(kTreeEntries) + " routes");
+    return refuse(ErrorCode::out_of_range, format_text("routes from {} sources to {} nodes; the limit is {} routes",
+                                                       sources.size(), topology.nodes, kTreeEntries));
   }
   topology.pair_trees = RouteTrees(neighbours, sources, options.seed);
   return {};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -17,16 +18,16 @@ bool is_jump(std::uint32_t jump, std::uint32_t nodes) { return jump >= 1 && jump
 Result<void> check(const TopologyParts& parts) {
   const std::uint32_t nodes = parts.nodes;
   if (nodes < 2 || nodes > limits::kNodes) {
-    return refuse(std::to_string(nodes) + " nodes");
+    return refuse(format_text("{} nodes", nodes));
   }
   for (const std::uint32_t jump : parts.jumps) {
     if (!is_jump(jump, nodes)) {
-      return refuse("a jump of " + std::to_string(jump) + " among " + std::to_string(nodes) + " nodes");
+      return refuse(format_text("a jump of {} among {} nodes", jump, nodes));
     }
   }
   for (const PairLinks& pair : parts.pairs) {
     if (pair.u >= pair.v || pair.v >= nodes || pair.count == 0) {
-      return refuse("a pair " + std::to_string(pair.u) + " - " + std::to_string(pair.v));
+      return refuse(format_text("a pair {} - {}", pair.u, pair.v));
     }
   }
   for (const RingPath& ring : parts.rings) {
@@ -35,7 +36,7 @@ Result<void> check(const TopologyParts& parts) {
                              return std::find(parts.jumps.begin(), parts.jumps.end(), jump) != parts.jumps.end();
                            });
     if (!is_lawful) {
-      return refuse("a ring of " + std::to_string(ring.group_size));
+      return refuse(format_text("a ring of {}", ring.group_size));
     }
   }
   const auto is_node = [&](std::uint32_t node) { return node < nodes; };
@@ -45,7 +46,7 @@ Result<void> check(const TopologyParts& parts) {
   for (const auto& route : parts.pair_routes) {
     for (const auto& path : route.paths) {
       if (path.size() < 2 || !std::all_of(path.begin(), path.end(), is_node)) {
-        return refuse("a route from " + std::to_string(route.source) + " to " + std::to_string(route.destination));
+        return refuse(format_text("a route from {} to {}", route.source, route.destination));
       }
     }
   }

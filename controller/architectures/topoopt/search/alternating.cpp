@@ -8,6 +8,7 @@
 
 #include "controller/architectures/topoopt/network.hpp"
 #include "controller/predict/engine/predictor.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -19,12 +20,12 @@ std::unexpected<Error> refuse(const std::string& what) {
 Result<void> check_search(const SearchProblem& problem, const SearchOptions& options) {
   LOOM_TRY(check(problem.graph));
   if (problem.times.lawful.size() != problem.graph.operators.size()) {
-    return refuse("times of " + std::to_string(problem.times.lawful.size()) + " operators for a graph of " +
-                  std::to_string(problem.graph.operators.size()));
+    return refuse(
+        format_text("times of {} operators for a graph of {}", problem.times.lawful.size(), problem.graph.operators.size()));
   }
   const std::uint32_t nodes = problem.fixed ? problem.fixed->end_points : problem.terms.nodes;
   if (nodes != problem.graph.nodes) {
-    return refuse("a network of " + std::to_string(nodes) + " nodes for a graph of " + std::to_string(problem.graph.nodes));
+    return refuse(format_text("a network of {} nodes for a graph of {}", nodes, problem.graph.nodes));
   }
   const auto is_chance = [](double value) { return value >= 0 && value <= 1; };
   if (!is_chance(options.moves.propagation) || !is_chance(options.moves.goes_on) || !is_chance(options.moves.size_weight)) {

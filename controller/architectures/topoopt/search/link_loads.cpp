@@ -4,6 +4,7 @@
 
 #include "controller/architectures/topoopt/network.hpp"
 #include "controller/architectures/topoopt/search/strategy_clock.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -22,8 +23,7 @@ double add_way(const Network& network, std::uint32_t source, std::uint32_t desti
 }
 
 std::unexpected<Error> no_way(std::uint32_t source, std::uint32_t destination) {
-  return fail(ErrorCode::unreachable,
-              "no way from node " + std::to_string(source) + " to node " + std::to_string(destination) + " in this topology");
+  return fail(ErrorCode::unreachable, format_text("no way from node {} to node {} in this topology", source, destination));
 }
 
 }  // namespace
