@@ -32,8 +32,6 @@ std::string cut(std::string text) {
   return text;
 }
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 }  // namespace
 
 // --- records -------------------------------------------------------------------------------------------------------------

@@ -22,8 +22,6 @@ std::optional<NodeId> first_node(const std::vector<NodeId>& nodes) {
   return least == nodes.end() ? std::nullopt : std::optional(*least);
 }
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 std::string in_seconds(Duration duration) {
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), "%.4g s", seconds_of(duration));
