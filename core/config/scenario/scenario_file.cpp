@@ -209,6 +209,8 @@ class ScenarioReader {
         static_cast<std::uint32_t>(map->integer("late_attempts", {0, 100}, std::int64_t{timings.late_attempts}));
     timings.attend_lease = map->duration("attend_lease", kPositive, timings.attend_lease);
     timings.quiesce_deadline = map->duration("quiesce_deadline", kPositive, timings.quiesce_deadline);
+    timings.plan_steps =
+        static_cast<std::uint64_t>(map->integer("plan_steps", {1, INT64_MAX}, static_cast<std::int64_t>(timings.plan_steps)));
     require_less(*map, "beat_interval", timings.beat_interval, "suspect_after", timings.suspect_after);
     require_less(*map, "suspect_after", timings.suspect_after, "dead_after", timings.dead_after);
     require_less(*map, "retry_interval", timings.retry_interval, "stage_deadline", timings.stage_deadline);

@@ -77,7 +77,8 @@ std::string controller_text(const ControllerTimings& timings) {
       .add_unless(usual.report_interval, "report_interval", timings.report_interval)
       .add_unless<std::uint64_t>(usual.late_attempts, "late_attempts", timings.late_attempts)
       .add_unless(usual.attend_lease, "attend_lease", timings.attend_lease)
-      .add_unless(usual.quiesce_deadline, "quiesce_deadline", timings.quiesce_deadline);
+      .add_unless(usual.quiesce_deadline, "quiesce_deadline", timings.quiesce_deadline)
+      .add_unless(usual.plan_steps, "plan_steps", timings.plan_steps);
   return row.is_empty() ? "" : format_text("controller: {}\n", row.text());
 }
 

@@ -66,7 +66,7 @@ TEST_CASE("a_scenario_says_what_its_file_says") {
 duration: 3 s
 algorithm: oddl
 agents: {processes: 2}
-controller: {debounce: 2 ms, retry_interval: 20 ms, stage_deadline: 1 s, lead_margin: 3 ms, clock_error: 5 us, beat_interval: 40 ms, suspect_after: 120 ms, dead_after: 250 ms, report_interval: 2 s, late_attempts: 5, attend_lease: 4 s, quiesce_deadline: 9 s}
+controller: {debounce: 2 ms, retry_interval: 20 ms, stage_deadline: 1 s, lead_margin: 3 ms, clock_error: 5 us, beat_interval: 40 ms, suspect_after: 120 ms, dead_after: 250 ms, report_interval: 2 s, late_attempts: 5, attend_lease: 4 s, quiesce_deadline: 9 s, plan_steps: 12345}
 jobs:
   - {name: a, workload: vgg19, nodes: 4, settings: {batch: 32, overlap: none}, at: 1 s, runs_for: 500 ms}
   - {name: b, workload: ./trace.json, nodes: 8, after: a, iterations: 3}
@@ -88,6 +88,7 @@ device_faults:
   timings.late_attempts = 5;
   timings.attend_lease = seconds{4};
   timings.quiesce_deadline = seconds{9};
+  timings.plan_steps = 12345;
   CHECK(s.controller == timings);
   REQUIRE(s.jobs.size() == 2);
   CHECK(s.jobs[0] ==
