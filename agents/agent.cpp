@@ -42,6 +42,17 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
+void report_failures(StepContext context, DeviceUnits& units, const EnvelopeSender& envelopes) {
+  for (const std::size_t unit : units.take_new_failures()) {
+    const Device& device = *units[unit].device;
+    const std::string fault = units[unit].driver->observe().fault;
+    Alarm alarm{AlarmCode::device_failed, {}, device.id, {}, format_text("loom device show {}", device.id.value)};
+    alarm.evidence =
+        format_text("device {} ({}): {}", device.id.value, device.name, fault.empty() ? "its driver gave up" : fault);
+    envelopes.warn(context, std::move(alarm));
+  }
+}
+
 }  // namespace
 
 Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> drivers)
@@ -51,7 +62,8 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
       timelines_(envelopes_, units_),
       executor_(units_),
       grants_(envelopes_, executor_, static_cast<std::uint32_t>(options.fabric->nodes.size())),
-      commit_({options.arm_lead, options.late_limit}, envelopes_, units_, timelines_, grants_),
+      barrier_(envelopes_, timelines_, grants_),
+      commit_({options.arm_lead, options.late_limit}, envelopes_, units_, timelines_, grants_, barrier_),
       interlock_(contacts_of(*options.fabric, options.node)),
       session_(SessionOptions{options.hello_interval, options.heartbeat_interval}),
       audit_({options.audit_interval, options.report_interval}, envelopes_, units_),
@@ -113,14 +125,20 @@ void Agent::start(StepContext context, const Started& started) {
 
 /// The transport has proven that the key behind `from` may speak for that node.
 void Agent::receive_peer(StepContext context, const MessageArrived& message) {
-  const auto* grant_message = std::get_if<GrantPlaneMessage>(&message.envelope.body);
-  const bool is_theirs = message.envelope.role == Role::agent && message.envelope.node.value == message.from.id &&
-                         message.envelope.node != options_.node;
-  if (grant_message == nullptr || !is_theirs) {
+  const Envelope& envelope = message.envelope;
+  const bool is_theirs =
+      envelope.role == Role::agent && envelope.node.value == message.from.id && envelope.node != options_.node;
+  if (!is_theirs) {
     ++counters_.misdirected;
-    return;
+  } else if (const auto* grant_message = std::get_if<GrantPlaneMessage>(&envelope.body)) {
+    grants_.receive(context, envelope.node, envelope, *grant_message);
+  } else if (const auto* ready = std::get_if<PassReady>(&envelope.body)) {
+    barrier_.receive(context, envelope.node, envelope, *ready);
+  } else if (const auto* begin = std::get_if<PassBegin>(&envelope.body)) {
+    barrier_.receive(context, envelope.node, envelope, *begin);
+  } else {
+    ++counters_.misdirected;
   }
-  grants_.receive(context, message.envelope.node, message.envelope, *grant_message);
 }
 
 /// The transport has proven the role of the key; whoever may order darkness needs no controller for it.
@@ -323,6 +341,7 @@ void Agent::latch(StepContext context) {
   units_.bar_light(true);
   timelines_.stop_all();
   grants_.halt();
+  barrier_.end();
   darken_lasers(context);
   const Error refusal = interlock_.refusal(options_.node);
   commit_.trouble(context, refusal);
@@ -369,24 +388,14 @@ void Agent::advance(StepContext context) {
   timelines_.advance(context);
   commit_.advance(context);
   grants_.advance(context);
+  barrier_.advance(context);
   resets_.advance(context);
   if (requests_here_.is_waiting()) {
     requests_here_.advance(context, row());
   }
   audit_.advance(context);
-  report_failures(context);
+  report_failures(context, units_, envelopes_);
   speak(context);
-}
-
-void Agent::report_failures(StepContext context) {
-  for (const std::size_t unit : units_.take_new_failures()) {
-    const Device& device = *units_[unit].device;
-    const std::string fault = units_[unit].driver->observe().fault;
-    Alarm alarm{AlarmCode::device_failed, {}, device.id, {}, format_text("loom device show {}", device.id.value)};
-    alarm.evidence =
-        format_text("device {} ({}): {}", device.id.value, device.name, fault.empty() ? "its driver gave up" : fault);
-    envelopes_.warn(context, std::move(alarm));
-  }
 }
 
 void Agent::speak(StepContext context) {
@@ -403,6 +412,7 @@ void Agent::speak(StepContext context) {
       send_traffic(context);
       timelines_.repeat_cycle_done(context);
       grants_.repeat_done(context);
+      barrier_.report(context);
       break;
     case Session::Due::nothing:
       break;

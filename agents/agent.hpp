@@ -61,6 +61,7 @@ class Agent {
   const Interlock& interlock() const { return interlock_; }
   const Timelines& timelines() const { return timelines_; }
   const GrantPlane& grants() const { return grants_; }
+  const PassBarrier& barrier() const { return barrier_; }
   /// See GrantPlane::take_times(): for whoever measures.
   std::vector<GrantTimes> take_grant_times() { return grants_.take_times(); }
   const DeviceUnits& units() const { return units_; }
@@ -86,7 +87,6 @@ class Agent {
   void darken_lasers(StepContext context);
   void advance_interlock(StepContext context);
   void advance(StepContext context);
-  void report_failures(StepContext context);
   void speak(StepContext context);
   void send_hello(StepContext context);
   void send_heartbeat(StepContext context);
@@ -100,6 +100,7 @@ class Agent {
   Timelines timelines_;
   SoftwareExecutor executor_;
   GrantPlane grants_;
+  PassBarrier barrier_;
   AgentCommit commit_;
   Interlock interlock_;
   Session session_;

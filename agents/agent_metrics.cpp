@@ -30,6 +30,13 @@ void AgentSums::add(const Agent& agent) {
   grants_.forged += grants.forged;
   grants_.answered_dark += grants.answered_dark;
   grants_.unreachable += grants.unreachable;
+  const PassBarrierCounters& passes = agent.barrier().counters();
+  passes_.passes += passes.passes;
+  passes_.missed += passes.missed;
+  passes_.other_revision += passes.other_revision;
+  passes_.other_clock += passes.other_clock;
+  passes_.strangers += passes.strangers;
+  passes_.implausible += passes.implausible;
   const TrafficCounters& traffic = agent.traffic().counters();
   traffic_.received += traffic.received;
   traffic_.refused += traffic.refused;
@@ -97,6 +104,16 @@ void AgentSums::add_metrics(MetricList& list) const {
   grant("dark", grants_.answered_dark);
   list.counter("lightloom_agent_streams_unreachable_total", "Streams whose arbiter was silent for too long.",
                grants_.unreachable);
+  list.counter("lightloom_agent_passes_total", "Passes that nodes began on the word of their jobs' leaders.", passes_.passes);
+  list.counter("lightloom_agent_timeslots_missed_total", "Timeslots of repeated jobs that stayed dark.", passes_.missed);
+  const auto pass = [&](const char* kind, std::uint64_t count) {
+    list.counter("lightloom_agent_pass_messages_refused_total",
+                 "Messages between agents about iterations that were not followed.", count, {{"kind", kind}});
+  };
+  pass("other_revision", passes_.other_revision);
+  pass("other_clock", passes_.other_clock);
+  pass("stranger", passes_.strangers);
+  pass("implausible", passes_.implausible);
   list.counter("lightloom_agent_traffic_records_total", "Records of collectives that training processes have told of.",
                traffic_.received);
   list.counter("lightloom_agent_traffic_lines_refused_total", "Lines of training processes that could not be read.",

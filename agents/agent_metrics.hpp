@@ -30,6 +30,7 @@ class AgentSums {
   std::uint64_t early_ = 0;
   std::map<std::string_view, DriverFigures> drivers_;  ///< by model, as files name it
   GrantPlaneCounters grants_;
+  PassBarrierCounters passes_;
   TrafficCounters traffic_;
 };
 

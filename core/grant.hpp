@@ -180,9 +180,10 @@ enum class Transmit : std::uint8_t {
 };
 std::string_view to_string(Transmit transmit);
 
-/// One stream that a stage of a job moves.
+/// One stream that a stage of a job moves. Streams of one number are offered together, once those of the number before are all
+/// sent: rings wait for what goes directly, and each needs its light at once.
 struct OfferedStream {
-  std::uint64_t collective = 0;
+  std::uint64_t collective = 0;  ///< 0, 1, ... in its stage
   NodeId source;
   NodeId destination;
   Bytes bytes;

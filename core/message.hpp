@@ -13,6 +13,7 @@
 #include "core/fabric/role.hpp"
 #include "core/grant.hpp"
 #include "core/ids.hpp"
+#include "core/messages/iteration.hpp"
 #include "core/messages/one_of.hpp"
 #include "core/messages/operator.hpp"
 #include "core/messages/report.hpp"
@@ -211,9 +212,10 @@ struct GrantPlaneMessage {
   bool operator==(const GrantPlaneMessage&) const = default;
 };
 
-using Body = OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
-                   AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
-                   OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage>;
+using Body =
+    OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
+          AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat, OperatorRequest,
+          OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin, IterationReport>;
 
 /// What every message carries from the first line on.
 struct Envelope {

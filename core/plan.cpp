@@ -20,6 +20,18 @@ bool emits(const Setpoint& setpoint) {
   return laser != nullptr && laser->emit;
 }
 
+bool is_paced_alike(const NodePlan* before, const NodePlan& after) {
+  if (before == nullptr) {
+    return after.cycle == Duration{} && after.compute_after == Duration{} && !after.grants && !after.iterations;
+  }
+  return after.cycle == before->cycle && after.cycles == before->cycles && after.compute_after == before->compute_after &&
+         after.grants == before->grants && after.iterations == before->iterations;
+}
+
+std::optional<JobId> whole_job_of(const NodePlan& node) {
+  return node.grants ? std::optional(node.grants->job) : node.iterations ? std::optional(node.iterations->job) : std::nullopt;
+}
+
 std::uint32_t switches_moved_by(const Plan& plan) {
   std::uint32_t count = 0;
   for (const NodePlan& node : plan.nodes) {

@@ -11,6 +11,7 @@
 #include "core/fabric/grid.hpp"
 #include "core/grant.hpp"
 #include "core/ids.hpp"
+#include "core/messages/iteration.hpp"
 #include "core/messages/one_of.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
@@ -102,13 +103,24 @@ struct NodePlan {
   NodeId node;
   Duration cycle{};                 ///< length of one pass over the timeslots; 0 = static
   std::uint32_t cycles = 1;         ///< 0 = until the next revision
+  Duration compute_after{};         ///< of the model: from the end of the last cycle until the word that all were played
   std::vector<DevicePlan> devices;  ///< ascending device; every device of the agent
   std::vector<CircuitEnd> ends;
   /// Set: the timelines of the lasers that it names are wavelength sets. Their timeslots come in any order, each only under a
   /// grant.
   std::optional<GrantMap> grants{};
+  /// Set: what is played is played once an iteration, and the nodes of the job agree on each beginning.
+  std::optional<IterationPlan> iterations{};
   bool operator==(const NodePlan&) const = default;
 };
+
+/// Whether an agent that plays `before` (null: nothing) goes on in the same way under `after`: cycle, passes, grants and
+/// iterations are the same. What its devices hold is another question.
+bool is_paced_alike(const NodePlan* before, const NodePlan& after);
+
+/// The job whose light goes on at this node by the word of other nodes (grants, iterations), if there is one. Such light is
+/// laid as a whole: who laid it is what all of these words name.
+std::optional<JobId> whole_job_of(const NodePlan& node);
 
 /// A plan's light at its worst, computed from the fabric's losses, gains and isolations; never a reading.
 struct LightMargins {

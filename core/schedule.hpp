@@ -72,6 +72,17 @@ struct JobSchedule {
   bool operator==(const JobSchedule&) const = default;
 };
 
+/// Whether the nodes of the job repeat its light for each iteration without the controller: one stage that ends. Standing light
+/// needs no repeating, and from one stage to the next a commit leads.
+inline bool is_repeated_by_nodes(const JobSchedule& schedule) {
+  if (schedule.stages.size() != 1 || schedule.stages.front().cycles == 0) {
+    return false;
+  }
+  const Stage& stage = schedule.stages.front();
+  return stage.transmit == Transmit::grants ||
+         (!stage.timeslots.empty() && (stage.timeslots.size() > 1 || stage.timeslots.front().hold != kForever));
+}
+
 /// How a schedule came about, for people: what bounds it and what binds, by the scheduler that knows.
 struct ScheduleAccount {
   std::vector<std::string> why;                       ///< a sentence each; only if asked for (Budget::wants_account)

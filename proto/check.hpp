@@ -179,4 +179,13 @@ constexpr WireEnum enum_to_wire(Enum value) {
   return static_cast<WireEnum>(static_cast<int>(value) + 1);
 }
 
+/// What is counted up from `least`; there is no upper end.
+inline std::uint64_t at_least(Check& check, const char* field, std::uint64_t value, std::uint64_t least) {
+  if (value < least) {
+    check.refuse(field, std::to_string(value), format_text("must be at least {}", least));
+    return least;
+  }
+  return value;
+}
+
 }  // namespace loom::wire

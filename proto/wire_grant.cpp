@@ -61,20 +61,12 @@ struct WordWriter {
   }
 };
 
-/// An epoch, a sequence or a number of a request.
-std::uint64_t counting(Check& check, const char* field, std::uint64_t value) {
-  if (value == 0) {
-    check.refuse(field, "0", "must be at least 1");
-  }
-  return value;
-}
-
 loom::GrantKey key_from_wire(Check& check, bool is_present, const GrantKey& in) {
   check.present("key", is_present);
   const auto scope = check.in("key");
   loom::GrantKey key;
-  key.epoch = counting(check, "epoch_number", in.epoch_number());
-  key.sequence = counting(check, "sequence_number", in.sequence_number());
+  key.epoch = at_least(check, "epoch_number", in.epoch_number(), 1);
+  key.sequence = at_least(check, "sequence_number", in.sequence_number(), 1);
   return key;
 }
 
@@ -92,7 +84,7 @@ StreamId stream_from_wire(Check& check, const GrantStream& in) {
 
 loom::StreamGrant grant_from_wire(Check& check, const StreamGrant& in) {
   loom::StreamGrant grant;
-  grant.number = counting(check, "request_number", in.request_number());
+  grant.number = at_least(check, "request_number", in.request_number(), 1);
   grant.key = key_from_wire(check, in.has_key(), in.key());
   grant.start = instant_from_ns(check.between("start_ns", in.start_ns(), 0, limits::kInstantNs - 1));  // its end is later
   grant.end = check.instant("end_ns", in.end_ns());
@@ -114,7 +106,7 @@ loom::GrantMessage body_from_wire(Check& check, const GrantPlaneMessage& in) {
   switch (in.body_case()) {
     case GrantPlaneMessage::kRequest: {
       loom::StreamRequest request;
-      request.number = counting(check, "request_number", in.request().request_number());
+      request.number = at_least(check, "request_number", in.request().request_number(), 1);
       request.remaining = {check.between("remaining_bytes", in.request().remaining_bytes(), 1, limits::kStreamBytes)};
       request.since = check.instant("since_ns", in.request().since_ns());
       request.is_tuned = in.request().is_tuned();
@@ -137,8 +129,8 @@ loom::GrantMessage body_from_wire(Check& check, const GrantPlaneMessage& in) {
     }
     case GrantPlaneMessage::kQueued: {
       loom::StreamQueued queued;
-      queued.number = counting(check, "request_number", in.queued().request_number());
-      queued.arbiter_epoch = counting(check, "arbiter_epoch_number", in.queued().arbiter_epoch_number());
+      queued.number = at_least(check, "request_number", in.queued().request_number(), 1);
+      queued.arbiter_epoch = at_least(check, "arbiter_epoch_number", in.queued().arbiter_epoch_number(), 1);
       queued.is_next = in.queued().is_next();
       return queued;
     }
@@ -171,7 +163,7 @@ loom::GrantPlaneMessage from_wire(Check& check, const GrantPlaneMessage& in) {
   loom::GrantPlaneMessage out{body_from_wire(check, in)};
   check.present("stream", in.has_stream());
   const StreamId stream = stream_from_wire(check, in.stream());
-  const std::uint64_t epoch = counting(check, "sender_epoch_number", in.sender_epoch_number());
+  const std::uint64_t epoch = at_least(check, "sender_epoch_number", in.sender_epoch_number(), 1);
   std::visit(
       [&](auto& body) {
         body.stream = stream;

@@ -5,7 +5,7 @@ namespace loom::wire {
 
 static_assert(static_cast<int>(Role_MAX) == static_cast<int>(loom::Role::controller) + 1);
 static_assert(static_cast<int>(CommitPhase_MAX) == static_cast<int>(loom::CommitPhase::relight) + 1);
-static_assert(Envelope::kGrantPlaneMessage == 16 + std::variant_size_v<loom::Body> - 1);
+static_assert(Envelope::kIterationReport == 16 + std::variant_size_v<loom::Body> - 1);
 
 template <class WireBody>
 static loom::Outcome outcome_of(Check& check, const WireBody& in) {
@@ -252,6 +252,56 @@ static loom::DeviceReset from_wire(Check& check, const DeviceReset& in) {
 }
 
 static void set_body(const loom::GrantPlaneMessage& in, Envelope& out) { to_wire(in, *out.mutable_grant_plane_message()); }
+
+static void set_body(const loom::IterationReport& in, Envelope& out) {
+  IterationReport& report = *out.mutable_iteration_report();
+  report.set_job_id(in.job.value);
+  report.set_iteration_count(static_cast<std::int64_t>(in.iterations));
+  report.set_replayed_count(static_cast<std::int64_t>(in.replayed));
+  report.set_missed_count(in.missed);
+  report.set_p50_ns(in.p50.count());
+  report.set_p99_ns(in.p99.count());
+  report.set_waited_ns(in.waited.count());
+}
+static loom::IterationReport from_wire(Check& check, const IterationReport& in) {
+  const auto count = [&](const char* field, std::int64_t value) {
+    return static_cast<std::uint64_t>(check.between(field, value, 0, limits::kPasses));
+  };
+  return {{in.job_id()},
+          count("iteration_count", in.iteration_count()),
+          count("replayed_count", in.replayed_count()),
+          in.missed_count(),
+          check.duration("p50_ns", in.p50_ns()),
+          check.duration("p99_ns", in.p99_ns()),
+          check.duration("waited_ns", in.waited_ns())};
+}
+
+// --- agent -> agent ------------------------------------------------------------------------------------------------------
+
+static void set_body(const loom::PassReady& in, Envelope& out) {
+  PassReady& ready = *out.mutable_pass_ready();
+  ready.set_job_id(in.job.value);
+  ready.set_pass_number(in.pass);
+  ready.set_missed_count(in.missed);
+}
+static loom::PassReady from_wire(Check& check, const PassReady& in) {
+  return {{in.job_id()}, at_least(check, "pass_number", in.pass_number(), 2), in.missed_count()};
+}
+
+static void set_body(const loom::PassBegin& in, Envelope& out) {
+  PassBegin& begin = *out.mutable_pass_begin();
+  begin.set_job_id(in.job.value);
+  begin.set_pass_number(in.pass);
+  begin.set_iteration_number(in.iteration);
+  begin.set_at_ns(ns_of(in.at));
+}
+static loom::PassBegin from_wire(Check& check, const PassBegin& in) {
+  return {{in.job_id()},
+          at_least(check, "pass_number", in.pass_number(), 2),
+          at_least(check, "iteration_number", in.iteration_number(), 1),
+          check.instant("at_ns", in.at_ns())};
+}
+
 static void set_body(const loom::OperatorRequest& in, Envelope& out) { to_wire(in, *out.mutable_operator_request()); }
 static void set_body(const loom::OperatorReply& in, Envelope& out) { to_wire(in, *out.mutable_operator_reply()); }
 
@@ -318,6 +368,12 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
       return named(check, "device_reset", in.device_reset());
     case Envelope::kGrantPlaneMessage:
       return named(check, "grant_plane_message", in.grant_plane_message());
+    case Envelope::kPassReady:
+      return named(check, "pass_ready", in.pass_ready());
+    case Envelope::kPassBegin:
+      return named(check, "pass_begin", in.pass_begin());
+    case Envelope::kIterationReport:
+      return named(check, "iteration_report", in.iteration_report());
     case Envelope::BODY_NOT_SET:
       break;
   }

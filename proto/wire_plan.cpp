@@ -271,16 +271,43 @@ static loom::GrantMap from_wire(Check& check, const GrantMap& in) {
   return out;
 }
 
+static void to_wire(const loom::IterationPlan& in, IterationPlan& out) {
+  out.set_job_id(in.job.value);
+  out.set_routed_by_revision_number(in.routed_by.value);
+  out.set_leader_node_id(in.leader.value);
+  nodes_to_wire(in.members, *out.mutable_member_node_ids());
+  out.set_compute_ns(in.compute.count());
+  out.set_lead_ns(in.lead.count());
+  out.set_phase_count(in.phases);
+}
+
+static loom::IterationPlan from_wire(Check& check, const IterationPlan& in) {
+  loom::IterationPlan out;
+  out.job = {in.job_id()};
+  out.routed_by = {in.routed_by_revision_number()};
+  out.leader = check.node("leader_node_id", in.leader_node_id());
+  out.members = nodes_from_wire(check, "member_node_ids", in.member_node_ids());
+  check.ascending("member_node_ids", out.members, [](NodeId node) { return node; });
+  out.phases = static_cast<std::uint32_t>(check.between("phase_count", in.phase_count(), 1, limits::kPhases));
+  out.compute = check.duration("compute_ns", in.compute_ns());
+  out.lead = Duration{check.between("lead_ns", in.lead_ns(), 1, limits::kPassLeadNs)};
+  return out;
+}
+
 void to_wire(const loom::NodePlan& in, NodePlan& out) {
   out.set_revision_number(in.revision.value);
   out.set_base_revision_number(in.base.value);
   out.set_node_id(in.node.value);
   out.set_cycle_ns(in.cycle.count());
   out.set_cycle_count(in.cycles);
+  out.set_compute_after_ns(in.compute_after.count());
   rows_to_wire(in.devices, *out.mutable_devices());
   rows_to_wire(in.ends, *out.mutable_ends());
   if (in.grants) {
     to_wire(*in.grants, *out.mutable_grants());
+  }
+  if (in.iterations) {
+    to_wire(*in.iterations, *out.mutable_iterations());
   }
 }
 
@@ -291,12 +318,17 @@ loom::NodePlan from_wire(Check& check, const NodePlan& in) {
   out.node = check.node("node_id", in.node_id());
   out.cycle = check.duration("cycle_ns", in.cycle_ns());
   out.cycles = in.cycle_count();
+  out.compute_after = check.duration("compute_after_ns", in.compute_after_ns());
   out.devices = rows_from_wire<loom::DevicePlan>(check, "devices", in.devices(), limits::kDevicesPerNode);
   check.ascending("devices.device_id", out.devices, [](const loom::DevicePlan& plan) { return plan.device; });
   out.ends = rows_from_wire<loom::CircuitEnd>(check, "ends", in.ends(), limits::kCircuits);
   if (in.has_grants()) {
     const auto scope = check.in("grants");
     out.grants = from_wire(check, in.grants());
+  }
+  if (in.has_iterations()) {
+    const auto scope = check.in("iterations");
+    out.iterations = from_wire(check, in.iterations());
   }
   return out;
 }

@@ -22,8 +22,14 @@ Error clock_error(ClockId theirs, ClockId ours) {
 }  // namespace
 
 AgentCommit::AgentCommit(const CommitOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units,
-                         Timelines& timelines, GrantPlane& grants)
-    : options_(options), envelopes_(envelopes), units_(units), timelines_(timelines), grants_(grants), parts_(units.size()) {}
+                         Timelines& timelines, GrantPlane& grants, PassBarrier& barrier)
+    : options_(options),
+      envelopes_(envelopes),
+      units_(units),
+      timelines_(timelines),
+      grants_(grants),
+      barrier_(barrier),
+      parts_(units.size()) {}
 
 void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan& plan, const std::optional<Error>& latch) {
   const auto refuse = [&](ErrorCode code, std::string message) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "agents/commit/pass_barrier.hpp"
 #include "agents/commit/plan_check.hpp"
 #include "agents/commit/revision.hpp"
 #include "agents/commit/timelines.hpp"
@@ -25,7 +26,7 @@ struct CommitOptions {
 class AgentCommit {
  public:
   AgentCommit(const CommitOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units, Timelines& timelines,
-              GrantPlane& grants);
+              GrantPlane& grants, PassBarrier& barrier);
 
   // Words of the controller, already fenced by term. `latch`: why nothing may be lit now.
   void prepare(StepContext context, Revision revision, const NodePlan& plan, const std::optional<Error>& latch);
@@ -85,7 +86,7 @@ class AgentCommit {
   std::optional<Error> refusal_to_arm(StepContext context, ClockId clock, Instant fire_at) const;
 
   // commit_stages.cpp: what happens to the devices
-  bool goes_on_under_grants(const DevicePlan& device) const;
+  bool goes_on_as_laid(const DevicePlan& device) const;
   void begin_grants(StepContext context);
   void choose_parts();
   void claim_idle_parts();
@@ -111,6 +112,7 @@ class AgentCommit {
   DeviceUnits& units_;
   Timelines& timelines_;
   GrantPlane& grants_;
+  PassBarrier& barrier_;
 
   RevisionState state_ = RevisionState::idle;
   Revision revision_;  ///< in hand or remembered; 0: none

@@ -10,8 +10,10 @@
 namespace loom {
 
 /// A laser whose light stays as it was laid retunes and darkens by itself all the time: that is no reason to touch it.
-bool AgentCommit::goes_on_under_grants(const DevicePlan& device) const {
-  return !device.touched && grants_.works(device.device) && plan_->grants && *grants_.map() == *plan_->grants;
+bool AgentCommit::goes_on_as_laid(const DevicePlan& device) const {
+  const bool is_granted = grants_.works(device.device) && plan_->grants && *grants_.map() == *plan_->grants;
+  const bool is_repeated = barrier_.is_on() && plan_->iterations == *barrier_.plan() && !is_static(device);
+  return !device.touched && (is_granted || is_repeated);
 }
 
 /// Light of the fast plane begins when all of it is proven dark, and ends when any of it is touched.
@@ -26,7 +28,7 @@ void AgentCommit::choose_parts() {
     const auto device = std::find_if(plan_->devices.begin(), plan_->devices.end(),
                                      [&](const DevicePlan& each) { return each.device == units_[i].device->id; });
     LOOM_ASSERT(device != plan_->devices.end());  // check_node_plan said so
-    parts_[i] = Part{&*device, !goes_on_under_grants(*device) && must_change(units_, units_[i], *plan_, *device), false, false};
+    parts_[i] = Part{&*device, !goes_on_as_laid(*device) && must_change(units_, units_[i], *plan_, *device), false, false};
   }
 }
 
@@ -61,6 +63,9 @@ void AgentCommit::fire(StepContext context) {
   choose_parts();
   if (grants_.is_on() && (!plan_->grants || *grants_.map() != *plan_->grants)) {
     grants_.end();
+  }
+  if (barrier_.is_on() && plan_->iterations != *barrier_.plan()) {
+    barrier_.end();
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].changes && !units_.take(i, Activity::commit)) {
@@ -203,7 +208,7 @@ void AgentCommit::light(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     plays = plays || (parts_[i].changes && !is_static(*parts_[i].plan));
   }
-  if (!plan_->grants && (plays || !timelines_.plays_any())) {
+  if (!plan_->grants && !barrier_.is_on() && (plays || !timelines_.plays_any())) {
     timelines_.begin(context, *plan_, at);
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -220,6 +225,9 @@ void AgentCommit::light(StepContext context) {
     }
   }
   begin_grants(context);
+  if (plan_->iterations && !barrier_.is_on()) {
+    barrier_.begin(plan_);
+  }
   timelines_.advance(context);  // the first edge may be now
 }
 
@@ -238,6 +246,9 @@ void AgentCommit::withdraw_light(StepContext context) {
     }
   }
   timelines_.withdraw(revision_);
+  if (barrier_.is_on() && plan_ != nullptr && plan_->iterations == *barrier_.plan()) {
+    barrier_.end();
+  }
   if (grants_.is_on() && plan_ != nullptr && plan_->grants && *grants_.map() == *plan_->grants) {
     grants_.end();
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "agents/commit/pass_barrier.hpp"
 #include "agents/commit/steering.hpp"
 #include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
@@ -130,6 +131,9 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceUnit
                   format_text("{}: missing from the plan of node {}", named(units[i]), node.value));
     }
     LOOM_TRY(check_device(units.fabric(), units[i], *device, plan));
+  }
+  if (plan.iterations) {
+    LOOM_TRY(check_iteration_plan(plan, node, nodes));
   }
   return plan.grants ? check_grant_map(*plan.grants, node, nodes) : Result<void>{};
 }

@@ -11,8 +11,6 @@
 
 namespace loom {
 
-namespace {}  // namespace
-
 Timelines::Timelines(const EnvelopeSender& envelopes, DeviceUnits& units)
     : envelopes_(envelopes), units_(units), players_(units.size()) {
   for (std::size_t i = 0; i < players_.size(); ++i) {
@@ -27,11 +25,16 @@ void Timelines::begin(StepContext context, const NodePlan& plan, Instant start) 
   repeats_left_ = 0;
   is_done_ = false;
   cycle_end_.forget();
+  is_pass_over_ = false;
+  pass_underflows_ = 0;
+  pass_ = Duration{};
   if (plan.cycle <= Duration::zero() || plan.cycles == 0) {
     return;
   }
   const bool beyond_time = plan.cycle > Duration::max() / static_cast<std::int64_t>(plan.cycles);
-  cycle_end_.set(context, beyond_time ? kNever : later(start, plan.cycle * static_cast<std::int64_t>(plan.cycles)));
+  const Duration length = beyond_time ? Duration::max() : plan.cycle * static_cast<std::int64_t>(plan.cycles);
+  pass_ = plan.iterations ? length : Duration{};
+  cycle_end_.set(context, later(start, sum(length, plan.compute_after)));
 }
 
 void Timelines::play(StepContext context, std::size_t unit, std::shared_ptr<const NodePlan> plan, const DevicePlan& device,
@@ -39,6 +42,9 @@ void Timelines::play(StepContext context, std::size_t unit, std::shared_ptr<cons
   const bool ours = units_.take(unit, Activity::timeline);
   LOOM_ASSERT(ours);
   Player& player = players_[unit];
+  player.plan = plan->iterations ? plan : nullptr;
+  player.device = &device;
+  player.is_tuning = false;
   player.playback.emplace(std::move(plan), device, start);
   player.first = First::pending;
   player.edge.set(context, player.playback->at());
@@ -46,7 +52,11 @@ void Timelines::play(StepContext context, std::size_t unit, std::shared_ptr<cons
 
 void Timelines::stop(std::size_t unit) {
   Player& player = players_[unit];
-  if (!player.playback) {
+  const bool holds = player.playback || player.is_tuning;
+  player.plan.reset();
+  player.device = nullptr;
+  player.is_tuning = false;
+  if (!holds) {
     return;
   }
   player.playback.reset();
@@ -82,6 +92,10 @@ void Timelines::advance(StepContext context) {
   }
   if (cycle_end_.passed(context.now)) {
     cycle_end_.forget();
+    if (pass_ > Duration{}) {
+      is_pass_over_ = true;
+      return;
+    }
     is_done_ = true;
     send_again();
     send_cycle_done(context);
@@ -91,7 +105,7 @@ void Timelines::advance(StepContext context) {
 void Timelines::advance(StepContext context, std::size_t unit) {
   Player& player = players_[unit];
   if (!player.playback) {
-    return;
+    return player.is_tuning ? tune(context, unit) : void();
   }
   const bool emitting = units_[unit].commanded && emits(*units_[unit].commanded);
   if (player.first == First::pending && emitting && units_[unit].progress == Progress::proven &&
@@ -105,11 +119,87 @@ void Timelines::advance(StepContext context, std::size_t unit) {
   if (player.playback->edge() == Playback::Edge::over) {
     player.first = player.first == First::pending ? First::missed : player.first;
     player.playback.reset();  // not stop(): the end of the cycle is still to be told
-    units_.release(unit, Activity::timeline);
     player.edge.forget();
+    finish_pass(context, unit);
   } else if (player.playback->at() != before) {
     player.edge.set(context, player.playback->at());
   }
+}
+
+/// Until it is there. One that takes no order now is asked again; in between, audits and resets may have it.
+void Timelines::tune(StepContext context, std::size_t unit) {
+  constexpr Duration kAgain = std::chrono::milliseconds{50};
+  Player& player = players_[unit];
+  const Setpoint first = darkened(player.device->timeline.front().setpoint);
+  if (units_[unit].claim.owner() == Activity::timeline && units_[unit].progress == Progress::under_way) {
+    return;
+  }
+  units_.release(unit, Activity::timeline);
+  if (units_[unit].is_proven(first)) {
+    player.is_tuning = false;
+    player.edge.forget();
+  } else if (!player.edge.is_set()) {
+    player.edge.set(context, later(context.now, kAgain));
+  } else if (player.edge.passed(context.now)) {
+    player.edge.forget();
+    if (units_.take(unit, Activity::timeline)) {
+      units_.command(context, unit, Activity::timeline, first);
+    }
+  }
+}
+
+/// Where the timeslots are played again the laser is tuned for the first one at once, so that no light waits for it.
+void Timelines::finish_pass(StepContext context, std::size_t unit) {
+  Player& player = players_[unit];
+  player.is_tuning = player.plan != nullptr;
+  if (!player.is_tuning) {
+    return units_.release(unit, Activity::timeline);
+  }
+  const Setpoint first = darkened(player.device->timeline.front().setpoint);
+  if (!units_[unit].is_proven(first)) {
+    units_.command(context, unit, Activity::timeline, first);
+  }
+}
+
+void Timelines::begin_pass(StepContext context, Instant start) {
+  is_pass_over_ = false;
+  pass_underflows_ = 0;
+  cycle_end_.set(context, later(start, pass_));
+  for (std::size_t i = 0; i < players_.size(); ++i) {
+    Player& player = players_[i];
+    if (player.plan == nullptr) {
+      continue;
+    }
+    player.is_tuning = false;
+    if (!units_.take(i, Activity::timeline)) {
+      const auto& timeline = player.device->timeline;
+      const auto dark = std::ranges::count_if(timeline, [](const TimedSetpoint& each) { return emits(each.setpoint); });
+      miss(context, i, static_cast<std::uint64_t>(dark));
+      continue;
+    }
+    player.playback.emplace(player.plan, *player.device, start);
+    player.edge.set(context, player.playback->at());
+  }
+  advance(context);
+}
+
+std::optional<std::uint32_t> Timelines::take_pass_end() {
+  return std::exchange(is_pass_over_, false) ? std::optional(pass_underflows_) : std::nullopt;
+}
+
+bool Timelines::is_tuned() const {
+  for (std::size_t i = 0; i < players_.size(); ++i) {
+    const Player& player = players_[i];
+    if (player.plan != nullptr && !units_[i].is_proven(darkened(player.device->timeline.front().setpoint))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Duration Timelines::first_guard() const {
+  const auto played = std::ranges::find_if(players_, [](const Player& each) { return each.plan != nullptr; });
+  return played == players_.end() ? Duration{} : played->device->timeline.front().guard;
 }
 
 void Timelines::pass_edge(StepContext context, std::size_t unit) {
@@ -182,6 +272,7 @@ void Timelines::miss(StepContext context, std::size_t unit, std::uint64_t timesl
   const std::uint64_t room = std::numeric_limits<std::uint32_t>::max() - underflows_;
   const bool reported = underflows_ > 0;
   underflows_ += static_cast<std::uint32_t>(std::min(timeslots, room));
+  pass_underflows_ += static_cast<std::uint32_t>(std::min<std::uint64_t>(timeslots, ~std::uint32_t{} - pass_underflows_));
   if (reported) {
     return;  // one alarm a revision; CycleDone has the count
   }

@@ -27,6 +27,14 @@ class Timelines {
   /// The lane is no longer played here; its device is left as it is. Real-time safe.
   void stop(std::size_t unit);
   void stop_all();
+  /// One pass more over what was played, counted from `start`. Who holds a lane above us keeps it: its timeslots stay dark.
+  void begin_pass(StepContext context, Instant start);
+  /// A pass of a plan with iterations is over; once each: how many of its timeslots stayed dark.
+  std::optional<std::uint32_t> take_pass_end();
+  /// Between two passes: every laser is proven dark at its first timeslot.
+  bool is_tuned() const;
+  /// The time that lasers have for their first timeslot. Precondition: a plan with timeslots was begun.
+  Duration first_guard() const;
   /// No CycleDone about this revision any more.
   void withdraw(Revision revision);
   /// Carries out every edge that has come, and says CycleDone. Real-time safe apart from underflow alarms.
@@ -36,25 +44,26 @@ class Timelines {
   /// A new incarnation of the controller asks who we are: what was played to its end may not have been received.
   void send_again() { repeats_left_ = is_done_ ? kCycleDoneRepeats : repeats_left_; }
 
-  bool plays(std::size_t unit) const { return players_[unit].playback.has_value(); }
   bool plays_any() const;
   First first(std::size_t unit) const { return players_[unit].first; }
-  Revision revision() const { return revision_; }  ///< the one that plays, or played last
   std::uint32_t underflows() const { return underflows_; }
-  /// Was every cycle of the revision played?
-  bool is_done() const { return is_done_; }
 
  private:
   struct Player {
     std::optional<Playback> playback;
     First first = First::pending;
     Deadline edge{TimerId{}};
+    std::shared_ptr<const NodePlan> plan;  ///< that is played again, pass after pass
+    const DevicePlan* device = nullptr;
+    bool is_tuning = false;  ///< to its first timeslot, between two passes
   };
   void advance(StepContext context, std::size_t unit);
   void pass_edge(StepContext context, std::size_t unit);
   void place(StepContext context, std::size_t unit);
   void light(StepContext context, std::size_t unit);
   void blank(StepContext context, std::size_t unit);
+  void finish_pass(StepContext context, std::size_t unit);
+  void tune(StepContext context, std::size_t unit);
   void miss(StepContext context, std::size_t unit, std::uint64_t timeslots);
   void send_cycle_done(StepContext context) const;
 
@@ -67,6 +76,9 @@ class Timelines {
   static constexpr int kCycleDoneRepeats = 20;
   int repeats_left_ = 0;
   bool is_done_ = false;  ///< every cycle of revision_ was played
+  Duration pass_{};       ///< of a plan with iterations: the length of one
+  bool is_pass_over_ = false;
+  std::uint32_t pass_underflows_ = 0;
   Deadline cycle_end_{kCycleTimer};
 };
 

@@ -33,6 +33,56 @@ std::uint32_t lasers_of(const GrantMap& map) {
   return static_cast<std::uint32_t>(lasers.size());
 }
 
+/// Requests and answers come from those who may ask us, grants from those to whom we may send.
+bool is_expected(const GrantMap& map, NodeId from, const GrantMessage& message) {
+  if (is_for_arbiter(message)) {
+    return std::binary_search(map.sources.begin(), map.sources.end(), from);
+  }
+  return std::any_of(map.wavelengths.begin(), map.wavelengths.end(),
+                     [&](const AllowedWavelength& wavelength) { return wavelength.destination == from; });
+}
+
+/// Epochs of both machines are the revision that laid the light: one above it would make all later words of its sender old.
+bool is_of_this_light(const GrantMap& map, const GrantMessage& message) {
+  const std::uint64_t routed_by = map.routed_by.value;
+  return std::visit(
+      [routed_by]<class Word>(const Word& grant_message) {
+        if constexpr (requires { grant_message.key; }) {
+          return grant_message.key.epoch <= routed_by;
+        } else if constexpr (requires { grant_message.arbiter_epoch; }) {
+          return grant_message.arbiter_epoch <= routed_by;
+        } else {
+          return grant_message.sender_epoch <= routed_by;
+        }
+      },
+      message);
+}
+
+Alarm implausible_alarm(const GrantMap& map, NodeId from) {
+  return {AlarmCode::malformed_message,
+          {},
+          {},
+          format_text("messages of node {} about an epoch above {}, the revision that routed this light, are dropped",
+                      from.value, map.routed_by.value),
+          format_text("loom node show {}", from.value)};
+}
+
+Alarm stranger_alarm(const GrantMap& map, NodeId from, NodeId own) {
+  return {
+      AlarmCode::malformed_message,
+      {},
+      {},
+      format_text(
+          "messages of node {} about light are dropped: the plan of revision {} routes no wavelength between it and node {}",
+          from.value, map.routed_by.value, own.value),
+      format_text("loom node show {}", from.value)};
+}
+
+/// Of our own receiver; whether the peer is alive is not ours to say.
+Alarm silent_alarm(NodeId peer, std::string evidence) {
+  return {AlarmCode::receiver_withheld, {}, {}, std::move(evidence), format_text("loom node show {}", peer.value)};
+}
+
 }  // namespace
 
 SenderOptions sender_options(const GrantMap& map, NodeId node, std::uint32_t nodes) {
@@ -120,28 +170,74 @@ void GrantPlane::begin(StepContext context, std::shared_ptr<const NodePlan> plan
         context,
         {AlarmCode::device_failed, {}, {}, loaded.error().message, format_text("loom node show {}", envelopes_.node.value)});
   }
-  left_.clear();
-  sent_ = 0;
   reported_ = {};
   asked_.assign(nodes_, Asked{});
   sender_.emplace(sender_options(map, envelopes_.node, nodes_));
   arbiter_.emplace(arbiter_options(map, envelopes_.node, nodes_, executor_.lease_end()));
   step_arbiter(context, GrantTick{});
   step_sender(context, GrantTick{});
-  for (const OfferedStream& stream : map.sends) {
+  number_ = 0;
+  offer_all(context);
+}
+
+void GrantPlane::offer_all(StepContext context) {
+  const auto is_due = [this](const OfferedStream& stream) { return stream.collective == number_; };
+  left_.clear();
+  for (const OfferedStream& stream : map()->sends) {
     left_.push_back(stream.bytes);
-    offer(context, stream);
   }
-  if (is_done()) {
+  sent_ = 0;
+  offered_ = static_cast<std::size_t>(std::ranges::count_if(map()->sends, is_due));
+  for (const OfferedStream& stream : map()->sends) {
+    if (is_due(stream)) {
+      offer(context, stream);
+    }
+  }
+  if (offered_ == 0) {
+    finish_all(context);
+  }
+}
+
+/// Whoever repeats it tells its peers, others the controller.
+void GrantPlane::finish_all(StepContext context) {
+  if (plan_->iterations) {
+    is_pass_over_ = true;
+    return;
+  }
+  if (std::ranges::any_of(map()->sends, [this](const OfferedStream& stream) { return stream.collective > number_; })) {
+    ++number_;
+    pass_at_.set(context, context.now);  // in a step of its own: the machines are in the middle of one
+    return;
+  }
+  done_at_.set(context, later(context.now, plan_->compute_after));
+  say_done(context);
+}
+
+void GrantPlane::say_done(StepContext context) {
+  if (done_at_.passed(context.now)) {
+    done_at_.forget();
     repeats_left_ = kDoneRepeats;
     send_done(context);
   }
+}
+
+void GrantPlane::begin_pass(StepContext context, Instant at, std::uint64_t number) {
+  is_pass_over_ = false;
+  number_ = number;
+  pass_at_.set(context, at);
+}
+
+std::optional<std::uint32_t> GrantPlane::take_pass_end() {
+  return std::exchange(is_pass_over_, false) ? std::optional<std::uint32_t>(0) : std::nullopt;
 }
 
 void GrantPlane::end() {
   plan_.reset();
   arbiter_.reset();
   repeats_left_ = 0;
+  is_pass_over_ = false;
+  pass_at_.forget();
+  done_at_.forget();
   reported_overdue_.reset();
   overdue_since_ = kNever;
   reset();
@@ -163,31 +259,6 @@ bool GrantPlane::works(DeviceId laser) const {
 
 // --- words ---------------------------------------------------------------------------------------------------------------
 
-/// Requests and answers come from those who may ask us, grants from those to whom we may send.
-bool GrantPlane::is_expected(NodeId from, const GrantMessage& message) const {
-  if (is_for_arbiter(message)) {
-    return std::binary_search(map()->sources.begin(), map()->sources.end(), from);
-  }
-  return std::any_of(map()->wavelengths.begin(), map()->wavelengths.end(),
-                     [&](const AllowedWavelength& wavelength) { return wavelength.destination == from; });
-}
-
-/// Epochs of both machines are the revision that laid the light: one above it would make all later words of its sender old.
-bool GrantPlane::is_of_this_light(const GrantMessage& message) const {
-  const std::uint64_t routed_by = map()->routed_by.value;
-  return std::visit(
-      [routed_by]<class Word>(const Word& grant_message) {
-        if constexpr (requires { grant_message.key; }) {
-          return grant_message.key.epoch <= routed_by;
-        } else if constexpr (requires { grant_message.arbiter_epoch; }) {
-          return grant_message.arbiter_epoch <= routed_by;
-        } else {
-          return grant_message.sender_epoch <= routed_by;
-        }
-      },
-      message);
-}
-
 void GrantPlane::receive(StepContext context, NodeId from, const Envelope& envelope, const GrantPlaneMessage& grant_message) {
   if (!is_on() || envelope.revision != map()->routed_by) {
     ++counters_.other_revision;
@@ -197,15 +268,15 @@ void GrantPlane::receive(StepContext context, NodeId from, const Envelope& envel
     ++counters_.other_clock;
     return;
   }
-  if (!is_expected(from, grant_message.message)) {
+  if (!is_expected(*map(), from, grant_message.message)) {
     if (++counters_.strangers == 1) {
-      report_stranger(context, from);
+      envelopes_.warn(context, stranger_alarm(*map(), from, envelopes_.node));
     }
     return;
   }
-  if (!is_of_this_light(grant_message.message)) {
+  if (!is_of_this_light(*map(), grant_message.message)) {
     if (++counters_.implausible == 1) {
-      report_implausible(context, from);
+      envelopes_.warn(context, implausible_alarm(*map(), from));
     }
     return;
   }
@@ -276,28 +347,6 @@ void GrantPlane::report_unlawful(StepContext context, NodeId from, const GrantMe
                   {AlarmCode::malformed_message, {}, {}, std::move(what), format_text("loom node show {}", from.value)});
 }
 
-void GrantPlane::report_implausible(StepContext context, NodeId from) const {
-  envelopes_.warn(context,
-                  {AlarmCode::malformed_message,
-                   {},
-                   {},
-                   format_text("messages of node {} about an epoch above {}, the revision that routed this light, are dropped",
-                               from.value, map()->routed_by.value),
-                   format_text("loom node show {}", from.value)});
-}
-
-void GrantPlane::report_stranger(StepContext context, NodeId from) const {
-  envelopes_.warn(
-      context,
-      {AlarmCode::malformed_message,
-       {},
-       {},
-       format_text(
-           "messages of node {} about light are dropped: the plan of revision {} routes no wavelength between it and node {}",
-           from.value, map()->routed_by.value, envelopes_.node.value),
-       format_text("loom node show {}", from.value)});
-}
-
 void GrantPlane::send(StepContext context, const SendGrant& order) {
   Envelope envelope;
   envelope.role = Role::agent;
@@ -355,9 +404,8 @@ void GrantPlane::finish(StepContext context, const StreamOver& over) {
   });
   LOOM_ASSERT(found != sends.end());
   if (over.end == StreamEnd::sent) {
-    if (++sent_ == sends.size()) {
-      repeats_left_ = kDoneRepeats;
-      send_done(context);
+    if (++sent_ == offered_) {
+      finish_all(context);
     }
     return;
   }
@@ -366,9 +414,10 @@ void GrantPlane::finish(StepContext context, const StreamOver& over) {
   rest.bytes = left_[static_cast<std::size_t>(found - sends.begin())];
   again_.push_back({rest, later(context.now, kOfferAgain)});
   if (counters_.unreachable == 1) {
-    report_silent(context, over.stream.destination,
-                  format_text("node {} has not answered the requests of node {} for light; they are repeated",
-                              over.stream.destination.value, envelopes_.node.value));
+    envelopes_.warn(context,
+                    silent_alarm(over.stream.destination,
+                                 format_text("node {} has not answered the requests of node {} for light; they are repeated",
+                                             over.stream.destination.value, envelopes_.node.value)));
   }
 }
 
@@ -427,9 +476,14 @@ void GrantPlane::advance(StepContext context) {
   }
   if (sender_) {
     offer_again(context);
+    if (pass_at_.passed(context.now)) {
+      pass_at_.forget();
+      offer_all(context);
+    }
   }
   for (int i = 0; i < kStepsInARow && advance_once(context); ++i) {
   }
+  say_done(context);
   report_overdue(context);
   Instant next = std::min(sender_ ? sender_wake_ : kNever, arbiter_wake_);
   for (const Again& each : again_) {
@@ -453,16 +507,13 @@ void GrantPlane::report_overdue(StepContext context) {
     return;
   }
   reported_overdue_ = overdue;
-  report_silent(context, *overdue,
-                format_text("node {} was granted the receiver of node {} and has not said that it is dark again: nobody else "
-                            "is granted it until then",
-                            overdue->value, envelopes_.node.value));
-}
-
-/// Of our own receiver; whether the peer is alive is not ours to say.
-void GrantPlane::report_silent(StepContext context, NodeId peer, std::string evidence) const {
-  envelopes_.warn(context,
-                  {AlarmCode::receiver_withheld, {}, {}, std::move(evidence), format_text("loom node show {}", peer.value)});
+  envelopes_.warn(
+      context,
+      silent_alarm(
+          *overdue,
+          format_text("node {} was granted the receiver of node {} and has not said that it is dark again: nobody else "
+                      "is granted it until then",
+                      overdue->value, envelopes_.node.value)));
 }
 
 // --- what became of it ---------------------------------------------------------------------------------------------------

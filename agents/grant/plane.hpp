@@ -53,6 +53,11 @@ class GrantPlane {
   /// Our lasers are latched off: we send nothing, and tell who grants us that we are dark. Our receiver goes on being granted.
   void halt();
 
+  /// The streams of this number, from `at` on. Precondition: all that was offered before was sent.
+  void begin_pass(StepContext context, Instant at, std::uint64_t number);
+  /// Of a plan with iterations: all was sent, once each; how many timeslots stayed dark, which is none: grants are asked again.
+  std::optional<std::uint32_t> take_pass_end();
+
   /// A word of an agent; what is wrong with it is counted, and named aloud if it is a forgery.
   void receive(StepContext context, NodeId from, const Envelope& envelope, const GrantPlaneMessage& grant_message);
   /// Everything that time and the devices make possible now.
@@ -60,13 +65,14 @@ class GrantPlane {
   /// CycleDone once more, until the cap: nobody acknowledges it.
   void repeat_done(StepContext context);
   /// A new incarnation of the controller asks who we are: see Timelines.
-  void send_again() { repeats_left_ = is_done() ? kDoneRepeats : repeats_left_; }
+  void send_again() { repeats_left_ = is_done() && !plan_->iterations && !done_at_.is_set() ? kDoneRepeats : repeats_left_; }
 
   bool is_on() const { return plan_ != nullptr; }
   /// The map that it works by; null: none.
   const GrantMap* map() const { return plan_ == nullptr ? nullptr : &*plan_->grants; }
   bool works(DeviceId laser) const;
-  bool is_done() const { return is_on() && sent_ == map()->sends.size(); }
+  /// All that was offered was sent.
+  bool is_done() const { return is_on() && sent_ == offered_; }
   const GrantPlaneCounters& counters() const { return counters_; }
   const StreamSender* sender() const { return sender_ ? &*sender_ : nullptr; }
   const ReceiverArbiter* arbiter() const { return arbiter_ ? &*arbiter_ : nullptr; }
@@ -94,17 +100,15 @@ class GrantPlane {
   void finish(StepContext context, const StreamOver& over);
   void offer(StepContext context, const OfferedStream& stream);
   void offer_again(StepContext context);
+  void offer_all(StepContext context);
+  void finish_all(StepContext context);
+  void say_done(StepContext context);
   void answer_dark(StepContext context, NodeId from, const StreamGrant& grant);
   bool advance_once(StepContext context);
   void report_forgery(StepContext context, NodeId from, const StreamGrant& grant);
   void report_unlawful(StepContext context, NodeId from, const GrantMessage& message, std::uint64_t before);
-  void report_stranger(StepContext context, NodeId from) const;
   void report_overdue(StepContext context);
-  void report_silent(StepContext context, NodeId peer, std::string evidence) const;
   void send_done(StepContext context) const;
-  bool is_of_this_light(const GrantMessage& message) const;
-  void report_implausible(StepContext context, NodeId from) const;
-  bool is_expected(NodeId from, const GrantMessage& message) const;
   void reset();
 
   const EnvelopeSender& envelopes_;
@@ -122,7 +126,12 @@ class GrantPlane {
   std::vector<RowEnded> unwritten_;  ///< rows that the executor would not take
   std::vector<Bytes> left_;          ///< of map()->sends
   std::vector<Again> again_;
-  std::size_t sent_ = 0;
+  std::uint64_t number_ = 0;  ///< of the streams that are offered
+  std::size_t offered_ = 0;
+  std::size_t sent_ = 0;  ///< of them
+  bool is_pass_over_ = false;
+  Deadline pass_at_{kPassStartTimer};  ///< when the streams of the next pass are offered
+  Deadline done_at_{kPassTimer};       ///< the model has computed: the controller may go on to the next stage
   static constexpr int kDoneRepeats = 20;
   int repeats_left_ = 0;
   std::vector<Asked> asked_;                 ///< by destination

@@ -35,6 +35,18 @@ std::string forwarding_text(const JobReport& row) {
                                    : format_text("{}; {} circuits wait for look-ahead panels", text, row.waiting_circuits);
 }
 
+/// "410, 142.1 ms each, p99 150.2 ms (3 played again)"
+std::string iterations_text(const JobReport& row) {
+  if (row.iterations == 0) {
+    return "-";
+  }
+  std::string text = std::to_string(row.iterations);
+  if (row.iteration_p50 > Duration{}) {
+    text += format_text(", {} each, p99 {}", text_of(row.iteration_p50), text_of(row.iteration_p99));
+  }
+  return row.replayed == 0 ? text : format_text("{} ({} played again)", text, row.replayed);
+}
+
 constexpr Column<JobReport> kColumns[] = {
     {"job", kCell<&JobReport::job>},
     {"name", kCell<&JobReport::name>},
@@ -44,6 +56,7 @@ constexpr Column<JobReport> kColumns[] = {
     {"nodes", kCell<&JobReport::nodes>},
     {"revision", kCell<&JobReport::revision>},
     {"underflows", kCell<&JobReport::underflows>},
+    {"iterations", iterations_text},
     {"forwarding", forwarding_text},
     {"schedule", kCell<&JobReport::note>},
     {"why", kCell<&JobReport::reason>}};
@@ -312,7 +325,7 @@ void add_job(CLI::App& app, CommandLine& line) {
   CLI::App& job = add_reading(
       app, line, RowFields<JobReport>::kList, "jobs",
       "state: pending (being planned or committed), waiting (why says for whom), lit, degraded or dark (by its circuits and "
-      "the laser latch), ended (played to the end, or gone), refused.");
+      "the laser latch), ended, refused.");
   add_launcher(job, line);
   CLI::App* submit = job.add_subcommand("submit", "Ask for a job's circuits: a model of the zoo or a trace file");
   auto& options = line.keep<JobOptions>();

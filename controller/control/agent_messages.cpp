@@ -54,6 +54,8 @@ void AgentMessages::on_body(NodeId node, const Envelope& envelope, EffectSink& s
     if (const auto job = to_.jobs.keep_cycle(node, envelope.revision, done->underflows)) {
       to_.commits.advance_stage(*job, sink);
     }
+  } else if (const auto* iterations = std::get_if<IterationReport>(&envelope.body)) {
+    to_.jobs.keep_iterations(node, *iterations, envelope.revision);
   } else if (const auto* alarm = std::get_if<AlarmReport>(&envelope.body)) {
     on_alarm(node, envelope.principal, *alarm, sink);
   } else if (const auto* traffic = std::get_if<TrafficReport>(&envelope.body)) {

@@ -12,11 +12,13 @@
 namespace loom {
 namespace {
 
-constexpr auto kBodyNames = std::to_array<std::string_view>(
-    {"Hello",       "Prepared",      "Armed",       "Darkened",  "Settled",   "Applied",         "CycleDone",     "Heartbeat",
-     "Observation", "TrafficReport", "AlarmReport", "Welcome",   "Unwelcome", "Prepare",         "Arm",           "Go",
-     "Proceed",     "Confirm",       "Abandon",     "SetLasers", "Beat",      "OperatorRequest", "OperatorReply", "ResetDevice",
-     "DeviceReset", "GrantWord"});
+constexpr auto kBodyNames =
+    std::to_array<std::string_view>({"Hello",       "Prepared",        "Armed",         "Darkened",       "Settled",
+                                     "Applied",     "CycleDone",       "Heartbeat",     "Observation",    "TrafficReport",
+                                     "AlarmReport", "Welcome",         "Unwelcome",     "Prepare",        "Arm",
+                                     "Go",          "Proceed",         "Confirm",       "Abandon",        "SetLasers",
+                                     "Beat",        "OperatorRequest", "OperatorReply", "ResetDevice",    "DeviceReset",
+                                     "GrantWord",   "PassReady",       "PassBegin",     "IterationReport"});
 static_assert(kBodyNames.size() == std::variant_size_v<Body>);
 constexpr auto kEventNames =
     std::to_array<std::string_view>({"Started", "MessageArrived", "MessageRefused", "TimerFired", "BusReplied", "Appended",

@@ -66,7 +66,7 @@ Setpoint idle_of(const Setpoint& setpoint) {
 
 void say_what_changes(const Fabric& fabric, const Plan* base, NodePlan& node, Plan& plan) {
   const NodePlan* before = base == nullptr ? nullptr : &base->nodes[node.node.value];
-  bool changed = before == nullptr ? node.cycle > Duration{} : node.cycle != before->cycle || node.cycles != before->cycles;
+  bool changed = !is_paced_alike(before, node);
   for (const DevicePlan& device : node.devices) {
     changed = changed || device.touched;
     if (fabric.steers_others[device.device.value]) {

@@ -89,26 +89,66 @@ bool is_same_but_routed_by(const GrantMap& a, const GrantMap& b) {
   return same == b;
 }
 
-void reroute_touched_grants(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan) {
+bool is_same_but_routed_by(const IterationPlan& a, const IterationPlan& b) {
+  IterationPlan same = a;
+  same.routed_by = b.routed_by;
+  return same == b;
+}
+
+std::map<NodeId, IterationPlan> iteration_plans(const Job& job, const JobSchedule& schedule) {
+  std::map<NodeId, IterationPlan> plans;
+  if (!is_repeated_by_nodes(schedule)) {
+    return plans;
+  }
+  std::vector<NodeId> members;
+  for (const Timeslot& timeslot : schedule.stages.front().timeslots) {
+    for (const Circuit& circuit : timeslot.circuits) {
+      insert_sorted(members, circuit.source);
+    }
+  }
+  std::uint64_t last = 0;
+  for (const OfferedStream& stream : schedule.stages.front().streams) {
+    last = std::max(last, stream.collective);
+  }
+  for (const NodeId node : members) {
+    IterationPlan& plan = plans[node];
+    plan.phases = static_cast<std::uint32_t>(std::min<std::uint64_t>(last + 1, limits::kPhases));
+    plan.job = job.id;
+    plan.leader = members.front();
+    plan.members = node == plan.leader ? members : std::vector<NodeId>{};
+    plan.compute = job.spec.compute;
+    plan.lead = pass_lead(members.size());
+  }
+  return plans;
+}
+
+void reroute_touched_jobs(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan) {
   std::set<JobId> jobs;
   for (const NodePlan& node : plan.nodes) {
-    for (std::size_t i = 0; node.grants && i < node.devices.size(); ++i) {
+    const std::optional<JobId> job = whole_job_of(node);
+    for (std::size_t i = 0; job && i < node.devices.size(); ++i) {
       const DevicePlan& device = node.devices[i];
       if (device.touched && fabric.device(device.device).role == DeviceRole::transmitter) {
-        jobs.insert(node.grants->job);
+        jobs.insert(*job);
       }
     }
   }
   for (const NodeId node : restored) {
-    if (plan.nodes[node.value].grants) {
-      jobs.insert(plan.nodes[node.value].grants->job);
+    if (const std::optional<JobId> job = whole_job_of(plan.nodes[node.value])) {
+      jobs.insert(*job);
     }
   }
   for (NodePlan& node : plan.nodes) {
-    if (!node.grants || !jobs.contains(node.grants->job)) {
+    const std::optional<JobId> job = whole_job_of(node);
+    if (!job || !jobs.contains(*job)) {
       continue;
     }
-    node.grants->routed_by = plan.revision;
+    if (node.grants) {
+      node.grants->routed_by = plan.revision;
+    }
+    if (node.iterations) {
+      node.iterations->routed_by = plan.revision;
+    }
     insert_sorted(plan.changed, node.node);
     for (DevicePlan& device : node.devices) {
       const bool is_laser = fabric.device(device.device).role == DeviceRole::transmitter;

@@ -2,6 +2,7 @@
 // light anew means. Pure; it decides no grant, agents/grant does. oddl (reconstruction).
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "core/demand.hpp"
@@ -24,9 +25,15 @@ std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Sta
 
 bool is_same_but_routed_by(const GrantMap& a, const GrantMap& b);
 
-/// A commit that touches one laser of a job under grants, or gives one of its nodes its plan anew, lays the light of the whole
-/// job anew: all of it goes dark and every arbiter of the job begins a new incarnation. `restored`: nodes whose agent has
-/// forgotten its plan. `plan`: widened accordingly.
-void reroute_touched_grants(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan);
+/// One iteration plan a node that sends in this stage, by node; `routed_by` is left to the caller. Of a stage that ends,
+/// without another one after it: the agents repeat it without the controller. Else nothing.
+std::map<NodeId, IterationPlan> iteration_plans(const Job& job, const JobSchedule& schedule);
+
+bool is_same_but_routed_by(const IterationPlan& a, const IterationPlan& b);
+
+/// A commit that touches one laser of a job whose nodes light by each other's word (grants, iterations), or gives one of these
+/// nodes its plan anew, lays the light of the whole job anew: all of it goes dark, every arbiter of the job begins a new
+/// incarnation, and passes are counted anew. `restored`: nodes whose agent has forgotten its plan. `plan`: widened accordingly.
+void reroute_touched_jobs(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan);
 
 }  // namespace loom

@@ -2,6 +2,7 @@
 #include "controller/plan/lower.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,8 @@ struct TransmitterTimeline {
   Duration cycle{};
   std::uint32_t cycles = 1;
   Transmit transmit = Transmit::slots;
-  bool kept = false;  ///< timeline, circuits and path are as in the base
+  bool kept = false;     ///< timeline, circuits and path are as in the base
+  bool lingers = false;  ///< its laser goes on as it is, whatever anybody wants
 };
 
 /// What the base plan says, looked up by device, transmitter and element.
@@ -91,6 +93,7 @@ class Lowering {
         base_(fabric_, request.base, request.lost),
         finder_(fabric_, base_.positions, request.frozen),
         timeline_of_(fabric_.elements.size()),
+        computes_after_(fabric_.nodes.size()),
         fibre_job_(fabric_.fibres.size()),
         amplifier_job_(fabric_.elements.size()),
         amplifier_shared_(fabric_.elements.size()) {}
@@ -112,7 +115,7 @@ class Lowering {
     }
     LOOM_TRY(hold_wires());
     make_maps();
-    keep_granted_jobs_whole();
+    keep_jobs_whole();
     for (const bool kept : {true, false}) {  // light that stays has its way before anybody looks for one
       for (TransmitterTimeline& transmitter_timeline : timelines_) {
         if (transmitter_timeline.kept == kept) {
@@ -123,7 +126,7 @@ class Lowering {
     for (const std::size_t moved : moved_) {
       timelines_[moved].kept = false;
     }
-    keep_granted_jobs_whole();
+    keep_jobs_whole();
     name_circuits();
     for (const Node& node : fabric_.nodes) {
       add_node(node);
@@ -169,8 +172,15 @@ class Lowering {
         stage.transmit == Transmit::grants ? add_granted(stage, circuit) : add_circuit(stage, k, circuit);
       }
     }
-    if (stage.transmit == Transmit::grants && !request_.intent.lasers_off) {
-      granted_.push_back({&*job, &stage, {}, false});
+    if (request_.intent.lasers_off) {
+      return {};
+    }
+    const bool ends_iteration = schedule.stages.size() > 1 && job->stage + 1 == schedule.stages.size();
+    for (const NodeId node : ends_iteration ? job->nodes : std::vector<NodeId>{}) {
+      computes_after_[node.value] = job->spec.compute;
+    }
+    if (auto iterations = iteration_plans(*job, schedule); stage.transmit == Transmit::grants || !iterations.empty()) {
+      whole_.push_back({&*job, &stage, std::move(iterations), {}, false});
     }
     return {};
   }
@@ -186,9 +196,9 @@ class Lowering {
       timelines_.back().timeline = base_.device(*fabric_.device_of_element[circuit.transmitter.value])->timeline;
       timelines_.back().cycle = node.cycle;
       timelines_.back().cycles = node.cycles;
+      timelines_.back().lingers = true;
     }
-    timelines_[*number].circuits.push_back(circuits_.size());
-    circuits_.push_back(circuit);
+    add_light(circuit, timelines_[*number]);
   }
 
   /// One more wavelength of the laser's set.
@@ -204,9 +214,7 @@ class Lowering {
       }
     }
     TransmitterTimeline& transmitter_timeline = timelines_[*number];
-    transmitter_timeline.circuits.push_back(circuits_.size());
-    circuits_.push_back(circuit);
-    if (!request_.intent.lasers_off) {
+    if (add_light(circuit, transmitter_timeline) && !request_.intent.lasers_off) {
       const Transmitter& transmitter = std::get<Transmitter>(fabric_.element(circuit.transmitter).kind);
       const TransmitterSetpoint light{circuit.slot, power_of(circuit.transmitter, transmitter), true};
       const TimedSetpoint colour = wavelength_entry(fabric_, circuit, light, transmitter_timeline.cycle);
@@ -217,42 +225,75 @@ class Lowering {
 
   void make_maps() {
     maps_.resize(fabric_.nodes.size());
-    for (GrantedJob& granted : granted_) {
+    iterations_.resize(fabric_.nodes.size());
+    for (WholeJob& whole : whole_) {
       std::vector<Circuit> circuits;
-      for (const Timeslot& timeslot : granted.stage->timeslots) {
-        circuits.insert(circuits.end(), timeslot.circuits.begin(), timeslot.circuits.end());
+      for (const Timeslot& timeslot : whole.stage->timeslots) {
+        std::ranges::copy_if(timeslot.circuits, std::back_inserter(circuits), [&](const Circuit& circuit) {
+          return std::ranges::none_of(circuits, [&](const Circuit& known) { return same_light(known, circuit); });
+        });
       }
-      for (GrantMap& map : grant_maps(fabric_, *granted.job, *granted.stage, circuits)) {
-        const NodeId node = granted.job->nodes[granted.members.size()];
-        map.routed_by = request_.revision;
-        granted.members.push_back(node);
-        maps_[node.value] = std::move(map);
+      if (whole.stage->transmit == Transmit::grants) {
+        std::vector<GrantMap> maps = grant_maps(fabric_, *whole.job, *whole.stage, circuits);
+        for (std::size_t rank = 0; rank < maps.size(); ++rank) {
+          maps_[whole.job->nodes[rank].value] = std::move(maps[rank]);
+        }
+      }
+      for (auto& [node, plan] : whole.plans) {
+        iterations_[node.value] = std::move(plan);
+      }
+      whole.members = whole.job->nodes;
+    }
+  }
+
+  /// Whether the node's part of the job's light is as it was, whoever laid it.
+  bool is_as_laid(NodeId node) const {
+    const NodePlan* before = base_.node(node);
+    const auto& map = maps_[node.value];
+    const auto& iterations = iterations_[node.value];
+    return before != nullptr && before->grants.has_value() == map.has_value() &&
+           before->iterations.has_value() == iterations.has_value() && (!map || is_same_but_routed_by(*before->grants, *map)) &&
+           (!iterations || is_same_but_routed_by(*before->iterations, *iterations));
+  }
+
+  /// An arbiter may forget its former grants only if everybody who had one went dark for it, and a laser that began its
+  /// timeslots at another instant than the others would meet their light. So the light of such a job is laid as a whole, or
+  /// left alone as a whole.
+  void keep_jobs_whole() {
+    for (WholeJob& whole : whole_) {
+      const auto is_ours = [&](const TransmitterTimeline& transmitter_timeline) {
+        return !transmitter_timeline.lingers && circuits_[transmitter_timeline.circuits[0]].job == whole.job->id;
+      };
+      whole.kept = std::all_of(whole.members.begin(), whole.members.end(), [&](NodeId node) { return is_as_laid(node); });
+      for (const TransmitterTimeline& transmitter_timeline : timelines_) {
+        whole.kept = whole.kept && (transmitter_timeline.kept || !is_ours(transmitter_timeline));
+      }
+      for (TransmitterTimeline& transmitter_timeline : timelines_) {
+        transmitter_timeline.kept = is_ours(transmitter_timeline) ? whole.kept : transmitter_timeline.kept;
+      }
+      for (const NodeId node : whole.members) {
+        if (auto& map = maps_[node.value]) {
+          map->routed_by = whole.kept ? base_.node(node)->grants->routed_by : request_.revision;
+        }
+        if (auto& iterations = iterations_[node.value]) {
+          iterations->routed_by = whole.kept ? base_.node(node)->iterations->routed_by : request_.revision;
+        }
       }
     }
   }
 
-  /// An arbiter may forget its former grants only if everybody who had one went dark for it. So the light of such a job is laid
-  /// as a whole, or left alone as a whole.
-  void keep_granted_jobs_whole() {
-    for (GrantedJob& granted : granted_) {
-      granted.kept = std::all_of(granted.members.begin(), granted.members.end(), [&](NodeId node) {
-        const NodePlan* before = base_.node(node);
-        return before != nullptr && before->grants && is_same_but_routed_by(*before->grants, *maps_[node.value]);
-      });
-      for (const TransmitterTimeline& transmitter_timeline : timelines_) {
-        const bool is_ours = transmitter_timeline.transmit == Transmit::grants &&
-                             circuits_[transmitter_timeline.circuits[0]].job == granted.job->id;
-        granted.kept = granted.kept && (transmitter_timeline.kept || !is_ours);
-      }
-      for (TransmitterTimeline& transmitter_timeline : timelines_) {
-        const bool is_ours = transmitter_timeline.transmit == Transmit::grants &&
-                             circuits_[transmitter_timeline.circuits[0]].job == granted.job->id;
-        transmitter_timeline.kept = is_ours ? granted.kept : transmitter_timeline.kept;
-      }
-      for (const NodeId node : granted.members) {
-        maps_[node.value]->routed_by = granted.kept ? base_.node(node)->grants->routed_by : request_.revision;
-      }
+  /// False: another timeslot has it already, and it is the same circuit.
+  bool add_light(const Circuit& circuit, TransmitterTimeline& transmitter_timeline) {
+    const auto known = std::ranges::find_if(transmitter_timeline.circuits,
+                                            [&](std::size_t index) { return same_light(circuits_[index], circuit); });
+    if (known != transmitter_timeline.circuits.end()) {
+      scheduled_.push_back(*known);
+      return false;
     }
+    transmitter_timeline.circuits.push_back(circuits_.size());
+    scheduled_.push_back(circuits_.size());
+    circuits_.push_back(circuit);
+    return true;
   }
 
   void add_circuit(const Stage& stage, std::size_t timeslot, const Circuit& circuit) {
@@ -262,8 +303,7 @@ class Lowering {
       timelines_.push_back(dark_timeline(stage, circuit));
     }
     TransmitterTimeline& transmitter_timeline = timelines_[*number];
-    transmitter_timeline.circuits.push_back(circuits_.size());
-    circuits_.push_back(circuit);
+    add_light(circuit, transmitter_timeline);
     for (std::size_t k = timeslot; k < transmitter_timeline.timeline.size();
          ++k) {  // tuned from here on; it waits in the dark at its last colour
       auto& laser = std::get<TransmitterSetpoint>(transmitter_timeline.timeline[k].setpoint);
@@ -386,7 +426,9 @@ class Lowering {
       if (!request_.intent.lasers_off && !timelines_[*timeline_of_[circuit.transmitter.value]].kept) {
         circuit.id = CircuitId{result_.next_circuit.value++};
       }
-      result_.ids.push_back(circuit.id);
+    }
+    for (const std::size_t index : scheduled_) {
+      result_.ids.push_back(circuits_[index].id);
     }
     Plan& plan = result_.plan;
     plan.revision = request_.revision;
@@ -421,13 +463,11 @@ class Lowering {
         slice.cycles = timelines_[*transmitter_timeline].cycles;
       }
     }
-    if (!maps_.empty()) {
-      slice.grants = maps_[node.id.value];
-    }
+    slice.compute_after = computes_after_[node.id.value];
+    slice.grants = maps_[node.id.value];
+    slice.iterations = iterations_[node.id.value];
     const NodePlan* before = base_.node(node.id);
-    bool changed = before == nullptr
-                       ? slice.cycle > Duration{} || slice.grants
-                       : slice.cycle != before->cycle || slice.cycles != before->cycles || slice.grants != before->grants;
+    bool changed = !is_paced_alike(before, slice);
     for (const DeviceId id : fabric_.devices_of_agent[node.id.value]) {
       slice.devices.push_back(plan_device(fabric_.device(id)));
       changed = changed || slice.devices.back().touched;
@@ -511,10 +551,12 @@ class Lowering {
     std::sort(result_.plan.moved_steering.begin(), result_.plan.moved_steering.end());
   }
 
-  struct GrantedJob {
+  /// A job whose light is laid as a whole.
+  struct WholeJob {
     const Job* job = nullptr;
     const Stage* stage = nullptr;
-    std::vector<NodeId> members;  ///< as in job->nodes
+    std::map<NodeId, IterationPlan> plans;  ///< until they are in iterations_
+    std::vector<NodeId> members;            ///< as in job->nodes
     bool kept = false;
   };
 
@@ -523,11 +565,14 @@ class Lowering {
   Base base_;
   PathFinder finder_;
   std::vector<Circuit> circuits_;
+  std::vector<std::size_t> scheduled_;  ///< by circuit of the schedule, in its order: which of circuits_ it is
   std::vector<TransmitterTimeline> timelines_;
   std::vector<std::optional<std::size_t>> timeline_of_;  ///< by transmitter element
-  std::vector<GrantedJob> granted_;
-  std::vector<std::optional<GrantMap>> maps_;  ///< by node; empty: nobody is under grants
-  std::vector<std::size_t> moved_;             ///< beams whose path is not that of the base
+  std::vector<Duration> computes_after_;                 ///< by node; zero: no iteration ends with its stage
+  std::vector<WholeJob> whole_;
+  std::vector<std::optional<GrantMap>> maps_;             ///< by node
+  std::vector<std::optional<IterationPlan>> iterations_;  ///< by node
+  std::vector<std::size_t> moved_;                        ///< beams whose path is not that of the base
   std::vector<std::optional<JobId>> fibre_job_;
   std::vector<std::optional<JobId>> amplifier_job_;
   std::vector<bool> amplifier_shared_;

@@ -29,7 +29,8 @@ struct LowerRequest {
 
 struct Lowered {
   Plan plan;
-  /// Ids of the desired stages' circuits, in the order jobs x timeslots x circuits of the schedule.
+  /// Ids of the desired stages' circuits, in the order jobs x timeslots x circuits of the schedule: light of
+  /// several timeslots is one circuit.
   std::vector<CircuitId> ids;
   CircuitId next_circuit;
 };

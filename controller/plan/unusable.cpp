@@ -138,8 +138,8 @@ std::vector<Circuit> UnusableDevices::lingering(const Intent& intent, const Sche
     const ElementId transmitter = fabric_.device(each.device).elements[0];
     const bool is_laser = fabric_.device(each.device).role == DeviceRole::transmitter;
     for (const Circuit* circuit : is_laser ? before_[transmitter.value] : std::vector<const Circuit*>{}) {
-      const bool is_granted = base_->nodes[circuit->source.value].grants.has_value();  // without its peers it gets no grant
-      if (each.holds && !is_granted && !kept[transmitter.value]) {
+      const bool needs_peers = whole_job_of(base_->nodes[circuit->source.value]).has_value();  // without them it stays dark
+      if (each.holds && !needs_peers && !kept[transmitter.value]) {
         circuits.push_back(*circuit);
       }
     }
@@ -281,10 +281,7 @@ void UnusableDevices::leave_alone(Plan& plan) const {
     planned.left_alone = true;
     const bool is_touched =
         std::any_of(node.devices.begin(), node.devices.end(), [](const DevicePlan& row) { return row.touched; });
-    const bool plays = before == nullptr
-                           ? node.cycle > Duration{} || node.grants
-                           : node.cycle != before->cycle || node.cycles != before->cycles || node.grants != before->grants;
-    set_member(plan.changed, node.node, is_touched || plays);
+    set_member(plan.changed, node.node, is_touched || !is_paced_alike(before, node));
   }
 }
 

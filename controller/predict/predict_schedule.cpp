@@ -5,6 +5,7 @@
 #include "controller/predict/forwarded_light.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
+#include "core/messages/iteration.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -13,6 +14,14 @@ namespace {
 constexpr std::uint32_t kEndlessCycles = 16;
 
 std::string in_ms(Duration duration) { return std::to_string(milliseconds_of(duration)) + " ms"; }
+
+/// Where the timeslots of an iteration begin, counted from when compute is done: lasers had all of it to tune for the first
+/// one, and the nodes agree on the instant of its light.
+Instant repeated_start(const JobSpec& job, const JobSchedule& schedule) {
+  const Duration guard = schedule.stages.front().timeslots.front().guard;
+  const Duration untuned = std::max(Duration{}, guard - job.compute);
+  return Instant{} + untuned + pass_lead(job.node_count) + kPassTrip - guard;
+}
 
 BitRate slowest_rate(const JobSchedule& schedule) {
   BitRate slowest;
@@ -74,7 +83,9 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
   if (order == TransferOrder::forwarded) {
     return predict_forwarded(job, schedule, timings);
   }
-  const auto outcome = replay(job, light_of(schedule, Instant{}, timings), {Instant{}, timings.latency, order, &schedule});
+  const bool is_repeated = is_repeated_by_nodes(schedule) && order == TransferOrder::merged;
+  const Instant start = is_repeated ? repeated_start(job, schedule) : Instant{};
+  const auto outcome = replay(job, light_of(schedule, start, timings), {Instant{}, timings.latency, order, &schedule});
   if (!outcome) {
     return std::unexpected(outcome.error());
   }
@@ -89,15 +100,24 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
     prediction.assumptions.emplace_back(
         "overlap = none: the schedule moves an iteration's direct transfers together in its timeslots, then the rings");
   }
+  if (is_repeated) {
+    prediction.assumptions.push_back(format_text(
+        "one iteration after the other: its nodes agree on each beginning within {} of the last one's readiness, and tune for "
+        "the first timeslot meanwhile",
+        in_ms(pass_lead(job.node_count) + kPassTrip)));
+  }
   if (!schedule.forwarding.empty()) {
     prediction.assumptions.push_back(
         timings.fabric +
         ": nodes relay what one hop does not reach, at most once; a relay sends on when it holds all that it will pass on");
   }
   if (schedule.stages.size() > 1) {
-    prediction.assumptions.push_back(format_text(
-        "one pass over {} stages, {} dark between two; going back to the first for the next iteration is not counted",
-        schedule.stages.size(), in_ms(timings.stage_change)));
+    prediction.iteration += timings.stage_change;
+    prediction.exposed += timings.stage_change;
+    prediction.dark += timings.stage_change;
+    prediction.assumptions.push_back(
+        format_text("one iteration is a pass over {} stages, {} dark between two and before the first", schedule.stages.size(),
+                    in_ms(timings.stage_change)));
   }
   return prediction;
 }

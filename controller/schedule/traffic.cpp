@@ -53,7 +53,7 @@ std::vector<RankPair> ring_of(const std::vector<std::uint32_t>& members) {
 }
 
 /// The first group that has this ring already or has all of its ranks free; else a new one.
-void pack(std::vector<RingGroup>& groups, const std::vector<RankPair>& ring, double seconds_at_1_bps) {
+void pack(std::vector<RingGroup>& groups, const std::vector<RankPair>& ring, double seconds_at_1_bps, std::uint64_t rounds) {
   for (RingGroup& group : groups) {
     const auto has = [&](RankPair edge) {
       return std::find(group.edges.begin(), group.edges.end(), edge) != group.edges.end();
@@ -64,15 +64,17 @@ void pack(std::vector<RingGroup>& groups, const std::vector<RankPair>& ring, dou
     };
     if (group.edges == ring || std::all_of(ring.begin(), ring.end(), has)) {
       group.seconds_at_1_bps += seconds_at_1_bps;
+      group.rounds += rounds;
       return;
     }
     if (std::all_of(ring.begin(), ring.end(), free)) {
       group.edges.insert(group.edges.end(), ring.begin(), ring.end());
       group.seconds_at_1_bps = std::max(group.seconds_at_1_bps, seconds_at_1_bps);
+      group.rounds = std::max(group.rounds, rounds);
       return;
     }
   }
-  groups.push_back({ring, seconds_at_1_bps});
+  groups.push_back({ring, seconds_at_1_bps, rounds});
 }
 
 Result<std::vector<std::uint32_t>> members_of(const JobDemand& job, std::size_t index) {
@@ -164,7 +166,8 @@ Result<JobTraffic> traffic_of(const JobDemand& job) {
         traffic.pairs.add_pair({(*members)[next - 1], (*members)[next]}, bytes);
       }
     } else {
-      pack(traffic.rings, ring_of(*members), ring_volume(collective.kind, n) * static_cast<double>(bytes) * 8);
+      const std::uint64_t rounds = 2 * (members->size() - 1) * collective.count;  // of the kind that has the most
+      pack(traffic.rings, ring_of(*members), ring_volume(collective.kind, n) * static_cast<double>(bytes) * 8, rounds);
     }
   }
   return traffic;

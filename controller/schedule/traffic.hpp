@@ -22,6 +22,7 @@ struct RankPair {
 struct RingGroup {
   std::vector<RankPair> edges;
   double seconds_at_1_bps = 0;  ///< wire time of its collectives, times the bit rate
+  std::uint64_t rounds = 0;     ///< of its collectives one after the other: each waits for a neighbour
 };
 
 class PairTraffic {

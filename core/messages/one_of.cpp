@@ -29,7 +29,8 @@ template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std:
                      ChangeReport, CircuitExplanation, std::vector<AuditRecord>, std::vector<SchedulePart>>;  // ReplyRows
 template class OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
                      AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
-                     OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage>;  // Body
+                     OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin,
+                     IterationReport>;  // Body
 template class OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
                      InterlockChanged, TrafficReceived, KeysChanged>;                       // Event
 template class OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm>;  // Effect

@@ -205,6 +205,10 @@ struct JobReport {
   Revision revision;          ///< that lit its present stage
   std::uint32_t cycles_done = 0;
   std::uint32_t underflows = 0;
+  std::uint64_t iterations = 0;  ///< that were played, as far as its nodes told this incarnation of the controller
+  std::uint64_t replayed = 0;    ///< passes that were an iteration once more, for timeslots had stayed dark
+  Duration iteration_p50{};      ///< from one beginning to the next, of the last ones; 0: none, or its light stands
+  Duration iteration_p99{};
   bool pinned = false;                 ///< its schedule is an operator's, not the scheduler's
   std::uint32_t forwarded_pairs = 0;   ///< of its nodes, that reach each other through others; see HostRoute
   std::uint32_t hops_most = 0;         ///< of circuits on the way of one of them

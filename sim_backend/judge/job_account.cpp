@@ -37,6 +37,8 @@ class IterationCounter {
         return phase.base != nullptr && phase.span.to > job_history_.from && phase.base->kind == kind;
       });
     };
+    repeats_ = std::ranges::any_of(phases, [](const PlanPhase& phase) { return phase.base != nullptr && phase.base->repeats; });
+    repeats_ = repeats_ || (question_.schedule != nullptr && question_.schedule->stages.size() > 1);
     if (question_.schedule == nullptr) {
       carried_.why = "it never had a plan";
     } else if (has(LightKind::granted)) {
@@ -51,6 +53,10 @@ class IterationCounter {
         carried_.why = account.lit.empty() ? "it never was lit" : "its light never lasted for a whole iteration";
       }
     }
+    if (question_.wants_prediction && carried_.count > 0) {
+      const auto predicted = predict_schedule(spec_at(job_history_.until), *question_.schedule, question_.timings);
+      carried_.predicted = predicted ? std::optional(predicted->iteration) : std::nullopt;
+    }
     return std::move(carried_);
   }
 
@@ -58,6 +64,7 @@ class IterationCounter {
   struct Ran {
     Duration iteration{};
     Duration compute{};
+    Duration dark{};
   };
 
   JobSpec spec_at(Instant at) const {
@@ -98,11 +105,35 @@ class IterationCounter {
     if (!ran) {
       return std::unexpected(ran.error());
     }
-    return Ran{ran->iteration, ran->compute};
+    return Ran{ran->iteration, ran->compute, ran->dark};
   }
 
-  void add(std::uint64_t iterations, const JobSpec& spec) {
+  /// As replay_from over all of `light`, which is in the order of its ends, but it reads no more of it than it needs.
+  Result<Ran> replay_soon(const JobSpec& spec, const LightTimeline& light, Instant start) {
+    const auto first = std::ranges::upper_bound(light, start, {}, &LitWindow::end);
+    for (;; horizon_ *= 4) {
+      LightTimeline soon;
+      bool is_all = true;
+      for (auto window = first; window != light.end(); ++window) {
+        if (window->begin - start < horizon_) {
+          soon.push_back(*window);
+        } else {
+          is_all = false;
+          if (window->end - start > horizon_ + longest_) {
+            break;
+          }
+        }
+      }
+      auto ran = replay_from(spec, soon, start);
+      if (ran || is_all) {
+        return ran;
+      }
+    }
+  }
+
+  void add(std::uint64_t iterations, const JobSpec& spec, const Ran& ran) {
     carried_.count += iterations;
+    carried_.times.add(iterations, ran.iteration, ran.dark);
     carried_.bytes.count += bytes_of(spec) * static_cast<std::int64_t>(iterations);
   }
 
@@ -113,15 +144,16 @@ class IterationCounter {
     Instant start = kNever;
     for (const LitWindow& window : light) {
       start = std::min(start, std::max(window.begin, job_history_.from));
+      longest_ = std::max(longest_, window.end - window.begin);
     }
     const std::uint64_t most = question_.wanted == 0 ? kReplaysMost : std::min<std::uint64_t>(question_.wanted, kReplaysMost);
     while (start != kNever && carried_.count < most) {
-      const auto ran = replay_from(spec, light, start);
+      const auto ran = replay_soon(spec, light, start);
       if (!ran) {
-        carried_.why = carried_.count > 0 ? once : ran.error().message;
-        return;
+        carried_.why = carried_.count == 0 ? ran.error().message : repeats_ ? "" : once;
+        return foresee(start);
       }
-      add(1, spec);
+      add(1, spec, *ran);
       // Merged transfers: the replay starts when compute is done, and the next iteration computes first.
       carried_.due = start + ran->iteration - ran->compute;
       start = carried_.due + ran->compute;
@@ -129,6 +161,19 @@ class IterationCounter {
     if (start == kNever) {
       carried_.why = "it never was lit";
     }
+  }
+
+  /// When a job that goes on repeating will have carried what is wanted. One that has carried nothing for long does not.
+  void foresee(Instant start) {
+    constexpr Duration kLong = std::chrono::seconds{5};
+    const Duration typical = carried_.times.percentile(0.5);
+    if (!repeats_ || carried_.count == 0 || carried_.count >= question_.wanted ||
+        job_history_.until - start > kLong + 10 * typical) {
+      return;
+    }
+    constexpr Duration kSoon = std::chrono::milliseconds{20};
+    const auto left = static_cast<std::int64_t>(question_.wanted - carried_.count);
+    carried_.due = std::max(start + typical * left, job_history_.until + kSoon);
   }
 
   /// The plan that had the most of this light.
@@ -160,18 +205,18 @@ class IterationCounter {
         window.end = kNever;
       }
       const auto ran = replay_from(spec, light, span.from);
-      iteration_ = ran ? ran->iteration : Duration{};
+      iteration_ = ran ? *ran : Ran{};
       carried_.why = ran ? std::string() : ran.error().message;
     }
-    if (iteration_ <= Duration{}) {
+    if (iteration_.iteration <= Duration{}) {
       return;
     }
     const auto left = question_.wanted > carried_.count ? question_.wanted - carried_.count : 0;
-    const auto fits = static_cast<std::uint64_t>(span.length() / iteration_);
+    const auto fits = static_cast<std::uint64_t>(span.length() / iteration_.iteration);
     if (left > 0) {
-      carried_.due = span.from + iteration_ * static_cast<std::int64_t>(left);
+      carried_.due = span.from + iteration_.iteration * static_cast<std::int64_t>(left);
     }
-    add(question_.wanted == 0 ? fits : std::min(fits, std::uint64_t{left}), spec);
+    add(question_.wanted == 0 ? fits : std::min(fits, std::uint64_t{left}), spec, iteration_);
   }
 
   const PlanHistory& history_;
@@ -180,7 +225,10 @@ class IterationCounter {
   CarriedQuestion question_;
   CarriedIterations carried_;
   std::shared_ptr<const PlannedLight> measured_for_;
-  Duration iteration_{};
+  Ran iteration_;
+  bool repeats_ = false;
+  Duration horizon_ = std::chrono::seconds{1};  ///< how far ahead one iteration's light is looked for at first
+  Duration longest_{};                          ///< of the windows
 };
 
 class Verdict {
@@ -269,6 +317,32 @@ class Verdict {
 };
 
 }  // namespace
+
+void IterationTimes::add(std::uint64_t iterations, Duration length, Duration dark) {
+  if (iterations == 0) {
+    return;
+  }
+  count_ += iterations;
+  dark_ += dark * static_cast<std::int64_t>(iterations);
+  if (!lengths_.empty() && lengths_.back().first == length) {
+    lengths_.back().second += iterations;
+  } else {
+    lengths_.emplace_back(length, iterations);
+  }
+}
+
+Duration IterationTimes::percentile(double part) const {
+  auto sorted = lengths_;
+  std::ranges::sort(sorted);
+  std::uint64_t passed = 0;
+  for (const auto& [length, count] : sorted) {
+    passed += count;
+    if (static_cast<double>(passed) >= part * static_cast<double>(count_)) {
+      return length;
+    }
+  }
+  return {};
+}
 
 CarriedIterations carried_by(const PlanHistory& history, const LightTimeline& light, const JobLight& account,
                              const JobHistory& job_history, const CarriedQuestion& question) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/predict/predict.hpp"
@@ -15,12 +16,29 @@
 
 namespace loom {
 
+/// How long iterations took, from the beginning of their compute until their last byte was there.
+class IterationTimes {
+ public:
+  /// `dark`: what each would have saved if its pairs were always lit.
+  void add(std::uint64_t iterations, Duration length, Duration dark);
+  /// `part`: 0.5 for the median. Zero without iterations.
+  Duration percentile(double part) const;
+  Duration dark_per_iteration() const { return count_ == 0 ? Duration{} : dark_ / static_cast<std::int64_t>(count_); }
+
+ private:
+  std::vector<std::pair<Duration, std::uint64_t>> lengths_;  ///< in order of time, equal neighbours together
+  std::uint64_t count_ = 0;
+  Duration dark_{};
+};
+
 /// What a job's light carried.
 struct CarriedIterations {
   std::uint64_t count = 0;
-  Bytes bytes{};         ///< of the iterations that were carried whole
-  std::string why;       ///< it was no more; empty: nothing more is to be said
-  Instant due = kNever;  ///< when the light that is there has carried all that are wanted; kNever: it does not
+  IterationTimes times;
+  std::optional<Duration> predicted{};  ///< one iteration, from the job's last schedule; nothing: not asked for, or it has none
+  Bytes bytes{};                        ///< of the iterations that were carried whole
+  std::string why;                      ///< it was no more; empty: nothing more is to be said
+  Instant due = kNever;                 ///< when the light that is there has carried all that are wanted; kNever: it does not
 };
 
 struct CarriedQuestion {
@@ -28,6 +46,7 @@ struct CarriedQuestion {
   const JobSchedule* schedule;  ///< the job's last one; null: it never had one
   std::uint32_t wanted = 0;     ///< iterations; 0: as many as there are
   ScheduleTimings timings{};
+  bool wants_prediction = false;
 };
 
 /// Iterations are replayed over the light of the job's life, one after the other; over standing light one of them is replayed

@@ -33,13 +33,29 @@ std::string bytes_text(Bytes bytes) {
   return text.data();
 }
 
+std::string milliseconds_text(Duration duration) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f ms", milliseconds_of(duration));
+  return text.data();
+}
+
+/// `142.100 ms each (p99 150.200 ms, predicted 141.000 ms), `
+std::string times_text(const CarriedIterations& carried) {
+  if (carried.count == 0) {
+    return {};
+  }
+  return format_text("{}{} (p99 {}{}), ", milliseconds_text(carried.times.percentile(0.5)), carried.count == 1 ? "" : " each",
+                     milliseconds_text(carried.times.percentile(0.99)),
+                     carried.predicted ? ", predicted " + milliseconds_text(*carried.predicted) : "");
+}
+
 std::string iterations_text(const JobAccount& job) {
   std::string text = std::to_string(job.carried.count);
   if (job.iterations_wanted > 0) {
     text += format_text(" of {}", job.iterations_wanted);
   }
   const bool is_one = job.iterations_wanted == 0 ? job.carried.count == 1 : job.iterations_wanted == 1;
-  return text + (is_one ? " iteration, " : " iterations, ") + bytes_text(job.carried.bytes) +
+  return text + (is_one ? " iteration, " : " iterations, ") + times_text(job.carried) + bytes_text(job.carried.bytes) +
          (job.carried.why.empty() ? "" : format_text(" ({})", job.carried.why));
 }
 
@@ -84,6 +100,16 @@ std::string text_of(const ActionAccount& action) {
   return format_text("{}\n{}", text, action.failure.empty() ? "" : format_text("  NOT EXPECTED: {}\n", action.failure));
 }
 
+/// null without an iteration; `predicted` is null where nothing was predicted.
+std::string iteration_json(const CarriedIterations& carried) {
+  if (carried.count == 0) {
+    return "null";
+  }
+  return format_text("{{\"p50\":{},\"p99\":{},\"predicted\":{}}}", json_milliseconds(carried.times.percentile(0.5)),
+                     json_milliseconds(carried.times.percentile(0.99)),
+                     carried.predicted ? json_milliseconds(*carried.predicted) : "null");
+}
+
 template <class Items, class Print>
 std::string list_of(const Items& items, Print print) {
   std::string text = "[";
@@ -123,12 +149,14 @@ std::string json_of(const JobAccount& job) {
   return format_text(
       "{{\"name\":{},\"state\":{},\"why\":{},\"submitted_s\":{},\"ended_s\":{},\"lit_ms\":{},\"dark_ms\":{},\"dark\":{},"
       "\"iterations\":{},\"iterations_wanted\":{},\"iterations_why\":{},\"bytes\":{},\"bytes_from\":\"replay of one iteration, "
-      "times iterations\",\"failures\":{}}}",
+      "times iterations\",\"iteration_ms\":{},\"dark_ms_per_iteration\":{},\"failures\":{}}}",
       json_text(job.name), json_text(job.word.state), json_text(job.word.why),
       job.submitted ? json_seconds(*job.submitted) : "null", json_seconds(job.ended), json_milliseconds(job.light.lit_time()),
       json_milliseconds(job.light.dark_time()), list_of(job.light.dark, dark), job.carried.count,
       job.iterations_wanted == 0 ? "null" : std::to_string(job.iterations_wanted), json_text(job.carried.why),
-      job.carried.bytes.count, list_of(job.failures, [](const std::string& failure) { return json_text(failure); }));
+      job.carried.bytes.count, iteration_json(job.carried),
+      job.carried.count == 0 ? "null" : json_milliseconds(job.carried.times.dark_per_iteration()),
+      list_of(job.failures, [](const std::string& failure) { return json_text(failure); }));
 }
 
 std::string json_of(const ActionAccount& action) {

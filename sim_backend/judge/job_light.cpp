@@ -12,6 +12,8 @@ namespace {
 constexpr Duration kReturnGap = std::chrono::seconds{3};
 /// Under grants light comes and goes as it is asked for. Nobody waits for it longer than this while others are served.
 constexpr Duration kGrantedGap = std::chrono::seconds{1};
+/// Nodes of a job agree on the next iteration within this, words lost and repeated included.
+constexpr Duration kAgreementGap = std::chrono::milliseconds{250};
 
 bool contains(const std::vector<PlannedLink>& links, const PlannedLink& link) {
   return std::ranges::find(links, link) != links.end();
@@ -176,8 +178,14 @@ class Account {
     const TimeSpans played = played_span(base, phase.base_since, windows_, job_history_.until);
     if (played.empty()) {
       const Duration due = base.kind == LightKind::granted ? kGrantedGap : base.cycle * std::max(1U, base.cycles);
+      if (span.to == job_history_.until && span.length() < due) {
+        return;  // it was about to be
+      }
       add_dark(intersection(TimeSpans{span}, TimeSpans{{span.from, span.from + due}}), false, "none of its timeslots was lit");
       return;
+    }
+    if (base.repeats && base.kind == LightKind::timeslots) {
+      return play_again_and_again(base, span, played);
     }
     TimeSpans any;
     std::size_t never = 0;
@@ -187,7 +195,7 @@ class Account {
       never += own.empty() ? 1 : 0;
       any.insert(any.end(), own.begin(), own.end());
     }
-    const Duration gap = base.kind == LightKind::granted ? kGrantedGap : base.cycle;
+    const Duration gap = base.kind == LightKind::granted ? kGrantedGap + base.compute : base.cycle;
     TimeSpans lit = bridged(united(std::move(any)), gap);
     if (base.kind == LightKind::timeslots && played.back().to - lit.back().to <= gap) {
       lit.back().to = played.back().to;
@@ -200,7 +208,32 @@ class Account {
     }
     const TimeSpans now = intersection(lit, TimeSpans{span});
     light_.lit.insert(light_.lit.end(), now.begin(), now.end());
-    add_dark(difference(intersection(played, TimeSpans{span}), lit), false, "no light for longer than its timeslots take");
+    for (const TimeSpan& hole : difference(intersection(played, TimeSpans{span}), lit)) {
+      const bool was_all_sent = base.kind == LightKind::granted && hole.to == span.to && hole.length() <= gap;
+      if (!was_all_sent) {
+        add_dark({hole}, false, "no light for longer than its timeslots take");
+      }
+    }
+  }
+
+  /// Each link is lit once an iteration, and dark meanwhile.
+  void play_again_and_again(const PlannedLight& base, TimeSpan span, const TimeSpans& played) {
+    const Duration gap = base.cycle * base.cycles + base.compute + kAgreementGap;
+    TimeSpans lit = played;
+    for (const PlannedLink& link : base.links) {
+      const TimeSpans* windows = windows_.of(link);
+      TimeSpans own = windows == nullptr ? TimeSpans{} : intersection(*windows, played);
+      own.push_back({played.front().from, played.front().from + Duration{1}});  // its first timeslot, or its last one
+      own.push_back({played.back().to - Duration{1}, played.back().to});
+      lit = intersection(lit, bridged(united(std::move(own)), gap));
+    }
+    const TimeSpans now = intersection(lit, TimeSpans{span});
+    light_.lit.insert(light_.lit.end(), now.begin(), now.end());
+    for (const TimeSpan& hole : difference(intersection(played, TimeSpans{span}), lit)) {
+      add_dark({hole}, false,
+               format_text("no iteration for longer than its timeslots and compute take; {}", missing(base.links, hole.from)),
+               base.cycle * base.cycles + base.compute);
+    }
   }
 
   /// Which light is not there.
@@ -220,9 +253,9 @@ class Account {
                                                       fabric.nodes[first->destination.value].name));
   }
 
-  void add_dark(const TimeSpans& spans, bool planned, const std::string& why) {
+  void add_dark(const TimeSpans& spans, bool planned, const std::string& why, Duration due = {}) {
     for (const TimeSpan& span : spans) {
-      light_.dark.push_back({span, planned, why});
+      light_.dark.push_back({span, planned, why, due});
     }
   }
 
@@ -248,7 +281,7 @@ class Account {
       settled.push_back(std::move(dark));
     }
     for (DarkTime& dark : settled) {
-      dark.why += dark.planned ? "" : fault_at(dark.span.from);
+      dark.why += dark.planned ? "" : fault_at(dark.span.from + dark.due);
     }
     light_.dark = std::move(settled);
   }
@@ -258,10 +291,10 @@ class Account {
     std::vector<DarkTime> cut;
     for (const DarkTime& dark : light_.dark) {
       for (const TimeSpan& span : difference(TimeSpans{dark.span}, off)) {
-        cut.push_back({span, dark.planned, dark.why});
+        cut.push_back({span, dark.planned, dark.why, dark.due});
       }
       for (const TimeSpan& span : intersection(TimeSpans{dark.span}, off)) {
-        cut.push_back({span, true, kOff});
+        cut.push_back({span, true, kOff, {}});
       }
     }
     light_.dark = std::move(cut);
@@ -380,7 +413,7 @@ TimeSpans played_span(const PlannedLight& base, Instant since, const LinkWindows
     return {};
   }
   if (base.kind == LightKind::timeslots) {
-    span.to = base.cycles == 0 ? end : std::min(end, span.from + base.cycle * base.cycles);
+    span.to = base.cycles == 0 || base.repeats ? end : std::min(end, span.from + base.cycle * base.cycles);
   }
   return {span};
 }

@@ -38,6 +38,7 @@ struct DarkTime {
   TimeSpan span;
   bool planned = false;
   std::string why;
+  Duration due{};  ///< after `span.from`: light was not missed before
 };
 
 struct JobLight {

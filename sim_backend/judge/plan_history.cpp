@@ -69,6 +69,8 @@ class PlanReader {
       return;
     }
     const auto emits_light = [](const TimedSetpoint& entry) { return emits(entry.setpoint); };
+    light.repeats = node->iterations && node->iterations->job == circuit.job;
+    light.compute = light.repeats ? node->iterations->compute : Duration{};
     const bool is_granted = node->grants && node->grants->job == circuit.job;
     if (is_granted) {
       light.kind = LightKind::granted;

@@ -36,6 +36,8 @@ struct PlannedLight {
   LightKind kind = LightKind::standing;
   Duration cycle{};
   std::uint32_t cycles = 0;        ///< 0: until the next revision
+  bool repeats = false;            ///< once an iteration, as its nodes agree
+  Duration compute{};              ///< between two of them, by the model
   std::vector<PlannedLink> links;  ///< ascending receiver, then transmitter
   bool operator==(const PlannedLight&) const = default;
 };

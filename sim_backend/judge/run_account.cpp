@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "controller/architectures/registry.hpp"
+#include "controller/schedule/job_alone.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -26,10 +28,19 @@ JobStatement word_without_job(const Entry& entry, const OperatorScript& script) 
 }
 
 CarriedIterations carried(const RunHistory& history, const LightTimeline& light, const JobLight& account,
-                          const JobHistory& job_history, const Entry& entry) {
+                          const JobHistory& job_history, const Entry& entry,
+                          const std::optional<ScheduleTimings>& timings = {}) {
   const CarriedQuestion question{entry.scripted.spec, history.schedule(job_history.job, job_history.until),
-                                 entry.scripted.submission.iterations, ScheduleTimings{}};
+                                 entry.scripted.submission.iterations, timings.value_or(ScheduleTimings{}),
+                                 timings.has_value()};
   return carried_by(history.plans(), light, account, job_history, question);
+}
+
+/// What the controller's own schedules are predicted with; nothing: nobody schedules for such a fabric.
+std::optional<ScheduleTimings> timings_of(const Scenario& scenario) {
+  const auto scheduler =
+      all_architectures().find_scheduler(scenario.algorithm.empty() ? scenario.fabric->architecture : scenario.algorithm);
+  return scheduler ? std::optional(timings_on(*scenario.fabric, scenario.controller, **scheduler)) : std::nullopt;
 }
 
 /// An order of the scenario, or its clock, ended the job.
@@ -60,7 +71,7 @@ JobAccount account_of(const RunHistory& history, const LinkWindows& windows, con
     if (is_refused(account.word) && account.light.lit.empty()) {
       account.light = {};  // it wanted none
     } else {
-      account.carried = carried(history, run.light, account.light, *job_history, entry);
+      account.carried = carried(history, run.light, account.light, *job_history, entry, timings_of(run.scenario));
     }
   }
   account.failures = failures_of(account, entry.scripted.submission, run.scenario);

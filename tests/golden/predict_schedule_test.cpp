@@ -3,6 +3,7 @@
 
 #include "controller/predict/predict.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "core/messages/iteration.hpp"
 #include "tests/oracle/closed_form.hpp"
 
 namespace loom {
@@ -44,6 +45,9 @@ JobSpec all_to_all_job(std::uint32_t nodes, std::int64_t bytes) {
   return placed(job);
 }
 
+/// Of four nodes, from the last one's readiness to the light of an iteration.
+constexpr Duration kAgreement = pass_lead(4) + kPassTrip;
+
 TEST_CASE("a_static_ring_is_predicted_as_the_closed_form_says") {
   const auto job = make_workload("vgg19", {64, {}});
   REQUIRE(job);
@@ -71,10 +75,17 @@ TEST_CASE("timeslots_cost_their_guards_and_holds") {
   }
   const auto prediction = predict_schedule(all_to_all_job(4, 500'000), schedule, {});
   REQUIRE(prediction);
-  CHECK(prediction->exposed == microseconds{3 * 15 + 1});  // the last byte's latency
-  CHECK(prediction->dark == microseconds{3 * 5});
+  // The first guard is over while the model computes; the last byte's latency.
+  CHECK(prediction->exposed == kAgreement + microseconds{10 + 2 * 15 + 1});
+  CHECK(prediction->dark == kAgreement + microseconds{2 * 5});
   CHECK(prediction->iteration == milliseconds{1} + prediction->exposed);
   CHECK(order_of(schedule) == TransferOrder::merged);
+  for (Timeslot& timeslot : schedule.stages[0].timeslots) {
+    timeslot.guard = microseconds{1'005};  // 5 us longer than the model computes
+  }
+  const auto slow = predict_schedule(all_to_all_job(4, 500'000), schedule, {});
+  REQUIRE(slow);
+  CHECK(slow->dark == kAgreement + microseconds{5 + 2 * 1'005});
 }
 
 TEST_CASE("a_stage_change_is_dark_for_as_long_as_it_takes") {
@@ -86,8 +97,8 @@ TEST_CASE("a_stage_change_is_dark_for_as_long_as_it_takes") {
   }
   const auto prediction = predict_schedule(all_to_all_job(4, 500'000), schedule, {.stage_change = milliseconds{100}});
   REQUIRE(prediction);
-  CHECK(prediction->dark == milliseconds{200});
-  CHECK(prediction->exposed == milliseconds{200} + microseconds{31});
+  CHECK(prediction->dark == milliseconds{300});  // the last stage is followed by the first
+  CHECK(prediction->exposed == milliseconds{300} + microseconds{31});
 }
 
 TEST_CASE("a_hold_that_is_too_short_is_named") {
@@ -100,7 +111,7 @@ TEST_CASE("a_hold_that_is_too_short_is_named") {
   const auto prediction = predict_schedule(all_to_all_job(4, 500'000), schedule, {});
   REQUIRE_FALSE(prediction);
   CHECK(prediction.error().code == ErrorCode::infeasible);
-  CHECK(prediction.error().message == "bytes 125000 from node 0 to node 2: no light after 0.019000 ms");
+  CHECK(prediction.error().message == "bytes 125000 from node 0 to node 2: no light after 7.099000 ms");
   schedule.stages[0].cycles = 2;  // what is left goes in the second cycle
   CHECK(predict_schedule(all_to_all_job(4, 500'000), schedule, {}));
 }
@@ -117,8 +128,8 @@ TEST_CASE("rings_follow_the_direct_transfers_of_a_schedule_with_timeslots") {
   schedule.stages.push_back({{rotation(4, 1)}, 1});
   const auto prediction = predict_schedule(job, schedule, {.latency = Duration{0}, .stage_change = microseconds{50}});
   REQUIRE(prediction);
-  // 30 us of timeslots, 50 us dark, then 6 steps of 100,000 B, 8 us each.
-  CHECK(prediction->exposed == microseconds{30 + 50 + 48});
+  // 30 us of timeslots, 50 us dark, then 6 steps of 100,000 B, 8 us each, and 50 us back to the timeslots.
+  CHECK(prediction->exposed == microseconds{30 + 50 + 48 + 50});
   CHECK(prediction->phases.size() == 2);
 }
 

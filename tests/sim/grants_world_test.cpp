@@ -46,17 +46,30 @@ struct Run {
   }
 
   void until(Duration at) { world->run_until(Instant{at}); }
-  std::optional<JobState> state() const {
-    const auto& jobs = world->controller().jobs().records();
-    return jobs.empty() ? std::nullopt : std::optional(jobs.begin()->second.state);
+  static bool has_begun_again(const Agent& agent) {
+    return agent.barrier().is_on() && agent.barrier().pass() > agent.barrier().plan()->phases;
   }
-  /// Runs on until the job has played all its stages, or the patience is over.
+  /// Every stream of the first iteration was sent: each node is in the next one, or the controller goes back to the first
+  /// stage.
+  bool is_played() const {
+    const auto& jobs = world->controller().jobs().records();
+    if (!jobs.empty() && jobs.begin()->second.stages > 1) {
+      return world->is_up(controller_peer()) && jobs.begin()->second.played.iterations() > 0;
+    }
+    for (std::uint32_t node = 0; node < spec.node_count; ++node) {
+      if (!world->is_up(agent_peer(NodeId{node})) || !has_begun_again(world->agent(NodeId{node}))) {
+        return false;
+      }
+    }
+    return true;
+  }
+  /// Runs on until the job's second iteration begins, or the patience is over.
   bool plays_out(Duration patience) {
     const Instant end = world->loop_now() + patience;
-    while (world->loop_now() < end && (!world->is_up(controller_peer()) || state() != JobState::played)) {
+    while (world->loop_now() < end && !is_played()) {
       world->run_until(world->loop_now() + milliseconds{20});
     }
-    return state() == JobState::played;
+    return is_played();
   }
   bool runs_until_lit(NodeId source, Duration patience) {
     const Instant end = world->loop_now() + patience;

@@ -177,15 +177,15 @@ TEST_CASE("a_job_that_is_refused_fails_the_run_unless_it_is_expected") {
   CHECK_FALSE(run(scenario).is_as_expected());
 }
 
-TEST_CASE("a_job_with_timeslots_says_that_they_were_played_once_of_many_iterations") {
+TEST_CASE("a_job_with_timeslots_carries_one_iteration_after_the_other_and_says_how_many_it_is_short_of") {
   Scenario scenario = scenario_of({job("shuffle", "dlrm", 4, seconds{1})}, seconds{10});
   scenario.jobs[0].iterations = 100'000;
   const SimResult result = run(scenario);
   const JobAccount& shuffle = account_of(result, "shuffle");
-  CHECK(shuffle.carried.count == 1);
+  CHECK(shuffle.carried.count > 40);  // of 200 ms each, or less
   CHECK(shuffle.carried.bytes.count > 0);
   REQUIRE(shuffle.failures.size() == 1);
-  CHECK(shuffle.failures[0] == "ended after 1 of 100000 iterations: its timeslots were played once");
+  CHECK_THAT(shuffle.failures[0], Catch::StartsWith("ended after") && Catch::EndsWith("of 100000 iterations"));
   scenario.jobs[0].expect.emplace().iterations = 1;
   CHECK(run(scenario).is_as_expected());
 }

@@ -19,6 +19,7 @@ loom_test(live_demand_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/live_demand_test.cp
 loom_test(grants_world_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/grants_world_test.cpp
   LINKS loom_sim_world loom_predict loom_workload)
+loom_test(iterations_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/iterations/iterations_world_test.cpp LINKS loom_sim_world)
 loom_test(fabrics_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabrics_test.cpp LINKS loom_sim_world loom_predict loom_workload)
 loom_test(topoopt_sim_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_road_test.cpp LINKS loom_sim_world)
 loom_test(drift_test

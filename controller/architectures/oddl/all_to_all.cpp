@@ -58,6 +58,7 @@ Result<void> OddlScheduler::add_all_to_all(JobIndex job, const PairTraffic& traf
     return {};
   }
   const WavelengthOwners with_relays = owners_;
+  const std::vector<StageMap> relay_maps = last_maps_;
   owners_ = before;
   const auto mapped = add_maps(job, grid, traffic, result);
   if (!mapped && !(made && mapped.error().code == ErrorCode::infeasible)) {
@@ -67,6 +68,7 @@ Result<void> OddlScheduler::add_all_to_all(JobIndex job, const PairTraffic& traf
     relayed.note = format_text("latin map with relays, {}; there is no light for maps in turn", seconds_text(relayed_time));
     result = std::move(relayed);
     owners_ = with_relays;
+    last_maps_ = std::vector<StageMap>(relay_maps);
     return {};
   }
   const double moves = moves_between(result.stages.size());
@@ -86,6 +88,7 @@ Result<void> OddlScheduler::add_all_to_all(JobIndex job, const PairTraffic& traf
                              seconds_text(moves));
   result = std::move(relayed);
   owners_ = with_relays;
+  last_maps_ = std::vector<StageMap>(relay_maps);
   return {};
 }
 
@@ -96,7 +99,7 @@ double OddlScheduler::moves_between(std::size_t stages) const {
       settle = std::max(settle, wss->settle_max);
     }
   }
-  return static_cast<double>(stages - 1) * seconds_of(settle);
+  return stages < 2 ? 0 : static_cast<double>(stages) * seconds_of(settle);  // and back to the first
 }
 
 double OddlScheduler::least_guard(const JobDemand& demand) const {
@@ -181,6 +184,7 @@ Result<void> OddlScheduler::add_maps(JobIndex job, const RankGrid& grid, PairTra
       }
       LOOM_TRY(add_timeslot(job, transfers, ways, maps, stage));
     }
+    last_maps_ = std::move(maps);
     result.stages.push_back(std::move(stage));
   }
   return {};
@@ -201,20 +205,22 @@ Result<void> OddlScheduler::add_relayed(JobIndex job, MapChoice choice, const Ra
   const RelayLoads loads = loads_over(*forwarding, grid, traffic);
   std::vector<StageMap> maps = stage_maps(job);
   Stage stage;
-  stage.cycles = 2;
-  for (std::uint32_t k = 0; k < shape_.ports; ++k) {
-    std::vector<NodeTransfer> transfers;
-    for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
-      const std::uint32_t port = (grid.port_of[rank] + k) % shape_.ports;
-      const std::int32_t peer = grid.rank((*map)[grid.place_of[rank] * grid.ports + port], port);
-      const std::size_t entry = rank * grid.ports + port;
-      if (const std::int64_t bytes = std::max(loads.first[entry], loads.second[entry]); bytes > 0) {
-        LOOM_ASSERT(peer >= 0);
-        transfers.push_back({demand.nodes[rank], demand.nodes[static_cast<std::size_t>(peer)], bytes, 0});
+  for (const std::vector<std::int64_t>* load : {&loads.first, &loads.second}) {
+    for (std::uint32_t k = 0; k < shape_.ports; ++k) {
+      std::vector<NodeTransfer> transfers;
+      for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
+        const std::uint32_t port = (grid.port_of[rank] + k) % shape_.ports;
+        const std::int32_t peer = grid.rank((*map)[grid.place_of[rank] * grid.ports + port], port);
+        const std::size_t entry = rank * grid.ports + port;
+        if (const std::int64_t bytes = (*load)[entry]; bytes > 0) {
+          LOOM_ASSERT(peer >= 0);
+          transfers.push_back({demand.nodes[rank], demand.nodes[static_cast<std::size_t>(peer)], bytes, 0});
+        }
       }
+      LOOM_TRY(add_timeslot(job, transfers, {}, maps, stage));
     }
-    LOOM_TRY(add_timeslot(job, transfers, {}, maps, stage));
   }
+  last_maps_ = std::move(maps);
   result.stages.push_back(std::move(stage));
   result.forwarding = *std::move(forwarding);
   return {};
@@ -247,15 +253,13 @@ Result<void> OddlScheduler::add_timeslot(JobIndex job, const std::vector<NodeTra
         return std::unexpected(refuse(job, link.plane, link.source, link.destination));
       }
       const Circuit added = circuit(demand_.jobs[job].job, link, *channel);
-      // Its light comes up to control_max after its instant, and leaves at once: the bytes need that much more room.
-      const auto& transmitter = std::get<Transmitter>(fabric_.element(added.transmitter).kind);
-      const Duration room = transmitter.control_max + transmitter.blank_max;
       const std::int64_t bytes = (transfer.bytes + parts - 1) / parts;
-      timeslot.hold = std::max(timeslot.hold, time_on_wire(static_cast<double>(bytes) * 8, added.rate) + room);
+      timeslot.hold = std::max(timeslot.hold, time_on_wire(static_cast<double>(bytes) * 8, added.rate));
       timeslot.circuits.push_back(added);
     }
   }
   timeslot.guard = guard_of(timeslot);
+  timeslot.hold += room_of(fabric_, timeslot);
   stage.timeslots.push_back(std::move(timeslot));
   return {};
 }

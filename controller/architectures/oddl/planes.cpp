@@ -181,6 +181,11 @@ std::optional<std::int32_t> StageMap::claim(const OddlPosition& source, const Od
       }
     }
   }
+  for (std::int32_t channel = first; !shape_.is_open && channel < shape_.channels.count; channel += shape_.period) {
+    if (group_let_in(destination.group, channel) != -1) {
+      return std::nullopt;  // the drop filter there is tuned to light of another group
+    }
+  }
   const auto take = [&](std::int32_t channel) {
     if (group_led_to(source.group, channel) != -1 || group_let_in(destination.group, channel) != -1 ||
         !owners_.admits(plane_, source.group, channel, job_)) {

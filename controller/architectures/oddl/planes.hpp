@@ -96,7 +96,7 @@ class StageMap {
 
   /// The channel for light from `source` to `destination`; claims it. `preferred`: taken if it serves, or kNoChannel.
   /// `shared`: transmitters of the group take turns on it (timeslots), so an earlier claim for the same group serves. Nothing
-  /// if no channel leads there, or every order of the AWG is taken.
+  /// if no channel leads there, every order of the AWG is taken, or the filter behind it has another one to pass.
   std::optional<std::int32_t> claim(const OddlPosition& source, const OddlPosition& destination, std::int32_t preferred,
                                     bool shared);
 

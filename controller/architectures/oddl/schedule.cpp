@@ -6,9 +6,16 @@
 #include <string>
 
 #include "controller/architectures/oddl/scheduler.hpp"
+#include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
+namespace {
+
+/// A step of a ring waits for a neighbour's: the way through the fibre, and to the next order of the step.
+constexpr Duration kRingStep = std::chrono::microseconds{2};
+
+}  // namespace
 
 Result<Schedule> OddlScheduler::run() {
   schedule_.algorithm = "oddl";
@@ -82,6 +89,8 @@ void OddlScheduler::reserve_orders() {
 Result<void> OddlScheduler::add_job(JobIndex job) {
   const JobDemand& demand = demand_.jobs[job];
   planes_.clear();
+  last_maps_.clear();
+  rings_at_.clear();
   for (std::uint32_t plane = 0; plane < shape_.planes; ++plane) {
     if (may_use(demand, plane)) {
       planes_.push_back(plane);
@@ -110,8 +119,8 @@ Result<void> OddlScheduler::add_job(JobIndex job) {
     LOOM_TRY(add_all_to_all(job, traffic->pairs, result));
   }
   for (std::size_t i = 0; i < traffic->rings.size(); ++i) {
-    const bool last = i + 1 == traffic->rings.size();
-    LOOM_TRY(add_ring(job, traffic->rings[i], last, result));
+    const bool stands = traffic->pairs.empty() && traffic->rings.size() == 1;
+    LOOM_TRY(add_ring(job, traffic->rings[i], stands, result));
   }
   if (result.stages.empty()) {
     result.stages.push_back({{Timeslot{}}, 1});  // nothing to move: a job without light is lawful
@@ -136,7 +145,6 @@ std::int64_t OddlScheduler::ring_stream_of(const RingGroup& ring, const Timeslot
 }
 
 void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const {
-  const std::size_t direct = result.stages.size() - std::min(result.stages.size(), traffic.rings.size());
   std::map<NodeId, std::uint32_t> rank_of;
   for (std::uint32_t rank = 0; rank < demand.nodes.size(); ++rank) {
     rank_of[demand.nodes[rank]] = rank;
@@ -144,12 +152,19 @@ void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& tr
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
     Stage& stage = result.stages[i];
     stage.transmit = Transmit::grants;
-    for (const Timeslot& timeslot : stage.timeslots) {
+    std::uint64_t number = 0;
+    for (std::size_t k = 0; k < stage.timeslots.size(); ++k) {
+      const Timeslot& timeslot = stage.timeslots[k];
+      const auto ring = std::ranges::find(rings_at_, std::pair{i, k});
+      number += ring != rings_at_.end() && !stage.streams.empty() ? 1 : 0;  // after all that was offered before it
       for (const Circuit& circuit : timeslot.circuits) {
         const RankPair pair{rank_of[circuit.source], rank_of[circuit.destination]};
-        const std::int64_t bytes = i < direct ? traffic.pairs.bytes(pair) : ring_stream_of(traffic.rings[i - direct], timeslot);
+        const std::int64_t bytes =
+            ring == rings_at_.end()
+                ? traffic.pairs.bytes(pair)
+                : ring_stream_of(traffic.rings[static_cast<std::size_t>(ring - rings_at_.begin())], timeslot);
         if (bytes > 0) {
-          stage.streams.push_back({i, circuit.source, circuit.destination, Bytes{bytes}});
+          stage.streams.push_back({number, circuit.source, circuit.destination, Bytes{bytes}});
         }
       }
     }
@@ -165,44 +180,78 @@ Result<void> OddlScheduler::spend(std::uint64_t steps) {
   return {};
 }
 
-Result<void> OddlScheduler::add_ring(JobIndex job, const RingGroup& ring, bool last, JobSchedule& result) {
+Result<void> OddlScheduler::add_ring(JobIndex job, const RingGroup& ring, bool stands, JobSchedule& result) {
   LOOM_TRY(spend(ring.edges.size() * planes_.size()));
-  Timeslot timeslot;
-  for (const std::uint32_t plane : planes_) {
-    LOOM_TRY(add_ring_on(plane, job, ring, timeslot));
+  if (!stands && !last_maps_.empty() && result.stages.back().timeslots.size() < limits::kTimelineEntries) {
+    const WavelengthOwners before = owners_;
+    std::vector<StageMap> maps = last_maps_;
+    if (auto timeslot = ring_over(job, ring, maps, true)) {
+      result.stages.back().timeslots.push_back(*std::move(timeslot));
+      rings_at_.emplace_back(result.stages.size() - 1, result.stages.back().timeslots.size() - 1);
+      result.note += format_text("{}a ring in a timeslot of the same map", result.note.empty() ? "" : "; ");
+      last_maps_ = std::move(maps);
+      return {};
+    }
+    owners_ = before;
   }
-  if (!last && !timeslot.circuits.empty()) {
-    timeslot.guard = guard_of(timeslot);
-    timeslot.hold = time_on_wire(ring.seconds_at_1_bps / static_cast<double>(planes_.size()), timeslot.circuits.front().rate);
+  std::vector<StageMap> maps = stage_maps(job);
+  auto timeslot = ring_over(job, ring, maps, false);
+  if (!timeslot) {
+    return std::unexpected(std::move(timeslot).error());
   }
-  result.stages.push_back({{std::move(timeslot)}, 1});
+  if (stands) {
+    timeslot->guard = {};
+    timeslot->hold = kForever;
+  } else {
+    last_maps_ = std::move(maps);
+  }
+  result.stages.push_back({{*std::move(timeslot)}, 1});
+  rings_at_.emplace_back(result.stages.size() - 1, 0);
   return {};
 }
 
-Result<void> OddlScheduler::add_ring_on(std::uint32_t plane, JobIndex job, const RingGroup& ring, Timeslot& timeslot) {
+Result<Timeslot> OddlScheduler::ring_over(JobIndex job, const RingGroup& ring, std::vector<StageMap>& maps, bool shared) {
   const JobDemand& demand = demand_.jobs[job];
-  StageMap map(shape_, plane, owners_, job);
-  std::vector<std::int32_t> channels(ring.edges.size(), kNoChannel);
-  for (const bool only_held : {true, false}) {  // held light first: it must not lose its wavelength to a newcomer
+  Timeslot timeslot;
+  for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
+    std::vector<std::int32_t> channels(ring.edges.size(), kNoChannel);
+    for (const bool only_held : {true, false}) {  // held light first: it must not lose its wavelength to a newcomer
+      for (std::size_t i = 0; i < ring.edges.size(); ++i) {
+        const NodeId source = demand.nodes[ring.edges[i].source];
+        const NodeId destination = demand.nodes[ring.edges[i].destination];
+        const std::int32_t preferred = held_channel(job, {source, destination, planes_[plane]});
+        if ((preferred != kNoChannel) != only_held) {
+          continue;
+        }
+        const auto channel = maps[plane].claim(position(source), position(destination), preferred, shared);
+        if (!channel) {
+          return std::unexpected(refuse(job, planes_[plane], source, destination));
+        }
+        channels[i] = *channel;
+      }
+    }
     for (std::size_t i = 0; i < ring.edges.size(); ++i) {
-      const NodeId source = demand.nodes[ring.edges[i].source];
-      const NodeId destination = demand.nodes[ring.edges[i].destination];
-      const std::int32_t preferred = held_channel(job, {source, destination, plane});
-      if ((preferred != kNoChannel) != only_held) {
-        continue;
-      }
-      const auto channel = map.claim(position(source), position(destination), preferred, false);
-      if (!channel) {
-        return std::unexpected(refuse(job, plane, source, destination));
-      }
-      channels[i] = *channel;
+      const Link link{demand.nodes[ring.edges[i].source], demand.nodes[ring.edges[i].destination], planes_[plane]};
+      timeslot.circuits.push_back(circuit(demand.job, link, channels[i]));
     }
   }
-  for (std::size_t i = 0; i < ring.edges.size(); ++i) {
-    const Link link{demand.nodes[ring.edges[i].source], demand.nodes[ring.edges[i].destination], plane};
-    timeslot.circuits.push_back(circuit(demand.job, link, channels[i]));
+  if (timeslot.circuits.empty()) {
+    timeslot.hold = Duration{};
+    return timeslot;
   }
-  return {};
+  timeslot.guard = guard_of(timeslot);
+  timeslot.hold = time_on_wire(ring.seconds_at_1_bps / static_cast<double>(planes_.size()), timeslot.circuits.front().rate) +
+                  kRingStep * static_cast<std::int64_t>(ring.rounds) + room_of(fabric_, timeslot);
+  return timeslot;
+}
+
+Duration room_of(const Fabric& fabric, const Timeslot& timeslot) {
+  Duration room{};
+  for (const Circuit& circuit : timeslot.circuits) {
+    const auto& transmitter = std::get<Transmitter>(fabric.element(circuit.transmitter).kind);
+    room = std::max(room, transmitter.control_max + transmitter.blank_max);
+  }
+  return room;
 }
 
 void OddlScheduler::rate_job(const JobDemand& demand, const JobTraffic& traffic, const JobSchedule& result) {
@@ -218,8 +267,9 @@ void OddlScheduler::rate_job(const JobDemand& demand, const JobTraffic& traffic,
   }
   double slots = 0;
   std::vector<double> sent(traffic.pairs.empty() ? 0 : demand.nodes.size());
-  for (std::size_t i = 0; i + traffic.rings.size() < result.stages.size(); ++i) {
-    slots += time_of(result.stages[i]);
+  for (const Stage& stage : result.stages) {
+    const bool stands = stage.timeslots.size() == 1 && stage.timeslots.front().hold == kForever;
+    slots += stands ? rings : time_of(stage);
   }
   for (std::uint32_t rank = 0; rank < sent.size(); ++rank) {
     for (std::uint32_t peer = 0; peer < sent.size(); ++peer) {
@@ -227,7 +277,7 @@ void OddlScheduler::rate_job(const JobDemand& demand, const JobTraffic& traffic,
     }
   }
   const double pairs_bound = sent.empty() ? 0 : *std::max_element(sent.begin(), sent.end());
-  schedule_.objective = std::max(schedule_.objective, rings + slots);
+  schedule_.objective = std::max(schedule_.objective, slots);
   schedule_.bound = std::max(schedule_.bound, rings + pairs_bound);
 }
 

@@ -18,6 +18,8 @@ namespace loom {
 
 Duration time_on_wire(double bits, BitRate rate);
 double time_of(const Stage& stage);
+/// Light comes up to control_max after its instant, and leaves at once: bytes need that much more room.
+Duration room_of(const Fabric& fabric, const Timeslot& timeslot);
 
 /// A timeslot's circuit before its plane is known.
 struct NodeTransfer {
@@ -52,14 +54,16 @@ class OddlScheduler {
   /// Orders that a job was given alone: its channels for its ports, in its groups.
   void reserve_orders();
   Result<void> add_job(JobIndex job);
-  /// The same stages, whose circuits are lit whenever a stream is granted. One stream a stage and pair: rings one after the
-  /// other in the last stages, before them what goes directly.
+  /// The same stages, whose circuits are lit whenever a stream is granted. One stream a stage and pair for what goes directly,
+  /// and behind that one an edge of each ring.
   void hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const;
   std::int64_t ring_stream_of(const RingGroup& ring, const Timeslot& timeslot) const;
   Result<void> spend(std::uint64_t steps);
-  /// A circuit a plane for every edge, each with its part of the bytes.
-  Result<void> add_ring(JobIndex job, const RingGroup& ring, bool last, JobSchedule& result);
-  Result<void> add_ring_on(std::uint32_t plane, JobIndex job, const RingGroup& ring, Timeslot& timeslot);
+  /// A circuit a plane for every edge, each with its part of the bytes. `stands`: nothing else moves, so that its light need
+  /// not end. Else it is one more timeslot of the stage before where that stage's maps let its light through, so that no WSS
+  /// moves between the two; or a stage of its own.
+  Result<void> add_ring(JobIndex job, const RingGroup& ring, bool stands, JobSchedule& result);
+  Result<Timeslot> ring_over(JobIndex job, const RingGroup& ring, std::vector<StageMap>& maps, bool shared);
   /// Worst job of all: what it needs and what nobody could undercut (each rank's bytes at its rate, no guard).
   void rate_job(const JobDemand& demand, const JobTraffic& traffic, const JobSchedule& result);
   /// In words: the only node of `group` that light of `source` reaches, behind routers.
@@ -105,6 +109,8 @@ class OddlScheduler {
   WavelengthOwners owners_;
   Budget budget_;
   std::vector<std::uint32_t> planes_;  ///< of the job that is being added, ascending
+  std::vector<StageMap> last_maps_;    ///< by plane of that job: of its last stage; empty: none, or it holds no timeslots
+  std::vector<std::pair<std::size_t, std::size_t>> rings_at_;  ///< of that job, by ring: its stage and timeslot
   std::vector<std::map<Link, std::int32_t>> held_;
   Schedule schedule_;
 };

@@ -197,6 +197,7 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->revision = numbers_.take();
   request->next_circuit = numbers_.next_circuit();
   request->algorithm = facts_.algorithm;
+  request->budget.steps = facts_.timings.plan_steps;
   request->reason = wanted_->reason;
   request->unusable = unusable_.devices();
   request->may_leave_out =
@@ -485,13 +486,13 @@ void CommitRunner::advance_stage(JobId job, EffectSink& sink) {
                                  *dark == 1 ? " timeslot" : " timeslots"),
                      sink);
   }
-  const std::uint32_t next = wanted->stage + 1;
   const std::uint32_t stages = jobs_.at(job).stages;
-  if (next >= stages) {
-    return jobs_.played_to_end(job);
+  if (stages <= 1) {
+    return;  // its nodes repeat it
   }
+  const std::uint32_t next = (wanted->stage + 1) % stages;
   desired_.go_to_stage(job, next);
-  jobs_.next_stage(job, numbers_.next());
+  jobs_.next_stage(job, next, numbers_.next());
   journal_.append(desired_.record(), PlanAct{}, sink);
   want_plan(format_text("job {} goes to stage {} of {}", job.value, next + 1, stages), sink);
 }

@@ -111,7 +111,7 @@ std::shared_ptr<const PlanResult> widened(std::shared_ptr<const PlanResult> plan
   std::vector<NodeId> restored;
   std::copy_if(target.changed.begin(), target.changed.end(), std::back_inserter(restored),
                [&](NodeId node) { return lacks_plan[node.value]; });
-  reroute_touched_grants(fabric, restored, target);
+  reroute_touched_jobs(fabric, restored, target);
   return wide;
 }
 

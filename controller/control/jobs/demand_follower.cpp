@@ -59,11 +59,11 @@ void DemandFollower::keep(NodeId node, const TrafficReport& report) {
 
 Duration DemandFollower::dark_time() const { return dark_time_of(*facts_.fabric, facts_.timings); }
 
-/// Only light that stands, or that has been played to its end, is changed by anybody but its operator.
+/// Only light that stands, or whose iteration begins, is changed by anybody but its operator.
 bool DemandFollower::is_at_rest(JobId job) const {
   const JobRecord* record = jobs_.find(job);
-  return commits_.is_idle() && tentative_.is_empty() && record != nullptr &&
-         (record->state == JobState::played || (is_in_light(record->state) && record->stages <= 1));
+  return commits_.is_idle() && tentative_.is_empty() && record != nullptr && is_in_light(record->state) &&
+         jobs_.stage_of(job) == 0;
 }
 
 void DemandFollower::look(EffectSink& sink) {

@@ -12,8 +12,8 @@ namespace {
 using S = JobState;
 using T = JobTrigger;
 
-constexpr std::size_t kTriggers = 15;
-constexpr std::array<JobRow, 9 * kTriggers> kTable{{
+constexpr std::size_t kTriggers = 13;
+constexpr std::array<JobRow, 8 * kTriggers> kTable{{
     {S::pending, T::planned, S::committing},
     {S::pending, T::left_out, S::waiting},
     {S::pending, T::confirmed, S::lit},
@@ -22,10 +22,8 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
     {S::pending, T::measured_dark, S::pending},
     {S::pending, T::light_kept, S::pending},
     {S::pending, T::stage_kept, S::lit},
-    {S::pending, T::end_kept, S::played},
     {S::pending, T::interrupted, S::pending},
     {S::pending, T::next_stage, S::committing},
-    {S::pending, T::played_to_end, S::played},
     {S::pending, T::changed, S::committing},
     {S::pending, T::refused, S::refused},
     {S::pending, T::ended, S::ended},
@@ -39,10 +37,8 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
     {S::waiting, T::measured_dark, S::waiting},
     {S::waiting, T::light_kept, S::waiting},
     {S::waiting, T::stage_kept, S::lit},
-    {S::waiting, T::end_kept, S::played},
     {S::waiting, T::interrupted, S::waiting},
     {S::waiting, T::next_stage, S::committing},
-    {S::waiting, T::played_to_end, S::played},
     {S::waiting, T::changed, S::committing},
     {S::waiting, T::refused, S::refused},
     {S::waiting, T::ended, S::ended},
@@ -55,10 +51,8 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
     {S::committing, T::measured_dark, S::committing},
     {S::committing, T::light_kept, S::lit},  // committed again after a restart, and that failed
     {S::committing, T::stage_kept, S::lit},
-    {S::committing, T::end_kept, S::played},
     {S::committing, T::interrupted, S::pending},
     {S::committing, T::next_stage, S::committing},
-    {S::committing, T::played_to_end, S::played},
     {S::committing, T::changed, S::committing},
     {S::committing, T::refused, S::refused},
     {S::committing, T::ended, S::ended},
@@ -71,10 +65,8 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
     {S::lit, T::measured_dark, S::dark},
     {S::lit, T::light_kept, S::lit},
     {S::lit, T::stage_kept, S::lit},
-    {S::lit, T::end_kept, S::played},
     {S::lit, T::interrupted, S::lit},
     {S::lit, T::next_stage, S::committing},
-    {S::lit, T::played_to_end, S::played},
     {S::lit, T::changed, S::committing},
     {S::lit, T::refused, S::refused},
     {S::lit, T::ended, S::ended},
@@ -88,10 +80,8 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
     {S::degraded, T::measured_dark, S::dark},
     {S::degraded, T::light_kept, S::degraded},
     {S::degraded, T::stage_kept, S::lit},
-    {S::degraded, T::end_kept, S::played},
     {S::degraded, T::interrupted, S::degraded},
     {S::degraded, T::next_stage, S::committing},
-    {S::degraded, T::played_to_end, S::played},
     {S::degraded, T::changed, S::committing},
     {S::degraded, T::refused, S::refused},
     {S::degraded, T::ended, S::ended},
@@ -104,29 +94,11 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
     {S::dark, T::measured_dark, S::dark},
     {S::dark, T::light_kept, S::dark},
     {S::dark, T::stage_kept, S::lit},
-    {S::dark, T::end_kept, S::played},
     {S::dark, T::interrupted, S::dark},
     {S::dark, T::next_stage, S::committing},
-    {S::dark, T::played_to_end, S::played},
     {S::dark, T::changed, S::committing},
     {S::dark, T::refused, S::refused},
     {S::dark, T::ended, S::ended},
-
-    {S::played, T::planned, S::played},
-    {S::played, T::left_out, S::played},
-    {S::played, T::confirmed, S::played},
-    {S::played, T::measured_lit, S::played},
-    {S::played, T::measured_degraded, S::played},
-    {S::played, T::measured_dark, S::played},
-    {S::played, T::light_kept, S::played},
-    {S::played, T::stage_kept, S::lit},
-    {S::played, T::end_kept, S::played},
-    {S::played, T::interrupted, S::played},
-    {S::played, T::next_stage, S::committing},
-    {S::played, T::played_to_end, S::played},
-    {S::played, T::changed, S::committing},
-    {S::played, T::refused, S::refused},
-    {S::played, T::ended, S::ended},
 
     // A job that went while a commit with it was under way; only a rollback brings one back.
     {S::refused, T::planned, S::refused},
@@ -137,10 +109,8 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
     {S::refused, T::measured_dark, S::refused},
     {S::refused, T::light_kept, S::refused},
     {S::refused, T::stage_kept, S::lit},
-    {S::refused, T::end_kept, S::played},
     {S::refused, T::interrupted, S::refused},
     {S::refused, T::next_stage, S::committing},
-    {S::refused, T::played_to_end, S::played},
     {S::refused, T::changed, S::committing},
     {S::refused, T::refused, S::refused},
     {S::refused, T::ended, S::ended},
@@ -153,10 +123,8 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
     {S::ended, T::measured_dark, S::ended},
     {S::ended, T::light_kept, S::ended},
     {S::ended, T::stage_kept, S::lit},
-    {S::ended, T::end_kept, S::played},
     {S::ended, T::interrupted, S::ended},
     {S::ended, T::next_stage, S::committing},
-    {S::ended, T::played_to_end, S::played},
     {S::ended, T::changed, S::committing},
     {S::ended, T::refused, S::refused},
     {S::ended, T::ended, S::ended},
@@ -165,8 +133,8 @@ constexpr std::array<JobRow, 9 * kTriggers> kTable{{
 }  // namespace
 
 std::string_view to_string(JobState state) {
-  static constexpr std::array<std::string_view, 9> kWords{"pending", "waiting", "pending", "lit",  "degraded",
-                                                          "dark",    "ended",   "refused", "ended"};
+  static constexpr std::array<std::string_view, 8> kWords{"pending",  "waiting", "pending", "lit",
+                                                          "degraded", "dark",    "refused", "ended"};
   return kWords[static_cast<std::size_t>(state)];
 }
 

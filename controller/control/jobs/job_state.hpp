@@ -14,7 +14,6 @@ enum class JobState : std::uint8_t {
   lit,         ///< its light is confirmed, and every element of it was read as planned
   degraded,    ///< ... and some of it is weak, beside its place, or not known
   dark,        ///< ... and some of it is dark, or its lasers are latched off; see the reason
-  played,      ///< all cycles of its last stage have been played; nothing more is to come
   refused,     ///< see the reason
   ended,
 };
@@ -27,17 +26,15 @@ enum class JobTrigger : std::uint8_t {
   measured_degraded,  ///< likewise
   measured_dark,      ///< likewise
   light_kept,         ///< a commit with it failed; its light is what it was
-  stage_kept,         ///< its change failed: it is back in an earlier stage than its last, which is in light
-  end_kept,           ///< its change failed: it is back in its last stage, which is in light
+  stage_kept,         ///< its change failed: it is back in the stage that is in light
   interrupted,        ///< a commit with it failed through no fault of the job: planned again
   next_stage,         ///< another stage, or the present one again, is wanted
-  played_to_end,      ///< its last stage has been played
   changed,            ///< an operator, or its measured demand, made it another job
   refused,
   ended,
 };
 
-/// The words of reports: pending (being planned or committed), waiting, lit, degraded, dark, ended (played, or gone), refused.
+/// The words of reports: pending (being planned or committed), waiting, lit, degraded, dark, ended, refused.
 std::string_view to_string(JobState state);
 
 /// Its light was confirmed and is measured: lit, degraded or dark.

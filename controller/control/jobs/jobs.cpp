@@ -38,7 +38,6 @@ bool is_without_light(const JobRecord& record, std::uint32_t stage) {
       return record.dark.since.has_value() || record.lit_stage != stage;
     case JobState::lit:
     case JobState::degraded:
-    case JobState::played:
     case JobState::refused:
     case JobState::ended:
       break;
@@ -182,10 +181,7 @@ void Jobs::measured(JobId id, LightState light, const std::string& why) {
 
 void Jobs::keep_light(JobId id) { apply(id, record_in(records_, id), JobTrigger::light_kept); }
 
-void Jobs::keep_stage(const Job& lit) {
-  apply(lit.id, record_in(records_, lit.id),
-        lit.stage + 1 >= at(lit.id).stages ? JobTrigger::end_kept : JobTrigger::stage_kept);
-}
+void Jobs::keep_stage(const Job& lit) { apply(lit.id, record_in(records_, lit.id), JobTrigger::stage_kept); }
 
 void Jobs::want_again(const PlanResult& plan) {
   for (const Job& job : plan.intent.jobs) {
@@ -253,19 +249,33 @@ void Jobs::repeat_stage(JobId id, Revision revision) {
   record.revision = revision;
 }
 
-void Jobs::next_stage(JobId id, Revision revision) {
+void Jobs::next_stage(JobId id, std::uint32_t stage, Revision revision) {
   JobRecord& record = record_in(records_, id);
   record.stage_repeats = 0;
+  record.played.before += stage == 0 ? 1 : 0;
   apply(id, record, JobTrigger::next_stage);
   record.revision = revision;
 }
 
-void Jobs::played_to_end(JobId id) {
-  JobRecord& record = record_in(records_, id);
-  record.stage_repeats = 0;
-  apply(id, record, JobTrigger::played_to_end);
-  record.reason =
-      format_text("its timeslots were played to the end; cancel it to free its nodes: loom job cancel {}", id.value);
+void Jobs::keep_iterations(NodeId node, const IterationReport& report, Revision laid_by) {
+  const auto found = records_.find(report.job);
+  if (found == records_.end()) {
+    return;
+  }
+  const std::vector<NodeId>& nodes = nodes_of(report.job, found->second, desired_);
+  if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
+    return;
+  }
+  PlayedIterations& played = found->second.played;
+  if (laid_by > played.laid_by) {
+    played.before += played.last.iterations;
+    played.replayed += played.last.replayed;
+    played.laid_by = laid_by;
+    played.last = report;
+  } else if (laid_by == played.laid_by &&
+             report.iterations + report.replayed >= played.last.iterations + played.last.replayed) {
+    played.last = report;  // else a network overtook it
+  }
 }
 
 void Jobs::end_attendance(const std::string& by) {

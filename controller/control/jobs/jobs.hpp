@@ -35,6 +35,15 @@ struct LightlessTime {
   Duration until(Instant now) const { return before + (since ? now - *since : Duration{}); }
 };
 
+/// How often a job was played, as far as its nodes told this incarnation of the controller.
+struct PlayedIterations {
+  Revision laid_by;        ///< the light that `last` is about
+  IterationReport last;    ///< what its leader said of it
+  std::uint64_t before;    ///< iterations in light that was laid before, or by stages
+  std::uint64_t replayed;  ///< passes in light that was laid before, that were an iteration once more
+  std::uint64_t iterations() const { return before + last.iterations; }
+};
+
 /// What the Intent does not say of a job.
 struct JobRecord {
   JobState state = JobState::pending;
@@ -54,6 +63,7 @@ struct JobRecord {
   Revision quiet_for;                        ///< what that launcher has let its job be dark for
   std::optional<JobFacts> last{};            ///< of a job that has gone
   LightlessTime dark{};
+  PlayedIterations played{};
 
   /// Its light was confirmed once, be it in an earlier stage or incarnation.
   bool had_light() const { return lit_stage.has_value(); }
@@ -103,8 +113,10 @@ class Jobs {
   std::optional<std::uint32_t> take_played_stage(JobId id);
   /// The present stage once more, by `revision`.
   void repeat_stage(JobId id, Revision revision);
-  void next_stage(JobId id, Revision revision);
-  void played_to_end(JobId id);
+  /// After the last one the first: an iteration is done.
+  void next_stage(JobId id, std::uint32_t stage, Revision revision);
+  /// What the leader of a job whose nodes repeat it says of the light that `laid_by` laid.
+  void keep_iterations(NodeId node, const IterationReport& report, Revision laid_by);
 
   /// A launcher stands by it, and has let it be dark for a revision.
   void attend(JobId id, Instant until, Revision quiet_for, const std::string& by = {});

@@ -282,6 +282,10 @@ JobReport Reports::job_row(JobId id, const JobRecord& record) const {
   row.revision = record.revision;
   row.cycles_done = static_cast<std::uint32_t>(record.cycles_done.size());
   row.underflows = record.underflows;
+  row.iterations = record.played.iterations();
+  row.replayed = record.played.replayed + record.played.last.replayed;
+  row.iteration_p50 = record.played.last.p50;
+  row.iteration_p99 = record.played.last.p99;
   row.pinned = from_.desired.is_pinned(id);
   row.note = record.note;
   row.attended = from_.facts.now < record.attended_until;

@@ -72,6 +72,7 @@ class Judge {
                                                    done.underflows, limits::kUnderflows));
     }
   }
+  void operator()(const IterationReport&) {}  // of a job of its own: see Jobs::keep_iterations
   void operator()(const Heartbeat& heartbeat) {
     known_revision("says that it has applied revision ", heartbeat.applied);
     known_revision("says that it has confirmed revision ", heartbeat.confirmed);

@@ -39,6 +39,7 @@ Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const 
   }
   verifying::check_setpoints(fabric, plan, settings, intent, faults);
   verifying::check_grants(fabric, plan, settings, faults);
+  verifying::check_iterations(fabric, plan, settings, faults);
   add_occupied(fabric, occupied, settings);
   const std::vector<verifying::Reception> receptions = verifying::check_light(fabric, plan, settings, faults);
   verifying::check_change(fabric, plan, settings, base, faults);

@@ -37,6 +37,7 @@ inline constexpr std::string_view kCertificateLight = "certificate_light";  ///<
 inline constexpr std::string_view kReturnPath = "return_path";
 inline constexpr std::string_view kJobIsolation = "job_isolation";
 inline constexpr std::string_view kGrantTable = "grant_table";  ///< what nodes may do under grants can never meet
+inline constexpr std::string_view kIterations = "iterations";   ///< who repeats a job counts from one instant with the others
 inline constexpr std::string_view kMovingPort = "moving_port";
 inline constexpr std::string_view kUnchangedUntouched = "unchanged_untouched";
 inline constexpr std::string_view kChangeDeclared =

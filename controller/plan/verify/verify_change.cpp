@@ -57,9 +57,7 @@ class ChangeRules {
   void check_nodes() {
     for (const NodePlan& slice : plan_.nodes) {
       const NodePlan* before = base_ == nullptr ? nullptr : &base_->nodes[slice.node.value];
-      bool takes_part = before == nullptr
-                            ? slice.cycle != Duration{} || slice.grants
-                            : slice.cycle != before->cycle || slice.cycles != before->cycles || slice.grants != before->grants;
+      bool takes_part = !is_paced_alike(before, slice);
       for (const DevicePlan& device : slice.devices) {
         const bool changed = changes(device);
         takes_part = takes_part || changed || device.touched;

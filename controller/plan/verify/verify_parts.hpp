@@ -210,6 +210,7 @@ bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequ
 bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults);
 void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults);
 void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
+void check_iterations(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 /// The receptions are by circuit of the plan.
 std::vector<Reception> check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 /// `powers`: all light that may be in each fibre together, mW at its end, by fibre. The tracer names whose it is.

@@ -143,17 +143,34 @@ TEST_CASE("all_to_all_meets_every_pair_once_in_matchings") {
   CHECK(pairs.size() == 12 * 11);
 }
 
-TEST_CASE("ring_after_all_to_all_is_a_stage_of_its_own") {
+TEST_CASE("a ring after an all-to-all is a timeslot of the same map where that lets its light through, and ends") {
   const Fabric fabric = fabric_of(16, 4);
   Intent intent;
-  intent.jobs = {job_of(1, 8, CollectiveKind::all_to_all)};
+  intent.jobs = {job_of(1, 4, CollectiveKind::all_to_all)};
+  intent.jobs[0].spec.collectives.push_back({CollectiveKind::all_reduce, {}, Bytes{1'000}, 1});
+  const auto made = schedule(fabric, intent);
+  REQUIRE(made);
+  REQUIRE(made->jobs[0].stages.size() == 1);
+  REQUIRE(made->jobs[0].stages[0].timeslots.size() == 4);
+  const Timeslot& ring = made->jobs[0].stages[0].timeslots.back();
+  CHECK(ring.circuits.size() == 4);
+  // 2 x 3/4 x 1,000 B at 100 Gb/s, 6 steps, and room for a gate that opens late.
+  CHECK(ring.hold == Duration{120} + 6 * std::chrono::microseconds{2} + OddlParameters{}.laser_control_max +
+                         OddlParameters{}.laser_blank_max);
+  CHECK(made->jobs[0].note.find("a ring in a timeslot of the same map") != std::string::npos);
+}
+
+TEST_CASE("a ring whose light no map before it lets through has a map of its own, and ends") {
+  const Fabric fabric = fabric_of(16, 4);
+  Intent intent;
+  intent.jobs = {job_of(1, 12, CollectiveKind::all_to_all)};
   intent.jobs[0].spec.options["map"] = "maps";
   intent.jobs[0].spec.collectives.push_back({CollectiveKind::all_reduce, {}, Bytes{1'000}, 1});
   const auto made = schedule(fabric, intent);
   REQUIRE(made);
-  REQUIRE(made->jobs[0].stages.size() == 3);
-  CHECK(made->jobs[0].stages[2].timeslots.size() == 1);
-  CHECK(made->jobs[0].stages[2].timeslots[0].hold == kForever);
+  REQUIRE(made->jobs[0].stages.size() == 4);
+  CHECK(made->jobs[0].stages[3].timeslots.size() == 1);
+  CHECK(made->jobs[0].stages[3].timeslots[0].hold < std::chrono::seconds{1});
 }
 
 TEST_CASE("names_both_jobs_and_the_wavelength_when_they_collide") {

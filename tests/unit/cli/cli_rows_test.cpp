@@ -130,6 +130,10 @@ std::vector<JobReport> jobs() {
   lit.revision = Revision{17};
   lit.cycles_done = 2;
   lit.underflows = 1;
+  lit.iterations = 410;
+  lit.replayed = 3;
+  lit.iteration_p50 = 142100us;
+  lit.iteration_p99 = 150ms;
   lit.pinned = true;
   lit.forwarded_pairs = 30;
   lit.hops_most = 3;

@@ -465,16 +465,21 @@ struct StageBench : Bench {
   }
 };
 
-TEST_CASE("a job goes on to its next stage when all of its nodes have played this one, and is over after the last") {
+TEST_CASE("a job goes on to its next stage when all of its nodes have played this one, and after the last to its first") {
   StageBench bench(2);
   bench.play(0);
   CHECK(bench.desired.job(JobId{1})->stage == 1);
   CHECK_FALSE(bench.runner.is_idle());
-  StageBench last(1);
+  StageBench last(2);
+  last.with([&](EffectSink&) { last.desired.go_to_stage(JobId{1}, 1); });
   last.play(0);
   CHECK(last.desired.job(JobId{1})->stage == 0);
-  CHECK(last.state(1) == JobState::played);
-  CHECK(last.runner.is_idle());
+  CHECK(last.jobs.at(JobId{1}).played.iterations() == 1);
+  CHECK_FALSE(last.runner.is_idle());
+  StageBench alone(1);
+  alone.play(0);  // its nodes repeat it by themselves
+  CHECK(alone.state(1) == JobState::lit);
+  CHECK(alone.runner.is_idle());
 }
 
 TEST_CASE("a stage with timeslots that stayed dark is played again by its own lasers, a few times") {

@@ -84,6 +84,7 @@ TEST_CASE("changes of intent become one plan, with the first one's reason") {
   bench.consider();
   REQUIRE(bench.orders.size() == 1);
   CHECK(bench.orders[0]->reason == "first");
+  CHECK(bench.orders[0]->budget.steps == bench.facts.timings.plan_steps);  // never without a limit
   bench.want("third");
   bench.pass(seconds{1});
   bench.consider();
@@ -332,7 +333,7 @@ TEST_CASE("a plan that brings nothing but the news of who is left out is not com
   }
   SECTION("a job that it has is not known to be in light") {
     bench.jobs.add(JobId{1});
-    bench.jobs.next_stage(JobId{1}, Revision{9});
+    bench.jobs.next_stage(JobId{1}, 1, Revision{9});
     bench.jobs.want_again(*bench.confirmed.present());
     REQUIRE(bench.state(1) == JobState::pending);
     bench.go();

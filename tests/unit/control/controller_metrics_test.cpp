@@ -123,7 +123,7 @@ TEST_CASE("a job is dark from its submission until its light is confirmed, and w
   CHECK(dark() == seconds{4});
 
   desired.go_to_stage(JobId{1}, 1);
-  jobs.next_stage(JobId{1}, Revision{2});
+  jobs.next_stage(JobId{1}, 1, Revision{2});
   at(131);
   CHECK(dark() == seconds{5});  // without the light of that stage
   plan.intent = desired.intent();

@@ -96,7 +96,7 @@ class Requests {
       result->schedule.jobs.push_back({job.id, std::vector<Stage>(stages_a_job)});
     }
     for (const Node& node : fabric_->nodes) {
-      NodePlan slice{plan.revision, plan.base, node.id, {}, 1, {}, {}};
+      NodePlan slice{plan.revision, plan.base, node.id, {}, 1, {}, {}, {}};
       const bool is_lit = lit.contains(node.id);
       const DeviceId laser = fabric_->devices_of_agent[node.id.value].front();
       slice.devices.push_back(

@@ -12,32 +12,27 @@ using S = JobState;
 using T = JobTrigger;
 
 TEST_CASE("job: every state answers every trigger") {
-  const std::vector<S> states{S::pending, S::waiting, S::committing, S::lit,  S::degraded,
-                              S::dark,    S::played,  S::refused,    S::ended};
+  const std::vector<S> states{S::pending, S::waiting, S::committing, S::lit, S::degraded, S::dark, S::refused, S::ended};
   // What each trigger leads to from each of them.
   const std::vector<std::pair<T, std::vector<S>>> rows{
-      {T::planned,
-       {S::committing, S::committing, S::committing, S::lit, S::degraded, S::dark, S::played, S::refused, S::ended}},
-      {T::left_out, {S::waiting, S::waiting, S::waiting, S::waiting, S::waiting, S::waiting, S::played, S::refused, S::ended}},
-      {T::confirmed, {S::lit, S::lit, S::lit, S::lit, S::degraded, S::dark, S::played, S::refused, S::ended}},
-      {T::measured_lit, {S::pending, S::waiting, S::committing, S::lit, S::lit, S::lit, S::played, S::refused, S::ended}},
+      {T::planned, {S::committing, S::committing, S::committing, S::lit, S::degraded, S::dark, S::refused, S::ended}},
+      {T::left_out, {S::waiting, S::waiting, S::waiting, S::waiting, S::waiting, S::waiting, S::refused, S::ended}},
+      {T::confirmed, {S::lit, S::lit, S::lit, S::lit, S::degraded, S::dark, S::refused, S::ended}},
+      {T::measured_lit, {S::pending, S::waiting, S::committing, S::lit, S::lit, S::lit, S::refused, S::ended}},
       {T::measured_degraded,
-       {S::pending, S::waiting, S::committing, S::degraded, S::degraded, S::degraded, S::played, S::refused, S::ended}},
-      {T::measured_dark, {S::pending, S::waiting, S::committing, S::dark, S::dark, S::dark, S::played, S::refused, S::ended}},
-      {T::light_kept, {S::pending, S::waiting, S::lit, S::lit, S::degraded, S::dark, S::played, S::refused, S::ended}},
-      {T::stage_kept, {S::lit, S::lit, S::lit, S::lit, S::lit, S::lit, S::lit, S::lit, S::lit}},
-      {T::end_kept, {S::played, S::played, S::played, S::played, S::played, S::played, S::played, S::played, S::played}},
-      {T::interrupted, {S::pending, S::waiting, S::pending, S::lit, S::degraded, S::dark, S::played, S::refused, S::ended}},
+       {S::pending, S::waiting, S::committing, S::degraded, S::degraded, S::degraded, S::refused, S::ended}},
+      {T::measured_dark, {S::pending, S::waiting, S::committing, S::dark, S::dark, S::dark, S::refused, S::ended}},
+      {T::light_kept, {S::pending, S::waiting, S::lit, S::lit, S::degraded, S::dark, S::refused, S::ended}},
+      {T::stage_kept, {S::lit, S::lit, S::lit, S::lit, S::lit, S::lit, S::lit, S::lit}},
+      {T::interrupted, {S::pending, S::waiting, S::pending, S::lit, S::degraded, S::dark, S::refused, S::ended}},
       {T::next_stage,
-       {S::committing, S::committing, S::committing, S::committing, S::committing, S::committing, S::committing, S::committing,
+       {S::committing, S::committing, S::committing, S::committing, S::committing, S::committing, S::committing,
         S::committing}},
-      {T::played_to_end, {S::played, S::played, S::played, S::played, S::played, S::played, S::played, S::played, S::played}},
       {T::changed,
-       {S::committing, S::committing, S::committing, S::committing, S::committing, S::committing, S::committing, S::committing,
+       {S::committing, S::committing, S::committing, S::committing, S::committing, S::committing, S::committing,
         S::committing}},
-      {T::refused,
-       {S::refused, S::refused, S::refused, S::refused, S::refused, S::refused, S::refused, S::refused, S::refused}},
-      {T::ended, {S::ended, S::ended, S::ended, S::ended, S::ended, S::ended, S::ended, S::ended, S::ended}},
+      {T::refused, {S::refused, S::refused, S::refused, S::refused, S::refused, S::refused, S::refused, S::refused}},
+      {T::ended, {S::ended, S::ended, S::ended, S::ended, S::ended, S::ended, S::ended, S::ended}},
   };
   for (const auto& [trigger, next] : rows) {
     REQUIRE(next.size() == states.size());

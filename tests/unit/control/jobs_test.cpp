@@ -83,13 +83,32 @@ TEST_CASE("a_node_counts_once_for_its_stage_and_only_under_the_revision_that_lit
   CHECK(jobs.at(JobId{1}).stage_underflows == 0);
 }
 
+TEST_CASE("what a leader reports adds up over light that is laid anew, and no old report takes anything back") {
+  const ControllerFacts facts{};
+  DesiredIntent desired;
+  Jobs jobs(facts, desired);
+  jobs.add(JobId{1});
+  desired.add_job(job_of(1, {NodeId{0}, NodeId{1}}));
+  const auto report = [](std::uint64_t iterations, std::uint64_t replayed) {
+    return IterationReport{JobId{1}, iterations, replayed, 0, std::chrono::milliseconds{5}, {}, {}};
+  };
+  jobs.keep_iterations(NodeId{0}, report(10, 1), Revision{3});
+  jobs.keep_iterations(NodeId{0}, report(20, 1), Revision{3});
+  jobs.keep_iterations(NodeId{0}, report(10, 1), Revision{3});  // overtaken
+  CHECK(jobs.at(JobId{1}).played.iterations() == 20);
+  jobs.keep_iterations(NodeId{1}, report(4, 0), Revision{5});
+  jobs.keep_iterations(NodeId{0}, report(30, 1), Revision{3});  // of light that is gone
+  CHECK(jobs.at(JobId{1}).played.iterations() == 24);
+  CHECK(jobs.at(JobId{1}).played.replayed == 1);
+  jobs.keep_iterations(NodeId{2}, report(99, 0), Revision{6});  // no node of the job
+  CHECK(jobs.at(JobId{1}).played.iterations() == 24);
+}
+
 TEST_CASE("a_commit_that_fails_leaves_a_job_where_its_light_is") {
   CHECK(next_state(JobState::committing, JobTrigger::light_kept) == JobState::lit);
   CHECK(next_state(JobState::pending, JobTrigger::light_kept) == JobState::pending);
-  CHECK(next_state(JobState::played, JobTrigger::light_kept) == JobState::played);
   CHECK(next_state(JobState::committing, JobTrigger::interrupted) == JobState::pending);
   CHECK(next_state(JobState::lit, JobTrigger::interrupted) == JobState::lit);
-  CHECK(next_state(JobState::committing, JobTrigger::end_kept) == JobState::played);
   CHECK(next_state(JobState::committing, JobTrigger::refused) == JobState::refused);
 }
 

@@ -1,6 +1,7 @@
 loom_test(plan_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/plan_grants_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/plan_iterations_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_steering_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/steering_borders_test.cpp

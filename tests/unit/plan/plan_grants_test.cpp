@@ -121,7 +121,7 @@ TEST_CASE("touching_one_laser_lays_the_light_of_its_whole_job_anew_and_of_no_oth
   Plan plan = plan_of(world.request)->plan;  // nothing new
   REQUIRE(plan.touched.empty());
   const NodeId restarted = world.made->intent.jobs.front().nodes[1];
-  reroute_touched_grants(*world.request.fabric, {restarted}, plan);
+  reroute_touched_jobs(*world.request.fabric, {restarted}, plan);
   CHECK(plan.changed.size() == 4);
   CHECK(plan.touched.size() == 12);
   for (const NodePlan& slice : plan.nodes) {

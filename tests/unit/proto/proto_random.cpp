@@ -184,6 +184,12 @@ constexpr MakeBody kBodies[] = {
     [](Random& random) -> Body { return ResetDevice{device(random), random.word()}; },
     [](Random& random) -> Body { return device_reset(random); },
     [](Random& random) -> Body { return grant_plane_message(random); },
+    [](Random& random) -> Body { return PassReady{job(random), 1 + counting(random), random.number<std::uint32_t>(0, 7)}; },
+    [](Random& random) -> Body { return PassBegin{job(random), 1 + counting(random), counting(random), instant(random)}; },
+    [](Random& random) -> Body {
+      return IterationReport{job(random),    counting(random) % 99, small(random), random.word(),
+                             length(random), length(random),        length(random)};
+    },
 };
 static_assert(std::size(kBodies) == std::variant_size_v<Body>);
 

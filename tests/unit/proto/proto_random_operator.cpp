@@ -104,6 +104,10 @@ JobReport job_report(Random& random) {
   for (std::uint32_t* field : {&out.stage, &out.stages, &out.cycles_done, &out.underflows}) {
     *field = small(random);
   }
+  out.iterations = random.word();
+  out.replayed = random.word();
+  out.iteration_p50 = length(random);
+  out.iteration_p99 = length(random);
   out.nodes = nodes(random);
   out.revision = revision(random);
   out.pinned = random.coin();

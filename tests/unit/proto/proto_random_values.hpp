@@ -181,6 +181,18 @@ inline GrantMap grant_map(Random& random) {
   return out;
 }
 
+inline IterationPlan iteration_plan(Random& random) {
+  IterationPlan out;
+  out.job = job(random);
+  out.routed_by = revision(random);
+  out.leader = node(random);
+  out.members = ascending_nodes(random);
+  out.phases = random.number<std::uint32_t>(1, limits::kPhases);
+  out.compute = length(random);
+  out.lead = Duration{random.between(1, limits::kPassLeadNs)};
+  return out;
+}
+
 inline NodePlan node_plan(Random& random, NodeId id, Revision number) {
   NodePlan out;
   out.revision = number;
@@ -188,6 +200,7 @@ inline NodePlan node_plan(Random& random, NodeId id, Revision number) {
   out.node = id;
   out.cycle = length(random);
   out.cycles = small(random);
+  out.compute_after = length(random);
   for (const auto value : ascending<std::uint32_t>(random, limits::kDevices)) {
     out.devices.push_back(device_plan(random, {value}));
   }
@@ -200,6 +213,9 @@ inline NodePlan node_plan(Random& random, NodeId id, Revision number) {
   });
   if (random.coin()) {
     out.grants = grant_map(random);
+  }
+  if (random.coin()) {
+    out.iterations = iteration_plan(random);
   }
   return out;
 }

@@ -387,10 +387,9 @@ TEST_CASE("only what is in light is measured, and what is measured tells lit, de
       CHECK(next_state(state, JobTrigger::planned) == state);
       CHECK(next_state(state, JobTrigger::confirmed) == state);
       CHECK(next_state(state, JobTrigger::left_out) == JobState::waiting);
-      CHECK(next_state(state, JobTrigger::played_to_end) == JobState::played);
     }
     for (const JobState state :
-         {JobState::pending, JobState::waiting, JobState::committing, JobState::played, JobState::refused, JobState::ended}) {
+         {JobState::pending, JobState::waiting, JobState::committing, JobState::refused, JobState::ended}) {
       CHECK(next_state(state, trigger) == state);
     }
   }
@@ -398,7 +397,7 @@ TEST_CASE("only what is in light is measured, and what is measured tells lit, de
   CHECK(next_state(JobState::waiting, JobTrigger::planned) == JobState::committing);
   CHECK(next_state(JobState::committing, JobTrigger::confirmed) == JobState::lit);
   CHECK(to_string(JobState::committing) == "pending");
-  CHECK(to_string(JobState::played) == "ended");
+  CHECK(to_string(JobState::ended) == "ended");
 }
 
 }  // namespace
