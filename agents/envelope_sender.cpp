@@ -6,16 +6,27 @@
 #include "core/text/format_text.hpp"
 
 namespace loom {
+namespace {
 
-void EnvelopeSender::send(StepContext context, Revision revision, Body body) const {
+Send addressed(const EnvelopeSender& from, Peer to, Revision revision, Body body) {
   Envelope envelope;
   envelope.role = Role::agent;
-  envelope.term = term;
-  envelope.node = node;
-  envelope.clock = clock;
+  envelope.term = from.term;
+  envelope.node = from.node;
+  envelope.clock = from.clock;
   envelope.revision = revision;
   envelope.body = std::move(body);
-  context.sink->emit(Send{controller_peer(), std::move(envelope)});
+  return {to, std::move(envelope)};
+}
+
+}  // namespace
+
+void EnvelopeSender::send(StepContext context, Revision revision, Body body) const {
+  context.sink->emit(addressed(*this, controller_peer(), revision, std::move(body)));
+}
+
+void EnvelopeSender::send_to_peer(StepContext context, NodeId to, Revision revision, Body body) const {
+  context.sink->emit(addressed(*this, agent_peer(to), revision, std::move(body)));
 }
 
 void EnvelopeSender::warn(StepContext context, Alarm alarm) const {

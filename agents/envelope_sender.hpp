@@ -14,6 +14,8 @@ struct EnvelopeSender {
   Term term;
 
   void send(StepContext context, Revision revision, Body body) const;
+  /// To another agent.
+  void send_to_peer(StepContext context, NodeId to, Revision revision, Body body) const;
   /// To the controller and to this host's own log.
   void warn(StepContext context, Alarm alarm) const;
 };

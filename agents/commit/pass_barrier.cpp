@@ -56,7 +56,7 @@ void PassBarrier::begin(std::shared_ptr<const NodePlan> plan) {
   is_ready_.assign(this->plan()->members.size(), false);
   ready_ = 0;
   begun_ = {this->plan()->job, 1, 1, {}};
-  passes_ = {1, 1, 0, 0, 0, {}};
+  passes_ = {1, 1, 0, 0};
   missed_of_all_ = 0;
   began_ = kNever;
   lengths_.clear();
@@ -79,7 +79,6 @@ void PassBarrier::advance(StepContext context) {
       return;
     }
     missed_ = *missed;
-    passes_.missed += *missed;
     counters_.missed += *missed;
     phase_ = Phase::computing;
     const bool ends_iteration = phase_of(pass_ + 1) == 0;
@@ -117,22 +116,12 @@ void PassBarrier::report_unlawful(StepContext context, NodeId from, std::string_
                             format_text("loom node show {}", from.value)});
 }
 
-void PassBarrier::send(StepContext context, NodeId to, Body body) const {
-  Envelope envelope;
-  envelope.role = Role::agent;
-  envelope.term = envelopes_.term;
-  envelope.node = envelopes_.node;
-  envelope.clock = envelopes_.clock;
-  envelope.revision = plan()->routed_by;
-  envelope.body = std::move(body);
-  context.sink->emit(Send{agent_peer(to), std::move(envelope)});
-}
-
 /// The pass before may have begun for us alone: a leader that has answered answers again.
 void PassBarrier::say_ready(StepContext context) {
   const PassReady ready{plan()->job, pass_ + 1, missed_};
   wake_.set(context, later(context.now, std::max(plan()->lead / kWordsWithinLead, Duration{1})));
-  leads() ? gather(context, envelopes_.node, ready) : send(context, plan()->leader, ready);
+  leads() ? gather(context, envelopes_.node, ready)
+          : envelopes_.send_to_peer(context, plan()->leader, plan()->routed_by, ready);
 }
 
 void PassBarrier::receive(StepContext context, NodeId from, const Envelope& envelope, const PassReady& ready) {
@@ -180,7 +169,7 @@ void PassBarrier::receive(StepContext context, NodeId from, const Envelope& enve
 void PassBarrier::gather(StepContext context, NodeId from, const PassReady& ready) {
   if (ready.pass == begun_.pass) {
     ++counters_.repeated;
-    return send(context, from, begun_);
+    return envelopes_.send_to_peer(context, from, plan()->routed_by, begun_);
   }
   if (ready.pass != begun_.pass + 1) {
     if (++counters_.implausible == 1) {
@@ -222,7 +211,7 @@ void PassBarrier::begin_next(StepContext context) {
   missed_sum_ = 0;
   for (const NodeId member : plan()->members) {
     if (member != envelopes_.node) {
-      send(context, member, begun_);
+      envelopes_.send_to_peer(context, member, plan()->routed_by, begun_);
     }
   }
   play(context, begun_);
@@ -242,7 +231,6 @@ void PassBarrier::play(StepContext context, const PassBegin& begin) {
   passes_.iterations = begin.iteration;
   const Instant light = later(begin.at, first_guard());
   passes_.late += light < context.now ? 1 : 0;
-  passes_.waited += between(ready_since_, std::max(light, context.now));
   plan_->grants ? grants_.begin_pass(context, begin.at, phase_of(pass_)) : timelines_.begin_pass(context, begin.at);
 }
 

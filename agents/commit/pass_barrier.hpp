@@ -17,14 +17,12 @@
 
 namespace loom {
 
-/// Since the light was laid; the times are the leader's, zero elsewhere.
+/// Since the light was laid.
 struct PassCounters {
   std::uint64_t passes = 0;      ///< that began, the first included
   std::uint64_t iterations = 0;  ///< that began
-  std::uint64_t replayed = 0;    ///< passes that were the one before once more
-  std::uint64_t missed = 0;      ///< timeslots that stayed dark, here
+  std::uint64_t replayed = 0;    ///< passes that were the one before once more; the leader's
   std::uint64_t late = 0;        ///< passes that were heard of when their light was to be there already
-  Duration waited{};             ///< from this node's own readiness to the beginning, summed
 };
 
 /// Since the agent started.
@@ -68,7 +66,6 @@ class PassBarrier {
   Duration first_guard() const;
   std::uint64_t phase_of(std::uint64_t pass) const { return (pass - 1) % plan()->phases; }
   void report_unlawful(StepContext context, NodeId from, std::string_view what) const;
-  void send(StepContext context, NodeId to, Body body) const;
   void keep(std::vector<Duration>& into, Duration length) const;
   void say_ready(StepContext context);
   void gather(StepContext context, NodeId from, const PassReady& ready);

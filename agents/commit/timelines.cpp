@@ -11,6 +11,13 @@
 
 namespace loom {
 
+namespace {
+
+/// In the dark, where its first timeslot will have it.
+Setpoint tuned_for_first(const DevicePlan& device) { return darkened(device.timeline.front().setpoint); }
+
+}  // namespace
+
 Timelines::Timelines(const EnvelopeSender& envelopes, DeviceUnits& units)
     : envelopes_(envelopes), units_(units), players_(units.size()) {
   for (std::size_t i = 0; i < players_.size(); ++i) {
@@ -130,7 +137,7 @@ void Timelines::advance(StepContext context, std::size_t unit) {
 void Timelines::tune(StepContext context, std::size_t unit) {
   constexpr Duration kAgain = std::chrono::milliseconds{50};
   Player& player = players_[unit];
-  const Setpoint first = darkened(player.device->timeline.front().setpoint);
+  const Setpoint first = tuned_for_first(*player.device);
   if (units_[unit].claim.owner() == Activity::timeline && units_[unit].progress == Progress::under_way) {
     return;
   }
@@ -155,7 +162,7 @@ void Timelines::finish_pass(StepContext context, std::size_t unit) {
   if (!player.is_tuning) {
     return units_.release(unit, Activity::timeline);
   }
-  const Setpoint first = darkened(player.device->timeline.front().setpoint);
+  const Setpoint first = tuned_for_first(*player.device);
   if (!units_[unit].is_proven(first)) {
     units_.command(context, unit, Activity::timeline, first);
   }
@@ -190,7 +197,7 @@ std::optional<std::uint32_t> Timelines::take_pass_end() {
 bool Timelines::is_tuned() const {
   for (std::size_t i = 0; i < players_.size(); ++i) {
     const Player& player = players_[i];
-    if (player.plan != nullptr && !units_[i].is_proven(darkened(player.device->timeline.front().setpoint))) {
+    if (player.plan != nullptr && !units_[i].is_proven(tuned_for_first(*player.device))) {
       return false;
     }
   }

@@ -348,14 +348,7 @@ void GrantPlane::report_unlawful(StepContext context, NodeId from, const GrantMe
 }
 
 void GrantPlane::send(StepContext context, const SendGrant& order) {
-  Envelope envelope;
-  envelope.role = Role::agent;
-  envelope.term = envelopes_.term;
-  envelope.node = envelopes_.node;
-  envelope.clock = envelopes_.clock;
-  envelope.revision = map()->routed_by;
-  envelope.body = GrantPlaneMessage{order.message};
-  context.sink->emit(Send{agent_peer(order.to), std::move(envelope)});
+  envelopes_.send_to_peer(context, order.to, map()->routed_by, GrantPlaneMessage{order.message});
 }
 
 // --- machines ------------------------------------------------------------------------------------------------------------

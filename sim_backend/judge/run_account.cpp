@@ -52,7 +52,8 @@ bool was_cut(const Entry& entry, const OperatorScript& script) {
   return submission.runs_for != kForever || std::ranges::any_of(script.actions(), cancels);
 }
 
-JobAccount account_of(const RunHistory& history, const LinkWindows& windows, const RunEnd& run, std::size_t number) {
+JobAccount account_of(const RunHistory& history, const LinkWindows& windows, const RunEnd& run,
+                      const std::optional<ScheduleTimings>& timings, std::size_t number) {
   const Entry& entry = run.script.entries()[number];
   JobAccount account;
   account.name = entry.scripted.submission.name;
@@ -71,7 +72,7 @@ JobAccount account_of(const RunHistory& history, const LinkWindows& windows, con
     if (is_refused(account.word) && account.light.lit.empty()) {
       account.light = {};  // it wanted none
     } else {
-      account.carried = carried(history, run.light, account.light, *job_history, entry, timings_of(run.scenario));
+      account.carried = carried(history, run.light, account.light, *job_history, entry, timings);
     }
   }
   account.failures = failures_of(account, entry.scripted.submission, run.scenario);
@@ -159,8 +160,9 @@ RunAccount run_account(const RunHistory& history, const RunEnd& run) {
   RunAccount account;
   account.end = run.end;
   const LinkWindows windows(run.light);
+  const auto timings = timings_of(run.scenario);
   for (std::size_t i = 0; i < run.script.entries().size(); ++i) {
-    account.jobs.push_back(account_of(history, windows, run, i));
+    account.jobs.push_back(account_of(history, windows, run, timings, i));
   }
   for (const OperatorScript::Action& action : run.script.actions()) {
     account.actions.push_back(account_of(action));

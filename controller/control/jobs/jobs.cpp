@@ -270,6 +270,7 @@ void Jobs::keep_iterations(NodeId node, const IterationReport& report, Revision 
   if (laid_by > played.laid_by) {
     played.before += played.last.iterations;
     played.replayed += played.last.replayed;
+    played.missed += played.last.missed;
     played.laid_by = laid_by;
     played.last = report;
   } else if (laid_by == played.laid_by &&

@@ -37,10 +37,11 @@ struct LightlessTime {
 
 /// How often a job was played, as far as its nodes told this incarnation of the controller.
 struct PlayedIterations {
-  Revision laid_by;        ///< the light that `last` is about
-  IterationReport last;    ///< what its leader said of it
-  std::uint64_t before;    ///< iterations in light that was laid before, or by stages
-  std::uint64_t replayed;  ///< passes in light that was laid before, that were an iteration once more
+  Revision laid_by;            ///< the light that `last` is about
+  IterationReport last;        ///< what its leader said of it
+  std::uint64_t before = 0;    ///< iterations in light that was laid before, or by stages
+  std::uint64_t replayed = 0;  ///< passes in light that was laid before, that were an iteration once more
+  std::uint64_t missed = 0;    ///< timeslots in light that was laid before, that stayed dark
   std::uint64_t iterations() const { return before + last.iterations; }
 };
 

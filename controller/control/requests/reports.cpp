@@ -281,7 +281,8 @@ JobReport Reports::job_row(JobId id, const JobRecord& record) const {
   row.nodes = std::move(facts.nodes);
   row.revision = record.revision;
   row.cycles_done = static_cast<std::uint32_t>(record.cycles_done.size());
-  row.underflows = record.underflows;
+  const std::uint64_t dark = record.underflows + record.played.missed + record.played.last.missed;
+  row.underflows = static_cast<std::uint32_t>(std::min<std::uint64_t>(dark, ~std::uint32_t{}));
   row.iterations = record.played.iterations();
   row.replayed = record.played.replayed + record.played.last.replayed;
   row.iteration_p50 = record.played.last.p50;

@@ -77,8 +77,7 @@ class IterationRules {
       if (plan.leader != first.leader || plan.routed_by != first.routed_by || plan.phases != first.phases) {
         refuse(
             format_text("{}: job {} is led by node {} in the light of revision {} through {} passes, at {} by node {} in that "
-                        "of revision {} "
-                        "through {}",
+                        "of revision {} through {}",
                         name(slice->node), job.value, plan.leader.value, plan.routed_by.value, plan.phases,
                         name(slices.front()->node), first.leader.value, first.routed_by.value, first.phases));
       }

@@ -90,7 +90,7 @@ TEST_CASE("what a leader reports adds up over light that is laid anew, and no ol
   jobs.add(JobId{1});
   desired.add_job(job_of(1, {NodeId{0}, NodeId{1}}));
   const auto report = [](std::uint64_t iterations, std::uint64_t replayed) {
-    return IterationReport{JobId{1}, iterations, replayed, 0, std::chrono::milliseconds{5}, {}, {}};
+    return IterationReport{JobId{1}, iterations, replayed, 2 * replayed, std::chrono::milliseconds{5}, {}, {}};
   };
   jobs.keep_iterations(NodeId{0}, report(10, 1), Revision{3});
   jobs.keep_iterations(NodeId{0}, report(20, 1), Revision{3});
@@ -100,6 +100,7 @@ TEST_CASE("what a leader reports adds up over light that is laid anew, and no ol
   jobs.keep_iterations(NodeId{0}, report(30, 1), Revision{3});  // of light that is gone
   CHECK(jobs.at(JobId{1}).played.iterations() == 24);
   CHECK(jobs.at(JobId{1}).played.replayed == 1);
+  CHECK(jobs.at(JobId{1}).played.missed == 2);
   jobs.keep_iterations(NodeId{2}, report(99, 0), Revision{6});  // no node of the job
   CHECK(jobs.at(JobId{1}).played.iterations() == 24);
 }
