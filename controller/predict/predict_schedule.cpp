@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controller/predict/forwarded_light.hpp"
+#include "controller/predict/granted_light.hpp"
 #include "controller/predict/predict.hpp"
 #include "controller/predict/replay.hpp"
 #include "core/messages/iteration.hpp"
@@ -18,6 +19,9 @@ std::string in_ms(Duration duration) { return std::to_string(milliseconds_of(dur
 /// Where the timeslots of an iteration begin, counted from when compute is done: lasers had all of it to tune for the first
 /// one, and the nodes agree on the instant of its light.
 Instant repeated_start(const JobSpec& job, const JobSchedule& schedule) {
+  if (is_granted(schedule)) {
+    return Instant{} + pass_lead(job.node_count) + kPassTrip;  // streams are offered then
+  }
   const Duration guard = schedule.stages.front().timeslots.front().guard;
   const Duration untuned = std::max(Duration{}, guard - job.compute);
   return Instant{} + untuned + pass_lead(job.node_count) + kPassTrip - guard;
@@ -79,13 +83,15 @@ LightTimeline light_of(const JobSchedule& schedule, Instant start, const Schedul
 }
 
 Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& schedule, const ScheduleTimings& timings) {
-  const TransferOrder order = order_of(schedule);
+  const TransferOrder order = is_granted(schedule) ? TransferOrder::merged : order_of(schedule);
   if (order == TransferOrder::forwarded) {
     return predict_forwarded(job, schedule, timings);
   }
   const bool is_repeated = is_repeated_by_nodes(schedule) && order == TransferOrder::merged;
   const Instant start = is_repeated ? repeated_start(job, schedule) : Instant{};
-  const auto outcome = replay(job, light_of(schedule, start, timings), {Instant{}, timings.latency, order, &schedule});
+  const LightTimeline light =
+      is_granted(schedule) ? granted_light(schedule, job.node_count, start, timings) : light_of(schedule, start, timings);
+  const auto outcome = replay(job, light, {Instant{}, timings.latency, order, &schedule});
   if (!outcome) {
     return std::unexpected(outcome.error());
   }
@@ -99,6 +105,11 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
     std::erase_if(prediction.assumptions, [](const std::string& each) { return each.starts_with("overlap = "); });
     prediction.assumptions.emplace_back(
         "overlap = none: the schedule moves an iteration's direct transfers together in its timeslots, then the rings");
+  }
+  if (is_granted(schedule)) {
+    prediction.assumptions.emplace_back(
+        "under grants: as if streams rotated over their receivers, every laser and every word at its worst; an estimate, no "
+        "bound: who is granted first is decided while it runs");
   }
   if (is_repeated) {
     prediction.assumptions.push_back(format_text(
